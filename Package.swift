@@ -1,0 +1,37 @@
+// swift-tools-version: 6.1
+import PackageDescription
+
+/// A C library of Debian's, found through pkg-config.
+func library(_ name: String, pkgConfig: String?, debian: String) -> Target {
+  .systemLibrary(
+    name: name, path: "Sources/CLibraries/\(name)", pkgConfig: pkgConfig, providers: [.apt([debian])])
+}
+
+let package = Package(
+  name: "pinna",
+  products: [.executable(name: "pinna", targets: ["pinna"])],
+  targets: [
+    library("CJack", pkgConfig: "jack", debian: "libjack-jackd2-dev"),
+    library("CSndfile", pkgConfig: "sndfile", debian: "libsndfile1-dev"),
+    library("CLiblo", pkgConfig: "liblo", debian: "liblo-dev"),
+    library("CMysofa", pkgConfig: "libmysofa", debian: "libmysofa-dev"),
+    library("CYaml", pkgConfig: "yaml-0.1", debian: "libyaml-dev"),
+    library("CLapack", pkgConfig: "lapacke", debian: "liblapacke-dev"),
+    .systemLibrary(name: "CRealtime", path: "Sources/CLibraries/CRealtime"),
+
+    // Imports point one way: each line may use the lines above it.
+    .target(name: "Acoustics"),
+    .target(name: "AudioFiles", dependencies: ["CSndfile"]),
+    .target(name: "Realtime", dependencies: ["CRealtime"]),
+    .target(name: "FilterDesign", dependencies: ["Acoustics", "AudioFiles", "CMysofa", "CLapack"]),
+    .target(name: "Session", dependencies: ["Acoustics", "FilterDesign", "CYaml"]),
+    .target(name: "Simulation", dependencies: ["Acoustics", "AudioFiles", "Realtime", "Session"]),
+    .target(name: "Recording", dependencies: ["AudioFiles", "Realtime"]),
+    .target(name: "JackClient", dependencies: ["CJack", "CRealtime", "Realtime"]),
+    .target(
+      name: "Control",
+      dependencies: ["CLiblo", "Acoustics", "Session", "Realtime", "JackClient", "Recording"]),
+    .executableTarget(
+      name: "pinna", dependencies: ["Control", "Simulation", "JackClient", "Recording", "Session"]),
+  ]
+)

@@ -1,0 +1,90 @@
+/// An array as a file describes it: a body, microphones, data sources.
+public struct Device: Hashable, Sendable {
+  public let name: String
+  /// What a person calls it: "Phone with five microphones".
+  public let title: String
+  public let body: Body
+  public let microphones: [Microphone]
+  public let dataSources: [DataSource]
+
+  public init(
+    name: String, title: String, body: Body, microphones: [Microphone], dataSources: [DataSource]
+  ) {
+    self.name = name
+    self.title = title
+    self.body = body
+    self.microphones = microphones
+    self.dataSources = dataSources
+  }
+
+  /// The data source that `word` names in any case.
+  public func dataSource(named word: String) throws(UnknownWord) -> DataSource {
+    guard let match = dataSources.first(where: { $0.name.lowercased() == word.lowercased() }) else {
+      throw UnknownWord(kind: "data source of \(name)", word: word, known: dataSources.map(\.name))
+    }
+    return match
+  }
+
+  public func microphoneIndex(named name: String) -> Int? {
+    microphones.firstIndex { $0.name == name }
+  }
+}
+
+/// What the microphones sit on.
+public enum Body: Hashable, Sendable {
+  /// Nothing that disturbs the sound field.
+  case free
+  /// A rigid sphere around the origin; radius in metres.
+  case sphere(radius: Double)
+  /// A rigid box around the origin; edge lengths x, y, z in metres.
+  case box(size: SIMD3<Double>)
+}
+
+public struct Microphone: Hashable, Sendable {
+  /// The port's name: "bottom-left".
+  public let name: String
+  public let position: Position
+
+  public init(name: String, position: Position) {
+    self.name = name
+    self.position = position
+  }
+}
+
+/// A microphone, or a beamformer that uses several.
+public struct DataSource: Hashable, Sendable {
+  public enum Location: String, NamedWord, Codable {
+    case upper, lower
+    public static let kind = "location"
+  }
+  public enum Orientation: String, NamedWord, Codable {
+    case top, bottom, front, back, left, right
+    public static let kind = "data source orientation"
+  }
+
+  public let name: String
+  /// The seeds' identifier, four characters as a number: 'mic1' = 1835216945.
+  public let id: UInt32
+  public let location: Location?
+  public let orientation: Orientation
+  public let forward: Direction
+  /// Channels of the microphones that mono patterns use, the first being the omnidirectional one.
+  public let microphones: [Int]
+  public let polarPatterns: [PolarPattern]
+  /// Orientations in which stereo is offered; empty where the pattern is not.
+  public let stereoOrientations: [InputOrientation]
+
+  public init(
+    name: String, id: UInt32, location: Location?, orientation: Orientation, forward: Direction,
+    microphones: [Int], polarPatterns: [PolarPattern], stereoOrientations: [InputOrientation]
+  ) {
+    self.name = name
+    self.id = id
+    self.location = location
+    self.orientation = orientation
+    self.forward = forward
+    self.microphones = microphones
+    self.polarPatterns = polarPatterns
+    self.stereoOrientations = stereoOrientations
+  }
+}

@@ -1,0 +1,30 @@
+/// A duration or a position in time, counted in sample frames.
+public typealias Frames = Int
+
+/// An angle. Degrees are for the edges (files, words, reports); inside, radians.
+public struct Angle: Hashable, Sendable {
+  public let radians: Double
+
+  public init(radians: Double) { self.radians = radians }
+  public static func degrees(_ degrees: Double) -> Angle { Angle(radians: degrees * .pi / 180) }
+  public var degrees: Double { radians * 180 / .pi }
+}
+
+/// A frequency or a sample rate.
+public struct Hertz: Hashable, Sendable, Comparable {
+  public let value: Double
+
+  public init(_ value: Double) { self.value = value }
+  public static func < (a: Hertz, b: Hertz) -> Bool { a.value < b.value }
+}
+
+/// A level ratio, 20 log10 of an amplitude.
+public struct Decibels: Hashable, Sendable, Comparable {
+  public let value: Double
+
+  public init(_ value: Double) { self.value = value }
+  public static func < (a: Decibels, b: Decibels) -> Bool { a.value < b.value }
+}
+
+/// Speed of sound in air at 20 °C, metres per second.
+public let speedOfSound = 343.0

@@ -1,0 +1,36 @@
+/// A point or displacement in the device frame, in metres: x to the right and y up as seen by somebody
+/// facing the screen, z out of the screen towards them. Right-handed.
+public typealias Position = SIMD3<Double>
+
+extension SIMD3<Double> {
+  public func dot(_ other: Self) -> Double { (self * other).sum() }
+
+  public func cross(_ other: Self) -> Self {
+    Self(
+      y * other.z - z * other.y,
+      z * other.x - x * other.z,
+      x * other.y - y * other.x)
+  }
+
+  public var length: Double { dot(self).squareRoot() }
+}
+
+/// A unit vector that points from the origin towards something: a source, an edge, the sky.
+public struct Direction: Hashable, Sendable {
+  public let vector: SIMD3<Double>
+
+  /// The direction of `vector`, or nil where it has no length.
+  public init?(_ vector: SIMD3<Double>) {
+    let length = vector.length
+    guard length > 1e-9, length.isFinite else { return nil }
+    self.vector = vector / length
+  }
+
+  private init(unit: SIMD3<Double>) { vector = unit }
+
+  public static let plusX = Direction(unit: [1, 0, 0])
+  public static let plusY = Direction(unit: [0, 1, 0])
+  public static let plusZ = Direction(unit: [0, 0, 1])
+
+  public var opposite: Direction { Direction(unit: -vector) }
+}

@@ -1,0 +1,88 @@
+import CSndfile
+
+/// An audio file of any format that libsndfile knows, read as 32-bit float.
+public final class AudioFileReader {
+  /// More channels than any array here has; a file that claims more is refused before anything is allocated.
+  public static let channelLimit = 256
+
+  public let path: String
+  public let channels: Int
+  public let sampleRate: Int
+  /// Frames that the header promises.
+  public let frames: Int
+  private let file: OpaquePointer
+
+  public init(path: String) throws(AudioFileError) {
+    var info = SF_INFO()
+    guard let file = sf_open(path, Int32(SFM_READ), &info) else {
+      throw AudioFileError("cannot read \(path): \(Self.lastError(nil))")
+    }
+    guard (1...Self.channelLimit).contains(Int(info.channels)), info.samplerate > 0, info.frames >= 0 else {
+      sf_close(file)
+      throw AudioFileError(
+        "cannot read \(path): its header claims \(info.channels) channels at \(info.samplerate) Hz")
+    }
+    self.file = file
+    self.path = path
+    channels = Int(info.channels)
+    sampleRate = Int(info.samplerate)
+    frames = Int(info.frames)
+  }
+
+  deinit { sf_close(file) }
+
+  /// The next frames, interleaved; fewer than `count` only at the end of the file.
+  public func read(frames count: Int) -> [Float] {
+    [Float](unsafeUninitializedCapacity: count * channels) { buffer, filled in
+      let got = sf_readf_float(file, buffer.baseAddress!, sf_count_t(count))
+      filled = Int(max(0, got)) * channels
+    }
+  }
+
+  static func lastError(_ file: OpaquePointer?) -> String {
+    let text = String(cString: sf_strerror(file))
+    return text.hasSuffix(".") ? String(text.dropLast()) : text
+  }
+}
+
+/// A whole file in memory.
+public struct AudioClip: Sendable {
+  public let sampleRate: Int
+  /// Shape: `[channel][frame]`.
+  public var channels: [[Float]]
+  public var frames: Int { channels.first?.count ?? 0 }
+
+  public init(sampleRate: Int, channels: [[Float]]) {
+    self.sampleRate = sampleRate
+    self.channels = channels
+  }
+
+  /// Reads `path` to its end, whatever length its header claims.
+  public init(path: String) throws(AudioFileError) {
+    let reader = try AudioFileReader(path: path)
+    var channels = [[Float]](repeating: [], count: reader.channels)
+    while true {
+      let block = reader.read(frames: 16384)
+      if block.isEmpty { break }
+      for channel in 0..<reader.channels {
+        channels[channel].append(
+          contentsOf: stride(from: channel, to: block.count, by: reader.channels).lazy.map { block[$0] })
+      }
+    }
+    self.init(sampleRate: reader.sampleRate, channels: channels)
+  }
+
+  /// Writes the clip as 32-bit float WAV, whole or not at all.
+  public func write(wav path: String) throws(AudioFileError) {
+    let writer = try AudioFileWriter(
+      path: path, format: .floatWAV, channels: channels.count, sampleRate: sampleRate)
+    var interleaved = [Float](repeating: 0, count: frames * channels.count)
+    for (c, channel) in channels.enumerated() {
+      for (n, sample) in channel.enumerated() { interleaved[n * channels.count + c] = sample }
+    }
+    try interleaved.withUnsafeBufferPointer { (buffer) throws(AudioFileError) in
+      try writer.write(buffer)
+    }
+    try writer.close()
+  }
+}

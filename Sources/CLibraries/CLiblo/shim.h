@@ -1,0 +1,2 @@
+#pragma once
+#include <lo/lo_lowlevel.h>

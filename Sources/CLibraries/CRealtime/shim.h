@@ -1,0 +1,29 @@
+#pragma once
+// What the realtime path needs from C: the sanitizer's hooks and the floating-point mode.
+#include <stdint.h>
+#if defined(__x86_64__)
+#include <xmmintrin.h>
+#endif
+
+// Present only in a build with -fsanitize=realtime; absent, the calls cost one test.
+extern void __rtsan_realtime_enter(void) __attribute__((weak));
+extern void __rtsan_realtime_exit(void) __attribute__((weak));
+
+static inline void pinna_realtime_enter(void) {
+  if (__rtsan_realtime_enter) __rtsan_realtime_enter();
+}
+static inline void pinna_realtime_exit(void) {
+  if (__rtsan_realtime_exit) __rtsan_realtime_exit();
+}
+static inline int pinna_realtime_sanitized(void) { return __rtsan_realtime_enter != 0; }
+
+// Flush-to-zero and denormals-are-zero for the calling thread; libjack does not set them.
+static inline void pinna_flush_denormals(void) {
+#if defined(__x86_64__)
+  _mm_setcsr(_mm_getcsr() | 0x8040);
+#elif defined(__aarch64__)
+  uint64_t fpcr;
+  __asm__ volatile("mrs %0, fpcr" : "=r"(fpcr));
+  __asm__ volatile("msr fpcr, %0" : : "r"(fpcr | (1ull << 24)));
+#endif
+}
