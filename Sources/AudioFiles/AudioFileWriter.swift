@@ -44,9 +44,9 @@ public final class AudioFileWriter {
       unlink(partPath)
       throw AudioFileError("cannot write \(path): \(reason)")
     }
-    if format == .floatRF64 { sf_command(file, SFC_RF64_AUTO_DOWNGRADE, nil, Int32(SF_TRUE)) }
+    if format == .floatRF64 { sf_command(file, Int32(SFC_RF64_AUTO_DOWNGRADE), nil, Int32(SF_TRUE)) }
     // Peak chunks carry the time of writing: without them equal sound makes equal files.
-    sf_command(file, SFC_SET_ADD_PEAK_CHUNK, nil, Int32(SF_FALSE))
+    sf_command(file, Int32(SFC_SET_ADD_PEAK_CHUNK), nil, Int32(SF_FALSE))
   }
 
   deinit {
@@ -73,7 +73,7 @@ public final class AudioFileWriter {
   /// Makes what was written so far readable after a kill (header) and a power cut (data).
   public func secure() {
     guard let file else { return }
-    sf_command(file, SFC_UPDATE_HEADER_NOW, nil, 0)
+    sf_command(file, Int32(SFC_UPDATE_HEADER_NOW), nil, 0)
     sf_write_sync(file)
     fdatasync(descriptor)
   }
