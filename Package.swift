@@ -33,5 +33,10 @@ let package = Package(
       dependencies: ["CLiblo", "Acoustics", "Session", "Realtime", "JackClient", "Recording"]),
     .executableTarget(
       name: "pinna", dependencies: ["Control", "Simulation", "JackClient", "Recording", "Session"]),
+
+    .target(name: "TestSupport", path: "Tests/Support"),
+    .testTarget(name: "SessionTests", dependencies: ["Session", "Acoustics", "TestSupport"]),
+    .testTarget(
+      name: "SimulationTests", dependencies: ["Simulation", "Session", "Acoustics", "AudioFiles", "TestSupport"]),
   ]
 )
