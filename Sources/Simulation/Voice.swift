@@ -1,0 +1,53 @@
+import Acoustics
+import AudioFiles
+import Glibc
+import Session
+
+/// Sounds that a scene's talkers can make.
+enum Voice {
+  /// The file at `path`, its channels averaged into one.
+  static func read(path: String) throws(AudioFileError) -> BandlimitedSignal {
+    // Opening a FIFO that nobody writes to would never return.
+    var status = stat()
+    guard stat(path, &status) == 0 else {
+      throw AudioFileError("cannot read \(path): \(String(cString: strerror(errno)))")
+    }
+    guard status.st_mode & S_IFMT == S_IFREG else { throw AudioFileError("\(path) is not a regular file") }
+    let reader = try AudioFileReader(path: path)
+    guard Scene.sampleRates.contains(reader.sampleRate) else {
+      throw AudioFileError("\(path) has a sample rate of \(reader.sampleRate) Hz")
+    }
+    let limit = Int(Scene.longest) * reader.sampleRate
+    var mono: [Float] = []
+    while true {
+      let block = reader.read(frames: 16384)
+      if block.isEmpty { break }
+      for first in stride(from: 0, to: block.count, by: reader.channels) {
+        let sum = block[first..<first + reader.channels].reduce(0, +)
+        mono.append(sum.isFinite ? sum / Float(reader.channels) : 0)
+      }
+      guard mono.count <= limit else {
+        throw AudioFileError("\(path) is longer than \(Int(Scene.longest)) s")
+      }
+    }
+    guard !mono.isEmpty else { throw AudioFileError("\(path) has no sound in it") }
+    return BandlimitedSignal(samples: mono, sampleRate: reader.sampleRate)
+  }
+
+  /// White Gaussian noise of 0.1 (-20 dB) RMS at 48 kHz; equal seeds make equal noise.
+  static func noise(seconds: Double, seed: UInt64) -> BandlimitedSignal {
+    var state = seed
+    /// SplitMix64, into (0, 1].
+    func uniform() -> Double {
+      state &+= 0x9E37_79B9_7F4A_7C15
+      var z = state
+      z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+      z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+      return (Double((z ^ (z >> 31)) >> 11) + 1) / 0x1p53
+    }
+    let samples = (0..<Int(seconds * 48000)).map { _ in
+      Float(0.1 * (-2 * log(uniform())).squareRoot() * cos(2 * .pi * uniform()))
+    }
+    return BandlimitedSignal(samples: samples, sampleRate: 48000)
+  }
+}

@@ -1,0 +1,150 @@
+import Acoustics
+import AudioFiles
+import Foundation
+import Session
+import Simulation
+import TestSupport
+import Testing
+
+@Suite("A scene")
+struct SceneTests {
+  static let library = PresetLibrary(folders: [repositoryFolder + "/Presets"])
+  static let voice = BandlimitedSignalTests.sine(500, rate: 48000, seconds: 1)
+
+  static func phone(_ talkers: Talker...) throws -> Scene {
+    Scene(title: "test", device: try library.device(named: "phone5"), talkers: talkers)
+  }
+
+  @Test("gives every microphone its channel, to the last talker's end", arguments: [16000, 44100, 48000])
+  func shape(rate: Int) throws {
+    let scene = try Self.phone(
+      Talker(voice: Self.voice, direction: .plusX), Talker(voice: Self.voice, direction: .plusY, start: 0.75))
+    let heard = try scene.microphones(sampleRate: rate)
+    #expect(heard.sampleRate == rate)
+    #expect(heard.channels.map(\.count) == Array(repeating: Int(1.75 * Double(rate)), count: 5))
+  }
+
+  @Test("is the sum of its talkers, each at its time and with its gain, to -80 dB")
+  func sum() throws {
+    let scene = try Self.phone(
+      Talker(voice: Self.voice, direction: .plusX, start: 0.25, gain: Decibels(-20)),
+      Talker(voice: Self.voice, direction: Direction.plusZ.opposite, gain: Decibels(6)))
+    let heard = try scene.microphones(sampleRate: 48000)
+    for (microphone, channel) in zip(scene.device.microphones, heard.channels) {
+      let first = Sine.samples(
+        frequency: 500, rate: 48000, count: 48000, shift: -0.25 + microphone.position.x / 343, amplitude: 0.1)
+      let second = Sine.samples(
+        frequency: 500, rate: 48000, count: 48000, shift: -microphone.position.z / 343,
+        amplitude: pow(10, 0.3))
+      let both = zip(first, second).map { $0 + $1 }
+      #expect(errorLevel(channel[1000..<11000], second[1000..<11000]) <= -80)
+      #expect(errorLevel(channel[13000..<47000], both[13000..<47000]) <= -80)
+    }
+  }
+
+  @Test("without a sound above full scale has nothing to say; with one it names the microphone")
+  func overload() throws {
+    let names = try Self.library.device(named: "phone5").microphones.map(\.name)
+    let quiet = try Self.phone(Talker(voice: Self.voice, direction: .plusX, gain: Decibels(-1)))
+    #expect(try quiet.microphones(sampleRate: 48000).overload(names: names) == nil)
+    let loud = AudioClip(sampleRate: 48000, channels: [[0.5], [-2]])
+    #expect(
+      loud.overload(names: names) == "bottom-right passes full scale by 6.1 dB; lower the gain of the talkers"
+    )
+  }
+
+  @Test("read from a file places talkers as the listener of a case sees them")
+  func azimuths() throws {
+    let text = """
+      title: Directions
+      device: phone5
+      facing: {dataSource: Back, inputOrientation: landscapeRight}
+      talkers:
+        - {voice: noise, seconds: 0.1, from: front}
+        - {voice: noise, seconds: 0.1, azimuth: 90}
+        - {voice: noise, seconds: 0.1, azimuth: 0, elevation: 90}
+        - {voice: noise, seconds: 0.1, from: Right, start: 1.5, gain: -6}
+        - {voice: noise, seconds: 0.1, direction: [0, 3, 4]}
+        - {voice: noise, seconds: 0.1, direction: -x}
+      """
+    let scene = try Scene(text: text, file: "scene.yaml", folder: "", library: Self.library)
+    // system.md: back, landscapeRight has left at +y and up at +x.
+    let expected: [SIMD3<Double>] = [
+      [0, 0, -1], [0, 1, 0], [1, 0, 0], [0, -1, 0], [0, 0.6, 0.8], [-1, 0, 0],
+    ]
+    for (talker, direction) in zip(scene.talkers, expected) {
+      #expect((talker.direction.vector - direction).length < 1e-12)
+    }
+    #expect(scene.talkers[3].start == 1.5)
+    #expect(scene.talkers[3].gain == Decibels(-6))
+    #expect(abs(scene.duration - 1.6) < 1e-3)
+  }
+
+  @Test(
+    "that ships has voices in front, left, right and behind, without overload",
+    .enabled(if: FileManager.default.fileExists(atPath: "/usr/share/sounds/alsa"), "no alsa-utils here"))
+  func shipped() throws {
+    let scene = try Scene(
+      file: repositoryFolder + "/Presets/scenes/phone5-voices.yaml", library: Self.library)
+    #expect(scene.talkers.map(\.direction.vector) == [[0, 0, -1], [-1, 0, 0], [1, 0, 0], [0, 0, 1]])
+    let heard = try scene.microphones(sampleRate: 16000)
+    #expect(heard.overload(names: []) == nil)
+    #expect(heard.channels.allSatisfy { level($0) > -40 && level($0) < -10 })
+  }
+
+  @Test("takes a voice of several channels as their mean, from a path relative to its file")
+  func relativeVoice() throws {
+    let folder = try TemporaryFolder()
+    try AudioClip(sampleRate: 8000, channels: [[1, 0, 0.5], [0, 0.5, 0.5]]).write(wav: folder.path + "/v.wav")
+    let path = try folder.write(
+      "title: t\ndevice: ring7\ntalkers: [{voice: v.wav, direction: +z}]\n", to: "scene.yaml")
+    let scene = try Scene(file: path, library: Self.library)
+    let centre = try #require(try scene.microphones(sampleRate: 8000).channels.last)
+    for (got, expected) in zip(centre, [0.5, 0.25, 0.5] as [Float]) { #expect(abs(got - expected) < 1e-4) }
+  }
+
+  @Test(
+    "that is wrong says in one line where and what to do",
+    arguments: [
+      ("device: phone5", "device: phone9", "2:9: device cannot be used: there is no device \"phone9\""),
+      ("azimuth: 90", "azimuth: 900", "5:29: talkers[1].azimuth is 900, out of range"),
+      ("azimuth: 90", "from: beside", "5:26: talkers[1].from has an unknown direction \"beside\""),
+      ("azimuth: 90", "gain: 0", "5:5: talkers[1] has none of direction, azimuth and from"),
+      (
+        "voice: noise", "voice: /no/such.wav",
+        "5:13: talkers[1].voice cannot be used: cannot read /no/such.wav"
+      ),
+      (
+        "voice: noise", "voice: /dev/zero",
+        "5:13: talkers[1].voice cannot be used: /dev/zero is not a regular"
+      ),
+      ("voice: noise", "voice: noise, seconds: 1e9", "5:29: talkers[1].seconds is 1e9, out of range"),
+      ("voice: noise", "voice: noise, start: 299.5", "5:3: talkers take 301 s together"),
+      (
+        "inputOrientation: portrait", "inputOrientation: sideways",
+        "3:46: facing.inputOrientation has an unknown"
+      ),
+      ("facing:", "facing_:", "3:1: the file has an unknown key \"facing_\""),
+      (
+        "facing: {dataSource: Back, inputOrientation: portrait}", "",
+        "5:29: talkers[1].azimuth needs a listener"
+      ),
+    ])
+  func errors(old: String, new: String, expected: String) {
+    let text = """
+      title: One voice
+      device: phone5
+      facing: {dataSource: Back, inputOrientation: portrait}
+      talkers:
+        - {voice: noise, azimuth: 90}
+      """
+    let error = #expect(throws: DescriptionError.self) {
+      try Scene(
+        text: text.replacingOccurrences(of: old, with: new), file: "s.yaml", folder: "", library: Self.library
+      )
+    }
+    let message = error?.description ?? ""
+    #expect(message.hasPrefix("s.yaml:" + expected), "\(message)")
+    #expect(!message.contains("\n") && message.contains(";"), "\(message)")
+  }
+}

@@ -1,0 +1,38 @@
+import Foundation
+
+/// Closed forms of sines, to hold simulated signals against.
+public enum Sine {
+  /// `amplitude * sin(2π f (t + shift))` at t = n / rate.
+  public static func samples(
+    frequency: Double, rate: Int, count: Int, shift: Double = 0, amplitude: Double = 1
+  ) -> [Float] {
+    (0..<count).map { n in
+      Float(amplitude * sin(2 * .pi * frequency * (Double(n) / Double(rate) + shift)))
+    }
+  }
+
+  /// Phase of `frequency` in `signal`, in radians, under a Hann window.
+  public static func phase(of frequency: Double, in signal: ArraySlice<Float>, rate: Int) -> Double {
+    var (real, imaginary) = (0.0, 0.0)
+    for (n, value) in zip(signal.indices, signal) {
+      let window = 1 - cos(2 * .pi * (Double(n - signal.startIndex) + 0.5) / Double(signal.count))
+      let angle = 2 * .pi * frequency * Double(n) / Double(rate)
+      real += window * Double(value) * cos(angle)
+      imaginary -= window * Double(value) * sin(angle)
+    }
+    return atan2(imaginary, real)
+  }
+}
+
+/// RMS of `a - b` over RMS of `b`, in dB.
+public func errorLevel(_ a: some Collection<Float>, _ b: some Collection<Float>) -> Double {
+  precondition(a.count == b.count, "signals of equal length")
+  let error = zip(a, b).reduce(0.0) { $0 + pow(Double($1.0) - Double($1.1), 2) }
+  let reference = b.reduce(0.0) { $0 + pow(Double($1), 2) }
+  return 10 * log10(error / reference)
+}
+
+/// RMS, in dB below 1.
+public func level(_ signal: some Collection<Float>) -> Double {
+  10 * log10(signal.reduce(0.0) { $0 + pow(Double($1), 2) } / Double(signal.count))
+}
