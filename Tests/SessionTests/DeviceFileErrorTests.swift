@@ -1,0 +1,166 @@
+import Acoustics
+import Foundation
+import Session
+import TestSupport
+import Testing
+
+@Suite("A device file")
+struct DeviceFileErrorTests {
+  static let good = """
+    title: Good
+    body: {box: [72, 147, 8]}
+    microphones:
+      top: [0, 73.5, 0]
+      front: [0, 65, 4]
+    dataSources:
+      Front:
+        forward: +z
+        microphones: [front, top]
+        polarPatterns: [omnidirectional, cardioid, stereo]
+        stereoOrientations: [portrait]
+    """
+
+  struct Mistake: Sendable, CustomTestStringConvertible {
+    let old: String
+    let new: String
+    let place: String
+    let message: String
+    var testDescription: String { new.isEmpty ? "without \(old)" : new }
+
+    init(_ old: String, _ new: String, at place: String, _ message: String) {
+      (self.old, self.new, self.place, self.message) = (old, new, place, message)
+    }
+  }
+
+  static let mistakes = [
+    Mistake("title: Good", "", at: "2:1", "the file has no key \"title\"; add it"),
+    Mistake("title: Good", "title:", at: "1:7", "title is nothing; write a text"),
+    Mistake("title: Good", "title: \"a\\x1b[2J\"", at: "1:8", "title has characters that cannot be printed"),
+    Mistake(
+      "title: Good", "name: Good", at: "1:1", "unknown key \"name\"; use one of: title, body, microphones"),
+    Mistake(
+      "{box: [72, 147, 8]}", "cube", at: "2:7", "body is \"cube\"; write free, {sphere: RADIUS} or {box"),
+    Mistake("{box: [72, 147, 8]}", "{box: [72, 147]}", at: "2:13", "body.box has 2 numbers; write three"),
+    Mistake("[72, 147, 8]", "[0.072, 0.147, 0.008]", at: "2:14", "body.box[1] is 0.072, out of range"),
+    Mistake("{box: [72, 147, 8]}", "{sphere: 87.5}", at: "4:8", "microphones.top is 14.0 mm inside the body"),
+    Mistake("{box: [72, 147, 8]}", "{sphere: yes}", at: "2:16", "body.sphere is \"yes\", not a number"),
+    Mistake(
+      "[0, 73.5, 0]", "[0, 75.5, 0]", at: "4:8", "microphones.top is 2.0 mm outside the body; put it on"),
+    Mistake("[0, 73.5, 0]", "[0, 60, 0]", at: "4:8", "microphones.top is 4.0 mm inside the body; put it on"),
+    Mistake("[0, 73.5, 0]", "[0, 73500, 0]", at: "4:12", "microphones.top[2] is 73500, out of range"),
+    Mistake("[0, 73.5, 0]", "[0, 73,5, 0]", at: "4:8", "microphones.top has 4 numbers; write three"),
+    Mistake("[0, 73.5, 0]", "0 73.5 0", at: "4:8", "microphones.top is \"0 73.5 0\"; write a list"),
+    Mistake("[0, 73.5, 0]", "[0, \"73.5\", 0]", at: "4:12", "microphones.top[2] is \"73.5\", not a number"),
+    Mistake("[0, 73.5, 0]", "[0, 1e308, 0]", at: "4:12", "microphones.top[2] is 1e308, out of range"),
+    Mistake("[0, 73.5, 0]", "[0, 1e999, 0]", at: "4:12", "microphones.top[2] is \"1e999\", not a number"),
+    Mistake("[0, 73.5, 0]", "[0, .inf, 0]", at: "4:12", "microphones.top[2] is \".inf\", not a number"),
+    Mistake("[0, 73.5, 0]", "[0, nan, 0]", at: "4:12", "microphones.top[2] is \"nan\", not a number"),
+    Mistake("[0, 73.5, 0]", "[0, 0x49, 0]", at: "4:12", "microphones.top[2] is \"0x49\", not a number"),
+    Mistake("[0, 73.5, 0]", "[0, 65, 4.2]", at: "5:10", "microphones.front is where top is; move one"),
+    Mistake("top: [0, 73.5, 0]", "to p: [0, 73.5, 0]", at: "4:9", "microphones.to p is not a valid name"),
+    Mistake("top: [0, 73.5, 0]", "\"a:b\": [0, 73.5, 0]", at: "4:10", "microphones.a:b is not a valid name"),
+    Mistake(
+      "top: [0, 73.5, 0]", "Front: [0, 73.5, 0]", at: "5:10", "microphones.front has the name of Front"),
+    Mistake(
+      "top: [0, 73.5, 0]", "front: [0, 73.5, 0]", at: "5:3", "\"front\" is given twice, first in line 4"),
+    Mistake(
+      "top: [0, 73.5, 0]", "out_left: [0, 73.5, 0]", at: "4:13", "has the name of a port of Pinna's own"),
+    Mistake("+z", "up", at: "8:14", "dataSources.Front.forward is \"up\"; write +x, -x"),
+    Mistake("+z", "[0, 0, 0]", at: "8:14", "dataSources.Front.forward has no length"),
+    Mistake(
+      "+z", "+y", at: "11:26", "dataSources.Front.stereoOrientations[1] is portrait, whose up is parallel"),
+    Mistake("[portrait]", "[]", at: "11:25", "dataSources.Front.stereoOrientations are none"),
+    Mistake("[portrait]", "[portrait, Portrait]", at: "11:36", "stereoOrientations[2] names portrait again"),
+    Mistake(
+      "[portrait]", "[sideways]", at: "11:26",
+      "has an unknown input orientation \"sideways\"; use one of: portrait, portraitUpsideDown, landscapeLeft"
+    ),
+    Mistake(", stereo]", "]", at: "11:25", "stereoOrientations are given, but polarPatterns has no stereo"),
+    Mistake(
+      "cardioid", "heart", at: "10:38", "polarPatterns[2] has an unknown polar pattern \"heart\"; use one of"),
+    Mistake("cardioid", "stereo", at: "10:46", "polarPatterns[3] names stereo again; remove it"),
+    Mistake(
+      "[front, top]", "[front]", at: "10:38", "polarPatterns[2] is cardioid, which takes two microphones"),
+    Mistake(
+      "[front, top]", "[front, rear]", at: "9:26", "is an unknown microphone \"rear\"; use one of: top, front"
+    ),
+    Mistake("[front, top]", "[front, front]", at: "9:26", "microphones[2] names front again; remove it"),
+    Mistake("[front, top]", "every", at: "9:18", "microphones is \"every\"; write all, or a list of names"),
+    Mistake("[front, top]", "[]", at: "9:18", "dataSources.Front.microphones are none; write all"),
+    Mistake("    forward: +z\n", "", at: "8:5", "dataSources.Front has no key \"forward\"; add it"),
+    Mistake("forward: +z", "forward: +z\n    location: middle", at: "9:15", "use one of: upper, lower"),
+  ]
+
+  @Test("that is wrong says file, line, column, field and what to do", arguments: mistakes)
+  func mistake(_ mistake: Mistake) {
+    let text = Self.good.replacingOccurrences(of: mistake.old, with: mistake.new)
+    let error = #expect(throws: DescriptionError.self) {
+      try DeviceFile.read(text: text, name: "d", file: "dir/d.yaml")
+    }
+    let message = error?.description ?? ""
+    #expect(message.hasPrefix("dir/d.yaml:\(mistake.place): "), "\(message)")
+    #expect(message.contains(mistake.message), "\(message)")
+    #expect(message.contains(";") && !message.contains("\n"), "\(message)")
+  }
+
+  @Test("in metres is told from one in millimetres")
+  func metres() {
+    let text = "title: t\nbody: free\nmicrophones: {a: [0, 0, 0], b: [0.07, 0, 0]}\ndataSources: {}"
+    let error = #expect(throws: DescriptionError.self) {
+      try DeviceFile.read(text: text, name: "d", file: "d.yaml")
+    }
+    #expect(
+      error?.description
+        == "d.yaml:3:32: microphones.b looks like metres, as do all the others; write millimetres")
+  }
+
+  @Test("has at least one microphone and data source, and at most 64 microphones")
+  func counts() {
+    func message(_ microphones: String, _ sources: String) -> String {
+      let text = "title: t\nbody: free\nmicrophones: \(microphones)\ndataSources: \(sources)"
+      return #expect(throws: DescriptionError.self) {
+        try DeviceFile.read(text: text, name: "d", file: "d.yaml")
+      }?.description ?? ""
+    }
+    let many = (0..<65).map { "m\($0): [\($0), 0, 0]" }.joined(separator: ", ")
+    #expect(message("{}", "{}").hasPrefix("d.yaml:3:14: microphones are none; add at least one"))
+    #expect(message("{\(many)}", "{}").hasPrefix("d.yaml:3:14: microphones are 65; keep at most 64"))
+    #expect(message("{a: [0, 0, 0]}", "{}").hasPrefix("d.yaml:4:14: dataSources are none; add at least one"))
+    let stereo = "{Front: {forward: +z, microphones: all, polarPatterns: [stereo]}}"
+    #expect(message("{a: [0, 0, 0]}", stereo).contains("is stereo, which takes two microphones or more"))
+  }
+
+  @Test("of ten lines is enough for a newcomer's array, and words count in any case")
+  func minimal() throws {
+    let device = try DeviceFile.read(
+      text: """
+        title: Two microphones on a stick
+        body: Free
+        microphones:
+          left: [-50, 0, 0]
+          right: [50, 0, 0]
+        dataSources:
+          Front:
+            forward: +Z
+            microphones: ALL
+            polarPatterns: [OmniDirectional, STEREO]
+        """, name: "stick", file: "stick.yaml")
+    #expect(device.microphones.map(\.position) == [[-0.05, 0, 0], [0.05, 0, 0]])
+    #expect(
+      device.dataSources == [
+        DataSource(
+          name: "Front", id: 1_835_216_945, location: nil, orientation: .front, forward: .plusZ,
+          microphones: [0, 1], polarPatterns: [.omnidirectional, .stereo],
+          stereoOrientations: InputOrientation.allCases)
+      ])
+  }
+
+  @Test("without stereo orientations offers those whose up is not parallel to forward")
+  func defaultOrientations() throws {
+    let text = Self.good.replacingOccurrences(of: "    stereoOrientations: [portrait]", with: "")
+      .replacingOccurrences(of: "+z", with: "-x")
+    let device = try DeviceFile.read(text: text, name: "d", file: "d.yaml")
+    #expect(device.dataSources[0].stereoOrientations == [.portrait, .portraitUpsideDown])
+    #expect(device.dataSources[0].orientation == .left)
+  }
+}

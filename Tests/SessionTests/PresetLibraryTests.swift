@@ -1,0 +1,138 @@
+import Acoustics
+import Foundation
+import Session
+import TestSupport
+import Testing
+
+@Suite("The preset library")
+struct PresetLibraryTests {
+  static let shipped = repositoryFolder + "/Presets"
+  static let preset = """
+    title: Mine
+    device: phone5
+    dataSource: front
+    polarPattern: CARDIOID
+    inputOrientation: LandscapeLeft
+    gain: -3.5
+    """
+
+  @Test("finds presets and devices in any case, with the names that their files have")
+  func anyCase() throws {
+    let library = PresetLibrary(folders: [Self.shipped])
+    #expect(library.presetNames() == ["linear8", "phone5", "ring7"])
+    #expect(try library.preset(named: "PHONE5") == library.preset(named: "phone5"))
+    #expect(try library.device(named: "Ring7").name == "ring7")
+    #expect(try library.text(ofPreset: "phone5").contains("device: phone5"))
+  }
+
+  @Test(
+    "lists what it knows when asked for what it does not",
+    arguments: ["phone6", "", "../phone5", ".hidden", "a/b", "a\0b"])
+  func notFound(name: String) {
+    let library = PresetLibrary(folders: [Self.shipped])
+    let error = #expect(throws: PresetNotFound.self) { try library.preset(named: name) }
+    #expect(error?.known == ["linear8", "phone5", "ring7"])
+    #expect(error?.description.hasSuffix("; use one of: linear8, phone5, ring7") == true)
+    #expect(error?.description.contains("\0") == false)
+    #expect(throws: DeviceNotFound.self) { try library.device(named: name) }
+  }
+
+  @Test("prefers the user's folder, whose presets may use shipped devices")
+  func precedence() throws {
+    let mine = try TemporaryFolder()
+    try mine.write(Self.preset, to: "PHONE5.yaml")
+    let library = PresetLibrary(folders: [mine.path + "/none", mine.path, Self.shipped])
+    #expect(library.presetNames() == ["PHONE5", "linear8", "ring7"])
+    let preset = try library.preset(named: "phone5")
+    #expect(
+      preset
+        == Preset(
+          name: "PHONE5", title: "Mine", device: "phone5",
+          selection: Selection(
+            dataSource: "Front", polarPattern: .cardioid, inputOrientation: .landscapeLeft),
+          gain: Decibels(-3.5)))
+  }
+
+  @Test("searches the XDG folders in their order, then the shipped one")
+  func folders() {
+    let environment = [
+      "HOME": "/home/u", "XDG_DATA_DIRS": "/a:relative:/b:/a", "PINNA_PRESETS": "/shipped",
+    ]
+    #expect(
+      PresetFolders.search(environment: environment)
+        == ["/home/u/.config/pinna", "/home/u/.local/share/pinna", "/a/pinna", "/b/pinna", "/shipped"])
+    let moved = ["XDG_CONFIG_HOME": "/c", "XDG_DATA_HOME": "/d", "PINNA_PRESETS": "/s"]
+    #expect(
+      PresetFolders.search(environment: moved)
+        == ["/c/pinna", "/d/pinna", "/usr/local/share/pinna", "/usr/share/pinna", "/s"])
+  }
+
+  @Test("finds the shipped folder above the program, or else above the current folder")
+  func shippedFolder() throws {
+    let tree = try TemporaryFolder()
+    try tree.write("", to: "x/Presets/devices/d.yaml")
+    try tree.write("", to: "y/Presets/devices/d.yaml")
+    let (program, current) = (tree.path + "/x/.build/release/pinna", tree.path + "/y/sub")
+    func last(_ program: String?) -> String? {
+      PresetFolders.search(environment: [:], executable: program, currentFolder: current).last
+    }
+    #expect(last(program) == tree.path + "/x/Presets")
+    #expect(last("/usr/bin/pinna") == tree.path + "/y/Presets")
+    #expect(last(nil) == tree.path + "/y/Presets")
+    #expect(
+      PresetFolders.search(environment: [:], executable: nil, currentFolder: nil).last == "/usr/share/pinna")
+  }
+
+  @Test("of this process has the shipped presets")
+  func standard() {
+    #expect(Set(PresetLibrary.standard.presetNames()).isSuperset(of: ["linear8", "phone5", "ring7"]))
+  }
+
+  @Test(
+    "reads back what PresetFile writes", arguments: ["plain", "with \"quotes\" and \\", "Ümläut: #1", "- {x"])
+  func roundTrip(title: String) throws {
+    let preset = Preset(
+      name: "p", title: title, device: "ring7",
+      selection: Selection(dataSource: "Left", polarPattern: .figureEight, inputOrientation: .portrait),
+      gain: Decibels(-12.25))
+    let library = PresetLibrary(folders: [Self.shipped])
+    let text = PresetFile.text(of: preset)
+    #expect(
+      try PresetFile.read(text: text, name: "p", file: "p.yaml", device: library.device(named:)) == preset)
+  }
+
+  @Test(
+    "says where a preset's file is wrong",
+    arguments: [
+      ("phone5", "phone6", "2:9: device cannot be used: there is no device \"phone6\"; use one of: linear8"),
+      ("front", "rear", "3:13: dataSource is an unknown data source of phone5 \"rear\"; use one of: Bottom"),
+      (
+        "CARDIOID", "figureEight",
+        "4:15: polarPattern is not possible: data source Front of phone5 does not offer"
+      ),
+      ("CARDIOID", "heart", "4:15: polarPattern has an unknown polar pattern \"heart\"; use one of: omni"),
+      ("LandscapeLeft", "up", "5:19: inputOrientation has an unknown input orientation \"up\"; use one of"),
+      ("-3.5", "25", "6:7: gain is 25, out of range; write a number from -60 to 24 dB"),
+      ("gain", "volume", "6:1: the file has an unknown key \"volume\"; use one of: title, device"),
+      ("title: Mine\n", "", "1:1: the file has no key \"title\"; add it, for example \"title: My preset\""),
+    ])
+  func errors(old: String, new: String, expected: String) {
+    let text = Self.preset.replacingOccurrences(of: old, with: new)
+    let library = PresetLibrary(folders: [Self.shipped])
+    let error = #expect(throws: DescriptionError.self) {
+      try PresetFile.read(text: text, name: "p", file: "p.yaml", device: library.device(named:))
+    }
+    #expect(error?.description.hasPrefix("p.yaml:" + expected) == true, "\(String(describing: error))")
+  }
+
+  @Test("says so when it is the device's file that is wrong")
+  func brokenDevice() throws {
+    let folder = try TemporaryFolder()
+    try folder.write("title: Broken\n", to: "devices/broken.yaml")
+    try folder.write(Self.preset.replacingOccurrences(of: "phone5", with: "broken"), to: "p.yaml")
+    let error = #expect(throws: DescriptionError.self) {
+      try PresetLibrary(folders: [folder.path]).preset(named: "p")
+    }
+    #expect(error?.file.hasSuffix("/devices/broken.yaml") == true)
+  }
+}
