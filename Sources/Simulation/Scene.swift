@@ -32,8 +32,8 @@ public struct Scene: Sendable {
         "a scene cannot be heard at \(sampleRate) Hz; use a rate from \(Self.sampleRates.lowerBound) to "
           + "\(Self.sampleRates.upperBound) Hz")
     }
-    guard duration <= Self.longest else {
-      throw SceneError("the scene takes \(Int(duration)) s; keep it to \(Int(Self.longest)) s")
+    guard talkers.allSatisfy({ $0.start >= -Self.longest && $0.end <= Self.longest }) else {
+      throw SceneError("the scene takes longer than \(Int(Self.longest)) s; start or end its talkers earlier")
     }
     let count = Int((duration * Double(sampleRate)).rounded(.up))
     guard count * device.microphones.count <= Self.sampleLimit else {

@@ -53,6 +53,14 @@ struct SceneTests {
     )
   }
 
+  @Test("that cannot be heard is an error, not a crash", arguments: [1e300, -1e300, .nan, .infinity, 299.5])
+  func impossibleStarts(start: Double) throws {
+    let scene = try Self.phone(Talker(voice: Self.voice, direction: .plusX, start: start))
+    #expect(throws: SceneError.self) { try scene.microphones(sampleRate: 48000) }
+    let sane = try Self.phone(Talker(voice: Self.voice, direction: .plusX))
+    #expect(throws: SceneError.self) { try sane.microphones(sampleRate: 0) }
+  }
+
   @Test("read from a file places talkers as the listener of a case sees them")
   func azimuths() throws {
     let text = """
