@@ -33,5 +33,8 @@ let package = Package(
       dependencies: ["CLiblo", "Acoustics", "Session", "Realtime", "JackClient", "Recording"]),
     .executableTarget(
       name: "pinna", dependencies: ["Control", "Simulation", "JackClient", "Recording", "Session"]),
+
+    .target(name: "TestSupport", dependencies: ["Acoustics", "AudioFiles", "Realtime"], path: "Tests/Support"),
+    .testTarget(name: "RealtimeTests", dependencies: ["Realtime", "TestSupport"]),
   ]
 )
