@@ -84,7 +84,9 @@ public final class Engine: @unchecked Sendable {
     let history = history
     convolver._withUnsafeGuaranteedRef { $0.refill(from: history.pointee) }
     state.pointee.convolver = convolver
-    if let running { reports.push(.convolverReplaced(serial: running._withUnsafeGuaranteedRef { $0.name() })) }
+    if let running {
+      reports.push(.convolverReplaced(serial: running._withUnsafeGuaranteedRef { $0.name() }))
+    }
   }
 
   /// Applies what the controller sent, a bounded number per period, while there is room to answer.
@@ -94,7 +96,8 @@ public final class Engine: @unchecked Sendable {
     while budget > 0, reports.room() >= 16 {
       guard let message = messages.pop() else { return }
       switch message {
-      case .change(let ticket, let filters, let gain): accept(Sound(ticket: ticket, filters: filters, gain: gain))
+      case .change(let ticket, let filters, let gain):
+        accept(Sound(ticket: ticket, filters: filters, gain: gain))
       case .beginTake(let ticket, let ring): beginTake(ticket, ring)
       case .endTake(let ticket): endTake(ticket)
       }

@@ -31,7 +31,8 @@ import Testing
   }
 
   func scalingPair(_ a: Float, _ b: Float, delay: Int) -> FilterSet {
-    var filters = [[[Float]]](repeating: [[Float]](repeating: [Float](repeating: 0, count: 64), count: 2), count: 2)
+    var filters = [[[Float]]](
+      repeating: [[Float]](repeating: [Float](repeating: 0, count: 64), count: 2), count: 2)
     for output in 0..<2 {
       filters[output][0][delay] = a
       filters[output][1][63 - delay] = b
@@ -39,7 +40,9 @@ import Testing
     return FilterSet(coefficients: filters, channels: 1)
   }
 
-  @Test("R3: 50 changes a second leave nothing above -80 dBFS beyond 500 Hz of a tone", arguments: [64, 128, 1000])
+  @Test(
+    "R3: 50 changes a second leave nothing above -80 dBFS beyond 500 Hz of a tone",
+    arguments: [64, 128, 1000])
   func changesDoNotClick(period: Int) throws {
     let level = try splatter(fadeFrames: nil, period: period)
     #expect(level < -80, "\(level) dBFS")

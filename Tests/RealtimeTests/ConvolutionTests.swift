@@ -34,7 +34,8 @@ import Testing
     }
   }
 
-  @Test("A unit impulse leaves in the same callback, at the frame of its tap", arguments: [16, 48, 128, 1000])
+  @Test(
+    "A unit impulse leaves in the same callback, at the frame of its tap", arguments: [16, 48, 128, 1000])
   func impulseIsNotAPeriodLate(period: Int) {
     let delay = 64
     var filter = [Float](repeating: 0, count: 256)

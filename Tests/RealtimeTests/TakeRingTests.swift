@@ -4,7 +4,9 @@ import Testing
 
 @Suite struct TakeRingTests {
   /// An engine that plays a ramp, recorded into a ring that the caller drains as it likes.
-  func take(capacity: Int, periods: Int, drainEvery: Int) throws -> (sound: [Float], gaps: [TakeGap], lost: Int) {
+  func take(capacity: Int, periods: Int, drainEvery: Int) throws -> (
+    sound: [Float], gaps: [TakeGap], lost: Int
+  ) {
     let engine = Engine(microphones: 1, taps: 1, sampleRate: 48000)
     engine.start(with: FilterSet(coefficients: [[[1]], [[1]]], channels: 1))
     engine.prepare(period: 64)
