@@ -70,6 +70,12 @@ public final class Engine: @unchecked Sendable {
     finishPeriod(period.frames)
   }
 
+  /// The callback's thread, before `process`, where there is no deadline: whether a running take has room.
+  public func hasRoomInTake(frames: Int) -> Bool {
+    guard case .recording(_, let ring) = state.pointee.take else { return true }
+    return ring._withUnsafeGuaranteedRef { $0.freeFrames() >= frames || $0.capacityFrames < frames }
+  }
+
   // MARK: Control
 
   /// Takes over a convolver that was prepared for the server's new period.
