@@ -12,6 +12,8 @@ struct BinMatching {
   let responses: UnsafePointer<Complex>
   /// Of R = V* Vᵀ / directions, the energy that the weights pick up: wᴴ R w.
   let energy: HermitianEigen
+  /// R itself, row by row.
+  let energyMatrix: [Complex]
 
   init(responses: UnsafePointer<Complex>, microphones: Int, directions: Int) {
     self.responses = responses
@@ -25,6 +27,7 @@ struct BinMatching {
       CblasRowMajor, CblasNoTrans, CblasConjTrans, Int32(microphones), Int32(microphones), Int32(directions),
       &scale, responses, Int32(directions), responses, Int32(directions), &zero, &matrix, Int32(microphones))
     energy = HermitianEigen(matrix: matrix, order: microphones)
+    energyMatrix = matrix.map(\.conjugate)
   }
 
   /// What `weights` make of the directions: `[output][direction]`.

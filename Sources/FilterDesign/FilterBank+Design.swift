@@ -103,7 +103,7 @@ private struct CaseDesigner: Sendable {
     if let orientation = filterCase.inputOrientation {
       let frame = HeadFrame(forward: source.forward, orientation: orientation)!
       let weights = StereoDesign.weights(target: target!, manifold: manifold, frame: frame, grid: grid)
-      return weights.filters(on: grid)
+      return weights.filters(on: grid).map { $0.map { $0.map { Float($0) } } }
     }
     var output = [[Float]](
       repeating: [Float](repeating: 0, count: grid.tapCount), count: device.microphones.count)
@@ -111,11 +111,10 @@ private struct CaseDesigner: Sendable {
       output[source.microphones[0]][grid.delayFrames] = 1
     } else {
       let design = MonoDesign(device: device, source: source, manifold: manifold)
-      let filters = design.weights(
+      let filters = design.filters(
         omnidirectionalPart: filterCase.polarPattern.omnidirectionalPart ?? 1, forward: source.forward.vector,
-        grid: grid
-      ).filters(on: grid)
-      for (microphone, taps) in zip(source.microphones, filters[0]) { output[microphone] = taps }
+        grid: grid)
+      for (microphone, taps) in zip(source.microphones, filters) { output[microphone] = taps.map { Float($0) } }
     }
     return [output, output]
   }

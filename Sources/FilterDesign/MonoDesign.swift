@@ -6,15 +6,15 @@ import Foundation
 /// Below a crossover the match is complex, above it only magnitudes count. The phase origin is the centroid of
 /// the microphones. The regulariser grows until the white-noise gain is at least −10 dB; a pattern that cannot
 /// get there (a figure of eight at low frequencies, which no regulariser makes less directional) rolls off
-/// on axis instead, so that its noise stays within the same bound. The response on axis is made flat, by no
-/// more than 6 dB.
+/// on axis instead, so that its noise stays within the same bound. The response on axis is made flat, but
+/// never by raising the mean of all directions above −6 dB.
 /// - Source: Benesty and Chen, Study and Design of Differential Microphone Arrays (2013); white-noise gain
 ///   constraint after Cox, Zeskind and Owen, Robust adaptive beamforming (1987).
 struct MonoDesign {
   /// White-noise gain that every bin keeps, as a power ratio: −10 dB.
   static let whiteNoiseGainFloor = 0.1
   static let magnitudePasses = 8
-  /// On-axis equalisation never exceeds the inverse of this.
+  /// Where the pattern is weaker on axis than over all directions, equalisation stops at the inverse of this.
   static let leastOnAxis = 0.5
 
   let manifold: any ArrayManifold
@@ -45,14 +45,15 @@ struct MonoDesign {
   /// - Parameters:
   ///   - omnidirectionalPart: α.
   ///   - forward: unit vector of the device frame at which cos θ = 1.
-  /// - Returns: weights of one output and the microphones used.
-  func weights(omnidirectionalPart: Double, forward: SIMD3<Double>, grid: DesignGrid) -> Weights {
+  /// - Returns: filters of one output, `[microphone used][tap]`.
+  func filters(omnidirectionalPart: Double, forward: SIMD3<Double>, grid: DesignGrid) -> [[Double]] {
     let sphere = fibonacciSphere(1200)
     let frequencies = grid.frequencies
     let responses = centred(from: sphere, frequencies: frequencies)
     let onAxis = centred(from: [forward], frequencies: frequencies)
     let target = sphere.map { omnidirectionalPart + (1 - omnidirectionalPart) * $0.dot(forward) }
     var weights = Weights(frequencies: frequencies.count, outputs: 1, microphones: channels.count)
+    var energies: [[Complex]] = []
     var pattern = [Complex](repeating: .zero, count: sphere.count)
     responses.values.withUnsafeBufferPointer { buffer in
       for (bin, frequency) in frequencies.enumerated() {
@@ -72,10 +73,12 @@ struct MonoDesign {
             current = solve(match, wanted: wanted, axis: axis, least: 1e-4)
           }
         }
-        weights[bin] = flattened(current, axis: axis)
+        weights[bin] = flattened(current, match, axis: axis)
+        energies.append(match.energyMatrix)
       }
     }
-    return weights
+    return TruncationRepair(grid: grid).repair(
+      weights.filters(on: grid)[0], weights: weights, energies: energies)
   }
 
   /// Responses of the microphones used, relative to the free field at their centroid.
@@ -107,8 +110,12 @@ struct MonoDesign {
   }
 
   /// `weights` with a flat response on axis, as far as equalisation and noise allow.
-  private func flattened(_ weights: [Complex], axis: [Complex]) -> [Complex] {
-    let reached = max(response(weights, axis).magnitude, Self.leastOnAxis)
+  private func flattened(_ weights: [Complex], _ match: BinMatching, axis: [Complex]) -> [Complex] {
+    let diffuse = weights.withUnsafeBufferPointer { weights in
+      zip(match.energy.project(weights.baseAddress!), match.energy.values)
+        .reduce(0) { $0 + $1.0.squaredMagnitude * $1.1 }.squareRoot()
+    }
+    let reached = max(response(weights, axis).magnitude, min(Self.leastOnAxis, diffuse), 1e-9)
     let flat = weights.map { (1 / reached) * $0 }
     let excess = energy(flat) * Self.whiteNoiseGainFloor
     return excess > 1 ? flat.map { (1 / excess.squareRoot()) * $0 } : flat

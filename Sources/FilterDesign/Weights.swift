@@ -25,7 +25,7 @@ package struct Weights: Sendable {
   ///
   /// Above the designed bins the weights keep their last magnitude, and the delay's phase. The fade out takes
   /// a sixteenth of the filter, the fade in no more than half the delay.
-  package func filters(on grid: DesignGrid) -> [[[Float]]] {
+  package func filters(on grid: DesignGrid) -> [[[Double]]] {
     let designed = grid.designedBinCount
     let window = Self.window(tapCount: grid.tapCount, delayFrames: grid.delayFrames)
     let turns = (0..<grid.length).map { Complex(phase: 2 * .pi * Double($0) / Double(grid.length)) }
@@ -43,7 +43,7 @@ package struct Weights: Sendable {
             let turn = turns[bin * time % grid.length]
             sum += 2 * (spectrum[bin].real * turn.real - spectrum[bin].imaginary * turn.imaginary)
           }
-          return Float(sum / Double(grid.length) * window[tap])
+          return sum / Double(grid.length) * window[tap]
         }
       }
     }
