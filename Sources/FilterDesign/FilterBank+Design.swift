@@ -114,7 +114,9 @@ private struct CaseDesigner: Sendable {
       let filters = design.filters(
         omnidirectionalPart: filterCase.polarPattern.omnidirectionalPart ?? 1, forward: source.forward.vector,
         grid: grid)
-      for (microphone, taps) in zip(source.microphones, filters) { output[microphone] = taps.map { Float($0) } }
+      for (microphone, taps) in zip(source.microphones, filters) {
+        output[microphone] = taps.map { Float($0) }
+      }
     }
     return [output, output]
   }

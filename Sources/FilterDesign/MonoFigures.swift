@@ -18,7 +18,8 @@ public struct MonoFigures: Sendable {
   ///   - coefficients: a mono case of `bank`.
   ///   - device: whose filters they are.
   public init(_ coefficients: FilterCoefficients, bank: FilterBank, device: Device) throws(DesignError) {
-    guard let source = device.dataSources.first(where: { $0.name == coefficients.filterCase.dataSource }) else {
+    guard let source = device.dataSources.first(where: { $0.name == coefficients.filterCase.dataSource })
+    else {
       throw DesignError("\(device.name) has no data source \(coefficients.filterCase.dataSource)")
     }
     self.init(

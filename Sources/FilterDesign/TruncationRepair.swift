@@ -5,7 +5,7 @@ import Foundation
 ///
 /// Differential patterns need integrators, whose impulse responses no 5 ms hold: cut, they ripple by 1 dB
 /// around 500 Hz. To the cut filters is added what least squares finds among smooth, faded cosines up to 3 kHz
-/// so that the pattern comes back, every octave counting alike above 100 Hz.
+/// so that the pattern comes back, the octaves above 100 Hz counting the more the lower they are.
 struct TruncationRepair {
   static let highestCosine = 3000.0
   static let highestFrequency = 6000.0
@@ -21,7 +21,8 @@ struct TruncationRepair {
   init(grid: DesignGrid) {
     self.grid = grid
     let window = Weights.window(tapCount: grid.tapCount, delayFrames: grid.delayFrames)
-    let count = min(grid.tapCount / 2, Int(Self.highestCosine * Double(2 * grid.tapCount) / Double(grid.sampleRate)))
+    let count = min(
+      grid.tapCount / 2, Int(Self.highestCosine * Double(2 * grid.tapCount) / Double(grid.sampleRate)))
     basis = (0..<count).map { j in
       (0..<grid.tapCount).map { n in
         window[n] * cos(.pi * Double(j) * (Double(n) + 0.5) / Double(grid.tapCount))
@@ -42,7 +43,7 @@ struct TruncationRepair {
     var right = [Double](repeating: 0, count: unknowns)
     for bin in bins {
       let frequency = grid.frequency(bin)
-      let importance = frequency < Self.lowestFrequency ? 0.01 : Self.lowestFrequency / frequency
+      let importance = frequency < Self.lowestFrequency ? 0.001 : pow(Self.lowestFrequency / frequency, 2)
       let turns = self.turns(frequency)
       let spectra = basis.map { Self.sum($0, turns) }
       let target = weights[bin]
