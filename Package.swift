@@ -31,6 +31,9 @@ let package = Package(
     .target(
       name: "Control",
       dependencies: ["CLiblo", "Acoustics", "Session", "Realtime", "JackClient", "Recording"]),
+    .target(name: "TestSupport", dependencies: ["Acoustics"], path: "Tests/Support"),
+    .testTarget(
+      name: "FilterDesignTests", dependencies: ["FilterDesign", "Acoustics", "AudioFiles", "TestSupport"]),
     .executableTarget(
       name: "pinna", dependencies: ["Control", "Simulation", "JackClient", "Recording", "Session"]),
 
