@@ -39,5 +39,8 @@ let package = Package(
 
     .target(name: "TestSupport", dependencies: ["Acoustics", "AudioFiles", "Realtime"], path: "Tests/Support"),
     .testTarget(name: "RealtimeTests", dependencies: ["Realtime", "TestSupport"]),
+    .testTarget(name: "SessionTests", dependencies: ["Session", "Acoustics", "TestSupport"]),
+    .testTarget(
+      name: "SimulationTests", dependencies: ["Simulation", "Session", "Acoustics", "AudioFiles", "TestSupport"]),
   ]
 )

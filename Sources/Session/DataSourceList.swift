@@ -1,0 +1,137 @@
+import Acoustics
+
+extension YAMLReader {
+  static let dataSourceLimit = 32
+
+  /// `NAME: {forward, microphones, polarPatterns, …}`; ids are given in the order of the file.
+  func dataSources(of microphones: [Microphone]) throws(DescriptionError) -> [DataSource] {
+    let entries = try entries()
+    guard !entries.isEmpty else { throw failure("are none; add at least one, for example Front") }
+    guard entries.count <= Self.dataSourceLimit else {
+      throw failure("are \(entries.count); keep at most \(Self.dataSourceLimit)")
+    }
+    var sources: [DataSource] = []
+    for (name, value) in entries {
+      try value.checkName(name, among: sources.map(\.name))
+      let id = DataSource.firstID + UInt32(sources.count)
+      sources.append(try value.dataSource(name: name, id: id, of: microphones))
+    }
+    return sources
+  }
+
+  private func dataSource(name: String, id: UInt32, of microphones: [Microphone]) throws(DescriptionError)
+    -> DataSource
+  {
+    let fields = try fields([
+      "location", "forward", "orientation", "microphones", "polarPatterns", "stereoOrientations",
+    ])
+    let forward = try fields.required("forward", example: "+z").direction()
+    let used = try fields.required("microphones", example: "all").microphoneIndices(of: microphones)
+    let patterns = try fields.required("polarPatterns", example: "[omnidirectional, stereo]")
+      .polarPatterns(microphonesUsed: used.count, ofAll: microphones.count)
+    return DataSource(
+      name: name, id: id, location: try fields.optional("location")?.word(DataSource.Location.self),
+      orientation: try fields.optional("orientation")?.word(DataSource.Orientation.self)
+        ?? DataSource.Orientation(facing: forward),
+      forward: forward, microphones: used, polarPatterns: patterns,
+      stereoOrientations: try stereoOrientations(
+        fields.optional("stereoOrientations"), forward: forward, offered: patterns.contains(.stereo)))
+  }
+
+  /// `all`, or a list of names, the omnidirectional one first.
+  private func microphoneIndices(of microphones: [Microphone]) throws(DescriptionError) -> [Int] {
+    if let word = scalar {
+      guard word.lowercased() == "all" else {
+        throw failure("is \(quoted(word)); write all, or a list of names, [\(microphones[0].name)]")
+      }
+      return Array(microphones.indices)
+    }
+    var indices: [Int] = []
+    for element in try list() {
+      let name = try element.string()
+      guard let index = microphones.firstIndex(where: { $0.name == name }) else {
+        let unknown = UnknownWord(kind: "microphone", word: name, known: microphones.map(\.name))
+        throw element.failure("is an \(unknown.quotable)")
+      }
+      guard !indices.contains(index) else { throw element.failure("names \(name) again; remove it") }
+      indices.append(index)
+    }
+    guard !indices.isEmpty else { throw failure("are none; write all, or the names of one or more") }
+    return indices
+  }
+
+  private func polarPatterns(microphonesUsed used: Int, ofAll all: Int) throws(DescriptionError)
+    -> [PolarPattern]
+  {
+    var patterns: [PolarPattern] = []
+    for element in try list() {
+      let pattern = try element.word(PolarPattern.self)
+      guard !patterns.contains(pattern) else {
+        throw element.failure("names \(pattern.rawValue) again; remove it")
+      }
+      if pattern == .stereo, all < 2 {
+        throw element.failure("is stereo, which takes two microphones or more; the device has one: remove it")
+      }
+      if pattern != .stereo, pattern != .omnidirectional, used < 2 {
+        throw element.failure(
+          "is \(pattern.rawValue), which takes two microphones or more; remove it, or list more under microphones"
+        )
+      }
+      patterns.append(pattern)
+    }
+    guard !patterns.isEmpty else {
+      throw failure(
+        "are none; use one or more of: \(PolarPattern.allCases.map(\.rawValue).joined(separator: ", "))")
+    }
+    return patterns
+  }
+
+  /// What `wanted` lists; without it, every orientation whose up is not parallel to `forward`.
+  private func stereoOrientations(_ wanted: YAMLReader?, forward: Direction, offered: Bool)
+    throws(DescriptionError) -> [InputOrientation]
+  {
+    func isPossible(_ orientation: InputOrientation) -> Bool {
+      HeadFrame(forward: forward, orientation: orientation) != nil
+    }
+    guard let wanted else { return offered ? InputOrientation.allCases.filter(isPossible) : [] }
+    guard offered else {
+      throw wanted.failure("are given, but polarPatterns has no stereo; add it there, or remove this key")
+    }
+    var orientations: [InputOrientation] = []
+    for element in try wanted.list() {
+      let orientation = try element.word(InputOrientation.self)
+      guard isPossible(orientation) else {
+        throw element.failure(
+          "is \(orientation.rawValue), whose up is parallel to forward, so that left and right do not exist; "
+            + "remove it")
+      }
+      guard !orientations.contains(orientation) else {
+        throw element.failure("names \(orientation.rawValue) again; remove it")
+      }
+      orientations.append(orientation)
+    }
+    guard !orientations.isEmpty else {
+      throw wanted.failure("are none; list one or more, or remove stereo from polarPatterns")
+    }
+    return orientations
+  }
+}
+
+extension DataSource {
+  /// The first data source's identifier as the seeds print it; as four characters it reads 'mc01'.
+  public static let firstID: UInt32 = 1_835_216_945
+}
+
+extension DataSource.Orientation {
+  /// The face of the device that `forward` comes nearest to.
+  init(facing forward: Direction) {
+    switch DeviceEdge(nearest: forward) {
+    case .left: self = .left
+    case .right: self = .right
+    case .bottom: self = .bottom
+    case .top: self = .top
+    case .back: self = .back
+    case .front: self = .front
+    }
+  }
+}

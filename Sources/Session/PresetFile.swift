@@ -1,0 +1,86 @@
+import Acoustics
+
+/// Reads and writes a preset file.
+///
+/// ```yaml
+/// title: Stereo of what the camera sees
+/// device: phone5
+/// dataSource: Back
+/// polarPattern: stereo
+/// inputOrientation: portrait
+/// gain: 0       # dB, -60 to 24; optional
+/// ```
+public enum PresetFile {
+  /// The preset that the file at `path` describes, named after the file.
+  /// - Parameter device: finds the device of a name.
+  /// - Throws: `DescriptionError` about the preset's file, or about the device's where that is at fault.
+  public static func read(path: String, device: (String) throws -> Device) throws(DescriptionError) -> Preset
+  {
+    try preset(name: DescriptionName.of(path: path), from: YAMLReader(path: path), device: device)
+  }
+
+  /// The preset that `text` describes; messages call the text `file`.
+  public static func read(text: String, name: String, file: String, device: (String) throws -> Device)
+    throws(DescriptionError) -> Preset
+  {
+    try preset(name: name, from: YAMLReader(text: text, file: file), device: device)
+  }
+
+  /// The text of a file that reads back as `preset`.
+  public static func text(of preset: Preset) -> String {
+    let title = preset.title.map { $0 == "\"" || $0 == "\\" ? "\\\($0)" : String($0) }.joined()
+    return """
+      title: "\(title)"
+      device: "\(preset.device)"
+      dataSource: "\(preset.selection.dataSource)"
+      polarPattern: \(preset.selection.polarPattern.rawValue)
+      inputOrientation: \(preset.selection.inputOrientation.rawValue)
+      gain: \(preset.gain.value)
+
+      """
+  }
+
+  private static func preset(name: String, from reader: YAMLReader, device: (String) throws -> Device)
+    throws(DescriptionError) -> Preset
+  {
+    let fields = try reader.fields([
+      "title", "device", "dataSource", "polarPattern", "inputOrientation", "gain",
+    ])
+    let title = try fields.required("title", example: "My preset").string()
+    let device = try fields.required("device", example: "phone5").device(device)
+    let source = try fields.required("dataSource", example: "Front").dataSource(of: device)
+    let pattern = try fields.required("polarPattern", example: "stereo")
+    let orientation = try fields.required("inputOrientation", example: "portrait")
+    let selection = Selection(
+      dataSource: source.name, polarPattern: try pattern.word(PolarPattern.self),
+      inputOrientation: try orientation.word(InputOrientation.self))
+    do {
+      _ = try device.filterCase(for: selection)
+    } catch {
+      let offered = source.polarPatterns.contains(selection.polarPattern)
+      throw (offered ? orientation : pattern).failure("is not possible: \(error)")
+    }
+    let gain = try fields.optional("gain")?.number(in: Preset.gainRange, unit: "dB") ?? 0
+    return Preset(name: name, title: title, device: device.name, selection: selection, gain: Decibels(gain))
+  }
+}
+
+extension YAMLReader {
+  /// The device that this text names.
+  public func device(_ find: (String) throws -> Device) throws(DescriptionError) -> Device {
+    let name = try string()
+    do {
+      return try find(name)
+    } catch let error as DescriptionError {
+      throw error
+    } catch {
+      throw failure("cannot be used: \(error)")
+    }
+  }
+
+  /// The data source of `device` that this text names, in any case.
+  public func dataSource(of device: Device) throws(DescriptionError) -> DataSource {
+    let name = try string()
+    do { return try device.dataSource(named: name) } catch { throw failure("is an \(error.quotable)") }
+  }
+}
