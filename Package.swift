@@ -31,10 +31,14 @@ let package = Package(
     .target(
       name: "Control",
       dependencies: ["CLiblo", "Acoustics", "Session", "Realtime", "JackClient", "Recording"]),
+    .target(name: "TestSupport", dependencies: ["Acoustics"], path: "Tests/Support"),
+    .testTarget(
+      name: "FilterDesignTests", dependencies: ["FilterDesign", "Acoustics", "AudioFiles", "TestSupport"]),
     .executableTarget(
       name: "pinna", dependencies: ["Control", "Simulation", "JackClient", "Recording", "Session"]),
 
-    .target(name: "TestSupport", path: "Tests/Support"),
+    .target(name: "TestSupport", dependencies: ["Acoustics", "AudioFiles", "Realtime"], path: "Tests/Support"),
+    .testTarget(name: "RealtimeTests", dependencies: ["Realtime", "TestSupport"]),
     .testTarget(name: "SessionTests", dependencies: ["Session", "Acoustics", "TestSupport"]),
     .testTarget(
       name: "SimulationTests", dependencies: ["Simulation", "Session", "Acoustics", "AudioFiles", "TestSupport"]),

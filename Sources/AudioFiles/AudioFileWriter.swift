@@ -104,6 +104,7 @@ public final class AudioFileWriter {
   }
 
   private func unnamed() -> AudioFileError {
-    AudioFileError("the sound is in \(partPath), but cannot be named \(path): \(String(cString: strerror(errno)))")
+    AudioFileError(
+      "the sound is in \(partPath), but cannot be named \(path): \(String(cString: strerror(errno)))")
   }
 }

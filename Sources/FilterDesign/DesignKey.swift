@@ -1,0 +1,46 @@
+import Acoustics
+import Foundation
+
+/// What a design depends on, as one line of text and a short hash of it: equal keys mean equal filters.
+package struct DesignKey: Sendable {
+  /// To be raised whenever the same device is to give other filters.
+  package static let designVersion = 1
+
+  package let text: String
+
+  package init(device: Device, sampleRate: Int, hrtfPath: String = HRTF.defaultPath) {
+    var parts = ["version \(Self.designVersion)", "rate \(sampleRate)"]
+    switch device.body {
+    case .free: parts.append("free")
+    case .sphere(let radius): parts.append("sphere \(radius)")
+    case .box(let size): parts.append("box \(size.x) \(size.y) \(size.z)")
+    }
+    for microphone in device.microphones {
+      let p = microphone.position
+      parts.append("microphone \(microphone.name.debugDescription) \(p.x) \(p.y) \(p.z)")
+    }
+    for source in device.dataSources {
+      let f = source.forward.vector
+      let patterns = source.polarPatterns.map(\.rawValue).joined(separator: ",")
+      let orientations = source.stereoOrientations.map(\.rawValue).joined(separator: ",")
+      let channels = source.microphones.map(String.init).joined(separator: ",")
+      parts.append(
+        "source \(source.name.debugDescription) \(f.x) \(f.y) \(f.z) \(channels) \(patterns) \(orientations)")
+    }
+    let attributes = try? FileManager.default.attributesOfItem(
+      atPath: URL(fileURLWithPath: hrtfPath).resolvingSymlinksInPath().path)
+    let size = (attributes?[.size] as? NSNumber)?.int64Value ?? -1
+    let changed = (attributes?[.modificationDate] as? Date)?.timeIntervalSince1970 ?? 0
+    parts.append("hrtf \(hrtfPath.debugDescription) \(size) \(changed)")
+    text = parts.joined(separator: "; ")
+  }
+
+  /// FNV-1a over the text's bytes, 16 hexadecimal digits.
+  /// - Source: Fowler, Noll, Vo; RFC 9923.
+  package var hash: String {
+    var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+    for byte in text.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+    let digits = String(hash, radix: 16)
+    return String(repeating: "0", count: 16 - digits.count) + digits
+  }
+}

@@ -1,0 +1,56 @@
+import Acoustics
+import Foundation
+
+extension FilterBank {
+  /// What an earlier design of the same device left in the cache, or else a new design, which is left there.
+  ///
+  /// The cache is `pinna/filters` under XDG_CACHE_HOME or ~/.cache. One that is broken or cannot be written is
+  /// never an error, only a slower start.
+  public static func cached(
+    device: Device, sampleRate: Int, progress: (@Sendable (Double) -> Void)? = nil
+  ) throws(DesignError) -> FilterBank {
+    try cached(device: device, sampleRate: sampleRate, cache: cacheFolder, progress: progress)
+  }
+
+  package static func cached(
+    device: Device, sampleRate: Int, cache: String, progress: (@Sendable (Double) -> Void)? = nil
+  ) throws(DesignError) -> FilterBank {
+    try check(device, sampleRate: sampleRate)
+    let key = DesignKey(device: device, sampleRate: sampleRate)
+    let folder = "\(cache)/\(plainName(device.name))-\(sampleRate)-\(key.hash)"
+    if let bank = try? FilterBank(folder: folder), bank.fits(device, sampleRate: sampleRate) {
+      progress?(1)
+      return bank
+    }
+    let bank = try design(device: device, sampleRate: sampleRate, progress: progress)
+    bank.keep(in: folder)
+    return bank
+  }
+
+  static var cacheFolder: String {
+    let base = ProcessInfo.processInfo.environment["XDG_CACHE_HOME"] ?? ""
+    // The XDG specification asks to ignore a path that is not absolute.
+    return (base.hasPrefix("/") ? base : NSHomeDirectory() + "/.cache") + "/pinna/filters"
+  }
+
+  /// Whether this is what a design of `device` would have brought: the cache may hold anything.
+  private func fits(_ device: Device, sampleRate: Int) -> Bool {
+    let grid = DesignGrid(sampleRate: sampleRate)
+    return self.device == device.name && self.sampleRate == sampleRate
+      && microphones == device.microphones.map(\.name) && tapCount == grid.tapCount
+      && delayFrames == grid.delayFrames && cases.map(\.filterCase) == device.filterCases
+  }
+
+  /// Writes into a folder of its own and renames that: another process never reads half a bank.
+  private func keep(in folder: String) {
+    let files = FileManager.default
+    let scratch = "\(folder).\(UUID().uuidString).part"
+    do {
+      try write(folder: scratch)
+      try? files.removeItem(atPath: folder)
+      try files.moveItem(atPath: scratch, toPath: folder)
+    } catch {
+      try? files.removeItem(atPath: scratch)
+    }
+  }
+}

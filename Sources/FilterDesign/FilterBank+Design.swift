@@ -1,0 +1,123 @@
+import Acoustics
+import CLapack
+import Foundation
+import Synchronization
+
+extension FilterBank {
+  /// Designs every case of the device on all cores.
+  /// - Parameters:
+  ///   - sampleRate: 8000…192 000 Hz.
+  ///   - progress: called with what part is done, 0…1, from any thread, one call at a time.
+  public static func design(
+    device: Device, sampleRate: Int, progress: (@Sendable (Double) -> Void)? = nil
+  ) throws(DesignError) -> FilterBank {
+    try check(device, sampleRate: sampleRate)
+    // The cases are what runs in parallel; a threaded BLAS would fight them for the cores.
+    openblas_set_num_threads(1)
+    progress?(0)
+    let grid = DesignGrid(sampleRate: sampleRate)
+    let filterCases = device.filterCases
+    var target: ResponseGrid?
+    if filterCases.contains(where: { $0.polarPattern == .stereo }) {
+      let hrtf = try HRTF()
+      target = StereoDesign.target(hrtf, from: StereoDesign.directions, frequencies: grid.frequencies)
+    }
+    let designer = CaseDesigner(device: device, manifold: manifold(for: device), grid: grid, target: target)
+    // Stereo first: the long cases should not be what the last core is left with.
+    let order = filterCases.indices.sorted { a, b in
+      (filterCases[a].polarPattern == .stereo ? 0 : 1, a) < (
+        filterCases[b].polarPattern == .stereo ? 0 : 1, b
+      )
+    }
+    let results = Mutex([FilterCoefficients?](repeating: nil, count: filterCases.count))
+    DispatchQueue.concurrentPerform(iterations: order.count) { i in
+      let filterCase = filterCases[order[i]]
+      let coefficients = FilterCoefficients(filterCase: filterCase, taps: designer.taps(of: filterCase))
+      results.withLock { results in
+        results[order[i]] = coefficients
+        progress?(Double(results.count { $0 != nil }) / Double(results.count))
+      }
+    }
+    return FilterBank(
+      device: device.name, sampleRate: sampleRate, microphones: device.microphones.map(\.name),
+      delayFrames: grid.delayFrames, tapCount: grid.tapCount,
+      cases: results.withLock { $0.compactMap { $0 } })
+  }
+
+  /// Refuses what no design could make sense of.
+  static func check(_ device: Device, sampleRate: Int) throws(DesignError) {
+    guard DesignGrid.sampleRates.contains(sampleRate) else {
+      throw DesignError("filters cannot be designed for \(sampleRate) Hz; use 8000 to 192000 Hz")
+    }
+    guard !device.microphones.isEmpty, !device.dataSources.isEmpty else {
+      throw DesignError("device \(device.name) needs at least one microphone and one data source")
+    }
+    for microphone in device.microphones
+    where !(microphone.position.length < 100) {
+      throw DesignError(
+        "microphone \(microphone.name) of \(device.name) is not within 100 m of the origin; give metres")
+    }
+    if case .sphere(let radius) = device.body {
+      guard radius > 0, radius < 10 else {
+        throw DesignError("the sphere of device \(device.name) needs a radius between 0 and 10 m")
+      }
+      for microphone in device.microphones where microphone.position.length < 1e-6 {
+        throw DesignError(
+          "microphone \(microphone.name) of \(device.name) is at the sphere's centre; put it on the surface")
+      }
+    }
+    for source in device.dataSources { try check(source, of: device) }
+  }
+
+  private static func check(_ source: DataSource, of device: Device) throws(DesignError) {
+    let name = "data source \(source.name) of \(device.name)"
+    guard !source.microphones.isEmpty, source.microphones.allSatisfy(device.microphones.indices.contains),
+      Set(source.microphones).count == source.microphones.count
+    else { throw DesignError("\(name) must list microphones of the device, each once") }
+    for pattern in source.polarPatterns where pattern != .omnidirectional {
+      guard (pattern == .stereo ? device.microphones.count : source.microphones.count) >= 2 else {
+        throw DesignError(
+          "\(name) has one microphone, from which \(pattern.rawValue) cannot be made; remove it")
+      }
+    }
+    for orientation in source.stereoOrientations where source.polarPatterns.contains(.stereo) {
+      guard HeadFrame(forward: source.forward, orientation: orientation) != nil else {
+        throw DesignError(
+          "\(name) looks along the up direction of \(orientation.rawValue); remove its stereo there")
+      }
+    }
+  }
+}
+
+/// Designs one case after another of a checked device.
+private struct CaseDesigner: Sendable {
+  let device: Device
+  let manifold: any ArrayManifold
+  let grid: DesignGrid
+  /// For stereo: what the ears should hear.
+  let target: ResponseGrid?
+
+  /// Shape `[output][microphone][tap]`.
+  func taps(of filterCase: FilterCase) -> [[[Float]]] {
+    let source = device.dataSources.first { $0.name == filterCase.dataSource }!
+    if let orientation = filterCase.inputOrientation {
+      let frame = HeadFrame(forward: source.forward, orientation: orientation)!
+      let weights = StereoDesign.weights(target: target!, manifold: manifold, frame: frame, grid: grid)
+      return weights.filters(on: grid).map { $0.map { $0.map { Float($0) } } }
+    }
+    var output = [[Float]](
+      repeating: [Float](repeating: 0, count: grid.tapCount), count: device.microphones.count)
+    if filterCase.polarPattern == .omnidirectional {
+      output[source.microphones[0]][grid.delayFrames] = 1
+    } else {
+      let design = MonoDesign(device: device, source: source, manifold: manifold)
+      let filters = design.filters(
+        omnidirectionalPart: filterCase.polarPattern.omnidirectionalPart ?? 1, forward: source.forward.vector,
+        grid: grid)
+      for (microphone, taps) in zip(source.microphones, filters) {
+        output[microphone] = taps.map { Float($0) }
+      }
+    }
+    return [output, output]
+  }
+}

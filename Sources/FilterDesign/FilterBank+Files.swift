@@ -1,0 +1,121 @@
+import Acoustics
+import AudioFiles
+import Foundation
+
+/// What `filters.json` says of a filter bank in a folder of WAV files.
+private struct FilterFolder: Codable {
+  struct Case: Codable {
+    let dataSource: String
+    let polarPattern: PolarPattern
+    /// Null for mono patterns.
+    let inputOrientation: InputOrientation?
+    let file: String
+    let delayFrames: Int
+
+    func encode(to encoder: any Encoder) throws {
+      var container = encoder.container(keyedBy: CodingKeys.self)
+      try container.encode(dataSource, forKey: .dataSource)
+      try container.encode(polarPattern, forKey: .polarPattern)
+      try container.encode(inputOrientation, forKey: .inputOrientation)
+      try container.encode(file, forKey: .file)
+      try container.encode(delayFrames, forKey: .delayFrames)
+    }
+  }
+
+  static let name = "filters.json"
+
+  /// Absent in folders that other programs made.
+  let device: String?
+  let sampleRate: Int
+  let microphones: [String]
+  let cases: [Case]
+}
+
+extension FilterBank {
+  /// Writes `filters.json` and one 32-bit float WAV per case into `folder`, which is made if need be. WAV: one
+  /// frame per tap, channel = output × microphones + microphone. The JSON comes last.
+  public func write(folder: String) throws {
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    var taken = Set<String>()
+    var written: [FilterFolder.Case] = []
+    for coefficients in cases {
+      let filterCase = coefficients.filterCase
+      var file = Self.fileName(of: filterCase)
+      while !taken.insert(file).inserted { file = "\(taken.count)-\(file)" }
+      let clip = AudioClip(sampleRate: sampleRate, channels: coefficients.taps.flatMap { $0 })
+      try clip.write(wav: "\(folder)/\(file)")
+      written.append(
+        FilterFolder.Case(
+          dataSource: filterCase.dataSource, polarPattern: filterCase.polarPattern,
+          inputOrientation: filterCase.inputOrientation, file: file, delayFrames: delayFrames))
+    }
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+    let contents = FilterFolder(
+      device: device, sampleRate: sampleRate, microphones: microphones, cases: written)
+    let json = try encoder.encode(contents) + Data("\n".utf8)
+    try json.write(to: URL(fileURLWithPath: "\(folder)/\(FilterFolder.name)"), options: .atomic)
+  }
+
+  /// Reads what `write` wrote. Anything that does not fit together is an error that names the file.
+  public init(folder: String) throws {
+    let path = "\(folder)/\(FilterFolder.name)"
+    guard let data = FileManager.default.contents(atPath: path) else {
+      throw DesignError("cannot read \(path); point to a folder of exported filters")
+    }
+    let contents: FilterFolder
+    do {
+      contents = try JSONDecoder().decode(FilterFolder.self, from: data)
+    } catch {
+      throw DesignError("\(path) is not a description of filters (\(error)); export them again")
+    }
+    guard let first = contents.cases.first, !contents.microphones.isEmpty else {
+      throw DesignError("\(path) lists no cases or no microphones; export the filters again")
+    }
+    var cases: [FilterCoefficients] = []
+    for entry in contents.cases {
+      guard !entry.file.isEmpty, !entry.file.contains("/"), !entry.file.hasPrefix(".") else {
+        throw DesignError(
+          "\(path) names \"\(entry.file)\", which is not a file beside it; export the filters again")
+      }
+      let clip = try AudioClip(path: "\(folder)/\(entry.file)")
+      let expected = 2 * contents.microphones.count
+      guard clip.sampleRate == contents.sampleRate, clip.channels.count == expected,
+        clip.frames == cases.first?.taps[0][0].count ?? clip.frames, entry.delayFrames == first.delayFrames,
+        (0..<max(1, clip.frames)).contains(entry.delayFrames)
+      else {
+        throw DesignError(
+          "\(folder)/\(entry.file) does not have the \(expected) channels, rate or length that \(path) and the "
+            + "other filters say; export the filters again")
+      }
+      guard clip.channels.allSatisfy({ $0.allSatisfy(\.isFinite) }) else {
+        throw DesignError("\(folder)/\(entry.file) holds taps that are not numbers; export the filters again")
+      }
+      let half = contents.microphones.count
+      cases.append(
+        FilterCoefficients(
+          filterCase: FilterCase(
+            dataSource: entry.dataSource, polarPattern: entry.polarPattern,
+            inputOrientation: entry.inputOrientation),
+          taps: [Array(clip.channels[..<half]), Array(clip.channels[half...])]))
+    }
+    self.init(
+      device: contents.device ?? URL(fileURLWithPath: folder).lastPathComponent,
+      sampleRate: contents.sampleRate, microphones: contents.microphones, delayFrames: first.delayFrames,
+      tapCount: cases[0].taps[0][0].count, cases: cases)
+  }
+
+  /// "front-stereo-portrait.wav": safe on any file system, whatever the data source is called.
+  private static func fileName(of filterCase: FilterCase) -> String {
+    let words = [
+      filterCase.dataSource, filterCase.polarPattern.rawValue, filterCase.inputOrientation?.rawValue,
+    ].compactMap { $0 }
+    return words.map(plainName).joined(separator: "-") + ".wav"
+  }
+
+  /// `word` in lower case with everything but ASCII letters and digits made hyphens.
+  static func plainName(_ word: String) -> String {
+    let plain = word.lowercased().map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "-" }
+    return plain.isEmpty ? "-" : String(plain)
+  }
+}

@@ -1,0 +1,66 @@
+import Acoustics
+import Foundation
+
+/// What finished FIR filters, modelling delay removed, make of plane waves.
+package struct FilterResponse: Sendable {
+  package let frequencies: [Double]
+  /// Shape `[frequency][output][microphone]`.
+  package let weights: Weights
+
+  /// - Parameter taps: `[output][microphone][tap]`.
+  package init(taps: [[[Float]]], sampleRate: Int, delayFrames: Int, frequencies: [Double]) {
+    self.frequencies = frequencies
+    let microphones = taps[0].count
+    var weights = Weights(frequencies: frequencies.count, outputs: taps.count, microphones: microphones)
+    for (f, frequency) in frequencies.enumerated() {
+      let step = Complex(phase: -2 * .pi * frequency / Double(sampleRate))
+      let start = Complex(phase: 2 * .pi * frequency * Double(delayFrames) / Double(sampleRate))
+      for output in taps.indices {
+        for microphone in 0..<microphones {
+          var turn = start
+          var sum = Complex.zero
+          for tap in taps[output][microphone] {
+            sum += Double(tap) * turn
+            turn *= step
+          }
+          weights.values[(f * taps.count + output) * microphones + microphone] = sum
+        }
+      }
+    }
+    self.weights = weights
+  }
+
+  /// The outputs for plane waves from `directions` of the device frame: `[frequency][output][direction]`.
+  package func outputs(_ manifold: any ArrayManifold, from directions: [SIMD3<Double>]) -> ResponseGrid {
+    let responses = manifold.responses(from: directions, frequencies: frequencies)
+    var result = ResponseGrid(
+      frequencies: frequencies.count, channels: weights.outputs, directions: directions.count)
+    for f in frequencies.indices {
+      let weight = weights[f]
+      for output in 0..<weights.outputs {
+        for d in directions.indices {
+          var sum = Complex.zero
+          for m in 0..<weights.microphones {
+            sum += weight[output * weights.microphones + m] * responses[f, m, d]
+          }
+          result[f, output, d] = sum
+        }
+      }
+    }
+    return result
+  }
+
+  /// ‖w‖² over the mean energy of all directions, per frequency and output, in decibels.
+  package func noiseGains(_ manifold: any ArrayManifold) -> [[Double]] {
+    let pattern = outputs(manifold, from: fibonacciSphere(600))
+    return frequencies.indices.map { f in
+      let weight = weights[f]
+      return (0..<weights.outputs).map { output in
+        let noise = weight[output * weights.microphones..<(output + 1) * weights.microphones]
+          .reduce(0) { $0 + $1.squaredMagnitude }
+        let signal = (0..<pattern.directions).reduce(0) { $0 + pattern[f, output, $1].squaredMagnitude }
+        return 10 * log10(noise / max(signal / Double(pattern.directions), 1e-12))
+      }
+    }
+  }
+}

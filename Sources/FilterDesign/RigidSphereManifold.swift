@@ -1,0 +1,80 @@
+import Acoustics
+import CLapack
+import Foundation
+
+/// Microphones on the surface of a rigid sphere around the origin; positions are projected onto it.
+/// - Source: Duda and Martens, Range dependence of the response of a spherical head model, J. Acoust. Soc. Am.
+///   104 (1998), for a source at infinity: p = Σ jⁿ (2n+1) Pₙ(cos θ) · (−j) / ((ka)² hₙ'(ka)).
+package struct RigidSphereManifold: ArrayManifold {
+  package let positions: [Position]
+  package let radius: Double
+  package var microphoneCount: Int { positions.count }
+
+  /// Below this ka the sphere is as good as absent; the series itself divides by ka².
+  private static let smallestSize = 1e-3
+
+  /// - Parameter radius: of the sphere, in metres.
+  package init(positions: [Position], radius: Double) {
+    self.positions = positions
+    self.radius = radius
+  }
+
+  package func responses(from directions: [SIMD3<Double>], frequencies: [Double]) -> ResponseGrid {
+    let sizes = frequencies.map { max(2 * .pi * $0 / speedOfSound * radius, Self.smallestSize) }
+    let orders = Int((sizes.max() ?? 0) * 1.15 + 12) + 2
+    let points = positions.count * directions.count
+    // [2 × frequency + (real, imaginary)][order] times [order][microphone, direction].
+    var modes = [Double](repeating: 0, count: 2 * frequencies.count * orders)
+    for (f, size) in sizes.enumerated() {
+      for (n, mode) in Self.modeStrengths(orders: orders, size: size).enumerated() {
+        modes[2 * f * orders + n] = mode.real
+        modes[(2 * f + 1) * orders + n] = mode.imaginary
+      }
+    }
+    let polynomials = legendre(orders: orders, directions: directions)
+    var product = [Double](repeating: 0, count: 2 * frequencies.count * points)
+    cblas_dgemm(
+      CblasRowMajor, CblasNoTrans, CblasNoTrans, Int32(2 * frequencies.count), Int32(points), Int32(orders),
+      1, modes, Int32(orders), polynomials, Int32(points), 0, &product, Int32(points))
+    var grid = ResponseGrid(
+      frequencies: frequencies.count, channels: positions.count, directions: directions.count)
+    grid.values.withUnsafeMutableBufferPointer { values in
+      for f in 0..<frequencies.count {
+        for i in 0..<points {
+          values[f * points + i] = Complex(product[2 * f * points + i], product[(2 * f + 1) * points + i])
+        }
+      }
+    }
+    return grid
+  }
+
+  /// jⁿ (2n+1) (−j) / ((ka)² hₙ'(ka)) for n = 0..<orders; zero where hₙ' overflows.
+  private static func modeStrengths(orders: Int, size: Double) -> [Complex] {
+    let powers = [Complex(0, -1), Complex(1, 0), Complex(0, 1), Complex(-1, 0)]  // −j·jⁿ
+    return sphericalHankelDerivatives(highestOrder: orders - 1, argument: size).enumerated().map { n, slope in
+      let strength = (Double(2 * n + 1) / (size * size)) * (powers[n % 4] / slope)
+      return strength.real.isFinite && strength.imaginary.isFinite ? strength : .zero
+    }
+  }
+
+  /// Legendre polynomials of the angle between microphone and source: `[order][microphone][direction]`.
+  private func legendre(orders: Int, directions: [SIMD3<Double>]) -> [Double] {
+    let cosines = positions.flatMap { position in
+      let outward = position / position.length
+      return directions.map { min(1, max(-1, $0.dot(outward))) }
+    }
+    let points = cosines.count
+    var values = [Double](repeating: 1, count: orders * points)
+    values.withUnsafeMutableBufferPointer { p in
+      for i in 0..<points { p[points + i] = cosines[i] }
+      for n in 1..<orders - 1 {
+        let a = Double(2 * n + 1) / Double(n + 1)
+        let b = Double(n) / Double(n + 1)
+        for i in 0..<points {
+          p[(n + 1) * points + i] = a * cosines[i] * p[n * points + i] - b * p[(n - 1) * points + i]
+        }
+      }
+    }
+    return values
+  }
+}

@@ -1,0 +1,22 @@
+import Foundation
+
+/// Derivatives of the spherical Hankel functions of the second kind, h_n' = j_n' − j·y_n', which stand for
+/// outgoing waves under e^(+jωt).
+/// - Parameter argument: greater than zero.
+/// - Returns: orders 0...`highestOrder`. Orders that overflow are infinite.
+/// - Source: DLMF 10.49 (closed forms of orders 0 and 1), 10.51 (recurrences). The upward recurrence keeps
+///   the relative accuracy of h, since h grows as y does.
+package func sphericalHankelDerivatives(highestOrder: Int, argument x: Double) -> [Complex] {
+  let count = highestOrder + 2
+  var h = [Complex](repeating: Complex(.infinity, .infinity), count: count)
+  h[0] = Complex(sin(x) / x, cos(x) / x)
+  h[1] = Complex(sin(x) / (x * x) - cos(x) / x, cos(x) / (x * x) + sin(x) / x)
+  for n in 1..<count - 1 {
+    let next = (Double(2 * n + 1) / x) * h[n] - h[n - 1]
+    guard next.real.isFinite, next.imaginary.isFinite else { break }
+    h[n + 1] = next
+  }
+  return (0...highestOrder).map { n in
+    n == 0 ? -1 * h[1] : h[n - 1] - (Double(n + 1) / x) * h[n]
+  }
+}

@@ -1,0 +1,98 @@
+import Acoustics
+import Foundation
+
+/// Binaural weights of two outputs, all microphones: what the ears of a listener in the device's place hear.
+///
+/// Up to 1.5 kHz complex least squares (binaural signal matching), above it magnitude least squares with the
+/// phase that the bin below left; each output regularised until its noise gain ‖w‖² / mean |Vw|² is at most
+/// 10 dB, then both scaled alike to the target's diffuse energy. Sound from behind is up to 6 dB softer.
+/// - Source: Madmoni et al., Binaural reproduction from microphone array signals (2024) for the matching;
+///   Schörkhuber et al., Binaural rendering of Ambisonic signals via magnitude least squares (2018).
+package struct StereoDesign {
+  static let crossover = 1500.0
+  static let noiseGainLimit = 10.0
+  static let magnitudePasses = 6
+  static let leastRegulariser = 1e-3
+  /// Gain of sound from straight behind relative to that from the front: −6 dB.
+  static let rearGain = pow(10, -6.0 / 20)
+
+  /// Directions of the design in the head frame; the same for all cases, so that one target serves them all.
+  package static let directions = fibonacciSphere(1200)
+
+  /// What the ears should hear: `hrtf` with the front emphasised. Shape `[frequency][ear][direction]`.
+  package static func target(
+    _ hrtf: HRTF, from directions: [SIMD3<Double>], frequencies: [Double]
+  ) -> ResponseGrid {
+    var target = hrtf.responses(from: directions, frequencies: frequencies)
+    let gains = directions.map { rearGain + (1 - rearGain) * (1 + $0.x) / 2 }
+    target.values.withUnsafeMutableBufferPointer { values in
+      for i in values.indices { values[i] = gains[i % directions.count] * values[i] }
+    }
+    return target
+  }
+
+  /// - Parameters:
+  ///   - target: of `directions` at the grid's frequencies.
+  ///   - frame: the listener's axes in the device.
+  static func weights(
+    target: ResponseGrid, manifold: any ArrayManifold, frame: HeadFrame, grid: DesignGrid
+  ) -> Weights {
+    let frequencies = grid.frequencies
+    let microphones = manifold.microphoneCount
+    let responses = manifold.responses(
+      from: directions.map(frame.device(fromHead:)), frequencies: frequencies)
+    var weights = Weights(frequencies: frequencies.count, outputs: 2, microphones: microphones)
+    var pattern = [Complex](repeating: .zero, count: 2 * directions.count)
+    let crossoverBin = grid.bin(nearest: crossover)
+    responses.values.withUnsafeBufferPointer { buffer in
+      for bin in frequencies.indices {
+        let match = BinMatching(
+          responses: buffer.baseAddress! + bin * microphones * directions.count, microphones: microphones,
+          directions: directions.count)
+        let ears = Array(target.values[bin * pattern.count..<(bin + 1) * pattern.count])
+        var current: [Complex]
+        if bin <= crossoverBin {
+          current = solve(match, wanted: ears)
+        } else {
+          let levels = ears.map(\.magnitude)
+          current = weights[bin - 1]
+          for _ in 0..<magnitudePasses {
+            match.pattern(of: current, outputs: 2, into: &pattern)
+            let wanted = zip(levels, pattern).map { level, reached in level * reached.direction }
+            current = solve(match, wanted: wanted)
+          }
+        }
+        weights[bin] = scaled(current, match, ears: ears, scratch: &pattern)
+      }
+    }
+    return weights
+  }
+
+  private static func solve(_ match: BinMatching, wanted: [Complex]) -> [Complex] {
+    let values = match.energy.values
+    let mean = values.reduce(0, +) / Double(values.count)
+    return match.correlation(with: wanted, outputs: 2).flatMap { correlation in
+      match.energy.combine(
+        match.regularised(correlation, from: leastRegulariser * mean, to: 100 * values.last!) { components in
+          var noise = 0.0
+          var signal = 0.0
+          for (component, value) in zip(components, values) {
+            noise += component.squaredMagnitude
+            signal += value * component.squaredMagnitude
+          }
+          return noise <= noiseGainLimit * max(signal, 1e-30)
+        })
+    }
+  }
+
+  /// `weights` with the target's energy over all directions and both ears, by no more than 12 dB.
+  private static func scaled(
+    _ weights: [Complex], _ match: BinMatching, ears: [Complex], scratch: inout [Complex]
+  ) -> [Complex] {
+    match.pattern(of: weights, outputs: 2, into: &scratch)
+    let wanted = ears.reduce(0) { $0 + $1.squaredMagnitude }
+    let reached = scratch.reduce(0) { $0 + $1.squaredMagnitude }
+    let gain = (wanted / max(reached, 1e-12)).squareRoot()
+    return weights.map { min(max(gain, 0.25), 4) * $0 }
+  }
+}

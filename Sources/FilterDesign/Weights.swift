@@ -1,0 +1,62 @@
+import Foundation
+
+/// Filter weights per designed bin, before they become FIR filters.
+/// - Shape: `[frequency][output][microphone]`, flat in that order.
+/// - Convention: output = Σ weight × microphone; no modelling delay yet.
+package struct Weights: Sendable {
+  package let outputs: Int
+  package let microphones: Int
+  package var values: [Complex]
+
+  package init(frequencies: Int, outputs: Int, microphones: Int) {
+    self.outputs = outputs
+    self.microphones = microphones
+    values = [Complex](repeating: .zero, count: frequencies * outputs * microphones)
+  }
+
+  package subscript(bin: Int) -> [Complex] {
+    get { Array(values[bin * outputs * microphones..<(bin + 1) * outputs * microphones]) }
+    set {
+      values.replaceSubrange(bin * outputs * microphones..<(bin + 1) * outputs * microphones, with: newValue)
+    }
+  }
+
+  /// The FIR filters of these weights, with the grid's modelling delay and faded ends: `[output][microphone][tap]`.
+  ///
+  /// Above the designed bins the weights keep their last magnitude, and the delay's phase. The fade out takes
+  /// a sixteenth of the filter, the fade in no more than half the delay.
+  package func filters(on grid: DesignGrid) -> [[[Double]]] {
+    let designed = grid.designedBinCount
+    let window = Self.window(tapCount: grid.tapCount, delayFrames: grid.delayFrames)
+    let turns = (0..<grid.length).map { Complex(phase: 2 * .pi * Double($0) / Double(grid.length)) }
+    return (0..<outputs).map { output in
+      (0..<microphones).map { microphone in
+        let spectrum = (0..<grid.binCount).map { bin in
+          let weight = values[(min(bin, designed - 1) * outputs + output) * microphones + microphone]
+          return bin < designed ? weight : Complex(weight.magnitude, 0)
+        }
+        return (0..<grid.tapCount).map { tap in
+          // Inverse transform of a real signal: bins between the first and the last count twice.
+          let time = (tap - grid.delayFrames + grid.length) % grid.length
+          var sum = spectrum[0].real + spectrum[grid.binCount - 1].real * (time % 2 == 0 ? 1 : -1)
+          for bin in 1..<grid.binCount - 1 {
+            let turn = turns[bin * time % grid.length]
+            sum += 2 * (spectrum[bin].real * turn.real - spectrum[bin].imaginary * turn.imaginary)
+          }
+          return sum / Double(grid.length) * window[tap]
+        }
+      }
+    }
+  }
+
+  static func window(tapCount: Int, delayFrames: Int) -> [Double] {
+    var window = [Double](repeating: 1, count: tapCount)
+    let fadeOut = max(8, tapCount / 16)
+    for i in 0..<fadeOut {
+      window[tapCount - fadeOut + i] = 0.5 * (1 + cos(.pi * Double(i + 1) / Double(fadeOut + 1)))
+    }
+    let fadeIn = min(fadeOut, max(delayFrames / 2, 1))
+    for i in 0..<fadeIn { window[i] *= 0.5 * (1 - cos(.pi * (Double(i) + 0.5) / Double(fadeIn))) }
+    return window
+  }
+}

@@ -1,0 +1,138 @@
+import CJack
+import Realtime
+import Synchronization
+
+/// Pinna in a JACK graph: one input port per microphone, out_left and out_right, an engine between them.
+public final class ArrayClient: Sendable {
+  public static let outputNames = ["out_left", "out_right"]
+
+  private let connection: JackConnection
+  private let trampoline: Trampoline
+  private let left: PortHandle
+  private let right: PortHandle
+  private let shared: SharedState
+
+  /// What the notification thread and the control threads share.
+  private final class SharedState: Sendable {
+    struct Values {
+      var ports: ArrayPorts?
+      var delayFrames = 0
+    }
+    let values = Mutex(Values())
+  }
+
+  /// Opens the client; it makes no sound until `install`.
+  /// - Parameter onShutdown: called once, on JACK's thread, when the server has gone.
+  public init(name: String, server: String?, onShutdown: @escaping @Sendable (String) -> Void) throws(JackError) {
+    let shared = SharedState()
+    let trampoline = Trampoline()
+    var listener = JackConnection.Listener()
+    listener.periodChanged = { frames in
+      let ports = shared.values.withLock { $0.ports }
+      ports?.engine.prepare(period: frames)
+    }
+    listener.freewheel = { trampoline.freewheeling.store($0, ordering: .relaxed) }
+    listener.latency = { mode in
+      shared.values.withLock { Self.reportLatency(mode, $0, trampoline) }
+    }
+    listener.shutdown = onShutdown
+    let connection = try JackConnection(name: name, server: server, listener: listener)
+    self.connection = connection
+    self.trampoline = trampoline
+    self.shared = shared
+    left = PortHandle(try connection.registerPort(Self.outputNames[0], .output))
+    right = PortHandle(try connection.registerPort(Self.outputNames[1], .output))
+    trampoline.outputs.withLock { $0 = [left, right] }
+    connection.setProcess(
+      { frames, context in
+        Unmanaged<Trampoline>.fromOpaque(context!)._withUnsafeGuaranteedRef { $0.run(frames) }
+        return 0
+      }, context: Unmanaged.passUnretained(trampoline).toOpaque())
+  }
+
+  deinit { connection.close() }
+
+  /// Puts `engine` into the callback. Ports of the same name stay, and keep their connections; the others are
+  /// registered, or go. Returns when the callback no longer uses what was there before.
+  public func install(_ engine: Engine, microphones names: [String], delayFrames: Int) throws(JackError) {
+    let old = shared.values.withLock { $0.ports }
+    let known = Dictionary(
+      uniqueKeysWithValues: zip(old?.names ?? [], (old?.microphones ?? []).map(PortHandle.init)))
+    var ports: [OpaquePointer] = []
+    for name in names {
+      if let kept = known[name] {
+        ports.append(kept.port)
+      } else {
+        ports.append(try connection.registerPort(name, .input))
+      }
+    }
+    let new = ArrayPorts(
+      engine: engine, names: names, microphones: ports, left: left.port, right: right.port,
+      client: connection.client)
+    engine.prepare(period: connection.period)
+    shared.values.withLock {
+      $0.ports = new
+      $0.delayFrames = delayFrames
+    }
+    // The period may have changed between the two: prepared twice is prepared once.
+    engine.prepare(period: connection.period)
+    trampoline.replace(with: new)
+    for (name, port) in known where !names.contains(name) { connection.unregisterPort(port.port) }
+    connection.recomputeLatencies()
+  }
+
+  public func activate() throws(JackError) {
+    try connection.activate()
+    trampoline.active.store(true, ordering: .releasing)
+  }
+
+  public func close() {
+    trampoline.active.store(false, ordering: .releasing)
+    connection.close()
+  }
+
+  /// Connects microphones to the physical capture ports in order, and the outputs to the first two physical
+  /// playback ports. Connections that others made stay as they are.
+  public func connectToHardware() {
+    let names = shared.values.withLock { $0.ports?.names ?? [] }
+    for (source, microphone) in zip(connection.physicalCapturePorts, names) {
+      connection.connect(source, "\(connection.name):\(microphone)")
+    }
+    for (output, destination) in zip(Self.outputNames, connection.physicalPlaybackPorts) {
+      connection.connect("\(connection.name):\(output)", destination)
+    }
+  }
+
+  public var sampleRate: Int { connection.sampleRate }
+  public var period: Int { connection.period }
+  public var dspLoad: Double { connection.isServerGone ? 0 : connection.dspLoad }
+  public var xruns: Int { connection.xruns }
+  public var isServerGone: Bool { connection.isServerGone }
+
+  /// Latency in both directions: what comes before us, and our filters' delay.
+  private static func reportLatency(
+    _ mode: JackLatencyCallbackMode, _ values: SharedState.Values, _ trampoline: Trampoline
+  ) {
+    guard let ports = values.ports else { return }
+    let outputs = trampoline.outputs.withLock { $0 }.map(\.port)
+    let (from, to) = mode == JackCaptureLatency ? (ports.microphones, outputs) : (outputs, ports.microphones)
+    var total = jack_latency_range_t(min: .max, max: 0)
+    for port in from {
+      var range = jack_latency_range_t()
+      jack_port_get_latency_range(port, mode, &range)
+      total.min = min(total.min, range.min)
+      total.max = max(total.max, range.max)
+    }
+    if total.min == .max { total.min = 0 }
+    var range = jack_latency_range_t(
+      min: total.min + UInt32(values.delayFrames), max: total.max + UInt32(values.delayFrames))
+    for port in to { jack_port_set_latency_range(port, mode, &range) }
+  }
+}
+
+/// A port's handle; libjack lets any thread use it.
+struct PortHandle: @unchecked Sendable {
+  // Unchecked: an opaque pointer that never changes and that libjack guards.
+  let port: OpaquePointer
+  init(_ port: OpaquePointer) { self.port = port }
+}

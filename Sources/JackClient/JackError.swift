@@ -1,0 +1,23 @@
+import CJack
+
+/// Why there is no connection to a JACK graph, and what to do about it.
+public enum JackError: Error, Hashable, CustomStringConvertible {
+  case noServer(String?)
+  case nameTaken(String)
+  case openFailed(String)
+  case portFailed(String)
+  case activationFailed
+
+  public var description: String {
+    switch self {
+    case .noServer(let name):
+      let server = name.map { "JACK server \"\($0)\" is not running" } ?? "no JACK server is running"
+      return "\(server); start one, for example: jackd\(name.map { " -n \($0)" } ?? "") -d alsa"
+    case .nameTaken(let name):
+      return "a JACK client named \"\(name)\" is in the graph already; choose another name with --name"
+    case .openFailed(let why): return "JACK did not let us in: \(why)"
+    case .portFailed(let name): return "JACK did not register the port \"\(name)\""
+    case .activationFailed: return "JACK did not start our client; see the server's messages"
+    }
+  }
+}

@@ -1,0 +1,23 @@
+import CJack
+import CRealtime
+
+/// Every C call of the realtime path, and the only escapes from the compiler's realtime checks. None of these
+/// allocates or locks, by the documentation of JACK and of RealtimeSanitizer.
+enum RealtimeCalls {
+  @_noLocks @_noAllocation
+  static func buffer(_ port: OpaquePointer, _ frames: UInt32) -> UnsafeMutablePointer<Float>? {
+    _unsafePerformance { jack_port_get_buffer(port, frames)?.assumingMemoryBound(to: Float.self) }
+  }
+
+  /// Frame time of the first frame of this period.
+  @_noLocks @_noAllocation
+  static func frameTime(_ client: OpaquePointer) -> UInt32 {
+    _unsafePerformance { jack_last_frame_time(client) }
+  }
+
+  @_noLocks @_noAllocation
+  static func enter() { _unsafePerformance { pinna_realtime_enter() } }
+
+  @_noLocks @_noAllocation
+  static func exit() { _unsafePerformance { pinna_realtime_exit() } }
+}

@@ -1,0 +1,21 @@
+/// What only the callback touches between two periods. Trivial, so that it is copied, never counted.
+struct CallbackState: BitwiseCopyable {
+  enum TakeState: BitwiseCopyable {
+    case idle
+    /// Accepted; begins when the changes before it have been applied.
+    case armed(Ticket, Unmanaged<TakeRing>)
+    case recording(Ticket, Unmanaged<TakeRing>)
+  }
+
+  var convolver: Unmanaged<Convolver>?
+  /// Nil until the first change: silence.
+  var current: Sound?
+  var next: Sound?
+  /// Frames of the fade to `next` that have been played.
+  var fadePosition = 0
+  /// The newest change that came during a fade.
+  var waiting: Sound?
+  var take = TakeState.idle
+  /// Frames processed since the engine was made.
+  var frame = 0
+}

@@ -1,0 +1,285 @@
+import Synchronization
+
+/// Microphones in, left and right out: what runs in the process callback.
+///
+/// Two sides share it. The *callback* calls `process` and nothing else. The *control side* is everybody else:
+/// its methods (`Engine+Control.swift`) may be called from any thread but the callback's, and take a lock that
+/// the callback never sees. Between the two stand one queue each way, one hand-over place for a prepared
+/// convolver, and counters.
+public final class Engine: @unchecked Sendable {
+  // Unchecked: `state` and the scratch memory belong to the callback alone; see above for the rest.
+
+  public let microphones: Int
+  public let taps: Int
+  public let sampleRate: Double
+
+  // Callback only.
+  private let state: UnsafeMutablePointer<CallbackState>
+  private let history: UnsafeMutablePointer<InputHistory>
+  private let oldLeft = AlignedMemory(count: Partitioning.longestPeriod)
+  private let oldRight = AlignedMemory(count: Partitioning.longestPeriod)
+  private let fade: Crossfade
+
+  // Shared.
+  let messages = ControlQueue()
+  let reports = ReportQueue()
+  /// A convolver for another period, waiting for the callback: address of a `Convolver`, 0 for none.
+  let prepared = Atomic<UInt>(0)
+  let counters = EngineCounters()
+  let meters: Meters
+
+  // Control side only.
+  let control: Mutex<ControlSide>
+
+  /// - Parameter fadeFrames: length of every crossfade; nil for 20 ms. 0 switches fades off, for tests.
+  public init(microphones: Int, taps: Int, sampleRate: Double, fadeFrames: Int? = nil) {
+    self.microphones = microphones
+    self.taps = taps
+    self.sampleRate = sampleRate
+    state = .allocate(capacity: 1)
+    state.initialize(to: CallbackState())
+    history = .allocate(capacity: 1)
+    history.initialize(to: InputHistory(microphones: microphones, taps: taps))
+    fade = Crossfade(frames: fadeFrames ?? Int((0.02 * sampleRate).rounded()))
+    meters = Meters(channels: microphones + 2, sampleRate: sampleRate)
+    control = Mutex(ControlSide())
+  }
+
+  deinit {
+    history.pointee.free()
+    history.deallocate()
+    state.deallocate()
+    oldLeft.free()
+    oldRight.free()
+    fade.free()
+  }
+
+  /// Before the first period only.
+  func setInitial(_ sound: Sound) { state.pointee.current = sound }
+
+  /// The process callback: one period of microphones into `left` and `right`.
+  @_noLocks @_noAllocation
+  public func process(_ period: borrowing Period) {
+    adoptConvolver(period.frames)
+    applyControl()
+    beginFadeOrTake()
+    let rejected = history.pointee.append(period.inputs, frames: period.frames)
+    convolve(period)
+    meter(period, rejected: rejected)
+    record(period)
+    finishPeriod(period.frames)
+  }
+
+  /// The callback's thread, before `process`, where there is no deadline: whether a running take has room.
+  public func hasRoomInTake(frames: Int) -> Bool {
+    guard case .recording(_, let ring) = state.pointee.take else { return true }
+    return ring._withUnsafeGuaranteedRef { $0.freeFrames() >= frames || $0.capacityFrames < frames }
+  }
+
+  // MARK: Control
+
+  /// Takes over a convolver that was prepared for the server's new period.
+  @_noLocks @_noAllocation
+  private func adoptConvolver(_ frames: Int) {
+    let running = state.pointee.convolver
+    if let running, running._withUnsafeGuaranteedRef({ $0.fits(frames: frames) }) { return }
+    // Acquiring: what the control side built is there before we use it.
+    let address = prepared.exchange(0, ordering: .acquiring)
+    guard let pointer = UnsafeRawPointer(bitPattern: address) else { return }
+    let convolver = Unmanaged<Convolver>.fromOpaque(pointer)
+    let history = history
+    convolver._withUnsafeGuaranteedRef { $0.refill(from: history.pointee) }
+    state.pointee.convolver = convolver
+    if let running {
+      reports.push(.convolverReplaced(serial: running._withUnsafeGuaranteedRef { $0.name() }))
+    }
+  }
+
+  /// Applies what the controller sent, a bounded number per period, while there is room to answer.
+  @_noLocks @_noAllocation
+  private func applyControl() {
+    var budget = 16
+    while budget > 0, reports.room() >= 16 {
+      guard let message = messages.pop() else { return }
+      switch message {
+      case .change(let ticket, let filters, let gain):
+        accept(Sound(ticket: ticket, filters: filters, gain: gain))
+      case .beginTake(let ticket, let ring): beginTake(ticket, ring)
+      case .endTake(let ticket): endTake(ticket)
+      }
+      budget &-= 1
+    }
+  }
+
+  /// A change waits while another fades; of those that wait only the newest is kept.
+  @_noLocks @_noAllocation
+  private func accept(_ sound: Sound) {
+    switch state.pointee.take {
+    case .armed(let take, _), .recording(let take, _):
+      reports.push(.refused(sound.ticket, take: take))
+      reports.push(.released(sound.ticket))
+    case .idle:
+      if let older = state.pointee.waiting {
+        reports.push(.superseded(older.ticket))
+        reports.push(.released(older.ticket))
+      }
+      state.pointee.waiting = sound
+      beginFade()
+    }
+  }
+
+  @_noLocks @_noAllocation
+  private func beginFade() {
+    guard state.pointee.next == nil, let sound = state.pointee.waiting else { return }
+    state.pointee.next = sound
+    state.pointee.waiting = nil
+    state.pointee.fadePosition = 0
+  }
+
+  @_noLocks @_noAllocation
+  private func beginTake(_ ticket: Ticket, _ ring: Unmanaged<TakeRing>) {
+    switch state.pointee.take {
+    case .armed(let take, _), .recording(let take, _): reports.push(.refused(ticket, take: take))
+    case .idle: state.pointee.take = .armed(ticket, ring)
+    }
+  }
+
+  @_noLocks @_noAllocation
+  private func endTake(_ ticket: Ticket) {
+    switch state.pointee.take {
+    case .idle:
+      reports.push(.noTake(ticket))
+    case .armed(let take, let ring), .recording(let take, let ring):
+      ring._withUnsafeGuaranteedRef { $0.finish() }
+      state.pointee.take = .idle
+      counters.recording.store(false, ordering: .relaxed)
+      reports.push(.takeEnded(ticket, take: take, frame: state.pointee.frame))
+    }
+  }
+
+  /// At the start of a period: the change that waited, or else the take that waited for it.
+  @_noLocks @_noAllocation
+  private func beginFadeOrTake() {
+    beginFade()
+    guard state.pointee.next == nil, case .armed(let ticket, let ring) = state.pointee.take else { return }
+    state.pointee.take = .recording(ticket, ring)
+    counters.recording.store(true, ordering: .relaxed)
+    reports.push(.takeBegan(ticket, frame: state.pointee.frame))
+  }
+
+  // MARK: Sound
+
+  @_noLocks @_noAllocation
+  private func convolve(_ period: borrowing Period) {
+    let frames = period.frames
+    guard let convolver = state.pointee.convolver,
+      convolver._withUnsafeGuaranteedRef({ $0.fits(frames: frames) })
+    else {
+      period.left.clear(count: period.frames)
+      period.right.clear(count: period.frames)
+      counters.unpreparedPeriods.wrappingAdd(1, ordering: .relaxed)
+      return
+    }
+    let history = history
+    convolver._withUnsafeGuaranteedRef { $0.advance(history.pointee) }
+    if let next = state.pointee.next {
+      crossfade(convolver, to: next, period)
+    } else {
+      play(convolver, state.pointee.current, period.left, period.right, frames: period.frames)
+      scale(period.left, by: state.pointee.current?.gain ?? 0, count: period.frames)
+      scale(period.right, by: state.pointee.current?.gain ?? 0, count: period.frames)
+    }
+  }
+
+  /// One sound at full gain; silence where there is none.
+  @_noLocks @_noAllocation
+  private func play(
+    _ convolver: Unmanaged<Convolver>, _ sound: Sound?, _ left: UnsafeMutablePointer<Float>,
+    _ right: UnsafeMutablePointer<Float>, frames: Int
+  ) {
+    if let sound {
+      let filters = sound.filters
+      let played = convolver._withUnsafeGuaranteedRef { $0.synthesise(filters, left: left, right: right) }
+      if played { return }
+      counters.unpreparedPeriods.wrappingAdd(1, ordering: .relaxed)
+    }
+    left.clear(count: frames)
+    right.clear(count: frames)
+  }
+
+  @_noLocks @_noAllocation
+  private func crossfade(_ convolver: Unmanaged<Convolver>, to next: Sound, _ period: borrowing Period) {
+    let current = state.pointee.current
+    play(convolver, next, period.left, period.right, frames: period.frames)
+    var oldLeft = UnsafePointer(period.left)
+    var oldRight = UnsafePointer(period.right)
+    // A change of gain alone needs no second product.
+    if current?.filters.toOpaque() != next.filters.toOpaque() {
+      play(convolver, current, self.oldLeft.floats, self.oldRight.floats, frames: period.frames)
+      oldLeft = UnsafePointer(self.oldLeft.floats)
+      oldRight = UnsafePointer(self.oldRight.floats)
+    }
+    let gain = current?.gain ?? 0
+    let position = state.pointee.fadePosition
+    fade.mix(
+      period.left, gain: next.gain, with: oldLeft, gain: gain, position: position, count: period.frames)
+    fade.mix(
+      period.right, gain: next.gain, with: oldRight, gain: gain, position: position, count: period.frames)
+  }
+
+  @_noLocks @_noAllocation
+  private func scale(_ samples: UnsafeMutablePointer<Float>, by gain: Float, count: Int) {
+    guard gain != 1 else { return }
+    var n = 0
+    while n < count {
+      samples[n] *= gain
+      n &+= 1
+    }
+  }
+
+  // MARK: What leaves besides sound
+
+  @_noLocks @_noAllocation
+  private func meter(_ period: borrowing Period, rejected: Int) {
+    var clipped = 0
+    var n = 0
+    while n < period.frames {
+      if period.left[n].magnitude > 1 { clipped &+= 1 }
+      if period.right[n].magnitude > 1 { clipped &+= 1 }
+      n &+= 1
+    }
+    if rejected > 0 { counters.rejectedSamples.wrappingAdd(rejected, ordering: .relaxed) }
+    if clipped > 0 { counters.clippedSamples.wrappingAdd(clipped, ordering: .relaxed) }
+    var microphone = 0
+    while microphone < microphones {
+      meters.observe(microphone, period.inputs[microphone], frames: period.frames)
+      microphone &+= 1
+    }
+    meters.observe(microphones, UnsafePointer(period.left), frames: period.frames)
+    meters.observe(microphones &+ 1, UnsafePointer(period.right), frames: period.frames)
+    meters.advance(frames: period.frames)
+  }
+
+  @_noLocks @_noAllocation
+  private func record(_ period: borrowing Period) {
+    guard case .recording(_, let ring) = state.pointee.take else { return }
+    let left = UnsafePointer(period.left)
+    let right = UnsafePointer(period.right)
+    let frames = period.frames
+    ring._withUnsafeGuaranteedRef { $0.write(left: left, right: right, frames: frames) }
+  }
+
+  @_noLocks @_noAllocation
+  private func finishPeriod(_ frames: Int) {
+    state.pointee.frame &+= frames
+    counters.frames.store(state.pointee.frame, ordering: .relaxed)
+    guard let next = state.pointee.next else { return }
+    let left = fade.frames &- state.pointee.fadePosition
+    state.pointee.fadePosition &+= frames
+    guard frames >= left else { return }
+    if let current = state.pointee.current { reports.push(.released(current.ticket)) }
+    reports.push(.applied(next.ticket, frame: state.pointee.frame &- frames &+ max(left, 0)))
+    state.pointee.current = next
+    state.pointee.next = nil
+  }
+}

@@ -1,0 +1,22 @@
+import Synchronization
+
+/// Counters that the callback keeps and anyone reads. Relaxed: each stands for itself.
+struct EngineCounters: ~Copyable {
+  let frames = Atomic<Int>(0)
+  let recording = Atomic<Bool>(false)
+  let rejectedSamples = Atomic<Int>(0)
+  let clippedSamples = Atomic<Int>(0)
+  let unpreparedPeriods = Atomic<Int>(0)
+}
+
+public struct EngineStatistics: Hashable, Sendable {
+  /// Frames processed since the engine was made.
+  public let frames: Int
+  public let recording: Bool
+  /// Microphone samples that were not finite or beyond ±10⁶, and were replaced by silence.
+  public let rejectedSamples: Int
+  /// Output samples beyond full scale.
+  public let clippedSamples: Int
+  /// Periods that came with a length that nothing had been prepared for, and were silent.
+  public let unpreparedPeriods: Int
+}

@@ -1,0 +1,51 @@
+/// Drives an engine over signals in memory, period by period, on the calling thread: what the process callback
+/// does, without a server.
+public struct OfflineRun {
+  public let engine: Engine
+  /// Frames processed so far.
+  public private(set) var position = 0
+  public private(set) var left: [Float] = []
+  public private(set) var right: [Float] = []
+  private let microphones: [[Float]]
+
+  /// - Parameter microphones: Shape `[microphone][frame]`; past their end there is silence.
+  public init(_ engine: Engine, microphones: [[Float]]) {
+    precondition(microphones.count == engine.microphones)
+    self.engine = engine
+    self.microphones = microphones
+    flushDenormalsToZero()
+  }
+
+  /// One period of `frames`. The engine must have been prepared for it.
+  public mutating func process(_ frames: Int) {
+    let count = microphones.count
+    let start = position
+    var inputs = [Float](repeating: 0, count: count * frames)
+    for (m, samples) in microphones.enumerated() {
+      for n in 0..<max(0, min(frames, samples.count - start)) { inputs[m * frames + n] = samples[start + n] }
+    }
+    var outputs = [Float](repeating: 0, count: 2 * frames)
+    inputs.withUnsafeBufferPointer { input in
+      let pointers = (0..<count).map { Optional(input.baseAddress! + $0 * frames) }
+      outputs.withUnsafeMutableBufferPointer { output in
+        pointers.withUnsafeBufferPointer {
+          engine.process(
+            Period(
+              frames: frames, inputs: $0.baseAddress!, left: output.baseAddress!,
+              right: output.baseAddress! + frames))
+        }
+      }
+    }
+    left.append(contentsOf: outputs[..<frames])
+    right.append(contentsOf: outputs[frames...])
+    position += frames
+  }
+
+  /// Periods of `frames` until `total` frames are done; what the last one holds beyond is dropped.
+  public mutating func run(total: Int, period frames: Int) {
+    engine.prepare(period: frames)
+    while position < total { process(frames) }
+    left.removeLast(left.count - total)
+    right.removeLast(right.count - total)
+  }
+}

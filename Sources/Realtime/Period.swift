@@ -1,0 +1,19 @@
+/// One call of the process callback: exists only inside it.
+public struct Period: ~Copyable {
+  public let frames: Int
+  /// One buffer per microphone, in channel order; nil is silence.
+  public let inputs: UnsafePointer<UnsafePointer<Float>?>
+  public let left: UnsafeMutablePointer<Float>
+  public let right: UnsafeMutablePointer<Float>
+
+  @_noLocks @_noAllocation
+  public init(
+    frames: Int, inputs: UnsafePointer<UnsafePointer<Float>?>, left: UnsafeMutablePointer<Float>,
+    right: UnsafeMutablePointer<Float>
+  ) {
+    self.frames = frames
+    self.inputs = inputs
+    self.left = left
+    self.right = right
+  }
+}

@@ -1,0 +1,32 @@
+import Acoustics
+import FilterDesign
+import TestSupport
+
+/// Banks that several tests look at, designed once. The phone is in the free field, as the goldens are.
+enum Banks {
+  static let phone5 = Designed(TestDevices.phone5(body: .free))
+  static let ring7 = Designed(TestDevices.ring7())
+  static let linear8 = Designed(TestDevices.linear8())
+  static let pair = Designed(TestDevices.pair())
+
+  static func named(_ name: String) -> Designed {
+    ["phone5": phone5, "ring7": ring7, "linear8": linear8, "pair": pair][name]!
+  }
+
+  struct Designed: Sendable {
+    let device: Device
+    let bank: FilterBank
+
+    init(_ device: Device, sampleRate: Int = 48_000) {
+      self.device = device
+      bank = try! FilterBank.design(device: device, sampleRate: sampleRate)
+    }
+
+    func coefficients(
+      _ source: String, _ pattern: PolarPattern, _ orientation: InputOrientation? = nil
+    ) -> FilterCoefficients {
+      bank.coefficients(
+        for: FilterCase(dataSource: source, polarPattern: pattern, inputOrientation: orientation))!
+    }
+  }
+}

@@ -1,0 +1,129 @@
+import Acoustics
+import AudioFiles
+import FilterDesign
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+@Suite struct FilterBankTests {
+  /// Runs `body` with a folder of its own, removed afterwards.
+  static func withFolder<T>(_ body: (String) throws -> T) throws -> T {
+    let folder = NSTemporaryDirectory() + "pinna-design-\(UUID().uuidString)"
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    return try body(folder)
+  }
+
+  @Test func whatIsWrittenIsReadBack() throws {
+    try Self.withFolder { folder in
+      try Banks.phone5.bank.write(folder: folder)
+      #expect(try FilterBank(folder: folder) == Banks.phone5.bank)
+    }
+  }
+
+  @Test func filesAreAsOtherProgramsExpectThem() throws {
+    try Self.withFolder { folder in
+      let bank = Banks.phone5.bank
+      try bank.write(folder: folder)
+      let data = try Data(contentsOf: URL(fileURLWithPath: folder + "/filters.json"))
+      let json = try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
+      #expect(json["sampleRate"] as? Int == 48_000)
+      #expect(json["microphones"] as? [String] == ["bottom-left", "bottom-right", "front", "back", "top"])
+      let cases = try #require(json["cases"] as? [[String: Any]])
+      #expect(cases.count == 19)
+      for entry in cases {
+        let mono = entry["polarPattern"] as? String != "stereo"
+        #expect(mono == (entry["inputOrientation"] is NSNull))
+        #expect(entry["delayFrames"] as? Int == 64)
+        let clip = try AudioClip(path: folder + "/" + (entry["file"] as? String ?? ""))
+        #expect(clip.channels.count == 10 && clip.frames == 256 && clip.sampleRate == 48_000)
+      }
+      let entry = try #require(
+        cases.first {
+          $0["dataSource"] as? String == "Back" && $0["inputOrientation"] as? String == "landscapeLeft"
+        })
+      let clip = try AudioClip(path: folder + "/" + (entry["file"] as? String ?? ""))
+      let taps = Banks.phone5.coefficients("Back", .stereo, .landscapeLeft).taps
+      #expect(clip.channels[1 * 5 + 3] == taps[1][3])
+    }
+  }
+
+  @Test func aFolderThatPointsOutsideItselfIsRefused() throws {
+    try Self.withFolder { folder in
+      try Banks.pair.bank.write(folder: folder)
+      let path = folder + "/filters.json"
+      let text = try String(contentsOfFile: path, encoding: .utf8)
+      try text.replacingOccurrences(of: "front-cardioid.wav", with: "../front-cardioid.wav")
+        .write(toFile: path, atomically: true, encoding: .utf8)
+      #expect(throws: DesignError.self) { try FilterBank(folder: folder) }
+    }
+  }
+
+  @Test func theCacheGivesWhatTheDesignGave() throws {
+    try Self.withFolder { cache in
+      let device = TestDevices.pair()
+      let first = try FilterBank.cached(device: device, sampleRate: 48_000, cache: cache)
+      let calls = Mutex<[Double]>([])
+      let second = try FilterBank.cached(device: device, sampleRate: 48_000, cache: cache) { part in
+        calls.withLock { $0.append(part) }
+      }
+      #expect(first == Banks.pair.bank && second == first)
+      #expect(calls.withLock { $0 } == [1], "the second is not designed again")
+    }
+  }
+
+  @Test func aBrokenCacheIsDesignedAgain() throws {
+    try Self.withFolder { cache in
+      let device = TestDevices.pair()
+      _ = try FilterBank.cached(device: device, sampleRate: 48_000, cache: cache)
+      let entry = try #require(FileManager.default.contentsOfDirectory(atPath: cache).first)
+      let file = "\(cache)/\(entry)/front-cardioid.wav"
+      try Data("not sound".utf8).write(to: URL(fileURLWithPath: file))
+      #expect(try FilterBank.cached(device: device, sampleRate: 48_000, cache: cache) == Banks.pair.bank)
+      #expect(try FilterBank(folder: "\(cache)/\(entry)") == Banks.pair.bank, "and left whole")
+    }
+  }
+
+  @Test func aCacheThatCannotBeWrittenIsNoError() throws {
+    let bank = try FilterBank.cached(device: TestDevices.pair(), sampleRate: 48_000, cache: "/dev/null/cache")
+    #expect(bank == Banks.pair.bank)
+  }
+
+  @Test func keysDifferWhereverTheFiltersWould() {
+    let keys = [
+      DesignKey(device: TestDevices.pair(), sampleRate: 48_000),
+      DesignKey(device: TestDevices.pair(), sampleRate: 44_100),
+      DesignKey(device: TestDevices.pair(patterns: [.omnidirectional]), sampleRate: 48_000),
+      DesignKey(device: TestDevices.phone5(), sampleRate: 48_000),
+      DesignKey(device: TestDevices.phone5(body: .free), sampleRate: 48_000),
+    ]
+    #expect(Set(keys.map(\.hash)).count == keys.count)
+    #expect(DesignKey(device: TestDevices.pair(), sampleRate: 48_000).hash == keys[0].hash)
+  }
+
+  @Test func progressRisesToOne() throws {
+    let calls = Mutex<[Double]>([])
+    _ = try FilterBank.design(device: TestDevices.pair(), sampleRate: 48_000) { part in
+      calls.withLock { $0.append(part) }
+    }
+    let parts = calls.withLock { $0 }
+    #expect(parts == parts.sorted() && parts.first == 0 && parts.last == 1)
+  }
+
+  @Test func aDeviceThatMakesNoSenseIsAnErrorThatSaysWhatToDo() {
+    let pair = TestDevices.pair()
+    let lonely = Device(
+      name: "lonely", title: "", body: .free, microphones: [pair.microphones[0]],
+      dataSources: [TestDevices.source("Front", .front, .plusZ, microphones: [0], [.cardioid])])
+    let missing = Device(
+      name: "missing", title: "", body: .free, microphones: pair.microphones,
+      dataSources: [TestDevices.source("Front", .front, .plusZ, microphones: [2], [.omnidirectional])])
+    let upward = Device(
+      name: "upward", title: "", body: .free, microphones: pair.microphones,
+      dataSources: [TestDevices.source("Top", .top, .plusY, microphones: [0], [.stereo], stereo: [.portrait])]
+    )
+    for device in [lonely, missing, upward] {
+      #expect(throws: DesignError.self) { try FilterBank.design(device: device, sampleRate: 48_000) }
+    }
+  }
+}

@@ -1,0 +1,61 @@
+import Acoustics
+import FilterDesign
+import Foundation
+import Testing
+
+@Suite struct HRTFTests {
+  static let hrtf = try! HRTF()
+
+  @Test func earsHearWhatTheOracleSays() {
+    let golden = Goldens.all.hrtf
+    let directions = zip(golden.azimuths, golden.elevations).map {
+      sphericalUnit(azimuth: .degrees($0), elevation: .degrees($1))
+    }
+    let response = Self.hrtf.responses(from: directions, frequencies: golden.frequencies)
+    for f in golden.frequencies.indices {
+      for d in directions.indices {
+        for ear in 0..<2 {
+          let expected = Complex(golden.real[f][d][ear], golden.imaginary[f][d][ear])
+          let level = 20 * log10(response[f, ear, d].magnitude / expected.magnitude)
+          #expect(abs(level) < 0.15, "\(golden.frequencies[f]) Hz, \(golden.azimuths[d])°, ear \(ear)")
+          // The onset is found at another rate: up to a quarter of a frame of common delay.
+          let turned = (response[f, ear, d] / expected).phase
+          let allowed: Double = 2 * .pi * golden.frequencies[f] * 6e-6 + 0.01
+          #expect(abs(turned) < allowed)
+        }
+      }
+    }
+  }
+
+  @Test func theLeftEarIsLouderForASourceAtTheLeft() {
+    let response = Self.hrtf.responses(from: [[0, 1, 0]], frequencies: [2000, 4000, 8000])
+    for f in 0..<3 { #expect(response[f, 0, 0].magnitude > 2 * response[f, 1, 0].magnitude) }
+  }
+
+  @Test func theLeftEarLeadsASourceAtTheLeftByTheTimeThatAHeadTakes() {
+    // Woodworth: (a/c)(θ + sin θ) = 656 µs at 90°; low frequencies lie up to a half above it.
+    let response = Self.hrtf.responses(from: [[0, 1, 0]], frequencies: [500])
+    let lead = (response[0, 0, 0] / response[0, 1, 0]).phase / (2 * .pi * 500) * 1e6
+    #expect(lead > 600 && lead < 900)
+  }
+
+  @Test func theDiffuseFieldIsFlatWhereItWasMeasured() {
+    let frequencies = [250.0, 500, 1000, 2000, 4000, 8000, 12_000]
+    // KEMAR was measured from −40° up; the cap below is extrapolated, and softer.
+    let sphere = fibonacciSphere(400).filter { $0.z > -0.64 }
+    let response = Self.hrtf.responses(from: sphere, frequencies: frequencies)
+    for f in frequencies.indices {
+      let energy = sphere.indices.reduce(0) { sum, d in
+        sum + response[f, 0, d].squaredMagnitude + response[f, 1, d].squaredMagnitude
+      }
+      #expect(abs(10 * log10(energy / Double(2 * sphere.count))) < 1.2, "\(frequencies[f]) Hz")
+    }
+  }
+
+  @Test func aFileThatIsNotThereIsAnErrorThatNamesIt() {
+    #expect(throws: DesignError.self) { try HRTF(path: "/nonexistent.sofa") }
+    do { _ = try HRTF(path: "/nonexistent.sofa") } catch {
+      #expect(error.description.contains("/nonexistent.sofa"))
+    }
+  }
+}

@@ -1,0 +1,79 @@
+import Acoustics
+import FilterDesign
+import Foundation
+import TestSupport
+import Testing
+
+@Suite struct StereoTests {
+  /// The table of the eight stereo cases: where left is, written out in the device frame.
+  static let left: [(String, InputOrientation, SIMD3<Double>)] = [
+    ("Back", .portrait, [-1, 0, 0]), ("Back", .portraitUpsideDown, [1, 0, 0]),
+    ("Back", .landscapeRight, [0, 1, 0]), ("Back", .landscapeLeft, [0, -1, 0]),
+    ("Front", .portrait, [1, 0, 0]), ("Front", .portraitUpsideDown, [-1, 0, 0]),
+    ("Front", .landscapeRight, [0, -1, 0]), ("Front", .landscapeLeft, [0, 1, 0]),
+  ]
+
+  /// Energy of (left, right) output for a plane wave from `direction`, 300–6000 Hz, by hand: no manifold of ours.
+  static func energies(
+    _ designed: Banks.Designed, _ coefficients: FilterCoefficients, from direction: SIMD3<Double>
+  ) -> (Double, Double) {
+    var sums = [0.0, 0.0]
+    for frequency in stride(from: 300.0, to: 6000, by: 50) {
+      let omega = 2 * Double.pi * frequency
+      for output in 0..<2 {
+        var (real, imaginary) = (0.0, 0.0)
+        for (m, microphone) in designed.device.microphones.enumerated() {
+          let lead = (microphone.position * direction).sum() / 343
+          for (n, tap) in coefficients.taps[output][m].enumerated() {
+            real += Double(tap) * cos(omega * (lead - Double(n) / 48_000))
+            imaginary += Double(tap) * sin(omega * (lead - Double(n) / 48_000))
+          }
+        }
+        sums[output] += real * real + imaginary * imaginary
+      }
+    }
+    return (sums[0], sums[1])
+  }
+
+  @Test(arguments: left)
+  func aSourceAtTheLeftIsLouderInTheLeftOutput(
+    source: String, orientation: InputOrientation, left: SIMD3<Double>
+  ) {
+    let coefficients = Banks.phone5.coefficients(source, .stereo, orientation)
+    let atLeft = Self.energies(Banks.phone5, coefficients, from: left)
+    let atRight = Self.energies(Banks.phone5, coefficients, from: -left)
+    #expect(10 * log10(atLeft.0 / atLeft.1) > 2.5)
+    #expect(10 * log10(atRight.1 / atRight.0) > 2.5)
+  }
+
+  @Test(arguments: left.filter { $0.2.x != 0 })
+  func theRingHearsLeftAtTheLeft(source: String, orientation: InputOrientation, left: SIMD3<Double>) {
+    let coefficients = Banks.ring7.coefficients(source, .stereo, orientation)
+    let (l, r) = Self.energies(Banks.ring7, coefficients, from: left)
+    #expect(10 * log10(l / r) > 3)
+  }
+
+  @Test(arguments: Goldens.all.stereo)
+  func figuresAreAtLeastThoseOfTheOracle(golden: Goldens.Stereo) throws {
+    let designed = Banks.named(golden.device)
+    let figures = try StereoFigures(
+      designed.coefficients(golden.dataSource, .stereo, InputOrientation(word: golden.inputOrientation)),
+      bank: designed.bank, device: designed.device)
+    #expect(abs(figures.separation.value - golden.separation) < 0.2)
+    #expect(abs(figures.frontBack.value - golden.frontBack) < 0.3)
+    #expect(abs(figures.timeDifferenceError - golden.timeDifferenceError) < 5)
+    #expect(abs(figures.timeDifferenceLeft - golden.timeDifferenceLeft) < 10)
+    #expect(abs(figures.levelDifferenceErrorHigh.value - golden.levelDifferenceErrorHigh) < 0.2)
+    #expect(abs(figures.levelDifferenceErrorLow.value - golden.levelDifferenceErrorLow) < 0.2)
+    #expect(figures.noiseGain.value < 10.6)
+  }
+
+  @Test func leftLeadsByAHeadsWidthAtMost() throws {
+    for (source, orientation, _) in Self.left {
+      let figures = try StereoFigures(
+        Banks.phone5.coefficients(source, .stereo, orientation), bank: Banks.phone5.bank,
+        device: Banks.phone5.device)
+      #expect(figures.timeDifferenceLeft > 250 && figures.timeDifferenceLeft < 850)
+    }
+  }
+}

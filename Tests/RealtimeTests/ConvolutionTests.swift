@@ -1,0 +1,124 @@
+import Realtime
+import TestSupport
+import Testing
+
+@Suite struct ConvolutionTests {
+  struct Shape: CustomTestStringConvertible, Sendable {
+    let microphones: Int
+    let taps: Int
+    let period: Int
+    var testDescription: String { "\(microphones) microphones, \(taps) taps, period \(period)" }
+  }
+
+  static let shapes: [Shape] =
+    [16, 32, 48, 64, 100, 128, 256, 441, 480, 512, 1000, 1024, 2048, 4096].map {
+      Shape(microphones: 5, taps: 256, period: $0)
+    } + [1, 2, 3, 4, 7, 8, 16, 31, 64].map { Shape(microphones: $0, taps: 97, period: 64) }
+    + [1, 2, 63, 64, 65, 255, 511, 1023, 2049].map { Shape(microphones: 2, taps: $0, period: 64) }
+
+  @Test("R26: output is the direct convolution to within 1e-6 of its peak", arguments: shapes)
+  func matchesDirectConvolution(_ shape: Shape) {
+    var noise = SeededNoise(seed: UInt64(shape.microphones * 10_000 + shape.taps))
+    let frames = max(2 * shape.taps, 2 * shape.period) + 100
+    let microphones = (0..<shape.microphones).map { _ in noise.samples(frames) }
+    let filters = noise.filters(microphones: shape.microphones, taps: shape.taps)
+    let engine = Engine(microphones: shape.microphones, taps: shape.taps, sampleRate: 48000)
+    engine.start(with: FilterSet(coefficients: filters, channels: 2))
+    var run = OfflineRun(engine, microphones: microphones)
+    run.run(total: frames, period: shape.period)
+    for (output, filter) in zip([run.left, run.right], filters) {
+      let expected = directConvolution(microphones, filter)
+      let peak = expected.map(\.magnitude).max()!
+      let error = zip(output, expected).map { abs(Double($0) - $1) }.max()! / peak
+      #expect(error <= 1e-6, "error \(error)")
+    }
+  }
+
+  @Test(
+    "A unit impulse leaves in the same callback, at the frame of its tap", arguments: [16, 48, 128, 1000])
+  func impulseIsNotAPeriodLate(period: Int) {
+    let delay = 64
+    var filter = [Float](repeating: 0, count: 256)
+    filter[delay] = 1
+    let engine = Engine(microphones: 1, taps: 256, sampleRate: 48000)
+    engine.start(with: FilterSet(coefficients: [[filter], [filter]], channels: 1))
+    var input = [Float](repeating: 0, count: 2000)
+    input[3] = 1
+    var run = OfflineRun(engine, microphones: [input])
+    run.run(total: 2000, period: period)
+    for n in 0..<2000 {
+      #expect(abs(run.left[n] - (n == delay + 3 ? 1 : 0)) <= 1e-6)
+    }
+  }
+
+  @Test("The same samples come out whatever the phase of the schedule they came in at")
+  func summationDoesNotDependOnThePhase() {
+    var noise = SeededNoise(seed: 5)
+    let filters = FilterSet(coefficients: noise.filters(microphones: 3, taps: 300), channels: 2)
+    let signal = (0..<3).map { _ in noise.samples(2000) }
+    let outputs = [0, 1, 2, 3, 7].map { (idlePeriods: Int) -> [Float] in
+      let engine = Engine(microphones: 3, taps: 300, sampleRate: 48000)
+      engine.start(with: filters)
+      let silence = [Float](repeating: 0, count: idlePeriods * 64)
+      var run = OfflineRun(engine, microphones: signal.map { silence + $0 })
+      run.run(total: silence.count + 2000, period: 64)
+      return Array(run.left[silence.count...])
+    }
+    for other in outputs.dropFirst() { #expect(other == outputs[0]) }
+  }
+
+  @Test("S22: a change of period in mid-stream adds no discontinuity of its own")
+  func periodChangeCarriesTheHistoryOver() {
+    var noise = SeededNoise(seed: 6)
+    let filters = noise.filters(microphones: 2, taps: 700)
+    let signal = (0..<2).map { _ in noise.samples(12000) }
+    let engine = Engine(microphones: 2, taps: 700, sampleRate: 48000)
+    engine.start(with: FilterSet(coefficients: filters, channels: 2))
+    var run = OfflineRun(engine, microphones: signal)
+    for period in [64, 1024, 16, 441, 128, 4096, 48, 64] {
+      engine.prepare(period: period)
+      for _ in 0..<max(1, 300 / period) { run.process(period) }
+    }
+    let expected = directConvolution(signal, filters[0])
+    let peak = expected.map(\.magnitude).max()!
+    let error = zip(run.left, expected).map { abs(Double($0) - $1) }.max()! / peak
+    #expect(error <= 1e-6, "error \(error)")
+    #expect(engine.statistics.unpreparedPeriods == 0)
+  }
+
+  @Test("A period that nothing was prepared for is silent and counted, and the history survives it")
+  func unpreparedPeriodIsSilentAndCounted() {
+    var noise = SeededNoise(seed: 7)
+    let filters = noise.filters(microphones: 1, taps: 200)
+    let signal = [noise.samples(1000)]
+    let engine = Engine(microphones: 1, taps: 200, sampleRate: 48000)
+    engine.start(with: FilterSet(coefficients: filters, channels: 2))
+    engine.prepare(period: 64)
+    var run = OfflineRun(engine, microphones: signal)
+    run.process(64)
+    run.process(100)
+    engine.prepare(period: 100)
+    run.process(100)
+    #expect(engine.statistics.unpreparedPeriods == 1)
+    #expect(run.left[64..<164].allSatisfy { $0 == 0 })
+    let expected = directConvolution(signal, filters[0])
+    for n in 164..<264 { #expect(abs(Double(run.left[n]) - expected[n]) < 1e-5) }
+  }
+
+  @Test("R14: samples that are not finite or enormous become silence and are counted")
+  func rejectsSamplesThatAreNotFinite() {
+    var filter = [Float](repeating: 0, count: 64)
+    filter[0] = 1
+    let engine = Engine(microphones: 1, taps: 64, sampleRate: 48000)
+    engine.start(with: FilterSet(coefficients: [[filter], [filter]], channels: 1))
+    var input = [Float](repeating: 0.25, count: 640)
+    input[10] = .nan
+    input[20] = .infinity
+    input[30] = -1e30
+    var run = OfflineRun(engine, microphones: [input])
+    run.run(total: 640, period: 64)
+    #expect(engine.statistics.rejectedSamples == 3)
+    #expect(run.left.allSatisfy { $0.isFinite && abs($0) < 0.26 })
+    #expect(abs(run.left[639] - 0.25) < 1e-6)
+  }
+}

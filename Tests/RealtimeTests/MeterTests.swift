@@ -1,0 +1,25 @@
+import Foundation
+import Realtime
+import Testing
+
+@Suite struct MeterTests {
+  @Test("RMS covers 300 ms and peak holds for 1.5 s, whatever the period", arguments: [16, 64, 441, 4096])
+  func windows(period: Int) {
+    let engine = Engine(microphones: 1, taps: 1, sampleRate: 48000)
+    engine.start(with: FilterSet(coefficients: [[[0.5]], [[0.5]]], channels: 1))
+    engine.prepare(period: period)
+    let sine = (0..<48000).map { Float(0.8 * sin(2 * Double.pi * 1000 * Double($0) / 48000)) }
+    var run = OfflineRun(engine, microphones: [sine])
+    while run.position + period <= 48000 { run.process(period) }
+    let expected = 0.8 / 2.0.squareRoot()
+    #expect(abs(Double(engine.levels[0].rms) / expected - 1) < 0.01)
+    #expect(abs(Double(engine.levels[1].rms) / (expected / 2) - 1) < 0.01)
+    #expect(abs(engine.levels[0].peak - 0.8) < 0.001)
+    // The sine has ended. 400 ms later the RMS is gone, the peak still there; 2 s later that is gone too.
+    while run.position < 48000 + 19200 { run.process(period) }
+    #expect(engine.levels[0].rms < 0.01)
+    #expect(abs(engine.levels[0].peak - 0.8) < 0.001)
+    while run.position < 3 * 48000 + 2 * period { run.process(period) }
+    #expect(engine.levels[0].peak == 0)
+  }
+}

@@ -1,0 +1,142 @@
+import Foundation
+import Realtime
+import Synchronization
+import TestSupport
+import Testing
+
+@Suite(.serialized) struct RaceTests {
+  /// Fewer under a sanitizer, which the Makefile says with PINNA_RACES.
+  static let attempts = ProcessInfo.processInfo.environment["PINNA_RACES"].flatMap(Int.init) ?? 100_000
+
+  @Test(
+    "R25: a change raced against take starts is fully before the take or refused, never half",
+    .timeLimit(.minutes(5)))
+  func changeAgainstTakeStart() throws {
+    let engine = Engine(microphones: 1, taps: 1, sampleRate: 48000, fadeFrames: 16)
+    engine.start(with: constant(0))
+    engine.prepare(period: 16)
+    let stop = Atomic<Bool>(false)
+    let changed = Atomic<Bool>(false)
+    let answered = Atomic<UInt64>(0)
+    let group = DispatchGroup()
+
+    run("callback", in: group) {
+      var run = OfflineRun(engine, microphones: [[]])
+      while !stop.load(ordering: .acquiring) {
+        run.processConstant(16)
+        sched_yield()
+      }
+    }
+    // The one who changes: the next change as soon as the last is answered.
+    run("changer", in: group) {
+      let sets = (1...2).map { constant(Float($0)) }
+      for attempt in 0..<Self.attempts {
+        let ticket = try! engine.change(to: sets[attempt % 2], gain: 1)
+        while answered.load(ordering: .acquiring) != ticket.number { sched_yield() }
+      }
+      changed.store(true, ordering: .releasing)
+    }
+
+    // The one who records, and keeps the book. A take ends, and the next begins, after a random number of
+    // answers, so that neither side starves on a busy machine; where in a change's life it falls is chance.
+    var referee = Referee()
+    func listen() {
+      sched_yield()
+      for report in engine.takeReports() {
+        if let change = referee.hear(report) { answered.store(change.number, ordering: .releasing) }
+      }
+    }
+    var noise = SeededNoise(seed: 2)
+    while !changed.load(ordering: .acquiring) {
+      let ring = TakeRing(channels: 1, capacityFrames: 1 << 16)
+      let idleUntil = referee.applied + Int.random(in: 0...4, using: &noise)
+      while referee.applied < idleUntil, !changed.load(ordering: .acquiring) { listen() }
+      referee.take = try engine.beginTake(into: ring)
+      let takeUntil = referee.refused + Int.random(in: 0...4, using: &noise)
+      while referee.began == nil || (referee.refused < takeUntil && !changed.load(ordering: .acquiring)) {
+        listen()
+      }
+      _ = try engine.endTake()
+      while referee.began != nil { listen() }
+      referee.inspect(ring)
+    }
+    stop.store(true, ordering: .releasing)
+    group.wait()
+    print("raced \(referee.applied + referee.refused) changes against \(referee.takes) takes:")
+    print("\(referee.applied) applied, \(referee.refused) refused")
+    #expect(referee.faults.isEmpty, "\(referee.faults.prefix(5))")
+    #expect(referee.applied >= Self.attempts / 10)
+    #expect(referee.refused >= Self.attempts / 10)
+    #expect(referee.takes >= Self.attempts / 100)
+  }
+
+  func run(_ name: String, in group: DispatchGroup, _ body: @escaping @Sendable () -> Void) {
+    group.enter()
+    let thread = Thread {
+      body()
+      group.leave()
+    }
+    thread.name = name
+    thread.start()
+  }
+}
+
+/// Reads the reports in order and notes everything that a take should have prevented.
+private struct Referee {
+  var take: Ticket?
+  var began: Int?
+  var applied = 0
+  var refused = 0
+  var takes = 0
+  var faults: [String] = []
+
+  /// The change that this report answers, if it is about one.
+  mutating func hear(_ report: Report) -> Ticket? {
+    switch report {
+    case .applied(let ticket, let frame):
+      applied += 1
+      if let began { faults.append("applied at \(frame), take from \(began)") }
+      return ticket
+    case .refused(let ticket, let running):
+      refused += 1
+      if running != take { faults.append("refused in the name of another take") }
+      return ticket
+    case .takeBegan(_, let frame):
+      began = frame
+      takes += 1
+    case .takeEnded:
+      began = nil
+    case .superseded, .noTake, .released, .convolverReplaced:
+      faults.append("unexpected \(report)")
+    }
+    return nil
+  }
+
+  /// One take, one sound.
+  mutating func inspect(_ ring: TakeRing) {
+    var position = 0
+    var values: Set<Float> = []
+    ring.drain(position: &position, frames: { values.formUnion($0) }, gap: { _ in })
+    if values.count > 1 { faults.append("the sound changed during the take: \(values)") }
+  }
+}
+
+private func constant(_ value: Float) -> FilterSet {
+  FilterSet(coefficients: [[[value]], [[value]]], channels: 1)
+}
+
+extension OfflineRun {
+  /// One period of ones, without allocation.
+  fileprivate mutating func processConstant(_ frames: Int) {
+    withUnsafeTemporaryAllocation(of: Float.self, capacity: 3 * frames) { memory in
+      memory.initialize(repeating: 1)
+      withUnsafeTemporaryAllocation(of: UnsafePointer<Float>?.self, capacity: 1) { inputs in
+        inputs.initialize(repeating: UnsafePointer(memory.baseAddress!))
+        engine.process(
+          Period(
+            frames: frames, inputs: inputs.baseAddress!, left: memory.baseAddress! + frames,
+            right: memory.baseAddress! + 2 * frames))
+      }
+    }
+  }
+}
