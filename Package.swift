@@ -30,15 +30,16 @@ let package = Package(
     .target(name: "JackClient", dependencies: ["CJack", "CRealtime", "Realtime"]),
     .target(
       name: "Control",
-      dependencies: ["CLiblo", "Acoustics", "Session", "Realtime", "JackClient", "Recording"]),
-    .target(name: "TestSupport", dependencies: ["Acoustics"], path: "Tests/Support"),
-    .testTarget(
-      name: "FilterDesignTests", dependencies: ["FilterDesign", "Acoustics", "AudioFiles", "TestSupport"]),
+      dependencies: [
+        "CLiblo", "Acoustics", "FilterDesign", "Session", "Realtime", "JackClient", "Recording",
+      ]),
     .executableTarget(
       name: "pinna", dependencies: ["Control", "Simulation", "JackClient", "Recording", "Session"]),
 
     .target(name: "TestSupport", dependencies: ["Acoustics", "AudioFiles", "Realtime"], path: "Tests/Support"),
     .testTarget(name: "RealtimeTests", dependencies: ["Realtime", "TestSupport"]),
+    .testTarget(
+      name: "FilterDesignTests", dependencies: ["FilterDesign", "Acoustics", "AudioFiles", "TestSupport"]),
     .testTarget(name: "SessionTests", dependencies: ["Session", "Acoustics", "TestSupport"]),
     .testTarget(
       name: "SimulationTests", dependencies: ["Simulation", "Session", "Acoustics", "AudioFiles", "TestSupport"]),

@@ -1,3 +1,7 @@
+#if canImport(Glibc)
+  import Glibc
+#endif
+
 /// A duration or a position in time, counted in sample frames.
 public typealias Frames = Int
 
@@ -28,3 +32,8 @@ public struct Decibels: Hashable, Sendable, Comparable {
 
 /// Speed of sound in air at 20 °C, metres per second.
 public let speedOfSound = 343.0
+
+extension Decibels {
+  /// The factor on amplitudes: 6 dB is 1.995.
+  public var amplitude: Double { pow(10, value / 20) }
+}

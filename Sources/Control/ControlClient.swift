@@ -1,0 +1,63 @@
+import Foundation
+
+/// Talks to the running Pinna of a name.
+public struct ControlClient {
+  private let name: String
+
+  public init(name: String) { self.name = name }
+
+  /// Sends `message` and waits for the answer: its exit status and its text, a JSON document where that is 0.
+  public func request(_ message: OSCMessage, seconds: Double = 30) throws(Failure) -> Answer {
+    let path = try RuntimeFolder.socket(named: name)
+    let descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+    defer { close(descriptor) }
+    // Bound to an address that the kernel picks, in no file system, so that the answer finds us.
+    var own = sockaddr_un()
+    own.sun_family = sa_family_t(AF_UNIX)
+    let family = socklen_t(MemoryLayout<sa_family_t>.size)
+    let bound = withUnsafePointer(to: &own) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(descriptor, $0, family) }
+    }
+    let packet = message.packet
+    guard bound == 0, withSocketAddress(path, { connect(descriptor, $0, $1) }) == 0,
+      send(descriptor, packet, packet.count, Int32(MSG_NOSIGNAL)) == packet.count
+    else {
+      let option = name == "pinna" ? "" : " --name \(name)"
+      throw Failure(.notRunning, "no Pinna named \"\(name)\" is running; start one with: pinna run\(option)")
+    }
+    var poll = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    guard Glibc.poll(&poll, 1, Int32(seconds * 1000)) > 0 else {
+      throw Failure(.failed, "the Pinna named \"\(name)\" did not answer within \(Int(seconds)) s; look at its terminal")
+    }
+    var buffer = [UInt8](repeating: 0, count: OSCShape.longestPacket + 4)
+    let count = recv(descriptor, &buffer, buffer.count, 0)
+    guard count > 0, let answer = OSCMessage(packet: buffer.prefix(count)).flatMap(Answer.init) else {
+      throw Failure(.failed, "the Pinna named \"\(name)\" gave an answer that is none; is it of another version?")
+    }
+    return answer
+  }
+}
+
+/// What a running Pinna says to a request.
+public struct Answer: Hashable, Sendable {
+  public let status: ExitStatus
+  /// A JSON document, or one sentence where the status is not 0.
+  public let text: String
+
+  public init(_ status: ExitStatus, _ text: String) {
+    self.status = status
+    self.text = text
+  }
+
+  static let path = "/pinna/reply"
+
+  var message: OSCMessage { OSCMessage(Self.path, [.integer(status.rawValue), .string(text)]) }
+
+  init?(_ message: OSCMessage) {
+    guard message.path == Self.path, message.arguments.count == 2,
+      case .integer(let code) = message.arguments[0], let status = ExitStatus(rawValue: code),
+      case .string(let text) = message.arguments[1]
+    else { return nil }
+    self.init(status, text)
+  }
+}

@@ -1,0 +1,91 @@
+import Foundation
+
+/// The datagram socket on which a running Pinna is told what to do.
+///
+/// Our own rather than liblo's: 0600 in a 0700 folder, and a stale one is reclaimed. Who holds the lock file
+/// owns the name; the kernel lets go of it when its holder dies, however that happens.
+public final class ControlSocket {
+  private let descriptor: Int32
+  private let lock: Int32
+  private let path: String
+
+  /// The address of a sender, to answer to.
+  public struct Sender: Sendable {
+    fileprivate let address: sockaddr_un
+    fileprivate let length: socklen_t
+  }
+
+  public init(name: String) throws(Failure) {
+    path = try RuntimeFolder.socket(named: name)
+    try RuntimeFolder.prepare()
+    lock = open(path + ".lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    guard lock >= 0 else {
+      throw Failure(.failed, "cannot open \(path).lock: \(String(cString: strerror(errno)))")
+    }
+    guard flock(lock, LOCK_EX | LOCK_NB) == 0 else {
+      close(lock)
+      throw Failure(
+        .failed, "a Pinna named \"\(name)\" is running already; choose another name with --name, or stop that one")
+    }
+    unlink(path)
+    descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+    let old = umask(0o177)
+    let bound = withSocketAddress(path) { bind(descriptor, $0, $1) }
+    umask(old)
+    guard bound == 0 else {
+      let reason = String(cString: strerror(errno))
+      close(descriptor)
+      close(lock)
+      throw Failure(.failed, "cannot make the control socket \(path): \(reason)")
+    }
+    chmod(path, 0o600)
+  }
+
+  deinit {
+    unlink(path)
+    close(descriptor)
+    close(lock)
+  }
+
+  /// The next request, waiting for one up to `milliseconds`. Packets that are no plain OSC message are dropped.
+  public func receive(milliseconds: Int32) -> (message: OSCMessage?, sender: Sender)? {
+    var poll = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    guard Glibc.poll(&poll, 1, milliseconds) > 0 else { return nil }
+    var buffer = [UInt8](repeating: 0, count: OSCShape.longestPacket + 4)
+    var address = sockaddr_un()
+    var length = socklen_t(MemoryLayout<sockaddr_un>.size)
+    let count = withUnsafeMutablePointer(to: &address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        recvfrom(descriptor, &buffer, buffer.count, Int32(MSG_DONTWAIT), $0, &length)
+      }
+    }
+    guard count >= 0 else { return nil }
+    return (OSCMessage(packet: buffer.prefix(count)), Sender(address: address, length: length))
+  }
+
+  /// Answers a sender that may have gone, and never waits for it.
+  public func send(_ message: OSCMessage, to sender: Sender) {
+    guard sender.length > MemoryLayout<sa_family_t>.size else { return }
+    var address = sender.address
+    let packet = message.packet
+    withUnsafePointer(to: &address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        _ = sendto(descriptor, packet, packet.count, Int32(MSG_DONTWAIT | MSG_NOSIGNAL), $0, sender.length)
+      }
+    }
+  }
+}
+
+/// Calls `body` with the address of the Unix socket at `path`.
+func withSocketAddress<Result>(_ path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
+  var address = sockaddr_un()
+  address.sun_family = sa_family_t(AF_UNIX)
+  withUnsafeMutableBytes(of: &address.sun_path) { field in
+    for (n, byte) in path.utf8.prefix(field.count - 1).enumerated() { field[n] = byte }
+  }
+  return withUnsafePointer(to: &address) { pointer in
+    pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+      body($0, socklen_t(MemoryLayout<sockaddr_un>.size))
+    }
+  }
+}

@@ -1,0 +1,16 @@
+import Synchronization
+
+/// What other threads tell the control thread: a signal asked it to stop, or the server has gone.
+public final class ControllerEvents: Sendable {
+  private let stop = Atomic<Bool>(false)
+  private let reason = Mutex<String?>(nil)
+
+  public init() {}
+
+  /// Any thread but the callback's.
+  public func requestStop() { stop.store(true, ordering: .releasing) }
+  public func serverGone(_ why: String) { reason.withLock { $0 = $0 ?? why } }
+
+  var stopRequested: Bool { stop.load(ordering: .acquiring) }
+  var shutdownReason: String? { reason.withLock { $0 } }
+}

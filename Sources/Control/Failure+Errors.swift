@@ -1,0 +1,21 @@
+import Acoustics
+import JackClient
+import Session
+
+extension Failure {
+  /// The exit status that belongs to any error of ours.
+  public init(_ error: any Error) {
+    let text = String(describing: error)
+    switch error {
+    case let failure as Failure: self = failure
+    case is UnknownWord: self.init(.usage, text)
+    case is Unsupported: self.init(.unsupported, text)
+    case JackError.noServer: self.init(.noServer, text)
+    default: self.init(.failed, text)
+    }
+  }
+}
+
+extension Answer {
+  init(_ failure: Failure) { self.init(failure.status, failure.description) }
+}

@@ -1,0 +1,38 @@
+import Acoustics
+import FilterDesign
+import Realtime
+
+/// The engine's filter sets for every case of one device at one sample rate.
+public struct FilterSets: Sendable {
+  public let bank: FilterBank
+  private let sets: [FilterCase: FilterSet]
+
+  public init(_ bank: FilterBank) {
+    self.bank = bank
+    sets = Dictionary(
+      uniqueKeysWithValues: bank.cases.map {
+        let channels = $0.filterCase.polarPattern.channels
+        return ($0.filterCase, FilterSet(coefficients: $0.taps, channels: channels))
+      })
+  }
+
+  /// Designs, or reads the cached design.
+  public init(device: Device, sampleRate: Int, progress: (@Sendable (Double) -> Void)? = nil) throws {
+    self.init(try FilterBank.cached(device: device, sampleRate: sampleRate, progress: progress))
+  }
+
+  /// - Throws: `UnknownWord` or `Unsupported` where the device does not offer `selection`.
+  public func filters(for selection: Selection, of device: Device) throws -> FilterSet {
+    let filterCase = try device.filterCase(for: selection)
+    guard let filters = sets[filterCase] else {
+      throw Unsupported(
+        "\(device.name) has no filters for \(filterCase.dataSource) \(filterCase.polarPattern.rawValue)")
+    }
+    return filters
+  }
+
+  /// An engine of the right size.
+  public func makeEngine() -> Engine {
+    Engine(microphones: bank.microphones.count, taps: bank.tapCount, sampleRate: Double(bank.sampleRate))
+  }
+}

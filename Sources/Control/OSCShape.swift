@@ -1,0 +1,36 @@
+/// The outline of an OSC packet, checked byte by byte before a library sees it.
+enum OSCShape {
+  static let longestPacket = 65_536
+  static let mostArguments = 64
+
+  /// One message, no bundle: a path, a type tag string of s, i and f, and exactly the arguments that it says.
+  static func isPlainMessage(_ bytes: [UInt8]) -> Bool {
+    guard bytes.count >= 8, bytes.count % 4 == 0, bytes.count <= longestPacket, bytes[0] == UInt8(ascii: "/")
+    else { return false }
+    var at = 0
+    guard let path = skipString(bytes, &at), path.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else { return false }
+    guard at < bytes.count, bytes[at] == UInt8(ascii: ","), let tags = skipString(bytes, &at) else {
+      return false
+    }
+    guard tags.count - 1 <= mostArguments else { return false }
+    for tag in tags.dropFirst() {
+      switch tag {
+      case UInt8(ascii: "s"): guard skipString(bytes, &at) != nil else { return false }
+      case UInt8(ascii: "i"), UInt8(ascii: "f"): at += 4
+      default: return false
+      }
+      guard at <= bytes.count else { return false }
+    }
+    return at == bytes.count
+  }
+
+  /// The string at `at`, which moves on to the next multiple of four; nil where it has no end.
+  private static func skipString(_ bytes: [UInt8], _ at: inout Int) -> ArraySlice<UInt8>? {
+    guard at < bytes.count, let end = bytes[at...].firstIndex(of: 0) else { return nil }
+    let text = bytes[at..<end]
+    let next = (end + 4) / 4 * 4
+    guard next <= bytes.count, bytes[end..<next].allSatisfy({ $0 == 0 }) else { return nil }
+    at = next
+    return text
+  }
+}

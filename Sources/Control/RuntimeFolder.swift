@@ -1,0 +1,37 @@
+import Foundation
+
+/// Where control sockets live: a folder that nobody else can enter.
+public enum RuntimeFolder {
+  /// `$XDG_RUNTIME_DIR/pinna`; where that is unset `/run/user/UID/pinna`, else a folder of ours under `/tmp`.
+  public static func path(environment: [String: String] = ProcessInfo.processInfo.environment) -> String {
+    if let runtime = environment["XDG_RUNTIME_DIR"], !runtime.isEmpty { return runtime + "/pinna" }
+    let user = "/run/user/\(getuid())"
+    if access(user, W_OK) == 0 { return user + "/pinna" }
+    return "/tmp/pinna-\(getuid())"
+  }
+
+  /// The socket of the instance called `name`.
+  public static func socket(named name: String) throws(Failure) -> String {
+    guard !name.isEmpty, name.utf8.count <= 32, name.allSatisfy({ $0.isLetter || $0.isNumber || "-_".contains($0) })
+    else {
+      throw Failure(
+        .usage, "the client name \"\(name)\" is not usable; take up to 32 letters, digits, hyphens, underscores")
+    }
+    return "\(path())/\(name).sock"
+  }
+
+  /// Makes the folder, or checks that the one that is there is ours alone.
+  public static func prepare() throws(Failure) {
+    let path = path()
+    if mkdir(path, 0o700) == 0 { return }
+    var information = stat()
+    guard lstat(path, &information) == 0 else {
+      throw Failure(.failed, "cannot make the runtime folder \(path): \(String(cString: strerror(errno)))")
+    }
+    let isFolder = information.st_mode & S_IFMT == S_IFDIR
+    guard isFolder, information.st_uid == getuid(), information.st_mode & 0o077 == 0 else {
+      throw Failure(
+        .failed, "\(path) is not a folder that only you can enter; remove it, or set XDG_RUNTIME_DIR")
+    }
+  }
+}

@@ -1,0 +1,57 @@
+import Acoustics
+import Session
+
+/// What is chosen at one moment: a preset's device, what is selected on it, and how loud it comes out.
+public struct Setting: Hashable, Sendable {
+  public var preset: String
+  public var device: Device
+  public var selection: Selection
+  public var gain: Decibels
+  public var muted = false
+
+  public init(preset: Preset, device: Device) {
+    self.preset = preset.name
+    self.device = device
+    selection = preset.selection
+    gain = preset.gain
+  }
+
+  /// The amplitude that everything is multiplied by.
+  var amplitude: Float { muted ? 0 : Float(gain.amplitude) }
+
+  /// Left and right edges; nil for mono patterns.
+  public var layout: StereoLayout? {
+    guard selection.polarPattern == .stereo,
+      let source = try? device.dataSource(named: selection.dataSource)
+    else { return nil }
+    return HeadFrame(forward: source.forward, orientation: selection.inputOrientation)?.layout
+  }
+
+  /// Applies changes given as words: data-source, pattern, orientation, gain, mute.
+  mutating func apply(_ changes: [(key: String, value: String)]) throws {
+    for (key, value) in changes {
+      switch key {
+      case "data-source": selection.dataSource = try device.dataSource(named: value).name
+      case "pattern": selection.polarPattern = try PolarPattern(word: value)
+      case "orientation": selection.inputOrientation = try InputOrientation(word: value)
+      case "gain": gain = try Self.gain(value)
+      case "mute": muted = try Switch(word: value) == .on
+      default: throw UnknownWord(kind: "setting", word: key, known: Self.keys)
+      }
+    }
+  }
+
+  static let keys = ["data-source", "pattern", "orientation", "gain", "mute"]
+
+  private static func gain(_ text: String) throws -> Decibels {
+    guard let number = Double(text), Preset.gainRange.contains(number) else {
+      throw Failure(.usage, "a gain of \"\(text)\" dB is not usable; give a number from -60 to 24")
+    }
+    return Decibels(number)
+  }
+}
+
+enum Switch: String, NamedWord {
+  case on, off
+  static let kind = "switch"
+}

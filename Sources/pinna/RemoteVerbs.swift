@@ -1,0 +1,77 @@
+import Control
+import Foundation
+
+/// Verbs that ask a running Pinna and print what it answers.
+extension Verb {
+  /// Sends a message; on success prints the JSON, or what `words` makes of it for people.
+  static func ask(_ arguments: Arguments, _ message: OSCMessage, _ words: (AnswerDocument) -> String) throws -> ExitStatus {
+    let answer = try ControlClient(name: arguments.name).request(message)
+    guard answer.status == .done else { throw Failure(answer.status, answer.text) }
+    print(arguments.isJSON ? answer.text : words(AnswerDocument(answer.text)))
+    return .done
+  }
+
+  static let status = Verb(
+    name: "status", summary: "what the running Pinna is doing", options: [nameOption, jsonOption]
+  ) { arguments in
+    try ask(arguments, OSCMessage("/pinna/status"), \.statusText)
+  }
+
+  static let inputs = Verb(
+    name: "inputs", summary: "inputs, data sources and their polar patterns", options: [nameOption, jsonOption]
+  ) { arguments in
+    try ask(arguments, OSCMessage("/pinna/inputs"), \.inputsText)
+  }
+
+  static let set = Verb(
+    name: "set", summary: "change data source, polar pattern, input orientation, gain; several are one change",
+    options: [
+      Option("--data-source", "NAME", "a data source of the device, see: pinna inputs"),
+      Option("--pattern", "PATTERN", "omnidirectional, subcardioid, cardioid …, stereo"),
+      Option("--orientation", "ORIENTATION", "portrait, portraitUpsideDown, landscapeLeft, landscapeRight"),
+      Option("--gain", "DB", "from -60 to 24"),
+      Option("--mute", "on|off", "fade out, or in again"),
+      nameOption, jsonOption,
+    ]
+  ) { arguments in
+    let keys = ["data-source", "pattern", "orientation", "gain", "mute"]
+    let pairs = keys.flatMap { key in arguments["--" + key].map { [key, $0] } ?? [] }
+    guard !pairs.isEmpty else {
+      throw Failure(
+        .usage, "pinna set needs a change: \(keys.map { "--" + $0 }.joined(separator: ", "))")
+    }
+    return try ask(arguments, OSCMessage("/pinna/set", pairs.map { .string($0) }), \.changeText)
+  }
+
+  static let stop = Verb(
+    name: "stop", summary: "end the running Pinna, finalising a take", options: [nameOption, jsonOption]
+  ) { arguments in
+    try ask(arguments, OSCMessage("/pinna/stop")) { _ in "stopped" }
+  }
+
+  static let recordStart = Verb(
+    name: "record start", summary: "start a take; nothing may change until it ends",
+    options: [Option("--dir", "DIR", "folder for the take (default: pinna in the music folder)"), nameOption, jsonOption]
+  ) { arguments in
+    // The running Pinna may have another working folder.
+    let folder = arguments["--dir"].map { URL(fileURLWithPath: $0).path }
+    return try ask(arguments, OSCMessage("/pinna/record/start", folder.map { [.string($0)] } ?? [])) {
+      "recording \($0.string("take"))"
+    }
+  }
+
+  static let recordStop = Verb(
+    name: "record stop", summary: "end the take and finalise it", options: [nameOption, jsonOption]
+  ) { arguments in
+    try ask(arguments, OSCMessage("/pinna/record/stop")) {
+      "\($0.string("take")): \($0.integer("frames")) frames, \($0.integer("channels")) channel(s)"
+    }
+  }
+
+  static let presetUse = Verb(
+    name: "preset use", operands: ["NAME"], summary: "change the running Pinna to a preset",
+    options: [nameOption, jsonOption]
+  ) { arguments in
+    try ask(arguments, OSCMessage("/pinna/preset/use", [.string(arguments.operands[0])]), \.changeText)
+  }
+}

@@ -1,0 +1,64 @@
+import Acoustics
+import AudioFiles
+import Control
+import Foundation
+import Realtime
+import Session
+
+extension Verb {
+  static let render = Verb(
+    name: "render", operands: ["MICS.wav", "OUT.wav"],
+    summary: "the offline twin of run: microphones from a file, left and right into a file",
+    options: [
+      Option("--preset", "NAME", "preset (default: phone5)"),
+      Option("--data-source", "NAME", "instead of the preset's"),
+      Option("--pattern", "PATTERN", "instead of the preset's"),
+      Option("--orientation", "ORIENTATION", "instead of the preset's"),
+      Option("--period", "FRAMES", "period of the engine (default: 1024)"),
+      jsonOption,
+    ]
+  ) { arguments in
+    let library = PresetLibrary.standard
+    let preset = try library.preset(named: arguments["--preset"] ?? "phone5")
+    var setting = Setting(preset: preset, device: try library.device(named: preset.device))
+    try setting.apply(
+      ["data-source", "pattern", "orientation"].compactMap { key in arguments["--" + key].map { (key, $0) } })
+    let period = try arguments.integer("--period", in: 1...Partitioning.longestPeriod) ?? 1024
+    _ = try setting.device.filterCase(for: setting.selection)
+    let input = try AudioClip(path: arguments.operands[0])
+    let device = setting.device
+    guard input.channels.count == device.microphones.count else {
+      throw Failure(
+        .failed,
+        "\(arguments.operands[0]) has \(input.channels.count) channels, but \(device.name) has "
+          + "\(device.microphones.count) microphones; give a file with one channel per microphone")
+    }
+    let output = try renderClip(input, setting: setting, period: period)
+    try output.write(wav: arguments.operands[1])
+    let peak = output.channels.joined().map(\.magnitude).max() ?? 0
+    if peak > 1 {
+      Tool.complain("\(arguments.operands[1]) passes full scale (peak \(peak)); it is float, so nothing is lost")
+    }
+    if arguments.isJSON {
+      print(
+        try document([
+          "output": arguments.operands[1], "frames": output.frames, "channels": output.channels.count,
+          "sampleRate": output.sampleRate, "peak": Double(peak),
+        ]))
+    }
+    return .done
+  }
+
+  /// Left and right, or one channel for mono patterns, as long as the input.
+  static func renderClip(_ input: AudioClip, setting: Setting, period: Int) throws -> AudioClip {
+    let sets = try FilterSets(
+      device: setting.device, sampleRate: input.sampleRate, progress: DesignProgress.show(setting.device.name))
+    let engine = sets.makeEngine()
+    engine.start(
+      with: try sets.filters(for: setting.selection, of: setting.device), gain: Float(setting.gain.amplitude))
+    var run = OfflineRun(engine, microphones: input.channels)
+    run.run(total: input.frames, period: period)
+    let isStereo = setting.selection.polarPattern == .stereo
+    return AudioClip(sampleRate: input.sampleRate, channels: isStereo ? [run.left, run.right] : [run.left])
+  }
+}

@@ -1,0 +1,78 @@
+import Control
+import Foundation
+import JackClient
+import Recording
+import Session
+
+extension Verb {
+  static let run = Verb(
+    name: "run", summary: "the processor in a JACK graph, in the foreground",
+    options: [
+      Option("--preset", "NAME", "what to start with (default: phone5)"),
+      Option("--name", "NAME", "the JACK client's name (default: pinna)"),
+      Option("--server", "NAME", "the JACK server (default: the default one)"),
+      Option("--wait", "SECONDS", "how long to wait for a server (default: 0)"),
+      Option("--connect", nil, "connect microphones and outputs to the hardware, in order"),
+      Option("--no-connect", nil, "connect nothing (the default)"),
+    ]
+  ) { arguments in
+    let library = PresetLibrary.standard
+    let preset = try library.preset(named: arguments["--preset"] ?? "phone5")
+    let setting = Setting(preset: preset, device: try library.device(named: preset.device))
+    let events = ControllerEvents()
+    Signals.stop(events)
+    let socket = try ControlSocket(name: arguments.name)
+    let processor = try open(arguments, setting, library, events)
+    Tool.complain(
+      "\(arguments.name) is in the graph: \(setting.device.microphones.count) microphones, preset \(preset.name); "
+        + "stop with Ctrl-C or pinna stop")
+    let (end, take) = Controller(socket: socket, processor: processor, events: events).run()
+    if let take { report(take) }
+    if case .serverGone(let reason) = end {
+      throw Failure(.noServer, "the JACK server has gone (\(reason)); start it again, then pinna run")
+    }
+    return take?.fault == nil ? .done : .incompleteTake
+  }
+
+  /// Opens the processor, trying again until the time to wait for a server is over.
+  private static func open(
+    _ arguments: Arguments, _ setting: Setting, _ library: PresetLibrary, _ events: ControllerEvents
+  ) throws -> Processor {
+    let patience = try arguments.integer("--wait", in: 0...86400) ?? 0
+    let end = ContinuousClock.now + .seconds(patience)
+    while true {
+      do {
+        return try Processor(
+          name: arguments.name, server: arguments["--server"], setting: setting, library: library,
+          connect: arguments.has("--connect"), progress: DesignProgress.show(setting.device.name),
+          onShutdown: { events.serverGone($0) })
+      } catch JackError.noServer where ContinuousClock.now < end {
+        usleep(100_000)
+      }
+    }
+  }
+
+  private static func report(_ take: TakeWriter.Result) {
+    Tool.complain(
+      take.fault.map { "the take \(take.path) is incomplete: \($0)" } ?? "take \(take.path): \(take.frames) frames")
+  }
+}
+
+/// INT and TERM finalise a take and leave; a second one forces.
+enum Signals {
+  nonisolated(unsafe) private static var sources: [DispatchSourceSignal] = []
+
+  static func stop(_ events: ControllerEvents) {
+    for number in [SIGINT, SIGTERM] {
+      signal(number, SIG_IGN)
+      let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+      let count = SignalCount()
+      source.setEventHandler {
+        if count.next() > 1 { exit(ExitStatus.failed.rawValue) }
+        events.requestStop()
+      }
+      source.resume()
+      sources.append(source)
+    }
+  }
+}

@@ -1,0 +1,74 @@
+import Control
+import Foundation
+
+/// Finds the verb, runs it, turns errors into one sentence and an exit status.
+enum Tool {
+  static let version = "0.1.0"
+
+  static let verbs: [Verb] = [
+    .run, .status, .set, .stop, .inputs, .presetList, .presetShow, .presetUse, .recordStart, .recordStop,
+    .render, .simulate, .demo,
+  ]
+
+  static func run(_ words: [String]) -> ExitStatus {
+    do {
+      if words.first == "--version" {
+        print("pinna \(version)")
+        return .done
+      }
+      if words.isEmpty || words[0] == "--help" || words[0] == "help" {
+        print(overview)
+        return words.isEmpty ? .usage : .done
+      }
+      let (verb, rest) = try find(words)
+      if rest.contains("--help") {
+        print(verb.help)
+        return .done
+      }
+      return try verb.action(Arguments(rest, of: verb))
+    } catch {
+      let failure = Failure(error)
+      complain(failure.description)
+      return failure.status
+    }
+  }
+
+  /// The verb that `words` begin with, one word or two, and what follows it.
+  private static func find(_ words: [String]) throws(Failure) -> (Verb, [String]) {
+    if let verb = verbs.first(where: { $0.name == words[0] }) { return (verb, Array(words.dropFirst())) }
+    let pair = words.prefix(2).joined(separator: " ")
+    if let verb = verbs.first(where: { $0.name == pair }) { return (verb, Array(words.dropFirst(2))) }
+    let family = verbs.filter { $0.name.hasPrefix(words[0] + " ") }
+    if family.isEmpty {
+      let known = verbs.map { $0.name.split(separator: " ")[0] }.reduce(into: [Substring]()) {
+        if $0.last != $1 { $0.append($1) }
+      }
+      throw Failure(.usage, "unknown verb \"\(words[0])\"; use one of: \(known.joined(separator: ", "))")
+    }
+    let known = family.map { String($0.name.dropFirst(words[0].count + 1)) }.joined(separator: ", ")
+    if words.count > 1, words[1] == "--help" {
+      throw Failure(.usage, "pinna \(words[0]) needs one of: \(known)")
+    }
+    let typed = words.count > 1 ? "unknown word \"\(words[1])\" after pinna \(words[0])" : "pinna \(words[0]) needs a word"
+    throw Failure(.usage, "\(typed); use one of: \(known)")
+  }
+
+  static var overview: String {
+    let width = verbs.map { $0.name.count }.max()!
+    let lines = verbs.map { "  " + $0.name.padded(width) + "  " + $0.summary }
+    return """
+      Pinna gives any microphone array in a JACK graph what a phone gives its microphones.
+
+      usage: pinna VERB [options]
+
+      \(lines.joined(separator: "\n"))
+
+      pinna VERB --help explains each.
+      """
+  }
+
+  /// Errors and progress go to standard error; results to standard output.
+  static func complain(_ sentence: String) {
+    FileHandle.standardError.write(Data("pinna: \(sentence)\n".utf8))
+  }
+}

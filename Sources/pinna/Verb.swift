@@ -1,0 +1,97 @@
+import Control
+
+/// One command, described once: parsing, --help and the README's table come from here.
+struct Verb: Sendable {
+  struct Option: Sendable {
+    let name: String
+    /// What stands behind it, in capitals; nil for a flag.
+    let value: String?
+    let help: String
+
+    init(_ name: String, _ value: String? = nil, _ help: String) {
+      self.name = name
+      self.value = value
+      self.help = help
+    }
+  }
+
+  /// "run", or "preset use".
+  let name: String
+  /// Positional arguments, as help shows them; those in brackets may be missing.
+  var operands: [String] = []
+  let summary: String
+  var options: [Option] = []
+  let action: @Sendable (Arguments) throws -> ExitStatus
+
+  static let nameOption = Option("--name", "NAME", "the running Pinna to talk to (default: pinna)")
+  static let jsonOption = Option("--json", nil, "print one JSON document")
+
+  var help: String {
+    let usage = (["usage: pinna \(name)"] + (options.isEmpty ? [] : ["[options]"]) + operands).joined(separator: " ")
+    let shown = options + [Option("--help", nil, "show this text")]
+    let rows = shown.map { ([$0.name, $0.value].compactMap { $0 }.joined(separator: " "), $0.help) }
+    let width = rows.map(\.0.count).max()!
+    let lines = rows.map { "  " + $0.0.padded(width) + "  " + $0.1 }
+    return "\(summary)\n\n\(usage)\n\n" + lines.joined(separator: "\n")
+  }
+}
+
+/// What was typed behind a verb.
+struct Arguments {
+  var options: [String: String] = [:]
+  var flags: Set<String> = []
+  var operands: [String] = []
+
+  subscript(_ option: String) -> String? { options[option] }
+  func has(_ flag: String) -> Bool { flags.contains(flag) }
+
+  var name: String { options["--name"] ?? "pinna" }
+  var isJSON: Bool { flags.contains("--json") }
+
+  init(_ words: [String], of verb: Verb) throws(Failure) {
+    var rest = words[...]
+    while let word = rest.popFirst() {
+      guard word.hasPrefix("-"), word.count > 1 else {
+        operands.append(word)
+        continue
+      }
+      let parts = word.split(separator: "=", maxSplits: 1).map(String.init)
+      let typed = Self.long[parts[0]] ?? parts[0]
+      guard let option = verb.options.first(where: { $0.name == typed }) else {
+        let known = verb.options.map(\.name) + ["--help"]
+        throw Failure(
+          .usage, "pinna \(verb.name) has no option \(parts[0]); use one of: \(known.joined(separator: ", "))")
+      }
+      if option.value == nil {
+        flags.insert(option.name)
+      } else if parts.count == 2 {
+        options[option.name] = parts[1]
+      } else if let value = rest.popFirst() {
+        options[option.name] = value
+      } else {
+        throw Failure(.usage, "\(option.name) needs a value: \(option.name) \(option.value!)")
+      }
+    }
+    let required = verb.operands.count { !$0.hasPrefix("[") }
+    guard operands.count >= required, operands.count <= verb.operands.count else {
+      let expected = verb.operands.isEmpty ? "takes no operands" : "takes \(verb.operands.joined(separator: " "))"
+      throw Failure(.usage, "pinna \(verb.name) \(expected); see: pinna \(verb.name) --help")
+    }
+  }
+
+  private static let long = ["-n": "--name", "-s": "--server"]
+
+  /// The whole number behind `option`, within `range`.
+  func integer(_ option: String, in range: ClosedRange<Int>) throws(Failure) -> Int? {
+    guard let text = options[option] else { return nil }
+    guard let number = Int(text), range.contains(number) else {
+      throw Failure(
+        .usage, "\(option) \(text) is not usable; give a whole number from \(range.lowerBound) to \(range.upperBound)")
+    }
+    return number
+  }
+}
+
+extension String {
+  func padded(_ width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
+}
