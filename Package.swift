@@ -34,7 +34,11 @@ let package = Package(
         "CLiblo", "Acoustics", "FilterDesign", "Session", "Realtime", "JackClient", "Recording",
       ]),
     .executableTarget(
-      name: "pinna", dependencies: ["Control", "Simulation", "JackClient", "Recording", "Session"]),
+      name: "pinna",
+      dependencies: [
+        "Control", "Simulation", "JackClient", "Recording", "Session", "FilterDesign", "Realtime", "AudioFiles",
+        "Acoustics",
+      ]),
 
     .target(name: "TestSupport", dependencies: ["Acoustics", "AudioFiles", "Realtime"], path: "Tests/Support"),
     .testTarget(name: "RealtimeTests", dependencies: ["Realtime", "TestSupport"]),

@@ -27,12 +27,14 @@ public struct ControlClient {
     }
     var poll = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
     guard Glibc.poll(&poll, 1, Int32(seconds * 1000)) > 0 else {
-      throw Failure(.failed, "the Pinna named \"\(name)\" did not answer within \(Int(seconds)) s; look at its terminal")
+      throw Failure(
+        .failed, "the Pinna named \"\(name)\" did not answer within \(Int(seconds)) s; look at its terminal")
     }
     var buffer = [UInt8](repeating: 0, count: OSCShape.longestPacket + 4)
     let count = recv(descriptor, &buffer, buffer.count, 0)
     guard count > 0, let answer = OSCMessage(packet: buffer.prefix(count)).flatMap(Answer.init) else {
-      throw Failure(.failed, "the Pinna named \"\(name)\" gave an answer that is none; is it of another version?")
+      throw Failure(
+        .failed, "the Pinna named \"\(name)\" gave an answer that is none; is it of another version?")
     }
     return answer
   }

@@ -25,7 +25,8 @@ public final class ControlSocket {
     guard flock(lock, LOCK_EX | LOCK_NB) == 0 else {
       close(lock)
       throw Failure(
-        .failed, "a Pinna named \"\(name)\" is running already; choose another name with --name, or stop that one")
+        .failed,
+        "a Pinna named \"\(name)\" is running already; choose another name with --name, or stop that one")
     }
     unlink(path)
     descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
@@ -77,7 +78,9 @@ public final class ControlSocket {
 }
 
 /// Calls `body` with the address of the Unix socket at `path`.
-func withSocketAddress<Result>(_ path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
+func withSocketAddress<Result>(_ path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Result)
+  -> Result
+{
   var address = sockaddr_un()
   address.sun_family = sa_family_t(AF_UNIX)
   withUnsafeMutableBytes(of: &address.sun_path) { field in

@@ -80,7 +80,9 @@ public final class Controller {
 /// One row of the OSC method table; the README's is made from it.
 public struct OSCMethod: Sendable {
   enum Action: Sendable {
-    case status, inputs, set, setOne(String), usePreset, recordStart, recordStop, stop
+    case status, inputs, set
+    case setOne(String)
+    case usePreset, recordStart, recordStop, stop
   }
 
   public let path: String

@@ -12,10 +12,12 @@ public enum RuntimeFolder {
 
   /// The socket of the instance called `name`.
   public static func socket(named name: String) throws(Failure) -> String {
-    guard !name.isEmpty, name.utf8.count <= 32, name.allSatisfy({ $0.isLetter || $0.isNumber || "-_".contains($0) })
+    guard !name.isEmpty, name.utf8.count <= 32,
+      name.allSatisfy({ $0.isLetter || $0.isNumber || "-_".contains($0) })
     else {
       throw Failure(
-        .usage, "the client name \"\(name)\" is not usable; take up to 32 letters, digits, hyphens, underscores")
+        .usage,
+        "the client name \"\(name)\" is not usable; take up to 32 letters, digits, hyphens, underscores")
     }
     return "\(path())/\(name).sock"
   }

@@ -28,7 +28,7 @@ public struct Setting: Hashable, Sendable {
   }
 
   /// Applies changes given as words: data-source, pattern, orientation, gain, mute.
-  mutating func apply(_ changes: [(key: String, value: String)]) throws {
+  public mutating func apply(_ changes: [(key: String, value: String)]) throws {
     for (key, value) in changes {
       switch key {
       case "data-source": selection.dataSource = try device.dataSource(named: value).name

@@ -23,7 +23,9 @@ public final class ArrayClient: Sendable {
 
   /// Opens the client; it makes no sound until `install`.
   /// - Parameter onShutdown: called once, on JACK's thread, when the server has gone.
-  public init(name: String, server: String?, onShutdown: @escaping @Sendable (String) -> Void) throws(JackError) {
+  public init(name: String, server: String?, onShutdown: @escaping @Sendable (String) -> Void)
+    throws(JackError)
+  {
     let shared = SharedState()
     let trampoline = Trampoline()
     var listener = JackConnection.Listener()

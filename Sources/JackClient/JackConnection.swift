@@ -34,7 +34,9 @@ public final class JackConnection: @unchecked Sendable {
     let options = JackOptions(rawValue: JackNoStartServer.rawValue | JackUseExactName.rawValue)
     guard let client = pinna_jack_client_open(name, options, &status, server) else {
       if status.rawValue & JackNameNotUnique.rawValue != 0 { throw .nameTaken(name) }
-      if status.rawValue & (JackServerFailed.rawValue | JackServerError.rawValue) != 0 { throw .noServer(server) }
+      if status.rawValue & (JackServerFailed.rawValue | JackServerError.rawValue) != 0 {
+        throw .noServer(server)
+      }
       throw .openFailed("status \(status.rawValue)")
     }
     self.client = client
@@ -58,7 +60,8 @@ public final class JackConnection: @unchecked Sendable {
     jack_set_buffer_size_callback(
       client,
       { frames, context in
-        Unmanaged<JackConnection>.fromOpaque(context!).takeUnretainedValue().listener.periodChanged(Int(frames))
+        Unmanaged<JackConnection>.fromOpaque(context!).takeUnretainedValue().listener.periodChanged(
+          Int(frames))
         return 0
       }, context)
     jack_set_freewheel_callback(

@@ -61,7 +61,7 @@ extension Talker {
     let wave = PlaneWave(signal: voice, from: direction)
     let heard = wave.heard(
       at: position, rate: rate, count: last - first, start: Double(first) / Double(rate) - start)
-    let amplitude = Float(pow(10, gain.value / 20))
+    let amplitude = Float(gain.amplitude)
     for (n, value) in heard.enumerated() { sum[first + n] += amplitude * value }
   }
 }

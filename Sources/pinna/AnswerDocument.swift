@@ -24,7 +24,8 @@ struct AnswerDocument {
   var changeText: String {
     var text = "\(string("preset")): \(string("dataSource")), \(string("polarPattern"))"
     if let layout = child("layout") {
-      text += ", \(string("inputOrientation")); left is the \(layout.string("left")) edge, "
+      text +=
+        ", \(string("inputOrientation")); left is the \(layout.string("left")) edge, "
         + "right the \(layout.string("right")) edge"
     }
     return text
@@ -43,7 +44,9 @@ struct AnswerDocument {
         "  " + level.string("name").padded(16)
           + String(format: "%7.1f dB rms %7.1f dB peak", level.number("rmsDB"), level.number("peakDB")))
     }
-    if let take = child("take") { lines.append("take: \(take.string("path")), \(take.integer("frames")) frames") }
+    if let take = child("take") {
+      lines.append("take: \(take.string("path")), \(take.integer("frames")) frames")
+    }
     return lines.joined(separator: "\n")
   }
 

@@ -4,7 +4,9 @@ import Foundation
 /// Verbs that ask a running Pinna and print what it answers.
 extension Verb {
   /// Sends a message; on success prints the JSON, or what `words` makes of it for people.
-  static func ask(_ arguments: Arguments, _ message: OSCMessage, _ words: (AnswerDocument) -> String) throws -> ExitStatus {
+  static func ask(_ arguments: Arguments, _ message: OSCMessage, _ words: (AnswerDocument) -> String) throws
+    -> ExitStatus
+  {
     let answer = try ControlClient(name: arguments.name).request(message)
     guard answer.status == .done else { throw Failure(answer.status, answer.text) }
     print(arguments.isJSON ? answer.text : words(AnswerDocument(answer.text)))
@@ -18,13 +20,15 @@ extension Verb {
   }
 
   static let inputs = Verb(
-    name: "inputs", summary: "inputs, data sources and their polar patterns", options: [nameOption, jsonOption]
+    name: "inputs", summary: "inputs, data sources and their polar patterns",
+    options: [nameOption, jsonOption]
   ) { arguments in
     try ask(arguments, OSCMessage("/pinna/inputs"), \.inputsText)
   }
 
   static let set = Verb(
-    name: "set", summary: "change data source, polar pattern, input orientation, gain; several are one change",
+    name: "set",
+    summary: "change data source, polar pattern, input orientation, gain; several are one change",
     options: [
       Option("--data-source", "NAME", "a data source of the device, see: pinna inputs"),
       Option("--pattern", "PATTERN", "omnidirectional, subcardioid, cardioid …, stereo"),
@@ -51,7 +55,10 @@ extension Verb {
 
   static let recordStart = Verb(
     name: "record start", summary: "start a take; nothing may change until it ends",
-    options: [Option("--dir", "DIR", "folder for the take (default: pinna in the music folder)"), nameOption, jsonOption]
+    options: [
+      Option("--dir", "DIR", "folder for the take (default: pinna in the music folder)"), nameOption,
+      jsonOption,
+    ]
   ) { arguments in
     // The running Pinna may have another working folder.
     let folder = arguments["--dir"].map { URL(fileURLWithPath: $0).path }

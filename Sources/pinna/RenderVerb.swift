@@ -37,7 +37,8 @@ extension Verb {
     try output.write(wav: arguments.operands[1])
     let peak = output.channels.joined().map(\.magnitude).max() ?? 0
     if peak > 1 {
-      Tool.complain("\(arguments.operands[1]) passes full scale (peak \(peak)); it is float, so nothing is lost")
+      Tool.complain(
+        "\(arguments.operands[1]) passes full scale (peak \(peak)); it is float, so nothing is lost")
     }
     if arguments.isJSON {
       print(
@@ -52,7 +53,8 @@ extension Verb {
   /// Left and right, or one channel for mono patterns, as long as the input.
   static func renderClip(_ input: AudioClip, setting: Setting, period: Int) throws -> AudioClip {
     let sets = try FilterSets(
-      device: setting.device, sampleRate: input.sampleRate, progress: DesignProgress.show(setting.device.name))
+      device: setting.device, sampleRate: input.sampleRate, progress: DesignProgress.show(setting.device.name)
+    )
     let engine = sets.makeEngine()
     engine.start(
       with: try sets.filters(for: setting.selection, of: setting.device), gain: Float(setting.gain.amplitude))

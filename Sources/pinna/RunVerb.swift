@@ -54,7 +54,8 @@ extension Verb {
 
   private static func report(_ take: TakeWriter.Result) {
     Tool.complain(
-      take.fault.map { "the take \(take.path) is incomplete: \($0)" } ?? "take \(take.path): \(take.frames) frames")
+      take.fault.map { "the take \(take.path) is incomplete: \($0)" }
+        ?? "take \(take.path): \(take.frames) frames")
   }
 }
 

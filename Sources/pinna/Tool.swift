@@ -7,7 +7,7 @@ enum Tool {
 
   static let verbs: [Verb] = [
     .run, .status, .set, .stop, .inputs, .presetList, .presetShow, .presetUse, .recordStart, .recordStop,
-    .render, .simulate, .demo,
+    .render, .simulate,
   ]
 
   static func run(_ words: [String]) -> ExitStatus {
@@ -49,7 +49,9 @@ enum Tool {
     if words.count > 1, words[1] == "--help" {
       throw Failure(.usage, "pinna \(words[0]) needs one of: \(known)")
     }
-    let typed = words.count > 1 ? "unknown word \"\(words[1])\" after pinna \(words[0])" : "pinna \(words[0]) needs a word"
+    let typed =
+      words.count > 1
+      ? "unknown word \"\(words[1])\" after pinna \(words[0])" : "pinna \(words[0]) needs a word"
     throw Failure(.usage, "\(typed); use one of: \(known)")
   }
 

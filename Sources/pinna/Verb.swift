@@ -27,7 +27,8 @@ struct Verb: Sendable {
   static let jsonOption = Option("--json", nil, "print one JSON document")
 
   var help: String {
-    let usage = (["usage: pinna \(name)"] + (options.isEmpty ? [] : ["[options]"]) + operands).joined(separator: " ")
+    let usage = (["usage: pinna \(name)"] + (options.isEmpty ? [] : ["[options]"]) + operands).joined(
+      separator: " ")
     let shown = options + [Option("--help", nil, "show this text")]
     let rows = shown.map { ([$0.name, $0.value].compactMap { $0 }.joined(separator: " "), $0.help) }
     let width = rows.map(\.0.count).max()!
@@ -60,7 +61,8 @@ struct Arguments {
       guard let option = verb.options.first(where: { $0.name == typed }) else {
         let known = verb.options.map(\.name) + ["--help"]
         throw Failure(
-          .usage, "pinna \(verb.name) has no option \(parts[0]); use one of: \(known.joined(separator: ", "))")
+          .usage, "pinna \(verb.name) has no option \(parts[0]); use one of: \(known.joined(separator: ", "))"
+        )
       }
       if option.value == nil {
         flags.insert(option.name)
@@ -74,7 +76,8 @@ struct Arguments {
     }
     let required = verb.operands.count { !$0.hasPrefix("[") }
     guard operands.count >= required, operands.count <= verb.operands.count else {
-      let expected = verb.operands.isEmpty ? "takes no operands" : "takes \(verb.operands.joined(separator: " "))"
+      let expected =
+        verb.operands.isEmpty ? "takes no operands" : "takes \(verb.operands.joined(separator: " "))"
       throw Failure(.usage, "pinna \(verb.name) \(expected); see: pinna \(verb.name) --help")
     }
   }
@@ -86,7 +89,9 @@ struct Arguments {
     guard let text = options[option] else { return nil }
     guard let number = Int(text), range.contains(number) else {
       throw Failure(
-        .usage, "\(option) \(text) is not usable; give a whole number from \(range.lowerBound) to \(range.upperBound)")
+        .usage,
+        "\(option) \(text) is not usable; give a whole number from \(range.lowerBound) to \(range.upperBound)"
+      )
     }
     return number
   }

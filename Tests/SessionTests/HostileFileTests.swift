@@ -94,19 +94,22 @@ struct HostileFileTests {
     let words = [
       "&a ", "*a", "!!t ", "1e308", "nan", "[", "{", "\n---\n", "- ", ": ", "\t", "\"", "\\", "\u{85}", "...",
     ]
-    var random = Lehmer(seed: seed)
+    var random = SeededNoise(seed: seed)
     let folder = try TemporaryFolder()
     for _ in 0..<250 {
       var bytes = good
-      for _ in 0...random.next(below: 4) {
-        let place = random.next(below: bytes.count)
-        switch random.next(below: 4) {
-        case 0: bytes[place] = UInt8(random.next(below: 256))
-        case 1: bytes.removeSubrange(place..<min(bytes.count, place + 1 + random.next(below: 40)))
-        case 2: bytes.insert(contentsOf: words[random.next(below: words.count)].utf8, at: place)
+      for _ in 0...Int.random(in: 0..<4, using: &random) {
+        let place = Int.random(in: 0..<bytes.count, using: &random)
+        switch Int.random(in: 0..<4, using: &random) {
+        case 0: bytes[place] = UInt8(Int.random(in: 0..<256, using: &random))
+        case 1:
+          bytes.removeSubrange(place..<min(bytes.count, place + 1 + Int.random(in: 0..<40, using: &random)))
+        case 2:
+          bytes.insert(contentsOf: words[Int.random(in: 0..<words.count, using: &random)].utf8, at: place)
         default:
           bytes.insert(
-            contentsOf: bytes[place..<min(bytes.count, place + 30)], at: random.next(below: place + 1))
+            contentsOf: bytes[place..<min(bytes.count, place + 30)],
+            at: Int.random(in: 0..<place + 1, using: &random))
         }
       }
       let path = try folder.write(Data(bytes), to: "d.yaml")
@@ -135,15 +138,5 @@ struct HostileFileTests {
     #expect(message.hasPrefix(path + ":"))
     #expect(!message.contains { $0.isNewline } && message.count < 500, "\(message)")
     return message
-  }
-}
-
-/// Numbers by chance, the same ones each time.
-struct Lehmer {
-  private var state: UInt64
-  init(seed: UInt64) { state = seed &* 48271 % 0x7FFF_FFFF }
-  mutating func next(below bound: Int) -> Int {
-    state = state &* 48271 % 0x7FFF_FFFF
-    return Int(state >> 8) % bound
   }
 }

@@ -1,0 +1,60 @@
+import Foundation
+
+/// A `jackd` of our own on the dummy driver: for the demo and for tests. Stopped by its process id.
+public final class PrivateServer {
+  public let name: String
+  private let process = Process()
+
+  public struct StartError: Error, CustomStringConvertible {
+    public let description: String
+  }
+
+  /// Starts the server and waits until a client can connect.
+  /// - Parameter name: unique on this machine; its process id belongs in it.
+  public init(name: String, sampleRate: Int = 48000, period: Int = 128) throws {
+    self.name = name
+    guard let path = Self.find("jackd") else {
+      throw StartError(description: "jackd is not installed; install it with: apt-get install jackd2")
+    }
+    process.executableURL = URL(fileURLWithPath: path)
+    process.arguments = [
+      "-n", name, "-r", "-p", "128", "-d", "dummy", "-C", "0", "-P", "0", "-r", "\(sampleRate)", "-p",
+      "\(period)",
+    ]
+    var environment = ProcessInfo.processInfo.environment
+    environment["JACK_NO_AUDIO_RESERVATION"] = "1"
+    process.environment = environment
+    process.standardOutput = FileHandle.nullDevice
+    process.standardError = FileHandle.nullDevice
+    process.standardInput = FileHandle.nullDevice
+    try process.run()
+    for _ in 0..<100 {
+      if let probe = try? JackConnection(name: "probe", server: name) {
+        probe.close()
+        return
+      }
+      guard process.isRunning else { break }
+      usleep(50_000)
+    }
+    stop()
+    throw StartError(description: "jackd did not start on the dummy driver; try: jackd -n \(name) -d dummy")
+  }
+
+  deinit { stop() }
+
+  /// Process id of the server.
+  public var pid: Int32 { process.processIdentifier }
+
+  public func stop() {
+    guard process.isRunning else { return }
+    process.terminate()
+    for _ in 0..<100 where process.isRunning { usleep(20_000) }
+    if process.isRunning { kill(process.processIdentifier, SIGKILL) }
+    process.waitUntilExit()
+  }
+
+  private static func find(_ program: String) -> String? {
+    let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin"
+    return path.split(separator: ":").map { "\($0)/\(program)" }.first { access($0, X_OK) == 0 }
+  }
+}

@@ -1,0 +1,27 @@
+import Control
+import Foundation
+import Session
+import Simulation
+
+extension Verb {
+  static let simulate = Verb(
+    name: "simulate", operands: ["SCENE.yaml", "OUT.wav"],
+    summary: "a scene file becomes the microphone signals of its device",
+    options: [Option("--rate", "HZ", "sample rate (default: 48000)"), jsonOption]
+  ) { arguments in
+    let rate = try arguments.integer("--rate", in: Scene.sampleRates) ?? 48000
+    let scene = try Scene(file: arguments.operands[0], library: .standard)
+    let clip = try scene.microphones(sampleRate: rate)
+    try clip.write(wav: arguments.operands[1])
+    let names = scene.device.microphones.map(\.name)
+    if let overload = clip.overload(names: names) { Tool.complain(overload) }
+    if arguments.isJSON {
+      print(
+        try document([
+          "output": arguments.operands[1], "device": scene.device.name, "frames": clip.frames,
+          "sampleRate": rate, "microphones": names,
+        ]))
+    }
+    return .done
+  }
+}
