@@ -27,6 +27,9 @@ public final class JackConnection: @unchecked Sendable {
 
   /// - Parameter server: nil for the default one. A server is never started.
   public init(name: String, server: String?, listener: Listener = Listener()) throws(JackError) {
+    // jackd keeps the sockets of servers and clients under one name each: ours would replace the server's.
+    let serverName = server ?? getenv("JACK_DEFAULT_SERVER").map { String(cString: $0) } ?? "default"
+    if name == serverName { throw .nameOfServer(name) }
     // libjack explains itself on standard error; we explain it in one sentence instead.
     jack_set_error_function { _ in }
     jack_set_info_function { _ in }

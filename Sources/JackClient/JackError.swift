@@ -4,6 +4,7 @@ import CJack
 public enum JackError: Error, Hashable, CustomStringConvertible {
   case noServer(String?)
   case nameTaken(String)
+  case nameOfServer(String)
   case openFailed(String)
   case portFailed(String)
   case activationFailed
@@ -15,6 +16,8 @@ public enum JackError: Error, Hashable, CustomStringConvertible {
       return "\(server); start one, for example: jackd\(name.map { " -n \($0)" } ?? "") -d alsa"
     case .nameTaken(let name):
       return "a JACK client named \"\(name)\" is in the graph already; choose another name with --name"
+    case .nameOfServer(let name):
+      return "a client must not be called like its JACK server, \"\(name)\"; choose another name with --name"
     case .openFailed(let why): return "JACK did not let us in: \(why)"
     case .portFailed(let name): return "JACK did not register the port \"\(name)\""
     case .activationFailed: return "JACK did not start our client; see the server's messages"

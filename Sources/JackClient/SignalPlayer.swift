@@ -49,6 +49,7 @@ public final class SignalPlayer: @unchecked Sendable {
   }
 
   public func start() { position.store(0, ordering: .releasing) }
+  public var framesPlayed: Int { max(0, position.load(ordering: .acquiring)) }
   public var isFinished: Bool { position.load(ordering: .acquiring) >= frames }
   /// Frame time of the first frame; nil before it has been played.
   public var startFrame: UInt32? {

@@ -6,14 +6,14 @@ import Glibc
 /// imaginary parts exchanged.
 /// - Source: Stockham's self-sorting radix-2 form, as in Van Loan, Computational Frameworks for the Fast
 ///   Fourier Transform (1992), ch. 1.7.
-struct FourierTransform {
-  let size: Int
+package struct FourierTransform {
+  package let size: Int
   /// cos and −sin of 2πk/size, k < size/2.
   private let cosines: AlignedMemory
   private let sines: AlignedMemory
   private let scratch: AlignedMemory
 
-  init(size: Int) {
+  package init(size: Int) {
     precondition(size >= 16 && size & (size - 1) == 0, "transform size must be a power of two from 16 on")
     self.size = size
     cosines = AlignedMemory(count: size / 2)
@@ -26,7 +26,7 @@ struct FourierTransform {
     }
   }
 
-  func free() {
+  package func free() {
     cosines.free()
     sines.free()
     scratch.free()
@@ -34,7 +34,7 @@ struct FourierTransform {
 
   /// Transforms `size` values in place. For the inverse, exchange the arguments.
   @_noLocks @_noAllocation
-  func forward(_ re: UnsafeMutablePointer<Float>, _ im: UnsafeMutablePointer<Float>) {
+  package func forward(_ re: UnsafeMutablePointer<Float>, _ im: UnsafeMutablePointer<Float>) {
     var fromRe = re
     var fromIm = im
     var toRe = scratch.floats

@@ -7,7 +7,7 @@ enum Tool {
 
   static let verbs: [Verb] = [
     .run, .status, .set, .stop, .inputs, .presetList, .presetShow, .presetUse, .recordStart, .recordStop,
-    .render, .simulate,
+    .render, .simulate, .demo,
   ]
 
   static func run(_ words: [String]) -> ExitStatus {
@@ -67,6 +67,12 @@ enum Tool {
 
       pinna VERB --help explains each.
       """
+  }
+
+  /// A line at once, also into a pipe.
+  static func say(_ line: String) {
+    print(line)
+    fflush(nil)
   }
 
   /// Errors and progress go to standard error; results to standard output.
