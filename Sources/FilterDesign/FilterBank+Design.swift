@@ -4,7 +4,7 @@ import Foundation
 import Synchronization
 
 extension FilterBank {
-  /// Designs every case of the device on all cores.
+  /// Designs every case of the device on all cores. Leaves OpenBLAS with one thread in the whole process.
   /// - Parameters:
   ///   - sampleRate: 8000…192 000 Hz.
   ///   - progress: called with what part is done, 0…1, from any thread, one call at a time.
@@ -22,7 +22,9 @@ extension FilterBank {
       let hrtf = try HRTF()
       target = StereoDesign.target(hrtf, from: StereoDesign.directions, frequencies: grid.frequencies)
     }
-    let designer = CaseDesigner(device: device, manifold: manifold(for: device), grid: grid, target: target)
+    let refinement = target.map { SectorRefinement(target: $0, directions: StereoDesign.directions) }
+    let designer = CaseDesigner(
+      device: device, manifold: manifold(for: device), grid: grid, target: target, refinement: refinement)
     // Stereo first: the long cases should not be what the last core is left with.
     let order = filterCases.indices.sorted { a, b in
       (filterCases[a].polarPattern == .stereo ? 0 : 1, a) < (
@@ -96,14 +98,16 @@ private struct CaseDesigner: Sendable {
   let grid: DesignGrid
   /// For stereo: what the ears should hear.
   let target: ResponseGrid?
+  let refinement: SectorRefinement?
 
   /// Shape `[output][microphone][tap]`.
   func taps(of filterCase: FilterCase) -> [[[Float]]] {
     let source = device.dataSources.first { $0.name == filterCase.dataSource }!
     if let orientation = filterCase.inputOrientation {
       let frame = HeadFrame(forward: source.forward, orientation: orientation)!
-      let weights = StereoDesign.weights(target: target!, manifold: manifold, frame: frame, grid: grid)
-      return weights.filters(on: grid).map { $0.map { $0.map { Float($0) } } }
+      return StereoDesign.filters(
+        target: target!, manifold: manifold, frame: frame, grid: grid, refinement: refinement
+      ).map { $0.map { $0.map { Float($0) } } }
     }
     var output = [[Float]](
       repeating: [Float](repeating: 0, count: grid.tapCount), count: device.microphones.count)

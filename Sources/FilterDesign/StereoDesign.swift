@@ -3,14 +3,21 @@ import Foundation
 
 /// Binaural weights of two outputs, all microphones: what the ears of a listener in the device's place hear.
 ///
-/// Up to 1.5 kHz complex least squares (binaural signal matching), above it magnitude least squares with the
-/// phase that the bin below left; each output regularised until its noise gain ‖w‖² / mean |Vw|² is at most
-/// 10 dB, then both scaled alike to the target's diffuse energy. Sound from behind is up to 6 dB softer.
+/// Below 1.5 kHz complex least squares (binaural signal matching), each output regularised until its noise gain
+/// ‖w‖² / mean |Vw|² is at most 10 dB, both scaled alike to the target's diffuse energy. Above, where only
+/// levels matter, the sector refinement; without one, magnitude least squares with the phase that the bin
+/// below left. Cutting the filters to their length adds noise gain where weights change fast: there the limit
+/// is tightened, and the design repeated. Sound from behind is up to 6 dB softer.
 /// - Source: Madmoni et al., Binaural reproduction from microphone array signals (2024) for the matching;
 ///   Schörkhuber et al., Binaural rendering of Ambisonic signals via magnitude least squares (2018).
 package struct StereoDesign {
   static let crossover = 1500.0
+  /// Noise gain that the weights of a bin may have at first, as a power ratio.
   static let noiseGainLimit = 10.0
+  /// Noise gain that finished filters may have, 100 Hz to 16 kHz.
+  static let finishedNoiseGain = Decibels(10.4)
+  /// Limits are tightened at most this often.
+  static let tightenings = 5
   static let magnitudePasses = 6
   static let leastRegulariser = 1e-3
   /// Gain of sound from straight behind relative to that from the front: −6 dB.
@@ -34,41 +41,67 @@ package struct StereoDesign {
   /// - Parameters:
   ///   - target: of `directions` at the grid's frequencies.
   ///   - frame: the listener's axes in the device.
-  static func weights(
-    target: ResponseGrid, manifold: any ArrayManifold, frame: HeadFrame, grid: DesignGrid
-  ) -> Weights {
+  ///   - refinement: of the same target; nil leaves magnitude least squares above the crossover.
+  /// - Returns: `[output][microphone][tap]`.
+  package static func filters(
+    target: ResponseGrid, manifold: any ArrayManifold, frame: HeadFrame, grid: DesignGrid,
+    refinement: SectorRefinement?
+  ) -> [[[Double]]] {
     let frequencies = grid.frequencies
     let microphones = manifold.microphoneCount
     let responses = manifold.responses(
       from: directions.map(frame.device(fromHead:)), frequencies: frequencies)
-    var weights = Weights(frequencies: frequencies.count, outputs: 2, microphones: microphones)
-    var pattern = [Complex](repeating: .zero, count: 2 * directions.count)
-    let crossoverBin = grid.bin(nearest: crossover)
-    responses.values.withUnsafeBufferPointer { buffer in
-      for bin in frequencies.indices {
-        let match = BinMatching(
+    return responses.values.withUnsafeBufferPointer { buffer in
+      let matches = frequencies.indices.map { bin in
+        BinMatching(
           responses: buffer.baseAddress! + bin * microphones * directions.count, microphones: microphones,
           directions: directions.count)
-        let ears = Array(target.values[bin * pattern.count..<(bin + 1) * pattern.count])
-        var current: [Complex]
-        if bin <= crossoverBin {
-          current = solve(match, wanted: ears)
-        } else {
-          let levels = ears.map(\.magnitude)
-          current = weights[bin - 1]
-          for _ in 0..<magnitudePasses {
-            match.pattern(of: current, outputs: 2, into: &pattern)
-            let wanted = zip(levels, pattern).map { level, reached in level * reached.direction }
-            current = solve(match, wanted: wanted)
-          }
-        }
-        weights[bin] = scaled(current, match, ears: ears, scratch: &pattern)
       }
+      var limits = NoiseGainLimits(grid: grid, start: noiseGainLimit, allowed: finishedNoiseGain)
+      var best: (filters: [[[Double]]], excess: Double)?
+      for _ in 0...tightenings {
+        let filters = weights(target: target, matches, limits: limits.ratios, grid: grid, refinement)
+          .filters(on: grid)
+        let excess = limits.tighten(filters, matches)
+        if excess < best?.excess ?? .infinity { best = (filters, excess) }
+        if excess <= 0 { break }
+      }
+      return best!.filters
+    }
+  }
+
+  private static func weights(
+    target: ResponseGrid, _ matches: [BinMatching], limits: [Double], grid: DesignGrid,
+    _ refinement: SectorRefinement?
+  ) -> Weights {
+    var weights = Weights(frequencies: matches.count, outputs: 2, microphones: matches[0].microphones)
+    var pattern = [Complex](repeating: .zero, count: 2 * directions.count)
+    let crossoverBin = grid.bin(nearest: crossover)
+    for (bin, match) in matches.enumerated() {
+      if let refinement, bin >= crossoverBin {
+        weights[bin] = refinement.refined(
+          weights[bin - 1], bin: bin, match, noiseGainLimit: limits[bin], isFirst: bin == crossoverBin)
+        continue
+      }
+      let ears = Array(target.values[bin * pattern.count..<(bin + 1) * pattern.count])
+      var current: [Complex]
+      if bin <= crossoverBin {
+        current = solve(match, wanted: ears, limit: limits[bin])
+      } else {
+        let levels = ears.map(\.magnitude)
+        current = weights[bin - 1]
+        for _ in 0..<magnitudePasses {
+          match.pattern(of: current, outputs: 2, into: &pattern)
+          let wanted = zip(levels, pattern).map { level, reached in level * reached.direction }
+          current = solve(match, wanted: wanted, limit: limits[bin])
+        }
+      }
+      weights[bin] = scaled(current, match, ears: ears, scratch: &pattern)
     }
     return weights
   }
 
-  private static func solve(_ match: BinMatching, wanted: [Complex]) -> [Complex] {
+  private static func solve(_ match: BinMatching, wanted: [Complex], limit: Double) -> [Complex] {
     let values = match.energy.values
     let mean = values.reduce(0, +) / Double(values.count)
     return match.correlation(with: wanted, outputs: 2).flatMap { correlation in
@@ -80,7 +113,7 @@ package struct StereoDesign {
             noise += component.squaredMagnitude
             signal += value * component.squaredMagnitude
           }
-          return noise <= noiseGainLimit * max(signal, 1e-30)
+          return noise <= limit * max(signal, 1e-30)
         })
     }
   }

@@ -39,7 +39,9 @@ struct Goldens: Decodable {
     var description: String { "\(device) \(polarPattern)" }
   }
 
-  let stereo: [Stereo]
+  /// Magnitude least squares above 1.5 kHz, without refinement.
+  let matched: [Stereo]
+  let refined: [Stereo]
   let sphere: Sphere
   let hrtf: Ears
   let mono: [Mono]

@@ -53,19 +53,55 @@ import Testing
     #expect(10 * log10(l / r) > 3)
   }
 
-  @Test(arguments: Goldens.all.stereo)
-  func figuresAreAtLeastThoseOfTheOracle(golden: Goldens.Stereo) throws {
+  @Test(arguments: Goldens.all.refined)
+  func figuresAreThoseOfTheOracleAndNoiseGainIsWithinItsLimit(golden: Goldens.Stereo) throws {
     let designed = Banks.named(golden.device)
     let figures = try StereoFigures(
       designed.coefficients(golden.dataSource, .stereo, InputOrientation(word: golden.inputOrientation)),
       bank: designed.bank, device: designed.device)
-    #expect(abs(figures.separation.value - golden.separation) < 0.2)
-    #expect(abs(figures.frontBack.value - golden.frontBack) < 0.3)
-    #expect(abs(figures.timeDifferenceError - golden.timeDifferenceError) < 5)
-    #expect(abs(figures.timeDifferenceLeft - golden.timeDifferenceLeft) < 10)
+    // The oracle's minimiser takes other steps, and its filters may have 13 dB of noise gain.
+    #expect(abs(figures.separation.value - golden.separation) < 0.5)
+    #expect(abs(figures.frontBack.value - golden.frontBack) < 0.6)
+    #expect(abs(figures.timeDifferenceError - golden.timeDifferenceError) < 8)
+    #expect(abs(figures.timeDifferenceLeft - golden.timeDifferenceLeft) < 30)
     #expect(abs(figures.levelDifferenceErrorHigh.value - golden.levelDifferenceErrorHigh) < 0.2)
-    #expect(abs(figures.levelDifferenceErrorLow.value - golden.levelDifferenceErrorLow) < 0.2)
-    #expect(figures.noiseGain.value < 10.6)
+    #expect(abs(figures.levelDifferenceErrorLow.value - golden.levelDifferenceErrorLow) < 0.1)
+    #expect(figures.noiseGain.value <= 10.5)
+  }
+
+  static let hrtf = try! HRTF()
+  static let target = StereoDesign.target(
+    hrtf, from: StereoDesign.directions, frequencies: DesignGrid(sampleRate: 48_000).frequencies)
+
+  @Test(arguments: Goldens.all.matched.filter { $0.inputOrientation != "portraitUpsideDown" })
+  func withoutRefinementFiguresAreThoseOfTheOraclesMagnitudeLeastSquares(golden: Goldens.Stereo) throws {
+    let device = Banks.named(golden.device).device
+    let frame = try #require(
+      HeadFrame(
+        forward: device.dataSource(named: golden.dataSource).forward,
+        orientation: InputOrientation(word: golden.inputOrientation)))
+    let filters = StereoDesign.filters(
+      target: Self.target, manifold: manifold(for: device), frame: frame,
+      grid: DesignGrid(sampleRate: 48_000),
+      refinement: nil)
+    let figures = StereoFigures(
+      taps: filters.map { $0.map { $0.map { Float($0) } } }, sampleRate: 48_000, delayFrames: 64,
+      manifold: manifold(for: device), frame: frame, hrtf: Self.hrtf)
+    #expect(abs(figures.separation.value - golden.separation) < 0.1)
+    #expect(abs(figures.frontBack.value - golden.frontBack) < 0.15)
+    #expect(abs(figures.timeDifferenceError - golden.timeDifferenceError) < 3)
+    #expect(abs(figures.timeDifferenceLeft - golden.timeDifferenceLeft) < 6)
+    #expect(abs(figures.levelDifferenceErrorHigh.value - golden.levelDifferenceErrorHigh) < 0.1)
+    #expect(abs(figures.levelDifferenceErrorLow.value - golden.levelDifferenceErrorLow) < 0.05)
+  }
+
+  @Test func everyCaseOfThePhoneSeparatesByMoreThanSevenDecibels() throws {
+    for (source, orientation, _) in Self.left {
+      let figures = try StereoFigures(
+        Banks.phone5.coefficients(source, .stereo, orientation), bank: Banks.phone5.bank,
+        device: Banks.phone5.device)
+      #expect(figures.separation.value > 7.5, "\(source) \(orientation)")
+    }
   }
 
   @Test func leftLeadsByAHeadsWidthAtMost() throws {
