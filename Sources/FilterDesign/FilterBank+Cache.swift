@@ -19,7 +19,6 @@ extension FilterBank {
     let key = DesignKey(device: device, sampleRate: sampleRate)
     let folder = "\(cache)/\(plainName(device.name))-\(sampleRate)-\(key.hash)"
     if let bank = try? FilterBank(folder: folder), bank.fits(device, sampleRate: sampleRate) {
-      progress?(1)
       return bank
     }
     let bank = try design(device: device, sampleRate: sampleRate, progress: progress)

@@ -61,7 +61,8 @@ struct DemoScene {
   /// Frames in which voice `voice` of case `n` is heard.
   func frames(ofCase n: Int, voice: Int) -> Range<Int> {
     let start = Int(Self.start(ofCase: n, voice: voice) * Double(sampleRate))
-    return start..<start + Int(Self.voiceSeconds * Double(sampleRate))
+    // The last word ends before its turn does.
+    return start..<min(start + Int(Self.voiceSeconds * Double(sampleRate)), microphones.frames)
   }
 
   /// One spoken word, without the silence before it and no longer than its turn.

@@ -131,7 +131,7 @@ final class Demo {
 
   private func wait(for talkers: SignalPlayer, seconds: Double) throws {
     let deadline = ContinuousClock.now + .seconds(30)
-    while talkers.framesPlayed < Int(seconds * Double(rate)) {
+    while talkers.framesPlayed < min(Int(seconds * Double(rate)), talkers.frames) {
       guard ContinuousClock.now < deadline else {
         throw Failure(.failed, "the private JACK server stands still; is this machine very busy?")
       }
@@ -144,6 +144,7 @@ final class Demo {
     process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
     process.arguments = ["run", "--server", serverName, "--name", name, "--preset", preset.name]
     process.standardInput = FileHandle.nullDevice
+    process.standardOutput = FileHandle.nullDevice
     process.standardError = FileHandle.nullDevice
     try process.run()
     return process
