@@ -7,6 +7,12 @@ func library(_ name: String, pkgConfig: String?, debian: String) -> Target {
     name: name, path: "Sources/CLibraries/\(name)", pkgConfig: pkgConfig, providers: [.apt([debian])])
 }
 
+/// With PINNA_ONLY_REALTIME set, the package is the engine and its tests: what the sanitizers build.
+let onlyRealtime = Context.environment["PINNA_ONLY_REALTIME"] != nil
+let realtimeTargets: Set = [
+  "CRealtime", "CSndfile", "Acoustics", "AudioFiles", "Realtime", "TestSupport", "RealtimeTests",
+]
+
 let package = Package(
   name: "pinna",
   products: [.executable(name: "pinna", targets: ["pinna"])],
@@ -36,16 +42,24 @@ let package = Package(
     .executableTarget(
       name: "pinna",
       dependencies: [
-        "Control", "Simulation", "JackClient", "Recording", "Session", "FilterDesign", "Realtime", "AudioFiles",
+        "Control", "Simulation", "JackClient", "Recording", "Session", "FilterDesign", "Realtime",
+        "AudioFiles",
         "Acoustics",
       ]),
 
-    .target(name: "TestSupport", dependencies: ["Acoustics", "AudioFiles", "Realtime"], path: "Tests/Support"),
+    .target(
+      name: "TestSupport", dependencies: ["Acoustics", "AudioFiles", "Realtime"], path: "Tests/Support"),
     .testTarget(name: "RealtimeTests", dependencies: ["Realtime", "TestSupport"]),
     .testTarget(
       name: "FilterDesignTests", dependencies: ["FilterDesign", "Acoustics", "AudioFiles", "TestSupport"]),
     .testTarget(name: "SessionTests", dependencies: ["Session", "Acoustics", "TestSupport"]),
     .testTarget(
-      name: "SimulationTests", dependencies: ["Simulation", "Session", "Acoustics", "AudioFiles", "TestSupport"]),
+      name: "SimulationTests",
+      dependencies: ["Simulation", "Session", "Acoustics", "AudioFiles", "TestSupport"]),
   ]
 )
+
+if onlyRealtime {
+  package.products = []
+  package.targets = package.targets.filter { realtimeTargets.contains($0.name) }
+}

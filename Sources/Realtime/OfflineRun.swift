@@ -29,10 +29,10 @@ public struct OfflineRun {
       let pointers = (0..<count).map { Optional(input.baseAddress! + $0 * frames) }
       outputs.withUnsafeMutableBufferPointer { output in
         pointers.withUnsafeBufferPointer {
-          engine.process(
-            Period(
-              frames: frames, inputs: $0.baseAddress!, left: output.baseAddress!,
-              right: output.baseAddress! + frames))
+          let period = Period(
+            frames: frames, inputs: $0.baseAddress!, left: output.baseAddress!,
+            right: output.baseAddress! + frames)
+          RealtimeContext.run { engine.process(period) }
         }
       }
     }

@@ -132,10 +132,10 @@ extension OfflineRun {
       memory.initialize(repeating: 1)
       withUnsafeTemporaryAllocation(of: UnsafePointer<Float>?.self, capacity: 1) { inputs in
         inputs.initialize(repeating: UnsafePointer(memory.baseAddress!))
-        engine.process(
-          Period(
-            frames: frames, inputs: inputs.baseAddress!, left: memory.baseAddress! + frames,
-            right: memory.baseAddress! + 2 * frames))
+        let period = Period(
+          frames: frames, inputs: inputs.baseAddress!, left: memory.baseAddress! + frames,
+          right: memory.baseAddress! + 2 * frames)
+        RealtimeContext.run { engine.process(period) }
       }
     }
   }

@@ -1,0 +1,62 @@
+# Pinna. Two commands matter: `make run` and `make test`; both can be run again, on a fresh Debian 12 too.
+.PHONY: run test build install-packages lint sanitize soak format clean
+
+SANITIZE_REALTIME = --scratch-path .build/rtsan -Xswiftc -Xclang-linker -Xswiftc -fsanitize=realtime
+SANITIZE_THREAD = --scratch-path .build/tsan --sanitize=thread
+SANITIZE_ADDRESS = --scratch-path .build/asan --sanitize=address
+
+## Install what is missing, build, and show it at work in under a minute.
+run: install-packages
+	@echo "== Building Pinna (the first time takes about a minute)"
+	swift build -c release --product pinna
+	@echo "== pinna demo"
+	.build/release/pinna demo
+
+## Everything that a change must pass.
+test: install-packages lint
+	@echo "== Debug build: the compiler proves the callback free of locks and allocation"
+	swift build
+	@echo "== Release build with tests"
+	swift build -c release --build-tests
+	@echo "== Tests without a server"
+	swift test -c release --skip-build --skip LiveTests
+	@echo "== Tests in a live JACK graph"
+	swift test -c release --skip-build --filter LiveTests
+	@$(MAKE) --no-print-directory sanitize
+
+## The engine and its queues under three sanitizers; each stops at its first report.
+sanitize: export PINNA_ONLY_REALTIME = 1
+sanitize: export PINNA_RACES = 10000
+sanitize:
+	@echo "== RealtimeSanitizer"
+	swift test -c release $(SANITIZE_REALTIME)
+	@echo "== ThreadSanitizer"
+	TSAN_OPTIONS=halt_on_error=1 swift test -c release $(SANITIZE_THREAD)
+	@echo "== AddressSanitizer"
+	ASAN_OPTIONS=halt_on_error=1 swift test -c release $(SANITIZE_ADDRESS)
+
+## Long runs: a minute of changes in a live graph, the processor under RealtimeSanitizer.
+soak: install-packages
+	@echo "== The processor with RealtimeSanitizer, 60 s of changes"
+	swift build -c release --build-tests
+	swift build -c release --product pinna $(SANITIZE_REALTIME)
+	PINNA_BINARY=$(CURDIR)/.build/rtsan/release/pinna PINNA_SOAK_SECONDS=60 \
+	  swift test -c release --skip-build --filter soak
+
+build: install-packages
+	swift build -c release --product pinna
+
+install-packages:
+	@sh .ci/install-packages
+
+lint:
+	@echo "== Format"
+	swift format lint --recursive --strict Package.swift Sources Tests
+	@echo "== Escapes from the realtime checks stand in one file"
+	@sh .ci/check-escapes
+
+format:
+	swift format --in-place --recursive Package.swift Sources Tests
+
+clean:
+	rm -rf .build

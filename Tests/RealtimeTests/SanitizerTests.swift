@@ -1,0 +1,70 @@
+import Foundation
+import Realtime
+import Testing
+
+@Suite struct SanitizerTests {
+  /// An address that the optimiser cannot see through.
+  nonisolated(unsafe) static var kept: UnsafeMutableRawPointer?
+
+  @Test(
+    "R27: the sanitizer that guards these tests hears an allocation in the callback",
+    .enabled(if: RealtimeContext.isSanitized, "this build carries no RealtimeSanitizer; see make sanitize"))
+  func sanitizerHearsAnAllocation() async {
+    await #expect(processExitsWith: .exitCode(43)) {
+      RealtimeContext.run { SanitizerTests.kept = malloc(100) }
+    }
+  }
+
+  @Test("R3, R13: random changes, takes and periods, every branch of the callback")
+  func everyBranch() throws {
+    var noise = SystemRandomNumberGenerator()
+    let engine = Engine(microphones: 3, taps: 200, sampleRate: 48000)
+    var sets = (0..<4).map { n in
+      FilterSet(
+        coefficients: [[[Float]]](
+          repeating: [[Float]](repeating: [Float](repeating: Float(n) / 200, count: 200), count: 3), count: 2),
+        channels: 2)
+    }
+    engine.prepare(period: 64)
+    var run = OfflineRun(engine, microphones: (0..<3).map { _ in [Float](repeating: 0.1, count: 1000) })
+    var period = 64
+    var answers = 0
+    var asked = 0
+    for round in 0..<10_000 {
+      if round % 5 == 0 {
+        asked += 1
+        _ = try engine.change(
+          to: sets.randomElement(using: &noise)!, gain: Float.random(in: 0...1, using: &noise))
+      }
+      if round % 200 == 50 { _ = try engine.beginTake(into: TakeRing(channels: 2, capacityFrames: 3000)) }
+      if round % 200 == 100 { _ = try engine.endTake() }
+      if round % 97 == 0 {
+        period = [16, 48, 64, 100, 441, 1024, 4096].randomElement(using: &noise)!
+        if round % 2 == 0 { engine.prepare(period: period) }
+        sets[Int.random(in: 0..<4, using: &noise)] = FilterSet(
+          coefficients: [[[Float]]](
+            repeating: [[Float]](repeating: [Float](repeating: 0.001, count: 200), count: 3), count: 2),
+          channels: 1)
+      }
+      run.process(period)
+      for report in engine.takeReports() {
+        switch report {
+        case .applied, .superseded: answers += 1
+        case .refused: answers += 1
+        default: break
+        }
+      }
+    }
+    engine.prepare(period: 64)
+    for _ in 0..<100 { run.process(64) }
+    for report in engine.takeReports() {
+      switch report {
+      case .applied, .superseded, .refused: answers += 1
+      default: break
+      }
+    }
+    #expect(answers == asked, "every change is answered once")
+    #expect(engine.statistics.unpreparedPeriods > 0)
+    #expect(run.left.allSatisfy { $0.isFinite })
+  }
+}
