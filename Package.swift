@@ -40,12 +40,24 @@ let package = Package(
         "Acoustics",
       ]),
 
-    .target(name: "TestSupport", dependencies: ["Acoustics", "AudioFiles", "Realtime"], path: "Tests/Support"),
+    .target(
+      name: "TestSupport", dependencies: ["Acoustics", "AudioFiles", "Realtime"], path: "Tests/Support",
+      exclude: ["Live"]),
+    // Apart, so that sanitizer runs of the realtime tests build no JACK.
+    .target(
+      name: "LiveSupport", dependencies: ["CJack", "AudioFiles", "Control", "JackClient", "TestSupport"],
+      path: "Tests/Support/Live"),
     .testTarget(name: "RealtimeTests", dependencies: ["Realtime", "TestSupport"]),
     .testTarget(
       name: "FilterDesignTests", dependencies: ["FilterDesign", "Acoustics", "AudioFiles", "TestSupport"]),
     .testTarget(name: "SessionTests", dependencies: ["Session", "Acoustics", "TestSupport"]),
     .testTarget(
       name: "SimulationTests", dependencies: ["Simulation", "Session", "Acoustics", "AudioFiles", "TestSupport"]),
+    .testTarget(
+      name: "LiveTests",
+      dependencies: [
+        "pinna", "LiveSupport", "TestSupport", "Simulation", "Session", "Control", "JackClient", "AudioFiles",
+        "Acoustics",
+      ]),
   ]
 )
