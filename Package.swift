@@ -36,7 +36,8 @@ let package = Package(
     .executableTarget(
       name: "pinna",
       dependencies: [
-        "Control", "Simulation", "JackClient", "Recording", "Session", "FilterDesign", "Realtime", "AudioFiles",
+        "Control", "Simulation", "JackClient", "Recording", "Session", "FilterDesign", "Realtime",
+        "AudioFiles",
         "Acoustics",
       ]),
 
@@ -45,14 +46,15 @@ let package = Package(
       exclude: ["Live"]),
     // Apart, so that sanitizer runs of the realtime tests build no JACK.
     .target(
-      name: "LiveSupport", dependencies: ["CJack", "AudioFiles", "Control", "JackClient", "TestSupport"],
+      name: "LiveSupport", dependencies: ["CJack", "Control", "JackClient", "TestSupport"],
       path: "Tests/Support/Live"),
     .testTarget(name: "RealtimeTests", dependencies: ["Realtime", "TestSupport"]),
     .testTarget(
       name: "FilterDesignTests", dependencies: ["FilterDesign", "Acoustics", "AudioFiles", "TestSupport"]),
     .testTarget(name: "SessionTests", dependencies: ["Session", "Acoustics", "TestSupport"]),
     .testTarget(
-      name: "SimulationTests", dependencies: ["Simulation", "Session", "Acoustics", "AudioFiles", "TestSupport"]),
+      name: "SimulationTests",
+      dependencies: ["Simulation", "Session", "Acoustics", "AudioFiles", "TestSupport"]),
     .testTarget(
       name: "LiveTests",
       dependencies: [
