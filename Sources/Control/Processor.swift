@@ -177,7 +177,11 @@ public final class Processor {
       guard let take else { return }
       let ended = pending.removeValue(forKey: ticket.number)
       ended?.reply?(Answer(.done, json(TakeAnswer(take: take.path, channels: take.channels))))
-    case .takeEnded(let ticket, _, _), .noTake(let ticket):
+    case .takeEnded(let ticket, let begun, _):
+      pending[ticket.number] = nil
+      let unbegun = pending.removeValue(forKey: begun.number)
+      unbegun?.reply?(Answer(.failed, "the take was stopped before its first frame; start another"))
+    case .noTake(let ticket):
       pending[ticket.number] = nil
     case .released, .convolverReplaced:
       break
