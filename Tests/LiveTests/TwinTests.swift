@@ -17,6 +17,7 @@ extension LiveTests {
       try AudioClip(sampleRate: 48000, channels: channels).write(wav: input)
       let outcome = try home.pinna("render", "--preset", "phone5", "--period", "\(period)", input, output)
       try #require(outcome.status == 0, "\(outcome)")
+      #expect(outcome.output.isEmpty)
       return try AudioClip(path: output)
     }
 
@@ -28,6 +29,18 @@ extension LiveTests {
       #expect(level(rendered.channels[0]) > -40)
       for (a, b) in zip(rendered.channels, captured) {
         #expect(a.map(\.bitPattern) == b.map(\.bitPattern), "\(errorLevel(b, a)) dB apart")
+      }
+    }
+
+    @Test("render says nothing where all is well, and of a design only when it makes one")
+    func silent() throws {
+      let home = try PinnaHome()
+      let input = home.folder.path + "/in.wav"
+      try AudioClip(sampleRate: 48000, channels: Self.noise.map { Array($0.prefix(100)) }).write(wav: input)
+      for run in 0..<2 {
+        let outcome = try home.pinna("render", input, home.folder.path + "/out.wav")
+        #expect(outcome.status == 0 && outcome.output.isEmpty)
+        if run == 1 { #expect(outcome.error.isEmpty, "\(outcome)") }
       }
     }
 

@@ -1,4 +1,3 @@
-import CJack
 import Foundation
 import JackClient
 import Synchronization
@@ -98,6 +97,9 @@ public final class LiveGraph {
     return recorder
   }
 
+  /// Runs pinna's control socket without the command line: many requests a second.
+  public func sender() throws -> ControlSender { try ControlSender(runtimeFolder: home.runtimeFolder) }
+
   /// What `jack_lsp` says, port by port: the lines under each port's name.
   public func ports(_ option: String) throws -> [String: [String]] {
     let listing = try Program.run("/usr/bin/jack_lsp", ["-s", server.name, option]).output
@@ -123,7 +125,9 @@ public final class LiveGraph {
     defer { withExtendedLifetime(player) {} }
     let everything = try freewheel {
       player.start()
-      guard waitUntil(seconds: 60, { player.isFinished }) else { throw SupportError("the player stands still") }
+      guard waitUntil(seconds: 60, { player.isFinished }) else {
+        throw SupportError("the player stands still")
+      }
       let end = recorder.frames + 8192
       _ = waitUntil(seconds: 5) { recorder.frames >= end }
       return recorder.everything

@@ -5,12 +5,13 @@ import TestSupport
 /// where they always are, so that they are designed once.
 public final class PinnaHome {
   public let folder: TemporaryFolder
-  public var runtimeFolder: String { folder.path + "/runtime" }
+  public let runtimeFolder: String
   public var configFolder: String { folder.path + "/config" }
-  public var takesFolder: String { folder.path + "/takes" }
+  public var takesFolder: String { folder.path + "/music/pinna" }
 
-  public init() throws {
+  public init(runtimeFolder name: String = "runtime") throws {
     folder = try TemporaryFolder()
+    runtimeFolder = folder.path + "/" + name
     for path in [runtimeFolder, configFolder] {
       try FileManager.default.createDirectory(
         atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
@@ -33,7 +34,7 @@ public final class PinnaHome {
 
   private var environment: [String: String] {
     ProcessInfo.processInfo.environment.merging([
-      "XDG_RUNTIME_DIR": runtimeFolder, "XDG_CONFIG_HOME": configFolder, "XDG_MUSIC_DIR": takesFolder,
+      "XDG_RUNTIME_DIR": runtimeFolder, "XDG_CONFIG_HOME": configFolder, "XDG_MUSIC_DIR": folder.path + "/music",
     ]) { $1 }
   }
 
