@@ -89,7 +89,8 @@ extension LiveTests {
       withExtendedLifetime(player) {}
     }
 
-    @Test("A preset of another device exchanges the microphones' ports; ports of the same name stay connected")
+    @Test(
+      "A preset of another device exchanges the microphones' ports; ports of the same name stay connected")
     func otherDevice() throws {
       let home = try PinnaHome()
       // It shares the microphone "front" with phone5.

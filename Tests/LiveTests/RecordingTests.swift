@@ -87,7 +87,8 @@ extension LiveTests {
       #expect(outcome.status == 1)
       #expect(outcome.isOneSentence, "\(outcome)")
       #expect(outcome.error.contains(" 3 channels") && outcome.error.contains(" 5 microphones"))
-      #expect(try FileManager.default.contentsOfDirectory(atPath: home.folder.path).sorted() == before.sorted())
+      #expect(
+        try FileManager.default.contentsOfDirectory(atPath: home.folder.path).sorted() == before.sorted())
     }
   }
 }

@@ -43,7 +43,9 @@ extension LiveTests {
     /// A random change of orientation, pattern, data source or preset.
     func change(_ noise: inout SeededNoise) -> OSCMessage {
       let orientations = ["portrait", "portraitUpsideDown", "landscapeLeft", "landscapeRight"]
-      let patterns = ["omnidirectional", "subcardioid", "cardioid", "supercardioid", "hypercardioid", "stereo"]
+      let patterns = [
+        "omnidirectional", "subcardioid", "cardioid", "supercardioid", "hypercardioid", "stereo",
+      ]
       func message(_ method: String, _ words: [String]) -> OSCMessage {
         OSCMessage("/pinna/\(method)", [.string(words.randomElement(using: &noise)!)])
       }

@@ -28,7 +28,8 @@ extension LiveTests {
       let open = try home.pinna("run", "--server", LiveGraph.uniqueName())
       #expect(open.status == 1 && open.isOneSentence && open.error.contains(folder), "\(open)")
 
-      let deep = try PinnaHome(runtimeFolder: "a-runtime-folder-with-a-name-that-is-much-too-long-for-sockets")
+      let deep = try PinnaHome(
+        runtimeFolder: "a-runtime-folder-with-a-name-that-is-much-too-long-for-sockets")
       for verb in ["run", "status"] {
         let outcome = try deep.pinna(verb, "--name", "a-client-with-quite-a-long-name")
         #expect(outcome.status == 1 && outcome.isOneSentence, "\(outcome)")
@@ -82,10 +83,46 @@ extension LiveTests {
       withExtendedLifetime(deaf) {}
     }
 
+    @Test(
+      "answers everyone who waits when Pinna is stopped",
+      arguments: ["/pinna/record/stop", "/pinna/set/mute"])
+    func stoppedWhileOthersWait(method: String) throws {
+      let graph = try LiveGraph(preset: "phone5", period: 1024)
+      let sender = try graph.sender()
+      if method == "/pinna/record/stop" {
+        sender.send("/pinna/record/start", graph.home.takesFolder)
+        #expect(sender.reply(seconds: 2)?.status == 0)
+        sender.send(method)
+      } else {
+        sender.send(method, "on")
+      }
+      sender.send("/pinna/stop")
+      let replies = (0..<2).compactMap { _ in sender.reply(seconds: 5) }
+      #expect(replies.count == 2, "\(replies)")
+      #expect(replies.contains { $0.text.contains("\"stopped\":true") }, "\(replies)")
+      #expect(graph.program.wait(seconds: 5)?.status == 0)
+    }
+
+    @Test("answers everyone who waits when the server dies")
+    func serverDiesWhileOthersWait() throws {
+      let graph = try LiveGraph(preset: "phone5")
+      let sender = try graph.sender()
+      kill(graph.server.pid, SIGSTOP)
+      usleep(50_000)
+      sender.send("/pinna/set/pattern", "cardioid")
+      usleep(100_000)
+      kill(graph.server.pid, SIGKILL)
+      let reply = sender.reply(seconds: 2)
+      #expect(reply?.status == 3, "\(String(describing: reply))")
+      #expect(graph.program.wait(seconds: 5)?.status == 3)
+    }
+
     /// Noise, messages cut short, messages with flipped bits, wrong types, packets beyond every limit. None of
     /// them is a message that Pinna takes.
     static func hostilePacket(_ noise: inout SeededNoise) -> [UInt8] {
-      func bytes(_ count: Int) -> [UInt8] { (0..<count).map { _ in UInt8.random(in: 0...255, using: &noise) } }
+      func bytes(_ count: Int) -> [UInt8] {
+        (0..<count).map { _ in UInt8.random(in: 0...255, using: &noise) }
+      }
       let message = [
         OSCMessage("/pinna/set/pattern", [.string("\u{0}\u{7F}")]),
         OSCMessage("/pinna/set", [.string("pattern"), .integer(.min), .float(.nan)]),
@@ -107,7 +144,8 @@ extension LiveTests {
       case 4:
         // A type tag string that claims more than there is.
         let tags = "," + String(repeating: "sifbhtdTFNI[]".randomElement(using: &noise)!, count: 63)
-        return Array("/pinna/set\0\0".utf8) + Array(tags.utf8) + bytes(4 * Int.random(in: 0...20, using: &noise))
+        return Array("/pinna/set\0\0".utf8) + Array(tags.utf8)
+          + bytes(4 * Int.random(in: 0...20, using: &noise))
       default: return Int.random(in: 0..<50, using: &noise) == 0 ? bytes(100_000) : message
       }
     }

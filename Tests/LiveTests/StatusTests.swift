@@ -26,7 +26,8 @@ extension LiveTests {
       expect(try home.pinna("status", "--frequency", "3"), 2, "--frequency", "--json")
       expect(try home.pinna("render", "one.wav"), 2, "MICS.wav OUT.wav")
       expect(try home.pinna("render", "--period", "0", "a.wav", "b.wav"), 2, "--period", "1")
-      expect(try home.pinna("render", "--pattern", "banana", "a.wav", "b.wav"), 2, "banana", "cardioid", "stereo")
+      expect(
+        try home.pinna("render", "--pattern", "banana", "a.wav", "b.wav"), 2, "banana", "cardioid", "stereo")
       expect(try home.pinna("render", "--preset", "nosuch", "a.wav", "b.wav"), 1, "nosuch", "phone5", "ring7")
       expect(try home.pinna("render", "a.wav", "b.wav"), 1, "a.wav")
       expect(try home.pinna("run", "--preset", "nosuch"), 1, "nosuch", "phone5")
@@ -59,7 +60,8 @@ extension LiveTests {
         try graph.status().filter { !["levels", "dspLoad", "xruns"].contains($0.key) } as NSDictionary
       }
       let before = try state()
-      expect(try graph.pinna("set", "--pattern", "banana"), 2, "banana", "omnidirectional", "cardioid", "stereo")
+      expect(
+        try graph.pinna("set", "--pattern", "banana"), 2, "banana", "omnidirectional", "cardioid", "stereo")
       expect(try graph.pinna("set", "--data-source", "Sideways"), 2, "Sideways", "Bottom", "Front", "Back")
       expect(try graph.pinna("set", "--orientation", "up"), 2, "portraitUpsideDown", "landscapeRight")
       expect(try graph.pinna("set", "--mute", "maybe"), 2, "maybe", "on", "off")

@@ -34,7 +34,8 @@ public final class PinnaHome {
 
   private var environment: [String: String] {
     ProcessInfo.processInfo.environment.merging([
-      "XDG_RUNTIME_DIR": runtimeFolder, "XDG_CONFIG_HOME": configFolder, "XDG_MUSIC_DIR": folder.path + "/music",
+      "XDG_RUNTIME_DIR": runtimeFolder, "XDG_CONFIG_HOME": configFolder,
+      "XDG_MUSIC_DIR": folder.path + "/music",
     ]) { $1 }
   }
 
