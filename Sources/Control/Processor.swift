@@ -136,9 +136,16 @@ public final class Processor {
     let end = ContinuousClock.now + .seconds(2)
     while !take.isFinished, ContinuousClock.now < end { usleep(10_000) }
     take.abandon()
-    lastTake = take.finish()
-    self.take = nil
+    finish(take, finishing)
     return lastTake
+  }
+
+  /// Tells everyone who still waits for the callback that it will not answer.
+  func giveUp(_ answer: Answer) {
+    let waiting = pending.values.compactMap(\.reply) + [swap?.reply].compactMap { $0 }
+    pending = [:]
+    swap = nil
+    for reply in waiting { reply(answer) }
   }
 
   func close() { client.close() }
@@ -177,22 +184,26 @@ public final class Processor {
       guard let take else { return }
       let ended = pending.removeValue(forKey: ticket.number)
       ended?.reply?(Answer(.done, json(TakeAnswer(take: take.path, channels: take.channels))))
-    case .takeEnded(let ticket, _, _), .noTake(let ticket):
+    case .takeEnded(let ticket, let begun, _):
+      pending[ticket.number] = nil
+      let unbegun = pending.removeValue(forKey: begun.number)
+      unbegun?.reply?(Answer(.failed, "the take was stopped before its first frame; start another"))
+    case .noTake(let ticket):
       pending[ticket.number] = nil
     case .released, .convolverReplaced:
       break
     }
   }
 
-  private func finish(_ take: TakeWriter, _ reply: Reply) {
+  private func finish(_ take: TakeWriter, _ reply: Reply?) {
     let result = take.finish()
     lastTake = result
     self.take = nil
     finishing = nil
     if let fault = result.fault {
-      reply(Answer(.incompleteTake, "the take \(result.path) is incomplete: \(fault)"))
+      reply?(Answer(.incompleteTake, "the take \(result.path) is incomplete: \(fault)"))
     } else {
-      reply(
+      reply?(
         Answer(.done, json(TakeAnswer(take: result.path, channels: take.channels, frames: result.frames))))
     }
   }
