@@ -29,7 +29,7 @@ public final class Engine: @unchecked Sendable {
   let meters: Meters
 
   // Control side only.
-  let control: Mutex<ControlSide>
+  let control = Locked(ControlSide())
 
   /// - Parameter fadeFrames: length of every crossfade; nil for 20 ms. 0 switches fades off, for tests.
   public init(microphones: Int, taps: Int, sampleRate: Double, fadeFrames: Int? = nil) {
@@ -42,7 +42,6 @@ public final class Engine: @unchecked Sendable {
     history.initialize(to: InputHistory(microphones: microphones, taps: taps))
     fade = Crossfade(frames: fadeFrames ?? Int((0.02 * sampleRate).rounded()))
     meters = Meters(channels: microphones + 2, sampleRate: sampleRate)
-    control = Mutex(ControlSide())
   }
 
   deinit {
