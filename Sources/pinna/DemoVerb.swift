@@ -38,6 +38,8 @@ final class Demo {
   private let folder: String
   private let keeps: Bool
   private let rate = 48000
+  /// INT and TERM, which must not leave the server and the processor behind: they are process groups of their own.
+  private let interruptions = SignalCount()
 
   init(preset: Preset, device: Device, keep: String?, isQuiet: Bool) throws {
     self.preset = preset
@@ -57,6 +59,7 @@ final class Demo {
   }
 
   func perform() throws -> DemoResults {
+    Signals.onStop { [interruptions] in interruptions.next() }
     say("Starting a private JACK server and Pinna, preset \(preset.name) …")
     let server = try PrivateServer(name: serverName, sampleRate: rate, period: 256)
     defer { server.stop() }
@@ -132,6 +135,7 @@ final class Demo {
   private func wait(for talkers: SignalPlayer, seconds: Double) throws {
     let deadline = ContinuousClock.now + .seconds(30)
     while talkers.framesPlayed < min(Int(seconds * Double(rate)), talkers.frames) {
+      guard interruptions.count == 0 else { throw Failure(.failed, "the demo was interrupted") }
       guard ContinuousClock.now < deadline else {
         throw Failure(.failed, "the private JACK server stands still; is this machine very busy?")
       }

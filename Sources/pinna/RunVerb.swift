@@ -20,7 +20,7 @@ extension Verb {
     let preset = try library.preset(named: arguments["--preset"] ?? "phone5")
     let setting = Setting(preset: preset, device: try library.device(named: preset.device))
     let events = ControllerEvents()
-    Signals.stop(events)
+    Signals.onStop { events.requestStop() }
     let socket = try ControlSocket(name: arguments.name)
     let processor = try open(arguments, setting, library, events)
     Tool.complain(
@@ -59,18 +59,18 @@ extension Verb {
   }
 }
 
-/// INT and TERM finalise a take and leave; a second one forces.
+/// INT and TERM ask for an orderly end; a second one forces.
 enum Signals {
   nonisolated(unsafe) private static var sources: [DispatchSourceSignal] = []
 
-  static func stop(_ events: ControllerEvents) {
+  static func onStop(_ request: @escaping @Sendable () -> Void) {
     for number in [SIGINT, SIGTERM] {
       signal(number, SIG_IGN)
       let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
       let count = SignalCount()
       source.setEventHandler {
         if count.next() > 1 { exit(ExitStatus.failed.rawValue) }
-        events.requestStop()
+        request()
       }
       source.resume()
       sources.append(source)

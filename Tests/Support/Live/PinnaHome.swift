@@ -32,7 +32,8 @@ public final class PinnaHome {
     try Program(try Self.binary(), ["run"] + words, environment: environment)
   }
 
-  private var environment: [String: String] {
+  /// What `pinna` is started with.
+  public var environment: [String: String] {
     ProcessInfo.processInfo.environment.merging([
       "XDG_RUNTIME_DIR": runtimeFolder, "XDG_CONFIG_HOME": configFolder,
       "XDG_MUSIC_DIR": folder.path + "/music",
@@ -40,7 +41,7 @@ public final class PinnaHome {
   }
 
   /// The `pinna` that was built beside the tests.
-  private static func binary() throws -> String {
+  public static func binary() throws -> String {
     let beside = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
     let path = beside.appending(path: "pinna").path
     guard access(path, X_OK) == 0 else { throw SupportError("there is no \(path); run: swift build") }
