@@ -9,7 +9,7 @@ public final class SignalPlayer: @unchecked Sendable {
 
   private let connection: JackConnection
   private let ports: [PortHandle]
-  private let portNames: [String]
+  public let portNames: [String]
   private let samples: [UnsafeMutablePointer<Float>]
   public let frames: Int
   private let repeats: Bool

@@ -9,7 +9,7 @@ public final class SignalRecorder: @unchecked Sendable {
 
   private let connection: JackConnection
   private let ports: [PortHandle]
-  private let portNames: [String]
+  public let portNames: [String]
   private let samples: [UnsafeMutablePointer<Float>]
   private let capacity: Int
   private let filled = Atomic<Int>(0)

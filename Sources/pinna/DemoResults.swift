@@ -21,19 +21,22 @@ struct DemoResults {
   let take: String?
   let refusal: String?
   let kept: String?
+  /// Seconds that the server did not play or record.
+  let lostSeconds: Double
 
-  init(scene: DemoScene, heard: [[Float]], take: String?, refusal: String?, kept: String?) {
+  init(scene: DemoScene, heard: DemoHearing, take: String?, refusal: String?, kept: String?) {
     self.take = take
     self.refusal = refusal
     self.kept = kept
+    lostSeconds = Double(heard.lostFrames) / Double(scene.sampleRate)
     rows = scene.cases.enumerated().flatMap { n, selection in
       DemoScene.voices.enumerated().map { v, voice in
         let frames = scene.frames(ofCase: n, voice: v)
         return Row(
           selection: selection, voice: voice,
           found: Localisation(
-            left: Array(heard[0][frames]), right: Array(heard[1][frames]),
-            reference: Array(scene.microphones.channels[0][frames]), sampleRate: scene.sampleRate))
+            left: Array(heard.left[frames]), right: Array(heard.right[frames]),
+            reference: Array(heard.reference[frames]), sampleRate: scene.sampleRate))
       }
     }
   }
@@ -75,6 +78,9 @@ struct DemoResults {
     }
     lines.append("")
     if let take { lines.append("Take: \(take). Refused during it: \(refusal ?? "nothing")") }
+    if lostSeconds > 0 {
+      lines.append(String(format: "This machine was busy: JACK lost %.2f s of the sound.", lostSeconds))
+    }
     if let kept { lines.append("The recordings are in \(kept).") }
     lines.append(
       isRight
@@ -85,7 +91,7 @@ struct DemoResults {
 
   var json: [String: Any] {
     [
-      "right": isRight, "take": take ?? "", "refused": refusal ?? "",
+      "right": isRight, "lostSeconds": lostSeconds, "take": take ?? "", "refused": refusal ?? "",
       "voices": rows.map { row in
         [
           "dataSource": row.selection.dataSource, "inputOrientation": row.selection.inputOrientation.rawValue,

@@ -46,7 +46,7 @@ final class Demo {
     self.device = device
     self.isQuiet = isQuiet
     keeps = keep != nil
-    folder = keep ?? NSTemporaryDirectory() + "/pinna-demo-\(getpid())"
+    folder = keep ?? FileManager.default.temporaryDirectory.appending(path: "pinna-demo-\(getpid())").path
     let cases = device.filterCases.compactMap { filterCase in
       filterCase.inputOrientation.map {
         Selection(dataSource: filterCase.dataSource, polarPattern: .stereo, inputOrientation: $0)
@@ -70,10 +70,11 @@ final class Demo {
 
     let total = scene.microphones.frames
     let recorder = try SignalRecorder(
-      name: "listener", server: serverName, channels: 2, capacityFrames: total + 10 * rate)
-    let talkers = try SignalPlayer(name: "talkers", server: serverName, channels: scene.microphones.channels)
-    guard recorder.connect(from: ArrayClient.outputNames.map { "\(name):\($0)" }),
-      talkers.connect(to: device.microphones.map { "\(name):\($0.name)" })
+      name: "listener", server: serverName, channels: 3, capacityFrames: total + 10 * rate)
+    let talkers = try SignalPlayer(
+      name: "talkers", server: serverName, channels: scene.microphones.channels + [DemoHearing.clock(total)])
+    guard recorder.connect(from: ArrayClient.outputNames.map { "\(name):\($0)" } + [talkers.portNames.last!]),
+      talkers.connect(to: device.microphones.map { "\(name):\($0.name)" } + [recorder.portNames.last!])
     else { throw Failure(.failed, "the demo's own graph could not be connected") }
 
     say("Four voices speak in each of \(scene.cases.count) cases; the case changes while sound flows.")
@@ -89,9 +90,10 @@ final class Demo {
     while recorder.frames < total / 2 || !talkers.isFinished { usleep(10_000) }
     usleep(300_000)
     guard let start = talkers.startFrame else { throw Failure(.failed, "the talkers never spoke") }
-    let heard = recorder.channels(from: start, count: total)
+    let heard = DemoHearing(
+      recorder.channels(from: start, count: recorder.frames), reference: scene.microphones.channels[0])
     if keeps {
-      try AudioClip(sampleRate: rate, channels: heard).write(wav: folder + "/outputs.wav")
+      try AudioClip(sampleRate: rate, channels: [heard.left, heard.right]).write(wav: folder + "/outputs.wav")
       try scene.microphones.write(wav: folder + "/microphones.wav")
     }
     return DemoResults(
