@@ -7,7 +7,7 @@ enum Tool {
 
   static let verbs: [Verb] = [
     .run, .status, .set, .stop, .inputs, .presetList, .presetShow, .presetUse, .recordStart, .recordStop,
-    .render, .simulate, .demo,
+    .render, .simulate, .demo, .help,
   ]
 
   static func run(_ words: [String]) -> ExitStatus {
@@ -16,7 +16,7 @@ enum Tool {
         print("pinna \(version)")
         return .done
       }
-      if words.isEmpty || words[0] == "--help" || words[0] == "help" {
+      if words.isEmpty || words[0] == "--help" {
         print(overview)
         return words.isEmpty ? .usage : .done
       }
