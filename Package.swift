@@ -67,6 +67,8 @@ let package = Package(
         "pinna", "LiveSupport", "TestSupport", "Simulation", "Session", "Control", "JackClient", "AudioFiles",
         "Acoustics",
       ]),
+    .testTarget(
+      name: "DocsTests", dependencies: ["pinna", "LiveSupport", "TestSupport", "Session", "Acoustics"]),
   ]
 )
 
