@@ -29,11 +29,11 @@ sanitize: export PINNA_ONLY_REALTIME = 1
 sanitize: export PINNA_RACES = 10000
 sanitize:
 	@echo "== RealtimeSanitizer"
-	swift test -c release $(SANITIZE_REALTIME)
+	swift test --disable-xctest -c release $(SANITIZE_REALTIME)
 	@echo "== ThreadSanitizer"
-	TSAN_OPTIONS=halt_on_error=1 swift test -c release $(SANITIZE_THREAD)
+	TSAN_OPTIONS=halt_on_error=1 swift test --disable-xctest -c release $(SANITIZE_THREAD)
 	@echo "== AddressSanitizer"
-	ASAN_OPTIONS=halt_on_error=1 swift test -c release $(SANITIZE_ADDRESS)
+	ASAN_OPTIONS=halt_on_error=1 swift test --disable-xctest -c release $(SANITIZE_ADDRESS)
 
 ## Long runs: a minute of changes in a live graph, the processor under RealtimeSanitizer.
 soak: install-packages

@@ -48,7 +48,12 @@ let package = Package(
       ]),
 
     .target(
-      name: "TestSupport", dependencies: ["Acoustics", "AudioFiles", "Realtime"], path: "Tests/Support"),
+      name: "TestSupport", dependencies: ["Acoustics", "AudioFiles", "Realtime"], path: "Tests/Support",
+      exclude: ["Live"]),
+    // Apart, so that sanitizer runs of the realtime tests build no JACK.
+    .target(
+      name: "LiveSupport", dependencies: ["CJack", "Control", "JackClient", "TestSupport"],
+      path: "Tests/Support/Live"),
     .testTarget(name: "RealtimeTests", dependencies: ["Realtime", "TestSupport"]),
     .testTarget(
       name: "FilterDesignTests", dependencies: ["FilterDesign", "Acoustics", "AudioFiles", "TestSupport"]),
@@ -56,6 +61,12 @@ let package = Package(
     .testTarget(
       name: "SimulationTests",
       dependencies: ["Simulation", "Session", "Acoustics", "AudioFiles", "TestSupport"]),
+    .testTarget(
+      name: "LiveTests",
+      dependencies: [
+        "pinna", "LiveSupport", "TestSupport", "Simulation", "Session", "Control", "JackClient", "AudioFiles",
+        "Acoustics",
+      ]),
   ]
 )
 

@@ -39,6 +39,11 @@ public final class Controller {
       processor.poll()
     }
     let result = processor.finishTake()
+    if case .serverGone = end {
+      processor.giveUp(Answer(.noServer, "the JACK server has gone; start it again, then pinna run"))
+    } else {
+      processor.giveUp(Answer(.failed, "Pinna was stopped before this was done"))
+    }
     processor.close()
     return (end, result ?? processor.lastTake)
   }

@@ -20,12 +20,12 @@ public final class Processor {
   private(set) var inForce: Setting
   /// What was accepted last: in force, or on its way.
   private(set) var wanted: Setting
-  /// What was asked for last, even where it was refused by the device.
   private(set) var take: TakeWriter?
   var lastTake: TakeWriter.Result?
   private var pending: [UInt64: Pending] = [:]
   private var swap: Swap?
-  private var finishing: Reply?
+  /// Who waits for the take's end, and until when the callback may take its time.
+  private var finishing: (reply: Reply, deadline: ContinuousClock.Instant)?
 
   /// A request that waits for the callback.
   private struct Pending {
@@ -126,7 +126,7 @@ public final class Processor {
     }
     let ticket = try engine.endTake()
     pending[ticket.number] = Pending(purpose: .takeEnd, deadline: deadline(), reply: nil)
-    finishing = reply
+    finishing = (reply, deadline())
   }
 
   /// Ends a take whatever the server does; what is in the ring reaches the disk.
@@ -136,9 +136,16 @@ public final class Processor {
     let end = ContinuousClock.now + .seconds(2)
     while !take.isFinished, ContinuousClock.now < end { usleep(10_000) }
     take.abandon()
-    lastTake = take.finish()
-    self.take = nil
+    finish(take, finishing?.reply)
     return lastTake
+  }
+
+  /// Tells everyone who still waits for the callback that it will not answer.
+  func giveUp(_ answer: Answer) {
+    let waiting = pending.values.compactMap(\.reply) + [swap?.reply].compactMap { $0 }
+    pending = [:]
+    swap = nil
+    for reply in waiting { reply(answer) }
   }
 
   func close() { client.close() }
@@ -152,7 +159,14 @@ public final class Processor {
       pending[ticket]?.reply = nil
       waiting.reply?(Answer(.failed, "the JACK server runs no periods; the change waits until it does"))
     }
-    if let finishing, let take, take.isFinished { finish(take, finishing) }
+    if let finishing, let take {
+      if take.isFinished {
+        finish(take, finishing.reply)
+      } else if ContinuousClock.now > finishing.deadline, !take.ring.isFinished {
+        // No period has come to end it: what is in the ring is the take.
+        take.abandon()
+      }
+    }
   }
 
   private func hear(_ report: Report) {
@@ -177,22 +191,26 @@ public final class Processor {
       guard let take else { return }
       let ended = pending.removeValue(forKey: ticket.number)
       ended?.reply?(Answer(.done, json(TakeAnswer(take: take.path, channels: take.channels))))
-    case .takeEnded(let ticket, _, _), .noTake(let ticket):
+    case .takeEnded(let ticket, let begun, _):
+      pending[ticket.number] = nil
+      let unbegun = pending.removeValue(forKey: begun.number)
+      unbegun?.reply?(Answer(.failed, "the take was stopped before its first frame; start another"))
+    case .noTake(let ticket):
       pending[ticket.number] = nil
     case .released, .convolverReplaced:
       break
     }
   }
 
-  private func finish(_ take: TakeWriter, _ reply: Reply) {
+  private func finish(_ take: TakeWriter, _ reply: Reply?) {
     let result = take.finish()
     lastTake = result
     self.take = nil
     finishing = nil
     if let fault = result.fault {
-      reply(Answer(.incompleteTake, "the take \(result.path) is incomplete: \(fault)"))
+      reply?(Answer(.incompleteTake, "the take \(result.path) is incomplete: \(fault)"))
     } else {
-      reply(
+      reply?(
         Answer(.done, json(TakeAnswer(take: result.path, channels: take.channels, frames: result.frames))))
     }
   }

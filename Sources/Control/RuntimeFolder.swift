@@ -19,7 +19,14 @@ public enum RuntimeFolder {
         .usage,
         "the client name \"\(name)\" is not usable; take up to 32 letters, digits, hyphens, underscores")
     }
-    return "\(path())/\(name).sock"
+    let socket = "\(path())/\(name).sock"
+    // An address of a Unix socket ends there; cut off it would be another one's.
+    guard socket.utf8.count <= 107 else {
+      throw Failure(
+        .failed,
+        "the control socket's path \(socket) is longer than 107 bytes; set XDG_RUNTIME_DIR to a shorter one")
+    }
+    return socket
   }
 
   /// Makes the folder, or checks that the one that is there is ours alone.

@@ -37,9 +37,8 @@ public final class JackConnection: @unchecked Sendable {
     let options = JackOptions(rawValue: JackNoStartServer.rawValue | JackUseExactName.rawValue)
     guard let client = pinna_jack_client_open(name, options, &status, server) else {
       if status.rawValue & JackNameNotUnique.rawValue != 0 { throw .nameTaken(name) }
-      if status.rawValue & (JackServerFailed.rawValue | JackServerError.rawValue) != 0 {
-        throw .noServer(server)
-      }
+      if status.rawValue & JackServerFailed.rawValue != 0 { throw .noServer(server) }
+      if Self.letsIn(server: server) { throw .nameTaken(name) }
       throw .openFailed("status \(status.rawValue)")
     }
     self.client = client
@@ -49,6 +48,17 @@ public final class JackConnection: @unchecked Sendable {
   }
 
   deinit { close() }
+
+  /// Whether the server takes a client of any name. jackd2 hides that a name is taken behind
+  /// `JackServerError`, so that this tells.
+  private static func letsIn(server: String?) -> Bool {
+    var status = JackStatus(rawValue: 0)
+    guard let probe = pinna_jack_client_open("pinna-probe", JackNoStartServer, &status, server) else {
+      return false
+    }
+    jack_client_close(probe)
+    return true
+  }
 
   private func register() {
     let context = Unmanaged.passUnretained(self).toOpaque()

@@ -2,7 +2,8 @@ import CJack
 import Realtime
 import Synchronization
 
-/// A JACK client that plays a signal from memory, one output port per channel, from the period after `start`.
+/// A JACK client that plays a signal from memory, one output port per channel, from the period after `start`;
+/// once, or over and over.
 public final class SignalPlayer: @unchecked Sendable {
   // Unchecked: the samples never change after init; position and start time are atomics.
 
@@ -11,13 +12,15 @@ public final class SignalPlayer: @unchecked Sendable {
   private let portNames: [String]
   private let samples: [UnsafeMutablePointer<Float>]
   public let frames: Int
+  private let repeats: Bool
   private let position = Atomic<Int>(-1)
   private let startTime = Atomic<Int>(-1)
 
   /// - Parameter channels: Shape `[channel][frame]`.
-  public init(name: String, server: String?, channels: [[Float]]) throws(JackError) {
+  public init(name: String, server: String?, channels: [[Float]], repeats: Bool = false) throws(JackError) {
     connection = try JackConnection(name: name, server: server)
     frames = channels.first?.count ?? 0
+    self.repeats = repeats
     var handles: [PortHandle] = []
     for n in channels.indices {
       handles.append(PortHandle(try connection.registerPort("out_\(n + 1)", .output)))
@@ -50,6 +53,7 @@ public final class SignalPlayer: @unchecked Sendable {
 
   public func start() { position.store(0, ordering: .releasing) }
   public var framesPlayed: Int { max(0, position.load(ordering: .acquiring)) }
+  /// Everything has been played, at least once.
   public var isFinished: Bool { position.load(ordering: .acquiring) >= frames }
   /// Frame time of the first frame; nil before it has been played.
   public var startFrame: UInt32? {
@@ -59,10 +63,10 @@ public final class SignalPlayer: @unchecked Sendable {
 
   private func process(_ count: Int) {
     let at = position.load(ordering: .acquiring)
-    let left = at < 0 ? 0 : max(0, min(count, frames - at))
+    let left = at < 0 ? 0 : repeats ? count : max(0, min(count, frames - at))
     for channel in samples.indices {
       guard let buffer = RealtimeCalls.buffer(ports[channel].port, UInt32(count)) else { continue }
-      for n in 0..<left { buffer[n] = samples[channel][at + n] }
+      for n in 0..<left { buffer[n] = samples[channel][(at + n) % frames] }
       for n in left..<count { buffer[n] = 0 }
     }
     guard at >= 0 else { return }

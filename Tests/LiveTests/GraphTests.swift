@@ -1,0 +1,158 @@
+import AudioFiles
+import Foundation
+import LiveSupport
+import TestSupport
+import Testing
+
+extension LiveTests {
+  @Suite("In a JACK graph") struct GraphTests {
+    static let loop: [[Float]] = {
+      var noise = SeededNoise(seed: 22)
+      return (0..<5).map { _ in noise.samples(48_000, amplitude: 0.25) }
+    }()
+
+    @Test("latency is reported in both directions, whichever device is in use")
+    func latency() throws {
+      let graph = try LiveGraph(preset: "phone5")
+      let player = try graph.player(Self.loop)
+      let recorder = try graph.recorder(seconds: 1)
+      for preset in ["phone5", "ring7", "phone5"] {
+        try #require(try graph.pinna("preset", "use", preset).status == 0)
+        let frames = try #require(try graph.status()["latencyFrames"] as? Int)
+        #expect(frames == 64)
+        try #require(player.connect(to: try graph.microphones().prefix(5).map { "pinna:\($0)" }))
+        let expected = "[ \(frames) \(frames) ] frames"
+        func latencies(_ port: String) throws -> [String] { try graph.ports("-l")[port] ?? [] }
+        // The server asks its clients in turn.
+        _ = try waitUntil(seconds: 2) {
+          try latencies("recorder:in_1").contains("port capture latency = " + expected)
+        }
+        #expect(try latencies("recorder:in_1").contains("port capture latency = " + expected))
+        #expect(try latencies("pinna:out_left").contains("port capture latency = " + expected))
+        #expect(try latencies("pinna:out_right").contains("port capture latency = " + expected))
+        #expect(try latencies("player:out_2").contains("port playback latency = " + expected))
+        for microphone in try graph.microphones() {
+          #expect(try latencies("pinna:" + microphone).contains("port playback latency = " + expected))
+        }
+      }
+      withExtendedLifetime((player, recorder)) {}
+    }
+
+    @Test("S22: changes of the period are followed while sound plays, without a silent period")
+    func periods() throws {
+      let graph = try LiveGraph(preset: "phone5", period: 128)
+      let player = try graph.player(Self.loop, repeats: true)
+      let recorder = try graph.recorder(seconds: 60)
+      player.start()
+      try #require(waitUntil(seconds: 10) { player.isFinished })
+      for period in [64, 1000, 32, 48, 512, 128] {
+        #expect(graph.requestPeriod(period))
+        usleep(300_000)
+        let status = try graph.status()
+        #expect(status["period"] as? Int == period)
+        if let unprepared = status["unpreparedPeriods"] as? Int { #expect(unprepared == 0) }
+      }
+      let sound = recorder.everything
+      let start = try #require(sound[2].firstIndex { $0 != 0 })
+      // The server may cut its own stream; pinna may be silent only where the player was.
+      let allowed = silences(in: sound[2], shortest: 16).map { $0.lowerBound - 4096..<$0.upperBound + 4096 }
+      for channel in sound.prefix(2) {
+        for silence in silences(in: channel, shortest: 16) where silence.lowerBound > start + 4096 {
+          #expect(allowed.contains { $0.overlaps(silence) }, "silent in frames \(silence)")
+        }
+        #expect(abs(level(channel.suffix(4800)) - level(channel[(start + 9600)..<(start + 14_400)])) < 3)
+      }
+      withExtendedLifetime(player) {}
+    }
+
+    @Test("S22: a server that dies during a take ends pinna run with 3, and the take is whole and readable")
+    func serverDies() throws {
+      let graph = try LiveGraph(preset: "phone5")
+      let player = try graph.player(Self.loop, repeats: true)
+      player.start()
+      let start = try graph.pinna("record", "start", "--json")
+      let path = try #require(try start.json()["take"] as? String)
+      sleep(1)
+      let frames = try #require((try graph.status()["take"] as? [String: Any])?["frames"] as? Int)
+      kill(graph.server.pid, SIGKILL)
+      let killed = ContinuousClock.now
+      let outcome = try #require(graph.program.wait(seconds: 10), "pinna run does not notice")
+      #expect(ContinuousClock.now - killed < .seconds(3))
+      #expect(outcome.status == 3, "\(outcome)")
+      #expect(outcome.error.contains("the JACK server has gone"))
+      let take = try AudioClip(path: path)
+      #expect(take.frames >= frames && take.frames > 30_000)
+      #expect(outcome.error.contains("\(path): \(take.frames) frames"), "\(outcome)")
+      let names = try FileManager.default.contentsOfDirectory(atPath: graph.home.takesFolder)
+      #expect(names == [URL(filePath: path).lastPathComponent])
+      #expect(try graph.pinna("status").status == 4)
+      withExtendedLifetime(player) {}
+    }
+
+    @Test(
+      "A preset of another device exchanges the microphones' ports; ports of the same name stay connected")
+    func otherDevice() throws {
+      let home = try PinnaHome()
+      // It shares the microphone "front" with phone5.
+      try home.folder.write(
+        """
+        title: Two microphones
+        body: free
+        microphones:
+          spare: [-50, 0, 0]
+          front: [50, 0, 0]
+        dataSources:
+          Front:
+            forward: +z
+            microphones: all
+            polarPatterns: [omnidirectional]
+        """, to: "config/pinna/devices/duo.yaml")
+      try home.folder.write(
+        """
+        title: Duo
+        device: duo
+        dataSource: Front
+        polarPattern: omnidirectional
+        inputOrientation: portrait
+        gain: 0
+        """, to: "config/pinna/duo.yaml")
+      let graph = try LiveGraph(preset: "phone5", home: home)
+      let phone = ["back", "bottom-left", "bottom-right", "front", "top"]
+      #expect(try graph.microphones().sorted() == phone)
+      let player = try graph.player(Self.loop, repeats: true)
+      let recorder = try graph.recorder(seconds: 1)
+      player.start()
+
+      func inputs() throws -> [String] {
+        try graph.ports("-c").keys.filter { $0.hasPrefix("pinna:") && !$0.hasPrefix("pinna:out_") }
+          .map { String($0.dropFirst(6)) }.sorted()
+      }
+      func expectOutputsConnected() throws {
+        let ports = try graph.ports("-c")
+        #expect(ports["pinna:out_left"] == ["recorder:in_1"])
+        #expect(ports["pinna:out_right"] == ["recorder:in_2"])
+      }
+      let ring = ["centre"] + (1...6).map { "ring-\($0)" }
+      for (preset, microphones) in [
+        ("ring7", ring), ("phone5", phone), ("duo", ["front", "spare"]), ("phone5", phone),
+      ] {
+        let before = try inputs()
+        // Everything that can be connected is, so that whatever is lost shows.
+        _ = player.connect(to: before.map { "pinna:\($0)" })
+        let connections = try graph.ports("-c")
+        let outcome = try graph.pinna("preset", "use", preset, "--json")
+        #expect(outcome.status == 0, "\(outcome)")
+        #expect(try outcome.json()["preset"] as? String == preset)
+        #expect(try graph.status()["preset"] as? String == preset)
+        #expect(try inputs() == microphones)
+        try expectOutputsConnected()
+        let after = try graph.ports("-c")
+        for kept in Set(before).intersection(microphones) {
+          let port = "pinna:" + kept
+          #expect(connections[port]?.isEmpty == false && after[port] == connections[port], "\(port)")
+        }
+      }
+      withExtendedLifetime((player, recorder)) {}
+    }
+  }
+}

@@ -1,0 +1,157 @@
+import AudioFiles
+import Foundation
+import LiveSupport
+import TestSupport
+import Testing
+
+extension LiveTests {
+  @Suite("A take") struct TakeTests {
+    /// Whole periods of 128 frames, so that what comes out repeats exactly for as long as nothing changes.
+    static let loop: [[Float]] = {
+      var noise = SeededNoise(seed: 13)
+      return (0..<5).map { _ in noise.samples(12_800, amplitude: 0.25) }
+    }()
+
+    /// What of a status may not change during a take.
+    func settled(_ status: [String: Any]) -> NSDictionary {
+      var rest = status
+      for key in ["levels", "dspLoad", "xruns"] { rest[key] = nil }
+      var take = rest["take"] as? [String: Any]
+      take?["frames"] = nil
+      rest["take"] = take
+      return rest as NSDictionary
+    }
+
+    func takes(_ graph: LiveGraph) throws -> [String] {
+      try FileManager.default.contentsOfDirectory(atPath: graph.home.takesFolder).sorted()
+    }
+
+    /// Frames in which `signal` is not what it was one loop before.
+    func changes(_ signal: [Float]) -> Int {
+      let length = Self.loop[0].count
+      return zip(signal, signal.dropFirst(length)).count { $0.bitPattern != $1.bitPattern }
+    }
+
+    /// Where `signal` stands in `whole`.
+    func find(_ signal: [Float], in whole: [Float]) -> Int? {
+      let head = signal.prefix(64)
+      return whole.indices.first { start in
+        whole[start] == head[0] && whole[start...].starts(with: head)
+          && whole[start...].starts(with: signal)
+      }
+    }
+
+    @Test("S13: every change is refused while recording, and neither sound nor status changes")
+    func refusals() throws {
+      let graph = try LiveGraph(preset: "phone5")
+      let player = try graph.player(Self.loop, repeats: true)
+      let recorder = try graph.recorder(seconds: 240)
+      let (path, length) = try graph.freewheel {
+        player.start()
+        try #require(waitUntil(seconds: 10) { player.isFinished })
+        let start = try graph.pinna("record", "start", "--json")
+        try #require(start.status == 0, "\(start)")
+        let before = try graph.status()
+        #expect(before["state"] as? String == "recording")
+        let attempts = [
+          ["set", "--orientation", "landscapeLeft"], ["set", "--pattern", "cardioid"],
+          ["set", "--data-source", "Front"], ["set", "--gain", "-6"], ["set", "--mute", "on"],
+          ["preset", "use", "phone5"], ["preset", "use", "ring7"], ["record", "start"],
+        ]
+        for attempt in attempts {
+          let outcome = try graph.home.pinna(attempt)
+          #expect(outcome.status == 5, "\(attempt): \(outcome)")
+          #expect(outcome.isOneSentence, "\(attempt): \(outcome)")
+          #expect(outcome.error.contains("recording"), "\(attempt): \(outcome)")
+        }
+        let after = try graph.status()
+        #expect(settled(before) == settled(after), "\(before)\n\(after)")
+        let stop = try graph.pinna("record", "stop", "--json")
+        try #require(stop.status == 0, "\(stop)")
+        let answer = try stop.json()
+        let change = try graph.pinna("set", "--orientation", "landscapeLeft", "--json")
+        #expect(change.status == 0)
+        #expect(try change.json()["inputOrientation"] as? String == "landscapeLeft")
+        #expect(try graph.status()["inputOrientation"] as? String == "landscapeLeft")
+        return (try #require(answer["take"] as? String), try #require(answer["frames"] as? Int))
+      }
+      let take = try AudioClip(path: path)
+      #expect(take.frames == length)
+      #expect(take.frames > 3 * 12_800)
+      for channel in take.channels { #expect(changes(channel) == 0) }
+      // What the attempts did not do, the change afterwards does.
+      let output = recorder.everything[0]
+      #expect(recorder.frames < 240 * 48000)
+      let taken = try #require(find(take.channels[0], in: output))
+      #expect(changes(Array(output[taken...])) > 12_800)
+      withExtendedLifetime(player) {}
+    }
+
+    @Test(
+      "has as many channels as status says, carries what the outputs carried, and overwrites nothing",
+      arguments: [("stereo", 2), ("cardioid", 1)])
+    func channels(pattern: String, count: Int) throws {
+      let graph = try LiveGraph(preset: "phone5")
+      let player = try graph.player(Self.loop, repeats: true)
+      let recorder = try graph.recorder(seconds: 240)
+      try #require(try graph.pinna("set", "--pattern", pattern).status == 0)
+      let paths = try graph.freewheel {
+        player.start()
+        try #require(waitUntil(seconds: 10) { player.isFinished })
+        return try (0..<2).map { _ in
+          try #require(try graph.pinna("record", "start").status == 0)
+          let names = try takes(graph)
+          #expect(names.count { $0.hasSuffix(".wav.part") } == 1, "\(names)")
+          let status = try graph.status()
+          #expect(status["inputChannels"] as? Int == count)
+          #expect((status["take"] as? [String: Any])?["channels"] as? Int == count)
+          let stop = try graph.pinna("record", "stop", "--json")
+          try #require(stop.status == 0, "\(stop)")
+          return try #require(try stop.json()["take"] as? String)
+        }
+      }
+      #expect(Set(paths).count == 2)
+      #expect(try takes(graph) == paths.map { URL(filePath: $0).lastPathComponent }.sorted())
+      let outputs = recorder.everything
+      for path in paths {
+        let take = try AudioClip(path: path)
+        #expect(take.channels.count == count)
+        #expect(take.frames >= 12_800)
+        let start = try #require(find(take.channels[0], in: outputs[0]))
+        for (channel, output) in zip(take.channels, outputs) {
+          #expect(channel == Array(output[start..<start + take.frames]))
+        }
+        if count == 1 { #expect(outputs[0] == outputs[1]) }
+      }
+      withExtendedLifetime(player) {}
+    }
+
+    @Test("that cannot be written is refused before it starts (R20), and one that is not there cannot stop")
+    func faults() throws {
+      let graph = try LiveGraph(preset: "phone5")
+      let file = try graph.home.folder.write("", to: "file")
+      let start = try graph.pinna("record", "start", "--dir", file + "/takes")
+      #expect(start.status == 1 && start.isOneSentence, "\(start)")
+      #expect(try graph.status()["state"] as? String == "stopped")
+      let stop = try graph.pinna("record", "stop")
+      #expect(stop.status == 1 && stop.isOneSentence, "\(stop)")
+      #expect(try graph.pinna("record", "start").status == 0)
+      #expect(try graph.pinna("record", "stop").status == 0)
+    }
+
+    @Test("that is stopped before its first frame, because a change still fades, answers all who asked")
+    func stoppedBeforeItBegan() throws {
+      let graph = try LiveGraph(preset: "phone5", period: 1024)
+      let sender = try graph.sender()
+      sender.send("/pinna/set/pattern", "cardioid")
+      sender.send("/pinna/record/start", graph.home.takesFolder)
+      sender.send("/pinna/record/stop")
+      let replies = (0..<3).compactMap { _ in sender.reply(seconds: 1) }
+      try #require(replies.count == 3)
+      #expect(replies.first { $0.text.contains("\"polarPattern\":\"cardioid\"") }?.status == 0)
+      #expect(replies.first { $0.text.contains("\"frames\":0") }?.status == 0)
+      #expect(replies.first { $0.text.contains("stopped before its first frame") }?.status == 1)
+      #expect(try graph.status()["state"] as? String == "stopped")
+    }
+  }
+}

@@ -1,0 +1,61 @@
+import AudioFiles
+import Foundation
+import LiveSupport
+import TestSupport
+import Testing
+
+extension LiveTests {
+  @Suite("render and the live client") struct TwinTests {
+    static let noise: [[Float]] = {
+      var noise = SeededNoise(seed: 26)
+      // Not zero at its start, which is how the capture finds it.
+      return (0..<5).map { _ in [0.25] + noise.samples(96_000, amplitude: 0.25) }
+    }()
+
+    func render(_ home: PinnaHome, _ channels: [[Float]], period: Int) throws -> AudioClip {
+      let (input, output) = (home.folder.path + "/in.wav", home.folder.path + "/out-\(period).wav")
+      try AudioClip(sampleRate: 48000, channels: channels).write(wav: input)
+      let outcome = try home.pinna("render", "--preset", "phone5", "--period", "\(period)", input, output)
+      try #require(outcome.status == 0, "\(outcome)")
+      #expect(outcome.output.isEmpty)
+      return try AudioClip(path: output)
+    }
+
+    @Test("R26: render writes bit for bit what a freewheel capture gives", arguments: [32, 100, 128, 1024])
+    func freewheelCapture(period: Int) throws {
+      let graph = try LiveGraph(preset: "phone5", period: period)
+      let rendered = try render(graph.home, Self.noise, period: period)
+      let captured = try graph.capture(Self.noise)
+      #expect(level(rendered.channels[0]) > -40)
+      for (a, b) in zip(rendered.channels, captured) {
+        #expect(a.map(\.bitPattern) == b.map(\.bitPattern), "\(errorLevel(b, a)) dB apart")
+      }
+    }
+
+    @Test("render says nothing where all is well, and of a design only when it makes one")
+    func silent() throws {
+      let home = try PinnaHome()
+      let input = home.folder.path + "/in.wav"
+      try AudioClip(sampleRate: 48000, channels: Self.noise.map { Array($0.prefix(100)) }).write(wav: input)
+      for run in 0..<2 {
+        let outcome = try home.pinna("render", input, home.folder.path + "/out.wav")
+        #expect(outcome.status == 0 && outcome.output.isEmpty)
+        if run == 1 { #expect(outcome.error.isEmpty, "\(outcome)") }
+      }
+    }
+
+    @Test("R26: render gives the same at every period, to 1e-6 of its peak")
+    func acrossPeriods() throws {
+      let home = try PinnaHome()
+      let reference = try render(home, Self.noise, period: 1024)
+      let peak = reference.channels.joined().map(\.magnitude).max()!
+      for period in [16, 32, 100, 441, 4096] {
+        let other = try render(home, Self.noise, period: period)
+        for (a, b) in zip(reference.channels, other.channels) {
+          let difference = zip(a, b).map { ($0 - $1).magnitude }.max()!
+          #expect(difference <= 1e-6 * peak, "period \(period): \(difference / peak)")
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,62 @@
+import Control
+import Foundation
+
+/// A datagram socket at a running pinna's control socket: sends any bytes, and hears the answers.
+public final class ControlSender {
+  public struct Reply: Sendable {
+    public let status: Int32
+    public let text: String
+  }
+
+  private let descriptor: Int32
+
+  /// - Parameter answerable: false for a sender without an address, which cannot be answered.
+  public init(runtimeFolder: String, name: String = "pinna", answerable: Bool = true) throws {
+    descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0)
+    if answerable {
+      // The kernel picks an address.
+      var own = sockaddr_un()
+      own.sun_family = sa_family_t(AF_UNIX)
+      _ = withUnsafePointer(to: &own) {
+        $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+          bind(descriptor, $0, socklen_t(MemoryLayout<sa_family_t>.size))
+        }
+      }
+    }
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    let path = "\(runtimeFolder)/pinna/\(name).sock"
+    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+    let connected = withUnsafePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+      }
+    }
+    guard connected == 0 else { throw SupportError("nobody listens at \(path)") }
+  }
+
+  deinit { close(descriptor) }
+
+  /// Waits where the receiver's queue is full; false where it does not take the packet.
+  @discardableResult
+  public func send(_ packet: [UInt8]) -> Bool {
+    Glibc.send(descriptor, packet, packet.count, Int32(MSG_NOSIGNAL)) == packet.count
+  }
+
+  @discardableResult
+  public func send(_ method: String, _ words: String...) -> Bool {
+    send(OSCMessage(method, words.map { .string($0) }).packet)
+  }
+
+  /// The next answer; nil where none comes in time.
+  public func reply(seconds: Double) -> Reply? {
+    var poll = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    guard Glibc.poll(&poll, 1, Int32(seconds * 1000)) > 0 else { return nil }
+    var buffer = [UInt8](repeating: 0, count: 70_000)
+    let count = recv(descriptor, &buffer, buffer.count, 0)
+    guard count > 0, let message = OSCMessage(packet: buffer.prefix(count)), message.arguments.count == 2,
+      case .integer(let status) = message.arguments[0], case .string(let text) = message.arguments[1]
+    else { return nil }
+    return Reply(status: status, text: text)
+  }
+}

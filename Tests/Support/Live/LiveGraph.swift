@@ -1,0 +1,149 @@
+import Foundation
+import JackClient
+import Synchronization
+import TestSupport
+
+/// A JACK graph of a test's own: a server on the dummy driver, a running `pinna` in it, and a client that asks
+/// the server for periods and freewheel.
+public final class LiveGraph {
+  /// Whether this machine has what these tests need.
+  public static let isPossible = ["jackd", "jack_lsp"].allSatisfy { access("/usr/bin/\($0)", X_OK) == 0 }
+
+  public let home: PinnaHome
+  public let server: PrivateServer
+  public private(set) var program: Program
+  public let sampleRate: Int
+  private var connection: JackConnection?
+  private let arguments: [String]
+
+  private static let count = Atomic<Int>(0)
+
+  /// A server name that nobody else on this machine has.
+  public static func uniqueName() -> String {
+    "pinna-live-\(getpid())-\(count.wrappingAdd(1, ordering: .relaxed).newValue)"
+  }
+
+  /// Returns when pinna answers and its start-up fade is over.
+  public init(preset: String, sampleRate: Int = 48000, period: Int = 128, home: PinnaHome? = nil) throws {
+    self.home = try home ?? PinnaHome()
+    self.sampleRate = sampleRate
+    server = try PrivateServer(name: Self.uniqueName(), sampleRate: sampleRate, period: period)
+    arguments = ["--server", server.name, "--preset", preset]
+    program = try self.home.start(arguments)
+    try awaitAnswer()
+    connection = try JackConnection(name: "conductor", server: server.name)
+    try connection!.activate()
+  }
+
+  deinit { connection?.close() }
+
+  /// Another `pinna run` like the first, which has ended.
+  public func restart() throws {
+    program = try home.start(arguments)
+    try awaitAnswer()
+  }
+
+  private func awaitAnswer() throws {
+    // The first design of a device may take a while.
+    let end = ContinuousClock.now + .seconds(180)
+    while true {
+      guard program.isRunning else { throw SupportError("pinna run ended: \(program.errorText)") }
+      let outcome = try home.pinna("set", "--gain", "0")
+      if outcome.status == 0 { return }
+      guard outcome.status == 4 || outcome.error.contains("did not answer"), ContinuousClock.now < end else {
+        throw SupportError("pinna run does not answer: \(outcome.error)")
+      }
+      usleep(20_000)
+    }
+  }
+
+  // MARK: Pinna
+
+  public func pinna(_ words: String...) throws -> Program.Outcome { try home.pinna(words) }
+
+  public func status() throws -> [String: Any] { try home.pinna("status", "--json").json() }
+
+  public func microphones() throws -> [String] {
+    let levels = try status()["levels"] as? [String: Any]
+    return (levels?["microphones"] as? [[String: Any]] ?? []).compactMap { $0["name"] as? String }
+  }
+
+  // MARK: The graph
+
+  public func requestPeriod(_ frames: Int) -> Bool { connection!.requestPeriod(frames) }
+
+  public func freewheel<Result>(_ body: () throws -> Result) throws -> Result {
+    guard connection!.setFreewheel(true) else { throw SupportError("the server does not freewheel") }
+    defer { connection!.setFreewheel(false) }
+    return try body()
+  }
+
+  /// A player on pinna's microphones, not yet started.
+  public func player(_ channels: [[Float]], repeats: Bool = false) throws -> SignalPlayer {
+    let player = try SignalPlayer(name: "player", server: server.name, channels: channels, repeats: repeats)
+    guard player.connect(to: try microphones().map { "pinna:\($0)" }) else {
+      throw SupportError("the player does not fit pinna's microphones")
+    }
+    return player
+  }
+
+  /// A recorder of three channels: pinna's outputs, and the player's first channel as it went to pinna.
+  public func recorder(seconds: Double) throws -> SignalRecorder {
+    let recorder = try SignalRecorder(
+      name: "recorder", server: server.name, channels: 3, capacityFrames: Int(seconds * Double(sampleRate)))
+    guard recorder.connect(from: ["pinna:out_left", "pinna:out_right", "player:out_1"]) else {
+      throw SupportError("the recorder cannot be connected")
+    }
+    return recorder
+  }
+
+  /// Runs pinna's control socket without the command line: many requests a second.
+  public func sender() throws -> ControlSender { try ControlSender(runtimeFolder: home.runtimeFolder) }
+
+  /// What `jack_lsp` says, port by port: the lines under each port's name.
+  public func ports(_ option: String) throws -> [String: [String]] {
+    let listing = try Program.run("/usr/bin/jack_lsp", ["-s", server.name, option]).output
+    var ports: [String: [String]] = [:]
+    var current = ""
+    for line in listing.split(separator: "\n") {
+      if line.first!.isWhitespace {
+        ports[current, default: []].append(line.trimmingCharacters(in: .whitespaces))
+      } else {
+        current = String(line)
+        ports[current] = []
+      }
+    }
+    return ports
+  }
+
+  /// What comes out while `channels` go in, in freewheel: left and right, as long as the input. The same
+  /// period carries a frame into pinna and its answer into the recorder.
+  public func capture(_ channels: [[Float]]) throws -> [[Float]] {
+    let player = try player(channels)
+    let seconds = Double(channels[0].count) / Double(sampleRate)
+    let recorder = try recorder(seconds: seconds + 60)
+    defer { withExtendedLifetime(player) {} }
+    let everything = try freewheel {
+      player.start()
+      guard waitUntil(seconds: 60, { player.isFinished }) else {
+        throw SupportError("the player stands still")
+      }
+      let end = recorder.frames + 8192
+      _ = waitUntil(seconds: 5) { recorder.frames >= end }
+      return recorder.everything
+    }
+    guard let start = everything[2].firstIndex(where: { $0 != 0 }),
+      start + channels[0].count <= everything[2].count,
+      Array(everything[2][start..<start + channels[0].count]) == channels[0]
+    else { throw SupportError("the server lost frames in freewheel") }
+    return everything.prefix(2).map { Array($0[start..<start + channels[0].count]) }
+  }
+}
+
+extension SignalRecorder {
+  /// All that has been recorded. Shape: `[channel][frame]`.
+  public var everything: [[Float]] {
+    guard let startFrame else { return [[], [], []] }
+    return channels(from: startFrame, count: frames)
+  }
+}

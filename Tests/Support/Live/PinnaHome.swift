@@ -1,0 +1,49 @@
+import Foundation
+import TestSupport
+
+/// A home of a test's own for `pinna`: its runtime, configuration and takes folders. Designed filters are kept
+/// where they always are, so that they are designed once.
+public final class PinnaHome {
+  public let folder: TemporaryFolder
+  public let runtimeFolder: String
+  public var configFolder: String { folder.path + "/config" }
+  public var takesFolder: String { folder.path + "/music/pinna" }
+
+  public init(runtimeFolder name: String = "runtime") throws {
+    folder = try TemporaryFolder()
+    runtimeFolder = folder.path + "/" + name
+    for path in [runtimeFolder, configFolder] {
+      try FileManager.default.createDirectory(
+        atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    }
+  }
+
+  /// `pinna VERB …`, to its end.
+  public func pinna(_ words: String..., seconds: Double = 120) throws -> Program.Outcome {
+    try pinna(words, seconds: seconds)
+  }
+
+  public func pinna(_ words: [String], seconds: Double = 120) throws -> Program.Outcome {
+    try Program.run(try Self.binary(), words, environment: environment, seconds: seconds)
+  }
+
+  /// `pinna run …`, left running.
+  public func start(_ words: [String]) throws -> Program {
+    try Program(try Self.binary(), ["run"] + words, environment: environment)
+  }
+
+  private var environment: [String: String] {
+    ProcessInfo.processInfo.environment.merging([
+      "XDG_RUNTIME_DIR": runtimeFolder, "XDG_CONFIG_HOME": configFolder,
+      "XDG_MUSIC_DIR": folder.path + "/music",
+    ]) { $1 }
+  }
+
+  /// The `pinna` that was built beside the tests.
+  private static func binary() throws -> String {
+    let beside = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
+    let path = beside.appending(path: "pinna").path
+    guard access(path, X_OK) == 0 else { throw SupportError("there is no \(path); run: swift build") }
+    return path
+  }
+}

@@ -1,0 +1,95 @@
+import Foundation
+import TestSupport
+
+/// A program that a test starts; it is stopped by its process id when the test lets go of it.
+public final class Program {
+  public struct Outcome: Sendable, CustomStringConvertible {
+    /// Exit status; the negative number of the signal where one ended it.
+    public let status: Int32
+    public let output: String
+    public let error: String
+    public var description: String { "status \(status)\n\(output)\(error)" }
+
+    /// Standard output as one JSON document.
+    public func json() throws -> [String: Any] {
+      let object = try JSONSerialization.jsonObject(with: Data(output.utf8))
+      guard let dictionary = object as? [String: Any] else { throw SupportError("no JSON object: \(output)") }
+      return dictionary
+    }
+
+    /// What it complained of is one sentence on one line, and standard output is empty.
+    public var isOneSentence: Bool {
+      output.isEmpty && error.hasPrefix("pinna: ") && error.hasSuffix("\n")
+        && error.filter { $0 == "\n" }.count == 1
+    }
+  }
+
+  private let process = Process()
+  private let files: TemporaryFolder
+
+  public init(_ path: String, _ arguments: [String], environment: [String: String]? = nil) throws {
+    files = try TemporaryFolder()
+    process.executableURL = URL(filePath: path)
+    process.arguments = arguments
+    if let environment { process.environment = environment }
+    process.standardInput = FileHandle.nullDevice
+    process.standardOutput = try Self.file(files, "output")
+    process.standardError = try Self.file(files, "error")
+    try process.run()
+  }
+
+  deinit {
+    if process.isRunning { signal(SIGTERM) }
+    if wait(seconds: 10) == nil {
+      signal(SIGKILL)
+      process.waitUntilExit()
+    }
+  }
+
+  public var isRunning: Bool { process.isRunning }
+  public func signal(_ number: Int32) { kill(process.processIdentifier, number) }
+  public var errorText: String { text("error") }
+
+  /// How it ended; nil where it still runs after `seconds`.
+  public func wait(seconds: Double) -> Outcome? {
+    guard waitUntil(seconds: seconds, { !process.isRunning }) else { return nil }
+    let status = process.terminationStatus
+    return Outcome(
+      status: process.terminationReason == .exit ? status : -status, output: text("output"),
+      error: text("error"))
+  }
+
+  /// Runs a program to its end.
+  public static func run(
+    _ path: String, _ arguments: [String], environment: [String: String]? = nil, seconds: Double = 120
+  ) throws -> Outcome {
+    let program = try Program(path, arguments, environment: environment)
+    guard let outcome = program.wait(seconds: seconds) else {
+      throw SupportError("\(path) \(arguments) did not end within \(seconds) s: \(program.errorText)")
+    }
+    return outcome
+  }
+
+  private func text(_ name: String) -> String {
+    (try? String(contentsOfFile: files.path + "/" + name, encoding: .utf8)) ?? ""
+  }
+
+  private static func file(_ folder: TemporaryFolder, _ name: String) throws -> FileHandle {
+    FileHandle(forWritingAtPath: try folder.write("", to: name))!
+  }
+}
+
+public struct SupportError: Error, CustomStringConvertible {
+  public let description: String
+  public init(_ description: String) { self.description = description }
+}
+
+/// Asks every two milliseconds; false where `condition` did not come true within `seconds`.
+public func waitUntil(seconds: Double, _ condition: () throws -> Bool) rethrows -> Bool {
+  let end = ContinuousClock.now + .seconds(seconds)
+  while try !condition() {
+    if ContinuousClock.now > end { return false }
+    usleep(2000)
+  }
+  return true
+}
