@@ -109,7 +109,7 @@ extension LiveTests {
       usleep(50_000)
       sender.send("/pinna/set/pattern", "cardioid")
       usleep(100_000)
-      kill(graph.server.pid, SIGKILL)
+      graph.killServer()
       let reply = sender.reply(seconds: 2)
       #expect(reply?.status == 3, "\(String(describing: reply))")
       #expect(graph.program.wait(seconds: 5)?.status == 3)
