@@ -2,6 +2,7 @@
 .PHONY: run test build install-packages lint sanitize soak format clean
 
 SANITIZE_REALTIME = --scratch-path .build/rtsan -Xswiftc -Xclang-linker -Xswiftc -fsanitize=realtime
+SANITIZE_REALTIME_PRODUCT = --scratch-path .build/rtsan-pinna -Xswiftc -Xclang-linker -Xswiftc -fsanitize=realtime
 SANITIZE_THREAD = --scratch-path .build/tsan --sanitize=thread
 SANITIZE_ADDRESS = --scratch-path .build/asan --sanitize=address
 
@@ -39,9 +40,9 @@ sanitize:
 soak: install-packages
 	@echo "== The processor with RealtimeSanitizer, 60 s of changes"
 	swift build -c release --build-tests
-	swift build -c release --product pinna $(SANITIZE_REALTIME)
-	PINNA_BINARY=$(CURDIR)/.build/rtsan/release/pinna PINNA_SOAK_SECONDS=60 \
-	  swift test -c release --skip-build --filter soak
+	swift build -c release --product pinna $(SANITIZE_REALTIME_PRODUCT)
+	PINNA_BINARY=$(CURDIR)/.build/rtsan-pinna/release/pinna PINNA_SOAK_SECONDS=60 \
+	  swift test -c release --skip-build --filter SoakTests
 
 build: install-packages
 	swift build -c release --product pinna
