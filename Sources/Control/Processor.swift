@@ -268,6 +268,7 @@ public final class Processor {
 
   var status: StatusReport {
     let levels = engine.levels
+    let statistics = engine.statistics
     let setting = inForce
     return StatusReport(
       state: take == nil ? "stopped" : "recording", preset: setting.preset, device: setting.device.name,
@@ -283,7 +284,8 @@ public final class Processor {
       levels: .init(
         microphones: zip(sets.bank.microphones, levels).map { .init($0, $1) },
         outputs: zip(ArrayClient.outputNames, levels.suffix(2)).map { .init($0, $1) }),
-      rejectedSamples: engine.statistics.rejectedSamples, clippedSamples: engine.statistics.clippedSamples,
+      rejectedSamples: statistics.rejectedSamples, clippedSamples: statistics.clippedSamples,
+      unpreparedPeriods: statistics.unpreparedPeriods,
       take: take.map { .init(path: $0.path, frames: $0.frames, channels: $0.channels) })
   }
 }

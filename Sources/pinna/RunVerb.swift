@@ -20,13 +20,15 @@ extension Verb {
     let preset = try library.preset(named: arguments["--preset"] ?? "phone5")
     let setting = Setting(preset: preset, device: try library.device(named: preset.device))
     let events = ControllerEvents()
-    Signals.stop(events)
+    Signals.listen(events)
     let socket = try ControlSocket(name: arguments.name)
     let processor = try open(arguments, setting, library, events)
     Tool.complain(
       "\(arguments.name) is in the graph: \(setting.device.microphones.count) microphones, preset \(preset.name); "
         + "stop with Ctrl-C or pinna stop")
-    let (end, take) = Controller(socket: socket, processor: processor, events: events).run()
+    let (end, take) = Controller(
+      socket: socket, processor: processor, events: events, tell: Tool.say
+    ).run()
     if let take { report(take) }
     if case .serverGone(let reason) = end {
       throw Failure(.noServer, "the JACK server has gone (\(reason)); start it again, then pinna run")
@@ -59,21 +61,28 @@ extension Verb {
   }
 }
 
-/// INT and TERM finalise a take and leave; a second one forces.
+/// INT and TERM finalise a take and leave, a second one forces; HUP reloads the preset; USR1 prints status.
 enum Signals {
   nonisolated(unsafe) private static var sources: [DispatchSourceSignal] = []
 
-  static func stop(_ events: ControllerEvents) {
+  /// Once, from the main thread.
+  static func listen(_ events: ControllerEvents) {
+    let count = SignalCount()
     for number in [SIGINT, SIGTERM] {
-      signal(number, SIG_IGN)
-      let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
-      let count = SignalCount()
-      source.setEventHandler {
+      on(number) {
         if count.next() > 1 { exit(ExitStatus.failed.rawValue) }
         events.requestStop()
       }
-      source.resume()
-      sources.append(source)
     }
+    on(SIGHUP) { events.requestReload() }
+    on(SIGUSR1) { events.requestStatus() }
+  }
+
+  private static func on(_ number: Int32, _ action: @escaping @Sendable () -> Void) {
+    signal(number, SIG_IGN)
+    let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+    source.setEventHandler(handler: DispatchWorkItem(block: action))
+    source.resume()
+    sources.append(source)
   }
 }

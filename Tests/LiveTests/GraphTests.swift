@@ -50,7 +50,7 @@ extension LiveTests {
         usleep(300_000)
         let status = try graph.status()
         #expect(status["period"] as? Int == period)
-        if let unprepared = status["unpreparedPeriods"] as? Int { #expect(unprepared == 0) }
+        #expect(status["unpreparedPeriods"] as? Int == 0)
       }
       let sound = recorder.everything
       let start = try #require(sound[2].firstIndex { $0 != 0 })
