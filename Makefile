@@ -2,6 +2,7 @@
 .PHONY: run test build install-packages lint sanitize soak format clean
 
 SANITIZE_REALTIME = --scratch-path .build/rtsan -Xswiftc -Xclang-linker -Xswiftc -fsanitize=realtime
+SANITIZE_REALTIME_PRODUCT = --scratch-path .build/rtsan-pinna -Xswiftc -Xclang-linker -Xswiftc -fsanitize=realtime
 SANITIZE_THREAD = --scratch-path .build/tsan --sanitize=thread
 SANITIZE_ADDRESS = --scratch-path .build/asan --sanitize=address
 
@@ -19,9 +20,11 @@ test: install-packages lint
 	@echo "== Release build with tests"
 	swift build -c release --build-tests
 	@echo "== Tests without a server"
-	swift test -c release --skip-build --skip LiveTests
+	swift test -c release --skip-build --skip LiveTests --skip DocsTests
 	@echo "== Tests in a live JACK graph"
 	swift test -c release --skip-build --filter LiveTests
+	@echo "== The README's tables and commands"
+	swift test -c release --skip-build --filter DocsTests
 	@$(MAKE) --no-print-directory sanitize
 
 ## The engine and its queues under three sanitizers; each stops at its first report.
@@ -29,19 +32,19 @@ sanitize: export PINNA_ONLY_REALTIME = 1
 sanitize: export PINNA_RACES = 10000
 sanitize:
 	@echo "== RealtimeSanitizer"
-	swift test -c release $(SANITIZE_REALTIME)
+	swift test --disable-xctest -c release $(SANITIZE_REALTIME)
 	@echo "== ThreadSanitizer"
-	TSAN_OPTIONS=halt_on_error=1 swift test -c release $(SANITIZE_THREAD)
+	TSAN_OPTIONS=halt_on_error=1 swift test --disable-xctest -c release $(SANITIZE_THREAD)
 	@echo "== AddressSanitizer"
-	ASAN_OPTIONS=halt_on_error=1 swift test -c release $(SANITIZE_ADDRESS)
+	ASAN_OPTIONS=halt_on_error=1 swift test --disable-xctest -c release $(SANITIZE_ADDRESS)
 
 ## Long runs: a minute of changes in a live graph, the processor under RealtimeSanitizer.
 soak: install-packages
 	@echo "== The processor with RealtimeSanitizer, 60 s of changes"
 	swift build -c release --build-tests
-	swift build -c release --product pinna $(SANITIZE_REALTIME)
-	PINNA_BINARY=$(CURDIR)/.build/rtsan/release/pinna PINNA_SOAK_SECONDS=60 \
-	  swift test -c release --skip-build --filter soak
+	swift build -c release --product pinna $(SANITIZE_REALTIME_PRODUCT)
+	PINNA_BINARY=$(CURDIR)/.build/rtsan-pinna/release/pinna PINNA_SOAK_SECONDS=60 \
+	  swift test -c release --skip-build --filter SoakTests
 
 build: install-packages
 	swift build -c release --product pinna

@@ -19,8 +19,9 @@ public struct ControlClient {
       $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(descriptor, $0, family) }
     }
     let packet = message.packet
-    guard bound == 0, withSocketAddress(path, { connect(descriptor, $0, $1) }) == 0,
-      send(descriptor, packet, packet.count, Int32(MSG_NOSIGNAL)) == packet.count
+    guard bound == 0,
+      withSocketAddress(path, { sendto(descriptor, packet, packet.count, Int32(MSG_NOSIGNAL), $0, $1) })
+        == packet.count
     else {
       let option = name == "pinna" ? "" : " --name \(name)"
       throw Failure(.notRunning, "no Pinna named \"\(name)\" is running; start one with: pinna run\(option)")

@@ -65,13 +65,21 @@ public final class ControlSocket {
   }
 
   /// Answers a sender that may have gone, and never waits for it.
+  ///
+  /// An answer leaves through a socket of its own: what a sender leaves unread counts against the socket that
+  /// sent it, and would in the end keep everyone else's answers back. Only a sender that connected its socket to
+  /// ours hears nobody else, and is answered from ours.
   public func send(_ message: OSCMessage, to sender: Sender) {
     guard sender.length > MemoryLayout<sa_family_t>.size else { return }
-    var address = sender.address
+    let own = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+    defer { close(own) }
     let packet = message.packet
-    withUnsafePointer(to: &address) { pointer in
+    withUnsafePointer(to: sender.address) { pointer in
       pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        _ = sendto(descriptor, packet, packet.count, Int32(MSG_DONTWAIT | MSG_NOSIGNAL), $0, sender.length)
+        let flags = Int32(MSG_DONTWAIT | MSG_NOSIGNAL)
+        if sendto(own, packet, packet.count, flags, $0, sender.length) < 0, errno == EPERM {
+          _ = sendto(descriptor, packet, packet.count, flags, $0, sender.length)
+        }
       }
     }
   }

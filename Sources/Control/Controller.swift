@@ -15,12 +15,17 @@ public final class Controller {
   private let socket: ControlSocket
   private let processor: Processor
   private let events: ControllerEvents
+  private let tell: (String) -> Void
   private var stopping = false
 
-  public init(socket: ControlSocket, processor: Processor, events: ControllerEvents) {
+  /// - Parameter tell: prints a line for whoever watches the processor.
+  public init(
+    socket: ControlSocket, processor: Processor, events: ControllerEvents, tell: @escaping (String) -> Void
+  ) {
     self.socket = socket
     self.processor = processor
     self.events = events
+    self.tell = tell
   }
 
   /// Serves until somebody stops it or the server goes. A take is finalised; its result is returned.
@@ -32,6 +37,8 @@ public final class Controller {
         break
       }
       if events.stopRequested { break }
+      if events.takeStatus() { tell(json(processor.status)) }
+      if events.takeReload() { reload() }
       // Short while the callback owes us an answer; nothing in the callback may wake us.
       if let (message, sender) = socket.receive(milliseconds: processor.isBusy ? 2 : 50), let message {
         serve(message) { [socket] in socket.send($0.message, to: sender) }
@@ -46,6 +53,16 @@ public final class Controller {
     }
     processor.close()
     return (end, result ?? processor.lastTake)
+  }
+
+  /// The preset's file as it stands now; a take, or a file that is wrong, leaves everything as it was.
+  private func reload() {
+    let name = processor.wanted.preset
+    do {
+      try processor.usePreset(name) { [tell] in
+        if $0.status != .done { tell("preset \(name) was not reloaded: \($0.text)") }
+      }
+    } catch { tell("preset \(name) was not reloaded: \(error)") }
   }
 
   private func serve(_ message: OSCMessage, reply: @escaping Processor.Reply) {

@@ -20,12 +20,12 @@ public final class Processor {
   private(set) var inForce: Setting
   /// What was accepted last: in force, or on its way.
   private(set) var wanted: Setting
-  /// What was asked for last, even where it was refused by the device.
   private(set) var take: TakeWriter?
   var lastTake: TakeWriter.Result?
   private var pending: [UInt64: Pending] = [:]
   private var swap: Swap?
-  private var finishing: Reply?
+  /// Who waits for the take's end, and until when the callback may take its time.
+  private var finishing: (reply: Reply, deadline: ContinuousClock.Instant)?
 
   /// A request that waits for the callback.
   private struct Pending {
@@ -126,7 +126,7 @@ public final class Processor {
     }
     let ticket = try engine.endTake()
     pending[ticket.number] = Pending(purpose: .takeEnd, deadline: deadline(), reply: nil)
-    finishing = reply
+    finishing = (reply, deadline())
   }
 
   /// Ends a take whatever the server does; what is in the ring reaches the disk.
@@ -136,7 +136,7 @@ public final class Processor {
     let end = ContinuousClock.now + .seconds(2)
     while !take.isFinished, ContinuousClock.now < end { usleep(10_000) }
     take.abandon()
-    finish(take, finishing)
+    finish(take, finishing?.reply)
     return lastTake
   }
 
@@ -159,7 +159,14 @@ public final class Processor {
       pending[ticket]?.reply = nil
       waiting.reply?(Answer(.failed, "the JACK server runs no periods; the change waits until it does"))
     }
-    if let finishing, let take, take.isFinished { finish(take, finishing) }
+    if let finishing, let take {
+      if take.isFinished {
+        finish(take, finishing.reply)
+      } else if ContinuousClock.now > finishing.deadline, !take.ring.isFinished {
+        // No period has come to end it: what is in the ring is the take.
+        take.abandon()
+      }
+    }
   }
 
   private func hear(_ report: Report) {
@@ -261,6 +268,7 @@ public final class Processor {
 
   var status: StatusReport {
     let levels = engine.levels
+    let statistics = engine.statistics
     let setting = inForce
     return StatusReport(
       state: take == nil ? "stopped" : "recording", preset: setting.preset, device: setting.device.name,
@@ -276,7 +284,8 @@ public final class Processor {
       levels: .init(
         microphones: zip(sets.bank.microphones, levels).map { .init($0, $1) },
         outputs: zip(ArrayClient.outputNames, levels.suffix(2)).map { .init($0, $1) }),
-      rejectedSamples: engine.statistics.rejectedSamples, clippedSamples: engine.statistics.clippedSamples,
+      rejectedSamples: statistics.rejectedSamples, clippedSamples: statistics.clippedSamples,
+      unpreparedPeriods: statistics.unpreparedPeriods,
       take: take.map { .init(path: $0.path, frames: $0.frames, channels: $0.channels) })
   }
 }

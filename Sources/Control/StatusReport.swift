@@ -55,6 +55,7 @@ struct StatusReport: Encodable {
   let levels: Levels
   let rejectedSamples: Int
   let clippedSamples: Int
+  let unpreparedPeriods: Int
   let take: TakeReport?
 }
 

@@ -5,7 +5,7 @@ extension FilterBank {
   /// What an earlier design of the same device left in the cache, or else a new design, which is left there.
   ///
   /// The cache is `pinna/filters` under XDG_CACHE_HOME or ~/.cache. One that is broken or cannot be written is
-  /// never an error, only a slower start.
+  /// never an error, only a slower start. `progress` is called where something is designed.
   public static func cached(
     device: Device, sampleRate: Int, progress: (@Sendable (Double) -> Void)? = nil
   ) throws(DesignError) -> FilterBank {

@@ -12,8 +12,7 @@ enum DesignProgress {
         defer { previous = max(previous, percent) }
         return percent > previous ? previous : nil
       }
-      // A design that is there already is complete at once, and nothing to speak of.
-      guard let previous = fresh, previous >= 0 || percent < 100 else { return }
+      guard let previous = fresh else { return }
       if terminal {
         let text = "\rdesigning the filters of \(device): \(percent) %\(percent >= 100 ? "\n" : "")"
         FileHandle.standardError.write(Data(text.utf8))

@@ -20,13 +20,15 @@ extension Verb {
     let preset = try library.preset(named: arguments["--preset"] ?? "phone5")
     let setting = Setting(preset: preset, device: try library.device(named: preset.device))
     let events = ControllerEvents()
-    Signals.onStop { events.requestStop() }
+    Signals.listen(events)
     let socket = try ControlSocket(name: arguments.name)
     let processor = try open(arguments, setting, library, events)
     Tool.complain(
       "\(arguments.name) is in the graph: \(setting.device.microphones.count) microphones, preset \(preset.name); "
         + "stop with Ctrl-C or pinna stop")
-    let (end, take) = Controller(socket: socket, processor: processor, events: events).run()
+    let (end, take) = Controller(
+      socket: socket, processor: processor, events: events, tell: Tool.say
+    ).run()
     if let take { report(take) }
     if case .serverGone(let reason) = end {
       throw Failure(.noServer, "the JACK server has gone (\(reason)); start it again, then pinna run")
@@ -59,21 +61,34 @@ extension Verb {
   }
 }
 
-/// INT and TERM ask for an orderly end; a second one forces.
+/// What the tool's process is told by signals.
 enum Signals {
   nonisolated(unsafe) private static var sources: [DispatchSourceSignal] = []
 
+  /// INT and TERM finalise a take and leave, a second one forces; HUP reloads the preset; USR1 prints status.
+  /// Once, from the main thread.
+  static func listen(_ events: ControllerEvents) {
+    onStop { events.requestStop() }
+    on(SIGHUP) { events.requestReload() }
+    on(SIGUSR1) { events.requestStatus() }
+  }
+
+  /// INT and TERM ask for an orderly end; a second one forces. Once, from the main thread.
   static func onStop(_ request: @escaping @Sendable () -> Void) {
+    let count = SignalCount()
     for number in [SIGINT, SIGTERM] {
-      signal(number, SIG_IGN)
-      let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
-      let count = SignalCount()
-      source.setEventHandler {
+      on(number) {
         if count.next() > 1 { exit(ExitStatus.failed.rawValue) }
         request()
       }
-      source.resume()
-      sources.append(source)
     }
+  }
+
+  private static func on(_ number: Int32, _ action: @escaping @Sendable () -> Void) {
+    signal(number, SIG_IGN)
+    let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+    source.setEventHandler(handler: DispatchWorkItem(block: action))
+    source.resume()
+    sources.append(source)
   }
 }

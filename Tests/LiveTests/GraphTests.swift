@@ -50,7 +50,7 @@ extension LiveTests {
         usleep(300_000)
         let status = try graph.status()
         #expect(status["period"] as? Int == period)
-        if let unprepared = status["unpreparedPeriods"] as? Int { #expect(unprepared == 0) }
+        #expect(status["unpreparedPeriods"] as? Int == 0)
       }
       let sound = recorder.everything
       let start = try #require(sound[2].firstIndex { $0 != 0 })
@@ -74,7 +74,7 @@ extension LiveTests {
       let path = try #require(try start.json()["take"] as? String)
       sleep(1)
       let frames = try #require((try graph.status()["take"] as? [String: Any])?["frames"] as? Int)
-      kill(graph.server.pid, SIGKILL)
+      graph.killServer()
       let killed = ContinuousClock.now
       let outcome = try #require(graph.program.wait(seconds: 10), "pinna run does not notice")
       #expect(ContinuousClock.now - killed < .seconds(3))

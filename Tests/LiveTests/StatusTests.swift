@@ -108,5 +108,31 @@ extension LiveTests {
       #expect(outcome.status == 0, "\(outcome)")
       #expect(try AudioClip(path: path).frames > 4800)
     }
+
+    @Test("HUP reads the preset's file again, or leaves all as it was; USR1 prints status")
+    func reload() throws {
+      let home = try PinnaHome()
+      let file = "config/pinna/field.yaml"
+      func preset(_ gain: String) -> String {
+        "title: Field\ndevice: phone5\ndataSource: Back\npolarPattern: stereo\n"
+          + "inputOrientation: portrait\ngain: \(gain)\n"
+      }
+      try home.folder.write(preset("-3"), to: file)
+      let graph = try LiveGraph(preset: "field", home: home)
+      try home.folder.write(preset("-9"), to: file)
+      graph.program.signal(SIGHUP)
+      #expect(try waitUntil(seconds: 3) { try graph.status()["gainDB"] as? Double == -9 })
+      try home.folder.write(preset("loud"), to: file)
+      graph.program.signal(SIGHUP)
+      usleep(300_000)
+      #expect(try graph.status()["gainDB"] as? Double == -9)
+      graph.program.signal(SIGUSR1)
+      usleep(300_000)
+      #expect(try graph.pinna("stop").status == 0)
+      let outcome = try #require(graph.program.wait(seconds: 5))
+      #expect(outcome.status == 0)
+      #expect(outcome.output.contains("field.yaml:6:7"), "\(outcome)")
+      #expect(outcome.output.contains("\"unpreparedPeriods\":0"), "\(outcome)")
+    }
   }
 }

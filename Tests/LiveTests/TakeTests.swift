@@ -1,5 +1,6 @@
 import AudioFiles
 import Foundation
+import JackClient
 import LiveSupport
 import TestSupport
 import Testing
@@ -24,6 +25,12 @@ extension LiveTests {
 
     func takes(_ graph: LiveGraph) throws -> [String] {
       try FileManager.default.contentsOfDirectory(atPath: graph.home.takesFolder).sorted()
+    }
+
+    /// Waits until `loops` loops more have been played, however fast freewheel is.
+    func listen(_ recorder: SignalRecorder, loops: Int) throws {
+      let end = recorder.frames + loops * Self.loop[0].count
+      try #require(waitUntil(seconds: 30) { recorder.frames >= end }, "the server stands still")
     }
 
     /// Frames in which `signal` is not what it was one loop before.
@@ -64,6 +71,7 @@ extension LiveTests {
           #expect(outcome.isOneSentence, "\(attempt): \(outcome)")
           #expect(outcome.error.contains("recording"), "\(attempt): \(outcome)")
         }
+        try listen(recorder, loops: 4)
         let after = try graph.status()
         #expect(settled(before) == settled(after), "\(before)\n\(after)")
         let stop = try graph.pinna("record", "stop", "--json")
@@ -73,6 +81,7 @@ extension LiveTests {
         #expect(change.status == 0)
         #expect(try change.json()["inputOrientation"] as? String == "landscapeLeft")
         #expect(try graph.status()["inputOrientation"] as? String == "landscapeLeft")
+        try listen(recorder, loops: 2)
         return (try #require(answer["take"] as? String), try #require(answer["frames"] as? Int))
       }
       let take = try AudioClip(path: path)
@@ -105,6 +114,7 @@ extension LiveTests {
           let status = try graph.status()
           #expect(status["inputChannels"] as? Int == count)
           #expect((status["take"] as? [String: Any])?["channels"] as? Int == count)
+          try listen(recorder, loops: 2)
           let stop = try graph.pinna("record", "stop", "--json")
           try #require(stop.status == 0, "\(stop)")
           return try #require(try stop.json()["take"] as? String)

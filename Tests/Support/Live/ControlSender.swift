@@ -9,6 +9,7 @@ public final class ControlSender {
   }
 
   private let descriptor: Int32
+  private var address = sockaddr_un()
 
   /// - Parameter answerable: false for a sender without an address, which cannot be answered.
   public init(runtimeFolder: String, name: String = "pinna", answerable: Bool = true) throws {
@@ -23,16 +24,10 @@ public final class ControlSender {
         }
       }
     }
-    var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)
     let path = "\(runtimeFolder)/pinna/\(name).sock"
     withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
-    let connected = withUnsafePointer(to: &address) {
-      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
-      }
-    }
-    guard connected == 0 else { throw SupportError("nobody listens at \(path)") }
+    guard access(path, W_OK) == 0 else { throw SupportError("nobody listens at \(path)") }
   }
 
   deinit { close(descriptor) }
@@ -40,7 +35,12 @@ public final class ControlSender {
   /// Waits where the receiver's queue is full; false where it does not take the packet.
   @discardableResult
   public func send(_ packet: [UInt8]) -> Bool {
-    Glibc.send(descriptor, packet, packet.count, Int32(MSG_NOSIGNAL)) == packet.count
+    withUnsafePointer(to: address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        let size = socklen_t(MemoryLayout<sockaddr_un>.size)
+        return sendto(descriptor, packet, packet.count, Int32(MSG_NOSIGNAL), $0, size) == packet.count
+      }
+    }
   }
 
   @discardableResult

@@ -15,6 +15,7 @@ public final class LiveGraph {
   public let sampleRate: Int
   private var connection: JackConnection?
   private let arguments: [String]
+  private var serverKilled = false
 
   private static let count = Atomic<Int>(0)
 
@@ -35,7 +36,29 @@ public final class LiveGraph {
     try connection!.activate()
   }
 
-  deinit { connection?.close() }
+  deinit {
+    connection?.close()
+    program.stop()
+    server.stop()
+    if serverKilled { releasePlace() }
+  }
+
+  /// A server that was killed keeps one of a machine's eight places until one of the same name ends well.
+  /// Other programs do this: libjack, in this process, still knows the dead server under the name.
+  private func releasePlace() {
+    guard
+      let successor = try? Program("/usr/bin/jackd", ["-n", server.name, "-r", "-p", "128", "-d", "dummy"])
+    else { return }
+    _ = waitUntil(seconds: 5) {
+      (try? Program.run("/usr/bin/jack_lsp", ["-s", server.name], seconds: 5))?.status == 0
+    }
+    successor.stop()
+  }
+
+  public func killServer() {
+    serverKilled = true
+    kill(server.pid, SIGKILL)
+  }
 
   /// Another `pinna run` like the first, which has ended.
   public func restart() throws {

@@ -40,8 +40,10 @@ public final class PinnaHome {
     ]) { $1 }
   }
 
-  /// The `pinna` that was built beside the tests.
+  /// The `pinna` that was built beside the tests, or the one that PINNA_BINARY names: `make soak` takes one with
+  /// RealtimeSanitizer.
   public static func binary() throws -> String {
+    if let named = ProcessInfo.processInfo.environment["PINNA_BINARY"] { return named }
     let beside = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
     let path = beside.appending(path: "pinna").path
     guard access(path, X_OK) == 0 else { throw SupportError("there is no \(path); run: swift build") }

@@ -38,7 +38,12 @@ public final class Program {
     try process.run()
   }
 
-  deinit {
+  deinit { stop() }
+
+  public var isRunning: Bool { process.isRunning }
+
+  /// Asks it to end, and makes it.
+  public func stop() {
     if process.isRunning { signal(SIGTERM) }
     if wait(seconds: 10) == nil {
       signal(SIGKILL)
@@ -46,7 +51,6 @@ public final class Program {
     }
   }
 
-  public var isRunning: Bool { process.isRunning }
   public func signal(_ number: Int32) { kill(process.processIdentifier, number) }
   public var errorText: String { text("error") }
 
