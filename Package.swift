@@ -10,7 +10,7 @@ func library(_ name: String, pkgConfig: String?, debian: String) -> Target {
 /// With PINNA_ONLY_REALTIME set, the package is the engine and its tests: what the sanitizers build.
 let onlyRealtime = Context.environment["PINNA_ONLY_REALTIME"] != nil
 let realtimeTargets: Set = [
-  "CRealtime", "CSndfile", "Acoustics", "AudioFiles", "Realtime", "TestSupport", "RealtimeTests",
+  "CFiles", "CRealtime", "CSndfile", "Acoustics", "AudioFiles", "Realtime", "TestSupport", "RealtimeTests",
 ]
 
 let package = Package(
@@ -23,11 +23,12 @@ let package = Package(
     library("CMysofa", pkgConfig: "libmysofa", debian: "libmysofa-dev"),
     library("CYaml", pkgConfig: "yaml-0.1", debian: "libyaml-dev"),
     library("CLapack", pkgConfig: "lapacke", debian: "liblapacke-dev"),
+    .systemLibrary(name: "CFiles", path: "Sources/CLibraries/CFiles"),
     .systemLibrary(name: "CRealtime", path: "Sources/CLibraries/CRealtime"),
 
     // Imports point one way: each line may use the lines above it.
     .target(name: "Acoustics"),
-    .target(name: "AudioFiles", dependencies: ["CSndfile"]),
+    .target(name: "AudioFiles", dependencies: ["CFiles", "CSndfile"]),
     .target(name: "Realtime", dependencies: ["CRealtime"]),
     .target(name: "FilterDesign", dependencies: ["Acoustics", "AudioFiles", "CMysofa", "CLapack"]),
     .target(name: "Session", dependencies: ["Acoustics", "FilterDesign", "CYaml"]),

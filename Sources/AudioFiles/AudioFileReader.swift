@@ -80,8 +80,13 @@ public struct AudioClip: Sendable {
     for (c, channel) in channels.enumerated() {
       for (n, sample) in channel.enumerated() { interleaved[n * channels.count + c] = sample }
     }
-    try interleaved.withUnsafeBufferPointer { (buffer) throws(AudioFileError) in
-      try writer.write(buffer)
+    do {
+      try interleaved.withUnsafeBufferPointer { (buffer) throws(AudioFileError) in
+        try writer.write(buffer)
+      }
+    } catch {
+      writer.abandon()
+      throw error
     }
     try writer.close()
   }

@@ -1,3 +1,4 @@
+import CFiles
 import CSndfile
 import Glibc
 
@@ -26,12 +27,12 @@ public final class AudioFileWriter {
     self.channels = channels
     replaces = replacing
     partPath = path + ".part"
-    if !replacing, access(path, F_OK) == 0 { throw AudioFileError("\(path) exists already") }
+    try Self.check(path, replacing: replacing)
     // Our own open, so that a name that exists, a symbolic link or a device is never written through.
-    if replacing { unlink(partPath) }
     descriptor = open(partPath, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o644)
     guard descriptor >= 0 else {
-      throw AudioFileError("cannot write \(partPath): \(String(cString: strerror(errno)))")
+      let remedy = errno == EEXIST ? "; an earlier run left it, remove it" : ""
+      throw AudioFileError("cannot write \(partPath): \(String(cString: strerror(errno)))\(remedy)")
     }
     let container = format == .floatRF64 ? SF_FORMAT_RF64 : SF_FORMAT_WAV
     var info = SF_INFO(
@@ -66,16 +67,18 @@ public final class AudioFileWriter {
     let written = Int(sf_writef_float(file, base, sf_count_t(frames)))
     framesWritten += max(0, written)
     if written != frames {
-      throw AudioFileError("\(path): only \(max(0, written)) of \(frames) frames could be written")
+      throw AudioFileError(
+        "\(path) could not be written to its end: \(AudioFileReader.lastError(file)), \(String(cString: strerror(errno)))"
+      )
     }
   }
 
   /// Makes what was written so far readable after a kill (header) and a power cut (data).
-  public func secure() {
+  public func secure() throws(AudioFileError) {
     guard let file else { return }
     sf_command(file, Int32(SFC_UPDATE_HEADER_NOW), nil, 0)
-    sf_write_sync(file)
-    fdatasync(descriptor)
+    // Where the file system writes late, this is where a full or dying disk is first heard of.
+    if fdatasync(descriptor) != 0 { throw failure("cannot secure \(partPath)") }
   }
 
   /// Finishes the file and gives it its name.
@@ -83,15 +86,33 @@ public final class AudioFileWriter {
     guard let file else { return }
     sf_close(file)
     self.file = nil
-    fdatasync(descriptor)
+    let synced = fdatasync(descriptor)
+    let fault = synced != 0 ? failure("cannot secure \(partPath)") : nil
     Glibc.close(descriptor)
-    if replaces {
-      guard rename(partPath, path) == 0 else { throw unnamed() }
-    } else {
-      // link() refuses a name that came into being meanwhile; rename() would overwrite it.
-      guard link(partPath, path) == 0 else { throw unnamed() }
-      unlink(partPath)
+    let named = replaces ? rename(partPath, path) : Self.renameToFree(partPath, path)
+    guard named == 0 else { throw failure("the sound is in \(partPath), but cannot be named \(path)") }
+    if let fault { throw fault }
+  }
+
+  /// Refuses what must not be replaced: anything but a regular file, and in a take's place anything at all.
+  private static func check(_ path: String, replacing: Bool) throws(AudioFileError) {
+    var information = stat()
+    guard lstat(path, &information) == 0 else { return }
+    guard replacing else { throw AudioFileError("\(path) exists already") }
+    guard information.st_mode & S_IFMT == S_IFREG else {
+      throw AudioFileError("\(path) exists and is not a regular file; give another name")
     }
+  }
+
+  /// Renames unless somebody has taken the name meanwhile. Falls back to a hard link on old file systems.
+  private static func renameToFree(_ part: String, _ path: String) -> Int32 {
+    if pinna_rename_to_free(part, path) == 0 { return 0 }
+    guard errno == EINVAL || errno == ENOSYS, link(part, path) == 0 else { return -1 }
+    return unlink(part)
+  }
+
+  private func failure(_ what: String) -> AudioFileError {
+    AudioFileError("\(what): \(String(cString: strerror(errno)))")
   }
 
   /// Gives up: what was written is removed.
@@ -101,10 +122,5 @@ public final class AudioFileWriter {
     self.file = nil
     Glibc.close(descriptor)
     unlink(partPath)
-  }
-
-  private func unnamed() -> AudioFileError {
-    AudioFileError(
-      "the sound is in \(partPath), but cannot be named \(path): \(String(cString: strerror(errno)))")
   }
 }

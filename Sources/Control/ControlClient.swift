@@ -9,8 +9,11 @@ public struct ControlClient {
   /// Sends `message` and waits for the answer: its exit status and its text, a JSON document where that is 0.
   public func request(_ message: OSCMessage, seconds: Double = 30) throws(Failure) -> Answer {
     let path = try RuntimeFolder.socket(named: name)
+    try RuntimeFolder.check()
     let descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     defer { close(descriptor) }
+    var patience = timeval(tv_sec: Int(seconds), tv_usec: 0)
+    setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
     // Bound to an address that the kernel picks, in no file system, so that the answer finds us.
     var own = sockaddr_un()
     own.sun_family = sa_family_t(AF_UNIX)

@@ -34,10 +34,8 @@ public final class ControlSocket {
     let bound = withSocketAddress(path) { bind(descriptor, $0, $1) }
     umask(old)
     guard bound == 0 else {
-      let reason = String(cString: strerror(errno))
-      close(descriptor)
-      close(lock)
-      throw Failure(.failed, "cannot make the control socket \(path): \(reason)")
+      // From here on deinit closes both.
+      throw Failure(.failed, "cannot make the control socket \(path): \(String(cString: strerror(errno)))")
     }
     chmod(path, 0o600)
   }

@@ -45,14 +45,14 @@ public final class Controller {
       }
       processor.poll()
     }
-    let result = processor.finishTake()
+    processor.finishTake()
     if case .serverGone = end {
       processor.giveUp(Answer(.noServer, "the JACK server has gone; start it again, then pinna run"))
     } else {
       processor.giveUp(Answer(.failed, "Pinna was stopped before this was done"))
     }
     processor.close()
-    return (end, result ?? processor.lastTake)
+    return (end, processor.notableTake)
   }
 
   /// The preset's file as it stands now; a take, or a file that is wrong, leaves everything as it was.
@@ -88,61 +88,13 @@ public final class Controller {
     case .recordStart: try processor.startTake(folder: TakeFolder(path: words.first), reply: reply)
     case .recordStop: try processor.stopTake(reply: reply)
     case .stop:
-      let result = processor.finishTake()
-      if let fault = result?.fault {
-        reply(Answer(.incompleteTake, "the take \(result!.path) is incomplete: \(fault)"))
+      processor.finishTake()
+      if let take = processor.notableTake, let fault = take.fault {
+        reply(Answer(.incompleteTake, "the take \(take.path) is incomplete: \(fault)"))
       } else {
         reply(Answer(.done, json(["stopped": true])))
       }
       stopping = true
     }
   }
-}
-
-/// One row of the OSC method table; the README's is made from it.
-public struct OSCMethod: Sendable {
-  enum Action: Sendable {
-    case status, inputs, set
-    case setOne(String)
-    case usePreset, recordStart, recordStop, stop
-  }
-
-  public let path: String
-  /// In words, for people.
-  public let arguments: String
-  public let effect: String
-  let action: Action
-  fileprivate let counts: ClosedRange<Int>
-
-  fileprivate func takes(_ count: Int) -> Bool {
-    if case .set = action { return count >= 2 && count % 2 == 0 }
-    return counts.contains(count)
-  }
-
-  init(_ path: String, _ arguments: String, _ counts: ClosedRange<Int>, _ effect: String, _ action: Action) {
-    self.path = path
-    self.arguments = arguments
-    self.counts = counts
-    self.effect = effect
-    self.action = action
-  }
-
-  public static let all: [OSCMethod] = [
-    OSCMethod("/pinna/status", "no arguments", 0...0, "everything that status prints, as JSON", .status),
-    OSCMethod("/pinna/inputs", "no arguments", 0...0, "inputs and data sources, as JSON", .inputs),
-    OSCMethod(
-      "/pinna/set", "pairs of strings, setting and value", 2...10, "several changes as one crossfade", .set),
-    OSCMethod("/pinna/set/data-source", "a string", 1...1, "change the data source", .setOne("data-source")),
-    OSCMethod("/pinna/set/pattern", "a string", 1...1, "change the polar pattern", .setOne("pattern")),
-    OSCMethod(
-      "/pinna/set/orientation", "a string", 1...1, "change the input orientation", .setOne("orientation")),
-    OSCMethod("/pinna/set/gain", "a number in dB", 1...1, "change the gain", .setOne("gain")),
-    OSCMethod("/pinna/set/mute", "on or off", 1...1, "fade out or in", .setOne("mute")),
-    OSCMethod("/pinna/preset/use", "a string", 1...1, "change to a preset", .usePreset),
-    OSCMethod(
-      "/pinna/record/start", "nothing, or a folder", 0...1, "start a take; changes are refused until it ends",
-      .recordStart),
-    OSCMethod("/pinna/record/stop", "no arguments", 0...0, "end the take", .recordStop),
-    OSCMethod("/pinna/stop", "no arguments", 0...0, "end the processor, finalising a take", .stop),
-  ]
 }

@@ -15,7 +15,7 @@ public final class ControllerEvents: Sendable {
   public func requestStatus() { status.store(true, ordering: .releasing) }
   public func serverGone(_ why: String) { reason.withLock { $0 = $0 ?? why } }
 
-  var stopRequested: Bool { stop.load(ordering: .acquiring) }
+  public var stopRequested: Bool { stop.load(ordering: .acquiring) }
   /// True once per request.
   func takeReload() -> Bool { reload.exchange(false, ordering: .acquiringAndReleasing) }
   func takeStatus() -> Bool { status.exchange(false, ordering: .acquiringAndReleasing) }

@@ -20,32 +20,27 @@ public final class Processor {
   private(set) var inForce: Setting
   /// What was accepted last: in force, or on its way.
   private(set) var wanted: Setting
-  private(set) var take: TakeWriter?
-  var lastTake: TakeWriter.Result?
-  private var pending: [UInt64: Pending] = [:]
-  private var swap: Swap?
+  var take: TakeWriter?
+  /// The take that `run` speaks of at its end: the first incomplete one, or else the last.
+  var notableTake: TakeWriter.Result?
   /// Who waits for the take's end, and until when the callback may take its time.
-  private var finishing: (reply: Reply, deadline: ContinuousClock.Instant)?
+  var finishing: (reply: Reply, deadline: ContinuousClock.Instant)?
+  var swap: DeviceSwap?
+  private var pending: [UInt64: Pending] = [:]
 
   /// A request that waits for the callback.
   private struct Pending {
-    enum Purpose {
-      case setting(Setting)
-      /// Silence, before another device takes over.
-      case fadeOut
-      case takeBegin
-      case takeEnd
-    }
     let purpose: Purpose
     let deadline: ContinuousClock.Instant
     var reply: Reply?
   }
 
-  /// Another device is taking over.
-  private struct Swap {
-    let setting: Setting
-    let sets: FilterSets
-    let reply: Reply
+  enum Purpose {
+    case setting(Setting)
+    /// Silence, before another device takes over.
+    case fadeOut
+    case takeBegin
+    case takeEnd
   }
 
   /// Opens the JACK client, installs the engine, joins the graph.
@@ -59,15 +54,14 @@ public final class Processor {
     engine = sets.makeEngine()
     inForce = setting
     wanted = setting
-    let filters = try sets.filters(for: setting.selection, of: setting.device)
     try client.install(engine, microphones: sets.bank.microphones, delayFrames: sets.bank.delayFrames)
     try client.activate()
-    try post(setting, filters: filters, reply: nil)
+    try post(setting, reply: nil)
     if connect { client.connectToHardware() }
   }
 
   /// True while a request waits for the callback.
-  var isBusy: Bool { !pending.isEmpty || finishing != nil }
+  var isBusy: Bool { !pending.isEmpty || finishing != nil || swap != nil }
 
   // MARK: Requests
 
@@ -77,7 +71,7 @@ public final class Processor {
     try refuseDuringSwap()
     var setting = wanted
     try setting.apply(changes)
-    try post(setting, filters: sets.filters(for: setting.selection, of: setting.device), reply: reply)
+    try post(setting, reply: reply)
   }
 
   func usePreset(_ name: String, reply: @escaping Reply) throws {
@@ -88,56 +82,11 @@ public final class Processor {
     var setting = Setting(preset: preset, device: device)
     setting.muted = wanted.muted
     if device == wanted.device {
-      try post(setting, filters: sets.filters(for: setting.selection, of: device), reply: reply)
-      return
+      try post(setting, reply: reply)
+    } else {
+      _ = try device.filterCase(for: setting.selection)
+      swap = DeviceSwap(to: setting, sampleRate: client.sampleRate, reply: reply)
     }
-    let newSets = try FilterSets(device: device, sampleRate: client.sampleRate)
-    _ = try newSets.filters(for: setting.selection, of: device)
-    let current = try sets.filters(for: wanted.selection, of: wanted.device)
-    let ticket = try change(to: current, gain: 0)
-    pending[ticket.number] = Pending(purpose: .fadeOut, deadline: deadline(), reply: nil)
-    swap = Swap(setting: setting, sets: newSets, reply: reply)
-  }
-
-  func startTake(folder: TakeFolder, reply: @escaping Reply) throws {
-    try refuseDuringTake()
-    try refuseDuringSwap()
-    let writer: TakeWriter
-    do {
-      writer = try TakeWriter(
-        folder: folder, preset: wanted.preset, channels: wanted.selection.polarPattern.channels,
-        sampleRate: client.sampleRate)
-    } catch {
-      throw Failure(.failed, error.description)
-    }
-    do {
-      let ticket = try engine.beginTake(into: writer.ring)
-      pending[ticket.number] = Pending(purpose: .takeBegin, deadline: deadline(), reply: reply)
-    } catch {
-      writer.abandon()
-      throw Failure(.failed, error.description)
-    }
-    take = writer
-  }
-
-  func stopTake(reply: @escaping Reply) throws {
-    guard take != nil, finishing == nil else {
-      throw Failure(.failed, "nothing is being recorded; start with: pinna record start")
-    }
-    let ticket = try engine.endTake()
-    pending[ticket.number] = Pending(purpose: .takeEnd, deadline: deadline(), reply: nil)
-    finishing = (reply, deadline())
-  }
-
-  /// Ends a take whatever the server does; what is in the ring reaches the disk.
-  func finishTake() -> TakeWriter.Result? {
-    guard let take else { return nil }
-    if client.isServerGone { take.abandon() } else { _ = try? engine.endTake() }
-    let end = ContinuousClock.now + .seconds(2)
-    while !take.isFinished, ContinuousClock.now < end { usleep(10_000) }
-    take.abandon()
-    finish(take, finishing?.reply)
-    return lastTake
   }
 
   /// Tells everyone who still waits for the callback that it will not answer.
@@ -155,17 +104,26 @@ public final class Processor {
   /// Hears the callback's reports and answers those who wait for them.
   func poll() {
     for report in engine.takeReports() { hear(report) }
-    for (ticket, waiting) in pending where waiting.reply != nil && ContinuousClock.now > waiting.deadline {
+    for (ticket, waiting) in pending where ContinuousClock.now > waiting.deadline { expire(ticket, waiting) }
+    pollSwap()
+    pollTake()
+  }
+
+  /// The callback has not answered in time: no period runs. What was asked for may still come when one does.
+  private func expire(_ ticket: UInt64, _ waiting: Pending) {
+    let stalled = Answer(.failed, "the JACK server runs no periods; try again when it does")
+    switch waiting.purpose {
+    case .setting, .takeEnd:
+      guard let reply = waiting.reply else { return }
       pending[ticket]?.reply = nil
-      waiting.reply?(Answer(.failed, "the JACK server runs no periods; the change waits until it does"))
-    }
-    if let finishing, let take {
-      if take.isFinished {
-        finish(take, finishing.reply)
-      } else if ContinuousClock.now > finishing.deadline, !take.ring.isFinished {
-        // No period has come to end it: what is in the ring is the take.
-        take.abandon()
-      }
+      reply(stalled)
+    case .fadeOut:
+      swap?.reply(stalled)
+      swap = nil
+    case .takeBegin:
+      pending[ticket] = nil
+      cancelTake()
+      waiting.reply?(stalled)
     }
   }
 
@@ -177,20 +135,19 @@ public final class Processor {
       case .setting(let setting):
         inForce = setting
         ended.reply?(Answer(.done, json(ChangeReport(setting))))
-      case .fadeOut: completeSwap()
+      case .fadeOut: install()
       case .takeBegin, .takeEnd: break
       }
     case .superseded(let ticket):
       let ended = pending.removeValue(forKey: ticket.number)
-      ended?.reply?(Answer(.failed, "superseded: a newer change came before this one could begin"))
+      ended?.reply?(Answer(.failed, "superseded by a newer change before it could begin; see: pinna status"))
     case .refused(let ticket, _):
       let ended = pending.removeValue(forKey: ticket.number)
       wanted = inForce
       ended?.reply?(Answer(.refused, recordingReason))
     case .takeBegan(let ticket, _):
-      guard let take else { return }
-      let ended = pending.removeValue(forKey: ticket.number)
-      ended?.reply?(Answer(.done, json(TakeAnswer(take: take.path, channels: take.channels))))
+      guard let ended = pending.removeValue(forKey: ticket.number), let take else { return }
+      ended.reply?(Answer(.done, json(TakeAnswer(take: take.path, channels: take.channels))))
     case .takeEnded(let ticket, let begun, _):
       pending[ticket.number] = nil
       let unbegun = pending.removeValue(forKey: begun.number)
@@ -202,115 +159,41 @@ public final class Processor {
     }
   }
 
-  private func finish(_ take: TakeWriter, _ reply: Reply?) {
-    let result = take.finish()
-    lastTake = result
-    self.take = nil
-    finishing = nil
-    if let fault = result.fault {
-      reply?(Answer(.incompleteTake, "the take \(result.path) is incomplete: \(fault)"))
-    } else {
-      reply?(
-        Answer(.done, json(TakeAnswer(take: result.path, channels: take.channels, frames: result.frames))))
-    }
-  }
-
   // MARK: Changes
 
-  private func post(_ setting: Setting, filters: FilterSet, reply: Reply?) throws {
-    let ticket = try change(to: filters, gain: setting.amplitude)
-    pending[ticket.number] = Pending(purpose: .setting(setting), deadline: deadline(), reply: reply)
+  /// Crossfades to `setting`; `reply` hears how that ended.
+  func post(_ setting: Setting, reply: Reply?) throws {
+    let filters = try sets.filters(for: setting.selection, of: setting.device)
+    try change(to: filters, gain: setting.amplitude, .setting(setting), reply)
     wanted = setting
   }
 
-  private func change(to filters: FilterSet, gain: Float) throws(Failure) -> Ticket {
-    do { return try engine.change(to: filters, gain: gain) } catch {
-      throw Failure(.failed, error.description)
-    }
+  func change(to filters: FilterSet, gain: Float, _ purpose: Purpose, _ reply: Reply?) throws {
+    keep(try engine.change(to: filters, gain: gain), purpose, reply)
   }
 
-  /// The outputs are silent: the other device's microphones and engine take over, and fade in.
-  private func completeSwap() {
-    guard let swap else { return }
-    self.swap = nil
-    do {
-      let newEngine = swap.sets.makeEngine()
-      try client.install(
-        newEngine, microphones: swap.sets.bank.microphones, delayFrames: swap.sets.bank.delayFrames)
-      engine = newEngine
-      sets = swap.sets
-      let filters = try sets.filters(for: swap.setting.selection, of: swap.setting.device)
-      try post(swap.setting, filters: filters, reply: swap.reply)
-    } catch {
-      swap.reply(Answer(.failed, "the device could not be changed: \(error)"))
-      // What sounded before sounds again.
-      if let filters = try? sets.filters(for: inForce.selection, of: inForce.device) {
-        try? post(inForce, filters: filters, reply: nil)
-      }
-    }
+  /// Keeps a request until the callback has answered it.
+  func keep(_ ticket: Ticket, _ purpose: Purpose, _ reply: Reply?) {
+    pending[ticket.number] = Pending(purpose: purpose, deadline: Self.deadline(), reply: reply)
   }
 
-  private func deadline() -> ContinuousClock.Instant { .now + .seconds(3) }
+  static func deadline() -> ContinuousClock.Instant { .now + .seconds(3) }
+
+  /// The callback runs another engine from now on.
+  func adopt(_ newEngine: Engine, _ newSets: FilterSets) {
+    engine = newEngine
+    sets = newSets
+  }
 
   private var recordingReason: String {
     "recording \(take?.path ?? "a take"): nothing may change until it ends; stop it with: pinna record stop"
   }
 
-  private func refuseDuringTake() throws(Failure) {
+  func refuseDuringTake() throws(Failure) {
     if take != nil { throw Failure(.refused, recordingReason) }
   }
 
-  private func refuseDuringSwap() throws(Failure) {
+  func refuseDuringSwap() throws(Failure) {
     if swap != nil { throw Failure(.failed, "another device is just taking over; try again in a moment") }
   }
-
-  // MARK: Status
-
-  var status: StatusReport {
-    let levels = engine.levels
-    let statistics = engine.statistics
-    let setting = inForce
-    return StatusReport(
-      state: take == nil ? "stopped" : "recording", preset: setting.preset, device: setting.device.name,
-      dataSource: setting.selection.dataSource, polarPattern: setting.selection.polarPattern,
-      inputOrientation: setting.selection.inputOrientation,
-      preferred: .init(
-        dataSource: wanted.selection.dataSource, polarPattern: wanted.selection.polarPattern,
-        inputOrientation: wanted.selection.inputOrientation),
-      layout: setting.layout, inputChannels: setting.selection.polarPattern.channels,
-      gainDB: setting.gain.value, muted: setting.muted, microphones: sets.bank.microphones.count,
-      sampleRate: client.sampleRate, period: client.period, latencyFrames: sets.bank.delayFrames,
-      dspLoad: client.dspLoad, xruns: client.xruns,
-      levels: .init(
-        microphones: zip(sets.bank.microphones, levels).map { .init($0, $1) },
-        outputs: zip(ArrayClient.outputNames, levels.suffix(2)).map { .init($0, $1) }),
-      rejectedSamples: statistics.rejectedSamples, clippedSamples: statistics.clippedSamples,
-      unpreparedPeriods: statistics.unpreparedPeriods,
-      take: take.map { .init(path: $0.path, frames: $0.frames, channels: $0.channels) })
-  }
-}
-
-/// The answer to every change (S14).
-struct ChangeReport: Encodable {
-  let preset: String
-  let dataSource: String
-  let polarPattern: PolarPattern
-  let inputOrientation: InputOrientation
-  let layout: StereoLayout?
-  let inputChannels: Int
-
-  init(_ setting: Setting) {
-    preset = setting.preset
-    dataSource = setting.selection.dataSource
-    polarPattern = setting.selection.polarPattern
-    inputOrientation = setting.selection.inputOrientation
-    layout = setting.layout
-    inputChannels = setting.selection.polarPattern.channels
-  }
-}
-
-struct TakeAnswer: Encodable {
-  let take: String
-  let channels: Int
-  var frames: Int?
 }

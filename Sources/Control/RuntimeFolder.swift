@@ -31,16 +31,20 @@ public enum RuntimeFolder {
 
   /// Makes the folder, or checks that the one that is there is ours alone.
   public static func prepare() throws(Failure) {
-    let path = path()
-    if mkdir(path, 0o700) == 0 { return }
-    var information = stat()
-    guard lstat(path, &information) == 0 else {
-      throw Failure(.failed, "cannot make the runtime folder \(path): \(String(cString: strerror(errno)))")
+    if mkdir(path(), 0o700) != 0, errno != EEXIST {
+      throw Failure(.failed, "cannot make the runtime folder \(path()): \(String(cString: strerror(errno)))")
     }
+    try check()
+  }
+
+  /// Whoever owns the folder could answer in our name: one that is there must be ours alone.
+  static func check() throws(Failure) {
+    var information = stat()
+    guard lstat(path(), &information) == 0 else { return }
     let isFolder = information.st_mode & S_IFMT == S_IFDIR
     guard isFolder, information.st_uid == getuid(), information.st_mode & 0o077 == 0 else {
       throw Failure(
-        .failed, "\(path) is not a folder that only you can enter; remove it, or set XDG_RUNTIME_DIR")
+        .failed, "\(path()) is not a folder that only you can enter; remove it, or set XDG_RUNTIME_DIR")
     }
   }
 }

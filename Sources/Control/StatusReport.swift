@@ -33,6 +33,8 @@ struct StatusReport: Encodable {
     let path: String
     let frames: Int
     let channels: Int
+    /// Why nothing reaches the disk any more.
+    let fault: String?
   }
 
   let state: String
@@ -63,6 +65,8 @@ struct StatusReport: Encodable {
 func json(_ value: some Encodable) -> String {
   let encoder = JSONEncoder()
   encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-  let data = try! encoder.encode(value)
+  encoder.nonConformingFloatEncodingStrategy = .convertToString(
+    positiveInfinity: "inf", negativeInfinity: "-inf", nan: "nan")
+  guard let data = try? encoder.encode(value) else { return "{}" }
   return String(decoding: data, as: UTF8.self)
 }

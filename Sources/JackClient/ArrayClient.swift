@@ -61,12 +61,21 @@ public final class ArrayClient: Sendable {
     let known = Dictionary(
       uniqueKeysWithValues: zip(old?.names ?? [], (old?.microphones ?? []).map(PortHandle.init)))
     var ports: [OpaquePointer] = []
-    for name in names {
-      if let kept = known[name] {
-        ports.append(kept.port)
-      } else {
-        ports.append(try connection.registerPort(name, .input))
+    var fresh: [OpaquePointer] = []
+    do {
+      for name in names {
+        if let kept = known[name] {
+          ports.append(kept.port)
+        } else {
+          let port = try connection.registerPort(name, .input)
+          fresh.append(port)
+          ports.append(port)
+        }
       }
+    } catch {
+      // All or none: a port that nobody knows would stand in the way of the next try.
+      for port in fresh { connection.unregisterPort(port) }
+      throw error
     }
     let new = ArrayPorts(
       engine: engine, names: names, microphones: ports, left: left.port, right: right.port,

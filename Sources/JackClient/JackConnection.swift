@@ -1,6 +1,6 @@
 import CJack
 import CRealtime
-import Glibc
+import Foundation
 import Synchronization
 
 /// A client of a JACK server: opened, given a process callback, activated, closed.
@@ -105,10 +105,17 @@ public final class JackConnection: @unchecked Sendable {
     guard jack_activate(client) == 0 else { throw .activationFailed }
   }
 
-  /// Leaves the graph; the callback does not run again.
+  /// Leaves the graph; the callback does not run again. Closing can hang after a server died: then the client is
+  /// left behind.
   public func close() {
     guard !closed.exchange(true, ordering: .acquiringAndReleasing) else { return }
-    jack_client_close(client)
+    let handle = PortHandle(client)
+    let done = DispatchSemaphore(value: 0)
+    Thread.detachNewThread {
+      jack_client_close(handle.port)
+      done.signal()
+    }
+    _ = done.wait(timeout: .now() + 2)
   }
   private let closed = Atomic<Bool>(false)
 

@@ -14,6 +14,8 @@ final class Trampoline: @unchecked Sendable {
   let freewheeling = Atomic<Bool>(false)
   let outputs = Mutex<[PortHandle]>([])
   private var current: ArrayPorts?
+  /// What a callback that stands still may yet use, and the call after which it does not.
+  private var retired: [(ports: ArrayPorts, free: Int)] = []
 
   /// JACK's realtime thread.
   func run(_ frames: UInt32) {
@@ -36,18 +38,22 @@ final class Trampoline: @unchecked Sendable {
   private func awaitRoom(_ frames: UInt32) {
     guard let address = UnsafeRawPointer(bitPattern: ports.load(ordering: .acquiring)) else { return }
     let engine = Unmanaged<ArrayPorts>.fromOpaque(address)._withUnsafeGuaranteedRef { $0.engine }
-    for _ in 0..<10_000 where !engine.hasRoomInTake(frames: Int(frames)) { usleep(500) }
+    for _ in 0..<10_000 where freewheeling.load(ordering: .relaxed) {
+      if engine.hasRoomInTake(frames: Int(frames)) { return }
+      usleep(500)
+    }
   }
 
-  /// Control thread: from now on the callback uses `new`. Returns when it has let go of what came before.
+  /// Control thread: from now on the callback uses `new`. Returns when it has let go of what came before; where
+  /// it does not within a second, that is kept until it must have.
   func replace(with new: ArrayPorts) {
     let old = current
     current = new
     ports.store(UInt(bitPattern: Unmanaged.passUnretained(new).toOpaque()), ordering: .releasing)
-    guard old != nil, active.load(ordering: .acquiring) else { return }
-    let seen = calls.load(ordering: .acquiring)
-    // A server that stands still for a second has no callback running either.
-    for _ in 0..<1000 where calls.load(ordering: .acquiring) < seen + 2 { usleep(1000) }
-    withExtendedLifetime(old) {}
+    guard let old, active.load(ordering: .acquiring) else { return }
+    let free = calls.load(ordering: .acquiring) + 2
+    for _ in 0..<1000 where calls.load(ordering: .acquiring) < free { usleep(1000) }
+    retired.removeAll { calls.load(ordering: .acquiring) >= $0.free }
+    if calls.load(ordering: .acquiring) < free { retired.append((old, free)) }
   }
 }

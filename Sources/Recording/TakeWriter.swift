@@ -23,9 +23,11 @@ public final class TakeWriter: Sendable {
   public let sampleRate: Int
   public let ring: TakeRing
   private let progress = Mutex<Result?>(nil)
+  private let trouble = Mutex<String?>(nil)
   private let written = Atomic<Int>(0)
   private let done = DispatchSemaphore(value: 0)
   private let abandoned = Atomic<Bool>(false)
+  private let unwanted = Atomic<Bool>(false)
 
   /// Opens the file and starts the disk thread, which waits for the ring. Errors come now, not during the take.
   public init(folder: TakeFolder, preset: String, channels: Int, sampleRate: Int) throws(TakeError) {
@@ -58,8 +60,17 @@ public final class TakeWriter: Sendable {
   /// Frames on disk so far.
   public var frames: Int { written.load(ordering: .relaxed) }
 
-  /// The take never began, or its callback is gone: finish with what is there.
+  /// Why nothing reaches the disk any more; nil while all is well.
+  public var fault: String? { trouble.withLock { $0 } }
+
+  /// The callback is gone: finish with what is there.
   public func abandon() { abandoned.store(true, ordering: .releasing) }
+
+  /// The take never began: leave no file.
+  public func discard() {
+    unwanted.store(true, ordering: .releasing)
+    abandon()
+  }
 
   /// Waits until everything is on disk and the file has its name.
   public func finish() -> Result {
@@ -75,18 +86,36 @@ public final class TakeWriter: Sendable {
     var position = 0
     var secured = ContinuousClock.now
     var last = false
-    while !last {
-      // Asked before draining: what was written before it is then there.
-      last = ring.isFinished || abandoned.load(ordering: .acquiring)
-      ring.drain(position: &position, frames: disk.write, gap: disk.write)
-      written.store(position, ordering: .relaxed)
+    func tick() {
+      written.store(disk.framesWritten, ordering: .relaxed)
       if ContinuousClock.now - secured > .seconds(1) {
         disk.secure()
         secured = .now
       }
+      if let fault = disk.fault { trouble.withLock { $0 = fault } }
+    }
+    while !last {
+      // Asked before draining: what was written before it is then there.
+      last = ring.isFinished || abandoned.load(ordering: .acquiring)
+      ring.drain(
+        position: &position,
+        frames: {
+          disk.write($0)
+          tick()
+        },
+        gap: {
+          disk.write($0)
+          tick()
+        })
+      tick()
       if !last { usleep(20_000) }
     }
-    let fault = disk.close()
+    if unwanted.load(ordering: .acquiring) {
+      disk.discard()
+    } else {
+      disk.close()
+    }
+    let fault = disk.fault
     let lost = ring.lostFrames
     let gapFault = lost > 0 ? "\(lost) frames are silence: the disk could not keep up" : nil
     progress.withLock {
@@ -99,7 +128,8 @@ public final class TakeWriter: Sendable {
 private final class DiskJob: @unchecked Sendable {
   // Unchecked: made by the controller, then used by the disk thread alone.
   private let file: AudioFileWriter
-  private var fault: String?
+  private(set) var fault: String?
+  var framesWritten: Int { file.framesWritten }
 
   init(file: AudioFileWriter) { self.file = file }
 
@@ -119,12 +149,13 @@ private final class DiskJob: @unchecked Sendable {
   }
 
   func secure() {
-    if fault == nil { file.secure() }
+    guard fault == nil else { return }
+    do { try file.secure() } catch { fault = error.description }
   }
 
-  /// Returns what is wrong with the take, if anything is.
-  func close() -> String? {
+  func close() {
     do { try file.close() } catch { fault = fault ?? error.description }
-    return fault
   }
+
+  func discard() { file.abandon() }
 }

@@ -15,7 +15,7 @@ enum DesignProgress {
       guard let previous = fresh else { return }
       if terminal {
         let text = "\rdesigning the filters of \(device): \(percent) %\(percent >= 100 ? "\n" : "")"
-        FileHandle.standardError.write(Data(text.utf8))
+        try? FileHandle.standardError.write(contentsOf: Data(text.utf8))
       } else if previous < 0 {
         Tool.complain("designing the filters of \(device); they are kept for the next time")
       }

@@ -48,7 +48,7 @@ extension Verb {
           name: arguments.name, server: arguments["--server"], setting: setting, library: library,
           connect: arguments.has("--connect"), progress: DesignProgress.show(setting.device.name),
           onShutdown: { events.serverGone($0) })
-      } catch JackError.noServer where ContinuousClock.now < end {
+      } catch JackError.noServer where ContinuousClock.now < end && !events.stopRequested {
         usleep(100_000)
       }
     }

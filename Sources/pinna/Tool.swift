@@ -77,6 +77,7 @@ enum Tool {
 
   /// Errors and progress go to standard error; results to standard output.
   static func complain(_ sentence: String) {
-    FileHandle.standardError.write(Data("pinna: \(sentence)\n".utf8))
+    // Nobody may be listening any more: a closed terminal must not end a take.
+    try? FileHandle.standardError.write(contentsOf: Data("pinna: \(sentence)\n".utf8))
   }
 }

@@ -1,0 +1,68 @@
+import Acoustics
+import Foundation
+import Synchronization
+
+/// Another device on its way in: its filters are designed on a thread of their own, then the outputs fade out,
+/// then its microphones and engine take over and fade in.
+struct DeviceSwap {
+  let setting: Setting
+  let reply: Processor.Reply
+  /// The outputs are fading out; nothing is left to wait for but the callback.
+  var isFading = false
+  private let design: FilterDesignJob
+
+  init(to setting: Setting, sampleRate: Int, reply: @escaping Processor.Reply) {
+    self.setting = setting
+    self.reply = reply
+    design = FilterDesignJob(device: setting.device, sampleRate: sampleRate)
+  }
+
+  /// Nil while the filters are being designed.
+  var result: Result<FilterSets, Failure>? { design.result.withLock { $0 } }
+}
+
+/// Filters of one device, designed (or read from the cache) on a thread of their own.
+private final class FilterDesignJob: Sendable {
+  let result = Mutex<Result<FilterSets, Failure>?>(nil)
+
+  init(device: Device, sampleRate: Int) {
+    Thread.detachNewThread { [self] in
+      let outcome = Result { try FilterSets(device: device, sampleRate: sampleRate) }
+      result.withLock { $0 = outcome.mapError { Failure($0) } }
+    }
+  }
+}
+
+extension Processor {
+  /// Goes on where the design is ready.
+  func pollSwap() {
+    guard let swap, !swap.isFading, let result = swap.result else { return }
+    do {
+      _ = try result.get()
+      let current = try sets.filters(for: wanted.selection, of: wanted.device)
+      try change(to: current, gain: 0, .fadeOut, nil)
+      self.swap?.isFading = true
+    } catch {
+      self.swap = nil
+      swap.reply(Answer(Failure(error)))
+    }
+  }
+
+  /// The outputs are silent: the other device takes over. Where it cannot, what sounded before sounds again.
+  func install() {
+    defer { swap = nil }
+    guard let swap, let new = try? swap.result?.get() else {
+      try? post(inForce, reply: nil)
+      return
+    }
+    do {
+      let newEngine = new.makeEngine()
+      try client.install(newEngine, microphones: new.bank.microphones, delayFrames: new.bank.delayFrames)
+      adopt(newEngine, new)
+      try post(swap.setting, reply: swap.reply)
+    } catch {
+      swap.reply(Answer(.failed, "the device could not be changed: \(error)"))
+      try? post(inForce, reply: nil)
+    }
+  }
+}

@@ -1,0 +1,29 @@
+import Acoustics
+import JackClient
+import Realtime
+
+extension Processor {
+  /// What is in force, and how it goes.
+  var status: StatusReport {
+    let levels = engine.levels
+    let statistics = engine.statistics
+    let setting = inForce
+    return StatusReport(
+      state: take == nil ? "stopped" : "recording", preset: setting.preset, device: setting.device.name,
+      dataSource: setting.selection.dataSource, polarPattern: setting.selection.polarPattern,
+      inputOrientation: setting.selection.inputOrientation,
+      preferred: .init(
+        dataSource: wanted.selection.dataSource, polarPattern: wanted.selection.polarPattern,
+        inputOrientation: wanted.selection.inputOrientation),
+      layout: setting.layout, inputChannels: setting.selection.polarPattern.channels,
+      gainDB: setting.gain.value, muted: setting.muted, microphones: sets.bank.microphones.count,
+      sampleRate: client.sampleRate, period: client.period, latencyFrames: sets.bank.delayFrames,
+      dspLoad: client.dspLoad, xruns: client.xruns,
+      levels: .init(
+        microphones: zip(sets.bank.microphones, levels).map { .init($0, $1) },
+        outputs: zip(ArrayClient.outputNames, levels.suffix(2)).map { .init($0, $1) }),
+      rejectedSamples: statistics.rejectedSamples, clippedSamples: statistics.clippedSamples,
+      unpreparedPeriods: statistics.unpreparedPeriods,
+      take: take.map { .init(path: $0.path, frames: $0.frames, channels: $0.channels, fault: $0.fault) })
+  }
+}
