@@ -1,15 +1,15 @@
 /// Zeroed floats on a cache-line boundary, owned and freed by one type.
-struct AlignedMemory {
-  let floats: UnsafeMutablePointer<Float>
+package struct AlignedMemory {
+  package let floats: UnsafeMutablePointer<Float>
   let count: Int
 
-  init(count: Int) {
+  package init(count: Int) {
     let raw = UnsafeMutableRawPointer.allocate(byteCount: max(count, 16) * 4, alignment: 64)
     floats = raw.initializeMemory(as: Float.self, repeating: 0, count: max(count, 16))
     self.count = count
   }
 
-  func free() { UnsafeMutableRawPointer(floats).deallocate() }
+  package func free() { UnsafeMutableRawPointer(floats).deallocate() }
 }
 
 /// Vectors of eight floats, the width that every loop here works in.

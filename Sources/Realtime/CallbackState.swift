@@ -8,6 +8,8 @@ struct CallbackState: BitwiseCopyable {
   }
 
   var convolver: Unmanaged<Convolver>?
+  /// The convolver has not seen all that the history holds, and must be refilled from it.
+  var isBehind = false
   /// Nil until the first change: silence.
   var current: Sound?
   var next: Sound?

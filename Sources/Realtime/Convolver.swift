@@ -45,7 +45,8 @@ final class Convolver: @unchecked Sendable {
   @_noLocks @_noAllocation
   func name() -> Int { serial }
 
-  /// Takes over in mid-stream: transforms what every partition would have seen, had it run all along.
+  /// Takes over in mid-stream, or catches up: transforms what every partition would have seen, had it run all
+  /// along, up to and with the period that `history` ends with.
   @_noLocks @_noAllocation
   func refill(from history: borrowing InputHistory) {
     var age = plan.partitions &- 1

@@ -2,7 +2,7 @@ import Synchronization
 
 /// Microphones in, left and right out: what runs in the process callback.
 ///
-/// Two sides share it. The *callback* calls `process` and nothing else. The *control side* is everybody else:
+/// Two sides share it. The *callback*'s thread calls `process`, and in freewheel `hasRoomInTake`. The *control side* is everybody else:
 /// its methods (`Engine+Control.swift`) may be called from any thread but the callback's, and take a lock that
 /// the callback never sees. Between the two stand one queue each way, one hand-over place for a prepared
 /// convolver, and counters.
@@ -82,16 +82,15 @@ public final class Engine: @unchecked Sendable {
   private func adoptConvolver(_ frames: Int) {
     let running = state.pointee.convolver
     if let running, running._withUnsafeGuaranteedRef({ $0.fits(frames: frames) }) { return }
+    // Read before the exchange: from then on the control side may free the one that ran.
+    var replaced: Int?
+    if let running { replaced = running._withUnsafeGuaranteedRef { $0.name() } }
     // Acquiring: what the control side built is there before we use it.
     let address = prepared.exchange(0, ordering: .acquiring)
     guard let pointer = UnsafeRawPointer(bitPattern: address) else { return }
-    let convolver = Unmanaged<Convolver>.fromOpaque(pointer)
-    let history = history
-    convolver._withUnsafeGuaranteedRef { $0.refill(from: history.pointee) }
-    state.pointee.convolver = convolver
-    if let running {
-      reports.push(.convolverReplaced(serial: running._withUnsafeGuaranteedRef { $0.name() }))
-    }
+    state.pointee.convolver = Unmanaged<Convolver>.fromOpaque(pointer)
+    state.pointee.isBehind = true
+    if let replaced { reports.push(.convolverReplaced(serial: replaced)) }
   }
 
   /// Applies what the controller sent, a bounded number per period, while there is room to answer.
@@ -177,10 +176,16 @@ public final class Engine: @unchecked Sendable {
       period.left.clear(count: period.frames)
       period.right.clear(count: period.frames)
       counters.unpreparedPeriods.wrappingAdd(1, ordering: .relaxed)
+      state.pointee.isBehind = true
       return
     }
     let history = history
-    convolver._withUnsafeGuaranteedRef { $0.advance(history.pointee) }
+    if state.pointee.isBehind {
+      convolver._withUnsafeGuaranteedRef { $0.refill(from: history.pointee) }
+      state.pointee.isBehind = false
+    } else {
+      convolver._withUnsafeGuaranteedRef { $0.advance(history.pointee) }
+    }
     if let next = state.pointee.next {
       crossfade(convolver, to: next, period)
     } else {

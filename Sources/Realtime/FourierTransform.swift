@@ -32,7 +32,7 @@ package struct FourierTransform {
     scratch.free()
   }
 
-  /// Transforms `size` values in place. For the inverse, exchange the arguments.
+  /// Transforms `size` values in place, in `AlignedMemory`. For the inverse, exchange the arguments.
   @_noLocks @_noAllocation
   package func forward(_ re: UnsafeMutablePointer<Float>, _ im: UnsafeMutablePointer<Float>) {
     var fromRe = re

@@ -41,6 +41,12 @@ public struct OfflineRun {
     position += frames
   }
 
+  /// Drops what has come out so far.
+  public mutating func forget() {
+    left = []
+    right = []
+  }
+
   /// Periods of `frames` until `total` frames are done; what the last one holds beyond is dropped.
   public mutating func run(total: Int, period frames: Int) {
     engine.prepare(period: frames)

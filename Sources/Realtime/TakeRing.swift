@@ -109,7 +109,8 @@ public final class TakeRing: @unchecked Sendable {
         }
         run = min(run, next.start - position)
       }
-      run = min(run, capacityFrames - cursor.readIndex())
+      // In pieces, so that room comes free while a slow disk still writes.
+      run = min(run, capacityFrames - cursor.readIndex(), 8192)
       guard run > 0 else { return }
       let start = samples.floats + cursor.readIndex() * channels
       defer { cursor.consumed(run) }

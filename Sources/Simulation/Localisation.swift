@@ -91,13 +91,16 @@ private struct VoiceAnalysis {
   }
 
   private static func spectrum(_ signal: [Float], _ size: Int) -> [SIMD2<Double>] {
-    var re = signal + [Float](repeating: 0, count: size - signal.count)
-    var im = [Float](repeating: 0, count: size)
+    let re = AlignedMemory(count: size)
+    let im = AlignedMemory(count: size)
     let transform = FourierTransform(size: size)
-    defer { transform.free() }
-    re.withUnsafeMutableBufferPointer { re in
-      im.withUnsafeMutableBufferPointer { im in transform.forward(re.baseAddress!, im.baseAddress!) }
+    defer {
+      re.free()
+      im.free()
+      transform.free()
     }
-    return (0...size / 2).map { [Double(re[$0]), Double(im[$0])] }
+    for (n, sample) in signal.enumerated() { re.floats[n] = sample }
+    transform.forward(re.floats, im.floats)
+    return (0...size / 2).map { [Double(re.floats[$0]), Double(im.floats[$0])] }
   }
 }
