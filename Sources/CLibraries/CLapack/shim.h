@@ -1,5 +1,5 @@
 #pragma once
-// Structures instead of C99 complex numbers, which Swift does not import.
-#define LAPACK_COMPLEX_STRUCTURE
+// Complex pointers arrive in Swift as OpaquePointer: Debian's lapacke.h has C99 complex numbers, which Swift does
+// not import, whatever LAPACK_COMPLEX_STRUCTURE says.
 #include <lapacke.h>
 #include <cblas.h>
