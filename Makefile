@@ -1,5 +1,5 @@
 # Pinna. Two commands matter: `make run` and `make test`; both can be run again, on a fresh Debian 12 too.
-.PHONY: run test build install-packages lint sanitize soak format clean
+.PHONY: run test build install-packages lint sanitize sanitize-live soak format clean
 
 SANITIZE_REALTIME = --scratch-path .build/rtsan -Xswiftc -Xclang-linker -Xswiftc -fsanitize=realtime
 SANITIZE_REALTIME_PRODUCT = --scratch-path .build/rtsan-pinna -Xswiftc -Xclang-linker -Xswiftc -fsanitize=realtime
@@ -26,6 +26,7 @@ test: install-packages lint
 	@echo "== The README's tables and commands"
 	swift test -c release --skip-build --filter DocsTests
 	@$(MAKE) --no-print-directory sanitize
+	@$(MAKE) --no-print-directory sanitize-live
 
 ## The engine and its queues under three sanitizers; each stops at its first report.
 sanitize: export PINNA_ONLY_REALTIME = 1
@@ -38,13 +39,17 @@ sanitize:
 	@echo "== AddressSanitizer"
 	ASAN_OPTIONS=halt_on_error=1 swift test --disable-xctest -c release $(SANITIZE_ADDRESS)
 
-## Long runs: a minute of changes in a live graph, the processor under RealtimeSanitizer.
-soak: install-packages
-	@echo "== The processor with RealtimeSanitizer, 60 s of changes"
+## The whole processor in a live graph under RealtimeSanitizer: changes every 20 ms, a new period every second.
+sanitize-live:
+	@echo "== The processor in a live graph under RealtimeSanitizer"
 	swift build -c release --build-tests
 	swift build -c release --product pinna $(SANITIZE_REALTIME_PRODUCT)
-	PINNA_BINARY=$(CURDIR)/.build/rtsan-pinna/release/pinna PINNA_SOAK_SECONDS=60 \
+	PINNA_BINARY=$(CURDIR)/.build/rtsan-pinna/release/pinna \
 	  swift test -c release --skip-build --filter SoakTests
+
+## Long runs: the same for a minute each.
+soak: export PINNA_SOAK_SECONDS = 60
+soak: install-packages sanitize-live
 
 build: install-packages
 	swift build -c release --product pinna

@@ -17,6 +17,8 @@ public final class Controller {
   private let events: ControllerEvents
   private let tell: (String) -> Void
   private var stopping = false
+  /// The take that a stop ended.
+  private var ended: TakeWriter.Result?
 
   /// - Parameter tell: prints a line for whoever watches the processor.
   public init(
@@ -28,7 +30,8 @@ public final class Controller {
     self.tell = tell
   }
 
-  /// Serves until somebody stops it or the server goes. A take is finalised; its result is returned.
+  /// Serves until somebody stops it or the server goes. A take is finalised; its result is
+  /// returned, or that of an earlier one that is incomplete.
   public func run() -> (end: End, take: TakeWriter.Result?) {
     var end = End.stopped
     while !stopping {
@@ -45,14 +48,14 @@ public final class Controller {
       }
       processor.poll()
     }
-    processor.finishTake()
+    let last = processor.finishTake() ?? ended
     if case .serverGone = end {
       processor.giveUp(Answer(.noServer, "the JACK server has gone; start it again, then pinna run"))
     } else {
       processor.giveUp(Answer(.failed, "Pinna was stopped before this was done"))
     }
     processor.close()
-    return (end, processor.notableTake)
+    return (end, processor.incompleteTake ?? last)
   }
 
   /// The preset's file as it stands now; a take, or a file that is wrong, leaves everything as it was.
@@ -88,8 +91,8 @@ public final class Controller {
     case .recordStart: try processor.startTake(folder: TakeFolder(path: words.first), reply: reply)
     case .recordStop: try processor.stopTake(reply: reply)
     case .stop:
-      processor.finishTake()
-      if let take = processor.notableTake, let fault = take.fault {
+      ended = processor.finishTake()
+      if let take = processor.incompleteTake, let fault = take.fault {
         reply(Answer(.incompleteTake, "the take \(take.path) is incomplete: \(fault)"))
       } else {
         reply(Answer(.done, json(["stopped": true])))

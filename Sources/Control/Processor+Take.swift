@@ -33,14 +33,14 @@ extension Processor {
     take = nil
   }
 
-  /// Ends a take whatever the server does; what is in the ring reaches the disk.
-  func finishTake() {
-    guard let take else { return }
+  /// Ends a take whatever the server does; what is in the ring reaches the disk. Nil where none is running.
+  func finishTake() -> TakeWriter.Result? {
+    guard let take else { return nil }
     if client.isServerGone { take.abandon() } else { _ = try? engine.endTake() }
     let end = ContinuousClock.now + .seconds(2)
     while !take.isFinished, ContinuousClock.now < end { usleep(10_000) }
     take.abandon()
-    finish(take, finishing?.reply)
+    return finish(take, finishing?.reply)
   }
 
   func pollTake() {
@@ -53,9 +53,10 @@ extension Processor {
     }
   }
 
-  private func finish(_ take: TakeWriter, _ reply: Reply?) {
+  @discardableResult
+  private func finish(_ take: TakeWriter, _ reply: Reply?) -> TakeWriter.Result {
     let result = take.finish()
-    if notableTake?.fault == nil { notableTake = result }
+    if incompleteTake == nil, result.fault != nil { incompleteTake = result }
     self.take = nil
     finishing = nil
     if let fault = result.fault {
@@ -64,5 +65,6 @@ extension Processor {
       reply?(
         Answer(.done, json(TakeAnswer(take: result.path, channels: take.channels, frames: result.frames))))
     }
+    return result
   }
 }

@@ -21,8 +21,8 @@ public final class Processor {
   /// What was accepted last: in force, or on its way.
   private(set) var wanted: Setting
   var take: TakeWriter?
-  /// The take that `run` speaks of at its end: the first incomplete one, or else the last.
-  var notableTake: TakeWriter.Result?
+  /// The first incomplete one: `run` ends with 7 for it, however well later ones went.
+  var incompleteTake: TakeWriter.Result?
   /// Who waits for the take's end, and until when the callback may take its time.
   var finishing: (reply: Reply, deadline: ContinuousClock.Instant)?
   var swap: DeviceSwap?
