@@ -41,11 +41,15 @@ public struct Setting: Hashable, Sendable {
     }
   }
 
-  static let keys = ["data-source", "pattern", "orientation", "gain", "mute"]
+  /// What can be changed, as words; each is an option of `pinna set`.
+  public static let keys = ["data-source", "pattern", "orientation", "gain", "mute"]
 
   private static func gain(_ text: String) throws -> Decibels {
     guard let number = Double(text), Preset.gainRange.contains(number) else {
-      throw Failure(.usage, "a gain of \"\(text)\" dB is not usable; give a number from -60 to 24")
+      throw Failure(
+        .usage,
+        "a gain of \"\(text)\" dB is not usable; give a number from \(Int(Preset.gainRange.lowerBound)) to \(Int(Preset.gainRange.upperBound))"
+      )
     }
     return Decibels(number)
   }

@@ -78,8 +78,7 @@ public final class ArrayClient: Sendable {
       throw error
     }
     let new = ArrayPorts(
-      engine: engine, names: names, microphones: ports, left: left.port, right: right.port,
-      client: connection.client)
+      engine: engine, names: names, microphones: ports, left: left.port, right: right.port)
     engine.prepare(period: connection.period)
     shared.values.withLock {
       $0.ports = new

@@ -11,7 +11,6 @@ final class ArrayPorts: @unchecked Sendable {
   let names: [String]
   let microphones: [OpaquePointer]
   private let callbackEngine: Unmanaged<Engine>
-  private let client: OpaquePointer
   private let count: Int
   private let ports: UnsafeMutablePointer<OpaquePointer>
   private let buffers: UnsafeMutablePointer<UnsafePointer<Float>?>
@@ -19,14 +18,12 @@ final class ArrayPorts: @unchecked Sendable {
   private let right: OpaquePointer
 
   init(
-    engine: Engine, names: [String], microphones: [OpaquePointer], left: OpaquePointer, right: OpaquePointer,
-    client: OpaquePointer
+    engine: Engine, names: [String], microphones: [OpaquePointer], left: OpaquePointer, right: OpaquePointer
   ) {
     self.engine = engine
     self.names = names
     self.microphones = microphones
     callbackEngine = .passUnretained(engine)
-    self.client = client
     self.left = left
     self.right = right
     count = microphones.count

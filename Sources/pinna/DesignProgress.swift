@@ -22,11 +22,3 @@ enum DesignProgress {
     }
   }
 }
-
-/// Counts signals.
-final class SignalCount: Sendable {
-  private let value = Atomic<Int>(0)
-  @discardableResult
-  func next() -> Int { value.wrappingAdd(1, ordering: .relaxed).newValue }
-  var count: Int { value.load(ordering: .relaxed) }
-}

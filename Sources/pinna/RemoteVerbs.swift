@@ -38,11 +38,10 @@ extension Verb {
       nameOption, jsonOption,
     ]
   ) { arguments in
-    let keys = ["data-source", "pattern", "orientation", "gain", "mute"]
-    let pairs = keys.flatMap { key in arguments["--" + key].map { [key, $0] } ?? [] }
+    let pairs = Setting.keys.flatMap { key in arguments["--" + key].map { [key, $0] } ?? [] }
     guard !pairs.isEmpty else {
       throw Failure(
-        .usage, "pinna set needs a change: \(keys.map { "--" + $0 }.joined(separator: ", "))")
+        .usage, "pinna set needs a change: \(Setting.keys.map { "--" + $0 }.joined(separator: ", "))")
     }
     return try ask(arguments, OSCMessage("/pinna/set", pairs.map { .string($0) }), \.changeText)
   }
