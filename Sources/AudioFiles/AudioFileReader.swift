@@ -10,6 +10,8 @@ public final class AudioFileReader {
   public let sampleRate: Int
   /// Frames that the header promises.
   public let frames: Int
+  /// The file holds less than its header promises: it was cut off.
+  public let endsEarly: Bool
   private let file: OpaquePointer
 
   public init(path: String) throws(AudioFileError) {
@@ -27,6 +29,7 @@ public final class AudioFileReader {
     channels = Int(info.channels)
     sampleRate = Int(info.samplerate)
     frames = Int(info.frames)
+    endsEarly = Self.isCut(file)
   }
 
   deinit { sf_close(file) }
@@ -36,6 +39,16 @@ public final class AudioFileReader {
     [Float](unsafeUninitializedCapacity: count * channels) { buffer, filled in
       let got = sf_readf_float(file, buffer.baseAddress!, sf_count_t(count))
       filled = Int(max(0, got)) * channels
+    }
+  }
+
+  /// libsndfile says so in its log alone, and reads what there is.
+  private static func isCut(_ file: OpaquePointer) -> Bool {
+    var log = [CChar](repeating: 0, count: 16384)
+    guard sf_command(file, Int32(SFC_GET_LOG_INFO), &log, Int32(log.count - 1)) > 0 else { return false }
+    let text = String(decoding: log.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    return text.split(separator: "\n").contains {
+      $0.drop { $0 == " " }.hasPrefix("data") && $0.contains("should be")
     }
   }
 
@@ -51,6 +64,8 @@ public struct AudioClip: Sendable {
   /// Shape: `[channel][frame]`.
   public var channels: [[Float]]
   public var frames: Int { channels.first?.count ?? 0 }
+  /// The file that it came from was cut off.
+  public private(set) var endsEarly = false
 
   public init(sampleRate: Int, channels: [[Float]]) {
     self.sampleRate = sampleRate
@@ -70,6 +85,7 @@ public struct AudioClip: Sendable {
       }
     }
     self.init(sampleRate: reader.sampleRate, channels: channels)
+    endsEarly = reader.endsEarly
   }
 
   /// Writes the clip as 32-bit float WAV, whole or not at all.

@@ -90,7 +90,14 @@ public final class AudioFileWriter {
     let fault = synced != 0 ? failure("cannot secure \(partPath)") : nil
     Glibc.close(descriptor)
     let named = replaces ? rename(partPath, path) : Self.renameToFree(partPath, path)
-    guard named == 0 else { throw failure("the sound is in \(partPath), but cannot be named \(path)") }
+    guard named == 0 else {
+      let reason = errno
+      if access(partPath, F_OK) != 0 {
+        throw AudioFileError("\(partPath) was removed while it was written: the sound is lost")
+      }
+      errno = reason
+      throw failure("the sound is in \(partPath), but cannot be named \(path)")
+    }
     if let fault { throw fault }
   }
 

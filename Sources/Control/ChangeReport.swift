@@ -8,6 +8,8 @@ struct ChangeReport: Encodable {
   let inputOrientation: InputOrientation
   let layout: StereoLayout?
   let inputChannels: Int
+  let gainDB: Double
+  let muted: Bool
 
   init(_ setting: Setting) {
     preset = setting.preset
@@ -16,6 +18,8 @@ struct ChangeReport: Encodable {
     inputOrientation = setting.selection.inputOrientation
     layout = setting.layout
     inputChannels = setting.selection.polarPattern.channels
+    gainDB = setting.gain.value
+    muted = setting.muted
   }
 }
 
@@ -23,4 +27,6 @@ struct TakeAnswer: Encodable {
   let take: String
   let channels: Int
   var frames: Int?
+  /// The take is silent because the outputs are muted.
+  var muted: Bool?
 }

@@ -62,6 +62,12 @@ public final class ControlSocket {
     return (OSCMessage(packet: buffer.prefix(count)), Sender(address: address, length: length))
   }
 
+  /// From now on nobody finds us; whoever had already asked is answered.
+  public func leave(_ answer: OSCMessage) {
+    unlink(path)
+    while let (_, sender) = receive(milliseconds: 0) { send(answer, to: sender) }
+  }
+
   /// Answers a sender that may have gone, and never waits for it.
   ///
   /// An answer leaves through a socket of its own: what a sender leaves unread counts against the socket that

@@ -54,6 +54,7 @@ public final class Controller {
     } else {
       processor.giveUp(Answer(.failed, "Pinna was stopped before this was done"))
     }
+    socket.leave(Answer(.notRunning, "Pinna has just stopped; start it again with: pinna run").message)
     processor.close()
     return (end, processor.incompleteTake ?? last)
   }
@@ -92,7 +93,7 @@ public final class Controller {
     case .recordStop: try processor.stopTake(reply: reply)
     case .stop:
       ended = processor.finishTake()
-      if let take = processor.incompleteTake, let fault = take.fault {
+      if let take = ended, let fault = take.fault {
         reply(Answer(.incompleteTake, "the take \(take.path) is incomplete: \(fault)"))
       } else {
         reply(Answer(.done, json(["stopped": true])))

@@ -14,6 +14,8 @@ public final class Processor {
 
   let library: PresetLibrary
   let client: ArrayClient
+  /// Microphones that were to be connected to the hardware, and found no port there.
+  public private(set) var unconnected: [String] = []
   private(set) var engine: Engine
   private(set) var sets: FilterSets
   /// What sounds, or fades in.
@@ -57,7 +59,7 @@ public final class Processor {
     try client.install(engine, microphones: sets.bank.microphones, delayFrames: sets.bank.delayFrames)
     try client.activate()
     try post(setting, reply: nil)
-    if connect { client.connectToHardware() }
+    if connect { unconnected = client.connectToHardware() }
   }
 
   /// True while a request waits for the callback.
@@ -147,7 +149,8 @@ public final class Processor {
       ended?.reply?(Answer(.refused, recordingReason))
     case .takeBegan(let ticket, _):
       guard let ended = pending.removeValue(forKey: ticket.number), let take else { return }
-      ended.reply?(Answer(.done, json(TakeAnswer(take: take.path, channels: take.channels))))
+      ended.reply?(
+        Answer(.done, json(TakeAnswer(take: take.path, channels: take.channels, muted: inForce.muted))))
     case .takeEnded(let ticket, let begun, _):
       pending[ticket.number] = nil
       let unbegun = pending.removeValue(forKey: begun.number)

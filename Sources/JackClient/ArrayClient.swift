@@ -103,7 +103,8 @@ public final class ArrayClient: Sendable {
 
   /// Connects microphones to the physical capture ports in order, and the outputs to the first two physical
   /// playback ports. Connections that others made stay as they are.
-  public func connectToHardware() {
+  /// Returns the microphones that found no capture port.
+  public func connectToHardware() -> [String] {
     let names = shared.values.withLock { $0.ports?.names ?? [] }
     for (source, microphone) in zip(connection.physicalCapturePorts, names) {
       connection.connect(source, "\(connection.name):\(microphone)")
@@ -111,6 +112,7 @@ public final class ArrayClient: Sendable {
     for (output, destination) in zip(Self.outputNames, connection.physicalPlaybackPorts) {
       connection.connect("\(connection.name):\(output)", destination)
     }
+    return Array(names.dropFirst(connection.physicalCapturePorts.count))
   }
 
   public var sampleRate: Int { connection.sampleRate }

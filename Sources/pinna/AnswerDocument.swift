@@ -28,12 +28,14 @@ struct AnswerDocument {
         ", \(string("inputOrientation")); left is the \(layout.string("left")) edge, "
         + "right the \(layout.string("right")) edge"
     }
+    if number("gainDB") != 0 { text += String(format: ", %+g dB", number("gainDB")) }
+    if boolean("muted") { text += ", muted" }
     return text
   }
 
   var statusText: String {
     var lines = [
-      "\(string("state")); \(changeText)",
+      "\(string("state") == "recording" ? "recording" : "not recording"); \(changeText)",
       "\(integer("microphones")) microphones at \(integer("sampleRate")) Hz, period \(integer("period")), "
         + "latency \(integer("latencyFrames")) frames, \(integer("xruns")) xruns, "
         + String(format: "load %.1f %%", number("dspLoad")),

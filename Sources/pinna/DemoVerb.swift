@@ -47,6 +47,11 @@ final class Demo {
     self.isQuiet = isQuiet
     keeps = keep != nil
     folder = keep ?? FileManager.default.temporaryDirectory.appending(path: "pinna-demo-\(getpid())").path
+    do {
+      try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    } catch {
+      throw Failure(.failed, "cannot make the folder \(folder) for the recordings; give another with --keep")
+    }
     let cases = device.filterCases.compactMap { filterCase in
       filterCase.inputOrientation.map {
         Selection(dataSource: filterCase.dataSource, polarPattern: .stereo, inputOrientation: $0)
@@ -102,7 +107,6 @@ final class Demo {
 
   /// A take of one voice, and a change that must be refused meanwhile.
   private func record(during talkers: SignalPlayer) throws -> (take: String?, refusal: String?) {
-    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     let client = ControlClient(name: name)
     _ = try client.request(OSCMessage("/pinna/record/start", [.string(folder)]))
     usleep(1_000_000)

@@ -60,9 +60,9 @@ extension Verb {
     ]
   ) { arguments in
     // The running Pinna may have another working folder.
-    let folder = arguments["--dir"].map { URL(fileURLWithPath: $0).path }
+    let folder = try arguments["--dir"].map(OutputPath.absolute)
     return try ask(arguments, OSCMessage("/pinna/record/start", folder.map { [.string($0)] } ?? [])) {
-      "recording \($0.string("take"))"
+      "recording \($0.string("take"))" + ($0.boolean("muted") ? ": silence, for the outputs are muted" : "")
     }
   }
 

@@ -18,6 +18,7 @@ extension Verb {
       jsonOption,
     ]
   ) { arguments in
+    try OutputPath.check(arguments.operands[1], against: arguments.operands[0])
     let library = PresetLibrary.standard
     let preset = try library.preset(named: arguments["--preset"] ?? "phone5")
     var setting = Setting(preset: preset, device: try library.device(named: preset.device))
@@ -26,6 +27,9 @@ extension Verb {
     let period = try arguments.integer("--period", in: 1...Partitioning.longestPeriod) ?? 1024
     _ = try setting.device.filterCase(for: setting.selection)
     let input = try AudioClip(path: arguments.operands[0])
+    if input.endsEarly {
+      Tool.complain("\(arguments.operands[0]) ends early: it holds less than its header promises")
+    }
     let device = setting.device
     guard input.channels.count == device.microphones.count else {
       throw Failure(

@@ -26,6 +26,10 @@ extension Verb {
     Tool.complain(
       "\(arguments.name) is in the graph: \(setting.device.microphones.count) microphones, preset \(preset.name); "
         + "stop with Ctrl-C or pinna stop")
+    if !processor.unconnected.isEmpty {
+      Tool.complain(
+        "too few capture ports: not connected are \(processor.unconnected.joined(separator: ", "))")
+    }
     let (end, take) = Controller(
       socket: socket, processor: processor, events: events, tell: Tool.say
     ).run()

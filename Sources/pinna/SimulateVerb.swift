@@ -9,6 +9,7 @@ extension Verb {
     summary: "a scene file becomes the microphone signals of its device",
     options: [Option("--rate", "HZ", "sample rate (default: 48000)"), jsonOption]
   ) { arguments in
+    try OutputPath.check(arguments.operands[1], against: arguments.operands[0])
     let rate = try arguments.integer("--rate", in: Scene.sampleRates) ?? 48000
     let scene = try Scene(file: arguments.operands[0], library: .standard)
     let clip = try scene.microphones(sampleRate: rate)

@@ -16,12 +16,16 @@ enum Tool {
         print("pinna \(version)")
         return .done
       }
-      if words.isEmpty || words[0] == "--help" {
+      if words.isEmpty || ["--help", "-h"].contains(words[0]) {
         print(overview)
         return words.isEmpty ? .usage : .done
       }
+      if words.count == 2, let help = help(forFamily: words) {
+        print(help)
+        return .done
+      }
       let (verb, rest) = try find(words)
-      if rest.contains("--help") {
+      if rest.contains("--help") || rest.contains("-h") {
         print(verb.help)
         return .done
       }
@@ -31,6 +35,13 @@ enum Tool {
       complain(failure.description)
       return failure.status
     }
+  }
+
+  /// What `pinna preset --help` shows.
+  private static func help(forFamily words: [String]) -> String? {
+    let family = verbs.filter { $0.name.hasPrefix(words[0] + " ") }
+    guard !family.isEmpty, ["--help", "-h"].contains(words[1]) else { return nil }
+    return family.map(\.help).joined(separator: "\n\n")
   }
 
   /// The verb that `words` begin with, one word or two, and what follows it.
@@ -46,9 +57,6 @@ enum Tool {
       throw Failure(.usage, "unknown verb \"\(words[0])\"; use one of: \(known.joined(separator: ", "))")
     }
     let known = family.map { String($0.name.dropFirst(words[0].count + 1)) }.joined(separator: ", ")
-    if words.count > 1, words[1] == "--help" {
-      throw Failure(.usage, "pinna \(words[0]) needs one of: \(known)")
-    }
     let typed =
       words.count > 1
       ? "unknown word \"\(words[1])\" after pinna \(words[0])" : "pinna \(words[0]) needs a word"

@@ -44,6 +44,28 @@ extension LiveTests {
       }
     }
 
+    @Test("render never destroys its input, nor what is no file, and says where the input was cut off")
+    func keepsItsInput() throws {
+      let home = try PinnaHome()
+      let folder = home.folder.path
+      let input = folder + "/in.wav"
+      try AudioClip(sampleRate: 48000, channels: Self.noise.map { Array($0.prefix(5000)) }).write(wav: input)
+      let before = try Data(contentsOf: URL(filePath: input))
+      try FileManager.default.createSymbolicLink(atPath: folder + "/link.wav", withDestinationPath: "in.wav")
+      for (output, status) in [
+        (input, 2), (folder + "/./in.wav", 2), (folder + "/link.wav", 2), ("", 2), (folder, 1),
+      ] {
+        let outcome = try home.pinna("render", input, output)
+        #expect(outcome.status == Int32(status) && outcome.isOneSentence, "\(output): \(outcome)")
+      }
+      #expect(try Data(contentsOf: URL(filePath: input)) == before)
+      try home.folder.write(before.prefix(before.count / 2), to: "cut.wav")
+      let cut = try home.pinna("render", folder + "/cut.wav", folder + "/out.wav")
+      #expect(cut.status == 0 && cut.error.contains("cut.wav ends early"), "\(cut)")
+      #expect(
+        try FileManager.default.contentsOfDirectory(atPath: folder).allSatisfy { !$0.hasSuffix(".part") })
+    }
+
     @Test("R26: render gives the same at every period, to 1e-6 of its peak")
     func acrossPeriods() throws {
       let home = try PinnaHome()
