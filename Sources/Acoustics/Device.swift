@@ -63,7 +63,7 @@ public struct DataSource: Hashable, Sendable {
   }
 
   public let name: String
-  /// The seeds' identifier, four characters as a number: 'mic1' = 1835216945.
+  /// The seeds' identifier, four characters as a number: 1835216945, which spells 'mc01', and on.
   public let id: UInt32
   public let location: Location?
   public let orientation: Orientation
