@@ -85,8 +85,9 @@ public final class Engine: @unchecked Sendable {
     // Read before the exchange: from then on the control side may free the one that ran.
     var replaced: Int?
     if let running { replaced = running._withUnsafeGuaranteedRef { $0.name() } }
-    // Acquiring: what the control side built is there before we use it.
-    let address = prepared.exchange(0, ordering: .acquiring)
+    // Acquiring: what the control side built is there before we use it. Releasing: our reads of the spectra
+    // that we leave are over before it cuts new ones in their place.
+    let address = prepared.exchange(0, ordering: .acquiringAndReleasing)
     guard let pointer = UnsafeRawPointer(bitPattern: address) else { return }
     state.pointee.convolver = Unmanaged<Convolver>.fromOpaque(pointer)
     state.pointee.isBehind = true

@@ -38,7 +38,7 @@ import Testing
         let next = [16, 64, 100, 256, 1024].randomElement(using: &noise)!
         engine.prepare(period: next)
         period.store(next, ordering: .relaxed)
-        usleep(UInt32.random(in: 0...300, using: &noise))
+        usleep(UInt32.random(in: 0...10, using: &noise))
       }
     }
     var noise = SeededNoise(seed: 5)
