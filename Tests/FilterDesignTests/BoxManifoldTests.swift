@@ -1,0 +1,169 @@
+import Acoustics
+import FilterDesign
+import Foundation
+import TestSupport
+import Testing
+
+@Suite struct BoxManifoldTests {
+  static let phoneSize: SIMD3<Double> = [0.072, 0.147, 0.008]
+
+  @Test(arguments: Golden.all)
+  func microphonesHearWhatTheOracleSays(golden: Golden) throws {
+    let response = golden.box.responses(from: golden.directions, frequencies: golden.frequencies)
+    for (f, frequency) in golden.frequencies.enumerated() {
+      for m in golden.microphones.indices {
+        var (error, energy) = (0.0, 0.0)
+        for d in golden.directions.indices {
+          error += (response[f, m, d] - golden.value(f, m, d)).squaredMagnitude
+          energy += golden.value(f, m, d).squaredMagnitude
+        }
+        let decibels = 10 * log10(error / energy)
+        let limit = frequency < 1200 ? -48.0 : frequency < 4500 ? -40 : -33
+        #expect(decibels < limit, "\(golden.name), \(frequency) Hz, microphone \(m)")
+      }
+    }
+  }
+
+  @Test func aThinBoxShadesItsBackAsTheOracleSays() {
+    let golden = Golden.named("phone")
+    let (f, front, towards, behind) = (2, 2, 2, 5)
+    #expect(golden.frequencies[f] == 4125)
+    #expect(golden.directions[towards] == [0, 0, 1] && golden.directions[behind] == [0, 0, -1])
+    let response = golden.box.responses(from: golden.directions, frequencies: golden.frequencies)
+    let ratio = response[f, front, towards].magnitude / response[f, front, behind].magnitude
+    let expected = golden.value(f, front, towards).magnitude / golden.value(f, front, behind).magnitude
+    #expect(abs(20 * log10(ratio / expected)) < 0.1)
+    #expect(abs(20 * log10(ratio)) > 3, "which the free field does not know")
+  }
+
+  @Test func theBoxVanishesAtLowFrequencies() {
+    let golden = Golden.named("phone")
+    let response = golden.box.responses(from: golden.directions, frequencies: [0, 10])
+    for m in golden.microphones.indices {
+      for d in golden.directions.indices {
+        #expect((response[0, m, d] - .one).magnitude < 1e-9)
+        #expect(abs(response[1, m, d].magnitude - 1) < 1e-3)
+      }
+    }
+  }
+
+  @Test func mirroredMicrophonesHearMirroredWaves() throws {
+    let box = try BoxManifold(
+      positions: [[0.025, -0.0735, 0.001], [-0.025, -0.0735, 0.001], [0.025, 0.0735, -0.001]],
+      size: Self.phoneSize,
+      panelWidth: 0.008)
+    let directions = fibonacciSphere(40)
+    let frequencies = [700.0, 5000, 13_000]
+    let response = box.responses(from: directions, frequencies: frequencies)
+    for (m, mirror) in [(1, [-1, 1, 1]), (2, [1, -1, -1])] as [(Int, SIMD3<Double>)] {
+      let mirrored = box.responses(from: directions.map { $0 * mirror }, frequencies: frequencies)
+      for f in frequencies.indices {
+        for d in directions.indices {
+          #expect((response[f, 0, d] - mirrored[f, m, d]).magnitude < 1e-9)
+        }
+      }
+    }
+  }
+
+  @Test func aMicrophoneIsHeardWhereItIsAndNotAtTheNextPanel() throws {
+    // Half a millimetre at a time along the face, over panels of 8 mm: no steps.
+    let positions = (0..<40).map { SIMD3<Double>(0.0005 * Double($0) - 0.01, 0.05, 0.004) }
+    let box = try BoxManifold(positions: positions, size: Self.phoneSize, panelWidth: 0.008)
+    let response = box.responses(from: [[0.8, 0.36, 0.48]], frequencies: [6000])
+    for m in 1..<39 {
+      let bend = response[0, m - 1, 0] + response[0, m + 1, 0] - 2 * response[0, m, 0]
+      #expect(bend.magnitude < 0.004)
+    }
+  }
+
+  @Test func microphonesAtEdgesAndCornersHearSomethingBetweenTheFacesBesideThem() throws {
+    let half = Self.phoneSize / 2
+    let positions: [Position] = [
+      half, [half.x, half.y, 0], [0, half.y, half.z], [half.x - 0.001, 0.02, half.z],
+    ]
+    let box = try BoxManifold(positions: positions, size: Self.phoneSize, panelWidth: 0.008)
+    let response = box.responses(from: fibonacciSphere(60), frequencies: [1000, 8000])
+    for m in positions.indices {
+      for d in 0..<60 {
+        #expect(abs(20 * log10(response[0, m, d].magnitude)) < 3)
+        #expect(response[1, m, d].magnitude < 2.5)
+      }
+    }
+  }
+
+  @Test func aSmallCubeScattersAsTheSphereOfItsVolume() throws {
+    let cube = try BoxManifold(positions: [[0, 0, 0.03]], size: [0.06, 0.06, 0.06], panelWidth: 0.008)
+    let radius = 0.06 * pow(3 / (4 * Double.pi), 1.0 / 3)
+    let sphere = RigidSphereManifold(positions: [[0, 0, 1]], radius: radius)
+    let directions = fibonacciSphere(50)
+    let frequencies = [0.1, 0.3, 0.5].map { $0 * speedOfSound / (2 * .pi * radius) }
+    let a = cube.responses(from: directions, frequencies: frequencies)
+    let b = sphere.responses(from: directions, frequencies: frequencies)
+    for f in frequencies.indices {
+      for d in directions.indices {
+        #expect(abs(20 * log10(a[f, 0, d].magnitude / b[f, 0, d].magnitude)) < 1)
+      }
+    }
+  }
+
+  /// Plain collocation fails at every resonance of the interior, at other frequencies for other meshes.
+  @Test func aThickBoxHasNoResonancesInside() throws {
+    let positions: [Position] = [[0.01, 0.005, 0.03], [-0.03, 0.02, 0.011]]
+    let directions = fibonacciSphere(60)
+    let frequencies = stride(from: 3000.0, through: 10_000, by: 375).map { $0 }
+    let grids = try [0.0075, 0.006].map {
+      try BoxManifold(positions: positions, size: [0.06, 0.06, 0.06], panelWidth: $0)
+        .responses(from: directions, frequencies: frequencies)
+    }
+    for f in frequencies.indices {
+      var (error, energy) = (0.0, 0.0)
+      for m in positions.indices {
+        for d in directions.indices {
+          error += (grids[0][f, m, d] - grids[1][f, m, d]).squaredMagnitude
+          energy += grids[1][f, m, d].squaredMagnitude
+        }
+      }
+      #expect(10 * log10(error / energy) < -25, "\(frequencies[f]) Hz")
+    }
+  }
+
+  @Test(arguments: [[0.072, 0.147, 0], [0.072, 0.147, 8], [.nan, 0.1, 0.1]] as [SIMD3<Double>])
+  func sizesThatNoBoxOfADeviceHasAreRefused(size: SIMD3<Double>) {
+    #expect(throws: DesignError.self) { try BoxManifold(positions: [[0, 0, 0.004]], size: size) }
+  }
+
+  @Test func aMicrophoneOffTheSurfaceIsRefused() {
+    #expect(throws: DesignError.self) {
+      try BoxManifold(positions: [[0, 0.065, 0.009]], size: Self.phoneSize)
+    }
+    #expect(throws: DesignError.self) { try BoxManifold(positions: [[0, 0, 0]], size: Self.phoneSize) }
+  }
+
+  /// What `Tests/Golden/box.py` computed; see there for the command.
+  struct Golden: Decodable, CustomStringConvertible, Sendable {
+    let name: String
+    let size: SIMD3<Double>
+    let microphones: [Position]
+    let frequencies: [Double]
+    let directions: [SIMD3<Double>]
+    /// Shape `[frequency][microphone][direction]`.
+    let real: [[[Double]]]
+    let imaginary: [[[Double]]]
+    var description: String { name }
+    /// As designs have it.
+    var box: BoxManifold { Self.boxes[name]! }
+
+    func value(_ f: Int, _ m: Int, _ d: Int) -> Complex { Complex(real[f][m][d], imaginary[f][m][d]) }
+
+    static func named(_ name: String) -> Golden { all.first { $0.name == name }! }
+
+    static let all: [Golden] = {
+      let data = try! Data(contentsOf: URL(fileURLWithPath: repositoryFolder + "/Tests/Golden/box.json"))
+      return try! JSONDecoder().decode([Golden].self, from: data)
+    }()
+    static let boxes = Dictionary(
+      uniqueKeysWithValues: all.map {
+        ($0.name, try! BoxManifold(positions: $0.microphones, size: $0.size))
+      })
+  }
+}
