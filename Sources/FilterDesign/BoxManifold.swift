@@ -38,13 +38,10 @@ package struct BoxManifold: ArrayManifold {
     progress: (@Sendable (Double) -> Void)? = nil
   ) throws(DesignError) {
     try Self.check(size: size)
-    let surface = positions.map { Self.nearestSurfacePoint(to: $0, size: size) }
-    for (position, nearest) in zip(positions, surface) where !((position - nearest).length <= Self.tolerance)
-    {
-      throw DesignError(
-        "the microphone at \(millimetres(position)) is not on the box of \(millimetres(size)); the nearest point "
-          + "of its surface is \(millimetres(nearest))")
+    for (i, position) in positions.enumerated() {
+      try Self.check(position: position, of: "number \(i + 1)", size: size)
     }
+    let surface = positions.map { Self.nearestSurfacePoint(to: $0, size: size) }
     self.size = size
     self.positions = surface
     // Impulse responses last as long as sound goes around the box a few times.
@@ -153,6 +150,15 @@ package struct BoxManifold: ArrayManifold {
       throw DesignError(
         "a box of \(millimetres(size)) cannot be computed; its edges are to be 1 to 500 mm long, given in metres"
       )
+    }
+  }
+
+  static func check(position: Position, of name: String, size: SIMD3<Double>) throws(DesignError) {
+    let nearest = nearestSurfacePoint(to: position, size: size)
+    guard (position - nearest).length <= tolerance else {
+      throw DesignError(
+        "microphone \(name) at \(millimetres(position)) is not on the box of \(millimetres(size)); the nearest point "
+          + "of its surface is \(millimetres(nearest))")
     }
   }
 
