@@ -12,13 +12,15 @@ package protocol ArrayManifold: Sendable {
 }
 
 /// The manifold that designs for `device` use.
-///
-/// A box is treated as the free field for now: its filters keep left, right and delays, but lose front and
-/// back above 1 kHz, where the body's shadow matters.
-package func manifold(for device: Device) -> any ArrayManifold {
+/// - Parameter progress: called with what part of a box is solved, 0…1, from any thread, one call at a time; not
+///   at all for other bodies, nor for a box that was solved a short while ago.
+package func manifold(
+  for device: Device, progress: (@Sendable (Double) -> Void)? = nil
+) throws(DesignError) -> any ArrayManifold {
   let positions = device.microphones.map(\.position)
   return switch device.body {
-  case .free, .box: FreeFieldManifold(positions: positions)
+  case .free: FreeFieldManifold(positions: positions)
   case .sphere(let radius): RigidSphereManifold(positions: positions, radius: radius)
+  case .box(let size): try BoxManifold.solved(positions: positions, size: size, progress: progress)
   }
 }

@@ -13,7 +13,7 @@ package struct BoxManifold: ArrayManifold {
   package static let highestFrequency = 24_000.0
   /// Mean width of panels in metres, as far as `BoxMesh.mostPanels` allows.
   package static let panelWidth = 0.0045
-  /// Edge lengths of a box, in metres. From 0.2 m on, thick ones are coarser than a third of a wavelength at 24 kHz.
+  /// Edge lengths of a box, in metres. Panels of cubes over 0.15 m are wider than a third of a wavelength at 24 kHz.
   package static let edgeLengths = 0.001...0.5
   /// How far from the surface a microphone may be said to be, in metres.
   package static let tolerance = 0.001
@@ -38,13 +38,10 @@ package struct BoxManifold: ArrayManifold {
     progress: (@Sendable (Double) -> Void)? = nil
   ) throws(DesignError) {
     try Self.check(size: size)
-    let surface = positions.map { Self.nearestSurfacePoint(to: $0, size: size) }
-    for (position, nearest) in zip(positions, surface) where !((position - nearest).length <= Self.tolerance)
-    {
-      throw DesignError(
-        "the microphone at \(millimetres(position)) is not on the box of \(millimetres(size)); the nearest point "
-          + "of its surface is \(millimetres(nearest))")
+    for (i, position) in positions.enumerated() {
+      try Self.check(position: position, of: "number \(i + 1)", size: size)
     }
+    let surface = positions.map { Self.nearestSurfacePoint(to: $0, size: size) }
     self.size = size
     self.positions = surface
     // Impulse responses last as long as sound goes around the box a few times.
@@ -153,6 +150,15 @@ package struct BoxManifold: ArrayManifold {
       throw DesignError(
         "a box of \(millimetres(size)) cannot be computed; its edges are to be 1 to 500 mm long, given in metres"
       )
+    }
+  }
+
+  static func check(position: Position, of name: String, size: SIMD3<Double>) throws(DesignError) {
+    let nearest = nearestSurfacePoint(to: position, size: size)
+    guard (position - nearest).length <= tolerance else {
+      throw DesignError(
+        "microphone \(name) at \(millimetres(position)) is not on the box of \(millimetres(size)); the nearest point "
+          + "of its surface is \(millimetres(nearest))")
     }
   }
 

@@ -4,6 +4,9 @@ import Foundation
 import Synchronization
 
 extension FilterBank {
+  /// What part of a design's progress the manifold is.
+  private static let solvingPart = 0.15
+
   /// Designs every case of the device on all cores. Leaves OpenBLAS with one thread in the whole process.
   /// - Parameters:
   ///   - sampleRate: 8000…192 000 Hz.
@@ -16,15 +19,18 @@ extension FilterBank {
     openblas_set_num_threads(1)
     progress?(0)
     let grid = DesignGrid(sampleRate: sampleRate)
+    let manifold = try manifold(for: device) { progress?(solvingPart * $0) }
     let filterCases = device.filterCases
     var target: ResponseGrid?
     if filterCases.contains(where: { $0.polarPattern == .stereo }) {
       let hrtf = try HRTF()
-      target = StereoDesign.target(hrtf, from: StereoDesign.directions, frequencies: grid.frequencies)
+      target = StereoDesign.target(
+        hrtf, from: StereoDesign.directions, frequencies: grid.frequencies,
+        tuning: StereoDesign.Tuning(body: device.body))
     }
     let refinement = target.map { SectorRefinement(target: $0, directions: StereoDesign.directions) }
     let designer = CaseDesigner(
-      device: device, manifold: manifold(for: device), grid: grid, target: target, refinement: refinement)
+      device: device, manifold: manifold, grid: grid, target: target, refinement: refinement)
     // Stereo first: the long cases should not be what the last core is left with.
     let order = filterCases.indices.sorted { a, b in
       (filterCases[a].polarPattern == .stereo ? 0 : 1, a) < (
@@ -37,7 +43,8 @@ extension FilterBank {
       let coefficients = FilterCoefficients(filterCase: filterCase, taps: designer.taps(of: filterCase))
       results.withLock { results in
         results[order[i]] = coefficients
-        progress?(Double(results.count { $0 != nil }) / Double(results.count))
+        let part = Double(results.count { $0 != nil }) / Double(results.count)
+        progress?(solvingPart + (1 - solvingPart) * part)
       }
     }
     return FilterBank(
@@ -66,6 +73,12 @@ extension FilterBank {
       for microphone in device.microphones where microphone.position.length < 1e-6 {
         throw DesignError(
           "microphone \(microphone.name) of \(device.name) is at the sphere's centre; put it on the surface")
+      }
+    }
+    if case .box(let size) = device.body {
+      try BoxManifold.check(size: size)
+      for microphone in device.microphones {
+        try BoxManifold.check(position: microphone.position, of: microphone.name, size: size)
       }
     }
     for source in device.dataSources { try check(source, of: device) }
@@ -106,7 +119,8 @@ private struct CaseDesigner: Sendable {
     if let orientation = filterCase.inputOrientation {
       let frame = HeadFrame(forward: source.forward, orientation: orientation)!
       return StereoDesign.filters(
-        target: target!, manifold: manifold, frame: frame, grid: grid, refinement: refinement
+        target: target!, manifold: manifold, frame: frame, grid: grid, refinement: refinement,
+        tuning: StereoDesign.Tuning(body: device.body)
       ).map { $0.map { $0.map { Float($0) } } }
     }
     var output = [[Float]](

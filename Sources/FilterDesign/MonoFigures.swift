@@ -24,7 +24,7 @@ public struct MonoFigures: Sendable {
     }
     self.init(
       taps: coefficients.taps, sampleRate: bank.sampleRate, delayFrames: bank.delayFrames,
-      manifold: manifold(for: device), forward: source.forward.vector)
+      manifold: try manifold(for: device), forward: source.forward.vector)
   }
 
   package init(

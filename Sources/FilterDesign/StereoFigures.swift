@@ -30,7 +30,7 @@ public struct StereoFigures: Sendable {
     else { throw DesignError("\(coefficients.filterCase) is not a stereo case of \(device.name)") }
     self.init(
       taps: coefficients.taps, sampleRate: bank.sampleRate, delayFrames: bank.delayFrames,
-      manifold: manifold(for: device), frame: frame, hrtf: try HRTF())
+      manifold: try manifold(for: device), frame: frame, hrtf: try HRTF())
   }
 
   package init(

@@ -2,9 +2,11 @@ import Acoustics
 import FilterDesign
 import TestSupport
 
-/// Banks that several tests look at, designed once. The phone is in the free field, as the goldens are.
+/// Banks that several tests look at, designed once. `phone5` is in the free field, as the goldens are.
 enum Banks {
   static let phone5 = Designed(TestDevices.phone5(body: .free))
+  /// On its body.
+  static let phone5Box = Designed(TestDevices.phone5())
   static let ring7 = Designed(TestDevices.ring7())
   static let linear8 = Designed(TestDevices.linear8())
   static let pair = Designed(TestDevices.pair())

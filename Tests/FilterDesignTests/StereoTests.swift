@@ -80,11 +80,11 @@ import Testing
       HeadFrame(
         forward: device.dataSource(named: golden.dataSource).forward,
         orientation: InputOrientation(word: golden.inputOrientation)))
-    let filters = StereoDesign.filters(
+    let filters = try StereoDesign.filters(
       target: Self.target, manifold: manifold(for: device), frame: frame,
       grid: DesignGrid(sampleRate: 48_000),
       refinement: nil)
-    let figures = StereoFigures(
+    let figures = try StereoFigures(
       taps: filters.map { $0.map { $0.map { Float($0) } } }, sampleRate: 48_000, delayFrames: 64,
       manifold: manifold(for: device), frame: frame, hrtf: Self.hrtf)
     #expect(abs(figures.separation.value - golden.separation) < 0.1)
@@ -101,6 +101,26 @@ import Testing
         Banks.phone5.coefficients(source, .stereo, orientation), bank: Banks.phone5.bank,
         device: Banks.phone5.device)
       #expect(figures.separation.value > 7.5, "\(source) \(orientation)")
+    }
+  }
+
+  /// The owner's table of figures, measured on a mesh other than the design's.
+  @Test func onItsBodyThePhoneReachesWhatItMust() throws {
+    let device = Banks.phone5Box.device
+    let box = try BoxManifold(
+      positions: device.microphones.map(\.position), size: BoxManifoldTests.phoneSize, panelWidth: 0.004)
+    for (source, orientation, left) in Self.left {
+      let frame = try #require(
+        HeadFrame(forward: device.dataSource(named: source).forward, orientation: orientation))
+      let figures = StereoFigures(
+        taps: Banks.phone5Box.coefficients(source, .stereo, orientation).taps, sampleRate: 48_000,
+        delayFrames: 64, manifold: box, frame: frame, hrtf: Self.hrtf)
+      #expect(figures.separation.value >= 7.5)
+      #expect(figures.frontBack.value >= 4.5)
+      #expect(figures.levelDifferenceErrorHigh.value <= 6.2)
+      #expect(figures.timeDifferenceError <= (left.x != 0 ? 200 : 100))
+      #expect(figures.octaveErrors.prefix(4).allSatisfy { $0.value <= 3.1 })
+      #expect(figures.noiseGain.value <= 10.5)
     }
   }
 

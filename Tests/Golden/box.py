@@ -2,8 +2,7 @@
 
 usage: OMP_NUM_THREADS=1 python box.py ORACLE > box.json        (about 20 s)
 ORACLE is a folder with bembox.py; needs numpy. Nothing in here comes from Pinna. The oracle's microphones are at the
-centres of panels, whose places are written down too. The phone has panels of 2 mm, whose own error is about
--45 dB at 4 kHz and -38 dB at 8 kHz. The cube stays below its first interior resonance (5 kHz), where the oracle ends.
+centres of panels, whose places are written down too. The phone has panels of 2 mm. The cube stays below its first interior resonance (5 kHz), where the oracle ends.
 """
 import json, sys
 sys.path.insert(0, sys.argv[1])
