@@ -16,10 +16,13 @@ struct PresetLibraryTests {
     gain: -3.5
     """
 
+  /// Those that ship.
+  static let names = ["glasses8", "linear8", "phone2", "phone3", "phone4", "phone5", "ring7", "tetra"]
+
   @Test("finds presets and devices in any case, with the names that their files have")
   func anyCase() throws {
     let library = PresetLibrary(folders: [Self.shipped])
-    #expect(library.presetNames() == ["linear8", "phone5", "ring7"])
+    #expect(library.presetNames() == Self.names)
     #expect(try library.preset(named: "PHONE5") == library.preset(named: "phone5"))
     #expect(try library.device(named: "Ring7").name == "ring7")
     #expect(try library.text(ofPreset: "phone5").contains("device: phone5"))
@@ -31,8 +34,8 @@ struct PresetLibraryTests {
   func notFound(name: String) {
     let library = PresetLibrary(folders: [Self.shipped])
     let error = #expect(throws: PresetNotFound.self) { try library.preset(named: name) }
-    #expect(error?.known == ["linear8", "phone5", "ring7"])
-    #expect(error?.description.hasSuffix("; use one of: linear8, phone5, ring7") == true)
+    #expect(error?.known == Self.names)
+    #expect(error?.description.hasSuffix("; use one of: \(Self.names.joined(separator: ", "))") == true)
     #expect(error?.description.contains("\0") == false)
     #expect(throws: DeviceNotFound.self) { try library.device(named: name) }
   }
@@ -42,7 +45,7 @@ struct PresetLibraryTests {
     let mine = try TemporaryFolder()
     try mine.write(Self.preset, to: "PHONE5.yaml")
     let library = PresetLibrary(folders: [mine.path + "/none", mine.path, Self.shipped])
-    #expect(library.presetNames() == ["PHONE5", "linear8", "ring7"])
+    #expect(library.presetNames() == Self.names.map { $0 == "phone5" ? "PHONE5" : $0 }.sorted())
     let preset = try library.preset(named: "phone5")
     #expect(
       preset
@@ -85,7 +88,7 @@ struct PresetLibraryTests {
 
   @Test("of this process has the shipped presets")
   func standard() {
-    #expect(Set(PresetLibrary.standard.presetNames()).isSuperset(of: ["linear8", "phone5", "ring7"]))
+    #expect(Set(PresetLibrary.standard.presetNames()).isSuperset(of: Self.names))
   }
 
   @Test(
@@ -104,7 +107,7 @@ struct PresetLibraryTests {
   @Test(
     "says where a preset's file is wrong",
     arguments: [
-      ("phone5", "phone6", "2:9: device cannot be used: there is no device \"phone6\"; use one of: linear8"),
+      ("phone5", "phone6", "2:9: device cannot be used: there is no device \"phone6\"; use one of: glasses8"),
       ("front", "rear", "3:13: dataSource is an unknown data source of phone5 \"rear\"; use one of: Bottom"),
       (
         "CARDIOID", "figureEight",

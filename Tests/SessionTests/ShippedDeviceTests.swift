@@ -1,4 +1,5 @@
 import Acoustics
+import Foundation
 import Session
 import TestSupport
 import Testing
@@ -22,11 +23,36 @@ struct ShippedDeviceTests {
       ("line-1", [-245, 0, 0]), ("line-2", [-175, 0, 0]), ("line-3", [-105, 0, 0]), ("line-4", [-35, 0, 0]),
       ("line-5", [35, 0, 0]), ("line-6", [105, 0, 0]), ("line-7", [175, 0, 0]), ("line-8", [245, 0, 0]),
     ],
+    "phone2": [("bottom", [0, -73.5, 0]), ("top", [0, 73.5, 0])],
+    "phone3": [("bottom", [0, -73.5, 0]), ("front", [0, 65, 4]), ("back", [0, 65, -4])],
+    "phone4": [
+      ("bottom-left", [-25, -73.5, 0]), ("bottom-right", [25, -73.5, 0]), ("front", [0, 65, 4]),
+      ("back", [24, 62, -4]),
+    ],
+    "tetra": [
+      ("front-right-up", corner(1, 1, 1)), ("back-right-down", corner(1, -1, -1)),
+      ("back-left-up", corner(-1, 1, -1)), ("front-left-down", corner(-1, -1, 1)),
+    ],
+    // The oracle's HEAD8: azimuth from the wearer's left, elevation, in degrees.
+    "glasses8": [
+      ("right-ear", onHead(-95, 0)), ("left-ear", onHead(95, 0)), ("right-temple", onHead(-75, 5)),
+      ("left-temple", onHead(75, 5)), ("right-brow", onHead(-30, 10)), ("left-brow", onHead(30, 10)),
+      ("bridge", onHead(0, 15)), ("forehead", onHead(0, 30)),
+    ],
   ]
+
+  static func corner(_ x: Double, _ y: Double, _ z: Double) -> SIMD3<Double> {
+    10 / 3.0.squareRoot() * SIMD3(x, y, z)
+  }
+
+  static func onHead(_ azimuth: Double, _ elevation: Double) -> SIMD3<Double> {
+    let (a, e) = (azimuth * .pi / 180, elevation * .pi / 180)
+    return 87.5 * SIMD3(cos(e) * sin(a), sin(e), cos(e) * cos(a))
+  }
 
   @Test(
     "have their microphones where acoustics.md puts them, to a micrometre",
-    arguments: ["phone5", "ring7", "linear8"]
+    arguments: positions.keys.sorted()
   )
   func microphonePositions(name: String) throws {
     let device = try Self.library.device(named: name)
@@ -39,9 +65,13 @@ struct ShippedDeviceTests {
 
   @Test("have the bodies of acoustics.md")
   func bodies() throws {
-    #expect(try Self.library.device(named: "phone5").body == .box(size: SIMD3(72, 147, 8) / 1000))
-    #expect(try Self.library.device(named: "ring7").body == .free)
-    #expect(try Self.library.device(named: "linear8").body == .free)
+    for name in ["phone2", "phone3", "phone4", "phone5"] {
+      #expect(try Self.library.device(named: name).body == .box(size: SIMD3(72, 147, 8) / 1000))
+    }
+    for name in ["ring7", "tetra", "linear8"] {
+      #expect(try Self.library.device(named: name).body == .free)
+    }
+    #expect(try Self.library.device(named: "glasses8").body == .sphere(radius: 0.0875))
   }
 
   @Test("phone5 has the data sources of acoustics.md, with the seeds' ids")
@@ -60,6 +90,30 @@ struct ShippedDeviceTests {
     #expect(device.dataSources.map(\.polarPatterns) == [[.omnidirectional], beams, beams])
     let all = InputOrientation.allCases
     #expect(device.dataSources.map(\.stereoOrientations) == [[], all, all])
+  }
+
+  @Test(
+    "phones of the past have the data sources of acoustics.md, and stereo only where four microphones are",
+    arguments: [
+      ("phone2", ["Bottom", "Top"], [["bottom"], ["top"]], [[.omnidirectional], [.omnidirectional]]),
+      (
+        "phone3", ["Bottom", "Front", "Back"], [["bottom"], ["front", "back"], ["back", "front"]],
+        [[.omnidirectional], [.omnidirectional, .cardioid], [.omnidirectional, .subcardioid]]
+      ),
+      (
+        "phone4", ["Bottom", "Front", "Back"], [["bottom-left"], ["front", "back"], ["back", "front"]],
+        [
+          [.omnidirectional], [.omnidirectional, .subcardioid, .cardioid, .stereo],
+          [.omnidirectional, .subcardioid, .cardioid, .stereo],
+        ]
+      ),
+    ] as [(String, [String], [[String]], [[PolarPattern]])])
+  func otherPhones(name: String, sources: [String], used: [[String]], patterns: [[PolarPattern]]) throws {
+    let device = try Self.library.device(named: name)
+    #expect(device.dataSources.map(\.name) == sources)
+    #expect(device.dataSources.map(\.id) == sources.indices.map { 1_835_216_945 + UInt32($0) })
+    #expect(device.dataSources.map { $0.microphones.map { device.microphones[$0].name } } == used)
+    #expect(device.dataSources.map(\.polarPatterns) == patterns)
   }
 
   @Test("ring7 looks four ways with all its microphones, in stereo to the front and back held upright")
@@ -87,8 +141,10 @@ struct ShippedDeviceTests {
   }
 
   @Test(
-    "each have a preset of their name, in stereo and portrait",
-    arguments: [("phone5", "Back"), ("ring7", "Front"), ("linear8", "Front")])
+    "that have stereo have a preset of their name, in stereo and portrait",
+    arguments: [
+      ("phone4", "Back"), ("phone5", "Back"), ("ring7", "Front"), ("glasses8", "Front"), ("linear8", "Front"),
+    ])
   func presets(name: String, dataSource: String) throws {
     let preset = try Self.library.preset(named: name)
     #expect(preset.device == name)
