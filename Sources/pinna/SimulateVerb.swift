@@ -12,7 +12,8 @@ extension Verb {
     try OutputPath.check(arguments.operands[1], against: arguments.operands[0])
     let rate = try arguments.integer("--rate", in: Scene.sampleRates) ?? 48000
     let scene = try Scene(file: arguments.operands[0], library: .standard)
-    let clip = try scene.microphones(sampleRate: rate)
+    let clip = try scene.microphones(
+      sampleRate: rate, progress: DesignProgress.showBody(of: scene.device.name))
     try clip.write(wav: arguments.operands[1])
     let names = scene.device.microphones.map(\.name)
     if let overload = clip.overload(names: names) { Tool.complain(overload) }
