@@ -58,7 +58,9 @@ let package = Package(
       path: "Tests/Support/Live"),
     .testTarget(name: "RealtimeTests", dependencies: ["Realtime", "TestSupport"]),
     .testTarget(
-      name: "FilterDesignTests", dependencies: ["FilterDesign", "Acoustics", "AudioFiles", "TestSupport"]),
+      name: "FilterDesignTests",
+      // The tool is what reads SOFA files.
+      dependencies: ["pinna", "FilterDesign", "Acoustics", "AudioFiles", "TestSupport"]),
     .testTarget(name: "SessionTests", dependencies: ["Session", "Acoustics", "TestSupport"]),
     .testTarget(
       name: "SimulationTests",

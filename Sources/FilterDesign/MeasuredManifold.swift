@@ -13,7 +13,9 @@ import Synchronization
 /// Between the directions they are interpolated in spherical harmonics after the lead is taken out. The fit is
 /// charged for roughness, so that a gap, such as the cap below an arc of loudspeakers, is filled with what changes
 /// least. Of a rigid sphere of 87.5 mm, measured in 440 directions, the error is −65 dB at 4 kHz, −34 dB at 8 kHz and
-/// −29 dB at 16 kHz; within the cap of 50° that KEMAR's 710 directions leave, −33 dB at 4 and 8 kHz.
+/// −29 dB at 16 kHz. KEMAR's 710 directions leave a cap of 50°: for a microphone below or beside it is −27 dB or better
+/// in the cap up to 4 kHz. For one straight above, whose bright spot lies there, nothing brings that back: −16 dB over
+/// the whole sphere at 2 kHz.
 /// - Source: alignment after Ben-Hur et al. (2019), as in `HRTF`; the penalty (l(l+1))² is that of smoothing splines,
 ///   Wahba, Spline interpolation and smoothing on the sphere, SIAM J. Sci. Stat. Comput. 2 (1981).
 package struct MeasuredManifold: ArrayManifold {

@@ -26,7 +26,10 @@ enum SofaFile {
     return responses
   }
 
-  private enum Status { case exit(Int32), other }
+  private enum Status {
+    case exit(Int32)
+    case other
+  }
 
   private static func runReader(on file: InputFile) throws(DesignError) -> (Data, Status) {
     let running = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()

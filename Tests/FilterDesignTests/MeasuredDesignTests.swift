@@ -1,0 +1,70 @@
+import Acoustics
+import FilterDesign
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("Filters of a measured array") struct MeasuredDesignTests {
+  static func device(_ body: Body) -> Device {
+    Device(
+      name: "ball", title: "Ball", body: body,
+      microphones: TestDevices.microphones([("front", 0, 0, 40), ("back", 0, 0, -40)]),
+      dataSources: [
+        TestDevices.source("Front", .front, .plusZ, microphones: [0, 1], [.omnidirectional, .cardioid])
+      ])
+  }
+
+  static let sofa = ArrayMeasurement.sofa(path: MeasuredManifoldTests.golden + "/sphere.sofa")
+
+  // The manifold errs by -47 dB up to 4 kHz and weights raise noise by 10 dB at most, so the patterns differ by -37 dB:
+  // directivity by less than 0.2 dB, and a front/back ratio of 20 dB by 1.2 dB (1 + 10^((20 - 37) / 20) = 1.15).
+  @Test("make the same cardioid as those of its body, heard on the body")
+  func cardioid() throws {
+    let onBody = Self.device(.sphere(radius: 0.04))
+    let figures = try [Body.measured(Self.sofa), onBody.body].map { body in
+      let bank = try FilterBank.design(device: Self.device(body), sampleRate: 48_000)
+      let cardioid = FilterCase(dataSource: "Front", polarPattern: .cardioid, inputOrientation: nil)
+      return try MonoFigures(bank.coefficients(for: cardioid)!, bank: bank, device: onBody)
+    }
+    let (measured, body) = (figures[0], figures[1])
+    for octave in 1...5 {
+      #expect(abs(measured.directivityIndex[octave].value - body.directivityIndex[octave].value) < 0.2)
+      #expect(min(20, measured.frontBack[octave].value) > min(20, body.frontBack[octave].value) - 1.2)
+      #expect(abs(measured.onAxis[octave].value - body.onAxis[octave].value) < 0.3)
+    }
+    #expect(measured.directivityIndex[2].value > 4)
+  }
+
+  @Test("are kept under what the measurement holds, wherever it is")
+  func key() throws {
+    let files = try TemporaryFolder()
+    let bytes = try Data(contentsOf: URL(filePath: MeasuredManifoldTests.golden + "/turned.sofa"))
+    func key(_ measurement: ArrayMeasurement) -> String {
+      DesignKey(device: Self.device(.measured(measurement)), sampleRate: 48_000).hash
+    }
+    let path = try files.write(bytes, to: "a.sofa")
+    let first = key(.sofa(path: path))
+    #expect(try key(.sofa(path: files.write(bytes, to: "b/c.sofa"))) == first)
+    let table = try files.write("0, 0\n", to: "t.csv")
+    let keys = [
+      first, key(.impulseResponses(path: path, directions: table)),
+      key(.impulseResponses(path: path, directions: path)),
+      key(.impulseResponses(path: table, directions: path)), key(.sofa(path: table)),
+    ]
+    #expect(Set(keys).count == keys.count)
+    var changed = bytes
+    changed[changed.count / 2] ^= 1
+    #expect(try key(.sofa(path: files.write(changed, to: "a.sofa"))) != first)
+  }
+
+  @Test("are read from the cache the second time")
+  func cache() throws {
+    let folder = try TemporaryFolder()
+    let device = Self.device(.measured(Self.sofa))
+    let first = try FilterBank.cached(device: device, sampleRate: 16_000, cache: folder.path)
+    let second = try FilterBank.cached(device: device, sampleRate: 16_000, cache: folder.path) { _ in
+      Issue.record("designed again")
+    }
+    #expect(first == second)
+  }
+}
