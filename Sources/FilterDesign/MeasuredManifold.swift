@@ -131,19 +131,25 @@ package struct MeasuredManifold: ArrayManifold {
     let highest = Self.highestPart * measured.sampleRate / 2
     let read = frequencies.map { min(max($0, Self.lowestFrequency), highest) }
     let spectra = measured.spectra(origin: origin, frequencies: read)
-    return spectra.indices.flatMap { at -> [Double] in
-      let (response, f) = at.quotientAndRemainder(dividingBy: read.count)
-      let (direction, microphone) = response.quotientAndRemainder(dividingBy: positions.count)
-      let lead = directions[direction].dot(positions[microphone]) / speedOfSound
-      var value = gain * (spectra[at] * Complex(phase: -2 * .pi * read[f] * lead))
-      if frequencies[f] < Self.lowestFrequency {
-        // A microphone may be wired the other way round; then its phase runs to half a turn.
-        let sign = value.real < 0 ? -1.0 : 1
-        let turn = (sign * value).phase * frequencies[f] / Self.lowestFrequency
-        value = sign * value.magnitude * Complex(phase: turn)
+    var values = [Double](repeating: 0, count: 2 * spectra.count)
+    for (direction, towards) in directions.enumerated() {
+      for (microphone, position) in positions.enumerated() {
+        let lead = towards.dot(position) / speedOfSound
+        let first = (direction * positions.count + microphone) * read.count
+        for f in read.indices {
+          var value = gain * (spectra[first + f] * Complex(phase: -2 * .pi * read[f] * lead))
+          if frequencies[f] < Self.lowestFrequency {
+            // A microphone may be wired the other way round; then its phase runs to half a turn.
+            let sign = value.real < 0 ? -1.0 : 1
+            let turn = (sign * value).phase * frequencies[f] / Self.lowestFrequency
+            value = sign * value.magnitude * Complex(phase: turn)
+          }
+          values[2 * (first + f)] = value.real
+          values[2 * (first + f) + 1] = value.imaginary
+        }
       }
-      return [value.real, value.imaginary]
     }
+    return values
   }
 }
 
