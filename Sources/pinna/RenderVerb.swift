@@ -57,7 +57,8 @@ extension Verb {
   /// Left and right, or one channel for mono patterns, as long as the input.
   static func renderClip(_ input: AudioClip, setting: Setting, period: Int) throws -> AudioClip {
     let sets = try FilterSets(
-      device: setting.device, sampleRate: input.sampleRate, progress: DesignProgress.show(setting.device.name)
+      device: setting.device, sampleRate: input.sampleRate,
+      progress: WorkProgress.designing(setting.device.name)
     )
     let engine = sets.makeEngine()
     engine.start(
