@@ -23,12 +23,14 @@ let package = Package(
     library("CMysofa", pkgConfig: "libmysofa", debian: "libmysofa-dev"),
     library("CYaml", pkgConfig: "yaml-0.1", debian: "libyaml-dev"),
     library("CLapack", pkgConfig: "lapacke", debian: "liblapacke-dev"),
+    library("CCairo", pkgConfig: "cairo", debian: "libcairo2-dev"),
     .systemLibrary(name: "CFiles", path: "Sources/CLibraries/CFiles"),
     .systemLibrary(name: "CRealtime", path: "Sources/CLibraries/CRealtime"),
 
     // Imports point one way: each line may use the lines above it.
     .target(name: "Acoustics"),
     .target(name: "AudioFiles", dependencies: ["CFiles", "CSndfile"]),
+    .target(name: "Plots", dependencies: ["CCairo"]),
     .target(name: "Realtime", dependencies: ["CRealtime"]),
     .target(name: "FilterDesign", dependencies: ["Acoustics", "AudioFiles", "CMysofa", "CLapack"]),
     .target(name: "Session", dependencies: ["Acoustics", "FilterDesign", "CYaml"]),
@@ -44,8 +46,7 @@ let package = Package(
       name: "pinna",
       dependencies: [
         "Control", "Simulation", "JackClient", "Recording", "Session", "FilterDesign", "Realtime",
-        "AudioFiles",
-        "Acoustics",
+        "AudioFiles", "Plots", "Acoustics",
       ]),
 
     .target(
