@@ -97,7 +97,7 @@ package struct CaseCurves: Sendable {
       }
     }
     func times(_ responses: ResponseGrid) -> [Double] {
-      isStereo ? BinauralLevels(responses, frequencies: grid).timeDifferences() : []
+      isStereo ? BinauralLevels(responses, frequencies: grid).timeDifferences : []
     }
     levelDifferences = differences(reached)
     targetLevelDifferences = differences(target)

@@ -12,28 +12,24 @@ struct CasePlots {
   private let heading: String
   private let context: String
 
-  init(_ curves: CaseCurves, of filterCase: FilterCase, name: String, context: String) {
+  init(_ curves: CaseCurves, of filterCase: FilterCase, context: String) {
     self.curves = curves
-    self.name = name
     self.context = context
     isStereo = filterCase.polarPattern == .stereo
-    heading = [
+    let words = [
       filterCase.dataSource, filterCase.polarPattern.rawValue, filterCase.inputOrientation?.rawValue,
-    ].compactMap(\.self).joined(separator: ", ")
+    ].compactMap(\.self)
+    heading = words.joined(separator: ", ")
+    name = words.joined(separator: "-").lowercased()
   }
 
-  /// Writes them into `folder`, and gives their names.
-  func write(into folder: String, ending: String) throws -> [String] {
-    var files: [String] = []
-    func next(_ what: String) -> String {
-      files.append("\(name)-\(what).\(ending)")
-      return "\(folder)/\(files.last!)"
-    }
-    try polar.write(next("polar"))
-    if isStereo { try differences.write(next("differences")) }
-    try noise.write(next("noise"))
-    try onAxis.write(next("on-axis"))
-    return files
+  /// Writes them into `folder`: three of a mono pattern, four of stereo.
+  func write(into folder: String, ending: String) throws {
+    func path(_ what: String) -> String { "\(folder)/\(name)-\(what).\(ending)" }
+    try polar.write(path("polar"))
+    if isStereo { try differences.write(path("differences")) }
+    try noise.write(path("noise"))
+    try onAxis.write(path("on-axis"))
   }
 
   private func title(_ what: String, _ detail: String) -> PlotTitle {

@@ -31,12 +31,8 @@ extension Verb {
     guard given.contains("/") || given.hasSuffix(".yaml") || given.hasSuffix(".yml") else {
       return try library.device(named: given)
     }
-    guard FileManager.default.fileExists(atPath: given) else {
-      throw Failure(
-        .failed,
-        "there is no file \(given); give a device file, or the name of a device: "
-          + library.deviceNames().joined(separator: ", "))
-    }
+    try InputPath.check(
+      given, "give a device file, or the name of a device: \(library.deviceNames().joined(separator: ", "))")
     let device = try DeviceFile.read(path: given)
     guard DescriptionName.isValid(device.name), given.hasSuffix(".yaml") else {
       throw Failure(

@@ -94,7 +94,7 @@ struct ExportFolder {
     } catch let failure as Failure {
       throw failure
     } catch {
-      throw Failure(.failed, "cannot write filters into \(path): \(Self.reason(error)); give another folder")
+      throw Failure(.failed, "cannot write filters into \(path): \(error.systemReason); give another folder")
     }
   }
 
@@ -103,13 +103,5 @@ struct ExportFolder {
       throw Failure(
         .failed, "cannot write \(to): \(String(cString: strerror(errno))); give another folder")
     }
-  }
-
-  /// Foundation's errors do not put what the system said into words.
-  private static func reason(_ error: any Error) -> String {
-    guard let system = (error as? CocoaError)?.underlying as? POSIXError else {
-      return String(describing: error)
-    }
-    return String(cString: strerror(system.code.rawValue))
   }
 }
