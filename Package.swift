@@ -63,6 +63,12 @@ let package = Package(
     .testTarget(
       name: "SimulationTests",
       dependencies: ["Simulation", "Session", "Acoustics", "AudioFiles", "TestSupport"]),
+    .testTarget(name: "PlotsTests", dependencies: ["Plots", "CCairo", "TestSupport"]),
+    .testTarget(
+      name: "VerbTests",
+      dependencies: [
+        "pinna", "LiveSupport", "TestSupport", "FilterDesign", "Session", "AudioFiles", "Acoustics",
+      ]),
     .testTarget(
       name: "LiveTests",
       dependencies: [
