@@ -56,6 +56,9 @@ let package = Package(
     .target(
       name: "LiveSupport", dependencies: ["CJack", "Control", "JackClient", "TestSupport"],
       path: "Tests/Support/Live"),
+    // Apart from the tests: `make figures` takes a minute.
+    .executableTarget(
+      name: "figures", dependencies: ["FilterDesign", "Session", "Acoustics"], path: "Tests/Figures"),
     .testTarget(name: "RealtimeTests", dependencies: ["Realtime", "TestSupport"]),
     .testTarget(
       name: "FilterDesignTests", dependencies: ["FilterDesign", "Acoustics", "AudioFiles", "TestSupport"]),
