@@ -59,9 +59,9 @@ figures: install-packages
 	@echo "== Figures of every preset on the full mesh, into .build/figures.md"
 	swift build -c release --product figures
 	swift build -c release --product pinna
-	@.build/release/figures > .build/figures.md; status=$$?; cat .build/figures.md; exit $$status
-	@echo "== The oracle's judgement of exported filters"
-	@sh .ci/evaluate-exports "$(ORACLE)"
+	@.build/release/figures > .build/figures.md; status=$$?; cat .build/figures.md; \
+	  echo "== The oracle's judgement of exported filters"; \
+	  sh .ci/evaluate-exports "$(ORACLE)" || status=1; exit $$status
 
 build: install-packages
 	swift build -c release --product pinna
