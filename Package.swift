@@ -61,7 +61,8 @@ let package = Package(
       name: "figures", dependencies: ["FilterDesign", "Session", "Acoustics"], path: "Tests/Figures"),
     .testTarget(name: "RealtimeTests", dependencies: ["Realtime", "TestSupport"]),
     .testTarget(
-      name: "FilterDesignTests", dependencies: ["FilterDesign", "Acoustics", "AudioFiles", "TestSupport"]),
+      name: "FilterDesignTests",
+      dependencies: ["FilterDesign", "Session", "Acoustics", "AudioFiles", "TestSupport"]),
     .testTarget(name: "SessionTests", dependencies: ["Session", "Acoustics", "TestSupport"]),
     .testTarget(
       name: "SimulationTests",

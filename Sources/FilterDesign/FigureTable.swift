@@ -67,7 +67,7 @@ extension FigureTable where Value == Loss {
     for (figure, value) in figures.numbers {
       numbers[figure] = Loss(draws.compactMap { $0[figure].map { figure.sense.loss(from: value, to: $0) } })
     }
-    for (figure, values) in figures.octaves where figure != .separationCeiling {
+    for (figure, values) in figures.octaves {
       var losses: [Int: Loss] = [:]
       for (centre, value) in values {
         losses[centre] = Loss(

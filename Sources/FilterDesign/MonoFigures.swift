@@ -15,6 +15,8 @@ public struct MonoFigures: Sendable {
   public let onAxis: [Decibels]
   /// On-axis energy over the noise of equal, independent microphones: white-noise gain per octave.
   public let whiteNoiseGain: [Decibels]
+  /// What the ideal pattern has of front/back.
+  let wantedFrontBack: Decibels
   /// How many of the octaves fit below half the sample rate.
   private let octaveCount: Int
 
@@ -65,6 +67,18 @@ public struct MonoFigures: Sendable {
     patternError = octaves(reading.error)
     onAxis = octaves(reading.axis)
     whiteNoiseGain = octaves(reading.axis, over: reading.noise)
+    wantedFrontBack = reading.targetFrontBack
+  }
+
+  /// Front/back, octaves weighted by speech.
+  var speechFrontBack: Decibels {
+    var (sum, weights) = (0.0, 0.0)
+    for (centre, level) in zip(Self.octaves, frontBack).prefix(octaveCount) {
+      let weight = BinauralLevels.speechOctaves.first { $0.centre == centre.value }?.weight ?? 0
+      sum += weight * level.value
+      weights += weight
+    }
+    return Decibels(sum / max(weights, 1e-9))
   }
 
   var table: Figures {

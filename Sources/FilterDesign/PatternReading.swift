@@ -34,6 +34,12 @@ struct PatternReading {
     rearCone = cosines.indices.filter { cosines[$0] < -edge }
   }
 
+  /// Of the ideal pattern.
+  var targetFrontBack: Decibels {
+    func energy(_ cone: [Int]) -> Double { mean(cone.map { target[$0] * target[$0] }) }
+    return Decibels(10 * log10(energy(frontCone) / max(energy(rearCone), 1e-12)))
+  }
+
   /// The next frequency: what `weights` make of each direction.
   mutating func add(_ outputs: UnsafeBufferPointer<Complex>, weights: ArraySlice<Complex>) {
     var (energy, difference) = (0.0, 0.0)

@@ -48,7 +48,7 @@ public struct Report: Codable, Hashable, Sendable {
     for coefficients in bank.cases {
       guard let view = device.view(of: coefficients.filterCase) else {
         throw DesignError(
-          "\(device.name) has no case \(coefficients.filterCase.words), which \(bank.device) has filters for; "
+          "\(device.name) has no case \(coefficients.filterCase.title), which \(bank.device) has filters for; "
             + "design them again")
       }
       cases.append((view, coefficients.taps))
@@ -72,13 +72,27 @@ public struct Report: Codable, Hashable, Sendable {
       }
     }
     let all = readings.withLock { $0 }
+    let ceiling = EnergyCeiling(manifold: manifold, highestFrequency: field.frequencies.last!)
+    func ceilings(_ filterCase: FilterCase) -> [Int: Double]? {
+      guard case .ears(let frame) = device.view(of: filterCase) else { return nil }
+      return ceiling.separation(frame)
+    }
     self.preset = preset
     sampleRate = bank.sampleRate
-    self.cases = bank.cases.indices.map { i in
-      CaseFigures(
-        filterCase: bank.cases[i].filterCase, figures: all[0][i],
-        losses: FigureTable(of: all[0][i], draws: all.dropFirst().map { $0[i] }), bank: bank, reason: nil)
-    }
+    self.cases =
+      bank.cases.enumerated().map { i, coefficients in
+        var figures = all[0][i]
+        let losses = FigureTable(of: figures, draws: all.dropFirst().map { $0[i] })
+        figures.octaves[.separationCeiling] = ceilings(coefficients.filterCase)
+        return CaseFigures(
+          filterCase: coefficients.filterCase, figures: figures, losses: losses, bank: bank, reason: nil)
+      }
+      + bank.refusals.map { refusal in
+        var figures = Figures()
+        figures.octaves[.separationCeiling] = ceilings(refusal.filterCase)
+        return CaseFigures(
+          filterCase: refusal.filterCase, figures: figures, losses: nil, bank: bank, reason: refusal.reason)
+      }
   }
 }
 
@@ -97,7 +111,7 @@ package let measuringPanelWidth = 0.003
 
 extension FilterCase {
   /// "Back stereo in landscapeLeft"
-  package var words: String {
+  var title: String {
     "\(dataSource) \(polarPattern.rawValue)" + (inputOrientation.map { " in \($0.rawValue)" } ?? "")
   }
 }
