@@ -1,5 +1,8 @@
 # Pinna. Two commands matter: `make run` and `make test`; both can be run again, on a fresh Debian 12 too.
-.PHONY: run test build install-packages lint sanitize sanitize-live soak format clean
+# Where the numpy oracle is: it judges exported filters on an array manifold of its own.
+ORACLE ?= ../shared/oracle
+
+.PHONY: run test figures build install-packages lint sanitize sanitize-live soak format clean
 
 SANITIZE_REALTIME = --scratch-path .build/rtsan -Xswiftc -Xclang-linker -Xswiftc -fsanitize=realtime
 SANITIZE_REALTIME_PRODUCT = --scratch-path .build/rtsan-pinna -Xswiftc -Xclang-linker -Xswiftc -fsanitize=realtime
@@ -50,6 +53,15 @@ sanitize-live:
 ## Long runs: the same for a minute each.
 soak: export PINNA_SOAK_SECONDS = 60
 soak: install-packages sanitize-live
+
+## The table of figures over all presets: must, aim, reached. Fails where one that must be reached is missed.
+figures: install-packages
+	@echo "== Figures of every preset on the full mesh, into .build/figures.md"
+	swift build -c release --product figures
+	swift build -c release --product pinna
+	@.build/release/figures > .build/figures.md; status=$$?; cat .build/figures.md; \
+	  echo "== The oracle's judgement of exported filters"; \
+	  sh .ci/evaluate-exports "$(ORACLE)" || status=1; exit $$status
 
 build: install-packages
 	swift build -c release --product pinna

@@ -23,12 +23,14 @@ let package = Package(
     library("CMysofa", pkgConfig: "libmysofa", debian: "libmysofa-dev"),
     library("CYaml", pkgConfig: "yaml-0.1", debian: "libyaml-dev"),
     library("CLapack", pkgConfig: "lapacke", debian: "liblapacke-dev"),
+    library("CCairo", pkgConfig: "cairo", debian: "libcairo2-dev"),
     .systemLibrary(name: "CFiles", path: "Sources/CLibraries/CFiles"),
     .systemLibrary(name: "CRealtime", path: "Sources/CLibraries/CRealtime"),
 
     // Imports point one way: each line may use the lines above it.
     .target(name: "Acoustics"),
     .target(name: "AudioFiles", dependencies: ["CFiles", "CSndfile"]),
+    .target(name: "Plots", dependencies: ["CCairo"]),
     .target(name: "Realtime", dependencies: ["CRealtime"]),
     .target(name: "FilterDesign", dependencies: ["Acoustics", "AudioFiles", "CMysofa", "CLapack"]),
     .target(name: "Session", dependencies: ["Acoustics", "FilterDesign", "CYaml"]),
@@ -45,8 +47,7 @@ let package = Package(
       name: "pinna",
       dependencies: [
         "Control", "Simulation", "JackClient", "Recording", "Session", "FilterDesign", "Realtime",
-        "AudioFiles",
-        "Acoustics",
+        "AudioFiles", "Plots", "Acoustics",
       ]),
 
     .target(
@@ -56,15 +57,24 @@ let package = Package(
     .target(
       name: "LiveSupport", dependencies: ["CJack", "Control", "JackClient", "TestSupport"],
       path: "Tests/Support/Live"),
+    // Apart from the tests: `make figures` takes a minute.
+    .executableTarget(
+      name: "figures", dependencies: ["FilterDesign", "Session", "Acoustics"], path: "Tests/Figures"),
     .testTarget(name: "RealtimeTests", dependencies: ["Realtime", "TestSupport"]),
     .testTarget(
       name: "FilterDesignTests",
       // The tool is what reads SOFA files.
-      dependencies: ["pinna", "FilterDesign", "Acoustics", "AudioFiles", "TestSupport"]),
+      dependencies: ["pinna", "FilterDesign", "Session", "Acoustics", "AudioFiles", "TestSupport"]),
     .testTarget(name: "SessionTests", dependencies: ["Session", "Acoustics", "TestSupport"]),
     .testTarget(
       name: "SimulationTests",
       dependencies: ["Simulation", "Session", "Acoustics", "AudioFiles", "FilterDesign", "TestSupport"]),
+    .testTarget(name: "PlotsTests", dependencies: ["Plots", "CCairo", "TestSupport"]),
+    .testTarget(
+      name: "VerbTests",
+      dependencies: [
+        "pinna", "LiveSupport", "TestSupport", "FilterDesign", "Session", "AudioFiles", "Acoustics",
+      ]),
     .testTarget(
       name: "LiveTests",
       dependencies: [

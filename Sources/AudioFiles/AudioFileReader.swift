@@ -17,7 +17,8 @@ public final class AudioFileReader {
   public init(path: String) throws(AudioFileError) {
     var info = SF_INFO()
     guard let file = sf_open(path, Int32(SFM_READ), &info) else {
-      throw AudioFileError("cannot read \(path): \(Self.lastError(nil))")
+      throw AudioFileError(
+        "cannot read \(path): \(Self.lastError(nil)); give a sound file, such as WAV or FLAC")
     }
     guard (1...Self.channelLimit).contains(Int(info.channels)), info.samplerate > 0, info.frames >= 0 else {
       sf_close(file)

@@ -83,7 +83,7 @@ public final class Controller {
     }
     switch method.action {
     case .status: reply(Answer(.done, json(processor.status)))
-    case .inputs: reply(Answer(.done, json(InputsReport(processor.inForce))))
+    case .inputs: reply(Answer(.done, json(InputsReport(processor.inForce, bank: processor.sets.bank))))
     case .set:
       try processor.set(
         stride(from: 0, to: words.count, by: 2).map { (words[$0], words[$0 + 1]) }, reply: reply)

@@ -38,7 +38,7 @@ extension Processor {
   func pollSwap() {
     guard let swap, !swap.isFading, let result = swap.result else { return }
     do {
-      _ = try result.get()
+      _ = try result.get().filters(for: swap.setting.selection, of: swap.setting.device)
       let current = try sets.filters(for: wanted.selection, of: wanted.device)
       try change(to: current, gain: 0, .fadeOut, nil)
       self.swap?.isFading = true

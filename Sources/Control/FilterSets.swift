@@ -21,9 +21,20 @@ public struct FilterSets: Sendable {
     self.init(try FilterBank.cached(device: device, sampleRate: sampleRate, progress: progress))
   }
 
-  /// - Throws: `UnknownWord` or `Unsupported` where the device does not offer `selection`.
+  /// - Throws: `UnknownWord`, or `Unsupported` where the device does not offer `selection`, with what physics
+  ///   say where it is for that.
   public func filters(for selection: Selection, of device: Device) throws -> FilterSet {
-    let filterCase = try device.filterCase(for: selection)
+    let source = try device.dataSource(named: selection.dataSource)
+    let wanted = FilterCase(
+      dataSource: source.name, polarPattern: selection.polarPattern,
+      inputOrientation: selection.inputOrientation)
+    let offered = bank.offered(of: device)
+    if let refusal = bank.refusals.first(where: { $0.filterCase == wanted }) {
+      throw Unsupported(
+        "data source \(source.name) of \(device.name) does not offer \(wanted.words): \(refusal.reason); it offers "
+          + (try offered.dataSource(named: source.name)).offer)
+    }
+    let filterCase = try offered.filterCase(for: selection)
     guard let filters = sets[filterCase] else {
       throw Unsupported(
         "\(device.name) has no filters for \(filterCase.dataSource) \(filterCase.polarPattern.rawValue)")
@@ -34,5 +45,22 @@ public struct FilterSets: Sendable {
   /// An engine of the right size.
   public func makeEngine() -> Engine {
     Engine(microphones: bank.microphones.count, taps: bank.tapCount, sampleRate: Double(bank.sampleRate))
+  }
+}
+
+extension FilterCase {
+  /// "stereo in portrait"
+  fileprivate var words: String {
+    polarPattern.rawValue + (inputOrientation.map { " in \($0.rawValue)" } ?? "")
+  }
+}
+
+extension DataSource {
+  /// "omnidirectional, stereo in landscapeLeft, stereo in landscapeRight"
+  fileprivate var offer: String {
+    let words = polarPatterns.flatMap { pattern in
+      pattern == .stereo ? stereoOrientations.map { "stereo in \($0.rawValue)" } : [pattern.rawValue]
+    }
+    return words.isEmpty ? "nothing else" : words.joined(separator: ", ")
   }
 }

@@ -53,6 +53,8 @@ public final class Processor {
     self.library = library
     client = try ArrayClient(name: name, server: server, onShutdown: onShutdown)
     sets = try FilterSets(device: setting.device, sampleRate: client.sampleRate, progress: progress)
+    // Before anything of ours is in the graph.
+    _ = try sets.filters(for: setting.selection, of: setting.device)
     engine = sets.makeEngine()
     inForce = setting
     wanted = setting

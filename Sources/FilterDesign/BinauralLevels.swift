@@ -1,7 +1,10 @@
 import Foundation
 
-/// Band levels and time differences of two ears over a ring of directions.
-struct BinauralLevels {
+/// Band levels and time differences of two ears over the 72 azimuths of `MeasuringField.horizon`.
+struct BinauralLevels: Sendable {
+  /// Where +90°, 180° and −90° are.
+  static let (left, back, right) = (18, 36, 54)
+
   /// Share of each octave in speech, centre in hertz.
   /// - Source: ANSI S3.5-1997, table 3 (octave bands).
   static let speechOctaves: [(centre: Double, weight: Double)] = [
@@ -13,6 +16,8 @@ struct BinauralLevels {
   let responses: ResponseGrid
   /// Levels in decibels of the octaves that fit below half the sample rate: `[octave][ear][direction]`.
   let octaves: [[[Double]]]
+  /// Interaural time differences in microseconds, positive where the left ear leads.
+  let timeDifferences: [Double]
 
   /// - Parameter responses: `[frequency][ear][direction]`.
   init(_ responses: ResponseGrid, frequencies: [Double]) {
@@ -25,6 +30,23 @@ struct BinauralLevels {
         bins: frequencies.indices.filter {
           frequencies[$0] >= centre / 2.0.squareRoot() && frequencies[$0] < centre * 2.0.squareRoot()
         })
+    }
+    timeDifferences = Self.timeDifferences(responses, frequencies: frequencies)
+  }
+
+  /// Left over right of a source at +90°, and the reverse at −90°, mean, in decibels.
+  var separation: Double {
+    weighted { level in
+      (level[0][Self.left] - level[1][Self.left] + level[1][Self.right] - level[0][Self.right]) / 2
+    }
+  }
+
+  /// Energy of 0° over that of 180°, both ears, in decibels.
+  var frontBack: Double {
+    weighted { level in
+      let front = pow(10, level[0][0] / 10) + pow(10, level[1][0] / 10)
+      let behind = pow(10, level[0][Self.back] / 10) + pow(10, level[1][Self.back] / 10)
+      return 10 * log10(front / behind)
     }
   }
 
@@ -54,18 +76,27 @@ struct BinauralLevels {
     return mean(errors)
   }
 
-  /// Interaural time differences in microseconds, positive where the left ear leads: the lag within ±1 ms at
-  /// which both ears correlate best, 150–1500 Hz.
-  func timeDifferences() -> [Double] {
+  /// The lag within ±1 ms at which both ears correlate best, 150–1500 Hz.
+  private static func timeDifferences(_ responses: ResponseGrid, frequencies: [Double]) -> [Double] {
     let bins = frequencies.indices.filter { frequencies[$0] >= 150 && frequencies[$0] <= 1500 }
-    let lags = stride(from: -1000.0, through: 1000, by: 2).map { $0 }
-    let turns = lags.map { lag in bins.map { Complex(phase: -2e-6 * .pi * frequencies[$0] * lag) } }
-    return (0..<responses.directions).map { d in
-      let cross = bins.map { responses[$0, 0, d] * responses[$0, 1, d].conjugate }
-      let correlations = turns.map { turn in
-        zip(cross, turn).reduce(0) { $0 + $1.0.real * $1.1.real - $1.0.imaginary * $1.1.imaginary }
+    let lags = Array(stride(from: -1000.0, through: 1000, by: 2))
+    // The correlations' real parts: [lag][bin × (real, imaginary)] times [bin × (real, imaginary)][direction].
+    let turns = lags.flatMap { lag in
+      bins.flatMap { bin in
+        let turn = Complex(phase: -2e-6 * .pi * frequencies[bin] * lag)
+        return [turn.real, -turn.imaginary]
       }
-      return lags[correlations.indices.max { correlations[$0] < correlations[$1] }!]
+    }
+    let count = responses.directions
+    var cross: [Double] = []
+    for bin in bins {
+      let products = (0..<count).map { responses[bin, 0, $0] * responses[bin, 1, $0].conjugate }
+      cross += products.map(\.real) + products.map(\.imaginary)
+    }
+    var correlations = [Double](repeating: 0, count: lags.count * count)
+    multiply(turns, cross, rows: lags.count, inner: 2 * bins.count, columns: count, into: &correlations)
+    return (0..<count).map { d in
+      lags[lags.indices.max { correlations[$0 * count + d] < correlations[$1 * count + d] }!]
     }
   }
 

@@ -35,9 +35,11 @@ extension FilterBank {
   /// Whether this is what a design of `device` would have brought: the cache may hold anything.
   private func fits(_ device: Device, sampleRate: Int) -> Bool {
     let grid = DesignGrid(sampleRate: sampleRate)
+    let refused = Set(refusals.map(\.filterCase))
     return self.device == device.name && self.sampleRate == sampleRate
       && microphones == device.microphones.map(\.name) && tapCount == grid.tapCount
-      && delayFrames == grid.delayFrames && cases.map(\.filterCase) == device.filterCases
+      && delayFrames == grid.delayFrames && refused.isSubset(of: device.filterCases)
+      && cases.map(\.filterCase) == device.filterCases.filter { !refused.contains($0) }
   }
 
   /// Writes into a folder of its own and renames that: another process never reads half a bank.

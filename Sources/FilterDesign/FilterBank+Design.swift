@@ -4,10 +4,12 @@ import Foundation
 import Synchronization
 
 extension FilterBank {
-  /// What part of a design's progress the manifold is.
+  /// What parts of a design's progress the manifold and the cases are; the rest is finding out what works.
   private static let solvingPart = 0.15
+  private static let designingPart = 0.8
 
-  /// Designs every case of the device on all cores. Leaves OpenBLAS with one thread in the whole process.
+  /// Designs every case of the device on all cores; those that do not work become refusals. Leaves
+  /// OpenBLAS with one thread in the whole process.
   /// - Parameters:
   ///   - sampleRate: 8000…192 000 Hz.
   ///   - progress: called with what part is done, 0…1, from any thread, one call at a time.
@@ -21,10 +23,10 @@ extension FilterBank {
     let grid = DesignGrid(sampleRate: sampleRate)
     let manifold = try manifold(for: device) { progress?(solvingPart * $0) }
     let filterCases = device.filterCases
-    var target: ResponseGrid?
-    if filterCases.contains(where: { $0.polarPattern == .stereo }) {
-      let hrtf = try HRTF()
-      target = StereoDesign.target(
+    let isStereo = filterCases.contains { $0.polarPattern == .stereo }
+    let hrtf = isStereo ? try HRTF() : nil
+    let target = hrtf.map { hrtf in
+      StereoDesign.target(
         hrtf, from: StereoDesign.directions, frequencies: grid.frequencies,
         tuning: StereoDesign.Tuning(body: device.body))
     }
@@ -44,13 +46,16 @@ extension FilterBank {
       results.withLock { results in
         results[order[i]] = coefficients
         let part = Double(results.count { $0 != nil }) / Double(results.count)
-        progress?(solvingPart + (1 - solvingPart) * part)
+        progress?(solvingPart + designingPart * part)
       }
     }
-    return FilterBank(
+    let bank = FilterBank(
       device: device.name, sampleRate: sampleRate, microphones: device.microphones.map(\.name),
       delayFrames: grid.delayFrames, tapCount: grid.tapCount,
-      cases: results.withLock { $0.compactMap { $0 } })
+      cases: results.withLock { $0.compactMap { $0 } }
+    ).withoutInfeasible(device: device, manifold: manifold, hrtf: hrtf)
+    progress?(1)
+    return bank
   }
 
   /// Refuses what no design could make sense of.

@@ -22,6 +22,28 @@ private struct FilterFolder: Codable {
     }
   }
 
+  struct NotOffered: Codable {
+    let dataSource: String
+    let polarPattern: PolarPattern
+    /// Absent for mono patterns.
+    let inputOrientation: InputOrientation?
+    let reason: String
+
+    init(_ refusal: Refusal) {
+      dataSource = refusal.filterCase.dataSource
+      polarPattern = refusal.filterCase.polarPattern
+      inputOrientation = refusal.filterCase.inputOrientation
+      reason = refusal.reason
+    }
+
+    var refusal: Refusal {
+      Refusal(
+        filterCase: FilterCase(
+          dataSource: dataSource, polarPattern: polarPattern, inputOrientation: inputOrientation),
+        reason: reason)
+    }
+  }
+
   static let name = "filters.json"
 
   /// Absent in folders that other programs made.
@@ -29,6 +51,8 @@ private struct FilterFolder: Codable {
   let sampleRate: Int
   let microphones: [String]
   let cases: [Case]
+  /// Absent where everything is offered, and in folders that other programs made.
+  let notOffered: [NotOffered]?
 }
 
 extension FilterBank {
@@ -52,7 +76,8 @@ extension FilterBank {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
     let contents = FilterFolder(
-      device: device, sampleRate: sampleRate, microphones: microphones, cases: written)
+      device: device, sampleRate: sampleRate, microphones: microphones, cases: written,
+      notOffered: refusals.isEmpty ? nil : refusals.map(FilterFolder.NotOffered.init))
     let json = try encoder.encode(contents) + Data("\n".utf8)
     try json.write(to: URL(fileURLWithPath: "\(folder)/\(FilterFolder.name)"), options: .atomic)
   }
@@ -69,9 +94,16 @@ extension FilterBank {
     } catch {
       throw DesignError("\(path) is not a description of filters (\(error)); export them again")
     }
-    guard let first = contents.cases.first, !contents.microphones.isEmpty else {
-      throw DesignError("\(path) lists no cases or no microphones; export the filters again")
+    let refusals = (contents.notOffered ?? []).map(\.refusal)
+    guard !contents.cases.isEmpty || !refusals.isEmpty, !contents.microphones.isEmpty,
+      DesignGrid.sampleRates.contains(contents.sampleRate)
+    else {
+      throw DesignError(
+        "\(path) lists no cases or no microphones, or a sample rate that filters cannot have; export the filters "
+          + "again")
     }
+    let grid = DesignGrid(sampleRate: contents.sampleRate)
+    let delayFrames = contents.cases.first?.delayFrames ?? grid.delayFrames
     var cases: [FilterCoefficients] = []
     for entry in contents.cases {
       guard !entry.file.isEmpty, !entry.file.contains("/"), !entry.file.hasPrefix(".") else {
@@ -81,7 +113,7 @@ extension FilterBank {
       let clip = try AudioClip(path: "\(folder)/\(entry.file)")
       let expected = 2 * contents.microphones.count
       guard clip.sampleRate == contents.sampleRate, clip.channels.count == expected,
-        clip.frames == cases.first?.taps[0][0].count ?? clip.frames, entry.delayFrames == first.delayFrames,
+        clip.frames == cases.first?.taps[0][0].count ?? clip.frames, entry.delayFrames == delayFrames,
         (0..<max(1, clip.frames)).contains(entry.delayFrames)
       else {
         throw DesignError(
@@ -101,8 +133,8 @@ extension FilterBank {
     }
     self.init(
       device: contents.device ?? URL(fileURLWithPath: folder).lastPathComponent,
-      sampleRate: contents.sampleRate, microphones: contents.microphones, delayFrames: first.delayFrames,
-      tapCount: cases[0].taps[0][0].count, cases: cases)
+      sampleRate: contents.sampleRate, microphones: contents.microphones, delayFrames: delayFrames,
+      tapCount: cases.first?.taps[0][0].count ?? grid.tapCount, cases: cases, refusals: refusals)
   }
 
   /// "front-stereo-portrait.wav": safe on any file system, whatever the data source is called.

@@ -24,10 +24,12 @@ public struct FilterBank: Sendable, Equatable {
   /// Length of every filter.
   public let tapCount: Int
   public let cases: [FilterCoefficients]
+  /// What the device file asks for and does not work; it has no filters here.
+  public let refusals: [Refusal]
 
   public init(
     device: String, sampleRate: Int, microphones: [String], delayFrames: Int, tapCount: Int,
-    cases: [FilterCoefficients]
+    cases: [FilterCoefficients], refusals: [Refusal] = []
   ) {
     self.device = device
     self.sampleRate = sampleRate
@@ -35,6 +37,7 @@ public struct FilterBank: Sendable, Equatable {
     self.delayFrames = delayFrames
     self.tapCount = tapCount
     self.cases = cases
+    self.refusals = refusals
   }
 
   public func coefficients(for filterCase: FilterCase) -> FilterCoefficients? {

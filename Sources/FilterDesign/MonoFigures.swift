@@ -3,58 +3,95 @@ import Foundation
 
 /// How directional one mono pattern is, in octaves.
 public struct MonoFigures: Sendable {
-  public static let octaves = [125.0, 250, 500, 1000, 2000, 4000, 8000, 12_000].map { Hertz($0) }
+  public static let octaves = OctaveFigure.centres.map { Hertz(Double($0)) }
 
   /// On-axis energy over the mean of all directions, per octave.
   public let directivityIndex: [Decibels]
   /// Energy of the 30° cone in front over that behind, per octave.
   public let frontBack: [Decibels]
+  /// Mean (|P| − |T|)² over mean T² of all directions, per octave.
+  public let patternError: [Decibels]
   /// On-axis level at each of the octaves.
   public let onAxis: [Decibels]
   /// On-axis energy over the noise of equal, independent microphones: white-noise gain per octave.
   public let whiteNoiseGain: [Decibels]
+  /// What the ideal pattern has of front/back.
+  let wantedFrontBack: Decibels
+  /// How many of the octaves fit below half the sample rate.
+  private let octaveCount: Int
 
   /// - Parameters:
   ///   - coefficients: a mono case of `bank`.
   ///   - device: whose filters they are.
   public init(_ coefficients: FilterCoefficients, bank: FilterBank, device: Device) throws(DesignError) {
-    guard let source = device.dataSources.first(where: { $0.name == coefficients.filterCase.dataSource })
-    else {
-      throw DesignError("\(device.name) has no data source \(coefficients.filterCase.dataSource)")
+    guard case .pattern(let forward, let part) = device.view(of: coefficients.filterCase) else {
+      throw DesignError("\(coefficients.filterCase) is not a mono case of \(device.name)")
     }
     self.init(
       taps: coefficients.taps, sampleRate: bank.sampleRate, delayFrames: bank.delayFrames,
-      manifold: try manifold(for: device), forward: source.forward.vector)
+      manifold: try manifold(for: device), forward: forward, omnidirectionalPart: part)
   }
 
   package init(
-    taps: [[[Float]]], sampleRate: Int, delayFrames: Int, manifold: any ArrayManifold, forward: SIMD3<Double>
+    taps: [[[Float]]], sampleRate: Int, delayFrames: Int, manifold: any ArrayManifold, forward: Direction,
+    omnidirectionalPart: Double
   ) {
-    let frequencies = DesignGrid(sampleRate: sampleRate).frequencies
-    let response = FilterResponse(
-      taps: [taps[0]], sampleRate: sampleRate, delayFrames: delayFrames, frequencies: frequencies)
-    let sphere = fibonacciSphere(900)
-    let pattern = response.outputs(manifold, from: [forward] + sphere)
-    let front = sphere.indices.filter { sphere[$0].dot(forward) > cos(.pi / 6) }
-    let rear = sphere.indices.filter { sphere[$0].dot(forward) < -cos(.pi / 6) }
-    func energy(_ f: Int, _ directions: some Collection<Int>) -> Double {
-      directions.reduce(0) { $0 + pattern[f, 0, $1 + 1].squaredMagnitude } / Double(directions.count) + 1e-12
-    }
-    /// Mean over a band of ±1.3 around each centre of what `figure` gives per frequency.
-    func octaves(_ figure: (_ frequency: Int) -> Double) -> [Decibels] {
+    let view = CaseView.pattern(forward: forward, omnidirectionalPart: omnidirectionalPart)
+    let field = MeasuringField(
+      manifold: manifold, views: [view], frequencies: DesignGrid(sampleRate: sampleRate).frequencies)
+    let reader = FigureReader(
+      [(view, taps)], sampleRate: sampleRate, delayFrames: delayFrames, field: field, hrtf: nil)
+    guard case .mono(let figures) = reader.read()[0] else { preconditionFailure("a mono view is mono") }
+    self = figures
+  }
+
+  /// - Parameter frequencies: of the reading, in hertz.
+  init(_ reading: PatternReading, frequencies: [Double]) {
+    /// Mean over a band of ±1.3 around each centre of a ratio in decibels.
+    func octaves(_ energy: [Double], over reference: [Double]? = nil) -> [Decibels] {
       Self.octaves.map { centre in
         let bins = frequencies.indices.filter {
           frequencies[$0] >= centre.value / 1.3 && frequencies[$0] <= centre.value * 1.3
         }
-        return Decibels(mean(bins.map(figure)))
+        return Decibels(
+          mean(
+            bins.map { bin -> Double in
+              let divisor = reference.map { $0[bin] + 1e-12 } ?? 1
+              return 10 * log10((energy[bin] + 1e-12) / divisor)
+            }))
       }
     }
-    let axis = frequencies.indices.map { pattern[$0, 0, 0].squaredMagnitude + 1e-12 }
-    directivityIndex = octaves { 10 * log10(axis[$0] / energy($0, sphere.indices)) }
-    frontBack = octaves { 10 * log10(energy($0, front) / energy($0, rear)) }
-    onAxis = octaves { 10 * log10(axis[$0]) }
-    whiteNoiseGain = octaves { f in
-      10 * log10(axis[f] / (response.weights[f].reduce(0) { $0 + $1.squaredMagnitude } + 1e-12))
+    octaveCount = Self.octaves.count { $0.value * 1.3 <= frequencies.last ?? 0 }
+    directivityIndex = octaves(reading.axis, over: reading.sphere)
+    frontBack = octaves(reading.front, over: reading.rear)
+    patternError = octaves(reading.error)
+    onAxis = octaves(reading.axis)
+    whiteNoiseGain = octaves(reading.axis, over: reading.noise)
+    wantedFrontBack = reading.targetFrontBack
+  }
+
+  /// Front/back, octaves weighted by speech.
+  var speechFrontBack: Decibels {
+    var (sum, weights) = (0.0, 0.0)
+    for (centre, level) in zip(Self.octaves, frontBack).prefix(octaveCount) {
+      let weight = BinauralLevels.speechOctaves.first { $0.centre == centre.value }?.weight ?? 0
+      sum += weight * level.value
+      weights += weight
     }
+    return Decibels(sum / max(weights, 1e-9))
+  }
+
+  var table: Figures {
+    var table = Figures()
+    for (figure, levels) in [
+      (.directivityIndex, directivityIndex), (.frontBackOctaves, frontBack), (.patternError, patternError),
+      (.onAxis, onAxis), (.whiteNoiseGain, whiteNoiseGain),
+    ] as [(OctaveFigure, [Decibels])] {
+      table.set(
+        figure,
+        Dictionary(
+          uniqueKeysWithValues: zip(OctaveFigure.centres, levels.map(\.value)).prefix(octaveCount)))
+    }
+    return table
   }
 }

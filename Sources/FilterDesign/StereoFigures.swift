@@ -24,10 +24,9 @@ public struct StereoFigures: Sendable {
   ///   - coefficients: a stereo case of `bank`.
   ///   - device: whose filters they are.
   public init(_ coefficients: FilterCoefficients, bank: FilterBank, device: Device) throws(DesignError) {
-    guard let orientation = coefficients.filterCase.inputOrientation,
-      let source = device.dataSources.first(where: { $0.name == coefficients.filterCase.dataSource }),
-      let frame = HeadFrame(forward: source.forward, orientation: orientation)
-    else { throw DesignError("\(coefficients.filterCase) is not a stereo case of \(device.name)") }
+    guard case .ears(let frame) = device.view(of: coefficients.filterCase) else {
+      throw DesignError("\(coefficients.filterCase) is not a stereo case of \(device.name)")
+    }
     self.init(
       taps: coefficients.taps, sampleRate: bank.sampleRate, delayFrames: bank.delayFrames,
       manifold: try manifold(for: device), frame: frame, hrtf: try HRTF())
@@ -37,38 +36,62 @@ public struct StereoFigures: Sendable {
     taps: [[[Float]]], sampleRate: Int, delayFrames: Int, manifold: any ArrayManifold, frame: HeadFrame,
     hrtf: HRTF
   ) {
-    let frequencies = DesignGrid(sampleRate: sampleRate).frequencies
-    let response = FilterResponse(
-      taps: taps, sampleRate: sampleRate, delayFrames: delayFrames, frequencies: frequencies)
-    let horizon = stride(from: 0.0, to: 360, by: 5).map {
-      sphericalUnit(azimuth: .degrees($0), elevation: .degrees(0))
+    let view = CaseView.ears(frame)
+    let field = MeasuringField(
+      manifold: manifold, views: [view], frequencies: DesignGrid(sampleRate: sampleRate).frequencies)
+    let reader = FigureReader(
+      [(view, taps)], sampleRate: sampleRate, delayFrames: delayFrames, field: field, hrtf: hrtf)
+    guard case .stereo(let figures) = reader.read()[0] else {
+      preconditionFailure("a view of ears is stereo")
     }
-    let reached = BinauralLevels(
-      response.outputs(manifold, from: horizon.map(frame.device(fromHead:))), frequencies: frequencies)
-    let target = BinauralLevels(
-      StereoDesign.target(hrtf, from: horizon, frequencies: frequencies), frequencies: frequencies)
-    let (left, right, back) = (18, 54, 36)
-    separation = Decibels(
-      reached.weighted { ($0[0][left] - $0[1][left] + $0[1][right] - $0[0][right]) / 2 })
-    frontBack = Decibels(
-      reached.weighted { level in
-        let front = pow(10, level[0][0] / 10) + pow(10, level[1][0] / 10)
-        let behind = pow(10, level[0][back] / 10) + pow(10, level[1][back] / 10)
-        return 10 * log10(front / behind)
-      })
-    let times = reached.timeDifferences()
-    timeDifferenceLeft = times[left]
-    timeDifferenceError = mean(zip(times, target.timeDifferences()).map { abs($0 - $1) })
+    self = figures
+  }
+
+  /// - Parameters:
+  ///   - target: what the ears should hear.
+  ///   - frequencies: of both, in hertz.
+  init(_ reading: EarReading, target: BinauralLevels, frequencies: [Double]) {
+    let reached = BinauralLevels(reading.ears, frequencies: frequencies)
+    separation = Decibels(reached.separation)
+    frontBack = Decibels(reached.frontBack)
+    let times = reached.timeDifferences
+    timeDifferenceLeft = times[BinauralLevels.left]
+    timeDifferenceError = mean(zip(times, target.timeDifferences).map { abs($0 - $1) })
     levelDifferenceErrorHigh = Decibels(reached.levelDifferenceError(against: target, from: 1500, to: 12_000))
     levelDifferenceErrorLow = Decibels(reached.levelDifferenceError(against: target, from: 150, to: 1500))
     octaveErrors = zip(reached.octaves.dropFirst(), target.octaves.dropFirst()).map { a, b in
       let squares = zip(a.joined(), b.joined()).map { ($0 - $1) * ($0 - $1) }
       return Decibels(mean(squares).squareRoot())
     }
-    let gains = zip(frequencies, response.noiseGains(manifold))
-      .filter { $0.0 > 100 && $0.0 < 16_000 }.flatMap(\.1)
-    noiseGain = Decibels(gains.max() ?? 0)
+    noiseGain = Decibels(
+      zip(frequencies, reading.noiseGains).filter { $0.0 > 100 && $0.0 < 16_000 }.map(\.1).max() ?? 0)
+  }
+
+  var table: Figures {
+    var table = Figures()
+    table.set(.separation, separation.value)
+    table.set(.frontBack, frontBack.value)
+    table.set(.levelDifferenceErrorHigh, levelDifferenceErrorHigh.value)
+    table.set(.levelDifferenceErrorLow, levelDifferenceErrorLow.value)
+    table.set(.timeDifferenceError, timeDifferenceError)
+    table.set(.noiseGain, noiseGain.value)
+    let centres = BinauralLevels.octaveCentres.dropFirst().map { Int($0) }
+    table.set(
+      .octaveError, Dictionary(uniqueKeysWithValues: zip(centres, octaveErrors.map(\.value))))
+    return table
   }
 }
 
 func mean(_ values: [Double]) -> Double { values.reduce(0, +) / Double(max(1, values.count)) }
+
+extension Device {
+  /// What a case of this device is measured as; nil where it has no such case.
+  package func view(of filterCase: FilterCase) -> CaseView? {
+    guard let source = dataSources.first(where: { $0.name == filterCase.dataSource }) else { return nil }
+    if let part = filterCase.polarPattern.omnidirectionalPart {
+      return .pattern(forward: source.forward, omnidirectionalPart: part)
+    }
+    return filterCase.inputOrientation
+      .flatMap { HeadFrame(forward: source.forward, orientation: $0) }.map { .ears($0) }
+  }
+}

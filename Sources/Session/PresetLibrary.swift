@@ -50,6 +50,22 @@ public struct PresetLibrary: Sendable {
     String(decoding: try DescriptionText(path: path(ofPreset: name)).bytes, as: UTF8.self)
   }
 
+  /// Files in the folders of presets and devices that look like descriptions but are not read, each with what to do.
+  public func ignoredFiles() -> [(path: String, remedy: String)] {
+    folders.flatMap { [$0, "\($0)/devices"] }.flatMap { folder in
+      let files = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+      return files.sorted().compactMap { file -> (String, String)? in
+        let ending = URL(fileURLWithPath: file).pathExtension
+        guard !file.hasPrefix("."), ["yaml", "yml"].contains(ending.lowercased()) else { return nil }
+        let name = String(file.dropLast(ending.count + 1))
+        guard DescriptionName.isValid(name) else {
+          return ("\(folder)/\(file)", "rename it to letters, digits, - _ and . with .yaml behind")
+        }
+        return ending == "yaml" ? nil : ("\(folder)/\(file)", "rename it to \(name).yaml")
+      }
+    }
+  }
+
   private func names(in subfolder: String) -> [String] {
     var found: [String: String] = [:]
     for folder in folders {

@@ -55,11 +55,18 @@ struct AnswerDocument {
   var inputsText: String {
     children("inputs").flatMap { input in
       ["\(input.string("name")) (\(input.string("portType")), \(input.string("uid")))"]
-        + input.children("dataSources").map { source in
+        + input.children("dataSources").flatMap { source in
           let mark = source.boolean("selected") ? "* " : "  "
           let selected = source.string("selectedPolarPattern")
           let patterns = source.strings("supportedPolarPatterns").map { $0 == selected ? "[\($0)]" : $0 }
-          return mark + source.string("name").padded(8) + " " + patterns.joined(separator: ", ")
+          let offered = mark + source.string("name").padded(8) + " " + patterns.joined(separator: ", ")
+          let refused = source.children("notOffered").map { refusal in
+            let orientation = refusal.string("inputOrientation")
+            return
+              "    no \(refusal.string("polarPattern"))\(orientation.isEmpty ? "" : " in ")\(orientation): "
+              + refusal.string("reason")
+          }
+          return [offered] + refused
         }
     }.joined(separator: "\n")
   }

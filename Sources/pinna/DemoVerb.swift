@@ -60,7 +60,7 @@ final class Demo {
     guard !cases.isEmpty else { throw Failure(.unsupported, "\(device.name) has no stereo to show") }
     scene = try DemoScene(device: device, cases: cases, sampleRate: rate)
     // Designed here, so that the progress is seen; the processor finds it in the cache.
-    _ = try FilterSets(device: device, sampleRate: rate, progress: DesignProgress.show(device.name))
+    _ = try FilterSets(device: device, sampleRate: rate, progress: WorkProgress.designing(device.name))
   }
 
   func perform() throws -> DemoResults {

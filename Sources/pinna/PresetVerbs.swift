@@ -8,16 +8,30 @@ extension Verb {
     name: "preset list", summary: "the presets that there are", options: [jsonOption]
   ) { arguments in
     let library = PresetLibrary.standard
-    let names = library.presetNames()
+    for (path, remedy) in library.ignoredFiles() { Tool.complain("ignoring \(path); \(remedy)") }
+    // A broken file is listed too, with what is wrong with it.
+    let entries = library.presetNames().map { name in
+      (name: name, preset: Result { try library.preset(named: name) })
+    }
     if arguments.isJSON {
-      print(try document(["presets": names]))
+      print(
+        try document([
+          "presets": entries.map { entry -> [String: Any] in
+            switch entry.preset {
+            case .success(let preset):
+              ["name": entry.name, "title": preset.title, "device": preset.device, "unusable": NSNull()]
+            case .failure(let error):
+              ["name": entry.name, "title": NSNull(), "device": NSNull(), "unusable": "\(error)"]
+            }
+          }
+        ]))
       return .done
     }
-    for name in names {
-      // A broken file is listed too, with what is wrong with it.
-      do {
-        print("\(name.padded(16)) \(try library.preset(named: name).title)")
-      } catch { print("\(name.padded(16)) unusable: \(error)") }
+    for entry in entries {
+      switch entry.preset {
+      case .success(let preset): print("\(entry.name.padded(16)) \(preset.title)")
+      case .failure(let error): print("\(entry.name.padded(16)) unusable: \(error)")
+      }
     }
     return .done
   }

@@ -14,6 +14,7 @@ extension Verb {
       Option("--data-source", "NAME", "instead of the preset's"),
       Option("--pattern", "PATTERN", "instead of the preset's"),
       Option("--orientation", "ORIENTATION", "instead of the preset's"),
+      Option("--gain", "DB", "instead of the preset's, from -60 to 24"),
       Option("--period", "FRAMES", "period of the engine (default: 1024)"),
       jsonOption,
     ]
@@ -23,9 +24,14 @@ extension Verb {
     let preset = try library.preset(named: arguments["--preset"] ?? "phone5")
     var setting = Setting(preset: preset, device: try library.device(named: preset.device))
     try setting.apply(
-      ["data-source", "pattern", "orientation"].compactMap { key in arguments["--" + key].map { (key, $0) } })
+      ["data-source", "pattern", "orientation", "gain"].compactMap { key in
+        arguments["--" + key].map { (key, $0) }
+      })
     let period = try arguments.integer("--period", in: 1...Partitioning.longestPeriod) ?? 1024
     _ = try setting.device.filterCase(for: setting.selection)
+    try InputPath.check(
+      arguments.operands[0],
+      "give a sound file with a channel per microphone, or make one with: pinna simulate")
     let input = try AudioClip(path: arguments.operands[0])
     if input.endsEarly {
       Tool.complain("\(arguments.operands[0]) ends early: it holds less than its header promises")
@@ -57,7 +63,8 @@ extension Verb {
   /// Left and right, or one channel for mono patterns, as long as the input.
   static func renderClip(_ input: AudioClip, setting: Setting, period: Int) throws -> AudioClip {
     let sets = try FilterSets(
-      device: setting.device, sampleRate: input.sampleRate, progress: DesignProgress.show(setting.device.name)
+      device: setting.device, sampleRate: input.sampleRate,
+      progress: WorkProgress.designing(setting.device.name)
     )
     let engine = sets.makeEngine()
     engine.start(

@@ -50,7 +50,7 @@ extension Verb {
       do {
         return try Processor(
           name: arguments.name, server: arguments["--server"], setting: setting, library: library,
-          connect: arguments.has("--connect"), progress: DesignProgress.show(setting.device.name),
+          connect: arguments.has("--connect"), progress: WorkProgress.designing(setting.device.name),
           onShutdown: { events.serverGone($0) })
       } catch JackError.noServer where ContinuousClock.now < end && !events.stopRequested {
         usleep(100_000)

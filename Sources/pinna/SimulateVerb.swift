@@ -11,9 +11,11 @@ extension Verb {
   ) { arguments in
     try OutputPath.check(arguments.operands[1], against: arguments.operands[0])
     let rate = try arguments.integer("--rate", in: Scene.sampleRates) ?? 48000
+    try InputPath.check(
+      arguments.operands[0], "give a scene file; one that ships is scenes/phone5-voices.yaml in Presets")
     let scene = try Scene(file: arguments.operands[0], library: .standard)
     let clip = try scene.microphones(
-      sampleRate: rate, progress: DesignProgress.showBody(of: scene.device.name))
+      sampleRate: rate, progress: WorkProgress.soundAround(scene.device.name))
     try clip.write(wav: arguments.operands[1])
     let names = scene.device.microphones.map(\.name)
     if let overload = clip.overload(names: names) { Tool.complain(overload) }

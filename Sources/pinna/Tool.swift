@@ -8,7 +8,7 @@ enum Tool {
 
   static let verbs: [Verb] = [
     .run, .status, .set, .stop, .inputs, .presetList, .presetShow, .presetUse, .recordStart, .recordStop,
-    .render, .simulate, .demo, .bench, .help,
+    .render, .simulate, .design, .report, .export, .demo, .bench, .help,
   ]
 
   static func run(_ words: [String]) -> ExitStatus {
@@ -88,6 +88,7 @@ enum Tool {
 
   /// Errors and progress go to standard error; results to standard output.
   static func complain(_ sentence: String) {
+    WorkProgress.endLine()
     // Nobody may be listening any more: a closed terminal must not end a take.
     try? FileHandle.standardError.write(contentsOf: Data("pinna: \(sentence)\n".utf8))
   }

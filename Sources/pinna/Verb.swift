@@ -39,14 +39,16 @@ struct Verb: Sendable {
 
 /// What was typed behind a verb.
 struct Arguments {
-  var options: [String: String] = [:]
+  /// What stood behind each option, in the order typed.
+  var options: [String: [String]] = [:]
   var flags: Set<String> = []
   var operands: [String] = []
 
-  subscript(_ option: String) -> String? { options[option] }
+  /// The value typed last.
+  subscript(_ option: String) -> String? { options[option]?.last }
   func has(_ flag: String) -> Bool { flags.contains(flag) }
 
-  var name: String { options["--name"] ?? "pinna" }
+  var name: String { self["--name"] ?? "pinna" }
   var isJSON: Bool { flags.contains("--json") }
 
   init(_ words: [String], of verb: Verb) throws(Failure) {
@@ -67,9 +69,9 @@ struct Arguments {
       if option.value == nil {
         flags.insert(option.name)
       } else if parts.count == 2 {
-        options[option.name] = parts[1]
+        options[option.name, default: []].append(parts[1])
       } else if let value = rest.popFirst() {
-        options[option.name] = value
+        options[option.name, default: []].append(value)
       } else {
         throw Failure(.usage, "\(option.name) needs a value: \(option.name) \(option.value!)")
       }
@@ -86,14 +88,22 @@ struct Arguments {
 
   /// The whole number behind `option`, within `range`.
   func integer(_ option: String, in range: ClosedRange<Int>) throws(Failure) -> Int? {
-    guard let text = options[option] else { return nil }
-    guard let number = Int(text), range.contains(number) else {
-      throw Failure(
-        .usage,
-        "\(option) \(text) is not usable; give a whole number from \(range.lowerBound) to \(range.upperBound)"
-      )
+    try integers(option, in: range).last
+  }
+
+  /// All of them, where `option` may be given several times.
+  func integers(_ option: String, in range: ClosedRange<Int>) throws(Failure) -> [Int] {
+    var numbers: [Int] = []
+    for text in options[option] ?? [] {
+      guard let number = Int(text), range.contains(number) else {
+        throw Failure(
+          .usage,
+          "\(option) \(text) is not usable; give a whole number from \(range.lowerBound) to \(range.upperBound)"
+        )
+      }
+      numbers.append(number)
     }
-    return number
+    return numbers
   }
 }
 

@@ -16,7 +16,7 @@ import Testing
 
   @Test func bothOutputsOfAMonoPatternAreEqualAndUseTheDataSourcesMicrophonesOnly() {
     for pattern in TestDevices.firstOrder {
-      let taps = Banks.phone5.coefficients("Front", pattern).taps
+      let taps = Banks.phone5Box.coefficients("Front", pattern).taps
       #expect(taps[0] == taps[1])
       #expect(taps[0][0].allSatisfy { $0 == 0 } && taps[0][1].allSatisfy { $0 == 0 })
       #expect(taps[0][2].contains { abs($0) > 0.1 })

@@ -1,0 +1,63 @@
+import Acoustics
+
+/// One case of a report: its figures, what they lose, and whether it is offered.
+///
+/// As JSON, one flat object: `dataSource`, `polarPattern`, `inputOrientation` (null for mono patterns), every key
+/// of `Figures`, `losses` (an object of the same keys), `taps`, `delayFrames`, `supported`, `reason`.
+public struct CaseFigures: Codable, Hashable, Sendable {
+  public let filterCase: FilterCase
+  /// Of a case that is not offered, the ceiling alone.
+  public let figures: Figures
+  /// Of `ArrayErrors.drawCount` draws; nil for a case that is not offered.
+  public let losses: FigureTable<Loss>?
+  /// Length of its filters.
+  public let taps: Int
+  public let delayFrames: Int
+  /// False where the device file asks for the case, but no filters make it work.
+  public let supported: Bool
+  /// Why it is not supported.
+  public let reason: String?
+
+  init(
+    filterCase: FilterCase, figures: Figures, losses: FigureTable<Loss>?, bank: FilterBank, reason: String?
+  ) {
+    self.filterCase = filterCase
+    self.figures = figures
+    self.losses = losses
+    taps = bank.tapCount
+    delayFrames = bank.delayFrames
+    supported = reason == nil
+    self.reason = reason
+  }
+
+  private enum Key: String, CodingKey {
+    case dataSource, polarPattern, inputOrientation, losses, taps, delayFrames, supported, reason
+  }
+
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: Key.self)
+    filterCase = FilterCase(
+      dataSource: try container.decode(String.self, forKey: .dataSource),
+      polarPattern: try container.decode(PolarPattern.self, forKey: .polarPattern),
+      inputOrientation: try container.decodeIfPresent(InputOrientation.self, forKey: .inputOrientation))
+    figures = try Figures(from: decoder)
+    losses = try container.decodeIfPresent(FigureTable<Loss>.self, forKey: .losses)
+    taps = try container.decode(Int.self, forKey: .taps)
+    delayFrames = try container.decode(Int.self, forKey: .delayFrames)
+    supported = try container.decode(Bool.self, forKey: .supported)
+    reason = try container.decodeIfPresent(String.self, forKey: .reason)
+  }
+
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: Key.self)
+    try container.encode(filterCase.dataSource, forKey: .dataSource)
+    try container.encode(filterCase.polarPattern, forKey: .polarPattern)
+    try container.encode(filterCase.inputOrientation, forKey: .inputOrientation)
+    try figures.encode(to: encoder)
+    try container.encode(losses, forKey: .losses)
+    try container.encode(taps, forKey: .taps)
+    try container.encode(delayFrames, forKey: .delayFrames)
+    try container.encode(supported, forKey: .supported)
+    try container.encode(reason, forKey: .reason)
+  }
+}

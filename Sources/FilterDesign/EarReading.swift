@@ -1,0 +1,41 @@
+import Acoustics
+import Foundation
+
+/// What two outputs hear of a listener's horizon, and their noise gain, frequency by frequency.
+struct EarReading {
+  /// Shape `[frequency][ear][azimuth]`.
+  private(set) var ears: ResponseGrid
+  /// ‖w‖² / mean |Vw|² of the ear that has more of it, in decibels, per frequency.
+  private(set) var noiseGains: [Double] = []
+  private let firstDirection: Int
+  private let directions: Int
+
+  /// Nil where `view` is not of ears.
+  init?(_ view: CaseView, field: MeasuringField) {
+    guard case .ears = view else { return nil }
+    firstDirection = field.firstDirection(of: view)
+    directions = field.directions.count
+    ears = ResponseGrid(
+      frequencies: field.frequencies.count, channels: 2, directions: MeasuringField.horizon.count)
+  }
+
+  /// The next frequency: what `weights` (`[ear][microphone]`) make of each direction, `[ear][direction]`.
+  mutating func add(
+    _ outputs: UnsafeBufferPointer<Complex>, weights: ArraySlice<Complex>, frequency: Int
+  ) {
+    let microphones = weights.count / 2
+    var greatest = -Double.infinity
+    for ear in 0..<2 {
+      let own = outputs[(ear * directions)...]
+      for azimuth in 0..<ears.directions {
+        ears[frequency, ear, azimuth] = own[own.startIndex + firstDirection + azimuth]
+      }
+      let signal = own.prefix(MeasuringField.sphere.count).reduce(0) { $0 + $1.squaredMagnitude }
+      let noise = weights.dropFirst(ear * microphones).prefix(microphones)
+        .reduce(0) { $0 + $1.squaredMagnitude }
+      greatest = max(
+        greatest, 10 * log10(noise / max(signal / Double(MeasuringField.sphere.count), 1e-12)))
+    }
+    noiseGains.append(greatest)
+  }
+}

@@ -1,0 +1,82 @@
+import Acoustics
+import CLapack
+import Foundation
+
+/// Reads the figures of several cases of one array off the same plane waves.
+struct FigureReader: Sendable {
+  private let views: [CaseView]
+  private let field: MeasuringField
+  /// What the ears should hear of the horizon; nil where no case is stereo.
+  private let target: BinauralLevels?
+  /// Weights of all cases, one row per output: `[frequency][row][microphone]`; mono patterns have one output.
+  private let rows: [Complex]
+  private let rowCount: Int
+
+  /// - Parameters:
+  ///   - cases: what each is measured as, and its taps `[output][microphone][tap]`.
+  ///   - hrtf: of the listener; needed where a case is stereo.
+  init(
+    _ cases: [(view: CaseView, taps: [[[Float]]])], sampleRate: Int, delayFrames: Int,
+    field: MeasuringField, hrtf: HRTF?
+  ) {
+    self.field = field
+    views = cases.map(\.view)
+    let weights = cases.map { view, taps in
+      FilterResponse(
+        taps: Array(taps.prefix(view.outputs)), sampleRate: sampleRate, delayFrames: delayFrames,
+        frequencies: field.frequencies
+      ).weights
+    }
+    rows = field.frequencies.indices.flatMap { f in weights.flatMap { $0[f] } }
+    rowCount = weights.reduce(0) { $0 + $1.outputs }
+    // Cases are read in parallel; a threaded BLAS would fight them for the cores.
+    openblas_set_num_threads(1)
+    target = hrtf.map {
+      BinauralLevels(
+        StereoDesign.target($0, from: MeasuringField.horizon, frequencies: field.frequencies),
+        frequencies: field.frequencies)
+    }
+  }
+
+  /// Of each case, in order.
+  /// - Parameter errors: of the array; nil for one that is as described.
+  func read(errors: ArrayErrors? = nil) -> [CaseReading] {
+    var patterns = views.map { PatternReading($0, field: field) }
+    var ears = views.map { EarReading($0, field: field) }
+    let microphones = field.responses.channels
+    field.forEachFrequency(rows: rows, rowCount: rowCount, errors: errors) { f, outputs in
+      var row = 0
+      for i in views.indices {
+        let first = (f * rowCount + row) * microphones
+        let weights = rows[first..<first + views[i].outputs * microphones]
+        let own = UnsafeBufferPointer(rebasing: outputs[(row * field.directions.count)...])
+        patterns[i]?.add(own, weights: weights)
+        ears[i]?.add(own, weights: weights, frequency: f)
+        row += views[i].outputs
+      }
+    }
+    return views.indices.map { i in
+      patterns[i].map { .mono(MonoFigures($0, frequencies: field.frequencies)) }
+        ?? .stereo(StereoFigures(ears[i]!, target: target!, frequencies: field.frequencies))
+    }
+  }
+}
+
+/// The figures of one case.
+enum CaseReading: Sendable {
+  case mono(MonoFigures)
+  case stereo(StereoFigures)
+
+  var figures: Figures {
+    switch self {
+    case .mono(let figures): figures.table
+    case .stereo(let figures): figures.table
+    }
+  }
+}
+
+extension CaseView {
+  var outputs: Int {
+    if case .ears = self { 2 } else { 1 }
+  }
+}

@@ -1,0 +1,87 @@
+/// A value for each figure that a case has: the figures themselves, or their losses.
+///
+/// As JSON, an object in which every key of `Figure` and `OctaveFigure` is present, null where it does not apply.
+public struct FigureTable<Value: Codable & Hashable & Sendable>: Codable, Hashable, Sendable {
+  public var numbers: [Figure: Value] = [:]
+  /// By centre of the octave in hertz.
+  public var octaves: [OctaveFigure: [Int: Value]] = [:]
+
+  public init() {}
+
+  public subscript(figure: Figure) -> Value? { numbers[figure] }
+  public subscript(figure: OctaveFigure) -> [Int: Value]? { octaves[figure] }
+
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: Key.self)
+    for figure in Figure.allCases {
+      numbers[figure] = try container.decodeIfPresent(Value.self, forKey: Key(figure.rawValue))
+    }
+    for figure in OctaveFigure.allCases {
+      octaves[figure] = try container.decodeIfPresent([Int: Value].self, forKey: Key(figure.rawValue))
+    }
+  }
+
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: Key.self)
+    for figure in Figure.allCases { try container.encode(self[figure], forKey: Key(figure.rawValue)) }
+    for figure in OctaveFigure.allCases { try container.encode(self[figure], forKey: Key(figure.rawValue)) }
+  }
+
+  private struct Key: CodingKey {
+    let stringValue: String
+    var intValue: Int? { nil }
+    init(_ name: String) { stringValue = name }
+    init(stringValue: String) { self.init(stringValue) }
+    init?(intValue: Int) { nil }
+  }
+}
+
+/// The figures of one case.
+public typealias Figures = FigureTable<Double>
+
+/// What a figure loses when microphones are not where, or as loud as, the device file says. Positive is worse, in
+/// the figure's unit.
+public struct Loss: Codable, Hashable, Sendable {
+  /// Over all draws.
+  public let mean: Double
+  /// The greatest of any draw.
+  public let worst: Double
+
+  public init(mean: Double, worst: Double) {
+    self.mean = mean
+    self.worst = worst
+  }
+}
+
+extension FigureTable where Value == Double {
+  /// Keeps numbers only: JSON knows no others.
+  mutating func set(_ figure: Figure, _ value: Double) { numbers[figure] = value.isFinite ? value : nil }
+  mutating func set(_ figure: OctaveFigure, _ values: [Int: Double]) {
+    octaves[figure] = values.filter(\.value.isFinite)
+  }
+}
+
+extension FigureTable where Value == Loss {
+  /// Losses of `figures` where the draws reached `draws`.
+  init(of figures: Figures, draws: [Figures]) {
+    for (figure, value) in figures.numbers {
+      numbers[figure] = Loss(draws.compactMap { $0[figure].map { figure.sense.loss(from: value, to: $0) } })
+    }
+    for (figure, values) in figures.octaves {
+      var losses: [Int: Loss] = [:]
+      for (centre, value) in values {
+        losses[centre] = Loss(
+          draws.compactMap { $0[figure]?[centre].map { figure.sense.loss(from: value, to: $0) } })
+      }
+      octaves[figure] = losses
+    }
+  }
+}
+
+extension Loss {
+  /// Nil where there are no draws.
+  fileprivate init?(_ losses: [Double]) {
+    guard let worst = losses.max() else { return nil }
+    self.init(mean: FilterDesign.mean(losses), worst: worst)
+  }
+}

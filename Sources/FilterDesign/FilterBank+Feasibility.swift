@@ -1,0 +1,115 @@
+import Acoustics
+import Foundation
+
+/// A case that a device file asks for and that no filters make work: it is not offered.
+public struct Refusal: Hashable, Sendable {
+  public let filterCase: FilterCase
+  /// What its filters reach and what physics allow: the end of a sentence that says what is refused.
+  public let reason: String
+
+  public init(filterCase: FilterCase, reason: String) {
+    self.filterCase = filterCase
+    self.reason = reason
+  }
+}
+
+extension FilterBank {
+  /// Stereo is offered from this separation on, a directional pattern from this front/back ratio, octaves weighted
+  /// by speech.
+  static let leastOffered = Decibels(3)
+
+  /// The device with what does not work taken out of its data sources: patterns, and orientations of stereo.
+  public func offered(of device: Device) -> Device {
+    let refused = Set(refusals.map(\.filterCase))
+    let sources = device.dataSources.map { source in
+      func isOffered(_ pattern: PolarPattern, _ orientation: InputOrientation?) -> Bool {
+        !refused.contains(
+          FilterCase(dataSource: source.name, polarPattern: pattern, inputOrientation: orientation))
+      }
+      let orientations = source.stereoOrientations.filter { isOffered(.stereo, $0) }
+      let patterns = source.polarPatterns.filter {
+        $0 == .stereo ? !orientations.isEmpty : isOffered($0, nil)
+      }
+      return DataSource(
+        name: source.name, id: source.id, location: source.location, orientation: source.orientation,
+        forward: source.forward, microphones: source.microphones, polarPatterns: patterns,
+        stereoOrientations: orientations)
+    }
+    return Device(
+      name: device.name, title: device.title, body: device.body, microphones: device.microphones,
+      dataSources: sources)
+  }
+
+  /// This bank without the cases whose finished filters do not do what their pattern is for, and why.
+  func withoutInfeasible(device: Device, manifold: any ArrayManifold, hrtf: HRTF?) -> FilterBank {
+    let views = cases.map { device.view(of: $0.filterCase)! }
+    let field = MeasuringField(
+      manifold: manifold, views: views, frequencies: DesignGrid(sampleRate: sampleRate).frequencies)
+    let readings = FigureReader(
+      Array(zip(views, cases.map(\.taps))), sampleRate: sampleRate, delayFrames: delayFrames, field: field,
+      hrtf: hrtf
+    ).read()
+    var ceiling: EnergyCeiling?
+    var kept: [FilterCoefficients] = []
+    var refused: [Refusal] = []
+    for (coefficients, (view, reading)) in zip(cases, zip(views, readings)) {
+      guard let reached = reading.shortfall else {
+        kept.append(coefficients)
+        continue
+      }
+      let physics = ceiling ?? EnergyCeiling(manifold: manifold, highestFrequency: field.frequencies.last!)
+      ceiling = physics
+      refused.append(
+        Refusal(
+          filterCase: coefficients.filterCase,
+          reason: physics.reason(view, channels: device.channels(of: coefficients.filterCase), reached)))
+    }
+    return FilterBank(
+      device: self.device, sampleRate: sampleRate, microphones: microphones, delayFrames: delayFrames,
+      tapCount: tapCount, cases: kept, refusals: refused)
+  }
+}
+
+extension CaseReading {
+  /// What the case reaches of the one thing that it is for, where that is too little.
+  fileprivate var shortfall: Decibels? {
+    switch self {
+    case .stereo(let figures): figures.separation < FilterBank.leastOffered ? figures.separation : nil
+    case .mono(let figures):
+      figures.wantedFrontBack > FilterBank.leastOffered && figures.speechFrontBack < FilterBank.leastOffered
+        ? figures.speechFrontBack : nil
+    }
+  }
+}
+
+extension EnergyCeiling {
+  fileprivate func reason(_ view: CaseView, channels: [Int], _ reached: Decibels) -> String {
+    let (what, levels) =
+      switch view {
+      case .ears(let frame): ("left and right apart", separation(frame))
+      case .pattern(let forward, _): ("front and back apart", frontBack(forward, channels: channels))
+      }
+    let octaves = levels.sorted { $0.key < $1.key }
+    let texts = octaves.map { Self.text($0.value) }
+    let list =
+      Set(texts).count == 1
+      ? "\(texts[0]) dB in every octave"
+      : "\(texts.joined(separator: ", ")) dB at \(octaves.map { "\($0.key)" }.joined(separator: ", ")) Hz"
+    return "its filters would set \(what) by \(Self.text(reached.value)) dB, and "
+      + "\(Self.text(FilterBank.leastOffered.value)) dB is the least; whatever the filters, these microphones allow "
+      + list
+  }
+
+  private static func text(_ level: Double) -> String {
+    // No "-0.0".
+    String(format: "%.1f", (level * 10).rounded() / 10 + 0)
+  }
+}
+
+extension Device {
+  /// Channels of the microphones that a case uses.
+  fileprivate func channels(of filterCase: FilterCase) -> [Int] {
+    dataSources.first { $0.name == filterCase.dataSource && filterCase.polarPattern != .stereo }?.microphones
+      ?? Array(microphones.indices)
+  }
+}

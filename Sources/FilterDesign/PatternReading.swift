@@ -1,0 +1,62 @@
+import Acoustics
+import Foundation
+
+/// Energies of a mono pattern, frequency by frequency.
+struct PatternReading {
+  /// Half the opening of the cones in front and behind.
+  static let coneAngle = Angle.degrees(30)
+
+  private(set) var axis: [Double] = []
+  /// Means over the sphere, the cone in front and that behind.
+  private(set) var sphere: [Double] = []
+  private(set) var front: [Double] = []
+  private(set) var rear: [Double] = []
+  /// Mean (|P| − |T|)² over mean T².
+  private(set) var error: [Double] = []
+  /// ‖w‖²
+  private(set) var noise: [Double] = []
+
+  private let axisDirection: Int
+  private let target: [Double]
+  private let targetEnergy: Double
+  private let frontCone: [Int]
+  private let rearCone: [Int]
+
+  /// Nil where `view` is not of a mono pattern.
+  init?(_ view: CaseView, field: MeasuringField) {
+    guard case .pattern(let forward, let part) = view else { return nil }
+    let cosines = MeasuringField.sphere.map { $0.dot(forward.vector) }
+    axisDirection = field.firstDirection(of: view)
+    target = cosines.map { abs(part + (1 - part) * $0) }
+    targetEnergy = mean(target.map { $0 * $0 })
+    let edge = cos(Self.coneAngle.radians)
+    frontCone = cosines.indices.filter { cosines[$0] > edge }
+    rearCone = cosines.indices.filter { cosines[$0] < -edge }
+  }
+
+  /// Of the ideal pattern.
+  var targetFrontBack: Decibels {
+    func energy(_ cone: [Int]) -> Double { mean(cone.map { target[$0] * target[$0] }) }
+    return Decibels(10 * log10(energy(frontCone) / max(energy(rearCone), 1e-12)))
+  }
+
+  /// The next frequency: what `weights` make of each direction.
+  mutating func add(_ outputs: UnsafeBufferPointer<Complex>, weights: ArraySlice<Complex>) {
+    var (energy, difference) = (0.0, 0.0)
+    for d in target.indices {
+      let square = outputs[d].squaredMagnitude
+      let missing = square.squareRoot() - target[d]
+      energy += square
+      difference += missing * missing
+    }
+    func cone(_ directions: [Int]) -> Double {
+      directions.reduce(0) { $0 + outputs[$1].squaredMagnitude } / Double(directions.count)
+    }
+    axis.append(outputs[axisDirection].squaredMagnitude)
+    sphere.append(energy / Double(target.count))
+    front.append(cone(frontCone))
+    rear.append(cone(rearCone))
+    error.append(difference / Double(target.count) / targetEnergy)
+    noise.append(weights.reduce(0) { $0 + $1.squaredMagnitude })
+  }
+}

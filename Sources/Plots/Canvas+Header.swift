@@ -1,0 +1,23 @@
+extension Canvas {
+  static let margin = 24.0
+  /// Where what is below the header may begin.
+  static let headerHeight = 84.0
+
+  /// Title, subtitle, and a legend of everything drawn below.
+  func header(_ title: PlotTitle, curves: [Curve]) {
+    text(title.title, at: [Self.margin, 34], size: 15, isBold: true)
+    text(title.subtitle, at: [Self.margin, 51], size: 10, .grey)
+    var x = Self.margin
+    var shown: [Curve] = []
+    for curve in curves {
+      let isShown = shown.contains {
+        $0.label == curve.label && $0.colour == curve.colour && $0.isDashed == curve.isDashed
+      }
+      if isShown || curve.label.isEmpty { continue }
+      shown.append(curve)
+      stroke([[x, 68], [x + 22, 68]], curve.colour, width: curve.width, isDashed: curve.isDashed)
+      text(curve.label, at: [x + 27, 68], anchor: [0, 0.5], size: 9.5)
+      x += 27 + width(of: curve.label, size: 9.5) + 20
+    }
+  }
+}

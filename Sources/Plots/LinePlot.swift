@@ -1,0 +1,81 @@
+/// Curves over one horizontal axis, in panels one below the other.
+public struct LinePlot: Sendable {
+  public struct Panel: Sendable {
+    public let axis: PlotAxis
+    public let curves: [Curve]
+
+    public init(_ axis: PlotAxis, curves: [Curve]) {
+      self.axis = axis
+      self.curves = curves
+    }
+  }
+
+  public let title: PlotTitle
+  public let horizontal: PlotAxis
+  public let panels: [Panel]
+
+  private static let width = 640.0
+  private static let panelHeight = 210.0
+  private static let gap = 20.0
+  private static let left = 62.0
+  private static let bottom = 50.0
+
+  public init(_ title: PlotTitle, horizontal: PlotAxis, panels: [Panel]) {
+    self.title = title
+    self.horizontal = horizontal
+    self.panels = panels
+  }
+
+  /// Writes SVG or PNG, by the ending of `path`.
+  public func write(_ path: String) throws(PlotError) {
+    let heights = Double(panels.count) * (Self.panelHeight + Self.gap) - Self.gap
+    let canvas = try Canvas(
+      path: path, size: [Self.width, Canvas.headerHeight + heights + Self.bottom])
+    canvas.header(title, curves: panels.flatMap(\.curves))
+    for (n, panel) in panels.enumerated() {
+      draw(
+        panel, on: canvas, top: Canvas.headerHeight + Double(n) * (Self.panelHeight + Self.gap),
+        isLast: n == panels.count - 1)
+    }
+    try canvas.finish()
+  }
+
+  private func draw(_ panel: Panel, on canvas: Canvas, top: Double, isLast: Bool) {
+    let corner: SIMD2<Double> = [Self.left, top]
+    let size: SIMD2<Double> = [Self.width - Self.left - Canvas.margin, Self.panelHeight]
+    func place(_ x: Double, _ y: Double) -> SIMD2<Double> {
+      corner + size * [horizontal.fraction(x), 1 - panel.axis.fraction(y)]
+    }
+    let (xs, ys) = (horizontal.range, panel.axis.range)
+    func upright(_ x: Double, _ width: Double) {
+      canvas.stroke([place(x, ys.lowerBound), place(x, ys.upperBound)], .lightGrey, width: width)
+    }
+    for x in horizontal.minorTicks { upright(x, 0.35) }
+    for tick in horizontal.ticks { upright(tick.value, 0.7) }
+    for tick in panel.axis.ticks {
+      let isZero = tick.value == 0
+      canvas.stroke(
+        [place(xs.lowerBound, tick.value), place(xs.upperBound, tick.value)], isZero ? .grey : .lightGrey,
+        width: isZero ? 0.9 : 0.7)
+      canvas.text(
+        tick.text, at: place(xs.lowerBound, tick.value) - [7, 0], anchor: [1, 0.5], size: 9, .grey)
+    }
+    canvas.clipped(from: corner, size: size) {
+      for curve in panel.curves {
+        canvas.stroke(
+          curve.points.map { place($0.x, $0.y) }, curve.colour, width: curve.width, isDashed: curve.isDashed)
+      }
+    }
+    canvas.stroke(
+      [corner, corner + [size.x, 0], corner + size, corner + [0, size.y]], .grey, width: 0.9, isClosed: true)
+    canvas.text(
+      panel.axis.label, at: [18, top + size.y / 2], anchor: [0.5, 0.5], size: 9.5, isUpright: true)
+    guard isLast else { return }
+    for tick in horizontal.ticks {
+      canvas.text(
+        tick.text, at: place(tick.value, ys.lowerBound) + [0, 7], anchor: [0.5, 0], size: 9, .grey)
+    }
+    canvas.text(
+      horizontal.label, at: corner + [size.x / 2, size.y + 26], anchor: [0.5, 0], size: 9.5)
+  }
+}

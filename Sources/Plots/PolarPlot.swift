@@ -1,0 +1,91 @@
+import Foundation
+
+/// Levels over azimuth, one panel per band: forward is up, the listener's left is left, rings are decibels.
+public struct PolarPlot: Sendable {
+  public struct Panel: Sendable {
+    public let title: String
+    /// Points are (degrees, decibels).
+    public let curves: [Curve]
+
+    public init(_ title: String, curves: [Curve]) {
+      self.title = title
+      self.curves = curves
+    }
+  }
+
+  public let title: PlotTitle
+  public let panels: [Panel]
+
+  /// The centre of the rings, and the outer one, in decibels.
+  private static let levels = -30.0...0
+  private static let radius = 84.0
+  private static let panelSize: SIMD2<Double> = [244, 236]
+  private static let columns = 4
+
+  public init(_ title: PlotTitle, panels: [Panel]) {
+    self.title = title
+    self.panels = panels
+  }
+
+  /// Writes SVG or PNG, by the ending of `path`.
+  public func write(_ path: String) throws(PlotError) {
+    let columns = min(Self.columns, max(2, panels.count))
+    let rows = max(1, (panels.count + columns - 1) / columns)
+    let canvas = try Canvas(
+      path: path,
+      size: [
+        Double(columns) * Self.panelSize.x + Canvas.margin,
+        Canvas.headerHeight + Double(rows) * Self.panelSize.y + Canvas.margin / 2,
+      ])
+    canvas.header(title, curves: panels.flatMap(\.curves))
+    for (n, panel) in panels.enumerated() {
+      let corner: SIMD2<Double> = [
+        Canvas.margin / 2 + Double(n % columns) * Self.panelSize.x,
+        Canvas.headerHeight + Double(n / columns) * Self.panelSize.y,
+      ]
+      draw(panel, on: canvas, corner: corner)
+    }
+    try canvas.finish()
+  }
+
+  private func draw(_ panel: Panel, on canvas: Canvas, corner: SIMD2<Double>) {
+    canvas.text(panel.title, at: corner + [Canvas.margin / 2, 12], size: 10.5, isBold: true)
+    let centre = corner + [Self.panelSize.x / 2, Self.panelSize.y / 2 + 8]
+    for azimuth in stride(from: 0.0, to: 360, by: 30) {
+      canvas.stroke([centre, centre + Self.place(azimuth, 0)], .lightGrey, width: 0.6)
+    }
+    for level in stride(from: -20.0, through: 0, by: 10) {
+      canvas.circle(
+        centre, radius: Self.distance(level), level == 0 ? .grey : .lightGrey, width: level == 0 ? 0.9 : 0.7)
+    }
+    for azimuth in stride(from: 0.0, to: 360, by: 90) {
+      let degrees = azimuth > 180 ? azimuth - 360 : azimuth
+      let label = degrees < 0 ? "−\(Int(-degrees))°" : "\(Int(degrees))°"
+      let outside = Self.place(azimuth, 0) * (1 + 6 / Self.radius)
+      canvas.text(
+        label, at: centre + outside,
+        anchor: [0.5 - outside.x / Self.radius / 2.2, 0.5 - outside.y / Self.radius / 2.2], size: 8.5, .grey)
+    }
+    for level in stride(from: -20.0, through: 0, by: 10) {
+      canvas.text(
+        level == 0 ? "0 dB" : "−\(Int(-level))", at: centre + Self.place(-45, level), anchor: [0.5, 0.5],
+        size: 7.5, .grey, hidesBehind: true)
+    }
+    for curve in panel.curves {
+      canvas.stroke(
+        curve.points.map { centre + Self.place($0.x, $0.y) }, curve.colour, width: curve.width,
+        isDashed: curve.isDashed, isClosed: true)
+    }
+  }
+
+  /// A little more than the outer ring still fits into a panel.
+  private static func distance(_ level: Double) -> Double {
+    radius * min(max(0, (level - levels.lowerBound) / (levels.upperBound - levels.lowerBound)), 1.12)
+  }
+
+  /// Relative to the centre, for an azimuth in degrees to the left.
+  private static func place(_ azimuth: Double, _ level: Double) -> SIMD2<Double> {
+    let angle = azimuth * .pi / 180
+    return distance(level) * [-sin(angle), -cos(angle)]
+  }
+}

@@ -1,0 +1,164 @@
+import Acoustics
+import FilterDesign
+import Foundation
+import Plots
+
+/// The plots of one case, as a report puts them into a folder.
+struct CasePlots {
+  /// "back-stereo-portrait": what the names of its files begin with.
+  let name: String
+  private let isStereo: Bool
+  private let curves: CaseCurves
+  private let heading: String
+  private let context: String
+
+  init(_ curves: CaseCurves, of filterCase: FilterCase, context: String) {
+    self.curves = curves
+    self.context = context
+    isStereo = filterCase.polarPattern == .stereo
+    heading = filterCase.name
+    name = filterCase.name.replacing(", ", with: "-").lowercased()
+  }
+
+  /// Writes them into `folder`: three of a mono pattern, four of stereo.
+  func write(into folder: String, ending: String) throws {
+    func path(_ what: String) -> String { "\(folder)/\(name)-\(what).\(ending)" }
+    try polar.write(path("polar"))
+    if isStereo { try differences.write(path("differences")) }
+    try noise.write(path("noise"))
+    try onAxis.write(path("on-axis"))
+  }
+
+  private func title(_ what: String, _ detail: String) -> PlotTitle {
+    PlotTitle("\(heading): \(what)", "\(context); \(detail)")
+  }
+
+  private var polar: PolarPlot {
+    let panels = curves.octaves.indices.map { octave in
+      PolarPlot.Panel(
+        Self.band(curves.octaves[octave]),
+        curves: isStereo ? stereoPatterns(octave) : monoPatterns(octave))
+    }
+    let reference =
+      isStereo
+      ? "dashed: the target; 0 dB: its highest level in the octave; forward is up"
+      : "0 dB: on axis; forward is up"
+    return PolarPlot(title("level over azimuth", reference), panels: panels)
+  }
+
+  private func monoPatterns(_ octave: Int) -> [Curve] {
+    [
+      over(curves.azimuths, curves.targetLevels[octave][0], "target", .grey, isDashed: true),
+      over(curves.azimuths, curves.uprightLevels[octave][0], "vertical plane, upwards to the left", .orange),
+      over(curves.azimuths, curves.levels[octave][0], "horizontal plane", .blue),
+    ]
+  }
+
+  private func stereoPatterns(_ octave: Int) -> [Curve] {
+    let ears: [(String, PlotColour)] = [("left", .blue), ("right", .orange)]
+    return ears.enumerated().flatMap { ear, look in
+      [
+        over(curves.azimuths, curves.targetLevels[octave][ear], "", look.1, isDashed: true),
+        over(curves.azimuths, curves.levels[octave][ear], look.0, look.1),
+      ]
+    }
+  }
+
+  private var differences: LinePlot {
+    // From behind over the left side to behind: 180° is both ends.
+    let order = curves.azimuths.indices.sorted { signed($0) < signed($1) }
+    func azimuthCurve(_ values: [Double], _ label: String, _ colour: PlotColour, isDashed: Bool = false)
+      -> Curve
+    {
+      let points = order.map { SIMD2(signed($0), values[$0]) }
+      return Curve(label, colour, isDashed: isDashed, points: points + [SIMD2(180, points[0].y)])
+    }
+    let bands: [(String, PlotColour)] = [("150–1500 Hz", .blue), ("1.5–12 kHz", .orange)]
+    let levels = bands.enumerated().flatMap { n, band in
+      [
+        azimuthCurve(curves.targetLevelDifferences[n], "", band.1, isDashed: true),
+        azimuthCurve(curves.levelDifferences[n], band.0, band.1),
+      ]
+    }
+    let times = [
+      azimuthCurve(curves.targetTimeDifferences, "", .green, isDashed: true),
+      azimuthCurve(curves.timeDifferences, "time", .green),
+    ]
+    let allLevels = (curves.levelDifferences + curves.targetLevelDifferences).flatMap(\.self)
+    let allTimes = curves.timeDifferences + curves.targetTimeDifferences
+    return LinePlot(
+      title(
+        "differences between the outputs", "positive: left is louder, left is earlier; dashed: the target"),
+      horizontal: .linear("Azimuth in degrees, positive to the left", -180...180, step: 30),
+      panels: [
+        LinePlot.Panel(
+          .linear("Level difference in dB", fitting: allLevels, least: -20...20, step: 5), curves: levels),
+        LinePlot.Panel(
+          .linear("Time difference in µs", fitting: allTimes, least: -800...800, step: 200), curves: times),
+      ])
+  }
+
+  private var noise: LinePlot {
+    let values = curves.noiseGain.flatMap(\.self)
+    let limit =
+      isStereo
+      ? Curve("limit", .grey, isDashed: true, points: [[100, 10.5], [16_000, 10.5]])
+      : Curve("floor", .grey, isDashed: true, points: [[80, -10], [20_000, -10]])
+    let what = isStereo ? "noise gain" : "white-noise gain"
+    let meaning =
+      isStereo
+      ? "noise of the microphones against the mean of all directions"
+      : "a source on axis against noise of the microphones; one microphone alone has 0 dB"
+    return LinePlot(
+      title(what, meaning), horizontal: frequencyAxis,
+      panels: [
+        LinePlot.Panel(
+          .linear(
+            "\(what.prefix(1).uppercased() + what.dropFirst()) in dB", fitting: values, least: -15...15,
+            step: 5),
+          curves: [limit] + overFrequency(curves.noiseGain))
+      ])
+  }
+
+  private var onAxis: LinePlot {
+    let targets = overFrequency(curves.targetOnAxis).map {
+      Curve(
+        isStereo ? "" : "target", isStereo ? $0.colour : .grey, isDashed: true,
+        points: $0.points)
+    }
+    return LinePlot(
+      title(
+        "response straight ahead",
+        "0 dB: one microphone in the free field" + (isStereo ? "; dashed: the target" : "")),
+      horizontal: frequencyAxis,
+      panels: [
+        LinePlot.Panel(
+          .linear("Level in dB", -25...15, step: 5), curves: targets + overFrequency(curves.onAxis))
+      ])
+  }
+
+  private var frequencyAxis: PlotAxis { .frequency(80...min(20_000, curves.frequencies.last!)) }
+
+  /// One curve per output.
+  private func overFrequency(_ values: [[Double]]) -> [Curve] {
+    let looks: [(String, PlotColour)] =
+      isStereo ? [("left", .blue), ("right", .orange)] : [("reached", .blue)]
+    return zip(values, looks).map { over(curves.frequencies, $0, $1.0, $1.1) }
+  }
+
+  private func over(
+    _ positions: [Double], _ values: [Double], _ label: String, _ colour: PlotColour, isDashed: Bool = false
+  ) -> Curve {
+    Curve(label, colour, isDashed: isDashed, points: zip(positions, values).map { [$0, $1] })
+  }
+
+  private func signed(_ index: Int) -> Double {
+    let azimuth = curves.azimuths[index]
+    return azimuth >= 180 ? azimuth - 360 : azimuth
+  }
+
+  /// "250 Hz", "4 kHz"
+  private static func band(_ centre: Double) -> String {
+    centre >= 1000 ? String(format: "%g kHz", centre / 1000) : String(format: "%g Hz", centre)
+  }
+}

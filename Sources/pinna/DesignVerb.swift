@@ -1,0 +1,98 @@
+import Acoustics
+import Control
+import FilterDesign
+import Foundation
+import Session
+import Synchronization
+
+extension Verb {
+  static let design = Verb(
+    name: "design", operands: ["DEVICE.yaml"],
+    summary: "all filter sets of a device, from its file or by its name; they are kept in the cache",
+    options: [
+      Option("--sample-rate", "HZ", "sample rate; may be given several times (default: 48000)"), jsonOption,
+    ]
+  ) { arguments in
+    let given = arguments.operands[0]
+    let library = PresetLibrary.standard
+    let device = try device(given, in: library)
+    var rates = try arguments.integers("--sample-rate", in: DesignGrid.sampleRates)
+    if rates.isEmpty { rates = [48000] }
+    let designs = try rates.map { try DesignRun(device: device, sampleRate: $0) }
+    if arguments.isJSON {
+      print(try document(["device": device.name, "designs": designs.map(\.json)]))
+    } else {
+      for design in designs { print(design.text) }
+      if let folder = library.folders.first, (try? library.device(named: device.name)) != device {
+        print(
+          "to use it, put \(given) into \(folder)/devices, and a preset with \"device: \(device.name)\" into \(folder)"
+        )
+      }
+    }
+    return .done
+  }
+
+  /// The device of a file, or the one that the library has under that name.
+  static func device(_ given: String, in library: PresetLibrary) throws -> Device {
+    guard given.contains("/") || given.hasSuffix(".yaml") || given.hasSuffix(".yml") else {
+      return try library.device(named: given)
+    }
+    try InputPath.check(
+      given, "give a device file, or the name of a device: \(library.deviceNames().joined(separator: ", "))")
+    let device = try DeviceFile.read(path: given)
+    guard DescriptionName.isValid(device.name), given.hasSuffix(".yaml") else {
+      throw Failure(
+        .failed,
+        "\(given) is not a name that a device file can have; rename it to letters, digits, - _ and . with .yaml behind"
+      )
+    }
+    return device
+  }
+}
+
+/// One design at one sample rate, and how it went.
+struct DesignRun {
+  let device: Device
+  let bank: FilterBank
+  let seconds: Double
+  let isFromCache: Bool
+
+  init(device: Device, sampleRate: Int) throws {
+    let start = ContinuousClock.now
+    // Progress is reported only where something is designed.
+    let designed = Mutex(false)
+    let show = WorkProgress.show("designing the filters of \(device.name) at \(sampleRate) Hz")
+    self.device = device
+    bank = try FilterBank.cached(device: device, sampleRate: sampleRate) { fraction in
+      designed.withLock { $0 = true }
+      show(fraction)
+    }
+    seconds = (ContinuousClock.now - start) / .seconds(1)
+    isFromCache = !designed.withLock(\.self)
+  }
+
+  var text: String {
+    let how =
+      isFromCache ? "were in the cache" : String(format: "designed in %.1f s, and kept in the cache", seconds)
+    let offered =
+      "\(device.name): \(bank.cases.count) case\(bank.cases.count == 1 ? "" : "s") at \(bank.sampleRate) Hz \(how); \(bank.tapCount) taps, "
+      + "\(bank.delayFrames) frames of delay"
+    return ([offered] + bank.refusals.map { "  not offered: \($0.filterCase.name): \($0.reason)" })
+      .joined(separator: "\n")
+  }
+
+  var json: [String: Any] {
+    [
+      "sampleRate": bank.sampleRate, "seconds": seconds, "fromCache": isFromCache,
+      "cases": bank.cases.count, "taps": bank.tapCount, "delayFrames": bank.delayFrames,
+      "notOffered": bank.refusals.map { refusal -> [String: Any] in
+        [
+          "dataSource": refusal.filterCase.dataSource,
+          "polarPattern": refusal.filterCase.polarPattern.rawValue,
+          "inputOrientation": refusal.filterCase.inputOrientation?.rawValue ?? NSNull(),
+          "reason": refusal.reason,
+        ]
+      },
+    ]
+  }
+}

@@ -1,0 +1,110 @@
+import Acoustics
+import Control
+import FilterDesign
+import Foundation
+import Session
+
+/// What filter sets can be written as.
+enum ExportFormat: String, NamedWord {
+  case wav
+
+  static let kind = "format of an export"
+}
+
+extension Verb {
+  static let export = Verb(
+    name: "export", operands: ["DIR"],
+    summary: "filter sets of a preset's device for other programs: filters.json and a float WAV per case",
+    options: [
+      Option("--to", "FORMAT", ExportFormat.allCases.map(\.rawValue).joined(separator: ", ")),
+      Option("--preset", "NAME", "preset (default: phone5)"),
+      Option("--sample-rate", "HZ", "sample rate (default: 48000)"),
+      Option("--force", nil, "write into a folder that is not empty, replacing filters in it"), jsonOption,
+    ]
+  ) { arguments in
+    guard let word = arguments["--to"] else {
+      throw Failure(
+        .usage,
+        "pinna export needs --to; use one of: \(ExportFormat.allCases.map(\.rawValue).joined(separator: ", "))"
+      )
+    }
+    _ = try ExportFormat(word: word)
+    let library = PresetLibrary.standard
+    let rate = try arguments.integer("--sample-rate", in: DesignGrid.sampleRates) ?? 48000
+    let folder = try ExportFolder(arguments.operands[0], replacing: arguments.has("--force"))
+    let device = try library.device(
+      named: try library.preset(named: arguments["--preset"] ?? "phone5").device)
+    let bank = try FilterBank.cached(
+      device: device, sampleRate: rate, progress: WorkProgress.designing(device.name))
+    guard !bank.cases.isEmpty else {
+      throw Failure(.unsupported, "nothing of \(device.name) works, see: pinna design \(device.name)")
+    }
+    try folder.write(bank)
+    if arguments.isJSON {
+      print(
+        try document([
+          "folder": folder.path, "device": device.name, "sampleRate": rate, "cases": bank.cases.count,
+          "taps": bank.tapCount, "delayFrames": bank.delayFrames,
+        ]))
+    } else {
+      print(
+        "\(folder.path): \(bank.cases.count) cases of \(device.name) at \(rate) Hz, one WAV each of "
+          + "\(bank.tapCount) frames and \(2 * bank.microphones.count) channels, described by filters.json")
+    }
+    return .done
+  }
+}
+
+/// A folder that filters are exported into: whole, or left as it was.
+struct ExportFolder {
+  let path: String
+  private let exists: Bool
+
+  /// - Parameter replacing: whether a folder that is not empty will do.
+  init(_ typed: String, replacing: Bool) throws(Failure) {
+    guard !typed.isEmpty else { throw Failure(.usage, "the name of the folder is empty; give one") }
+    path = typed
+    var isFolder: ObjCBool = false
+    exists = FileManager.default.fileExists(atPath: typed, isDirectory: &isFolder)
+    guard exists else { return }
+    guard isFolder.boolValue else {
+      throw Failure(.failed, "\(typed) is a file; give the name of a folder")
+    }
+    let contents = (try? FileManager.default.contentsOfDirectory(atPath: typed)) ?? []
+    guard contents.isEmpty || replacing else {
+      throw Failure(
+        .failed, "\(typed) is not empty; give a new folder, or --force to replace the filters in it")
+    }
+  }
+
+  /// Writes beside, then renames: what carries the final names is complete. In a folder that exists the
+  /// description goes first and comes back last, so that it never describes filters that are not there.
+  func write(_ bank: FilterBank) throws {
+    let files = FileManager.default
+    let plain = path.hasSuffix("/") && path.count > 1 ? String(path.dropLast()) : path
+    let scratch = (exists ? plain + "/" : plain) + ".\(UUID().uuidString).part"
+    defer { try? files.removeItem(atPath: scratch) }
+    do {
+      try bank.write(folder: scratch)
+      guard exists else {
+        try rename(scratch, plain)
+        return
+      }
+      let description = "filters.json"
+      try? files.removeItem(atPath: "\(plain)/\(description)")
+      let written = try files.contentsOfDirectory(atPath: scratch).filter { $0 != description }
+      for file in written + [description] { try rename("\(scratch)/\(file)", "\(plain)/\(file)") }
+    } catch let failure as Failure {
+      throw failure
+    } catch {
+      throw Failure(.failed, "cannot write filters into \(path): \(error.systemReason); give another folder")
+    }
+  }
+
+  private func rename(_ from: String, _ to: String) throws {
+    guard Foundation.rename(from, to) == 0 else {
+      throw Failure(
+        .failed, "cannot write \(to): \(String(cString: strerror(errno))); give another folder")
+    }
+  }
+}

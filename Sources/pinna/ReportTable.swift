@@ -1,0 +1,114 @@
+import Acoustics
+import FilterDesign
+import Foundation
+
+/// A report for people: one row per stereo case, one block per mono pattern.
+struct ReportTable {
+  let report: Report
+
+  init(_ report: Report) { self.report = report }
+
+  var text: String {
+    let first = report.cases.first
+    var lines = [
+      "\(report.preset) at \(report.sampleRate) Hz: \(first?.taps ?? 0) taps, \(first?.delayFrames ?? 0) frames of delay",
+      "In brackets: what a figure loses by microphones off by up to 1 dB and 1 mm, mean of \(ArrayErrors.drawCount) draws.",
+    ]
+    let offered = report.cases.filter(\.supported)
+    lines += stereo(offered.filter { $0.filterCase.polarPattern == .stereo })
+    lines += mono(offered.filter { $0.filterCase.polarPattern != .stereo })
+    let refused = report.cases.filter { !$0.supported }
+    if !refused.isEmpty {
+      lines += ["", "Not offered:"]
+      lines += refused.map { "  \($0.filterCase.name): \($0.reason ?? "")" }
+    }
+    return lines.joined(separator: "\n")
+  }
+
+  // MARK: Stereo
+
+  private static let stereoFigures: [(head: String, figure: Figure, format: String)] = [
+    ("left/right", .separation, "%.1f"), ("front/back", .frontBack, "%.1f"),
+    ("ILD high", .levelDifferenceErrorHigh, "%.1f"), ("ILD low", .levelDifferenceErrorLow, "%.1f"),
+    ("ITD µs", .timeDifferenceError, "%.0f"), ("noise gain", .noiseGain, "%.1f"),
+  ]
+
+  private func stereo(_ cases: [CaseFigures]) -> [String] {
+    guard !cases.isEmpty else { return [] }
+    let heads = Self.stereoFigures.map(\.head) + ["octaves"]
+    var lines = [
+      "",
+      "Stereo, dB: left over right at ±90°; front over back; errors against the target of the level difference",
+      "(1.5–12 kHz; 150–1500 Hz), the time difference and the octaves (worst of 250 Hz to 2 kHz); highest noise gain.",
+      "",
+      Self.row("Stereo", heads.map(Self.head)),
+    ]
+    for one in cases {
+      let cells = Self.stereoFigures.map { column in
+        Self.cell(one.figures[column.figure], one.losses?[column.figure]?.mean, column.format)
+      }
+      let octaves = one.figures[.octaveError]?.filter { $0.key <= 2000 } ?? [:]
+      let worst = octaves.max { $0.value < $1.value }
+      let loss = worst.flatMap { one.losses?[.octaveError]?[$0.key]?.mean }
+      lines.append(Self.row(Self.name(one.filterCase), cells + [Self.cell(worst?.value, loss, "%.1f")]))
+    }
+    return lines
+  }
+
+  // MARK: Mono
+
+  private static let monoFigures: [(head: String, figure: OctaveFigure)] = [
+    ("directivity index dB", .directivityIndex), ("front over back dB", .frontBackOctaves),
+    ("on axis dB", .onAxis), ("white-noise gain dB", .whiteNoiseGain), ("pattern error dB", .patternError),
+  ]
+
+  private func mono(_ cases: [CaseFigures]) -> [String] {
+    guard !cases.isEmpty else { return [] }
+    let centres = OctaveFigure.centres
+    var lines = [
+      "",
+      Self.row(
+        "Mono, by octave in Hz", centres.map { Self.head($0 < 1000 ? "\($0)" : "\($0 / 1000)k") }),
+    ]
+    for one in cases {
+      lines.append(Self.name(one.filterCase))
+      for row in Self.monoFigures {
+        guard let values = one.figures[row.figure], !values.isEmpty else { continue }
+        let losses = one.losses?[row.figure] ?? [:]
+        lines.append(
+          Self.row("  \(row.head)", centres.map { Self.cell(values[$0], losses[$0]?.mean, "%.1f") }))
+      }
+    }
+    return lines
+  }
+
+  // MARK: Cells
+
+  private static func row(_ name: String, _ cells: [String]) -> String {
+    let text = name.padded(27) + cells.map { $0.padded(13) }.joined()
+    return String(text.reversed().drop { $0 == " " }.reversed())
+  }
+
+  private static func head(_ text: String) -> String { text.leftPadded(text.count > 5 ? 10 : 5) }
+
+  private static func name(_ filterCase: FilterCase) -> String {
+    "\(filterCase.dataSource), \(filterCase.inputOrientation?.rawValue ?? filterCase.polarPattern.rawValue)"
+  }
+
+  /// "  7.9 (0.3)"; the loss only where it shows, a dash where there is no figure.
+  private static func cell(_ value: Double?, _ loss: Double?, _ format: String) -> String {
+    guard let value else { return "–".leftPadded(5) }
+    let cost = loss.map { number($0, format) } ?? ""
+    let text = number(value, format).leftPadded(5)
+    return cost.contains { ("1"..."9").contains($0) } ? text + " (\(cost))" : text
+  }
+
+  private static func number(_ value: Double, _ format: String) -> String {
+    let text = String(format: format, value)
+    return text.contains { ("1"..."9").contains($0) } ? text : text.replacing("-", with: "")
+  }
+}
+
+extension String {
+  func leftPadded(_ width: Int) -> String { String(repeating: " ", count: max(0, width - count)) + self }
+}

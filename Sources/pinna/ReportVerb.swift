@@ -1,0 +1,60 @@
+import Acoustics
+import Control
+import FilterDesign
+import Foundation
+import Session
+
+extension Verb {
+  static let report = Verb(
+    name: "report",
+    summary: "acoustic figures of every case of a preset's device, and plots of them",
+    options: [
+      Option("--preset", "NAME", "preset (default: phone5)"),
+      Option("--sample-rate", "HZ", "sample rate (default: 48000)"),
+      Option("--plots", "DIR", "also write plots of every case into this folder, replacing earlier ones"),
+      Option(
+        "--format", "FORMAT",
+        "of the plots: \(PlotFormat.allCases.map(\.rawValue).joined(separator: ", ")) (default: svg)"),
+      jsonOption,
+    ]
+  ) { arguments in
+    let library = PresetLibrary.standard
+    let preset = try library.preset(named: arguments["--preset"] ?? "phone5")
+    let rate = try arguments.integer("--sample-rate", in: DesignGrid.sampleRates) ?? 48000
+    let format = try arguments["--format"].map { try PlotFormat(word: $0) } ?? .svg
+    let folder = try arguments["--plots"].map { try PlotFolder($0, format: format) }
+    let measurement = try Measurement(
+      preset: preset.name, device: library.device(named: preset.device), sampleRate: rate)
+    if let folder { try folder.write(measurement) }
+    if arguments.isJSON {
+      let encoder = JSONEncoder()
+      encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+      print(String(decoding: try encoder.encode(measurement.report), as: UTF8.self))
+    } else {
+      print(ReportTable(measurement.report).text)
+    }
+    return .done
+  }
+}
+
+/// The filters of a preset's device, and their figures on a manifold that is not the design's.
+struct Measurement {
+  let preset: String
+  let device: Device
+  let bank: FilterBank
+  let manifold: any ArrayManifold
+  let report: Report
+
+  init(preset: String, device: Device, sampleRate: Int) throws {
+    self.preset = preset
+    self.device = device
+    bank = try FilterBank.cached(
+      device: device, sampleRate: sampleRate, progress: WorkProgress.designing(device.name))
+    let show = WorkProgress.show("measuring \(device.name)", step: 101)
+    // Boxes are solved with finer panels for half of the time.
+    manifold = try referenceManifold(for: device) { show(0.5 * $0) }
+    report = try Report(
+      bank: bank, device: device, preset: preset, manifold: manifold, draws: ArrayErrors.drawCount
+    ) { show(0.5 + 0.5 * $0) }
+  }
+}

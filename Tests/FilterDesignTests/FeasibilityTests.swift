@@ -1,0 +1,104 @@
+import Acoustics
+import FilterDesign
+import Foundation
+import Session
+import TestSupport
+import Testing
+
+/// What no filters make work is not offered, and why.
+@Suite struct FeasibilityTests {
+  /// A copy of phone3's file that asks for stereo.
+  static let phone3 = Banks.Designed(
+    try! DeviceFile.read(
+      text: String(contentsOfFile: repositoryFolder + "/Presets/devices/phone3.yaml", encoding: .utf8)
+        .replacingOccurrences(
+          of: "polarPatterns: [omnidirectional, cardioid]",
+          with: "polarPatterns: [omnidirectional, cardioid, stereo]\n"
+            + "    stereoOrientations: [portrait, landscapeLeft]"),
+      name: "phone3", file: "phone3.yaml"))
+
+  static let portrait = FilterCase(
+    dataSource: "Front", polarPattern: .stereo, inputOrientation: .portrait)
+
+  @Test func threeMicrophonesOnTheVerticalAxisGiveNoStereoInPortrait() throws {
+    let bank = Self.phone3.bank
+    let refusal = try #require(bank.refusals.first)
+    #expect(refusal.filterCase == Self.portrait)
+    // By symmetry no filters tell left from right here: 0 dB is exact.
+    #expect(refusal.reason.contains("left and right apart by 0.0 dB"))
+    #expect(refusal.reason.contains("allow 0.0 dB in every octave"))
+    #expect(bank.coefficients(for: Self.portrait) == nil)
+  }
+
+  @Test func theDeviceIsOfferedWithoutWhatIsRefused() throws {
+    let offered = Self.phone3.bank.offered(of: Self.phone3.device)
+    #expect(try !offered.dataSource(named: "Front").stereoOrientations.contains(.portrait))
+    #expect(
+      offered.filterCases.count == Self.phone3.device.filterCases.count - Self.phone3.bank.refusals.count)
+    #expect(offered.filterCases == Self.phone3.bank.cases.map(\.filterCase))
+  }
+
+  @Test func theReportSaysWhyACaseIsNotSupportedAndWhatItsCeilingIs() throws {
+    let report = try Report(
+      bank: Self.phone3.bank, device: Self.phone3.device, preset: "phone3",
+      manifold: manifold(for: Self.phone3.device), draws: 0)
+    let refused = try #require(report.cases.first { $0.filterCase == Self.portrait })
+    #expect(!refused.supported && refused.reason == Self.phone3.bank.refusals.first?.reason)
+    let ceiling = try #require(refused.figures[.separationCeiling])
+    #expect(ceiling.keys.sorted() == OctaveFigure.centres)
+    #expect(ceiling.values.allSatisfy { abs($0) < 1e-6 })
+    #expect(refused.figures[.separation] == nil && refused.losses == nil)
+    // Lying down, the microphones are at its left and right ends.
+    let lying = try #require(report.cases.first { $0.filterCase.inputOrientation == .landscapeLeft })
+    #expect(try #require(lying.figures[.separationCeiling]?[1000]) > 10)
+  }
+
+  @Test func refusalsAreKeptWithTheFilters() throws {
+    try FilterBankTests.withFolder { folder in
+      try Self.phone3.bank.write(folder: folder)
+      #expect(try FilterBank(folder: folder) == Self.phone3.bank)
+      let json = try #require(
+        try JSONSerialization.jsonObject(with: Data(contentsOf: URL(filePath: folder + "/filters.json")))
+          as? [String: Any])
+      let entry = try #require((json["notOffered"] as? [[String: Any]])?.first)
+      #expect(entry["dataSource"] as? String == "Front" && entry["polarPattern"] as? String == "stereo")
+      #expect(entry["inputOrientation"] as? String == "portrait")
+      #expect(entry["reason"] as? String == Self.phone3.bank.refusals.first?.reason)
+    }
+  }
+
+  /// Looking across a line of microphones, in the free field: what comes from behind sounds like the front.
+  static func line(_ patterns: [PolarPattern]) -> Device {
+    let pair = TestDevices.pair()
+    return Device(
+      name: "line", title: "", body: .free, microphones: pair.microphones,
+      dataSources: [TestDevices.source("Side", .right, .plusX, microphones: [0, 1], patterns)])
+  }
+
+  @Test func aCardioidAcrossALineIsRefusedAndAFigureOfEightAsksForNothing() throws {
+    let bank = try FilterBank.design(
+      device: Self.line([.omnidirectional, .subcardioid, .cardioid, .figureEight]), sampleRate: 48_000)
+    #expect(bank.refusals.map(\.filterCase.polarPattern) == [.subcardioid, .cardioid])
+    for refusal in bank.refusals {
+      #expect(refusal.reason.contains("front and back apart by 0.0 dB"))
+      #expect(refusal.reason.contains("allow 0.0 dB in every octave"))
+    }
+    #expect(bank.cases.map(\.filterCase.polarPattern) == [.omnidirectional, .figureEight])
+  }
+
+  @Test func aDeviceOfWhichNothingWorksIsStillReadFromTheCache() throws {
+    try FilterBankTests.withFolder { cache in
+      let device = Self.line([.cardioid])
+      let bank = try FilterBank.cached(device: device, sampleRate: 48_000, cache: cache)
+      #expect(bank.cases.isEmpty && bank.refusals.count == 1)
+      let again = try FilterBank.cached(device: device, sampleRate: 48_000, cache: cache) { _ in
+        Issue.record("it is designed again")
+      }
+      #expect(again == bank)
+    }
+  }
+
+  @Test func nothingOfTheSmallestBeamformerIsRefused() {
+    #expect(Banks.pair.bank.refusals.isEmpty)
+  }
+}

@@ -1,0 +1,179 @@
+import Acoustics
+import FilterDesign
+import Foundation
+import TestSupport
+import Testing
+
+/// Figures of given filters: closed forms, and the oracle's.
+@Suite struct FigureTests {
+  /// An array whose microphones hear what `hear` says: a figure's closed form needs no filters then.
+  struct IdealArray: ArrayManifold {
+    let microphoneCount: Int
+    let hear: @Sendable (SIMD3<Double>) -> [Double]
+
+    func responses(from directions: [SIMD3<Double>], frequencies: [Double]) -> ResponseGrid {
+      var grid = ResponseGrid(
+        frequencies: frequencies.count, channels: microphoneCount, directions: directions.count)
+      for (d, direction) in directions.enumerated() {
+        for (m, level) in hear(direction).enumerated() {
+          for f in frequencies.indices { grid[f, m, d] = Complex(level, 0) }
+        }
+      }
+      return grid
+    }
+  }
+
+  /// The ears of the listener that stereo imitates.
+  struct Ears: ArrayManifold {
+    let frame: HeadFrame
+    var microphoneCount: Int { 2 }
+
+    func responses(from directions: [SIMD3<Double>], frequencies: [Double]) -> ResponseGrid {
+      StereoDesign.target(
+        StereoTests.hrtf, from: directions.map(frame.head(fromDevice:)), frequencies: frequencies)
+    }
+  }
+
+  /// One impulse per row, at 64 frames: `[output][microphone][tap]`.
+  static func impulses(_ rows: [[Float]]) -> [[[Float]]] {
+    rows.map { $0.map { level in (0..<256).map { $0 == 64 ? level : 0 } } }
+  }
+
+  static func mono(
+    _ manifold: any ArrayManifold, _ row: [Float], _ pattern: PolarPattern, forward: Direction = .plusZ
+  ) -> MonoFigures {
+    MonoFigures(
+      taps: impulses([row, row]), sampleRate: 48_000, delayFrames: 64, manifold: manifold, forward: forward,
+      omnidirectionalPart: pattern.omnidirectionalPart!)
+  }
+
+  @Test(arguments: TestDevices.firstOrder + [.omnidirectional, .figureEight])
+  func anIdealPatternHasItsClosedForms(pattern: PolarPattern) throws {
+    let a = try #require(pattern.omnidirectionalPart)
+    let ideal = IdealArray(microphoneCount: 1) { [a + (1 - a) * $0.z] }
+    let figures = Self.mono(ideal, [1], pattern)
+    /// ∫ (α + (1 − α) c)² dc
+    func integral(_ from: Double, _ to: Double) -> Double {
+      func primitive(_ c: Double) -> Double {
+        a * a * c + a * (1 - a) * c * c + (1 - a) * (1 - a) * c * c * c / 3
+      }
+      return primitive(to) - primitive(from)
+    }
+    let index = -10 * log10(integral(-1, 1) / 2)
+    let edge = cos(Double.pi / 6)
+    let frontBack = 10 * log10(integral(edge, 1) / integral(-1, -edge))
+    for octave in OctaveFigure.centres.indices {
+      // 900 directions integrate a square of the first order to 1e-3.
+      #expect(abs(figures.directivityIndex[octave].value - index) < 0.01)
+      // 60 of them in each cone, a rim of which is in or out: 2 % of either energy.
+      #expect(abs(figures.frontBack[octave].value - frontBack) < 0.2)
+      #expect(figures.patternError[octave].value < -100)
+      #expect(abs(figures.onAxis[octave].value) < 1e-6 && abs(figures.whiteNoiseGain[octave].value) < 1e-6)
+    }
+    if pattern == .cardioid { #expect(abs(figures.directivityIndex[0].value - 4.77) < 0.01) }
+  }
+
+  @Test func oneMicrophoneAsACardioidIsWrongByAllOfIt() {
+    // mean (1 − (1 + c)/2)² = mean ((1 + c)/2)²
+    let figures = Self.mono(FreeFieldManifold(positions: [[0, 0, 0]]), [1], .cardioid)
+    for error in figures.patternError { #expect(abs(error.value) < 0.02) }
+  }
+
+  @Test func aDifferenceOfTwoMicrophonesHasADipolesFigures() {
+    let spacing = 0.008
+    let pair = FreeFieldManifold(positions: [[0, 0, spacing / 2], [0, 0, -spacing / 2]])
+    let figures = Self.mono(pair, [1, -1], .figureEight)
+    for (octave, centre) in MonoFigures.octaves.enumerated() {
+      let bins = (0..<427).map { Double($0) * 46.875 }
+        .filter { $0 >= centre.value / 1.3 && $0 <= centre.value * 1.3 }
+      let phases = bins.map { 2 * .pi * $0 / 343 * spacing }
+      // |1 − e^(−jkd)|² = 4 sin²(kd/2); over the sphere 2 (1 − sin(kd)/(kd)); noise 2.
+      let axis = phases.map { 10 * log10(4 * pow(sin($0 / 2), 2)) }.reduce(0, +) / Double(bins.count)
+      let mean =
+        phases.map { 10 * log10(2 * (1 - sin($0) / $0)) }.reduce(0, +) / Double(bins.count)
+      #expect(abs(figures.onAxis[octave].value - axis) < 1e-3)
+      #expect(abs(figures.whiteNoiseGain[octave].value - axis + 10 * log10(2)) < 1e-3)
+      #expect(abs(figures.directivityIndex[octave].value - axis + mean) < 0.01)
+      #expect(abs(figures.frontBack[octave].value) < 0.01)
+    }
+  }
+
+  static let frames: [HeadFrame] = [
+    HeadFrame(forward: .plusZ, orientation: .portrait)!,
+    HeadFrame(forward: Direction.plusZ.opposite, orientation: .landscapeLeft)!,
+  ]
+
+  /// acoustics.md, section 6: the target itself has 7.8 dB, and 7.1 dB with front emphasis.
+  @Test(arguments: frames) func theTargetsOwnEarsHaveItsFiguresAndNoErrors(frame: HeadFrame) {
+    func figures(_ rows: [[Float]]) -> StereoFigures {
+      StereoFigures(
+        taps: Self.impulses(rows), sampleRate: 48_000, delayFrames: 64, manifold: Ears(frame: frame),
+        frame: frame, hrtf: StereoTests.hrtf)
+    }
+    let own = figures([[1, 0], [0, 1]])
+    #expect(abs(own.separation.value - 7.8) < 0.05)
+    #expect(abs(own.frontBack.value - 7.1) < 0.05)
+    // KEMAR's ears are 8.75 cm from its middle: Woodworth's (1 + π/2) r / c is 656 µs.
+    #expect(abs(own.timeDifferenceLeft - 656) < 100)
+    #expect(own.timeDifferenceError == 0)
+    #expect(own.levelDifferenceErrorHigh.value < 1e-6 && own.levelDifferenceErrorLow.value < 1e-6)
+    #expect(own.octaveErrors.count == 6 && own.octaveErrors.allSatisfy { $0.value < 1e-4 })
+    let swapped = figures([[0, 1], [1, 0]])
+    #expect(abs(swapped.separation.value + own.separation.value) < 1e-6)
+    #expect(swapped.timeDifferenceLeft == -own.timeDifferenceLeft)
+    // 6 dB more in one ear: that much error everywhere.
+    let lopsided = figures([[2, 0], [0, 1]])
+    #expect(abs(lopsided.levelDifferenceErrorHigh.value - 20 * log10(2)) < 1e-4)
+    #expect(abs(lopsided.levelDifferenceErrorLow.value - 20 * log10(2)) < 1e-4)
+    for error in lopsided.octaveErrors { #expect(abs(error.value - 20 * log10(2) / 2.0.squareRoot()) < 1e-3) }
+  }
+
+  @Test func stereoFiguresAreTheOraclesForTheSameFilters() {
+    let golden = FigureGoldens.all.stereo
+    let figures = StereoFigures(
+      taps: golden.taps.map { $0.map { $0.map { $0 * FigureGoldens.unit } } }, sampleRate: 48_000,
+      delayFrames: 64, manifold: FreeFieldManifold(positions: Banks.ring7.device.microphones.map(\.position)),
+      frame: Self.frames[0], hrtf: StereoTests.hrtf)
+    #expect(abs(figures.separation.value - golden.separation) < 0.001)
+    #expect(abs(figures.frontBack.value - golden.frontBack) < 0.001)
+    // Against a target that each side makes of the packaged file by itself.
+    #expect(abs(figures.levelDifferenceErrorHigh.value - golden.levelDifferenceErrorHigh) < 0.03)
+    #expect(abs(figures.levelDifferenceErrorLow.value - golden.levelDifferenceErrorLow) < 0.03)
+    // Steps of 2 µs here, 1.3 µs there.
+    #expect(abs(figures.timeDifferenceError - golden.timeDifferenceError) < 1.5)
+    for (mine, theirs) in zip(figures.octaveErrors, golden.octaveErrors) {
+      #expect(abs(mine.value - theirs) < 0.03)
+    }
+    // Over 900 directions here, 1200 there.
+    #expect(abs(figures.noiseGain.value - golden.noiseGain) < 0.03)
+  }
+
+  @Test(arguments: FigureGoldens.all.mono)
+  func monoFiguresAreTheOraclesForTheSameFilters(golden: FigureGoldens.Mono) {
+    let taps = golden.taps.map { $0.map { $0 * FigureGoldens.unit } }
+    let figures = MonoFigures(
+      taps: [taps, taps], sampleRate: 48_000, delayFrames: 64,
+      manifold: FreeFieldManifold(positions: Banks.named(golden.device).device.microphones.map(\.position)),
+      forward: .plusZ, omnidirectionalPart: 0.5)
+    for (mine, theirs) in [
+      (figures.directivityIndex, golden.directivityIndex), (figures.frontBack, golden.frontBack),
+      (figures.patternError, golden.patternError), (figures.onAxis, golden.onAxis),
+      (figures.whiteNoiseGain, golden.whiteNoiseGain),
+    ] {
+      #expect(mine.count == theirs.count)
+      for (a, b) in zip(mine, theirs) { #expect(abs(a.value - b) < 0.002) }
+    }
+  }
+
+  @Test(arguments: FigureGoldens.all.ceilings)
+  func ceilingsAreTheOracles(golden: FigureGoldens.Ceiling) throws {
+    let manifold = FreeFieldManifold(
+      positions: Banks.named(golden.device).device.microphones.map(\.position))
+    let frame = try #require(
+      HeadFrame(forward: .plusZ, orientation: InputOrientation(word: golden.inputOrientation)))
+    let ceiling = EnergyCeiling(manifold: manifold).separation(frame)
+    for (centre, theirs) in zip(OctaveFigure.centres, golden.separation) {
+      #expect(abs(try #require(ceiling[centre]) - theirs) < 0.01, "\(centre) Hz")
+    }
+  }
+}

@@ -1,0 +1,98 @@
+import AudioFiles
+import Foundation
+import LiveSupport
+import TestSupport
+import Testing
+
+extension LiveTests {
+  @Suite("What cannot work is not offered") struct FeasibilityTests {
+    /// A line from bottom to top, in the free field so that it is designed in a second.
+    static let device = """
+      title: Microphones above one another
+      body: free
+      microphones:
+        lowest: [0, -75, 0]
+        low: [0, -25, 0]
+        high: [0, 25, 0]
+        highest: [0, 75, 0]
+      dataSources:
+        Front:
+          forward: +z
+          microphones: [high]
+          polarPatterns: [omnidirectional, stereo]
+          stereoOrientations: [portrait, landscapeLeft]
+      """
+
+    static func preset(_ orientation: String) -> String {
+      """
+      title: Stereo of a column
+      device: column
+      dataSource: Front
+      polarPattern: stereo
+      inputOrientation: \(orientation)
+      """
+    }
+
+    func home() throws -> PinnaHome {
+      let home = try PinnaHome()
+      try home.folder.write(Self.device, to: "config/pinna/devices/column.yaml")
+      try home.folder.write(Self.preset("portrait"), to: "config/pinna/upright.yaml")
+      try home.folder.write(Self.preset("landscapeLeft"), to: "config/pinna/lying.yaml")
+      return home
+    }
+
+    func expectRefused(_ outcome: Program.Outcome, at location: SourceLocation = #_sourceLocation) {
+      #expect(outcome.status == 6, "\(outcome)", sourceLocation: location)
+      for words in [
+        "Front", "stereo in portrait", "left and right apart by 0.0 dB", "0.0 dB in every octave",
+        "it offers omnidirectional, stereo in landscapeLeft",
+      ] {
+        #expect(outcome.error.contains(words), "\(outcome)", sourceLocation: location)
+      }
+    }
+
+    @Test("render and run of a preset that is not offered end with 6, its reason, and nothing written")
+    func ownSelection() throws {
+      let home = try home()
+      let input = home.folder.path + "/mics.wav"
+      try AudioClip(sampleRate: 48_000, channels: [[Float]](repeating: [0.5, 0.25], count: 4)).write(
+        wav: input)
+      expectRefused(try home.pinna("render", "--preset", "upright", input, home.folder.path + "/out.wav"))
+      #expect(!FileManager.default.fileExists(atPath: home.folder.path + "/out.wav"))
+      #expect(
+        try home.pinna("render", "--preset", "lying", input, home.folder.path + "/out.wav").status == 0)
+      let graph = try LiveGraph(preset: "phone5")
+      expectRefused(
+        try home.pinna("run", "--preset", "upright", "--server", graph.server.name, "--name", "column"))
+      #expect(try graph.ports("-c").keys.allSatisfy { !$0.hasPrefix("column:") })
+    }
+
+    @Test("a running Pinna lists what is offered, says why the rest is not, and changes nothing for it")
+    func running() throws {
+      let graph = try LiveGraph(preset: "lying", home: try home())
+      let inputs = try #require(try graph.pinna("inputs", "--json").json()["inputs"] as? [[String: Any]])
+      let source = try #require((inputs.first?["dataSources"] as? [[String: Any]])?.first)
+      #expect(source["supportedPolarPatterns"] as? [String] == ["omnidirectional", "stereo"])
+      #expect(source["stereoOrientations"] as? [String] == ["landscapeLeft"])
+      let refusal = try #require((source["notOffered"] as? [[String: Any]])?.first)
+      #expect(Set(refusal.keys) == ["polarPattern", "inputOrientation", "reason"])
+      #expect(refusal["polarPattern"] as? String == "stereo")
+      #expect(refusal["inputOrientation"] as? String == "portrait")
+      #expect((refusal["reason"] as? String)?.contains("0.0 dB in every octave") == true)
+      #expect(try graph.pinna("inputs").output.contains("no stereo in portrait: its filters"))
+
+      let before = try graph.status()["inputOrientation"] as? String
+      expectRefused(try graph.pinna("set", "--orientation", "portrait"))
+      expectRefused(try graph.pinna("preset", "use", "upright"))
+      #expect(try graph.status()["inputOrientation"] as? String == before)
+      #expect(try graph.status()["preset"] as? String == "lying")
+
+      // From another device, too, and before its microphones take over.
+      try #require(try graph.pinna("preset", "use", "phone5").status == 0)
+      let microphones = try graph.microphones()
+      expectRefused(try graph.pinna("preset", "use", "upright"))
+      #expect(try graph.microphones() == microphones)
+      #expect(try graph.status()["preset"] as? String == "phone5")
+    }
+  }
+}

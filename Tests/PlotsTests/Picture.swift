@@ -1,0 +1,47 @@
+import CCairo
+import Plots
+import TestSupport
+
+/// The pixels of a PNG file, read by cairo.
+struct Picture {
+  let width: Int
+  let height: Int
+  /// Red, green and blue of each pixel, 0…255, row by row.
+  private let pixels: [SIMD3<Int>]
+
+  init(png path: String) throws {
+    let surface = cairo_image_surface_create_from_png(path)
+    defer { cairo_surface_destroy(surface) }
+    guard cairo_surface_status(surface) == CAIRO_STATUS_SUCCESS,
+      let data = cairo_image_surface_get_data(surface)
+    else { throw PlotError("\(path) is no PNG") }
+    width = Int(cairo_image_surface_get_width(surface))
+    height = Int(cairo_image_surface_get_height(surface))
+    let stride = Int(cairo_image_surface_get_stride(surface))
+    var pixels: [SIMD3<Int>] = []
+    for y in 0..<height {
+      for x in 0..<width {
+        let at = y * stride + 4 * x
+        pixels.append([Int(data[at + 2]), Int(data[at + 1]), Int(data[at])])
+      }
+    }
+    self.pixels = pixels
+  }
+
+  var colours: Set<SIMD3<Int>> { Set(pixels) }
+
+  /// Where pixels of exactly `colour` lie below the legend: least and greatest x and y.
+  func extent(of colour: SIMD3<Int>) -> (x: ClosedRange<Int>, y: ClosedRange<Int>)? {
+    let legendHeight = 160
+    let found = pixels.indices.filter { $0 / width > legendHeight && pixels[$0] == colour }
+    guard let first = found.first, let last = found.last else { return nil }
+    let columns = found.map { $0 % width }
+    return (columns.min()!...columns.max()!, first / width...last / width)
+  }
+}
+
+extension SIMD3<Int> {
+  static let blue: Self = [0x00, 0x72, 0xB2]
+  static let orange: Self = [0xD5, 0x5E, 0x00]
+  static let green: Self = [0x00, 0x9E, 0x73]
+}

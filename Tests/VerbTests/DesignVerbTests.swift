@@ -1,0 +1,98 @@
+import Foundation
+import LiveSupport
+import TestSupport
+import Testing
+
+@Suite("pinna design") struct DesignVerbTests {
+  let home: VerbHome
+  init() throws { home = try VerbHome() }
+
+  @Test("makes all filter sets of a file, of each rate asked for, and finds them again in the cache")
+  func file() throws {
+    let file = try home.home.folder.write(VerbHome.device, to: "elsewhere/bar.yaml")
+    let rates = ["--sample-rate", "16000", "--sample-rate", "48000"]
+    let first = try home.pinna("design", file, rates[0], rates[1], rates[2], rates[3], "--json").json()
+    #expect(Set(first.keys) == ["device", "designs"])
+    #expect(first["device"] as? String == "bar")
+    let designs = try #require(first["designs"] as? [[String: Any]])
+    #expect(designs.map { $0["sampleRate"] as? Int } == [16000, 48000])
+    #expect(designs.map { $0["cases"] as? Int } == [2, 2])
+    // 8⌈32·fs/48000⌉ taps, 64·fs/48000 frames of delay.
+    #expect(designs.map { $0["taps"] as? Int } == [88, 256])
+    #expect(designs.map { $0["delayFrames"] as? Int } == [21, 64])
+    #expect(designs.allSatisfy { $0["fromCache"] as? Bool == false })
+    let again = try home.pinna("design", file, "--json")
+    let kept = try #require(try again.json()["designs"] as? [[String: Any]])
+    #expect(kept.count == 1 && kept[0]["fromCache"] as? Bool == true)
+    #expect(again.error.isEmpty)
+  }
+
+  @Test("takes a device of the library by its name; a pipe gets plain lines")
+  func name() throws {
+    let outcome = try home.pinna("design", "PAIR")
+    #expect(outcome.status == 0, "\(outcome)")
+    #expect(outcome.output.hasPrefix("pair: 2 cases at 48000 Hz designed in "))
+    #expect(outcome.error.hasPrefix("pinna: designing the filters of pair at 48000 Hz\n"))
+    #expect(!(outcome.error + outcome.output).contains { $0 == "\u{1b}" || $0 == "\r" })
+    #expect(home.contents("cache/pinna/filters").count == 1)
+  }
+
+  @Test("says which cases are not offered and why, and offers the others")
+  func refusals() throws {
+    // With the left edge up, both microphones are on the listener's vertical axis: no left, no right.
+    let text = VerbHome.device.replacing("[portrait]", with: "[portrait, landscapeLeft]")
+    let file = try home.home.folder.write(text, to: "elsewhere/bar.yaml")
+    let outcome = try home.pinna("design", file, "--json")
+    let design = try #require(try outcome.json()["designs"] as? [[String: Any]])[0]
+    #expect(design["cases"] as? Int == 2)
+    let refused = try #require(design["notOffered"] as? [[String: Any]])
+    #expect(refused.count == 1)
+    #expect(Set(refused[0].keys) == ["dataSource", "polarPattern", "inputOrientation", "reason"])
+    #expect(refused[0]["inputOrientation"] as? String == "landscapeLeft")
+    #expect((refused[0]["reason"] as? String)?.contains("0.0 dB") == true, "\(refused)")
+    let words = try home.pinna("design", file).output
+    #expect(words.contains("not offered: Front, stereo, landscapeLeft: "), "\(words)")
+    #expect(words.contains("to use it, put \(file) into \(home.home.configFolder)/pinna/devices"), "\(words)")
+  }
+
+  @Test("draws a bar on a terminal, without colour where NO_COLOR is set")
+  func bar() throws {
+    let plain = try home.onTerminal("design pair", environment: ["NO_COLOR": "1"])
+    #expect(
+      plain.output.contains("\r") && plain.output.contains("█") && plain.output.contains(" 100 %"), "\(plain)"
+    )
+    #expect(!plain.output.contains("\u{1b}"))
+    let coloured = try home.onTerminal("design pair --sample-rate 16000")
+    #expect(coloured.output.contains("\u{1b}["))
+  }
+
+  @Test(
+    "refuses a mistake with its place in one sentence, status 1, and writes nothing",
+    arguments: [
+      ("[-80, 0, 0]", "[-80, 0]", 4, "three"),
+      ("forward: +z", "forward: up", 8, "+z"),
+      ("{sphere: 80}", "{box: [72, 147]}", 2, "three"),
+      ("stereo]", "banana]", 10, "cardioid"),
+      ("    microphones: all", "    microphones: [left-end, middle]", 9, "right-end"),
+      ("  Front:", "  Front: {}\n  Rear:", 7, "forward"),
+    ])
+  func mistakes(old: String, new: String, line: Int, word: String) throws {
+    let file = try home.home.folder.write(VerbHome.device.replacing(old, with: new), to: "elsewhere/bar.yaml")
+    let outcome = try home.pinna("design", file)
+    #expect(outcome.status == 1 && outcome.isOneSentence, "\(outcome)")
+    #expect(outcome.error.contains("\(file):\(line):"), "\(outcome)")
+    #expect(outcome.error.contains(word), "\(outcome)")
+    #expect(!FileManager.default.fileExists(atPath: home.cacheFolder))
+  }
+
+  @Test("names the devices that there are where there is none of that name, and no such file")
+  func missing() throws {
+    for word in ["nosuch", "nosuch.yaml", "no/such"] {
+      let outcome = try home.pinna("design", word)
+      #expect(outcome.status == 1 && outcome.isOneSentence, "\(outcome)")
+      #expect(outcome.error.contains("phone5") && outcome.error.contains(word))
+    }
+    let outcome = try home.pinna("design", "pair", "--sample-rate", "7999")
+    #expect(outcome.status == 2 && outcome.isOneSentence, "\(outcome)")
+  }
+}

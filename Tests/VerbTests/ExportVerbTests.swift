@@ -1,0 +1,89 @@
+import Acoustics
+import FilterDesign
+import Foundation
+import LiveSupport
+import Session
+import TestSupport
+import Testing
+
+@Suite("pinna export") struct ExportVerbTests {
+  let home: VerbHome
+  init() throws { home = try VerbHome() }
+
+  private func export(_ words: String...) throws -> Program.Outcome {
+    try home.pinna(
+      "export", "--preset", "pair", "--to", "wav", words[0], words.count > 1 ? words[1] : "--json")
+  }
+
+  @Test("reads back bit for bit as the bank that was designed")
+  func same() throws {
+    let folder = home.path + "/deep/out"
+    let outcome = try export(folder)
+    #expect(outcome.status == 0, "\(outcome)")
+    let device = try DeviceFile.read(text: VerbHome.device, name: "pair", file: "pair.yaml")
+    let bank = try FilterBank.design(device: device, sampleRate: 48000)
+    #expect(try FilterBank(folder: folder) == bank)
+    #expect(home.contents("deep") == ["out"])
+    #expect(home.contents("deep/out").count == 1 + bank.cases.count)
+  }
+
+  @Test("describes itself in filters.json: rate, microphones in channel order, a file and a delay per case")
+  func description() throws {
+    #expect(try export(home.path + "/out").status == 0)
+    let data = try Data(contentsOf: URL(filePath: home.path + "/out/filters.json"))
+    let json = try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
+    #expect(json["sampleRate"] as? Int == 48000)
+    #expect(json["microphones"] as? [String] == ["left-end", "right-end"])
+    let cases = try #require(json["cases"] as? [[String: Any]])
+    for one in cases {
+      #expect(
+        Set(one.keys) == ["dataSource", "polarPattern", "inputOrientation", "file", "delayFrames"], "\(one)")
+      #expect(one["delayFrames"] as? Int == 64)
+      #expect(home.contents("out").contains(one["file"] as? String ?? ""))
+    }
+    #expect(cases.map { $0["polarPattern"] as? String } == ["omnidirectional", "stereo"])
+    #expect(cases.map { $0["inputOrientation"] as? String } == [nil, "portrait"])
+  }
+
+  @Test("refuses a folder with something in it and leaves it alone; --force replaces the filters only")
+  func occupied() throws {
+    let folder = home.path + "/out"
+    try home.home.folder.write("mine", to: "out/notes.txt")
+    let refused = try export(folder)
+    #expect(refused.status == 1 && refused.isOneSentence && refused.error.contains("--force"), "\(refused)")
+    #expect(home.contents("out") == ["notes.txt"])
+    #expect(!FileManager.default.fileExists(atPath: home.cacheFolder))
+    for _ in 0..<2 { #expect(try export(folder, "--force").status == 0) }
+    #expect(home.contents("out").count == 4)
+    #expect(try String(contentsOfFile: folder + "/notes.txt", encoding: .utf8) == "mine")
+    #expect(try FilterBank(folder: folder).cases.count == 2)
+  }
+
+  @Test("writes into an empty folder, and through a link to one")
+  func empty() throws {
+    try FileManager.default.createDirectory(atPath: home.path + "/empty", withIntermediateDirectories: false)
+    try FileManager.default.createSymbolicLink(
+      atPath: home.path + "/link", withDestinationPath: home.path + "/empty")
+    #expect(try export(home.path + "/link/").status == 0)
+    #expect(try FilterBank(folder: home.path + "/empty").cases.count == 2)
+    #expect(home.contents("").allSatisfy { !$0.hasSuffix(".part") })
+  }
+
+  @Test("lists the formats that it can write, and refuses what is no folder")
+  func refusals() throws {
+    let file = try home.home.folder.write("text", to: "file")
+    for (words, status, word) in [
+      (["--to", "jconvolver", home.path + "/x"], Int32(2), "wav"), ([home.path + "/x"], 2, "--to"),
+      (["--to", "wav", file], 1, "folder"), (["--to", "wav", "/proc/x"], 1, "/proc/x"),
+      (["--to", "wav", "--preset", "nosuch", home.path + "/x"], 1, "phone5"),
+      (["--to", "wav", "--sample-rate", "1", home.path + "/x"], 2, "192000"),
+    ] {
+      let outcome = try Program.run(
+        try PinnaHome.binary(), ["export"] + words + (words.contains("nosuch") ? [] : ["--preset", "pair"]),
+        environment: home.home.environment)
+      #expect(outcome.status == status, "\(words): \(outcome)")
+      #expect(outcome.output.isEmpty && outcome.error.contains(word), "\(words): \(outcome)")
+      #expect(!FileManager.default.fileExists(atPath: home.path + "/x"))
+    }
+  }
+}

@@ -1,0 +1,88 @@
+import Foundation
+import FoundationXML
+import LiveSupport
+import TestSupport
+import Testing
+
+@Suite("pinna report") struct ReportVerbTests {
+  let home: VerbHome
+  init() throws { home = try VerbHome() }
+
+  /// Of issue 3, and what stands beside it.
+  private static let keys: Set = [
+    "dataSource", "polarPattern", "inputOrientation", "separationDB", "frontBackDB", "ildErrorHighDB",
+    "ildErrorLowDB", "itdErrorMicroseconds", "octaveErrorDB", "noiseGainDB", "directivityIndexDB",
+    "patternErrorDB", "whiteNoiseGainDB", "onAxisDB", "taps", "delayFrames", "supported", "reason",
+    "frontBackOctavesDB", "separationCeilingDB", "losses",
+  ]
+
+  @Test("prints JSON with every key of the schema in every case, null where it does not apply")
+  func json() throws {
+    let outcome = try home.pinna("report", "--preset", "pair", "--json")
+    #expect(outcome.status == 0, "\(outcome)")
+    let json = try outcome.json()
+    #expect(Set(json.keys) == ["preset", "sampleRate", "cases"])
+    #expect(json["preset"] as? String == "pair" && json["sampleRate"] as? Int == 48000)
+    let cases = try #require(json["cases"] as? [[String: Any]])
+    #expect(cases.count == 2)
+    for one in cases {
+      #expect(Set(one.keys) == Self.keys, "\(Set(one.keys).symmetricDifference(Self.keys))")
+    }
+    let mono = try #require(cases.first { $0["polarPattern"] as? String == "omnidirectional" })
+    let stereo = try #require(cases.first { $0["polarPattern"] as? String == "stereo" })
+    // The microphone alone, a unit impulse: its noise is its own, so both figures are the level on axis.
+    let gain = try #require(mono["whiteNoiseGainDB"] as? [String: Double])
+    let level = try #require(mono["onAxisDB"] as? [String: Double])
+    #expect(
+      gain.count == 8 && gain.allSatisfy { abs($0.value - (level[$0.key] ?? .nan)) < 1e-6 },
+      "\(gain), \(level)")
+    #expect(mono["separationDB"] is NSNull && mono["inputOrientation"] is NSNull)
+    #expect(stereo["directivityIndexDB"] is NSNull)
+    // Two microphones on either side of a ball do tell left from right.
+    #expect(try #require(stereo["separationDB"] as? Double) > 3)
+    #expect(
+      Set(try #require(stereo["octaveErrorDB"] as? [String: Double]).keys).isSuperset(of: ["250", "500"]))
+  }
+
+  @Test("has the cases that are not offered, with the reason and what physics allow")
+  func notOffered() throws {
+    try home.home.folder.write(
+      VerbHome.device.replacing("[portrait]", with: "[landscapeRight]"), to: "config/pinna/devices/pair.yaml")
+    let cases = try home.pinna("report", "--preset", "pair", "--json").json()["cases"] as? [[String: Any]]
+    let stereo = try #require(cases?.first { $0["polarPattern"] as? String == "stereo" })
+    #expect(Set(stereo.keys) == Self.keys)
+    #expect(stereo["supported"] as? Bool == false && stereo["reason"] is String)
+    #expect(stereo["separationCeilingDB"] is [String: Double])
+    #expect(try home.pinna("report", "--preset", "pair").output.contains("Front, stereo, landscapeRight: "))
+  }
+
+  @Test("prints a table with every case, and draws what an image viewer can show")
+  func tableAndPlots() throws {
+    let outcome = try home.pinna("report", "--preset", "pair", "--plots", home.path + "/plots")
+    #expect(outcome.status == 0, "\(outcome)")
+    for words in [
+      "pair at 48000 Hz", "Front, portrait", "Front, omnidirectional", "directivity index", "left/right",
+    ] {
+      #expect(outcome.output.contains(words), "\(words) in \(outcome)")
+    }
+    let mono = ["noise", "on-axis", "polar"].map { "front-omnidirectional-\($0).svg" }
+    let stereo = ["differences", "noise", "on-axis", "polar"].map { "front-stereo-portrait-\($0).svg" }
+    #expect(home.contents("plots") == mono + stereo)
+    for file in mono + stereo {
+      let parser = XMLParser(data: try Data(contentsOf: URL(filePath: home.path + "/plots/" + file)))
+      #expect(parser.parse(), "\(file): \(String(describing: parser.parserError))")
+    }
+  }
+
+  @Test("refuses what it cannot do before it computes anything")
+  func refusals() throws {
+    let format = try home.pinna(
+      "report", "--preset", "pair", "--plots", home.path + "/plots", "--format", "pdf")
+    #expect(format.status == 2 && format.isOneSentence && format.error.contains("svg, png"), "\(format)")
+    #expect(try home.pinna("report", "--preset", "nosuch").status == 1)
+    let folder = try home.pinna("report", "--preset", "pair", "--plots", "/proc/plots")
+    #expect(folder.status == 1 && folder.isOneSentence && folder.error.contains("/proc/plots"), "\(folder)")
+    #expect(!FileManager.default.fileExists(atPath: home.path + "/plots"))
+    #expect(!FileManager.default.fileExists(atPath: home.cacheFolder))
+  }
+}
