@@ -1,5 +1,6 @@
 import Acoustics
 import FilterDesign
+import JackClient
 import Realtime
 
 /// The engine's filter sets for every case of one device at one sample rate.
@@ -34,5 +35,13 @@ public struct FilterSets: Sendable {
   /// An engine of the right size.
   public func makeEngine() -> Engine {
     Engine(microphones: bank.microphones.count, taps: bank.tapCount, sampleRate: Double(bank.sampleRate))
+  }
+}
+
+extension ArrayClient {
+  /// Puts an engine for `device` into the callback.
+  func install(_ engine: Engine, of device: Device, _ sets: FilterSets) throws(JackError) {
+    try install(
+      engine, microphones: sets.bank.microphones, group: device.title, delayFrames: sets.bank.delayFrames)
   }
 }

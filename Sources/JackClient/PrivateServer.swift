@@ -28,13 +28,13 @@ public final class PrivateServer {
     process.standardError = FileHandle.nullDevice
     process.standardInput = FileHandle.nullDevice
     try process.run()
-    for _ in 0..<100 {
+    for _ in 0..<1000 {
       if let probe = try? JackConnection(name: "probe", server: name) {
         probe.close()
         return
       }
       guard process.isRunning else { break }
-      usleep(50_000)
+      usleep(5_000)
     }
     stop()
     throw StartError(description: "jackd did not start on the dummy driver; try: jackd -n \(name) -d dummy")
