@@ -71,8 +71,16 @@ extension Processor {
     rejoin!.complaint = complaint
   }
 
+  /// Some twenty times a second, however often it is called.
+  func pollGraph() {
+    guard .now >= nextLook else { return }
+    tendWiring()
+  }
+
   /// Makes connections again whose other ends are back, and tells of those that are lost.
   func tendWiring() {
+    nextLook = .now + .milliseconds(45)
+    defer { watchInputs() }
     guard rejoin == nil else { return }
     for event in client.tend(&wiring) {
       switch event {

@@ -23,6 +23,8 @@ extension Processor {
       levels: .init(
         microphones: zip(sets.bank.microphones, levels).map { .init($0, $1) },
         outputs: zip(ArrayClient.outputNames, levels.suffix(2)).map { .init($0, $1) }),
+      mutedMicrophones: sets.bank.microphones.enumerated().filter { engine.isMuted(microphone: $0.offset) }
+        .map(\.element),
       rejectedSamples: statistics.rejectedSamples, clippedSamples: statistics.clippedSamples,
       unpreparedPeriods: statistics.unpreparedPeriods, droppedPackets: droppedPackets,
       take: take.map { .init(path: $0.path, frames: $0.frames, channels: $0.channels, fault: $0.fault) })

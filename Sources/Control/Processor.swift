@@ -20,6 +20,8 @@ public final class Processor {
   var rejoin: Rejoin?
   var wiring = Wiring()
   var warnings = Warnings()
+  /// When the graph and the levels are looked at again.
+  var nextLook = ContinuousClock.now
   /// One line for whoever watches the processor.
   let warn: (String) -> Void
   /// Microphones that were to be connected to the hardware, and found no port there.
@@ -124,6 +126,7 @@ public final class Processor {
     pollSwap()
     pollTake()
     pollServer()
+    pollGraph()
   }
 
   /// The callback has not answered in time: no period runs. What was asked for may still come when one does.

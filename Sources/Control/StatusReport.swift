@@ -58,6 +58,8 @@ struct StatusReport: Encodable {
   let dspLoad: Double
   let xruns: Int
   let levels: Levels
+  /// Those that send what is no sound, or did within the last second.
+  let mutedMicrophones: [String]
   let rejectedSamples: Int
   let clippedSamples: Int
   let unpreparedPeriods: Int
