@@ -135,15 +135,22 @@ public final class JackConnection: @unchecked Sendable {
     guard !closed.exchange(true, ordering: .acquiringAndReleasing) else { return true }
     let handle = PortHandle(client)
     let ports = labelled.withLock { $0 }
-    let done = DispatchSemaphore(value: 0)
+    let done = CloseFlag()
     Thread.detachNewThread {
       for port in ports { jack_remove_properties(handle.port, port) }
       jack_client_close(handle.port)
-      done.signal()
+      done.isSet.store(true, ordering: .releasing)
     }
-    if done.wait(timeout: .now() + 2) == .success { return true }
-    _ = Unmanaged.passRetained(self)
-    return false
+    // Not a semaphore: its timeout would follow the wall clock.
+    let end = ContinuousClock.now + .seconds(2)
+    while !done.isSet.load(ordering: .acquiring) {
+      guard .now < end else {
+        _ = Unmanaged.passRetained(self)
+        return false
+      }
+      usleep(200)
+    }
+    return true
   }
 
   public var isServerGone: Bool { gone.load(ordering: .acquiring) }
@@ -166,4 +173,8 @@ public final class JackConnection: @unchecked Sendable {
     return pthread_getschedparam(jack_client_thread_id(client), &policy, &parameters) == 0
       && policy == SCHED_OTHER
   }
+}
+
+private final class CloseFlag: Sendable {
+  let isSet = Atomic<Bool>(false)
 }

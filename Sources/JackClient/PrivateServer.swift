@@ -10,17 +10,20 @@ public final class PrivateServer {
   }
 
   /// Starts the server and waits until a client can connect.
-  /// - Parameter name: unique on this machine; its process id belongs in it.
-  public init(name: String, sampleRate: Int = 48000, period: Int = 128) throws {
+  /// - Parameters:
+  ///   - name: unique on this machine; its process id belongs in it.
+  ///   - synchronous: waits in each period for every client, so that none ever misses one.
+  public init(name: String, sampleRate: Int = 48000, period: Int = 128, synchronous: Bool = false) throws {
     self.name = name
     guard let path = Self.find("jackd") else {
       throw StartError(description: "jackd is not installed; install it with: apt-get install jackd2")
     }
     process.executableURL = URL(fileURLWithPath: path)
-    process.arguments = [
-      "-n", name, "-r", "-p", "128", "-d", "dummy", "-C", "0", "-P", "0", "-r", "\(sampleRate)", "-p",
-      "\(period)",
-    ]
+    process.arguments =
+      (synchronous ? ["-S"] : []) + [
+        "-n", name, "-r", "-p", "128", "-d", "dummy", "-C", "0", "-P", "0", "-r", "\(sampleRate)", "-p",
+        "\(period)",
+      ]
     var environment = ProcessInfo.processInfo.environment
     environment["JACK_NO_AUDIO_RESERVATION"] = "1"
     process.environment = environment

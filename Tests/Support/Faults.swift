@@ -6,6 +6,11 @@ public enum Faults {
   /// Whether the long faults are asked for; without, a test takes its quick part.
   public static let areHeavy = ProcessInfo.processInfo.environment["PINNA_FAULTS"] != nil
 
+  /// A number that the environment may set; the heavy part takes another one than the quick one.
+  public static func number(_ variable: String, quick: Double, heavy: Double) -> Double {
+    ProcessInfo.processInfo.environment[variable].flatMap(Double.init) ?? (areHeavy ? heavy : quick)
+  }
+
   /// - Parameters:
   ///   - promise: its number in reliability.md.
   ///   - done: what was done to Pinna.

@@ -27,11 +27,13 @@ public final class LiveGraph {
   /// Returns when pinna answers and its start-up fade is over.
   /// - Parameter options: more of `pinna run`.
   public init(
-    preset: String, sampleRate: Int = 48000, period: Int = 128, home: PinnaHome? = nil, options: [String] = []
+    preset: String, sampleRate: Int = 48000, period: Int = 128, synchronous: Bool = false,
+    home: PinnaHome? = nil, options: [String] = []
   ) throws {
     self.home = try home ?? PinnaHome()
     self.sampleRate = sampleRate
-    server = try PrivateServer(name: Self.uniqueName(), sampleRate: sampleRate, period: period)
+    server = try PrivateServer(
+      name: Self.uniqueName(), sampleRate: sampleRate, period: period, synchronous: synchronous)
     arguments = ["--server", server.name, "--preset", preset] + options
     program = try self.home.start(arguments)
     try awaitAnswer()
