@@ -30,7 +30,7 @@ extension LiveTests {
       player.start()
       try #require(waitUntil(seconds: 5) { player.isFinished })
       let hours = Faults.number("PINNA_FAULT_HOURS", quick: 24, heavy: 24)
-      let patience = Faults.number("PINNA_FAULT_SECONDS", quick: 4, heavy: 300)
+      let patience = Faults.number("PINNA_FAULT_SECONDS", quick: 4, heavy: 240)
       var first = (memory: 0, descriptors: 0)
       var last = first
       let listener = try LoopListener(server: graph.server.name, source: "pinna:out_left", length: 47 * 1024)
