@@ -13,6 +13,8 @@ import Testing
   /// What is asked for in thousands, and the seed.
   static let thousands = Faults.number("PINNA_FUZZ", quick: 2, heavy: 20)
   static let seed = UInt64(Faults.number("PINNA_FUZZ_SEED", quick: 1, heavy: 1))
+  /// Whether this build carries AddressSanitizer, which ends the program at its first report.
+  static let isSanitized = dlsym(nil, "__asan_init") != nil
   static let presets = PresetLibrary(folders: [repositoryFolder + "/Presets"])
 
   static func bytes(_ words: [String]) -> [[UInt8]] { words.map { Array($0.utf8) } }
@@ -151,8 +153,9 @@ import Testing
       try Data(input).write(to: URL(filePath: path))
       verdict.judge(input) {
         let clip = try AudioClip(path: path)
-        // No more than the file can hold, whatever its header claims.
-        #expect(clip.channels.count * clip.frames <= 8 * input.count)
+        // No more than the file can hold, whatever its header claims: some codecs make 64 samples of a byte, and
+        // all decode whole blocks.
+        #expect(clip.channels.count * clip.frames <= 64 * (input.count + 1024))
       }
     }
     verdict.report("R16", "\(format) files made bad by chance")
@@ -181,7 +184,7 @@ import Testing
     }
     #expect(read > total / 100 && read < total)
     Faults.report(
-      "R17", done: "\(total) OSC packets made bad by chance, \(read) still messages", measured: "0 reports",
-      limit: "0", kept: true)
+      "R17", done: "\(total) OSC packets made bad by chance\(Self.isSanitized ? " under ASan" : "")",
+      measured: "\(total - read) dropped, \(read) read", limit: "no report", kept: true)
   }
 }

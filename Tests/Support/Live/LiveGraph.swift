@@ -15,6 +15,7 @@ public final class LiveGraph {
   public let sampleRate: Int
   private var connection: JackConnection?
   private let arguments: [String]
+  private let environment: [String: String]
   private var serverKilled = false
 
   private static let count = Atomic<Int>(0)
@@ -25,17 +26,20 @@ public final class LiveGraph {
   }
 
   /// Returns when pinna answers and its start-up fade is over.
-  /// - Parameter options: more of `pinna run`.
+  /// - Parameters:
+  ///   - options: more of `pinna run`.
+  ///   - environment: more of its environment.
   public init(
     preset: String, sampleRate: Int = 48000, period: Int = 128, synchronous: Bool = false,
-    home: PinnaHome? = nil, options: [String] = []
+    home: PinnaHome? = nil, options: [String] = [], environment: [String: String] = [:]
   ) throws {
     self.home = try home ?? PinnaHome()
     self.sampleRate = sampleRate
     server = try PrivateServer(
       name: Self.uniqueName(), sampleRate: sampleRate, period: period, synchronous: synchronous)
     arguments = ["--server", server.name, "--preset", preset] + options
-    program = try self.home.start(arguments)
+    self.environment = environment
+    program = try self.home.start(arguments, environment)
     try awaitAnswer()
     try connect()
   }
@@ -87,7 +91,7 @@ public final class LiveGraph {
 
   /// Another `pinna run` like the first, which has ended.
   public func restart() throws {
-    program = try home.start(arguments)
+    program = try home.start(arguments, environment)
     try awaitAnswer()
   }
 
