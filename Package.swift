@@ -34,7 +34,8 @@ let package = Package(
     .target(name: "Realtime", dependencies: ["CRealtime"]),
     .target(name: "FilterDesign", dependencies: ["Acoustics", "AudioFiles", "CMysofa", "CLapack"]),
     .target(name: "Session", dependencies: ["Acoustics", "FilterDesign", "CYaml"]),
-    .target(name: "Simulation", dependencies: ["Acoustics", "AudioFiles", "Realtime", "Session"]),
+    .target(
+      name: "Simulation", dependencies: ["Acoustics", "AudioFiles", "FilterDesign", "Realtime", "Session"]),
     .target(name: "Recording", dependencies: ["AudioFiles", "Realtime"]),
     .target(name: "JackClient", dependencies: ["CJack", "CRealtime", "Realtime"]),
     .target(
@@ -66,7 +67,7 @@ let package = Package(
     .testTarget(name: "SessionTests", dependencies: ["Session", "Acoustics", "TestSupport"]),
     .testTarget(
       name: "SimulationTests",
-      dependencies: ["Simulation", "Session", "Acoustics", "AudioFiles", "TestSupport"]),
+      dependencies: ["Simulation", "Session", "Acoustics", "AudioFiles", "FilterDesign", "TestSupport"]),
     .testTarget(name: "PlotsTests", dependencies: ["Plots", "CCairo", "TestSupport"]),
     .testTarget(
       name: "VerbTests",

@@ -24,3 +24,13 @@ package func manifold(
   case .box(let size): try BoxManifold.solved(positions: positions, size: size, progress: progress)
   }
 }
+
+/// A manifold to hold designs against: that of a box is solved on a finer mesh than any design's.
+package func referenceManifold(
+  for device: Device, progress: (@Sendable (Double) -> Void)? = nil
+) throws(DesignError) -> any ArrayManifold {
+  guard case .box(let size) = device.body else { return try manifold(for: device) }
+  return try BoxManifold.solved(
+    positions: device.microphones.map(\.position), size: size, panelWidth: BoxManifold.finePanelWidth,
+    progress: progress)
+}
