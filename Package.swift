@@ -63,7 +63,8 @@ let package = Package(
     .testTarget(name: "RealtimeTests", dependencies: ["Realtime", "TestSupport"]),
     .testTarget(
       name: "FilterDesignTests",
-      dependencies: ["FilterDesign", "Session", "Acoustics", "AudioFiles", "TestSupport"]),
+      // The tool is what reads SOFA files.
+      dependencies: ["pinna", "FilterDesign", "Session", "Acoustics", "AudioFiles", "TestSupport"]),
     .testTarget(name: "SessionTests", dependencies: ["Session", "Acoustics", "TestSupport"]),
     .testTarget(
       name: "SimulationTests",

@@ -22,6 +22,7 @@ package func manifold(
   case .free: FreeFieldManifold(positions: positions)
   case .sphere(let radius): RigidSphereManifold(positions: positions, radius: radius)
   case .box(let size): try BoxManifold.solved(positions: positions, size: size, progress: progress)
+  case .measured(let measurement): try MeasuredManifold(measurement, positions: positions)
   }
 }
 

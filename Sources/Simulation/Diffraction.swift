@@ -75,6 +75,8 @@ struct Diffraction {
       case .free: 0.0
       case .sphere(let radius): 2 * radius
       case .box(let size): size.length
+      // Not known: 10 ms, about what is kept of a measurement.
+      case .measured: 0.4
       }
     let wanted = (0.003 + 8 * extent / speedOfSound) * Double(sampleRate)
     var size = 64
