@@ -82,12 +82,14 @@ extension Processor {
     nextLook = .now + .milliseconds(45)
     defer { watchInputs() }
     guard rejoin == nil else { return }
+    var restored: [String] = []
     for event in client.tend(&wiring) {
       switch event {
       case .lost(let wire):
         warn("\(wire.port) has lost \(wire.peer); it is connected again when that is back")
-      case .restored(let wire): warn("\(wire.port) is connected to \(wire.peer) again")
+      case .restored(let wire): restored.append("\(wire.port) to \(wire.peer)")
       }
     }
+    if !restored.isEmpty { warn("connected again: \(restored.sorted().joined(separator: ", "))") }
   }
 }

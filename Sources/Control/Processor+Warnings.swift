@@ -13,16 +13,16 @@ extension Processor {
   }
 
   private var wiringSuspicions: [Warnings.Suspicion] {
-    // Told as events when they happen.
     let lost = wiring.lost.map {
-      Warnings.Suspicion(sentence: "\($0.port) has lost \($0.peer)", patience: .zero)
+      Warnings.Suspicion(sentence: "\($0.port) has lost \($0.peer)", patience: .zero, isTold: true)
     }
     let connected = wiring.connectedPorts
     let open = sets.bank.microphones.filter { !connected.contains($0) }
     guard !open.isEmpty else { return lost }
-    let count = open.count == sets.bank.microphones.count ? "no microphone is connected" : "not connected: "
-    let names = open.count == sets.bank.microphones.count ? "" : open.joined(separator: ", ")
-    return lost + [.init(sentence: count + names, patience: .seconds(3))]
+    let sentence =
+      open.count == sets.bank.microphones.count
+      ? "no microphone is connected" : "not connected: \(open.joined(separator: ", "))"
+    return lost + [.init(sentence: sentence, patience: .seconds(3))]
   }
 
   /// What the meters give away. Patience outlasts the meters' peak hold of 1.5 s.

@@ -5,24 +5,27 @@ struct Warnings {
     let sentence: String
     /// How long it must hold.
     let patience: Duration
+    /// It has been told as an event already.
+    var isTold = false
   }
 
   /// Sentences in force, in the order in which they began.
   private(set) var current: [String] = []
   private var since: [String: ContinuousClock.Instant] = [:]
 
-  /// Takes in what seems wrong now; returns what began to count.
+  /// Takes in what seems wrong now; returns what began to count and is to be told.
   mutating func update(_ suspicions: [Suspicion], now: ContinuousClock.Instant) -> [String] {
     let sentences = Set(suspicions.map(\.sentence))
     since = since.filter { sentences.contains($0.key) }
     current.removeAll { !sentences.contains($0) }
-    var begun: [String] = []
+    var toTell: [String] = []
     for suspicion in suspicions where !current.contains(suspicion.sentence) {
       let start = since[suspicion.sentence] ?? now
       since[suspicion.sentence] = start
-      if now - start >= suspicion.patience { begun.append(suspicion.sentence) }
+      guard now - start >= suspicion.patience else { continue }
+      current.append(suspicion.sentence)
+      if !suspicion.isTold { toTell.append(suspicion.sentence) }
     }
-    current += begun
-    return begun
+    return toTell
   }
 }

@@ -54,7 +54,7 @@ import Testing
       #expect(refused > 0 && read + refused > 0)
       #expect(slowest <= .milliseconds(50), "\(slowest) for \(String(decoding: slowestInput, as: UTF8.self))")
       Faults.report(
-        promise, done: "\(read + refused) \(what), \(refused) refused in a line: slowest", took: slowest,
+        promise, done: "\(read + refused) \(what), \(refused) refused: slowest", took: slowest,
         limit: .milliseconds(50))
     }
   }
@@ -99,7 +99,7 @@ import Testing
         }
       }
     }
-    verdict.report("R15", "\(kind) files made bad by chance")
+    verdict.report("R15", "mutated \(kind) files")
   }
 
   @Test("R16: filters.json is read or refused in one line within 50 ms")
@@ -127,7 +127,7 @@ import Testing
       try Data(input).write(to: URL(filePath: path))
       verdict.judge(input) { _ = try FilterBank(folder: folder.path) }
     }
-    verdict.report("R16", "filters.json made bad by chance")
+    verdict.report("R16", "mutated filters.json")
   }
 
   @Test("R16: sound files are read or refused in one line within 50 ms", arguments: ["WAV", "RF64"])
@@ -158,7 +158,7 @@ import Testing
         #expect(clip.channels.count * clip.frames <= 64 * (input.count + 1024))
       }
     }
-    verdict.report("R16", "\(format) files made bad by chance")
+    verdict.report("R16", "mutated \(format) files")
   }
 
   @Test("R17: OSC packets are read or dropped, and what is read is what was sent")
@@ -184,7 +184,7 @@ import Testing
     }
     #expect(read > total / 100 && read < total)
     Faults.report(
-      "R17", done: "\(total) OSC packets made bad by chance\(Self.isSanitized ? " under ASan" : "")",
+      "R17", done: "\(total) mutated packets\(Self.isSanitized ? " under ASan" : "")",
       measured: "\(total - read) dropped, \(read) read", limit: "no report", kept: true)
   }
 }

@@ -124,14 +124,15 @@ extension LiveTests {
       let end = sound[0].count - 4800
       try #require(end - start > Int(soakSeconds * 40_000))
       #expect(changedBeat(sound[2][start..<end]) == 0, "the server lost frames in freewheel")
+      var worst = -Double.infinity
       for channel in sound.prefix(2) {
         #expect(level(channel[start..<end]) > -40)
-        let worst = splatter(channel[start..<end])
-        #expect(worst < -80, "\(worst) dBFS")
-        Faults.report(
-          "R3", done: "\(tally.applied) of \(tally.sent) changes applied in a graph: beyond 500 Hz of a tone",
-          measured: String(format: "%.0f dBFS", worst), limit: "< −80 dBFS", kept: worst < -80)
+        worst = max(worst, splatter(channel[start..<end]))
       }
+      #expect(worst < -80, "\(worst) dBFS")
+      Faults.report(
+        "R3", done: "\(tally.applied) of \(tally.sent) changes in a graph: beyond 500 Hz of a tone",
+        measured: String(format: "%.0f dBFS", worst), limit: "< −80 dBFS", kept: worst < -80)
       withExtendedLifetime((player, brake)) {}
     }
 

@@ -102,7 +102,9 @@ import Testing
     let ratio = times.bad / times.sound
     #expect(ratio <= 1.1, "\(ratio)")
     Faults.report(
-      "R14", done: "\(garbage) on one of 8 microphones: time against sound",
+      "R14",
+      done:
+        "\(garbage.isSubnormal ? "subnormals" : "\(garbage)") on one of 8 microphones: time against sound",
       measured: String(format: "%.2f ×", ratio), limit: "≤ 1.1 ×", kept: ratio <= 1.1)
   }
 }
