@@ -48,7 +48,7 @@ public struct Report: Codable, Hashable, Sendable {
     for coefficients in bank.cases {
       guard let view = device.view(of: coefficients.filterCase) else {
         throw DesignError(
-          "\(device.name) has no case \(coefficients.filterCase.title), which \(bank.device) has filters for; "
+          "\(device.name) has no case \(coefficients.filterCase.words), which \(bank.device) has filters for; "
             + "design them again")
       }
       cases.append((view, coefficients.taps))
@@ -111,7 +111,7 @@ package let measuringPanelWidth = 0.003
 
 extension FilterCase {
   /// "Back stereo in landscapeLeft"
-  var title: String {
+  package var words: String {
     "\(dataSource) \(polarPattern.rawValue)" + (inputOrientation.map { " in \($0.rawValue)" } ?? "")
   }
 }
