@@ -34,7 +34,8 @@ let package = Package(
     .target(name: "Realtime", dependencies: ["CRealtime"]),
     .target(name: "FilterDesign", dependencies: ["Acoustics", "AudioFiles", "CMysofa", "CLapack"]),
     .target(name: "Session", dependencies: ["Acoustics", "FilterDesign", "CYaml"]),
-    .target(name: "Simulation", dependencies: ["Acoustics", "AudioFiles", "Realtime", "Session"]),
+    .target(
+      name: "Simulation", dependencies: ["Acoustics", "AudioFiles", "FilterDesign", "Realtime", "Session"]),
     .target(name: "Recording", dependencies: ["AudioFiles", "Realtime"]),
     .target(name: "JackClient", dependencies: ["CJack", "CRealtime", "Realtime"]),
     .target(
@@ -65,13 +66,14 @@ let package = Package(
     .testTarget(name: "RealtimeTests", dependencies: ["Realtime", "TestSupport"]),
     .testTarget(
       name: "FilterDesignTests",
+      // The tool is what reads SOFA files.
       dependencies: [
-        "FilterDesign", "FigureSupport", "Session", "Acoustics", "AudioFiles", "TestSupport",
+        "pinna", "FilterDesign", "FigureSupport", "Session", "Acoustics", "AudioFiles", "TestSupport",
       ]),
     .testTarget(name: "SessionTests", dependencies: ["Session", "Acoustics", "TestSupport"]),
     .testTarget(
       name: "SimulationTests",
-      dependencies: ["Simulation", "Session", "Acoustics", "AudioFiles", "TestSupport"]),
+      dependencies: ["Simulation", "Session", "Acoustics", "AudioFiles", "FilterDesign", "TestSupport"]),
     .testTarget(name: "PlotsTests", dependencies: ["Plots", "CCairo", "TestSupport"]),
     .testTarget(
       name: "VerbTests",

@@ -38,6 +38,16 @@ public enum Body: Hashable, Sendable {
   case sphere(radius: Double)
   /// A rigid box around the origin; edge lengths x, y, z in metres.
   case box(size: SIMD3<Double>)
+  /// Whatever it is: how the array hears each direction was measured.
+  case measured(ArrayMeasurement)
+}
+
+/// The files that hold the measurement of an array, a channel of which is a microphone of the device.
+public enum ArrayMeasurement: Hashable, Sendable {
+  /// A SOFA file (AES69) of impulse responses.
+  case sofa(path: String)
+  /// A WAV of impulse responses, one direction after the other, and the table of those directions.
+  case impulseResponses(path: String, directions: String)
 }
 
 public struct Microphone: Hashable, Sendable {

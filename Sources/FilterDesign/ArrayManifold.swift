@@ -22,5 +22,16 @@ package func manifold(
   case .free: FreeFieldManifold(positions: positions)
   case .sphere(let radius): RigidSphereManifold(positions: positions, radius: radius)
   case .box(let size): try BoxManifold.solved(positions: positions, size: size, progress: progress)
+  case .measured(let measurement): try MeasuredManifold(measurement, positions: positions)
   }
+}
+
+/// A manifold to hold designs against: that of a box is solved on a finer mesh than any design's.
+package func referenceManifold(
+  for device: Device, progress: (@Sendable (Double) -> Void)? = nil
+) throws(DesignError) -> any ArrayManifold {
+  guard case .box(let size) = device.body else { return try manifold(for: device) }
+  return try BoxManifold.solved(
+    positions: device.microphones.map(\.position), size: size, panelWidth: BoxManifold.finePanelWidth,
+    progress: progress)
 }

@@ -13,6 +13,8 @@ package struct BoxManifold: ArrayManifold {
   package static let highestFrequency = 24_000.0
   /// Mean width of panels in metres, as far as `BoxMesh.mostPanels` allows.
   package static let panelWidth = 0.0045
+  /// That of meshes that designs are held against.
+  package static let finePanelWidth = 0.003
   /// Edge lengths of a box, in metres. Panels of cubes over 0.15 m are wider than a third of a wavelength at 24 kHz.
   package static let edgeLengths = 0.001...0.5
   /// How far from the surface a microphone may be said to be, in metres.

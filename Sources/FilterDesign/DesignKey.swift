@@ -14,6 +14,7 @@ package struct DesignKey: Sendable {
     case .free: parts.append("free")
     case .sphere(let radius): parts.append("sphere \(radius)")
     case .box(let size): parts.append("box \(size.x) \(size.y) \(size.z)")
+    case .measured(let measurement): parts.append("measured \(Self.contents(of: measurement))")
     }
     for microphone in device.microphones {
       let p = microphone.position
@@ -35,12 +36,19 @@ package struct DesignKey: Sendable {
     text = parts.joined(separator: "; ")
   }
 
-  /// FNV-1a over the text's bytes, 16 hexadecimal digits.
-  /// - Source: Fowler, Noll, Vo; RFC 9923.
+  /// What the files hold counts, not where they are. One that cannot be read is no key to anything: its design fails.
+  private static func contents(of measurement: ArrayMeasurement) -> String {
+    switch measurement {
+    case .sofa(let path): "sofa \(ContentHash.ofFile(path) ?? "unreadable")"
+    case .impulseResponses(let path, let directions):
+      "responses \(ContentHash.ofFile(path) ?? "unreadable") \(ContentHash.ofFile(directions) ?? "unreadable")"
+    }
+  }
+
+  /// Of the text's bytes, 16 hexadecimal digits.
   package var hash: String {
-    var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-    for byte in text.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
-    let digits = String(hash, radix: 16)
-    return String(repeating: "0", count: 16 - digits.count) + digits
+    var hash = ContentHash()
+    hash.add(text.utf8)
+    return hash.digits
   }
 }

@@ -1,5 +1,4 @@
 import Acoustics
-import CLapack
 import Foundation
 
 /// Head-related transfer functions at any direction and frequency: the listener whose ears stereo imitates.
@@ -23,7 +22,8 @@ package struct HRTF: Sendable {
   private static let phaseReference = 421.875
   private static let highestEqualised = 17_000.0
 
-  private let sofa: SofaFile
+  /// Of two ears, 0 the left one; directions in the head frame.
+  private let sofa: ImpulseResponses
   /// Common onset of all responses in frames; becomes time zero.
   private let onset: Double
   /// Gains towards a flat diffuse field, every `tableStep` from 0 Hz.
@@ -35,15 +35,22 @@ package struct HRTF: Sendable {
   private let analysis: [Double]
 
   package init(path: String = defaultPath) throws(DesignError) {
-    sofa = try SofaFile(path: path)
-    let weights = Self.solidAngles(sofa.elevations)
-    onset = Self.commonOnset(sofa)
+    sofa = try SofaFile.read(path: path)
+    guard sofa.channels == 2 else {
+      throw DesignError(
+        "\(path) holds responses of \(sofa.channels) receivers, not of two ears; give a SOFA file of a head")
+    }
+    let weights = Self.solidAngles(sofa.directions.map { asin(min(1, max(-1, $0.z))) * 180 / .pi })
+    let onsets = sofa.onsets
+    onset = onsets.reduce(0, +) / Double(onsets.count)
     equalisation = Self.diffuseFieldEqualisation(sofa, onset: onset, weights: weights)
-    let low = Self.spectra(sofa, onset: onset, frequencies: [Self.lowestMeasured, Self.phaseReference])
+    let low = sofa.spectra(origin: onset, frequencies: [Self.lowestMeasured, Self.phaseReference])
     let gain = equalisation[Int(Self.lowestMeasured / Self.tableStep)]
     lowMagnitudes = stride(from: 0, to: low.count, by: 2).map { gain * low[$0].magnitude }
     lowSlopes = stride(from: 1, to: low.count, by: 2).map { low[$0].phase / Self.phaseReference }
-    analysis = try Self.analysis(sofa.directions, weights: weights)
+    analysis = try harmonicAnalysis(sofa.directions, shares: weights, order: Self.order, file: path) { l in
+      1e-4 * (1 + 0.01 * Double(l * (l + 1)))
+    }
   }
 
   /// Responses of both ears to plane waves from `directions` (unit vectors: forward, left, up).
@@ -59,10 +66,10 @@ package struct HRTF: Sendable {
       DispatchQueue.concurrentPerform(iterations: (frequencies.count + block - 1) / block) { index in
         let range = index * block..<min((index + 1) * block, frequencies.count)
         let columns = 4 * range.count
-        let coefficients = multiply(
+        let coefficients = Self.multiply(
           analysis, alignedSpectra(Array(frequencies[range])), rows: Self.harmonics,
           inner: sofa.directions.count, columns: columns)
-        let result = multiply(
+        let result = Self.multiply(
           synthesis, coefficients, rows: directions.count, inner: Self.harmonics, columns: columns)
         for (d, lead) in leads.enumerated() {
           for ear in 0..<2 {
@@ -81,7 +88,7 @@ package struct HRTF: Sendable {
   /// Equalised measured responses without the ears' plane-wave delay:
   /// `[direction][ear][frequency](real, imaginary)`.
   private func alignedSpectra(_ frequencies: [Double]) -> [Double] {
-    var spectra = Self.spectra(sofa, onset: onset, frequencies: frequencies)
+    var spectra = sofa.spectra(origin: onset, frequencies: frequencies)
     let gains = frequencies.map(equalisation(at:))
     for response in 0..<2 * sofa.directions.count {
       let lead = sofa.directions[response / 2].dot(Self.ears[response % 2]) / speedOfSound
@@ -108,47 +115,11 @@ package struct HRTF: Sendable {
 extension HRTF {
   private static var harmonics: Int { (order + 1) * (order + 1) }
 
-  /// Row-major A (rows × inner) times B (inner × columns).
-  private func multiply(_ a: [Double], _ b: [Double], rows: Int, inner: Int, columns: Int) -> [Double] {
-    Self.multiply(a, b, rows: rows, inner: inner, columns: columns)
-  }
-
   private static func multiply(_ a: [Double], _ b: [Double], rows: Int, inner: Int, columns: Int) -> [Double]
   {
     var product = [Double](repeating: 0, count: rows * columns)
-    cblas_dgemm(
-      CblasRowMajor, CblasNoTrans, CblasNoTrans, Int32(rows), Int32(columns), Int32(inner), 1, a,
-      Int32(inner),
-      b, Int32(columns), 0, &product, Int32(columns))
+    FilterDesign.multiply(a, b, rows: rows, inner: inner, columns: columns, into: &product)
     return product
-  }
-
-  /// Fourier sums of all responses, time zero at the common onset: `[direction][ear][frequency]`.
-  private static func spectra(_ sofa: SofaFile, onset: Double, frequencies: [Double]) -> [Complex] {
-    let count = frequencies.count
-    var kernel = [Double](repeating: 0, count: sofa.frames * 2 * count)
-    for n in 0..<sofa.frames {
-      for (f, frequency) in frequencies.enumerated() {
-        let phase = Complex(phase: -2 * .pi * frequency * (Double(n) - onset) / sofa.sampleRate)
-        kernel[n * 2 * count + 2 * f] = phase.real
-        kernel[n * 2 * count + 2 * f + 1] = phase.imaginary
-      }
-    }
-    let rows = 2 * sofa.directions.count
-    let product = multiply(sofa.responses, kernel, rows: rows, inner: sofa.frames, columns: 2 * count)
-    return (0..<rows * count).map { Complex(product[2 * $0], product[2 * $0 + 1]) }
-  }
-
-  /// The mean frame at which the responses first pass 15 % of their peak.
-  private static func commonOnset(_ sofa: SofaFile) -> Double {
-    let rows = 2 * sofa.directions.count
-    let total = (0..<rows).reduce(0) { sum, row in
-      let response = sofa.responses[row * sofa.frames..<(row + 1) * sofa.frames]
-      let peak = response.lazy.map(abs).max() ?? 0
-      return sum + (response.firstIndex { abs($0) > 0.15 * peak } ?? response.startIndex)
-        - response.startIndex
-    }
-    return Double(total) / Double(rows)
   }
 
   /// Shares of the sphere that the measured directions stand for, sum 1: rings of equal elevation share theirs.
@@ -156,16 +127,17 @@ extension HRTF {
     var counts: [Int: Double] = [:]
     for elevation in elevations { counts[Int(elevation.rounded()), default: 0] += 1 }
     let raw = elevations.map { elevation in
-      elevation < 90 ? cos(elevation * .pi / 180) / counts[Int(elevation.rounded())]! : 0.002
+      elevation < 89.99 ? cos(elevation * .pi / 180) / counts[Int(elevation.rounded())]! : 0.002
     }
     let sum = raw.reduce(0, +)
     return raw.map { $0 / sum }
   }
 
-  private static func diffuseFieldEqualisation(_ sofa: SofaFile, onset: Double, weights: [Double]) -> [Double]
+  private static func diffuseFieldEqualisation(_ sofa: ImpulseResponses, onset: Double, weights: [Double])
+    -> [Double]
   {
     let frequencies = Array(stride(from: 0, through: min(24_000, sofa.sampleRate / 2), by: tableStep))
-    let spectra = spectra(sofa, onset: onset, frequencies: frequencies)
+    let spectra = sofa.spectra(origin: onset, frequencies: frequencies)
     var energy = [Double](repeating: 0, count: frequencies.count)
     for response in 0..<2 * sofa.directions.count {
       for f in frequencies.indices {
@@ -184,33 +156,5 @@ extension HRTF {
     let high = min(gains.count - 1, Int((highestEqualised / tableStep).rounded()))
     for f in high..<gains.count { gains[f] = gains[high] }
     return gains
-  }
-
-  /// Regularised weighted least squares towards harmonics: `[harmonic][direction]`.
-  private static func analysis(_ directions: [SIMD3<Double>], weights: [Double]) throws(DesignError)
-    -> [Double]
-  {
-    let count = directions.count
-    let harmonicsAt = realSphericalHarmonics(order: order, at: directions)
-    var transposed = [Double](repeating: 0, count: harmonics * count)
-    for d in 0..<count {
-      for h in 0..<harmonics {
-        transposed[h * count + d] = harmonicsAt[d * harmonics + h] * weights[d] * Double(count)
-      }
-    }
-    var gram = multiply(transposed, harmonicsAt, rows: harmonics, inner: count, columns: harmonics)
-    for l in 0...order {
-      for h in l * l..<(l + 1) * (l + 1) {
-        gram[h * harmonics + h] += 1e-4 * (1 + 0.01 * Double(l * (l + 1))) * Double(count) / (4 * .pi)
-      }
-    }
-    let status = LAPACKE_dposv(
-      LAPACK_ROW_MAJOR, CChar(UInt8(ascii: "U")), Int32(harmonics), Int32(count), &gram,
-      Int32(harmonics), &transposed, Int32(count))
-    guard status == 0 else {
-      throw DesignError(
-        "the directions of the head-related responses cannot be interpolated; use another SOFA file")
-    }
-    return transposed
   }
 }

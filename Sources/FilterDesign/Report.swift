@@ -23,7 +23,7 @@ public struct Report: Codable, Hashable, Sendable {
     progress: (@Sendable (Double) -> Void)? = nil
   ) throws(DesignError) {
     progress?(0)
-    let manifold = try measuringManifold(for: device) { progress?(Self.solvingPart * $0) }
+    let manifold = try referenceManifold(for: device) { progress?(Self.solvingPart * $0) }
     try self.init(
       bank: bank, device: device, preset: preset, manifold: manifold, hrtf: hrtf, draws: ArrayErrors.drawCount
     ) { part in
@@ -95,19 +95,6 @@ public struct Report: Codable, Hashable, Sendable {
       }
   }
 }
-
-/// The manifold that figures are read on: of boxes, one with finer panels than the design's.
-package func measuringManifold(
-  for device: Device, progress: (@Sendable (Double) -> Void)? = nil
-) throws(DesignError) -> any ArrayManifold {
-  guard case .box(let size) = device.body else { return try manifold(for: device) }
-  return try BoxManifold(
-    positions: device.microphones.map(\.position), size: size, panelWidth: measuringPanelWidth,
-    progress: progress)
-}
-
-/// Mean width of a box's panels in metres.
-package let measuringPanelWidth = 0.003
 
 extension FilterCase {
   /// "Back stereo in landscapeLeft"

@@ -1,51 +1,57 @@
-import Acoustics
-import CMysofa
 import Foundation
 
-/// Impulse responses of two ears, as a SOFA file (AES69) holds them.
-struct SofaFile {
-  let sampleRate: Double
-  /// Unit vectors towards the sources in the head frame: forward, left, up.
-  let directions: [SIMD3<Double>]
-  /// Elevation of each source in degrees.
-  let elevations: [Double]
-  let frames: Int
-  /// Shape `[direction][ear][frame]`, flat; ear 0 is the left one.
-  let responses: [Double]
+/// Impulse responses from a SOFA file (AES69), of any number of receivers.
+///
+/// libmysofa, which reads them, can be made to hang or crash by files that are made for it. So a process of our own
+/// reads the file (`SofaReader`, the program `pinna` beside the running one), with limits on its time and memory, and
+/// what it writes is checked here like any other input.
+enum SofaFile {
+  static let kind = "a SOFA file of impulse responses"
 
-  /// Larger than any set of head-related responses; a file that claims more is refused before it is copied.
-  private static let limit = 64_000_000
+  static func read(path: String) throws(DesignError) -> ImpulseResponses {
+    let file = try InputFile(path: path, kind: kind)
+    let (output, status) = try runReader(on: file)
+    switch status {
+    case .exit(0): break
+    case .exit(1):
+      throw DesignError("\(path) \(String(decoding: output.prefix(400), as: UTF8.self))")
+    default:
+      throw DesignError(
+        "\(path) cannot be read: libmysofa did not get through it; export it again, as \(kind)")
+    }
+    guard let responses = SofaReader.decode(output, file: path) else {
+      throw DesignError(
+        "\(path) holds values that are not numbers or make no sense; export it again, as \(kind)")
+    }
+    return responses
+  }
 
-  init(path: String) throws(DesignError) {
-    var status: Int32 = 0
-    guard let file = mysofa_load(path, &status) else {
+  private enum Status {
+    case exit(Int32)
+    case other
+  }
+
+  private static func runReader(on file: InputFile) throws(DesignError) -> (Data, Status) {
+    let running = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
+    let program = running.deletingLastPathComponent().appendingPathComponent("pinna")
+    let process = Process()
+    let pipe = Pipe()
+    process.executableURL = program
+    process.arguments = [SofaReader.word]
+    process.environment = ["SWIFT_BACKTRACE": "enable=no", "OPENBLAS_NUM_THREADS": "1", "LC_ALL": "C"]
+    process.standardInput = FileHandle(fileDescriptor: file.descriptor, closeOnDealloc: false)
+    process.standardOutput = pipe
+    process.standardError = FileHandle.nullDevice
+    do {
+      try process.run()
+      // Ends when the reader does; it writes no more than `SofaReader.outputLimit`.
+      let output = try pipe.fileHandleForReading.readToEnd() ?? Data()
+      process.waitUntilExit()
+      return (output, process.terminationReason == .exit ? .exit(process.terminationStatus) : .other)
+    } catch {
       throw DesignError(
-        "cannot read the head-related responses in \(path) (libmysofa error \(status)); install libmysofa1")
-    }
-    defer { mysofa_free(file) }
-    mysofa_tospherical(file)
-    let sofa = file.pointee
-    let (count, ears, frames) = (Int(sofa.M), Int(sofa.R), Int(sofa.N))
-    let (size, overflow) = count.multipliedReportingOverflow(by: frames)
-    guard ears == 2, sofa.C == 3, count > 0, frames > 0, !overflow, size <= Self.limit / 2,
-      Int(sofa.DataIR.elements) == size * ears, let values = sofa.DataIR.values,
-      Int(sofa.SourcePosition.elements) == count * 3, let sources = sofa.SourcePosition.values,
-      sofa.DataSamplingRate.elements > 0, let rate = sofa.DataSamplingRate.values?[0], rate >= 8000,
-      rate <= 400_000
-    else {
-      throw DesignError(
-        "\(path) does not hold impulse responses of two ears with one position each; use another SOFA file")
-    }
-    guard (0..<size * ears).allSatisfy({ values[$0].isFinite }),
-      (0..<count * 3).allSatisfy({ sources[$0].isFinite })
-    else { throw DesignError("\(path) holds values that are not numbers; use another SOFA file") }
-    sampleRate = Double(rate)
-    self.frames = frames
-    responses = (0..<size * ears).map { Double(values[$0]) }
-    elevations = (0..<count).map { Double(sources[3 * $0 + 1]) }
-    directions = (0..<count).map {
-      sphericalUnit(
-        azimuth: .degrees(Double(sources[3 * $0])), elevation: .degrees(Double(sources[3 * $0 + 1])))
+        "\(file.path) cannot be read: \(program.path), which reads SOFA files, does not start; install Pinna again"
+      )
     }
   }
 }

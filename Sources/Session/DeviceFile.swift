@@ -1,4 +1,5 @@
 import Acoustics
+import FilterDesign
 
 /// Reads a device file: title, body, microphones, data sources. Lengths are in millimetres in the file and in
 /// metres in the device.
@@ -15,6 +16,13 @@ import Acoustics
 ///     microphones: all
 ///     polarPatterns: [omnidirectional, stereo]
 /// ```
+///
+/// `body` is `free`, `{sphere: RADIUS}`, `{box: [X, Y, Z]}`, or a measurement, its files named relative to the device
+/// file: `{sofa: array.sofa}`, or `{impulseResponses: responses.wav, directions: directions.csv}`. A measurement's
+/// receivers, or channels, are the microphones in the order of this file. The listener of a SOFA file is the device as
+/// it looks out of its front: SOFA's x, y, z (forward, left, up) are the device's z, x, y. The WAV holds the impulse
+/// responses of one direction after the other, all equally long; the table has a line for each: azimuth (0 at the
+/// front, +z; 90 at +x) and elevation (90 at +y) in degrees.
 public enum DeviceFile {
   /// The device that the file at `path` describes, named after the file.
   public static func read(path: String) throws(DescriptionError) -> Device {
@@ -41,22 +49,49 @@ public enum DeviceFile {
 }
 
 extension YAMLReader {
-  /// `free`, `{sphere: RADIUS}` or `{box: [X, Y, Z]}`.
+  /// `free`, `{sphere: RADIUS}`, `{box: [X, Y, Z]}`, or the files of a measurement.
   fileprivate func body() throws(DescriptionError) -> Body {
-    let forms = "write free, {sphere: RADIUS} or {box: [X, Y, Z]}, in millimetres"
+    let forms =
+      "write free, {sphere: RADIUS} or {box: [X, Y, Z]}, in millimetres, or {sofa: FILE} or "
+      + "{impulseResponses: FILE, directions: FILE}"
     if let word = scalar {
       guard word.lowercased() == "free" else { throw failure("is \(quoted(word)); \(forms)") }
       return .free
     }
-    guard case .mapping(let entries) = node.content, entries.count == 1 else {
+    guard case .mapping(let entries) = node.content else { throw failure("is not a body; \(forms)") }
+    let fields = try self.fields(["sphere", "box", "sofa", "impulseResponses", "directions"])
+    let keys = Set(entries.map(\.key))
+    guard keys.count == 1 || keys == ["impulseResponses", "directions"] else {
       throw failure("is not one body; \(forms)")
     }
-    let fields = try self.fields(["sphere", "box"])
     if let radius = fields.optional("sphere") {
       return .sphere(radius: try radius.number(in: 5...2000, unit: "mm") / 1000)
     }
-    let size = try fields.required("box", example: "[72, 147, 8]").vector(in: 1...4000, unit: "mm")
-    return .box(size: size / 1000)
+    if let size = fields.optional("box") {
+      let edges = BoxManifold.edgeLengths
+      return .box(
+        size: try size.vector(in: edges.lowerBound * 1000...edges.upperBound * 1000, unit: "mm") / 1000)
+    }
+    if let sofa = fields.optional("sofa") {
+      return .measured(.sofa(path: try sofa.filePath(kind: "a SOFA file")))
+    }
+    let responses = try fields.required("impulseResponses", example: "responses.wav")
+    let directions = try fields.required("directions", example: "directions.csv")
+    return .measured(
+      .impulseResponses(
+        path: try responses.filePath(kind: "a WAV of impulse responses"),
+        directions: try directions.filePath(kind: "a table of directions")))
+  }
+
+  /// The path of a file that can be opened, relative to the folder of the file that this is in.
+  private func filePath(kind: String) throws(DescriptionError) -> String {
+    let name = try string(limit: 1024)
+    let folder = file.lastIndex(of: "/").map { file[...$0] } ?? ""
+    let path = name.hasPrefix("/") ? name : folder + name
+    do { _ = try InputFile(path: path, kind: kind) } catch {
+      throw failure("cannot be used: \(printable(error.description, limit: 2048))")
+    }
+    return path
   }
 
   /// Three numbers: x, y, z.

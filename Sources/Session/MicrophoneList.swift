@@ -56,28 +56,41 @@ extension YAMLReader {
   }
 
   private func checkOnSurface(_ position: Position, of body: Body) throws(DescriptionError) {
-    let (distance, surface) = body.distance(to: position)
-    guard abs(distance) > Self.surfaceTolerance else { return }
-    let millimetres = (abs(distance) * 10_000).rounded() / 10
-    let side = distance > 0 ? "outside" : "inside"
-    throw failure("is \(millimetres) mm \(side) the body; put it on the surface, \(surface)")
+    guard let nearest = body.nearestSurfacePoint(to: position) else { return }
+    let distance = (position - nearest).length
+    guard distance > Self.surfaceTolerance else { return }
+    func millimetres(_ metres: Double) -> Double { (metres * 10_000).rounded() / 10 + 0 }
+    let side = body.contains(position) ? "inside" : "outside"
+    let point = [nearest.x, nearest.y, nearest.z].map { "\(millimetres($0))" }.joined(separator: ", ")
+    throw failure(
+      "is \(millimetres(distance)) mm \(side) the body; put it on the surface, which is nearest at [\(point)] mm"
+    )
   }
 }
 
 extension Body {
-  /// How far `position` is outside the surface (negative: inside), in metres, and where the surface is.
-  fileprivate func distance(to position: Position) -> (Double, surface: String) {
-    func millimetres(_ metres: Double) -> String { String((metres * 1e6).rounded() / 1000) }
+  /// Nil where there is no surface that anything is known of.
+  fileprivate func nearestSurfacePoint(to position: Position) -> Position? {
     switch self {
-    case .free: return (0, "anywhere")
+    case .free, .measured: return nil
     case .sphere(let radius):
-      return (position.length - radius, "\(millimetres(radius)) mm from the centre")
+      return radius * (Direction(position) ?? .plusZ).vector
     case .box(let size):
-      let beyond = SIMD3(abs(position.x), abs(position.y), abs(position.z)) - size / 2
-      let outside = beyond.replacing(with: 0, where: beyond .< 0)
-      let surface =
-        "where x is ±\(millimetres(size.x / 2)), y ±\(millimetres(size.y / 2)) or z ±\(millimetres(size.z / 2)) mm"
-      return (outside.length > 0 ? outside.length : beyond.max(), surface)
+      var point = position.clamped(lowerBound: -size / 2, upperBound: size / 2)
+      guard contains(position) else { return point }
+      let gaps = size / 2 - SIMD3(abs(point.x), abs(point.y), abs(point.z))
+      let axis = (0..<3).first { gaps[$0] == gaps.min() } ?? 0
+      point[axis] = (point[axis] < 0 ? -size : size)[axis] / 2
+      return point
+    }
+  }
+
+  fileprivate func contains(_ position: Position) -> Bool {
+    switch self {
+    case .free, .measured: return false
+    case .sphere(let radius): return position.length < radius
+    case .box(let size):
+      return (0..<3).allSatisfy { abs(position[$0]) < size[$0] / 2 }
     }
   }
 }

@@ -1,8 +1,11 @@
 import Acoustics
 import AudioFiles
+import Dispatch
+import FilterDesign
 import Glibc
+import Synchronization
 
-/// Talkers around a device, far away and standing still, in the free field.
+/// Talkers around a device, far away and standing still; nothing but the device's body is in their way.
 public struct Scene: Sendable {
   /// The longest scene, in seconds.
   public static let longest = 300.0
@@ -26,7 +29,10 @@ public struct Scene: Sendable {
 
   /// What the device's microphones hear, a channel each, from the scene's beginning to the last talker's end.
   /// It is the plain sum of the voices: see `AudioClip.overload(names:)` for when that is too much.
-  public func microphones(sampleRate: Int) throws(SceneError) -> AudioClip {
+  /// - Parameter progress: called with what part of a box is solved, 0…1, from any thread, one call at a time.
+  public func microphones(
+    sampleRate: Int, progress: (@Sendable (Double) -> Void)? = nil
+  ) throws(SceneError) -> AudioClip {
     guard Self.sampleRates.contains(sampleRate) else {
       throw SceneError(
         "a scene cannot be heard at \(sampleRate) Hz; use a rate from \(Self.sampleRates.lowerBound) to "
@@ -39,12 +45,29 @@ public struct Scene: Sendable {
     guard count * device.microphones.count <= Self.sampleLimit else {
       throw SceneError("the scene fills more than 1 GiB at \(sampleRate) Hz; shorten it, or lower the rate")
     }
-    let channels = device.microphones.map { microphone in
-      var sum = [Float](repeating: 0, count: count)
-      for talker in talkers { talker.add(to: &sum, at: microphone.position, rate: sampleRate) }
-      return sum
+    let directions = Array(Set(talkers.map(\.direction)))
+    let diffraction: Diffraction?
+    do {
+      diffraction = try Diffraction(
+        device: device, directions: directions, sampleRate: sampleRate, progress: progress)
+    } catch {
+      throw SceneError(error.description)
     }
-    return AudioClip(sampleRate: sampleRate, channels: channels)
+    let channels = Mutex([[Float]](repeating: [], count: device.microphones.count))
+    DispatchQueue.concurrentPerform(iterations: device.microphones.count) { m in
+      var sum = [Float](repeating: 0, count: count)
+      for talker in talkers {
+        talker.add(
+          to: &sum, at: device.microphones[m].position, rate: sampleRate, early: diffraction?.early ?? 0,
+          taps: diffraction?.taps ?? 1
+        ) { wave in
+          diffraction?.heard(wave, direction: directions.firstIndex(of: talker.direction)!, microphone: m)
+            ?? wave
+        }
+      }
+      channels.withLock { [sum] in $0[m] = sum }
+    }
+    return AudioClip(sampleRate: sampleRate, channels: channels.withLock { $0 })
   }
 }
 
@@ -54,15 +77,22 @@ extension Talker {
   private static let margin = 0.03
 
   /// Adds what a microphone at `position` hears of this talker.
-  fileprivate func add(to sum: inout [Float], at position: Position, rate: Int) {
-    let first = max(0, Int(((start - Self.margin) * Double(rate)).rounded(.down)))
-    let last = min(sum.count, Int(((end + Self.margin) * Double(rate)).rounded(.up)))
+  /// - Parameters:
+  ///   - early, taps: of the body's impulse responses.
+  ///   - body: what the body makes of the free field, which is given `taps - 1` frames more.
+  fileprivate func add(
+    to sum: inout [Float], at position: Position, rate: Int, early: Int, taps: Int,
+    body: ([Float]) -> [Float]
+  ) {
+    let margin = Self.margin + Double(taps) / Double(rate)
+    let first = max(0, Int(((start - margin) * Double(rate)).rounded(.down)))
+    let last = min(sum.count, Int(((end + margin) * Double(rate)).rounded(.up)))
     guard first < last else { return }
-    let wave = PlaneWave(signal: voice, from: direction)
-    let heard = wave.heard(
-      at: position, rate: rate, count: last - first, start: Double(first) / Double(rate) - start)
+    let wave = PlaneWave(signal: voice, from: direction).heard(
+      at: position, rate: rate, count: last - first + taps - 1,
+      start: Double(first + early - taps + 1) / Double(rate) - start)
     let amplitude = Float(gain.amplitude)
-    for (n, value) in heard.enumerated() { sum[first + n] += amplitude * value }
+    for (n, value) in body(wave).enumerated() { sum[first + n] += amplitude * value }
   }
 }
 

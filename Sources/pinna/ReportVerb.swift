@@ -52,7 +52,7 @@ struct Measurement {
       device: device, sampleRate: sampleRate, progress: WorkProgress.designing(device.name))
     let show = WorkProgress.show("measuring \(device.name)", step: 101)
     // Boxes are solved with finer panels for half of the time.
-    manifold = try measuringManifold(for: device) { show(0.5 * $0) }
+    manifold = try referenceManifold(for: device) { show(0.5 * $0) }
     report = try Report(
       bank: bank, device: device, preset: preset, manifold: manifold, draws: ArrayErrors.drawCount
     ) { show(0.5 + 0.5 * $0) }

@@ -1,4 +1,5 @@
 import Control
+import FilterDesign
 import Foundation
 
 /// Finds the verb, runs it, turns errors into one sentence and an exit status.
@@ -11,6 +12,8 @@ enum Tool {
   ]
 
   static func run(_ words: [String]) -> ExitStatus {
+    // Not a verb: how Pinna reads SOFA files.
+    if words == [SofaReader.word] { exit(SofaReader.run()) }
     do {
       if words.first == "--version" {
         print("pinna \(version)")

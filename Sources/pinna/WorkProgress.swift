@@ -11,6 +11,11 @@ enum WorkProgress {
     show("designing the filters of \(device)", note: "they are kept for the next time", step: 101)
   }
 
+  /// Of what a device's body does to the sound around it: a pipe gets one line.
+  static func body(of device: String) -> @Sendable (Double) -> Void {
+    show("computing how sound goes around \(device)", step: 101)
+  }
+
   /// - Parameters:
   ///   - note: what else there is to say once.
   ///   - step: a pipe gets a line at the start, and then whenever so many per cent more are done.

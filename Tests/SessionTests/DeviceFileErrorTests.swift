@@ -40,12 +40,52 @@ struct DeviceFileErrorTests {
       "title: Good", "name: Good", at: "1:1", "unknown key \"name\"; use one of: title, body, microphones"),
     Mistake(
       "{box: [72, 147, 8]}", "cube", at: "2:7", "body is \"cube\"; write free, {sphere: RADIUS} or {box"),
+    Mistake(
+      "{box: [72, 147, 8]}", "{box: [72, 147, 8], sphere: 9}", at: "2:7", "body is not one body; write free"),
+    Mistake("{box: [72, 147, 8]}", "{}", at: "2:7", "body is not one body; write free"),
+    Mistake(
+      "{box: [72, 147, 8]}", "{cube: 9}", at: "2:8",
+      "body has an unknown key \"cube\"; use one of: sphere, box"),
+    Mistake(
+      "[72, 147, 8]", "[72, 501, 8]", at: "2:18",
+      "body.box[2] is 501, out of range; write a number from 1 to 500 mm"),
+    Mistake(
+      "{box: [72, 147, 8]}", "{sphere: 0.0875}", at: "2:16", "body.sphere is 0.0875, out of range; write"),
+    Mistake(
+      "{box: [72, 147, 8]}", "{sofa: none.sofa}", at: "2:14",
+      "body.sofa cannot be used: dir/none.sofa cannot be read: there is no such file; check its path"),
+    Mistake(
+      "{box: [72, 147, 8]}", "{sofa: /dev/null}", at: "2:14", "/dev/null is not a regular file; give a SOFA"),
+    Mistake("{box: [72, 147, 8]}", "{sofa: [a]}", at: "2:14", "body.sofa is a list; write a text"),
+    Mistake(
+      "{box: [72, 147, 8]}", "{impulseResponses: r.wav}", at: "2:7", "body has no key \"directions\"; add it"),
+    Mistake(
+      "{box: [72, 147, 8]}", "{directions: d.csv}", at: "2:7", "body has no key \"impulseResponses\"; add it"),
+    Mistake(
+      "{box: [72, 147, 8]}", "{impulseResponses: r.wav, directions: d.csv}", at: "2:26",
+      "body.impulseResponses cannot be used: dir/r.wav cannot be read"),
+    Mistake(
+      "{box: [72, 147, 8]}", "{sofa: a.sofa, directions: d.csv}", at: "2:7",
+      "body is not one body; write free"),
     Mistake("{box: [72, 147, 8]}", "{box: [72, 147]}", at: "2:13", "body.box has 2 numbers; write three"),
     Mistake("[72, 147, 8]", "[0.072, 0.147, 0.008]", at: "2:14", "body.box[1] is 0.072, out of range"),
-    Mistake("{box: [72, 147, 8]}", "{sphere: 87.5}", at: "4:8", "microphones.top is 14.0 mm inside the body"),
+    Mistake(
+      "{box: [72, 147, 8]}", "{sphere: 87.5}", at: "4:8",
+      "microphones.top is 14.0 mm inside the body; put it on the surface, which is nearest at [0.0, 87.5, 0.0] mm"
+    ),
     Mistake("{box: [72, 147, 8]}", "{sphere: yes}", at: "2:16", "body.sphere is \"yes\", not a number"),
     Mistake(
-      "[0, 73.5, 0]", "[0, 75.5, 0]", at: "4:8", "microphones.top is 2.0 mm outside the body; put it on"),
+      "[0, 73.5, 0]", "[0, 75.5, 0]", at: "4:8",
+      "microphones.top is 2.0 mm outside the body; put it on the surface, which is nearest at [0.0, 73.5, 0.0] mm"
+    ),
+    Mistake(
+      "[0, 73.5, 0]", "[-40, -75.5, 1]", at: "4:8",
+      "microphones.top is 4.5 mm outside the body; put it on the surface, which is nearest at [-36.0, -73.5, 1.0]"
+    ),
+    Mistake(
+      "[0, 73.5, 0]", "[20, -60, -1.5]", at: "4:8",
+      "microphones.top is 2.5 mm inside the body; put it on the surface, which is nearest at [20.0, -60.0, -4.0]"
+    ),
     Mistake("[0, 73.5, 0]", "[0, 60, 0]", at: "4:8", "microphones.top is 4.0 mm inside the body; put it on"),
     Mistake("[0, 73.5, 0]", "[0, 73500, 0]", at: "4:12", "microphones.top[2] is 73500, out of range"),
     Mistake("[0, 73.5, 0]", "[0, 73,5, 0]", at: "4:8", "microphones.top has 4 numbers; write three"),
@@ -128,6 +168,22 @@ struct DeviceFileErrorTests {
     #expect(message("{a: [0, 0, 0]}", "{}").hasPrefix("d.yaml:4:14: dataSources are none; add at least one"))
     let stereo = "{Front: {forward: +z, microphones: all, polarPatterns: [stereo]}}"
     #expect(message("{a: [0, 0, 0]}", stereo).contains("is stereo, which takes two microphones or more"))
+  }
+
+  @Test("names the files of a measurement relative to itself")
+  func measured() throws {
+    let folder = try TemporaryFolder()
+    for name in ["devices/array.sofa", "responses.wav", "directions.csv"] { try folder.write("x", to: name) }
+    func body(_ text: String) throws -> Body {
+      let good = Self.good.replacingOccurrences(of: "{box: [72, 147, 8]}", with: text)
+      return try DeviceFile.read(path: folder.write(good, to: "devices/d.yaml")).body
+    }
+    #expect(try body("{sofa: array.sofa}") == .measured(.sofa(path: folder.path + "/devices/array.sofa")))
+    let path = folder.path + "/responses.wav"
+    #expect(
+      try body("{impulseResponses: \(path), directions: ../directions.csv}")
+        == .measured(
+          .impulseResponses(path: path, directions: folder.path + "/devices/../directions.csv")))
   }
 
   @Test("of ten lines is enough for a newcomer's array, and words count in any case")

@@ -1,0 +1,248 @@
+import Acoustics
+import AudioFiles
+import FilterDesign
+import Foundation
+import TestSupport
+import Testing
+
+/// R16: hostile and broken measurements are refused with one sentence that names the file, in bounded time.
+@Suite("A measurement that is hostile or broken") struct HostileMeasurementTests {
+  static let positions: [Position] = [[0, 0, 0.03], [0.02, 0, 0], [-0.01, 0.025, -0.01]]
+
+  /// The sentence that `measurement` is refused with.
+  static func refusal(_ measurement: ArrayMeasurement, _ positions: [Position] = positions) -> String {
+    let error = #expect(throws: DesignError.self) {
+      _ = try MeasuredManifold(measurement, positions: positions)
+    }
+    let message = error?.description ?? ""
+    #expect(!message.contains { $0.isNewline } && message.contains(";") && message.count < 600, "\(message)")
+    return message
+  }
+
+  // MARK: - SOFA
+
+  static let turned = try! Data(contentsOf: URL(filePath: MeasuredManifoldTests.golden + "/turned.sofa"))
+
+  struct Break: Sendable, CustomTestStringConvertible {
+    let testDescription: String
+    let complaint: String
+    let apply: @Sendable (inout Data) -> Void
+
+    init(_ name: String, _ complaint: String, _ apply: @escaping @Sendable (inout Data) -> Void) {
+      (testDescription, self.complaint, self.apply) = (name, complaint, apply)
+    }
+
+    /// Every `old` becomes `new`, which is as long.
+    static func replace(_ old: Data, _ new: Data, in data: inout Data) {
+      precondition(old.count == new.count && data.range(of: old) != nil)
+      while let range = data.range(of: old) { data.replaceSubrange(range, with: new) }
+    }
+    static func replace(_ old: String, _ new: String, in data: inout Data) {
+      replace(Data(old.utf8), Data(new.utf8), in: &data)
+    }
+    static func replace(_ old: Double, _ new: Double, in data: inout Data) {
+      replace(withUnsafeBytes(of: old) { Data($0) }, withUnsafeBytes(of: new) { Data($0) }, in: &data)
+    }
+    /// A dimension's length is in the text that stands for it.
+    static func dimension(_ old: Int, _ new: String, in data: inout Data) {
+      let text = "This is a netCDF dimension but not a netCDF variable."
+      let digits = String(old)
+      replace(
+        text + String(repeating: " ", count: 10 - digits.count) + digits,
+        text + String(repeating: " ", count: 10 - new.count) + new, in: &data)
+    }
+  }
+
+  static let breaks = [
+    Break("text", "is not a SOFA file that libmysofa reads") { $0 = Data("azimuth, elevation\n0, 0\n".utf8) },
+    Break("nothing", "is empty; give a SOFA file") { $0 = Data() },
+    Break("zeros", "is not a SOFA file that libmysofa reads") { $0 = Data(count: 5000) },
+    Break("its first 8 bytes", "is not a SOFA file that libmysofa reads") { $0 = $0.prefix(8) },
+    Break("its first half", "turned.sofa ") { $0 = $0.prefix($0.count / 2) },
+    Break("another type of data", "has data of the type \"TFX\", not \"FIR\"") {
+      Break.replace("FIR", "TFX", in: &$0)
+    },
+    Break("no receivers", "is not a SOFA file that libmysofa reads") { Break.dimension(3, "0", in: &$0) },
+    Break("negative counts", "turned.sofa ") { Break.dimension(100, "-5", in: &$0) },
+    Break("huge dimensions", "holds 600000000000 samples, more than") {
+      Break.dimension(8, "2000000000", in: &$0)
+    },
+    Break("more samples than there are", "does not hold 9 samples for each of") {
+      Break.dimension(8, "9", in: &$0)
+    },
+    Break("samples that are no numbers", "holds values that are not numbers") {
+      Break.replace(0.5, .nan, in: &$0)
+    },
+    Break("samples without end", "holds values that are not numbers") { Break.replace(0.5, 1e30, in: &$0) },
+    Break("only silence", "is silent in direction 1, microphone 1") { Break.replace(0.5, 0, in: &$0) },
+    Break("a rate that is no number", "has no one sample rate") { Break.replace(44_100, .nan, in: &$0) },
+    Break("a rate of 1 Hz", "has no one sample rate from 8000 to 400000 Hz") {
+      Break.replace(44_100, 1, in: &$0)
+    },
+    Break("sources in the listener", "does not say where the source of measurement 1 is") {
+      Break.replace(1.5, 0, in: &$0)
+    },
+    Break("what libmysofa never ends with", "libmysofa did not get through it") { $0[16539] = 255 },
+  ]
+
+  @Test("as SOFA is refused in one sentence", arguments: breaks)
+  func sofa(_ attack: Break) throws {
+    let folder = try TemporaryFolder()
+    var data = Self.turned
+    attack.apply(&data)
+    let path = try folder.write(data, to: "turned.sofa")
+    var message = ""
+    let time = ContinuousClock().measure { message = Self.refusal(.sofa(path: path)) }
+    #expect(message.hasPrefix(path + " ") && message.contains(attack.complaint), "\(message)")
+    // 2 s of processor time are the reader's limit; other programs use the machine too.
+    #expect(time < .seconds(30))
+  }
+
+  @Test("as SOFA with bytes changed by chance is read or refused", arguments: [1, 2] as [UInt64])
+  func fuzz(seed: UInt64) throws {
+    let folder = try TemporaryFolder()
+    var random = SeededNoise(seed: seed)
+    for _ in 0..<20 {
+      var data = Self.turned
+      for _ in 0..<3 {
+        data[Int.random(in: 0..<data.count, using: &random)] = UInt8.random(in: 0...255, using: &random)
+      }
+      let path = try folder.write(data, to: "f.sofa")
+      do { _ = try MeasuredManifold(.sofa(path: path), positions: Self.positions) } catch {
+        #expect(error.description.hasPrefix(path + " ") && !error.description.contains { $0.isNewline })
+      }
+    }
+  }
+
+  @Test("is no file, or a very large one, is refused, and not waited for")
+  func specialFiles() throws {
+    let folder = try TemporaryFolder()
+    let fifo = folder.path + "/fifo"
+    try #require(mkfifo(fifo, 0o600) == 0)
+    let sparse = try folder.write("", to: "sparse")
+    try #require(truncate(sparse, 10 << 30) == 0)
+    let table = try folder.write("0, 0\n", to: "t.csv")
+    for (path, complaint) in [
+      (fifo, "is not a regular file; give"), (folder.path, "is not a regular file; give"),
+      ("/dev/zero", "is not a regular file; give"), (folder.path + "/none", "there is no such file"),
+      (sparse, "is longer than 1024 MiB; give"), (folder.path + "/a\0b", "a path with a NUL"),
+    ] {
+      let message = Self.refusal(.sofa(path: path))
+      #expect(message.contains(complaint), "\(message)")
+      #expect(Self.refusal(.impulseResponses(path: path, directions: table)).contains(complaint))
+    }
+    #expect(Self.refusal(.impulseResponses(path: table, directions: fifo)).contains("not a regular file"))
+    #expect(Self.refusal(.impulseResponses(path: table, directions: sparse)).contains("is longer than 4 MiB"))
+  }
+
+  @Test("that fits other microphones is refused with what to check")
+  func mismatch() throws {
+    let path = MeasuredManifoldTests.golden + "/turned.sofa"
+    #expect(
+      Self.refusal(.sofa(path: path), Array(Self.positions.prefix(2)))
+        .contains("holds responses of 3 microphones, but the device has 2; list them all"))
+    var swapped = Self.positions
+    swapped.swapAt(0, 1)
+    #expect(
+      Self.refusal(.sofa(path: path), swapped).contains("do not fit the microphones' x; check the order"))
+    let mirrored = Self.positions.map { $0 * [-1, 1, 1] }
+    #expect(Self.refusal(.sofa(path: path), mirrored).contains("do not fit the microphones' x; check"))
+    let upsideDown = Self.positions.map { $0 * [1, -1, 1] }
+    #expect(Self.refusal(.sofa(path: path), upsideDown).contains("do not fit the microphones' y; check"))
+  }
+
+  // MARK: - WAV and table
+
+  static let free = FreeFieldManifold(positions: positions)
+  static let good = try! MeasuredFiles(free, directions: fibonacciSphere(40))
+
+  func refusal(
+    wav: (inout [[Float]]) -> Void = { _ in }, rate: Int = 48_000, table: (String) -> String = { $0 }
+  ) throws
+    -> String
+  {
+    let folder = try TemporaryFolder()
+    var channels = try AudioClip(path: Self.good.wav).channels
+    wav(&channels)
+    let path = folder.path + "/responses.wav"
+    try AudioClip(sampleRate: rate, channels: channels).write(wav: path)
+    let text = table(try String(contentsOfFile: Self.good.table, encoding: .utf8))
+    let directions = try folder.write(text, to: "directions.csv")
+    return Self.refusal(.impulseResponses(path: path, directions: directions))
+      .replacingOccurrences(of: folder.path + "/", with: "")
+  }
+
+  @Test("as WAV is refused in one sentence")
+  func recordings() throws {
+    _ = try MeasuredManifold(Self.good.measurement, positions: Self.positions)
+    #expect(
+      try refusal(wav: { $0.removeLast() }).hasPrefix(
+        "responses.wav holds responses of 2 microphones, but the device has 3"))
+    #expect(
+      try refusal(wav: { $0 = $0.map { Array($0.dropLast()) } }).hasPrefix(
+        "responses.wav has 5119 frames, which is no multiple of the 40 directions in directions.csv; give as many"
+      ))
+    #expect(try refusal(wav: { $0 = $0.map { _ in [] } }).hasPrefix("responses.wav has no sound in it"))
+    #expect(
+      try refusal(wav: { $0[1][700] = .nan }).hasPrefix("responses.wav holds samples that are not numbers"))
+    #expect(
+      try refusal(wav: { $0[1][700] = -.infinity }).hasPrefix(
+        "responses.wav holds samples that are not numbers"))
+    #expect(
+      try refusal(wav: { for n in 128..<256 { $0[2][n] = 0 } }).hasPrefix(
+        "responses.wav is silent in direction 2, microphone 3; measure that direction again"))
+    #expect(try refusal(rate: 4000).hasPrefix("responses.wav has a rate of 4000 Hz; use 8000 to 400000 Hz"))
+    #expect(try refusal(wav: { $0.swapAt(0, 1) }).contains("do not fit the microphones' x"))
+  }
+
+  @Test("as WAV that was cut off, or is none, is refused in one sentence")
+  func files() throws {
+    let folder = try TemporaryFolder()
+    let whole = try Data(contentsOf: URL(filePath: Self.good.wav))
+    for (data, complaint) in [
+      (whole.prefix(whole.count / 2), "was cut off"), (whole.prefix(20), "cannot read"),
+      (Data("hello".utf8), "cannot read"), (Data(), "is empty"), (Data(count: 4096), "cannot read"),
+    ] {
+      let path = try folder.write(data, to: "r.wav")
+      let message = Self.refusal(.impulseResponses(path: path, directions: Self.good.table))
+      #expect(message.contains(path) && message.contains(complaint), "\(message)")
+    }
+  }
+
+  @Test("has its table's mistakes named with their line")
+  func tables() throws {
+    func line(_ number: Int, _ text: String) throws -> String {
+      try refusal(table: {
+        var lines = $0.components(separatedBy: "\n")
+        lines[number - 1] = text
+        return lines.joined(separator: "\n")
+      })
+    }
+    for wrong in [
+      "0", "0, 0, 1.5", "left, 0", "nan, 0", "0, inf", "0, 91", "400, 0", "10,5; 20,0", "\u{1}, 2",
+    ] {
+      #expect(try line(7, wrong).hasPrefix("directions.csv:7: is not a direction; write azimuth"), "\(wrong)")
+    }
+    #expect(try line(7, "").contains("which is no multiple of the 39 directions"))
+    #expect(try refusal(table: { _ in "# nothing\n" }).hasPrefix("directions.csv has no directions in it"))
+    let same = String(repeating: "0, 0\n", count: 40)
+    #expect(try refusal(table: { _ in same }).contains("holds no direction within 17"))
+    #expect(try refusal(table: { _ in "0, 0\n1, 0\n" }).contains("holds 2 directions; measure 25 or more"))
+    let clockwise = try refusal(table: {
+      $0.split(separator: "\n").map { line in
+        let numbers = line.split(separator: ", ").compactMap { Double($0) }
+        return numbers.count == 2 ? "\(-numbers[0]), \(numbers[1])\n" : ""
+      }.joined()
+    })
+    #expect(clockwise.contains("do not fit the microphones' x"), "\(clockwise)")
+  }
+
+  @Test("leaves a gap that is too wide: its middle is named")
+  func gap() throws {
+    let upper = fibonacciSphere(200).map { SIMD3($0.x, $0.z, $0.y) }.filter { $0.y > 0 }
+    let files = try MeasuredFiles(Self.free, directions: upper)
+    #expect(
+      Self.refusal(files.measurement).contains(
+        "elevation -88; measure so that no gap is wider than 60 degrees from its middle to its edge"))
+  }
+}
