@@ -16,11 +16,8 @@ struct CasePlots {
     self.curves = curves
     self.context = context
     isStereo = filterCase.polarPattern == .stereo
-    let words = [
-      filterCase.dataSource, filterCase.polarPattern.rawValue, filterCase.inputOrientation?.rawValue,
-    ].compactMap(\.self)
-    heading = words.joined(separator: ", ")
-    name = words.joined(separator: "-").lowercased()
+    heading = filterCase.name
+    name = filterCase.name.replacing(", ", with: "-").lowercased()
   }
 
   /// Writes them into `folder`: three of a mono pattern, four of stereo.

@@ -48,7 +48,7 @@ struct DemoScene {
       }
     }
     microphones = try Scene(title: "demo", device: device, talkers: talkers).microphones(
-      sampleRate: sampleRate, progress: WorkProgress.body(of: device.name))
+      sampleRate: sampleRate, progress: WorkProgress.soundAround(device.name))
   }
 
   /// Seconds from the beginning at which a voice speaks.

@@ -14,7 +14,8 @@ extension Verb {
     ]
   ) { arguments in
     let given = arguments.operands[0]
-    let device = try device(given, in: .standard)
+    let library = PresetLibrary.standard
+    let device = try device(given, in: library)
     var rates = try arguments.integers("--sample-rate", in: DesignGrid.sampleRates)
     if rates.isEmpty { rates = [48000] }
     let designs = try rates.map { try DesignRun(device: device, sampleRate: $0) }
@@ -22,6 +23,11 @@ extension Verb {
       print(try document(["device": device.name, "designs": designs.map(\.json)]))
     } else {
       for design in designs { print(design.text) }
+      if let folder = library.folders.first, (try? library.device(named: device.name)) != device {
+        print(
+          "to use it, put \(given) into \(folder)/devices, and a preset with \"device: \(device.name)\" into \(folder)"
+        )
+      }
     }
     return .done
   }
@@ -68,15 +74,25 @@ struct DesignRun {
   var text: String {
     let how =
       isFromCache ? "were in the cache" : String(format: "designed in %.1f s, and kept in the cache", seconds)
-    return
-      "\(device.name): \(bank.cases.count) cases at \(bank.sampleRate) Hz \(how); \(bank.tapCount) taps, "
+    let offered =
+      "\(device.name): \(bank.cases.count) case\(bank.cases.count == 1 ? "" : "s") at \(bank.sampleRate) Hz \(how); \(bank.tapCount) taps, "
       + "\(bank.delayFrames) frames of delay"
+    return ([offered] + bank.refusals.map { "  not offered: \($0.filterCase.name): \($0.reason)" })
+      .joined(separator: "\n")
   }
 
   var json: [String: Any] {
     [
       "sampleRate": bank.sampleRate, "seconds": seconds, "fromCache": isFromCache,
       "cases": bank.cases.count, "taps": bank.tapCount, "delayFrames": bank.delayFrames,
+      "notOffered": bank.refusals.map { refusal -> [String: Any] in
+        [
+          "dataSource": refusal.filterCase.dataSource,
+          "polarPattern": refusal.filterCase.polarPattern.rawValue,
+          "inputOrientation": refusal.filterCase.inputOrientation?.rawValue ?? NSNull(),
+          "reason": refusal.reason,
+        ]
+      },
     ]
   }
 }

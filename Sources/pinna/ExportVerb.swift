@@ -36,6 +36,9 @@ extension Verb {
       named: try library.preset(named: arguments["--preset"] ?? "phone5").device)
     let bank = try FilterBank.cached(
       device: device, sampleRate: rate, progress: WorkProgress.designing(device.name))
+    guard !bank.cases.isEmpty else {
+      throw Failure(.unsupported, "nothing of \(device.name) works, see: pinna design \(device.name)")
+    }
     try folder.write(bank)
     if arguments.isJSON {
       print(

@@ -20,7 +20,7 @@ struct ReportTable {
     let refused = report.cases.filter { !$0.supported }
     if !refused.isEmpty {
       lines += ["", "Not offered:"]
-      lines += refused.map { "  \($0.filterCase.words): \($0.reason ?? "")" }
+      lines += refused.map { "  \($0.filterCase.name): \($0.reason ?? "")" }
     }
     return lines.joined(separator: "\n")
   }

@@ -15,7 +15,7 @@ extension Verb {
       arguments.operands[0], "give a scene file; one that ships is scenes/phone5-voices.yaml in Presets")
     let scene = try Scene(file: arguments.operands[0], library: .standard)
     let clip = try scene.microphones(
-      sampleRate: rate, progress: WorkProgress.body(of: scene.device.name))
+      sampleRate: rate, progress: WorkProgress.soundAround(scene.device.name))
     try clip.write(wav: arguments.operands[1])
     let names = scene.device.microphones.map(\.name)
     if let overload = clip.overload(names: names) { Tool.complain(overload) }

@@ -11,8 +11,8 @@ enum WorkProgress {
     show("designing the filters of \(device)", note: "they are kept for the next time", step: 101)
   }
 
-  /// Of what a device's body does to the sound around it: a pipe gets one line.
-  static func body(of device: String) -> @Sendable (Double) -> Void {
+  /// What a device's body does to the sound of a scene.
+  static func soundAround(_ device: String) -> @Sendable (Double) -> Void {
     show("computing how sound goes around \(device)", step: 101)
   }
 

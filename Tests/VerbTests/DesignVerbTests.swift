@@ -37,6 +37,24 @@ import Testing
     #expect(home.contents("cache/pinna/filters").count == 1)
   }
 
+  @Test("says which cases are not offered and why, and offers the others")
+  func refusals() throws {
+    // With the left edge up, both microphones are on the listener's vertical axis: no left, no right.
+    let text = VerbHome.device.replacing("[portrait]", with: "[portrait, landscapeLeft]")
+    let file = try home.home.folder.write(text, to: "elsewhere/bar.yaml")
+    let outcome = try home.pinna("design", file, "--json")
+    let design = try #require(try outcome.json()["designs"] as? [[String: Any]])[0]
+    #expect(design["cases"] as? Int == 2)
+    let refused = try #require(design["notOffered"] as? [[String: Any]])
+    #expect(refused.count == 1)
+    #expect(Set(refused[0].keys) == ["dataSource", "polarPattern", "inputOrientation", "reason"])
+    #expect(refused[0]["inputOrientation"] as? String == "landscapeLeft")
+    #expect((refused[0]["reason"] as? String)?.contains("0.0 dB") == true, "\(refused)")
+    let words = try home.pinna("design", file).output
+    #expect(words.contains("not offered: Front, stereo, landscapeLeft: "), "\(words)")
+    #expect(words.contains("to use it, put \(file) into \(home.home.configFolder)/pinna/devices"), "\(words)")
+  }
+
   @Test("draws a bar on a terminal, without colour where NO_COLOR is set")
   func bar() throws {
     let plain = try home.onTerminal("design pair", environment: ["NO_COLOR": "1"])

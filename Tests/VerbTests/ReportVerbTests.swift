@@ -44,6 +44,18 @@ import Testing
       Set(try #require(stereo["octaveErrorDB"] as? [String: Double]).keys).isSuperset(of: ["250", "500"]))
   }
 
+  @Test("has the cases that are not offered, with the reason and what physics allow")
+  func notOffered() throws {
+    try home.home.folder.write(
+      VerbHome.device.replacing("[portrait]", with: "[landscapeRight]"), to: "config/pinna/devices/pair.yaml")
+    let cases = try home.pinna("report", "--preset", "pair", "--json").json()["cases"] as? [[String: Any]]
+    let stereo = try #require(cases?.first { $0["polarPattern"] as? String == "stereo" })
+    #expect(Set(stereo.keys) == Self.keys)
+    #expect(stereo["supported"] as? Bool == false && stereo["reason"] is String)
+    #expect(stereo["separationCeilingDB"] is [String: Double])
+    #expect(try home.pinna("report", "--preset", "pair").output.contains("Front, stereo, landscapeRight: "))
+  }
+
   @Test("prints a table with every case, and draws what an image viewer can show")
   func tableAndPlots() throws {
     let outcome = try home.pinna("report", "--preset", "pair", "--plots", home.path + "/plots")
