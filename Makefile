@@ -2,11 +2,12 @@
 # Where the numpy oracle is: it judges exported filters on an array manifold of its own.
 ORACLE ?= ../shared/oracle
 
-.PHONY: run test figures build install-packages lint sanitize sanitize-live soak format clean
+.PHONY: run test figures build install-packages lint sanitize sanitize-live soak fuzz faults format clean
 
 SANITIZE_REALTIME = --scratch-path .build/rtsan -Xswiftc -Xclang-linker -Xswiftc -fsanitize=realtime
 SANITIZE_REALTIME_PRODUCT = --scratch-path .build/rtsan-pinna -Xswiftc -Xclang-linker -Xswiftc -fsanitize=realtime
 SANITIZE_THREAD = --scratch-path .build/tsan --sanitize=thread
+SANITIZE_ADDRESS_ALL = --scratch-path .build/asan-all --sanitize=address
 SANITIZE_ADDRESS = --scratch-path .build/asan --sanitize=address
 
 ## Install what is missing, build, and show it at work in under a minute.
@@ -62,6 +63,33 @@ figures: install-packages
 	@.build/release/figures > .build/figures.md; status=$$?; cat .build/figures.md; \
 	  echo "== The oracle's judgement of exported filters"; \
 	  sh .ci/evaluate-exports "$(ORACLE)" || status=1; exit $$status
+
+## Every parser under AddressSanitizer, fed with good inputs made bad by chance: PINNA_FUZZ thousands of each, from a
+## new seed each time, or from PINNA_FUZZ_SEED.
+PINNA_FUZZ ?= 50
+PINNA_FUZZ_SEED ?= $(shell date +%s)
+fuzz: export PINNA_FUZZ := $(PINNA_FUZZ)
+fuzz: export PINNA_FUZZ_SEED := $(PINNA_FUZZ_SEED)
+fuzz: install-packages
+	@echo "== Parsers under AddressSanitizer, seed $(PINNA_FUZZ_SEED)"
+	ASAN_OPTIONS=halt_on_error=1 swift test --disable-xctest -c release $(SANITIZE_ADDRESS_ALL) --filter FuzzTests
+
+## Fault injection: promises R1 to R27 with what was measured, in at most 20 minutes.
+FAULTS = .build/faults
+faults: install-packages
+	@echo "== Fault injection; what the tests say is in $(FAULTS).txt"
+	@mkdir -p .build && rm -f $(FAULTS).txt $(FAULTS).log && touch $(FAULTS).txt $(FAULTS).log
+	swift build -c release --build-tests
+	PINNA_FAULTS=1 PINNA_FAULTS_LOG=$(CURDIR)/$(FAULTS).log swift test -c release --skip-build \
+	  --skip DocsTests --skip FilterDesignTests --skip SimulationTests --skip DemoTests >>$(FAULTS).txt 2>&1 \
+	  || echo "faults: not every test passed" >>$(FAULTS).txt
+	PINNA_FAULTS=1 PINNA_FAULTS_LOG=$(CURDIR)/$(FAULTS).log ASAN_OPTIONS=halt_on_error=1 \
+	  swift test --disable-xctest -c release $(SANITIZE_ADDRESS_ALL) --filter FuzzTests/packets >>$(FAULTS).txt 2>&1 \
+	  || echo "faults: AddressSanitizer stopped the OSC packets" >>$(FAULTS).txt
+	@$(MAKE) --no-print-directory sanitize >>$(FAULTS).txt 2>&1 && verdict=kept || verdict=BROKEN; \
+	  printf 'R27\tengine and queues under RTSan, TSan, ASan\t%s\tclean\t%s\n' \
+	  $$(test $$verdict = kept && echo clean || echo reports) $$verdict >>$(FAULTS).log
+	@sh .ci/faults-table $(FAULTS).log $(FAULTS).txt
 
 build: install-packages
 	swift build -c release --product pinna

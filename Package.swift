@@ -87,6 +87,11 @@ let package = Package(
         "Acoustics",
       ]),
     .testTarget(
+      name: "FuzzTests",
+      dependencies: [
+        "Control", "Simulation", "Session", "FilterDesign", "AudioFiles", "Acoustics", "TestSupport",
+      ]),
+    .testTarget(
       name: "DocsTests", dependencies: ["pinna", "LiveSupport", "TestSupport", "Session", "Acoustics"]),
   ]
 )

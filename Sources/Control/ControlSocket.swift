@@ -8,6 +8,8 @@ public final class ControlSocket {
   private let descriptor: Int32
   private let lock: Int32
   private let path: String
+  /// Packets that were no plain OSC message.
+  public private(set) var droppedPackets = 0
 
   /// The address of a sender, to answer to.
   public struct Sender: Sendable {
@@ -46,10 +48,11 @@ public final class ControlSocket {
     close(lock)
   }
 
-  /// The next request, waiting for one up to `milliseconds`. Packets that are no plain OSC message are dropped.
-  public func receive(milliseconds: Int32) -> (message: OSCMessage?, sender: Sender)? {
-    var poll = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-    guard Glibc.poll(&poll, 1, milliseconds) > 0 else { return nil }
+  /// The next request, waiting for one up to `milliseconds`, or until `wake` is readable. Packets that are no plain
+  /// OSC message are dropped, and counted.
+  public func receive(milliseconds: Int32, or wake: Int32 = -1) -> (message: OSCMessage?, sender: Sender)? {
+    var polls = [descriptor, wake].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+    guard Glibc.poll(&polls, 2, milliseconds) > 0, polls[0].revents != 0 else { return nil }
     var buffer = [UInt8](repeating: 0, count: OSCShape.longestPacket + 4)
     var address = sockaddr_un()
     var length = socklen_t(MemoryLayout<sockaddr_un>.size)
@@ -59,7 +62,9 @@ public final class ControlSocket {
       }
     }
     guard count >= 0 else { return nil }
-    return (OSCMessage(packet: buffer.prefix(count)), Sender(address: address, length: length))
+    let message = OSCMessage(packet: buffer.prefix(count))
+    if message == nil { droppedPackets += 1 }
+    return (message, Sender(address: address, length: length))
   }
 
   /// From now on nobody finds us; whoever had already asked is answered.

@@ -16,34 +16,45 @@ public final class Controller {
   private let processor: Processor
   private let events: ControllerEvents
   private let tell: (String) -> Void
+  private let warn: (String) -> Void
+  private let reconnects: Bool
   private var stopping = false
   /// The take that a stop ended.
   private var ended: TakeWriter.Result?
 
-  /// - Parameter tell: prints a line for whoever watches the processor.
+  /// - Parameters:
+  ///   - reconnects: whether a server that goes is waited for; otherwise `run` ends with it.
+  ///   - tell: prints a line that somebody asked for.
+  ///   - warn: prints a line for whoever watches the processor.
   public init(
-    socket: ControlSocket, processor: Processor, events: ControllerEvents, tell: @escaping (String) -> Void
+    socket: ControlSocket, processor: Processor, events: ControllerEvents, reconnects: Bool,
+    tell: @escaping (String) -> Void, warn: @escaping (String) -> Void
   ) {
     self.socket = socket
     self.processor = processor
     self.events = events
     self.tell = tell
+    self.warn = warn
+    self.reconnects = reconnects
   }
 
-  /// Serves until somebody stops it or the server goes. A take is finalised; its result is
+  /// Serves until somebody stops it, or the server goes for good. A take is finalised; its result is
   /// returned, or that of an earlier one that is incomplete.
   public func run() -> (end: End, take: TakeWriter.Result?) {
     var end = End.stopped
     while !stopping {
-      if let reason = events.shutdownReason {
+      events.quieten()
+      if let reason = events.takeServerGone(), !goOn(without: reason) {
         end = .serverGone(reason)
         break
       }
       if events.stopRequested { break }
-      if events.takeStatus() { tell(json(processor.status)) }
+      if events.takeStatus() { tell(status) }
+      if events.takeGraphChange() { processor.tendWiring() }
       if events.takeReload() { reload() }
       // Short while the callback owes us an answer; nothing in the callback may wake us.
-      if let (message, sender) = socket.receive(milliseconds: processor.isBusy ? 2 : 50), let message {
+      let patience: Int32 = processor.isBusy ? 2 : 50
+      if let (message, sender) = socket.receive(milliseconds: patience, or: events.wake), let message {
         serve(message) { [socket] in socket.send($0.message, to: sender) }
       }
       processor.poll()
@@ -57,6 +68,20 @@ public final class Controller {
     socket.leave(Answer(.notRunning, "Pinna has just stopped; start it again with: pinna run").message)
     processor.close()
     return (end, processor.incompleteTake ?? last)
+  }
+
+  private var status: String { json(processor.status(droppedPackets: socket.droppedPackets)) }
+
+  /// The server has gone: whether we wait for it. A take ends with it, at once.
+  private func goOn(without reason: String) -> Bool {
+    if reconnects { warn("the JACK server has gone (\(reason)); Pinna goes on when it is back") }
+    let (canRejoin, take) = processor.leaveServer(reason)
+    guard reconnects, canRejoin else {
+      ended = take
+      return false
+    }
+    if let take { warn(take.sentence) }
+    return true
   }
 
   /// The preset's file as it stands now; a take, or a file that is wrong, leaves everything as it was.
@@ -82,7 +107,7 @@ public final class Controller {
       throw Failure(.usage, "\(method.path) takes \(method.arguments); it got \(words.count) arguments")
     }
     switch method.action {
-    case .status: reply(Answer(.done, json(processor.status)))
+    case .status: reply(Answer(.done, status))
     case .inputs: reply(Answer(.done, json(InputsReport(processor.inForce, bank: processor.sets.bank))))
     case .set:
       try processor.set(

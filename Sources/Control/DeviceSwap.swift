@@ -1,6 +1,5 @@
 import Acoustics
 import Foundation
-import Synchronization
 
 /// Another device on its way in: its filters are designed on a thread of their own, then the outputs fade out,
 /// then its microphones and engine take over and fade in.
@@ -19,18 +18,6 @@ struct DeviceSwap {
 
   /// Nil while the filters are being designed.
   var result: Result<FilterSets, Failure>? { design.result.withLock { $0 } }
-}
-
-/// Filters of one device, designed (or read from the cache) on a thread of their own.
-private final class FilterDesignJob: Sendable {
-  let result = Mutex<Result<FilterSets, Failure>?>(nil)
-
-  init(device: Device, sampleRate: Int) {
-    Thread.detachNewThread { [self] in
-      let outcome = Result { try FilterSets(device: device, sampleRate: sampleRate) }
-      result.withLock { $0 = outcome.mapError { Failure($0) } }
-    }
-  }
 }
 
 extension Processor {
@@ -57,7 +44,7 @@ extension Processor {
     }
     do {
       let newEngine = new.makeEngine()
-      try client.install(newEngine, microphones: new.bank.microphones, delayFrames: new.bank.delayFrames)
+      try client.install(newEngine, of: swap.setting.device, new)
       adopt(newEngine, new)
       try post(swap.setting, reply: swap.reply)
     } catch {

@@ -1,5 +1,6 @@
 import Acoustics
 import FilterDesign
+import JackClient
 import Realtime
 
 /// The engine's filter sets for every case of one device at one sample rate.
@@ -62,5 +63,13 @@ extension DataSource {
       pattern == .stereo ? stereoOrientations.map { "stereo in \($0.rawValue)" } : [pattern.rawValue]
     }
     return words.isEmpty ? "nothing else" : words.joined(separator: ", ")
+  }
+}
+
+extension ArrayClient {
+  /// Puts an engine for `device` into the callback.
+  func install(_ engine: Engine, of device: Device, _ sets: FilterSets) throws(JackError) {
+    try install(
+      engine, microphones: sets.bank.microphones, group: device.title, delayFrames: sets.bank.delayFrames)
   }
 }

@@ -4,12 +4,13 @@ import Realtime
 
 extension Processor {
   /// What is in force, and how it goes.
-  var status: StatusReport {
+  func status(droppedPackets: Int) -> StatusReport {
     let levels = engine.levels
     let statistics = engine.statistics
     let setting = inForce
     return StatusReport(
-      state: take == nil ? "stopped" : "recording", preset: setting.preset, device: setting.device.name,
+      state: take == nil ? "stopped" : "recording", server: serverState, warnings: warnings.current,
+      preset: setting.preset, device: setting.device.name,
       dataSource: setting.selection.dataSource, polarPattern: setting.selection.polarPattern,
       inputOrientation: setting.selection.inputOrientation,
       preferred: .init(
@@ -22,8 +23,10 @@ extension Processor {
       levels: .init(
         microphones: zip(sets.bank.microphones, levels).map { .init($0, $1) },
         outputs: zip(ArrayClient.outputNames, levels.suffix(2)).map { .init($0, $1) }),
+      mutedMicrophones: sets.bank.microphones.enumerated().filter { engine.isMuted(microphone: $0.offset) }
+        .map(\.element),
       rejectedSamples: statistics.rejectedSamples, clippedSamples: statistics.clippedSamples,
-      unpreparedPeriods: statistics.unpreparedPeriods,
+      unpreparedPeriods: statistics.unpreparedPeriods, droppedPackets: droppedPackets,
       take: take.map { .init(path: $0.path, frames: $0.frames, channels: $0.channels, fault: $0.fault) })
   }
 }

@@ -13,7 +13,17 @@ public final class Processor {
   public typealias Reply = (Answer) -> Void
 
   let library: PresetLibrary
-  let client: ArrayClient
+  /// Where the server has gone, the one that was in its graph, closed.
+  private(set) var client: ArrayClient
+  private let openClient: () throws(JackError) -> ArrayClient
+  /// How far the way back into a graph is; nil while we are in one.
+  var rejoin: Rejoin?
+  var wiring = Wiring()
+  var warnings = Warnings()
+  /// When the graph and the levels are looked at again.
+  var nextLook = ContinuousClock.now
+  /// One line for whoever watches the processor.
+  let warn: (String) -> Void
   /// Microphones that were to be connected to the hardware, and found no port there.
   public private(set) var unconnected: [String] = []
   private(set) var engine: Engine
@@ -48,17 +58,23 @@ public final class Processor {
   /// Opens the JACK client, installs the engine, joins the graph.
   public init(
     name: String, server: String?, setting: Setting, library: PresetLibrary, connect: Bool,
-    progress: @escaping @Sendable (Double) -> Void, onShutdown: @escaping @Sendable (String) -> Void
+    events: ControllerEvents, progress: @escaping @Sendable (Double) -> Void,
+    warn: @escaping (String) -> Void
   ) throws {
     self.library = library
-    client = try ArrayClient(name: name, server: server, onShutdown: onShutdown)
+    self.warn = warn
+    openClient = { () throws(JackError) in
+      try ArrayClient(
+        name: name, server: server, onShutdown: events.serverGone, onGraphChange: events.graphChanged)
+    }
+    client = try openClient()
     sets = try FilterSets(device: setting.device, sampleRate: client.sampleRate, progress: progress)
     // Before anything of ours is in the graph.
     _ = try sets.filters(for: setting.selection, of: setting.device)
     engine = sets.makeEngine()
     inForce = setting
     wanted = setting
-    try client.install(engine, microphones: sets.bank.microphones, delayFrames: sets.bank.delayFrames)
+    try client.install(engine, of: setting.device, sets)
     try client.activate()
     try post(setting, reply: nil)
     if connect { unconnected = client.connectToHardware() }
@@ -111,6 +127,8 @@ public final class Processor {
     for (ticket, waiting) in pending where ContinuousClock.now > waiting.deadline { expire(ticket, waiting) }
     pollSwap()
     pollTake()
+    pollServer()
+    pollGraph()
   }
 
   /// The callback has not answered in time: no period runs. What was asked for may still come when one does.
@@ -184,6 +202,14 @@ public final class Processor {
 
   static func deadline() -> ContinuousClock.Instant { .now + .seconds(3) }
 
+  /// Another client in the server's graph; it must be closed before the next.
+  func newClient() throws(JackError) -> ArrayClient { try openClient() }
+
+  func adopt(_ newClient: ArrayClient) { client = newClient }
+
+  /// What was asked for and not answered is not wanted any more.
+  func keepWhatIsInForce() { wanted = inForce }
+
   /// The callback runs another engine from now on.
   func adopt(_ newEngine: Engine, _ newSets: FilterSets) {
     engine = newEngine
@@ -198,7 +224,9 @@ public final class Processor {
     if take != nil { throw Failure(.refused, recordingReason) }
   }
 
+  /// While another device, or the server, is on its way.
   func refuseDuringSwap() throws(Failure) {
+    if let rejoin { throw Failure(.noServer, rejoin.sentence) }
     if swap != nil { throw Failure(.failed, "another device is just taking over; try again in a moment") }
   }
 }

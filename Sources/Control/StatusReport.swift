@@ -38,6 +38,9 @@ struct StatusReport: Encodable {
   }
 
   let state: String
+  let server: Rejoin.State
+  /// What is wrong with what comes in, a sentence each.
+  let warnings: [String]
   let preset: String
   let device: String
   let dataSource: String
@@ -55,9 +58,13 @@ struct StatusReport: Encodable {
   let dspLoad: Double
   let xruns: Int
   let levels: Levels
+  /// Those that send what is no sound, or did within the last second.
+  let mutedMicrophones: [String]
   let rejectedSamples: Int
   let clippedSamples: Int
   let unpreparedPeriods: Int
+  /// Packets on the control socket that were no plain OSC message.
+  let droppedPackets: Int
   let take: TakeReport?
 }
 

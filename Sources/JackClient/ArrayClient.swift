@@ -22,10 +22,13 @@ public final class ArrayClient: Sendable {
   }
 
   /// Opens the client; it makes no sound until `install`.
-  /// - Parameter onShutdown: called once, on JACK's thread, when the server has gone.
-  public init(name: String, server: String?, onShutdown: @escaping @Sendable (String) -> Void)
-    throws(JackError)
-  {
+  /// - Parameters: called on JACK's notification thread.
+  ///   - onShutdown: once, when the server has gone.
+  ///   - onGraphChange: when ports or connections came or went.
+  public init(
+    name: String, server: String?, onShutdown: @escaping @Sendable (String) -> Void,
+    onGraphChange: @escaping @Sendable () -> Void = {}
+  ) throws(JackError) {
     let shared = SharedState()
     let trampoline = Trampoline()
     var listener = JackConnection.Listener()
@@ -38,6 +41,7 @@ public final class ArrayClient: Sendable {
       shared.values.withLock { Self.reportLatency(mode, $0, trampoline) }
     }
     listener.shutdown = onShutdown
+    listener.graphChanged = onGraphChange
     let connection = try JackConnection(name: name, server: server, listener: listener)
     self.connection = connection
     self.trampoline = trampoline
@@ -45,6 +49,10 @@ public final class ArrayClient: Sendable {
     left = PortHandle(try connection.registerPort(Self.outputNames[0], .output))
     right = PortHandle(try connection.registerPort(Self.outputNames[1], .output))
     trampoline.outputs.withLock { $0 = [left, right] }
+    for (order, (port, side)) in [(left, "Left"), (right, "Right")].enumerated() {
+      connection.label(
+        port.port, PortLabel(prettyName: side, group: "Output", order: order, iconName: "audio-headphones"))
+    }
     connection.setProcess(
       { frames, context in
         Unmanaged<Trampoline>.fromOpaque(context!)._withUnsafeGuaranteedRef { $0.run(frames) }
@@ -56,7 +64,10 @@ public final class ArrayClient: Sendable {
 
   /// Puts `engine` into the callback. Ports of the same name stay, and keep their connections; the others are
   /// registered, or go. Returns when the callback no longer uses what was there before.
-  public func install(_ engine: Engine, microphones names: [String], delayFrames: Int) throws(JackError) {
+  /// - Parameter group: under which patchbays show the microphones.
+  public func install(_ engine: Engine, microphones names: [String], group: String, delayFrames: Int)
+    throws(JackError)
+  {
     let old = shared.values.withLock { $0.ports }
     let known = Dictionary(
       uniqueKeysWithValues: zip(old?.names ?? [], (old?.microphones ?? []).map(PortHandle.init)))
@@ -88,6 +99,13 @@ public final class ArrayClient: Sendable {
     engine.prepare(period: connection.period)
     trampoline.replace(with: new)
     for (name, port) in known where !names.contains(name) { connection.unregisterPort(port.port) }
+    for (order, (name, port)) in zip(names, ports).enumerated() {
+      connection.label(
+        port,
+        PortLabel(
+          prettyName: name.prefix(1).uppercased() + name.dropFirst().replacing("-", with: " "), group: group,
+          order: order, iconName: "audio-input-microphone"))
+    }
     connection.recomputeLatencies()
   }
 
@@ -96,9 +114,11 @@ public final class ArrayClient: Sendable {
     trampoline.active.store(true, ordering: .releasing)
   }
 
-  public func close() {
+  /// False where the client could not be closed: then no other one must be opened in this process.
+  @discardableResult
+  public func close() -> Bool {
     trampoline.active.store(false, ordering: .releasing)
-    connection.close()
+    return connection.close()
   }
 
   /// Connects microphones to the physical capture ports in order, and the outputs to the first two physical
@@ -115,9 +135,38 @@ public final class ArrayClient: Sendable {
     return Array(names.dropFirst(connection.physicalCapturePorts.count))
   }
 
+  /// Looks after our connections: makes those again whose other ends are back.
+  public func tend(_ wiring: inout Wiring) -> [Wiring.Event] {
+    guard !connection.isServerGone else { return [] }
+    let microphones = shared.values.withLock {
+      $0.ports.map { zip($0.names, $0.microphones.map(PortHandle.init)) }
+    }
+    let inputs = microphones.map(Array.init) ?? []
+    let outputs = Array(zip(Self.outputNames, [left, right]))
+    func connected() -> Set<Wiring.Wire> {
+      Set(
+        (inputs + outputs).flatMap { name, port in
+          connection.connections(of: port.port).map { Wiring.Wire(name, $0) }
+        })
+    }
+    func observe() -> (events: [Wiring.Event], toMake: [Wiring.Wire]) {
+      wiring.observe(
+        connected: connected(), ports: Set((inputs + outputs).map(\.0)), exists: connection.hasPort, now: .now
+      )
+    }
+    let (events, toMake) = observe()
+    let made = toMake.filter { wire in
+      let own = "\(connection.name):\(wire.port)"
+      return Self.outputNames.contains(wire.port)
+        ? connection.connect(own, wire.peer) : connection.connect(wire.peer, own)
+    }
+    return made.isEmpty ? events : events + observe().events
+  }
+
+  public var lacksRealtime: Bool { connection.lacksRealtime }
   public var sampleRate: Int { connection.sampleRate }
   public var period: Int { connection.period }
-  public var dspLoad: Double { connection.isServerGone ? 0 : connection.dspLoad }
+  public var dspLoad: Double { connection.dspLoad }
   public var xruns: Int { connection.xruns }
   public var isServerGone: Bool { connection.isServerGone }
 

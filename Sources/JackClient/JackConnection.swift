@@ -15,6 +15,8 @@ public final class JackConnection: @unchecked Sendable {
     public var periodChanged: @Sendable (Int) -> Void = { _ in }
     public var freewheel: @Sendable (Bool) -> Void = { _ in }
     public var latency: @Sendable (JackLatencyCallbackMode) -> Void = { _ in }
+    /// A port came or went, or a connection did.
+    public var graphChanged: @Sendable () -> Void = {}
     public var shutdown: @Sendable (String) -> Void = { _ in }
     public init() {}
   }
@@ -24,6 +26,11 @@ public final class JackConnection: @unchecked Sendable {
   private let listener: Listener
   private let xrunCount = Atomic<Int>(0)
   private let gone = Atomic<Bool>(false)
+  private let closed = Atomic<Bool>(false)
+  private let lastPeriod: Atomic<Int>
+  /// Ports that carry labels, which the server keeps until somebody removes them.
+  let labelled = Mutex<Set<jack_uuid_t>>([])
+  public let sampleRate: Int
 
   /// - Parameter server: nil for the default one. A server is never started.
   public init(name: String, server: String?, listener: Listener = Listener()) throws(JackError) {
@@ -44,6 +51,8 @@ public final class JackConnection: @unchecked Sendable {
     self.client = client
     self.name = name
     self.listener = listener
+    sampleRate = Int(jack_get_sample_rate(client))
+    lastPeriod = Atomic(Int(jack_get_buffer_size(client)))
     register()
   }
 
@@ -73,8 +82,9 @@ public final class JackConnection: @unchecked Sendable {
     jack_set_buffer_size_callback(
       client,
       { frames, context in
-        Unmanaged<JackConnection>.fromOpaque(context!).takeUnretainedValue().listener.periodChanged(
-          Int(frames))
+        let connection = Unmanaged<JackConnection>.fromOpaque(context!).takeUnretainedValue()
+        connection.lastPeriod.store(Int(frames), ordering: .relaxed)
+        connection.listener.periodChanged(Int(frames))
         return 0
       }, context)
     jack_set_freewheel_callback(
@@ -86,6 +96,16 @@ public final class JackConnection: @unchecked Sendable {
       client,
       { mode, context in
         Unmanaged<JackConnection>.fromOpaque(context!).takeUnretainedValue().listener.latency(mode)
+      }, context)
+    jack_set_port_connect_callback(
+      client,
+      { _, _, _, context in
+        Unmanaged<JackConnection>.fromOpaque(context!).takeUnretainedValue().listener.graphChanged()
+      }, context)
+    jack_set_port_registration_callback(
+      client,
+      { _, _, context in
+        Unmanaged<JackConnection>.fromOpaque(context!).takeUnretainedValue().listener.graphChanged()
       }, context)
     jack_on_info_shutdown(
       client,
@@ -105,80 +125,56 @@ public final class JackConnection: @unchecked Sendable {
     guard jack_activate(client) == 0 else { throw .activationFailed }
   }
 
-  /// Leaves the graph; the callback does not run again. Closing can hang after a server died: then the client is
-  /// left behind.
-  public func close() {
-    guard !closed.exchange(true, ordering: .acquiringAndReleasing) else { return }
+  /// Leaves the graph; the callback does not run again.
+  ///
+  /// Closing can hang after a server died: after two seconds the client is left behind, with all that its callback
+  /// may touch, and the answer is false. Then no other client must be opened in this process: libjack still has the
+  /// dead server's memory.
+  @discardableResult
+  public func close() -> Bool {
+    guard !closed.exchange(true, ordering: .acquiringAndReleasing) else { return true }
     let handle = PortHandle(client)
-    let done = DispatchSemaphore(value: 0)
+    let ports = labelled.withLock { $0 }
+    let done = CloseFlag()
     Thread.detachNewThread {
+      for port in ports { jack_remove_properties(handle.port, port) }
       jack_client_close(handle.port)
-      done.signal()
+      done.isSet.store(true, ordering: .releasing)
     }
-    _ = done.wait(timeout: .now() + 2)
+    // Not a semaphore: its timeout would follow the wall clock.
+    let end = ContinuousClock.now + .seconds(2)
+    while !done.isSet.load(ordering: .acquiring) {
+      guard .now < end else {
+        _ = Unmanaged.passRetained(self)
+        return false
+      }
+      usleep(200)
+    }
+    return true
   }
-  private let closed = Atomic<Bool>(false)
 
   public var isServerGone: Bool { gone.load(ordering: .acquiring) }
-  public var sampleRate: Int { Int(jack_get_sample_rate(client)) }
-  public var period: Int { Int(jack_get_buffer_size(client)) }
+  /// The server answers: nobody must ask it anything else.
+  private var isOpen: Bool { !isServerGone && !closed.load(ordering: .acquiring) }
+  /// The last one where the server has gone.
+  public var period: Int {
+    isOpen ? Int(jack_get_buffer_size(client)) : lastPeriod.load(ordering: .relaxed)
+  }
   /// Percent of the period that the whole graph takes.
-  public var dspLoad: Double { Double(jack_cpu_load(client)) }
+  public var dspLoad: Double { isOpen ? Double(jack_cpu_load(client)) : 0 }
   public var xruns: Int { xrunCount.load(ordering: .relaxed) }
 
-  // MARK: Ports and connections
-
-  public enum Direction: Sendable { case input, output }
-
-  func registerPort(_ name: String, _ direction: Direction) throws(JackError) -> OpaquePointer {
-    let flags = direction == .input ? JackPortIsInput : JackPortIsOutput
-    guard let port = jack_port_register(client, name, JACK_DEFAULT_AUDIO_TYPE, UInt(flags.rawValue), 0) else {
-      throw .portFailed(name)
-    }
-    return port
+  /// The server runs its clients with realtime scheduling, but the system did not grant it to ours. After
+  /// `activate`.
+  public var lacksRealtime: Bool {
+    guard isOpen, jack_is_realtime(client) != 0 else { return false }
+    var policy: Int32 = 0
+    var parameters = sched_param()
+    return pthread_getschedparam(jack_client_thread_id(client), &policy, &parameters) == 0
+      && policy == SCHED_OTHER
   }
+}
 
-  func unregisterPort(_ port: OpaquePointer) { jack_port_unregister(client, port) }
-
-  /// Names of ports with all of `flags`, in the server's order.
-  public func ports(matching pattern: String? = nil, flags: JackPortFlags) -> [String] {
-    guard let list = jack_get_ports(client, pattern, JACK_DEFAULT_AUDIO_TYPE, UInt(flags.rawValue)) else {
-      return []
-    }
-    defer { jack_free(list) }
-    var names: [String] = []
-    var at = list
-    while let name = at.pointee {
-      names.append(String(cString: name))
-      at += 1
-    }
-    return names
-  }
-
-  /// True where the two are connected afterwards.
-  @discardableResult
-  public func connect(_ source: String, _ destination: String) -> Bool {
-    let result = jack_connect(client, source, destination)
-    return result == 0 || result == EEXIST
-  }
-
-  /// Physical capture ports, to which microphones are connected, found by the flag and never by a name.
-  public var physicalCapturePorts: [String] {
-    ports(flags: JackPortFlags(JackPortIsPhysical.rawValue | JackPortIsOutput.rawValue))
-  }
-
-  public var physicalPlaybackPorts: [String] {
-    ports(flags: JackPortFlags(JackPortIsPhysical.rawValue | JackPortIsInput.rawValue))
-  }
-
-  /// Asks the server for another period. Blocks until it runs with it.
-  @discardableResult
-  public func requestPeriod(_ frames: Int) -> Bool {
-    jack_set_buffer_size(client, UInt32(frames)) == 0
-  }
-
-  @discardableResult
-  public func setFreewheel(_ on: Bool) -> Bool { jack_set_freewheel(client, on ? 1 : 0) == 0 }
-
-  public func recomputeLatencies() { jack_recompute_total_latencies(client) }
+private final class CloseFlag: Sendable {
+  let isSet = Atomic<Bool>(false)
 }

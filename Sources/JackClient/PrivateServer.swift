@@ -10,17 +10,20 @@ public final class PrivateServer {
   }
 
   /// Starts the server and waits until a client can connect.
-  /// - Parameter name: unique on this machine; its process id belongs in it.
-  public init(name: String, sampleRate: Int = 48000, period: Int = 128) throws {
+  /// - Parameters:
+  ///   - name: unique on this machine; its process id belongs in it.
+  ///   - synchronous: waits in each period for every client, so that none ever misses one.
+  public init(name: String, sampleRate: Int = 48000, period: Int = 128, synchronous: Bool = false) throws {
     self.name = name
     guard let path = Self.find("jackd") else {
       throw StartError(description: "jackd is not installed; install it with: apt-get install jackd2")
     }
     process.executableURL = URL(fileURLWithPath: path)
-    process.arguments = [
-      "-n", name, "-r", "-p", "128", "-d", "dummy", "-C", "0", "-P", "0", "-r", "\(sampleRate)", "-p",
-      "\(period)",
-    ]
+    process.arguments =
+      (synchronous ? ["-S"] : []) + [
+        "-n", name, "-r", "-p", "128", "-d", "dummy", "-C", "0", "-P", "0", "-r", "\(sampleRate)", "-p",
+        "\(period)",
+      ]
     var environment = ProcessInfo.processInfo.environment
     environment["JACK_NO_AUDIO_RESERVATION"] = "1"
     process.environment = environment
@@ -28,13 +31,13 @@ public final class PrivateServer {
     process.standardError = FileHandle.nullDevice
     process.standardInput = FileHandle.nullDevice
     try process.run()
-    for _ in 0..<100 {
+    for _ in 0..<1000 {
       if let probe = try? JackConnection(name: "probe", server: name) {
         probe.close()
         return
       }
       guard process.isRunning else { break }
-      usleep(50_000)
+      usleep(5_000)
     }
     stop()
     throw StartError(description: "jackd did not start on the dummy driver; try: jackd -n \(name) -d dummy")

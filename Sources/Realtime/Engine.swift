@@ -27,6 +27,7 @@ public final class Engine: @unchecked Sendable {
   let prepared = Atomic<UInt>(0)
   let counters = EngineCounters()
   let meters: Meters
+  private let microphoneGuard: MicrophoneGuard
 
   // Control side only.
   let control = Locked(ControlSide())
@@ -41,6 +42,7 @@ public final class Engine: @unchecked Sendable {
     history = .allocate(capacity: 1)
     history.initialize(to: InputHistory(microphones: microphones, taps: taps))
     fade = Crossfade(frames: fadeFrames ?? Int((0.02 * sampleRate).rounded()))
+    microphoneGuard = MicrophoneGuard(microphones: microphones, sampleRate: sampleRate)
     meters = Meters(channels: microphones + 2, sampleRate: sampleRate)
   }
 
@@ -62,12 +64,16 @@ public final class Engine: @unchecked Sendable {
     adoptConvolver(period.frames)
     applyControl()
     beginFadeOrTake()
-    let rejected = history.pointee.append(period.inputs, frames: period.frames)
+    let rejected = history.pointee.append(
+      period.inputs, frames: period.frames, guard: microphoneGuard)
     convolve(period)
     meter(period, rejected: rejected)
     record(period)
     finishPeriod(period.frames)
   }
+
+  /// Any thread: whether a microphone is silenced, because it sends what is no sound.
+  public func isMuted(microphone: Int) -> Bool { microphoneGuard.isMuted(microphone) }
 
   /// The callback's thread, before `process`, where there is no deadline: whether a running take has room.
   public func hasRoomInTake(frames: Int) -> Bool {

@@ -13,7 +13,7 @@ public struct EngineStatistics: Hashable, Sendable {
   /// Frames processed since the engine was made.
   public let frames: Int
   public let recording: Bool
-  /// Microphone samples that were not finite or beyond ±10⁶, and were replaced by silence.
+  /// Microphone samples that were not finite, or 60 dB over full scale.
   public let rejectedSamples: Int
   /// Output samples beyond full scale.
   public let clippedSamples: Int

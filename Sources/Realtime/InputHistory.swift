@@ -17,10 +17,12 @@ struct InputHistory {
 
   func free() { memory.free() }
 
-  /// Appends one period of each microphone. A port without a buffer is silent; samples that are not finite or
-  /// beyond ±10⁶ become silence. Returns how many those were.
+  /// Appends one period of each microphone. A port without a buffer is silent, and so is what the guard does not
+  /// let pass. Returns how many samples were no sound.
   @_noLocks @_noAllocation
-  mutating func append(_ inputs: UnsafePointer<UnsafePointer<Float>?>, frames: Int) -> Int {
+  mutating func append(
+    _ inputs: UnsafePointer<UnsafePointer<Float>?>, frames: Int, guard: borrowing MicrophoneGuard
+  ) -> Int {
     var rejected = 0
     let mask = capacity &- 1
     var microphone = 0
@@ -28,13 +30,17 @@ struct InputHistory {
       let ring = memory.floats + microphone &* capacity
       var n = 0
       if let input = inputs[microphone] {
+        var bad = 0
         while n < frames {
           let sample = input[n]
-          let good = sample.magnitude <= 1e6
+          let good = MicrophoneGuard.isSound(sample)
           ring[(written &+ n) & mask] = good ? sample : 0
-          rejected &+= good ? 0 : 1
+          bad &+= good ? 0 : 1
           n &+= 1
         }
+        `guard`.apply(
+          microphone, input, frames: frames, rejected: bad, ring: ring, start: written, mask: mask)
+        rejected &+= bad
       } else {
         while n < frames {
           ring[(written &+ n) & mask] = 0

@@ -16,6 +16,11 @@ public final class TakeWriter: Sendable {
     public let lostFrames: Int
     /// Why the take is incomplete; nil where it is whole.
     public let fault: String?
+
+    /// What became of the take.
+    public var sentence: String {
+      fault.map { "the take \(path) is incomplete: \($0)" } ?? "take \(path): \(frames) frames"
+    }
   }
 
   public let path: String

@@ -40,12 +40,19 @@ struct AnswerDocument {
         + "latency \(integer("latencyFrames")) frames, \(integer("xruns")) xruns, "
         + String(format: "load %.1f %%", number("dspLoad")),
     ]
+    switch string("server") {
+    case "gone": lines.append("the JACK server has gone; Pinna goes on when it is back")
+    case "joining": lines.append("the JACK server is back; filters for its sample rate are being designed")
+    case "unusable": lines.append("the JACK server is back, but Pinna cannot use it as it is")
+    default: break
+    }
     let levels = child("levels")
     for level in (levels?.children("microphones") ?? []) + (levels?.children("outputs") ?? []) {
       lines.append(
         "  " + level.string("name").padded(16)
           + String(format: "%7.1f dB rms %7.1f dB peak", level.number("rmsDB"), level.number("peakDB")))
     }
+    lines += strings("warnings").map { "warning: " + $0 }
     if let take = child("take") {
       lines.append("take: \(take.string("path")), \(take.integer("frames")) frames")
     }

@@ -32,6 +32,7 @@ extension Verb {
       print(String(decoding: try encoder.encode(measurement.report), as: UTF8.self))
     } else {
       print(ReportTable(measurement.report).text)
+      if let folder { print("\nPlots of \(measurement.bank.cases.count) cases are in \(folder.path).") }
     }
     return .done
   }

@@ -1,7 +1,6 @@
 import Control
 import Foundation
 import JackClient
-import Recording
 import Session
 
 extension Verb {
@@ -14,6 +13,7 @@ extension Verb {
       Option("--wait", "SECONDS", "how long to wait for a server (default: 0)"),
       Option("--connect", nil, "connect microphones and outputs to the hardware, in order"),
       Option("--no-connect", nil, "connect nothing (the default)"),
+      Option("--no-reconnect", nil, "end with the JACK server instead of waiting for it to come back"),
     ]
   ) { arguments in
     let library = PresetLibrary.standard
@@ -31,9 +31,10 @@ extension Verb {
         "too few capture ports: not connected are \(processor.unconnected.joined(separator: ", "))")
     }
     let (end, take) = Controller(
-      socket: socket, processor: processor, events: events, tell: Tool.say
+      socket: socket, processor: processor, events: events, reconnects: !arguments.has("--no-reconnect"),
+      tell: Tool.say, warn: Tool.complain
     ).run()
-    if let take { report(take) }
+    if let take { Tool.complain(take.sentence) }
     if case .serverGone(let reason) = end {
       throw Failure(.noServer, "the JACK server has gone (\(reason)); start it again, then pinna run")
     }
@@ -50,17 +51,11 @@ extension Verb {
       do {
         return try Processor(
           name: arguments.name, server: arguments["--server"], setting: setting, library: library,
-          connect: arguments.has("--connect"), progress: WorkProgress.designing(setting.device.name),
-          onShutdown: { events.serverGone($0) })
+          connect: arguments.has("--connect"), events: events,
+          progress: WorkProgress.designing(setting.device.name), warn: Tool.complain)
       } catch JackError.noServer where ContinuousClock.now < end && !events.stopRequested {
         usleep(100_000)
       }
     }
-  }
-
-  private static func report(_ take: TakeWriter.Result) {
-    Tool.complain(
-      take.fault.map { "the take \(take.path) is incomplete: \($0)" }
-        ?? "take \(take.path): \(take.frames) frames")
   }
 }

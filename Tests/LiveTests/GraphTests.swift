@@ -65,9 +65,9 @@ extension LiveTests {
       withExtendedLifetime(player) {}
     }
 
-    @Test("S22: a server that dies during a take ends pinna run with 3, and the take is whole and readable")
+    @Test("S22: a server that dies during a take ends pinna run --no-reconnect with 3, and the take is whole")
     func serverDies() throws {
-      let graph = try LiveGraph(preset: "phone5")
+      let graph = try LiveGraph(preset: "phone5", options: ["--no-reconnect"])
       let player = try graph.player(Self.loop, repeats: true)
       player.start()
       let start = try graph.pinna("record", "start", "--json")

@@ -128,7 +128,9 @@ extension LiveTests {
         #expect(level(channel[start..<end]) > -40)
         let worst = splatter(channel[start..<end])
         #expect(worst < -80, "\(worst) dBFS")
-        print("997 Hz under \(tally.applied) of \(tally.sent) changes: \(worst) dBFS beyond ±500 Hz")
+        Faults.report(
+          "R3", done: "\(tally.applied) of \(tally.sent) changes applied in a graph: beyond 500 Hz of a tone",
+          measured: String(format: "%.0f dBFS", worst), limit: "< −80 dBFS", kept: worst < -80)
       }
       withExtendedLifetime((player, brake)) {}
     }

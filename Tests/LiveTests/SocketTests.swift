@@ -52,7 +52,9 @@ extension LiveTests {
     func hostilePackets() throws {
       let graph = try LiveGraph(preset: "phone5")
       func state() throws -> NSDictionary {
-        try graph.status().filter { !["levels", "dspLoad", "xruns"].contains($0.key) } as NSDictionary
+        try graph.status().filter {
+          !["levels", "dspLoad", "xruns", "droppedPackets", "warnings"].contains($0.key)
+        } as NSDictionary
       }
       let before = try state()
       let mute = try ControlSender(runtimeFolder: graph.home.runtimeFolder, answerable: false)
@@ -62,8 +64,9 @@ extension LiveTests {
       let sent = ContinuousClock.now
       sender.send("/pinna/status")
       let reply = sender.reply(seconds: 5)
+      let answered = ContinuousClock.now - sent
       #expect(reply?.status == 0)
-      #expect(ContinuousClock.now - sent < .milliseconds(100), "\(ContinuousClock.now - sent)")
+      #expect(answered < .milliseconds(100), "\(answered)")
       #expect(try state() == before)
       #expect(graph.program.isRunning)
       withExtendedLifetime(mute) {}
@@ -112,7 +115,7 @@ extension LiveTests {
       graph.killServer()
       let reply = sender.reply(seconds: 2)
       #expect(reply?.status == 3, "\(String(describing: reply))")
-      #expect(graph.program.wait(seconds: 5)?.status == 3)
+      #expect(try graph.status()["server"] as? String == "gone")
     }
 
     /// Noise, messages cut short, messages with flipped bits, wrong types, packets beyond every limit. None of

@@ -68,6 +68,86 @@ import Testing
     #expect(referee.applied >= Self.attempts / 10)
     #expect(referee.refused >= Self.attempts / 10)
     #expect(referee.takes >= Self.attempts / 100)
+    Faults.report(
+      "R25", done: "\(referee.applied + referee.refused) changes raced against \(referee.takes) take starts",
+      measured: "\(referee.faults.count) in a take", limit: "0", kept: referee.faults.isEmpty)
+  }
+
+  @Test(
+    "R2: messages as fast as they can be sent: each ends as applied, superseded or refused",
+    .timeLimit(.minutes(5)))
+  func everyMessageEnds() throws {
+    let total = Int(Faults.number("PINNA_FAULT_MESSAGES", quick: 100_000, heavy: 10_000_000))
+    let engine = Engine(microphones: 1, taps: 1, sampleRate: 48000, fadeFrames: 16)
+    engine.start(with: constant(0))
+    engine.prepare(period: 16)
+    let stop = Atomic<Bool>(false)
+    let group = DispatchGroup()
+    run("callback", in: group) {
+      var run = OfflineRun(engine, microphones: [[]])
+      while !stop.load(ordering: .acquiring) {
+        run.processConstant(16)
+        sched_yield()
+      }
+    }
+    let sets = (1...4).map { constant(Float($0)) }
+    var sent = 0
+    var full = 0
+    // Tickets are numbered one by one; a bit for each that has not been answered.
+    var open = Set<UInt64>()
+    var answers = (applied: 0, superseded: 0, refused: 0)
+    var strangers = 0
+    func listen() {
+      for report in engine.takeReports() {
+        switch report {
+        case .applied(let ticket, _):
+          answers.applied += 1
+          if open.remove(ticket.number) == nil { strangers += 1 }
+        case .superseded(let ticket):
+          answers.superseded += 1
+          if open.remove(ticket.number) == nil { strangers += 1 }
+        case .refused(let ticket, _):
+          answers.refused += 1
+          if open.remove(ticket.number) == nil { strangers += 1 }
+        default: break
+        }
+      }
+    }
+    var noise = SeededNoise(seed: 2)
+    var takes = 0
+    var recording = false
+    while sent < total {
+      // Now and then a take, so that some are refused.
+      if sent % 1000 == 500, !recording {
+        recording = (try? engine.beginTake(into: TakeRing(channels: 1, capacityFrames: 1 << 12))) != nil
+        takes += recording ? 1 : 0
+      }
+      if sent % 1000 == 600, recording { recording = (try? engine.endTake()) == nil }
+      do {
+        open.insert(
+          try engine.change(to: sets[sent % 4], gain: Float.random(in: 0...1, using: &noise)).number)
+        sent += 1
+      } catch {
+        // A full queue is an answer; the sender tries again.
+        full += 1
+        sched_yield()
+      }
+      if sent % 64 == 0 { listen() }
+    }
+    let end = ContinuousClock.now + .seconds(10)
+    while !open.isEmpty, .now < end { listen() }
+    stop.store(true, ordering: .releasing)
+    group.wait()
+    let ended = answers.applied + answers.superseded + answers.refused
+    #expect(open.isEmpty && strangers == 0)
+    #expect(ended == sent && answers.applied > 0 && answers.superseded > 0 && answers.refused > 0)
+    Faults.report(
+      "R2",
+      done:
+        "\(sent) changes among \(takes) takes: \(answers.applied) applied, \(answers.superseded) superseded, "
+        + "\(answers.refused) refused, \(full) times a full queue", measured: "\(sent - ended) unanswered",
+      limit: "0",
+      kept: ended == sent && strangers == 0)
   }
 
   func run(_ name: String, in group: DispatchGroup, _ body: @escaping @Sendable () -> Void) {

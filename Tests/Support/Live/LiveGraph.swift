@@ -10,11 +10,12 @@ public final class LiveGraph {
   public static let isPossible = ["jackd", "jack_lsp"].allSatisfy { access("/usr/bin/\($0)", X_OK) == 0 }
 
   public let home: PinnaHome
-  public let server: PrivateServer
+  public private(set) var server: PrivateServer
   public private(set) var program: Program
   public let sampleRate: Int
   private var connection: JackConnection?
   private let arguments: [String]
+  private let environment: [String: String]
   private var serverKilled = false
 
   private static let count = Atomic<Int>(0)
@@ -25,13 +26,25 @@ public final class LiveGraph {
   }
 
   /// Returns when pinna answers and its start-up fade is over.
-  public init(preset: String, sampleRate: Int = 48000, period: Int = 128, home: PinnaHome? = nil) throws {
+  /// - Parameters:
+  ///   - options: more of `pinna run`.
+  ///   - environment: more of its environment.
+  public init(
+    preset: String, sampleRate: Int = 48000, period: Int = 128, synchronous: Bool = false,
+    home: PinnaHome? = nil, options: [String] = [], environment: [String: String] = [:]
+  ) throws {
     self.home = try home ?? PinnaHome()
     self.sampleRate = sampleRate
-    server = try PrivateServer(name: Self.uniqueName(), sampleRate: sampleRate, period: period)
-    arguments = ["--server", server.name, "--preset", preset]
-    program = try self.home.start(arguments)
+    server = try PrivateServer(
+      name: Self.uniqueName(), sampleRate: sampleRate, period: period, synchronous: synchronous)
+    arguments = ["--server", server.name, "--preset", preset] + options
+    self.environment = environment
+    program = try self.home.start(arguments, environment)
     try awaitAnswer()
+    try connect()
+  }
+
+  private func connect() throws {
     connection = try JackConnection(name: "conductor", server: server.name)
     try connection!.activate()
   }
@@ -60,9 +73,25 @@ public final class LiveGraph {
     kill(server.pid, SIGKILL)
   }
 
+  /// Another server of the same name, after `killServer`. All clients of this process must have been let go of:
+  /// libjack would take the new server for the dead one. Returns when it let the first client in.
+  @discardableResult
+  public func restartServer(sampleRate: Int = 48000, period: Int = 128) throws -> ContinuousClock.Instant {
+    connection?.close()
+    connection = nil
+    server.stop()
+    server = try PrivateServer(name: server.name, sampleRate: sampleRate, period: period)
+    serverKilled = false
+    let up = ContinuousClock.now
+    try connect()
+    return up
+  }
+
+  public func hasPort(_ name: String) -> Bool { connection!.hasPort(name) }
+
   /// Another `pinna run` like the first, which has ended.
   public func restart() throws {
-    program = try home.start(arguments)
+    program = try home.start(arguments, environment)
     try awaitAnswer()
   }
 

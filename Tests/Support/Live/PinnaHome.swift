@@ -28,8 +28,8 @@ public final class PinnaHome {
   }
 
   /// `pinna run …`, left running.
-  public func start(_ words: [String]) throws -> Program {
-    try Program(try Self.binary(), ["run"] + words, environment: environment)
+  public func start(_ words: [String], _ more: [String: String] = [:]) throws -> Program {
+    try Program(try Self.binary(), ["run"] + words, environment: environment.merging(more) { $1 })
   }
 
   /// What `pinna` is started with.

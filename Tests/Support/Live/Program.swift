@@ -41,6 +41,7 @@ public final class Program {
   deinit { stop() }
 
   public var isRunning: Bool { process.isRunning }
+  public var pid: Int32 { process.processIdentifier }
 
   /// Asks it to end, and makes it.
   public func stop() {

@@ -1,0 +1,190 @@
+import AudioFiles
+import Control
+import FilterDesign
+import Foundation
+import Session
+import Simulation
+import TestSupport
+import Testing
+
+/// Every parser of what others write, fed with good inputs that were made bad by chance. A few thousand each in
+/// `make test`; `make fuzz` takes longer, other seeds, and AddressSanitizer.
+@Suite("Made bad by chance,") struct FuzzTests {
+  /// What is asked for in thousands, and the seed.
+  static let thousands = Faults.number("PINNA_FUZZ", quick: 2, heavy: 20)
+  static let seed = UInt64(Faults.number("PINNA_FUZZ_SEED", quick: 1, heavy: 1))
+  /// Whether this build carries AddressSanitizer, which ends the program at its first report.
+  static let isSanitized = dlsym(nil, "__asan_init") != nil
+  static let presets = PresetLibrary(folders: [repositoryFolder + "/Presets"])
+
+  static func bytes(_ words: [String]) -> [[UInt8]] { words.map { Array($0.utf8) } }
+
+  static func file(_ path: String) throws -> [UInt8] {
+    Array(try Data(contentsOf: URL(filePath: repositoryFolder + "/" + path)))
+  }
+
+  /// The slowest refusal, of up to three attempts at each: other programs use the machine, too.
+  struct Verdict {
+    var read = 0
+    var refused = 0
+    var slowest = Duration.zero
+    var slowestInput: [UInt8] = []
+
+    /// - Parameter attempt: its error has to be one sentence on one line.
+    mutating func judge(_ input: [UInt8], _ attempt: () throws -> Void) {
+      var quickest = Duration.seconds(100)
+      var complaint: String?
+      for _ in 0..<3 where quickest > .milliseconds(50) {
+        let start = ContinuousClock.now
+        complaint = nil
+        do { try attempt() } catch { complaint = String(describing: error) }
+        quickest = min(quickest, .now - start)
+      }
+      guard let complaint else {
+        read += 1
+        return
+      }
+      refused += 1
+      if quickest > slowest { (slowest, slowestInput) = (quickest, input) }
+      #expect(
+        !complaint.isEmpty && complaint.count < 1000 && !complaint.contains { $0.isNewline }, "\(complaint)")
+    }
+
+    func report(_ promise: String, _ what: String) {
+      #expect(refused > 0 && read + refused > 0)
+      #expect(slowest <= .milliseconds(50), "\(slowest) for \(String(decoding: slowestInput, as: UTF8.self))")
+      Faults.report(
+        promise, done: "\(read + refused) \(what), \(refused) refused in a line: slowest", took: slowest,
+        limit: .milliseconds(50))
+    }
+  }
+
+  static let yamlWords = bytes([
+    "&a ", "*a", "!!t ", "1e308", "-1e308", ".nan", "nan", "inf", "[", "{", "]", "}", "\n---\n", "- ", ": ",
+    "\t",
+    "\"", "\\", "\u{85}", "...", "all", "free", "sphere", "box", "0x10", "? ", "|\n", ">\n", "#", "\r\n",
+    "  ",
+  ])
+
+  @Test(
+    "R15: devices, presets and scenes are read or refused in one line within 50 ms",
+    arguments: ["device", "preset", "scene"])
+  func descriptions(kind: String) throws {
+    let names = Self.presets.presetNames()
+    let corpus: [[UInt8]]
+    switch kind {
+    case "device": corpus = try Self.presets.deviceNames().map { try Self.file("Presets/devices/\($0).yaml") }
+    case "preset": corpus = try names.map { try Self.file("Presets/\($0).yaml") }
+    default:
+      corpus = Self.bytes([
+        "title: One\ndevice: linear8\ntalkers:\n  - {voice: noise, direction: [1, 0, 0], seconds: 0.01}\n",
+        "title: Two\ndevice: phone5\nfacing: {dataSource: Back, inputOrientation: portrait}\ntalkers:\n"
+          + "  - {voice: noise, azimuth: -30, elevation: 10, start: 1.2, gain: -6, seconds: 0.01}\n"
+          + "  - {voice: noise, from: left, seconds: 0.01}\n",
+      ])
+    }
+    var mutation = Mutation(seed: Self.seed, corpus: corpus, words: Self.yamlWords)
+    var verdict = Verdict()
+    for _ in 0..<Int(1000 * Self.thousands) {
+      let input = mutation.next()
+      let text = String(decoding: input, as: UTF8.self)
+      verdict.judge(input) {
+        switch kind {
+        case "device": _ = try DeviceFile.read(text: text, name: "d", file: "d.yaml")
+        case "preset":
+          _ = try PresetFile.read(text: text, name: "p", file: "p.yaml") {
+            try Self.presets.device(named: $0)
+          }
+        default: _ = try Scene(text: text, file: "s.yaml", folder: "/nonexistent", library: Self.presets)
+        }
+      }
+    }
+    verdict.report("R15", "\(kind) files made bad by chance")
+  }
+
+  @Test("R16: filters.json is read or refused in one line within 50 ms")
+  func filterFolders() throws {
+    let folder = try TemporaryFolder()
+    let device = TestDevices.phone5(body: .free)
+    let taps = [[[Float]]](
+      repeating: [[Float]](repeating: [Float](repeating: 0.1, count: 8), count: device.microphones.count),
+      count: 2)
+    let bank = FilterBank(
+      device: device.name, sampleRate: 48000, microphones: device.microphones.map(\.name), delayFrames: 4,
+      tapCount: 8,
+      cases: device.filterCases.map { FilterCoefficients(filterCase: $0, taps: taps) })
+    try bank.write(folder: folder.path)
+    let path = folder.path + "/filters.json"
+    let good = Array(try Data(contentsOf: URL(filePath: path)))
+    var mutation = Mutation(
+      seed: Self.seed, corpus: [good],
+      words: Self.bytes([
+        "null", "1e999", "-1", "9999999999999999999", "[", "{", "]", "}", "\"", "\\u0000", "../", "true",
+      ]))
+    var verdict = Verdict()
+    for _ in 0..<Int(200 * Self.thousands) {
+      let input = mutation.next()
+      try Data(input).write(to: URL(filePath: path))
+      verdict.judge(input) { _ = try FilterBank(folder: folder.path) }
+    }
+    verdict.report("R16", "filters.json made bad by chance")
+  }
+
+  @Test("R16: sound files are read or refused in one line within 50 ms", arguments: ["WAV", "RF64"])
+  func soundFiles(format: String) throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path + "/a.wav"
+    var noise = SeededNoise(seed: 16)
+    let channels = (0..<3).map { _ in noise.samples(200, amplitude: 0.5) }
+    if format == "WAV" {
+      try AudioClip(sampleRate: 48000, channels: channels).write(wav: path)
+    } else {
+      let writer = try AudioFileWriter(path: path, format: .floatRF64, channels: 3, sampleRate: 48000)
+      try channels.joined().map { $0 }.withUnsafeBufferPointer { try writer.write($0) }
+      try writer.close()
+    }
+    let good = Array(try Data(contentsOf: URL(filePath: path)))
+    let words = Self.bytes(["RIFF", "RF64", "ds64", "fmt ", "data", "LIST", "PEAK", "fact", "bext", "WAVE"])
+    var mutation = Mutation(seed: Self.seed, corpus: [good, Array(good.prefix(80))], words: words)
+    var verdict = Verdict()
+    for _ in 0..<Int(500 * Self.thousands) {
+      // Half of them in the header, where it hurts.
+      let input = mutation.next()
+      try Data(input).write(to: URL(filePath: path))
+      verdict.judge(input) {
+        let clip = try AudioClip(path: path)
+        // No more than the file can hold, whatever its header claims: some codecs make 64 samples of a byte, and
+        // all decode whole blocks.
+        #expect(clip.channels.count * clip.frames <= 64 * (input.count + 1024))
+      }
+    }
+    verdict.report("R16", "\(format) files made bad by chance")
+  }
+
+  @Test("R17: OSC packets are read or dropped, and what is read is what was sent")
+  func packets() {
+    let corpus = [
+      OSCMessage("/pinna/status"), OSCMessage("/pinna/set/gain", [.float(-3.5)]),
+      OSCMessage("/pinna/set", [.string("pattern"), .string("stereo"), .string("gain"), .integer(3)]),
+      OSCMessage("/pinna/record/start", [.string("/tmp/a folder")]),
+    ].map(\.packet)
+    var mutation = Mutation(
+      seed: Self.seed, corpus: corpus,
+      words: Self.bytes([",", ",s\0\0", ",sss", ",iiif", "/", "#bundle\0", "\0\0\0\0", "[", "b", "T"]))
+    let total = Int(Faults.number("PINNA_FAULT_OSC", quick: 1000 * Self.thousands * 10, heavy: 1_000_000))
+    var read = 0
+    for _ in 0..<total {
+      let packet = mutation.next()
+      guard let message = OSCMessage(packet: packet) else { continue }
+      read += 1
+      // What is no UTF-8 reads as another text; all else comes out as it went in.
+      let again = OSCMessage(packet: message.packet)
+      let isText = !message.words.joined().unicodeScalars.contains("\u{FFFD}")
+      if isText, !message.words.contains("nan") { #expect(again == message, "\(packet)") }
+    }
+    #expect(read > total / 100 && read < total)
+    Faults.report(
+      "R17", done: "\(total) OSC packets made bad by chance\(Self.isSanitized ? " under ASan" : "")",
+      measured: "\(total - read) dropped, \(read) read", limit: "no report", kept: true)
+  }
+}

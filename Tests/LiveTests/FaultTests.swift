@@ -1,0 +1,182 @@
+import AudioFiles
+import Control
+import Foundation
+import JackClient
+import LiveSupport
+import Synchronization
+import TestSupport
+import Testing
+
+extension LiveTests {
+  @Suite("Faults") struct FaultTests {
+    /// Whole periods of 1024 frames, so that what comes out repeats exactly.
+    static let loop: [[Float]] = {
+      var noise = SeededNoise(seed: 1)
+      return (0..<5).map { _ in noise.samples(47 * 1024, amplitude: 0.25) }
+    }()
+
+    /// Resident memory in kB and open descriptors of a process.
+    func footprint(_ pid: Int32) throws -> (memory: Int, descriptors: Int) {
+      let status = try String(contentsOfFile: "/proc/\(pid)/status", encoding: .utf8)
+      let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("VmRSS") })
+      let memory = try #require(line.split(separator: " ").compactMap { Int($0) }.first)
+      return (memory, try FileManager.default.contentsOfDirectory(atPath: "/proc/\(pid)/fd").count)
+    }
+
+    @Test("R1: hours of sound at period 1024 repeat bit for bit, in memory that does not grow")
+    func hours() throws {
+      let graph = try LiveGraph(preset: "phone5", period: 1024)
+      let player = try graph.player(Self.loop, repeats: true)
+      player.start()
+      try #require(waitUntil(seconds: 5) { player.isFinished })
+      let hours = Faults.number("PINNA_FAULT_HOURS", quick: 24, heavy: 24)
+      let patience = Faults.number("PINNA_FAULT_SECONDS", quick: 4, heavy: 240)
+      var first = (memory: 0, descriptors: 0)
+      var last = first
+      let listener = try LoopListener(server: graph.server.name, source: "pinna:out_left", length: 47 * 1024)
+      try graph.freewheel {
+        usleep(100_000)
+        listener.listen()
+        // Warm after a tenth of the way, or two seconds.
+        let start = ContinuousClock.now
+        _ = waitUntil(seconds: min(30, patience / 4)) { listener.frames > Int(hours * 3600 * 48_000 / 10) }
+        first = try footprint(graph.program.pid)
+        _ = waitUntil(seconds: patience - (ContinuousClock.now - start) / .seconds(1)) {
+          listener.frames >= Int(hours * 3600 * 48_000)
+        }
+        last = try footprint(graph.program.pid)
+      }
+      let done = Double(listener.frames) / 48_000 / 3600
+      #expect(listener.frames > 0)
+      #expect(listener.differentFrames == 0 && listener.framesNotFinite == 0)
+      #expect(last.memory - first.memory <= 1024, "\(first) to \(last)")
+      #expect(last.descriptors == first.descriptors)
+      let wrong = listener.differentFrames + listener.framesNotFinite
+      Faults.report(
+        "R1", done: String(format: "%.1f h of sound in freewheel, period 1024", done),
+        measured: "\(wrong) wrong frames, \(last.memory - first.memory) kB more",
+        limit: "0, ≤ 1024 kB", kept: wrong == 0 && last.memory - first.memory <= 1024)
+      withExtendedLifetime(player) {}
+    }
+
+    @Test("R13: the period goes from 64 to 4096 and back during a take, which misses nothing that came out")
+    func periods() throws {
+      // Every client is in every period, so that what the recorder has came out, whatever the server does between.
+      let graph = try LiveGraph(preset: "phone5", period: 64, synchronous: true)
+      let player = try graph.player(Self.loop, repeats: true)
+      let recorder = try graph.recorder(seconds: 60)
+      player.start()
+      try #require(waitUntil(seconds: 5) { player.isFinished })
+      let path = try #require(try graph.pinna("record", "start", "--json").json()["take"] as? String)
+      for period in [4096, 64, 4096, 64, 4096, 64] {
+        #expect(graph.requestPeriod(period))
+        usleep(250_000)
+      }
+      let frames = try #require(try graph.pinna("record", "stop", "--json").json()["frames"] as? Int)
+      #expect(try graph.status()["unpreparedPeriods"] as? Int == 0)
+      usleep(100_000)
+      let take = try AudioClip(path: path)
+      #expect(take.frames == frames && frames > 48_000)
+      let sound = recorder.everything
+      let head = Array(take.channels[0].prefix(256))
+      // The sound repeats, but its last bits depend on the period: only one of the places where the take's first
+      // frames came out is the take's.
+      let missing = try #require(
+        sound[0].indices.filter { sound[0][$0...].starts(with: head) }.map { start in
+          (0..<2).reduce(0) { sum, channel in
+            sum
+              + zip(take.channels[channel], sound[channel][start...])
+              .count { $0.bitPattern != $1.bitPattern }
+          }
+        }.min())
+      #expect(missing == 0)
+      Faults.report(
+        "R13",
+        done: "period 64 ↔ 4096 six times during a take of \(frames) frames: frames that differ from what "
+          + "came out", measured: "\(missing)", limit: "0", kept: missing == 0)
+      withExtendedLifetime(player) {}
+    }
+
+    @Test("R18: a flood of packets adds no xrun, is counted, and control answers again within 100 ms")
+    func flood() throws {
+      let total = Int(Faults.number("PINNA_FAULT_PACKETS", quick: 100_000, heavy: 1_000_000))
+      // Long enough a period that an xrun is not the machine's own.
+      let graph = try LiveGraph(preset: "phone5", period: 1024)
+      let player = try graph.player(Self.loop, repeats: true)
+      player.start()
+      func xruns() throws -> Int { try #require(try graph.status()["xruns"] as? Int) }
+      // Half of them are no messages; the others are questions of somebody who never hears the answer, changes,
+      // and requests that are refused.
+      let good = [
+        OSCMessage("/pinna/set/gain", [.float(-3)]).packet,
+        OSCMessage("/pinna/set/pattern", [.string("x")]).packet,
+        OSCMessage("/pinna/nothing").packet,
+      ]
+      // Other programs use the machine: one of three floods has to go without.
+      var added = Int.max
+      var answered = Duration.seconds(60)
+      for _ in 0..<3 where added > 0 {
+        let before = try xruns()
+        let dropped = try #require(try graph.status()["droppedPackets"] as? Int)
+        let mute = try ControlSender(runtimeFolder: graph.home.runtimeFolder, answerable: false)
+        var noise = SeededNoise(seed: 18)
+        let hostile = (0..<997).map { _ in
+          [UInt8](
+            repeating: UInt8.random(in: 0...255, using: &noise),
+            count: 4 * Int.random(in: 0...50, using: &noise))
+        }
+        for n in 0..<total / 2 {
+          mute.send(hostile[n % 997])
+          mute.send(good[n % 3])
+        }
+        let sender = try graph.sender()
+        let start = ContinuousClock.now
+        sender.send("/pinna/status")
+        #expect(sender.reply(seconds: 5)?.status == 0)
+        answered = min(answered, .now - start)
+        added = min(added, try xruns() - before)
+        let counted = try #require(try graph.status()["droppedPackets"] as? Int) - dropped
+        #expect(counted == total / 2)
+      }
+      #expect(added == 0)
+      #expect(answered <= .milliseconds(100), "\(answered)")
+      Faults.report("R18", done: "\(total) packets: answers again", took: answered, limit: .milliseconds(100))
+      Faults.report(
+        "R18", done: "\(total) packets, the half that is none counted: xruns added", measured: "\(added)",
+        limit: "0",
+        kept: added == 0)
+      withExtendedLifetime(player) {}
+    }
+
+    @Test("R23: without realtime rights Pinna runs, and says so once")
+    func noRealtimeRights() throws {
+      let home = try PinnaHome()
+      // Root keeps its rights but this one; anybody else never had it.
+      let wrapper = getuid() == 0 ? ["/usr/bin/setpriv", "--bounding-set", "-sys_nice"] : ["/usr/bin/env"]
+      func start(_ words: [String], _ environment: [String: String]? = nil) throws -> Program {
+        try Program(wrapper[0], Array(wrapper.dropFirst()) + words, environment: environment)
+      }
+      let name = LiveGraph.uniqueName()
+      let server = try start(["/usr/bin/jackd", "-n", name, "-R", "-p", "128", "-d", "dummy"])
+      defer { server.stop() }
+      try #require(
+        try waitUntil(seconds: 5) { try Program.run("/usr/bin/jack_lsp", ["-s", name]).status == 0 })
+      let pinna = try start([PinnaHome.binary(), "run", "--server", name], home.environment)
+      defer { pinna.stop() }
+      try #require(try waitUntil(seconds: 5) { try home.pinna("set", "--gain", "-1").status == 0 })
+      let sentence = "does not grant realtime scheduling"
+      #expect(
+        try waitUntil(seconds: 2) {
+          (try home.pinna("status", "--json").json()["warnings"] as? [String] ?? []).contains {
+            $0.contains(sentence) && $0.contains("rtprio")
+          }
+        })
+      usleep(300_000)
+      let said = pinna.errorText.components(separatedBy: sentence).count - 1
+      #expect(said == 1)
+      Faults.report(
+        "R23", done: "no realtime rights: runs, and said it", measured: "\(said) time(s)", limit: "1",
+        kept: said == 1)
+    }
+  }
+}

@@ -1,0 +1,177 @@
+import AudioFiles
+import Foundation
+import JackClient
+import LiveSupport
+import TestSupport
+import Testing
+
+extension LiveTests {
+  @Suite("What comes in") struct InputTests {
+    static let noise: [[Float]] = {
+      var noise = SeededNoise(seed: 12)
+      return (0..<5).map { _ in noise.samples(48_000, amplitude: 0.25) }
+    }()
+
+    func warnings(_ graph: LiveGraph) throws -> [String] {
+      try #require(try graph.status()["warnings"] as? [String])
+    }
+
+    /// A player of one microphone's signal, as a program of its own would be.
+    func source(_ graph: LiveGraph, to port: String?) throws -> SignalPlayer {
+      let source = try SignalPlayer(
+        name: "source", server: graph.server.name, channels: [Self.noise[0]], repeats: true)
+      if let port { try #require(source.connect(to: [port])) }
+      source.start()
+      return source
+    }
+
+    @Test("R12: a source that dies leaves silence, the take goes on, and it is wired again when it is back")
+    func sourceDies() throws {
+      let graph = try LiveGraph(preset: "phone5")
+      let microphone = "pinna:bottom-left"
+      let metro = ["-n", "metro", "-b", "240"]
+      func start() throws -> Program {
+        try Program(
+          "/usr/bin/jack_metro", metro,
+          environment: graph.home.environment.merging(["JACK_DEFAULT_SERVER": graph.server.name]) { $1 })
+      }
+      var program: Program? = try start()
+      let peer = "metro:240_bpm"
+      try #require(waitUntil(seconds: 5) { graph.hasPort(peer) })
+      #expect(
+        try Program.run("/usr/bin/jack_connect", ["-s", graph.server.name, peer, microphone]).status == 0)
+      let kept = try source(graph, to: "pinna:front")
+      let path = try #require(try graph.pinna("record", "start", "--json").json()["take"] as? String)
+      usleep(300_000)
+
+      let sender = try graph.sender()
+      func sees(_ text: String) -> Bool {
+        sender.send("/pinna/status")
+        return sender.reply(seconds: 1)?.text.contains(text) ?? false
+      }
+      let start0 = ContinuousClock.now
+      program?.signal(SIGKILL)
+      try #require(waitUntil(seconds: 5) { sees("bottom-left has lost metro:240_bpm") })
+      let noticed = ContinuousClock.now - start0
+      #expect(noticed <= .milliseconds(100), "\(noticed)")
+      Faults.report("R12", done: "source killed: told", took: noticed, limit: .milliseconds(100))
+      #expect(graph.program.errorText.contains("bottom-left has lost metro:240_bpm"))
+      let status = try graph.status()
+      #expect(status["state"] as? String == "recording")
+      sleep(2)
+      let levels = (try graph.status()["levels"] as? [String: Any])?["microphones"] as? [[String: Any]] ?? []
+      let silent = levels.first { $0["name"] as? String == "bottom-left" }?["peakDB"] as? Double
+      #expect(silent == -150)
+
+      program = try start()
+      try #require(waitUntil(seconds: 5) { graph.hasPort(peer) })
+      let back = ContinuousClock.now
+      try #require(try waitUntil(seconds: 5) { try graph.ports("-c")[microphone] == [peer] })
+      let rewired = ContinuousClock.now - back
+      #expect(rewired <= .milliseconds(500), "\(rewired)")
+      Faults.report("R12", done: "source back: wired again", took: rewired, limit: .milliseconds(500))
+      #expect(waitUntil(seconds: 1) { !sees("has lost") })
+      let stop = try graph.pinna("record", "stop", "--json")
+      #expect(stop.status == 0)
+      let take = try AudioClip(path: path)
+      // More than two seconds of it passed without the source.
+      #expect(take.frames > 96_000 && silences(in: take.channels[0], shortest: 4800).isEmpty)
+      // It takes its time over TERM.
+      program?.signal(SIGKILL)
+      withExtendedLifetime(kept) {}
+    }
+
+    @Test("a connection that somebody takes away stays away")
+    func disconnected() throws {
+      let graph = try LiveGraph(preset: "phone5")
+      let source = try source(graph, to: "pinna:front")
+      usleep(200_000)
+      let ends = ["source:out_1", "pinna:front"]
+      #expect(try Program.run("/usr/bin/jack_disconnect", ["-s", graph.server.name] + ends).status == 0)
+      usleep(600_000)
+      #expect(try graph.ports("-c")["pinna:front"] == [])
+      #expect(try warnings(graph).allSatisfy { !$0.contains("lost") })
+      withExtendedLifetime(source) {}
+    }
+
+    @Test("R14: one that is no sound is muted, named in status, told once, and plays again when it is clean")
+    func garbage() throws {
+      let graph = try LiveGraph(preset: "phone5")
+      var channels = Self.noise
+      channels[2][100] = .nan
+      channels[2][200] = .infinity
+      // Once through; what follows is silence.
+      let player = try graph.player(channels)
+      let name = try graph.microphones()[2]
+      player.start()
+      #expect(try waitUntil(seconds: 1) { try graph.status()["mutedMicrophones"] as? [String] == [name] })
+      #expect(try waitUntil(seconds: 1) { try warnings(graph).contains { $0.hasPrefix("\(name) is muted") } })
+      #expect(try waitUntil(seconds: 3) { try graph.status()["mutedMicrophones"] as? [String] == [] })
+      let told = graph.program.errorText.components(separatedBy: "\(name) is muted").count - 1
+      #expect(told == 1)
+      withExtendedLifetime(player) {}
+    }
+
+    @Test("that is incomplete, dead or twice the same is told once, and stands in status")
+    func suspicious() throws {
+      let graph = try LiveGraph(preset: "phone5")
+      let names = try graph.microphones()
+      #expect(try waitUntil(seconds: 5) { try warnings(graph) == ["no microphone is connected"] })
+      // The third is silent, the fourth what the second is, the fifth not connected.
+      let channels = [Self.noise[0], Self.noise[1], [Float](repeating: 0, count: 48_000), Self.noise[1]]
+      let player = try SignalPlayer(
+        name: "player", server: graph.server.name, channels: channels, repeats: true)
+      #expect(player.connect(to: names.prefix(4).map { "pinna:\($0)" }))
+      player.start()
+      let expected = [
+        "\(names[1]) and \(names[3]) carry the same signal", "\(names[2]) is silent while others are not",
+        "not connected: \(names[4])",
+      ]
+      #expect(try waitUntil(seconds: 8) { try warnings(graph).sorted() == expected.sorted() })
+      for sentence in expected {
+        #expect(graph.program.errorText.components(separatedBy: "pinna: \(sentence)\n").count == 2)
+      }
+      #expect(try graph.pinna("status").output.contains("warning: \(expected[0])"))
+      withExtendedLifetime(player) {}
+    }
+
+    @Test("Every port says what it is, and takes that with it when it goes")
+    func labels() throws {
+      let graph = try LiveGraph(preset: "phone5")
+      func properties(_ port: String) throws -> [String: String] {
+        let listing = try Program.run(
+          "/usr/bin/jack_property", ["-p", "-l", port],
+          environment: graph.home.environment.merging(["JACK_DEFAULT_SERVER": graph.server.name]) { $1 })
+        var found: [String: String] = [:]
+        for line in listing.output.split(separator: "\n") {
+          let parts = line.components(separatedBy: " value: ")
+          guard parts.count == 2, let key = parts[0].split(separator: "/").last else { continue }
+          found[String(key)] = parts[1].components(separatedBy: " type: ")[0]
+        }
+        return found
+      }
+      #expect(
+        try properties("pinna:bottom-right") == [
+          "pretty-name": "Bottom right", "port-group": "Phone with five microphones",
+          "order": "\(try #require(try graph.microphones().firstIndex(of: "bottom-right")))",
+          "icon-name": "audio-input-microphone", "signal-type": "AUDIO",
+        ])
+      for (order, (port, name)) in [("out_left", "Left"), ("out_right", "Right")].enumerated() {
+        #expect(
+          try properties("pinna:\(port)") == [
+            "pretty-name": name, "port-group": "Output", "order": "\(order)",
+            "icon-name": "audio-headphones", "signal-type": "AUDIO",
+          ])
+      }
+      try #require(try graph.pinna("preset", "use", "ring7").status == 0)
+      #expect(try properties("pinna:centre")["pretty-name"] == "Centre")
+      #expect(try graph.pinna("stop").status == 0)
+      #expect(graph.program.wait(seconds: 5)?.status == 0)
+      // Ports that come now get the numbers that ours had.
+      let next = try SignalPlayer(
+        name: "next", server: graph.server.name, channels: (0..<9).map { _ in [0] })
+      for n in 1...9 { #expect(try properties("next:out_\(n)") == [:]) }
+      withExtendedLifetime(next) {}
+    }
+  }
+}

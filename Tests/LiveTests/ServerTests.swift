@@ -1,0 +1,165 @@
+import AudioFiles
+import Foundation
+import JackClient
+import LiveSupport
+import TestSupport
+import Testing
+
+extension LiveTests {
+  @Suite("A server that dies") struct ServerTests {
+    static let noise: [[Float]] = {
+      var noise = SeededNoise(seed: 4)
+      return (0..<5).map { _ in noise.samples(48_000, amplitude: 0.25) }
+    }()
+
+    /// Time until `condition` came true; a minute where it did not.
+    func time(_ condition: () throws -> Bool) rethrows -> Duration {
+      let start = ContinuousClock.now
+      return try waitUntil(seconds: 15, condition) ? .now - start : .seconds(60)
+    }
+
+    /// What of a status is ours to bring back.
+    func settings(_ status: [String: Any]) -> NSDictionary {
+      let keys = [
+        "preset", "device", "dataSource", "polarPattern", "inputOrientation", "preferred", "layout", "gainDB",
+        "muted", "microphones", "inputChannels",
+      ]
+      return status.filter { keys.contains($0.key) } as NSDictionary
+    }
+
+    @Test("R4: is noticed, waited for, and all that was ours comes back; nobody else's connections do")
+    func comesBack() throws {
+      let graph = try LiveGraph(preset: "phone5")
+      var player: SignalPlayer? = try graph.player(Self.noise, repeats: true)
+      var recorder: SignalRecorder? = try graph.recorder(seconds: 10)
+      player?.start()
+      let words = ["--data-source", "front", "--pattern", "cardioid", "--gain", "-6"]
+      try #require(try graph.home.pinna(["set"] + words).status == 0)
+      usleep(200_000)
+      let before = try graph.status()
+      let connections = try graph.ports("-c").filter { $0.key.hasPrefix("pinna:") }
+      #expect(before["server"] as? String == "running")
+      let start = try graph.pinna("record", "start", "--json")
+      let path = try #require(try start.json()["take"] as? String)
+      sleep(1)
+      let frames = try #require((try graph.status()["take"] as? [String: Any])?["frames"] as? Int)
+
+      graph.killServer()
+      let noticed = time { graph.program.errorText.contains("the JACK server has gone") }
+      #expect(noticed <= .milliseconds(50), "\(noticed)")
+      Faults.report("R4", done: "jackd killed: noticed", took: noticed, limit: .milliseconds(50))
+      let finalised = time { FileManager.default.fileExists(atPath: path) }
+      #expect(finalised < .milliseconds(500), "\(finalised)")
+      let take = try AudioClip(path: path)
+      #expect(take.frames >= frames && take.frames > 30_000)
+      #expect(waitUntil(seconds: 1) { graph.program.errorText.contains("\(path): \(take.frames) frames") })
+
+      let gone = try graph.status()
+      #expect(gone["server"] as? String == "gone" && gone["state"] as? String == "stopped")
+      #expect(settings(gone) == settings(before))
+      for request in [["record", "start"], ["set", "--gain", "0"], ["preset", "use", "ring7"]] {
+        let refused = try graph.home.pinna(request)
+        #expect(refused.status == 3 && refused.isOneSentence, "\(refused)")
+        #expect(refused.error.contains("the JACK server has gone"), "\(refused)")
+      }
+      player = nil
+      recorder = nil
+      sleep(1)
+      let up = try graph.restartServer()
+      _ = time { graph.hasPort("pinna:out_right") && graph.hasPort("pinna:top") }
+      let back = ContinuousClock.now - up
+      #expect(back <= .milliseconds(500), "\(back)")
+      Faults.report("R4", done: "jackd back: our ports", took: back, limit: .milliseconds(500))
+      #expect(try waitUntil(seconds: 2) { try graph.status()["server"] as? String == "running" })
+      #expect(try settings(graph.status()) == settings(before))
+
+      // The other ends come back without their connections; ours are made, theirs are not.
+      player = try SignalPlayer(
+        name: "player", server: graph.server.name, channels: Self.noise, repeats: true)
+      recorder = try SignalRecorder(
+        name: "recorder", server: graph.server.name, channels: 3, capacityFrames: 480_000)
+      let wired = try time { try graph.ports("-c").filter { $0.key.hasPrefix("pinna:") } == connections }
+      #expect(wired <= .milliseconds(500), "\(wired)")
+      Faults.report("R4", done: "other ends back: our connections", took: wired, limit: .milliseconds(500))
+      #expect(try graph.ports("-c")["recorder:in_3"] == [])
+      player?.start()
+      #expect(try waitUntil(seconds: 3) { try outputLevel(graph) > -40 })
+      #expect(try graph.pinna("record", "start").status == 0)
+      #expect(try graph.pinna("record", "stop").status == 0)
+      #expect(try graph.pinna("stop").status == 0)
+      #expect(graph.program.wait(seconds: 5)?.status == 0)
+      withExtendedLifetime((player, recorder)) {}
+    }
+
+    func outputLevel(_ graph: LiveGraph) throws -> Double {
+      let outputs = (try graph.status()["levels"] as? [String: Any])?["outputs"] as? [[String: Any]]
+      return outputs?.first?["rmsDB"] as? Double ?? -150
+    }
+
+    @Test("R4: again and again, mute and all, and ends cleanly while there is none")
+    func againAndAgain() throws {
+      let graph = try LiveGraph(preset: "linear8")
+      try #require(try graph.pinna("set", "--mute", "on").status == 0)
+      for period in [64, 1024] {
+        graph.killServer()
+        #expect(try waitUntil(seconds: 2) { try graph.status()["server"] as? String == "gone" })
+        try graph.restartServer(period: period)
+        #expect(try waitUntil(seconds: 2) { try graph.status()["server"] as? String == "running" })
+        let status = try graph.status()
+        #expect(status["period"] as? Int == period)
+        #expect(status["muted"] as? Bool == true && status["preset"] as? String == "linear8")
+      }
+      graph.killServer()
+      #expect(try waitUntil(seconds: 2) { try graph.status()["server"] as? String == "gone" })
+      #expect(try graph.pinna("stop").status == 0)
+      #expect(graph.program.wait(seconds: 5)?.status == 0)
+    }
+
+    @Test("R5: and comes back at another rate gets filters for that rate, and no take has two")
+    func otherRate() throws {
+      let graph = try LiveGraph(preset: "linear8")
+      let start = try graph.pinna("record", "start", "--json")
+      let first = try #require(try start.json()["take"] as? String)
+      usleep(300_000)
+      graph.killServer()
+      #expect(try waitUntil(seconds: 2) { try graph.status()["server"] as? String == "gone" })
+      try graph.restartServer(sampleRate: 16000, period: 256)
+      // The first design for that rate may take a while.
+      let ready = try time { try graph.status()["server"] as? String == "running" }
+      #expect(ready < .seconds(15))
+      let status = try graph.status()
+      #expect(status["sampleRate"] as? Int == 16000 && status["period"] as? Int == 256)
+      let player = try graph.player((0..<8).map { _ in Self.noise[0] }, repeats: true)
+      player.start()
+      #expect(try waitUntil(seconds: 3) { try outputLevel(graph) > -60 })
+      let second = try #require(try graph.pinna("record", "start", "--json").json()["take"] as? String)
+      usleep(300_000)
+      #expect(try graph.pinna("record", "stop").status == 0)
+      let rates = try [first, second].map { try AudioClip(path: $0).sampleRate }
+      #expect(rates == [48000, 16000])
+      Faults.report(
+        "R5", done: "jackd back at 16 kHz: takes before and after", measured: "\(rates) Hz",
+        limit: "one rate each", kept: rates == [48000, 16000])
+      withExtendedLifetime(player) {}
+    }
+
+    @Test("R5: and comes back at a rate that there are no filters for is refused in words, until the next")
+    func unusableRate() throws {
+      let graph = try LiveGraph(preset: "linear8")
+      graph.killServer()
+      #expect(try waitUntil(seconds: 2) { try graph.status()["server"] as? String == "gone" })
+      try graph.restartServer(sampleRate: 4000)
+      #expect(try waitUntil(seconds: 5) { try graph.status()["server"] as? String == "unusable" })
+      let refused = try graph.pinna("record", "start")
+      #expect(refused.status == 3 && refused.isOneSentence && refused.error.contains("4000"), "\(refused)")
+      #expect(graph.program.errorText.contains("4000 Hz"))
+      graph.killServer()
+      #expect(try waitUntil(seconds: 2) { try graph.status()["server"] as? String == "gone" })
+      try graph.restartServer()
+      #expect(try waitUntil(seconds: 2) { try graph.status()["server"] as? String == "running" })
+      Faults.report(
+        "R5", done: "jackd back at 4 kHz", measured: "\"\(refused.error.dropFirst(7).prefix(60))…\"",
+        limit: "a clear refusal", kept: refused.status == 3)
+    }
+  }
+}

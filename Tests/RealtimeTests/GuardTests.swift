@@ -1,0 +1,108 @@
+import Foundation
+import Realtime
+import TestSupport
+import Testing
+
+@Suite("A microphone that sends what is no sound", .serialized) struct GuardTests {
+  static let rate = 48000.0
+  static let garbage: [Float] = [
+    .nan, .signalingNaN, .infinity, -.infinity, 1e6, -1e6, .greatestFiniteMagnitude,
+  ]
+
+  /// Three microphones, of which only the first is ever bad; each passes to both outputs as it is.
+  func engine(period: Int) -> Engine {
+    let engine = Engine(microphones: 3, taps: 64, sampleRate: Self.rate)
+    var filters = [[[Float]]](
+      repeating: [[Float]](repeating: [Float](repeating: 0, count: 64), count: 3), count: 2)
+    for output in 0..<2 { for microphone in 0..<3 { filters[output][microphone][0] = 1 } }
+    engine.start(with: FilterSet(coefficients: filters, channels: 2))
+    engine.prepare(period: period)
+    return engine
+  }
+
+  /// Noise on all three, with `garbage` in the first from frame 1000 to 2000.
+  func signals(_ garbage: Float, seconds: Double = 3) -> (given: [[Float]], noise: [[Float]]) {
+    var random = SeededNoise(seed: 14)
+    let noise = (0..<3).map { _ in random.samples(Int(seconds * Self.rate), amplitude: 0.25) }
+    var given = noise
+    for n in stride(from: 1000, through: 2000, by: 10) { given[0][n] = garbage }
+    return (given, noise)
+  }
+
+  @Test(
+    "R14: never reaches the outputs; the others play on, and it fades back after a clean second",
+    arguments: garbage)
+  func garbageIsMuted(_ garbage: Float) throws {
+    let (given, noise) = signals(garbage)
+    let engine = engine(period: 128)
+    var run = OfflineRun(engine, microphones: given)
+    while run.position < 2048 { run.process(128) }
+    let muted = (0..<3).map { engine.isMuted(microphone: $0) }
+    #expect(muted == [true, false, false])
+    #expect(engine.statistics.rejectedSamples == 101)
+    run.run(total: given[0].count, period: 128)
+    #expect(!engine.isMuted(microphone: 0))
+    #expect(run.left.allSatisfy { $0.isFinite })
+    let others = zip(noise[1], noise[2]).map { $0 + $1 }
+    // Convolution in single precision: well below 1e-5 for three channels of 0.25.
+    func apart(_ range: Range<Int>, from expected: [Float]) -> Float {
+      range.map { (run.left[$0] - expected[$0]).magnitude }.max()!
+    }
+    let all = zip(others, noise[0]).map { $0 + $1 }
+    #expect(apart(0..<1000, from: all) < 1e-5)
+    // Silent from the first bad sample until a second after the last; whole again 20 ms later.
+    #expect(apart(1000..<2000 + 48_000, from: others) < 1e-5)
+    #expect(apart(2001 + 48_960..<given[0].count, from: all) < 1e-5)
+    // No step in between: a fade of 20 ms moves by less than a fiftieth of the amplitude in 0.2 ms.
+    let fade = (50_000..<50_961).map { (run.left[$0] - others[$0]) / noise[0][$0] }
+    let steps = zip(fade, fade.dropFirst()).enumerated().filter {
+      noise[0][50_000 + $0.offset].magnitude > 0.02
+    }
+    #expect(steps.allSatisfy { ($0.element.1 - $0.element.0).magnitude < 0.02 })
+    if garbage == .infinity {
+      Faults.report(
+        "R14", done: "infinity on one microphone: frames that were not finite", measured: "0", limit: "0",
+        kept: run.left.allSatisfy { $0.isFinite })
+    }
+  }
+
+  @Test("R14: passes the same samples whatever the period", arguments: [16, 100, 441, 4096])
+  func periods(_ period: Int) throws {
+    let (given, _) = signals(.nan)
+    let outputs = [128, period].map { period in
+      var run = OfflineRun(engine(period: period), microphones: given)
+      run.run(total: given[0].count, period: period)
+      return run.left
+    }
+    let apart = zip(outputs[0], outputs[1]).map { ($0 - $1).magnitude }.max()!
+    // One transform's rounding against another's, of a peak of 0.75.
+    #expect(apart <= 1e-6, "\(apart)")
+  }
+
+  @Test(
+    "R14: costs at most a tenth more than sound",
+    arguments: [.nan, .leastNormalMagnitude / 300, 1e6] as [Float])
+  func cost(_ garbage: Float) throws {
+    var random = SeededNoise(seed: 3)
+    let filters = random.filters(microphones: 8, taps: 512)
+    let noise = (0..<8).map { _ in random.samples(128 * 400, amplitude: 0.25) }
+    var bad = noise
+    bad[0] = bad[0].indices.map { $0 % 3 == 0 ? garbage : noise[0][$0] }
+    if garbage.isSubnormal { bad[0] = bad[0].map { _ in garbage } }
+    func quickest(_ signals: [[Float]]) -> Duration {
+      let engine = Engine(microphones: 8, taps: 512, sampleRate: Self.rate)
+      engine.start(with: FilterSet(coefficients: filters, channels: 2))
+      engine.prepare(period: 128)
+      var run = OfflineRun(engine, microphones: signals)
+      return ContinuousClock().measure { for _ in 0..<400 { run.process(128) } }
+    }
+    // In turn, and of each the quickest: other programs use the machine, too.
+    var times: (sound: Duration, bad: Duration) = (.seconds(10), .seconds(10))
+    for _ in 0..<15 { times = (min(times.sound, quickest(noise)), min(times.bad, quickest(bad))) }
+    let ratio = times.bad / times.sound
+    #expect(ratio <= 1.1, "\(ratio)")
+    Faults.report(
+      "R14", done: "\(garbage) on one of 8 microphones: time against sound",
+      measured: String(format: "%.2f ×", ratio), limit: "≤ 1.1 ×", kept: ratio <= 1.1)
+  }
+}
