@@ -32,7 +32,7 @@ public struct FilterSets: Sendable {
     let offered = bank.offered(of: device)
     if let refusal = bank.refusals.first(where: { $0.filterCase == wanted }) {
       throw Unsupported(
-        "data source \(source.name) of \(device.name) does not offer \(wanted.patternWords): \(refusal.reason); it offers "
+        "data source \(source.name) of \(device.name) does not offer \(wanted.words): \(refusal.reason); it offers "
           + (try offered.dataSource(named: source.name)).offer)
     }
     let filterCase = try offered.filterCase(for: selection)
@@ -51,7 +51,7 @@ public struct FilterSets: Sendable {
 
 extension FilterCase {
   /// "stereo in portrait"
-  fileprivate var patternWords: String {
+  fileprivate var words: String {
     polarPattern.rawValue + (inputOrientation.map { " in \($0.rawValue)" } ?? "")
   }
 }

@@ -48,7 +48,7 @@ public struct Report: Codable, Hashable, Sendable {
     for coefficients in bank.cases {
       guard let view = device.view(of: coefficients.filterCase) else {
         throw DesignError(
-          "\(device.name) has no case \(coefficients.filterCase.words), which \(bank.device) has filters for; "
+          "\(device.name) has no case \(coefficients.filterCase.title), which \(bank.device) has filters for; "
             + "design them again")
       }
       cases.append((view, coefficients.taps))
@@ -98,7 +98,7 @@ public struct Report: Codable, Hashable, Sendable {
 
 extension FilterCase {
   /// "Back stereo in landscapeLeft"
-  package var words: String {
+  var title: String {
     "\(dataSource) \(polarPattern.rawValue)" + (inputOrientation.map { " in \($0.rawValue)" } ?? "")
   }
 }
