@@ -52,19 +52,24 @@ let package = Package(
 
     .target(
       name: "TestSupport", dependencies: ["Acoustics", "AudioFiles", "Realtime"], path: "Tests/Support",
-      exclude: ["Live"]),
+      exclude: ["Live", "Figures"]),
     // Apart, so that sanitizer runs of the realtime tests build no JACK.
     .target(
       name: "LiveSupport", dependencies: ["CJack", "Control", "JackClient", "TestSupport"],
       path: "Tests/Support/Live"),
-    // Apart from the tests: `make figures` takes a minute.
+    // The table of figures, for the tests on a coarse mesh and for `make figures`, which takes a minute.
+    .target(
+      name: "FigureSupport", dependencies: ["FilterDesign", "Acoustics"], path: "Tests/Support/Figures"),
     .executableTarget(
-      name: "figures", dependencies: ["FilterDesign", "Session", "Acoustics"], path: "Tests/Figures"),
+      name: "figures", dependencies: ["FilterDesign", "FigureSupport", "Session", "Acoustics"],
+      path: "Tests/Figures"),
     .testTarget(name: "RealtimeTests", dependencies: ["Realtime", "TestSupport"]),
     .testTarget(
       name: "FilterDesignTests",
       // The tool is what reads SOFA files.
-      dependencies: ["pinna", "FilterDesign", "Session", "Acoustics", "AudioFiles", "TestSupport"]),
+      dependencies: [
+        "pinna", "FilterDesign", "FigureSupport", "Session", "Acoustics", "AudioFiles", "TestSupport",
+      ]),
     .testTarget(name: "SessionTests", dependencies: ["Session", "Acoustics", "TestSupport"]),
     .testTarget(
       name: "SimulationTests",

@@ -1,3 +1,4 @@
+import FigureSupport
 import FilterDesign
 import Foundation
 import Session

@@ -1,5 +1,6 @@
 import Acoustics
 import FilterDesign
+import Session
 import TestSupport
 
 /// Banks that several tests look at, designed once. `phone5` is in the free field, as the goldens are.
@@ -10,9 +11,16 @@ enum Banks {
   static let ring7 = Designed(TestDevices.ring7())
   static let linear8 = Designed(TestDevices.linear8())
   static let pair = Designed(TestDevices.pair())
+  static let phone3 = Designed(shipped("phone3"))
+  static let phone4 = Designed(shipped("phone4"))
+  static let glasses8 = Designed(shipped("glasses8"))
 
   static func named(_ name: String) -> Designed {
     ["phone5": phone5, "ring7": ring7, "linear8": linear8, "pair": pair][name]!
+  }
+
+  private static func shipped(_ name: String) -> Device {
+    try! PresetLibrary(folders: [repositoryFolder + "/Presets"]).device(named: name)
   }
 
   struct Designed: Sendable {

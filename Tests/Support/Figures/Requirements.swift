@@ -3,7 +3,7 @@ import FilterDesign
 
 extension Requirement {
   /// The rows of section 6 of the acoustics page, as the project set them for itself.
-  static let all: [Requirement] =
+  package static let all: [Requirement] =
     mono("cardioid, front/back pair of a phone", "phone3", "Front", .cardioid) { row in
       [
         row(.directivityIndex, 250...1000, .atLeast(4.5), nil),

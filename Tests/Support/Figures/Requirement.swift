@@ -2,13 +2,13 @@ import Acoustics
 import FilterDesign
 
 /// What a figure has to be.
-enum Bound: CustomStringConvertible {
+package enum Bound: CustomStringConvertible, Sendable {
   case atLeast(Double)
   case atMost(Double)
   case within(ClosedRange<Double>)
 
   /// How far inside the bound `value` lies; negative outside.
-  func margin(_ value: Double) -> Double {
+  package func margin(_ value: Double) -> Double {
     switch self {
     case .atLeast(let limit): value - limit
     case .atMost(let limit): limit - value
@@ -16,7 +16,7 @@ enum Bound: CustomStringConvertible {
     }
   }
 
-  var description: String {
+  package var description: String {
     switch self {
     case .atLeast(let limit): "≥ \(plain(limit))"
     case .atMost(let limit): "≤ \(plain(limit))"
@@ -26,36 +26,36 @@ enum Bound: CustomStringConvertible {
 }
 
 /// Two decimals at most.
-func plain(_ value: Double) -> String {
+package func plain(_ value: Double) -> String {
   let rounded = (value * 100).rounded() / 100
   return rounded == rounded.rounded() ? String(Int(rounded)) : String(rounded)
 }
 
 /// A row of the table of figures: one figure of some cases of one preset's device.
-struct Requirement {
-  enum Quantity {
+package struct Requirement: Sendable {
+  package enum Quantity: Sendable {
     case number(Figure)
     /// In the octaves whose centres lie in the range, in hertz.
     case octaves(OctaveFigure, ClosedRange<Int>)
   }
 
-  let item: String
-  let preset: String
-  let quantity: Quantity
-  var must: Bound?
-  var aim: Bound?
+  package let item: String
+  package let preset: String
+  package let quantity: Quantity
+  package var must: Bound?
+  package var aim: Bound?
   /// Which cases the row is about.
-  let cases: @Sendable (FilterCase) -> Bool
+  package let cases: @Sendable (FilterCase) -> Bool
 
   /// Value, its mean loss, and where it was found: the one nearest to missing `bound`.
-  struct Reached {
-    let value: Double
-    let loss: Double?
-    let place: String
+  package struct Reached: Sendable {
+    package let value: Double
+    package let loss: Double?
+    package let place: String
   }
 
   /// Nil where a case or a figure is missing.
-  func worst(in report: Report) -> Reached? {
+  package func worst(in report: Report) -> Reached? {
     guard let bound = must ?? aim else { return nil }
     var found: [Reached] = []
     for one in report.cases where cases(one.filterCase) {
@@ -78,7 +78,7 @@ struct Requirement {
     return found.min { bound.margin($0.value) < bound.margin($1.value) }
   }
 
-  var figureName: String {
+  package var figureName: String {
     switch quantity {
     case .number(let figure): figure.rawValue
     case .octaves(let figure, let range):
