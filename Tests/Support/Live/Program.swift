@@ -33,8 +33,15 @@ public final class Program {
     process.arguments = arguments
     if let environment { process.environment = environment }
     process.standardInput = FileHandle.nullDevice
-    process.standardOutput = try Self.file(files, "output")
-    process.standardError = try Self.file(files, "error")
+    let (output, error) = (try Self.file(files, "output"), try Self.file(files, "error"))
+    process.standardOutput = output
+    process.standardError = error
+    // The child has its own from now on. Left open they add up, and past a thousand descriptors Process.run reads
+    // beyond the listing of them and crashes.
+    defer {
+      try? output.close()
+      try? error.close()
+    }
     try process.run()
   }
 
