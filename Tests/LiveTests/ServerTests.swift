@@ -46,10 +46,10 @@ extension LiveTests {
 
       graph.killServer()
       let noticed = time { graph.program.errorText.contains("the JACK server has gone") }
-      #expect(noticed <= .milliseconds(50), "\(noticed)")
+      #expect(noticed <= Faults.patience(.milliseconds(50)), "\(noticed)")
       Faults.report("R4", done: "jackd killed: noticed", took: noticed, limit: .milliseconds(50))
       let finalised = time { FileManager.default.fileExists(atPath: path) }
-      #expect(finalised < .milliseconds(500), "\(finalised)")
+      #expect(finalised < Faults.patience(.milliseconds(500)), "\(finalised)")
       let take = try AudioClip(path: path)
       #expect(take.frames >= frames && take.frames > 30_000)
       #expect(waitUntil(seconds: 1) { graph.program.errorText.contains("\(path): \(take.frames) frames") })
@@ -68,7 +68,7 @@ extension LiveTests {
       let up = try graph.restartServer()
       _ = time { graph.hasPort("pinna:out_right") && graph.hasPort("pinna:top") }
       let back = ContinuousClock.now - up
-      #expect(back <= .milliseconds(500), "\(back)")
+      #expect(back <= Faults.patience(.milliseconds(500)), "\(back)")
       Faults.report("R4", done: "jackd back: our ports", took: back, limit: .milliseconds(500))
       #expect(try waitUntil(seconds: 2) { try graph.status()["server"] as? String == "running" })
       #expect(try settings(graph.status()) == settings(before))
@@ -79,7 +79,7 @@ extension LiveTests {
       recorder = try SignalRecorder(
         name: "recorder", server: graph.server.name, channels: 3, capacityFrames: 480_000)
       let wired = try time { try graph.ports("-c").filter { $0.key.hasPrefix("pinna:") } == connections }
-      #expect(wired <= .milliseconds(500), "\(wired)")
+      #expect(wired <= Faults.patience(.milliseconds(500)), "\(wired)")
       Faults.report("R4", done: "other ends back: our connections", took: wired, limit: .milliseconds(500))
       #expect(try graph.ports("-c")["recorder:in_3"] == [])
       player?.start()

@@ -11,6 +11,10 @@ public enum Faults {
     ProcessInfo.processInfo.environment[variable].flatMap(Double.init) ?? (areHeavy ? heavy : quick)
   }
 
+  /// How long something promised within `limit` may take: `make faults` holds the promise; on the shared machines
+  /// of `make test` ten times as long still shows that it happens, and by itself.
+  public static func patience(_ limit: Duration) -> Duration { areHeavy ? limit : limit * 10 }
+
   /// - Parameters:
   ///   - promise: its number in reliability.md.
   ///   - done: what was done to Pinna.
