@@ -10,6 +10,9 @@ public final class ControlSocket {
   private let path: String
   /// Packets that were no plain OSC message.
   public private(set) var droppedPackets = 0
+  /// Answers that found their sender's queue full.
+  private var unsent: [(packet: [UInt8], sender: Sender, deadline: ContinuousClock.Instant)] = []
+  private static let unsentLimit = 64
 
   /// The address of a sender, to answer to.
   public struct Sender: Sendable {
@@ -51,6 +54,7 @@ public final class ControlSocket {
   /// The next request, waiting for one up to `milliseconds`, or until `wake` is readable. Packets that are no plain
   /// OSC message are dropped, and counted.
   public func receive(milliseconds: Int32, or wake: Int32 = -1) -> (message: OSCMessage?, sender: Sender)? {
+    retry()
     var polls = [descriptor, wake].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
     guard Glibc.poll(&polls, 2, milliseconds) > 0, polls[0].revents != 0 else { return nil }
     var buffer = [UInt8](repeating: 0, count: OSCShape.longestPacket + 4)
@@ -78,17 +82,35 @@ public final class ControlSocket {
   /// An answer leaves through a socket of its own: what a sender leaves unread counts against the socket that
   /// sent it, and would in the end keep everyone else's answers back. Only a sender that connected its socket to
   /// ours hears nobody else, and is answered from ours.
+  ///
+  /// A sender whose queue is full (ten packets, as Linux comes) is tried again for a second, whenever requests are
+  /// looked for.
   public func send(_ message: OSCMessage, to sender: Sender) {
     guard sender.length > MemoryLayout<sa_family_t>.size else { return }
+    let packet = message.packet
+    guard !sendNow(packet, to: sender), unsent.count < Self.unsentLimit else { return }
+    unsent.append((packet, sender, .now + .seconds(1)))
+  }
+
+  /// Tries again what found a queue full.
+  private func retry() {
+    guard !unsent.isEmpty else { return }
+    let now = ContinuousClock.now
+    unsent.removeAll { sendNow($0.packet, to: $0.sender) || now > $0.deadline }
+  }
+
+  /// False where the sender's queue is full.
+  private func sendNow(_ packet: [UInt8], to sender: Sender) -> Bool {
     let own = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     defer { close(own) }
-    let packet = message.packet
-    withUnsafePointer(to: sender.address) { pointer in
+    return withUnsafePointer(to: sender.address) { pointer in
       pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
         let flags = Int32(MSG_DONTWAIT | MSG_NOSIGNAL)
-        if sendto(own, packet, packet.count, flags, $0, sender.length) < 0, errno == EPERM {
-          _ = sendto(descriptor, packet, packet.count, flags, $0, sender.length)
+        if sendto(own, packet, packet.count, flags, $0, sender.length) >= 0 { return true }
+        if errno == EPERM, sendto(descriptor, packet, packet.count, flags, $0, sender.length) >= 0 {
+          return true
         }
+        return errno != EAGAIN
       }
     }
   }
