@@ -13,6 +13,8 @@ public struct BandlimitedSignal: Sendable {
   private static let halfWidth = 34
   /// Kaiser's β for 95 dB.
   private static let beta = 0.1102 * (95 - 8.7)
+  /// Steps of the table of kernels from one sample to the next.
+  private static let tableSize = 512
   private let samples: [Double]
 
   public init(samples: [Float], sampleRate: Int) {
@@ -47,6 +49,31 @@ public struct BandlimitedSignal: Sendable {
       }
     }
     return result
+  }
+
+  /// The signal at any times, in seconds after the first sample, for an output of `rate`: a sound whose source moves.
+  ///
+  /// Kernels come from a table, between whose entries they are interpolated; that costs less than 1e-5 of them.
+  public func sampled(rate: Int, at times: [Double]) -> [Float] {
+    precondition(rate > 0)
+    let cutoff = min(1, Double(rate) / Double(sampleRate))
+    let reach = Int((Double(Self.halfWidth) / cutoff).rounded(.up))
+    let table = (0...Self.tableSize).map {
+      Self.kernel(fraction: Double($0) / Double(Self.tableSize), cutoff: cutoff, reach: reach)
+    }
+    return times.map { time in
+      let position = time * Double(sampleRate)
+      guard abs(position) < 1e15 else { return 0 }
+      let whole = position.rounded(.down)
+      let entry = (position - whole) * Double(Self.tableSize)
+      let low = min(Int(entry), Self.tableSize - 1)
+      let part = entry - Double(low)
+      let first = Int(whole) - reach + 1
+      guard first < frames, first + 2 * reach > 0 else { return 0 }
+      return Float(
+        (1 - part) * Self.dot(table[low], samples, from: first)
+          + part * Self.dot(table[low + 1], samples, from: first))
+    }
   }
 
   /// Weights of the samples `1 - reach ... reach` around the whole sample before the wanted time.

@@ -9,27 +9,31 @@ import Realtime
 /// Only the body is in here. How much earlier a sound reaches one microphone than another stays the business of
 /// `PlaneWave`, which knows no manifold, so that a wrong sign or axis of the designs is heard.
 struct Diffraction {
-  /// Shape `[direction][microphone][tap]`; the first `early` taps come before time zero, where the filter that
-  /// ends the band rings.
-  private let responses: [[[Float]]]
+  private let device: Device
+  private let manifold: any ArrayManifold
+  private let sampleRate: Int
+  /// Taps before time zero, where the filter that ends the band rings.
   let early: Int
   let taps: Int
 
   /// - Parameters:
   ///   - device: whose body is solved, on a finer mesh than that of its designs.
-  ///   - directions: towards the sounds, in the device frame.
   ///   - progress: called with what part of a box is solved, 0…1, from any thread, one call at a time.
   /// - Returns: nil for a device without a body.
-  init?(
-    device: Device, directions: [Direction], sampleRate: Int, progress: (@Sendable (Double) -> Void)?
-  ) throws(DesignError) {
+  init?(device: Device, sampleRate: Int, progress: (@Sendable (Double) -> Void)?) throws(DesignError) {
     if case .free = device.body { return nil }
-    let manifold = try referenceManifold(for: device, progress: progress)
-    let size = Self.size(device.body, sampleRate: sampleRate)
+    self.device = device
+    self.sampleRate = sampleRate
+    manifold = try referenceManifold(for: device, progress: progress)
+    taps = Self.size(device.body, sampleRate: sampleRate)
+    early = taps / 4
+  }
+
+  /// Impulse responses to sounds from `directions`, of the device frame: shape `[direction][microphone][tap]`.
+  func responses(from directions: [Direction]) -> [[[Float]]] {
+    let size = taps
     let frequencies = (0...size / 2).map { Double($0) * Double(sampleRate) / Double(size) }
     let grid = manifold.responses(from: directions.map(\.vector), frequencies: frequencies)
-    early = size / 4
-    taps = size
     let transform = FourierTransform(size: size)
     let (re, im) = (AlignedMemory(count: size), AlignedMemory(count: size))
     defer {
@@ -37,10 +41,8 @@ struct Diffraction {
       re.free()
       im.free()
     }
-    var responses: [[[Float]]] = []
-    for (d, direction) in directions.enumerated() {
-      var channels: [[Float]] = []
-      for (m, microphone) in device.microphones.enumerated() {
+    return directions.enumerated().map { d, direction in
+      device.microphones.enumerated().map { m, microphone in
         let lead = PlaneWave.lead(at: microphone.position, from: direction)
         for (k, frequency) in frequencies.enumerated() {
           let shift = Complex(
@@ -55,17 +57,9 @@ struct Diffraction {
         }
         // The bin at half the rate has no imaginary part, as the band ends there.
         transform.forward(im.floats, re.floats)
-        channels.append((0..<size).map { re.floats[$0] })
+        return (0..<size).map { re.floats[$0] }
       }
-      responses.append(channels)
     }
-    self.responses = responses
-  }
-
-  /// What the microphone hears where `wave` is the free field there.
-  /// - Parameter wave: from `early - taps + 1` frames before the first frame wanted to `early` after the last.
-  func heard(_ wave: [Float], direction: Int, microphone: Int) -> [Float] {
-    BlockConvolution.valid(wave, responses[direction][microphone])
   }
 
   /// Sound goes around the body a few times; a power of two.

@@ -1,11 +1,8 @@
 import Acoustics
 import AudioFiles
-import Dispatch
-import FilterDesign
 import Glibc
-import Synchronization
 
-/// Talkers around a device, far away and standing still; nothing but the device's body is in their way.
+/// Talkers around a device, in the open or in a room, and noise.
 public struct Scene: Sendable {
   /// The longest scene, in seconds.
   public static let longest = 300.0
@@ -13,26 +10,71 @@ public struct Scene: Sendable {
   public static let sampleRates = 8000...192_000
   /// Samples that a scene may fill in all channels together: 1 GiB.
   private static let sampleLimit = 1 << 28
+  /// Seconds that all voices, their reflections and the waves of diffuse noise may last together, one that moves
+  /// counting five times: about five minutes of work.
+  private static let waveLimit = 15_000.0
 
   public let title: String
   public let device: Device
   public let talkers: [Talker]
+  public let room: Room?
+  public let noise: SceneNoise
 
-  public init(title: String, device: Device, talkers: [Talker]) {
+  public init(
+    title: String, device: Device, talkers: [Talker], room: Room? = nil, noise: SceneNoise = SceneNoise()
+  ) {
     self.title = title
     self.device = device
     self.talkers = talkers
+    self.room = room
+    self.noise = noise
   }
 
-  /// Seconds until the last talker has finished.
-  public var duration: Double { talkers.map(\.end).max() ?? 0 }
+  /// Seconds until the last talker has finished, and the last reflection has arrived.
+  public var duration: Double { voices.map { $0.talker.end + $0.farthest / speedOfSound }.max() ?? 0 }
 
-  /// What the device's microphones hear, a channel each, from the scene's beginning to the last talker's end.
-  /// It is the plain sum of the voices: see `AudioClip.overload(names:)` for when that is too much.
+  /// What the device's microphones hear, a channel each, from the scene's beginning to its end.
+  /// It is the plain sum of the voices and the noise: see `AudioClip.overload(names:)` for when that is too much.
+  /// Equal scenes make equal signals.
   /// - Parameter progress: called with what part of a box is solved, 0…1, from any thread, one call at a time.
   public func microphones(
     sampleRate: Int, progress: (@Sendable (Double) -> Void)? = nil
   ) throws(SceneError) -> AudioClip {
+    let count = try checkedLength(sampleRate)
+    let seconds = Double(count) / Double(sampleRate)
+    let waves = voices + noise.talkers(seconds: seconds).map { Wave($0) }
+    let work = waves.reduce(0) { $0 + $1.talker.voice.duration * ($1.talker.path.isStill ? 1 : 5) }
+    guard work <= Self.waveLimit else {
+      throw SceneError(
+        "the scene has \(Int(work)) s of sound to follow, reflections and noise included, and "
+          + "\(Int(Self.waveLimit)) s is the most; lower the order of the room, or shorten it")
+    }
+    let body: Diffraction?
+    do {
+      body = try Diffraction(device: device, sampleRate: sampleRate, progress: progress)
+    } catch {
+      throw SceneError(error.description)
+    }
+    let listeners = Listeners(device: device, rate: sampleRate, count: count, body: body)
+    listeners.hear(still: waves.filter(\.talker.path.isStill))
+    for wave in waves where !wave.talker.path.isStill { listeners.hear(moving: wave) }
+    return AudioClip(
+      sampleRate: sampleRate,
+      channels: listeners.signals.enumerated().map { m, heard in
+        var channel = heard
+        noise.addSensorNoise(to: &channel, microphone: m)
+        return channel
+      })
+  }
+
+  /// Every way that a talker's voice takes to the device.
+  private var voices: [Wave] {
+    let images = room.map { $0.images.map(Optional.some) } ?? [nil]
+    return talkers.flatMap { talker in images.map { Wave(talker, image: $0) } }
+  }
+
+  /// Frames of the scene.
+  private func checkedLength(_ sampleRate: Int) throws(SceneError) -> Int {
     guard Self.sampleRates.contains(sampleRate) else {
       throw SceneError(
         "a scene cannot be heard at \(sampleRate) Hz; use a rate from \(Self.sampleRates.lowerBound) to "
@@ -45,54 +87,7 @@ public struct Scene: Sendable {
     guard count * device.microphones.count <= Self.sampleLimit else {
       throw SceneError("the scene fills more than 1 GiB at \(sampleRate) Hz; shorten it, or lower the rate")
     }
-    let directions = Array(Set(talkers.map(\.direction)))
-    let diffraction: Diffraction?
-    do {
-      diffraction = try Diffraction(
-        device: device, directions: directions, sampleRate: sampleRate, progress: progress)
-    } catch {
-      throw SceneError(error.description)
-    }
-    let channels = Mutex([[Float]](repeating: [], count: device.microphones.count))
-    DispatchQueue.concurrentPerform(iterations: device.microphones.count) { m in
-      var sum = [Float](repeating: 0, count: count)
-      for talker in talkers {
-        talker.add(
-          to: &sum, at: device.microphones[m].position, rate: sampleRate, early: diffraction?.early ?? 0,
-          taps: diffraction?.taps ?? 1
-        ) { wave in
-          diffraction?.heard(wave, direction: directions.firstIndex(of: talker.direction)!, microphone: m)
-            ?? wave
-        }
-      }
-      channels.withLock { [sum] in $0[m] = sum }
-    }
-    return AudioClip(sampleRate: sampleRate, channels: channels.withLock { $0 })
-  }
-}
-
-extension Talker {
-  /// How long before its start and after its end a voice may still be heard, in seconds: 5 m of array, and the
-  /// ends of the interpolation at 8 kHz.
-  private static let margin = 0.03
-
-  /// Adds what a microphone at `position` hears of this talker.
-  /// - Parameters:
-  ///   - early, taps: of the body's impulse responses.
-  ///   - body: what the body makes of the free field, which is given `taps - 1` frames more.
-  fileprivate func add(
-    to sum: inout [Float], at position: Position, rate: Int, early: Int, taps: Int,
-    body: ([Float]) -> [Float]
-  ) {
-    let margin = Self.margin + Double(taps) / Double(rate)
-    let first = max(0, Int(((start - margin) * Double(rate)).rounded(.down)))
-    let last = min(sum.count, Int(((end + margin) * Double(rate)).rounded(.up)))
-    guard first < last else { return }
-    let wave = PlaneWave(signal: voice, from: direction).heard(
-      at: position, rate: rate, count: last - first + taps - 1,
-      start: Double(first + early - taps + 1) / Double(rate) - start)
-    let amplitude = Float(gain.amplitude)
-    for (n, value) in body(wave).enumerated() { sum[first + n] += amplitude * value }
+    return count
   }
 }
 

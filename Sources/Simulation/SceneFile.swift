@@ -16,8 +16,17 @@ extension Scene {
   /// talkers:
   ///   - {voice: hello.wav, from: left}                       # or azimuth: 90, or direction: [-1, 0, 0]
   ///   - {voice: noise, azimuth: -30, elevation: 10, start: 1.2, gain: -6, seconds: 2}
+  ///   - voice: hello.wav                                     # walks from the left to the right, 2 m away
+  ///     path: [{at: 0, azimuth: 90, distance: 2}, {at: 3, azimuth: -90, distance: 2}]
+  /// room:                                                    # metres along the listener's forward, left, up
+  ///   size: [5, 4, 2.6]
+  ///   device: [2, 2, 1.2]                                    # from the corner behind, right, below
+  ///   absorption: 0.3                                        # of energy; or {front: 0.3, back: …, floor: …}
+  ///   order: 3
+  /// noise: {sensor: -80, diffuse: -50}                       # dB of full scale, RMS
   /// ```
-  /// Azimuths and elevations are in degrees, positive to the left and upwards; paths are relative to the file.
+  /// Azimuths and elevations are in degrees, positive to the left and upwards; positions, `[forward, left, up]`, and
+  /// distances in metres; files are relative to the scene's.
   /// - Throws: `DescriptionError`.
   public init(file path: String, library: PresetLibrary) throws {
     try self.init(reader: YAMLReader(path: path), folder: Self.folder(of: path), library: library)
@@ -29,10 +38,12 @@ extension Scene {
   }
 
   private init(reader: YAMLReader, folder: String, library: PresetLibrary) throws(DescriptionError) {
-    let fields = try reader.fields(["title", "device", "facing", "talkers"])
+    let fields = try reader.fields(["title", "device", "facing", "talkers", "room", "noise"])
     let title = try fields.required("title", example: "My scene").string()
     let device = try fields.required("device", example: "phone5").device { try library.device(named: $0) }
     let frame = try fields.optional("facing")?.headFrame(of: device)
+    let room = try fields.optional("room")?.room(facing: frame)
+    let noise = try fields.optional("noise")?.noise() ?? SceneNoise()
     let listed = try fields.required("talkers", example: "[{voice: hello.wav, direction: [1, 0, 0]}]")
     let elements = try listed.list()
     guard (1...Self.talkerLimit).contains(elements.count) else {
@@ -40,37 +51,21 @@ extension Scene {
     }
     var talkers: [Talker] = []
     for element in elements {
-      talkers.append(try element.talker(seed: UInt64(talkers.count + 1), facing: frame, folder: folder))
+      talkers.append(
+        try element.talker(seed: UInt64(talkers.count + 1), facing: frame, room: room, folder: folder))
       guard talkers.reduce(0, { $0 + $1.voice.duration }) <= Self.voiceLimit else {
         throw element.failure("makes the voices longer than \(Int(Self.voiceLimit)) s together; shorten them")
       }
     }
-    self.init(title: title, device: device, talkers: talkers)
-    guard duration <= Self.longest else {
-      throw listed.failure("take \(Int(duration)) s together; keep the scene to \(Int(Self.longest)) s")
+    self.init(title: title, device: device, talkers: talkers, room: room, noise: noise)
+    let end = talkers.map(\.end).max() ?? 0
+    guard end <= Self.longest else {
+      throw listed.failure("take \(Int(end)) s together; keep the scene to \(Int(Self.longest)) s")
     }
   }
 
   private static func folder(of path: String) -> String {
     path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
-  }
-}
-
-/// The directions that words name, as a listener sees them.
-enum Bearing: String, NamedWord {
-  case front, left, right, back, above, below
-
-  static let kind = "direction"
-
-  func direction(in frame: HeadFrame) -> Direction {
-    switch self {
-    case .front: frame.forward
-    case .left: frame.left
-    case .right: frame.right
-    case .back: frame.forward.opposite
-    case .above: frame.up
-    case .below: frame.up.opposite
-    }
   }
 }
 
@@ -89,16 +84,14 @@ extension YAMLReader {
     return frame
   }
 
-  fileprivate func talker(seed: UInt64, facing frame: HeadFrame?, folder: String) throws(DescriptionError)
-    -> Talker
+  fileprivate func talker(seed: UInt64, facing frame: HeadFrame?, room: Room?, folder: String)
+    throws(DescriptionError) -> Talker
   {
-    let fields = try fields([
-      "voice", "seconds", "direction", "azimuth", "elevation", "from", "start", "gain",
-    ])
+    let fields = try fields(["voice", "seconds", "start", "gain"] + Self.placeKeys)
     let voice = try fields.required("voice", example: "hello.wav").voice(
       seconds: fields.optional("seconds"), seed: seed, folder: folder)
     return Talker(
-      voice: voice, direction: try talkerDirection(fields, facing: frame),
+      voice: voice, path: try path(fields, facing: frame, in: room),
       start: try fields.optional("start")?.number(in: 0...Scene.longest, unit: "s") ?? 0,
       gain: Decibels(try fields.optional("gain")?.number(in: Preset.gainRange, unit: "dB") ?? 0))
   }
@@ -119,26 +112,14 @@ extension YAMLReader {
     }
   }
 
-  /// Exactly one of `direction`, `azimuth` (with `elevation`) and `from`.
-  private func talkerDirection(_ fields: YAMLFields, facing frame: HeadFrame?) throws(DescriptionError)
-    -> Direction
-  {
-    let ways = ["direction", "azimuth", "from"].compactMap(fields.optional)
-    guard let way = ways.first, ways.count == 1 else {
-      throw failure(
-        "has \(ways.isEmpty ? "none" : "several") of direction, azimuth and from; write one of them")
+  /// `{sensor: DB, diffuse: DB}`
+  fileprivate func noise() throws(DescriptionError) -> SceneNoise {
+    let fields = try fields(["sensor", "diffuse"])
+    func level(_ key: String) throws(DescriptionError) -> Decibels? {
+      try fields.optional(key).map { (value) throws(DescriptionError) in
+        Decibels(try value.number(in: -150...0, unit: "dB"))
+      }
     }
-    if let elevation = fields.optional("elevation"), fields.optional("azimuth") == nil {
-      throw elevation.failure("goes with azimuth; remove it, or write azimuth too")
-    }
-    if fields.optional("direction") != nil { return try way.direction() }
-    guard let frame else {
-      throw way.failure(
-        "needs a listener; add \"facing: {dataSource: NAME, inputOrientation: portrait}\" to the scene")
-    }
-    if fields.optional("from") != nil { return try way.word(Bearing.self).direction(in: frame) }
-    return frame.direction(
-      azimuth: .degrees(try way.number(in: -360...360, unit: "degrees")),
-      elevation: .degrees(try fields.optional("elevation")?.number(in: -90...90, unit: "degrees") ?? 0))
+    return SceneNoise(sensor: try level("sensor"), diffuse: try level("diffuse"))
   }
 }

@@ -36,6 +36,12 @@ enum Voice {
 
   /// White Gaussian noise of 0.1 (-20 dB) RMS at 48 kHz; equal seeds make equal noise.
   static func noise(seconds: Double, seed: UInt64) -> BandlimitedSignal {
+    BandlimitedSignal(
+      samples: gaussian(count: Int(seconds * 48000), amplitude: 0.1, seed: seed), sampleRate: 48000)
+  }
+
+  /// White Gaussian noise of `amplitude` RMS; equal seeds make equal noise.
+  static func gaussian(count: Int, amplitude: Double, seed: UInt64) -> [Float] {
     var state = seed
     /// SplitMix64, into (0, 1].
     func uniform() -> Double {
@@ -45,9 +51,8 @@ enum Voice {
       z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
       return (Double((z ^ (z >> 31)) >> 11) + 1) / 0x1p53
     }
-    let samples = (0..<Int(seconds * 48000)).map { _ in
-      Float(0.1 * (-2 * log(uniform())).squareRoot() * cos(2 * .pi * uniform()))
+    return (0..<count).map { _ in
+      Float(amplitude * (-2 * log(uniform())).squareRoot() * cos(2 * .pi * uniform()))
     }
-    return BandlimitedSignal(samples: samples, sampleRate: 48000)
   }
 }

@@ -81,6 +81,11 @@ import Testing
         "title: Two\ndevice: phone5\nfacing: {dataSource: Back, inputOrientation: portrait}\ntalkers:\n"
           + "  - {voice: noise, azimuth: -30, elevation: 10, start: 1.2, gain: -6, seconds: 0.01}\n"
           + "  - {voice: noise, from: left, seconds: 0.01}\n",
+        "title: Three\ndevice: ring7\nfacing: {dataSource: Front, inputOrientation: portrait}\n"
+          + "room: {size: [6, 4.5, 2.7], device: [3, 2.2, 0.8], absorption: 0.4, order: 2}\n"
+          + "noise: {diffuse: -60, sensor: -75}\ntalkers:\n"
+          + "  - voice: noise\n    seconds: 0.01\n"
+          + "    path: [{at: 0, position: [1, 1, 0]}, {at: 4, position: [1.5, -1, 0.5]}]\n",
       ])
     }
     var mutation = Mutation(seed: Self.seed, corpus: corpus, words: Self.yamlWords)
