@@ -41,7 +41,7 @@ let package = Package(
     .target(
       name: "Control",
       dependencies: [
-        "CLiblo", "Acoustics", "FilterDesign", "Session", "Realtime", "JackClient", "Recording",
+        "CLiblo", "Acoustics", "AudioFiles", "FilterDesign", "Session", "Realtime", "JackClient", "Recording",
       ]),
     .executableTarget(
       name: "pinna",
@@ -55,7 +55,7 @@ let package = Package(
       exclude: ["Live", "Figures"]),
     // Apart, so that sanitizer runs of the realtime tests build no JACK.
     .target(
-      name: "LiveSupport", dependencies: ["CJack", "Control", "JackClient", "TestSupport"],
+      name: "LiveSupport", dependencies: ["CJack", "Control", "JackClient", "Recording", "TestSupport"],
       path: "Tests/Support/Live"),
     // The table of figures, for the tests on a coarse mesh and for `make figures`, which takes a minute.
     .target(
@@ -70,6 +70,8 @@ let package = Package(
       dependencies: [
         "pinna", "FilterDesign", "FigureSupport", "Session", "Acoustics", "AudioFiles", "TestSupport",
       ]),
+    .testTarget(
+      name: "RecordingTests", dependencies: ["Recording", "AudioFiles", "Realtime", "TestSupport"]),
     .testTarget(name: "SessionTests", dependencies: ["Session", "Acoustics", "TestSupport"]),
     .testTarget(
       name: "SimulationTests",
@@ -83,8 +85,8 @@ let package = Package(
     .testTarget(
       name: "LiveTests",
       dependencies: [
-        "pinna", "LiveSupport", "TestSupport", "Simulation", "Session", "Control", "JackClient", "AudioFiles",
-        "Acoustics",
+        "pinna", "LiveSupport", "TestSupport", "Simulation", "Session", "Control", "JackClient", "Recording",
+        "AudioFiles", "Acoustics",
       ]),
     .testTarget(
       name: "FuzzTests",

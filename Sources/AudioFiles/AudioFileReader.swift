@@ -1,4 +1,5 @@
 import CSndfile
+import Glibc
 
 /// An audio file of any format that libsndfile knows, read as 32-bit float.
 public final class AudioFileReader {
@@ -40,6 +41,13 @@ public final class AudioFileReader {
     [Float](unsafeUninitializedCapacity: count * channels) { buffer, filled in
       let got = sf_readf_float(file, buffer.baseAddress!, sf_count_t(count))
       filled = Int(max(0, got)) * channels
+    }
+  }
+
+  /// The next frames are those from `frame` on.
+  public func seek(toFrame frame: Int) throws(AudioFileError) {
+    guard sf_seek(file, sf_count_t(frame), Int32(SEEK_SET)) == frame else {
+      throw AudioFileError("cannot find frame \(frame) in \(path)")
     }
   }
 
@@ -92,7 +100,7 @@ public struct AudioClip: Sendable {
   /// Writes the clip as 32-bit float WAV, whole or not at all.
   public func write(wav path: String) throws(AudioFileError) {
     let writer = try AudioFileWriter(
-      path: path, format: .floatWAV, channels: channels.count, sampleRate: sampleRate)
+      path: path, channels: channels.count, sampleRate: sampleRate)
     var interleaved = [Float](repeating: 0, count: frames * channels.count)
     for (c, channel) in channels.enumerated() {
       for (n, sample) in channel.enumerated() { interleaved[n * channels.count + c] = sample }

@@ -114,7 +114,7 @@ public final class Controller {
         stride(from: 0, to: words.count, by: 2).map { (words[$0], words[$0 + 1]) }, reply: reply)
     case .setOne(let key): try processor.set([(key, words[0])], reply: reply)
     case .usePreset: try processor.usePreset(words[0], reply: reply)
-    case .recordStart: try processor.startTake(folder: TakeFolder(path: words.first), reply: reply)
+    case .recordStart: try processor.startTake(TakeRequest(words: words), reply: reply)
     case .recordStop: try processor.stopTake(reply: reply)
     case .stop:
       ended = processor.finishTake()

@@ -13,9 +13,17 @@ public struct OSCMethod: Sendable {
   let action: Action
   private let counts: ClosedRange<Int>
   /// Arguments come in groups of so many.
-  private var group: Int { if case .set = action { 2 } else { 1 } }
+  private var group: Int {
+    switch action {
+    case .set, .recordStart: 2
+    default: 1
+    }
+  }
 
-  func takes(_ count: Int) -> Bool { counts.contains(count) && count % group == 0 }
+  func takes(_ count: Int) -> Bool {
+    if case .recordStart = action, count == 1 { return true }
+    return counts.contains(count) && count % group == 0
+  }
 
   init(_ path: String, _ arguments: String, _ counts: ClosedRange<Int>, _ effect: String, _ action: Action) {
     self.path = path
@@ -38,8 +46,8 @@ public struct OSCMethod: Sendable {
     OSCMethod("/pinna/set/mute", "on or off", 1...1, "fade out or in", .setOne("mute")),
     OSCMethod("/pinna/preset/use", "a string", 1...1, "change to a preset", .usePreset),
     OSCMethod(
-      "/pinna/record/start", "nothing, or a folder", 0...1, "start a take; changes are refused until it ends",
-      .recordStart),
+      "/pinna/record/start", "nothing, a folder, or pairs of strings (dir, raw, format)", 0...10,
+      "start a take; changes are refused until it ends", .recordStart),
     OSCMethod("/pinna/record/stop", "no arguments", 0...0, "end the take", .recordStop),
     OSCMethod("/pinna/stop", "no arguments", 0...0, "end the processor, finalising a take", .stop),
   ]

@@ -86,8 +86,11 @@ extension Processor {
     for event in client.tend(&wiring) {
       switch event {
       case .lost(let wire):
+        take?.note("\(wire.port) has lost \(wire.peer)")
         warn("\(wire.port) has lost \(wire.peer); it is connected again when that is back")
-      case .restored(let wire): restored.append("\(wire.port) to \(wire.peer)")
+      case .restored(let wire):
+        take?.note("\(wire.port) is connected to \(wire.peer) again")
+        restored.append("\(wire.port) to \(wire.peer)")
       }
     }
     if !restored.isEmpty { warn("connected again: \(restored.sorted().joined(separator: ", "))") }

@@ -27,6 +27,10 @@ extension Processor {
         .map(\.element),
       rejectedSamples: statistics.rejectedSamples, clippedSamples: statistics.clippedSamples,
       unpreparedPeriods: statistics.unpreparedPeriods, droppedPackets: droppedPackets,
-      take: take.map { .init(path: $0.path, frames: $0.frames, channels: $0.channels, fault: $0.fault) })
+      take: take.map {
+        .init(
+          path: $0.path, frames: $0.frames, channels: $0.plan.outputs, fault: $0.fault,
+          secondsLeft: $0.secondsLeft)
+      })
   }
 }

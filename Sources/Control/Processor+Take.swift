@@ -1,14 +1,18 @@
+import Acoustics
+import AudioFiles
+import FilterDesign
 import Foundation
 import Recording
 
 /// Takes: begun and ended through the same queue as every change.
 extension Processor {
-  func startTake(folder: TakeFolder, reply: @escaping Reply) throws {
+  func startTake(_ request: TakeRequest, reply: @escaping Reply) throws {
     try refuseDuringTake()
     try refuseDuringSwap()
-    let writer = try TakeWriter(
-      folder: folder, preset: wanted.preset, channels: wanted.selection.polarPattern.channels,
-      sampleRate: client.sampleRate)
+    let plan = TakePlan(
+      outputs: wanted.selection.polarPattern.channels, sampleRate: client.sampleRate,
+      options: request.options, setup: TakeSetup(wanted, sets.bank), preRoll: engine.preRoll)
+    let writer = try TakeWriter(folder: request.folder, plan: plan)
     do {
       keep(try engine.beginTake(into: writer.ring), .takeBegin, reply)
     } catch {
@@ -62,9 +66,46 @@ extension Processor {
     if let fault = result.fault {
       reply?(Answer(.incompleteTake, "the take \(result.path) is incomplete: \(fault)"))
     } else {
-      reply?(
-        Answer(.done, json(TakeAnswer(take: result.path, channels: take.channels, frames: result.frames))))
+      reply?(Answer(.done, json(TakeAnswer(result))))
     }
     return result
+  }
+}
+
+/// What `record start` asks for, as words: dir, raw, format.
+struct TakeRequest {
+  var folder = TakeFolder(path: nil)
+  var options = TakeOptions()
+
+  /// One word is a folder; more are pairs of key and value.
+  init(words: [String]) throws {
+    if words.count == 1 { folder = TakeFolder(path: words[0]) }
+    guard words.count > 1 else { return }
+    for (key, value) in stride(from: 0, to: words.count - 1, by: 2).map({ (words[$0], words[$0 + 1]) }) {
+      switch key {
+      case "dir": folder = TakeFolder(path: value)
+      case "raw": options.raw = try Switch(word: value) == .on
+      case "format": options.encoding = try SampleEncoding(word: value)
+      default: throw UnknownWord(kind: "setting of a take", word: key, known: Self.keys)
+      }
+    }
+  }
+
+  static let keys = ["dir", "raw", "format"]
+}
+
+extension SampleEncoding: NamedWord {
+  public static let kind = "format"
+}
+
+extension TakeSetup {
+  init(_ setting: Setting, _ bank: FilterBank) {
+    self.init(
+      preset: setting.preset, device: setting.device.name, dataSource: setting.selection.dataSource,
+      polarPattern: setting.selection.polarPattern.rawValue,
+      inputOrientation: setting.selection.inputOrientation.rawValue,
+      layout: setting.layout.map { Layout(left: $0.left.rawValue, right: $0.right.rawValue) },
+      gainDB: setting.gain.value, muted: setting.muted, microphones: bank.microphones,
+      latencyFrames: bank.delayFrames)
   }
 }

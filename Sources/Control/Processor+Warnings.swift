@@ -7,9 +7,8 @@ extension Processor {
       _ = warnings.update([], now: .now)
       return
     }
-    for sentence in warnings.update(wiringSuspicions + signalSuspicions + systemSuspicions, now: .now) {
-      warn(sentence)
-    }
+    let suspicions = wiringSuspicions + signalSuspicions + systemSuspicions + takeSuspicions
+    for sentence in warnings.update(suspicions, now: .now) { warn(sentence) }
   }
 
   private var wiringSuspicions: [Warnings.Suspicion] {
@@ -46,6 +45,19 @@ extension Processor {
         .init(sentence: "\(names[a]) and \(names[b]) carry the same signal", patience: .seconds(2)))
     }
     return found
+  }
+
+  private var takeSuspicions: [Warnings.Suspicion] {
+    guard let take else { return [] }
+    if let fault = take.fault {
+      return [.init(sentence: "nothing of the take reaches the disk any more: \(fault)", patience: .zero)]
+    }
+    // A sentence for each step, so that each is told once.
+    let steps = [(10, "10 seconds"), (60, "a minute"), (600, "10 minutes")]
+    guard let seconds = take.secondsLeft, let step = steps.first(where: { seconds < $0.0 }) else { return [] }
+    return [
+      .init(sentence: "the disk has room for less than \(step.1) of this take", patience: .zero)
+    ]
   }
 
   private var systemSuspicions: [Warnings.Suspicion] {

@@ -169,8 +169,7 @@ public final class Processor {
       ended?.reply?(Answer(.refused, recordingReason))
     case .takeBegan(let ticket, _):
       guard let ended = pending.removeValue(forKey: ticket.number), let take else { return }
-      ended.reply?(
-        Answer(.done, json(TakeAnswer(take: take.path, channels: take.channels, muted: inForce.muted))))
+      ended.reply?(Answer(.done, json(TakeAnswer(take, muted: inForce.muted))))
     case .takeEnded(let ticket, let begun, _):
       pending[ticket.number] = nil
       let unbegun = pending.removeValue(forKey: begun.number)

@@ -35,6 +35,8 @@ struct StatusReport: Encodable {
     let channels: Int
     /// Why nothing reaches the disk any more.
     let fault: String?
+    /// How long the disk has room for.
+    let secondsLeft: Int?
   }
 
   let state: String

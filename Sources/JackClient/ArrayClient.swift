@@ -45,6 +45,7 @@ public final class ArrayClient: Sendable {
     let connection = try JackConnection(name: name, server: server, listener: listener)
     self.connection = connection
     self.trampoline = trampoline
+    trampoline.follow(connection.client, sampleRate: connection.sampleRate)
     self.shared = shared
     left = PortHandle(try connection.registerPort(Self.outputNames[0], .output))
     right = PortHandle(try connection.registerPort(Self.outputNames[1], .output))

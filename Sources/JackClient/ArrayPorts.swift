@@ -39,7 +39,7 @@ final class ArrayPorts: @unchecked Sendable {
   }
 
   @_noLocks @_noAllocation
-  func process(_ frames: UInt32) {
+  func process(_ frames: UInt32, _ timing: Timing) {
     guard let leftBuffer = RealtimeCalls.buffer(left, frames),
       let rightBuffer = RealtimeCalls.buffer(right, frames)
     else { return }
@@ -50,7 +50,8 @@ final class ArrayPorts: @unchecked Sendable {
     }
     let buffers = UnsafePointer(buffers)
     callbackEngine._withUnsafeGuaranteedRef {
-      $0.process(Period(frames: Int(frames), inputs: buffers, left: leftBuffer, right: rightBuffer))
+      $0.process(
+        Period(frames: Int(frames), inputs: buffers, left: leftBuffer, right: rightBuffer, timing: timing))
     }
   }
 }

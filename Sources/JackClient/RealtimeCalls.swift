@@ -15,6 +15,10 @@ enum RealtimeCalls {
     _unsafePerformance { jack_last_frame_time(client) }
   }
 
+  /// The monotonic clock.
+  @_noLocks @_noAllocation
+  static func microseconds() -> Int { _unsafePerformance { Int(pinna_microseconds()) } }
+
   @_noLocks @_noAllocation
   static func enter() { _unsafePerformance { pinna_realtime_enter() } }
 

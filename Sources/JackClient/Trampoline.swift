@@ -4,7 +4,8 @@ import Synchronization
 
 /// What JACK's process callback jumps to: finds the ports in force and runs their engine.
 final class Trampoline: @unchecked Sendable {
-  // Unchecked: `current` belongs to the control thread that calls `replace`; the callback reads `ports`.
+  // Unchecked: `current` belongs to the control thread that calls `replace`, `timeline` to the callback; the callback
+  // reads `ports`.
 
   /// Address of the `ArrayPorts` in force; 0 for none.
   private let ports = Atomic<UInt>(0)
@@ -14,8 +15,17 @@ final class Trampoline: @unchecked Sendable {
   let freewheeling = Atomic<Bool>(false)
   let outputs = Mutex<[PortHandle]>([])
   private var current: ArrayPorts?
+  /// Callback only.
+  private var timeline = Timeline(sampleRate: 1)
+  private var client: OpaquePointer?
   /// What a callback that stands still may yet use, and the call after which it does not.
   private var retired: [(ports: ArrayPorts, free: Int)] = []
+
+  /// Whose time is followed; before the first call.
+  func follow(_ client: OpaquePointer, sampleRate: Int) {
+    self.client = client
+    timeline = Timeline(sampleRate: sampleRate)
+  }
 
   /// JACK's realtime thread.
   func run(_ frames: UInt32) {
@@ -27,9 +37,16 @@ final class Trampoline: @unchecked Sendable {
 
   @_noLocks @_noAllocation
   private func process(_ frames: UInt32) {
+    var timing = Timing(microseconds: RealtimeCalls.microseconds())
+    if freewheeling.load(ordering: .relaxed) {
+      timeline.forget()
+    } else if let client {
+      timing = timeline.advance(
+        frameTime: RealtimeCalls.frameTime(client), microseconds: timing.microseconds, frames: Int(frames))
+    }
     // Acquiring: what the control thread built is there before we use it.
     if let address = UnsafeRawPointer(bitPattern: ports.load(ordering: .acquiring)) {
-      Unmanaged<ArrayPorts>.fromOpaque(address)._withUnsafeGuaranteedRef { $0.process(frames) }
+      Unmanaged<ArrayPorts>.fromOpaque(address)._withUnsafeGuaranteedRef { $0.process(frames, timing) }
     }
     calls.wrappingAdd(1, ordering: .releasing)
   }

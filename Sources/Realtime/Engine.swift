@@ -28,12 +28,20 @@ public final class Engine: @unchecked Sendable {
   let counters = EngineCounters()
   let meters: Meters
   private let microphoneGuard: MicrophoneGuard
+  /// What a take can reach back to; of no length where it is not wanted.
+  public let preRoll: PreRoll
+  /// The same, for the callback, which counts no references.
+  private let past: Unmanaged<PreRoll>
 
   // Control side only.
   let control = Locked(ControlSide())
 
-  /// - Parameter fadeFrames: length of every crossfade; nil for 20 ms. 0 switches fades off, for tests.
-  public init(microphones: Int, taps: Int, sampleRate: Double, fadeFrames: Int? = nil) {
+  /// - Parameters:
+  ///   - fadeFrames: length of every crossfade; nil for 20 ms. 0 switches fades off, for tests.
+  ///   - preRollFrames: how far a take can reach back.
+  public init(
+    microphones: Int, taps: Int, sampleRate: Double, fadeFrames: Int? = nil, preRollFrames: Int = 0
+  ) {
     self.microphones = microphones
     self.taps = taps
     self.sampleRate = sampleRate
@@ -43,6 +51,8 @@ public final class Engine: @unchecked Sendable {
     history.initialize(to: InputHistory(microphones: microphones, taps: taps))
     fade = Crossfade(frames: fadeFrames ?? Int((0.02 * sampleRate).rounded()))
     microphoneGuard = MicrophoneGuard(microphones: microphones, sampleRate: sampleRate)
+    preRoll = PreRoll(microphones: microphones, capacityFrames: preRollFrames)
+    past = .passUnretained(preRoll)
     meters = Meters(channels: microphones + 2, sampleRate: sampleRate)
   }
 
@@ -62,8 +72,9 @@ public final class Engine: @unchecked Sendable {
   @_noLocks @_noAllocation
   public func process(_ period: borrowing Period) {
     adoptConvolver(period.frames)
+    noteTiming(period.timing)
     applyControl()
-    beginFadeOrTake()
+    beginFadeOrTake(period.timing)
     let rejected = history.pointee.append(
       period.inputs, frames: period.frames, guard: microphoneGuard)
     convolve(period)
@@ -164,10 +175,12 @@ public final class Engine: @unchecked Sendable {
 
   /// At the start of a period: the change that waited, or else the take that waited for it.
   @_noLocks @_noAllocation
-  private func beginFadeOrTake() {
+  private func beginFadeOrTake(_ timing: Timing) {
     beginFade()
     guard state.pointee.next == nil, case .armed(let ticket, let ring) = state.pointee.take else { return }
     state.pointee.take = .recording(ticket, ring)
+    let preRoll = past._withUnsafeGuaranteedRef { $0.hold() }
+    ring._withUnsafeGuaranteedRef { $0.begin(preRoll: preRoll, microseconds: timing.microseconds) }
     counters.recording.store(true, ordering: .relaxed)
     reports.push(.takeBegan(ticket, frame: state.pointee.frame))
   }
@@ -271,13 +284,33 @@ public final class Engine: @unchecked Sendable {
     meters.advance(frames: period.frames)
   }
 
+  /// Time that passed without us belongs to a running take, and parts what is kept for the next.
+  @_noLocks @_noAllocation
+  private func noteTiming(_ timing: Timing) {
+    guard timing.skippedFrames > 0 || timing.pausedMicroseconds > 0 else { return }
+    guard case .recording(_, let ring) = state.pointee.take else {
+      return past._withUnsafeGuaranteedRef { $0.reset() }
+    }
+    if timing.pausedMicroseconds > 0 {
+      ring._withUnsafeGuaranteedRef { $0.pause(microseconds: timing.pausedMicroseconds) }
+    }
+    if timing.skippedFrames > 0 { ring._withUnsafeGuaranteedRef { $0.skip(timing.skippedFrames) } }
+  }
+
   @_noLocks @_noAllocation
   private func record(_ period: borrowing Period) {
-    guard case .recording(_, let ring) = state.pointee.take else { return }
+    guard !period.timing.isRepeat else { return }
     let left = UnsafePointer(period.left)
     let right = UnsafePointer(period.right)
+    let inputs = period.inputs
     let frames = period.frames
-    ring._withUnsafeGuaranteedRef { $0.write(left: left, right: right, frames: frames) }
+    if case .recording(_, let ring) = state.pointee.take {
+      ring._withUnsafeGuaranteedRef { $0.write(left: left, right: right, inputs: inputs, frames: frames) }
+    } else if state.pointee.next == nil {
+      past._withUnsafeGuaranteedRef { $0.append(left: left, right: right, inputs: inputs, frames: frames) }
+    } else {
+      past._withUnsafeGuaranteedRef { $0.reset() }
+    }
   }
 
   @_noLocks @_noAllocation

@@ -17,7 +17,7 @@ public struct OfflineRun {
   }
 
   /// One period of `frames`. The engine must have been prepared for it.
-  public mutating func process(_ frames: Int) {
+  public mutating func process(_ frames: Int, timing: Timing = Timing()) {
     let count = microphones.count
     let start = position
     var inputs = [Float](repeating: 0, count: count * frames)
@@ -31,7 +31,7 @@ public struct OfflineRun {
         pointers.withUnsafeBufferPointer {
           let period = Period(
             frames: frames, inputs: $0.baseAddress!, left: output.baseAddress!,
-            right: output.baseAddress! + frames)
+            right: output.baseAddress! + frames, timing: timing)
           RealtimeContext.run { engine.process(period) }
         }
       }

@@ -5,15 +5,17 @@ public struct Period: ~Copyable {
   public let inputs: UnsafePointer<UnsafePointer<Float>?>
   public let left: UnsafeMutablePointer<Float>
   public let right: UnsafeMutablePointer<Float>
+  public let timing: Timing
 
   @_noLocks @_noAllocation
   public init(
     frames: Int, inputs: UnsafePointer<UnsafePointer<Float>?>, left: UnsafeMutablePointer<Float>,
-    right: UnsafeMutablePointer<Float>
+    right: UnsafeMutablePointer<Float>, timing: Timing = Timing()
   ) {
     self.frames = frames
     self.inputs = inputs
     self.left = left
     self.right = right
+    self.timing = timing
   }
 }

@@ -1,34 +1,57 @@
 import Synchronization
 
-/// A stretch of a take that never reached the ring; silence takes its place.
+/// A place in a take where time passed and no sound came.
 public struct TakeGap: Hashable, Sendable, BitwiseCopyable {
-  /// Frame of the take at which the gap begins.
+  public enum Cause: String, Sendable, BitwiseCopyable, Codable {
+    /// The disk did not keep up, and the ring was full.
+    case disk
+    /// The server played on while Pinna stood still.
+    case stall
+    /// The server stood still: no frames existed, and none are missing.
+    case server
+  }
+
+  /// Frame at which it begins, from the first one that the callback wrote.
   public let start: Int
+  /// Length, in frames that silence takes the place of.
   public let frames: Int
+  public let cause: Cause
+  /// Of the server's stall, beyond what its frames account for.
+  public let microseconds: Int
 }
 
-/// Frames of one take on their way from the callback to the disk thread: whole frames in order, and where some
-/// had to be left out, exactly how many.
+/// Frames of one take on their way from the callback to the disk thread: whole frames in order, outputs first, then
+/// microphones, so that both stay in step; and where some had to be left out, exactly how many.
 public final class TakeRing: @unchecked Sendable {
   // Unchecked: one producer (the callback), one consumer (the disk thread); the cursors order their accesses.
 
-  public let channels: Int
+  /// 1 or 2: left, or left and right.
+  public let outputs: Int
+  public let microphones: Int
+  public var channels: Int { outputs + microphones }
   public let capacityFrames: Int
+  private let width: Int
   private let samples: AlignedMemory
   private let cursor: RingCursor
   private let gapCursor: RingCursor
   private let gaps: UnsafeMutablePointer<TakeGap>
+  private let begun = Atomic<Bool>(false)
   private let finished = Atomic<Bool>(false)
   private let lost = Atomic<Int>(0)
   // Callback only: length of the take so far, and frames of it that are still to be put down as a gap.
   private var length = 0
   private var missing = 0
+  private var missingCause = TakeGap.Cause.disk
+  // Written by the callback before `begun`.
+  private var origin = (preRoll: 0, microseconds: 0)
   private static let mostGaps = 256
 
-  public init(channels: Int, capacityFrames: Int) {
-    self.channels = channels
+  public init(outputs: Int, microphones: Int = 0, capacityFrames: Int) {
+    self.outputs = outputs
+    self.microphones = microphones
     self.capacityFrames = capacityFrames
-    samples = AlignedMemory(count: channels * capacityFrames)
+    width = outputs + microphones
+    samples = AlignedMemory(count: width * capacityFrames)
     cursor = RingCursor(capacity: capacityFrames)
     gapCursor = RingCursor(capacity: Self.mostGaps)
     gaps = .allocate(capacity: Self.mostGaps)
@@ -42,30 +65,50 @@ public final class TakeRing: @unchecked Sendable {
   /// Room for whole frames; the freewheeling caller waits for it.
   public func freeFrames() -> Int { cursor.free() }
 
-  /// Callback: appends one period; all of it, or a gap of its length.
+  // MARK: Callback
+
+  /// The next frame is the first.
   @_noLocks @_noAllocation
-  func write(left: UnsafePointer<Float>, right: UnsafePointer<Float>, frames: Int) {
-    var room = cursor.free() >= frames
-    if missing > 0, gapCursor.free() == 0 { room = false }
-    guard room else {
-      missing &+= frames
-      lost.store(lost.load(ordering: .relaxed) &+ frames, ordering: .relaxed)
-      return
-    }
+  func begin(preRoll: Int, microseconds: Int) {
+    origin = (preRoll, microseconds)
+    begun.store(true, ordering: .releasing)
+  }
+
+  /// Appends one period; all of it, or a gap of its length. A microphone without a buffer is silent.
+  @_noLocks @_noAllocation
+  func write(
+    left: UnsafePointer<Float>, right: UnsafePointer<Float>, inputs: UnsafePointer<UnsafePointer<Float>?>,
+    frames: Int
+  ) {
+    // The last places for gaps are kept for pauses and for the end.
+    var hasRoom = cursor.free() >= frames
+    if missing > 0, gapCursor.free() <= 2 { hasRoom = false }
+    guard hasRoom else { return miss(frames, .disk) }
     putDownGap()
-    var at = cursor.writeIndex()
-    var n = 0
-    while n < frames {
-      samples.floats[at &* channels] = left[n]
-      if channels > 1 { samples.floats[at &* channels &+ 1] = right[n] }
-      at = at &+ 1 == capacityFrames ? 0 : at &+ 1
-      n &+= 1
+    put(left, 0, frames)
+    if outputs > 1 { put(right, 1, frames) }
+    var microphone = 0
+    while microphone < microphones {
+      put(inputs[microphone], outputs &+ microphone, frames)
+      microphone &+= 1
     }
     length &+= frames
     cursor.produced(frames)
   }
 
-  /// Callback: the last frame has been written.
+  /// The server played `frames` that the callback never saw.
+  @_noLocks @_noAllocation
+  func skip(_ frames: Int) { miss(frames, .stall) }
+
+  /// The server stood still.
+  @_noLocks @_noAllocation
+  func pause(microseconds: Int) {
+    putDownGap()
+    guard missing == 0, gapCursor.free() > 1 else { return }
+    put(TakeGap(start: length, frames: 0, cause: .server, microseconds: microseconds))
+  }
+
+  /// The last frame has been written.
   @_noLocks @_noAllocation
   func finish() {
     putDownGap()
@@ -73,17 +116,45 @@ public final class TakeRing: @unchecked Sendable {
   }
 
   @_noLocks @_noAllocation
+  private func put(_ source: UnsafePointer<Float>?, _ channel: Int, _ frames: Int) {
+    var at = cursor.writeIndex()
+    var n = 0
+    while n < frames {
+      samples.floats[at &* width &+ channel] = if let source { source[n] } else { 0 }
+      at = at &+ 1 == capacityFrames ? 0 : at &+ 1
+      n &+= 1
+    }
+  }
+
+  @_noLocks @_noAllocation
+  private func miss(_ frames: Int, _ cause: TakeGap.Cause) {
+    if missing > 0, missingCause != cause, gapCursor.free() > 2 { putDownGap() }
+    if missing == 0 { missingCause = cause }
+    missing &+= frames
+    lost.store(lost.load(ordering: .relaxed) &+ frames, ordering: .relaxed)
+  }
+
+  @_noLocks @_noAllocation
   private func putDownGap() {
     guard missing > 0, gapCursor.free() > 0 else { return }
-    gaps[gapCursor.writeIndex()] = TakeGap(start: length, frames: missing)
-    gapCursor.produced(1)
+    put(TakeGap(start: length, frames: missing, cause: missingCause, microseconds: 0))
     length &+= missing
     missing = 0
   }
 
+  @_noLocks @_noAllocation
+  private func put(_ gap: TakeGap) {
+    gaps[gapCursor.writeIndex()] = gap
+    gapCursor.produced(1)
+  }
+
   // MARK: Disk thread
 
-  /// Frames that found no room.
+  /// Frames of pre-roll that stand before the first one, and when that was played, on the monotonic clock; nil until
+  /// then.
+  public var start: (preRoll: Int, microseconds: Int)? { begun.load(ordering: .acquiring) ? origin : nil }
+
+  /// Frames that are silence.
   public var lostFrames: Int { lost.load(ordering: .relaxed) }
 
   /// Whether the callback has written its last frame. Ask before draining: what was written before is then there.

@@ -1,5 +1,6 @@
 import Control
 import Foundation
+import Recording
 
 /// Names of files to write, as users type them.
 enum OutputPath {
@@ -30,6 +31,11 @@ enum OutputPath {
   static func absolute(_ path: String) throws(Failure) -> String {
     guard !path.isEmpty else { throw Failure(.usage, "the name of the folder is empty; give one") }
     return path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
+  }
+
+  /// The same, with symbolic links and .. followed as far as there is something.
+  static func withoutLinks(_ path: String) throws(Failure) -> String {
+    TakeFolder.resolve(try absolute(path))
   }
 }
 

@@ -52,28 +52,6 @@ extension Verb {
     try ask(arguments, OSCMessage("/pinna/stop")) { _ in "stopped" }
   }
 
-  static let recordStart = Verb(
-    name: "record start", summary: "start a take; nothing may change until it ends",
-    options: [
-      Option("--dir", "DIR", "folder for the take (default: pinna in the music folder)"), nameOption,
-      jsonOption,
-    ]
-  ) { arguments in
-    // The running Pinna may have another working folder.
-    let folder = try arguments["--dir"].map(OutputPath.absolute)
-    return try ask(arguments, OSCMessage("/pinna/record/start", folder.map { [.string($0)] } ?? [])) {
-      "recording \($0.string("take"))" + ($0.boolean("muted") ? ": silence, for the outputs are muted" : "")
-    }
-  }
-
-  static let recordStop = Verb(
-    name: "record stop", summary: "end the take and finalise it", options: [nameOption, jsonOption]
-  ) { arguments in
-    try ask(arguments, OSCMessage("/pinna/record/stop")) {
-      "\($0.string("take")): \($0.integer("frames")) frames, \($0.integer("channels")) channel(s)"
-    }
-  }
-
   static let presetUse = Verb(
     name: "preset use", operands: ["NAME"], summary: "change the running Pinna to a preset",
     options: [nameOption, jsonOption]

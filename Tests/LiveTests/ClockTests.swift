@@ -56,7 +56,7 @@ extension LiveTests {
       func setClock(_ seconds: Int) throws { try home.folder.write("\(seconds)\n", to: "clock") }
       try setClock(0)
       let graph = try LiveGraph(
-        preset: "phone5", home: home,
+        preset: "phone5", synchronous: true, home: home,
         environment: ["LD_PRELOAD": library, "PINNA_CLOCK_FILE": home.folder.path + "/clock"])
       var names = Set<String>()
       var worst = 0.0

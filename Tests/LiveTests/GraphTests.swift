@@ -1,6 +1,7 @@
 import AudioFiles
 import Foundation
 import LiveSupport
+import Recording
 import TestSupport
 import Testing
 
@@ -67,7 +68,7 @@ extension LiveTests {
 
     @Test("S22: a server that dies during a take ends pinna run --no-reconnect with 3, and the take is whole")
     func serverDies() throws {
-      let graph = try LiveGraph(preset: "phone5", options: ["--no-reconnect"])
+      let graph = try LiveGraph(preset: "phone5", synchronous: true, options: ["--no-reconnect"])
       let player = try graph.player(Self.loop, repeats: true)
       player.start()
       let start = try graph.pinna("record", "start", "--json")
@@ -83,8 +84,11 @@ extension LiveTests {
       let take = try AudioClip(path: path)
       #expect(take.frames >= frames && take.frames > 30_000)
       #expect(outcome.error.contains("\(path): \(take.frames) frames"), "\(outcome)")
-      let names = try FileManager.default.contentsOfDirectory(atPath: graph.home.takesFolder)
-      #expect(names == [URL(filePath: path).lastPathComponent])
+      let sidecar = try Sidecar.read(path.replacing(".wav", with: ".json"))
+      #expect(sidecar.frames == take.frames && sidecar.state == .complete)
+      let names = try FileManager.default.contentsOfDirectory(atPath: graph.home.takesFolder).sorted()
+      let name = URL(filePath: path).lastPathComponent
+      #expect(names == [name.replacing(".wav", with: ".json"), name])
       #expect(try graph.pinna("status").status == 4)
       withExtendedLifetime(player) {}
     }

@@ -71,8 +71,8 @@ extension LiveTests {
       #expect(rewired <= Faults.patience(.milliseconds(500)), "\(rewired)")
       Faults.report("R12", done: "source back: wired again", took: rewired, limit: .milliseconds(500))
       #expect(waitUntil(seconds: 1) { !sees("has lost") })
-      let stop = try graph.pinna("record", "stop", "--json")
-      #expect(stop.status == 0)
+      let sidecar = try graph.stopTake(path)
+      #expect(sidecar.events.contains { $0.what == "bottom-left has lost metro:240_bpm" })
       let take = try AudioClip(path: path)
       // More than two seconds of it passed without the source.
       #expect(take.frames > 96_000 && silences(in: take.channels[0], shortest: 4800).isEmpty)

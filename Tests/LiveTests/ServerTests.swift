@@ -2,6 +2,7 @@ import AudioFiles
 import Foundation
 import JackClient
 import LiveSupport
+import Recording
 import TestSupport
 import Testing
 
@@ -52,7 +53,15 @@ extension LiveTests {
       #expect(finalised < Faults.patience(.milliseconds(500)), "\(finalised)")
       let take = try AudioClip(path: path)
       #expect(take.frames >= frames && take.frames > 30_000)
-      #expect(waitUntil(seconds: 1) { graph.program.errorText.contains("\(path): \(take.frames) frames") })
+      // On a busy machine the server leaves Pinna out of a period.
+      try #require(
+        waitUntil(seconds: 1) {
+          FileManager.default.fileExists(atPath: path.replacing(".wav", with: ".json"))
+        })
+      let first = try Sidecar.read(path.replacing(".wav", with: ".json"))
+      #expect(first.frames == take.frames && first.gaps.allSatisfy { $0.cause == .stall })
+      let said = first.gaps.isEmpty ? "\(path): \(take.frames) frames" : "\(path) is incomplete"
+      #expect(waitUntil(seconds: 1) { graph.program.errorText.contains(said) })
 
       let gone = try graph.status()
       #expect(gone["server"] as? String == "gone" && gone["state"] as? String == "stopped")
@@ -84,10 +93,11 @@ extension LiveTests {
       #expect(try graph.ports("-c")["recorder:in_3"] == [])
       player?.start()
       #expect(try waitUntil(seconds: 3) { try outputLevel(graph) > -40 })
-      #expect(try graph.pinna("record", "start").status == 0)
-      #expect(try graph.pinna("record", "stop").status == 0)
+      let again = try #require(try graph.pinna("record", "start", "--json").json()["take"] as? String)
+      let second = try graph.stopTake(again)
       #expect(try graph.pinna("stop").status == 0)
-      #expect(graph.program.wait(seconds: 5)?.status == 0)
+      let isWhole = first.missing.isEmpty && second.missing.isEmpty
+      #expect(graph.program.wait(seconds: 5)?.status == (isWhole ? 0 : 7))
       withExtendedLifetime((player, recorder)) {}
     }
 
@@ -117,7 +127,7 @@ extension LiveTests {
 
     @Test("R5: and comes back at another rate gets filters for that rate, and no take has two")
     func otherRate() throws {
-      let graph = try LiveGraph(preset: "linear8")
+      let graph = try LiveGraph(preset: "linear8", synchronous: true)
       let start = try graph.pinna("record", "start", "--json")
       let first = try #require(try start.json()["take"] as? String)
       usleep(300_000)

@@ -121,7 +121,12 @@ extension LiveTests {
         }
       }
       #expect(Set(paths).count == 2)
-      #expect(try takes(graph) == paths.map { URL(filePath: $0).lastPathComponent }.sorted())
+      #expect(
+        try takes(graph)
+          == paths.map { URL(filePath: $0).lastPathComponent }.flatMap {
+            [$0, $0.replacing(".wav", with: ".json")]
+          }
+          .sorted())
       let outputs = recorder.everything
       for path in paths {
         let take = try AudioClip(path: path)
@@ -138,7 +143,7 @@ extension LiveTests {
 
     @Test("that cannot be written is refused before it starts (R20), and one that is not there cannot stop")
     func faults() throws {
-      let graph = try LiveGraph(preset: "phone5")
+      let graph = try LiveGraph(preset: "phone5", synchronous: true)
       let file = try graph.home.folder.write("", to: "file")
       let start = try graph.pinna("record", "start", "--dir", file + "/takes")
       #expect(start.status == 1 && start.isOneSentence, "\(start)")
@@ -151,7 +156,7 @@ extension LiveTests {
 
     @Test("that is stopped before its first frame, because a change still fades, answers all who asked")
     func stoppedBeforeItBegan() throws {
-      let graph = try LiveGraph(preset: "phone5", period: 1024)
+      let graph = try LiveGraph(preset: "phone5", period: 1024, synchronous: true)
       let sender = try graph.sender()
       sender.send("/pinna/set/pattern", "cardioid")
       sender.send("/pinna/record/start", graph.home.takesFolder)

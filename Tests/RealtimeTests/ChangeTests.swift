@@ -65,10 +65,10 @@ func scaling(_ amplitude: Float, delay: Int = 0, taps: Int = 64) -> FilterSet {
     engine.prepare(period: 64)
     var run = OfflineRun(engine, microphones: [[Float](repeating: 1, count: 64000)])
     let before = try engine.change(to: scaling(2), gain: 1)
-    let ring = TakeRing(channels: 1, capacityFrames: 48000)
+    let ring = TakeRing(outputs: 1, capacityFrames: 48000)
     let take = try engine.beginTake(into: ring)
     let during = try engine.change(to: scaling(3), gain: 1)
-    let second = try engine.beginTake(into: TakeRing(channels: 1, capacityFrames: 100))
+    let second = try engine.beginTake(into: TakeRing(outputs: 1, capacityFrames: 100))
     while run.position < 6400 { run.process(64) }
     #expect(engine.statistics.recording)
     let end = try engine.endTake()

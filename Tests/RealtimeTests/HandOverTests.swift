@@ -59,7 +59,7 @@ import Testing
         let filters = FilterSet(coefficients: noise.filters(microphones: 2, taps: 300), channels: 2)
         if let ticket = try? engine.change(to: filters, gain: 1) { asked.insert(ticket.number) }
       }
-      let ring = TakeRing(channels: 2, capacityFrames: 5000)
+      let ring = TakeRing(outputs: 2, capacityFrames: 5000)
       _ = try engine.beginTake(into: ring)
       usleep(500)
       var position = 0

@@ -48,7 +48,7 @@ import Testing
     }
     var noise = SeededNoise(seed: 2)
     while !changed.load(ordering: .acquiring) {
-      let ring = TakeRing(channels: 1, capacityFrames: 1 << 16)
+      let ring = TakeRing(outputs: 1, capacityFrames: 1 << 16)
       let idleUntil = referee.applied + Int.random(in: 0...4, using: &noise)
       while referee.applied < idleUntil, !changed.load(ordering: .acquiring) { listen() }
       referee.take = try engine.beginTake(into: ring)
@@ -119,7 +119,7 @@ import Testing
     while sent < total {
       // Now and then a take, so that some are refused.
       if sent % 1000 == 500, !recording {
-        recording = (try? engine.beginTake(into: TakeRing(channels: 1, capacityFrames: 1 << 12))) != nil
+        recording = (try? engine.beginTake(into: TakeRing(outputs: 1, capacityFrames: 1 << 12))) != nil
         takes += recording ? 1 : 0
       }
       if sent % 1000 == 600, recording { recording = (try? engine.endTake()) == nil }

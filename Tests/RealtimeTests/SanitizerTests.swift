@@ -37,7 +37,7 @@ import Testing
         _ = try engine.change(
           to: sets.randomElement(using: &noise)!, gain: Float.random(in: 0...1, using: &noise))
       }
-      if round % 200 == 50 { _ = try engine.beginTake(into: TakeRing(channels: 2, capacityFrames: 3000)) }
+      if round % 200 == 50 { _ = try engine.beginTake(into: TakeRing(outputs: 2, capacityFrames: 3000)) }
       if round % 200 == 100 { _ = try engine.endTake() }
       if round % 97 == 0 {
         period = [16, 48, 64, 100, 441, 1024, 4096].randomElement(using: &noise)!

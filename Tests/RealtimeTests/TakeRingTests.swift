@@ -12,7 +12,7 @@ import Testing
     engine.prepare(period: 64)
     let ramp = (0..<periods * 64).map { Float($0) / 65536 }
     var run = OfflineRun(engine, microphones: [ramp])
-    let ring = TakeRing(channels: 1, capacityFrames: capacity)
+    let ring = TakeRing(outputs: 1, capacityFrames: capacity)
     _ = try engine.beginTake(into: ring)
     var sound: [Float] = []
     var gaps: [TakeGap] = []

@@ -1,0 +1,133 @@
+import Foundation
+import Realtime
+
+/// What a program, or a person, needs to know of a take beside its sound: NAME.json.
+public struct Sidecar: Codable, Sendable, Hashable {
+  public enum State: String, Codable, Sendable {
+    case recording, complete, incomplete
+    /// A crash cut it off, and `pinna takes repair` finished it.
+    case repaired
+  }
+
+  /// Sound that is missing: silence stands in its place.
+  public struct Gap: Codable, Sendable, Hashable {
+    public let frame: Int
+    public let frames: Int
+    public let cause: TakeGap.Cause
+
+    public init(frame: Int, frames: Int, cause: TakeGap.Cause) {
+      self.frame = frame
+      self.frames = frames
+      self.cause = cause
+    }
+  }
+
+  /// Time in which the server stood still, so that there were no frames; nothing was inserted.
+  public struct Pause: Codable, Sendable, Hashable {
+    public let frame: Int
+    public let seconds: Double
+
+    public init(frame: Int, seconds: Double) {
+      self.frame = frame
+      self.seconds = seconds
+    }
+  }
+
+  /// Something that happened while the take ran.
+  public struct Event: Codable, Sendable, Hashable {
+    public let frame: Int
+    public let what: String
+  }
+
+  /// Files of the take, by their names in its folder.
+  public struct Files: Codable, Sendable, Hashable {
+    /// Frame of the take at which they begin.
+    public let frame: Int
+    public var frames: Int
+    public var outputs: String
+    public var microphones: String?
+  }
+
+  public var state = State.recording
+  public var files: [Files] = []
+  public var frames = 0
+  public let sampleRate: Int
+  /// Of the outputs' file: 1 or 2.
+  public let channels: Int
+  public var format: String
+  /// Local time of the first frame, pre-roll included: ISO 8601 to the millisecond.
+  public var started: String?
+  /// Frames from before the take was asked for.
+  public var preRollFrames = 0
+  public let setup: TakeSetup
+  public var gaps: [Gap] = []
+  public var pauses: [Pause] = []
+  public var events: [Event] = []
+  /// Samples over full scale that integers could not hold.
+  public var clippedSamples = 0
+  /// Samples that were no numbers, and are silence.
+  public var silencedSamples = 0
+  /// What the take lacks, a sentence each.
+  public var missing: [String] = []
+
+  init(_ plan: TakePlan) {
+    sampleRate = plan.sampleRate
+    channels = plan.outputs
+    format = plan.options.encoding.rawValue
+    setup = plan.setup
+  }
+
+  public static func read(_ path: String) throws -> Sidecar {
+    try JSONDecoder().decode(Sidecar.self, from: Data(contentsOf: URL(filePath: path)))
+  }
+
+  func encoded() -> [UInt8] {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .prettyPrinted, .withoutEscapingSlashes]
+    return Array((try? encoder.encode(self)) ?? Data()) + [0x0A]
+  }
+}
+
+/// A sidecar on disk while its take runs, NAME.json.part. Its room is taken before the sound can fill the disk, and
+/// written over in place.
+final class SidecarFile {
+  private let path: String
+  private var descriptor: Int32
+  private var size = 0
+
+  init(path: String) throws(TakeError) {
+    self.path = path
+    descriptor = open(path + ".part", O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o644)
+    guard descriptor >= 0 else {
+      throw TakeError("cannot write \(path).part: \(String(cString: strerror(errno)))")
+    }
+  }
+
+  deinit { if descriptor >= 0 { close(descriptor) } }
+
+  /// Writes `document`, with blanks behind it, which JSON allows, up to the room that is taken.
+  @discardableResult
+  func write(_ document: Sidecar) -> Bool {
+    var bytes = document.encoded()
+    size = max(size, (bytes.count + 4096) / 16384 * 16384 + 16384)
+    bytes += [UInt8](repeating: 0x20, count: size - bytes.count - 1) + [0x0A]
+    let written = pwrite(descriptor, bytes, bytes.count, 0)
+    return written == bytes.count && fdatasync(descriptor) == 0
+  }
+
+  /// Writes it for the last time, and gives it its name.
+  func finish(_ document: Sidecar) -> Bool {
+    let written = write(document)
+    if written { ftruncate(descriptor, off_t(document.encoded().count)) }
+    fdatasync(descriptor)
+    close(descriptor)
+    descriptor = -1
+    return rename(path + ".part", path) == 0 && written
+  }
+
+  func discard() {
+    close(descriptor)
+    descriptor = -1
+    unlink(path + ".part")
+  }
+}

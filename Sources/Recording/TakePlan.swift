@@ -1,0 +1,76 @@
+import AudioFiles
+import Realtime
+
+/// What a take is to be, as its sender asked for it.
+public struct TakeOptions: Sendable, Hashable {
+  /// The microphones as a second file.
+  public var raw = false
+  public var encoding = SampleEncoding.float32
+  public init() {}
+}
+
+/// What is recorded, and how it is set up.
+public struct TakePlan: Sendable {
+  /// 1 or 2.
+  public let outputs: Int
+  public let sampleRate: Int
+  public let options: TakeOptions
+  public let setup: TakeSetup
+  /// What the engine kept of the time before.
+  public let preRoll: PreRoll
+
+  public init(outputs: Int, sampleRate: Int, options: TakeOptions, setup: TakeSetup, preRoll: PreRoll) {
+    self.outputs = outputs
+    self.sampleRate = sampleRate
+    self.options = options
+    self.setup = setup
+    self.preRoll = preRoll
+  }
+
+  var microphones: Int { options.raw ? setup.microphones.count : 0 }
+  var bytesPerFrame: Int { (outputs + microphones) * (options.encoding == .float32 ? 4 : 3) }
+
+  /// Eight seconds, or less where that passes 256 MB.
+  var ringFrames: Int { min(8 * sampleRate, 256_000_000 / (4 * (outputs + microphones))) }
+}
+
+/// The setting that a take was made with; nothing of it changes while it runs.
+public struct TakeSetup: Codable, Sendable, Hashable {
+  public struct Layout: Codable, Sendable, Hashable {
+    let left: String
+    let right: String
+    public init(left: String, right: String) {
+      self.left = left
+      self.right = right
+    }
+  }
+
+  public let preset: String
+  public let device: String
+  public let dataSource: String
+  public let polarPattern: String
+  public let inputOrientation: String
+  public let layout: Layout?
+  public let gainDB: Double
+  public let muted: Bool
+  /// In the order of the second file's channels.
+  public let microphones: [String]
+  /// From the microphones' file to the outputs': the filters' delay.
+  public let latencyFrames: Int
+
+  public init(
+    preset: String, device: String, dataSource: String, polarPattern: String, inputOrientation: String,
+    layout: Layout?, gainDB: Double, muted: Bool, microphones: [String], latencyFrames: Int
+  ) {
+    self.preset = preset
+    self.device = device
+    self.dataSource = dataSource
+    self.polarPattern = polarPattern
+    self.inputOrientation = inputOrientation
+    self.layout = layout
+    self.gainDB = gainDB
+    self.muted = muted
+    self.microphones = microphones
+    self.latencyFrames = latencyFrames
+  }
+}
