@@ -101,11 +101,7 @@ public final class ArrayClient: Sendable {
     trampoline.replace(with: new)
     for (name, port) in known where !names.contains(name) { connection.unregisterPort(port.port) }
     for (order, (name, port)) in zip(names, ports).enumerated() {
-      connection.label(
-        port,
-        PortLabel(
-          prettyName: name.prefix(1).uppercased() + name.dropFirst().replacing("-", with: " "), group: group,
-          order: order, iconName: "audio-input-microphone"))
+      connection.label(port, .microphone(name, group: group, order: order))
     }
     connection.recomputeLatencies()
   }

@@ -10,6 +10,12 @@ struct PortLabel: Sendable {
   let order: Int
   /// After the freedesktop.org icon naming specification.
   let iconName: String
+
+  static func microphone(_ name: String, group: String, order: Int) -> PortLabel {
+    PortLabel(
+      prettyName: name.prefix(1).uppercased() + name.dropFirst().replacing("-", with: " "), group: group,
+      order: order, iconName: "audio-input-microphone")
+  }
 }
 
 extension JackConnection {

@@ -48,6 +48,17 @@ extension JackConnection {
     return result == 0 || result == EEXIST
   }
 
+  /// True where the two are not connected afterwards.
+  @discardableResult
+  public func disconnect(_ source: String, _ destination: String) -> Bool {
+    jack_disconnect(client, source, destination) == 0 || !connections(of: source).contains(destination)
+  }
+
+  /// Full names of what any client's port is connected to; none for a port that is not there.
+  public func connections(of port: String) -> [String] {
+    jack_port_by_name(client, port).map { names(jack_port_get_all_connections(client, $0)) } ?? []
+  }
+
   /// Physical capture ports, to which microphones are connected, found by the flag and never by a name.
   public var physicalCapturePorts: [String] {
     ports(flags: JackPortFlags(JackPortIsPhysical.rawValue | JackPortIsOutput.rawValue))

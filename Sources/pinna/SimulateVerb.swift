@@ -1,31 +1,133 @@
+import AudioFiles
 import Control
 import Foundation
+import JackClient
 import Session
 import Simulation
 
 extension Verb {
   static let simulate = Verb(
-    name: "simulate", operands: ["SCENE.yaml", "OUT.wav"],
-    summary: "a scene file becomes the microphone signals of its device",
-    options: [Option("--rate", "HZ", "sample rate (default: 48000)"), jsonOption]
+    name: "simulate", operands: ["SCENE.yaml", "[OUT.wav]"],
+    summary: "a scene file becomes the microphone signals of its device, in a file or live on JACK ports",
+    options: [
+      Option("--rate", "HZ", "sample rate of the file (default: 48000)"),
+      Option("--live", nil, "play on JACK ports named after the microphones, at the server's rate"),
+      Option("--connect", nil, "live: connect them to those of the running Pinna"),
+      Option("--loop", nil, "live: over and over, until Ctrl-C"), nameOption,
+      Option("--client", "NAME", "live: the source's own name in the graph (default: scene)"),
+      Option("--server", "NAME", "live: the JACK server (default: the default one)"), jsonOption,
+    ]
   ) { arguments in
-    try OutputPath.check(arguments.operands[1], against: arguments.operands[0])
+    if arguments.has("--live") { return try LiveScene(arguments).play() }
+    for option in ["--connect", "--loop"] where arguments.has(option) {
+      throw Failure(.usage, "\(option) goes with --live; add that, or remove it")
+    }
+    guard arguments.operands.count == 2 else {
+      throw Failure(.usage, "pinna simulate takes SCENE.yaml OUT.wav, or --live; see: pinna simulate --help")
+    }
+    let output = arguments.operands[1]
+    try OutputPath.check(output, against: arguments.operands[0])
     let rate = try arguments.integer("--rate", in: Scene.sampleRates) ?? 48000
-    try InputPath.check(
-      arguments.operands[0], "give a scene file; one that ships is scenes/phone5-voices.yaml in Presets")
-    let scene = try Scene(file: arguments.operands[0], library: .standard)
+    let scene = try scene(arguments.operands[0])
+    let clip = try microphones(of: scene, sampleRate: rate)
+    try clip.write(wav: output)
+    if arguments.isJSON { print(try document(report(scene, clip).merging(["output": output]) { $1 })) }
+    return .done
+  }
+
+  static func scene(_ path: String) throws -> Scene {
+    try InputPath.check(path, "give a scene file; one that ships is scenes/phone5-voices.yaml in Presets")
+    return try Scene(file: path, library: .standard)
+  }
+
+  static func microphones(of scene: Scene, sampleRate: Int) throws -> AudioClip {
     let clip = try scene.microphones(
-      sampleRate: rate, progress: WorkProgress.soundAround(scene.device.name))
-    try clip.write(wav: arguments.operands[1])
-    let names = scene.device.microphones.map(\.name)
-    if let overload = clip.overload(names: names) { Tool.complain(overload) }
+      sampleRate: sampleRate, progress: WorkProgress.soundAround(scene.device.name))
+    if let overload = clip.overload(names: scene.device.microphones.map(\.name)) { Tool.complain(overload) }
+    return clip
+  }
+
+  static func report(_ scene: Scene, _ clip: AudioClip) -> [String: Any] {
+    [
+      "device": scene.device.name, "frames": clip.frames, "sampleRate": clip.sampleRate,
+      "microphones": scene.device.microphones.map(\.name),
+    ]
+  }
+}
+
+/// `pinna simulate --live`: a scene as a source in a JACK graph.
+struct LiveScene {
+  private let arguments: Arguments
+  private let server: String?
+  private let client: String
+  private let stops = SignalCount()
+
+  init(_ arguments: Arguments) throws(Failure) {
+    guard arguments.operands.count == 1, arguments["--rate"] == nil else {
+      throw Failure(
+        .usage, "--live plays at the server's rate and writes no file; remove OUT.wav and --rate, or --live")
+    }
+    self.arguments = arguments
+    server = arguments["--server"]
+    client = arguments["--client"] ?? "scene"
+  }
+
+  func play() throws -> ExitStatus {
+    Signals.onStop { [stops] in stops.next() }
+    let scene = try Verb.scene(arguments.operands[0])
+    let microphones = scene.device.microphones.map(\.name)
+    // What stands in the way is said before anything is computed.
+    let probe = try JackConnection(name: client, server: server)
+    let rate = probe.sampleRate
+    if arguments.has("--connect") {
+      try MicrophonePorts.check(arguments.name, microphones, of: scene.device.name, in: probe)
+    }
+    probe.close()
+    let clip = try Verb.microphones(of: scene, sampleRate: rate)
+    guard stops.count == 0 else { return .done }
+    let source = try SignalPlayer(
+      name: client, server: server, channels: clip.channels, microphones: microphones,
+      repeats: arguments.has("--loop"))
+    if arguments.has("--connect") {
+      guard source.connect(to: microphones.map { "\(arguments.name):\($0)" }) else {
+        throw Failure(.failed, "the microphones of \(arguments.name) could not be connected; try again")
+      }
+    }
+    Tool.complain("\(client) is in the graph: \(scene.title); stop with Ctrl-C")
+    source.start()
+    while stops.count == 0, arguments.has("--loop") || !source.isFinished {
+      guard !source.graph.isServerGone else {
+        throw Failure(.noServer, "the JACK server has gone; start it again, then pinna simulate")
+      }
+      usleep(20_000)
+    }
+    // The last period has been handed over; let it be heard.
+    usleep(UInt32(2_000_000 * source.graph.period / rate))
     if arguments.isJSON {
       print(
-        try document([
-          "output": arguments.operands[1], "device": scene.device.name, "frames": clip.frames,
-          "sampleRate": rate, "microphones": names,
-        ]))
+        try Verb.document(
+          Verb.report(scene, clip).merging(["client": client, "played": source.framesPlayed]) { $1 }))
     }
     return .done
+  }
+}
+
+/// The microphone ports of a running Pinna, as another client sees them.
+enum MicrophonePorts {
+  /// Refuses where Pinna, or one of `microphones`, is not in the graph.
+  static func check(_ name: String, _ microphones: [String], of device: String, in graph: JackConnection)
+    throws(Failure)
+  {
+    guard ArrayClient.outputNames.allSatisfy({ graph.hasPort("\(name):\($0)") }) else {
+      let option = name == "pinna" ? "" : " --name \(name)"
+      throw Failure(
+        .notRunning, "no Pinna named \"\(name)\" is in this JACK graph; start one with: pinna run\(option)")
+    }
+    if let missing = microphones.first(where: { !graph.hasPort("\(name):\($0)") }) {
+      throw Failure(
+        .failed,
+        "\(name) has no microphone \"\(missing)\", for its device is not \(device); give it a preset of \(device)"
+      )
+    }
   }
 }
