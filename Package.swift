@@ -15,7 +15,10 @@ let realtimeTargets: Set = [
 
 let package = Package(
   name: "pinna",
-  products: [.executable(name: "pinna", targets: ["pinna"])],
+  products: [
+    .executable(name: "pinna", targets: ["pinna"]),
+    .library(name: "PinnaSession", targets: ["PinnaSession"]),
+  ],
   targets: [
     library("CJack", pkgConfig: "jack", debian: "libjack-jackd2-dev"),
     library("CSndfile", pkgConfig: "sndfile", debian: "libsndfile1-dev"),
@@ -43,6 +46,7 @@ let package = Package(
       dependencies: [
         "CLiblo", "Acoustics", "AudioFiles", "FilterDesign", "Session", "Realtime", "JackClient", "Recording",
       ]),
+    .target(name: "PinnaSession", dependencies: ["Acoustics", "Session", "Control"]),
     .executableTarget(
       name: "pinna",
       dependencies: [
@@ -85,7 +89,8 @@ let package = Package(
     .testTarget(
       name: "LiveTests",
       dependencies: [
-        "pinna", "LiveSupport", "TestSupport", "Simulation", "Session", "Control", "JackClient", "Recording",
+        "pinna", "PinnaSession", "LiveSupport", "TestSupport", "Simulation", "Session", "Control",
+        "JackClient", "Recording",
         "AudioFiles", "Acoustics",
       ]),
     .testTarget(

@@ -1,21 +1,44 @@
-/// An array as a file describes it: a body, microphones, data sources.
+/// An array as a file describes it: a body, microphones, data sources. A device is one input.
 public struct Device: Hashable, Sendable {
   public let name: String
   /// What a person calls it: "Phone with five microphones".
   public let title: String
   public let body: Body
   public let microphones: [Microphone]
-  public let dataSources: [DataSource]
+  public private(set) var dataSources: [DataSource]
+  public let portType: PortType
+  /// JACK ports that its microphones are connected to, in order, when it is chosen as an input.
+  public let capturePorts: [String]
+  /// JACK ports of the earpieces that belong to it, left and right; empty where there are none.
+  public let playbackPorts: [String]
+  /// Further inputs that can be chosen instead of this one.
+  public let inputs: [Device]
 
   public init(
-    name: String, title: String, body: Body, microphones: [Microphone], dataSources: [DataSource]
+    name: String, title: String, body: Body, microphones: [Microphone], dataSources: [DataSource],
+    portType: PortType = .builtInMic, capturePorts: [String] = [], playbackPorts: [String] = [],
+    inputs: [Device] = []
   ) {
     self.name = name
     self.title = title
     self.body = body
     self.microphones = microphones
     self.dataSources = dataSources
+    self.portType = portType
+    self.capturePorts = capturePorts
+    self.playbackPorts = playbackPorts
+    self.inputs = inputs
   }
+
+  /// The same device with other data sources.
+  public func with(dataSources: [DataSource]) -> Device {
+    var device = self
+    device.dataSources = dataSources
+    return device
+  }
+
+  /// Whether there is anything to choose between.
+  public var hasChoice: Bool { dataSources.count > 1 || dataSources.contains { $0.polarPatterns.count > 1 } }
 
   /// The data source that `word` names in any case.
   public func dataSource(named word: String) throws(UnknownWord) -> DataSource {
@@ -83,6 +106,11 @@ public struct DataSource: Hashable, Sendable {
   public let polarPatterns: [PolarPattern]
   /// Orientations in which stereo is offered; empty where the pattern is not.
   public let stereoOrientations: [InputOrientation]
+
+  /// What it hears with where nobody has chosen.
+  public var defaultPolarPattern: PolarPattern {
+    polarPatterns.contains(.omnidirectional) ? .omnidirectional : polarPatterns[0]
+  }
 
   public init(
     name: String, id: UInt32, location: Location?, orientation: Orientation, forward: Direction,

@@ -4,6 +4,9 @@ public enum PolarPattern: String, NamedWord, Codable {
 
   public static let kind = "polar pattern"
 
+  /// As the seeds' console prints it: "Cardioid".
+  public var title: String { rawValue.prefix(1).uppercased() + rawValue.dropFirst() }
+
   /// The constant term α of the first-order pattern α + (1 − α) cos θ; nil for stereo.
   public var omnidirectionalPart: Double? {
     switch self {

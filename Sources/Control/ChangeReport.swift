@@ -2,17 +2,22 @@ import Acoustics
 import Recording
 
 /// The answer to every change (S14).
-struct ChangeReport: Encodable {
-  let preset: String
-  let dataSource: String
-  let polarPattern: PolarPattern
-  let inputOrientation: InputOrientation
-  let layout: StereoLayout?
-  let inputChannels: Int
-  let gainDB: Double
-  let muted: Bool
+package struct ChangeReport: Codable {
+  package let preset: String
+  package let input: String
+  package let dataSource: String
+  package let polarPattern: PolarPattern
+  package let inputOrientation: InputOrientation
+  package let layout: StereoLayout?
+  package let inputChannels: Int
+  package let gainDB: Double
+  package let muted: Bool
+  /// Why what was asked for is kept and not in force; the rest says what is.
+  package let kept: String?
 
-  init(_ setting: Setting) {
+  init(_ setting: Setting, kept: String? = nil) {
+    self.kept = kept
+    input = setting.device.name
     preset = setting.preset
     dataSource = setting.selection.dataSource
     polarPattern = setting.selection.polarPattern
@@ -24,23 +29,23 @@ struct ChangeReport: Encodable {
   }
 }
 
-struct TakeAnswer: Encodable {
-  let take: String
-  let channels: Int
+package struct TakeAnswer: Codable {
+  package let take: String
+  package let channels: Int
   /// The microphones' file.
-  var microphones: String?
+  package var microphones: String?
   /// Not known at the start.
-  var sidecar: String?
-  var frames: Int?
-  var seconds: Double?
-  var clippedSamples: Int?
-  var silencedSamples: Int?
+  package var sidecar: String?
+  package var frames: Int?
+  package var seconds: Double?
+  package var clippedSamples: Int?
+  package var silencedSamples: Int?
   /// The server stood still so many times.
-  var pauses: Int?
+  package var pauses: Int?
   /// The take is silent because the outputs are muted.
-  var muted: Bool?
+  package var muted: Bool?
   /// How long the disk has room for.
-  var secondsLeft: Int?
+  package var secondsLeft: Int?
 
   /// At its start.
   init(_ take: TakeWriter, muted: Bool) {

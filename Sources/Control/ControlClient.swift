@@ -1,28 +1,51 @@
 import Foundation
 
 /// Talks to the running Pinna of a name.
-public struct ControlClient {
+public struct ControlClient: Sendable {
   private let name: String
+  private let environment: [String: String]
 
-  public init(name: String) { self.name = name }
+  /// - Parameter environment: says where its socket is.
+  public init(name: String, environment: [String: String] = ProcessInfo.processInfo.environment) {
+    self.name = name
+    self.environment = environment
+  }
 
   /// Sends `message` and waits for the answer: its exit status and its text, a JSON document where that is 0.
   public func request(_ message: OSCMessage, seconds: Double = 30) throws(Failure) -> Answer {
-    let path = try RuntimeFolder.socket(named: name)
-    try RuntimeFolder.check()
-    let descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+    let descriptor = Self.boundSocket()
     defer { close(descriptor) }
-    var patience = timeval(tv_sec: Int(seconds), tv_usec: 0)
-    setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
-    // Bound to an address that the kernel picks, in no file system, so that the answer finds us.
+    return try request(message, through: descriptor, seconds: seconds)
+  }
+
+  /// A socket bound to an address that the kernel picks, in no file system, so that answers find us.
+  static func boundSocket() -> Int32 {
+    let descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     var own = sockaddr_un()
     own.sun_family = sa_family_t(AF_UNIX)
     let family = socklen_t(MemoryLayout<sa_family_t>.size)
-    let bound = withUnsafePointer(to: &own) {
+    _ = withUnsafePointer(to: &own) {
       $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(descriptor, $0, family) }
     }
+    return descriptor
+  }
+
+  /// Whether anybody listens there.
+  var isThere: Bool {
+    guard let path = try? RuntimeFolder.socket(named: name, environment: environment) else { return false }
+    let probe = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+    defer { close(probe) }
+    return withSocketAddress(path) { connect(probe, $0, $1) } == 0
+  }
+
+  /// The same through a socket that is bound, to which the answer and, later, events come.
+  func request(_ message: OSCMessage, through descriptor: Int32, seconds: Double) throws(Failure) -> Answer {
+    let path = try RuntimeFolder.socket(named: name, environment: environment)
+    try RuntimeFolder.check(environment: environment)
+    var patience = timeval(tv_sec: Int(seconds), tv_usec: 0)
+    setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
     let packet = message.packet
-    guard bound == 0,
+    guard
       withSocketAddress(path, { sendto(descriptor, packet, packet.count, Int32(MSG_NOSIGNAL), $0, $1) })
         == packet.count
     else {

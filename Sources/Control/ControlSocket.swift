@@ -20,9 +20,11 @@ public final class ControlSocket {
     fileprivate let length: socklen_t
   }
 
-  public init(name: String) throws(Failure) {
-    path = try RuntimeFolder.socket(named: name)
-    try RuntimeFolder.prepare()
+  public init(
+    name: String, environment: [String: String] = ProcessInfo.processInfo.environment
+  ) throws(Failure) {
+    path = try RuntimeFolder.socket(named: name, environment: environment)
+    try RuntimeFolder.prepare(environment: environment)
     lock = open(path + ".lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard lock >= 0 else {
       throw Failure(.failed, "cannot open \(path).lock: \(String(cString: strerror(errno)))")
@@ -69,6 +71,18 @@ public final class ControlSocket {
     let message = OSCMessage(packet: buffer.prefix(count))
     if message == nil { droppedPackets += 1 }
     return (message, Sender(address: address, length: length))
+  }
+
+  /// Whether somebody still listens there.
+  func isThere(_ sender: Sender) -> Bool {
+    guard sender.length > MemoryLayout<sa_family_t>.size else { return false }
+    let own = Glibc.socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+    defer { close(own) }
+    return withUnsafePointer(to: sender.address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        connect(own, $0, sender.length) == 0 || errno == EPERM
+      }
+    }
   }
 
   /// From now on nobody finds us; whoever had already asked is answered.

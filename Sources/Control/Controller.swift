@@ -12,11 +12,14 @@ public final class Controller {
     case serverGone(String)
   }
 
-  private let socket: ControlSocket
-  private let processor: Processor
+  let socket: ControlSocket
+  let processor: Processor
+  var register = SessionRegister()
+  /// When sessions are asked again whether they are there.
+  var nextRollCall = ContinuousClock.now
   private let events: ControllerEvents
   private let tell: (String) -> Void
-  private let warn: (String) -> Void
+  let warn: (String) -> Void
   private let reconnects: Bool
   private var stopping = false
   /// The take that a stop ended.
@@ -36,6 +39,7 @@ public final class Controller {
     self.tell = tell
     self.warn = warn
     self.reconnects = reconnects
+    processor.notify = { [unowned self] in announce($0) }
   }
 
   /// Serves until somebody stops it, or the server goes for good. A take is finalised; its result is
@@ -55,9 +59,10 @@ public final class Controller {
       // Short while the callback owes us an answer; nothing in the callback may wake us.
       let patience: Int32 = processor.isBusy ? 2 : 50
       if let (message, sender) = socket.receive(milliseconds: patience, or: events.wake), let message {
-        serve(message) { [socket] in socket.send($0.message, to: sender) }
+        serve(message, from: sender)
       }
       processor.poll()
+      tendSessions()
     }
     let last = processor.finishTake() ?? ended
     if case .serverGone = end {
@@ -65,12 +70,17 @@ public final class Controller {
     } else {
       processor.giveUp(Answer(.failed, "Pinna was stopped before this was done"))
     }
+    announce(EngineEvent(.engineGone, "Pinna has stopped"))
     socket.leave(Answer(.notRunning, "Pinna has just stopped; start it again with: pinna run").message)
     processor.close()
     return (end, processor.incompleteTake ?? last)
   }
 
-  private var status: String { json(processor.status(droppedPackets: socket.droppedPackets)) }
+  private var status: String {
+    json(
+      processor.status(
+        droppedPackets: socket.droppedPackets, wish: register.wish, controller: register.controller))
+  }
 
   /// The server has gone: whether we wait for it. A take ends with it, at once.
   private func goOn(without reason: String) -> Bool {
@@ -94,11 +104,14 @@ public final class Controller {
     } catch { tell("preset \(name) was not reloaded: \(error)") }
   }
 
-  private func serve(_ message: OSCMessage, reply: @escaping Processor.Reply) {
-    do { try dispatch(message, reply) } catch { reply(Answer(Failure(error))) }
+  private func serve(_ message: OSCMessage, from sender: ControlSocket.Sender) {
+    let reply: Processor.Reply = { [socket] in socket.send($0.message, to: sender) }
+    do { try dispatch(message, sender, reply) } catch { reply(Answer(Failure(error))) }
   }
 
-  private func dispatch(_ message: OSCMessage, _ reply: @escaping Processor.Reply) throws {
+  private func dispatch(
+    _ message: OSCMessage, _ sender: ControlSocket.Sender, _ reply: @escaping Processor.Reply
+  ) throws {
     let words = message.words
     guard let method = OSCMethod.all.first(where: { $0.path == message.path }) else {
       throw UnknownWord(kind: "method", word: message.path, known: OSCMethod.all.map(\.path))
@@ -108,12 +121,15 @@ public final class Controller {
     }
     switch method.action {
     case .status: reply(Answer(.done, status))
-    case .inputs: reply(Answer(.done, json(InputsReport(processor.inForce, bank: processor.sets.bank))))
-    case .set:
-      try processor.set(
-        stride(from: 0, to: words.count, by: 2).map { (words[$0], words[$0 + 1]) }, reply: reply)
-    case .setOne(let key): try processor.set([(key, words[0])], reply: reply)
-    case .usePreset: try processor.usePreset(words[0], reply: reply)
+    case .inputs: reply(Answer(.done, json(processor.inputsReport)))
+    case .set: try change(Self.changes(words[...]), of: nil, reply: reply)
+    case .setOne(let key): try change([Change(key, words[0])], of: nil, reply: reply)
+    case .usePreset: try change([Change(Change.preset, words[0])], of: nil, reply: reply)
+    case .sessionOpen: reply(try open(words[0], sender))
+    case .sessionClaim: reply(try claim(words[0], words[1]))
+    case .sessionSet: try change(Self.changes(words.dropFirst()), of: words[0], reply: reply)
+    case .sessionPeriod: reply(try requestPeriod(words[0], words[1]))
+    case .sessionClose: reply(try close(words[0]))
     case .recordStart: try processor.startTake(TakeRequest(words: words), reply: reply)
     case .recordStop: try processor.stopTake(reply: reply)
     case .stop:
@@ -125,5 +141,9 @@ public final class Controller {
       }
       stopping = true
     }
+  }
+
+  private static func changes(_ words: ArraySlice<String>) -> [Change] {
+    stride(from: words.startIndex, to: words.endIndex, by: 2).map { Change(words[$0], words[$0 + 1]) }
   }
 }

@@ -46,6 +46,7 @@ extension Processor {
       let newEngine = new.makeEngine()
       try client.install(newEngine, of: swap.setting.device, new)
       adopt(newEngine, new)
+      client.connectMicrophones(to: swap.setting.device.capturePorts)
       try post(swap.setting, reply: swap.reply)
     } catch {
       swap.reply(Answer(.failed, "the device could not be changed: \(error)"))

@@ -1,59 +1,91 @@
 import Acoustics
 import FilterDesign
 
-/// What `pinna inputs` prints: the device as an input port with its data sources.
-struct InputsReport: Encodable {
+/// What `pinna inputs` prints: the inputs that can be chosen, with their data sources.
+package struct InputsReport: Codable {
   /// What the device file asks for and no filters make work.
-  struct NotOffered: Encodable {
-    let polarPattern: PolarPattern
+  package struct NotOffered: Codable {
+    package let polarPattern: PolarPattern
     /// Null for mono patterns.
-    let inputOrientation: InputOrientation?
-    let reason: String
+    package let inputOrientation: InputOrientation?
+    package let reason: String
 
-    private enum Key: CodingKey { case polarPattern, inputOrientation, reason }
+    private enum CodingKeys: CodingKey { case polarPattern, inputOrientation, reason }
 
-    func encode(to encoder: any Encoder) throws {
-      var container = encoder.container(keyedBy: Key.self)
+    package func encode(to encoder: any Encoder) throws {
+      var container = encoder.container(keyedBy: CodingKeys.self)
       try container.encode(polarPattern, forKey: .polarPattern)
       try container.encode(inputOrientation, forKey: .inputOrientation)
       try container.encode(reason, forKey: .reason)
     }
   }
-  struct DataSourceReport: Encodable {
-    let id: UInt32
-    let name: String
-    let location: DataSource.Location?
-    let orientation: DataSource.Orientation
-    let supportedPolarPatterns: [PolarPattern]
-    let stereoOrientations: [InputOrientation]
-    let notOffered: [NotOffered]
-    let selected: Bool
+  package struct DataSourceReport: Codable {
+    package let id: UInt32
+    package let name: String
+    package let location: DataSource.Location?
+    package let orientation: DataSource.Orientation
+    package let supportedPolarPatterns: [PolarPattern]
+    package let stereoOrientations: [InputOrientation]
+    package let notOffered: [NotOffered]
+    package let selected: Bool
     /// Nil where another data source is selected.
-    let selectedPolarPattern: PolarPattern?
+    package let selectedPolarPattern: PolarPattern?
   }
-  struct Input: Encodable {
-    let portType: String
-    let name: String
-    let uid: String
-    let dataSources: [DataSourceReport]
+  package struct Port: Codable {
+    package let portType: PortType
+    package let name: String
+    package let uid: String
+
+    init(_ device: Device) {
+      portType = device.portType
+      name = device.title
+      uid = device.name
+    }
+  }
+  package struct Input: Codable {
+    package let portType: PortType
+    package let name: String
+    package let uid: String
+    /// It is in the route.
+    package let active: Bool
+    /// Null where there is nothing to choose.
+    package let dataSources: [DataSourceReport]?
   }
 
-  let inputs: [Input]
+  package let inputs: [Input]
+}
 
-  init(_ setting: Setting, bank: FilterBank) {
-    let device = bank.offered(of: setting.device)
-    let sources = device.dataSources.map { source in
-      let selected = source.name == setting.selection.dataSource
-      return DataSourceReport(
+extension Processor {
+  /// What filters do not make work is known of the input in the route alone; the others are listed as their files
+  /// have them.
+  var inputsReport: InputsReport {
+    var devices = inputs(of: inForce)
+    if !devices.contains(inForce.device) { devices.append(inForce.device) }
+    return InputsReport(
+      inputs: devices.map { device in
+        let active = device == inForce.device
+        return InputsReport.Input(
+          portType: device.portType, name: device.title, uid: device.name, active: active,
+          dataSources: device.hasChoice
+            ? report(
+              active ? sets.bank.offered(of: device) : device, selection: active ? inForce.selection : nil)
+            : nil)
+      })
+  }
+
+  private func report(_ device: Device, selection: Selection?) -> [InputsReport.DataSourceReport] {
+    device.dataSources.map { source in
+      let selected = source.name == selection?.dataSource
+      return InputsReport.DataSourceReport(
         id: source.id, name: source.name, location: source.location, orientation: source.orientation,
         supportedPolarPatterns: source.polarPatterns, stereoOrientations: source.stereoOrientations,
-        notOffered: bank.refusals.filter { $0.filterCase.dataSource == source.name }.map {
-          NotOffered(
-            polarPattern: $0.filterCase.polarPattern, inputOrientation: $0.filterCase.inputOrientation,
-            reason: $0.reason)
-        },
-        selected: selected, selectedPolarPattern: selected ? setting.selection.polarPattern : nil)
+        notOffered: selection == nil
+          ? []
+          : sets.bank.refusals.filter { $0.filterCase.dataSource == source.name }.map {
+            InputsReport.NotOffered(
+              polarPattern: $0.filterCase.polarPattern, inputOrientation: $0.filterCase.inputOrientation,
+              reason: $0.reason)
+          }, selected: selected, selectedPolarPattern: selected ? selection?.polarPattern : nil)
     }
-    inputs = [Input(portType: "builtInMic", name: device.title, uid: device.name, dataSources: sources)]
   }
 }

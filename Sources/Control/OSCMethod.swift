@@ -4,6 +4,7 @@ public struct OSCMethod: Sendable {
     case status, inputs, set
     case setOne(String)
     case usePreset, recordStart, recordStop, stop
+    case sessionOpen, sessionClaim, sessionSet, sessionPeriod, sessionClose
   }
 
   public let path: String
@@ -12,17 +13,15 @@ public struct OSCMethod: Sendable {
   public let effect: String
   let action: Action
   private let counts: ClosedRange<Int>
-  /// Arguments come in groups of so many.
-  private var group: Int {
-    switch action {
-    case .set, .recordStart: 2
-    default: 1
-    }
-  }
 
   func takes(_ count: Int) -> Bool {
-    if case .recordStart = action, count == 1 { return true }
-    return counts.contains(count) && count % group == 0
+    guard counts.contains(count) else { return false }
+    switch action {
+    case .set: return count % 2 == 0
+    case .sessionSet: return count % 2 == 1
+    case .recordStart: return count == 1 || count % 2 == 0
+    default: return true
+    }
   }
 
   init(_ path: String, _ arguments: String, _ counts: ClosedRange<Int>, _ effect: String, _ action: Action) {
@@ -37,7 +36,8 @@ public struct OSCMethod: Sendable {
     OSCMethod("/pinna/status", "no arguments", 0...0, "everything that status prints, as JSON", .status),
     OSCMethod("/pinna/inputs", "no arguments", 0...0, "inputs and data sources, as JSON", .inputs),
     OSCMethod(
-      "/pinna/set", "pairs of strings, setting and value", 2...10, "several changes as one crossfade", .set),
+      "/pinna/set", "pairs of strings, setting and value", 2...12, "several changes as one crossfade", .set),
+    OSCMethod("/pinna/set/input", "a string", 1...1, "change to another input", .setOne("input")),
     OSCMethod("/pinna/set/data-source", "a string", 1...1, "change the data source", .setOne("data-source")),
     OSCMethod("/pinna/set/pattern", "a string", 1...1, "change the polar pattern", .setOne("pattern")),
     OSCMethod(
@@ -49,6 +49,19 @@ public struct OSCMethod: Sendable {
       "/pinna/record/start", "nothing, a folder, or pairs of strings (dir, raw, format)", 0...10,
       "start a take; changes are refused until it ends", .recordStart),
     OSCMethod("/pinna/record/stop", "no arguments", 0...0, "end the take", .recordStop),
+    OSCMethod(
+      "/pinna/session/open", "a program's name", 1...1,
+      "open a session: a token for the methods below, and from then on `/pinna/event`", .sessionOpen),
+    OSCMethod(
+      "/pinna/session/claim", "token, on or off", 2...2,
+      "control the route; others' changes are kept until it is let go", .sessionClaim),
+    OSCMethod(
+      "/pinna/session/set", "token, then pairs as for set", 3...13, "changes that a session wishes",
+      .sessionSet),
+    OSCMethod(
+      "/pinna/session/period", "token, seconds", 2...2, "ask the server for a period of about that length",
+      .sessionPeriod),
+    OSCMethod("/pinna/session/close", "token", 1...1, "end a session", .sessionClose),
     OSCMethod("/pinna/stop", "no arguments", 0...0, "end the processor, finalising a take", .stop),
   ]
 }

@@ -14,6 +14,7 @@ extension Processor {
     let closed = (rejoin?.client?.close() ?? true) && client.close()
     if rejoin == nil { wiring.loseAll() }
     rejoin = Rejoin(reason: reason)
+    notify(EngineEvent(.serverGone, "the JACK server has gone (\(reason))"))
     return (closed, take)
   }
 
@@ -58,6 +59,7 @@ extension Processor {
       return complainOnce(error)
     }
     rejoin = nil
+    notify(EngineEvent(.serverBack, "the JACK server is back"))
     warn(
       "the JACK server is back, at \(newClient.sampleRate) Hz, period \(newClient.period); "
         + "preset \(inForce.preset)")
@@ -88,11 +90,14 @@ extension Processor {
       case .lost(let wire):
         take?.note("\(wire.port) has lost \(wire.peer)")
         warn("\(wire.port) has lost \(wire.peer); it is connected again when that is back")
+        notify(EngineEvent(.portGone, "\(wire.port) has lost \(wire.peer)"))
       case .restored(let wire):
         take?.note("\(wire.port) is connected to \(wire.peer) again")
         restored.append("\(wire.port) to \(wire.peer)")
+        notify(EngineEvent(.portBack, "\(wire.port) is connected to \(wire.peer) again"))
       }
     }
+    watchGraph()
     if !restored.isEmpty { warn("connected again: \(restored.sorted().joined(separator: ", "))") }
   }
 }

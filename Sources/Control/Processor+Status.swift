@@ -4,18 +4,23 @@ import Realtime
 
 extension Processor {
   /// What is in force, and how it goes.
-  func status(droppedPackets: Int) -> StatusReport {
+  /// - Parameters:
+  ///   - wish: what the command line asked for and a session that controls the route keeps from it.
+  ///   - controller: the name of that session.
+  func status(droppedPackets: Int, wish: [Change], controller: String?) -> StatusReport {
     let levels = engine.levels
+    var preferred = wanted
+    try? preferred.apply(wish.filter { Setting.keys.dropFirst().contains($0.key) })
     let statistics = engine.statistics
     let setting = inForce
     return StatusReport(
       state: take == nil ? "stopped" : "recording", server: serverState, warnings: warnings.current,
-      preset: setting.preset, device: setting.device.name,
+      preset: setting.preset, device: setting.device.name, input: .init(setting.device),
       dataSource: setting.selection.dataSource, polarPattern: setting.selection.polarPattern,
       inputOrientation: setting.selection.inputOrientation,
       preferred: .init(
-        dataSource: wanted.selection.dataSource, polarPattern: wanted.selection.polarPattern,
-        inputOrientation: wanted.selection.inputOrientation),
+        dataSource: preferred.selection.dataSource, polarPattern: preferred.selection.polarPattern,
+        inputOrientation: preferred.selection.inputOrientation),
       layout: setting.layout, inputChannels: setting.selection.polarPattern.channels,
       gainDB: setting.gain.value, muted: setting.muted, microphones: sets.bank.microphones.count,
       sampleRate: client.sampleRate, period: client.period, latencyFrames: sets.bank.delayFrames,
@@ -31,6 +36,6 @@ extension Processor {
         .init(
           path: $0.path, frames: $0.frames, channels: $0.plan.outputs, fault: $0.fault,
           secondsLeft: $0.secondsLeft)
-      })
+      }, controller: controller)
   }
 }

@@ -24,6 +24,10 @@ public final class Processor {
   var nextLook = ContinuousClock.now
   /// One line for whoever watches the processor.
   let warn: (String) -> Void
+  /// Tells whoever listens what happened.
+  var notify: (EngineEvent) -> Void = { _ in }
+  /// What was told last of what may change by itself.
+  var seen = SeenGraph()
   /// Microphones that were to be connected to the hardware, and found no port there.
   public private(set) var unconnected: [String] = []
   private(set) var engine: Engine
@@ -83,30 +87,47 @@ public final class Processor {
   /// True while a request waits for the callback.
   var isBusy: Bool { !pending.isEmpty || finishing != nil || swap != nil }
 
+  /// That setting is in force, and nothing else is on its way.
+  func isSettled(at setting: Setting) -> Bool { pending.isEmpty && setting == wanted && setting == inForce }
+
   // MARK: Requests
 
-  /// Several changes at once, as words: one crossfade, all or nothing.
-  func set(_ changes: [(key: String, value: String)], reply: @escaping Reply) throws {
+  /// Several changes at once, as words: one crossfade, all or nothing. Another input, or another device's preset,
+  /// takes over in silence.
+  func set(_ changes: [Change], reply: @escaping Reply) throws {
+    let setting = try target(of: changes)
+    if setting.device == wanted.device {
+      try post(setting, reply: reply)
+    } else {
+      swap = DeviceSwap(to: setting, sampleRate: client.sampleRate, reply: reply)
+    }
+  }
+
+  /// What `changes` would make of what is wanted now.
+  /// - Throws: where they are refused, unknown or unsupported.
+  func target(of changes: [Change]) throws -> Setting {
     try refuseDuringTake()
     try refuseDuringSwap()
     var setting = wanted
-    try setting.apply(changes)
-    try post(setting, reply: reply)
+    if let name = changes.last(where: { $0.key == Change.preset })?.value {
+      let preset = try library.preset(named: name)
+      setting = Setting(preset: preset, device: try library.device(named: preset.device))
+      setting.muted = wanted.muted
+    }
+    if let uid = changes.last(where: { $0.key == Change.input })?.value {
+      setting.choose(try input(uid, of: setting))
+    }
+    try setting.apply(changes.filter { ![Change.preset, Change.input].contains($0.key) })
+    if setting.device == wanted.device {
+      _ = try sets.filters(for: setting.selection, of: setting.device)
+    } else {
+      _ = try setting.device.filterCase(for: setting.selection)
+    }
+    return setting
   }
 
   func usePreset(_ name: String, reply: @escaping Reply) throws {
-    try refuseDuringTake()
-    try refuseDuringSwap()
-    let preset = try library.preset(named: name)
-    let device = try library.device(named: preset.device)
-    var setting = Setting(preset: preset, device: device)
-    setting.muted = wanted.muted
-    if device == wanted.device {
-      try post(setting, reply: reply)
-    } else {
-      _ = try device.filterCase(for: setting.selection)
-      swap = DeviceSwap(to: setting, sampleRate: client.sampleRate, reply: reply)
-    }
+    try set([Change(Change.preset, name)], reply: reply)
   }
 
   /// Tells everyone who still waits for the callback that it will not answer.
@@ -155,6 +176,7 @@ public final class Processor {
       guard let ended = pending.removeValue(forKey: ticket.number) else { return }
       switch ended.purpose {
       case .setting(let setting):
+        tellOfChange(from: inForce, to: setting)
         inForce = setting
         ended.reply?(Answer(.done, json(ChangeReport(setting))))
       case .fadeOut: install()

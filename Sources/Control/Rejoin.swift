@@ -1,9 +1,9 @@
 import JackClient
 
 /// The way back into a JACK graph whose server has gone.
-struct Rejoin {
+package struct Rejoin {
   /// As `status` says it.
-  enum State: String, Encodable {
+  package enum State: String, Codable {
     case running
     /// There is no server.
     case gone

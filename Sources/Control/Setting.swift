@@ -4,13 +4,17 @@ import Session
 /// What is chosen at one moment: a preset's device, what is selected on it, and how loud it comes out.
 public struct Setting: Hashable, Sendable {
   public var preset: String
-  public var device: Device
+  /// The preset's device.
+  public var home: Device
+  /// The input in the route: `home`, or another one that was chosen instead.
+  public private(set) var device: Device
   public var selection: Selection
   public var gain: Decibels
   public var muted = false
 
   public init(preset: Preset, device: Device) {
     self.preset = preset.name
+    home = device
     self.device = device
     selection = preset.selection
     gain = preset.gain
@@ -27,9 +31,22 @@ public struct Setting: Hashable, Sendable {
     return HeadFrame(forward: source.forward, orientation: selection.inputOrientation)?.layout
   }
 
+  /// Another input in the route. What was selected stays where the input has it.
+  public mutating func choose(_ input: Device) {
+    guard input != device else { return }
+    device = input
+    let source = (try? input.dataSource(named: selection.dataSource)) ?? input.dataSources[0]
+    selection.dataSource = source.name
+    if !source.polarPatterns.contains(selection.polarPattern) {
+      selection.polarPattern = source.defaultPolarPattern
+    }
+  }
+
   /// Applies changes given as words: data-source, pattern, orientation, gain, mute.
-  public mutating func apply(_ changes: [(key: String, value: String)]) throws {
-    for (key, value) in changes {
+  /// (An input is chosen with `choose`.)
+  public mutating func apply(_ changes: [Change]) throws {
+    for change in changes {
+      let (key, value) = (change.key, change.value)
       switch key {
       case "data-source": selection.dataSource = try device.dataSource(named: value).name
       case "pattern": selection.polarPattern = try PolarPattern(word: value)
@@ -42,7 +59,7 @@ public struct Setting: Hashable, Sendable {
   }
 
   /// What can be changed, as words; each is an option of `pinna set`.
-  public static let keys = ["data-source", "pattern", "orientation", "gain", "mute"]
+  public static let keys = ["input", "data-source", "pattern", "orientation", "gain", "mute"]
 
   private static func gain(_ text: String) throws -> Decibels {
     guard let number = Double(text), Preset.gainRange.contains(number) else {
@@ -53,6 +70,24 @@ public struct Setting: Hashable, Sendable {
     }
     return Decibels(number)
   }
+}
+
+/// One change, as words.
+public struct Change: Hashable, Sendable {
+  public let key: String
+  public let value: String
+
+  public init(_ key: String, _ value: String) {
+    self.key = key
+    self.value = value
+  }
+
+  static let input = "input"
+  /// Not a setting of its own: it sets all of them.
+  static let preset = "preset"
+
+  /// Of what is heard from where, rather than how loud.
+  var isRouting: Bool { !["gain", "mute"].contains(key) }
 }
 
 enum Switch: String, NamedWord {

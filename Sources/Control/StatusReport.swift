@@ -3,16 +3,16 @@ import Foundation
 import Realtime
 
 /// What `pinna status` prints, key by key.
-struct StatusReport: Encodable {
-  struct Preferred: Encodable {
-    let dataSource: String
-    let polarPattern: PolarPattern
-    let inputOrientation: InputOrientation
+package struct StatusReport: Codable {
+  package struct Preferred: Codable {
+    package let dataSource: String
+    package let polarPattern: PolarPattern
+    package let inputOrientation: InputOrientation
   }
-  struct NamedLevel: Encodable {
-    let name: String
-    let rmsDB: Double
-    let peakDB: Double
+  package struct NamedLevel: Codable {
+    package let name: String
+    package let rmsDB: Double
+    package let peakDB: Double
 
     init(_ name: String, _ level: Level) {
       self.name = name
@@ -25,49 +25,53 @@ struct StatusReport: Encodable {
       max(-150, (200 * log10(Double(amplitude))).rounded() / 10)
     }
   }
-  struct Levels: Encodable {
-    let microphones: [NamedLevel]
-    let outputs: [NamedLevel]
+  package struct Levels: Codable {
+    package let microphones: [NamedLevel]
+    package let outputs: [NamedLevel]
   }
-  struct TakeReport: Encodable {
-    let path: String
-    let frames: Int
-    let channels: Int
+  package struct TakeReport: Codable {
+    package let path: String
+    package let frames: Int
+    package let channels: Int
     /// Why nothing reaches the disk any more.
-    let fault: String?
+    package let fault: String?
     /// How long the disk has room for.
-    let secondsLeft: Int?
+    package let secondsLeft: Int?
   }
 
-  let state: String
-  let server: Rejoin.State
+  package let state: String
+  package let server: Rejoin.State
   /// What is wrong with what comes in, a sentence each.
-  let warnings: [String]
-  let preset: String
-  let device: String
-  let dataSource: String
-  let polarPattern: PolarPattern
-  let inputOrientation: InputOrientation
-  let preferred: Preferred
-  let layout: StereoLayout?
-  let inputChannels: Int
-  let gainDB: Double
-  let muted: Bool
-  let microphones: Int
-  let sampleRate: Int
-  let period: Int
-  let latencyFrames: Int
-  let dspLoad: Double
-  let xruns: Int
-  let levels: Levels
+  package let warnings: [String]
+  package let preset: String
+  package let device: String
+  /// The input in the route: the device's own, or another one.
+  package let input: InputsReport.Port
+  package let dataSource: String
+  package let polarPattern: PolarPattern
+  package let inputOrientation: InputOrientation
+  package let preferred: Preferred
+  package let layout: StereoLayout?
+  package let inputChannels: Int
+  package let gainDB: Double
+  package let muted: Bool
+  package let microphones: Int
+  package let sampleRate: Int
+  package let period: Int
+  package let latencyFrames: Int
+  package let dspLoad: Double
+  package let xruns: Int
+  package let levels: Levels
   /// Those that send what is no sound, or did within the last second.
-  let mutedMicrophones: [String]
-  let rejectedSamples: Int
-  let clippedSamples: Int
-  let unpreparedPeriods: Int
+  package let mutedMicrophones: [String]
+  package let rejectedSamples: Int
+  package let clippedSamples: Int
+  package let unpreparedPeriods: Int
   /// Packets on the control socket that were no plain OSC message.
-  let droppedPackets: Int
-  let take: TakeReport?
+  package let droppedPackets: Int
+  package let take: TakeReport?
+  /// The session that controls the route.
+  package let controller: String?
 }
 
 /// JSON on one line, keys in a fixed order, so that equal states print equal.

@@ -35,9 +35,7 @@ extension FilterBank {
         forward: source.forward, microphones: source.microphones, polarPatterns: patterns,
         stereoOrientations: orientations)
     }
-    return Device(
-      name: device.name, title: device.title, body: device.body, microphones: device.microphones,
-      dataSources: sources)
+    return device.with(dataSources: sources)
   }
 
   /// This bank without the cases whose finished filters do not do what their pattern is for, and why.

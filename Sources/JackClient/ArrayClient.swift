@@ -132,6 +132,23 @@ public final class ArrayClient: Sendable {
     return Array(names.dropFirst(connection.physicalCapturePorts.count))
   }
 
+  /// Connects the microphones to `ports` in order, as far as both are there.
+  public func connectMicrophones(to ports: [String]) {
+    let names = shared.values.withLock { $0.ports?.names ?? [] }
+    for (source, microphone) in zip(ports, names) where connection.hasPort(source) {
+      connection.connect(source, "\(connection.name):\(microphone)")
+    }
+  }
+
+  /// None where the server has gone.
+  public var physicalCapturePorts: [String] { isServerGone ? [] : connection.physicalCapturePorts }
+
+  /// Asks the server for another period; the answer is the one that it runs with then.
+  public func requestPeriod(_ frames: Int) -> Int {
+    if !isServerGone, frames != connection.period { connection.requestPeriod(frames) }
+    return connection.period
+  }
+
   /// Looks after our connections: makes those again whose other ends are back.
   public func tend(_ wiring: inout Wiring) -> [Wiring.Event] {
     guard !connection.isServerGone else { return [] }

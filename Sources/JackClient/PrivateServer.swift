@@ -13,7 +13,11 @@ public final class PrivateServer {
   /// - Parameters:
   ///   - name: unique on this machine; its process id belongs in it.
   ///   - synchronous: waits in each period for every client, so that none ever misses one.
-  public init(name: String, sampleRate: Int = 48000, period: Int = 128, synchronous: Bool = false) throws {
+  ///   - captures, playbacks: physical ports.
+  public init(
+    name: String, sampleRate: Int = 48000, period: Int = 128, synchronous: Bool = false, captures: Int = 0,
+    playbacks: Int = 0
+  ) throws {
     self.name = name
     guard let path = Self.find("jackd") else {
       throw StartError(description: "jackd is not installed; install it with: apt-get install jackd2")
@@ -21,8 +25,8 @@ public final class PrivateServer {
     process.executableURL = URL(fileURLWithPath: path)
     process.arguments =
       (synchronous ? ["-S"] : []) + [
-        "-n", name, "-r", "-p", "128", "-d", "dummy", "-C", "0", "-P", "0", "-r", "\(sampleRate)", "-p",
-        "\(period)",
+        "-n", name, "-r", "-p", "128", "-d", "dummy", "-C", "\(captures)", "-P", "\(playbacks)", "-r",
+        "\(sampleRate)", "-p", "\(period)",
       ]
     var environment = ProcessInfo.processInfo.environment
     environment["JACK_NO_AUDIO_RESERVATION"] = "1"

@@ -1,7 +1,8 @@
 /// The connections of our ports, remembered.
 ///
 /// One that goes with its other end, or with the server, is lost: it is made again when that end is back. One that
-/// is taken away between two ports that stay is forgotten: somebody wanted that.
+/// is taken away between two ports that stay is forgotten: somebody wanted that. One whose own port goes, with a
+/// change of device, waits for that port.
 public struct Wiring: Sendable {
   /// One of our ports, by its short name, and the full name of the port at the other end.
   public struct Wire: Hashable, Comparable, Sendable {
@@ -21,6 +22,8 @@ public struct Wiring: Sendable {
     /// No longer made while both ends are there. JACK disconnects a port just before it goes.
     case missing(since: ContinuousClock.Instant)
     case lost
+    /// Our own port is not there.
+    case away
   }
 
   /// How long both ends must stay without their connection before it counts as taken away.
@@ -43,7 +46,7 @@ public struct Wiring: Sendable {
 
   /// Compares with the graph as it is now.
   /// - Parameters:
-  ///   - ports: short names of our ports; what others had is forgotten.
+  ///   - ports: short names of our ports.
   ///   - exists: whether there is a port of that full name.
   /// - Returns: what happened, and the connections to make, whose other ends are back.
   public mutating func observe(
@@ -53,7 +56,7 @@ public struct Wiring: Sendable {
     var toMake: [Wire] = []
     for (wire, state) in wires where !connected.contains(wire) {
       guard ports.contains(wire.port) else {
-        wires[wire] = nil
+        wires[wire] = .away
         continue
       }
       let isThere = exists(wire.peer)
@@ -64,7 +67,7 @@ public struct Wiring: Sendable {
       case .made, .missing:
         wires[wire] = .lost
         events.append(.lost(wire))
-      case .lost:
+      case .lost, .away:
         if isThere { toMake.append(wire) }
       }
     }

@@ -23,6 +23,11 @@ import FilterDesign
 /// it looks out of its front: SOFA's x, y, z (forward, left, up) are the device's z, x, y. The WAV holds the impulse
 /// responses of one direction after the other, all equally long; the table has a line for each: azimuth (0 at the
 /// front, +z; 90 at +x) and elevation (90 at +y) in degrees.
+///
+/// `portType` (builtInMic where it is missing) says what kind of input the device is; `capturePorts` and
+/// `playbackPorts` name JACK ports that go with it. `inputs` are further inputs to choose from, each described like a
+/// device: `{headset: {title: …, portType: headsetMic, body: free, microphones: …}}`. Without `dataSources` such an
+/// input has nothing to choose: its first microphone is what is heard.
 public enum DeviceFile {
   /// The device that the file at `path` describes, named after the file.
   public static func read(path: String) throws(DescriptionError) -> Device {
@@ -34,17 +39,32 @@ public enum DeviceFile {
     try device(name: name, from: YAMLReader(text: text, file: file))
   }
 
-  static func device(name: String, from reader: YAMLReader) throws(DescriptionError) -> Device {
-    let fields = try reader.fields(["title", "body", "microphones", "dataSources"])
+  static func device(name: String, from reader: YAMLReader, isFurtherInput: Bool = false)
+    throws(DescriptionError) -> Device
+  {
+    let keys = [
+      "title", "body", "microphones", "dataSources", "portType", "capturePorts", "playbackPorts",
+    ]
+    let fields = try reader.fields(keys + (isFurtherInput ? [] : ["inputs"]))
     let title = try fields.required("title", example: "My array").string()
     let body = try fields.required("body", example: "{box: [72, 147, 8]}").body()
     let microphones = try fields.required("microphones", example: "{left: [-50, 0, 0], right: [50, 0, 0]}")
       .microphones(on: body)
-    let sources = try fields.required(
-      "dataSources", example: "{Front: {forward: +z, microphones: all, polarPatterns: [stereo]}}")
+    let described = fields.optional("dataSources")
+    let sources =
+      if isFurtherInput, described == nil {
+        [DataSource.only]
+      } else {
+        try fields.required(
+          "dataSources", example: "{Front: {forward: +z, microphones: all, polarPatterns: [stereo]}}"
+        ).dataSources(of: microphones)
+      }
     return Device(
-      name: name, title: title, body: body, microphones: microphones,
-      dataSources: try sources.dataSources(of: microphones))
+      name: name, title: title, body: body, microphones: microphones, dataSources: sources,
+      portType: try fields.optional("portType")?.inputType() ?? .builtInMic,
+      capturePorts: try fields.optional("capturePorts")?.portNames() ?? [],
+      playbackPorts: try fields.optional("playbackPorts")?.portNames(atMost: 2) ?? [],
+      inputs: try fields.optional("inputs")?.furtherInputs(of: name) ?? [])
   }
 }
 

@@ -1,3 +1,4 @@
+import Acoustics
 import Foundation
 
 /// A JSON answer of a running Pinna, put into words for people.
@@ -30,7 +31,8 @@ struct AnswerDocument {
     }
     if number("gainDB") != 0 { text += String(format: ", %+g dB", number("gainDB")) }
     if boolean("muted") { text += ", muted" }
-    return text
+    let kept = string("kept")
+    return kept.isEmpty ? text : "\(kept)\n\(text)"
   }
 
   var statusText: String {
@@ -56,25 +58,46 @@ struct AnswerDocument {
     if let take = child("take") {
       lines.append("take: \(take.string("path")), \(take.integer("frames")) frames")
     }
-    return lines.joined(separator: "\n")
+    let controller = string("controller")
+    if !controller.isEmpty { lines.append("the session \(controller) controls the route") }
+    return (lines + routeLines).joined(separator: "\n")
   }
 
-  var inputsText: String {
-    children("inputs").flatMap { input in
-      ["\(input.string("name")) (\(input.string("portType")), \(input.string("uid")))"]
-        + input.children("dataSources").flatMap { source in
-          let mark = source.boolean("selected") ? "* " : "  "
-          let selected = source.string("selectedPolarPattern")
-          let patterns = source.strings("supportedPolarPatterns").map { $0 == selected ? "[\($0)]" : $0 }
-          let offered = mark + source.string("name").padded(8) + " " + patterns.joined(separator: ", ")
-          let refused = source.children("notOffered").map { refusal in
-            let orientation = refusal.string("inputOrientation")
-            return
-              "    no \(refusal.string("polarPattern"))\(orientation.isEmpty ? "" : " in ")\(orientation): "
-              + refusal.string("reason")
-          }
-          return [offered] + refused
-        }
-    }.joined(separator: "\n")
+  /// The seeds' report of the route.
+  private var routeLines: [String] {
+    guard let input = child("input") else { return [] }
+    return [
+      "Port: \(PortType(rawValue: input.string("portType"))?.title ?? "")", "Name: \(string("dataSource"))",
+      "Polar Pattern: \(PolarPattern(rawValue: string("polarPattern"))?.title ?? "")",
+    ]
+  }
+
+  /// The seeds' report of what there is to choose.
+  var inputsText: String { children("inputs").flatMap(\.inputLines).joined(separator: "\n") }
+
+  private var inputLines: [String] {
+    let sources = children("dataSources")
+    let type = PortType(rawValue: string("portType"))?.title ?? ""
+    let port = "port \"\(string("name"))\" (\(type), UID \(string("uid")))"
+    guard !sources.isEmpty else { return ["There is nothing to choose for \(port)"] + routeMark }
+    let selected = sources.first { $0.boolean("selected") }?.string("name")
+    return ["There are \(sources.count) data sources for \(port)"] + sources.flatMap(\.dataSourceLines)
+      + (selected.map { ["Currently selected source is \"\($0)\" for port \"\(string("name"))\""] } ?? [])
+  }
+
+  private var routeMark: [String] { boolean("active") ? ["* it is in the route"] : [] }
+
+  private var dataSourceLines: [String] {
+    let selected = string("selectedPolarPattern")
+    let patterns = strings("supportedPolarPatterns").map { $0 == selected ? "[\($0)]" : $0 }
+    let offered =
+      "\(boolean("selected") ? "* " : "  ")ID \(integer("id"))  " + string("name").padded(8) + " "
+      + patterns.joined(separator: ", ")
+    let refused = children("notOffered").map { refusal in
+      let orientation = refusal.string("inputOrientation")
+      return "    no \(refusal.string("polarPattern"))\(orientation.isEmpty ? "" : " in ")\(orientation): "
+        + refusal.string("reason")
+    }
+    return [offered] + refused
   }
 }

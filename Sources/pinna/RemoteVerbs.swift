@@ -28,8 +28,9 @@ extension Verb {
 
   static let set = Verb(
     name: "set",
-    summary: "change data source, polar pattern, input orientation, gain; several are one change",
+    summary: "change input, data source, polar pattern, input orientation, gain; several are one change",
     options: [
+      Option("--input", "UID", "another input, see: pinna inputs"),
       Option("--data-source", "NAME", "a data source of the device, see: pinna inputs"),
       Option("--pattern", "PATTERN", "omnidirectional, subcardioid, cardioid …, stereo"),
       Option("--orientation", "ORIENTATION", "portrait, portraitUpsideDown, landscapeLeft, landscapeRight"),

@@ -25,7 +25,7 @@ extension Verb {
     var setting = Setting(preset: preset, device: try library.device(named: preset.device))
     try setting.apply(
       ["data-source", "pattern", "orientation", "gain"].compactMap { key in
-        arguments["--" + key].map { (key, $0) }
+        arguments["--" + key].map { Change(key, $0) }
       })
     let period = try arguments.integer("--period", in: 1...Partitioning.longestPeriod) ?? 1024
     _ = try setting.device.filterCase(for: setting.selection)

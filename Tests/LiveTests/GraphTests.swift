@@ -27,6 +27,7 @@ extension LiveTests {
         // The server asks its clients in turn.
         _ = try waitUntil(seconds: 2) {
           try latencies("recorder:in_1").contains("port capture latency = " + expected)
+            && latencies("player:out_2").contains("port playback latency = " + expected)
         }
         #expect(try latencies("recorder:in_1").contains("port capture latency = " + expected))
         #expect(try latencies("pinna:out_left").contains("port capture latency = " + expected))

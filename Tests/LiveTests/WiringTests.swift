@@ -52,12 +52,17 @@ import Testing
     #expect(look(connected: false, peer: true, after: 500).toMake == [wire])
   }
 
-  @Test("goes with the server, and all of it is made again; what our own ports take with them is not")
+  @Test(
+    "goes with the server, or with our own port, and is made again when that is back; nobody is told of the latter"
+  )
   mutating func server() {
     wiring.loseAll()
     #expect(wiring.lost == [wire])
     #expect(look(connected: false, peer: true, after: 1).toMake == [wire])
-    _ = look(connected: false, peer: true, after: 2, ports: ["top"])
-    #expect(look(connected: false, peer: true, after: 3).toMake.isEmpty)
+    #expect(look(connected: true, peer: true, after: 2).events == [.restored(wire)])
+    let (events, toMake) = look(connected: false, peer: true, after: 3, ports: ["top"])
+    #expect(events.isEmpty && toMake.isEmpty && wiring.lost.isEmpty)
+    #expect(look(connected: false, peer: true, after: 4).toMake == [wire])
+    #expect(look(connected: true, peer: true, after: 5).events.isEmpty)
   }
 }

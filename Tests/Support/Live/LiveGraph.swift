@@ -18,6 +18,7 @@ public final class LiveGraph {
   private let arguments: [String]
   private let environment: [String: String]
   private let synchronous: Bool
+  private let physical: (captures: Int, playbacks: Int)
   private var serverKilled = false
 
   private static let count = Atomic<Int>(0)
@@ -31,15 +32,19 @@ public final class LiveGraph {
   /// - Parameters:
   ///   - options: more of `pinna run`.
   ///   - environment: more of its environment.
+  ///   - captures, playbacks: the server's physical ports.
   public init(
     preset: String, sampleRate: Int = 48000, period: Int = 128, synchronous: Bool = false,
-    home: PinnaHome? = nil, options: [String] = [], environment: [String: String] = [:]
+    home: PinnaHome? = nil, options: [String] = [], environment: [String: String] = [:], captures: Int = 0,
+    playbacks: Int = 0
   ) throws {
+    physical = (captures, playbacks)
     self.home = try home ?? PinnaHome()
     self.sampleRate = sampleRate
     self.synchronous = synchronous
     server = try PrivateServer(
-      name: Self.uniqueName(), sampleRate: sampleRate, period: period, synchronous: synchronous)
+      name: Self.uniqueName(), sampleRate: sampleRate, period: period, synchronous: synchronous,
+      captures: captures, playbacks: playbacks)
     arguments = ["--server", server.name, "--preset", preset] + options
     self.environment = environment
     program = try self.home.start(arguments, environment)
@@ -84,7 +89,8 @@ public final class LiveGraph {
     connection = nil
     server.stop()
     server = try PrivateServer(
-      name: server.name, sampleRate: sampleRate, period: period, synchronous: synchronous)
+      name: server.name, sampleRate: sampleRate, period: period, synchronous: synchronous,
+      captures: physical.captures, playbacks: physical.playbacks)
     serverKilled = false
     let up = ContinuousClock.now
     try connect()

@@ -1,0 +1,93 @@
+import Foundation
+import Synchronization
+
+/// A session's ear at a running Pinna: opens the session there, hears its events, and opens it again where another
+/// Pinna takes the first one's place.
+///
+/// Threads: a thread of its own calls `onEvent`; it ends with the listener.
+public final class ControlListener: Sendable {
+  private let state: State
+
+  /// What the thread and the listener share; the thread must not keep the listener alive.
+  private final class State: Sendable {
+    let client: ControlClient
+    let program: String
+    let token = Mutex<String?>(nil)
+    let ended = Atomic<Bool>(false)
+
+    init(client: ControlClient, program: String) {
+      self.client = client
+      self.program = program
+    }
+
+    /// Opens the session; its events come to the descriptor that is returned.
+    func open() throws(Failure) -> Int32 {
+      let descriptor = ControlClient.boundSocket()
+      do throws(Failure) {
+        let answer = try client.request(
+          OSCMessage("/pinna/session/open", [.string(program)]), through: descriptor, seconds: 5)
+        guard answer.status == .done,
+          let opened = try? JSONDecoder().decode([String: String].self, from: Data(answer.text.utf8)),
+          let session = opened["session"]
+        else { throw Failure(answer.status, answer.text) }
+        token.withLock { $0 = session }
+        return descriptor
+      } catch {
+        close(descriptor)
+        throw error
+      }
+    }
+  }
+
+  /// Opens a session.
+  /// - Parameter program: what others read of who controls the route.
+  public init(client: ControlClient, program: String, onEvent: @escaping @Sendable (EngineEvent) -> Void)
+    throws(Failure)
+  {
+    let state = State(client: client, program: program)
+    self.state = state
+    let descriptor = try state.open()
+    let thread = Thread { Self.listen(descriptor, state, onEvent) }
+    thread.name = "pinna events"
+    thread.start()
+  }
+
+  /// The session is closed by its socket's end, within a second.
+  deinit { state.ended.store(true, ordering: .releasing) }
+
+  /// Names the session to the running Pinna; nil while there is none.
+  public var token: String? { state.token.withLock { $0 } }
+
+  private static func listen(
+    _ first: Int32, _ state: State, _ onEvent: @escaping @Sendable (EngineEvent) -> Void
+  ) {
+    var descriptor: Int32? = first
+    var buffer = [UInt8](repeating: 0, count: OSCShape.longestPacket + 4)
+    func lose() {
+      if let open = descriptor { close(open) }
+      descriptor = nil
+      state.token.withLock { $0 = nil }
+      onEvent(EngineEvent(.engineGone, "Pinna has stopped"))
+    }
+    while !state.ended.load(ordering: .acquiring) {
+      guard let open = descriptor else {
+        usleep(200_000)
+        guard let again = try? state.open() else { continue }
+        descriptor = again
+        onEvent(EngineEvent(.engineBack, "Pinna is running again"))
+        continue
+      }
+      var poll = pollfd(fd: open, events: Int16(POLLIN), revents: 0)
+      guard Glibc.poll(&poll, 1, 250) > 0 else {
+        if !state.client.isThere { lose() }
+        continue
+      }
+      let count = recv(open, &buffer, buffer.count, 0)
+      guard count > 0, let message = OSCMessage(packet: buffer.prefix(count)),
+        let event = EngineEvent(message)
+      else { continue }
+      if event.kind == .engineGone { lose() } else { onEvent(event) }
+    }
+    if let descriptor { close(descriptor) }
+  }
+}

@@ -1,0 +1,81 @@
+import Foundation
+
+/// What sessions ask for, and what they are told.
+extension Controller {
+  /// Applies `changes`, or keeps them where another session controls the route.
+  func change(_ changes: [Change], of token: String?, reply: @escaping Processor.Reply) throws {
+    guard changes.contains(where: \.isRouting), let obstacle = try register.obstacle(for: token) else {
+      if token != nil, try processor.isSettled(at: processor.target(of: changes)) {
+        // What a program asks for again and again is no route change.
+        reply(Answer(.done, json(ChangeReport(processor.inForce))))
+      } else {
+        try processor.set(changes, reply: reply)
+      }
+      // What was wished before is overtaken.
+      if changes.contains(where: \.isRouting) { register.forget(for: token) }
+      return
+    }
+    _ = try processor.target(of: changes)
+    try register.keep(changes, for: token)
+    reply(Answer(.done, json(ChangeReport(processor.inForce, kept: obstacle))))
+  }
+
+  /// A session whose program listens at `sender`.
+  func open(_ name: String, _ sender: ControlSocket.Sender) throws -> Answer {
+    let name = String(
+      name.unicodeScalars.filter { !$0.properties.isWhitespace && $0.value > 0x20 }.prefix(32))
+    return Answer(.done, json(["session": try register.open(name: name, sender: sender)]))
+  }
+
+  func claim(_ token: String, _ word: String) throws -> Answer {
+    let before = register.controller
+    try register.claim(token, try Switch(word: word) == .on)
+    tellOfControl(before)
+    return Answer(.done, json(["kept": try register.obstacle(for: token)]))
+  }
+
+  func close(_ token: String) throws -> Answer {
+    let before = register.controller
+    try register.close(token)
+    tellOfControl(before)
+    return Answer(.done, json(["closed": true]))
+  }
+
+  /// A period of about so many seconds; the server's answer is what it runs with.
+  func requestPeriod(_ token: String, _ text: String) throws -> Answer {
+    guard let seconds = Double(text), (0.0001...1).contains(seconds) else {
+      throw Failure(.usage, "a period of \"\(text)\" s is not usable; give a number from 0.0001 to 1")
+    }
+    if let obstacle = try register.obstacle(for: token) { throw Failure(.refused, obstacle) }
+    let period = try processor.requestPeriod(seconds: seconds)
+    return Answer(.done, json(["period": period]))
+  }
+
+  /// Applies wishes that nothing stands in the way of any more; ends sessions whose programs have gone.
+  func tendSessions() {
+    if .now >= nextRollCall {
+      nextRollCall = .now + .seconds(1)
+      for session in register.sessions where !socket.isThere(session.sender) {
+        _ = try? close(session.token)
+      }
+    }
+    guard processor.isFree else { return }
+    let wish = register.takeWish()
+    guard !wish.isEmpty else { return }
+    do { try processor.set(wish) { _ in } } catch {
+      warn("a wish that was kept cannot be applied: \(error)")
+    }
+  }
+
+  private func tellOfControl(_ before: String?) {
+    guard register.controller != before else { return }
+    announce(
+      EngineEvent(
+        .controlChanged,
+        register.controller.map { "the session \($0) controls the route" } ?? "the route is free"))
+  }
+
+  func announce(_ event: EngineEvent) {
+    for session in register.sessions { socket.send(event.message, to: session.sender) }
+  }
+}

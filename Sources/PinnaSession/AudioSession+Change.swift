@@ -1,0 +1,146 @@
+import Acoustics
+import Control
+import Foundation
+
+/// What is in force after a change (S14).
+public struct ChangeOutcome: Hashable, Sendable {
+  /// Where left and right are; nil for mono patterns, and where no Pinna runs.
+  public let layout: StereoLayout?
+  public let inputNumberOfChannels: Int
+  /// In force; nil where no Pinna runs.
+  public let inputOrientation: InputOrientation?
+  /// Why what was asked for is kept for later; nil where it is in force.
+  public let kept: String?
+}
+
+extension AudioSession {
+  /// Every change: what the session would be after `edit` is asked of the running Pinna as a whole, and becomes the
+  /// session's state where that succeeds.
+  @discardableResult
+  func change(_ edit: (inout State) throws(SessionError) -> Void) throws(SessionError) -> ChangeOutcome {
+    try state.withLock { (state) throws(SessionError) in
+      var next = state
+      try edit(&next)
+      let outcome = try realise(next, from: state)
+      state = next
+      return outcome
+    }
+  }
+
+  /// After a Pinna that ended is back, as another process: everything is asked for again.
+  func reactivate() {
+    _ = try? state.withLock { (state) throws(SessionError) in
+      guard state.isActive else { return }
+      var before = state
+      before.isActive = false
+      _ = try realise(state, from: before)
+    }
+  }
+
+  private func realise(_ next: State, from old: State) throws(SessionError) -> ChangeOutcome {
+    guard next.isActive || old.isActive else { return outcome(kept: "the session is not active") }
+    try engine.open()
+    let status = try engine.status()
+    if next.isActive, status.server == .gone || status.server == .unusable {
+      throw .noServer("the JACK server has gone; start it again, and Pinna goes on")
+    }
+    if next.claims != old.claims { try claim(next.claims) }
+    do throws(SessionError) {
+      guard next.isActive else { return outcome(kept: nil) }
+      var kept: String?
+      if next.category.captures {
+        if let take = status.take, old.isActive { throw Self.recording(take.path) }
+        let wish = try wish(of: next)
+        if status.take == nil || !old.isActive {
+          let text = try engine.sessionRequest("/pinna/session/set", wish)
+          kept = try SocketEngine.decode(ChangeReport.self, text).kept
+        }
+        if !old.isActive, kept == nil, next.preferredIOBufferDuration > 0 {
+          try engine.sessionRequest("/pinna/session/period", ["\(next.preferredIOBufferDuration)"])
+        }
+      }
+      return outcome(kept: kept)
+    } catch {
+      if next.claims != old.claims { try? claim(old.claims) }
+      throw error
+    }
+  }
+
+  private func claim(_ on: Bool) throws(SessionError) {
+    try engine.sessionRequest("/pinna/session/claim", [on ? "on" : "off"])
+  }
+
+  static func recording(_ path: String) -> SessionError {
+    .refused("recording \(path): nothing may change until it ends; stop it first")
+  }
+
+  private func outcome(kept: String?) -> ChangeOutcome {
+    let status = try? engine.status()
+    return ChangeOutcome(
+      layout: status?.layout, inputNumberOfChannels: status?.inputChannels ?? 0,
+      inputOrientation: status?.inputOrientation, kept: kept)
+  }
+
+  /// The whole of what `state` prefers, as pairs of setting and value.
+  private func wish(of state: State) throws(SessionError) -> [String] {
+    let inputs = try available(state)
+    let chosen: InputsReport.Input?
+    if let uid = state.preferredInput {
+      chosen = inputs.first { $0.uid == uid }
+      guard chosen != nil else { throw .unknownInput(uid, available: inputs.map(\.uid)) }
+    } else {
+      chosen = inputs.first(where: \.active)
+    }
+    guard let input = chosen else { return [] }
+    var wish = ["input", input.uid]
+    if let sources = input.dataSources, let choice = choice(among: sources, of: input.uid, state) {
+      wish += ["data-source", choice.source.name, "pattern", choice.pattern.rawValue]
+    }
+    if let orientation = state.preferredOrientation { wish += ["orientation", orientation.rawValue] }
+    return wish
+  }
+
+  /// The data source preferred by hand, or the mode's (S16); the polar pattern preferred for it, or the mode's.
+  private func choice(
+    among sources: [InputsReport.DataSourceReport], of input: String, _ state: State
+  ) -> (source: InputsReport.DataSourceReport, pattern: PolarPattern)? {
+    let byMode = state.mode.choice(among: sources)
+    let byHand = state.preferredDataSources[input].flatMap { name in sources.first { $0.name == name } }
+    guard let source = byHand ?? byMode else { return nil }
+    let offered = source.supportedPolarPatterns
+    let preferred = state.preferredPolarPatterns[SourceKey(input: input, dataSource: source.name)]
+    let plain = offered.contains(.omnidirectional) ? .omnidirectional : offered.first
+    guard let pattern = preferred ?? (byHand == nil ? state.mode.pattern(among: offered) : nil) ?? plain
+    else {
+      return nil
+    }
+    return (source, pattern)
+  }
+
+  /// The inputs that the category and the options let in.
+  func available(_ state: State) throws(SessionError) -> [InputsReport.Input] {
+    guard state.category.captures else { return [] }
+    return try engine.inputs().filter {
+      $0.portType != .bluetoothHFP || state.options.contains(.allowBluetooth)
+    }
+  }
+}
+
+extension AudioSession.Mode {
+  /// The data source that the mode chooses.
+  func choice(among sources: [InputsReport.DataSourceReport]) -> InputsReport.DataSourceReport? {
+    switch self {
+    case .default, .voiceChat, .measurement:
+      sources.first { $0.orientation == .bottom } ?? sources.first { $0.location == .lower } ?? sources.first
+    case .videoRecording:
+      sources.first { $0.orientation == .back } ?? sources.first { $0.orientation == .top }
+        ?? sources.first { $0.location == .upper } ?? sources.first
+    }
+  }
+
+  /// The polar pattern that goes with it; nil for the plain one.
+  func pattern(among offered: [PolarPattern]) -> PolarPattern? {
+    guard self == .videoRecording else { return nil }
+    return [.cardioid, .subcardioid, .supercardioid, .hypercardioid].first(where: offered.contains)
+  }
+}

@@ -1,0 +1,100 @@
+import Control
+import Foundation
+import Synchronization
+
+/// What a session drives: a Pinna in another process (`SocketEngine`) or in this one (`LocalEngine`). Both are spoken
+/// to through their control socket, and behave alike.
+public protocol SessionEngine: Sendable {
+  var socket: SocketEngine { get }
+}
+
+/// A running `pinna`, reached through its control socket.
+public final class SocketEngine: SessionEngine, Sendable {
+  /// Its client name.
+  public let name: String
+  private let client: ControlClient
+  private let listener = Mutex<ControlListener?>(nil)
+  private let handlers = Mutex<[@Sendable (EngineEvent) -> Void]>([])
+
+  /// - Parameters:
+  ///   - name: of `pinna run --name`.
+  ///   - environment: says where control sockets are (`XDG_RUNTIME_DIR`).
+  public init(
+    name: String = "pinna", environment: [String: String] = ProcessInfo.processInfo.environment
+  ) {
+    self.name = name
+    client = ControlClient(name: name, environment: environment)
+  }
+
+  public var socket: SocketEngine { self }
+
+  /// `handler` is called on a thread of its own for everything that happens from now on.
+  func listen(_ handler: @escaping @Sendable (EngineEvent) -> Void) {
+    handlers.withLock { $0.append(handler) }
+  }
+
+  /// Opens the session at the running Pinna, where that has not happened yet.
+  func open() throws(SessionError) {
+    try listener.withLock { (listener) throws(SessionError) in
+      guard listener == nil else { return }
+      let program = URL(filePath: CommandLine.arguments.first ?? "").lastPathComponent
+      do throws(Failure) {
+        listener = try ControlListener(client: client, program: program.isEmpty ? "program" : program) {
+          [weak self] event in
+          let handlers = self?.handlers.withLock { $0 } ?? []
+          for handler in handlers { handler(event) }
+        }
+      } catch {
+        throw SessionError(error)
+      }
+    }
+  }
+
+  /// Ends the session there: what it claimed is free.
+  func close() {
+    let open = listener.withLock { listener in
+      defer { listener = nil }
+      return listener
+    }
+    if let token = open?.token { _ = try? request("/pinna/session/close", [token]) }
+  }
+
+  /// Sends a request of this session, whose token comes first, and returns the answer's document.
+  @discardableResult
+  func sessionRequest(_ method: String, _ words: [String]) throws(SessionError) -> String {
+    guard let token = listener.withLock({ $0?.token }) else {
+      throw .notRunning("no Pinna named \"\(name)\" is running; start one with: pinna run --name \(name)")
+    }
+    return try request(method, [token] + words)
+  }
+
+  /// Sends a request and returns the answer's document.
+  @discardableResult
+  func request(_ method: String, _ words: [String] = []) throws(SessionError) -> String {
+    let answer: Answer
+    do { answer = try client.request(OSCMessage(method, words.map { .string($0) })) } catch {
+      throw SessionError(error)
+    }
+    guard answer.status == .done else { throw SessionError(answer) }
+    return answer.text
+  }
+
+  func document<Document: Decodable>(_ type: Document.Type, _ method: String) throws(SessionError) -> Document
+  {
+    try Self.decode(type, request(method))
+  }
+
+  static func decode<Document: Decodable>(_ type: Document.Type, _ text: String) throws(SessionError)
+    -> Document
+  {
+    do { return try JSONDecoder().decode(type, from: Data(text.utf8)) } catch {
+      throw .failed("the running Pinna gave an answer that is none; is it of another version?")
+    }
+  }
+
+  func status() throws(SessionError) -> StatusReport { try document(StatusReport.self, "/pinna/status") }
+
+  func inputs() throws(SessionError) -> [InputsReport.Input] {
+    try document(InputsReport.self, "/pinna/inputs").inputs
+  }
+}

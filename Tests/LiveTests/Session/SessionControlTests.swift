@@ -1,0 +1,152 @@
+import AudioFiles
+import Foundation
+import LiveSupport
+import PinnaSession
+import TestSupport
+import Testing
+
+extension LiveTests {
+  @Suite("A session's control of the route") struct SessionControlTests {
+    @Test(
+      "S11: the session that does not mix gets its wish; another's is kept, says so, and comes when it lets go"
+    )
+    func claims() throws {
+      let graph = try LiveGraph(preset: "phone5")
+      let first = try graph.activeSession()
+      #expect(try first.setPreferredInputOrientation(.landscapeLeft).kept == nil)
+      #expect(first.inputOrientation == .landscapeLeft)
+
+      let second = try graph.activeSession()
+      let before = try graph.settled()
+      let outcome = try second.setPreferredInputOrientation(.landscapeRight)
+      #expect(outcome.kept?.contains("controls the route") == true)
+      #expect(outcome.inputOrientation == .landscapeLeft)
+      #expect(
+        second.preferredInputOrientation == .landscapeRight && second.inputOrientation == .landscapeLeft)
+      // The command line is another session, too.
+      let asked = try graph.pinna("set", "--orientation", "portraitUpsideDown", "--json")
+      #expect(asked.status == 0)
+      #expect(try (asked.json()["kept"] as? String)?.contains("controls the route") == true)
+      let preferred = try graph.status()["preferred"] as? [String: Any]
+      #expect(preferred?["inputOrientation"] as? String == "portraitUpsideDown")
+      #expect(try graph.status()["inputOrientation"] as? String == "landscapeLeft")
+      #expect(before["inputOrientation"] as? String == "landscapeLeft")
+      // An unknown word is refused now, not kept.
+      #expect(try graph.pinna("set", "--orientation", "sideways").status == 2)
+
+      try first.setActive(false)
+      #expect(waitUntil(seconds: 2) { second.inputOrientation == .landscapeRight })
+      try second.setActive(false)
+      #expect(waitUntil(seconds: 2) { second.inputOrientation == .portraitUpsideDown })
+    }
+
+    @Test("S11: what a session claimed is free within two seconds of its end, however it ends")
+    func endOfSession() throws {
+      let graph = try LiveGraph(preset: "phone5")
+      var first: AudioSession? = try graph.activeSession()
+      #expect(try graph.status()["controller"] as? String != nil)
+      var sender: ControlSender? = try graph.sender()
+      sender?.send("/pinna/session/open", "gone program")
+      let token = try #require(
+        sender?.reply(seconds: 2)?.text.split(separator: "\"").last { $0.hasPrefix("session-") })
+      sender?.send("/pinna/session/claim", String(token), "on")
+      #expect(sender?.reply(seconds: 2)?.text.contains("controls the route") == true)
+      withExtendedLifetime(first) {}
+      first = nil
+      #expect(try waitUntil(seconds: 2) { try graph.status()["controller"] as? String == "goneprogram" })
+      // Its socket is closed, and nothing said.
+      sender = nil
+      #expect(try waitUntil(seconds: 2) { try graph.status()["controller"] as? String == nil })
+    }
+
+    @Test("S11: a session that mixes claims nothing, and others change the route under it")
+    func mixing() throws {
+      let graph = try LiveGraph(preset: "phone5")
+      let session = try graph.activeSession(options: .mixWithOthers)
+      try session.setPreferredInputOrientation(.landscapeLeft)
+      #expect(try graph.pinna("set", "--orientation", "landscapeRight").status == 0)
+      #expect(
+        session.preferredInputOrientation == .landscapeLeft && session.inputOrientation == .landscapeRight)
+    }
+
+    @Test("S12: a device without stereo does not offer it; there is one channel and no layout")
+    func noStereo() throws {
+      for preset in ["phone2", "phone3"] {
+        let graph = try LiveGraph(preset: preset)
+        let session = try graph.activeSession()
+        for source in try #require(session.activeInput?.dataSources) {
+          #expect(source.supportedPolarPatterns?.contains(.stereo) != true)
+          let error = try graph.expectUnchanged(session) { try source.setPreferredPolarPattern(.stereo) }
+          #expect(error?.description.contains("does not offer stereo") == true)
+        }
+        let outcome = try session.setPreferredInputOrientation(.landscapeLeft)
+        #expect(outcome.layout == nil && outcome.inputNumberOfChannels == 1)
+        #expect(session.inputNumberOfChannels == 1 && session.stereoLayout == nil)
+        let start = try graph.pinna("record", "start", "--json")
+        #expect(try start.json()["channels"] as? Int == 1)
+        let stop = try graph.pinna("record", "stop", "--json").json()
+        #expect(try AudioClip(path: try #require(stop["take"] as? String)).channels.count == 1)
+      }
+    }
+
+    @Test(
+      "S12: stereo is offered where any orientation has it; one that has not is refused, and stereo is two channels"
+    )
+    func someOrientations() throws {
+      let graph = try LiveGraph(preset: "linear8")
+      let session = try graph.activeSession()
+      let front = try session.source("Front")
+      #expect(front.supportedPolarPatterns?.contains(.stereo) == true)
+      try front.setPreferredPolarPattern(.stereo)
+      try session.setPreferredInputOrientation(.portrait)
+      try session.activeInput?.setPreferredDataSource(front)
+      #expect(session.inputNumberOfChannels == 2 && session.stereoLayout != nil)
+      let error = try graph.expectUnchanged(session) {
+        try session.setPreferredInputOrientation(.landscapeLeft)
+      }
+      guard case .unsupported(let text) = error else {
+        Issue.record("\(String(describing: error))")
+        return
+      }
+      #expect(text.contains("landscapeLeft") && text.contains("portrait"))
+    }
+
+    @Test(
+      "S13: while recording every change is refused with the reason, and sound and reports stay as they are")
+    func recording() throws {
+      let graph = try LiveGraph(preset: "handset", home: try Handset.home(), captures: 1)
+      let session = try graph.activeSession()
+      let player = try graph.player(SeededNoise.loop(channels: 3), repeats: true)
+      player.start()
+      let front = try session.source("Front")
+      let input = try #require(session.activeInput)
+      try input.setPreferredDataSource(front)
+      let line = try #require(session.availableInputs?.first { $0.portType == .lineIn })
+      usleep(100_000)
+      let path = try #require(try graph.pinna("record", "start", "--json").json()["take"] as? String)
+      let attempts: [() throws -> Void] = [
+        { try session.setPreferredInputOrientation(.landscapeLeft) },
+        { try front.setPreferredPolarPattern(.cardioid) },
+        { try input.setPreferredDataSource(session.source("Bottom")) },
+        { try session.setPreferredInput(line) },
+        { try session.setMode(.videoRecording) },
+        { try session.setCategory(.record) },
+      ]
+      for attempt in attempts {
+        let error = try graph.expectUnchanged(session, attempt)
+        guard case .refused(let text) = error else {
+          Issue.record("\(String(describing: error))")
+          continue
+        }
+        #expect(text.contains("recording \(path)"))
+      }
+      usleep(300_000)
+      #expect(try graph.pinna("record", "stop").status == 0)
+      // One microphone's pattern: nothing was mixed in from elsewhere, and nothing faded.
+      let take = try AudioClip(path: path)
+      #expect(take.channels.count == 1 && silences(in: take.channels[0], shortest: 64).isEmpty)
+      try session.setPreferredInputOrientation(.landscapeLeft)
+      withExtendedLifetime(player) {}
+    }
+  }
+}

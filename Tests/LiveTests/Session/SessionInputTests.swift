@@ -1,0 +1,192 @@
+import Foundation
+import LiveSupport
+import PinnaSession
+import TestSupport
+import Testing
+
+extension LiveTests {
+  @Suite("A session's inputs") struct SessionInputTests {
+    @Test(
+      "S1: without a running Pinna or with options that do not fit, setting up fails in words, and is as it was"
+    )
+    func settingUp() throws {
+      let session = AudioSession(SocketEngine(environment: try PinnaHome().environment))
+      try session.setCategory(.record)
+      let error = #expect(throws: SessionError.self) { try session.setActive(true) }
+      guard case .notRunning(let text) = error else {
+        Issue.record("\(String(describing: error))")
+        return
+      }
+      #expect(text.contains("pinna run"))
+      #expect(!session.isActive && session.availableInputs == nil)
+      let misfit = #expect(throws: SessionError.self) {
+        try session.setCategory(.playback, options: .defaultToSpeaker)
+      }
+      #expect(misfit?.description.contains("playAndRecord") == true)
+      #expect(session.category == .record && session.categoryOptions == [])
+    }
+
+    @Test("S1: capturing needs record or playAndRecord; with playback there are no available inputs")
+    func categories() throws {
+      let graph = try LiveGraph(preset: "phone3", captures: 1)
+      let session = graph.session()
+      #expect(session.availableInputs == [])
+      for category in [AudioSession.Category.record, .playAndRecord] {
+        try session.setCategory(category)
+        #expect(session.availableInputs?.map(\.portType) == [.builtInMic, .lineIn])
+      }
+      let input = try #require(session.availableInputs?.first)
+      try session.setCategory(.playback)
+      try session.setActive(true)
+      #expect(session.availableInputs == [] && session.currentRoute.inputs == [])
+      #expect(session.inputNumberOfChannels == 0)
+      let error = try graph.expectUnchanged(session) { try session.setPreferredInput(input) }
+      #expect(error == .category(.playback, needed: [.record, .playAndRecord]))
+    }
+
+    @Test(
+      "S2: inputs have port type, name and uid, and a script or a program makes the built-in one preferred")
+    func available() throws {
+      let graph = try LiveGraph(preset: "handset", home: try Handset.home(), captures: 2)
+      let session = graph.session()
+      try session.setCategory(.playAndRecord, options: [.allowBluetooth, .mixWithOthers])
+      let inputs = try #require(session.availableInputs)
+      #expect(inputs.map(\.portType) == [.builtInMic, .headsetMic, .bluetoothHFP, .lineIn, .lineIn])
+      #expect(inputs.map(\.portName).prefix(3) == ["Handset", "Wired headset", "Hands-free"])
+      #expect(
+        inputs.map(\.uid) == [
+          "handset", "handset.wired", "handset.hands-free", "system:capture_1", "system:capture_2",
+        ])
+      try session.setCategory(.playAndRecord, options: .mixWithOthers)
+      #expect(session.availableInputs?.contains { $0.portType == .bluetoothHFP } == false)
+
+      try session.setActive(true)
+      try session.setPreferredInput(session.availableInputs?.first { $0.portType == .headsetMic })
+      #expect(session.activeInput?.uid == "handset.wired")
+      let listed = try #require(try graph.pinna("inputs", "--json").json()["inputs"] as? [[String: Any]])
+      let builtIn = try #require(
+        listed.first { $0["portType"] as? String == "builtInMic" }?["uid"] as? String)
+      #expect(try graph.pinna("set", "--input", builtIn).status == 0)
+      #expect(try graph.status()["device"] as? String == "handset")
+      let unknown = try graph.pinna("set", "--input", "nosuch")
+      #expect(unknown.status == 2 && unknown.isOneSentence && unknown.error.contains("system:capture_2"))
+    }
+
+    @Test(
+      "S3: the preferred input that is in the route already changes nothing; another one changes the route")
+    func preferredInput() async throws {
+      let graph = try LiveGraph(preset: "handset", home: try Handset.home(), captures: 1)
+      let session = try graph.activeSession()
+      let builtIn = try #require(session.availableInputs?.first { $0.portType == .builtInMic })
+      var changes = session.routeChanges.makeAsyncIterator()
+      let before = try graph.settled()
+      try session.setPreferredInput(builtIn)
+      #expect(try graph.settled() == before)
+      let line = try #require(session.availableInputs?.first { $0.portType == .lineIn })
+      try session.setPreferredInput(line)
+      #expect(session.currentRoute.inputs == [line] && session.preferredInput == line)
+      #expect(try graph.ports("-c")["pinna:line"] == ["system:capture_1"])
+      // The first change of the route that anybody was told of is the second request's.
+      let change = await changes.next()
+      #expect(change?.reason == .inputChanged && change?.text.contains(line.uid) == true)
+      try session.setPreferredInput(builtIn)
+      #expect(session.currentRoute.inputs == [builtIn])
+      #expect(try graph.settled() == before)
+    }
+
+    @Test("S3: ports of the microphones that come back are connected as they were")
+    func connectionsComeBack() throws {
+      let graph = try LiveGraph(preset: "handset", home: try Handset.home(), captures: 1)
+      let session = try graph.activeSession()
+      let noise = SeededNoise.loop(channels: 3)
+      let player = try graph.player(noise, repeats: true)
+      // The memory of connections looks at the graph twenty times a second.
+      usleep(300_000)
+      let before = try graph.ports("-c").filter { $0.key.hasPrefix("pinna:") }
+      try session.setPreferredInput(session.availableInputs?.first { $0.portType == .lineIn })
+      #expect(!graph.hasPort("pinna:front"))
+      try session.setPreferredInput(session.availableInputs?.first { $0.portType == .builtInMic })
+      #expect(
+        try waitUntil(seconds: 2) { try graph.ports("-c").filter { $0.key.hasPrefix("pinna:") } == before })
+      withExtendedLifetime(player) {}
+    }
+
+    @Test(
+      "S4: data sources have id, name, location and orientation, and are nil where there is nothing to choose"
+    )
+    func dataSources() throws {
+      let graph = try LiveGraph(preset: "phone3", captures: 1)
+      let session = graph.session()
+      try session.setCategory(.record)
+      let inputs = try #require(session.availableInputs)
+      let sources = try #require(inputs[0].dataSources)
+      #expect(sources.map(\.dataSourceID) == [1_835_216_945, 1_835_216_946, 1_835_216_947])
+      #expect(sources.map(\.dataSourceName) == ["Bottom", "Front", "Back"])
+      #expect(sources.map(\.location) == [.lower, .upper, .upper])
+      #expect(sources.map(\.orientation) == [.bottom, .front, .back])
+      #expect(inputs[1].portType == .lineIn && inputs[1].dataSources == nil)
+      #expect(inputs[1].selectedDataSource == nil)
+    }
+
+    @Test(
+      "S5: supported patterns are nil where there is no choice; an unsupported one is an error that lists them"
+    )
+    func polarPatterns() throws {
+      let graph = try LiveGraph(preset: "phone3")
+      let session = try graph.activeSession()
+      let (bottom, front, back) = (
+        try session.source("Bottom"), try session.source("Front"), try session.source("Back")
+      )
+      #expect(bottom.supportedPolarPatterns == nil)
+      #expect(front.supportedPolarPatterns == [.omnidirectional, .cardioid])
+      #expect(back.supportedPolarPatterns == [.omnidirectional, .subcardioid])
+      let error = try graph.expectUnchanged(session) { try front.setPreferredPolarPattern(.stereo) }
+      #expect(
+        error
+          == .unsupportedPolarPattern(.stereo, dataSource: "Front", supported: [.omnidirectional, .cardioid]))
+      #expect(error?.description.contains("omnidirectional, cardioid") == true)
+      let nothing = try graph.expectUnchanged(session) { try bottom.setPreferredPolarPattern(.cardioid) }
+      #expect(nothing == .unsupportedPolarPattern(.cardioid, dataSource: "Bottom", supported: []))
+
+      // Preferred is not selected: another data source is in force.
+      try front.setPreferredPolarPattern(.cardioid)
+      #expect(front.preferredPolarPattern == .cardioid && front.selectedPolarPattern == nil)
+      #expect(session.activeInput?.selectedDataSource == bottom && bottom.selectedPolarPattern == nil)
+      try session.activeInput?.setPreferredDataSource(front)
+      #expect(front.selectedPolarPattern == .cardioid)
+    }
+
+    @Test(
+      "S6: a data source of another port is an error; on an inactive port a change waits until that is active"
+    )
+    func inactivePort() throws {
+      let graph = try LiveGraph(preset: "handset", home: try Handset.home(), captures: 1)
+      let session = try graph.activeSession()
+      let builtIn = try #require(session.activeInput)
+      let line = try #require(session.availableInputs?.first { $0.portType == .lineIn })
+      let front = try session.source("Front")
+      let error = try graph.expectUnchanged(session) { try line.setPreferredDataSource(front) }
+      #expect(error == .foreignDataSource("Front", port: line.portName, possible: []))
+
+      try session.setPreferredInput(line)
+      let before = try graph.settled()
+      try front.setPreferredPolarPattern(.cardioid)
+      try builtIn.setPreferredDataSource(front)
+      #expect(try graph.settled() == before)
+      #expect(session.currentRoute.inputs == [line] && builtIn.preferredDataSource == front)
+      try session.setPreferredInput(builtIn)
+      #expect(builtIn.selectedDataSource == front && front.selectedPolarPattern == .cardioid)
+      // In the route now, it is followed at once.
+      try front.setPreferredPolarPattern(.omnidirectional)
+      #expect(try graph.status()["polarPattern"] as? String == "omnidirectional")
+    }
+  }
+}
+
+extension SeededNoise {
+  /// A second of noise per channel.
+  static func loop(channels: Int, seed: UInt64 = 21) -> [[Float]] {
+    var noise = SeededNoise(seed: seed)
+    return (0..<channels).map { _ in [0.25] + noise.samples(47_999, amplitude: 0.25) }
+  }
+}

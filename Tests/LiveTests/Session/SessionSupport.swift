@@ -1,0 +1,101 @@
+import Foundation
+import LiveSupport
+import PinnaSession
+import TestSupport
+import Testing
+
+extension LiveGraph {
+  /// A session with this graph's pinna.
+  func session() -> AudioSession { AudioSession(SocketEngine(environment: home.environment)) }
+
+  /// One that is active, with playAndRecord, and does not mix.
+  func activeSession(options: AudioSession.CategoryOptions = [], mode: AudioSession.Mode = .default) throws
+    -> AudioSession
+  {
+    let session = session()
+    try session.setCategory(.playAndRecord, mode: mode, options: options)
+    try session.setActive(true)
+    return session
+  }
+
+  /// What of a status only a change may change.
+  func settled() throws -> NSDictionary {
+    try status().filter { !["levels", "dspLoad", "xruns", "warnings", "take"].contains($0.key) }
+      as NSDictionary
+  }
+
+  /// Runs `body`, which throws an error of the session's, and holds that nothing changed: neither what pinna says
+  /// nor what the session prefers.
+  func expectUnchanged(
+    _ session: AudioSession, at location: SourceLocation = #_sourceLocation, _ body: () throws -> Void
+  ) throws -> SessionError? {
+    let (before, preferences) = (try settled(), session.preferences)
+    var caught: SessionError?
+    do { try body() } catch let error as SessionError { caught = error }
+    #expect(caught != nil, "nothing was refused", sourceLocation: location)
+    #expect(try settled() == before, "\(caught?.description ?? "")", sourceLocation: location)
+    #expect(session.preferences == preferences, sourceLocation: location)
+    if let caught {
+      #expect(!caught.description.isEmpty && !caught.description.contains("\n"), sourceLocation: location)
+      #expect(caught.localizedDescription == caught.description, sourceLocation: location)
+    }
+    return caught
+  }
+}
+
+extension AudioSession {
+  /// All that is preferred, as text.
+  var preferences: [String] {
+    let sources = availableInputs?.flatMap { $0.dataSources ?? [] } ?? []
+    return [
+      category.rawValue, mode.rawValue, "\(categoryOptions.rawValue)", "\(isActive)",
+      preferredInput?.uid ?? "",
+      preferredInputOrientation?.rawValue ?? "", "\(preferredSampleRate)", "\(preferredIOBufferDuration)",
+    ] + (availableInputs ?? []).map { $0.preferredDataSource?.dataSourceName ?? "" }
+      + sources.map { $0.preferredPolarPattern?.rawValue ?? "" }
+  }
+
+  var activeInput: PortDescription? { currentRoute.inputs.first }
+
+  func source(_ name: String) throws -> DataSourceDescription {
+    try #require(activeInput?.dataSources?.first { $0.dataSourceName == name })
+  }
+}
+
+/// A phone with a headset beside it, and a line input of the graph's: three kinds of inputs.
+enum Handset {
+  /// Writes the device and its preset into a home.
+  static func home() throws -> PinnaHome {
+    let home = try PinnaHome()
+    try home.folder.write(
+      """
+      title: Handset
+      body: {box: [72, 147, 8]}
+      microphones:
+        bottom: [0, -73.5, 0]
+        front: [0, 65, 4]
+        back: [0, 65, -4]
+      dataSources:
+        Bottom: {location: lower, forward: -y, microphones: [bottom], polarPatterns: [omnidirectional]}
+        Front:
+          {location: upper, forward: +z, microphones: [front, back], polarPatterns: [omnidirectional, cardioid]}
+      inputs:
+        wired: {title: Wired headset, portType: headsetMic, body: free, microphones: {boom: [0, 0, 0]}}
+        hands-free:
+          title: Hands-free
+          portType: bluetoothHFP
+          body: free
+          microphones: {mouth: [0, 0, 0]}
+          playbackPorts: ["system:playback_3", "system:playback_4"]
+      """, to: "config/pinna/devices/handset.yaml")
+    try home.folder.write(
+      """
+      title: Handset
+      device: handset
+      dataSource: Front
+      polarPattern: cardioid
+      inputOrientation: portrait
+      """, to: "config/pinna/handset.yaml")
+    return home
+  }
+}
