@@ -72,7 +72,7 @@ extension LiveTests {
     @Test("S12: a device without stereo does not offer it; there is one channel and no layout")
     func noStereo() throws {
       for preset in ["phone2", "phone3"] {
-        let graph = try LiveGraph(preset: preset)
+        let graph = try LiveGraph(preset: preset, synchronous: true)
         let session = try graph.activeSession()
         for source in try #require(session.activeInput?.dataSources) {
           #expect(source.supportedPolarPatterns?.contains(.stereo) != true)
@@ -84,8 +84,9 @@ extension LiveTests {
         #expect(session.inputNumberOfChannels == 1 && session.stereoLayout == nil)
         let start = try graph.pinna("record", "start", "--json")
         #expect(try start.json()["channels"] as? Int == 1)
-        let stop = try graph.pinna("record", "stop", "--json").json()
-        #expect(try AudioClip(path: try #require(stop["take"] as? String)).channels.count == 1)
+        let stop = try graph.pinna("record", "stop", "--json")
+        try #require(stop.status == 0, "\(stop)")
+        #expect(try AudioClip(path: try #require(stop.json()["take"] as? String)).channels.count == 1)
       }
     }
 
@@ -114,7 +115,7 @@ extension LiveTests {
     @Test(
       "S13: while recording every change is refused with the reason, and sound and reports stay as they are")
     func recording() throws {
-      let graph = try LiveGraph(preset: "handset", home: try Handset.home(), captures: 1)
+      let graph = try LiveGraph(preset: "handset", synchronous: true, home: try Handset.home(), captures: 1)
       let session = try graph.activeSession()
       let player = try graph.player(SeededNoise.loop(channels: 3), repeats: true)
       player.start()
@@ -141,7 +142,8 @@ extension LiveTests {
         #expect(text.contains("recording \(path)"))
       }
       usleep(300_000)
-      #expect(try graph.pinna("record", "stop").status == 0)
+      let stop = try graph.pinna("record", "stop")
+      #expect(stop.status == 0, "\(stop)")
       // One microphone's pattern: nothing was mixed in from elsewhere, and nothing faded.
       let take = try AudioClip(path: path)
       #expect(take.channels.count == 1 && silences(in: take.channels[0], shortest: 64).isEmpty)
