@@ -52,22 +52,23 @@ struct BinMatching {
     }
   }
 
-  /// The least regularised x = b / (λ + l), l from `smallest` up to `largest`, that `accepts` takes; found by
-  /// bisecting log l. The most regularised where none is acceptable.
-  func regularised(
-    _ correlation: [Complex], from smallest: Double, to largest: Double, accepts: ([Complex]) -> Bool
-  ) -> [Complex] {
-    func solution(_ regulariser: Double) -> [Complex] {
-      zip(correlation, energy.values).map { b, value in (1 / (value + regulariser)) * b }
-    }
-    let plain = solution(smallest)
-    if smallest <= 0 || accepts(plain) { return plain }
+  /// x = b / (λ + l) for regulariser l: components along the eigenvectors.
+  func solution(_ correlation: [Complex], regulariser: Double) -> [Complex] {
+    zip(correlation, energy.values).map { b, value in (1 / (value + regulariser)) * b }
+  }
+
+  /// The least regulariser, from `smallest` up to `largest`, whose solution `accepts` takes; found by bisecting
+  /// its logarithm. The largest where none is acceptable.
+  func regulariser(
+    of correlation: [Complex], from smallest: Double, to largest: Double, accepts: ([Complex]) -> Bool
+  ) -> Double {
+    if smallest <= 0 || accepts(solution(correlation, regulariser: smallest)) { return smallest }
     var low = log(smallest)
     var high = log(largest)
     for _ in 0..<30 {
       let middle = (low + high) / 2
-      if accepts(solution(exp(middle))) { high = middle } else { low = middle }
+      if accepts(solution(correlation, regulariser: exp(middle))) { high = middle } else { low = middle }
     }
-    return solution(exp(high))
+    return exp(high)
   }
 }

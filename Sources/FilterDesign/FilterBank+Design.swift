@@ -25,14 +25,16 @@ extension FilterBank {
     let filterCases = device.filterCases
     let isStereo = filterCases.contains { $0.polarPattern == .stereo }
     let hrtf = isStereo ? try HRTF() : nil
+    let tuning = StereoDesign.Tuning(body: device.body)
     let target = hrtf.map { hrtf in
       StereoDesign.target(
-        hrtf, from: StereoDesign.directions, frequencies: grid.frequencies,
-        tuning: StereoDesign.Tuning(body: device.body))
+        hrtf, from: StereoDesign.directions, frequencies: grid.frequencies, tuning: tuning)
     }
-    let refinement = target.map { SectorRefinement(target: $0, directions: StereoDesign.directions) }
+    let refinement = target.map {
+      SectorRefinement(target: $0, directions: StereoDesign.directions, tuning: tuning)
+    }
     let designer = CaseDesigner(
-      device: device, manifold: manifold, grid: grid, target: target, refinement: refinement)
+      device: device, manifold: manifold, grid: grid, target: target, refinement: refinement, tuning: tuning)
     // Stereo first: the long cases should not be what the last core is left with.
     let order = filterCases.indices.sorted { a, b in
       (filterCases[a].polarPattern == .stereo ? 0 : 1, a) < (
@@ -117,6 +119,7 @@ private struct CaseDesigner: Sendable {
   /// For stereo: what the ears should hear.
   let target: ResponseGrid?
   let refinement: SectorRefinement?
+  let tuning: StereoDesign.Tuning
 
   /// Shape `[output][microphone][tap]`.
   func taps(of filterCase: FilterCase) -> [[[Float]]] {
@@ -125,7 +128,7 @@ private struct CaseDesigner: Sendable {
       let frame = HeadFrame(forward: source.forward, orientation: orientation)!
       return StereoDesign.filters(
         target: target!, manifold: manifold, frame: frame, grid: grid, refinement: refinement,
-        tuning: StereoDesign.Tuning(body: device.body)
+        tuning: tuning
       ).map { $0.map { $0.map { Float($0) } } }
     }
     var output = [[Float]](

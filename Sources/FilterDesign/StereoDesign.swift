@@ -17,20 +17,31 @@ package struct StereoDesign {
     package let crossover: Double
     /// Gain of sound from straight behind relative to that from the front.
     package let rearGain: Double
+    /// How many times the error of level differences counts above the crossover.
+    package let differenceWeight: Double
 
     /// The listener's: the target that figures are held against.
-    package static let standard = Tuning(crossover: 1500, rearGain: pow(10, -6.0 / 20))
+    package static let standard = Tuning(crossover: 1500, rear: Decibels(-6))
     /// Found by trial on phone5: at 1.5 kHz the octave at 1 kHz is 3.2 dB off in one case, at 1.2 kHz time
     /// differences suffer; with −6 dB front/back stays at 4.1 dB in one case, on a mesh that is not the design's.
-    package static let box = Tuning(crossover: 1300, rearGain: pow(10, -6.7 / 20))
+    package static let box = Tuning(crossover: 1300, rear: Decibels(-6.7))
+    /// Found by trial on ring7: without a body's shadow front/back stays at 4.5 dB with −6 dB, and left/right at
+    /// 7.9 dB where level differences count four times.
+    package static let free = Tuning(crossover: 1500, rear: Decibels(-7.8), differenceWeight: 8)
 
-    package init(crossover: Double, rearGain: Double) {
+    package init(crossover: Double, rear: Decibels, differenceWeight: Double = 4) {
       self.crossover = crossover
-      self.rearGain = rearGain
+      rearGain = pow(10, rear.value / 20)
+      self.differenceWeight = differenceWeight
     }
 
     package init(body: Body) {
-      if case .box = body { self = .box } else { self = .standard }
+      self =
+        switch body {
+        case .box: .box
+        case .free: .free
+        case .sphere, .measured: .standard
+        }
     }
   }
 
@@ -126,16 +137,18 @@ package struct StereoDesign {
     let values = match.energy.values
     let mean = values.reduce(0, +) / Double(values.count)
     return match.correlation(with: wanted, outputs: 2).flatMap { correlation in
-      match.energy.combine(
-        match.regularised(correlation, from: leastRegulariser * mean, to: 100 * values.last!) { components in
-          var noise = 0.0
-          var signal = 0.0
-          for (component, value) in zip(components, values) {
-            noise += component.squaredMagnitude
-            signal += value * component.squaredMagnitude
-          }
-          return noise <= limit * max(signal, 1e-30)
-        })
+      let regulariser = match.regulariser(
+        of: correlation, from: leastRegulariser * mean, to: 100 * values.last!
+      ) { components in
+        var noise = 0.0
+        var signal = 0.0
+        for (component, value) in zip(components, values) {
+          noise += component.squaredMagnitude
+          signal += value * component.squaredMagnitude
+        }
+        return noise <= limit * max(signal, 1e-30)
+      }
+      return match.energy.combine(match.solution(correlation, regulariser: regulariser))
     }
   }
 

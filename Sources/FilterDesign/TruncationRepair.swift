@@ -1,94 +1,175 @@
 import CLapack
 import Foundation
 
-/// Takes back what cutting filters to their length did to a pattern at low frequencies.
+/// Filters of one output from a pattern's bins, with what cutting them to their length did taken back.
 ///
 /// Differential patterns need integrators, whose impulse responses no 5 ms hold: cut, they ripple by 1 dB
-/// around 500 Hz. To the cut filters is added what least squares finds among smooth, faded cosines up to 3 kHz
-/// so that the pattern comes back, the octaves above 100 Hz counting the more the lower they are.
+/// around 500 Hz and lose 10 dB of front/back. To the cut filters is added what least squares finds among
+/// cosines up to 6 kHz so that the pattern comes back, the lower octaves counting the more; below the lowest
+/// frequency at which noise lets the pattern be what was asked for, noise alone is kept within bounds.
 struct TruncationRepair {
-  static let highestCosine = 3000.0
-  static let highestFrequency = 6000.0
-  static let lowestFrequency = 100.0
-  /// Weight of the filters' own deviation (noise) against that of the pattern.
-  static let noiseWeight = 1e-4
+  static let highestCosine = 6000.0
+  static let highestFrequency = 9000.0
+  /// The pattern counts from between these frequencies on: from the higher one where it is as directional as it
+  /// can be nowhere below.
+  static let lowestFrequencies = 100.0...250
+  /// Of what noise costs a bin's directivity, as a power ratio: half a decibel.
+  static let directivityLoss = pow(10, -0.05)
+  /// Weight of bins below, against that of the lowest that counts.
+  static let lowWeight = 3e-4
+  static let passes = 6
+  /// Noise gain that is let pass there, on a response of 1: 11 dB.
+  static let lowNoiseGain = pow(10, 1.1)
+  static let noiseRounds = 6
 
-  let grid: DesignGrid
-  /// Faded cosines over the taps: `[cosine][tap]`.
+  private let matching: PatternMatching
+  private let grid: DesignGrid
+  /// Cosines over the taps, `[cosine][tap]`, and their spectra, `[bin][cosine]`.
   private let basis: [[Double]]
-  private let bins: Range<Int>
+  private let spectra: [[Complex]]
+  private let binCount: Int
 
-  init(grid: DesignGrid) {
-    self.grid = grid
-    let window = Weights.window(tapCount: grid.tapCount, delayFrames: grid.delayFrames)
-    let count = min(
-      grid.tapCount / 2, Int(Self.highestCosine * Double(2 * grid.tapCount) / Double(grid.sampleRate)))
+  init(matching: PatternMatching) {
+    self.matching = matching
+    grid = matching.grid
+    let (tapCount, binWidth) = (grid.tapCount, grid.binWidth)
+    let count = min(tapCount / 2, Int(Self.highestCosine * Double(2 * tapCount) / Double(grid.sampleRate)))
     basis = (0..<count).map { j in
-      (0..<grid.tapCount).map { n in
-        window[n] * cos(.pi * Double(j) * (Double(n) + 0.5) / Double(grid.tapCount))
-      }
+      (0..<tapCount).map { cos(.pi * Double(j) * (Double($0) + 0.5) / Double(tapCount)) }
     }
-    bins = 0..<min(grid.designedBinCount, Int(Self.highestFrequency / grid.binWidth) + 1)
+    binCount = min(matching.matches.count, Int(Self.highestFrequency / binWidth) + 1)
+    spectra = (0..<binCount).map { [basis, grid] bin in Self.spectrum(of: basis, bin: bin, grid: grid) }
   }
 
-  /// - Parameters:
-  ///   - filters: cut filters of one output, `[microphone][tap]`.
-  ///   - weights: what they came from, one output.
-  ///   - energies: R of each bin, mean of conj(V) Vᵀ, `[bin][row][column]`, flat per bin.
-  /// - Returns: repaired filters, `[microphone][tap]`.
-  func repair(_ filters: [[Double]], weights: Weights, energies: [[Complex]]) -> [[Double]] {
-    let microphones = filters.count
-    let unknowns = microphones * basis.count
+  /// - Returns: `[microphone][tap]`.
+  func filters(from bins: PatternBins) -> [[Double]] {
+    let cut = bins.weights.filters(on: grid)[0]
+    let lowest = lowestBin(bins)
+    let weights = importances(from: lowest)
+    let start = (0..<binCount).map { Self.spectrum(of: cut, bin: $0, grid: grid) }
+    let levels = (matching.crossoverBin..<max(binCount, matching.crossoverBin)).map { bin in
+      matching.pattern(of: bins.weights[bin], bin).map(\.magnitude)
+    }
+    var regularisers = Array(bins.regularisers.prefix(binCount))
+    var best = cut
+    for _ in 0..<Self.noiseRounds {
+      guard let solver = factored(weights: weights, regularisers: regularisers) else { return cut }
+      var wanted = (0..<binCount).map { product(bins.weights[$0], $0, regularisers) }
+      var reached = start
+      for _ in 0..<Self.passes {
+        let additions = solve(solver, wanted, start: start, weights: weights, regularisers)
+        best = sum(cut, additions)
+        reached = (0..<binCount).map { Self.sum(start[$0], additions, spectra[$0]) }
+        for bin in matching.crossoverBin..<max(binCount, matching.crossoverBin) {
+          let phases = matching.pattern(of: reached[bin], bin)
+          let target = zip(levels[bin - matching.crossoverBin], phases).map { $0 * $1.direction }
+          let match = matching.matches[bin]
+          wanted[bin] = match.energy.combine(match.correlation(with: target, outputs: 1)[0])
+        }
+      }
+      var isWithin = true
+      for bin in 0..<lowest {
+        let noise = reached[bin].reduce(0) { $0 + $1.squaredMagnitude } / Self.lowNoiseGain
+        guard noise > 1 else { continue }
+        regularisers[bin] *= 4 * noise
+        isWithin = false
+      }
+      if isWithin { break }
+    }
+    return best
+  }
+
+  /// The first bin whose pattern counts.
+  private func lowestBin(_ bins: PatternBins) -> Int {
+    let range = Self.lowestFrequencies
+    let first = min(Int((range.lowerBound / grid.binWidth).rounded(.up)), binCount - 1)
+    let last = min(Int(range.upperBound / grid.binWidth), binCount - 1)
+    guard first <= last else { return first }
+    return (first...last).first { bin in
+      matching.directivity(of: bins.weights[bin], bin) >= Self.directivityLoss * matching.freeDirectivity(bin)
+    } ?? first
+  }
+
+  private func importances(from lowest: Int) -> [Double] {
+    let unit = Double(max(lowest, 1))
+    return (0..<binCount).map { $0 < lowest ? Self.lowWeight : pow(unit / Double(max($0, 1)), 2) }
+  }
+
+  /// (R + l)·w
+  private func product(_ weights: [Complex], _ bin: Int, _ regularisers: [Double]) -> [Complex] {
+    let matrix = matching.matches[bin].energyMatrix
+    let count = weights.count
+    return (0..<count).map { m in
+      (0..<count).reduce(regularisers[bin] * weights[m]) { $0 + matrix[m * count + $1] * weights[$1] }
+    }
+  }
+
+  /// The Cholesky factor of Σ importance · Re Bᴴ (R + l) B over the bins; nil where there is none.
+  private func factored(weights: [Double], regularisers: [Double]) -> [Double]? {
+    let (microphones, cosines) = (matching.matches[0].microphones, basis.count)
+    let unknowns = microphones * cosines
     var matrix = [Double](repeating: 0, count: unknowns * unknowns)
-    var right = [Double](repeating: 0, count: unknowns)
-    for bin in bins {
-      let frequency = grid.frequency(bin)
-      let importance = frequency < Self.lowestFrequency ? 0.001 : pow(Self.lowestFrequency / frequency, 2)
-      let turns = self.turns(frequency)
-      let spectra = basis.map { Self.sum($0, turns) }
-      let target = weights[bin]
-      let missing = (0..<microphones).map { target[$0] - Self.sum(filters[$0], turns) }
+    for bin in 0..<binCount {
+      let energy = matching.matches[bin].energyMatrix
       for m in 0..<microphones {
-        var row = (0..<microphones).map { importance * energies[bin][m * microphones + $0] }
-        row[m] += Complex(importance * Self.noiseWeight, 0)
-        var error = Complex.zero
-        for (factor, difference) in zip(row, missing) { error += factor * difference }
-        for (i, a) in spectra.enumerated() {
-          let conjugate = a.conjugate
-          right[m * basis.count + i] += (conjugate * error).real
-          for n in m..<microphones {
-            let factor = conjugate * row[n]
-            let start = (m * basis.count + i) * unknowns + n * basis.count
-            for (j, b) in spectra.enumerated() {
-              matrix[start + j] += factor.real * b.real - factor.imaginary * b.imaginary
+        for n in m..<microphones {
+          let value = energy[m * microphones + n] + Complex(m == n ? regularisers[bin] : 0, 0)
+          let factor = weights[bin] * value
+          for (i, a) in spectra[bin].enumerated() {
+            let row = a.conjugate * factor
+            let start = (m * cosines + i) * unknowns + n * cosines
+            for (j, b) in spectra[bin].enumerated() {
+              matrix[start + j] += row.real * b.real - row.imaginary * b.imaginary
             }
           }
         }
       }
     }
-    let scale = (0..<unknowns).map { matrix[$0 * unknowns + $0] }.max() ?? 0
-    for i in 0..<unknowns { matrix[i * unknowns + i] += 1e-9 * scale }
-    let status = LAPACKE_dposv(
-      LAPACK_ROW_MAJOR, CChar(UInt8(ascii: "U")), Int32(unknowns), 1, &matrix, Int32(unknowns), &right, 1)
-    guard status == 0 else { return filters }
-    return (0..<microphones).map { m in
-      (0..<grid.tapCount).map { tap in
-        var value = filters[m][tap]
-        for j in basis.indices { value += right[m * basis.count + j] * basis[j][tap] }
-        return value
+    let trace = (0..<unknowns).reduce(0) { $0 + matrix[$1 * unknowns + $1] }
+    for i in 0..<unknowns { matrix[i * unknowns + i] += 1e-9 * trace / Double(unknowns) }
+    let status = LAPACKE_dpotrf(
+      LAPACK_ROW_MAJOR, CChar(UInt8(ascii: "U")), Int32(unknowns), &matrix, Int32(unknowns))
+    return status == 0 ? matrix : nil
+  }
+
+  /// How much of each cosine to add: `[microphone][cosine]`.
+  private func solve(
+    _ factor: [Double], _ wanted: [[Complex]], start: [[Complex]], weights: [Double],
+    _ regularisers: [Double]
+  ) -> [[Double]] {
+    let (microphones, cosines) = (matching.matches[0].microphones, basis.count)
+    var right = [Double](repeating: 0, count: microphones * cosines)
+    for bin in 0..<binCount {
+      let there = product(start[bin], bin, regularisers)
+      for m in 0..<microphones {
+        let missing = weights[bin] * (wanted[bin][m] - there[m])
+        for (i, a) in spectra[bin].enumerated() { right[m * cosines + i] += (a.conjugate * missing).real }
+      }
+    }
+    let unknowns = Int32(microphones * cosines)
+    _ = LAPACKE_dpotrs(
+      LAPACK_ROW_MAJOR, CChar(UInt8(ascii: "U")), unknowns, 1, factor, unknowns, &right, 1)
+    return (0..<microphones).map { Array(right[$0 * cosines..<($0 + 1) * cosines]) }
+  }
+
+  private func sum(_ cut: [[Double]], _ additions: [[Double]]) -> [[Double]] {
+    zip(cut, additions).map { taps, addition in
+      taps.indices.map { tap in
+        zip(addition, basis).reduce(taps[tap]) { $0 + $1.0 * $1.1[tap] }
       }
     }
   }
 
-  /// e^(−jω(n − delay)) of each tap n.
-  private func turns(_ frequency: Double) -> [Complex] {
-    let step = -2 * Double.pi * frequency / Double(grid.sampleRate)
-    return (0..<grid.tapCount).map { Complex(phase: step * Double($0 - grid.delayFrames)) }
+  private static func sum(_ start: [Complex], _ additions: [[Double]], _ spectra: [Complex]) -> [Complex] {
+    zip(start, additions).map { value, addition in
+      zip(addition, spectra).reduce(value) { $0 + $1.0 * $1.1 }
+    }
   }
 
-  private static func sum(_ taps: [Double], _ turns: [Complex]) -> Complex {
-    var sum = Complex.zero
-    for (tap, turn) in zip(taps, turns) { sum += tap * turn }
-    return sum
+  /// Response of each row of taps in `bin`, without the modelling delay.
+  private static func spectrum(of rows: [[Double]], bin: Int, grid: DesignGrid) -> [Complex] {
+    let step = -2 * Double.pi * grid.frequency(bin) / Double(grid.sampleRate)
+    let turns = (0..<grid.tapCount).map { Complex(phase: step * Double($0 - grid.delayFrames)) }
+    return rows.map { taps in zip(taps, turns).reduce(.zero) { $0 + $1.0 * $1.1 } }
   }
 }

@@ -1,0 +1,220 @@
+import Foundation
+
+/// The weights of a first-order pattern, bin by bin.
+struct PatternBins {
+  /// Of one output.
+  var weights: Weights
+  /// What each bin was regularised by, in units of the mean response.
+  var regularisers: [Double]
+}
+
+/// Matches a first-order pattern in each bin: complex below a crossover, above it by magnitude.
+///
+/// The regulariser grows until the white-noise gain is at least −10 dB; a pattern that cannot get there (a
+/// figure of eight at low frequencies, which no regulariser makes less directional) rolls off on axis instead,
+/// so that its noise stays within the same bound. Where the regulariser makes a pattern wider than was asked
+/// for, a narrower one is aimed at. The response on axis is made flat, but never by raising the mean of all
+/// directions above −6 dB.
+struct PatternMatching {
+  /// White-noise gain that every bin keeps, as a power ratio: −10 dB.
+  static let whiteNoiseGainFloor = 0.1
+  static let magnitudePasses = 8
+  /// Passes where the phases come from elsewhere than the bin below.
+  static let firstMagnitudePasses = 60
+  /// Where the pattern is weaker on axis than over all directions, equalisation stops at the inverse of this.
+  static let leastOnAxis = 0.5
+  /// Steps of α towards a narrower aim.
+  static let narrowing = 0.02
+  /// Starting phases are tried on every sixth bin up to this frequency.
+  static let trialStride = 6
+  static let highestTrial = 12_000.0
+
+  let grid: DesignGrid
+  /// Of each designed bin.
+  let matches: [BinMatching]
+  /// Responses of the microphones on axis: `[bin][microphone]`.
+  let axes: [[Complex]]
+  /// cos θ of each direction.
+  let cosines: [Double]
+  let omnidirectionalPart: Double
+  /// The first bin whose phases do not count.
+  let crossoverBin: Int
+
+  init(
+    grid: DesignGrid, matches: [BinMatching], axes: [[Complex]], cosines: [Double],
+    omnidirectionalPart: Double, crossover: Double
+  ) {
+    self.grid = grid
+    self.matches = matches
+    self.axes = axes
+    self.cosines = cosines
+    self.omnidirectionalPart = omnidirectionalPart
+    crossoverBin = min(Int(crossover / grid.binWidth) + 1, matches.count)
+  }
+
+  func bins() -> PatternBins {
+    var bins = PatternBins(
+      weights: Weights(frequencies: matches.count, outputs: 1, microphones: matches[0].microphones),
+      regularisers: [])
+    for bin in 0..<crossoverBin {
+      let found = complexMatch(bin)
+      bins.weights[bin] = flattened(found.weights, bin)
+      bins.regularisers.append(found.regulariser)
+    }
+    var start = bestStart(below: bins.weights)
+    for bin in crossoverBin..<matches.count {
+      let phases = start.map { waves(ofMicrophone: $0, bin) } ?? pattern(of: bins.weights[bin - 1], bin)
+      let found = magnitudeMatch(
+        bin, phases: phases, passes: start == nil ? Self.magnitudePasses : Self.firstMagnitudePasses)
+      start = nil
+      bins.weights[bin] = flattened(found.weights, bin)
+      bins.regularisers.append(found.regulariser)
+    }
+    return bins
+  }
+
+  /// On-axis energy over the mean of all directions.
+  func directivity(of weights: [Complex], _ bin: Int) -> Double {
+    response(weights, bin).squaredMagnitude / max(diffuse(weights, bin), 1e-30)
+  }
+
+  /// The directivity of the match without regard to noise.
+  func freeDirectivity(_ bin: Int) -> Double {
+    let match = matches[bin]
+    let correlation = match.correlation(with: target(omnidirectionalPart), outputs: 1)[0]
+    let least = Self.leastComplex * match.energy.values.last!
+    return directivity(of: match.energy.combine(match.solution(correlation, regulariser: least)), bin)
+  }
+
+  /// What `weights` make of the directions in `bin`.
+  func pattern(of weights: [Complex], _ bin: Int) -> [Complex] {
+    var pattern = [Complex](repeating: .zero, count: cosines.count)
+    matches[bin].pattern(of: weights, outputs: 1, into: &pattern)
+    return pattern
+  }
+
+  private typealias Match = (weights: [Complex], regulariser: Double)
+  /// Least regularisers, relative to the greatest eigenvalue.
+  private static let leastComplex = 1e-9
+  private static let leastMagnitude = 1e-4
+
+  private func target(_ part: Double) -> [Complex] { cosines.map { Complex(part + (1 - part) * $0, 0) } }
+
+  private func complexMatch(_ bin: Int) -> Match {
+    let least = Self.leastComplex
+    var found = solve(bin, wanted: target(omnidirectionalPart), least: least)
+    guard omnidirectionalPart > 0, found.isHeldByNoise else { return (found.weights, found.regulariser) }
+    // ∫ (α + (1 − α) c)² over the sphere.
+    let wanted = 1 / (pow(omnidirectionalPart, 2) + pow(1 - omnidirectionalPart, 2) / 3)
+    var part = omnidirectionalPart
+    while directivity(of: found.weights, bin) < wanted, part > 0.1 {
+      part -= Self.narrowing
+      let narrower = solve(bin, wanted: target(part), least: least)
+      guard narrower.isHeldByNoise,
+        directivity(of: narrower.weights, bin) > 1.0001 * directivity(of: found.weights, bin)
+      else { break }
+      found = narrower
+    }
+    return (found.weights, found.regulariser)
+  }
+
+  private func magnitudeMatch(_ bin: Int, phases: [Complex], passes: Int) -> Match {
+    let levels = cosines.map { abs(omnidirectionalPart + (1 - omnidirectionalPart) * $0) }
+    var phases = phases
+    var found: Match = ([], 0)
+    for _ in 0..<passes {
+      let wanted = zip(levels, phases).map { level, reached in level * reached.direction }
+      let solved = solve(bin, wanted: wanted, least: Self.leastMagnitude)
+      found = (solved.weights, solved.regulariser)
+      phases = pattern(of: found.weights, bin)
+    }
+    return found
+  }
+
+  /// The microphone whose phases make the best start of the magnitude matches; nil where the bin below does.
+  ///
+  /// Each match ends in an optimum near its start, and the bins above follow: for a flat phone's cardioid or a
+  /// ring's there is a better one than the complex match leads to, by up to 10 dB of pattern error.
+  private func bestStart(below weights: Weights) -> Int? {
+    guard crossoverBin < matches.count else { return nil }
+    var best: (error: Double, start: Int?) = (.infinity, nil)
+    for start in [nil] + (0..<matches[0].microphones).map(Optional.some) {
+      var phases =
+        start.map { waves(ofMicrophone: $0, crossoverBin) }
+        ?? pattern(of: weights[crossoverBin - 1], crossoverBin)
+      var (error, sum) = (0.0, 0.0)
+      let last = min(matches.count, Int(Self.highestTrial / grid.binWidth))
+      for bin in stride(from: crossoverBin, to: last, by: Self.trialStride) {
+        let found = magnitudeMatch(
+          bin, phases: phases,
+          passes: bin == crossoverBin ? Self.firstMagnitudePasses : Self.magnitudePasses)
+        // Each octave weighs the same.
+        error += log(patternError(of: found.weights, bin)) / Double(bin)
+        sum += 1 / Double(bin)
+        if bin + Self.trialStride < last { phases = pattern(of: found.weights, bin + Self.trialStride) }
+      }
+      error /= max(sum, 1e-9)
+      // Another start than the bin below must be worth its jump: half a decibel.
+      if error < best.error - (best.start == nil && start != nil ? 0.05 * log(10) : 0) {
+        best = (error, start)
+      }
+    }
+    return best.start
+  }
+
+  private func waves(ofMicrophone microphone: Int, _ bin: Int) -> [Complex] {
+    let match = matches[bin]
+    return (0..<match.directions).map { match.responses[microphone * match.directions + $0] }
+  }
+
+  /// Mean (|P| − |T|)² of the directions.
+  private func patternError(of weights: [Complex], _ bin: Int) -> Double {
+    mean(
+      zip(cosines, pattern(of: weights, bin)).map { cosine, reached in
+        pow(reached.magnitude - abs(omnidirectionalPart + (1 - omnidirectionalPart) * cosine), 2)
+      })
+  }
+
+  private func solve(
+    _ bin: Int, wanted: [Complex], least: Double
+  ) -> (weights: [Complex], regulariser: Double, isHeldByNoise: Bool) {
+    let match = matches[bin]
+    let largest = match.energy.values.last!
+    let correlation = match.correlation(with: wanted, outputs: 1)[0]
+    func isRobust(_ components: [Complex]) -> Bool {
+      let weights = match.energy.combine(components)
+      return response(weights, bin).squaredMagnitude >= Self.whiteNoiseGainFloor * energy(weights)
+    }
+    let plain = match.solution(correlation, regulariser: least * largest)
+    if isRobust(plain) { return (match.energy.combine(plain), least * largest, false) }
+    let regulariser = match.regulariser(
+      of: correlation, from: least * largest, to: largest * 1e3, accepts: isRobust)
+    let robust = match.solution(correlation, regulariser: regulariser)
+    guard isRobust(robust) else { return (match.energy.combine(plain), least * largest, false) }
+    return (match.energy.combine(robust), regulariser, true)
+  }
+
+  /// `weights` with a flat response on axis, as far as equalisation and noise allow.
+  private func flattened(_ weights: [Complex], _ bin: Int) -> [Complex] {
+    let level = response(weights, bin).magnitude
+    let reached = max(level, min(Self.leastOnAxis, diffuse(weights, bin).squareRoot()), 1e-9)
+    let flat = weights.map { (1 / reached) * $0 }
+    let excess = energy(flat) * Self.whiteNoiseGainFloor
+    return excess > 1 ? flat.map { (1 / excess.squareRoot()) * $0 } : flat
+  }
+
+  /// Mean energy of all directions.
+  private func diffuse(_ weights: [Complex], _ bin: Int) -> Double {
+    let energy = matches[bin].energy
+    return weights.withUnsafeBufferPointer { weights in
+      zip(energy.project(weights.baseAddress!), energy.values)
+        .reduce(0) { $0 + $1.0.squaredMagnitude * $1.1 }
+    }
+  }
+
+  private func response(_ weights: [Complex], _ bin: Int) -> Complex {
+    zip(weights, axes[bin]).reduce(.zero) { $0 + $1.0 * $1.1 }
+  }
+
+  private func energy(_ weights: [Complex]) -> Double { weights.reduce(0) { $0 + $1.squaredMagnitude } }
+}
