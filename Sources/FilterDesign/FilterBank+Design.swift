@@ -31,7 +31,7 @@ extension FilterBank {
         hrtf, from: StereoDesign.directions, frequencies: grid.frequencies, tuning: tuning)
     }
     let refinement = target.map {
-      SectorRefinement(target: $0, directions: StereoDesign.directions, tuning: tuning)
+      SectorRefinement(target: $0, directions: StereoDesign.directions)
     }
     let designer = CaseDesigner(
       device: device, manifold: manifold, grid: grid, target: target, refinement: refinement, tuning: tuning)

@@ -2,11 +2,12 @@ import CLapack
 import Foundation
 
 /// Refines stereo weights above 1.5 kHz, where only levels matter: per bin it lowers the error of each
-/// sector's log energy at both ears, some times the error of its interaural level difference, and the log
+/// sector's log energy at both ears, four times the error of its interaural level difference, and the log
 /// excess of noise gain; the bin below is where each bin starts.
 ///
 /// Magnitude least squares alone gets stuck: refined, the level difference is 2 dB nearer to the target.
 package struct SectorRefinement: Sendable {
+  static let differenceWeight = 4.0
   static let noiseWeight = 50.0
   static let iterations = 40
   static let firstIterations = 200
@@ -14,19 +15,14 @@ package struct SectorRefinement: Sendable {
   static let floor = 1e-2
 
   let sectors: Sectors
-  /// How many times the level difference's error counts.
-  let differenceWeight: Double
   /// Energy of the target: `[frequency][sector][ear]`, and its mean over all directions and ears.
   private let energies: [[Double]]
   private let floors: [Double]
 
   /// - Parameter target: what the ears should hear, `[frequency][ear][direction]`.
-  package init(
-    target: ResponseGrid, directions: [SIMD3<Double>], tuning: StereoDesign.Tuning = .standard
-  ) {
+  package init(target: ResponseGrid, directions: [SIMD3<Double>]) {
     let sectors = Sectors(directions: directions)
     self.sectors = sectors
-    differenceWeight = tuning.differenceWeight
     let size = 2 * directions.count
     var floors: [Double] = []
     energies = (0..<target.frequencies).map { f in
@@ -49,8 +45,7 @@ package struct SectorRefinement: Sendable {
     let microphones = match.microphones
     var problem = Problem(
       microphones: microphones, sectors: sectors, matrices: sectorMatrices(match), energy: match.energyMatrix,
-      targets: energies[bin], floor: floors[bin], noiseGainLimit: noiseGainLimit,
-      differenceWeight: differenceWeight)
+      targets: energies[bin], floor: floors[bin], noiseGainLimit: noiseGainLimit)
     let solver = LimitedMemoryBFGS(iterations: isFirst ? Self.firstIterations : Self.iterations)
     let point = solver.minimise(from: start.flatMap { [$0.real, $0.imaginary] }) { point, gradient in
       problem.evaluate(point, &gradient)
@@ -98,14 +93,14 @@ private struct Problem {
   let logTargets: [Double]
   let floor: Double
   let noiseGainLimit: Double
-  let differenceWeight: Double
   /// R_s·w of each sector: `[sector][microphone]`.
   private var products: [Complex]
   private var levels: [Double]
 
   init(
     microphones: Int, sectors: Sectors, matrices: [Complex], energy: [Complex], targets: [Double],
-    floor: Double, noiseGainLimit: Double, differenceWeight: Double
+    floor: Double,
+    noiseGainLimit: Double
   ) {
     self.microphones = microphones
     self.sectors = sectors
@@ -113,7 +108,6 @@ private struct Problem {
     self.energy = energy
     self.floor = floor
     self.noiseGainLimit = noiseGainLimit
-    self.differenceWeight = differenceWeight
     logTargets = targets.map { log($0 + floor) }
     products = [Complex](repeating: .zero, count: 2 * sectors.count * microphones)
     levels = [Double](repeating: 0, count: 2 * sectors.count)
@@ -164,7 +158,7 @@ private struct Problem {
       let importance = sectors.importance[s]
       let left = log(levels[2 * s] + floor) - logTargets[2 * s]
       let right = log(levels[2 * s + 1] + floor) - logTargets[2 * s + 1]
-      let difference = differenceWeight * (left - right)
+      let difference = SectorRefinement.differenceWeight * (left - right)
       value += importance * (left * left + right * right + difference * (left - right))
       let factors = [
         4 * importance * (left + difference) / (levels[2 * s] + floor),

@@ -17,8 +17,6 @@ package struct StereoDesign {
     package let crossover: Double
     /// Gain of sound from straight behind relative to that from the front.
     package let rearGain: Double
-    /// How many times the error of level differences counts above the crossover.
-    package let differenceWeight: Double
 
     /// The listener's: the target that figures are held against.
     package static let standard = Tuning(crossover: 1500, rear: Decibels(-6))
@@ -26,13 +24,12 @@ package struct StereoDesign {
     /// differences suffer; with −6 dB front/back stays at 4.1 dB in one case, on a mesh that is not the design's.
     package static let box = Tuning(crossover: 1300, rear: Decibels(-6.7))
     /// Found by trial on ring7: without a body's shadow front/back stays at 4.5 dB with −6 dB, and left/right at
-    /// 7.9 dB where level differences count four times.
-    package static let free = Tuning(crossover: 1500, rear: Decibels(-7.8), differenceWeight: 8)
+    /// 7.9 dB; so tuned, they come to 6.9 dB, for 7.1 dB of the listener's, and 8.1 dB.
+    package static let free = Tuning(crossover: 1700, rear: Decibels(-9.2))
 
-    package init(crossover: Double, rear: Decibels, differenceWeight: Double = 4) {
+    package init(crossover: Double, rear: Decibels) {
       self.crossover = crossover
       rearGain = pow(10, rear.value / 20)
-      self.differenceWeight = differenceWeight
     }
 
     package init(body: Body) {
