@@ -10,8 +10,27 @@ func library(_ name: String, pkgConfig: String?, debian: String) -> Target {
 /// With PINNA_ONLY_REALTIME set, the package is the engine and its tests: what the sanitizers build.
 let onlyRealtime = Context.environment["PINNA_ONLY_REALTIME"] != nil
 let realtimeTargets: Set = [
-  "CFiles", "CRealtime", "CSndfile", "Acoustics", "AudioFiles", "Realtime", "TestSupport", "RealtimeTests",
+  "CFiles", "CRealtime", "CSndfile", "Acoustics", "AudioFiles", "Kernels", "Realtime", "FasterKernels",
+  "TestSupport", "RealtimeTests",
 ]
+
+/// The kernels compiled for a level of x86-64 and a vector length; the folder links to the one source.
+func fasterKernels(_ name: String, level: String, lanes: Int) -> Target {
+  .target(
+    name: name, dependencies: ["CRealtime"],
+    swiftSettings: [
+      .define("LANES_\(lanes)"), .define("FMA"), .unsafeFlags(["-Xcc", "-march=x86-64-\(level)"]),
+    ])
+}
+
+#if arch(x86_64)
+  let faster = [
+    fasterKernels("KernelsV3", level: "v3", lanes: 8), fasterKernels("KernelsV4", level: "v4", lanes: 16),
+    fasterKernels("KernelsV4Eight", level: "v4", lanes: 8),
+  ]
+#else
+  let faster: [Target] = []
+#endif
 
 let package = Package(
   name: "pinna",
@@ -34,7 +53,11 @@ let package = Package(
     .target(name: "Acoustics"),
     .target(name: "AudioFiles", dependencies: ["CFiles", "CSndfile"]),
     .target(name: "Plots", dependencies: ["CCairo"]),
-    .target(name: "Realtime", dependencies: ["CRealtime"]),
+    .target(name: "Kernels", dependencies: ["CRealtime"]),
+    .target(name: "Realtime", dependencies: ["CRealtime", "Kernels"]),
+    // Linked by programs, not by libraries: these carry compiler flags.
+    .target(
+      name: "FasterKernels", dependencies: ["Realtime"] + faster.map { .target(name: $0.name) }),
     .target(name: "FilterDesign", dependencies: ["Acoustics", "AudioFiles", "CMysofa", "CLapack"]),
     .target(name: "Session", dependencies: ["Acoustics", "FilterDesign", "CYaml"]),
     .target(
@@ -51,7 +74,7 @@ let package = Package(
       name: "pinna",
       dependencies: [
         "Control", "Simulation", "JackClient", "Recording", "Session", "FilterDesign", "Realtime",
-        "AudioFiles", "Plots", "Acoustics",
+        "FasterKernels", "AudioFiles", "Plots", "Acoustics",
       ]),
 
     .target(
@@ -67,7 +90,7 @@ let package = Package(
     .executableTarget(
       name: "figures", dependencies: ["FilterDesign", "FigureSupport", "Session", "Acoustics"],
       path: "Tests/Figures"),
-    .testTarget(name: "RealtimeTests", dependencies: ["Realtime", "TestSupport"]),
+    .testTarget(name: "RealtimeTests", dependencies: ["Realtime", "FasterKernels", "TestSupport"]),
     .testTarget(
       name: "FilterDesignTests",
       // The tool is what reads SOFA files.
@@ -103,7 +126,9 @@ let package = Package(
   ]
 )
 
+package.targets += faster
+
 if onlyRealtime {
   package.products = []
-  package.targets = package.targets.filter { realtimeTargets.contains($0.name) }
+  package.targets = package.targets.filter { realtimeTargets.contains($0.name) || $0.name.hasPrefix("KernelsV") }
 }

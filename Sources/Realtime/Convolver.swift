@@ -1,46 +1,71 @@
+import CRealtime
+
 /// Everything that depends on the period: the microphones' spectra and the transforms.
 ///
-/// Uniformly partitioned overlap-save: one forward transform for two microphones, products summed over
-/// microphones and partitions in an order that does not depend on the phase of the ring, one inverse for both
-/// outputs (left + j·right).
+/// Uniformly partitioned overlap-save: one forward transform per microphone, products summed over microphones and
+/// partitions in an order that does not depend on the phase of the schedule, one inverse for both outputs
+/// (left + j·right). The arithmetic is in `Sources/Kernels`.
 /// - Source: Gardner, Efficient Convolution without Input-Output Delay, JAES 43 (1995), uniform case.
 final class Convolver: @unchecked Sendable {
   // Unchecked: built by the control side, then used by the callback alone until it hands it back.
 
-  let plan: Partitioning
+  let layout: Layout
   /// Tells this convolver from those before and after it.
   let serial: Int
   /// Which of a filter set's two spectra belongs to this convolver.
   let generation: Int
-  private let transform: FourierTransform
-  /// Shape: `[slot][microphone][re, im][bin]`.
-  private let spectra: AlignedMemory
-  private let re: AlignedMemory
-  private let im: AlignedMemory
-  private let sums: AlignedMemory
-  private var newest = 0
+  private let kernels: KernelCalls
+  private let core: UnsafeMutablePointer<pinna_convolver>
+  /// Two, for the time of a crossfade.
+  private let voices: UnsafeMutablePointer<pinna_voice>
+  private let tables: TransformTables
+  private let memory: [AlignedMemory]
+  private let nyquist: Int
 
-  init(_ plan: Partitioning, generation: Int, serial: Int) {
-    self.plan = plan
+  init(_ layout: Layout, kernels: KernelCalls, generation: Int, serial: Int) {
+    let (plan, lanes) = (layout.plan, layout.lanes)
+    self.layout = layout
+    self.kernels = kernels
     self.serial = serial
     self.generation = generation
-    transform = FourierTransform(size: plan.transformSize)
-    spectra = AlignedMemory(count: plan.partitions * plan.microphones * plan.spectrumFloats)
-    re = AlignedMemory(count: plan.transformSize)
-    im = AlignedMemory(count: plan.transformSize)
-    sums = AlignedMemory(count: 4 * plan.binStride)
+    nyquist = layout.filterFloats - layout.nyquistFloats
+    tables = TransformTables(layout)
+    var memory: [AlignedMemory] = []
+    func floats(_ count: Int) -> UnsafeMutablePointer<Float> {
+      memory.append(AlignedMemory(count: count))
+      return memory.last!.floats
+    }
+    let size = plan.transformSize
+    // A window's work in lanes takes the memory of both rows.
+    let work = floats(max(2 * (size + 64), layout.isAcross ? size * lanes : 0))
+    core = .allocate(capacity: 1)
+    core.initialize(
+      to: pinna_convolver(
+        microphones: plan.microphones, period: plan.period, partitions: plan.partitions, half: size / 2,
+        across: layout.isAcross ? 1 : 0, groups: layout.groups, units: layout.units, edges: layout.edges,
+        unit: layout.unit, chunk: layout.chunk, ahead: layout.isAhead ? 1 : 0, newest: plan.partitions - 1,
+        phase: 0, place: 0, window: layout.isAcross ? floats(layout.groups * size * lanes) : nil,
+        spectra: floats(layout.units * layout.unit), nyquist: floats(plan.partitions * layout.edges * lanes),
+        re: work, im: work + size + 64, scratch: floats(2 * size), silence: floats(size), rows: tables.rows,
+        lanes: tables.lanes))
+    voices = .allocate(capacity: 2)
+    for n in 0..<2 {
+      let sums = layout.isAhead ? floats(layout.units * 12 * lanes) : nil
+      (voices + n).initialize(
+        to: pinna_voice(bins: nil, nyquist: nil, sums: sums, age: 0, left: nil, right: nil))
+    }
+    self.memory = memory
   }
 
   deinit {
-    transform.free()
-    spectra.free()
-    re.free()
-    im.free()
-    sums.free()
+    core.deallocate()
+    voices.deallocate()
+    tables.free()
+    for block in memory { block.free() }
   }
 
   @_noLocks @_noAllocation
-  func fits(frames: Int) -> Bool { plan.period == frames }
+  func fits(frames: Int) -> Bool { core.pointee.period == frames }
 
   @_noLocks @_noAllocation
   func name() -> Int { serial }
@@ -48,138 +73,82 @@ final class Convolver: @unchecked Sendable {
   /// Takes over in mid-stream, or catches up: transforms what every partition would have seen, had it run all
   /// along, up to and with the period that `history` ends with.
   @_noLocks @_noAllocation
-  func refill(from history: borrowing InputHistory) {
-    var age = plan.partitions &- 1
+  func refill(from history: UnsafePointer<pinna_history>) {
+    let period = core.pointee.period
+    let windowPeriods = 2 &* core.pointee.half / period
+    var age = core.pointee.partitions &+ windowPeriods
     while age >= 0 {
-      newest = newest &+ 1 == plan.partitions ? 0 : newest &+ 1
-      analyse(history, age: age &* plan.period)
+      kernels.analyse(core, history, age: age < core.pointee.partitions ? age &* period : -1 &- age &* period)
       age &-= 1
     }
+    forget()
   }
 
   /// Takes in the period that `history` ends with.
   @_noLocks @_noAllocation
-  func advance(_ history: borrowing InputHistory) {
-    newest = newest &+ 1 == plan.partitions ? 0 : newest &+ 1
-    analyse(history, age: 0)
-  }
+  func advance(_ history: UnsafePointer<pinna_history>) { kernels.analyse(core, history, age: 0) }
 
-  /// Spectra of the windows that end `age` frames ago into the newest slot, two microphones a transform.
+  /// This period's outputs through `filters`, and through `others` where there are any. Writes one period to each
+  /// target; false, and nothing written, where a set was not cut for this period.
   @_noLocks @_noAllocation
-  private func analyse(_ history: borrowing InputHistory, age: Int) {
-    let size = plan.transformSize
-    let slot = spectra.floats + newest &* plan.microphones &* plan.spectrumFloats
-    var microphone = 0
-    while microphone < plan.microphones {
-      let paired = microphone &+ 1 < plan.microphones
-      history.copy(microphone: microphone, age: age, count: size, to: re.floats)
-      if paired {
-        history.copy(microphone: microphone &+ 1, age: age, count: size, to: im.floats)
-      } else {
-        im.floats.clear(count: size)
-      }
-      transform.forward(re.floats, im.floats)
-      let a = slot + microphone &* plan.spectrumFloats
-      let b = a + plan.spectrumFloats
-      var k = 0
-      while k <= size / 2 {
-        let mirror = (size &- k) & (size &- 1)
-        let (zr, zi, mr, mi) = (re.floats[k], im.floats[k], re.floats[mirror], im.floats[mirror])
-        a[k] = 0.5 * (zr + mr)
-        a[plan.binStride &+ k] = 0.5 * (zi - mi)
-        if paired {
-          b[k] = 0.5 * (zi + mi)
-          b[plan.binStride &+ k] = 0.5 * (mr - zr)
-        }
-        k &+= 1
-      }
-      microphone &+= 2
-    }
-  }
-
-  /// This period's outputs through `filters`. Writes `plan.period` frames to each; false, and nothing
-  /// written, where the set was not cut for this period.
-  @_noLocks @_noAllocation
-  func synthesise(
-    _ filters: Unmanaged<FilterSet>, left: UnsafeMutablePointer<Float>, right: UnsafeMutablePointer<Float>
-  ) -> Bool {
+  func synthesise(_ filters: Unmanaged<FilterSet>, to target: Stereo, _ others: Unmanaged<FilterSet>?, to otherTarget: Stereo)
+    -> Bool
+  {
     let generation = generation
-    guard let filterSpectra = filters._withUnsafeGuaranteedRef({ $0.spectra(generation: generation) })
-    else { return false }
-    multiply(filterSpectra)
-    invert()
-    let first = plan.transformSize &- plan.period
-    left.copy(from: re.floats + first, count: plan.period)
-    right.copy(from: im.floats + first, count: plan.period)
+    let first = filters._withUnsafeGuaranteedRef { $0.spectra(generation: generation) }
+    guard let first else { return false }
+    guard let others else {
+      // One that goes on is first in line, so that it is found again.
+      if voices[1].bins == UnsafePointer(first) { exchangeVoices() }
+      begin(0, first, target)
+      voices[1].bins = nil
+      kernels.synthesise(core, voices, count: 1)
+      return true
+    }
+    let second = others._withUnsafeGuaranteedRef { $0.spectra(generation: generation) }
+    guard let second else { return false }
+    let (last, other) = (voices[0].bins, voices[1].bins)
+    if last == UnsafePointer(second) || other == UnsafePointer(first) { exchangeVoices() }
+    begin(0, first, target)
+    begin(1, second, otherTarget)
+    kernels.synthesise(core, voices, count: 2)
     return true
   }
 
+  /// What no voice has played through in this period has to begin anew.
   @_noLocks @_noAllocation
-  private func multiply(_ filterSpectra: UnsafeMutablePointer<Float>) {
-    let vectors = plan.binStride / 8
-    let spectrum = plan.spectrumFloats / 8
-    let microphones = plan.microphones
-    let out = sums.floats.lanes
-    var bin = 0
-    while bin < vectors {
-      var lr = Lanes.zero
-      var li = Lanes.zero
-      var rr = Lanes.zero
-      var ri = Lanes.zero
-      var slot = newest
-      var partition = 0
-      var h = filterSpectra.lanes + bin
-      while partition < plan.partitions {
-        var x = spectra.floats.lanes + slot &* microphones &* spectrum + bin
-        var microphone = 0
-        while microphone < microphones {
-          let xr = x[0]
-          let xi = x[vectors]
-          let hr = h[0]
-          let hi = h[vectors]
-          lr += xr * hr - xi * hi
-          li += xr * hi + xi * hr
-          let right = h + microphones &* spectrum
-          let gr = right[0]
-          let gi = right[vectors]
-          rr += xr * gr - xi * gi
-          ri += xr * gi + xi * gr
-          x += spectrum
-          h += spectrum
-          microphone &+= 1
-        }
-        h += microphones &* spectrum
-        slot = slot == 0 ? plan.partitions &- 1 : slot &- 1
-        partition &+= 1
-      }
-      out[bin] = lr
-      out[vectors &+ bin] = li
-      out[2 &* vectors &+ bin] = rr
-      out[3 &* vectors &+ bin] = ri
-      bin &+= 1
-    }
+  func forget() {
+    voices[0].bins = nil
+    voices[1].bins = nil
   }
 
-  /// Left + j·right in one inverse transform, into `re` and `im`.
   @_noLocks @_noAllocation
-  private func invert() {
-    let size = plan.transformSize
-    let lr = sums.floats
-    let li = lr + plan.binStride
-    let rr = li + plan.binStride
-    let ri = rr + plan.binStride
-    var k = 0
-    while k <= size / 2 {
-      re.floats[k] = lr[k] - ri[k]
-      im.floats[k] = li[k] + rr[k]
-      k &+= 1
+  private func begin(_ n: Int, _ spectra: UnsafeMutablePointer<Float>, _ target: Stereo) {
+    if voices[n].bins != UnsafePointer(spectra) {
+      voices[n].bins = UnsafePointer(spectra)
+      voices[n].nyquist = UnsafePointer(spectra + nyquist)
+      voices[n].age = 0
     }
-    k = 1
-    while k < size / 2 {
-      re.floats[size &- k] = lr[k] + ri[k]
-      im.floats[size &- k] = rr[k] - li[k]
-      k &+= 1
-    }
-    transform.forward(im.floats, re.floats)
+    voices[n].left = target.left
+    voices[n].right = target.right
+  }
+
+  @_noLocks @_noAllocation
+  private func exchangeVoices() {
+    let voice = voices[0]
+    voices[0] = voices[1]
+    voices[1] = voice
+  }
+}
+
+/// Where a stereo sound goes.
+struct Stereo: BitwiseCopyable {
+  let left: UnsafeMutablePointer<Float>
+  let right: UnsafeMutablePointer<Float>
+
+  @_noLocks @_noAllocation
+  init(_ left: UnsafeMutablePointer<Float>, _ right: UnsafeMutablePointer<Float>) {
+    self.left = left
+    self.right = right
   }
 }

@@ -35,11 +35,15 @@ struct Crossfade {
     _ new: UnsafeMutablePointer<Float>, gain: Float, with old: UnsafePointer<Float>, gain oldGain: Float,
     position: Int, count: Int
   ) {
+    let fading = max(0, min(count, frames &- position))
+    let rise = rise.floats + position
     var n = 0
+    while n < fading {
+      new[n] = new[n] * (rise[n] * gain) + old[n] * ((1 - rise[n]) * oldGain)
+      n &+= 1
+    }
     while n < count {
-      let at = position &+ n
-      let weight = at < frames ? rise.floats[at] : 1
-      new[n] = new[n] * (weight * gain) + old[n] * ((1 - weight) * oldGain)
+      new[n] = new[n] * gain
       n &+= 1
     }
   }

@@ -32,10 +32,11 @@ extension Engine {
     control.withLock { side in
       collect(&side)
       let plan = Partitioning(microphones: microphones, taps: taps, period: frames)
-      if side.newest?.plan == plan { return }
+      let layout = Layout(plan, lanes: kernelTables.map(\.lanes))
+      if side.newest?.layout == layout { return }
       // Take back one that the callback never took; it may be freed at once.
       if prepared.exchange(0, ordering: .acquiring) != 0 {
-        if side.previous?.plan == plan {
+        if side.previous?.layout == layout {
           // The server came back to the period that is still running.
           side.newest = side.previous
           side.previous = nil
@@ -47,9 +48,11 @@ extension Engine {
       }
       let generation = side.previous.map { 1 - $0.generation } ?? 0
       side.convolversMade += 1
-      let convolver = Convolver(plan, generation: generation, serial: side.convolversMade)
+      let convolver = Convolver(
+        layout, kernels: kernelTables.first { $0.lanes == layout.lanes }!, generation: generation,
+        serial: side.convolversMade)
       side.newest = convolver
-      for filters in side.filtersInUse.values { filters.prepare(plan, generation: generation) }
+      for filters in side.filtersInUse.values { filters.prepare(layout, generation: generation) }
       // Releasing: all of the above is there before the callback sees the address.
       prepared.store(UInt(bitPattern: Unmanaged.passUnretained(convolver).toOpaque()), ordering: .releasing)
     }
@@ -61,7 +64,7 @@ extension Engine {
       collect(&side)
       let ticket = side.ticket()
       for convolver in [side.previous, side.newest] {
-        if let convolver { filters.prepare(convolver.plan, generation: convolver.generation) }
+        if let convolver { filters.prepare(convolver.layout, generation: convolver.generation) }
       }
       side.filtersInUse[ticket.number] = filters
       guard messages.push(.change(ticket, .passUnretained(filters), gain: gain)) else {
@@ -139,7 +142,7 @@ extension Engine {
     precondition(statistics.frames == 0)
     control.withLock { side in
       let ticket = side.ticket()
-      if let convolver = side.newest { filters.prepare(convolver.plan, generation: convolver.generation) }
+      if let convolver = side.newest { filters.prepare(convolver.layout, generation: convolver.generation) }
       side.filtersInUse[ticket.number] = filters
       setInitial(Sound(ticket: ticket, filters: .passUnretained(filters), gain: gain))
     }

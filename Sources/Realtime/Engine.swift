@@ -1,3 +1,4 @@
+import CRealtime
 import Synchronization
 
 /// Microphones in, left and right out: what runs in the process callback.
@@ -12,6 +13,10 @@ public final class Engine: @unchecked Sendable {
   public let microphones: Int
   public let taps: Int
   public let sampleRate: Double
+  public let instructionSet: InstructionSet
+  /// One per vector length; the control side chooses among them for each period.
+  let kernelTables: [KernelCalls]
+  private let kernels: KernelCalls
 
   // Callback only.
   private let state: UnsafeMutablePointer<CallbackState>
@@ -39,9 +44,18 @@ public final class Engine: @unchecked Sendable {
   /// - Parameters:
   ///   - fadeFrames: length of every crossfade; nil for 20 ms. 0 switches fades off, for tests.
   ///   - preRollFrames: how far a take can reach back.
+  ///   - instructionSet: one that is available; nil for the best.
   public init(
-    microphones: Int, taps: Int, sampleRate: Double, fadeFrames: Int? = nil, preRollFrames: Int = 0
+    microphones: Int, taps: Int, sampleRate: Double, fadeFrames: Int? = nil, preRollFrames: Int = 0,
+    instructionSet: InstructionSet? = nil
   ) {
+    let set = instructionSet ?? .best
+    guard set.isAvailable, let tables = KernelRegistry.tables(set) else {
+      preconditionFailure("this processor has no \(set), or no kernels for it are registered")
+    }
+    self.instructionSet = set
+    kernelTables = tables.map { KernelCalls($0) }
+    kernels = kernelTables[0]
     self.microphones = microphones
     self.taps = taps
     self.sampleRate = sampleRate
@@ -76,7 +90,7 @@ public final class Engine: @unchecked Sendable {
     applyControl()
     beginFadeOrTake(period.timing)
     let rejected = history.pointee.append(
-      period.inputs, frames: period.frames, guard: microphoneGuard)
+      period.inputs, frames: period.frames, kernels: kernels, guard: microphoneGuard, meters: meters)
     convolve(period)
     meter(period, rejected: rejected)
     record(period)
@@ -199,56 +213,68 @@ public final class Engine: @unchecked Sendable {
       state.pointee.isBehind = true
       return
     }
-    let history = history
+    let record = history.pointee.record
     if state.pointee.isBehind {
-      convolver._withUnsafeGuaranteedRef { $0.refill(from: history.pointee) }
+      convolver._withUnsafeGuaranteedRef { $0.refill(from: record) }
       state.pointee.isBehind = false
     } else {
-      convolver._withUnsafeGuaranteedRef { $0.advance(history.pointee) }
+      convolver._withUnsafeGuaranteedRef { $0.advance(record) }
     }
+    let target = Stereo(period.left, period.right)
     if let next = state.pointee.next {
-      crossfade(convolver, to: next, period)
+      crossfade(convolver, to: next, target, frames: frames)
     } else {
-      play(convolver, state.pointee.current, period.left, period.right, frames: period.frames)
-      scale(period.left, by: state.pointee.current?.gain ?? 0, count: period.frames)
-      scale(period.right, by: state.pointee.current?.gain ?? 0, count: period.frames)
+      play(convolver, state.pointee.current, target, frames: frames)
+      let gain = state.pointee.current?.gain ?? 0
+      scale(target.left, by: gain, count: frames)
+      scale(target.right, by: gain, count: frames)
     }
   }
 
   /// One sound at full gain; silence where there is none.
   @_noLocks @_noAllocation
-  private func play(
-    _ convolver: Unmanaged<Convolver>, _ sound: Sound?, _ left: UnsafeMutablePointer<Float>,
-    _ right: UnsafeMutablePointer<Float>, frames: Int
-  ) {
+  private func play(_ convolver: Unmanaged<Convolver>, _ sound: Sound?, _ target: Stereo, frames: Int) {
     if let sound {
       let filters = sound.filters
-      let played = convolver._withUnsafeGuaranteedRef { $0.synthesise(filters, left: left, right: right) }
+      let played = convolver._withUnsafeGuaranteedRef {
+        $0.synthesise(filters, to: target, nil, to: target)
+      }
       if played { return }
       counters.unpreparedPeriods.wrappingAdd(1, ordering: .relaxed)
     }
-    left.clear(count: frames)
-    right.clear(count: frames)
+    silence(convolver, target, frames: frames)
   }
 
   @_noLocks @_noAllocation
-  private func crossfade(_ convolver: Unmanaged<Convolver>, to next: Sound, _ period: borrowing Period) {
-    let current = state.pointee.current
-    play(convolver, next, period.left, period.right, frames: period.frames)
-    var oldLeft = UnsafePointer(period.left)
-    var oldRight = UnsafePointer(period.right)
-    // A change of gain alone needs no second product.
-    if current?.filters.toOpaque() != next.filters.toOpaque() {
-      play(convolver, current, self.oldLeft.floats, self.oldRight.floats, frames: period.frames)
-      oldLeft = UnsafePointer(self.oldLeft.floats)
-      oldRight = UnsafePointer(self.oldRight.floats)
+  private func silence(_ convolver: Unmanaged<Convolver>, _ target: Stereo, frames: Int) {
+    convolver._withUnsafeGuaranteedRef { $0.forget() }
+    target.left.clear(count: frames)
+    target.right.clear(count: frames)
+  }
+
+  @_noLocks @_noAllocation
+  private func crossfade(_ convolver: Unmanaged<Convolver>, to next: Sound, _ target: Stereo, frames: Int) {
+    let gain = state.pointee.current?.gain ?? 0
+    var old = Stereo(oldLeft.floats, oldRight.floats)
+    if let current = state.pointee.current, current.filters.toOpaque() != next.filters.toOpaque() {
+      let (filters, others) = (current.filters, next.filters)
+      let targets = (old, target)
+      let played = convolver._withUnsafeGuaranteedRef {
+        $0.synthesise(filters, to: targets.0, others, to: targets.1)
+      }
+      if !played {
+        counters.unpreparedPeriods.wrappingAdd(1, ordering: .relaxed)
+        silence(convolver, target, frames: frames)
+        old = target
+      }
+    } else {
+      // A change of gain alone, or from silence, needs no second product.
+      play(convolver, next, target, frames: frames)
+      old = target
     }
-    let gain = current?.gain ?? 0
     let position = state.pointee.fadePosition
-    fade.mix(
-      period.left, gain: next.gain, with: oldLeft, gain: gain, position: position, count: period.frames)
-    fade.mix(
-      period.right, gain: next.gain, with: oldRight, gain: gain, position: position, count: period.frames)
+    fade.mix(target.left, gain: next.gain, with: old.left, gain: gain, position: position, count: frames)
+    fade.mix(target.right, gain: next.gain, with: old.right, gain: gain, position: position, count: frames)
   }
 
   @_noLocks @_noAllocation
@@ -265,22 +291,10 @@ public final class Engine: @unchecked Sendable {
 
   @_noLocks @_noAllocation
   private func meter(_ period: borrowing Period, rejected: Int) {
-    var clipped = 0
-    var n = 0
-    while n < period.frames {
-      if period.left[n].magnitude > 1 { clipped &+= 1 }
-      if period.right[n].magnitude > 1 { clipped &+= 1 }
-      n &+= 1
-    }
+    let clipped = observe(microphones, period.left, period.frames)
+      &+ observe(microphones &+ 1, period.right, period.frames)
     if rejected > 0 { counters.rejectedSamples.wrappingAdd(rejected, ordering: .relaxed) }
     if clipped > 0 { counters.clippedSamples.wrappingAdd(clipped, ordering: .relaxed) }
-    var microphone = 0
-    while microphone < microphones {
-      meters.observe(microphone, period.inputs[microphone], frames: period.frames)
-      microphone &+= 1
-    }
-    meters.observe(microphones, UnsafePointer(period.left), frames: period.frames)
-    meters.observe(microphones &+ 1, UnsafePointer(period.right), frames: period.frames)
     meters.advance(frames: period.frames)
   }
 
@@ -295,6 +309,15 @@ public final class Engine: @unchecked Sendable {
       ring._withUnsafeGuaranteedRef { $0.pause(microseconds: timing.pausedMicroseconds) }
     }
     if timing.skippedFrames > 0 { ring._withUnsafeGuaranteedRef { $0.skip(timing.skippedFrames) } }
+  }
+
+  /// Measures one output; returns how many samples are beyond full scale.
+  @_noLocks @_noAllocation
+  private func observe(_ channel: Int, _ samples: UnsafeMutablePointer<Float>, _ frames: Int) -> Int {
+    var measure = pinna_measure(energy: 0, peak: 0, rejected: 0, clipped: 0)
+    kernels.take(samples, nil, frames, &measure)
+    meters.observe(channel, measure, frames: frames)
+    return measure.clipped
   }
 
   @_noLocks @_noAllocation

@@ -13,8 +13,8 @@ public final class FilterSet: @unchecked Sendable {
   public let channels: Int
   /// Shape: `[output][microphone][tap]`.
   private let coefficients: [[[Float]]]
-  private var partitionings: (Partitioning?, Partitioning?) = (nil, nil)
-  /// Shape: `[partition][output][microphone][re, im][bin]`, scaled by 1/transformSize.
+  private var layouts: (Layout?, Layout?) = (nil, nil)
+  /// Shape: as `Layout` says; scaled by 1/(2 transformSize), for the kernels' spectra are twice too large.
   private var spectra: (AlignedMemory?, AlignedMemory?) = (nil, nil)
 
   /// - Parameter coefficients: Shape `[output][microphone][tap]`, two outputs, every filter equally long.
@@ -39,22 +39,23 @@ public final class FilterSet: @unchecked Sendable {
     generation == 0 ? spectra.0?.floats : spectra.1?.floats
   }
 
-  /// Control side: cuts the filters for `partitioning`, unless they are already.
-  func prepare(_ partitioning: Partitioning, generation: Int) {
-    guard (generation == 0 ? partitionings.0 : partitionings.1) != partitioning else { return }
-    let cut = cut(partitioning)
+  /// Control side: cuts the filters for `layout`, unless they are already.
+  func prepare(_ layout: Layout, generation: Int) {
+    guard (generation == 0 ? layouts.0 : layouts.1) != layout else { return }
+    let cut = cut(layout)
     if generation == 0 {
       spectra.0?.free()
-      (spectra.0, partitionings.0) = (cut, partitioning)
+      (spectra.0, layouts.0) = (cut, layout)
     } else {
       spectra.1?.free()
-      (spectra.1, partitionings.1) = (cut, partitioning)
+      (spectra.1, layouts.1) = (cut, layout)
     }
   }
 
-  private func cut(_ plan: Partitioning) -> AlignedMemory {
+  private func cut(_ layout: Layout) -> AlignedMemory {
+    let plan = layout.plan
     precondition(plan.microphones == microphones && plan.taps == taps)
-    let memory = AlignedMemory(count: plan.partitions * 2 * microphones * plan.spectrumFloats)
+    let memory = AlignedMemory(count: layout.filterFloats)
     let transform = FourierTransform(size: plan.transformSize)
     let re = AlignedMemory(count: plan.transformSize)
     let im = AlignedMemory(count: plan.transformSize)
@@ -63,7 +64,7 @@ public final class FilterSet: @unchecked Sendable {
       re.free()
       im.free()
     }
-    let scale = 1 / Float(plan.transformSize)
+    let scale = 0.5 / Float(plan.transformSize)
     for partition in 0..<plan.partitions {
       let first = partition * plan.period
       let last = min(first + plan.period, taps)
@@ -73,10 +74,13 @@ public final class FilterSet: @unchecked Sendable {
           im.floats.update(repeating: 0, count: plan.transformSize)
           for n in first..<last { re.floats[n - first] = coefficients[output][microphone][n] * scale }
           transform.forward(re.floats, im.floats)
-          let bins = plan.transformSize / 2 + 1
-          let at = ((partition * 2 + output) * microphones + microphone) * plan.spectrumFloats
-          (memory.floats + at).update(from: re.floats, count: bins)
-          (memory.floats + at + plan.binStride).update(from: im.floats, count: bins)
+          for bin in 0..<layout.bins {
+            let at = layout.place(output: output, microphone: microphone, partition: partition, bin: bin)
+            memory.floats[at] = re.floats[bin]
+            memory.floats[at + layout.lanes] = im.floats[bin]
+          }
+          let edge = layout.nyquistPlace(output: output, microphone: microphone, partition: partition)
+          memory.floats[edge] = re.floats[layout.bins]
         }
       }
     }

@@ -1,65 +1,57 @@
+import CRealtime
+
 /// The last frames of every microphone in the time domain, so that a convolver of another period can take over
 /// in mid-stream.
 struct InputHistory {
   let microphones: Int
-  private let capacity: Int
+  /// Frames in shape `[microphone][frame mod capacity]`, and how many were written so far.
+  let record: UnsafeMutablePointer<pinna_history>
   private let memory: AlignedMemory
-  /// Frames written so far; the newest stands at `(written − 1) mod capacity`.
-  private(set) var written = 0
 
   init(microphones: Int, taps: Int) {
     var capacity = 1
     while capacity < taps + 3 * Partitioning.longestPeriod { capacity *= 2 }
     self.microphones = microphones
-    self.capacity = capacity
     memory = AlignedMemory(count: microphones * capacity)
+    record = .allocate(capacity: 1)
+    record.initialize(to: pinna_history(frames: memory.floats, capacity: capacity, written: 0))
   }
 
-  func free() { memory.free() }
+  func free() {
+    record.deallocate()
+    memory.free()
+  }
 
-  /// Appends one period of each microphone. A port without a buffer is silent, and so is what the guard does not
-  /// let pass. Returns how many samples were no sound.
+  /// Appends one period of each microphone, and measures it. A port without a buffer is silent, and so is what the
+  /// guard does not let pass. Returns how many samples were no sound.
   @_noLocks @_noAllocation
-  mutating func append(
-    _ inputs: UnsafePointer<UnsafePointer<Float>?>, frames: Int, guard: borrowing MicrophoneGuard
+  func append(
+    _ inputs: UnsafePointer<UnsafePointer<Float>?>, frames: Int, kernels: KernelCalls,
+    guard: borrowing MicrophoneGuard, meters: borrowing Meters
   ) -> Int {
     var rejected = 0
-    let mask = capacity &- 1
+    let capacity = record.pointee.capacity
+    let at = record.pointee.written & (capacity &- 1)
+    let head = min(frames, capacity &- at)
     var microphone = 0
     while microphone < microphones {
-      let ring = memory.floats + microphone &* capacity
-      var n = 0
+      let ring = record.pointee.frames + microphone &* capacity
+      var measure = pinna_measure(energy: 0, peak: 0, rejected: 0, clipped: 0)
       if let input = inputs[microphone] {
-        var bad = 0
-        while n < frames {
-          let sample = input[n]
-          let good = MicrophoneGuard.isSound(sample)
-          ring[(written &+ n) & mask] = good ? sample : 0
-          bad &+= good ? 0 : 1
-          n &+= 1
-        }
+        kernels.take(input, ring + at, head, &measure)
+        if head < frames { kernels.take(input + head, ring, frames &- head, &measure) }
         `guard`.apply(
-          microphone, input, frames: frames, rejected: bad, ring: ring, start: written, mask: mask)
-        rejected &+= bad
+          microphone, input, frames: frames, rejected: measure.rejected, ring: ring, start: at,
+          mask: capacity &- 1)
+        rejected &+= measure.rejected
       } else {
-        while n < frames {
-          ring[(written &+ n) & mask] = 0
-          n &+= 1
-        }
+        (ring + at).clear(count: head)
+        ring.clear(count: frames &- head)
       }
+      meters.observe(microphone, measure, frames: frames)
       microphone &+= 1
     }
-    written &+= frames
+    record.pointee.written &+= frames
     return rejected
-  }
-
-  /// The `count` frames of `microphone` that end `age` frames before the newest one.
-  @_noLocks @_noAllocation
-  func copy(microphone: Int, age: Int, count: Int, to window: UnsafeMutablePointer<Float>) {
-    let ring = memory.floats + microphone &* capacity
-    let start = (written &- age &- count) & (capacity &- 1)
-    let head = min(count, capacity &- start)
-    window.copy(from: ring + start, count: head)
-    (window + head).copy(from: ring, count: count &- head)
   }
 }

@@ -1,3 +1,4 @@
+import CRealtime
 import Synchronization
 
 /// Level of one channel, as amplitudes: 1 is full scale.
@@ -8,36 +9,47 @@ public struct Level: Hashable, Sendable {
 
 /// RMS over 300 ms and peak with a 1.5 s hold for every channel; linear, because logarithms do not belong in
 /// the callback.
+///
+/// Energies are summed in slots of 10 ms, or of a period where that is longer. Channels are published in turn, each
+/// about every 10 ms, so that every period does the same work.
 struct Meters: ~Copyable, @unchecked Sendable {
   // Unchecked: the callback alone touches the accumulators; what others read is published in `cells`.
 
   let channels: Int
   private let slotFrames: Int
+  private let windowFrames: Int
   private let holdFrames: Int
   private let cells: [LevelCell]
   /// The same cells, for the callback, which may not count references.
   private let published: UnsafeMutablePointer<Unmanaged<LevelCell>>
-  private let accumulators: UnsafeMutablePointer<Accumulators>
-  /// Sums of squares. Shape: `[channel][slot]`.
+  private let cursor: UnsafeMutablePointer<Cursor>
+  /// Sums of squares; what is out of the window is zero. Shape: `[channel][slot]`.
   private let energies: AlignedMemory
   private let peaks: AlignedMemory
   private let peakAges: UnsafeMutablePointer<Int>
   private let slotLengths: UnsafeMutablePointer<Int>
 
-  private struct Accumulators {
+  private struct Cursor {
     var slot = 0
-    var slotFill = 0
+    var oldest = 0
+    /// Frames in the window.
+    var length = 0
+    /// The channel that is published next.
+    var channel = 0
+    /// Frames since a channel was published, times the number of channels.
+    var due = 0
   }
 
   init(channels: Int, sampleRate: Double) {
     self.channels = channels
     slotFrames = max(1, Int(sampleRate * 0.01))
+    windowFrames = 30 * slotFrames
     holdFrames = Int(sampleRate * 1.5)
     cells = (0..<channels).map { _ in LevelCell() }
     published = .allocate(capacity: channels)
     for (n, cell) in cells.enumerated() { (published + n).initialize(to: .passUnretained(cell)) }
-    accumulators = .allocate(capacity: 1)
-    accumulators.initialize(to: Accumulators())
+    cursor = .allocate(capacity: 1)
+    cursor.initialize(to: Cursor())
     energies = AlignedMemory(count: channels * Meters.slots())
     peaks = AlignedMemory(count: channels)
     peakAges = .allocate(capacity: channels)
@@ -48,7 +60,7 @@ struct Meters: ~Copyable, @unchecked Sendable {
 
   deinit {
     published.deallocate()
-    accumulators.deallocate()
+    cursor.deallocate()
     energies.free()
     peaks.free()
     peakAges.deallocate()
@@ -58,74 +70,69 @@ struct Meters: ~Copyable, @unchecked Sendable {
   /// Any thread.
   func level(_ channel: Int) -> Level { cells[channel].level }
 
-  /// Callback: takes in `frames` samples of one channel. After all channels, `advance`.
+  /// Callback: takes in what `frames` samples of one channel measured. After all channels, `advance`.
   @_noLocks @_noAllocation
-  func observe(_ channel: Int, _ samples: UnsafePointer<Float>?, frames: Int) {
-    var energy: Float = 0
-    var peak: Float = 0
-    if let samples {
-      var n = 0
-      while n < frames {
-        let magnitude = samples[n].magnitude
-        // Not a number compares false and counts as silence.
-        if magnitude <= 1e6 {
-          energy += magnitude * magnitude
-          if magnitude > peak { peak = magnitude }
-        }
-        n &+= 1
-      }
-    }
-    energies.floats[channel &* Meters.slots() &+ accumulators.pointee.slot] += energy
+  func observe(_ channel: Int, _ measure: pinna_measure, frames: Int) {
+    energies.floats[channel &* Meters.slots() &+ cursor.pointee.slot] += measure.energy
     peakAges[channel] &+= frames
-    if peak >= peaks.floats[channel] || peakAges[channel] > holdFrames {
-      peaks.floats[channel] = peak
+    if measure.peak >= peaks.floats[channel] || peakAges[channel] > holdFrames {
+      peaks.floats[channel] = measure.peak
       peakAges[channel] = 0
     }
   }
 
-  /// Callback: ends the period; publishes when a slot of 10 ms, or a longer period, is full.
+  /// Callback: ends the period; publishes the channels whose turn it is.
   @_noLocks @_noAllocation
   func advance(frames: Int) {
-    let slot = accumulators.pointee.slot
+    let slot = cursor.pointee.slot
     slotLengths[slot] &+= frames
-    accumulators.pointee.slotFill &+= frames
-    guard accumulators.pointee.slotFill >= slotFrames else { return }
-    var channel = 0
-    while channel < channels {
-      publish(channel, newest: slot)
-      channel &+= 1
+    cursor.pointee.length &+= frames
+    cursor.pointee.due &+= frames &* channels
+    var budget = channels
+    while cursor.pointee.due >= slotFrames, budget > 0 {
+      publish(cursor.pointee.channel)
+      cursor.pointee.channel = cursor.pointee.channel &+ 1 == channels ? 0 : cursor.pointee.channel &+ 1
+      cursor.pointee.due &-= slotFrames
+      budget &-= 1
     }
-    let next = (slot &+ 1) % Meters.slots()
-    slotLengths[next] = 0
-    channel = 0
-    while channel < channels {
-      energies.floats[channel &* Meters.slots() &+ next] = 0
-      channel &+= 1
-    }
-    accumulators.pointee = Accumulators(slot: next, slotFill: 0)
+    if cursor.pointee.due > slotFrames { cursor.pointee.due = slotFrames }
+    if slotLengths[slot] >= slotFrames { beginSlot((slot &+ 1) % Meters.slots()) }
   }
 
-  /// As many slots as make 300 ms: one alone where the period is longer.
+  /// Lets go of slots that the window no longer needs, of one at least where all are in use.
   @_noLocks @_noAllocation
-  private func publish(_ channel: Int, newest: Int) {
-    let window = Meters.slots() &* slotFrames
-    var energy: Float = 0
-    var length = 0
-    var back = 0
-    while back < Meters.slots(), length < window {
-      let at = (newest &- back &+ Meters.slots()) % Meters.slots()
-      energy += energies.floats[channel &* Meters.slots() &+ at]
-      length &+= slotLengths[at]
-      back &+= 1
+  private func beginSlot(_ next: Int) {
+    var oldest = cursor.pointee.oldest
+    while oldest == next || (oldest != cursor.pointee.slot && cursor.pointee.length &- slotLengths[oldest] >= windowFrames)
+    {
+      var channel = 0
+      while channel < channels {
+        energies.floats[channel &* Meters.slots() &+ oldest] = 0
+        channel &+= 1
+      }
+      cursor.pointee.length &-= slotLengths[oldest]
+      slotLengths[oldest] = 0
+      oldest = (oldest &+ 1) % Meters.slots()
     }
-    let meanSquare = energy / Float(max(length, 1))
+    cursor.pointee.oldest = oldest
+    cursor.pointee.slot = next
+  }
+
+  @_noLocks @_noAllocation
+  private func publish(_ channel: Int) {
+    let slots = (energies.floats + channel &* Meters.slots()).lanes
+    let eight = (slots[0] + slots[1]) + (slots[2] + slots[3])
+    let four = eight.lowHalf + eight.highHalf
+    let two = four.lowHalf + four.highHalf
+    let meanSquare = (two.x + two.y) / Float(max(cursor.pointee.length, 1))
     let peak = peaks.floats[channel]
     published[channel]._withUnsafeGuaranteedRef { $0.publish(meanSquare: meanSquare, peak: peak) }
   }
 
-  /// Slots of 10 ms in the window. A stored static would be initialised lazily, which the callback may not do.
+  /// Room for slots: 30 make the window, one is being filled. A stored static would be initialised lazily, which the
+  /// callback may not do.
   @_noLocks @_noAllocation
-  private static func slots() -> Int { 30 }
+  private static func slots() -> Int { 32 }
 }
 
 /// One channel's published level: written by the callback, read by anyone.

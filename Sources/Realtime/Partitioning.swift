@@ -11,8 +11,6 @@ public struct Partitioning: Hashable, Sendable {
   public let period: Int
   let transformSize: Int
   let partitions: Int
-  /// Bins 0…transformSize/2, rounded up to whole vectors.
-  let binStride: Int
 
   public init(microphones: Int, taps: Int, period: Int) {
     precondition((1...Self.mostMicrophones).contains(microphones) && taps >= 1)
@@ -20,14 +18,67 @@ public struct Partitioning: Hashable, Sendable {
     self.microphones = microphones
     self.taps = taps
     self.period = period
-    var size = 16
+    var size = 32
     while size < 2 * period { size *= 2 }
     transformSize = size
     partitions = (taps + period - 1) / period
-    binStride = (size / 2 + 1 + 7) / 8 * 8
-    spectrumFloats = 2 * binStride
+  }
+}
+
+/// Where the numbers of a partitioning stand in memory: what a vector holds.
+struct Layout: Hashable, Sendable {
+  let plan: Partitioning
+  let lanes: Int
+  /// A vector holds one bin of several microphones, or else several bins of one microphone.
+  let isAcross: Bool
+
+  /// - Parameter lanes: the vector lengths that there are kernels for.
+  init(_ plan: Partitioning, lanes lengths: [Int]) {
+    self.plan = plan
+    let bins = plan.transformSize / 2
+    let rows = lengths.filter { bins >= 4 * $0 }
+    if plan.microphones <= 5, let length = rows.max() {
+      lanes = length
+      isAcross = false
+      return
+    }
+    func idle(_ lanes: Int) -> Int { (plan.microphones + lanes - 1) / lanes * lanes - plan.microphones }
+    // The inverse transform wants four vectors.
+    let across = lengths.filter { bins >= 2 * $0 }
+    lanes = across.min { (idle($0), -$0) < (idle($1), -$1) }!
+    isAcross = true
   }
 
-  /// Floats of one microphone's spectrum: real parts, then imaginary parts.
-  let spectrumFloats: Int
+  var bins: Int { plan.transformSize / 2 }
+  /// Vectors of real parts in one partition of one unit.
+  var groups: Int { isAcross ? edges : plan.microphones }
+  var units: Int { isAcross ? bins : bins / lanes }
+  /// Vectors that hold one bin of all microphones.
+  var edges: Int { (plan.microphones + lanes - 1) / lanes }
+  /// Partitions whose products are summed before they join the total: short chains round less.
+  var chunk: Int { max(4, 64 / groups) }
+  /// Whether products are formed four periods at a time: filters are then read a quarter as often.
+  var isAhead: Bool { plan.partitions >= 8 && units >= 8 }
+  /// Floats from one unit of the spectra to the next: three more slots than partitions (see `mirror`), and an odd
+  /// number, since powers of two would fall on the same lines of the cache.
+  var unit: Int { ((plan.partitions + 3) | 1) * groups * 2 * lanes }
+
+  /// Floats of a filter set.
+  var filterFloats: Int { 2 * units * plan.partitions * groups * 2 * lanes + nyquistFloats }
+  var nyquistFloats: Int { 2 * plan.partitions * edges * lanes }
+
+  /// Where one bin of a filter stands; its imaginary part `lanes` behind it.
+  func place(output: Int, microphone: Int, partition: Int, bin: Int) -> Int {
+    let (unit, group, lane) =
+      isAcross
+      ? (bin, microphone / lanes, microphone % lanes) : (bin / lanes, microphone, bin % lanes)
+    let age = plan.partitions - 1 - partition
+    return (((output * units + unit) * plan.partitions + age) * groups + group) * 2 * lanes + lane
+  }
+
+  /// Where the Nyquist bin of a filter stands.
+  func nyquistPlace(output: Int, microphone: Int, partition: Int) -> Int {
+    let age = plan.partitions - 1 - partition
+    return filterFloats - nyquistFloats + ((output * plan.partitions + age) * edges) * lanes + microphone
+  }
 }

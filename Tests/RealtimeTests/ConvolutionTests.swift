@@ -1,3 +1,4 @@
+import FasterKernels
 import Realtime
 import TestSupport
 import Testing
@@ -16,13 +17,21 @@ import Testing
     } + [1, 2, 3, 4, 7, 8, 16, 31, 64].map { Shape(microphones: $0, taps: 97, period: 64) }
     + [1, 2, 63, 64, 65, 255, 511, 1023, 2049].map { Shape(microphones: 2, taps: $0, period: 64) }
 
-  @Test("R26: output is the direct convolution to within 1e-6 of its peak", arguments: shapes)
-  func matchesDirectConvolution(_ shape: Shape) {
+  static let instructionSets: [InstructionSet] = {
+    FasterKernels.register()
+    return InstructionSet.available
+  }()
+
+  @Test(
+    "R26: output is the direct convolution to within 1e-6 of its peak, at every instruction set",
+    arguments: shapes, instructionSets)
+  func matchesDirectConvolution(_ shape: Shape, _ set: InstructionSet) {
     var noise = SeededNoise(seed: UInt64(shape.microphones * 10_000 + shape.taps))
     let frames = max(2 * shape.taps, 2 * shape.period) + 100
     let microphones = (0..<shape.microphones).map { _ in noise.samples(frames) }
     let filters = noise.filters(microphones: shape.microphones, taps: shape.taps)
-    let engine = Engine(microphones: shape.microphones, taps: shape.taps, sampleRate: 48000)
+    let engine = Engine(
+      microphones: shape.microphones, taps: shape.taps, sampleRate: 48000, instructionSet: set)
     engine.start(with: FilterSet(coefficients: filters, channels: 2))
     var run = OfflineRun(engine, microphones: microphones)
     run.run(total: frames, period: shape.period)

@@ -1,5 +1,7 @@
 #pragma once
 // What the realtime path needs from C: the sanitizer's hooks and the floating-point mode.
+#include "convolver.h"
+#include "processor.h"
 #include <stdint.h>
 #include <time.h>
 #if defined(__x86_64__)

@@ -1,0 +1,75 @@
+#pragma once
+// What the engine and its kernels share. C, so that every compilation of the kernels, one per instruction set and
+// vector length, has the same types and can be called through one table.
+#include <stdint.h>
+
+// Fourier transform of `size` complex points for vectors of `lanes` neighbouring points.
+typedef struct {
+  long size;
+  const float *first;    // [6][size / 4]: re, im of w^p, w^2p, w^3p of the first pass
+  const float *second;   // [6][size / 4]: of the second pass, each four times
+  const float *others;   // [p][6], pass after pass
+} pinna_row_transform;
+
+// Real transform of 2 × `size` frames, one microphone per lane.
+typedef struct {
+  long size;
+  const float *turns;    // [p][6], pass after pass
+  const float *splits;   // [k][cos, sin] of pi k / size
+  const long *places;    // where point k stands after the passes
+} pinna_lane_transform;
+
+// Everything of one convolver that the kernels read and write; see Convolver.swift for the shapes.
+typedef struct {
+  long microphones, period, partitions;
+  long half;             // half the transform; bins 0 ..< half, and the Nyquist bin apart
+  long across;           // 1: a vector holds microphones of one bin; 0: bins of one microphone
+  long groups;           // vectors per bin (across), or microphones
+  long units;            // half (across), or half / lanes
+  long edges;            // vectors that hold the Nyquist bin of all microphones
+  long unit;             // floats from one unit of the spectra to the next
+  long chunk;            // partitions summed before they join the total
+  long ahead;            // whether products are formed four periods at a time
+  long newest;           // slot of the newest spectrum
+  long phase;            // periods so far, modulo 4
+  long place;            // frame of the window that comes next
+  float *window;         // [group][frame modulo 2 half][lane]
+  float *spectra;        // [unit][slot][group][re, im][lane]
+  float *nyquist;        // [slot][edge][lane]
+  float *re, *im;        // 2 half and a vector each
+  float *scratch;        // 4 half
+  float *silence;        // zeros, 2 half
+  pinna_row_transform rows;
+  pinna_lane_transform lanes;
+} pinna_convolver;
+
+// One filter set in the course of being played.
+typedef struct {
+  const float *bins;     // [output][unit][partition, last first][group][re, im][lane]
+  const float *nyquist;  // [output][partition, last first][edge][lane]
+  float *sums;           // [unit][output][1, 2, 3 periods ahead][re, im][lane]
+  long age;              // periods since it began
+  float *left, *right;   // where it goes
+} pinna_voice;
+
+// The last frames of all microphones: [microphone][frame modulo capacity].
+typedef struct {
+  float *frames;
+  long capacity;
+  long written;
+} pinna_history;
+
+typedef struct {
+  float energy, peak;
+  long rejected, clipped;
+} pinna_measure;
+
+typedef struct {
+  long lanes;
+  // Takes in the period that ends `age` frames before the newest.
+  void (*analyse)(pinna_convolver *, const pinna_history *, long age);
+  // Plays one voice, or two at once.
+  void (*synthesise)(pinna_convolver *, pinna_voice *, long voices);
+  // Copies sound and zeroes what is none; measures what came. A null target only measures.
+  void (*take)(const float *from, float *to, long count, pinna_measure *);
+} pinna_kernels;
