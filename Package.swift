@@ -130,5 +130,7 @@ package.targets += faster
 
 if onlyRealtime {
   package.products = []
-  package.targets = package.targets.filter { realtimeTargets.contains($0.name) || $0.name.hasPrefix("KernelsV") }
+  package.targets = package.targets.filter {
+    realtimeTargets.contains($0.name) || $0.name.hasPrefix("KernelsV")
+  }
 }

@@ -3,7 +3,8 @@ import CRealtime
 /// Spectra of the period that ends `age` frames before the newest, into the next slot. A negative `age` only moves
 /// the window on, by the period that ends -1 - age frames before the newest.
 @_noLocks @_noAllocation
-func analyse(_ c: UnsafeMutablePointer<pinna_convolver>, _ history: UnsafePointer<pinna_history>, _ age: Int) {
+func analyse(_ c: UnsafeMutablePointer<pinna_convolver>, _ history: UnsafePointer<pinna_history>, _ age: Int)
+{
   let start = history.pointee.written &- (age < 0 ? -1 &- age : age) &- c.pointee.period
   if c.pointee.across != 0 { moveWindow(c, history, start) }
   if age < 0 { return }
@@ -84,20 +85,21 @@ private func moveWindow(
 /// Four rows into four neighbouring lanes.
 @_noLocks @_noAllocation @inline(__always)
 private func lanes(
-  _ a: Floats, _ b: Floats, _ c: Floats, _ d: Floats, _ count: Int, _ window: Floats, _ place: Int, _ mask: Int
+  _ a: Floats, _ b: Floats, _ c: Floats, _ d: Floats, _ count: Int, _ window: Floats, _ place: Int,
+  _ mask: Int
 ) {
   var n = 0
   while n &+ 4 <= count {
     let (va, vb, vc, vd) = (loadFour(a + n), loadFour(b + n), loadFour(c + n), loadFour(d + n))
-    let ac = weave(va, vc)
-    let bd = weave(vb, vd)
-    let low = weave(ac.lowHalf, bd.lowHalf)
-    let high = weave(ac.highHalf, bd.highHalf)
+    let ac = zip4(va, vc)
+    let bd = zip4(vb, vd)
+    let low = zip4(ac.low, bd.low)
+    let high = zip4(ac.high, bd.high)
     let to = place &+ n
-    storeFour(low.lowHalf, window + (to & mask) &* laneCount())
-    storeFour(low.highHalf, window + ((to &+ 1) & mask) &* laneCount())
-    storeFour(high.lowHalf, window + ((to &+ 2) & mask) &* laneCount())
-    storeFour(high.highHalf, window + ((to &+ 3) & mask) &* laneCount())
+    storeFour(low.low, window + (to & mask) &* laneCount())
+    storeFour(low.high, window + ((to &+ 1) & mask) &* laneCount())
+    storeFour(high.low, window + ((to &+ 2) & mask) &* laneCount())
+    storeFour(high.high, window + ((to &+ 3) & mask) &* laneCount())
     n &+= 4
   }
   while n < count {
@@ -108,14 +110,6 @@ private func lanes(
     to[3] = d[n]
     n &+= 1
   }
-}
-
-@_noLocks @_noAllocation @inline(__always)
-private func weave(_ a: Four, _ b: Four) -> SIMD8<Float> {
-  var pair = SIMD8<Float>()
-  pair.evenHalf = a
-  pair.oddHalf = b
-  return pair
 }
 
 /// Two microphones as real and imaginary part of one transform.

@@ -6,46 +6,47 @@ import CRealtime
 func take(
   _ from: UnsafePointer<Float>, _ to: Floats?, _ count: Int, _ measure: UnsafeMutablePointer<pinna_measure>
 ) {
+  let whole = count / laneCount() &* laneCount()
   var energy = Lanes.zero
   var peak = Lanes.zero
-  // Counted in floats: exact up to 2^24.
-  var rejected = Lanes.zero
-  var clipped = Lanes.zero
-  let zero = Lanes.zero
-  let one = Lanes(repeating: 1)
-  let loudest = Lanes(repeating: 1000)
-  let measurable = Lanes(repeating: 1e6)
   var n = 0
-  while n &+ laneCount() <= count {
+  while n < whole {
     let v = load(from + n)
     let size = magnitude(v)
-    let good = size .<= loudest
-    let finite = zero.replacing(with: size, where: size .<= measurable)
-    energy = plus(energy, finite, finite)
-    peak = peak.replacing(with: finite, where: finite .> peak)
-    rejected += one.replacing(with: zero, where: good)
-    clipped += zero.replacing(with: one, where: size .> one)
-    if let to { store(zero.replacing(with: v, where: good), to + n) }
+    energy = plus(energy, v, v)
+    peak = peak.replacing(with: size, where: size .> peak)
+    if let to { store(v, to + n) }
     n &+= laneCount()
   }
-  var (sum, top) = (total(energy), highest(peak))
-  var (bad, over) = (total(rejected), total(clipped))
+  let (sum, top) = (total(energy), highest(peak))
+  // What is not a number shows in the sum alone.
+  let checked = sum <= Float.greatestFiniteMagnitude && top <= (to == nil ? 1 : 1000) ? whole : 0
+  if checked > 0 {
+    measure.pointee.energy += sum
+    if top > measure.pointee.peak { measure.pointee.peak = top }
+  }
+  takeOneByOne(from, to, checked, count, measure)
+}
+
+/// The same for the frames from `first` on, one at a time.
+@_noLocks @_noAllocation
+private func takeOneByOne(
+  _ from: UnsafePointer<Float>, _ to: Floats?, _ first: Int, _ count: Int,
+  _ measure: UnsafeMutablePointer<pinna_measure>
+) {
+  var n = first
   while n < count {
     let size = from[n].magnitude
-    let good = size <= 1000
     if size <= 1e6 {
-      sum += size * size
-      if size > top { top = size }
+      measure.pointee.energy += size * size
+      if size > measure.pointee.peak { measure.pointee.peak = size }
     }
-    if !good { bad += 1 }
-    if size > 1 { over += 1 }
+    let good = size <= 1000
+    if !good { measure.pointee.rejected &+= 1 }
+    if size > 1 { measure.pointee.clipped &+= 1 }
     if let to { to[n] = good ? from[n] : 0 }
     n &+= 1
   }
-  measure.pointee.energy += sum
-  if top > measure.pointee.peak { measure.pointee.peak = top }
-  measure.pointee.rejected &+= Int(bad)
-  measure.pointee.clipped &+= Int(over)
 }
 
 @_noLocks @_noAllocation @inline(__always)
@@ -55,12 +56,22 @@ private func magnitude(_ v: Lanes) -> Lanes {
 
 @_noLocks @_noAllocation @inline(__always)
 private func highest(_ v: Lanes) -> Float {
-  var v = v
-  var n = laneCount()
-  while n > 1 {
-    let (a, b) = zip(v, v)
-    v = a.replacing(with: b, where: b .> a)
-    n /= 2
-  }
-  return first(v)
+  #if LANES_16
+    let eight = higher(v.lowHalf, v.highHalf)
+    let four = higher(eight.lowHalf, eight.highHalf)
+  #elseif LANES_8
+    let four = higher(v.lowHalf, v.highHalf)
+  #else
+    let four = v
+  #endif
+  let two = higher(four, Four(four.z, four.w, four.x, four.y))
+  return two.x > two.y ? two.x : two.y
 }
+
+@_noLocks @_noAllocation @inline(__always)
+private func higher(_ a: SIMD8<Float>, _ b: SIMD8<Float>) -> SIMD8<Float> {
+  a.replacing(with: b, where: b .> a)
+}
+
+@_noLocks @_noAllocation @inline(__always)
+private func higher(_ a: Four, _ b: Four) -> Four { a.replacing(with: b, where: b .> a) }

@@ -147,7 +147,8 @@ private func eight(_ z: Vectors) {
 /// Bins of the real signals, twice their value, into `spectra` (from one unit to the next `unit` vectors), the
 /// Nyquist bin into `nyquist`.
 @_noLocks @_noAllocation
-func split(_ plan: pinna_lane_transform, _ work: Vectors, _ spectra: Vectors, _ unit: Int, _ nyquist: Vectors) {
+func split(_ plan: pinna_lane_transform, _ work: Vectors, _ spectra: Vectors, _ unit: Int, _ nyquist: Vectors)
+{
   let n = plan.size
   let places = plan.places!
   let (zr, zi) = (work[0], work[1])

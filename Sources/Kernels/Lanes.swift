@@ -3,15 +3,15 @@
 #if LANES_16
   typealias Lanes = SIMD16<Float>
   typealias Bits = SIMD16<UInt32>
-  typealias Pair = SIMD32<Float>
+  typealias Twos = SIMD8<UInt64>
 #elseif LANES_8
   typealias Lanes = SIMD8<Float>
   typealias Bits = SIMD8<UInt32>
-  typealias Pair = SIMD16<Float>
+  typealias Twos = SIMD4<UInt64>
 #else
   typealias Lanes = SIMD4<Float>
   typealias Bits = SIMD4<UInt32>
-  typealias Pair = SIMD8<Float>
+  typealias Twos = SIMD2<UInt64>
 #endif
 typealias Four = SIMD4<Float>
 typealias Vectors = UnsafeMutablePointer<Lanes>
@@ -29,7 +29,9 @@ func laneCount() -> Int {
 }
 
 @_noLocks @_noAllocation @inline(__always)
-func vectors(_ floats: Floats) -> Vectors { UnsafeMutableRawPointer(floats).assumingMemoryBound(to: Lanes.self) }
+func vectors(_ floats: Floats) -> Vectors {
+  UnsafeMutableRawPointer(floats).assumingMemoryBound(to: Lanes.self)
+}
 
 @_noLocks @_noAllocation @inline(__always)
 func vectors(_ floats: UnsafePointer<Float>) -> UnsafePointer<Lanes> {
@@ -46,7 +48,9 @@ func store(_ value: Lanes, _ floats: Floats) {
 }
 
 @_noLocks @_noAllocation @inline(__always)
-func loadFour(_ floats: UnsafePointer<Float>) -> Four { UnsafeRawPointer(floats).loadUnaligned(as: Four.self) }
+func loadFour(_ floats: UnsafePointer<Float>) -> Four {
+  UnsafeRawPointer(floats).loadUnaligned(as: Four.self)
+}
 
 @_noLocks @_noAllocation @inline(__always)
 func storeFour(_ value: Four, _ floats: Floats) {
@@ -83,40 +87,60 @@ func negative(_ a: Lanes) -> Lanes {
 
 /// a0 b0 a1 b1 …
 @_noLocks @_noAllocation @inline(__always)
-func zip(_ a: Lanes, _ b: Lanes) -> (low: Lanes, high: Lanes) {
-  var pair = Pair()
-  pair.evenHalf = a
-  pair.oddHalf = b
-  return (pair.lowHalf, pair.highHalf)
+func zip4(_ a: Four, _ b: Four) -> (low: Four, high: Four) {
+  (Four(a.x, b.x, a.y, b.y), Four(a.z, b.z, a.w, b.w))
 }
 
-/// Half as many sums of a and of b, in turn.
+/// Four sums of every fourth lane. By reinterpretation: halves by name are put together element by element, and the
+/// compiler then adds them so, too.
+@_noLocks @_noAllocation @inline(__always)
+func four(_ v: Lanes) -> Four {
+  #if LANES_16
+    let halves = unsafeBitCast(v, to: (SIMD8<Float>, SIMD8<Float>).self)
+    let quarters = unsafeBitCast(halves.0 + halves.1, to: (Four, Four).self)
+    return quarters.0 + quarters.1
+  #elseif LANES_8
+    let halves = unsafeBitCast(v, to: (Four, Four).self)
+    return halves.0 + halves.1
+  #else
+    return v
+  #endif
+}
+
+// Sums over lanes without naming a lane: what is put together element by element, the compiler computes so, too.
+
+/// a1 a0 a3 a2 …
+@_noLocks @_noAllocation @inline(__always)
+func exchanged(_ a: Lanes) -> Lanes {
+  let twos = unsafeBitCast(a, to: Twos.self)
+  return unsafeBitCast(twos &<< 32 | twos &>> 32, to: Lanes.self)
+}
+
+/// a0 + a1, b0 + b1, a2 + a3, …
 @_noLocks @_noAllocation @inline(__always)
 func fold(_ a: Lanes, _ b: Lanes) -> Lanes {
-  let zipped = zip(a, b)
-  return zipped.low + zipped.high
+  let odd = unsafeBitCast(Twos(repeating: 0xFFFF_FFFF_0000_0000), to: Bits.self)
+  return choice(a, exchanged(b), where: odd) + choice(exchanged(a), b, where: odd)
+}
+
+@_noLocks @_noAllocation @inline(__always)
+func choice(_ a: Lanes, _ b: Lanes, where bits: Bits) -> Lanes {
+  let (x, y) = (unsafeBitCast(a, to: Bits.self), unsafeBitCast(b, to: Bits.self))
+  return unsafeBitCast(x & ~bits | y & bits, to: Lanes.self)
+}
+
+/// The sums of all lanes of four vectors.
+@_noLocks @_noAllocation @inline(__always)
+func totals(_ a: Lanes, _ b: Lanes, _ c: Lanes, _ d: Lanes) -> Four {
+  let ab = unsafeBitCast(four(fold(a, b)), to: (SIMD2<Float>, SIMD2<Float>).self)
+  let cd = unsafeBitCast(four(fold(c, d)), to: (SIMD2<Float>, SIMD2<Float>).self)
+  return unsafeBitCast((ab.0 + ab.1, cd.0 + cd.1), to: Four.self)
 }
 
 @_noLocks @_noAllocation @inline(__always)
 func total(_ a: Lanes) -> Float {
-  var v = a
-  var n = laneCount()
-  while n > 1 {
-    v = fold(v, v)
-    n /= 2
-  }
-  return first(v)
-}
-
-@_noLocks @_noAllocation @inline(__always)
-func first(_ v: Lanes) -> Float {
-  #if LANES_16
-    return v.lowHalf.lowHalf.x
-  #elseif LANES_8
-    return v.lowHalf.x
-  #else
-    return v.x
-  #endif
+  let v = four(a)
+  return (v.x + v.z) + (v.y + v.w)
 }
 
 @_noLocks @_noAllocation @inline(__always)

@@ -9,13 +9,17 @@ import CRealtime
 func transformRow(_ plan: pinna_row_transform, _ re: Floats, _ im: Floats, _ scratch: Floats) {
   let size = plan.size
   var (xr, xi, yr, yi) = (re, im, scratch, scratch + size)
-  firstRow(plan, xr, xi, yr, yi)
+  beside(size, plan.first, xr, xi)
+  weave(size, xr, yr)
+  weave(size, xi, yi)
   swap(&xr, &yr)
   swap(&xi, &yi)
   var stride = 4
   var turns = plan.others!
   if laneCount() > 4 {
-    secondRow(plan, xr, xi, yr, yi)
+    beside(size, plan.second, xr, xi)
+    pieces(size, xr, yr)
+    pieces(size, xi, yi)
     swap(&xr, &yr)
     swap(&xi, &yi)
     stride = 16
@@ -69,64 +73,58 @@ private func quad(_ xr: Floats, _ xi: Floats, _ step: Int) -> Quad {
     load(xr + 3 &* step), load(xi + 3 &* step))
 }
 
-/// Butterflies side by side; their outputs four by four.
+// The two passes whose outputs stand closer than a vector: butterflies side by side, in place, and then a loop of its
+// own that puts them in order. In one loop the compiler takes every vector of products apart.
+
 @_noLocks @_noAllocation
-private func firstRow(_ plan: pinna_row_transform, _ xr: Floats, _ xi: Floats, _ yr: Floats, _ yi: Floats) {
-  let quarter = plan.size / 4
+private func beside(_ size: Int, _ table: UnsafePointer<Float>, _ xr: Floats, _ xi: Floats) {
+  let quarter = size / 4
   var p = 0
   while p < quarter {
     var q = quad(xr + p, xi + p, quarter)
-    turn(&q, plan.first + p, quarter)
-    weave(q.r0, q.r1, q.r2, q.r3, yr + 4 &* p)
-    weave(q.i0, q.i1, q.i2, q.i3, yi + 4 &* p)
+    turn(&q, table + p, quarter)
+    store(q.r0, xr + p)
+    store(q.i0, xi + p)
+    store(q.r1, xr + (quarter &+ p))
+    store(q.i1, xi + (quarter &+ p))
+    store(q.r2, xr + (2 &* quarter &+ p))
+    store(q.i2, xi + (2 &* quarter &+ p))
+    store(q.r3, xr + (3 &* quarter &+ p))
+    store(q.i3, xi + (3 &* quarter &+ p))
     p &+= laneCount()
   }
 }
 
-/// a0 b0 c0 d0 a1 b1 …
-@_noLocks @_noAllocation @inline(__always)
-private func weave(_ a: Lanes, _ b: Lanes, _ c: Lanes, _ d: Lanes, _ y: Floats) {
-  let ac = zip(a, c)
-  let bd = zip(b, d)
-  let low = zip(ac.low, bd.low)
-  let high = zip(ac.high, bd.high)
-  store(low.low, y)
-  store(low.high, y + laneCount())
-  store(high.low, y + 2 &* laneCount())
-  store(high.high, y + 3 &* laneCount())
-}
-
-/// Butterflies of four neighbours, several to a vector; their outputs four by four in pieces of four.
+/// The four quarters in turn, number by number.
 @_noLocks @_noAllocation
-private func secondRow(_ plan: pinna_row_transform, _ xr: Floats, _ xi: Floats, _ yr: Floats, _ yi: Floats) {
-  let quarter = plan.size / 4
+private func weave(_ size: Int, _ x: Floats, _ y: Floats) {
+  let quarter = size / 4
   var p = 0
   while p < quarter {
-    var q = quad(xr + p, xi + p, quarter)
-    turn(&q, plan.second + p, quarter)
-    pieces(q.r0, yr + 4 &* p)
-    pieces(q.r1, yr + (4 &* p &+ 4))
-    pieces(q.r2, yr + (4 &* p &+ 8))
-    pieces(q.r3, yr + (4 &* p &+ 12))
-    pieces(q.i0, yi + 4 &* p)
-    pieces(q.i1, yi + (4 &* p &+ 4))
-    pieces(q.i2, yi + (4 &* p &+ 8))
-    pieces(q.i3, yi + (4 &* p &+ 12))
-    p &+= laneCount()
+    let ac = zip4(loadFour(x + p), loadFour(x + (2 &* quarter &+ p)))
+    let bd = zip4(loadFour(x + (quarter &+ p)), loadFour(x + (3 &* quarter &+ p)))
+    let low = zip4(ac.low, bd.low)
+    let high = zip4(ac.high, bd.high)
+    storeFour(low.low, y + 4 &* p)
+    storeFour(low.high, y + (4 &* p &+ 4))
+    storeFour(high.low, y + (4 &* p &+ 8))
+    storeFour(high.high, y + (4 &* p &+ 12))
+    p &+= 4
   }
 }
 
-@_noLocks @_noAllocation @inline(__always)
-private func pieces(_ v: Lanes, _ y: Floats) {
-  #if LANES_16
-    storeFour(v.lowHalf.lowHalf, y)
-    storeFour(v.lowHalf.highHalf, y + 16)
-    storeFour(v.highHalf.lowHalf, y + 32)
-    storeFour(v.highHalf.highHalf, y + 48)
-  #elseif LANES_8
-    storeFour(v.lowHalf, y)
-    storeFour(v.highHalf, y + 16)
-  #endif
+/// The four quarters in turn, four by four.
+@_noLocks @_noAllocation
+private func pieces(_ size: Int, _ x: Floats, _ y: Floats) {
+  let quarter = size / 4
+  var p = 0
+  while p < quarter {
+    storeFour(loadFour(x + p), y + 4 &* p)
+    storeFour(loadFour(x + (quarter &+ p)), y + (4 &* p &+ 4))
+    storeFour(loadFour(x + (2 &* quarter &+ p)), y + (4 &* p &+ 8))
+    storeFour(loadFour(x + (3 &* quarter &+ p)), y + (4 &* p &+ 12))
+    p &+= 4
+  }
 }
 
 @_noLocks @_noAllocation

@@ -49,6 +49,7 @@ private func play(_ c: UnsafeMutablePointer<pinna_convolver>, _ voice: UnsafeMut
     }
     voice.pointee.age &+= 1
   }
+  if c.pointee.across != 0 { order(c) }
   nyquist(c, voice)
   invert(c, voice)
 }
@@ -109,44 +110,40 @@ private func formAhead(
 /// Puts finished sums of units `u` and `u + 1` where the inverse transform reads them.
 @_noLocks @_noAllocation @inline(__always)
 private func place(_ c: UnsafeMutablePointer<pinna_convolver>, _ u: Int, _ s: Sums) {
-  let (re, im) = (c.pointee.re!, c.pointee.im!)
-  let size = 2 &* c.pointee.half
   if c.pointee.across == 0 {
+    let (re, im) = (c.pointee.re!, c.pointee.im!)
+    let size = 2 &* c.pointee.half
     spread(re, im, size, u &* laneCount(), s.r0, s.i0, s.r1, s.i1)
     spread(re, im, size, (u &+ 1) &* laneCount(), s.r2, s.i2, s.r3, s.i3)
     return
   }
-  // Sums over lanes, which are microphones: of both units, left and right, re and im.
-  let a = fold(fold(s.r0, s.r1), fold(s.i0, s.i1))
-  let b = fold(fold(s.r2, s.r3), fold(s.i2, s.i3))
-  #if LANES_16 || LANES_8
-    #if LANES_16
-      let ab = fold(a, b)
-      // Each sum still in two halves, side by side in the two halves of the vector.
-      let v = ab.lowHalf + ab.highHalf
-    #else
-      let v = fold(a, b)
-    #endif
-    // left re, left im, right re, right im: of both units
-    bin(re, im, size, u, v[0], v[2], v[4], v[6])
-    bin(re, im, size, u &+ 1, v[1], v[3], v[5], v[7])
-  #else
-    bin(re, im, size, u, a.x, a.y, a.z, a.w)
-    bin(re, im, size, u &+ 1, b.x, b.y, b.z, b.w)
-  #endif
+  // Sums over lanes, which are microphones; put in order when all are there.
+  let gathered = c.pointee.scratch + 4 &* u
+  storeFour(totals(s.r0 - s.i1, s.i0 + s.r1, s.r0 + s.i1, s.r1 - s.i0), gathered)
+  storeFour(totals(s.r2 - s.i3, s.i2 + s.r3, s.r2 + s.i3, s.r3 - s.i2), gathered + 4)
 }
 
-@_noLocks @_noAllocation @inline(__always)
-private func bin(
-  _ re: Floats, _ im: Floats, _ size: Int, _ k: Int, _ lr: Float, _ li: Float, _ rr: Float, _ ri: Float
-) {
-  re[k] = lr - ri
-  im[k] = li + rr
-  re[size &- k] = lr + ri
-  im[size &- k] = rr - li
+/// Gathered sums, four bins at a time: re and im of a bin, and of the one that mirrors it.
+@_noLocks @_noAllocation
+private func order(_ c: UnsafeMutablePointer<pinna_convolver>) {
+  let (re, im) = (c.pointee.re!, c.pointee.im!)
+  let size = 2 &* c.pointee.half
+  var k = 0
+  while k < c.pointee.half {
+    let x = c.pointee.scratch + 4 &* k
+    let ac = zip4(loadFour(x), loadFour(x + 8))
+    let bd = zip4(loadFour(x + 4), loadFour(x + 12))
+    let low = zip4(ac.low, bd.low)
+    let high = zip4(ac.high, bd.high)
+    storeFour(low.low, re + k)
+    storeFour(low.high, im + k)
+    storeFour(backwards(high.low), re + (size &- k &- 3))
+    storeFour(backwards(high.high), im + (size &- k &- 3))
+    k &+= 4
+  }
 }
 
-/// The same for neighbouring bins in the lanes.
+/// The same where neighbouring bins are in the lanes.
 @_noLocks @_noAllocation @inline(__always)
 private func spread(
   _ re: Floats, _ im: Floats, _ size: Int, _ k: Int, _ lr: Lanes, _ li: Lanes, _ rr: Lanes, _ ri: Lanes

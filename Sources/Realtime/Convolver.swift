@@ -91,7 +91,10 @@ final class Convolver: @unchecked Sendable {
   /// This period's outputs through `filters`, and through `others` where there are any. Writes one period to each
   /// target; false, and nothing written, where a set was not cut for this period.
   @_noLocks @_noAllocation
-  func synthesise(_ filters: Unmanaged<FilterSet>, to target: Stereo, _ others: Unmanaged<FilterSet>?, to otherTarget: Stereo)
+  func synthesise(
+    _ filters: Unmanaged<FilterSet>, to target: Stereo, _ others: Unmanaged<FilterSet>?,
+    to otherTarget: Stereo
+  )
     -> Bool
   {
     let generation = generation

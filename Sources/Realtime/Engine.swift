@@ -291,7 +291,8 @@ public final class Engine: @unchecked Sendable {
 
   @_noLocks @_noAllocation
   private func meter(_ period: borrowing Period, rejected: Int) {
-    let clipped = observe(microphones, period.left, period.frames)
+    let clipped =
+      observe(microphones, period.left, period.frames)
       &+ observe(microphones &+ 1, period.right, period.frames)
     if rejected > 0 { counters.rejectedSamples.wrappingAdd(rejected, ordering: .relaxed) }
     if clipped > 0 { counters.clippedSamples.wrappingAdd(clipped, ordering: .relaxed) }

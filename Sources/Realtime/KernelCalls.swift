@@ -20,7 +20,8 @@ struct KernelCalls {
   /// Outputs of one voice or two.
   @_noLocks @_noAllocation
   func synthesise(
-    _ convolver: UnsafeMutablePointer<pinna_convolver>, _ voices: UnsafeMutablePointer<pinna_voice>, count: Int
+    _ convolver: UnsafeMutablePointer<pinna_convolver>, _ voices: UnsafeMutablePointer<pinna_voice>,
+    count: Int
   ) {
     _unsafePerformance { table.synthesise(convolver, voices, count) }
   }

@@ -103,7 +103,8 @@ struct Meters: ~Copyable, @unchecked Sendable {
   @_noLocks @_noAllocation
   private func beginSlot(_ next: Int) {
     var oldest = cursor.pointee.oldest
-    while oldest == next || (oldest != cursor.pointee.slot && cursor.pointee.length &- slotLengths[oldest] >= windowFrames)
+    while oldest == next
+      || (oldest != cursor.pointee.slot && cursor.pointee.length &- slotLengths[oldest] >= windowFrames)
     {
       var channel = 0
       while channel < channels {

@@ -1,3 +1,5 @@
+import FasterKernels
 import Foundation
 
+FasterKernels.register()
 exit(Tool.run(Array(CommandLine.arguments.dropFirst())).rawValue)

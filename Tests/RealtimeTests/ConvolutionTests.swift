@@ -60,20 +60,58 @@ import Testing
     }
   }
 
-  @Test("The same samples come out whatever the phase of the schedule they came in at")
-  func summationDoesNotDependOnThePhase() {
+  /// One for each way of the kernels: rows and lanes, formed ahead and not, sums in chunks.
+  static let layouts: [Shape] = [
+    Shape(microphones: 3, taps: 300, period: 64), Shape(microphones: 3, taps: 1024, period: 128),
+    Shape(microphones: 9, taps: 300, period: 64), Shape(microphones: 7, taps: 1024, period: 32),
+    Shape(microphones: 20, taps: 700, period: 16), Shape(microphones: 64, taps: 640, period: 48),
+  ]
+
+  @Test(
+    "The same samples come out whatever the phase of the schedule they came in at", arguments: layouts,
+    instructionSets)
+  func summationDoesNotDependOnThePhase(_ shape: Shape, _ set: InstructionSet) {
     var noise = SeededNoise(seed: 5)
-    let filters = FilterSet(coefficients: noise.filters(microphones: 3, taps: 300), channels: 2)
-    let signal = (0..<3).map { _ in noise.samples(2000) }
-    let outputs = [0, 1, 2, 3, 7].map { (idlePeriods: Int) -> [Float] in
-      let engine = Engine(microphones: 3, taps: 300, sampleRate: 48000)
+    let filters = FilterSet(
+      coefficients: noise.filters(microphones: shape.microphones, taps: shape.taps), channels: 2)
+    let frames = 2 * shape.taps + 20 * shape.period
+    let signal = (0..<shape.microphones).map { _ in noise.samples(frames) }
+    let outputs = [0, 1, 2, 3, 7, 18].map { (idlePeriods: Int) -> [Float] in
+      let engine = Engine(
+        microphones: shape.microphones, taps: shape.taps, sampleRate: 48000, instructionSet: set)
       engine.start(with: filters)
-      let silence = [Float](repeating: 0, count: idlePeriods * 64)
+      let silence = [Float](repeating: 0, count: idlePeriods * shape.period)
       var run = OfflineRun(engine, microphones: signal.map { silence + $0 })
-      run.run(total: silence.count + 2000, period: 64)
+      run.run(total: silence.count + frames, period: shape.period)
       return Array(run.left[silence.count...])
     }
     for other in outputs.dropFirst() { #expect(other == outputs[0]) }
+  }
+
+  @Test("R26: what a crossfade leads to sounds as if it had played all along", arguments: layouts)
+  func crossfadeEndsInTheSameSamples(_ shape: Shape) throws {
+    FasterKernels.register()
+    var noise = SeededNoise(seed: 8)
+    let sets = (0..<2).map { _ in
+      FilterSet(coefficients: noise.filters(microphones: shape.microphones, taps: shape.taps), channels: 2)
+    }
+    let frames = 60 * shape.period
+    let signal = (0..<shape.microphones).map { _ in noise.samples(frames) }
+    // From the second to the first and back again, and the second alone.
+    let outputs = try [[1, 0, 1], [1]].map { order in
+      let engine = Engine(
+        microphones: shape.microphones, taps: shape.taps, sampleRate: 48000, fadeFrames: 5 * shape.period + 7)
+      engine.start(with: sets[order[0]])
+      engine.prepare(period: shape.period)
+      var run = OfflineRun(engine, microphones: signal)
+      for next in order.dropFirst() {
+        for _ in 0..<9 { run.process(shape.period) }
+        _ = try engine.change(to: sets[next], gain: 1)
+      }
+      while run.position < frames { run.process(shape.period) }
+      return Array(run.right[(26 * shape.period)...])
+    }
+    #expect(outputs[0] == outputs[1])
   }
 
   @Test("S22: a change of period in mid-stream adds no discontinuity of its own")

@@ -1,0 +1,49 @@
+// How long zita-convolver takes for what `pinna bench` measures: microphones x 2 filters, one period per call.
+// Not part of Pinna. Usage: zita MICROPHONES TAPS PERIOD PERIODS [uniform]; prints one time in ns per line.
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <zita-convolver.h>
+
+static long now() {
+  timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return t.tv_sec * 1000000000L + t.tv_nsec;
+}
+
+static float noise(float size) { return size * (2.0f * rand() / RAND_MAX - 1); }
+
+int main(int argc, char **argv) {
+  if (argc < 5) return 2;
+  const unsigned microphones = atoi(argv[1]), taps = atoi(argv[2]), period = atoi(argv[3]);
+  const long periods = atol(argv[4]);
+  // zita's own choice, as its jconvolver makes it, has larger partitions in threads for long filters.
+  const bool uniform = argc > 5 && !strcmp(argv[5], "uniform");
+  __builtin_ia32_ldmxcsr(__builtin_ia32_stmxcsr() | 0x8040);
+  Convproc convolver;
+  convolver.set_options(Convproc::OPT_FFTW_MEASURE | Convproc::OPT_VECTOR_MODE);
+  const unsigned part = period < 64 ? 64 : period;
+  if (convolver.configure(microphones, 2, taps, period, part, uniform ? part : Convproc::MAXPART, 0.0f)) return 1;
+  float *filter = new float[taps];
+  for (unsigned m = 0; m < microphones; m++)
+    for (unsigned o = 0; o < 2; o++) {
+      for (unsigned n = 0; n < taps; n++) filter[n] = noise(1e-3f);
+      if (convolver.impdata_create(m, o, 1, filter, 0, taps)) return 1;
+    }
+  if (convolver.start_process(0, SCHED_OTHER)) return 1;
+  float *input = new float[microphones * period], *output = new float[2 * period];
+  for (unsigned n = 0; n < microphones * period; n++) input[n] = noise(0.5f);
+  for (long n = -200; n < periods; n++) {
+    const long start = now();
+    for (unsigned m = 0; m < microphones; m++)
+      memcpy(convolver.inpdata(m), input + m * period, period * sizeof(float));
+    // In step with its threads, as it must be where no sound may be lost.
+    convolver.process(true);
+    for (unsigned o = 0; o < 2; o++) memcpy(output + o * period, convolver.outdata(o), period * sizeof(float));
+    const long time = now() - start;
+    if (n >= 0) printf("%ld\n", time);
+  }
+  convolver.stop_process();
+}

@@ -1,0 +1,108 @@
+import Foundation
+import Realtime
+
+/// Times of one configuration at 48 kHz, in microseconds: steady periods, and periods under a crossfade.
+final class EngineBench {
+  let shape: Partitioning
+  let instructionSet: InstructionSet
+  private(set) var steadyTimes: [Double] = []
+  private(set) var fadingTimes: [Double] = []
+  /// Lowest time in each of the four periods in which every unit has its turn.
+  private(set) var phases: [Double]
+  let engine: Engine
+  private let sets: [FilterSet]
+  private var playing = 0
+  private var count = 0
+  private var source: [Float]
+  private var outputs: [Float]
+  static let sampleRate = 48000.0
+
+  init(_ shape: Partitioning, _ instructionSet: InstructionSet) {
+    self.shape = shape
+    self.instructionSet = instructionSet
+    engine = Engine(
+      microphones: shape.microphones, taps: shape.taps, sampleRate: Self.sampleRate,
+      instructionSet: instructionSet)
+    var noise = SystemRandomNumberGenerator()
+    sets = (0..<2).map { _ in
+      FilterSet(
+        coefficients: (0..<2).map { _ in
+          (0..<shape.microphones).map { _ in
+            (0..<shape.taps).map { _ in Float.random(in: -1e-3...1e-3, using: &noise) }
+          }
+        }, channels: 2)
+    }
+    source = (0..<shape.microphones * shape.period).map { _ in Float.random(in: -0.5...0.5, using: &noise) }
+    outputs = [Float](repeating: 0, count: 2 * shape.period)
+    phases = [Double](repeating: .infinity, count: 4)
+    engine.start(with: sets[0])
+    engine.prepare(period: shape.period)
+  }
+
+  var deadline: Double { 1e6 * Double(shape.period) / Self.sampleRate }
+  var steady: Percentiles { Percentiles(steadyTimes) }
+  var fading: Percentiles { Percentiles(fadingTimes) }
+  /// Longest over mean of the phases' lowest times.
+  var unevenness: Double { phases.max()! / (phases.reduce(0, +) / Double(phases.count)) }
+
+  /// Another round: `periods` steady ones, and a quarter as many under crossfades.
+  func measure(periods: Int) {
+    source.withUnsafeBufferPointer { input in
+      let pointers = (0..<shape.microphones).map { Optional(input.baseAddress! + $0 * shape.period) }
+      outputs.withUnsafeMutableBufferPointer { output in
+        pointers.withUnsafeBufferPointer { inputs in
+          func once() -> Double {
+            let period = Period(
+              frames: shape.period, inputs: inputs.baseAddress!, left: output.baseAddress!,
+              right: output.baseAddress! + shape.period)
+            let start = nanoseconds()
+            engine.process(period)
+            let time = Double(nanoseconds() - start) / 1000
+            count += 1
+            return time
+          }
+          for _ in 0..<200 { _ = once() }
+          for _ in 0..<periods {
+            let phase = count % 4
+            let time = once()
+            phases[phase] = min(phases[phase], time)
+            steadyTimes.append(time)
+          }
+          let enough = fadingTimes.count + periods / 4
+          while fadingTimes.count < enough {
+            playing = 1 - playing
+            _ = try? engine.change(to: sets[playing], gain: 1)
+            // Whole periods of a fade of 20 ms.
+            for _ in 0..<max(1, 960 / shape.period) { fadingTimes.append(once()) }
+            while engine.takeReports().isEmpty { _ = once() }
+          }
+        }
+      }
+    }
+  }
+
+  private func nanoseconds() -> Int {
+    var time = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &time)
+    return time.tv_sec * 1_000_000_000 + time.tv_nsec
+  }
+}
+
+/// Order statistics of times in microseconds.
+struct Percentiles {
+  let min, p50, p99, p999, max: Double
+
+  init(_ times: [Double]) {
+    let sorted = times.sorted()
+    func at(_ part: Double) -> Double {
+      sorted[Swift.min(sorted.count - 1, Int(part * Double(sorted.count)))]
+    }
+    min = sorted[0]
+    p50 = at(0.5)
+    p99 = at(0.99)
+    p999 = at(0.999)
+    max = sorted[sorted.count - 1]
+  }
+
+  var json: [String: Double] { ["min": min, "p50": p50, "p99": p99, "p999": p999, "max": max] }
+}
