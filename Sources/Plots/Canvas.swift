@@ -82,6 +82,13 @@ final class Canvas {
     stroke(colour, width, false)
   }
 
+  func disc(_ centre: SIMD2<Double>, radius: Double, _ colour: PlotColour) {
+    cairo_new_sub_path(context)
+    cairo_arc(context, centre.x, centre.y, radius, 0, 2 * .pi)
+    set(colour)
+    cairo_fill(context)
+  }
+
   /// Keeps what `draw` draws within a rectangle.
   func clipped(from corner: SIMD2<Double>, size: SIMD2<Double>, _ draw: () -> Void) {
     cairo_save(context)

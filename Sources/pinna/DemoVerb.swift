@@ -11,7 +11,7 @@ extension Verb {
     name: "demo", summary: "all of it on a private dummy server with a simulated scene, in under a minute",
     options: [
       Option("--preset", "NAME", "preset to show (default: phone5)"),
-      Option("--keep", "DIR", "keep the recordings there"), jsonOption,
+      Option("--keep", "DIR", "keep the recordings and the picture there"), jsonOption,
     ]
   ) { arguments in
     let library = PresetLibrary.standard
@@ -19,17 +19,15 @@ extension Verb {
     let demo = try Demo(
       preset: preset, device: try library.device(named: preset.device), keep: arguments["--keep"],
       isQuiet: arguments.isJSON)
-    let results = try demo.perform()
-    print(arguments.isJSON ? try document(results.json) : results.table)
-    return results.isRight ? .done : .failed
+    return try demo.perform() ? .done : .failed
   }
 }
 
-/// One performance: server, processor, talkers and recorder of its own; all are stopped at its end.
+/// One performance: server, processor, simulator and recorder of its own; all are stopped at its end.
 final class Demo {
   private let preset: Preset
   private let device: Device
-  private let scene: DemoScene
+  private let scene: CheckScene
   /// The processor's name. jackd keeps sockets of servers and clients side by side, so that a client must not be
   /// called like its server.
   private let name = "demo-\(getpid())"
@@ -52,18 +50,16 @@ final class Demo {
     } catch {
       throw Failure(.failed, "cannot make the folder \(folder) for the recordings; give another with --keep")
     }
-    let cases = device.filterCases.compactMap { filterCase in
-      filterCase.inputOrientation.map {
-        Selection(dataSource: filterCase.dataSource, polarPattern: .stereo, inputOrientation: $0)
-      }
-    }
-    guard !cases.isEmpty else { throw Failure(.unsupported, "\(device.name) has no stereo to show") }
-    scene = try DemoScene(device: device, cases: cases, sampleRate: rate)
     // Designed here, so that the progress is seen; the processor finds it in the cache.
-    _ = try FilterSets(device: device, sampleRate: rate, progress: WorkProgress.designing(device.name))
+    let sets = try FilterSets(
+      device: device, sampleRate: rate, progress: WorkProgress.designing(device.name))
+    let cases = CheckCase.all(of: sets.bank.offered(of: device)).filter(\.isStereo)
+    guard !cases.isEmpty else { throw Failure(.unsupported, "\(device.name) has no stereo to show") }
+    scene = try CheckScene(array: device, cases: cases, sampleRate: rate)
   }
 
-  func perform() throws -> DemoResults {
+  /// Whether all came out as expected.
+  func perform() throws -> Bool {
     Signals.onStop { [interruptions] in interruptions.next() }
     say("Starting a private JACK server and Pinna, preset \(preset.name) …")
     let server = try PrivateServer(name: serverName, sampleRate: rate, period: 256)
@@ -73,80 +69,76 @@ final class Demo {
     try awaitProcessor(processor)
     defer { if !keeps { try? FileManager.default.removeItem(atPath: folder) } }
 
-    let total = scene.microphones.frames
-    let recorder = try SignalRecorder(
-      name: "listener", server: serverName, channels: 3, capacityFrames: total + 10 * rate)
-    let talkers = try SignalPlayer(
-      name: "talkers", server: serverName, channels: scene.microphones.channels + [DemoHearing.clock(total)])
-    guard recorder.connect(from: ArrayClient.outputNames.map { "\(name):\($0)" } + [talkers.portNames.last!]),
-      talkers.connect(to: device.microphones.map { "\(name):\($0.name)" } + [recorder.portNames.last!])
-    else { throw Failure(.failed, "the demo's own graph could not be connected") }
-
+    let graph = try GraphCheck(
+      name: name, server: serverName, scene: scene,
+      microphones: device.microphones.enumerated().map { ($1.name, $0) }, interruptions: interruptions)
     say("Four voices speak in each of \(scene.cases.count) cases; the case changes while sound flows.")
-    talkers.start()
-    var refusal: String?
-    var take: String?
-    for (n, selection) in scene.cases.enumerated() {
-      let answer = try change(to: selection)
+    var take = (text: "", refusal: "")
+    let heard = try graph.listen { n, answer in
       say("  \(n + 1). \(answer)")
-      if n == scene.cases.count / 2 { (take, refusal) = try record(during: talkers) }
-      try wait(for: talkers, seconds: Double(n + 1) * DemoScene.caseSeconds - 0.05)
+      if n == scene.cases.count / 2 { take = try record() }
     }
-    while recorder.frames < total / 2 || !talkers.isFinished { usleep(10_000) }
-    usleep(300_000)
-    guard let start = talkers.startFrame else { throw Failure(.failed, "the talkers never spoke") }
-    let heard = DemoHearing(
-      recorder.channels(from: start, count: recorder.frames), reference: scene.microphones.channels[0])
     if keeps {
       try AudioClip(sampleRate: rate, channels: [heard.left, heard.right]).write(wav: folder + "/outputs.wav")
       try scene.microphones.write(wav: folder + "/microphones.wav")
     }
-    return DemoResults(
-      scene: scene, heard: heard, take: take, refusal: refusal, kept: keeps ? folder : nil)
+    let results = CheckResults(scene, heard: heard)
+    let picture = try draw(results)
+    if isQuiet {
+      print(
+        try Verb.document(
+          results.json.merging(["take": take.text, "refused": take.refusal, "picture": picture]) { $1 }))
+    } else {
+      say("\n" + results.table)
+      say("Take: \(take.text). Refused during it: \(take.refusal)")
+      if keeps { say("The recordings are in \(folder).") }
+      say("A picture of where each voice came out is \(picture).")
+    }
+    return results.isRight
+  }
+
+  /// Draws the results where they stay. Returns the file's path.
+  private func draw(_ results: CheckResults) throws -> String {
+    let place = keeps ? folder : try Self.pictureFolder()
+    let path = place + "/demo.png"
+    try CheckPicture(results, of: preset.name).write(path)
+    return path
+  }
+
+  private static func pictureFolder() throws -> String {
+    let environment = ProcessInfo.processInfo.environment
+    let cache =
+      environment["XDG_CACHE_HOME"].flatMap { $0.isEmpty ? nil : $0 }
+      ?? FileManager.default.homeDirectoryForCurrentUser.path + "/.cache"
+    try FileManager.default.createDirectory(atPath: cache + "/pinna", withIntermediateDirectories: true)
+    return cache + "/pinna"
   }
 
   /// A take of one voice, and a change that must be refused meanwhile.
-  private func record(during talkers: SignalPlayer) throws -> (take: String?, refusal: String?) {
+  private func record() throws -> (text: String, refusal: String) {
     let client = ControlClient(name: name)
-    _ = try client.request(OSCMessage("/pinna/record/start", [.string(folder)]))
+    let started = try client.request(OSCMessage("/pinna/record/start", [.string(folder)]))
     usleep(1_000_000)
     let refused = try client.request(OSCMessage("/pinna/set/pattern", [.string("omnidirectional")]))
     usleep(500_000)
     let stopped = try client.request(OSCMessage("/pinna/record/stop"))
-    let document = AnswerDocument(stopped.text)
-    guard stopped.status == .done, refused.status == .refused else {
+    guard started.status == .done, refused.status == .refused else {
       throw Failure(.failed, "a change during a take was not refused: \(refused.text)")
+    }
+    // On a busy machine a take may have gaps, and says so.
+    guard [.done, .incompleteTake].contains(stopped.status) else {
+      throw Failure(stopped.status, stopped.text)
     }
     say(
       "     a take; a change during it is refused: pattern omnidirectional → status \(refused.status.rawValue)"
     )
-    let clip = try AudioClip(path: document.string("take"))
+    let clip = try AudioClip(path: AnswerDocument(started.text).string("take"))
+    let peak = 20 * log10(Double(clip.channels.joined().map(\.magnitude).max() ?? 0))
     return (
-      "\(clip.frames) frames, \(clip.channels.count) channels, peak "
-        + String(format: "%.1f dBFS", 20 * log10(Double(clip.channels.joined().map(\.magnitude).max() ?? 0))),
+      "\(clip.frames) frames, \(clip.channels.count) channels, peak " + String(format: "%.1f dBFS", peak)
+        + (stopped.status == .done ? "" : "; \(stopped.text)"),
       refused.text
     )
-  }
-
-  private func change(to selection: Selection) throws -> String {
-    let words = [
-      "data-source", selection.dataSource, "pattern", selection.polarPattern.rawValue, "orientation",
-      selection.inputOrientation.rawValue,
-    ]
-    let answer = try ControlClient(name: name).request(OSCMessage("/pinna/set", words.map { .string($0) }))
-    guard answer.status == .done else { throw Failure(answer.status, answer.text) }
-    return AnswerDocument(answer.text).changeText
-  }
-
-  private func wait(for talkers: SignalPlayer, seconds: Double) throws {
-    let deadline = ContinuousClock.now + .seconds(30)
-    while talkers.framesPlayed < min(Int(seconds * Double(rate)), talkers.frames) {
-      guard interruptions.count == 0 else { throw Failure(.failed, "the demo was interrupted") }
-      guard ContinuousClock.now < deadline else {
-        throw Failure(.failed, "the private JACK server stands still; is this machine very busy?")
-      }
-      usleep(5000)
-    }
   }
 
   private func startProcessor() throws -> Process {

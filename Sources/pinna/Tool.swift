@@ -8,7 +8,7 @@ enum Tool {
 
   static let verbs: [Verb] = [
     .run, .status, .set, .stop, .inputs, .presetList, .presetShow, .presetUse, .recordStart, .recordStop,
-    .render, .simulate, .design, .report, .export, .demo, .bench, .help,
+    .render, .simulate, .design, .report, .export, .check, .demo, .bench, .help,
   ]
 
   static func run(_ words: [String]) -> ExitStatus {

@@ -6,6 +6,23 @@ import Testing
 
 extension LiveTests {
   @Suite("pinna demo") struct DemoTests {
+    @Test("shows one case: voices, a take, a refusal, and a picture of where each voice came out")
+    func picture() throws {
+      let home = try PinnaHome()
+      let folder = home.folder.path + "/kept"
+      let outcome = try home.pinna("demo", "--preset", "glasses8", "--keep", folder, "--json")
+      #expect(outcome.status == 0, "\(outcome)")
+      let json = try outcome.json()
+      #expect(json["right"] as? Bool == true && (json["cases"] as? [[String: Any]])?.count == 1)
+      #expect((json["refused"] as? String)?.contains("nothing may change") == true)
+      #expect(json["picture"] as? String == folder + "/demo.png")
+      let picture = try Data(contentsOf: URL(filePath: folder + "/demo.png"))
+      #expect(picture.prefix(8) == Data([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]))
+      let kept = try FileManager.default.contentsOfDirectory(atPath: folder)
+      #expect(Set(["demo.png", "microphones.wav", "outputs.wav"]).isSubset(of: kept), "\(kept)")
+      #expect(kept.contains { $0.hasSuffix("-glasses8-1.wav") }, "\(kept)")
+    }
+
     @Test(
       "leaves neither its server nor its processor behind when it is interrupted",
       arguments: [SIGINT, SIGTERM])

@@ -34,6 +34,17 @@ struct VerbHome {
     try home.folder.write(Self.preset, to: "config/pinna/pair.yaml")
   }
 
+  /// The pair with its microphones' names exchanged.
+  func addSwappedPair() throws {
+    let device = Self.device.replacing("left-end: [-", with: "left-end: [").replacing(
+      "right-end: [", with: "right-end: [-")
+    try home.folder.write(device, to: "config/pinna/devices/swapped.yaml")
+    try home.folder.write(
+      Self.preset.replacing("device: pair", with: "device: swapped"), to: "config/pinna/swapped.yaml")
+  }
+
+  func pinna(_ words: [String]) throws -> Program.Outcome { try run(try PinnaHome.binary(), words, [:]) }
+
   func pinna(_ words: String..., environment: [String: String] = [:]) throws -> Program.Outcome {
     try run(try PinnaHome.binary(), words, environment)
   }

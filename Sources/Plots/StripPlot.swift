@@ -1,0 +1,125 @@
+import Foundation
+
+/// Single values on horizontal strips, in panels of several strips each: where things lie.
+public struct StripPlot: Sendable {
+  public struct Point: Sendable {
+    /// What the legend calls it; points of one label and colour share an entry.
+    public let label: String
+    public let colour: PlotColour
+    public let value: Double
+    /// Crossed out.
+    public let isWrong: Bool
+
+    public init(_ label: String, _ colour: PlotColour, _ value: Double, isWrong: Bool = false) {
+      self.label = label
+      self.colour = colour
+      self.value = value
+      self.isWrong = isWrong
+    }
+  }
+
+  public struct Strip: Sendable {
+    public let axis: PlotAxis
+    /// The greatest value lies at the left.
+    public let isMirrored: Bool
+    public let points: [Point]
+
+    public init(_ axis: PlotAxis, isMirrored: Bool = false, points: [Point]) {
+      self.axis = axis
+      self.isMirrored = isMirrored
+      self.points = points
+    }
+  }
+
+  public struct Panel: Sendable {
+    public let title: String
+    public let strips: [Strip]
+
+    public init(_ title: String, strips: [Strip]) {
+      self.title = title
+      self.strips = strips
+    }
+  }
+
+  public let title: PlotTitle
+  public let panels: [Panel]
+
+  private static let columns = 2
+  private static let width = 360.0
+  private static let left = 20.0
+  private static let lane = 7.0
+  private static let heading = 22.0
+  private static let below = 34.0
+
+  public init(_ title: PlotTitle, panels: [Panel]) {
+    self.title = title
+    self.panels = panels
+  }
+
+  /// Writes SVG or PNG, by the ending of `path`.
+  public func write(_ path: String) throws(PlotError) {
+    let columns = min(Self.columns, max(1, panels.count))
+    let rows = stride(from: 0, to: panels.count, by: columns).map {
+      Array(panels[$0..<min($0 + columns, panels.count)])
+    }
+    let heights = rows.map { $0.map(Self.height).max()! }
+    let canvas = try Canvas(
+      path: path,
+      size: [
+        Double(Self.columns) * Self.width + Canvas.margin,
+        Canvas.headerHeight + heights.reduce(0, +) + Canvas.margin / 2,
+      ])
+    canvas.header(
+      title,
+      curves: panels.flatMap(\.strips).flatMap(\.points).map { Curve($0.label, $0.colour, points: []) })
+    var top = Canvas.headerHeight
+    for (row, height) in zip(rows, heights) {
+      for (n, panel) in row.enumerated() {
+        draw(panel, on: canvas, corner: [Canvas.margin / 2 + Double(n) * Self.width, top])
+      }
+      top += height
+    }
+    try canvas.finish()
+  }
+
+  private static func height(_ panel: Panel) -> Double {
+    heading + panel.strips.reduce(0) { $0 + height($1) + below } + 8
+  }
+
+  private static func height(_ strip: Strip) -> Double { lane * Double(strip.points.count + 1) }
+
+  private func draw(_ panel: Panel, on canvas: Canvas, corner: SIMD2<Double>) {
+    canvas.text(panel.title, at: corner + [Self.left, 12], size: 10.5, isBold: true)
+    var top = corner.y + Self.heading
+    for strip in panel.strips {
+      let place: SIMD2<Double> = [corner.x + Self.left, top]
+      draw(strip, on: canvas, corner: place, size: [Self.width - 2 * Self.left, Self.height(strip)])
+      top += Self.height(strip) + Self.below
+    }
+  }
+
+  private func draw(_ strip: Strip, on canvas: Canvas, corner: SIMD2<Double>, size: SIMD2<Double>) {
+    func x(_ value: Double) -> Double {
+      let fraction = min(1, max(0, strip.axis.fraction(value)))
+      return corner.x + size.x * (strip.isMirrored ? 1 - fraction : fraction)
+    }
+    let bottom = corner.y + size.y
+    for tick in strip.axis.ticks {
+      canvas.stroke(
+        [[x(tick.value), corner.y], [x(tick.value), bottom]], tick.value == 0 ? .grey : .lightGrey,
+        width: tick.value == 0 ? 0.9 : 0.7)
+      canvas.text(tick.text, at: [x(tick.value), bottom + 4], anchor: [0.5, 0], size: 8, .grey)
+    }
+    canvas.stroke([[corner.x, bottom], [corner.x + size.x, bottom]], .grey, width: 0.9)
+    canvas.text(
+      strip.axis.label, at: [corner.x + size.x / 2, bottom + 15], anchor: [0.5, 0], size: 8.5)
+    for (n, point) in strip.points.enumerated() where point.value.isFinite {
+      let centre: SIMD2<Double> = [x(point.value), corner.y + Self.lane * (Double(n) + 1)]
+      canvas.disc(centre, radius: 3.2, point.colour)
+      guard point.isWrong else { continue }
+      for diagonal in [SIMD2(6.0, 6.0), SIMD2(6.0, -6.0)] {
+        canvas.stroke([centre - diagonal, centre + diagonal], .black, width: 1.4)
+      }
+    }
+  }
+}

@@ -1,0 +1,48 @@
+import Control
+import Foundation
+import Plots
+
+/// A check's results as a picture: a panel per case, in it where each voice came out between left and right.
+struct CheckPicture {
+  private static let colours: [String: PlotColour] = [
+    "left": .blue, "right": .orange, "front": .green, "behind": .purple,
+  ]
+
+  private let plot: StripPlot
+
+  init(_ results: CheckResults, of name: String) {
+    plot = StripPlot(
+      PlotTitle(
+        "Where each voice came out of \(name)",
+        "The listener's left is left. Voices that are crossed out did not come out as a listener expects."),
+      panels: results.cases.map(Self.panel))
+  }
+
+  private static func panel(_ one: CheckResults.Case) -> StripPlot.Panel {
+    func strip(
+      _ axis: PlotAxis, isMirrored: Bool = false, _ value: (CheckResults.Voice) -> Double
+    ) -> StripPlot.Strip {
+      StripPlot.Strip(
+        axis, isMirrored: isMirrored,
+        points: one.voices.map {
+          StripPlot.Point(
+            "voice " + $0.voice.phrase, colours[$0.voice.name]!, value($0), isWrong: $0.fault != nil)
+        })
+    }
+    let loudness = strip(.linear("louder than the voice in front, dB", -24...6, step: 6)) { $0.overFront }
+    guard one.checked.isStereo else { return StripPlot.Panel(one.checked.name, strips: [loudness]) }
+    return StripPlot.Panel(
+      one.checked.name,
+      strips: [
+        strip(.linear("left louder than right, dB", -15...15, step: 5), isMirrored: true) {
+          $0.found.levelDifference.value
+        },
+        strip(.linear("left earlier than right, µs", -1000...1000, step: 250), isMirrored: true) {
+          1e6 * $0.found.timeDifference
+        },
+        loudness,
+      ])
+  }
+
+  func write(_ path: String) throws { try plot.write(path) }
+}

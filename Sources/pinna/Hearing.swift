@@ -1,0 +1,58 @@
+import Acoustics
+import Control
+import Realtime
+
+/// What came out of a processor while the voices of a check spoke.
+struct Hearing {
+  let left: [Float]
+  let right: [Float]
+  /// What was to be heard, silent where nothing was recorded.
+  let reference: [Float]
+  let lostFrames: Int
+
+  /// A signal that counts its frames from 1; a float does so exactly up to 2²⁴, nearly six minutes at 48 kHz.
+  static func clock(_ frames: Int) -> [Float] { (0..<frames).map { Float($0 + 1) } }
+
+  /// What was recorded in a graph, put where it belongs.
+  ///
+  /// On a busy machine the server leaves clients out of periods, so that the recording slips against what was
+  /// played. A clock that plays along with the voices tells which frame of them was heard when.
+  /// - Parameter recorded: left, right and the clock, as they were recorded.
+  init(_ recorded: [[Float]], reference: [Float]) {
+    var left = [Float](repeating: 0, count: reference.count)
+    var right = left
+    var masked = left
+    var heard = [Bool](repeating: false, count: reference.count)
+    for (n, time) in recorded[2].enumerated() where time > 0 {
+      let frame = Int(time) - 1
+      left[frame] = recorded[0][n]
+      right[frame] = recorded[1][n]
+      masked[frame] = reference[frame]
+      heard[frame] = true
+    }
+    self.left = left
+    self.right = right
+    self.reference = masked
+    lostFrames = heard.count { !$0 }
+  }
+
+  /// Without a server: each case of `scene` through the filters that `device` has for it.
+  /// - Parameter channels: which of the scene's microphones is which of the device's.
+  init(_ scene: CheckScene, through sets: FilterSets, of device: Device, channels: [Int]) throws {
+    var (left, right): ([Float], [Float]) = ([], [])
+    for (n, one) in scene.cases.enumerated() {
+      let frames = scene.frames(ofCase: n)
+      let engine = sets.makeEngine()
+      engine.start(with: try sets.filters(for: one.selection, of: device), gain: 1)
+      var run = OfflineRun(
+        engine, microphones: channels.map { Array(scene.microphones.channels[$0][frames]) })
+      run.run(total: frames.count, period: 1024)
+      left += run.left
+      right += run.right
+    }
+    self.left = left
+    self.right = right
+    reference = Array(scene.reference.prefix(left.count))
+    lostFrames = 0
+  }
+}

@@ -1,0 +1,105 @@
+import Foundation
+import LiveSupport
+import TestSupport
+import Testing
+
+@Suite("pinna check") struct CheckVerbTests {
+  let home: VerbHome
+  init() throws {
+    home = try VerbHome()
+    try home.addSwappedPair()
+  }
+
+  @Test("S21: says of every case where voices from the left, right, front and behind came out")
+  func right() throws {
+    let outcome = try home.pinna("check", "--preset", "pair", "--json")
+    #expect(outcome.status == 0, "\(outcome)")
+    let json = try outcome.json()
+    #expect(json["right"] as? Bool == true && json["live"] as? Bool == false)
+    #expect(json["device"] as? String == "pair" && json["array"] as? String == "pair")
+    let cases = try #require(json["cases"] as? [[String: Any]])
+    #expect(cases.count == 1 && cases[0]["inputOrientation"] as? String == "portrait")
+    let voices = try #require(cases[0]["voices"] as? [[String: Any]])
+    #expect(voices.map { $0["from"] as? String } == ["left", "right", "front", "behind"])
+    #expect(voices.allSatisfy { $0["fault"] is NSNull })
+    // A ball with an ear at either end: its sides are alike, and so are front and behind.
+    let levels = voices.compactMap { $0["levelDifferenceDB"] as? Double }
+    #expect(levels[0] > 3 && abs(levels[0] + levels[1]) < 1 && abs(levels[2]) < 0.5 && abs(levels[3]) < 0.5)
+    #expect(abs(try #require(voices[3]["overFrontDB"] as? Double)) < 1)
+    let table = try home.pinna("check", "--preset", "pair")
+    #expect(table.status == 0 && table.output.contains("Front, portrait"), "\(table)")
+    #expect(table.output.contains("in all 1 cases"), "\(table)")
+  }
+
+  @Test("S21: a preset of the same microphones, two of them swapped, is reported with status 1")
+  func swapped() throws {
+    let outcome = try home.pinna("check", "--preset", "swapped", "--array", "pair", "--json")
+    #expect(outcome.status == 1, "\(outcome)")
+    let cases = try #require(try outcome.json()["cases"] as? [[String: Any]])
+    let voices = try #require(cases[0]["voices"] as? [[String: Any]])
+    for (voice, isWrong) in zip(voices, [true, true, false, false]) {
+      #expect(voice["fault"] is String == isWrong, "\(voice)")
+    }
+    let table = try home.pinna("check", "--preset", "swapped", "--array", "pair")
+    #expect(table.status == 1 && table.output.contains("1 of 1 cases did not"), "\(table)")
+    for side in ["left", "right"] {
+      #expect(table.output.contains("WRONG: Front, portrait: the voice from the \(side)"), "\(table)")
+    }
+  }
+
+  @Test("S21: mono patterns are louder in front, and with front and back swapped they are reported")
+  func mono() throws {
+    let device = """
+      title: Front and back
+      body: free
+      microphones:
+        one: [0, 0, 10]
+        two: [0, 0, -10]
+      dataSources:
+        Front:
+          forward: +z
+          microphones: all
+          polarPatterns: [omnidirectional, cardioid, figureEight]
+
+      """
+    let swapped = device.replacing("one:", with: "x:").replacing("two:", with: "one:").replacing(
+      "x:", with: "two:")
+    for (name, text) in [("mono", device), ("onom", swapped)] {
+      try home.home.folder.write(text, to: "config/pinna/devices/\(name).yaml")
+      try home.home.folder.write(
+        VerbHome.preset.replacing("device: pair", with: "device: \(name)"), to: "config/pinna/\(name).yaml")
+    }
+    let right = try home.pinna("check", "--preset", "mono")
+    #expect(right.status == 0 && right.output.contains("Front, figureEight"), "\(right)")
+    let wrong = try home.pinna("check", "--preset", "onom", "--array", "mono")
+    #expect(
+      wrong.status == 1 && wrong.output.contains("WRONG: Front, cardioid: the voice behind"), "\(wrong)")
+  }
+
+  @Test("draws where each voice came out")
+  func picture() throws {
+    let outcome = try home.pinna("check", "--preset", "pair", "--picture", home.path + "/check.png")
+    #expect(outcome.status == 0 && outcome.output.contains("check.png"), "\(outcome)")
+    let data = try Data(contentsOf: URL(filePath: home.path + "/check.png"))
+    #expect(data.prefix(8) == Data([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]) && data.count > 5000)
+  }
+
+  @Test("refuses what it cannot do in one sentence, before it computes anything")
+  func refusals() throws {
+    for (words, status, says) in [
+      (["--preset", "pair", "--array", "ring7"], 1, "left-end"), (["--preset", "nosuch"], 1, "nosuch"),
+      (["--preset", "pair", "--array", "nosuch"], 1, "nosuch"),
+      (["--preset", "pair", "--picture", "p.pdf"], 2, ".png"),
+      (["--preset", "pair", "--picture", "/nosuch/p.png"], 1, "/nosuch"),
+      (["--name", "other"], 2, "--live"), (["--live", "--preset", "pair"], 2, "--preset"),
+      (["--live"], 4, "pinna run"), (["--play", "--server", LiveGraph.uniqueName()], 3, "JACK server"),
+    ] as [([String], Int32, String)] {
+      let outcome = try home.pinna(["check"] + words)
+      #expect(outcome.status == status && outcome.isOneSentence, "\(words): \(outcome)")
+      #expect(outcome.error.contains(says), "\(words): \(outcome)")
+    }
+    #expect(!FileManager.default.fileExists(atPath: home.cacheFolder))
+    let nothing = try home.pinna("check", "--preset", "phone2")
+    #expect(nothing.status == 6 && nothing.error.contains("nothing to check"), "\(nothing)")
+  }
+}
