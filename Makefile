@@ -2,7 +2,7 @@
 # Where the numpy oracle is: it judges exported filters on an array manifold of its own.
 ORACLE ?= ../shared/oracle
 
-.PHONY: run test figures build install-packages lint sanitize sanitize-live soak fuzz faults format clean
+.PHONY: run test figures filters build install-packages lint sanitize sanitize-live soak fuzz faults format clean
 
 SANITIZE_REALTIME = --scratch-path .build/rtsan -Xswiftc -Xclang-linker -Xswiftc -fsanitize=realtime
 SANITIZE_REALTIME_PRODUCT = --scratch-path .build/rtsan-pinna -Xswiftc -Xclang-linker -Xswiftc -fsanitize=realtime
@@ -63,6 +63,16 @@ figures: install-packages
 	@.build/release/figures > .build/figures.md; status=$$?; cat .build/figures.md; \
 	  echo "== The oracle's judgement of exported filters"; \
 	  sh .ci/evaluate-exports "$(ORACLE)" || status=1; exit $$status
+
+## The filter sets that ship: every device of Presets at 44.1 and 48 kHz, designed anew.
+filters: export XDG_CACHE_HOME = $(CURDIR)/.build/shipped
+filters: export PINNA_PRESETS = $(CURDIR)/Presets
+filters: install-packages
+	swift build -c release --product pinna
+	rm -rf Presets/filters .build/shipped
+	for file in Presets/devices/*.yaml; do \
+	  .build/release/pinna design "$$(basename "$$file" .yaml)" --sample-rate 44100 --sample-rate 48000 || exit 1; done
+	mv .build/shipped/pinna/filters Presets/filters
 
 ## Every parser under AddressSanitizer, fed with good inputs made bad by chance: PINNA_FUZZ thousands of each, from a
 ## new seed each time, or from PINNA_FUZZ_SEED.

@@ -99,7 +99,8 @@ let package = Package(
       ]),
     .testTarget(
       name: "RecordingTests", dependencies: ["Recording", "AudioFiles", "Realtime", "TestSupport"]),
-    .testTarget(name: "SessionTests", dependencies: ["Session", "Acoustics", "TestSupport"]),
+    .testTarget(
+      name: "SessionTests", dependencies: ["Session", "FilterDesign", "Acoustics", "TestSupport"]),
     .testTarget(
       name: "SimulationTests",
       dependencies: ["Simulation", "Session", "Acoustics", "AudioFiles", "FilterDesign", "TestSupport"]),

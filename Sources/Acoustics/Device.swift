@@ -7,6 +7,8 @@ public struct Device: Hashable, Sendable {
   public let microphones: [Microphone]
   public private(set) var dataSources: [DataSource]
   public let portType: PortType
+  /// SOFA file of the listener whom stereo imitates; nil for the packaged KEMAR.
+  public private(set) var hrtf: String?
   /// JACK ports that its microphones are connected to, in order, when it is chosen as an input.
   public let capturePorts: [String]
   /// JACK ports of the earpieces that belong to it, left and right; empty where there are none.
@@ -16,8 +18,8 @@ public struct Device: Hashable, Sendable {
 
   public init(
     name: String, title: String, body: Body, microphones: [Microphone], dataSources: [DataSource],
-    portType: PortType = .builtInMic, capturePorts: [String] = [], playbackPorts: [String] = [],
-    inputs: [Device] = []
+    portType: PortType = .builtInMic, hrtf: String? = nil, capturePorts: [String] = [],
+    playbackPorts: [String] = [], inputs: [Device] = []
   ) {
     self.name = name
     self.title = title
@@ -25,6 +27,7 @@ public struct Device: Hashable, Sendable {
     self.microphones = microphones
     self.dataSources = dataSources
     self.portType = portType
+    self.hrtf = hrtf
     self.capturePorts = capturePorts
     self.playbackPorts = playbackPorts
     self.inputs = inputs
@@ -34,6 +37,13 @@ public struct Device: Hashable, Sendable {
   public func with(dataSources: [DataSource]) -> Device {
     var device = self
     device.dataSources = dataSources
+    return device
+  }
+
+  /// The same device with another listener: the path of a SOFA file.
+  public func with(hrtf: String) -> Device {
+    var device = self
+    device.hrtf = hrtf
     return device
   }
 

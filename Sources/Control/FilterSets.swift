@@ -2,6 +2,7 @@ import Acoustics
 import FilterDesign
 import JackClient
 import Realtime
+import Session
 
 /// The engine's filter sets for every case of one device at one sample rate.
 public struct FilterSets: Sendable {
@@ -17,9 +18,9 @@ public struct FilterSets: Sendable {
       })
   }
 
-  /// Designs, or reads the cached design.
+  /// Reads what ships or was designed before, or designs.
   public init(device: Device, sampleRate: Int, progress: (@Sendable (Double) -> Void)? = nil) throws {
-    self.init(try FilterBank.cached(device: device, sampleRate: sampleRate, progress: progress))
+    self.init(try FilterBank.ready(device: device, sampleRate: sampleRate, progress: progress))
   }
 
   /// - Throws: `UnknownWord`, or `Unsupported` where the device does not offer `selection`, with what physics

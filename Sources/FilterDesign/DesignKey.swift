@@ -8,7 +8,7 @@ package struct DesignKey: Sendable {
 
   package let text: String
 
-  package init(device: Device, sampleRate: Int, hrtfPath: String = HRTF.defaultPath) {
+  package init(device: Device, sampleRate: Int) {
     var parts = ["version \(Self.designVersion)", "rate \(sampleRate)"]
     switch device.body {
     case .free: parts.append("free")
@@ -28,11 +28,9 @@ package struct DesignKey: Sendable {
       parts.append(
         "source \(source.name.debugDescription) \(f.x) \(f.y) \(f.z) \(channels) \(patterns) \(orientations)")
     }
-    let attributes = try? FileManager.default.attributesOfItem(
-      atPath: URL(fileURLWithPath: hrtfPath).resolvingSymlinksInPath().path)
-    let size = (attributes?[.size] as? NSNumber)?.int64Value ?? -1
-    let changed = (attributes?[.modificationDate] as? Date)?.timeIntervalSince1970 ?? 0
-    parts.append("hrtf \(hrtfPath.debugDescription) \(size) \(changed)")
+    if device.filterCases.contains(where: { $0.polarPattern == .stereo }) {
+      parts.append("hrtf \(ContentHash.ofFile(device.hrtf ?? HRTF.defaultPath) ?? "unreadable")")
+    }
     text = parts.joined(separator: "; ")
   }
 

@@ -2,28 +2,39 @@ import Acoustics
 import Foundation
 
 extension FilterBank {
-  /// What an earlier design of the same device left in the cache, or else a new design, which is left there.
+  /// What ships or an earlier design of the same device left in the cache, or else a new design, which is left
+  /// there.
   ///
   /// The cache is `pinna/filters` under XDG_CACHE_HOME or ~/.cache. One that is broken or cannot be written is
   /// never an error, only a slower start. `progress` is called where something is designed.
+  /// - Parameter shipped: folders with banks that came with their devices; they are only read.
   public static func cached(
-    device: Device, sampleRate: Int, progress: (@Sendable (Double) -> Void)? = nil
+    device: Device, sampleRate: Int, shipped: [String] = [], progress: (@Sendable (Double) -> Void)? = nil
   ) throws(DesignError) -> FilterBank {
-    try cached(device: device, sampleRate: sampleRate, cache: cacheFolder, progress: progress)
+    try cached(
+      device: device, sampleRate: sampleRate, cache: cacheFolder, shipped: shipped, progress: progress)
   }
 
   package static func cached(
-    device: Device, sampleRate: Int, cache: String, progress: (@Sendable (Double) -> Void)? = nil
+    device: Device, sampleRate: Int, cache: String, shipped: [String] = [],
+    progress: (@Sendable (Double) -> Void)? = nil
   ) throws(DesignError) -> FilterBank {
     try check(device, sampleRate: sampleRate)
-    let key = DesignKey(device: device, sampleRate: sampleRate)
-    let folder = "\(cache)/\(plainName(device.name))-\(sampleRate)-\(key.hash)"
-    if let bank = try? FilterBank(folder: folder), bank.fits(device, sampleRate: sampleRate) {
-      return bank
+    let name = keptName(device: device, sampleRate: sampleRate)
+    for folder in shipped + [cache] {
+      if let bank = try? FilterBank(folder: "\(folder)/\(name)"), bank.fits(device, sampleRate: sampleRate) {
+        return bank
+      }
     }
     let bank = try design(device: device, sampleRate: sampleRate, progress: progress)
-    bank.keep(in: folder)
+    bank.keep(in: "\(cache)/\(name)")
     return bank
+  }
+
+  /// The folder that a design of `device` is kept in: other filters, another name.
+  package static func keptName(device: Device, sampleRate: Int) -> String {
+    let key = DesignKey(device: device, sampleRate: sampleRate)
+    return "\(plainName(device.name))-\(sampleRate)-\(key.hash)"
   }
 
   static var cacheFolder: String {

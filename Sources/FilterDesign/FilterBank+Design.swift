@@ -24,7 +24,7 @@ extension FilterBank {
     let manifold = try manifold(for: device) { progress?(solvingPart * $0) }
     let filterCases = device.filterCases
     let isStereo = filterCases.contains { $0.polarPattern == .stereo }
-    let hrtf = isStereo ? try HRTF() : nil
+    let hrtf = isStereo ? try HRTF(path: device.hrtf ?? HRTF.defaultPath) : nil
     let tuning = StereoDesign.Tuning(body: device.body)
     let target = hrtf.map { hrtf in
       StereoDesign.target(

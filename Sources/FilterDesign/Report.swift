@@ -16,16 +16,15 @@ public struct Report: Codable, Hashable, Sendable {
   /// - Parameters:
   ///   - device: whose filters they are.
   ///   - preset: a name for the report to bear.
-  ///   - hrtf: file of the listener whom stereo is held against; nil for the packaged one.
   ///   - progress: called with what part is done, 0…1, from any thread, one call at a time.
   public init(
-    bank: FilterBank, device: Device, preset: String, hrtf: String? = nil,
+    bank: FilterBank, device: Device, preset: String,
     progress: (@Sendable (Double) -> Void)? = nil
   ) throws(DesignError) {
     progress?(0)
     let manifold = try referenceManifold(for: device) { progress?(Self.solvingPart * $0) }
     try self.init(
-      bank: bank, device: device, preset: preset, manifold: manifold, hrtf: hrtf, draws: ArrayErrors.drawCount
+      bank: bank, device: device, preset: preset, manifold: manifold, draws: ArrayErrors.drawCount
     ) { part in
       progress?(Self.solvingPart + (1 - Self.solvingPart) * part)
     }
@@ -38,7 +37,7 @@ public struct Report: Codable, Hashable, Sendable {
   ///   - manifold: of the device, and not the design's.
   ///   - draws: of the array's errors, behind the losses.
   package init(
-    bank: FilterBank, device: Device, preset: String, manifold: any ArrayManifold, hrtf: String? = nil,
+    bank: FilterBank, device: Device, preset: String, manifold: any ArrayManifold,
     draws: Int, progress: (@Sendable (Double) -> Void)? = nil
   ) throws(DesignError) {
     guard bank.microphones == device.microphones.map(\.name) else {
@@ -59,7 +58,7 @@ public struct Report: Codable, Hashable, Sendable {
       frequencies: DesignGrid(sampleRate: bank.sampleRate).frequencies)
     let reader = FigureReader(
       cases, sampleRate: bank.sampleRate, delayFrames: bank.delayFrames, field: field,
-      hrtf: isStereo ? try HRTF(path: hrtf ?? HRTF.defaultPath) : nil)
+      hrtf: isStereo ? try HRTF(path: device.hrtf ?? HRTF.defaultPath) : nil)
     // The first is the array as described.
     let readings = Mutex([[Figures]](repeating: [], count: 1 + draws))
     DispatchQueue.concurrentPerform(iterations: 1 + draws) { i in

@@ -29,7 +29,8 @@ public struct StereoFigures: Sendable {
     }
     self.init(
       taps: coefficients.taps, sampleRate: bank.sampleRate, delayFrames: bank.delayFrames,
-      manifold: try manifold(for: device), frame: frame, hrtf: try HRTF())
+      manifold: try manifold(for: device), frame: frame, hrtf: try HRTF(path: device.hrtf ?? HRTF.defaultPath)
+    )
   }
 
   package init(

@@ -24,6 +24,8 @@ import FilterDesign
 /// responses of one direction after the other, all equally long; the table has a line for each: azimuth (0 at the
 /// front, +z; 90 at +x) and elevation (90 at +y) in degrees.
 ///
+/// `hrtf: head.sofa` names the listener whom stereo imitates instead of the packaged KEMAR: a SOFA file of two ears.
+///
 /// `portType` (builtInMic where it is missing) says what kind of input the device is; `capturePorts` and
 /// `playbackPorts` name JACK ports that go with it. `inputs` are further inputs to choose from, each described like a
 /// device: `{headset: {title: …, portType: headsetMic, body: free, microphones: …}}`. Without `dataSources` such an
@@ -43,7 +45,7 @@ public enum DeviceFile {
     throws(DescriptionError) -> Device
   {
     let keys = [
-      "title", "body", "microphones", "dataSources", "portType", "capturePorts", "playbackPorts",
+      "title", "body", "microphones", "dataSources", "hrtf", "portType", "capturePorts", "playbackPorts",
     ]
     let fields = try reader.fields(keys + (isFurtherInput ? [] : ["inputs"]))
     let title = try fields.required("title", example: "My array").string()
@@ -62,6 +64,7 @@ public enum DeviceFile {
     return Device(
       name: name, title: title, body: body, microphones: microphones, dataSources: sources,
       portType: try fields.optional("portType")?.inputType() ?? .builtInMic,
+      hrtf: try fields.optional("hrtf")?.filePath(kind: "a SOFA file of a head"),
       capturePorts: try fields.optional("capturePorts")?.portNames() ?? [],
       playbackPorts: try fields.optional("playbackPorts")?.portNames(atMost: 2) ?? [],
       inputs: try fields.optional("inputs")?.furtherInputs(of: name) ?? [])
@@ -104,7 +107,7 @@ extension YAMLReader {
   }
 
   /// The path of a file that can be opened, relative to the folder of the file that this is in.
-  private func filePath(kind: String) throws(DescriptionError) -> String {
+  fileprivate func filePath(kind: String) throws(DescriptionError) -> String {
     let name = try string(limit: 1024)
     let folder = file.lastIndex(of: "/").map { file[...$0] } ?? ""
     let path = name.hasPrefix("/") ? name : folder + name

@@ -10,12 +10,13 @@ extension Verb {
     name: "design", operands: ["DEVICE.yaml"],
     summary: "all filter sets of a device, from its file or by its name; they are kept in the cache",
     options: [
-      Option("--sample-rate", "HZ", "sample rate; may be given several times (default: 48000)"), jsonOption,
+      Option("--sample-rate", "HZ", "sample rate; may be given several times (default: 48000)"), hrtfOption,
+      jsonOption,
     ]
   ) { arguments in
     let given = arguments.operands[0]
     let library = PresetLibrary.standard
-    let device = try device(given, in: library)
+    let device = try arguments.listener(of: device(given, in: library))
     var rates = try arguments.integers("--sample-rate", in: DesignGrid.sampleRates)
     if rates.isEmpty { rates = [48000] }
     let designs = try rates.map { try DesignRun(device: device, sampleRate: $0) }
@@ -63,7 +64,7 @@ struct DesignRun {
     let designed = Mutex(false)
     let show = WorkProgress.show("designing the filters of \(device.name) at \(sampleRate) Hz")
     self.device = device
-    bank = try FilterBank.cached(device: device, sampleRate: sampleRate) { fraction in
+    bank = try FilterBank.ready(device: device, sampleRate: sampleRate) { fraction in
       designed.withLock { $0 = true }
       show(fraction)
     }
@@ -73,7 +74,8 @@ struct DesignRun {
 
   var text: String {
     let how =
-      isFromCache ? "were in the cache" : String(format: "designed in %.1f s, and kept in the cache", seconds)
+      isFromCache
+      ? "were designed before" : String(format: "designed in %.1f s, and kept in the cache", seconds)
     let offered =
       "\(device.name): \(bank.cases.count) case\(bank.cases.count == 1 ? "" : "s") at \(bank.sampleRate) Hz \(how); \(bank.tapCount) taps, "
       + "\(bank.delayFrames) frames of delay"

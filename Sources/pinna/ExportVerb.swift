@@ -19,7 +19,8 @@ extension Verb {
       Option("--to", "FORMAT", ExportFormat.allCases.map(\.rawValue).joined(separator: ", ")),
       Option("--preset", "NAME", "preset (default: phone5)"),
       Option("--sample-rate", "HZ", "sample rate (default: 48000)"),
-      Option("--force", nil, "write into a folder that is not empty, replacing filters in it"), jsonOption,
+      Option("--force", nil, "write into a folder that is not empty, replacing filters in it"), hrtfOption,
+      jsonOption,
     ]
   ) { arguments in
     guard let word = arguments["--to"] else {
@@ -32,9 +33,9 @@ extension Verb {
     let library = PresetLibrary.standard
     let rate = try arguments.integer("--sample-rate", in: DesignGrid.sampleRates) ?? 48000
     let folder = try ExportFolder(arguments.operands[0], replacing: arguments.has("--force"))
-    let device = try library.device(
-      named: try library.preset(named: arguments["--preset"] ?? "phone5").device)
-    let bank = try FilterBank.cached(
+    let device = try arguments.listener(
+      of: library.device(named: library.preset(named: arguments["--preset"] ?? "phone5").device))
+    let bank = try FilterBank.ready(
       device: device, sampleRate: rate, progress: WorkProgress.designing(device.name))
     guard !bank.cases.isEmpty else {
       throw Failure(.unsupported, "nothing of \(device.name) works, see: pinna design \(device.name)")

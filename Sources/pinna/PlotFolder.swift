@@ -30,7 +30,7 @@ struct PlotFolder {
   func write(_ measurement: Measurement) throws {
     let bank = measurement.bank
     let context = "\(measurement.preset), \(bank.sampleRate) Hz"
-    let hrtf = try HRTF()
+    let hrtf = try HRTF(path: measurement.device.hrtf ?? HRTF.defaultPath)
     let show = WorkProgress.show("plotting \(measurement.device.name)", step: 101)
     for (n, coefficients) in bank.cases.enumerated() {
       show(Double(n) / Double(bank.cases.count))

@@ -16,13 +16,14 @@ extension Verb {
       Option("--orientation", "ORIENTATION", "instead of the preset's"),
       Option("--gain", "DB", "instead of the preset's, from -60 to 24"),
       Option("--period", "FRAMES", "period of the engine (default: 1024)"),
-      jsonOption,
+      hrtfOption, jsonOption,
     ]
   ) { arguments in
     try OutputPath.check(arguments.operands[1], against: arguments.operands[0])
     let library = PresetLibrary.standard
     let preset = try library.preset(named: arguments["--preset"] ?? "phone5")
-    var setting = Setting(preset: preset, device: try library.device(named: preset.device))
+    var setting = Setting(
+      preset: preset, device: try arguments.listener(of: library.device(named: preset.device)))
     try setting.apply(
       ["data-source", "pattern", "orientation", "gain"].compactMap { key in
         arguments["--" + key].map { Change(key, $0) }

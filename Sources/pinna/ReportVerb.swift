@@ -15,7 +15,7 @@ extension Verb {
       Option(
         "--format", "FORMAT",
         "of the plots: \(PlotFormat.allCases.map(\.rawValue).joined(separator: ", ")) (default: svg)"),
-      jsonOption,
+      hrtfOption, jsonOption,
     ]
   ) { arguments in
     let library = PresetLibrary.standard
@@ -24,7 +24,8 @@ extension Verb {
     let format = try arguments["--format"].map { try PlotFormat(word: $0) } ?? .svg
     let folder = try arguments["--plots"].map { try PlotFolder($0, format: format) }
     let measurement = try Measurement(
-      preset: preset.name, device: library.device(named: preset.device), sampleRate: rate)
+      preset: preset.name, device: arguments.listener(of: library.device(named: preset.device)),
+      sampleRate: rate)
     if let folder { try folder.write(measurement) }
     if arguments.isJSON {
       let encoder = JSONEncoder()
@@ -49,7 +50,7 @@ struct Measurement {
   init(preset: String, device: Device, sampleRate: Int) throws {
     self.preset = preset
     self.device = device
-    bank = try FilterBank.cached(
+    bank = try FilterBank.ready(
       device: device, sampleRate: sampleRate, progress: WorkProgress.designing(device.name))
     let show = WorkProgress.show("measuring \(device.name)", step: 101)
     // Boxes are solved with finer panels for half of the time.

@@ -99,9 +99,26 @@ import Testing
       DesignKey(device: TestDevices.pair(patterns: [.omnidirectional]), sampleRate: 48_000),
       DesignKey(device: TestDevices.phone5(), sampleRate: 48_000),
       DesignKey(device: TestDevices.phone5(body: .free), sampleRate: 48_000),
+      DesignKey(
+        device: TestDevices.phone5().with(hrtf: MeasuredManifoldTests.golden + "/sphere.sofa"),
+        sampleRate: 48_000),
     ]
     #expect(Set(keys.map(\.hash)).count == keys.count)
     #expect(DesignKey(device: TestDevices.pair(), sampleRate: 48_000).hash == keys[0].hash)
+  }
+
+  @Test(arguments: [Banks.phone3, Banks.linear8, Banks.glasses8])
+  func whatShipsIsWhatADesignGives(designed: Banks.Designed) throws {
+    let name = FilterBank.keptName(device: designed.device, sampleRate: 48_000)
+    let shipped = try FilterBank(folder: "\(repositoryFolder)/Presets/filters/\(name)")
+    #expect(shipped.cases.map(\.filterCase) == designed.bank.cases.map(\.filterCase))
+    for (a, b) in zip(shipped.cases, designed.bank.cases) {
+      let pairs = zip(a.taps.joined().joined(), b.taps.joined().joined())
+      let error = pairs.reduce(0.0) { $0 + pow(Double($1.0 - $1.1), 2) }
+      let energy = b.taps.joined().joined().reduce(0.0) { $0 + pow(Double($1), 2) }
+      // Another machine's BLAS rounds otherwise, and a refinement may stop elsewhere.
+      #expect(10 * log10(error / energy + 1e-12) < -30, "\(b.filterCase)")
+    }
   }
 
   @Test func progressRisesToOne() throws {

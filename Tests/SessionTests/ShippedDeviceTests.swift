@@ -1,4 +1,5 @@
 import Acoustics
+import FilterDesign
 import Foundation
 import Session
 import TestSupport
@@ -7,6 +8,24 @@ import Testing
 @Suite("The devices that ship")
 struct ShippedDeviceTests {
   static let library = PresetLibrary(folders: [repositoryFolder + "/Presets"])
+
+  @Test("carry their filters at 44.1 and 48 kHz, and nothing that is out of date: make filters")
+  func filters() throws {
+    let folder = repositoryFolder + "/Presets/filters"
+    var expected = Set<String>()
+    for name in Self.library.deviceNames() {
+      let device = try Self.library.device(named: name)
+      for rate in [44_100, 48_000] {
+        let kept = FilterBank.keptName(device: device, sampleRate: rate)
+        expected.insert(kept)
+        let bank = try FilterBank.cached(
+          device: device, sampleRate: rate, cache: "/dev/null/none", shipped: [folder]
+        ) { _ in Issue.record("\(name) is designed at \(rate) Hz") }
+        #expect(bank.cases.count + bank.refusals.count == device.filterCases.count)
+      }
+    }
+    #expect(try Set(FileManager.default.contentsOfDirectory(atPath: folder)) == expected)
+  }
 
   /// acoustics.md, section 5; millimetres.
   static let positions: [String: [(String, SIMD3<Double>)]] = [

@@ -55,6 +55,33 @@ import Testing
     #expect(words.contains("to use it, put \(file) into \(home.home.configFolder)/pinna/devices"), "\(words)")
   }
 
+  @Test(
+    "imitates the head that --hrtf or the device file names: one with ears before and behind hears no left")
+  func listener() throws {
+    let head = repositoryFolder + "/Tests/Golden/sphere.sofa"
+    let file = try home.home.folder.write(VerbHome.device + "hrtf: \(head)\n", to: "elsewhere/bar.yaml")
+    func refused(_ outcome: Program.Outcome) throws -> [String] {
+      let designs = try #require(try outcome.json()["designs"] as? [[String: Any]], "\(outcome)")
+      let refused = try #require(designs[0]["notOffered"] as? [[String: Any]])
+      return refused.compactMap { $0["polarPattern"] as? String }
+    }
+    #expect(try refused(home.pinna("design", "pair", "--json")).isEmpty)
+    #expect(try refused(home.pinna("design", "pair", "--hrtf", head, "--json")) == ["stereo"])
+    #expect(try refused(home.pinna("design", file, "--json")) == ["stereo"])
+  }
+
+  @Test("refuses a listener that is not there or no head, with one sentence, and writes nothing")
+  func noListener() throws {
+    let text = try home.home.folder.write("no head", to: "elsewhere/head.sofa")
+    for path in ["/nowhere/head.sofa", text, repositoryFolder + "/Tests/Golden/turned.sofa"] {
+      let outcome = try home.pinna("design", "pair", "--hrtf", path)
+      #expect(outcome.status == 1 && outcome.output.isEmpty, "\(outcome)")
+      let sentences = outcome.error.split(separator: "\n").filter { !$0.contains("designing") }
+      #expect(sentences.count == 1 && sentences[0].contains(path), "\(outcome)")
+    }
+    #expect(home.contents("cache/pinna/filters").isEmpty)
+  }
+
   @Test("draws a bar on a terminal, without colour where NO_COLOR is set")
   func bar() throws {
     let plain = try home.onTerminal("design pair", environment: ["NO_COLOR": "1"])

@@ -1,0 +1,16 @@
+import Acoustics
+import FilterDesign
+
+extension FilterBank {
+  /// The filters of `device`: those that ship with its preset, or an earlier design, or a new one.
+  ///
+  /// Presets that ship carry theirs for 44.1 and 48 kHz in `filters` beside them. `progress` is called where
+  /// something is designed.
+  public static func ready(
+    device: Device, sampleRate: Int, progress: (@Sendable (Double) -> Void)? = nil
+  ) throws(DesignError) -> FilterBank {
+    try cached(
+      device: device, sampleRate: sampleRate, shipped: PresetLibrary.standard.folders.map { $0 + "/filters" },
+      progress: progress)
+  }
+}
