@@ -82,7 +82,8 @@ let package = Package(
       exclude: ["Live", "Figures"]),
     // Apart, so that sanitizer runs of the realtime tests build no JACK.
     .target(
-      name: "LiveSupport", dependencies: ["CJack", "Control", "JackClient", "Recording", "TestSupport"],
+      name: "LiveSupport",
+      dependencies: ["CJack", "Control", "JackClient", "Recording", "AudioFiles", "TestSupport"],
       path: "Tests/Support/Live"),
     // The table of figures, for the tests on a coarse mesh and for `make figures`, which takes a minute.
     .target(

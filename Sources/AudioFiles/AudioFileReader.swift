@@ -44,6 +44,13 @@ public final class AudioFileReader {
     }
   }
 
+  /// The same as integers that fill 32 bits: what fewer bits hold is exact.
+  func readIntegers(frames count: Int) -> [Int32] {
+    [Int32](unsafeUninitializedCapacity: count * channels) { buffer, filled in
+      filled = Int(max(0, sf_readf_int(file, buffer.baseAddress!, sf_count_t(count)))) * channels
+    }
+  }
+
   /// The next frames are those from `frame` on.
   public func seek(toFrame frame: Int) throws(AudioFileError) {
     guard sf_seek(file, sf_count_t(frame), Int32(SEEK_SET)) == frame else {

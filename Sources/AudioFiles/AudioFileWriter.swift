@@ -29,7 +29,8 @@ public final class AudioFileWriter {
     self.channels = channels
     replaces = replacing
     partPath = path + ".part"
-    header = WAVHeader(encoding: encoding, channels: channels, sampleRate: sampleRate, broadcast: broadcast)
+    header = WAVHeader(
+      encoding: encoding, channels: channels, sampleRate: sampleRate, broadcast: broadcast?.payload)
     headerBytes = header.count
     try Self.check(path, replacing: replacing)
     // A name that exists, a symbolic link or a device is never written through.
@@ -52,7 +53,7 @@ public final class AudioFileWriter {
 
   /// Says where the sound stands in time; only for a file that was opened with such an extension.
   public func setBroadcast(_ broadcast: BroadcastExtension) {
-    if header.broadcast != nil { header.broadcast = broadcast }
+    if header.broadcast != nil { header.broadcast = broadcast.payload }
   }
 
   /// Keeps the first `frames`, and writes no more.

@@ -1,7 +1,6 @@
 /// How samples stand in a WAV file.
-public enum SampleEncoding: String, Sendable, CaseIterable, Codable {
-  case float32 = "float"
-  case pcm24
+public enum SampleEncoding: Sendable, CaseIterable {
+  case float32, pcm24
 
   var bytes: Int { self == .float32 ? 4 : 3 }
 }
@@ -14,6 +13,9 @@ public struct BroadcastExtension: Sendable, Hashable {
   public let time: String
   /// Frames from midnight to the first one.
   public let timeReference: Int
+
+  /// To be set later.
+  public static let unknown = BroadcastExtension(description: "", date: "", time: "", timeReference: 0)
 
   public init(description: String, date: String, time: String, timeReference: Int) {
     self.description = description
@@ -29,7 +31,15 @@ struct WAVHeader: Hashable {
   let encoding: SampleEncoding
   let channels: Int
   let sampleRate: Int
-  var broadcast: BroadcastExtension?
+  /// Payload of the broadcast extension.
+  var broadcast: [UInt8]?
+
+  init(encoding: SampleEncoding, channels: Int, sampleRate: Int, broadcast: [UInt8]?) {
+    self.encoding = encoding
+    self.channels = channels
+    self.sampleRate = sampleRate
+    self.broadcast = broadcast
+  }
 
   var frameBytes: Int { encoding.bytes * channels }
   var count: Int { bytes(frames: 0).count }
@@ -37,7 +47,7 @@ struct WAVHeader: Hashable {
   func bytes(frames: Int) -> [UInt8] {
     let dataBytes = frames * frameBytes
     var chunks: [UInt8] = []
-    if let broadcast { chunks += Self.chunk("bext", broadcast.payload) }
+    if let broadcast { chunks += Self.chunk("bext", broadcast) }
     chunks += Self.chunk("fmt ", format)
     let short = UInt32(exactly: frames) ?? .max
     if encoding == .float32 { chunks += Self.chunk("fact", Self.little(short)) }
@@ -68,6 +78,41 @@ struct WAVHeader: Hashable {
   /// Of KSDATAFORMAT_SUBTYPE_PCM and its siblings, behind the format's number.
   private static let subtypeTail: [UInt8] = [0, 0, 0, 0, 0x10, 0, 0x80, 0, 0, 0xAA, 0, 0x38, 0x9B, 0x71]
 
+  /// Reads a header of Pinna's own; nil for anything else.
+  init?(_ bytes: [UInt8]) {
+    func number(_ at: Int, _ count: Int) -> Int {
+      (0..<count).reduce(0) { $0 | Int(bytes[at + $1]) << (8 * $1) }
+    }
+    func name(_ at: Int) -> String { String(decoding: bytes[at..<at + 4], as: UTF8.self) }
+    guard bytes.count >= 48, ["RIFF", "RF64"].contains(name(0)), name(8) == "WAVE" else { return nil }
+    var broadcast: [UInt8]?
+    var format: (encoding: SampleEncoding, channels: Int, sampleRate: Int)?
+    var at = 12
+    while at + 8 <= bytes.count, name(at) != "data" {
+      let start = at + 8
+      let end = start + number(at + 4, 4)
+      guard end <= bytes.count else { return nil }
+      if name(at) == "bext" { broadcast = Array(bytes[start..<end]) }
+      if name(at) == "fmt ", end - start >= 16 {
+        let encoding: SampleEncoding? = [32: .float32, 24: .pcm24][number(start + 14, 2)]
+        guard let encoding else { return nil }
+        format = (encoding, number(start + 2, 2), number(start + 4, 4))
+      }
+      at = end
+    }
+    guard let format, (1...AudioFileReader.channelLimit).contains(format.channels), format.sampleRate > 0,
+      format.sampleRate < 1_000_000
+    else { return nil }
+    self.init(
+      encoding: format.encoding, channels: format.channels, sampleRate: format.sampleRate,
+      broadcast: broadcast)
+    // Byte for byte what we would write, but for the lengths.
+    let own = self.bytes(frames: 0)
+    guard at + 8 <= bytes.count, own.count == at + 8, own[at...].starts(with: Array("data".utf8)) else {
+      return nil
+    }
+  }
+
   private static func chunk(_ name: String, _ payload: [UInt8]) -> [UInt8] {
     Array(name.utf8) + little(UInt32(payload.count)) + payload
   }
@@ -78,7 +123,7 @@ struct WAVHeader: Hashable {
 }
 
 extension BroadcastExtension {
-  fileprivate var payload: [UInt8] {
+  var payload: [UInt8] {
     func field(_ text: String, _ count: Int) -> [UInt8] {
       let ascii = text.unicodeScalars.map { $0.isASCII ? UInt8($0.value) : 0x3F }.prefix(count)
       return ascii + [UInt8](repeating: 0, count: count - ascii.count)

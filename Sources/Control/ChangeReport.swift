@@ -42,6 +42,8 @@ package struct TakeAnswer: Codable {
   package var silencedSamples: Int?
   /// The server stood still so many times.
   package var pauses: Int?
+  /// What is otherwise than asked for.
+  package var notes: [String]?
   /// The take is silent because the outputs are muted.
   package var muted: Bool?
   /// How long the disk has room for.
@@ -62,7 +64,8 @@ package struct TakeAnswer: Codable {
     channels = document.channels
     let folder = String(result.path[...(result.path.lastIndex(of: "/") ?? result.path.startIndex)])
     microphones = document.files.first?.microphones.map { folder + $0 }
-    sidecar = result.path.dropLast(4) + ".json"
+    sidecar = result.path[..<(result.path.lastIndex(of: ".") ?? result.path.endIndex)] + ".json"
+    notes = document.notes
     frames = document.frames
     seconds = Double(document.frames) / Double(document.sampleRate)
     clippedSamples = document.clippedSamples

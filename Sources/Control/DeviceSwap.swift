@@ -43,7 +43,7 @@ extension Processor {
       return
     }
     do {
-      let newEngine = new.makeEngine()
+      let newEngine = makeEngine(new)
       try client.install(newEngine, of: swap.setting.device, new)
       adopt(newEngine, new)
       client.connectMicrophones(to: swap.setting.device.capturePorts)

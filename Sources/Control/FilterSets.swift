@@ -44,9 +44,12 @@ public struct FilterSets: Sendable {
     return filters
   }
 
-  /// An engine of the right size.
-  public func makeEngine() -> Engine {
-    Engine(microphones: bank.microphones.count, taps: bank.tapCount, sampleRate: Double(bank.sampleRate))
+  /// An engine of the right size, which keeps so much for takes to begin with, in at most 256 MB.
+  public func makeEngine(preRollSeconds: Int = 0) -> Engine {
+    let most = 256_000_000 / (4 * (bank.microphones.count + 2))
+    return Engine(
+      microphones: bank.microphones.count, taps: bank.tapCount, sampleRate: Double(bank.sampleRate),
+      preRollFrames: min(most, preRollSeconds * bank.sampleRate))
   }
 }
 

@@ -46,7 +46,7 @@ public struct OSCMethod: Sendable {
     OSCMethod("/pinna/set/mute", "on or off", 1...1, "fade out or in", .setOne("mute")),
     OSCMethod("/pinna/preset/use", "a string", 1...1, "change to a preset", .usePreset),
     OSCMethod(
-      "/pinna/record/start", "nothing, a folder, or pairs of strings (dir, raw, format)", 0...10,
+      "/pinna/record/start", "nothing, a folder, or pairs of strings, option and value", 0...10,
       "start a take; changes are refused until it ends", .recordStart),
     OSCMethod("/pinna/record/stop", "no arguments", 0...0, "end the take", .recordStop),
     OSCMethod(

@@ -45,7 +45,7 @@ extension Processor {
   }
 
   private func join(_ newClient: ArrayClient, _ newSets: FilterSets) {
-    let newEngine = newSets.makeEngine()
+    let newEngine = makeEngine(newSets)
     do {
       try newClient.install(newEngine, of: inForce.device, newSets)
       try newClient.activate()

@@ -1,5 +1,4 @@
 import Acoustics
-import AudioFiles
 import FilterDesign
 import Foundation
 import Recording
@@ -72,7 +71,7 @@ extension Processor {
   }
 }
 
-/// What `record start` asks for, as words: dir, raw, format.
+/// What `record start` asks for, as words.
 struct TakeRequest {
   var folder = TakeFolder(path: nil)
   var options = TakeOptions()
@@ -85,16 +84,25 @@ struct TakeRequest {
       switch key {
       case "dir": folder = TakeFolder(path: value)
       case "raw": options.raw = try Switch(word: value) == .on
-      case "format": options.encoding = try SampleEncoding(word: value)
+      case "format": options.format = try TakeFormat(word: value)
+      case "split-size": options.splitMegabytes = try Self.number(key, value, upTo: 1_000_000)
+      case "split-minutes": options.splitMinutes = try Self.number(key, value, upTo: 10_000)
       default: throw UnknownWord(kind: "setting of a take", word: key, known: Self.keys)
       }
     }
   }
 
-  static let keys = ["dir", "raw", "format"]
+  static let keys = ["dir", "raw", "format", "split-size", "split-minutes"]
+
+  private static func number(_ key: String, _ text: String, upTo most: Int) throws(Failure) -> Int {
+    guard let number = Int(text), (1...most).contains(number) else {
+      throw Failure(.usage, "\(key) \(text) is not usable; give a whole number from 1 to \(most)")
+    }
+    return number
+  }
 }
 
-extension SampleEncoding: NamedWord {
+extension TakeFormat: NamedWord {
   public static let kind = "format"
 }
 

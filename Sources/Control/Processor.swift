@@ -30,6 +30,7 @@ public final class Processor {
   var seen = SeenGraph()
   /// Microphones that were to be connected to the hardware, and found no port there.
   public private(set) var unconnected: [String] = []
+  private let preRollSeconds: Int
   private(set) var engine: Engine
   private(set) var sets: FilterSets
   /// What sounds, or fades in.
@@ -62,11 +63,12 @@ public final class Processor {
   /// Opens the JACK client, installs the engine, joins the graph.
   public init(
     name: String, server: String?, setting: Setting, library: PresetLibrary, connect: Bool,
-    events: ControllerEvents, progress: @escaping @Sendable (Double) -> Void,
+    preRollSeconds: Int = 0, events: ControllerEvents, progress: @escaping @Sendable (Double) -> Void,
     warn: @escaping (String) -> Void
   ) throws {
     self.library = library
     self.warn = warn
+    self.preRollSeconds = preRollSeconds
     openClient = { () throws(JackError) in
       try ArrayClient(
         name: name, server: server, onShutdown: events.serverGone, onGraphChange: events.graphChanged)
@@ -75,7 +77,7 @@ public final class Processor {
     sets = try FilterSets(device: setting.device, sampleRate: client.sampleRate, progress: progress)
     // Before anything of ours is in the graph.
     _ = try sets.filters(for: setting.selection, of: setting.device)
-    engine = sets.makeEngine()
+    engine = sets.makeEngine(preRollSeconds: preRollSeconds)
     inForce = setting
     wanted = setting
     try client.install(engine, of: setting.device, sets)
@@ -222,6 +224,8 @@ public final class Processor {
   }
 
   static func deadline() -> ContinuousClock.Instant { .now + .seconds(3) }
+
+  func makeEngine(_ sets: FilterSets) -> Engine { sets.makeEngine(preRollSeconds: preRollSeconds) }
 
   /// Another client in the server's graph; it must be closed before the next.
   func newClient() throws(JackError) -> ArrayClient { try openClient() }

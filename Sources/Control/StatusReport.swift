@@ -75,7 +75,7 @@ package struct StatusReport: Codable {
 }
 
 /// JSON on one line, keys in a fixed order, so that equal states print equal.
-func json(_ value: some Encodable) -> String {
+public func json(_ value: some Encodable) -> String {
   let encoder = JSONEncoder()
   encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
   encoder.nonConformingFloatEncodingStrategy = .convertToString(

@@ -67,13 +67,15 @@ public struct Sidecar: Codable, Sendable, Hashable {
   public var clippedSamples = 0
   /// Samples that were no numbers, and are silence.
   public var silencedSamples = 0
+  /// What is otherwise than asked for, though nothing is missing.
+  public var notes: [String] = []
   /// What the take lacks, a sentence each.
   public var missing: [String] = []
 
   init(_ plan: TakePlan) {
     sampleRate = plan.sampleRate
     channels = plan.outputs
-    format = plan.options.encoding.rawValue
+    format = plan.options.format.rawValue
     setup = plan.setup
   }
 
@@ -101,6 +103,8 @@ final class SidecarFile {
     guard descriptor >= 0 else {
       throw TakeError("cannot write \(path).part: \(String(cString: strerror(errno)))")
     }
+    // Whoever repairs takes sees that this one is being written; the kernel lets go of it however that ends.
+    flock(descriptor, LOCK_EX | LOCK_NB)
   }
 
   deinit { if descriptor >= 0 { close(descriptor) } }

@@ -2,20 +2,17 @@ import AudioFiles
 import Foundation
 import Realtime
 
-/// The files of one take, on the disk thread: outputs, microphones where they are wanted, and the sidecar. After the
-/// first failed write no more sound is written, and what there is is finished.
+/// All files of one take, on the disk thread: its stretches one after another, and the sidecar. After the first failed
+/// write no more sound is written, and what there is is finished.
 final class TakeFiles {
   let stem: String
   private let plan: TakePlan
   private let sidecar: SidecarFile
   private(set) var document: Sidecar
-  private var outputs: AudioFileWriter
-  private var microphones: AudioFileWriter?
-  /// Frames in earlier files.
-  private var finished = 0
+  private var segment: TakeSegment
+  private var began: Date?
   /// Why nothing reaches the disk any more.
   private(set) var fault: String?
-  private var scratch: [Float] = []
 
   init(stem: String, plan: TakePlan) throws(TakeError) {
     self.stem = stem
@@ -23,101 +20,55 @@ final class TakeFiles {
     document = Sidecar(plan)
     sidecar = try SidecarFile(path: stem + ".json")
     do {
-      outputs = try Self.open(stem + ".wav", plan, plan.outputs)
+      segment = try TakeSegment(stem: stem, start: 0, plan: plan)
     } catch {
       sidecar.discard()
       throw error
     }
-    do {
-      if plan.microphones > 0 {
-        microphones = try Self.open(stem + "-microphones.wav", plan, plan.microphones)
-      }
-    } catch {
-      sidecar.discard()
-      outputs.abandon()
-      throw error
-    }
-    noteFiles()
+    document.files = [segment.files]
     guard sidecar.write(document) else {
+      let reason = String(cString: strerror(errno))
       discard()
-      throw TakeError("cannot write \(stem).json.part: \(String(cString: strerror(errno)))")
-    }
-  }
-
-  private static func open(_ path: String, _ plan: TakePlan, _ channels: Int) throws(TakeError)
-    -> AudioFileWriter
-  {
-    do {
-      return try AudioFileWriter(
-        path: path, encoding: plan.options.encoding, channels: channels, sampleRate: plan.sampleRate,
-        broadcast: BroadcastExtension(description: "", date: "", time: "", timeReference: 0), replacing: false
-      )
-    } catch {
-      throw TakeError(error.description)
+      throw TakeError("cannot write \(stem).json.part: \(reason)")
     }
   }
 
   /// Frames on disk.
-  var frames: Int { finished + outputs.framesWritten }
-
-  private func noteFiles() {
-    document.files.append(
-      Sidecar.Files(
-        frame: finished, frames: 0, outputs: URL(filePath: outputs.path).lastPathComponent,
-        microphones: microphones.map { URL(filePath: $0.path).lastPathComponent }))
-  }
+  var frames: Int { segment.start + segment.frames }
 
   /// The first frame was played at `date`.
   func begin(_ date: Date, preRoll: Int) {
-    let formatter = DateFormatter()
-    formatter.locale = Locale(identifier: "en_US_POSIX")
-    formatter.dateFormat = "yyyy-MM-dd'T'HH:mm:ss.SSSxxx"
-    document.started = formatter.string(from: date)
+    began = date
+    document.started = Self.text(date, "yyyy-MM-dd'T'HH:mm:ss.SSSxxx")
     document.preRollFrames = preRoll
-    let midnight = Calendar.current.startOfDay(for: date)
-    formatter.dateFormat = "yyyy-MM-dd"
-    let day = formatter.string(from: date)
-    formatter.dateFormat = "HH:mm:ss"
-    let broadcast = BroadcastExtension(
-      description: "\(plan.setup.device) \(plan.setup.dataSource) \(plan.setup.polarPattern)", date: day,
-      time: formatter.string(from: date),
-      timeReference: Int(date.timeIntervalSince(midnight) * Double(plan.sampleRate)))
-    outputs.setBroadcast(broadcast)
-    microphones?.setBroadcast(broadcast)
+    setBroadcast()
     secure()
   }
 
-  /// Whole interleaved frames, outputs first. What is no number becomes silence.
-  func write(_ frames: UnsafeBufferPointer<Float>) {
-    guard fault == nil else { return }
-    let width = plan.outputs + plan.microphones
-    let count = frames.count / width
-    do {
-      try outputs.write(take(frames, from: 0, channels: plan.outputs, of: width, count))
-      if let microphones {
-        try microphones.write(take(frames, from: plan.outputs, channels: plan.microphones, of: width, count))
-      }
-    } catch {
-      fail(String(describing: error))
-    }
+  private static func text(_ date: Date, _ format: String) -> String {
+    let formatter = DateFormatter()
+    formatter.locale = Locale(identifier: "en_US_POSIX")
+    formatter.dateFormat = format
+    return formatter.string(from: date)
   }
 
-  private func take(
-    _ frames: UnsafeBufferPointer<Float>, from first: Int, channels: Int, of width: Int, _ count: Int
-  ) -> [Float] {
-    var silenced = 0
-    let samples = [Float](unsafeUninitializedCapacity: count * channels) { buffer, filled in
-      for n in 0..<count {
-        for channel in 0..<channels {
-          let sample = frames[n * width + first + channel]
-          if !sample.isFinite { silenced += 1 }
-          buffer[n * channels + channel] = sample.isFinite ? sample : 0
-        }
-      }
-      filled = count * channels
+  private func setBroadcast() {
+    guard let began else { return }
+    let date = began + Double(segment.start) / Double(plan.sampleRate)
+    let midnight = Calendar.current.startOfDay(for: date)
+    segment.setBroadcast(
+      BroadcastExtension(
+        description: "\(plan.setup.device) \(plan.setup.dataSource) \(plan.setup.polarPattern)",
+        date: Self.text(date, "yyyy-MM-dd"), time: Self.text(date, "HH:mm:ss"),
+        timeReference: Int((date.timeIntervalSince(midnight) * Double(plan.sampleRate)).rounded())))
+  }
+
+  /// Whole interleaved frames, outputs first.
+  func write(_ frames: UnsafeBufferPointer<Float>) {
+    let width = plan.outputs + plan.microphones
+    append(frames.count / width) { (done, count) throws(AudioFileError) in
+      try segment.write(UnsafeBufferPointer(rebasing: frames[done * width..<(done + count) * width]))
     }
-    document.silencedSamples += silenced
-    return samples
   }
 
   /// Silence in place of what is missing.
@@ -127,13 +78,52 @@ final class TakeFiles {
     } else {
       document.gaps.append(.init(frame: frame, frames: gap.frames, cause: gap.cause))
     }
-    guard fault == nil else { return }
-    do {
-      try outputs.skip(frames: gap.frames)
-      try microphones?.skip(frames: gap.frames)
-    } catch {
-      fail(String(describing: error))
+    append(gap.frames) { (_, count) throws(AudioFileError) in try segment.writeSilence(frames: count) }
+  }
+
+  /// Hands on `total` frames in runs that do not cross from one stretch to the next.
+  private func append(_ total: Int, _ body: (_ done: Int, _ count: Int) throws(AudioFileError) -> Void) {
+    var done = 0
+    while done < total, fault == nil {
+      let count = min(total - done, (plan.splitFrames ?? .max) - segment.frames)
+      do {
+        try body(done, count)
+        done += count
+        if let limit = plan.splitFrames, segment.frames >= limit { try split() }
+      } catch {
+        fail(String(describing: error))
+      }
     }
+  }
+
+  /// The next stretch begins with the next frame.
+  private func split() throws {
+    noteSegment()
+    let next = try TakeSegment(
+      stem: "\(stem)_\(document.files.count + 1)", start: frames, plan: plan)
+    if let fault = segment.close() {
+      next.discard()
+      throw fault
+    }
+    document.clippedSamples += segment.clippedSamples
+    document.silencedSamples += segment.silencedSamples
+    segment = next
+    document.files.append(next.files)
+    setBroadcast()
+    sidecar.write(current)
+  }
+
+  private func noteSegment() {
+    document.files[document.files.count - 1] = segment.files
+    document.frames = frames
+  }
+
+  /// With what the stretch that is being written adds.
+  private var current: Sidecar {
+    var current = document
+    current.clippedSamples += segment.clippedSamples
+    current.silencedSamples += segment.silencedSamples
+    return current
   }
 
   func note(_ events: [Sidecar.Event]) { document.events += events }
@@ -142,55 +132,32 @@ final class TakeFiles {
   func secure() {
     guard fault == nil else { return }
     do {
-      try outputs.secure()
-      try microphones?.secure()
+      try segment.secure()
     } catch {
       return fail(String(describing: error))
     }
-    update()
-    sidecar.write(document)
-  }
-
-  private func update() {
-    document.files[document.files.count - 1].frames = outputs.framesWritten
-    document.frames = frames
-    document.clippedSamples = outputs.clippedSamples + (microphones?.clippedSamples ?? 0)
+    noteSegment()
+    sidecar.write(current)
   }
 
   /// What there is is finished, in step to the frame.
   private func fail(_ reason: String) {
     fault = reason
-    let common = min(outputs.framesWritten, microphones?.framesWritten ?? .max)
-    outputs.end(atFrame: common)
-    microphones?.end(atFrame: common)
-    closeSound()
+    segment.align()
+    _ = segment.close()
   }
 
-  private func closeSound() {
-    for file in [outputs, microphones].compactMap({ $0 }) {
-      do { try file.close() } catch { fault = fault ?? String(describing: error) }
-    }
-  }
-
-  /// Finishes everything. `missing` is what the take lacks.
-  func close(length: Int) -> Sidecar {
-    closeSound()
-    update()
-    let lost = length - frames
-    if let fault {
-      document.missing.append(lost > 0 ? "the last \(lost) frames: \(fault)" : fault)
-    } else if lost > 0 {
-      document.missing.append("the last \(lost) frames")
-    }
-    for cause in [TakeGap.Cause.disk, .stall] {
-      let gaps = document.gaps.filter { $0.cause == cause }
-      guard let first = gaps.first else { continue }
-      let frames = gaps.reduce(0) { $0 + $1.frames }
-      let reason = cause == .disk ? "the disk could not keep up" : "Pinna got no processor time"
-      let places =
-        gaps.count == 1 ? "at frame \(first.frame)" : "in \(gaps.count) places from frame \(first.frame)"
-      document.missing.append("\(frames) frames \(places) are silence: \(reason)")
-    }
+  /// Finishes everything.
+  /// - Parameters:
+  ///   - length: what the take should have.
+  ///   - converts: whether there is time for it.
+  func close(length: Int, converts: Bool) -> Sidecar {
+    if let failure = segment.close() { fault = fault ?? failure.description }
+    noteSegment()
+    document = current
+    dropEmptyStretch()
+    document.missing = missing(length)
+    convert(converts)
     document.state = document.missing.isEmpty ? .complete : .incomplete
     if !sidecar.finish(document) {
       document.missing.append("\(stem).json could not be written: \(String(cString: strerror(errno)))")
@@ -198,10 +165,60 @@ final class TakeFiles {
     return document
   }
 
+  private func convert(_ isTime: Bool) {
+    guard let compression = plan.options.format.compression else { return }
+    let folder = URL(filePath: stem).deletingLastPathComponent().path
+    func converted(_ name: String, _ channels: Int) -> String {
+      let obstacle =
+        isTime
+        ? compression.obstacle(channels: channels, sampleRate: plan.sampleRate)
+        : "the server went, and Pinna could not wait"
+      do {
+        if let obstacle { throw TakeError(obstacle) }
+        return URL(filePath: try compression.replace(wav: "\(folder)/\(name)")).lastPathComponent
+      } catch {
+        document.notes.append("\(name) stays WAV: \(error)")
+        return name
+      }
+    }
+    for n in document.files.indices {
+      document.files[n].outputs = converted(document.files[n].outputs, plan.outputs)
+      document.files[n].microphones = document.files[n].microphones.map { converted($0, plan.microphones) }
+    }
+  }
+
+  /// A take that ends where it was to be split.
+  private func dropEmptyStretch() {
+    guard let last = document.files.last, last.frames == 0, document.files.count > 1 else { return }
+    document.files.removeLast()
+    let folder = URL(filePath: stem).deletingLastPathComponent().path
+    for name in [last.outputs, last.microphones].compactMap({ $0 }) { unlink("\(folder)/\(name)") }
+  }
+
+  /// What the take lacks, a sentence each.
+  private func missing(_ length: Int) -> [String] {
+    var sentences: [String] = []
+    let lost = length - frames
+    if let fault {
+      sentences.append(lost > 0 ? "the last \(lost) frames: \(fault)" : fault)
+    } else if lost > 0 {
+      sentences.append("the last \(lost) frames")
+    }
+    for cause in [TakeGap.Cause.disk, .stall] {
+      let gaps = document.gaps.filter { $0.cause == cause }
+      guard let first = gaps.first else { continue }
+      let frames = gaps.reduce(0) { $0 + $1.frames }
+      let reason = cause == .disk ? "the disk could not keep up" : "Pinna was left out of periods"
+      let places =
+        gaps.count == 1 ? "at frame \(first.frame)" : "in \(gaps.count) places from frame \(first.frame)"
+      sentences.append("\(frames) frames \(places) are silence: \(reason)")
+    }
+    return sentences
+  }
+
   /// The take never began.
   func discard() {
-    outputs.abandon()
-    microphones?.abandon()
+    segment.discard()
     sidecar.discard()
   }
 }

@@ -1,11 +1,24 @@
 import AudioFiles
 import Realtime
 
+/// How a take is kept.
+public enum TakeFormat: String, Sendable, CaseIterable, Codable {
+  case float, pcm24
+  /// Recorded as WAV, which survives a crash, and converted at the end.
+  case flac, opus
+
+  var encoding: SampleEncoding { self == .float || self == .opus ? .float32 : .pcm24 }
+  var compression: Compression? { Compression(rawValue: rawValue) }
+}
+
 /// What a take is to be, as its sender asked for it.
 public struct TakeOptions: Sendable, Hashable {
   /// The microphones as a second file.
   public var raw = false
-  public var encoding = SampleEncoding.float32
+  public var format = TakeFormat.float
+  /// Files of at most so many megabytes of 10⁶ bytes, and so many minutes.
+  public var splitMegabytes: Int?
+  public var splitMinutes: Int?
   public init() {}
 }
 
@@ -28,7 +41,17 @@ public struct TakePlan: Sendable {
   }
 
   var microphones: Int { options.raw ? setup.microphones.count : 0 }
-  var bytesPerFrame: Int { (outputs + microphones) * (options.encoding == .float32 ? 4 : 3) }
+  private var sampleBytes: Int { options.format.encoding == .float32 ? 4 : 3 }
+  var bytesPerFrame: Int { (outputs + microphones) * sampleBytes }
+
+  /// Length of a stretch that is split off; nil for all in one. No file of it, header included, is larger than asked.
+  var splitFrames: Int? {
+    let bySize = options.splitMegabytes.map {
+      ($0 * 1_000_000 - 4096) / (max(outputs, microphones) * sampleBytes)
+    }
+    let byTime = options.splitMinutes.map { $0 * 60 * sampleRate }
+    return [bySize, byTime].compactMap { $0 }.min()
+  }
 
   /// Eight seconds, or less where that passes 256 MB.
   var ringFrames: Int { min(8 * sampleRate, 256_000_000 / (4 * (outputs + microphones))) }

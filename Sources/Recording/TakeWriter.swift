@@ -135,8 +135,10 @@ public final class TakeWriter: Sendable {
       progress.withLock { $0 = Result(path: path, sidecar: files.document) }
     } else {
       files.note(events.withLock { $0 })
-      let document = files.close(length: position + (before ?? 0))
-      progress.withLock { $0 = Result(path: path, sidecar: document) }
+      let document = files.close(
+        length: position + (before ?? 0), converts: !abandoned.load(ordering: .acquiring))
+      let folder = URL(filePath: path).deletingLastPathComponent().path
+      progress.withLock { $0 = Result(path: "\(folder)/\(document.files[0].outputs)", sidecar: document) }
     }
   }
 

@@ -49,6 +49,13 @@ enum InputPath {
     }
     guard !isFolder.boolValue else { throw Failure(.failed, "\(path) is a folder; \(next)") }
   }
+
+  static func checkFolder(_ path: String) throws(Failure) {
+    var isFolder: ObjCBool = false
+    guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder.boolValue else {
+      throw Failure(.failed, "there is no folder \(path); give another with --dir")
+    }
+  }
 }
 
 extension Error {

@@ -8,7 +8,11 @@ extension Verb {
     options: [
       Option("--dir", "DIR", "folder for the take (default: pinna in the music folder)"),
       Option("--raw", nil, "all microphones as a second file, in step with the first"),
-      Option("--format", "float|pcm24", "32-bit float (the default), or 24-bit integers, which clip"),
+      Option(
+        "--format", "FORMAT",
+        "float (32 bits, the default), pcm24 (which clips), flac or opus (converted at the end)"),
+      Option("--split-size", "MB", "go on in another file before one passes so many megabytes"),
+      Option("--split-minutes", "MINUTES", "go on in another file after so many minutes"),
       nameOption, jsonOption,
     ]
   ) { arguments in
@@ -19,6 +23,10 @@ extension Verb {
     }
     if arguments.has("--raw") { words += ["raw", "on"] }
     if let format = arguments["--format"] { words += ["format", format] }
+    for (option, range) in [("--split-size", 1...1_000_000), ("--split-minutes", 1...10_000)] {
+      guard let number = try arguments.integer(option, in: range) else { continue }
+      words += [String(option.dropFirst(2)), "\(number)"]
+    }
     return try ask(arguments, OSCMessage("/pinna/record/start", words.map { .string($0) })) {
       "recording \($0.string("take"))" + ($0.boolean("muted") ? ": silence, for the outputs are muted" : "")
     }
@@ -28,7 +36,8 @@ extension Verb {
     name: "record stop", summary: "end the take and finalise it; status 7 where it is incomplete",
     options: [nameOption, jsonOption]
   ) { arguments in
-    try ask(arguments, OSCMessage("/pinna/record/stop"), \.takeText)
+    // Converting a long take takes its time.
+    try ask(arguments, OSCMessage("/pinna/record/stop"), seconds: 3600, \.takeText)
   }
 }
 
@@ -42,7 +51,7 @@ extension AnswerDocument {
         ? "\(integer("silencedSamples")) samples that were no sound silenced" : nil,
       integer("pauses") > 0 ? "the server stood still \(integer("pauses")) time(s)" : nil,
     ].compactMap { $0 }
-    for note in notes { text += "; " + note }
+    for note in notes + strings("notes") { text += "; " + note }
     return text
   }
 }

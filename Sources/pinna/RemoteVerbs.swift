@@ -4,10 +4,10 @@ import Foundation
 /// Verbs that ask a running Pinna and print what it answers.
 extension Verb {
   /// Sends a message; on success prints the JSON, or what `words` makes of it for people.
-  static func ask(_ arguments: Arguments, _ message: OSCMessage, _ words: (AnswerDocument) -> String) throws
-    -> ExitStatus
-  {
-    let answer = try ControlClient(name: arguments.name).request(message)
+  static func ask(
+    _ arguments: Arguments, _ message: OSCMessage, seconds: Double = 30, _ words: (AnswerDocument) -> String
+  ) throws -> ExitStatus {
+    let answer = try ControlClient(name: arguments.name).request(message, seconds: seconds)
     guard answer.status == .done else { throw Failure(answer.status, answer.text) }
     print(arguments.isJSON ? answer.text : words(AnswerDocument(answer.text)))
     return .done
@@ -50,7 +50,7 @@ extension Verb {
   static let stop = Verb(
     name: "stop", summary: "end the running Pinna, finalising a take", options: [nameOption, jsonOption]
   ) { arguments in
-    try ask(arguments, OSCMessage("/pinna/stop")) { _ in "stopped" }
+    try ask(arguments, OSCMessage("/pinna/stop"), seconds: 3600) { _ in "stopped" }
   }
 
   static let presetUse = Verb(

@@ -13,6 +13,7 @@ extension Verb {
       Option("--wait", "SECONDS", "how long to wait for a server (default: 0)"),
       Option("--connect", nil, "connect microphones and outputs to the hardware, in order"),
       Option("--no-connect", nil, "connect nothing (the default)"),
+      Option("--pre-roll", "SECONDS", "how far a take reaches back, up to the last change (default: 0)"),
       Option("--no-reconnect", nil, "end with the JACK server instead of waiting for it to come back"),
     ]
   ) { arguments in
@@ -51,7 +52,9 @@ extension Verb {
       do {
         return try Processor(
           name: arguments.name, server: arguments["--server"], setting: setting, library: library,
-          connect: arguments.has("--connect"), events: events,
+          connect: arguments.has("--connect"),
+          preRollSeconds: try arguments.integer("--pre-roll", in: 0...60) ?? 0,
+          events: events,
           progress: WorkProgress.designing(setting.device.name), warn: Tool.complain)
       } catch JackError.noServer where ContinuousClock.now < end && !events.stopRequested {
         usleep(100_000)

@@ -7,19 +7,6 @@ import Testing
 
 extension LiveTests {
   @Suite("A take survives") struct TakeFaultTests {
-    func start(_ graph: LiveGraph, _ more: String...) throws -> String {
-      let outcome = try graph.home.pinna(["record", "start", "--raw", "--json"] + more)
-      return try #require(try outcome.json()["take"] as? String, "\(outcome)")
-    }
-
-    func microphones(_ path: String) throws -> AudioClip {
-      try AudioClip(path: path.replacing(".wav", with: "-microphones.wav"))
-    }
-
-    func sidecar(_ path: String) throws -> Sidecar {
-      try Sidecar.read(path.replacing(".wav", with: ".json"))
-    }
-
     /// Frames outside the sidecar's gaps that do not hold the server's frame time since the first one.
     func strangers(_ clock: [Float], _ gaps: [Sidecar.Gap]) throws -> Int {
       let first = try #require(FrameClock.time(clock[0]))
@@ -31,23 +18,14 @@ extension LiveTests {
       }
     }
 
-    /// A graph whose first microphone hears the server's frame time.
-    func clockedGraph(period: Int) throws -> (LiveGraph, FrameClock) {
-      let graph = try LiveGraph(preset: "phone5", period: period)
-      let clock = try FrameClock(server: graph.server.name)
-      try clock.connect(to: "pinna:" + graph.microphones()[0])
-      usleep(100_000)
-      return (graph, clock)
-    }
-
     @Test(
       "R10: Pinna stopped for 3 s: the take has the length of the frames that passed, silence where it stood")
     func stall() throws {
-      let (graph, clock) = try clockedGraph(period: 1024)
+      let (graph, clock) = try LiveGraph.clocked(period: 1024)
       // The frame clock misses periods, too, on a busy machine: one of three takes has to be clean.
       var wrong = Int.max
       for _ in 0..<3 where wrong > 0 {
-        let path = try start(graph)
+        let path = try graph.startTake()
         sleep(1)
         graph.program.signal(SIGSTOP)
         sleep(3)
@@ -55,8 +33,8 @@ extension LiveTests {
         sleep(1)
         let stop = try graph.pinna("record", "stop")
         #expect(stop.status == 7 && stop.isOneSentence && stop.error.contains("are silence"), "\(stop)")
-        let document = try sidecar(path)
-        let raw = try microphones(path)
+        let document = try TakeFiles.sidecar(path)
+        let raw = try TakeFiles.microphones(path)
         let outputs = try AudioClip(path: path)
         #expect(document.frames == raw.frames && raw.frames == outputs.frames)
         let longest = try #require(document.gaps.max { $0.frames < $1.frames })
@@ -77,11 +55,11 @@ extension LiveTests {
 
     @Test("R11: jackd stopped for 3 s: nothing is inserted, and the sidecar knows how long it was")
     func serverStall() throws {
-      let (graph, clock) = try clockedGraph(period: 128)
+      let (graph, clock) = try LiveGraph.clocked(period: 128)
       var worst = Duration.seconds(60)
       var wrong = Int.max
       for _ in 0..<3 where wrong > 0 || worst > .milliseconds(10) {
-        let path = try start(graph)
+        let path = try graph.startTake()
         sleep(1)
         kill(graph.server.pid, SIGSTOP)
         let stopped = ContinuousClock.now
@@ -90,13 +68,13 @@ extension LiveTests {
         let gap = ContinuousClock.now - stopped
         sleep(1)
         _ = try graph.pinna("record", "stop")
-        let document = try sidecar(path)
+        let document = try TakeFiles.sidecar(path)
         #expect(document.gaps.allSatisfy { $0.frames < 4800 })
         // One on a quiet machine; the server itself may be kept waiting on others.
         let pause = try #require(document.pauses.max { $0.seconds < $1.seconds })
         let off = Duration.seconds(pause.seconds) - gap
         worst = min(worst, max(off, .zero - off))
-        wrong = min(wrong, try strangers(microphones(path).channels[0], document.gaps))
+        wrong = min(wrong, try strangers(TakeFiles.microphones(path).channels[0], document.gaps))
       }
       #expect(wrong == 0)
       #expect(worst <= Faults.patience(.milliseconds(10)), "\(worst)")

@@ -26,12 +26,10 @@ import Testing
     preset: "p", device: "d", dataSource: "Back", polarPattern: "stereo", inputOrientation: "portrait",
     layout: nil, gainDB: 0, muted: false, microphones: ["a", "b", "c"], latencyFrames: 0)
 
-  func writer(raw: Bool = true, _ encoding: SampleEncoding = .float32) throws
-    -> TakeWriter
-  {
+  func writer(_ change: (inout TakeOptions) -> Void = { _ in }) throws -> TakeWriter {
     var options = TakeOptions()
-    options.raw = raw
-    options.encoding = encoding
+    options.raw = true
+    change(&options)
     return try TakeWriter(
       folder: TakeFolder(path: TakeFolder.resolve(folder.path)),
       plan: TakePlan(
@@ -153,7 +151,7 @@ import Testing
     loud[1][80] = 1.5
     loud[0][90] = -2
     run = OfflineRun(run.engine, microphones: loud)
-    let result = try take(try writer(.pcm24), periods: 10)
+    let result = try take(try writer { $0.format = .pcm24 }, periods: 10)
     // Both in what came out and in what went in.
     #expect(result.sidecar.clippedSamples == 4)
     #expect(result.sidecar.silencedSamples == 1)
@@ -161,6 +159,114 @@ import Testing
     #expect(outputs.channels[1][80] > 0.999 && outputs.channels[0][90] == -1)
     #expect(microphones.channels[2][70] == 0)
     #expect(result.fault == nil)
+  }
+
+  @Test("goes on in another file where it is told to, without losing a frame", arguments: [1, 2])
+  mutating func split(minutes: Int) throws {
+    var stall = Timing()
+    // Three minutes and a half, in one piece.
+    stall.skippedFrames = 210 * 48_000
+    let result = try take(try writer { $0.splitMinutes = minutes }, periods: 20, timing: [10: stall])
+    let document = try sidecar(result)
+    let length = 20 * Self.period + 210 * 48_000
+    let stretch = minutes * 60 * 48_000
+    #expect(result.frames == length && document.files.count == (length + stretch - 1) / stretch)
+    var end = 0
+    for (n, files) in document.files.enumerated() {
+      #expect(files.frame == end && files.frames == min(stretch, length - end))
+      end += files.frames
+      for name in [files.outputs, try #require(files.microphones)] {
+        #expect(name.contains(n == 0 ? "-1" : "-1_\(n + 1)"))
+        #expect(try AudioFileReader(path: folder.path + "/" + name).frames == files.frames)
+      }
+    }
+    #expect(
+      try FileManager.default.contentsOfDirectory(atPath: folder.path).count == 2 * document.files.count + 1)
+    let last = try AudioClip(path: folder.path + "/" + (try #require(document.files.last?.microphones)))
+    let tail = sound.map { Array($0[10 * Self.period..<20 * Self.period]) }
+    for (channel, expected) in zip(last.channels, tail) {
+      #expect(channel.suffix(10 * Self.period).elementsEqual(expected))
+    }
+  }
+
+  @Test("becomes FLAC or Opus at its end, where those can hold it; otherwise WAV stays, and that is said")
+  mutating func compressed() throws {
+    for _ in 0..<150 { run.process(Self.period) }
+    let lossless = try take(try writer { $0.format = .flac }, periods: 20)
+    let start = 140 * Self.period
+    #expect(lossless.path.hasSuffix(".flac") && lossless.sidecar.notes.isEmpty && lossless.fault == nil)
+    let clip = try AudioClip(path: lossless.path.replacing(".flac", with: "-microphones.flac"))
+    for (channel, source) in zip(clip.channels, sound) {
+      #expect(
+        channel == source[start..<start + 30 * Self.period].map { ($0 * 8_388_608).rounded() / 8_388_608 })
+    }
+    let lossy = try take(try writer { $0.format = .opus }, periods: 20)
+    #expect(lossy.path.hasSuffix(".opus") && lossy.sidecar.notes.isEmpty)
+    #expect(try AudioClip(path: lossy.path).frames == lossy.frames)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).count == 6)
+
+    let engine = Engine(microphones: 9, taps: 1, sampleRate: 44100)
+    engine.prepare(period: Self.period)
+    var other = OfflineRun(engine, microphones: [[Float]](repeating: sound[0], count: 9))
+    let setup = TakeSetup(
+      preset: "nine", device: "d", dataSource: "Back", polarPattern: "stereo", inputOrientation: "portrait",
+      layout: nil, gainDB: 0, muted: false, microphones: (0..<9).map { "m\($0)" }, latencyFrames: 0)
+    for (format, expected) in [(TakeFormat.flac, 1), (.opus, 2)] {
+      var options = TakeOptions()
+      options.raw = true
+      options.format = format
+      let writer = try TakeWriter(
+        folder: TakeFolder(path: TakeFolder.resolve(folder.path)),
+        plan: TakePlan(outputs: 2, sampleRate: 44100, options: options, setup: setup, preRoll: engine.preRoll)
+      )
+      _ = try engine.beginTake(into: writer.ring)
+      other.process(Self.period)
+      _ = try engine.endTake()
+      other.process(Self.period)
+      let result = writer.finish()
+      #expect(result.sidecar.notes.count == expected && result.fault == nil)
+      #expect(result.sidecar.notes.allSatisfy { $0.contains("stays WAV") })
+      for name in [result.sidecar.files[0].outputs, try #require(result.sidecar.files[0].microphones)] {
+        #expect(try AudioClip(path: folder.path + "/" + name).frames == Self.period)
+      }
+    }
+  }
+
+  @Test(
+    "R6: that was cut off is finished by repair with all frames on disk, in step, once; one in use is left alone"
+  )
+  mutating func repair() throws {
+    let writer = try writer()
+    _ = try run.engine.beginTake(into: writer.ring)
+    for _ in 0..<100 { run.process(Self.period) }
+    // On disk, and no header says so yet.
+    while writer.frames < 100 * Self.period { usleep(1000) }
+    #expect(TakeFolder(path: folder.path).repair().isEmpty)
+    #expect(TakeFolder(path: folder.path).takes().map(\.state) == [.recording])
+    let copy = try TemporaryFolder()
+    for name in try FileManager.default.contentsOfDirectory(atPath: folder.path) {
+      try FileManager.default.copyItem(atPath: "\(folder.path)/\(name)", toPath: "\(copy.path)/\(name)")
+    }
+    // The microphones' file lost its end, in the middle of a frame.
+    let name = URL(filePath: writer.path).lastPathComponent
+    let raw = copy.path + "/" + name.replacing(".wav", with: "-microphones.wav")
+    let size = try #require(try FileManager.default.attributesOfItem(atPath: raw + ".part")[.size] as? Int)
+    truncate(raw + ".part", off_t(size - 12 * 1000 - 5))
+    let cut = TakeFolder(path: copy.path)
+    #expect(cut.takes().map(\.state) == [.cut])
+    let frames = 100 * Self.period - 1001
+    let repaired = cut.repair()
+    #expect(repaired.map(\.fault) == [nil] && repaired.map(\.frames) == [frames])
+    #expect(try differences(AudioClip(path: raw), sound, 0..<frames) == 0)
+    #expect(try differences(AudioClip(path: copy.path + "/" + name), [run.left, run.right], 0..<frames) == 0)
+    let listed = cut.takes()
+    #expect(listed.map(\.state) == [.repaired] && listed.map(\.frames) == [frames])
+    #expect(
+      try FileManager.default.contentsOfDirectory(atPath: copy.path).allSatisfy { !$0.hasSuffix(".part") })
+    #expect(cut.repair().isEmpty)
+    _ = try run.engine.endTake()
+    run.process(Self.period)
+    #expect(writer.finish().fault == nil)
   }
 
   @Test("R19: goes through no symbolic link, no .., and into nothing that is no folder; overwrites nothing")

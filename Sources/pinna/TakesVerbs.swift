@@ -1,0 +1,80 @@
+import Control
+import Foundation
+import Recording
+
+extension Verb {
+  private static let folderOption = Option(
+    "--dir", "DIR", "folder of the takes (default: pinna in the music folder)")
+
+  private static func folder(_ arguments: Arguments) throws -> TakeFolder {
+    guard let typed = arguments["--dir"] else { return TakeFolder(path: nil) }
+    let path = try OutputPath.withoutLinks(typed)
+    try InputPath.checkFolder(path)
+    return TakeFolder(path: path)
+  }
+
+  static let takesList = Verb(
+    name: "takes list", summary: "the takes that there are, oldest first",
+    options: [folderOption, jsonOption]
+  ) { arguments in
+    let folder = try folder(arguments)
+    let takes = folder.takes()
+    if arguments.isJSON {
+      print(json(["folder": AnyTakes.folder(folder.path), "takes": .takes(takes)]))
+    } else if takes.isEmpty {
+      print("no takes in \(folder.path)")
+    }
+    if !arguments.isJSON { for take in takes { print(take.line) } }
+    return .done
+  }
+
+  static let takesRepair = Verb(
+    name: "takes repair", summary: "finish the takes that a crash or a power cut left",
+    options: [folderOption, jsonOption]
+  ) { arguments in
+    let folder = try folder(arguments)
+    let takes = folder.repair()
+    if arguments.isJSON {
+      print(json(["folder": AnyTakes.folder(folder.path), "repaired": .repaired(takes)]))
+    } else if takes.isEmpty {
+      print("nothing to repair in \(folder.path)")
+    }
+    for take in takes {
+      if let fault = take.fault {
+        Tool.complain("\(take.path) could not be repaired: \(fault)")
+      } else if !arguments.isJSON {
+        print("\(take.path): \(take.frames) frames")
+      }
+    }
+    return takes.allSatisfy { $0.fault == nil } ? .done : .failed
+  }
+}
+
+/// What the two verbs print as one document.
+private enum AnyTakes: Encodable {
+  case folder(String)
+  case takes([ListedTake])
+  case repaired([RepairedTake])
+
+  func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    switch self {
+    case .folder(let path): try container.encode(path)
+    case .takes(let takes): try container.encode(takes)
+    case .repaired(let takes): try container.encode(takes)
+    }
+  }
+}
+
+extension ListedTake {
+  fileprivate var line: String {
+    let time = String(
+      format: "%d:%02d:%04.1f", Int(seconds) / 3600, Int(seconds) / 60 % 60,
+      seconds.truncatingRemainder(dividingBy: 60))
+    var notes = [state.rawValue, "\(channels) channel(s)"]
+    if microphones { notes.append("and microphones") }
+    if files > 1 { notes.append("in \(files) files") }
+    let lacks = missing.isEmpty ? "" : "; missing: " + missing.joined(separator: "; ")
+    return "\(path)  \(time)  \(notes.joined(separator: ", "))\(lacks)"
+  }
+}

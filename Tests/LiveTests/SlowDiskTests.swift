@@ -1,0 +1,89 @@
+import AudioFiles
+import Foundation
+import LiveSupport
+import Recording
+import TestSupport
+import Testing
+
+extension LiveTests {
+  @Suite("A slow disk") struct SlowDiskTests {
+    /// Stands before the C library in one process, and keeps the next write to a take waiting for the seconds in a
+    /// file: what a disk does that spins up, or a network that is gone.
+    static let source = """
+      #define _GNU_SOURCE
+      #include <dlfcn.h>
+      #include <fcntl.h>
+      #include <stdio.h>
+      #include <stdlib.h>
+      #include <string.h>
+      #include <sys/syscall.h>
+      #include <unistd.h>
+      ssize_t write(int file, const void *bytes, size_t count) {
+        char link[64], path[4096] = {0};
+        snprintf(link, sizeof link, "/proc/self/fd/%d", file);
+        if (readlink(link, path, sizeof path - 1) > 0 && strstr(path, ".wav.part")) {
+          int order = open(getenv("PINNA_DELAY_FILE"), O_RDWR | O_CLOEXEC);
+          char text[32] = {0};
+          if (order >= 0) {
+            int seconds = read(order, text, sizeof text - 1) > 0 ? atoi(text) : 0;
+            if (seconds > 0 && ftruncate(order, 0) == 0) sleep(seconds);
+            close(order);
+          }
+        }
+        return syscall(SYS_write, file, bytes, count);
+      }
+      """
+
+    @Test(
+      "R9: nothing is lost while the ring holds 8 s; beyond, silence of the right length stands in its place, counted",
+      .enabled(if: ClockTests.compiler != nil, "there is no C compiler for the disk that is slow"),
+      arguments: Faults.areHeavy ? [5, 12] : [5])
+    func slow(seconds: Int) throws {
+      let home = try PinnaHome()
+      let code = try home.folder.write(Self.source, to: "disk.c")
+      let library = home.folder.path + "/disk.so"
+      let built = try Program.run(
+        ClockTests.compiler!, ["-shared", "-fPIC", "-fno-builtin", "-o", library, code])
+      try #require(built.status == 0, "\(built)")
+      try home.folder.write("0", to: "delay")
+      let graph = try LiveGraph(
+        preset: "phone5", period: 1024, home: home,
+        environment: ["LD_PRELOAD": library, "PINNA_DELAY_FILE": home.folder.path + "/delay"])
+      let clock = try FrameClock(server: graph.server.name)
+      try clock.connect(to: "pinna:" + graph.microphones()[0])
+      usleep(100_000)
+      let path = try graph.startTake()
+      sleep(1)
+      try home.folder.write("\(seconds)", to: "delay")
+      sleep(UInt32(seconds) + 2)
+      #expect(
+        try String(contentsOfFile: home.folder.path + "/delay", encoding: .utf8).isEmpty, "no write was slow")
+      let stop = try graph.pinna("record", "stop")
+      let document = try TakeFiles.sidecar(path)
+      let lost = document.gaps.filter { $0.cause == .disk }.reduce(0) { $0 + $1.frames }
+      let raw = try TakeFiles.microphones(path).channels[0]
+      #expect(raw.count == document.frames)
+      // Every frame in its place, however long the silence before it.
+      let first = try #require(FrameClock.time(raw[0]))
+      var isGap = [Bool](repeating: false, count: raw.count)
+      for gap in document.gaps { for n in gap.frame..<gap.frame + gap.frames { isGap[n] = true } }
+      let wrong = raw.indices.count { n in
+        FrameClock.time(raw[n]) != (isGap[n] ? nil : (first + n) & 0x7F_FFFF)
+      }
+      // The frame clock misses periods, too, on a busy machine.
+      #expect(wrong <= raw.count / 100 && wrong % 1024 == 0, "\(wrong)")
+      #expect(raw.last { $0 != 0 }.flatMap(FrameClock.time).map { ($0 - first) & 0x7F_FFFF } == raw.count - 1)
+      if seconds < 8 {
+        #expect(lost == 0)
+      } else {
+        #expect(stop.status == 7 && stop.error.contains("the disk could not keep up"), "\(stop)")
+        #expect(lost > 48_000 && lost < (seconds - 7) * 48_000)
+      }
+      Faults.report(
+        "R9", done: "disk slow for \(seconds) s during a take: frames lost, all others in their place",
+        measured: "\(lost)", limit: seconds < 8 ? "0" : "some, counted",
+        kept: (lost == 0) == (seconds < 8) && wrong % 1024 == 0)
+      withExtendedLifetime(clock) {}
+    }
+  }
+}

@@ -1,0 +1,49 @@
+import AudioFiles
+import Foundation
+import Recording
+import TestSupport
+
+/// What lies beside a take.
+public enum TakeFiles {
+  public static func microphones(_ path: String) throws -> AudioClip {
+    try AudioClip(path: path.replacing(".wav", with: "-microphones.wav"))
+  }
+
+  public static func sidecar(_ path: String) throws -> Sidecar {
+    try Sidecar.read(path.replacing(".wav", with: ".json"))
+  }
+
+  /// Readers that are there and forgive nothing.
+  public static let strictReaders: [(path: String, options: [String])] = [
+    ("/usr/bin/soxi", []), ("/usr/bin/ffprobe", ["-v", "error", "-show_streams"]),
+  ].filter { access($0.0, X_OK) == 0 }
+
+  /// What strict readers find wrong with a WAV file, whatever its name ends in.
+  public static func complaints(_ path: String) throws -> [String] {
+    let folder = try TemporaryFolder()
+    let link = folder.path + "/take.wav"
+    try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: path)
+    return try strictReaders.compactMap { reader, options in
+      let outcome = try Program.run(reader, options + [link])
+      return outcome.status == 0 && outcome.error.isEmpty ? nil : "\(reader): \(outcome)"
+    }
+  }
+}
+
+extension LiveGraph {
+  /// A take with its microphones.
+  public func startTake(_ more: String...) throws -> String {
+    let outcome = try home.pinna(["record", "start", "--raw", "--json"] + more)
+    guard let path = try outcome.json()["take"] as? String else { throw SupportError("\(outcome)") }
+    return path
+  }
+
+  /// A graph whose first microphone hears the server's frame time.
+  public static func clocked(period: Int) throws -> (LiveGraph, FrameClock) {
+    let graph = try LiveGraph(preset: "phone5", period: period)
+    let clock = try FrameClock(server: graph.server.name)
+    try clock.connect(to: "pinna:" + graph.microphones()[0])
+    usleep(100_000)
+    return (graph, clock)
+  }
+}
