@@ -15,9 +15,14 @@ public final class ControlSocket {
   private static let unsentLimit = 64
 
   /// The address of a sender, to answer to.
-  public struct Sender: Sendable {
+  public struct Sender: Sendable, Equatable {
     fileprivate let address: sockaddr_un
     fileprivate let length: socklen_t
+
+    public static func == (a: Sender, b: Sender) -> Bool {
+      withUnsafeBytes(of: a.address) { a in withUnsafeBytes(of: b.address) { $0.elementsEqual(a) } }
+        && a.length == b.length
+    }
   }
 
   public init(
@@ -98,11 +103,12 @@ public final class ControlSocket {
   /// ours hears nobody else, and is answered from ours.
   ///
   /// A sender whose queue is full (ten packets, as Linux comes) is tried again for a second, whenever requests are
-  /// looked for.
+  /// looked for; what is for the same sender waits behind it, so that answers come in their order.
   public func send(_ message: OSCMessage, to sender: Sender) {
     guard sender.length > MemoryLayout<sa_family_t>.size else { return }
     let packet = message.packet
-    guard !sendNow(packet, to: sender), unsent.count < Self.unsentLimit else { return }
+    let mustWait = unsent.contains { $0.sender == sender }
+    guard mustWait || !sendNow(packet, to: sender), unsent.count < Self.unsentLimit else { return }
     unsent.append((packet, sender, .now + .seconds(1)))
   }
 
@@ -110,7 +116,14 @@ public final class ControlSocket {
   private func retry() {
     guard !unsent.isEmpty else { return }
     let now = ContinuousClock.now
-    unsent.removeAll { sendNow($0.packet, to: $0.sender) || now > $0.deadline }
+    var full: [Sender] = []
+    unsent.removeAll { answer in
+      if now > answer.deadline { return true }
+      if full.contains(answer.sender) { return false }
+      if sendNow(answer.packet, to: answer.sender) { return true }
+      full.append(answer.sender)
+      return false
+    }
   }
 
   /// False where the sender's queue is full.

@@ -84,6 +84,28 @@ extension LiveTests {
       withExtendedLifetime(deaf) {}
     }
 
+    @Test("answers a sender that is slow to read in the order of its questions")
+    func order() throws {
+      let graph = try LiveGraph(preset: "phone5")
+      let sender = try graph.sender()
+      // More than its queue holds are answered before it reads; the rest are asked while it does.
+      for n in 0..<30 { sender.send("/pinna/question/\(n)") }
+      usleep(100_000)
+      var heard: [Int] = []
+      for n in 30..<60 {
+        sender.send("/pinna/question/\(n)")
+        if let reply = sender.reply(seconds: 1) { heard.append(question(reply)) }
+      }
+      while heard.count < 60, let reply = sender.reply(seconds: 1) { heard.append(question(reply)) }
+      #expect(heard == Array(0..<60))
+    }
+
+    /// The number in: unknown method "/pinna/question/7"; use one of: …
+    func question(_ reply: ControlSender.Reply) -> Int {
+      reply.text.split(separator: "\"").first { $0.hasPrefix("/pinna/question/") }
+        .flatMap { Int($0.dropFirst("/pinna/question/".count)) } ?? -1
+    }
+
     @Test(
       "answers everyone who waits when Pinna is stopped",
       arguments: ["/pinna/record/stop", "/pinna/set/mute"])
