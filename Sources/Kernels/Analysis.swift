@@ -10,7 +10,7 @@ func analyse(_ c: UnsafeMutablePointer<pinna_convolver>, _ history: UnsafePointe
   if age < 0 { return }
   let slot = c.pointee.newest &+ 1 == c.pointee.partitions ? 0 : c.pointee.newest &+ 1
   c.pointee.newest = slot
-  c.pointee.phase = (c.pointee.phase &+ 1) & 3
+  c.pointee.phase = (c.pointee.phase &+ 1) & 1
   let nyquist = vectors(c.pointee.nyquist) + slot &* c.pointee.edges
   let unit = c.pointee.unit / laneCount()
   let spectra = vectors(c.pointee.spectra) + slot &* 2 &* c.pointee.groups
@@ -31,10 +31,10 @@ func analyse(_ c: UnsafeMutablePointer<pinna_convolver>, _ history: UnsafePointe
       microphone &+= 2
     }
   }
-  if c.pointee.ahead != 0, slot < 3 { mirror(c, spectra, unit) }
+  if c.pointee.ahead != 0, slot == 0 { mirror(c, spectra, unit) }
 }
 
-/// The first three slots stand behind the last one as well, so that four periods in a row always do.
+/// The first slot stands behind the last one as well, so that two periods in a row always do.
 @_noLocks @_noAllocation
 private func mirror(_ c: UnsafeMutablePointer<pinna_convolver>, _ spectra: Vectors, _ unit: Int) {
   let count = 2 &* c.pointee.groups

@@ -3,15 +3,12 @@
 #if LANES_16
   typealias Lanes = SIMD16<Float>
   typealias Bits = SIMD16<UInt32>
-  typealias Twos = SIMD8<UInt64>
 #elseif LANES_8
   typealias Lanes = SIMD8<Float>
   typealias Bits = SIMD8<UInt32>
-  typealias Twos = SIMD4<UInt64>
 #else
   typealias Lanes = SIMD4<Float>
   typealias Bits = SIMD4<UInt32>
-  typealias Twos = SIMD2<UInt64>
 #endif
 typealias Four = SIMD4<Float>
 typealias Vectors = UnsafeMutablePointer<Lanes>
@@ -105,36 +102,6 @@ func four(_ v: Lanes) -> Four {
   #else
     return v
   #endif
-}
-
-// Sums over lanes without naming a lane: what is put together element by element, the compiler computes so, too.
-
-/// a1 a0 a3 a2 …
-@_noLocks @_noAllocation @inline(__always)
-func exchanged(_ a: Lanes) -> Lanes {
-  let twos = unsafeBitCast(a, to: Twos.self)
-  return unsafeBitCast(twos &<< 32 | twos &>> 32, to: Lanes.self)
-}
-
-/// a0 + a1, b0 + b1, a2 + a3, …
-@_noLocks @_noAllocation @inline(__always)
-func fold(_ a: Lanes, _ b: Lanes) -> Lanes {
-  let odd = unsafeBitCast(Twos(repeating: 0xFFFF_FFFF_0000_0000), to: Bits.self)
-  return choice(a, exchanged(b), where: odd) + choice(exchanged(a), b, where: odd)
-}
-
-@_noLocks @_noAllocation @inline(__always)
-func choice(_ a: Lanes, _ b: Lanes, where bits: Bits) -> Lanes {
-  let (x, y) = (unsafeBitCast(a, to: Bits.self), unsafeBitCast(b, to: Bits.self))
-  return unsafeBitCast(x & ~bits | y & bits, to: Lanes.self)
-}
-
-/// The sums of all lanes of four vectors.
-@_noLocks @_noAllocation @inline(__always)
-func totals(_ a: Lanes, _ b: Lanes, _ c: Lanes, _ d: Lanes) -> Four {
-  let ab = unsafeBitCast(four(fold(a, b)), to: (SIMD2<Float>, SIMD2<Float>).self)
-  let cd = unsafeBitCast(four(fold(c, d)), to: (SIMD2<Float>, SIMD2<Float>).self)
-  return unsafeBitCast((ab.0 + ab.1, cd.0 + cd.1), to: Four.self)
 }
 
 @_noLocks @_noAllocation @inline(__always)

@@ -31,15 +31,6 @@ struct Sums {
     i3 += s.i3
   }
 
-  /// One period each, ahead by 0, 1, 2, 3, of one unit and output.
-  @_noLocks @_noAllocation @inline(__always)
-  mutating func addAhead(_ x: UnsafePointer<Lanes>, _ slot: Int, _ hr: Lanes, _ hi: Lanes) {
-    add0(x[0], x[1], hr, hi)
-    add1(x[slot], x[slot &+ 1], hr, hi)
-    add2(x[2 &* slot], x[2 &* slot &+ 1], hr, hi)
-    add3(x[3 &* slot], x[3 &* slot &+ 1], hr, hi)
-  }
-
   @_noLocks @_noAllocation @inline(__always)
   mutating func add0(_ xr: Lanes, _ xi: Lanes, _ hr: Lanes, _ hi: Lanes) {
     r0 = minus(plus(r0, xr, hr), xi, hi)
@@ -59,6 +50,23 @@ struct Sums {
   mutating func add3(_ xr: Lanes, _ xi: Lanes, _ hr: Lanes, _ hi: Lanes) {
     r3 = minus(plus(r3, xr, hr), xi, hi)
     i3 = plus(plus(i3, xr, hi), xi, hr)
+  }
+}
+
+extension Sums {
+  /// `count` vectors of spectra × filters of two neighbouring units and both outputs.
+  @_noLocks @_noAllocation @inline(__always)
+  mutating func addPair(_ w: Walk, _ x: UnsafePointer<Lanes>, _ h: UnsafePointer<Lanes>, _ count: Int) {
+    let right = h + w.filterOutput
+    let (y, next, nextRight) = (x + w.unit, h + w.filterUnit, right + w.filterUnit)
+    var n = 0
+    while n < count {
+      add0(x[n], x[n &+ 1], h[n], h[n &+ 1])
+      add1(x[n], x[n &+ 1], right[n], right[n &+ 1])
+      add2(y[n], y[n &+ 1], next[n], next[n &+ 1])
+      add3(y[n], y[n &+ 1], nextRight[n], nextRight[n &+ 1])
+      n &+= 2
+    }
   }
 }
 
@@ -98,16 +106,14 @@ struct Walk {
   func next(_ left: Int) -> Int { left > chunk ? (left &- 1) % chunk &+ 1 : left }
 }
 
-/// The last `count` partitions of two neighbouring units and both outputs, added to `start`.
+/// All partitions of two neighbouring units and both outputs.
 /// Order of the sums: unit 0 left, unit 0 right, unit 1 left, unit 1 right.
 @_noLocks @_noAllocation @inline(__always)
-func straight(
-  _ w: Walk, _ spectra: UnsafePointer<Lanes>, _ filters: UnsafePointer<Lanes>, _ count: Int, _ start: Sums
-) -> Sums {
-  var sums = start
+func straight(_ w: Walk, _ spectra: UnsafePointer<Lanes>, _ filters: UnsafePointer<Lanes>) -> Sums {
+  var sums = Sums()
   var total = Sums()
-  var left = count
-  var h = filters + (w.partitions &- count) &* w.slot
+  var left = w.partitions
+  var h = filters
   while true {
     let size = w.next(left)
     var age = left &- 1
@@ -115,17 +121,8 @@ func straight(
     while age >= left {
       let at = w.slot(age: age)
       let run = min(age &- left &+ 1, w.partitions &- at)
-      var x = spectra + at &* w.slot
-      let end = h + run &* w.slot
-      while h < end {
-        let (xr, xi, yr, yi) = (x[0], x[1], x[w.unit], x[w.unit &+ 1])
-        sums.add0(xr, xi, h[0], h[1])
-        sums.add1(xr, xi, h[w.filterOutput], h[w.filterOutput &+ 1])
-        sums.add2(yr, yi, h[w.filterUnit], h[w.filterUnit &+ 1])
-        sums.add3(yr, yi, h[w.filterOutput &+ w.filterUnit], h[w.filterOutput &+ w.filterUnit &+ 1])
-        x += 2
-        h += 2
-      }
+      sums.addPair(w, spectra + at &* w.slot, h, run &* w.slot)
+      h += run &* w.slot
       age &-= run
     }
     if left == 0 { return sums }
@@ -134,7 +131,8 @@ func straight(
   }
 }
 
-/// One unit and one output: this period's sum and what is known of the next three, in `Sums` 0 to 3.
+/// One unit: this period's sums and what is known of the next period's.
+/// Order of the sums: left now, left next, right now, right next.
 @_noLocks @_noAllocation @inline(__always)
 func ahead(_ w: Walk, _ spectra: UnsafePointer<Lanes>, _ filters: UnsafePointer<Lanes>) -> Sums {
   var sums = Sums()
@@ -145,14 +143,18 @@ func ahead(_ w: Walk, _ spectra: UnsafePointer<Lanes>, _ filters: UnsafePointer<
     let size = w.next(left)
     var age = left &- 1
     left &-= size
-    let last = max(left, 3)
+    let last = max(left, 1)
     while age >= last {
       let at = w.slot(age: age)
       let run = min(age &- last &+ 1, w.partitions &- at)
       var x = spectra + at &* w.slot
       let end = h + run &* w.slot
       while h < end {
-        sums.addAhead(x, w.slot, h[0], h[1])
+        let (lr, li, rr, ri) = (h[0], h[1], h[w.filterOutput], h[w.filterOutput &+ 1])
+        sums.add0(x[0], x[1], lr, li)
+        sums.add2(x[0], x[1], rr, ri)
+        sums.add1(x[w.slot], x[w.slot &+ 1], lr, li)
+        sums.add3(x[w.slot], x[w.slot &+ 1], rr, ri)
         x += 2
         h += 2
       }
@@ -162,28 +164,11 @@ func ahead(_ w: Walk, _ spectra: UnsafePointer<Lanes>, _ filters: UnsafePointer<
     total.add(sums)
     sums = left == w.chunk ? total : Sums()
   }
-  // What the three newest partitions make of the three newest periods.
-  var x = spectra + w.slot(age: 2) &* w.slot
-  var end = h + w.slot
+  var x = spectra + w.newest &* w.slot
+  let end = h + w.slot
   while h < end {
     sums.add0(x[0], x[1], h[0], h[1])
-    sums.add1(x[w.slot], x[w.slot &+ 1], h[0], h[1])
-    sums.add2(x[2 &* w.slot], x[2 &* w.slot &+ 1], h[0], h[1])
-    x += 2
-    h += 2
-  }
-  x = spectra + w.slot(age: 1) &* w.slot
-  end = h + w.slot
-  while h < end {
-    sums.add0(x[0], x[1], h[0], h[1])
-    sums.add1(x[w.slot], x[w.slot &+ 1], h[0], h[1])
-    x += 2
-    h += 2
-  }
-  x = spectra + w.newest &* w.slot
-  end = h + w.slot
-  while h < end {
-    sums.add0(x[0], x[1], h[0], h[1])
+    sums.add2(x[0], x[1], h[w.filterOutput], h[w.filterOutput &+ 1])
     x += 2
     h += 2
   }

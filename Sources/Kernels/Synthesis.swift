@@ -2,9 +2,9 @@ import CRealtime
 
 /// This period's outputs of `count` voices.
 ///
-/// Where products are formed ahead, units take turns: each forms this period's sum and the known part of the next
-/// three every fourth period, and completes one of them in the periods between. A voice that has just begun goes
-/// over to that within sixteen periods, a sixteenth of its units at a time.
+/// Where products are formed ahead, the two halves of the units take turns: one forms this period's sums and the known
+/// part of the next, the other completes what it formed the period before. A voice that has just begun goes over to that
+/// within sixteen periods.
 @_noLocks @_noAllocation
 func synthesise(
   _ c: UnsafeMutablePointer<pinna_convolver>, _ voices: UnsafeMutablePointer<pinna_voice>, _ count: Int
@@ -27,18 +27,18 @@ private func play(_ c: UnsafeMutablePointer<pinna_convolver>, _ voice: UnsafeMut
       u &+= 2
     }
   } else {
-    let share = units / 4
-    let steps = min(4, share / 2)
+    let share = units / 2
+    let steps = min(8, share / 2)
     var turn = 0
-    while turn < 4 {
-      // Periods since this share last had its turn.
-      let since = (c.pointee.phase &+ turn) & 3
-      let ready = voice.pointee.age < since ? 0 : min(steps, (voice.pointee.age &- since) / 4 &+ 1)
+    while turn < 2 {
+      // Periods since this half last had its turn.
+      let since = (c.pointee.phase &+ turn) & 1
+      let ready = voice.pointee.age < since ? 0 : min(steps, (voice.pointee.age &- since) / 2 &+ 1)
       let first = turn &* share
       let border = first &+ (ready == steps ? share : ready &* (share / steps / 2 &* 2))
       var u = first
       while u < border {
-        if since == 0 { formAhead(c, w, voice, u) } else { complete(c, w, voice, u, since) }
+        if since == 0 { formAhead(c, w, voice, u) } else { complete(c, w, voice, u) }
         u &+= 2
       }
       while u < first &+ share {
@@ -49,7 +49,6 @@ private func play(_ c: UnsafeMutablePointer<pinna_convolver>, _ voice: UnsafeMut
     }
     voice.pointee.age &+= 1
   }
-  if c.pointee.across != 0 { order(c) }
   nyquist(c, voice)
   invert(c, voice)
 }
@@ -61,48 +60,38 @@ private func finish(
 ) {
   let x = UnsafePointer(vectors(c.pointee.spectra) + u &* w.unit)
   let h = vectors(voice.pointee.bins) + u &* w.filterUnit
-  place(c, u, straight(w, x, h, w.partitions, Sums()))
+  place(c, u, straight(w, x, h))
 }
 
 @_noLocks @_noAllocation
 private func complete(
-  _ c: UnsafeMutablePointer<pinna_convolver>, _ w: Walk, _ voice: UnsafeMutablePointer<pinna_voice>, _ u: Int,
-  _ since: Int
+  _ c: UnsafeMutablePointer<pinna_convolver>, _ w: Walk, _ voice: UnsafeMutablePointer<pinna_voice>, _ u: Int
 ) {
-  let x = UnsafePointer(vectors(c.pointee.spectra) + u &* w.unit)
-  let h = vectors(voice.pointee.bins) + u &* w.filterUnit
-  let known = vectors(voice.pointee.sums) + (u &* 12 &+ (since &- 1) &* 2)
-  var start = Sums()
-  (start.r0, start.i0, start.r1, start.i1) = (known[0], known[1], known[6], known[7])
-  (start.r2, start.i2, start.r3, start.i3) = (known[12], known[13], known[18], known[19])
-  place(c, u, straight(w, x, h, since, start))
+  let x = UnsafePointer(vectors(c.pointee.spectra) + (u &* w.unit &+ w.newest &* w.slot))
+  let h = vectors(voice.pointee.bins) + ((u &+ 1) &* w.filterUnit &- w.slot)
+  let known = vectors(voice.pointee.sums) + u &* 4
+  var sums = Sums()
+  (sums.r0, sums.i0, sums.r1, sums.i1) = (known[0], known[1], known[2], known[3])
+  (sums.r2, sums.i2, sums.r3, sums.i3) = (known[4], known[5], known[6], known[7])
+  sums.addPair(w, x, h, w.slot)
+  place(c, u, sums)
 }
 
 @_noLocks @_noAllocation
 private func formAhead(
   _ c: UnsafeMutablePointer<pinna_convolver>, _ w: Walk, _ voice: UnsafeMutablePointer<pinna_voice>, _ u: Int
 ) {
-  var now = Sums()
-  (now.r0, now.i0) = formAhead(c, w, voice, u, 0)
-  (now.r1, now.i1) = formAhead(c, w, voice, u, 1)
-  (now.r2, now.i2) = formAhead(c, w, voice, u &+ 1, 0)
-  (now.r3, now.i3) = formAhead(c, w, voice, u &+ 1, 1)
-  place(c, u, now)
-}
-
-@_noLocks @_noAllocation
-private func formAhead(
-  _ c: UnsafeMutablePointer<pinna_convolver>, _ w: Walk, _ voice: UnsafeMutablePointer<pinna_voice>, _ u: Int,
-  _ output: Int
-) -> (Lanes, Lanes) {
   let x = UnsafePointer(vectors(c.pointee.spectra) + u &* w.unit)
-  let h = vectors(voice.pointee.bins) + (output &* w.filterOutput &+ u &* w.filterUnit)
-  let sums = ahead(w, x, h)
-  let known = vectors(voice.pointee.sums) + (u &* 12 &+ output &* 6)
-  (known[0], known[1]) = (sums.r1, sums.i1)
-  (known[2], known[3]) = (sums.r2, sums.i2)
-  (known[4], known[5]) = (sums.r3, sums.i3)
-  return (sums.r0, sums.i0)
+  let h = vectors(voice.pointee.bins) + u &* w.filterUnit
+  let known = vectors(voice.pointee.sums) + u &* 4
+  let a = ahead(w, x, h)
+  (known[0], known[1], known[2], known[3]) = (a.r1, a.i1, a.r3, a.i3)
+  let b = ahead(w, x + w.unit, h + w.filterUnit)
+  (known[4], known[5], known[6], known[7]) = (b.r1, b.i1, b.r3, b.i3)
+  var now = Sums()
+  (now.r0, now.i0, now.r1, now.i1) = (a.r0, a.i0, a.r2, a.i2)
+  (now.r2, now.i2, now.r3, now.i3) = (b.r0, b.i0, b.r2, b.i2)
+  place(c, u, now)
 }
 
 // MARK: Left + j·right as one spectrum
@@ -117,30 +106,53 @@ private func place(_ c: UnsafeMutablePointer<pinna_convolver>, _ u: Int, _ s: Su
     spread(re, im, size, (u &+ 1) &* laneCount(), s.r2, s.i2, s.r3, s.i3)
     return
   }
-  // Sums over lanes, which are microphones; put in order when all are there.
-  let gathered = c.pointee.scratch + 4 &* u
-  storeFour(totals(s.r0 - s.i1, s.i0 + s.r1, s.r0 + s.i1, s.r1 - s.i0), gathered)
-  storeFour(totals(s.r2 - s.i3, s.i2 + s.r3, s.r2 + s.i3, s.r3 - s.i2), gathered + 4)
+  let gathered = vectors(c.pointee.gathered) + 4 &* (u & 3)
+  gathered[0] = s.r0 - s.i1
+  gathered[1] = s.i0 + s.r1
+  gathered[2] = s.r0 + s.i1
+  gathered[3] = s.r1 - s.i0
+  gathered[4] = s.r2 - s.i3
+  gathered[5] = s.i2 + s.r3
+  gathered[6] = s.r2 + s.i3
+  gathered[7] = s.r3 - s.i2
+  if u & 2 != 0 { addLanes(c, u &- 2) }
 }
 
-/// Gathered sums, four bins at a time: re and im of a bin, and of the one that mirrors it.
-@_noLocks @_noAllocation
-private func order(_ c: UnsafeMutablePointer<pinna_convolver>) {
+/// Sums over lanes, which are microphones, of four gathered bins from `k` on: re and im of each, and of the one that
+/// mirrors it. On its own, by way of memory: inlined, the compiler takes the vectors apart.
+@_noLocks @_noAllocation @inline(never)
+private func addLanes(_ c: UnsafeMutablePointer<pinna_convolver>, _ k: Int) {
   let (re, im) = (c.pointee.re!, c.pointee.im!)
-  let size = 2 &* c.pointee.half
-  var k = 0
-  while k < c.pointee.half {
-    let x = c.pointee.scratch + 4 &* k
-    let ac = zip4(loadFour(x), loadFour(x + 8))
-    let bd = zip4(loadFour(x + 4), loadFour(x + 12))
-    let low = zip4(ac.low, bd.low)
-    let high = zip4(ac.high, bd.high)
-    storeFour(low.low, re + k)
-    storeFour(low.high, im + k)
-    storeFour(backwards(high.low), re + (size &- k &- 3))
-    storeFour(backwards(high.high), im + (size &- k &- 3))
-    k &+= 4
-  }
+  let mirrored = 2 &* c.pointee.half &- k &- 3
+  let x = c.pointee.gathered!
+  storeFour(lanesAdded(x), re + k)
+  storeFour(lanesAdded(x + laneCount()), im + k)
+  storeFour(backwards(lanesAdded(x + 2 &* laneCount())), re + mirrored)
+  storeFour(backwards(lanesAdded(x + 3 &* laneCount())), im + mirrored)
+}
+
+/// One sum of each of four bins.
+@_noLocks @_noAllocation @inline(__always)
+private func lanesAdded(_ x: UnsafePointer<Float>) -> Four {
+  let bin = 4 &* laneCount()
+  let (a, b) = (quarters(x), quarters(x + bin))
+  let (c, d) = (quarters(x + 2 &* bin), quarters(x + 3 &* bin))
+  let ac = zip4(a, c)
+  let bd = zip4(b, d)
+  let low = zip4(ac.low, bd.low)
+  let high = zip4(ac.high, bd.high)
+  return (low.low + low.high) + (high.low + high.high)
+}
+
+@_noLocks @_noAllocation @inline(__always)
+private func quarters(_ x: UnsafePointer<Float>) -> Four {
+  #if LANES_16
+    return (loadFour(x) + loadFour(x + 4)) + (loadFour(x + 8) + loadFour(x + 12))
+  #elseif LANES_8
+    return loadFour(x) + loadFour(x + 4)
+  #else
+    return loadFour(x)
+  #endif
 }
 
 /// The same where neighbouring bins are in the lanes.

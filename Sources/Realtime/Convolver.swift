@@ -46,11 +46,12 @@ final class Convolver: @unchecked Sendable {
         unit: layout.unit, chunk: layout.chunk, ahead: layout.isAhead ? 1 : 0, newest: plan.partitions - 1,
         phase: 0, place: 0, window: layout.isAcross ? floats(layout.groups * size * lanes) : nil,
         spectra: floats(layout.units * layout.unit), nyquist: floats(plan.partitions * layout.edges * lanes),
-        re: work, im: work + size + 64, scratch: floats(2 * size), silence: floats(size), rows: tables.rows,
+        re: work, im: work + size + 64, scratch: floats(2 * size),
+        gathered: floats(16 * lanes), silence: floats(size), rows: tables.rows,
         lanes: tables.lanes))
     voices = .allocate(capacity: 2)
     for n in 0..<2 {
-      let sums = layout.isAhead ? floats(layout.units * 12 * lanes) : nil
+      let sums = layout.isAhead ? floats(layout.units * 4 * lanes) : nil
       (voices + n).initialize(
         to: pinna_voice(bins: nil, nyquist: nil, sums: sums, age: 0, left: nil, right: nil))
     }

@@ -57,11 +57,11 @@ struct Layout: Hashable, Sendable {
   var edges: Int { (plan.microphones + lanes - 1) / lanes }
   /// Partitions whose products are summed before they join the total: short chains round less.
   var chunk: Int { max(4, 64 / groups) }
-  /// Whether products are formed four periods at a time: filters are then read a quarter as often.
-  var isAhead: Bool { plan.partitions >= 8 && units >= 8 }
-  /// Floats from one unit of the spectra to the next: three more slots than partitions (see `mirror`), and an odd
+  /// Whether products are formed two periods at a time: filters are then read half as often.
+  var isAhead: Bool { plan.partitions >= 8 && units >= 4 }
+  /// Floats from one unit of the spectra to the next: one more slot than partitions (see `mirror`), and an odd
   /// number, since powers of two would fall on the same lines of the cache.
-  var unit: Int { ((plan.partitions + 3) | 1) * groups * 2 * lanes }
+  var unit: Int { ((plan.partitions + 1) | 1) * groups * 2 * lanes }
 
   /// Floats of a filter set.
   var filterFloats: Int { 2 * units * plan.partitions * groups * 2 * lanes + nyquistFloats }

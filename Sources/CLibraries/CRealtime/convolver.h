@@ -29,15 +29,16 @@ typedef struct {
   long edges;            // vectors that hold the Nyquist bin of all microphones
   long unit;             // floats from one unit of the spectra to the next
   long chunk;            // partitions summed before they join the total
-  long ahead;            // whether products are formed four periods at a time
+  long ahead;            // whether products are formed two periods at a time
   long newest;           // slot of the newest spectrum
-  long phase;            // periods so far, modulo 4
+  long phase;            // periods so far, modulo 2
   long place;            // frame of the window that comes next
   float *window;         // [group][frame modulo 2 half][lane]
   float *spectra;        // [unit][slot][group][re, im][lane]
   float *nyquist;        // [slot][edge][lane]
   float *re, *im;        // 2 half and a vector each
   float *scratch;        // 4 half
+  float *gathered;       // [bin modulo 4][re, im, mirrored re, im][lane], where vectors hold microphones
   float *silence;        // zeros, 2 half
   pinna_row_transform rows;
   pinna_lane_transform lanes;
@@ -47,7 +48,7 @@ typedef struct {
 typedef struct {
   const float *bins;     // [output][unit][partition, last first][group][re, im][lane]
   const float *nyquist;  // [output][partition, last first][edge][lane]
-  float *sums;           // [unit][output][1, 2, 3 periods ahead][re, im][lane]
+  float *sums;           // [unit][output][re, im][lane], of the next period
   long age;              // periods since it began
   float *left, *right;   // where it goes
 } pinna_voice;
