@@ -9,48 +9,58 @@ import CRealtime
 func synthesise(
   _ c: UnsafeMutablePointer<pinna_convolver>, _ voices: UnsafeMutablePointer<pinna_voice>, _ count: Int
 ) {
+  let w = Walk(c)
+  let share = c.pointee.ahead == 0 ? c.pointee.units : c.pointee.units / 2
+  // Few units at a time, so that the second voice finds their spectra at hand.
+  let step = min(4, share)
+  var first = 0
+  while first < c.pointee.units {
+    var voice = 0
+    while voice < count {
+      sum(c, w, voices + voice, first, step, share)
+      voice &+= 1
+    }
+    first &+= step
+  }
   var voice = 0
   while voice < count {
-    play(c, voices + voice)
+    (voices + voice).pointee.age &+= 1
+    nyquist(c, voices + voice)
+    invert(c, voices + voice)
     voice &+= 1
   }
 }
 
-@_noLocks @_noAllocation
-private func play(_ c: UnsafeMutablePointer<pinna_convolver>, _ voice: UnsafeMutablePointer<pinna_voice>) {
-  let w = Walk(c)
-  let units = c.pointee.units
-  if c.pointee.ahead == 0 {
-    var u = 0
-    while u < units {
+/// Sums of `step` units from `first` on.
+@_noLocks @_noAllocation @inline(__always)
+private func sum(
+  _ c: UnsafeMutablePointer<pinna_convolver>, _ w: Walk, _ voice: UnsafeMutablePointer<pinna_voice>,
+  _ first: Int,
+  _ step: Int, _ share: Int
+) {
+  // Periods since these units last had their turn.
+  let since = (c.pointee.phase &+ (first < share ? 0 : 1)) & 1
+  let isReady =
+    c.pointee.ahead != 0
+    && isReady(first < share ? first : first &- share, of: share, step, age: voice.pointee.age &- since)
+  var u = first
+  while u < first &+ step {
+    if !isReady {
       finish(c, w, voice, u)
-      u &+= 2
+    } else if since == 0 {
+      formAhead(c, w, voice, u)
+    } else {
+      complete(c, w, voice, u)
     }
-  } else {
-    let share = units / 2
-    let steps = min(8, share / 2)
-    var turn = 0
-    while turn < 2 {
-      // Periods since this half last had its turn.
-      let since = (c.pointee.phase &+ turn) & 1
-      let ready = voice.pointee.age < since ? 0 : min(steps, (voice.pointee.age &- since) / 2 &+ 1)
-      let first = turn &* share
-      let border = first &+ (ready == steps ? share : ready &* (share / steps / 2 &* 2))
-      var u = first
-      while u < border {
-        if since == 0 { formAhead(c, w, voice, u) } else { complete(c, w, voice, u) }
-        u &+= 2
-      }
-      while u < first &+ share {
-        finish(c, w, voice, u)
-        u &+= 2
-      }
-      turn &+= 1
-    }
-    voice.pointee.age &+= 1
+    u &+= 2
   }
-  nyquist(c, voice)
-  invert(c, voice)
+}
+
+/// Whether a voice that began `age` periods before its last turn forms these units' products ahead by then: a quarter of
+/// them more every other period.
+@_noLocks @_noAllocation @inline(__always)
+private func isReady(_ unit: Int, of share: Int, _ step: Int, age: Int) -> Bool {
+  age >= 0 && 4 &* unit < (age / 2 &+ 1) &* share
 }
 
 /// The whole sum of two units.
@@ -60,7 +70,7 @@ private func finish(
 ) {
   let x = UnsafePointer(vectors(c.pointee.spectra) + u &* w.unit)
   let h = vectors(voice.pointee.bins) + u &* w.filterUnit
-  place(c, u, straight(w, x, h))
+  place(c, voice, u, straight(w, x, h))
 }
 
 @_noLocks @_noAllocation
@@ -74,7 +84,7 @@ private func complete(
   (sums.r0, sums.i0, sums.r1, sums.i1) = (known[0], known[1], known[2], known[3])
   (sums.r2, sums.i2, sums.r3, sums.i3) = (known[4], known[5], known[6], known[7])
   sums.addPair(w, x, h, w.slot)
-  place(c, u, sums)
+  place(c, voice, u, sums)
 }
 
 @_noLocks @_noAllocation
@@ -91,16 +101,18 @@ private func formAhead(
   var now = Sums()
   (now.r0, now.i0, now.r1, now.i1) = (a.r0, a.i0, a.r2, a.i2)
   (now.r2, now.i2, now.r3, now.i3) = (b.r0, b.i0, b.r2, b.i2)
-  place(c, u, now)
+  place(c, voice, u, now)
 }
 
 // MARK: Left + j·right as one spectrum
 
 /// Puts finished sums of units `u` and `u + 1` where the inverse transform reads them.
 @_noLocks @_noAllocation @inline(__always)
-private func place(_ c: UnsafeMutablePointer<pinna_convolver>, _ u: Int, _ s: Sums) {
+private func place(
+  _ c: UnsafeMutablePointer<pinna_convolver>, _ voice: UnsafeMutablePointer<pinna_voice>, _ u: Int, _ s: Sums
+) {
   if c.pointee.across == 0 {
-    let (re, im) = (c.pointee.re!, c.pointee.im!)
+    let (re, im) = (voice.pointee.re!, voice.pointee.im!)
     let size = 2 &* c.pointee.half
     spread(re, im, size, u &* laneCount(), s.r0, s.i0, s.r1, s.i1)
     spread(re, im, size, (u &+ 1) &* laneCount(), s.r2, s.i2, s.r3, s.i3)
@@ -115,14 +127,16 @@ private func place(_ c: UnsafeMutablePointer<pinna_convolver>, _ u: Int, _ s: Su
   gathered[5] = s.i2 + s.r3
   gathered[6] = s.r2 + s.i3
   gathered[7] = s.r3 - s.i2
-  if u & 2 != 0 { addLanes(c, u &- 2) }
+  if u & 2 != 0 { addLanes(c, voice, u &- 2) }
 }
 
 /// Sums over lanes, which are microphones, of four gathered bins from `k` on: re and im of each, and of the one that
 /// mirrors it. On its own, by way of memory: inlined, the compiler takes the vectors apart.
 @_noLocks @_noAllocation @inline(never)
-private func addLanes(_ c: UnsafeMutablePointer<pinna_convolver>, _ k: Int) {
-  let (re, im) = (c.pointee.re!, c.pointee.im!)
+private func addLanes(
+  _ c: UnsafeMutablePointer<pinna_convolver>, _ voice: UnsafeMutablePointer<pinna_voice>, _ k: Int
+) {
+  let (re, im) = (voice.pointee.re!, voice.pointee.im!)
   let mirrored = 2 &* c.pointee.half &- k &- 3
   let x = c.pointee.gathered!
   storeFour(lanesAdded(x), re + k)
@@ -194,13 +208,13 @@ private func nyquist(_ c: UnsafeMutablePointer<pinna_convolver>, _ voice: Unsafe
     h += edges
     age &-= 1
   }
-  c.pointee.re[c.pointee.half] = total(totalLeft)
-  c.pointee.im[c.pointee.half] = total(totalRight)
+  voice.pointee.re[c.pointee.half] = total(totalLeft)
+  voice.pointee.im[c.pointee.half] = total(totalRight)
 }
 
 @_noLocks @_noAllocation @inline(__always)
 private func invert(_ c: UnsafeMutablePointer<pinna_convolver>, _ voice: UnsafeMutablePointer<pinna_voice>) {
-  let (re, im) = (c.pointee.re!, c.pointee.im!)
+  let (re, im) = (voice.pointee.re!, voice.pointee.im!)
   transformRow(c.pointee.rows, im, re, c.pointee.scratch)
   let first = 2 &* c.pointee.half &- c.pointee.period
   copy(re + first, voice.pointee.left, c.pointee.period)

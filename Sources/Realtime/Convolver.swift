@@ -52,8 +52,11 @@ final class Convolver: @unchecked Sendable {
     voices = .allocate(capacity: 2)
     for n in 0..<2 {
       let sums = layout.isAhead ? floats(layout.units * 4 * lanes) : nil
+      let spectrum = floats(2 * (size + 64))
       (voices + n).initialize(
-        to: pinna_voice(bins: nil, nyquist: nil, sums: sums, age: 0, left: nil, right: nil))
+        to: pinna_voice(
+          bins: nil, nyquist: nil, sums: sums, age: 0, re: spectrum, im: spectrum + size + 64, left: nil,
+          right: nil))
     }
     self.memory = memory
   }

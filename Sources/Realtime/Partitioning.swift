@@ -37,7 +37,7 @@ struct Layout: Hashable, Sendable {
     self.plan = plan
     let bins = plan.transformSize / 2
     let rows = lengths.filter { bins >= 4 * $0 }
-    if plan.microphones <= 5, let length = rows.max() {
+    if plan.microphones <= 8, let length = rows.max() {
       lanes = length
       isAcross = false
       return

@@ -36,7 +36,7 @@ typedef struct {
   float *window;         // [group][frame modulo 2 half][lane]
   float *spectra;        // [unit][slot][group][re, im][lane]
   float *nyquist;        // [slot][edge][lane]
-  float *re, *im;        // 2 half and a vector each
+  float *re, *im;        // work of the analysis
   float *scratch;        // 4 half
   float *gathered;       // [bin modulo 4][re, im, mirrored re, im][lane], where vectors hold microphones
   float *silence;        // zeros, 2 half
@@ -50,6 +50,7 @@ typedef struct {
   const float *nyquist;  // [output][partition, last first][edge][lane]
   float *sums;           // [unit][output][re, im][lane], of the next period
   long age;              // periods since it began
+  float *re, *im;        // left + j right: 2 half and a vector each
   float *left, *right;   // where it goes
 } pinna_voice;
 
