@@ -2,7 +2,7 @@
 # Where the numpy oracle is: it judges exported filters on an array manifold of its own.
 ORACLE ?= ../shared/oracle
 
-.PHONY: run test figures filters build install-packages lint sanitize sanitize-live soak fuzz faults format clean
+.PHONY: bench run test figures filters build install-packages lint sanitize sanitize-live soak fuzz faults format clean
 
 SANITIZE_REALTIME = --scratch-path .build/rtsan -Xswiftc -Xclang-linker -Xswiftc -fsanitize=realtime
 SANITIZE_REALTIME_PRODUCT = --scratch-path .build/rtsan-pinna -Xswiftc -Xclang-linker -Xswiftc -fsanitize=realtime
@@ -102,6 +102,11 @@ faults: install-packages
 	  printf 'R27\tengine and queues under RTSan, TSan, ASan\t%s\tclean\t%s\n' \
 	  $$(test $$verdict = kept && echo clean || echo reports) $$verdict >>$(FAULTS).log
 	@sh .ci/faults-table $(FAULTS).log $(FAULTS).txt
+
+## The engine against zita-convolver, in turn on the same matrix; fails where a goal is missed. Wants a quiet machine.
+bench: install-packages
+	swift build -c release --product pinna
+	@sh .ci/bench .build/release/pinna .build
 
 build: install-packages
 	swift build -c release --product pinna

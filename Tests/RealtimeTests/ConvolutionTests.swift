@@ -44,6 +44,37 @@ import Testing
   }
 
   @Test(
+    "R26: sums of thousands of partitions stay within 1e-6 of their peak, at every instruction set",
+    arguments: [
+      Shape(microphones: 64, taps: 8191, period: 16), Shape(microphones: 16, taps: 4095, period: 64),
+      Shape(microphones: 64, taps: 1023, period: 128), Shape(microphones: 24, taps: 2047, period: 32),
+      Shape(microphones: 1, taps: 8191, period: 32), Shape(microphones: 8, taps: 4097, period: 1000),
+    ], instructionSets)
+  func longFilters(_ shape: Shape, _ set: InstructionSet) {
+    var noise = SeededNoise(seed: UInt64(shape.taps))
+    let frames = shape.taps + 600
+    let microphones = (0..<shape.microphones).map { _ in noise.samples(frames) }
+    let filters = noise.filters(microphones: shape.microphones, taps: shape.taps)
+    let engine = Engine(
+      microphones: shape.microphones, taps: shape.taps, sampleRate: 48000, instructionSet: set)
+    engine.start(with: FilterSet(coefficients: filters, channels: 2))
+    var run = OfflineRun(engine, microphones: microphones)
+    run.run(total: frames, period: shape.period)
+    // The last frames, which every tap takes part in.
+    var peak = 0.0
+    var error = 0.0
+    for n in stride(from: frames - 300, to: frames, by: 3) {
+      var expected = 0.0
+      for (signal, filter) in zip(microphones, filters[1]) {
+        for k in 0..<shape.taps { expected += Double(signal[n - k]) * Double(filter[k]) }
+      }
+      peak = max(peak, expected.magnitude)
+      error = max(error, abs(Double(run.right[n]) - expected))
+    }
+    #expect(error / peak <= 1e-6, "error \(error / peak)")
+  }
+
+  @Test(
     "A unit impulse leaves in the same callback, at the frame of its tap", arguments: [16, 48, 128, 1000])
   func impulseIsNotAPeriodLate(period: Int) {
     let delay = 64
