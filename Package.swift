@@ -69,7 +69,7 @@ let package = Package(
       dependencies: [
         "CLiblo", "Acoustics", "AudioFiles", "FilterDesign", "Session", "Realtime", "JackClient", "Recording",
       ]),
-    .target(name: "PinnaSession", dependencies: ["Acoustics", "Session", "Control"]),
+    .target(name: "PinnaSession", dependencies: ["Acoustics", "Session", "Recording", "Control"]),
     .executableTarget(
       name: "pinna",
       dependencies: [
@@ -91,6 +91,8 @@ let package = Package(
     .executableTarget(
       name: "figures", dependencies: ["FilterDesign", "FigureSupport", "Session", "Acoustics"],
       path: "Tests/Figures"),
+    // The seeds' listings, as a program of its own.
+    .executableTarget(name: "SeedListings", dependencies: ["PinnaSession"], path: "Tests/SeedListings"),
     .testTarget(name: "RealtimeTests", dependencies: ["Realtime", "FasterKernels", "TestSupport"]),
     .testTarget(
       name: "FilterDesignTests",
@@ -114,7 +116,8 @@ let package = Package(
     .testTarget(
       name: "LiveTests",
       dependencies: [
-        "pinna", "PinnaSession", "LiveSupport", "TestSupport", "Simulation", "Session", "Control",
+        "pinna", "PinnaSession", "SeedListings", "LiveSupport", "TestSupport", "Simulation", "Session",
+        "Control",
         "JackClient", "Recording",
         "AudioFiles", "Acoustics",
       ]),

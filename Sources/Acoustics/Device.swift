@@ -9,6 +9,8 @@ public struct Device: Hashable, Sendable {
   public let portType: PortType
   /// SOFA file of the listener whom stereo imitates; nil for the packaged KEMAR.
   public private(set) var hrtf: String?
+  /// What programs know the input by.
+  public let uid: String
   /// JACK ports that its microphones are connected to, in order, when it is chosen as an input.
   public let capturePorts: [String]
   /// JACK ports of the earpieces that belong to it, left and right; empty where there are none.
@@ -18,7 +20,7 @@ public struct Device: Hashable, Sendable {
 
   public init(
     name: String, title: String, body: Body, microphones: [Microphone], dataSources: [DataSource],
-    portType: PortType = .builtInMic, hrtf: String? = nil, capturePorts: [String] = [],
+    portType: PortType = .builtInMic, hrtf: String? = nil, uid: String? = nil, capturePorts: [String] = [],
     playbackPorts: [String] = [], inputs: [Device] = []
   ) {
     self.name = name
@@ -28,6 +30,7 @@ public struct Device: Hashable, Sendable {
     self.dataSources = dataSources
     self.portType = portType
     self.hrtf = hrtf
+    self.uid = uid ?? name
     self.capturePorts = capturePorts
     self.playbackPorts = playbackPorts
     self.inputs = inputs

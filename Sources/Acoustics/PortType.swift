@@ -1,5 +1,5 @@
 /// What kind of port an input or an output is.
-public enum PortType: String, NamedWord, Codable {
+public enum PortType: String, NamedWord, Codable, CustomStringConvertible {
   case builtInMic, headsetMic, usbAudio, lineIn, bluetoothHFP
   case builtInSpeaker, headphones, lineOut
 
@@ -21,6 +21,8 @@ public enum PortType: String, NamedWord, Codable {
     case .lineOut: "LineOut"
     }
   }
+
+  public var description: String { title }
 
   /// Worn on the head: its microphone and its earpieces go together.
   public var isHeadset: Bool { [.headsetMic, .bluetoothHFP, .headphones].contains(self) }

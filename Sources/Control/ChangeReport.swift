@@ -17,7 +17,7 @@ package struct ChangeReport: Codable {
 
   init(_ setting: Setting, kept: String? = nil) {
     self.kept = kept
-    input = setting.device.name
+    input = setting.device.uid
     preset = setting.preset
     dataSource = setting.selection.dataSource
     polarPattern = setting.selection.polarPattern

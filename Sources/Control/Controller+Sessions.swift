@@ -36,7 +36,12 @@ extension Controller {
 
   func close(_ token: String) throws -> Answer {
     let before = register.controller
+    let isInControl = try register.obstacle(for: token) == nil
     try register.close(token)
+    // What it did to the way out ends with it.
+    if isInControl, processor.wanted.output != .standard {
+      try register.keep([Change("output", OutputChoice.standard.rawValue)], for: nil)
+    }
     tellOfControl(before)
     return Answer(.done, json(["closed": true]))
   }

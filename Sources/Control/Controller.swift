@@ -131,6 +131,8 @@ public final class Controller {
     case .sessionPeriod: reply(try requestPeriod(words[0], words[1]))
     case .sessionClose: reply(try close(words[0]))
     case .recordStart: try processor.startTake(TakeRequest(words: words), reply: reply)
+    case .play: try processor.play(words[0], reply: reply)
+    case .playStop: try processor.stopPlayback(reply: reply)
     case .recordStop: try processor.stopTake(reply: reply)
     case .stop:
       ended = processor.finishTake()

@@ -39,7 +39,7 @@ package struct InputsReport: Codable {
     init(_ device: Device) {
       portType = device.portType
       name = device.title
-      uid = device.name
+      uid = device.uid
     }
   }
   package struct Input: Codable {
@@ -65,7 +65,7 @@ extension Processor {
       inputs: devices.map { device in
         let active = device == inForce.device
         return InputsReport.Input(
-          portType: device.portType, name: device.title, uid: device.name, active: active,
+          portType: device.portType, name: device.title, uid: device.uid, active: active,
           dataSources: device.hasChoice
             ? report(
               active ? sets.bank.offered(of: device) : device, selection: active ? inForce.selection : nil)

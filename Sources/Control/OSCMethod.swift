@@ -4,6 +4,7 @@ public struct OSCMethod: Sendable {
     case status, inputs, set
     case setOne(String)
     case usePreset, recordStart, recordStop, stop
+    case play, playStop
     case sessionOpen, sessionClaim, sessionSet, sessionPeriod, sessionClose
   }
 
@@ -36,7 +37,7 @@ public struct OSCMethod: Sendable {
     OSCMethod("/pinna/status", "no arguments", 0...0, "everything that status prints, as JSON", .status),
     OSCMethod("/pinna/inputs", "no arguments", 0...0, "inputs and data sources, as JSON", .inputs),
     OSCMethod(
-      "/pinna/set", "pairs of strings, setting and value", 2...12, "several changes as one crossfade", .set),
+      "/pinna/set", "pairs of strings, setting and value", 2...14, "several changes as one crossfade", .set),
     OSCMethod("/pinna/set/input", "a string", 1...1, "change to another input", .setOne("input")),
     OSCMethod("/pinna/set/data-source", "a string", 1...1, "change the data source", .setOne("data-source")),
     OSCMethod("/pinna/set/pattern", "a string", 1...1, "change the polar pattern", .setOne("pattern")),
@@ -44,11 +45,16 @@ public struct OSCMethod: Sendable {
       "/pinna/set/orientation", "a string", 1...1, "change the input orientation", .setOne("orientation")),
     OSCMethod("/pinna/set/gain", "a number in dB", 1...1, "change the gain", .setOne("gain")),
     OSCMethod("/pinna/set/mute", "on or off", 1...1, "fade out or in", .setOne("mute")),
+    OSCMethod(
+      "/pinna/set/output", "standard, none, speaker or override", 1...1, "send the sound elsewhere",
+      .setOne("output")),
     OSCMethod("/pinna/preset/use", "a string", 1...1, "change to a preset", .usePreset),
     OSCMethod(
       "/pinna/record/start", "nothing, a folder, or pairs of strings, option and value", 0...10,
       "start a take; changes are refused until it ends", .recordStart),
     OSCMethod("/pinna/record/stop", "no arguments", 0...0, "end the take", .recordStop),
+    OSCMethod("/pinna/play", "a take's path", 1...1, "play a take through the outputs", .play),
+    OSCMethod("/pinna/play/stop", "no arguments", 0...0, "fade out what is played", .playStop),
     OSCMethod(
       "/pinna/session/open", "a program's name", 1...1,
       "open a session: a token for the methods below, and from then on `/pinna/event`", .sessionOpen),
@@ -56,7 +62,7 @@ public struct OSCMethod: Sendable {
       "/pinna/session/claim", "token, on or off", 2...2,
       "control the route; others' changes are kept until it is let go", .sessionClaim),
     OSCMethod(
-      "/pinna/session/set", "token, then pairs as for set", 3...13, "changes that a session wishes",
+      "/pinna/session/set", "token, then pairs as for set", 3...15, "changes that a session wishes",
       .sessionSet),
     OSCMethod(
       "/pinna/session/period", "token, seconds", 2...2, "ask the server for a period of about that length",

@@ -17,8 +17,8 @@ extension Processor {
   /// The input of that uid, in any case.
   func input(_ uid: String, of setting: Setting) throws(UnknownWord) -> Device {
     let inputs = inputs(of: setting)
-    guard let input = inputs.first(where: { $0.name.lowercased() == uid.lowercased() }) else {
-      throw UnknownWord(kind: "input", word: uid, known: inputs.map(\.name))
+    guard let input = inputs.first(where: { $0.uid.lowercased() == uid.lowercased() }) else {
+      throw UnknownWord(kind: "input", word: uid, known: inputs.map(\.uid))
     }
     return input
   }
@@ -56,7 +56,7 @@ extension Processor {
 
   func tellOfChange(from old: Setting, to new: Setting) {
     if old.device != new.device {
-      notify(EngineEvent(.inputChanged, "the input is now \(new.device.name), it was \(old.device.name)"))
+      notify(EngineEvent(.inputChanged, "the input is now \(new.device.uid), it was \(old.device.uid)"))
     } else if old.selection != new.selection {
       let s = new.selection
       notify(

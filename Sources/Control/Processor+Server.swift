@@ -8,6 +8,7 @@ extension Processor {
   /// - Returns: false where it cannot be closed, so that there is no way back; and what became of the take.
   func leaveServer(_ reason: String) -> (canRejoin: Bool, take: TakeWriter.Result?) {
     let take = finishTake()
+    endPlayback()
     giveUp(Answer(.noServer, "the JACK server has gone (\(reason)) before this was done; start it again"))
     keepWhatIsInForce()
     // Closed before the next is opened: libjack shares the server's memory among a program's clients.
@@ -98,6 +99,7 @@ extension Processor {
       }
     }
     watchGraph()
+    routeOutputs()
     if !restored.isEmpty { warn("connected again: \(restored.sorted().joined(separator: ", "))") }
   }
 }

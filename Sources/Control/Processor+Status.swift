@@ -14,7 +14,8 @@ extension Processor {
     let statistics = engine.statistics
     let setting = inForce
     return StatusReport(
-      state: take == nil ? "stopped" : "recording", server: serverState, warnings: warnings.current,
+      state: take != nil ? "recording" : playback != nil ? "playing" : "stopped", server: serverState,
+      warnings: warnings.current,
       preset: setting.preset, device: setting.device.name, input: .init(setting.device),
       dataSource: setting.selection.dataSource, polarPattern: setting.selection.polarPattern,
       inputOrientation: setting.selection.inputOrientation,
@@ -36,6 +37,7 @@ extension Processor {
         .init(
           path: $0.path, frames: $0.frames, channels: $0.plan.outputs, fault: $0.fault,
           secondsLeft: $0.secondsLeft)
-      }, controller: controller)
+      }, playback: playback.map { PlaybackReport($0.player) }, controller: controller,
+      output: OutputReport(choice: setting.output, portType: output.type, ports: output.target))
   }
 }

@@ -8,6 +8,9 @@ extension Processor {
   func startTake(_ request: TakeRequest, reply: @escaping Reply) throws {
     try refuseDuringTake()
     try refuseDuringSwap()
+    if let playback {
+      throw Failure(.failed, "\(playback.player.path) is playing; stop it with: pinna play --stop")
+    }
     let plan = TakePlan(
       outputs: wanted.selection.polarPattern.channels, sampleRate: client.sampleRate,
       options: request.options, setup: TakeSetup(wanted, sets.bank), preRoll: engine.preRoll)

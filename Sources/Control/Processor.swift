@@ -43,6 +43,8 @@ public final class Processor {
   /// Who waits for the take's end, and until when the callback may take its time.
   var finishing: (reply: Reply, deadline: ContinuousClock.Instant)?
   var swap: DeviceSwap?
+  var playback: PlaybackState?
+  var output: OutputRoute
   private var pending: [UInt64: Pending] = [:]
 
   /// A request that waits for the callback.
@@ -61,14 +63,17 @@ public final class Processor {
   }
 
   /// Opens the JACK client, installs the engine, joins the graph.
+  /// - Parameter monitor: ports that the outputs go to, left and right.
   public init(
     name: String, server: String?, setting: Setting, library: PresetLibrary, connect: Bool,
-    preRollSeconds: Int = 0, events: ControllerEvents, progress: @escaping @Sendable (Double) -> Void,
+    preRollSeconds: Int = 0, monitor: [String] = [], events: ControllerEvents,
+    progress: @escaping @Sendable (Double) -> Void,
     warn: @escaping (String) -> Void
   ) throws {
     self.library = library
     self.warn = warn
     self.preRollSeconds = preRollSeconds
+    output = OutputRoute(monitor: monitor)
     openClient = { () throws(JackError) in
       try ArrayClient(
         name: name, server: server, onShutdown: events.serverGone, onGraphChange: events.graphChanged)
@@ -84,6 +89,7 @@ public final class Processor {
     try client.activate()
     try post(setting, reply: nil)
     if connect { unconnected = client.connectToHardware() }
+    routeOutputs()
   }
 
   /// True while a request waits for the callback.
@@ -98,6 +104,8 @@ public final class Processor {
   /// takes over in silence.
   func set(_ changes: [Change], reply: @escaping Reply) throws {
     let setting = try target(of: changes)
+    // Another device has another engine, and mute is for everything that leaves.
+    if playback != nil, setting.device != wanted.device || setting.muted { try stopPlayback(reply: nil) }
     if setting.device == wanted.device {
       try post(setting, reply: reply)
     } else {
@@ -115,6 +123,7 @@ public final class Processor {
       let preset = try library.preset(named: name)
       setting = Setting(preset: preset, device: try library.device(named: preset.device))
       setting.muted = wanted.muted
+      setting.output = wanted.output
     }
     if let uid = changes.last(where: { $0.key == Change.input })?.value {
       setting.choose(try input(uid, of: setting))
@@ -180,6 +189,7 @@ public final class Processor {
       case .setting(let setting):
         tellOfChange(from: inForce, to: setting)
         inForce = setting
+        routeOutputs()
         ended.reply?(Answer(.done, json(ChangeReport(setting))))
       case .fadeOut: install()
       case .takeBegin, .takeEnd: break
@@ -200,6 +210,8 @@ public final class Processor {
       unbegun?.reply?(Answer(.failed, "the take was stopped before its first frame; start another"))
     case .noTake(let ticket):
       pending[ticket.number] = nil
+    case .playbackEnded(let ticket):
+      if playback?.ticket == ticket { endPlayback() }
     case .released, .convolverReplaced:
       break
     }
@@ -237,6 +249,7 @@ public final class Processor {
 
   /// The callback runs another engine from now on.
   func adopt(_ newEngine: Engine, _ newSets: FilterSets) {
+    endPlayback()
     engine = newEngine
     sets = newSets
   }

@@ -11,6 +11,7 @@ public struct Setting: Hashable, Sendable {
   public var selection: Selection
   public var gain: Decibels
   public var muted = false
+  public var output = OutputChoice.standard
 
   public init(preset: Preset, device: Device) {
     self.preset = preset.name
@@ -53,13 +54,14 @@ public struct Setting: Hashable, Sendable {
       case "orientation": selection.inputOrientation = try InputOrientation(word: value)
       case "gain": gain = try Self.gain(value)
       case "mute": muted = try Switch(word: value) == .on
+      case "output": output = try OutputChoice(word: value)
       default: throw UnknownWord(kind: "setting", word: key, known: Self.keys)
       }
     }
   }
 
   /// What can be changed, as words; each is an option of `pinna set`.
-  public static let keys = ["input", "data-source", "pattern", "orientation", "gain", "mute"]
+  public static let keys = ["input", "data-source", "pattern", "orientation", "gain", "mute", "output"]
 
   private static func gain(_ text: String) throws -> Decibels {
     guard let number = Double(text), Preset.gainRange.contains(number) else {

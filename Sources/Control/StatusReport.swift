@@ -70,8 +70,10 @@ package struct StatusReport: Codable {
   /// Packets on the control socket that were no plain OSC message.
   package let droppedPackets: Int
   package let take: TakeReport?
+  package let playback: PlaybackReport?
   /// The session that controls the route.
   package let controller: String?
+  package let output: OutputReport
 }
 
 /// JSON on one line, keys in a fixed order, so that equal states print equal.

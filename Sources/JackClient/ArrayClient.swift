@@ -140,6 +140,17 @@ public final class ArrayClient: Sendable {
     }
   }
 
+  /// True where the two are connected afterwards; false where the other end is not there.
+  public func connectOutput(_ wire: Wiring.Wire) -> Bool {
+    guard !isServerGone, connection.hasPort(wire.peer) else { return false }
+    return connection.connect("\(connection.name):\(wire.port)", wire.peer)
+  }
+
+  public func disconnectOutput(_ wire: Wiring.Wire) {
+    guard !isServerGone else { return }
+    connection.disconnect("\(connection.name):\(wire.port)", wire.peer)
+  }
+
   /// None where the server has gone.
   public var physicalCapturePorts: [String] { isServerGone ? [] : connection.physicalCapturePorts }
 

@@ -56,7 +56,7 @@ final class Trampoline: @unchecked Sendable {
     guard let address = UnsafeRawPointer(bitPattern: ports.load(ordering: .acquiring)) else { return }
     let engine = Unmanaged<ArrayPorts>.fromOpaque(address)._withUnsafeGuaranteedRef { $0.engine }
     for _ in 0..<10_000 where freewheeling.load(ordering: .relaxed) {
-      if engine.hasRoomInTake(frames: Int(frames)) { return }
+      if engine.hasRoomInTake(frames: Int(frames)), engine.hasPlayback(frames: Int(frames)) { return }
       usleep(500)
     }
   }

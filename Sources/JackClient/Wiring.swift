@@ -41,6 +41,9 @@ public struct Wiring: Sendable {
     Set(wires.filter { if case .made = $0.value { true } else { false } }.keys.map(\.port))
   }
 
+  /// Nobody wants it any more: it is not made again.
+  public mutating func forget(_ wire: Wire) { wires[wire] = nil }
+
   /// Everything goes with the server.
   public mutating func loseAll() { for wire in wires.keys { wires[wire] = .lost } }
 

@@ -44,20 +44,26 @@ extension AudioSession {
     if next.isActive, status.server == .gone || status.server == .unusable {
       throw .noServer("the JACK server has gone; start it again, and Pinna goes on")
     }
-    if next.claims != old.claims { try claim(next.claims) }
     do throws(SessionError) {
-      guard next.isActive else { return outcome(kept: nil) }
-      var kept: String?
-      if next.category.captures {
-        if let take = status.take, old.isActive { throw Self.recording(take.path) }
-        let wish = try wish(of: next)
-        if status.take == nil || !old.isActive {
-          let text = try engine.sessionRequest("/pinna/session/set", wish)
-          kept = try SocketEngine.decode(ChangeReport.self, text).kept
+      guard next.isActive else {
+        if status.take == nil {
+          _ = try? engine.sessionRequest("/pinna/session/set", ["output", "standard"])
         }
-        if !old.isActive, kept == nil, next.preferredIOBufferDuration > 0 {
-          try engine.sessionRequest("/pinna/session/period", ["\(next.preferredIOBufferDuration)"])
-        }
+        if old.claims { try claim(false) }
+        return outcome(kept: nil)
+      }
+      if next.claims != old.claims { try claim(next.claims) }
+      let wish = try wish(of: next) + ["output", next.output.rawValue]
+      if let take = status.take {
+        let refusal = Self.recording(take.path)
+        // Whoever comes while a take runs takes part in it as it is.
+        guard !old.isActive else { throw refusal }
+        return outcome(kept: refusal.description)
+      }
+      let text = try engine.sessionRequest("/pinna/session/set", wish)
+      let kept = try SocketEngine.decode(ChangeReport.self, text).kept
+      if !old.isActive, kept == nil, next.preferredIOBufferDuration > 0 {
+        try engine.sessionRequest("/pinna/session/period", ["\(next.preferredIOBufferDuration)"])
       }
       return outcome(kept: kept)
     } catch {
@@ -91,7 +97,7 @@ extension AudioSession {
     } else {
       chosen = inputs.first(where: \.active)
     }
-    guard let input = chosen else { return [] }
+    guard state.category.captures, let input = chosen else { return [] }
     var wish = ["input", input.uid]
     if let sources = input.dataSources, let choice = choice(among: sources, of: input.uid, state) {
       wish += ["data-source", choice.source.name, "pattern", choice.pattern.rawValue]

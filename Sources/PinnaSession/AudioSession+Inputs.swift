@@ -35,8 +35,25 @@ extension AudioSession {
   public var currentRoute: RouteDescription {
     let category = category
     let inputs = category.captures ? (try? engine.inputs())?.filter(\.active) ?? [] : []
+    let output = (try? engine.status())?.output
+    let outputs = output.flatMap { output in
+      output.portType.map {
+        [PortDescription($0, $0.title, output.ports.joined(separator: ","), of: self)]
+      }
+    }
     return RouteDescription(
-      inputs: inputs.map { PortDescription($0.portType, $0.name, $0.uid, of: self) }, outputs: [])
+      inputs: inputs.map { PortDescription($0.portType, $0.name, $0.uid, of: self) },
+      outputs: category.plays ? outputs ?? [] : [])
+  }
+
+  // MARK: Output
+
+  /// Sends the sound to the monitor ports whatever the options say and whatever is worn, or no longer (S19).
+  @discardableResult
+  public func overrideOutputAudioPort(_ port: PortOverride) throws(SessionError) -> ChangeOutcome {
+    let category = category
+    guard category == .playAndRecord else { throw .category(category, needed: [.playAndRecord]) }
+    return try change { (state) throws(SessionError) in state.outputOverride = port }
   }
 
   // MARK: Input orientation

@@ -25,6 +25,16 @@ public final class AudioSession: Sendable {
     var preferredIOBufferDuration = 0.0
     var outputOverride = PortOverride.none
 
+    /// Where the sound is to go (S19).
+    var output: OutputChoice {
+      if outputOverride == .speaker { return .override }
+      return switch category {
+      case .playback: .speaker
+      case .record: .none
+      case .playAndRecord: options.contains(.defaultToSpeaker) ? .speaker : .none
+      }
+    }
+
     /// Whether the session wants the route for itself.
     var claims: Bool { isActive && category.captures && !options.contains(.mixWithOthers) }
   }

@@ -5,6 +5,9 @@ import Synchronization
 
 /// A Pinna in this process: the same processor as `pinna run`, on a thread of its own. It has a control socket like
 /// any other, so that `pinna status --name NAME` works, too.
+///
+/// Other JACK clients of the process must be closed when their server goes, before the engine finds the next one:
+/// libjack shares a server's memory among a program's clients.
 public final class LocalEngine: SessionEngine, Sendable {
   public let socket: SocketEngine
   private let events: ControllerEvents

@@ -11,6 +11,9 @@ enum ControlMessage: BitwiseCopyable {
   /// Start writing into the ring once everything accepted before has been applied.
   case beginTake(Ticket, Unmanaged<TakeRing>)
   case endTake(Ticket)
+  /// Put what comes through the ring over the outputs.
+  case beginPlayback(Ticket, Unmanaged<PlaybackRing>)
+  case endPlayback
 }
 
 /// How a request ended, in the words of the callback. Every change ends as exactly one of applied, superseded
@@ -28,6 +31,8 @@ public enum Report: BitwiseCopyable, Sendable, Hashable {
   case takeEnded(Ticket, take: Ticket, frame: Int)
   /// There was no take to end.
   case noTake(Ticket)
+  /// The playback of this ticket has faded out, or found another one playing; the callback no longer reads its ring.
+  case playbackEnded(Ticket)
   /// The callback no longer reads the filter set of this change.
   case released(Ticket)
   /// The callback no longer uses this convolver.

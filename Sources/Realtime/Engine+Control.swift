@@ -12,6 +12,7 @@ struct ControlSide {
   /// Keeps alive what the callback may still read, until it says that it does not.
   var filtersInUse: [UInt64: FilterSet] = [:]
   var ringsInUse: [UInt64: TakeRing] = [:]
+  var playbacksInUse: [UInt64: PlaybackRing] = [:]
   /// The convolver prepared last, and the one before it while the callback may still run on it.
   var newest: Convolver?
   var previous: Convolver?
@@ -98,6 +99,27 @@ extension Engine {
     }
   }
 
+  /// Asks for what comes through `ring` in place of the microphones, from the next period on.
+  public func beginPlayback(of ring: PlaybackRing) throws(QueueRefusal) -> Ticket {
+    try control.withLock { (side) throws(QueueRefusal) in
+      collect(&side)
+      let ticket = side.ticket()
+      side.playbacksInUse[ticket.number] = ring
+      guard messages.push(.beginPlayback(ticket, .passUnretained(ring))) else {
+        side.playbacksInUse[ticket.number] = nil
+        throw .queueFull
+      }
+      return ticket
+    }
+  }
+
+  /// Fades a playback out; its end is reported.
+  public func endPlayback() throws(QueueRefusal) {
+    try control.withLock { (_) throws(QueueRefusal) in
+      guard messages.push(.endPlayback) else { throw .queueFull }
+    }
+  }
+
   /// What the callback has reported since the last call, oldest first.
   public func takeReports() -> [Report] {
     control.withLock { side in
@@ -114,6 +136,7 @@ extension Engine {
       case .released(let ticket): side.filtersInUse[ticket.number] = nil
       case .convolverReplaced(let serial):
         if side.previous?.serial == serial { side.previous = nil }
+      case .playbackEnded(let ticket): side.playbacksInUse[ticket.number] = nil
       case .refused(let ticket, _): side.ringsInUse[ticket.number] = nil
       case .takeEnded(_, let take, _): side.ringsInUse[take.number] = nil
       default: break

@@ -32,6 +32,7 @@ public final class Engine: @unchecked Sendable {
   let prepared = Atomic<UInt>(0)
   let counters = EngineCounters()
   let meters: Meters
+  private let playback = Playback()
   private let microphoneGuard: MicrophoneGuard
   /// What a take can reach back to; of no length where it is not wanted.
   public let preRoll: PreRoll
@@ -92,6 +93,7 @@ public final class Engine: @unchecked Sendable {
     let rejected = history.pointee.append(
       period.inputs, frames: period.frames, kernels: kernels, guard: microphoneGuard, meters: meters)
     convolve(period)
+    if let ended = playback.mix(into: period, fade: fade) { reports.push(.playbackEnded(ended)) }
     meter(period, rejected: rejected)
     record(period)
     finishPeriod(period.frames)
@@ -105,6 +107,9 @@ public final class Engine: @unchecked Sendable {
     guard case .recording(_, let ring) = state.pointee.take else { return true }
     return ring._withUnsafeGuaranteedRef { $0.freeFrames() >= frames || $0.capacityFrames < frames }
   }
+
+  /// The callback's thread, before `process`, where there is no deadline: whether what is played back is there.
+  public func hasPlayback(frames: Int) -> Bool { playback.isReady(frames: frames) }
 
   // MARK: Control
 
@@ -135,6 +140,9 @@ public final class Engine: @unchecked Sendable {
       case .change(let ticket, let filters, let gain):
         accept(Sound(ticket: ticket, filters: filters, gain: gain))
       case .beginTake(let ticket, let ring): beginTake(ticket, ring)
+      case .beginPlayback(let ticket, let ring):
+        if !playback.begin(ticket, ring) { reports.push(.playbackEnded(ticket)) }
+      case .endPlayback: playback.end(fade: fade)
       case .endTake(let ticket): endTake(ticket)
       }
       budget &-= 1

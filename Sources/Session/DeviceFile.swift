@@ -26,7 +26,8 @@ import FilterDesign
 ///
 /// `hrtf: head.sofa` names the listener whom stereo imitates instead of the packaged KEMAR: a SOFA file of two ears.
 ///
-/// `portType` (builtInMic where it is missing) says what kind of input the device is; `capturePorts` and
+/// `portType` (builtInMic where it is missing) says what kind of input the device is, `uid` what programs know it by (its
+/// name where that is missing); `capturePorts` and
 /// `playbackPorts` name JACK ports that go with it. `inputs` are further inputs to choose from, each described like a
 /// device: `{headset: {title: …, portType: headsetMic, body: free, microphones: …}}`. Without `dataSources` such an
 /// input has nothing to choose: its first microphone is what is heard.
@@ -45,7 +46,8 @@ public enum DeviceFile {
     throws(DescriptionError) -> Device
   {
     let keys = [
-      "title", "body", "microphones", "dataSources", "hrtf", "portType", "capturePorts", "playbackPorts",
+      "title", "body", "microphones", "dataSources", "hrtf", "portType", "uid", "capturePorts",
+      "playbackPorts",
     ]
     let fields = try reader.fields(keys + (isFurtherInput ? [] : ["inputs"]))
     let title = try fields.required("title", example: "My array").string()
@@ -65,6 +67,7 @@ public enum DeviceFile {
       name: name, title: title, body: body, microphones: microphones, dataSources: sources,
       portType: try fields.optional("portType")?.inputType() ?? .builtInMic,
       hrtf: try fields.optional("hrtf")?.filePath(kind: "a SOFA file of a head"),
+      uid: try fields.optional("uid")?.string(),
       capturePorts: try fields.optional("capturePorts")?.portNames() ?? [],
       playbackPorts: try fields.optional("playbackPorts")?.portNames(atMost: 2) ?? [],
       inputs: try fields.optional("inputs")?.furtherInputs(of: name) ?? [])

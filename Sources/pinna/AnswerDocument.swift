@@ -37,7 +37,7 @@ struct AnswerDocument {
 
   var statusText: String {
     var lines = [
-      "\(string("state") == "recording" ? "recording" : "not recording"); \(changeText)",
+      "\(string("state")); \(changeText)",
       "\(integer("microphones")) microphones at \(integer("sampleRate")) Hz, period \(integer("period")), "
         + "latency \(integer("latencyFrames")) frames, \(integer("xruns")) xruns, "
         + String(format: "load %.1f %%", number("dspLoad")),
@@ -55,12 +55,26 @@ struct AnswerDocument {
           + String(format: "%7.1f dB rms %7.1f dB peak", level.number("rmsDB"), level.number("peakDB")))
     }
     lines += strings("warnings").map { "warning: " + $0 }
+    if let playback = child("playback") {
+      lines.append(
+        "playing \(playback.string("playing")): \(playback.integer("framesPlayed")) of "
+          + "\(playback.integer("frames")) frames")
+    }
     if let take = child("take") {
       lines.append("take: \(take.string("path")), \(take.integer("frames")) frames")
     }
     let controller = string("controller")
     if !controller.isEmpty { lines.append("the session \(controller) controls the route") }
     return (lines + routeLines).joined(separator: "\n")
+  }
+
+  /// The device as it is held, with left and right at their edges.
+  var picture: String {
+    guard let layout = child("layout"), let left = DeviceEdge(rawValue: layout.string("left")),
+      let right = DeviceEdge(rawValue: layout.string("right")),
+      let orientation = InputOrientation(rawValue: string("inputOrientation"))
+    else { return "no picture: a mono pattern has no left and right" }
+    return StereoLayout(left: left, right: right).picture(held: orientation).joined(separator: "\n")
   }
 
   /// The seeds' report of the route.

@@ -14,9 +14,12 @@ extension Verb {
   }
 
   static let status = Verb(
-    name: "status", summary: "what the running Pinna is doing", options: [nameOption, jsonOption]
+    name: "status", summary: "what the running Pinna is doing",
+    options: [Option("--picture", nil, "draw where left and right are"), nameOption, jsonOption]
   ) { arguments in
-    try ask(arguments, OSCMessage("/pinna/status"), \.statusText)
+    try ask(arguments, OSCMessage("/pinna/status")) {
+      $0.statusText + (arguments.has("--picture") ? "\n" + $0.picture : "")
+    }
   }
 
   static let inputs = Verb(
@@ -36,6 +39,7 @@ extension Verb {
       Option("--orientation", "ORIENTATION", "portrait, portraitUpsideDown, landscapeLeft, landscapeRight"),
       Option("--gain", "DB", "from -60 to 24"),
       Option("--mute", "on|off", "fade out, or in again"),
+      Option("--output", "OUTPUT", "where sound goes: standard, none, speaker (the monitor ports), override"),
       nameOption, jsonOption,
     ]
   ) { arguments in

@@ -12,6 +12,7 @@ extension Verb {
       Option("--server", "NAME", "the JACK server (default: the default one)"),
       Option("--wait", "SECONDS", "how long to wait for a server (default: 0)"),
       Option("--connect", nil, "connect microphones and outputs to the hardware, in order"),
+      Option("--monitor", "PORTS", "JACK ports that the outputs go to: left,right"),
       Option("--no-connect", nil, "connect nothing (the default)"),
       Option("--pre-roll", "SECONDS", "how far a take reaches back, up to the last change (default: 0)"),
       Option("--no-reconnect", nil, "end with the JACK server instead of waiting for it to come back"),
@@ -42,6 +43,19 @@ extension Verb {
     return take?.fault == nil ? .done : .incompleteTake
   }
 
+  /// One port for both outputs, or one each.
+  private static func monitorPorts(_ arguments: Arguments) throws(Failure) -> [String] {
+    guard let text = arguments["--monitor"] else { return [] }
+    let ports = text.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
+    guard (1...2).contains(ports.count), ports.allSatisfy({ $0.dropFirst().dropLast().contains(":") }) else {
+      throw Failure(
+        .usage,
+        "--monitor \(text) is not usable; give one or two JACK ports in full, such as "
+          + "system:playback_1,system:playback_2")
+    }
+    return ports
+  }
+
   /// Opens the processor, trying again until the time to wait for a server is over.
   private static func open(
     _ arguments: Arguments, _ setting: Setting, _ library: PresetLibrary, _ events: ControllerEvents
@@ -54,7 +68,7 @@ extension Verb {
           name: arguments.name, server: arguments["--server"], setting: setting, library: library,
           connect: arguments.has("--connect"),
           preRollSeconds: try arguments.integer("--pre-roll", in: 0...60) ?? 0,
-          events: events,
+          monitor: monitorPorts(arguments), events: events,
           progress: WorkProgress.designing(setting.device.name), warn: Tool.complain)
       } catch JackError.noServer where ContinuousClock.now < end && !events.stopRequested {
         usleep(100_000)

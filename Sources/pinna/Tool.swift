@@ -8,7 +8,7 @@ enum Tool {
 
   static let verbs: [Verb] = [
     .run, .status, .set, .stop, .inputs, .presetList, .presetShow, .presetUse, .recordStart, .recordStop,
-    .takesList, .takesRepair,
+    .takesList, .takesRepair, .play,
     .render, .simulate, .design, .report, .export, .check, .demo, .bench, .help,
   ]
 

@@ -186,7 +186,7 @@ private struct Referee {
       takes += 1
     case .takeEnded:
       began = nil
-    case .superseded, .noTake, .released, .convolverReplaced:
+    case .superseded, .noTake, .released, .convolverReplaced, .playbackEnded:
       faults.append("unexpected \(report)")
     }
     return nil

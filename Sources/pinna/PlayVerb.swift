@@ -1,0 +1,30 @@
+import Control
+import Foundation
+import Recording
+
+extension Verb {
+  static let play = Verb(
+    name: "play", operands: ["[TAKE]"],
+    summary: "play a take through the outputs, in place of the microphones",
+    options: [Option("--stop", nil, "fade out what is played"), nameOption, jsonOption]
+  ) { arguments in
+    if arguments.has("--stop") {
+      guard arguments.operands.isEmpty else {
+        throw Failure(.usage, "pinna play --stop takes no take; leave it out")
+      }
+      return try ask(arguments, OSCMessage("/pinna/play/stop")) {
+        "stopped \($0.string("playing")) after \($0.integer("framesPlayed")) of \($0.integer("frames")) frames"
+      }
+    }
+    guard let name = arguments.operands.first else {
+      throw Failure(.usage, "pinna play needs a take, or --stop; see: pinna play --help")
+    }
+    // A bare name may be one of the folder that takes go to.
+    let inFolder = TakeFolder(path: nil).path + "/" + name
+    let isBare = !name.contains("/") && access(name, F_OK) != 0 && access(inFolder, F_OK) == 0
+    let path = isBare ? inFolder : try OutputPath.absolute(name)
+    return try ask(arguments, OSCMessage("/pinna/play", [.string(path)])) {
+      "playing \($0.string("playing")): \($0.integer("frames")) frames, \($0.integer("channels")) channel(s)"
+    }
+  }
+}

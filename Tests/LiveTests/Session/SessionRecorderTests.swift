@@ -1,0 +1,152 @@
+import AudioFiles
+import Foundation
+import JackClient
+import LiveSupport
+import PinnaSession
+import TestSupport
+import Testing
+
+extension LiveTests {
+  @Suite("A session's recorder and its way out") struct SessionRecorderTests {
+    @Test("S18: records, shows two levels, lists the take, and plays it back bit for bit through the outputs")
+    func recordAndPlay() throws {
+      let graph = try LiveGraph(preset: "phone5", synchronous: true)
+      let session = graph.session()
+      let recorder = AudioRecorder(session)
+      #expect(throws: SessionError.category(.playback, needed: [.record, .playAndRecord])) {
+        try recorder.record(to: graph.home.takesFolder)
+      }
+      try session.setCategory(.playAndRecord)
+      let early = #expect(throws: SessionError.self) { try recorder.record(to: graph.home.takesFolder) }
+      #expect(early?.description.contains("setActive") == true)
+      try session.setActive(true)
+      let player = try graph.player(SeededNoise.loop(channels: 5), repeats: true)
+      player.start()
+      try session.source("Back").setPreferredPolarPattern(.stereo)
+      try session.activeInput?.setPreferredDataSource(session.source("Back"))
+
+      let path = try recorder.record(to: graph.home.takesFolder)
+      #expect(recorder.state == .recording)
+      usleep(600_000)
+      let levels = try #require(recorder.levels)
+      #expect(levels.left.rms > -60 && levels.right.rms > -60 && levels.left.peak > levels.left.rms)
+      #expect(throws: SessionError.self) { try recorder.play(path) }
+      let take = try #require(try recorder.stop())
+      #expect(take.path == path && take.numberOfChannels == 2 && take.frames > 20_000)
+      #expect(recorder.takes(in: graph.home.takesFolder) == [path] && recorder.state == .stopped)
+
+      let capture = try graph.recorder(seconds: 4)
+      try recorder.play(path)
+      #expect(recorder.state == .playing)
+      #expect(throws: SessionError.self) { try recorder.record(to: graph.home.takesFolder) }
+      #expect(waitUntil(seconds: 5) { recorder.state == .stopped })
+      // Between the fades, of 960 frames each, what comes out is the take and nothing else.
+      let (clip, heard) = (try AudioClip(path: path), capture.everything)
+      let middle = 1000..<(clip.frames - 1500)
+      let head = Array(clip.channels[0][middle.prefix(64)])
+      let start = try #require(heard[0].indices.first { heard[0][$0...].starts(with: head) })
+      for channel in 0..<2 {
+        let here = heard[channel][start..<(start + middle.count)]
+        #expect(here.map(\.bitPattern) == clip.channels[channel][middle].map(\.bitPattern))
+      }
+      withExtendedLifetime(player) {}
+    }
+
+    @Test("S18: pinna play and --stop; what cannot be played is refused in words and changes nothing")
+    func playVerb() throws {
+      let graph = try LiveGraph(preset: "phone2", synchronous: true)
+      let folder = graph.home.folder.path
+      var noise = SeededNoise(seed: 5)
+      for (name, rate, channels) in [("mono", 48000, 1), ("slow", 44100, 2), ("many", 48000, 3)] {
+        try AudioClip(
+          sampleRate: rate, channels: (0..<channels).map { _ in noise.samples(96_000, amplitude: 0.2) }
+        )
+        .write(wav: "\(folder)/\(name).wav")
+      }
+      try graph.home.folder.write("no sound", to: "text.wav")
+      let before = try graph.settled()
+      for (name, word) in [
+        ("slow", "44100"), ("many", "3 channels"), ("text", "cannot read"), ("nosuch", "nosuch"),
+      ] {
+        let refused = try graph.pinna("play", "\(folder)/\(name).wav")
+        #expect(refused.status == 1 && refused.isOneSentence && refused.error.contains(word), "\(refused)")
+      }
+      #expect(try graph.pinna("play", "--stop").status == 1)
+      #expect(try graph.pinna("play").status == 2)
+      #expect(try graph.settled() == before)
+
+      try #require(try graph.pinna("play", "\(folder)/mono.wav").status == 0)
+      #expect(try graph.status()["state"] as? String == "playing")
+      #expect(try graph.pinna("play", "\(folder)/mono.wav").status == 1)
+      usleep(400_000)
+      let outputs = (try graph.status()["levels"] as? [String: Any])?["outputs"] as? [[String: Any]] ?? []
+      // Uniform noise of 0.2 has an RMS of 0.2/√3: −18.75 dB, alike on both sides.
+      for output in outputs { #expect(abs((output["rmsDB"] as? Double ?? 0) + 18.8) < 0.6, "\(output)") }
+      #expect(outputs.count == 2)
+      let stopped = try graph.pinna("play", "--stop", "--json").json()
+      #expect((stopped["framesPlayed"] as? Int ?? 0) < 96_000 && stopped["missedFrames"] as? Int == 0)
+      #expect(try graph.settled() == before)
+    }
+
+    @Test(
+      "S19: the options choose the way out, an override and a headset change it, and others' connections stay"
+    )
+    func wayOut() throws {
+      let graph = try LiveGraph(
+        preset: "handset", home: try Handset.home(),
+        options: ["--monitor", "system:playback_1,system:playback_2"],
+        captures: 1, playbacks: 4)
+      let own = try SignalRecorder(name: "own", server: graph.server.name, channels: 2, capacityFrames: 48)
+      try #require(own.connect(from: ["pinna:out_left", "pinna:out_right"]))
+      func expect(_ numbers: [Int], _ at: SourceLocation = #_sourceLocation) throws {
+        let connections = try graph.ports("-c")
+        for (n, side) in ["left", "right"].enumerated() {
+          let expected = ["own:in_\(n + 1)"] + (numbers.isEmpty ? [] : ["system:playback_\(numbers[n])"])
+          #expect(connections["pinna:out_\(side)"]?.sorted() == expected, sourceLocation: at)
+        }
+      }
+      try expect([1, 2])
+      let session = graph.session()
+      try session.setCategory(.playAndRecord, options: .allowBluetooth)
+      try session.setActive(true)
+      try expect([])
+      #expect(session.currentRoute.outputs == [])
+      try session.setCategory(.playAndRecord, options: [.defaultToSpeaker, .allowBluetooth])
+      try expect([1, 2])
+      #expect(session.currentRoute.outputs.map(\.portType) == [.builtInSpeaker])
+
+      let handsFree = try #require(session.availableInputs?.first { $0.portType == .bluetoothHFP })
+      try session.setPreferredInput(handsFree)
+      try expect([3, 4])
+      #expect(session.currentRoute.outputs.map(\.portType) == [.bluetoothHFP])
+      try session.overrideOutputAudioPort(.speaker)
+      try expect([1, 2])
+      try session.overrideOutputAudioPort(.none)
+      try expect([3, 4])
+      try session.setPreferredInput(session.availableInputs?.first { $0.portType == .builtInMic })
+      try expect([1, 2])
+      try session.setCategory(.record)
+      try expect([])
+      try session.setActive(false)
+      try expect([1, 2])
+      withExtendedLifetime(own) {}
+    }
+
+    @Test("S19: monitor ports that come later are connected when they come, and again when they come back")
+    func followed() throws {
+      let graph = try LiveGraph(preset: "phone2", options: ["--monitor", "late:in_1,late:in_2"])
+      for _ in 0..<2 {
+        var late: SignalRecorder? = try SignalRecorder(
+          name: "late", server: graph.server.name, channels: 2, capacityFrames: 48)
+        #expect(try waitUntil(seconds: 2) { try graph.ports("-c")["late:in_2"] == ["pinna:out_right"] })
+        #expect(try graph.ports("-c")["late:in_1"] == ["pinna:out_left"])
+        withExtendedLifetime(late) {}
+        late = nil
+        // A client that is back within a look at the graph was never away.
+        usleep(300_000)
+      }
+      let wrong = try graph.home.pinna("run", "--monitor", "late", "--name", "other")
+      #expect(wrong.status == 2 && wrong.isOneSentence)
+    }
+  }
+}
