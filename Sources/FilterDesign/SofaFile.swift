@@ -3,7 +3,7 @@ import Foundation
 /// Impulse responses from a SOFA file (AES69), of any number of receivers.
 ///
 /// libmysofa, which reads them, can be made to hang or crash by files that are made for it. So a process of our own
-/// reads the file (`SofaReader`, the program `pinna` beside the running one), with limits on its time and memory, and
+/// reads the file (`SofaReader`, the program `pinna` beside the running one or in the PATH), with limits on its time and memory, and
 /// what it writes is checked here like any other input.
 enum SofaFile {
   static let kind = "a SOFA file of impulse responses"
@@ -33,7 +33,13 @@ enum SofaFile {
 
   private static func runReader(on file: InputFile) throws(DesignError) -> (Data, Status) {
     let running = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
-    let program = running.deletingLastPathComponent().appendingPathComponent("pinna")
+    let beside = running.deletingLastPathComponent().appendingPathComponent("pinna")
+    // A program that links PinnaSession has none beside it.
+    let path = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
+    let program =
+      ([beside] + path.map { URL(fileURLWithPath: "\($0)/pinna") }).first {
+        FileManager.default.isExecutableFile(atPath: $0.path)
+      } ?? beside
     let process = Process()
     let pipe = Pipe()
     process.executableURL = program
