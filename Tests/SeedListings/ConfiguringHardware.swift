@@ -75,6 +75,7 @@ func puttingItAllTogether() {
     print("Unable to preferred input: \(error.localizedDescription)")
   }
   // Print Active Configuration
+  // swift-format-ignore: ReplaceForEachWithForLoop
   session.currentRoute.inputs.forEach { portDesc in
     print("Port: \(portDesc.portType)")
     if let ds = portDesc.selectedDataSource {

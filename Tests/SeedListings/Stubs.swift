@@ -3,6 +3,7 @@
 import PinnaSession
 
 /// Prints to standard output, with lists laid out as Objective-C does.
+// swift-format-ignore: AlwaysUseLowerCamelCase
 func NSLog(_ format: String, _ arguments: Any...) {
   var text = ""
   var rest = arguments[...]
