@@ -7,8 +7,8 @@ import Testing
 @Suite struct BoxManifoldTests {
   static let phoneSize: SIMD3<Double> = [0.072, 0.147, 0.008]
 
-  @Test(arguments: Golden.all)
-  func microphonesHearWhatTheOracleSays(golden: Golden) throws {
+  @Test(arguments: BoxGolden.all)
+  func microphonesHearWhatTheOracleSays(golden: BoxGolden) throws {
     let response = golden.box.responses(from: golden.directions, frequencies: golden.frequencies)
     for (f, frequency) in golden.frequencies.enumerated() {
       for m in golden.microphones.indices {
@@ -25,7 +25,7 @@ import Testing
   }
 
   @Test func aThinBoxShadesItsBackAsTheOracleSays() {
-    let golden = Golden.named("phone")
+    let golden = BoxGolden.named("phone")
     let (f, front, towards, behind) = (2, 2, 2, 5)
     #expect(golden.frequencies[f] == 4125)
     #expect(golden.directions[towards] == [0, 0, 1] && golden.directions[behind] == [0, 0, -1])
@@ -37,7 +37,7 @@ import Testing
   }
 
   @Test func theBoxVanishesAtLowFrequencies() {
-    let golden = Golden.named("phone")
+    let golden = BoxGolden.named("phone")
     let response = golden.box.responses(from: golden.directions, frequencies: [0, 10])
     for m in golden.microphones.indices {
       for d in golden.directions.indices {
@@ -138,32 +138,18 @@ import Testing
     }
     #expect(throws: DesignError.self) { try BoxManifold(positions: [[0, 0, 0]], size: Self.phoneSize) }
   }
+}
 
-  /// What `Tests/Golden/box.py` computed; see there for the command.
-  struct Golden: Decodable, CustomStringConvertible, Sendable {
-    let name: String
-    let size: SIMD3<Double>
-    let microphones: [Position]
-    let frequencies: [Double]
-    let directions: [SIMD3<Double>]
-    /// Shape `[frequency][microphone][direction]`.
-    let real: [[[Double]]]
-    let imaginary: [[[Double]]]
-    var description: String { name }
-    /// As designs have it.
-    var box: BoxManifold { Self.boxes[name]! }
+extension BoxGolden {
+  /// As designs have it.
+  fileprivate var box: BoxManifold { Self.boxes[name]! }
 
-    func value(_ f: Int, _ m: Int, _ d: Int) -> Complex { Complex(real[f][m][d], imaginary[f][m][d]) }
-
-    static func named(_ name: String) -> Golden { all.first { $0.name == name }! }
-
-    static let all: [Golden] = {
-      let data = try! Data(contentsOf: URL(fileURLWithPath: repositoryFolder + "/Tests/Golden/box.json"))
-      return try! JSONDecoder().decode([Golden].self, from: data)
-    }()
-    static let boxes = Dictionary(
-      uniqueKeysWithValues: all.map {
-        ($0.name, try! BoxManifold(positions: $0.microphones, size: $0.size))
-      })
+  fileprivate func value(_ f: Int, _ m: Int, _ d: Int) -> Complex {
+    Complex(real[f][m][d], imaginary[f][m][d])
   }
+
+  private static let boxes = Dictionary(
+    uniqueKeysWithValues: all.map {
+      ($0.name, try! BoxManifold(positions: $0.microphones, size: $0.size))
+    })
 }

@@ -8,36 +8,12 @@ import Testing
 
 @Suite("A body in a scene")
 struct DiffractionTests {
-  /// What the oracle's boundary elements say of microphones on a phone; see Tests/Golden/box.py.
-  struct Golden: Decodable, Sendable {
-    let name: String
-    let size: SIMD3<Double>
-    let microphones: [Position]
-    let frequencies: [Double]
-    let directions: [SIMD3<Double>]
-    /// Shape `[frequency][microphone][direction]`.
-    let real: [[[Double]]]
-    let imaginary: [[[Double]]]
-
-    static let phone: Golden = {
-      let data = try! Data(contentsOf: URL(fileURLWithPath: repositoryFolder + "/Tests/Golden/box.json"))
-      return try! JSONDecoder().decode([Golden].self, from: data).first { $0.name == "phone" }!
-    }()
-
-    var device: Device {
-      Device(
-        name: "golden", title: "", body: .box(size: size),
-        microphones: microphones.enumerated().map { Microphone(name: "m\($0)", position: $1) },
-        dataSources: [])
-    }
-  }
-
   // acoustics.md: a box to −33 dB up to 4 kHz and −25 dB at 8 kHz.
   @Test(
     "a box changes what microphones hear as the oracle says",
     arguments: [(375.0, -33.0), (1125, -33), (4125, -33), (8250, -25)])
   func box(frequency: Double, limit: Double) throws {
-    let golden = Golden.phone
+    let golden = BoxGolden.named("phone")
     let f = try #require(golden.frequencies.firstIndex(of: frequency))
     let voice = BandlimitedSignalTests.sine(frequency, rate: 48000, seconds: 0.2)
     var error = [Double](repeating: 0, count: golden.microphones.count)
@@ -101,5 +77,14 @@ struct DiffractionTests {
       sum += window * Double(channel[n]) * Complex(phase: -2 * .pi * frequency * Double(n) / 48000)
     }
     return 2 / Double(frames.count) * sum * Complex(0, 1)
+  }
+}
+
+extension BoxGolden {
+  fileprivate var device: Device {
+    Device(
+      name: "golden", title: "", body: .box(size: size),
+      microphones: microphones.enumerated().map { Microphone(name: "m\($0)", position: $1) },
+      dataSources: [])
   }
 }
