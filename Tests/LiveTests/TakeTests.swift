@@ -134,9 +134,12 @@ extension LiveTests {
         #expect(take.frames >= 12_800)
         let start = try #require(find(take.channels[0], in: outputs[0]))
         for (channel, output) in zip(take.channels, outputs) {
-          #expect(channel == Array(output[start..<start + take.frames]))
+          // Compared outside: #expect spells out how two arrays differ, which takes minutes for a second of sound.
+          let isSame = channel == Array(output[start..<start + take.frames])
+          #expect(isSame)
         }
-        if count == 1 { #expect(outputs[0] == outputs[1]) }
+        let isAlike = outputs[0] == outputs[1]
+        #expect(count == 2 || isAlike)
       }
       withExtendedLifetime(player) {}
     }
