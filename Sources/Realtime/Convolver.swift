@@ -110,6 +110,7 @@ final class Convolver: @unchecked Sendable {
       begin(0, first, target)
       voices[1].bins = nil
       kernels.synthesise(core, voices, count: 1)
+      unite(filters, target)
       return true
     }
     let second = others._withUnsafeGuaranteedRef { $0.spectra(generation: generation) }
@@ -119,7 +120,22 @@ final class Convolver: @unchecked Sendable {
     begin(0, first, target)
     begin(1, second, otherTarget)
     kernels.synthesise(core, voices, count: 2)
+    unite(filters, target)
+    unite(others, otherTarget)
     return true
+  }
+
+  /// Left and right of a set with one channel are the same to the last bit: the inverse transform, in which they are
+  /// the two parts of a complex number, rounds them differently.
+  @_noLocks @_noAllocation
+  private func unite(_ filters: Unmanaged<FilterSet>, _ target: Stereo) {
+    guard filters._withUnsafeGuaranteedRef({ $0.channels }) == 1 else { return }
+    let period = core.pointee.period
+    var n = 0
+    while n < period {
+      target.right[n] = target.left[n]
+      n &+= 1
+    }
   }
 
   /// What no voice has played through in this period has to begin anew.

@@ -99,6 +99,21 @@ import Testing
   ]
 
   @Test(
+    "Left and right of a set with one channel are the same samples", arguments: layouts, instructionSets)
+  func oneChannelIsOne(_ shape: Shape, _ set: InstructionSet) {
+    var noise = SeededNoise(seed: 8)
+    let filter = noise.filters(microphones: shape.microphones, taps: shape.taps)[0]
+    let engine = Engine(
+      microphones: shape.microphones, taps: shape.taps, sampleRate: 48000, instructionSet: set)
+    engine.start(with: FilterSet(coefficients: [filter, filter], channels: 1))
+    let frames = 2 * shape.taps
+    var run = OfflineRun(engine, microphones: (0..<shape.microphones).map { _ in noise.samples(frames) })
+    run.run(total: frames, period: shape.period)
+    #expect(run.left.contains { $0 != 0 })
+    #expect((0..<frames).first { run.left[$0] != run.right[$0] } == nil)
+  }
+
+  @Test(
     "The same samples come out whatever the phase of the schedule they came in at", arguments: layouts,
     instructionSets)
   func summationDoesNotDependOnThePhase(_ shape: Shape, _ set: InstructionSet) {
