@@ -104,7 +104,8 @@ faults: install-packages
 	@sh .ci/faults-table $(FAULTS).log $(FAULTS).txt
 
 ## The engine against zita-convolver, in turn on the same matrix; fails where a goal is missed. Wants a quiet machine.
-bench: install-packages
+bench:
+	@sh .ci/install-packages g++ libzita-convolver-dev
 	swift build -c release --product pinna
 	@sh .ci/bench .build/release/pinna .build
 

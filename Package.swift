@@ -117,9 +117,7 @@ let package = Package(
       name: "LiveTests",
       dependencies: [
         "pinna", "PinnaSession", "SeedListings", "LiveSupport", "TestSupport", "Simulation", "Session",
-        "Control",
-        "JackClient", "Recording",
-        "AudioFiles", "Acoustics",
+        "Control", "JackClient", "Recording", "Realtime", "FasterKernels", "AudioFiles", "Acoustics",
       ]),
     .testTarget(
       name: "FuzzTests",

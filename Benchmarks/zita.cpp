@@ -1,6 +1,6 @@
 // How long zita-convolver takes for what `pinna bench` measures: microphones x 2 filters, one period per call.
 // Not part of Pinna. Usage: zita MICROPHONES TAPS PERIOD PERIODS uniform|threads
-// Prints the lowest time of a call in us, and the mean processor time of all threads per period in us.
+// Prints microseconds per period: lowest of a call, mean processor time of all threads, mean of a call.
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,7 +36,7 @@ int main(int argc, char **argv) {
   if (convolver.start_process(0, SCHED_OTHER)) return 1;
   float *input = new float[microphones * period], *output = new float[2 * period];
   for (unsigned n = 0; n < microphones * period; n++) input[n] = noise(0.5f);
-  long lowest = 1000000000, before = 0;
+  long lowest = 1000000000, before = 0, total = 0;
   for (long n = -200; n < periods; n++) {
     if (n == 0) before = now(CLOCK_PROCESS_CPUTIME_ID);
     const long start = now(CLOCK_MONOTONIC);
@@ -46,9 +46,11 @@ int main(int argc, char **argv) {
     convolver.process(true);
     for (unsigned o = 0; o < 2; o++) memcpy(output + o * period, convolver.outdata(o), period * sizeof(float));
     const long time = now(CLOCK_MONOTONIC) - start;
-    if (n >= 0 && time < lowest) lowest = time;
+    if (n < 0) continue;
+    total += time;
+    if (time < lowest) lowest = time;
   }
   const long processor = now(CLOCK_PROCESS_CPUTIME_ID) - before;
-  printf("%.2f %.2f\n", lowest / 1e3, processor / 1e3 / periods);
+  printf("%.2f %.2f %.2f\n", lowest / 1e3, processor / 1e3 / periods, total / 1e3 / periods);
   convolver.stop_process();
 }

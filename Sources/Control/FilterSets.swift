@@ -45,11 +45,11 @@ public struct FilterSets: Sendable {
   }
 
   /// An engine of the right size, which keeps so much for takes to begin with, in at most 256 MB.
-  public func makeEngine(preRollSeconds: Int = 0) -> Engine {
+  public func makeEngine(preRollSeconds: Int = 0, instructionSet: InstructionSet = .best) -> Engine {
     let most = 256_000_000 / (4 * (bank.microphones.count + 2))
     return Engine(
       microphones: bank.microphones.count, taps: bank.tapCount, sampleRate: Double(bank.sampleRate),
-      preRollFrames: min(most, preRollSeconds * bank.sampleRate))
+      preRollFrames: min(most, preRollSeconds * bank.sampleRate), instructionSet: instructionSet)
   }
 }
 

@@ -31,6 +31,7 @@ public final class Processor {
   /// Microphones that were to be connected to the hardware, and found no port there.
   public private(set) var unconnected: [String] = []
   private let preRollSeconds: Int
+  private let instructionSet: InstructionSet
   private(set) var engine: Engine
   private(set) var sets: FilterSets
   /// What sounds, or fades in.
@@ -66,7 +67,8 @@ public final class Processor {
   /// - Parameter monitor: ports that the outputs go to, left and right.
   public init(
     name: String, server: String?, setting: Setting, library: PresetLibrary, connect: Bool,
-    preRollSeconds: Int = 0, monitor: [String] = [], events: ControllerEvents,
+    preRollSeconds: Int = 0, instructionSet: InstructionSet = .best, monitor: [String] = [],
+    events: ControllerEvents,
     progress: @escaping @Sendable (Double) -> Void,
     warn: @escaping (String) -> Void
   ) throws {
@@ -74,6 +76,7 @@ public final class Processor {
     self.warn = warn
     self.preRollSeconds = preRollSeconds
     output = OutputRoute(monitor: monitor)
+    self.instructionSet = instructionSet
     openClient = { () throws(JackError) in
       try ArrayClient(
         name: name, server: server, onShutdown: events.serverGone, onGraphChange: events.graphChanged)
@@ -82,7 +85,7 @@ public final class Processor {
     sets = try FilterSets(device: setting.device, sampleRate: client.sampleRate, progress: progress)
     // Before anything of ours is in the graph.
     _ = try sets.filters(for: setting.selection, of: setting.device)
-    engine = sets.makeEngine(preRollSeconds: preRollSeconds)
+    engine = sets.makeEngine(preRollSeconds: preRollSeconds, instructionSet: instructionSet)
     inForce = setting
     wanted = setting
     try client.install(engine, of: setting.device, sets)
@@ -237,7 +240,9 @@ public final class Processor {
 
   static func deadline() -> ContinuousClock.Instant { .now + .seconds(3) }
 
-  func makeEngine(_ sets: FilterSets) -> Engine { sets.makeEngine(preRollSeconds: preRollSeconds) }
+  func makeEngine(_ sets: FilterSets) -> Engine {
+    sets.makeEngine(preRollSeconds: preRollSeconds, instructionSet: instructionSet)
+  }
 
   /// Another client in the server's graph; it must be closed before the next.
   func newClient() throws(JackError) -> ArrayClient { try openClient() }

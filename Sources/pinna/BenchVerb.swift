@@ -10,7 +10,7 @@ extension Verb {
       Option("--taps", "N", "its filter length (default: 1024)"),
       Option("--period", "FRAMES", "its period (default: 64)"),
       Option("--periods", "N", "periods to measure (default: 4000)"),
-      Option("--isa", "SET", "baseline, v3 or v4 (default: the fastest that this processor has)"), jsonOption,
+      isaOption, jsonOption,
     ]
   ) { arguments in
     let periods = try arguments.integer("--periods", in: 100...10_000_000) ?? 4000
@@ -24,7 +24,7 @@ extension Verb {
     } else if arguments["--taps"] != nil || arguments["--period"] != nil {
       throw Failure(.usage, "--taps and --period belong to one configuration; give --microphones too")
     }
-    let set = try instructionSet(arguments["--isa"])
+    let set = try arguments.instructionSet()
     flushDenormalsToZero()
     let results = shapes.map { shape in
       let bench = EngineBench(shape, set)
@@ -37,19 +37,6 @@ extension Verb {
       print(EngineBench.table(results))
     }
     return .done
-  }
-
-  private static func instructionSet(_ word: String?) throws -> InstructionSet {
-    guard let word else { return .best }
-    let known = InstructionSet.allCases.map(\.rawValue).joined(separator: ", ")
-    guard let set = InstructionSet(rawValue: word) else {
-      throw Failure(.usage, "unknown instruction set \"\(word)\"; use one of: \(known)")
-    }
-    guard set.isAvailable else {
-      let available = InstructionSet.available.map(\.rawValue).joined(separator: ", ")
-      throw Failure(.unsupported, "this processor does not have \(word); it has \(available)")
-    }
-    return set
   }
 }
 
@@ -64,7 +51,8 @@ extension EngineBench {
       "microphones": shape.microphones, "outputs": 2, "taps": shape.taps, "period": shape.period,
       "isa": instructionSet.rawValue, "microsecondsPerPeriod": steady.json,
       "crossfadeMicroseconds": fading.json, "deadlineMicroseconds": deadline,
-      "maxOverMeanOfPhases": unevenness,
+      "maxOverMeanOfPhases": unevenness, "phaseMicroseconds": phases,
+      "processorMicroseconds": processorMean,
     ]
   }
 

@@ -16,7 +16,7 @@ extension Verb {
       Option("--orientation", "ORIENTATION", "instead of the preset's"),
       Option("--gain", "DB", "instead of the preset's, from -60 to 24"),
       Option("--period", "FRAMES", "period of the engine (default: 1024)"),
-      hrtfOption, jsonOption,
+      isaOption, hrtfOption, jsonOption,
     ]
   ) { arguments in
     try OutputPath.check(arguments.operands[1], against: arguments.operands[0])
@@ -29,6 +29,7 @@ extension Verb {
         arguments["--" + key].map { Change(key, $0) }
       })
     let period = try arguments.integer("--period", in: 1...Partitioning.longestPeriod) ?? 1024
+    let instructionSet = try arguments.instructionSet()
     _ = try setting.device.filterCase(for: setting.selection)
     try InputPath.check(
       arguments.operands[0],
@@ -44,7 +45,8 @@ extension Verb {
         "\(arguments.operands[0]) has \(input.channels.count) channels, but \(device.name) has "
           + "\(device.microphones.count) microphones; give a file with one channel per microphone")
     }
-    let output = try renderClip(input, setting: setting, period: period)
+    let output = try renderClip(
+      input, setting: setting, period: period, instructionSet: instructionSet)
     try output.write(wav: arguments.operands[1])
     let peak = output.channels.joined().map(\.magnitude).max() ?? 0
     if peak > 1 {
@@ -62,12 +64,14 @@ extension Verb {
   }
 
   /// Left and right, or one channel for mono patterns, as long as the input.
-  static func renderClip(_ input: AudioClip, setting: Setting, period: Int) throws -> AudioClip {
+  static func renderClip(
+    _ input: AudioClip, setting: Setting, period: Int, instructionSet: InstructionSet = .best
+  ) throws -> AudioClip {
     let sets = try FilterSets(
       device: setting.device, sampleRate: input.sampleRate,
       progress: WorkProgress.designing(setting.device.name)
     )
-    let engine = sets.makeEngine()
+    let engine = sets.makeEngine(instructionSet: instructionSet)
     engine.start(
       with: try sets.filters(for: setting.selection, of: setting.device), gain: Float(setting.gain.amplitude))
     var run = OfflineRun(engine, microphones: input.channels)

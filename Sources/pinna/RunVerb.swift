@@ -15,12 +15,14 @@ extension Verb {
       Option("--monitor", "PORTS", "JACK ports that the outputs go to: left,right"),
       Option("--no-connect", nil, "connect nothing (the default)"),
       Option("--pre-roll", "SECONDS", "how far a take reaches back, up to the last change (default: 0)"),
+      isaOption,
       Option("--no-reconnect", nil, "end with the JACK server instead of waiting for it to come back"),
     ]
   ) { arguments in
     let library = PresetLibrary.standard
     let preset = try library.preset(named: arguments["--preset"] ?? "phone5")
     let setting = Setting(preset: preset, device: try library.device(named: preset.device))
+    _ = try arguments.instructionSet()
     let events = ControllerEvents()
     Signals.listen(events)
     let socket = try ControlSocket(name: arguments.name)
@@ -68,6 +70,7 @@ extension Verb {
           name: arguments.name, server: arguments["--server"], setting: setting, library: library,
           connect: arguments.has("--connect"),
           preRollSeconds: try arguments.integer("--pre-roll", in: 0...60) ?? 0,
+          instructionSet: try arguments.instructionSet(),
           monitor: monitorPorts(arguments), events: events,
           progress: WorkProgress.designing(setting.device.name), warn: Tool.complain)
       } catch JackError.noServer where ContinuousClock.now < end && !events.stopRequested {

@@ -1,4 +1,5 @@
 import Control
+import Realtime
 
 /// One command, described once: parsing, --help and the README's table come from here.
 struct Verb: Sendable {
@@ -24,6 +25,8 @@ struct Verb: Sendable {
   let action: @Sendable (Arguments) throws -> ExitStatus
 
   static let nameOption = Option("--name", "NAME", "the running Pinna to talk to (default: pinna)")
+  static let isaOption = Option(
+    "--isa", "SET", "baseline, v3 or v4: what to compute with (default: the fastest that this processor has)")
   static let jsonOption = Option("--json", nil, "print one JSON document")
 
   var help: String {
@@ -104,6 +107,22 @@ struct Arguments {
       numbers.append(number)
     }
     return numbers
+  }
+}
+
+extension Arguments {
+  /// The instruction set behind `--isa`; the fastest where it is missing.
+  func instructionSet() throws(Failure) -> InstructionSet {
+    guard let word = self["--isa"] else { return .best }
+    let known = InstructionSet.allCases.map(\.rawValue).joined(separator: ", ")
+    guard let set = InstructionSet(rawValue: word) else {
+      throw Failure(.usage, "unknown instruction set \"\(word)\"; use one of: \(known)")
+    }
+    guard set.isAvailable else {
+      let available = InstructionSet.available.map(\.rawValue).joined(separator: ", ")
+      throw Failure(.unsupported, "this processor does not have \(word); it has \(available)")
+    }
+    return set
   }
 }
 

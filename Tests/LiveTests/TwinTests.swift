@@ -1,6 +1,8 @@
 import AudioFiles
+import FasterKernels
 import Foundation
 import LiveSupport
+import Realtime
 import TestSupport
 import Testing
 
@@ -12,10 +14,14 @@ extension LiveTests {
       return (0..<5).map { _ in [0.25] + noise.samples(96_000, amplitude: 0.25) }
     }()
 
-    func render(_ home: PinnaHome, _ channels: [[Float]], period: Int) throws -> AudioClip {
+    func render(_ home: PinnaHome, _ channels: [[Float]], period: Int, isa: InstructionSet? = nil) throws
+      -> AudioClip
+    {
       let (input, output) = (home.folder.path + "/in.wav", home.folder.path + "/out-\(period).wav")
       try AudioClip(sampleRate: 48000, channels: channels).write(wav: input)
-      let outcome = try home.pinna("render", "--preset", "phone5", "--period", "\(period)", input, output)
+      let isaOption = isa.map { ["--isa", $0.rawValue] } ?? []
+      let outcome = try home.pinna(
+        ["render", "--preset", "phone5", "--period", "\(period)"] + isaOption + [input, output])
       try #require(outcome.status == 0, "\(outcome)")
       #expect(outcome.output.isEmpty)
       return try AudioClip(path: output)
@@ -29,6 +35,37 @@ extension LiveTests {
       #expect(level(rendered.channels[0]) > -40)
       for (a, b) in zip(rendered.channels, captured) {
         #expect(a.map(\.bitPattern) == b.map(\.bitPattern), "\(errorLevel(b, a)) dB apart")
+      }
+    }
+
+    static let available: [InstructionSet] = {
+      FasterKernels.register()
+      return InstructionSet.available
+    }()
+
+    @Test("R26: and with every instruction set that this processor has", arguments: available)
+    func instructionSets(isa: InstructionSet) throws {
+      let graph = try LiveGraph(preset: "phone5", period: 128, options: ["--isa", isa.rawValue])
+      let rendered = try render(graph.home, Self.noise, period: 128, isa: isa)
+      for (a, b) in zip(rendered.channels, try graph.capture(Self.noise)) {
+        #expect(a.map(\.bitPattern) == b.map(\.bitPattern), "\(errorLevel(b, a)) dB apart")
+      }
+      // v3 and v4 may come to the same last bit; `baseline`, which rounds products, does not.
+      if isa != .baseline {
+        let baseline = try render(graph.home, Self.noise, period: 128, isa: .baseline)
+        let isAnother = baseline.channels != rendered.channels
+        #expect(isAnother, "--isa baseline computes like \(isa.rawValue)")
+      }
+    }
+
+    @Test(
+      "An instruction set that is unknown, or that this processor lacks, is refused before anything starts")
+    func unknownInstructionSet() throws {
+      let home = try PinnaHome()
+      for verb in [["run", "--server", "none"], ["render", "in.wav", "out.wav"], ["bench"]] {
+        let outcome = try home.pinna(verb + ["--isa", "v5"])
+        #expect(outcome.status == 2 && outcome.isOneSentence, "\(outcome)")
+        #expect(outcome.error.contains("baseline, v3, v4"))
       }
     }
 
