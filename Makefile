@@ -83,6 +83,8 @@ fuzz: export PINNA_FUZZ_SEED := $(PINNA_FUZZ_SEED)
 fuzz: install-packages
 	@echo "== Parsers under AddressSanitizer, seed $(PINNA_FUZZ_SEED)"
 	ASAN_OPTIONS=halt_on_error=1 swift test --disable-xctest -c release $(SANITIZE_ADDRESS_ALL) --filter FuzzTests
+	@echo "== SOFA files, whose reader is a process with limits, seed $(PINNA_FUZZ_SEED)"
+	swift test -c release --filter FuzzTests/sofaFiles
 
 ## Fault injection: promises R1 to R27 with what was measured, in at most 20 minutes.
 FAULTS = .build/faults

@@ -121,8 +121,9 @@ let package = Package(
       ]),
     .testTarget(
       name: "FuzzTests",
+      // The tool is what reads SOFA files.
       dependencies: [
-        "Control", "Simulation", "Session", "FilterDesign", "AudioFiles", "Acoustics", "TestSupport",
+        "pinna", "Control", "Simulation", "Session", "FilterDesign", "AudioFiles", "Acoustics", "TestSupport",
       ]),
     .testTarget(
       name: "DocsTests", dependencies: ["pinna", "LiveSupport", "TestSupport", "Session", "Acoustics"]),

@@ -55,6 +55,7 @@ package struct TakeAnswer: Codable {
     channels = take.plan.outputs
     self.muted = muted
     secondsLeft = take.secondsLeft
+    notes = take.plan.shortRing.map { [$0] }
   }
 
   /// At its end.

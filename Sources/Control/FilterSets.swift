@@ -2,6 +2,7 @@ import Acoustics
 import FilterDesign
 import JackClient
 import Realtime
+import Recording
 import Session
 
 /// The engine's filter sets for every case of one device at one sample rate.
@@ -46,10 +47,11 @@ public struct FilterSets: Sendable {
 
   /// An engine of the right size, which keeps so much for takes to begin with, in at most 256 MB.
   public func makeEngine(preRollSeconds: Int = 0, instructionSet: InstructionSet = .best) -> Engine {
-    let most = 256_000_000 / (4 * (bank.microphones.count + 2))
-    return Engine(
+    Engine(
       microphones: bank.microphones.count, taps: bank.tapCount, sampleRate: Double(bank.sampleRate),
-      preRollFrames: min(most, preRollSeconds * bank.sampleRate), instructionSet: instructionSet)
+      preRollFrames: min(
+        preRollSeconds * bank.sampleRate, TakePlan.mostFrames(channels: bank.microphones.count + 2)),
+      instructionSet: instructionSet)
   }
 }
 

@@ -93,6 +93,7 @@ public final class Processor {
     try post(setting, reply: nil)
     if connect { unconnected = client.connectToHardware() }
     routeOutputs()
+    tellOfPreRoll()
   }
 
   /// True while a request waits for the callback.
@@ -257,6 +258,17 @@ public final class Processor {
     endPlayback()
     engine = newEngine
     sets = newSets
+    tellOfPreRoll()
+  }
+
+  /// Where takes cannot reach back as far as was asked.
+  private func tellOfPreRoll() {
+    let kept = Double(engine.preRoll.capacityFrames) / Double(sets.bank.sampleRate)
+    guard kept < Double(preRollSeconds) else { return }
+    warn(
+      String(
+        format: "--pre-roll: takes reach back %.1f s, not %d s: more of %d channels at %d Hz passes 256 MB",
+        kept, preRollSeconds, engine.preRoll.channels, sets.bank.sampleRate))
   }
 
   private var recordingReason: String {

@@ -1,4 +1,5 @@
 import AudioFiles
+import Foundation
 import Realtime
 
 /// How a take is kept.
@@ -53,8 +54,19 @@ public struct TakePlan: Sendable {
     return [bySize, byTime].compactMap { $0 }.min()
   }
 
+  /// As many frames as 256 MB hold: the most that is kept for a slow disk, and of the time before a take.
+  public static func mostFrames(channels: Int) -> Int { 256_000_000 / (4 * channels) }
+
   /// Eight seconds, or less where that passes 256 MB.
-  var ringFrames: Int { min(8 * sampleRate, 256_000_000 / (4 * (outputs + microphones))) }
+  var ringFrames: Int { min(8 * sampleRate, Self.mostFrames(channels: outputs + microphones)) }
+
+  /// Said at the start, where the disk may be slow for less than eight seconds.
+  public var shortRing: String? {
+    guard ringFrames < 8 * sampleRate else { return nil }
+    return String(
+      format: "a disk that stands still is waited for %.1f s, not 8 s: more of %d channels passes 256 MB",
+      Double(ringFrames) / Double(sampleRate), outputs + microphones)
+  }
 }
 
 /// The setting that a take was made with; nothing of it changes while it runs.

@@ -28,7 +28,10 @@ extension Verb {
       words += [String(option.dropFirst(2)), "\(number)"]
     }
     return try ask(arguments, OSCMessage("/pinna/record/start", words.map { .string($0) })) {
-      "recording \($0.string("take"))" + ($0.boolean("muted") ? ": silence, for the outputs are muted" : "")
+      ([
+        "recording \($0.string("take"))" + ($0.boolean("muted") ? ": silence, for the outputs are muted" : "")
+      ]
+        + $0.strings("notes")).joined(separator: "; ")
     }
   }
 

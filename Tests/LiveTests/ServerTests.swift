@@ -101,6 +101,35 @@ extension LiveTests {
       withExtendedLifetime((player, recorder)) {}
     }
 
+    @Test(
+      "R4: where libjack does not come back from closing the dead server's client, ends with status 3, the take whole",
+      .enabled(if: ClockTests.compiler != nil, "there is no C compiler for the libjack that hangs"))
+    func hangingClose() throws {
+      let home = try PinnaHome()
+      let code = try home.folder.write(
+        "#include <unistd.h>\nint jack_client_close(void *client) { (void)client; for (;;) pause(); }\n",
+        to: "close.c")
+      let library = home.folder.path + "/close.so"
+      let built = try Program.run(ClockTests.compiler!, ["-shared", "-fPIC", "-o", library, code])
+      try #require(built.status == 0, "\(built)")
+      let graph = try LiveGraph(
+        preset: "phone5", synchronous: true, home: home, environment: ["LD_PRELOAD": library])
+      let path = try graph.startTake()
+      usleep(500_000)
+      graph.killServer()
+      let start = ContinuousClock.now
+      let end = try #require(graph.program.wait(seconds: 30))
+      let took = ContinuousClock.now - start
+      #expect(end.status == 3 && end.error.contains("the JACK server has gone"), "\(end)")
+      #expect(took >= .seconds(2), "\(took)")
+      #expect(took <= Faults.patience(.milliseconds(2500)), "\(took)")
+      #expect(try TakeFiles.sidecar(path).state == .complete)
+      #expect(try TakeFiles.complaints(path) == [])
+      Faults.report(
+        "R4", done: "libjack hangs in jack_client_close: ended with status 3", took: took,
+        limit: .milliseconds(2500))
+    }
+
     func outputLevel(_ graph: LiveGraph) throws -> Double {
       let outputs = (try graph.status()["levels"] as? [String: Any])?["outputs"] as? [[String: Any]]
       return outputs?.first?["rmsDB"] as? Double ?? -150

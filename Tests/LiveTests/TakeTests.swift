@@ -104,10 +104,10 @@ extension LiveTests {
       let player = try graph.player(Self.loop, repeats: true)
       let recorder = try graph.recorder(seconds: 240)
       try #require(try graph.pinna("set", "--pattern", pattern).status == 0)
-      let paths = try graph.freewheel {
+      let (paths, outputs) = try graph.freewheel {
         player.start()
         try #require(waitUntil(seconds: 10) { player.isFinished })
-        return try (0..<2).map { _ in
+        let paths = try (0..<2).map { _ in
           try #require(try graph.pinna("record", "start").status == 0)
           let names = try takes(graph)
           #expect(names.count { $0.hasSuffix(".wav.part") } == 1, "\(names)")
@@ -119,6 +119,8 @@ extension LiveTests {
           try #require(stop.status == 0, "\(stop)")
           return try #require(try stop.json()["take"] as? String)
         }
+        // Out of freewheel the recorder may hear one output of a period that comes late, and not the other.
+        return (paths, recorder.everything)
       }
       #expect(Set(paths).count == 2)
       #expect(
@@ -127,19 +129,15 @@ extension LiveTests {
             [$0, $0.replacing(".wav", with: ".json")]
           }
           .sorted())
-      let outputs = recorder.everything
       for path in paths {
         let take = try AudioClip(path: path)
         #expect(take.channels.count == count)
         #expect(take.frames >= 12_800)
         let start = try #require(find(take.channels[0], in: outputs[0]))
         for (channel, output) in zip(take.channels, outputs) {
-          // Compared outside: #expect spells out how two arrays differ, which takes minutes for a second of sound.
-          let isSame = channel == Array(output[start..<start + take.frames])
-          #expect(isSame)
+          #expect(differences(channel, output[start..<start + take.frames]) == 0)
         }
-        let isAlike = outputs[0] == outputs[1]
-        #expect(count == 2 || isAlike)
+        if count == 1 { #expect(differences(outputs[0], outputs[1]) == 0) }
       }
       withExtendedLifetime(player) {}
     }

@@ -197,8 +197,9 @@ import Testing
     #expect(lossless.path.hasSuffix(".flac") && lossless.sidecar.notes.isEmpty && lossless.fault == nil)
     let clip = try AudioClip(path: lossless.path.replacing(".flac", with: "-microphones.flac"))
     for (channel, source) in zip(clip.channels, sound) {
-      #expect(
-        channel == source[start..<start + 30 * Self.period].map { ($0 * 8_388_608).rounded() / 8_388_608 })
+      let span = start..<start + 30 * Self.period
+      #expect(channel.count == span.count)
+      #expect(zip(channel, source[span]).count { $0 != ($1 * 8_388_608).rounded() / 8_388_608 } == 0)
     }
     let lossy = try take(try writer { $0.format = .opus }, periods: 20)
     #expect(lossy.path.hasSuffix(".opus") && lossy.sidecar.notes.isEmpty)

@@ -20,11 +20,13 @@ public enum Faults {
   ///   - done: what was done to Pinna.
   ///   - measured: the figure, with its unit.
   ///   - limit: what was promised, in the same unit.
+  ///   - isWhole: as much was done as the promise says, not only a part of it.
   public static func report(
-    _ promise: String, done: String, measured: String, limit: String, kept: Bool
+    _ promise: String, done: String, measured: String, limit: String, kept: Bool, isWhole: Bool = true
   ) {
-    let line = [promise, done, measured, limit, kept ? "kept" : "BROKEN"].joined(separator: "\t")
-    print("\(promise): \(done): \(measured) (\(limit)) \(kept ? "kept" : "BROKEN")")
+    let verdict = !kept ? "BROKEN" : isWhole ? "kept" : "kept in part"
+    let line = [promise, done, measured, limit, verdict].joined(separator: "\t")
+    print("\(promise): \(done): \(measured) (\(limit)) \(verdict)")
     guard let path = ProcessInfo.processInfo.environment["PINNA_FAULTS_LOG"] else { return }
     let log = fopen(path, "a")
     defer { if let log { fclose(log) } }

@@ -40,6 +40,9 @@ public final class FrameClock {
     }
   }
 
+  /// The server's frame time, as the clock counts.
+  public var now: Int { Int(jack_frame_time(client)) & 0x7F_FFFF }
+
   /// Never zero: that is silence.
   static func sample(_ time: UInt32) -> Float { (Float(time & 0x7F_FFFF) + 0.5) / 8_388_608 }
 

@@ -39,8 +39,10 @@ extension LiveGraph {
   }
 
   /// A graph whose first microphone hears the server's frame time.
-  public static func clocked(period: Int) throws -> (LiveGraph, FrameClock) {
-    let graph = try LiveGraph(preset: "phone5", period: period)
+  public static func clocked(period: Int, synchronous: Bool = false, options: [String] = []) throws -> (
+    LiveGraph, FrameClock
+  ) {
+    let graph = try LiveGraph(preset: "phone5", period: period, synchronous: synchronous, options: options)
     let clock = try FrameClock(server: graph.server.name)
     try clock.connect(to: "pinna:" + graph.microphones()[0])
     usleep(100_000)

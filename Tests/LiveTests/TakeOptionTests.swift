@@ -1,0 +1,132 @@
+import AudioFiles
+import Foundation
+import JackClient
+import LiveSupport
+import Recording
+import TestSupport
+import Testing
+
+extension LiveTests {
+  /// In servers that wait for their clients: nothing is missing, however busy the machine is.
+  @Suite("A take, live") struct TakeOptionTests {
+    func graph(_ options: String...) throws -> (LiveGraph, FrameClock) {
+      try LiveGraph.clocked(period: 1024, synchronous: true, options: options)
+    }
+
+    func stop(_ graph: LiveGraph) throws -> (path: String, document: Sidecar) {
+      let stop = try graph.pinna("record", "stop", "--json")
+      try #require(stop.status == 0, "\(stop)")
+      let path = try #require(try stop.json()["take"] as? String)
+      return (path, try Sidecar.read(path.replacing(/\.\w+$/, with: ".json")))
+    }
+
+    /// Frames from one time of the clock to a later one.
+    func frames(from start: Int, to end: Int) -> Int { (end - start) & 0x7F_FFFF }
+
+    @Test("--pre-roll begins so long before it was asked for, no further back than the last change")
+    func preRoll() throws {
+      let (graph, clock) = try graph("--pre-roll", "2")
+      sleep(3)
+      for isChanged in [false, true] {
+        let changed = clock.now
+        if isChanged { try #require(try graph.pinna("set", "--gain", "-1").status == 0) }
+        let asked = clock.now
+        _ = try graph.startTake()
+        let began = clock.now
+        usleep(300_000)
+        let take = try stop(graph)
+        let raw = try TakeFiles.microphones(take.path).channels[0]
+        let start = try #require(FrameClock.time(raw[0]))
+        #expect(raw.count == take.document.frames)
+        #expect(raw.indices.count { FrameClock.time(raw[$0]) != (start + $0) & 0x7F_FFFF } == 0)
+        let before = take.document.preRollFrames
+        let first = frames(from: asked, to: start + before)
+        // The clock runs within the period that is played.
+        #expect(first < frames(from: asked, to: began) + 2048, "\(first)")
+        if isChanged {
+          #expect(before < frames(from: changed, to: began) && frames(from: changed, to: start) < 48_000)
+        } else {
+          #expect(before == 96_000)
+        }
+      }
+      withExtendedLifetime(clock) {}
+    }
+
+    @Test("--split-size goes on in another file, none larger than asked, without losing a frame")
+    func split() throws {
+      let (graph, clock) = try graph()
+      _ = try graph.startTake("--split-size", "1")
+      usleep(3_500_000)
+      let take = try stop(graph)
+      let files = take.document.files
+      #expect(files.count >= 3 && take.document.state == .complete)
+      let folder = URL(filePath: take.path).deletingLastPathComponent().path
+      var raw: [Float] = []
+      for stretch in files {
+        #expect(stretch.frame == raw.count)
+        for name in [stretch.outputs, try #require(stretch.microphones)] {
+          let path = "\(folder)/\(name)"
+          let size = try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int
+          #expect(try #require(size) <= 1_000_000)
+          #expect(try TakeFiles.complaints(path) == [])
+        }
+        let clip = try AudioClip(path: "\(folder)/\(stretch.microphones!)")
+        #expect(try AudioClip(path: "\(folder)/\(stretch.outputs)").frames == clip.frames)
+        raw += clip.channels[0]
+      }
+      #expect(raw.count == take.document.frames)
+      let start = try #require(FrameClock.time(raw[0]))
+      #expect(raw.indices.count { FrameClock.time(raw[$0]) != (start + $0) & 0x7F_FFFF } == 0)
+      #expect(try graph.pinna("takes", "list").output.contains("in \(files.count) files"))
+      withExtendedLifetime(clock) {}
+    }
+
+    @Test(
+      "--format flac and opus leave that format alone, as long as what was recorded",
+      arguments: ["flac", "opus"])
+    func compressed(format: String) throws {
+      let (graph, clock) = try graph()
+      _ = try graph.startTake("--format", format)
+      usleep(1_500_000)
+      let take = try stop(graph)
+      #expect(take.path.hasSuffix("." + format) && take.document.notes.isEmpty)
+      let names = try FileManager.default.contentsOfDirectory(atPath: graph.home.takesFolder)
+      #expect(names.count == 3 && names.count { $0.hasSuffix("." + format) } == 2, "\(names)")
+      let raw = try AudioClip(path: take.path.replacing("." + format, with: "-microphones." + format))
+      #expect(try raw.frames == take.document.frames && AudioClip(path: take.path).frames == raw.frames)
+      if format == "flac" {
+        // The clock stands between two of its 24-bit values.
+        let times = raw.channels[0].map { Int($0 * 8_388_608) }
+        #expect(
+          times.indices.count { !(0...2).contains(frames(from: times[0] - 1 + $0, to: times[$0])) } == 0)
+      }
+      withExtendedLifetime(clock) {}
+    }
+
+    @Test("R9: --pre-roll, or a ring, that 256 MB cut short is said at the start")
+    func cutShort() throws {
+      let home = try PinnaHome()
+      try home.folder.write(
+        "title: Many\nbody: free\nmicrophones:\n"
+          + (0..<48).map { "  m\($0): [\(10 * $0), 0, 0]\n" }.joined()
+          + "dataSources:\n  Front: {forward: +z, microphones: all, polarPatterns: [omnidirectional]}\n",
+        to: "config/pinna/devices/many.yaml")
+      try home.folder.write(
+        "title: Many\ndevice: many\ndataSource: Front\npolarPattern: omnidirectional\ninputOrientation: portrait\n",
+        to: "config/pinna/many.yaml")
+      let graph = try LiveGraph(
+        preset: "many", sampleRate: 192_000, period: 4096, synchronous: true, home: home,
+        options: ["--pre-roll", "60"])
+      // 256e6 / (50 × 4 bytes) = 1 280 000 frames, 6.7 s; 49 with the one output of a mono take: 6.8 s.
+      #expect(
+        graph.program.errorText.contains("--pre-roll: takes reach back 6.7 s, not 60 s"),
+        "\(graph.program.errorText)")
+      let raw = try graph.pinna("record", "start", "--raw")
+      #expect(raw.status == 0 && raw.output.contains("waited for 6.8 s, not 8 s"), "\(raw)")
+      #expect(try graph.pinna("record", "stop").status == 0)
+      let short = try graph.pinna("record", "start")
+      #expect(short.status == 0 && !short.output.contains("waited for"), "\(short)")
+      #expect(try graph.pinna("record", "stop").status == 0)
+    }
+  }
+}
