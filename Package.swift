@@ -74,7 +74,7 @@ let package = Package(
       name: "pinna",
       dependencies: [
         "Control", "Simulation", "JackClient", "Recording", "Session", "FilterDesign", "Realtime",
-        "FasterKernels", "AudioFiles", "Plots", "Acoustics",
+        "FasterKernels", "AudioFiles", "Plots", "Acoustics", "CFiles",
       ]),
 
     .target(
@@ -93,6 +93,11 @@ let package = Package(
       path: "Tests/Figures"),
     // The seeds' listings, as a program of its own.
     .executableTarget(name: "SeedListings", dependencies: ["PinnaSession"], path: "Tests/SeedListings"),
+    // Its malloc counts: a program of its own, so that no test or sanitizer meets it.
+    .target(name: "AllocationCount", path: "Tests/AllocationCount", publicHeadersPath: "include"),
+    .executableTarget(
+      name: "allocations", dependencies: ["AllocationCount", "Realtime", "FasterKernels", "TestSupport"],
+      path: "Tests/Allocations"),
     .testTarget(name: "RealtimeTests", dependencies: ["Realtime", "FasterKernels", "TestSupport"]),
     .testTarget(
       name: "FilterDesignTests",
@@ -111,7 +116,8 @@ let package = Package(
     .testTarget(
       name: "VerbTests",
       dependencies: [
-        "pinna", "LiveSupport", "TestSupport", "FilterDesign", "Session", "AudioFiles", "Acoustics",
+        "pinna", "allocations", "LiveSupport", "TestSupport", "FilterDesign", "Session", "AudioFiles",
+        "Acoustics",
       ]),
     .testTarget(
       name: "LiveTests",

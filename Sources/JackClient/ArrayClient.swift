@@ -22,15 +22,17 @@ public final class ArrayClient: Sendable {
   }
 
   /// Opens the client; it makes no sound until `install`.
-  /// - Parameters: called on JACK's notification thread.
-  ///   - onShutdown: once, when the server has gone.
-  ///   - onGraphChange: when ports or connections came or went.
+  /// - Parameters:
+  ///   - times: where the callback notes how long it took.
+  ///   - onShutdown: on JACK's notification thread, once, when the server has gone.
+  ///   - onGraphChange: on the same, when ports or connections came or went.
   public init(
-    name: String, server: String?, onShutdown: @escaping @Sendable (String) -> Void,
+    name: String, server: String?, times: CallbackTimes? = nil,
+    onShutdown: @escaping @Sendable (String) -> Void,
     onGraphChange: @escaping @Sendable () -> Void = {}
   ) throws(JackError) {
     let shared = SharedState()
-    let trampoline = Trampoline()
+    let trampoline = Trampoline(times: times)
     var listener = JackConnection.Listener()
     listener.periodChanged = { frames in
       let ports = shared.values.withLock { $0.ports }

@@ -13,9 +13,11 @@ public final class PrivateServer {
   /// - Parameters:
   ///   - name: unique on this machine; its process id belongs in it.
   ///   - synchronous: waits in each period for every client, so that none ever misses one.
+  ///   - realtime: with realtime scheduling, which the system must grant.
   ///   - captures, playbacks: physical ports.
   public init(
-    name: String, sampleRate: Int = 48000, period: Int = 128, synchronous: Bool = false, captures: Int = 0,
+    name: String, sampleRate: Int = 48000, period: Int = 128, synchronous: Bool = false,
+    realtime: Bool = false, captures: Int = 0,
     playbacks: Int = 0
   ) throws {
     self.name = name
@@ -25,7 +27,8 @@ public final class PrivateServer {
     process.executableURL = URL(fileURLWithPath: path)
     process.arguments =
       (synchronous ? ["-S"] : []) + [
-        "-n", name, "-r", "-p", "128", "-d", "dummy", "-C", "\(captures)", "-P", "\(playbacks)", "-r",
+        "-n", name, realtime ? "-R" : "-r", "-p", "128", "-d", "dummy", "-C", "\(captures)", "-P",
+        "\(playbacks)", "-r",
         "\(sampleRate)", "-p", "\(period)",
       ]
     var environment = ProcessInfo.processInfo.environment

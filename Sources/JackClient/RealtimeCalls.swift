@@ -20,6 +20,9 @@ enum RealtimeCalls {
   static func microseconds() -> Int { _unsafePerformance { Int(pinna_microseconds()) } }
 
   @_noLocks @_noAllocation
+  static func nanoseconds() -> Int { _unsafePerformance { Int(pinna_nanoseconds()) } }
+
+  @_noLocks @_noAllocation
   static func enter() { _unsafePerformance { pinna_realtime_enter() } }
 
   @_noLocks @_noAllocation

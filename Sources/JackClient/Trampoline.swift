@@ -18,8 +18,12 @@ final class Trampoline: @unchecked Sendable {
   /// Callback only.
   private var timeline = Timeline(sampleRate: 1)
   private var client: OpaquePointer?
+  /// Who wants to know how long the callback takes.
+  private let times: CallbackTimes?
   /// What a callback that stands still may yet use, and the call after which it does not.
   private var retired: [(ports: ArrayPorts, free: Int)] = []
+
+  init(times: CallbackTimes?) { self.times = times }
 
   /// Whose time is followed; before the first call.
   func follow(_ client: OpaquePointer, sampleRate: Int) {
@@ -31,7 +35,9 @@ final class Trampoline: @unchecked Sendable {
   func run(_ frames: UInt32) {
     if freewheeling.load(ordering: .relaxed) { awaitRoom(frames) }
     RealtimeCalls.enter()
+    let start = times == nil ? 0 : RealtimeCalls.nanoseconds()
     process(frames)
+    times?.note(RealtimeCalls.nanoseconds() &- start)
     RealtimeCalls.exit()
   }
 

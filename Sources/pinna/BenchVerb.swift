@@ -10,10 +10,14 @@ extension Verb {
       Option("--taps", "N", "its filter length (default: 1024)"),
       Option("--period", "FRAMES", "its period (default: 64)"),
       Option("--periods", "N", "periods to measure (default: 4000)"),
+      Option(
+        "--scale", nil, "time and memory from 1 to 64 microphones, 64 to 8192 taps, periods of 16 to 4096"),
+      Option("--engines", nil, "how many engines one core carries in real time"),
+      Option("--live", nil, "the callback in a graph of its own, beside a client that does nothing"),
       isaOption, jsonOption,
     ]
   ) { arguments in
-    let periods = try arguments.integer("--periods", in: 100...10_000_000) ?? 4000
+    let periods = try arguments.integer("--periods", in: 100...10_000_000)
     var shapes = EngineBench.usual
     if let microphones = try arguments.integer("--microphones", in: 1...Partitioning.mostMicrophones) {
       shapes = [
@@ -26,12 +30,28 @@ extension Verb {
     }
     let set = try arguments.instructionSet()
     flushDenormalsToZero()
+    if arguments.has("--live") {
+      let bench = try LiveBench(
+        arguments["--microphones"] == nil ? LiveBench.usual : shapes[0], set, periods: periods ?? 100_000)
+      print(arguments.isJSON ? try document(bench.json) : bench.table)
+      return bench.isWithinLimit ? .done : .failed
+    }
+    if arguments.has("--engines") {
+      let counts = shapes.map { ($0, ScaleBench.engines($0, set)) }
+      print(
+        arguments.isJSON
+          ? try document(["configurations": counts.map(ScaleBench.json)]) : ScaleBench.table(counts))
+      return .done
+    }
+    if arguments.has("--scale") { shapes = ScaleBench.shapes }
     let results = shapes.map { shape in
       let bench = EngineBench(shape, set)
-      bench.measure(periods: periods)
+      bench.measure(periods: periods ?? (arguments.has("--scale") ? 200 : 4000))
       return bench
     }
-    if arguments.isJSON {
+    if arguments.has("--scale"), !arguments.isJSON {
+      print(ScaleBench.table(results))
+    } else if arguments.isJSON {
       print(try document(["configurations": results.map(\.json)]))
     } else {
       print(EngineBench.table(results))
@@ -52,7 +72,7 @@ extension EngineBench {
       "isa": instructionSet.rawValue, "microsecondsPerPeriod": steady.json,
       "crossfadeMicroseconds": fading.json, "deadlineMicroseconds": deadline,
       "maxOverMeanOfPhases": unevenness, "phaseMicroseconds": phases,
-      "processorMicroseconds": processorMean,
+      "processorMicroseconds": processorMean, "megabytes": megabytes,
     ]
   }
 

@@ -1,3 +1,4 @@
+import CFiles
 import Foundation
 import Realtime
 
@@ -15,18 +16,22 @@ final class EngineBench {
   private let sets: [FilterSet]
   private var playing = 0
   private var count = 0
-  private var source: [Float]
-  private var outputs: [Float]
+  /// What the engine and one filter set take of memory, in 10^6 bytes.
+  let megabytes: Double
+  private let source: UnsafeMutablePointer<Float>
+  private let inputs: UnsafeMutablePointer<UnsafePointer<Float>?>
+  private let outputs: UnsafeMutablePointer<Float>
   static let sampleRate = 48000.0
 
   init(_ shape: Partitioning, _ instructionSet: InstructionSet) {
     self.shape = shape
     self.instructionSet = instructionSet
+    let before = pinna_bytes_in_use()
     engine = Engine(
       microphones: shape.microphones, taps: shape.taps, sampleRate: Self.sampleRate,
       instructionSet: instructionSet)
     var noise = SystemRandomNumberGenerator()
-    sets = (0..<2).map { _ in
+    func filters() -> FilterSet {
       FilterSet(
         coefficients: (0..<2).map { _ in
           (0..<shape.microphones).map { _ in
@@ -34,11 +39,24 @@ final class EngineBench {
           }
         }, channels: 2)
     }
-    source = (0..<shape.microphones * shape.period).map { _ in Float.random(in: -0.5...0.5, using: &noise) }
-    outputs = [Float](repeating: 0, count: 2 * shape.period)
-    phases = [Double](repeating: .infinity, count: 4)
-    engine.start(with: sets[0])
+    let first = filters()
+    engine.start(with: first)
     engine.prepare(period: shape.period)
+    megabytes = Double(pinna_bytes_in_use() - before) / 1e6
+    sets = [first, filters()]
+    phases = [Double](repeating: .infinity, count: 4)
+    source = .allocate(capacity: shape.microphones * shape.period)
+    for n in 0..<shape.microphones * shape.period { source[n] = Float.random(in: -0.5...0.5, using: &noise) }
+    inputs = .allocate(capacity: shape.microphones)
+    for m in 0..<shape.microphones { inputs[m] = UnsafePointer(source + m * shape.period) }
+    outputs = .allocate(capacity: 2 * shape.period)
+    outputs.initialize(repeating: 0, count: 2 * shape.period)
+  }
+
+  deinit {
+    source.deallocate()
+    inputs.deallocate()
+    outputs.deallocate()
   }
 
   var deadline: Double { 1e6 * Double(shape.period) / Self.sampleRate }
@@ -47,41 +65,35 @@ final class EngineBench {
   /// Longest over mean of the phases' lowest times.
   var unevenness: Double { phases.max()! / (phases.reduce(0, +) / Double(phases.count)) }
 
+  /// One period; microseconds that it took.
+  func once() -> Double {
+    let period = Period(
+      frames: shape.period, inputs: UnsafePointer(inputs), left: outputs, right: outputs + shape.period)
+    let start = nanoseconds()
+    engine.process(period)
+    let time = Double(nanoseconds() - start) / 1000
+    count += 1
+    return time
+  }
+
   /// Another round: `periods` steady ones, and a quarter as many under crossfades.
   func measure(periods: Int) {
-    source.withUnsafeBufferPointer { input in
-      let pointers = (0..<shape.microphones).map { Optional(input.baseAddress! + $0 * shape.period) }
-      outputs.withUnsafeMutableBufferPointer { output in
-        pointers.withUnsafeBufferPointer { inputs in
-          func once() -> Double {
-            let period = Period(
-              frames: shape.period, inputs: inputs.baseAddress!, left: output.baseAddress!,
-              right: output.baseAddress! + shape.period)
-            let start = nanoseconds()
-            engine.process(period)
-            let time = Double(nanoseconds() - start) / 1000
-            count += 1
-            return time
-          }
-          for _ in 0..<200 { _ = once() }
-          let before = nanoseconds(CLOCK_THREAD_CPUTIME_ID)
-          for _ in 0..<periods {
-            let phase = count % 4
-            let time = once()
-            phases[phase] = min(phases[phase], time)
-            steadyTimes.append(time)
-          }
-          processorMean = Double(nanoseconds(CLOCK_THREAD_CPUTIME_ID) - before) / 1000 / Double(periods)
-          let enough = fadingTimes.count + periods / 4
-          while fadingTimes.count < enough {
-            playing = 1 - playing
-            _ = try? engine.change(to: sets[playing], gain: 1)
-            // Whole periods of a fade of 20 ms.
-            for _ in 0..<max(1, 960 / shape.period) { fadingTimes.append(once()) }
-            while engine.takeReports().isEmpty { _ = once() }
-          }
-        }
-      }
+    for _ in 0..<min(200, periods) { _ = once() }
+    let before = nanoseconds(CLOCK_THREAD_CPUTIME_ID)
+    for _ in 0..<periods {
+      let phase = count % 4
+      let time = once()
+      phases[phase] = min(phases[phase], time)
+      steadyTimes.append(time)
+    }
+    processorMean = Double(nanoseconds(CLOCK_THREAD_CPUTIME_ID) - before) / 1000 / Double(periods)
+    let enough = fadingTimes.count + periods / 4
+    while fadingTimes.count < enough {
+      playing = 1 - playing
+      _ = try? engine.change(to: sets[playing], gain: 1)
+      // Whole periods of a fade of 20 ms.
+      for _ in 0..<max(1, 960 / shape.period) { fadingTimes.append(once()) }
+      while engine.takeReports().isEmpty { _ = once() }
     }
   }
 

@@ -1,7 +1,15 @@
 #pragma once
 #include <fcntl.h>
+#include <malloc.h>
+#include <stddef.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+// Bytes that this program has from malloc.
+static inline size_t pinna_bytes_in_use(void) {
+  struct mallinfo2 info = mallinfo2();
+  return info.uordblks + info.hblkhd;
+}
 
 // renameat2 with RENAME_NOREPLACE, which Glibc declares for GNU sources only.
 static inline int pinna_rename_to_free(const char *from, const char *to) {

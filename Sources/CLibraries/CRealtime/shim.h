@@ -32,8 +32,9 @@ static inline void pinna_flush_denormals(void) {
 }
 
 // The monotonic clock; read through the vDSO, without a system call.
-static inline int64_t pinna_microseconds(void) {
+static inline int64_t pinna_nanoseconds(void) {
   struct timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
-  return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+  return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
+static inline int64_t pinna_microseconds(void) { return pinna_nanoseconds() / 1000; }

@@ -1,0 +1,59 @@
+import Synchronization
+
+/// How long a process callback took from entry to exit, call by call, for `pinna bench --live`.
+public final class CallbackTimes: @unchecked Sendable {
+  // Unchecked: the callback alone writes below `count`'s limit; who reads waits until `isFull`.
+
+  private let memory: UnsafeMutablePointer<Int>
+  private let capacity: Int
+  private let count = Atomic<Int>(0)
+
+  /// - Parameter capacity: calls; later ones are not noted.
+  public init(capacity: Int) {
+    self.capacity = capacity
+    memory = .allocate(capacity: capacity)
+    // Written once, so that the callback meets no page that is not there yet.
+    memory.initialize(repeating: 1, count: capacity)
+  }
+
+  deinit { memory.deallocate() }
+
+  public var noted: Int { count.load(ordering: .acquiring) }
+  public var isFull: Bool { noted == capacity }
+  /// Begins anew; what a callback is noting at this moment may be lost.
+  public func restart() { count.store(0, ordering: .releasing) }
+
+  /// Nanoseconds per call, oldest first.
+  public var nanoseconds: [Int] { Array(UnsafeBufferPointer(start: memory, count: noted)) }
+
+  /// The callback.
+  @_noLocks @_noAllocation
+  func note(_ time: Int) {
+    let n = count.load(ordering: .relaxed)
+    if n >= capacity { return }
+    memory[n] = time
+    count.store(n &+ 1, ordering: .releasing)
+  }
+}
+
+/// A client without ports that does nothing in its callback but look at the clock twice: what a machine adds.
+public final class IdleClient: Sendable {
+  private let connection: JackConnection
+  private let times: CallbackTimes
+
+  public init(name: String, server: String?, times: CallbackTimes) throws(JackError) {
+    connection = try JackConnection(name: name, server: server)
+    self.times = times
+    connection.setProcess(
+      { _, context in
+        let start = RealtimeCalls.nanoseconds()
+        Unmanaged<CallbackTimes>.fromOpaque(context!)._withUnsafeGuaranteedRef {
+          $0.note(RealtimeCalls.nanoseconds() &- start)
+        }
+        return 0
+      }, context: Unmanaged.passUnretained(times).toOpaque())
+    try connection.activate()
+  }
+
+  public func close() { connection.close() }
+}

@@ -1,0 +1,52 @@
+import Foundation
+import Realtime
+
+/// How the engine grows: time and memory over microphones, taps and periods; and how many engines one core carries.
+enum ScaleBench {
+  static let shapes = [1, 4, 16, 64].flatMap { microphones in
+    [64, 512, 2048, 8192].flatMap { taps in
+      [16, 64, 256, 1024, 4096].map { Partitioning(microphones: microphones, taps: taps, period: $0) }
+    }
+  }
+
+  static func table(_ results: [EngineBench]) -> String {
+    let head = "microphones  taps  period     p50 (µs)  of the deadline  memory (MB, with one filter set)"
+    return
+      ([head]
+      + results.map {
+        String(
+          format: "%11d %5d %7d %12.2f %14.2f %% %12.2f", $0.shape.microphones, $0.shape.taps,
+          $0.shape.period,
+          $0.steady.p50, 100 * $0.steady.p50 / $0.deadline, $0.megabytes)
+      }).joined(separator: "\n")
+  }
+
+  static func table(_ counts: [(Partitioning, Int)]) -> String {
+    (["microphones  taps  period  engines that one core carries"]
+      + counts.map { String(format: "%11d %5d %7d %8d", $0.microphones, $0.taps, $0.period, $1) })
+      .joined(separator: "\n")
+  }
+
+  static func json(_ shape: Partitioning, _ engines: Int) -> [String: Any] {
+    ["microphones": shape.microphones, "taps": shape.taps, "period": shape.period, "engines": engines]
+  }
+
+  /// The most engines of `shape` that one thread runs one after the other in every period: 99 of 100 rounds end before
+  /// the deadline. At most 1024.
+  static func engines(_ shape: Partitioning, _ set: InstructionSet) -> Int {
+    var engines: [EngineBench] = []
+    func keepsUp(_ count: Int) -> Bool {
+      while engines.count < count { engines.append(EngineBench(shape, set)) }
+      let rounds = (0..<220).map { _ in engines[..<count].reduce(0) { $0 + $1.once() } }
+      return Percentiles(Array(rounds.dropFirst(20))).p99 <= engines[0].deadline
+    }
+    var (most, tooMany) = (0, 1)
+    while tooMany <= 1024, keepsUp(tooMany) { (most, tooMany) = (tooMany, 2 * tooMany) }
+    // To within 3 %, which is more than two runs agree in.
+    while tooMany <= 1024, tooMany - most > max(1, most / 32) {
+      let middle = (most + tooMany) / 2
+      if keepsUp(middle) { most = middle } else { tooMany = middle }
+    }
+    return most
+  }
+}

@@ -1,0 +1,61 @@
+import AllocationCount
+import FasterKernels
+import Foundation
+import Realtime
+import TestSupport
+
+// 10 000 periods with changes, takes, and other periods in them. Prints how often the callback allocated or freed, and how
+// much of each was in them. With --leaky every thousandth callback allocates: what must be counted then is known.
+
+let leaky = CommandLine.arguments.contains("--leaky")
+let (microphones, taps) = (16, 1024)
+FasterKernels.register()
+flushDenormalsToZero()
+var noise = SeededNoise(seed: 4)
+let sets = (0..<4).map { _ in
+  FilterSet(
+    coefficients: (0..<2).map { _ in (0..<microphones).map { _ in noise.samples(taps, amplitude: 0.001) } },
+    channels: 2)
+}
+let engine = Engine(microphones: microphones, taps: taps, sampleRate: 48000)
+engine.start(with: sets[0])
+engine.prepare(period: 64)
+let longest = 480
+let input = UnsafeMutablePointer<Float>.allocate(capacity: longest)
+input.initialize(from: noise.samples(longest, amplitude: 0.5), count: longest)
+let output = UnsafeMutablePointer<Float>.allocate(capacity: 2 * longest)
+output.initialize(repeating: 0, count: 2 * longest)
+let inputs = UnsafeMutablePointer<UnsafePointer<Float>?>.allocate(capacity: microphones)
+inputs.initialize(repeating: UnsafePointer(input), count: microphones)
+
+/// Kept where the optimiser cannot see that nobody needs it.
+nonisolated(unsafe) var kept: UnsafeMutableRawPointer?
+var (calls, adopted, began, ended, applied) = (0, 0, 0, 0, 0)
+var frames = 64
+for n in 0..<10_000 {
+  if n % 37 == 0 { _ = try? engine.change(to: sets[n / 37 % 4], gain: 1) }
+  if n % 500 == 100 { _ = try? engine.beginTake(into: TakeRing(outputs: 2, capacityFrames: 4096)) }
+  if n % 500 == 200 { _ = try? engine.endTake() }
+  if n % 97 == 0 {
+    let next = [64, 32, 128, 480, 100][n / 97 % 5]
+    if next != frames { adopted += 1 }
+    frames = next
+    engine.prepare(period: frames)
+  }
+  count_begin()
+  engine.process(Period(frames: frames, inputs: UnsafePointer(inputs), left: output, right: output + longest))
+  if leaky, n % 1000 == 0 { kept = malloc(100) }
+  calls += count_end()
+  for report in engine.takeReports() {
+    switch report {
+    case .applied: applied += 1
+    case .takeBegan: began += 1
+    case .takeEnded: ended += 1
+    default: break
+    }
+  }
+}
+let statistics = engine.statistics
+print(
+  "calls \(calls) periods 10000 adopted \(adopted) applied \(applied) takes \(began) ended \(ended) "
+    + "unprepared \(statistics.unpreparedPeriods)")
