@@ -129,7 +129,8 @@ let package = Package(
       name: "FuzzTests",
       // The tool is what reads SOFA files.
       dependencies: [
-        "pinna", "Control", "Simulation", "Session", "FilterDesign", "AudioFiles", "Acoustics", "TestSupport",
+        "pinna", "Control", "Simulation", "Session", "Recording", "FilterDesign", "AudioFiles", "Acoustics",
+        "TestSupport",
       ]),
     .testTarget(
       name: "DocsTests", dependencies: ["pinna", "LiveSupport", "TestSupport", "Session", "Acoustics"]),

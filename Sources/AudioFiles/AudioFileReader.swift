@@ -16,6 +16,11 @@ public final class AudioFileReader {
   private let file: OpaquePointer
 
   public init(path: String) throws(AudioFileError) {
+    // Opening a FIFO that nobody writes to would never return.
+    var status = stat()
+    guard stat(path, &status) != 0 || status.st_mode & S_IFMT == S_IFREG else {
+      throw AudioFileError("\(path) is not a regular file; give a sound file, such as WAV or FLAC")
+    }
     var info = SF_INFO()
     guard let file = sf_open(path, Int32(SFM_READ), &info) else {
       throw AudioFileError(

@@ -16,8 +16,9 @@ public enum Compression: String, Sendable {
   }
 
   /// Writes `wav` anew, with this format's ending, reads it back, and removes `wav` where nothing is missing.
+  /// - Parameter isWanted: asked before every block; once it says no, that is an error, and `wav` stays.
   /// - Returns: the new path.
-  public func replace(wav: String) throws(AudioFileError) -> String {
+  public func replace(wav: String, while isWanted: () -> Bool = { true }) throws(AudioFileError) -> String {
     let reader = try AudioFileReader(path: wav)
     let path = wav.dropLast(4) + "." + rawValue
     let part = path + ".part"
@@ -25,9 +26,9 @@ public enum Compression: String, Sendable {
     guard descriptor >= 0 else { throw failure("cannot write \(part)") }
     do {
       defer { close(descriptor) }
-      try encode(reader, descriptor, part)
+      try encode(reader, descriptor, part, isWanted)
       guard fdatasync(descriptor) == 0 else { throw failure("cannot secure \(part)") }
-      try verify(AudioFileReader(path: wav), AudioFileReader(path: part))
+      try verify(AudioFileReader(path: wav), AudioFileReader(path: part), isWanted)
       guard FileNames.renameToFree(part, path) == 0 else { throw failure("cannot name \(path)") }
     } catch {
       unlink(part)
@@ -37,7 +38,9 @@ public enum Compression: String, Sendable {
     return path
   }
 
-  private func encode(_ reader: AudioFileReader, _ descriptor: Int32, _ part: String) throws(AudioFileError) {
+  private func encode(
+    _ reader: AudioFileReader, _ descriptor: Int32, _ part: String, _ isWanted: () -> Bool
+  ) throws(AudioFileError) {
     let format = self == .flac ? SF_FORMAT_FLAC | SF_FORMAT_PCM_24 : SF_FORMAT_OGG | SF_FORMAT_OPUS
     var info = SF_INFO(
       frames: 0, samplerate: Int32(reader.sampleRate), channels: Int32(reader.channels),
@@ -48,6 +51,7 @@ public enum Compression: String, Sendable {
     }
     defer { sf_close(file) }
     while true {
+      try proceed(isWanted)
       // libsndfile scales floats differently on their way in and out; integers it leaves alone.
       let (frames, written) =
         switch self {
@@ -72,14 +76,21 @@ public enum Compression: String, Sendable {
   }
 
   /// The same sound where that is promised, the same length always.
-  private func verify(_ wav: AudioFileReader, _ other: AudioFileReader) throws(AudioFileError) {
+  private func verify(
+    _ wav: AudioFileReader, _ other: AudioFileReader, _ isWanted: () -> Bool
+  ) throws(AudioFileError) {
     while true {
+      try proceed(isWanted)
       let (a, b) = (wav.readIntegers(frames: 16384), other.readIntegers(frames: 16384))
       guard a.count == b.count, self == .opus || a == b else {
         throw AudioFileError("\(other.path) does not read back as it was written")
       }
       if a.isEmpty { return }
     }
+  }
+
+  private func proceed(_ isWanted: () -> Bool) throws(AudioFileError) {
+    guard isWanted() else { throw AudioFileError("Pinna could not wait") }
   }
 
   private func failure(_ what: String) -> AudioFileError {

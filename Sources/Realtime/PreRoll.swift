@@ -60,11 +60,11 @@ public final class PreRoll: @unchecked Sendable {
   @_noLocks @_noAllocation
   func reset() { filled = 0 }
 
-  /// A take begins: nothing is changed until `release`. Returns how many frames there are; none where the take before
-  /// still reads.
+  /// A take begins: nothing is changed until `release`. Returns how many frames there are; where that is none, because
+  /// the take before still reads or nothing came yet, nothing is held.
   @_noLocks @_noAllocation
   func hold() -> Int {
-    guard capacityFrames > 0, !held.load(ordering: .acquiring) else { return 0 }
+    guard filled > 0, !held.load(ordering: .acquiring) else { return 0 }
     let frames = filled
     heldEnd = at
     filled = 0

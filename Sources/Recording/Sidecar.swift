@@ -1,3 +1,4 @@
+import AudioFiles
 import Foundation
 import Realtime
 
@@ -90,6 +91,21 @@ public struct Sidecar: Codable, Sendable, Hashable {
   }
 }
 
+extension Sidecar.Files {
+  /// Refuses names that lead out of the folder, and numbers that no take reaches.
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: CodingKeys.self)
+    frame = try container.decode(Int.self, forKey: .frame)
+    frames = try container.decode(Int.self, forKey: .frames)
+    outputs = try container.decode(String.self, forKey: .outputs)
+    microphones = try container.decodeIfPresent(String.self, forKey: .microphones)
+    let isSafe = [outputs, microphones ?? ""].allSatisfy { !$0.utf8.contains { $0 == 0x2F || $0 == 0 } }
+    guard isSafe, (0...1 << 53).contains(frame), (0...1 << 53).contains(frames) else {
+      throw TakeError("\(outputs) is no file of a take")
+    }
+  }
+}
+
 /// A sidecar on disk while its take runs, NAME.json.part. Its room is taken before the sound can fill the disk, and
 /// written over in place.
 final class SidecarFile {
@@ -115,18 +131,23 @@ final class SidecarFile {
     var bytes = document.encoded()
     size = max(size, (bytes.count + 4096) / 16384 * 16384 + 16384)
     bytes += [UInt8](repeating: 0x20, count: size - bytes.count - 1) + [0x0A]
+    // A write that ends early does not say why.
+    errno = ENOSPC
     let written = pwrite(descriptor, bytes, bytes.count, 0)
     return written == bytes.count && fdatasync(descriptor) == 0
   }
 
-  /// Writes it for the last time, and gives it its name.
-  func finish(_ document: Sidecar) -> Bool {
-    let written = write(document)
-    if written { ftruncate(descriptor, off_t(document.encoded().count)) }
+  /// Writes it for the last time, and gives it its name unless somebody else has taken that.
+  func finish(_ document: Sidecar) throws(TakeError) {
+    var reason = write(document) ? 0 : errno
+    if reason == 0 { ftruncate(descriptor, off_t(document.encoded().count)) }
     fdatasync(descriptor)
     close(descriptor)
     descriptor = -1
-    return rename(path + ".part", path) == 0 && written
+    if FileNames.renameToFree(path + ".part", path) != 0, reason == 0 { reason = errno }
+    guard reason == 0 else {
+      throw TakeError("\(path) could not be written: \(String(cString: strerror(reason)))")
+    }
   }
 
   func discard() {

@@ -150,32 +150,29 @@ final class TakeFiles {
   /// Finishes everything.
   /// - Parameters:
   ///   - length: what the take should have.
-  ///   - converts: whether there is time for it.
-  func close(length: Int, converts: Bool) -> Sidecar {
+  ///   - isTime: whether there is time to convert; asked again and again.
+  func close(length: Int, isTime: () -> Bool) -> Sidecar {
     if let failure = segment.close() { fault = fault ?? failure.description }
     noteSegment()
     document = current
     dropEmptyStretch()
     document.missing = missing(length)
-    convert(converts)
+    convert(while: isTime)
     document.state = document.missing.isEmpty ? .complete : .incomplete
-    if !sidecar.finish(document) {
-      document.missing.append("\(stem).json could not be written: \(String(cString: strerror(errno)))")
-    }
+    do { try sidecar.finish(document) } catch { document.missing.append(error.description) }
     return document
   }
 
-  private func convert(_ isTime: Bool) {
+  private func convert(while isTime: () -> Bool) {
     guard let compression = plan.options.format.compression else { return }
     let folder = URL(filePath: stem).deletingLastPathComponent().path
     func converted(_ name: String, _ channels: Int) -> String {
-      let obstacle =
-        isTime
-        ? compression.obstacle(channels: channels, sampleRate: plan.sampleRate)
-        : "the server went, and Pinna could not wait"
       do {
-        if let obstacle { throw TakeError(obstacle) }
-        return URL(filePath: try compression.replace(wav: "\(folder)/\(name)")).lastPathComponent
+        if let obstacle = compression.obstacle(channels: channels, sampleRate: plan.sampleRate) {
+          throw TakeError(obstacle)
+        }
+        let path = try compression.replace(wav: "\(folder)/\(name)", while: isTime)
+        return URL(filePath: path).lastPathComponent
       } catch {
         document.notes.append("\(name) stays WAV: \(error)")
         return name

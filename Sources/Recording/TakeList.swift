@@ -68,7 +68,7 @@ extension TakeFolder {
 
   private func list(_ sidecar: Sidecar, isPart: Bool) -> ListedTake? {
     guard let first = sidecar.files.first else { return nil }
-    let named = "\(path)/\(first.outputs)"
+    let named = "\(path)/\(present(first.outputs))"
     var state = ListedTake.State(rawValue: sidecar.state.rawValue) ?? .complete
     var frames = sidecar.frames
     if isPart {

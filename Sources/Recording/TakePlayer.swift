@@ -39,8 +39,9 @@ public final class TakePlayer: Sendable {
     let thread = Thread { [self] in run(disk) }
     thread.name = "pinna playback"
     thread.start()
-    // The first frames are there before the callback asks for them.
-    while ring.freeFrames > ring.capacityFrames / 2, !disk.isAtEnd { usleep(1000) }
+    // The first frames are there before the callback asks for them, unless the disk stands still.
+    let end = ContinuousClock.now + .seconds(1)
+    while ring.freeFrames > ring.capacityFrames / 2, !disk.isAtEnd, ContinuousClock.now < end { usleep(1000) }
   }
 
   /// Nobody plays it any more.

@@ -45,12 +45,22 @@ extension TakeFolder {
     name.replacing(/(_\d+)?(-microphones)?\.wav$/, with: ".wav")
   }
 
+  /// The name that the WAV file `name` has by now: its conversion may have ended after the sidecar was written.
+  func present(_ name: String) -> String {
+    func isThere(_ name: String) -> Bool { access("\(path)/\(name)", F_OK) == 0 }
+    guard !isThere(name), !isThere(name + ".part") else { return name }
+    return ["flac", "opus"].map { "\(name.dropLast(4)).\($0)" }.first(where: isThere) ?? name
+  }
+
   private func repair(_ old: Sidecar, named name: String) -> RepairedTake {
     var sidecar = old
     var result = RepairedTake(path: "\(path)/\(old.files[0].outputs)")
     do {
       for (n, files) in old.files.enumerated() {
-        let paths = [files.outputs, files.microphones].compactMap { $0 }.map { "\(path)/\($0)" }
+        sidecar.files[n].outputs = present(files.outputs)
+        sidecar.files[n].microphones = files.microphones.map(present)
+        let paths = [sidecar.files[n].outputs, sidecar.files[n].microphones].compactMap { $0 }
+          .map { "\(path)/\($0)" }
         let cut = try paths.filter { access($0 + ".part", F_OK) == 0 }.map { try CutFile(path: $0) }
         // What has its name already is whole.
         let named = try paths.filter { access($0 + ".part", F_OK) != 0 }.map {
@@ -59,14 +69,16 @@ extension TakeFolder {
         let frames = (cut.map(\.frames) + named).min() ?? 0
         for file in cut { try file.finish(frames: frames) }
         // What a conversion had begun.
-        for path in paths { for ending in ["flac", "opus"] { unlink("\(path.dropLast(4)).\(ending).part") } }
+        for name in [files.outputs, files.microphones].compactMap({ $0 }) {
+          for ending in ["flac", "opus"] { unlink("\(path)/\(name.dropLast(4)).\(ending).part") }
+        }
         sidecar.files[n].frames = frames
       }
       sidecar.frames = sidecar.files.reduce(0) { $0 + $1.frames }
       sidecar.state = .repaired
       sidecar.missing.append("what came after frame \(sidecar.frames): a crash cut the take off")
       try finish(sidecar, named: name)
-      result.frames = sidecar.frames
+      result = RepairedTake(path: "\(path)/\(sidecar.files[0].outputs)", frames: sidecar.frames)
     } catch {
       result.fault = String(describing: error)
     }

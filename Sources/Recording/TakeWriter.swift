@@ -68,7 +68,7 @@ public final class TakeWriter: Sendable {
     events.withLock { $0.append(.init(frame: frame, what: what)) }
   }
 
-  /// The callback is gone: finish with what is there.
+  /// The callback is gone: finish with what is there, and convert nothing more.
   public func abandon() { abandoned.store(true, ordering: .releasing) }
 
   /// The take never began: leave no file.
@@ -136,7 +136,7 @@ public final class TakeWriter: Sendable {
     } else {
       files.note(events.withLock { $0 })
       let document = files.close(
-        length: position + (before ?? 0), converts: !abandoned.load(ordering: .acquiring))
+        length: position + (before ?? 0), isTime: { !abandoned.load(ordering: .acquiring) })
       let folder = URL(filePath: path).deletingLastPathComponent().path
       progress.withLock { $0 = Result(path: "\(folder)/\(document.files[0].outputs)", sidecar: document) }
     }
@@ -157,7 +157,8 @@ public final class TakeWriter: Sendable {
       frames.withUnsafeBufferPointer { files.write($0) }
       left -= count
     }
-    plan.preRoll.release()
+    // Where there was none, the take before may still read it.
+    if start.preRoll > 0 { plan.preRoll.release() }
   }
 
   private func lookForRoom(_ files: TakeFiles) {

@@ -7,12 +7,6 @@ import Session
 enum Voice {
   /// The file at `path`, its channels averaged into one.
   static func read(path: String) throws(AudioFileError) -> BandlimitedSignal {
-    // Opening a FIFO that nobody writes to would never return.
-    var status = stat()
-    guard stat(path, &status) == 0 else {
-      throw AudioFileError("cannot read \(path): \(String(cString: strerror(errno)))")
-    }
-    guard status.st_mode & S_IFMT == S_IFREG else { throw AudioFileError("\(path) is not a regular file") }
     let reader = try AudioFileReader(path: path)
     guard Scene.sampleRates.contains(reader.sampleRate) else {
       throw AudioFileError("\(path) has a sample rate of \(reader.sampleRate) Hz")

@@ -3,6 +3,7 @@ import AudioFiles
 import Control
 import FilterDesign
 import Foundation
+import Recording
 import Session
 import Simulation
 import TestSupport
@@ -139,7 +140,7 @@ import Testing
     verdict.report("R16", "mutated filters.json")
   }
 
-  @Test("R16: sound files are read or refused in one line within 50 ms", arguments: ["WAV", "PCM"])
+  @Test("R16: sound files are read or refused in one line within 50 ms", arguments: ["WAV", "PCM", "RF64"])
   func soundFiles(format: String) throws {
     let folder = try TemporaryFolder()
     let path = folder.path + "/a.wav"
@@ -147,12 +148,15 @@ import Testing
     let channels = (0..<3).map { _ in noise.samples(200, amplitude: 0.5) }
     if format == "WAV" {
       try AudioClip(sampleRate: 48000, channels: channels).write(wav: path)
+    } else if format == "RF64" {
+      try Data(Self.rf64(channels)).write(to: URL(filePath: path))
     } else {
       let writer = try AudioFileWriter(path: path, encoding: .pcm24, channels: 3, sampleRate: 48000)
       try channels.joined().map { $0 }.withUnsafeBufferPointer { try writer.write($0) }
       try writer.close()
     }
     let good = Array(try Data(contentsOf: URL(filePath: path)))
+    #expect(try AudioClip(path: path).frames == 200)
     let words = Self.bytes(["RIFF", "RF64", "ds64", "fmt ", "data", "LIST", "PEAK", "fact", "bext", "WAVE"])
     var mutation = Mutation(seed: Self.seed, corpus: [good, Array(good.prefix(80))], words: words)
     var verdict = Verdict()
@@ -193,6 +197,73 @@ import Testing
       verdict.judge(input) { _ = try MeasuredManifold(.sofa(path: path), positions: positions) }
     }
     verdict.report("R16", "mutated SOFA files")
+  }
+
+  /// What a take past 4 GiB looks like (EBU Tech 3306), with less sound in it.
+  static func rf64(_ channels: [[Float]]) -> [UInt8] {
+    func little<Number: FixedWidthInteger>(_ values: Number...) -> [UInt8] {
+      values.flatMap { value in withUnsafeBytes(of: value.littleEndian) { Array($0) } }
+    }
+    let (width, frames) = (UInt16(4 * channels.count), channels[0].count)
+    let sound = (0..<frames).flatMap { n in channels.flatMap { little($0[n].bitPattern) } }
+    let format: [[UInt8]] = [
+      Array("fmt ".utf8), little(16 as UInt32), little(3 as UInt16, UInt16(channels.count)),
+      little(48_000 as UInt32, 48_000 * UInt32(width)), little(width, 32 as UInt16),
+    ]
+    let sizes = little(UInt64(72 + sound.count), UInt64(sound.count), UInt64(frames)) + little(0 as UInt32)
+    let parts: [[UInt8]] = [
+      Array("RF64".utf8), little(UInt32.max), Array("WAVEds64".utf8), little(28 as UInt32), sizes,
+      Array(format.joined()), Array("data".utf8), little(UInt32.max), sound,
+    ]
+    return Array(parts.joined())
+  }
+
+  @Test(
+    "R16: what a crash left of a take is listed and repaired, or refused in one line within 50 ms, and nothing outside its folder changes",
+    arguments: [".wav.part", ".json.part"])
+  func cutTakes(ending: String) throws {
+    let outer = try TemporaryFolder()
+    let folder = outer.path + "/takes"
+    var noise = SeededNoise(seed: 17)
+    try AudioClip(sampleRate: 48000, channels: (0..<2).map { _ in noise.samples(200, amplitude: 0.5) })
+      .write(wav: outer.path + "/a.wav")
+    let setup = TakeSetup(
+      preset: "p", device: "d", dataSource: "Back", polarPattern: "stereo", inputOrientation: "portrait",
+      layout: nil, gainDB: 0, muted: false, microphones: ["a", "b"], latencyFrames: 0)
+    let words = try JSONEncoder().encode(setup)
+    let sidecar =
+      #"{"files":[{"frame":0,"frames":0,"outputs":"a.wav"}],"frames":0,"sampleRate":48000,"channels":2,"#
+      + #""format":"float","state":"recording","preRollFrames":0,"gaps":[],"pauses":[],"events":[],"#
+      + #""clippedSamples":0,"silencedSamples":0,"notes":[],"missing":[],"setup":"#
+      + String(decoding: words, as: UTF8.self) + "}"
+    let sound = try Data(contentsOf: URL(filePath: outer.path + "/a.wav"))
+    try outer.write(sound, to: "a.wav.part")
+    let good = ending == ".wav.part" ? Array(sound) : Array(sidecar.utf8)
+    var mutation = Mutation(
+      seed: Self.seed, corpus: [good],
+      words: Self.bytes([
+        "RIFF", "RF64", "data", "../", "\\u0000", "/", "-1", "9999999999999999999", "null", "[]",
+      ]))
+    // Repair waits for the disk.
+    var verdict = Verdict(limit: Faults.patience(.milliseconds(50)))
+    for _ in 0..<Int(100 * Self.thousands) {
+      let input = mutation.next()
+      verdict.judge(input) {
+        try? FileManager.default.removeItem(atPath: folder)
+        try outer.write(sound, to: "takes/a.wav.part")
+        try outer.write(sidecar, to: "takes/a.json.part")
+        try outer.write(Data(input), to: "takes/a" + ending)
+        _ = try JSONEncoder().encode(TakeFolder(path: folder).takes())
+        if let fault = TakeFolder(path: folder).repair().compactMap(\.fault).first { throw TakeError(fault) }
+        guard (try? Sidecar.read(folder + "/a.json")) != nil else { throw TakeError("no sidecar") }
+      }
+    }
+    #expect(
+      try FileManager.default.contentsOfDirectory(atPath: outer.path).sorted() == [
+        "a.wav", "a.wav.part", "takes",
+      ])
+    #expect(try Data(contentsOf: URL(filePath: outer.path + "/a.wav.part")) == sound)
+    verdict.report("R16", "mutated \(ending) files")
   }
 
   @Test("R17: OSC packets are read or dropped, and what is read is what was sent")

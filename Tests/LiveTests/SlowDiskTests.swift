@@ -52,37 +52,42 @@ extension LiveTests {
       let clock = try FrameClock(server: graph.server.name)
       try clock.connect(to: "pinna:" + graph.microphones()[0])
       usleep(100_000)
-      let path = try graph.startTake()
-      sleep(1)
-      try home.folder.write("\(seconds)", to: "delay")
-      sleep(UInt32(seconds) + 2)
-      #expect(
-        try String(contentsOfFile: home.folder.path + "/delay", encoding: .utf8).isEmpty, "no write was slow")
-      let stop = try graph.pinna("record", "stop")
-      let document = try TakeFiles.sidecar(path)
-      let lost = document.gaps.filter { $0.cause == .disk }.reduce(0) { $0 + $1.frames }
-      let raw = try TakeFiles.microphones(path).channels[0]
-      #expect(raw.count == document.frames)
-      // Every frame in its place, however long the silence before it.
-      let first = try #require(FrameClock.time(raw[0]))
-      var isGap = [Bool](repeating: false, count: raw.count)
-      for gap in document.gaps { for n in gap.frame..<gap.frame + gap.frames { isGap[n] = true } }
-      let wrong = raw.indices.count { n in
-        FrameClock.time(raw[n]) != (isGap[n] ? nil : (first + n) & 0x7F_FFFF)
+      // The frame clock misses periods, too, on a busy machine: one of three takes has to be clean.
+      var (wrong, lost) = (Int.max, 0)
+      for _ in 0..<3 where wrong > 0 {
+        let path = try graph.startTake()
+        sleep(1)
+        try home.folder.write("\(seconds)", to: "delay")
+        sleep(UInt32(seconds) + 2)
+        #expect(
+          try String(contentsOfFile: home.folder.path + "/delay", encoding: .utf8).isEmpty,
+          "no write was slow")
+        let stop = try graph.pinna("record", "stop")
+        let document = try TakeFiles.sidecar(path)
+        lost = document.gaps.filter { $0.cause == .disk }.reduce(0) { $0 + $1.frames }
+        let raw = try TakeFiles.microphones(path).channels[0]
+        #expect(raw.count == document.frames)
+        // Every frame in its place, however long the silence before it.
+        let first = try #require(FrameClock.time(raw[0]))
+        var isGap = [Bool](repeating: false, count: raw.count)
+        for gap in document.gaps { for n in gap.frame..<gap.frame + gap.frames { isGap[n] = true } }
+        wrong = raw.indices.count { n in
+          FrameClock.time(raw[n]) != (isGap[n] ? nil : (first + n) & 0x7F_FFFF)
+        }
+        #expect(
+          raw.last { $0 != 0 }.flatMap(FrameClock.time).map { ($0 - first) & 0x7F_FFFF } == raw.count - 1)
+        if seconds < 8 {
+          #expect(lost == 0)
+        } else {
+          #expect(stop.status == 7 && stop.error.contains("the disk could not keep up"), "\(stop)")
+          #expect(lost > 48_000 && lost < (seconds - 7) * 48_000)
+        }
       }
-      // The frame clock misses periods, too, on a busy machine.
-      #expect(wrong <= raw.count / 100 && wrong % 1024 == 0, "\(wrong)")
-      #expect(raw.last { $0 != 0 }.flatMap(FrameClock.time).map { ($0 - first) & 0x7F_FFFF } == raw.count - 1)
-      if seconds < 8 {
-        #expect(lost == 0)
-      } else {
-        #expect(stop.status == 7 && stop.error.contains("the disk could not keep up"), "\(stop)")
-        #expect(lost > 48_000 && lost < (seconds - 7) * 48_000)
-      }
+      #expect(wrong == 0)
       Faults.report(
-        "R9", done: "disk slow for \(seconds) s during a take: frames lost, all others in their place",
-        measured: "\(lost)", limit: seconds < 8 ? "0" : "some, counted",
-        kept: (lost == 0) == (seconds < 8) && wrong % 1024 == 0)
+        "R9", done: "disk slow for \(seconds) s during a take: frames lost, others out of their place",
+        measured: "\(lost), \(wrong)", limit: seconds < 8 ? "0, 0" : "some, counted; 0",
+        kept: (lost == 0) == (seconds < 8) && wrong == 0)
       withExtendedLifetime(clock) {}
     }
   }

@@ -270,6 +270,97 @@ import Testing
     #expect(writer.finish().fault == nil)
   }
 
+  @Test(
+    "R6: that was cut off while it was converted is listed, and finished by repair with the files' new names")
+  mutating func repairConverted() throws {
+    let result = try take(try writer { $0.format = .pcm24 }, periods: 20)
+    let json = result.path.replacing(".wav", with: ".json")
+    try FileManager.default.moveItem(atPath: json, toPath: json + ".part")
+    _ = try Compression.flac.replace(wav: result.path)
+    try folder.write(
+      "half",
+      to: URL(filePath: result.path).lastPathComponent.replacing(".wav", with: "-microphones.flac.part"))
+    let flac = result.path.replacing(".wav", with: ".flac")
+    let takes = TakeFolder(path: folder.path)
+    #expect(takes.takes().map { [$0.path, $0.state.rawValue] } == [[flac, "cut"]])
+    let repaired = takes.repair()
+    #expect(repaired.map(\.fault) == [nil] && repaired.map(\.path) == [flac])
+    #expect(repaired.map(\.frames) == [result.frames])
+    let files = try #require(try Sidecar.read(json).files.first)
+    #expect(files.outputs.hasSuffix("-1.flac") && files.microphones?.hasSuffix("-1-microphones.wav") == true)
+    #expect(takes.takes().map(\.path) == [flac] && takes.repair().isEmpty)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).count == 3)
+  }
+
+  @Test("whose conversion is given up stays WAV, and nothing else is left")
+  func unwantedConversion() throws {
+    let path = folder.path + "/a.wav"
+    var noise = SeededNoise(seed: 12)
+    try AudioClip(sampleRate: 48000, channels: [noise.samples(100_000, amplitude: 0.5)]).write(wav: path)
+    let whole = try Data(contentsOf: URL(filePath: path))
+    // Seven blocks and the end are asked for to encode, and as many to verify.
+    for patience in [0, 3, 10] {
+      var asked = 0
+      #expect(throws: AudioFileError("Pinna could not wait")) {
+        try Compression.flac.replace(wav: path) {
+          asked += 1
+          return asked <= patience
+        }
+      }
+      #expect(asked == patience + 1)
+    }
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["a.wav"])
+    #expect(try Data(contentsOf: URL(filePath: path)) == whole)
+  }
+
+  @Test(
+    "R6: is repaired by no sidecar that names files outside its folder", arguments: ["../x.wav", "a/x.wav"])
+  mutating func namesOutside(name: String) throws {
+    let result = try take(try writer(), periods: 2)
+    let json = result.path.replacing(".wav", with: ".json")
+    let text = try String(contentsOfFile: json, encoding: .utf8)
+    let own = URL(filePath: result.path).lastPathComponent
+    let below = folder.path + "/takes"
+    for place in ["x.wav.part", "takes/a/x.wav.part"] {
+      try folder.write(Data(contentsOf: URL(filePath: result.path)), to: place)
+    }
+    try folder.write(text.replacing("\"\(own)\"", with: "\"\(name)\""), to: "takes/x.json.part")
+    #expect(try String(contentsOfFile: below + "/x.json.part", encoding: .utf8).contains(name))
+    #expect(TakeFolder(path: below).repair().isEmpty && TakeFolder(path: below).takes().isEmpty)
+    for place in [folder.path, below + "/a"] { #expect(access(place + "/x.wav.part", F_OK) == 0) }
+  }
+
+  @Test("R19: does not overwrite a sidecar that appeared under its name while it ran, and says so")
+  mutating func takenSidecar() throws {
+    let writer = try writer()
+    let json = writer.path.replacing(".wav", with: ".json")
+    try folder.write("mine", to: URL(filePath: json).lastPathComponent)
+    let result = try take(writer, periods: 2)
+    #expect(try String(contentsOfFile: json, encoding: .utf8) == "mine")
+    #expect(try #require(result.fault).contains("\(json) could not be written: File exists"))
+    #expect(try Sidecar.read(json + ".part").frames == result.frames)
+  }
+
+  @Test("without pre-roll of its own leaves the take before what that still reads")
+  mutating func heldPreRoll() throws {
+    for _ in 0..<5 { run.process(Self.period) }
+    // Nobody reads its pre-roll yet.
+    let slow = TakeRing(outputs: 2, microphones: 3, capacityFrames: 1000)
+    _ = try run.engine.beginTake(into: slow)
+    run.process(Self.period)
+    _ = try run.engine.endTake()
+    run.process(Self.period)
+    let preRoll = run.engine.preRoll
+    let held = preRoll.read(age: 0, frames: 5 * Self.period, outputs: 2, microphones: 3)
+    #expect(try take(writer(), periods: 3).sidecar.preRollFrames == 0)
+    for _ in 0..<12 { run.process(Self.period) }
+    let still = preRoll.read(age: 0, frames: 5 * Self.period, outputs: 2, microphones: 3)
+    #expect(slow.start?.preRoll == 5 * Self.period && held == still)
+    preRoll.release()
+    for _ in 0..<3 { run.process(Self.period) }
+    #expect(try take(writer(), periods: 3).sidecar.preRollFrames == 3 * Self.period)
+  }
+
   @Test("R19: goes through no symbolic link, no .., and into nothing that is no folder; overwrites nothing")
   func paths() throws {
     let real = TakeFolder.resolve(folder.path)

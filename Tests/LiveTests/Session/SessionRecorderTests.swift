@@ -69,9 +69,12 @@ extension LiveTests {
         .write(wav: "\(folder)/\(name).wav")
       }
       try graph.home.folder.write("no sound", to: "text.wav")
+      // R19: nobody ever writes into it, and whoever opens it waits.
+      try #require(mkfifo("\(folder)/fifo.wav", 0o600) == 0)
       let before = try graph.settled()
       for (name, word) in [
-        ("slow", "44100"), ("many", "3 channels"), ("text", "cannot read"), ("nosuch", "nosuch"),
+        ("fifo", "not a regular file"), ("slow", "44100"), ("many", "3 channels"), ("text", "cannot read"),
+        ("nosuch", "nosuch"),
       ] {
         let refused = try graph.pinna("play", "\(folder)/\(name).wav")
         #expect(refused.status == 1 && refused.isOneSentence && refused.error.contains(word), "\(refused)")
