@@ -106,7 +106,8 @@ let package = Package(
         "pinna", "FilterDesign", "FigureSupport", "Session", "Acoustics", "AudioFiles", "TestSupport",
       ]),
     .testTarget(
-      name: "RecordingTests", dependencies: ["Recording", "AudioFiles", "Realtime", "TestSupport"]),
+      name: "RecordingTests",
+      dependencies: ["Recording", "AudioFiles", "Realtime", "TestSupport", "LiveSupport"]),
     .testTarget(
       name: "SessionTests", dependencies: ["Session", "FilterDesign", "Acoustics", "TestSupport"]),
     .testTarget(

@@ -74,7 +74,7 @@ public final class AudioFileReader {
   }
 
   static func lastError(_ file: OpaquePointer?) -> String {
-    let text = String(cString: sf_strerror(file))
+    let text = String(cString: sf_strerror(file)).replacing("System error : ", with: "")
     return text.hasSuffix(".") ? String(text.dropLast()) : text
   }
 }

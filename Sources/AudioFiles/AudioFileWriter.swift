@@ -1,24 +1,26 @@
 import CFiles
+import CSndfile
 import Glibc
 
 /// A WAV file being written. Nothing carries the final name until `close` succeeds: the sound goes into `path` with
 /// `.part` behind it.
 ///
-/// Sound is only ever appended, and counted as the system took it; the header is written over in place. So a full
-/// disk costs what did not fit and nothing else.
+/// libsndfile writes it. Frames count as it says the system took them; after the first ones that did not fit, nothing
+/// more is written but the header in its place. So a full disk costs what did not fit and nothing else.
 public final class AudioFileWriter {
   public let path: String
   public let channels: Int
   public private(set) var framesWritten = 0
   /// Samples that integers could not hold: over full scale.
   public private(set) var clippedSamples = 0
-  private var header: WAVHeader
-  private let headerBytes: Int
+  private let encoding: SampleEncoding
+  private let hasBroadcast: Bool
   private let partPath: String
   private let replaces: Bool
-  private var descriptor: Int32
+  private let descriptor: Int32
+  private var wav: WAVFile?
   private var hasFailed = false
-  private var packed: [UInt8] = []
+  private var integers: [Int32] = []
 
   /// - Parameter replacing: whether a file that has the name already is replaced; otherwise that is an error.
   public init(
@@ -29,9 +31,8 @@ public final class AudioFileWriter {
     self.channels = channels
     replaces = replacing
     partPath = path + ".part"
-    header = WAVHeader(
-      encoding: encoding, channels: channels, sampleRate: sampleRate, broadcast: broadcast?.payload)
-    headerBytes = header.count
+    self.encoding = encoding
+    hasBroadcast = broadcast != nil
     try Self.check(path, replacing: replacing)
     // A name that exists, a symbolic link or a device is never written through.
     descriptor = open(partPath, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o644)
@@ -39,10 +40,14 @@ public final class AudioFileWriter {
       let remedy = errno == EEXIST ? "; an earlier run left it, remove it" : ""
       throw AudioFileError("cannot write \(partPath): \(String(cString: strerror(errno)))\(remedy)")
     }
-    if append(header.bytes(frames: 0)) < headerBytes {
-      let fault = failure("cannot write \(partPath)")
-      abandon()
-      throw fault
+    do {
+      wav = try WAVFile(
+        descriptor: descriptor, encoding: encoding, channels: channels, sampleRate: sampleRate,
+        broadcast: broadcast?.info)
+    } catch {
+      Glibc.close(descriptor)
+      unlink(partPath)
+      throw AudioFileError("cannot write \(partPath): \(error)")
     }
   }
 
@@ -53,33 +58,33 @@ public final class AudioFileWriter {
 
   /// Says where the sound stands in time; only for a file that was opened with such an extension.
   public func setBroadcast(_ broadcast: BroadcastExtension) {
-    if header.broadcast != nil { header.broadcast = broadcast.payload }
+    if hasBroadcast { wav?.setBroadcast(broadcast.info) }
   }
 
   /// Keeps the first `frames`, and writes no more.
   public func end(atFrame frames: Int) {
     hasFailed = true
-    guard descriptor >= 0, frames < framesWritten else { return }
+    guard let wav, frames <= framesWritten else { return }
     framesWritten = frames
-    ftruncate(descriptor, off_t(headerBytes + frames * header.frameBytes))
+    _ = wav.setLength(frames: frames)
   }
 
   /// Appends whole interleaved frames. A short write is an error, after which nothing more is written.
   public func write(_ interleaved: UnsafeBufferPointer<Float>) throws(AudioFileError) {
-    guard descriptor >= 0, !hasFailed, !interleaved.isEmpty else { return }
-    let written: Int
-    switch header.encoding {
-    case .float32: written = append(UnsafeRawBufferPointer(interleaved))
+    guard let wav, !hasFailed, let samples = interleaved.baseAddress else { return }
+    let frames = sf_count_t(interleaved.count / channels)
+    let written: sf_count_t
+    switch encoding {
+    case .float32: written = sf_writef_float(wav.file, samples, frames)
     case .pcm24:
-      pack(interleaved)
-      written = append(packed)
+      round(interleaved)
+      written = sf_writef_int(wav.file, integers, frames)
     }
-    framesWritten += written / header.frameBytes
-    guard written < interleaved.count * header.encoding.bytes else { return }
+    framesWritten += Int(max(0, written))
+    guard written < frames else { return }
     let fault = failure("\(path) could not be written to its end")
     // No part of a frame.
-    ftruncate(descriptor, off_t(headerBytes + framesWritten * header.frameBytes))
-    hasFailed = true
+    end(atFrame: framesWritten)
     throw fault
   }
 
@@ -89,9 +94,8 @@ public final class AudioFileWriter {
 
   /// Appends silence, which takes no room on disk: a hole in the file.
   public func skip(frames: Int) throws(AudioFileError) {
-    guard descriptor >= 0, !hasFailed else { return }
-    let end = off_t(headerBytes + (framesWritten + frames) * header.frameBytes)
-    guard ftruncate(descriptor, end) == 0, lseek(descriptor, end, SEEK_SET) == end else {
+    guard let wav, !hasFailed else { return }
+    guard wav.setLength(frames: framesWritten + frames) else {
       throw failure("\(path) could not be written to its end")
     }
     framesWritten += frames
@@ -99,22 +103,26 @@ public final class AudioFileWriter {
 
   /// Makes what was written so far readable after a kill (header) and a power cut (data).
   public func secure() throws(AudioFileError) {
-    guard descriptor >= 0 else { return }
-    guard updateHeader(), fdatasync(descriptor) == 0 else {
-      // Where the file system writes late, this is where a full or dying disk is first heard of.
-      throw failure("cannot secure \(partPath)")
-    }
+    guard let wav else { return }
+    guard wav.updateHeader() else { throw failure("cannot secure \(partPath)") }
+    try synchronize()
+  }
+
+  private func synchronize() throws(AudioFileError) {
+    // Where the file system writes late, this is where a full or dying disk is first heard of.
+    if fdatasync(descriptor) != 0 { throw systemFailure("cannot secure \(partPath)") }
   }
 
   /// Finishes the file and gives it its name.
   public func close() throws(AudioFileError) {
-    guard descriptor >= 0 else { return }
-    // Chunks have an even length.
-    if framesWritten * header.frameBytes % 2 != 0 { _ = append([0]) }
+    guard let wav else { return }
     var fault: AudioFileError?
-    do { try secure() } catch { fault = error }
+    // sf_close keeps to itself what went wrong.
+    if !wav.updateHeader() { fault = failure("cannot secure \(partPath)") }
+    sf_close(wav.file)
+    self.wav = nil
+    do { try synchronize() } catch { fault = fault ?? error }
     Glibc.close(descriptor)
-    descriptor = -1
     let named = replaces ? rename(partPath, path) : FileNames.renameToFree(partPath, path)
     guard named == 0 else {
       let reason = errno
@@ -122,58 +130,34 @@ public final class AudioFileWriter {
         throw AudioFileError("\(partPath) was removed while it was written: the sound is lost")
       }
       errno = reason
-      throw failure("the sound is in \(partPath), but cannot be named \(path)")
+      throw systemFailure("the sound is in \(partPath), but cannot be named \(path)")
     }
     if let fault { throw fault }
   }
 
   /// Gives up: what was written is removed.
   public func abandon() {
-    guard descriptor >= 0 else { return }
-    Glibc.close(descriptor)
-    descriptor = -1
+    guard wav != nil else { return }
+    leave()
     unlink(partPath)
   }
 
   private func leave() {
-    guard descriptor >= 0 else { return }
-    _ = updateHeader()
+    guard let wav else { return }
+    sf_close(wav.file)
+    self.wav = nil
     Glibc.close(descriptor)
   }
 
-  private func updateHeader() -> Bool {
-    let bytes = header.bytes(frames: framesWritten)
-    return pwrite(descriptor, bytes, bytes.count, 0) == bytes.count
-  }
-
-  /// Three bytes a sample, rounded; what is over full scale is clipped and counted, what is no number is silence.
-  private func pack(_ samples: UnsafeBufferPointer<Float>) {
-    packed.removeAll(keepingCapacity: true)
-    packed.reserveCapacity(3 * samples.count)
+  /// What is over full scale is clipped and counted, what is no number is silence. libsndfile itself would round
+  /// floats down.
+  private func round(_ samples: UnsafeBufferPointer<Float>) {
+    integers.removeAll(keepingCapacity: true)
     for sample in samples {
       if sample.magnitude > 1 { clippedSamples += 1 }
       let scaled = sample.isNaN ? 0 : (sample * 8_388_608).rounded()
-      let bits = UInt32(bitPattern: Int32(min(8_388_607, max(-8_388_608, scaled))))
-      packed.append(UInt8(truncatingIfNeeded: bits))
-      packed.append(UInt8(truncatingIfNeeded: bits >> 8))
-      packed.append(UInt8(truncatingIfNeeded: bits >> 16))
+      integers.append(Int32(min(8_388_607, max(-8_388_608, scaled))) << 8)
     }
-  }
-
-  private func append(_ bytes: [UInt8]) -> Int { bytes.withUnsafeBytes(append) }
-
-  /// How many bytes the system took.
-  private func append(_ bytes: UnsafeRawBufferPointer) -> Int {
-    var done = 0
-    while done < bytes.count {
-      let count = Glibc.write(descriptor, bytes.baseAddress! + done, bytes.count - done)
-      if count > 0 {
-        done += count
-      } else if count == 0 || errno != EINTR {
-        break
-      }
-    }
-    return done
   }
 
   /// Refuses what must not be replaced: anything but a regular file, and in a take's place anything at all.
@@ -187,6 +171,10 @@ public final class AudioFileWriter {
   }
 
   private func failure(_ what: String) -> AudioFileError {
+    AudioFileError("\(what): \(AudioFileReader.lastError(wav?.file))")
+  }
+
+  private func systemFailure(_ what: String) -> AudioFileError {
     AudioFileError("\(what): \(String(cString: strerror(errno)))")
   }
 }

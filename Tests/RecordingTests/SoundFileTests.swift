@@ -1,5 +1,6 @@
 import AudioFiles
 import Foundation
+import LiveSupport
 import TestSupport
 import Testing
 
@@ -85,5 +86,130 @@ import Testing
     #expect(throws: AudioFileError.self) {
       try AudioFileWriter(path: path, channels: 1, sampleRate: 48000, replacing: false)
     }
+  }
+
+  @Test("says where it stands in time, however late that is known")
+  func broadcast() throws {
+    let path = folder.path + "/a.wav"
+    let writer = try AudioFileWriter(
+      path: path, channels: 3, sampleRate: 48000, broadcast: .unknown, replacing: false)
+    try writer.write([0.5, -0.5, 0.25])
+    try writer.secure()
+    writer.setBroadcast(
+      BroadcastExtension(
+        description: "ring7 ü", date: "2026-11-21", time: "17:04:05", timeReference: 6_000_000_000))
+    try writer.write([0.125, 0, 1])
+    try writer.close()
+    // EBU Tech 3285, section 2.3.
+    let bytes = try Data(contentsOf: URL(filePath: path))
+    let start = try #require(bytes.firstRange(of: Data("bext".utf8))).upperBound + 4
+    func text(_ at: Int, _ count: Int) -> String {
+      String(decoding: bytes[start + at..<start + at + count].prefix { $0 != 0 }, as: UTF8.self)
+    }
+    #expect(text(0, 256) == "ring7 ?" && text(256, 32) == "Pinna")
+    #expect(text(320, 10) == "2026-11-21" && text(330, 8) == "17:04:05")
+    let reference = (0..<8).reduce(0) { $0 | Int(bytes[start + 338 + $1]) << (8 * $1) }
+    #expect(reference == 6_000_000_000)
+    #expect(try AudioClip(path: path).channels == [[0.5, 0.125], [-0.5, 0], [0.25, 1]])
+  }
+
+  @Test("of equal sound is equal, whenever it is written")
+  func equal() throws {
+    for name in ["a", "b"] {
+      try AudioClip(sampleRate: 48000, channels: [[0.5, 0.25], [1, -1]]).write(
+        wav: "\(folder.path)/\(name).wav")
+      // libsndfile's PEAK chunk would hold the second.
+      if name == "a" { usleep(1_100_000) }
+    }
+    #expect(
+      try Data(contentsOf: URL(filePath: folder.path + "/a.wav"))
+        == Data(contentsOf: URL(filePath: folder.path + "/b.wav")))
+  }
+
+  @Test(
+    "whose writer was killed gets every frame that is there, whatever its header says",
+    arguments: SampleEncoding.allCases, [0, 1, 501])
+  func cut(encoding: SampleEncoding, secured: Int) throws {
+    var noise = SeededNoise(seed: 11)
+    let sound = noise.samples(3 * 1501, amplitude: 0.9)
+    let path = folder.path + "/a.wav"
+    let writer = try AudioFileWriter(
+      path: folder.path + "/live.wav", encoding: encoding, channels: 3, sampleRate: 44100, broadcast: .unknown
+    )
+    try writer.write(Array(sound.prefix(3 * secured)))
+    if secured > 0 { try writer.secure() }
+    try writer.write(Array(sound.dropFirst(3 * secured)))
+    // As a kill leaves it, in the middle of a frame.
+    var bytes = try Data(contentsOf: URL(filePath: writer.path + ".part"))
+    bytes.append(contentsOf: [1, 2])
+    try bytes.write(to: URL(filePath: path + ".part"))
+    try writer.close()
+    let cut = try CutFile(path: path)
+    #expect(cut.frames == 1501 && cut.channels == 3 && cut.sampleRate == 44100)
+    try cut.finish(frames: 1501)
+    // Not inside #expect, which spells out differences for minutes.
+    let isWhole = try Data(contentsOf: URL(filePath: path)) == Data(contentsOf: URL(filePath: writer.path))
+    #expect(isWhole)
+  }
+
+  @Test("whose writer was killed past 4 GiB, with a header that says less, becomes RF64")
+  func largeCut() throws {
+    let path = folder.path + "/a.wav"
+    let writer = try AudioFileWriter(path: folder.path + "/live.wav", channels: 4, sampleRate: 48000)
+    try writer.write([0.5, 0.5, 0.5, 0.5])
+    try writer.secure()
+    let copied = try Program.run("/usr/bin/cp", ["--sparse=always", writer.path + ".part", path + ".part"])
+    #expect(copied.status == 0)
+    writer.abandon()
+    let frames = 300_000_000
+    let header = try Data(contentsOf: URL(filePath: path + ".part")).count - 16
+    #expect(truncate(path + ".part", off_t(header + 16 * frames)) == 0)
+    let cut = try CutFile(path: path)
+    #expect(cut.frames == frames)
+    try cut.finish(frames: frames)
+    let head = try #require(FileHandle(forReadingAtPath: path)).readData(ofLength: 4)
+    #expect(head == Data("RF64".utf8))
+    let reader = try AudioFileReader(path: path)
+    #expect(reader.frames == frames && !reader.endsEarly)
+    #expect(reader.read(frames: 2) == [0.5, 0.5, 0.5, 0.5, 0, 0, 0, 0])
+  }
+
+  @Test(
+    "that fills its disk holds what fitted, bit for bit and to a whole frame",
+    .enabled(if: getuid() == 0, "only root may mount a small disk"), arguments: SampleEncoding.allCases)
+  func fullDisk(encoding: SampleEncoding) throws {
+    let disk = folder.path + "/disk"
+    try FileManager.default.createDirectory(atPath: disk, withIntermediateDirectories: false)
+    let mounted = try Program.run("/usr/bin/mount", ["-t", "tmpfs", "-o", "size=2m", "none", disk])
+    try #require(mounted.status == 0, "\(mounted)")
+    defer { _ = try? Program.run("/usr/bin/umount", [disk]) }
+    let path = disk + "/a.wav"
+    let writer = try AudioFileWriter(
+      path: path, encoding: encoding, channels: 5, sampleRate: 48000, broadcast: .unknown, replacing: false)
+    var noise = SeededNoise(seed: 8)
+    var written: [Float] = []
+    var fault: AudioFileError?
+    while fault == nil, written.count < 2_000_000 {
+      // Of what 24 bits hold exactly.
+      let block = noise.samples(5 * 1024, amplitude: 0.9).map { ($0 * 32768).rounded() / 32768 }
+      written += block
+      do {
+        try writer.write(block)
+        try writer.secure()
+      } catch { fault = error }
+    }
+    #expect(fault?.description.contains("No space left on device") == true, "\(fault as Any)")
+    let frames = writer.framesWritten
+    // Nothing more comes behind the first that did not fit, and nothing overwrites what did.
+    try writer.write([Float](repeating: 1, count: 5 * 1024))
+    #expect(writer.framesWritten == frames)
+    try writer.close()
+    let room = 2_097_152 / (5 * (encoding == .float32 ? 4 : 3))
+    #expect(frames <= room && frames > room - 500, "\(frames) of \(room)")
+    let reader = try AudioFileReader(path: path)
+    #expect(reader.frames == frames && !reader.endsEarly)
+    let isWhole = reader.read(frames: frames + 1) == Array(written.prefix(5 * frames))
+    #expect(isWhole)
+    #expect(try TakeFiles.complaints(path) == [])
   }
 }

@@ -1,0 +1,42 @@
+import CSndfile
+
+/// Where a take stands in time, as the broadcast extension (EBU Tech 3285) says it.
+public struct BroadcastExtension: Sendable, Hashable {
+  public let description: String
+  /// "2026-11-21" and "17:04:05", local time of the first frame.
+  public let date: String
+  public let time: String
+  /// Frames from midnight to the first one.
+  public let timeReference: Int
+
+  /// To be set later.
+  public static let unknown = BroadcastExtension(description: "", date: "", time: "", timeReference: 0)
+
+  public init(description: String, date: String, time: String, timeReference: Int) {
+    self.description = description
+    self.date = date
+    self.time = time
+    self.timeReference = timeReference
+  }
+
+  var info: SF_BROADCAST_INFO {
+    var info = SF_BROADCAST_INFO()
+    withUnsafeMutableBytes(of: &info.description) { Self.put(description, $0) }
+    withUnsafeMutableBytes(of: &info.originator) { Self.put("Pinna", $0) }
+    withUnsafeMutableBytes(of: &info.origination_date) { Self.put(date, $0) }
+    withUnsafeMutableBytes(of: &info.origination_time) { Self.put(time, $0) }
+    info.time_reference_low = UInt32(truncatingIfNeeded: timeReference)
+    info.time_reference_high = UInt32(truncatingIfNeeded: timeReference >> 32)
+    // Not measured.
+    info.loudness_value = 0x7FFF
+    info.loudness_range = 0x7FFF
+    info.max_true_peak_level = 0x7FFF
+    info.max_momentary_loudness = 0x7FFF
+    info.max_shortterm_loudness = 0x7FFF
+    return info
+  }
+
+  private static func put(_ text: String, _ field: UnsafeMutableRawBufferPointer) {
+    field.copyBytes(from: text.unicodeScalars.map { $0.isASCII ? UInt8($0.value) : 0x3F }.prefix(field.count))
+  }
+}
