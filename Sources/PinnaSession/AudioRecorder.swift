@@ -70,14 +70,12 @@ public final class AudioRecorder: Sendable {
     )
   }
 
-  /// Paths of the takes in a folder, oldest first; not the microphones' files beside them.
+  /// Paths of the takes in a folder that can be played, oldest first: those of `pinna takes list`, but for one that
+  /// is being recorded, and what a crash cut off.
   /// - Parameter folder: nil for the usual one.
   public func takes(in folder: String? = nil) -> [String] {
-    let folder = folder ?? TakeFolder.standard()
-    let files = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
-    return files.filter { $0.hasSuffix(".wav") && !$0.hasSuffix("-microphones.wav") }.sorted().map {
-      "\(folder)/\($0)"
-    }
+    TakeFolder(path: folder.map(TakeFolder.resolve)).takes()
+      .filter { ![.recording, .cut].contains($0.state) }.map(\.path)
   }
 
   private func requireActive(_ what: String) throws(SessionError) {

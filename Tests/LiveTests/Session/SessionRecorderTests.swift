@@ -31,8 +31,13 @@ extension LiveTests {
       let levels = try #require(recorder.levels)
       #expect(levels.left.rms > -60 && levels.right.rms > -60 && levels.left.peak > levels.left.rms)
       #expect(throws: SessionError.self) { try recorder.play(path) }
+      #expect(recorder.takes(in: graph.home.takesFolder) == [])
       let take = try #require(try recorder.stop())
       #expect(take.path == path && take.numberOfChannels == 2 && take.frames > 20_000)
+      // A sound that is no take, and a take that a crash cut off, are not among them.
+      for stranger in ["song.wav", "2026-11-21T000000-phone5-1.wav.part"] {
+        try FileManager.default.copyItem(atPath: path, toPath: "\(graph.home.takesFolder)/\(stranger)")
+      }
       #expect(recorder.takes(in: graph.home.takesFolder) == [path] && recorder.state == .stopped)
 
       let capture = try graph.recorder(seconds: 4)
