@@ -1,4 +1,5 @@
 import Acoustics
+import Foundation
 import Recording
 
 /// The answer to every change (S14).
@@ -26,6 +27,13 @@ package struct ChangeReport: Codable {
     inputChannels = setting.selection.polarPattern.channels
     gainDB = setting.gain.value
     muted = setting.muted
+  }
+}
+
+extension Answer {
+  /// Of a change: why it is only kept.
+  var kept: String? {
+    (try? JSONDecoder().decode(ChangeReport.self, from: Data(text.utf8)))?.kept
   }
 }
 

@@ -30,6 +30,14 @@ public struct ControlClient: Sendable {
     return descriptor
   }
 
+  /// Tells the socket of one running Pinna from that of the next; nil where there is none.
+  var identity: [Int]? {
+    var file = stat()
+    guard let path = try? RuntimeFolder.socket(named: name, environment: environment), stat(path, &file) == 0
+    else { return nil }
+    return [Int(file.st_dev), Int(file.st_ino), file.st_mtim.tv_sec, file.st_mtim.tv_nsec]
+  }
+
   /// Whether anybody listens there.
   var isThere: Bool {
     guard let path = try? RuntimeFolder.socket(named: name, environment: environment) else { return false }

@@ -13,6 +13,8 @@ public final class ControlListener: Sendable {
     let client: ControlClient
     let program: String
     let token = Mutex<String?>(nil)
+    /// The socket at which the session was opened.
+    let identity = Mutex<[Int]?>(nil)
     let ended = Atomic<Bool>(false)
 
     init(client: ControlClient, program: String) {
@@ -23,6 +25,7 @@ public final class ControlListener: Sendable {
     /// Opens the session; its events come to the descriptor that is returned.
     func open() throws(Failure) -> Int32 {
       let descriptor = ControlClient.boundSocket()
+      let found = client.identity
       do throws(Failure) {
         let answer = try client.request(
           OSCMessage("/pinna/session/open", [.string(program)]), through: descriptor, seconds: 5)
@@ -31,12 +34,16 @@ public final class ControlListener: Sendable {
           let session = opened["session"]
         else { throw Failure(answer.status, answer.text) }
         token.withLock { $0 = session }
+        identity.withLock { $0 = found }
         return descriptor
       } catch {
         close(descriptor)
         throw error
       }
     }
+
+    /// Whether the Pinna at which the session was opened still runs, and not another one in its place.
+    var isThere: Bool { client.isThere && client.identity == identity.withLock { $0 } }
   }
 
   /// Opens a session.
@@ -79,7 +86,7 @@ public final class ControlListener: Sendable {
       }
       var poll = pollfd(fd: open, events: Int16(POLLIN), revents: 0)
       guard Glibc.poll(&poll, 1, 250) > 0 else {
-        if !state.client.isThere { lose() }
+        if !state.isThere { lose() }
         continue
       }
       let count = recv(open, &buffer, buffer.count, 0)

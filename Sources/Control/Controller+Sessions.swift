@@ -7,9 +7,11 @@ extension Controller {
     guard changes.contains(where: \.isRouting), let obstacle = try register.obstacle(for: token) else {
       if token != nil, try processor.isSettled(at: processor.target(of: changes)) {
         // What a program asks for again and again is no route change.
+        if register.outputOwner != nil { register.noteOutput(changes, of: token) }
         reply(Answer(.done, json(ChangeReport(processor.inForce))))
       } else {
         try processor.set(changes, reply: reply)
+        register.noteOutput(changes, of: token)
       }
       // What was wished before is overtaken.
       if changes.contains(where: \.isRouting) { register.forget(for: token) }
@@ -36,11 +38,11 @@ extension Controller {
 
   func close(_ token: String) throws -> Answer {
     let before = register.controller
-    let isInControl = try register.obstacle(for: token) == nil
+    let setOutput = register.outputOwner == token
     try register.close(token)
     // What it did to the way out ends with it.
-    if isInControl, processor.wanted.output != .standard {
-      try register.keep([Change("output", OutputChoice.standard.rawValue)], for: nil)
+    if setOutput, processor.wanted.output != .standard {
+      try register.keep([Change(Change.output, OutputChoice.standard.rawValue)], for: nil)
     }
     tellOfControl(before)
     return Answer(.done, json(["closed": true]))
@@ -65,9 +67,12 @@ extension Controller {
       }
     }
     guard processor.isFree else { return }
-    let wish = register.takeWish()
-    guard !wish.isEmpty else { return }
-    do { try processor.set(wish) { _ in } } catch {
+    // One at a time: what one asked for may be impossible by now, or bring another device, for which the next waits.
+    guard let (token, wish) = register.takeWish() else { return }
+    do {
+      try processor.set(wish) { _ in }
+      register.noteOutput(wish, of: token)
+    } catch {
       warn("a wish that was kept cannot be applied: \(error)")
     }
   }

@@ -94,12 +94,14 @@ public final class Controller {
     return true
   }
 
-  /// The preset's file as it stands now; a take, or a file that is wrong, leaves everything as it was.
+  /// The preset's file as it stands now, where no session controls the route; a take, or a file that is wrong, leaves
+  /// everything as it was.
   private func reload() {
     let name = processor.wanted.preset
     do {
-      try processor.usePreset(name) { [tell] in
+      try change([Change(Change.preset, name)], of: nil) { [tell] in
         if $0.status != .done { tell("preset \(name) was not reloaded: \($0.text)") }
+        if let kept = $0.kept { tell("preset \(name) is not reloaded yet: \(kept)") }
       }
     } catch { tell("preset \(name) was not reloaded: \(error)") }
   }

@@ -70,6 +70,7 @@ extension Processor {
     } else {
       reply?(Answer(.done, json(TakeAnswer(result))))
     }
+    notify(EngineEvent(.takeEnded, "the take \(result.path) has ended"))
     return result
   }
 }

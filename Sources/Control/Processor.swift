@@ -91,8 +91,8 @@ public final class Processor {
     try client.install(engine, of: setting.device, sets)
     try client.activate()
     try post(setting, reply: nil)
-    if connect { unconnected = client.connectToHardware() }
     routeOutputs()
+    if connect { unconnected = client.connectToHardware() }
     tellOfPreRoll()
   }
 
@@ -139,10 +139,6 @@ public final class Processor {
       _ = try setting.device.filterCase(for: setting.selection)
     }
     return setting
-  }
-
-  func usePreset(_ name: String, reply: @escaping Reply) throws {
-    try set([Change(Change.preset, name)], reply: reply)
   }
 
   /// Tells everyone who still waits for the callback that it will not answer.
@@ -208,6 +204,7 @@ public final class Processor {
     case .takeBegan(let ticket, _):
       guard let ended = pending.removeValue(forKey: ticket.number), let take else { return }
       ended.reply?(Answer(.done, json(TakeAnswer(take, muted: inForce.muted))))
+      notify(EngineEvent(.takeBegan, "recording \(take.path)"))
     case .takeEnded(let ticket, let begun, _):
       pending[ticket.number] = nil
       let unbegun = pending.removeValue(forKey: begun.number)

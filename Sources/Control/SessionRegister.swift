@@ -20,7 +20,8 @@ struct SessionRegister {
   private var claims: [String] = []
   /// Of the command line and of plain OSC.
   private(set) var wish: [Change] = []
-  private var opened = 0
+  /// The session that chose the way out last; nil where nobody did, or the command line.
+  private(set) var outputOwner: String?
 
   /// What the session that controls the route is called.
   var controller: String? { sessions.first { $0.token == claims.first }?.name }
@@ -29,14 +30,16 @@ struct SessionRegister {
     guard sessions.count < Self.limit else {
       throw Failure(.failed, "\(Self.limit) sessions are open already; close one of them")
     }
-    opened += 1
-    sessions.append(Session(token: "session-\(opened)", name: name, sender: sender))
-    return sessions.last!.token
+    // Of no other session, nor of one at a Pinna that ran here before.
+    let token = "session-" + String(UInt64.random(in: 0 ... .max), radix: 16)
+    sessions.append(Session(token: token, name: name, sender: sender))
+    return token
   }
 
   mutating func close(_ token: String) throws(Failure) {
     let n = try index(token)
     claims.removeAll { $0 == token }
+    if outputOwner == token { outputOwner = nil }
     sessions.remove(at: n)
   }
 
@@ -79,18 +82,22 @@ struct SessionRegister {
     if let token, let n = try? index(token) { sessions[n].wish = [] } else { wish = [] }
   }
 
-  /// What may be applied now: the wish of the session that controls the route, or everybody's where none does.
-  mutating func takeWish() -> [Change] {
-    var taken: [Change] = []
-    if controller == nil {
-      taken = Self.merged(taken, wish)
-      wish = []
+  /// `changes` have been accepted from `token`.
+  mutating func noteOutput(_ changes: [Change], of token: String?) {
+    if changes.contains(where: { $0.key == Change.output }) { outputOwner = token }
+  }
+
+  /// The next that may be applied now: the wish of the session that controls the route, or anybody's where none does,
+  /// in the order in which the sessions were opened, the command line's first.
+  mutating func takeWish() -> (token: String?, wish: [Change])? {
+    if claims.isEmpty, !wish.isEmpty {
+      defer { wish = [] }
+      return (nil, wish)
     }
-    for n in sessions.indices where claims.isEmpty || sessions[n].token == claims.first {
-      taken = Self.merged(taken, sessions[n].wish)
-      sessions[n].wish = []
-    }
-    return taken
+    let mayRoute = sessions.indices.filter { claims.isEmpty || sessions[$0].token == claims.first }
+    guard let n = mayRoute.first(where: { !sessions[$0].wish.isEmpty }) else { return nil }
+    defer { sessions[n].wish = [] }
+    return (sessions[n].token, sessions[n].wish)
   }
 
   /// Another input or preset leaves nothing of what was wished before.

@@ -85,6 +85,7 @@ public struct Change: Hashable, Sendable {
   }
 
   static let input = "input"
+  static let output = "output"
   /// Not a setting of its own: it sets all of them.
   static let preset = "preset"
 

@@ -142,10 +142,11 @@ public final class ArrayClient: Sendable {
     }
   }
 
-  /// True where the two are connected afterwards; false where the other end is not there.
+  /// True where this connected the two; false where they were connected already, or the other end is not there.
   public func connectOutput(_ wire: Wiring.Wire) -> Bool {
     guard !isServerGone, connection.hasPort(wire.peer) else { return false }
-    return connection.connect("\(connection.name):\(wire.port)", wire.peer)
+    let own = "\(connection.name):\(wire.port)"
+    return !connection.connections(of: own).contains(wire.peer) && connection.connect(own, wire.peer)
   }
 
   public func disconnectOutput(_ wire: Wiring.Wire) {

@@ -39,7 +39,7 @@ extension AudioSession {
 
   private func realise(_ next: State, from old: State) throws(SessionError) -> ChangeOutcome {
     guard next.isActive || old.isActive else { return outcome(kept: "the session is not active") }
-    try engine.open()
+    try open(next)
     let status = try engine.status()
     if next.isActive, status.server == .gone || status.server == .unusable {
       throw .noServer("the JACK server has gone; start it again, and Pinna goes on")
@@ -52,14 +52,9 @@ extension AudioSession {
         if old.claims { try claim(false) }
         return outcome(kept: nil)
       }
+      if let take = status.take { throw Self.recording(take.path) }
       if next.claims != old.claims { try claim(next.claims) }
       let wish = try wish(of: next) + ["output", next.output.rawValue]
-      if let take = status.take {
-        let refusal = Self.recording(take.path)
-        // Whoever comes while a take runs takes part in it as it is.
-        guard !old.isActive else { throw refusal }
-        return outcome(kept: refusal.description)
-      }
       let text = try engine.sessionRequest("/pinna/session/set", wish)
       let kept = try SocketEngine.decode(ChangeReport.self, text).kept
       if !old.isActive, kept == nil, next.preferredIOBufferDuration > 0 {

@@ -24,6 +24,8 @@ public final class AudioSession: Sendable {
     var preferredSampleRate = 0.0
     var preferredIOBufferDuration = 0.0
     var outputOverride = PortOverride.none
+    /// Whether the engine serves this session, and not another.
+    var hasEngine = false
 
     /// Where the sound is to go (S19).
     var output: OutputChoice {
@@ -55,13 +57,25 @@ public final class AudioSession: Sendable {
   private static let shared = AudioSession(
     SocketEngine(name: ProcessInfo.processInfo.environment["PINNA_NAME"] ?? "pinna"))
 
+  /// - Parameter engine: of this session alone; a second session with it cannot be activated.
   public init(_ engine: some SessionEngine) {
     owner = engine
     self.engine = engine.socket
-    self.engine.listen { [weak self] event in self?.hear(event) }
+    let hasEngine = self.engine.adopt { [weak self] event in self?.hear(event) }
+    state.withLock { $0.hasEngine = hasEngine }
   }
 
-  deinit { engine.close() }
+  deinit {
+    if state.withLock({ $0.hasEngine }) { engine.close() }
+  }
+
+  /// Opens the session at the running Pinna, where that has not happened yet.
+  func open(_ state: State) throws(SessionError) {
+    guard state.hasEngine else {
+      throw .failed("this engine has another session already; give each session an engine of its own")
+    }
+    try engine.open()
+  }
 
   // MARK: Category and activation
 

@@ -80,7 +80,7 @@ extension AudioSession {
   public var interruptions: AsyncStream<Interruption> { listeners.interruptionStream() }
 
   /// Opens the session at the running Pinna without activating it, so that its notifications come.
-  public func listen() throws(SessionError) { try engine.open() }
+  public func listen() throws(SessionError) { try open(state.withLock { $0 }) }
 
   func hear(_ event: EngineEvent) {
     if event.kind == .engineBack { reactivate() }

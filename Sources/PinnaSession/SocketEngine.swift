@@ -14,7 +14,8 @@ public final class SocketEngine: SessionEngine, Sendable {
   public let name: String
   private let client: ControlClient
   private let listener = Mutex<ControlListener?>(nil)
-  private let handlers = Mutex<[@Sendable (EngineEvent) -> Void]>([])
+  /// Of the one session that it has.
+  private let handler = Mutex<(@Sendable (EngineEvent) -> Void)?>(nil)
 
   /// - Parameters:
   ///   - name: of `pinna run --name`.
@@ -28,9 +29,14 @@ public final class SocketEngine: SessionEngine, Sendable {
 
   public var socket: SocketEngine { self }
 
-  /// `handler` is called on a thread of its own for everything that happens from now on.
-  func listen(_ handler: @escaping @Sendable (EngineEvent) -> Void) {
-    handlers.withLock { $0.append(handler) }
+  /// Takes on a session, whose `handler` is called on a thread of its own for everything that happens from now on.
+  /// False where there is another session already: they would share what one of them claims, and its end.
+  func adopt(_ handler: @escaping @Sendable (EngineEvent) -> Void) -> Bool {
+    self.handler.withLock {
+      guard $0 == nil else { return false }
+      $0 = handler
+      return true
+    }
   }
 
   /// Opens the session at the running Pinna, where that has not happened yet.
@@ -41,8 +47,8 @@ public final class SocketEngine: SessionEngine, Sendable {
       do throws(Failure) {
         listener = try ControlListener(client: client, program: program.isEmpty ? "program" : program) {
           [weak self] event in
-          let handlers = self?.handlers.withLock { $0 } ?? []
-          for handler in handlers { handler(event) }
+          let handler = self?.handler.withLock { $0 }
+          handler?(event)
         }
       } catch {
         throw SessionError(error)
@@ -50,8 +56,9 @@ public final class SocketEngine: SessionEngine, Sendable {
     }
   }
 
-  /// Ends the session there: what it claimed is free.
+  /// Ends the session there: what it claimed is free, and another may be made.
   func close() {
+    handler.withLock { $0 = nil }
     let open = listener.withLock { listener in
       defer { listener = nil }
       return listener

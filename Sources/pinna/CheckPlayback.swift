@@ -28,7 +28,8 @@ struct CheckPlayback {
     say("\nListen: in each case from the left, the right, in front and behind.")
     player.start()
     var announced = 0
-    while !player.isFinished, stops.count == 0, !player.graph.isServerGone {
+    while !player.isFinished, stops.count == 0 {
+      try Self.requireServer(player.graph)
       if announced < check.scene.cases.count,
         player.framesPlayed >= check.scene.frames(ofCase: announced).lowerBound
       {
@@ -36,6 +37,12 @@ struct CheckPlayback {
         announced += 1
       }
       usleep(20_000)
+    }
+  }
+
+  static func requireServer(_ graph: JackConnection) throws(Failure) {
+    guard !graph.isServerGone else {
+      throw Failure(.noServer, "the JACK server has gone; start it again, then pinna check")
     }
   }
 }

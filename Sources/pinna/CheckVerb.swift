@@ -20,12 +20,14 @@ extension Verb {
     ]
   ) { arguments in
     let stops = SignalCount()
-    Signals.onStop { stops.next() }
+    let isLive = arguments.has("--live")
+    // Where nothing asks for stops, a signal ends the program at once.
+    if isLive { Signals.onStop { stops.next() } }
     let picture = arguments["--picture"]
     if let picture { try PictureFile.check(picture) }
     let playback = arguments.has("--play") ? try CheckPlayback(server: arguments["--server"]) : nil
     let check =
-      arguments.has("--live")
+      isLive
       ? try Check(live: arguments, stops: stops)
       : try Check(offline: arguments, sampleRate: playback?.sampleRate ?? 48000)
     let results = CheckResults(check.scene, heard: check.heard)
@@ -34,13 +36,16 @@ extension Verb {
       print(
         try document(
           results.json.merging([
-            "device": check.device.name, "array": check.array.name, "live": arguments.has("--live"),
+            "device": check.device.name, "array": check.array.name, "live": isLive,
           ]) { $1 }))
     } else {
       print(results.table)
       if let picture { print("The picture is \(picture).") }
     }
-    try playback?.play(check, stops: stops) { if !arguments.isJSON { Tool.say($0) } }
+    if let playback {
+      if !isLive { Signals.onStop { stops.next() } }
+      try playback.play(check, stops: stops) { if !arguments.isJSON { Tool.say($0) } }
+    }
     return results.isRight ? .done : .failed
   }
 }

@@ -44,12 +44,14 @@ final class Demo {
     self.device = device
     self.isQuiet = isQuiet
     keeps = keep != nil
-    folder = keep ?? FileManager.default.temporaryDirectory.appending(path: "pinna-demo-\(getpid())").path
+    let asked = try OutputPath.absolute(
+      keep ?? FileManager.default.temporaryDirectory.appending(path: "pinna-demo-\(getpid())").path)
     do {
-      try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+      try FileManager.default.createDirectory(atPath: asked, withIntermediateDirectories: true)
     } catch {
-      throw Failure(.failed, "cannot make the folder \(folder) for the recordings; give another with --keep")
+      throw Failure(.failed, "cannot make the folder \(asked) for the recordings; give another with --keep")
     }
+    folder = try OutputPath.withoutLinks(asked)
     // Designed here, so that the progress is seen; the processor finds it in the cache.
     let sets = try FilterSets(
       device: device, sampleRate: rate, progress: WorkProgress.designing(device.name))
@@ -119,11 +121,12 @@ final class Demo {
   private func record() throws -> (text: String, refusal: String) {
     let client = ControlClient(name: name)
     let started = try client.request(OSCMessage("/pinna/record/start", [.string(folder)]))
+    guard started.status == .done else { throw Failure(started.status, started.text) }
     usleep(1_000_000)
     let refused = try client.request(OSCMessage("/pinna/set/pattern", [.string("omnidirectional")]))
     usleep(500_000)
     let stopped = try client.request(OSCMessage("/pinna/record/stop"))
-    guard started.status == .done, refused.status == .refused else {
+    guard refused.status == .refused else {
       throw Failure(.failed, "a change during a take was not refused: \(refused.text)")
     }
     guard stopped.status == .done else { throw Failure(stopped.status, stopped.text) }

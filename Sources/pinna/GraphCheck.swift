@@ -64,9 +64,7 @@ final class GraphCheck {
       "data-source", selection.dataSource, "pattern", selection.polarPattern.rawValue, "orientation",
       selection.inputOrientation.rawValue,
     ]
-    let answer = try ControlClient(name: name).request(OSCMessage("/pinna/set", words.map { .string($0) }))
-    guard answer.status == .done else { throw Failure(answer.status, answer.text) }
-    return AnswerDocument(answer.text).changeText
+    return try RunningPinna.set(name, words).changeText
   }
 
   private func wait(seconds: Double) throws {
@@ -76,7 +74,8 @@ final class GraphCheck {
       guard interruptions.count == 0 else {
         throw Failure(.failed, "interrupted before the last voice had spoken; start it again")
       }
-      guard ContinuousClock.now < deadline, !talkers.graph.isServerGone else {
+      try CheckPlayback.requireServer(talkers.graph)
+      guard ContinuousClock.now < deadline else {
         throw Failure(.failed, "the JACK server stands still; is this machine very busy?")
       }
       usleep(5000)

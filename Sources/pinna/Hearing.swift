@@ -23,8 +23,10 @@ struct Hearing {
     var right = left
     var masked = left
     var heard = [Bool](repeating: false, count: reference.count)
-    for (n, time) in recorded[2].enumerated() where time > 0 {
-      let frame = Int(time) - 1
+    for (n, time) in recorded[2].enumerated() {
+      // A clock that is rounded, or that something else disturbed, names no frame.
+      guard let count = Int(exactly: time), count > 0, count <= reference.count else { continue }
+      let frame = count - 1
       left[frame] = recorded[0][n]
       right[frame] = recorded[1][n]
       masked[frame] = reference[frame]

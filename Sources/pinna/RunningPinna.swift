@@ -8,13 +8,24 @@ struct RunningPinna {
   private let name: String
   private let before: AnswerDocument
 
-  /// - Throws: where none runs, or while a take is recorded.
+  /// - Throws: where none runs, while a take is recorded or something plays, or where a session controls the route.
   init(name: String) throws(Failure) {
     self.name = name
     before = AnswerDocument(try Self.ask(name, OSCMessage("/pinna/status")))
     guard before.string("state") != "recording" else {
       throw Failure(
         .refused, "\(name) is recording, and a check changes what is set; stop it with: pinna record stop")
+    }
+    guard before.string("state") != "playing" else {
+      throw Failure(
+        .refused, "\(name) is playing, and a check listens to what comes out; stop it with: pinna play --stop"
+      )
+    }
+    let controller = before.string("controller")
+    guard controller.isEmpty else {
+      throw Failure(
+        .refused,
+        "the session \(controller) controls the route, which a check changes; end that program first")
     }
   }
 
@@ -53,7 +64,15 @@ struct RunningPinna {
   }
 
   private func set(_ words: [String]) throws(Failure) {
-    _ = try Self.ask(name, OSCMessage("/pinna/set", words.map { .string($0) }))
+    _ = try Self.set(name, words)
+  }
+
+  /// Sets what is to be in force now: what is only kept for later is a failure.
+  static func set(_ name: String, _ words: [String]) throws(Failure) -> AnswerDocument {
+    let answer = AnswerDocument(try ask(name, OSCMessage("/pinna/set", words.map { .string($0) })))
+    let kept = answer.string("kept")
+    guard kept.isEmpty else { throw Failure(.refused, kept) }
+    return answer
   }
 
   private static func ask(_ name: String, _ message: OSCMessage) throws(Failure) -> String {

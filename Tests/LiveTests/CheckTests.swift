@@ -1,6 +1,8 @@
+import AudioFiles
 import Foundation
 import JackClient
 import LiveSupport
+import PinnaSession
 import TestSupport
 import Testing
 
@@ -79,7 +81,8 @@ extension LiveTests {
       }
     }
 
-    @Test("refuses while a microphone is connected, or a take runs, and changes nothing")
+    @Test(
+      "refuses while a microphone is connected, a take runs, something plays or a session controls the route")
     func refusals() throws {
       let graph = try LiveGraph(preset: "pair", synchronous: true, home: try Self.home())
       let source = try graph.player([[0, 0], [0, 0]])
@@ -95,6 +98,20 @@ extension LiveTests {
       #expect(recording.status == 5 && recording.isOneSentence, "\(recording)")
       let stop = try graph.pinna("record", "stop")
       #expect(stop.status == 0, "\(stop)")
+      let sound = graph.home.folder.path + "/sound.wav"
+      try AudioClip(sampleRate: 48000, channels: [[Float](repeating: 0, count: 960_000)]).write(wav: sound)
+      try #require(try graph.pinna("play", sound).status == 0)
+      let playing = try graph.pinna("check", "--live", "--server", graph.server.name)
+      #expect(playing.status == 5 && playing.isOneSentence, "\(playing)")
+      #expect(playing.error.contains("pinna play --stop"), "\(playing)")
+      try #require(try graph.pinna("play", "--stop").status == 0)
+      let session = try graph.activeSession()
+      let settled = try state(graph)
+      let controlled = try graph.pinna("check", "--live", "--server", graph.server.name)
+      #expect(controlled.status == 5 && controlled.isOneSentence, "\(controlled)")
+      #expect(controlled.error.contains("controls the route"), "\(controlled)")
+      #expect(try state(graph) == settled)
+      try session.setActive(false)
       let play = try graph.pinna("check", "--preset", "pair", "--play", "--server", graph.server.name)
       #expect(play.status == 1 && play.isOneSentence && play.error.contains("playback ports"), "\(play)")
     }
@@ -114,6 +131,19 @@ extension LiveTests {
       usleep(500_000)
       let after = try state(graph)
       #expect(after == before, "\(after), before \(before)")
+    }
+
+    @Test("ends with status 3 where the server goes")
+    func lostServer() throws {
+      let graph = try LiveGraph(preset: "pair", home: try Self.home())
+      let check = try Program(
+        try PinnaHome.binary(), ["check", "--live", "--server", graph.server.name],
+        environment: graph.home.environment)
+      try #require(
+        try waitUntil(seconds: 30) { try graph.status()["polarPattern"] as? String == "stereo" })
+      graph.killServer()
+      let outcome = try #require(check.wait(seconds: 20))
+      #expect(outcome.status == 3 && outcome.error.contains("JACK server"), "\(outcome)")
     }
 
     @Test("--play plays what came out on the playback ports")

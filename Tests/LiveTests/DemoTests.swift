@@ -9,8 +9,15 @@ extension LiveTests {
     @Test("shows one case: voices, a take, a refusal, and a picture of where each voice came out")
     func picture() throws {
       let home = try PinnaHome()
-      let folder = home.folder.path + "/kept"
-      let outcome = try home.pinna("demo", "--preset", "glasses8", "--keep", folder, "--json")
+      // Named from where we stand, and behind a link: takes are recorded into neither.
+      let real = home.folder.path + "/real"
+      try FileManager.default.createDirectory(atPath: real, withIntermediateDirectories: false)
+      try FileManager.default.createSymbolicLink(
+        atPath: home.folder.path + "/link", withDestinationPath: real)
+      let up = FileManager.default.currentDirectoryPath.split(separator: "/").map { _ in "../" }.joined()
+      let typed = up + home.folder.path.dropFirst() + "/link/kept"
+      let folder = URL(filePath: real).resolvingSymlinksInPath().path + "/kept"
+      let outcome = try home.pinna("demo", "--preset", "glasses8", "--keep", typed, "--json")
       #expect(outcome.status == 0, "\(outcome)")
       let json = try outcome.json()
       #expect(json["right"] as? Bool == true && (json["cases"] as? [[String: Any]])?.count == 1)

@@ -59,6 +59,74 @@ extension LiveTests {
       #expect(try waitUntil(seconds: 2) { try graph.status()["controller"] as? String == nil })
     }
 
+    @Test(
+      "S11: what the command line and a session wished is applied one by one; what is impossible leaves the rest"
+    )
+    func wishes() throws {
+      let graph = try LiveGraph(preset: "linear8")
+      let first = try graph.activeSession()
+      try first.source("Front").setPreferredPolarPattern(.omnidirectional)
+      try first.activeInput?.setPreferredDataSource(first.source("Front"))
+      try first.setPreferredInputOrientation(.portrait)
+      try #require(try graph.pinna("set", "--orientation", "landscapeLeft").status == 0)
+      let sender = try graph.sender()
+      sender.send("/pinna/session/open", "second")
+      let token = try #require(
+        sender.reply(seconds: 2)?.text.split(separator: "\"").last { $0.hasPrefix("session-") })
+      // Possible as it is held now, but not in landscapeLeft.
+      sender.send("/pinna/session/set", String(token), "pattern", "stereo")
+      #expect(sender.reply(seconds: 2)?.text.contains("controls the route") == true)
+      try first.setActive(false)
+      #expect(
+        try waitUntil(seconds: 2) { try graph.status()["inputOrientation"] as? String == "landscapeLeft" })
+      #expect(waitUntil(seconds: 2) { graph.program.errorText.contains("a wish that was kept") })
+      #expect(try graph.status()["polarPattern"] as? String == "omnidirectional")
+    }
+
+    @Test("S11: HUP reloads the preset when the session that controls the route lets go")
+    func reload() throws {
+      let graph = try LiveGraph(preset: "phone5")
+      let before = try graph.status()["inputOrientation"] as? String
+      let session = try graph.activeSession()
+      try session.setPreferredInputOrientation(.landscapeLeft)
+      try #require(before != "landscapeLeft")
+      graph.program.signal(SIGHUP)
+      usleep(500_000)
+      #expect(session.inputOrientation == .landscapeLeft)
+      try session.setActive(false)
+      #expect(try waitUntil(seconds: 2) { try graph.status()["inputOrientation"] as? String == before })
+      try #require(try graph.pinna("stop").status == 0)
+      let outcome = try #require(graph.program.wait(seconds: 5))
+      #expect(outcome.output.contains("phone5 is not reloaded yet"), "\(outcome)")
+    }
+
+    @Test("S13: a session cannot become active while a take runs, and claims nothing then")
+    func activation() throws {
+      let graph = try LiveGraph(preset: "phone2", synchronous: true)
+      try #require(try graph.pinna("record", "start").status == 0)
+      let session = graph.session()
+      try session.setCategory(.playAndRecord)
+      let error = try graph.expectUnchanged(session) { try session.setActive(true) }
+      #expect(error?.description.contains("nothing may change") == true)
+      #expect(try graph.status()["controller"] as? String == nil)
+      #expect(try graph.pinna("record", "stop").status == 0)
+      #expect(try session.setActive(true).kept == nil)
+    }
+
+    @Test("an engine serves one session; a second is refused until the first has ended")
+    func oneEngine() throws {
+      let graph = try LiveGraph(preset: "phone2")
+      let engine = SocketEngine(environment: graph.home.environment)
+      var first: AudioSession? = AudioSession(engine)
+      let second = AudioSession(engine)
+      try first?.setActive(true)
+      let error = try graph.expectUnchanged(second) { try second.setActive(true) }
+      #expect(error?.description.contains("an engine of its own") == true)
+      #expect(first?.isActive == true)
+      first = nil
+      #expect(try AudioSession(engine).setActive(true).kept == nil)
+    }
+
     @Test("S11: a session that mixes claims nothing, and others change the route under it")
     func mixing() throws {
       let graph = try LiveGraph(preset: "phone5")

@@ -1,3 +1,4 @@
+import Control
 import Foundation
 import JackClient
 import LiveSupport
@@ -143,6 +144,64 @@ extension LiveTests {
       #expect(bench.hears(.ended))
       #expect(session.stereoLayout == layout && session.inputOrientation == .landscapeRight)
       #expect(try session.setPreferredInputOrientation(.portrait).kept == nil)
+    }
+
+    @Test("a take's beginning and its end are events")
+    func takes() throws {
+      let graph = try LiveGraph(preset: "phone2", synchronous: true)
+      let kinds = EngineEvents()
+      let listener = try ControlListener(
+        client: ControlClient(name: "pinna", environment: graph.home.environment), program: "test"
+      ) { kinds.add($0.kind) }
+      try #require(try graph.pinna("record", "start").status == 0)
+      #expect(waitUntil(seconds: 2) { kinds.all.contains(.takeBegan) } && !kinds.all.contains(.takeEnded))
+      #expect(try graph.pinna("record", "stop").status == 0)
+      #expect(waitUntil(seconds: 2) { kinds.all.contains(.takeEnded) })
+      withExtendedLifetime(listener) {}
+    }
+
+    private final class ListenerHolder: Sendable {
+      let listener = Mutex<ControlListener?>(nil)
+      var token: String? { listener.withLock { $0?.token } }
+    }
+
+    private final class EngineEvents: Sendable {
+      private let kinds = Mutex<[EngineEvent.Kind]>([])
+      func add(_ kind: EngineEvent.Kind) { kinds.withLock { $0.append(kind) } }
+      var all: [EngineEvent.Kind] { kinds.withLock { $0 } }
+    }
+
+    @Test(
+      "S22: a Pinna that another one replaces at once is noticed, and the session is opened there under another name"
+    )
+    func replaced() throws {
+      let home = try PinnaHome()
+      let client = ControlClient(name: "pinna", environment: home.environment)
+      let (kinds, holder) = (EngineEvents(), ListenerHolder())
+      /// Answers the session that is opened next with `token`.
+      func serve(_ socket: ControlSocket, _ token: String) {
+        #expect(
+          waitUntil(seconds: 3) {
+            guard let (message, sender) = socket.receive(milliseconds: 50),
+              message?.path == "/pinna/session/open"
+            else { return false }
+            let words: [OSCMessage.Argument] = [.integer(0), .string("{\"session\":\"\(token)\"}")]
+            socket.send(OSCMessage("/pinna/reply", words), to: sender)
+            return true
+          })
+      }
+      var socket: ControlSocket? = try ControlSocket(name: "pinna", environment: home.environment)
+      Thread {
+        let listener = try? ControlListener(client: client, program: "test") { kinds.add($0.kind) }
+        holder.listener.withLock { $0 = listener }
+      }.start()
+      serve(try #require(socket), "one")
+      #expect(waitUntil(seconds: 2) { holder.token == "one" })
+      socket = nil
+      socket = try ControlSocket(name: "pinna", environment: home.environment)
+      serve(try #require(socket), "two")
+      #expect(waitUntil(seconds: 2) { holder.token == "two" })
+      #expect(waitUntil(seconds: 2) { kinds.all == [.engineGone, .engineBack] })
     }
 
     @Test("S22: a Pinna that is killed interrupts, and another in its place is given the session's wishes")

@@ -140,6 +140,47 @@ extension LiveTests {
       withExtendedLifetime(own) {}
     }
 
+    @Test("S19: a connection that somebody made to a monitor port stays, whatever way out is chosen")
+    func othersMonitor() throws {
+      let graph = try LiveGraph(
+        preset: "phone2", options: ["--monitor", "system:playback_1,system:playback_2"], playbacks: 2)
+      func expect(_ left: [String], _ right: [String], _ at: SourceLocation = #_sourceLocation) throws {
+        let connections = try graph.ports("-c")
+        #expect(connections["pinna:out_left"] ?? [] == left, sourceLocation: at)
+        #expect(connections["pinna:out_right"] ?? [] == right, sourceLocation: at)
+      }
+      try expect(["system:playback_1"], ["system:playback_2"])
+      try #require(try graph.pinna("set", "--output", "none").status == 0)
+      try expect([], [])
+      let other = try JackConnection(name: "other", server: graph.server.name)
+      try #require(other.connect("pinna:out_left", "system:playback_1"))
+      other.close()
+      try #require(try graph.pinna("set", "--output", "speaker").status == 0)
+      try expect(["system:playback_1"], ["system:playback_2"])
+      try #require(try graph.pinna("set", "--output", "none").status == 0)
+      try expect(["system:playback_1"], [])
+    }
+
+    @Test("S19: what a session chose as the way out ends with it; what the command line chose stays")
+    func endOfChoice() throws {
+      let graph = try LiveGraph(preset: "phone2")
+      func choice() throws -> String? {
+        (try graph.status()["output"] as? [String: Any])?["choice"] as? String
+      }
+      var session: AudioSession? = try graph.activeSession(options: .mixWithOthers)
+      #expect(try choice() == "none")
+      withExtendedLifetime(session) {}
+      session = nil
+      #expect(try waitUntil(seconds: 3) { try choice() == "standard" })
+      try #require(try graph.pinna("set", "--output", "speaker").status == 0)
+      session = graph.session()
+      try session?.listen()
+      session = nil
+      // Past the roll call of the sessions, once a second.
+      usleep(1_500_000)
+      #expect(try choice() == "speaker")
+    }
+
     @Test("S19: monitor ports that come later are connected when they come, and again when they come back")
     func followed() throws {
       let graph = try LiveGraph(preset: "phone2", options: ["--monitor", "late:in_1,late:in_2"])
