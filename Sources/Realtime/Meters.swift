@@ -10,8 +10,8 @@ public struct Level: Hashable, Sendable {
 /// RMS over 300 ms and peak with a 1.5 s hold for every channel; linear, because logarithms do not belong in
 /// the callback.
 ///
-/// Energies are summed in slots of 10 ms, or of a period where that is longer. Channels are published in turn, each
-/// about every 10 ms, so that every period does the same work.
+/// Energies are summed in slots of 10 ms, or of a period where that is longer. All channels are published in one
+/// period, every 10 ms: equal signals have equal levels, by which microphones that carry the same are found.
 struct Meters: ~Copyable, @unchecked Sendable {
   // Unchecked: the callback alone touches the accumulators; what others read is published in `cells`.
 
@@ -34,9 +34,7 @@ struct Meters: ~Copyable, @unchecked Sendable {
     var oldest = 0
     /// Frames in the window.
     var length = 0
-    /// The channel that is published next.
-    var channel = 0
-    /// Frames since a channel was published, times the number of channels.
+    /// Frames since the channels were published.
     var due = 0
   }
 
@@ -81,21 +79,21 @@ struct Meters: ~Copyable, @unchecked Sendable {
     }
   }
 
-  /// Callback: ends the period; publishes the channels whose turn it is.
+  /// Callback: ends the period; publishes all channels every 10 ms.
   @_noLocks @_noAllocation
   func advance(frames: Int) {
     let slot = cursor.pointee.slot
     slotLengths[slot] &+= frames
     cursor.pointee.length &+= frames
-    cursor.pointee.due &+= frames &* channels
-    var budget = channels
-    while cursor.pointee.due >= slotFrames, budget > 0 {
-      publish(cursor.pointee.channel)
-      cursor.pointee.channel = cursor.pointee.channel &+ 1 == channels ? 0 : cursor.pointee.channel &+ 1
-      cursor.pointee.due &-= slotFrames
-      budget &-= 1
+    cursor.pointee.due &+= frames
+    if cursor.pointee.due >= slotFrames {
+      cursor.pointee.due = 0
+      var channel = 0
+      while channel < channels {
+        publish(channel)
+        channel &+= 1
+      }
     }
-    if cursor.pointee.due > slotFrames { cursor.pointee.due = slotFrames }
     if slotLengths[slot] >= slotFrames { beginSlot((slot &+ 1) % Meters.slots()) }
   }
 
