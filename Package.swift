@@ -37,6 +37,8 @@ let package = Package(
   products: [
     .executable(name: "pinna", targets: ["pinna"]),
     .library(name: "PinnaSession", targets: ["PinnaSession"]),
+    // Carries compiler flags: SwiftPM takes it for dependencies by branch, revision or path, not by version.
+    .library(name: "PinnaFasterKernels", targets: ["FasterKernels"]),
   ],
   targets: [
     library("CJack", pkgConfig: "jack", debian: "libjack-jackd2-dev"),
@@ -55,7 +57,7 @@ let package = Package(
     .target(name: "Plots", dependencies: ["CCairo"]),
     .target(name: "Kernels", dependencies: ["CRealtime"]),
     .target(name: "Realtime", dependencies: ["CRealtime", "Kernels"]),
-    // Linked by programs, not by libraries: these carry compiler flags.
+    // Apart from the libraries: these carry compiler flags.
     .target(
       name: "FasterKernels", dependencies: ["Realtime"] + faster.map { .target(name: $0.name) }),
     .target(name: "FilterDesign", dependencies: ["Acoustics", "AudioFiles", "CMysofa", "CLapack"]),
