@@ -37,10 +37,13 @@ extension FilterBank {
     return "\(plainName(device.name))-\(sampleRate)-\(key.hash)"
   }
 
-  static var cacheFolder: String {
+  static var cacheFolder: String { pinnaCacheFolder + "/filters" }
+
+  /// Everything of Pinna's that may be thrown away.
+  package static var pinnaCacheFolder: String {
     let base = ProcessInfo.processInfo.environment["XDG_CACHE_HOME"] ?? ""
     // The XDG specification asks to ignore a path that is not absolute.
-    return (base.hasPrefix("/") ? base : NSHomeDirectory() + "/.cache") + "/pinna/filters"
+    return (base.hasPrefix("/") ? base : NSHomeDirectory() + "/.cache") + "/pinna"
   }
 
   /// Whether this is what a design of `device` would have brought: the cache may hold anything.

@@ -8,6 +8,8 @@ import Simulation
 struct CheckCase {
   let selection: Selection
   let head: HeadFrame
+  /// False where the array is its own mirror image from in front: what comes from behind sounds the same to it.
+  let tellsFrontFromBehind: Bool
 
   var isStereo: Bool { selection.polarPattern == .stereo }
   /// "Back, portrait", or "Front, cardioid".
@@ -29,10 +31,23 @@ struct CheckCase {
           CheckCase(
             selection: Selection(
               dataSource: source.name, polarPattern: filterCase.polarPattern, inputOrientation: orientation),
-            head: $0)
+            head: $0, tellsFrontFromBehind: device.hasDepth(along: source.forward))
         }
       }.first
     }
+  }
+}
+
+extension Device {
+  /// Whether microphones stand apart along `forward`, or on one side of the body.
+  fileprivate func hasDepth(along forward: Direction) -> Bool {
+    let places = microphones.map { $0.position.dot(forward.vector) }
+    let middle =
+      switch body {
+      case .free, .measured: places.reduce(0, +) / Double(max(1, places.count))
+      case .sphere, .box: 0.0
+      }
+    return places.contains { abs($0 - middle) > 0.001 }
   }
 }
 

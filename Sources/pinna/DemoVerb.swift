@@ -1,6 +1,7 @@
 import Acoustics
 import AudioFiles
 import Control
+import FilterDesign
 import Foundation
 import JackClient
 import Session
@@ -102,19 +103,11 @@ final class Demo {
 
   /// Draws the results where they stay. Returns the file's path.
   private func draw(_ results: CheckResults) throws -> String {
-    let place = keeps ? folder : try Self.pictureFolder()
+    let place = keeps ? folder : FilterBank.pinnaCacheFolder
+    try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: true)
     let path = place + "/demo.png"
     try CheckPicture(results, of: preset.name).write(path)
     return path
-  }
-
-  private static func pictureFolder() throws -> String {
-    let environment = ProcessInfo.processInfo.environment
-    let cache =
-      environment["XDG_CACHE_HOME"].flatMap { $0.isEmpty ? nil : $0 }
-      ?? FileManager.default.homeDirectoryForCurrentUser.path + "/.cache"
-    try FileManager.default.createDirectory(atPath: cache + "/pinna", withIntermediateDirectories: true)
-    return cache + "/pinna"
   }
 
   /// A take of one voice, and a change that must be refused meanwhile.

@@ -8,29 +8,10 @@ import Testing
 
 extension LiveTests {
   @Suite("pinna check in a graph") struct CheckTests {
-    /// Two microphones on a ball, and the same with their names exchanged.
     private static func home() throws -> PinnaHome {
       let home = try PinnaHome()
-      for (name, side) in [("pair", -80), ("swapped", 80)] {
-        try home.folder.write(
-          """
-          title: Two microphones on a ball
-          body: {sphere: 80}
-          microphones:
-            left-end: [\(side), 0, 0]
-            right-end: [\(-side), 0, 0]
-          dataSources:
-            Front:
-              forward: +z
-              microphones: all
-              polarPatterns: [omnidirectional, stereo]
-              stereoOrientations: [portrait]
-
-          """, to: "config/pinna/devices/\(name).yaml")
-        try home.folder.write(
-          "title: Pair\ndevice: \(name)\ndataSource: Front\npolarPattern: omnidirectional\n"
-            + "inputOrientation: portrait\n", to: "config/pinna/\(name).yaml")
-      }
+      try home.addPair()
+      try home.addSwappedPair()
       return home
     }
 
@@ -146,24 +127,83 @@ extension LiveTests {
       #expect(outcome.status == 3 && outcome.error.contains("JACK server"), "\(outcome)")
     }
 
+    @Test("without a server, a signal ends it at once")
+    func interruptedOffline() throws {
+      let home = try Self.home()
+      let check = try Program(
+        try PinnaHome.binary(), ["check", "--preset", "phone5"], environment: home.environment)
+      usleep(300_000)
+      try #require(check.isRunning)
+      // Not INT, which whoever started the tests in the background may have had ignored.
+      check.signal(SIGTERM)
+      #expect(check.wait(seconds: 2)?.status == -SIGTERM)
+    }
+
+    /// A check that plays what came out on the playback ports of a server of its own.
+    final class PlayingCheck {
+      let name = LiveGraph.uniqueName()
+      private(set) var server: Program
+      let check: Program
+
+      init(_ home: PinnaHome) throws {
+        server = try Self.start(name)
+        check = try Program(
+          try PinnaHome.binary(), ["check", "--preset", "pair", "--play", "--server", name],
+          environment: home.environment)
+        try #require(
+          try waitUntil(seconds: 60) {
+            try ports().contains("system:playback_2\n   check-\(check.pid):out_2") || !check.isRunning
+          })
+        try #require(check.isRunning, "\(check.errorText)")
+      }
+
+      deinit {
+        check.stop()
+        server.stop()
+      }
+
+      private static func start(_ name: String) throws -> Program {
+        let server = try Program("/usr/bin/jackd", ["-n", name, "-r", "-d", "dummy", "-p", "256"])
+        try #require(try waitUntil(seconds: 10) { try ports(name).contains("system:playback_2") })
+        return server
+      }
+
+      private static func ports(_ name: String) throws -> String {
+        try Program.run("/usr/bin/jack_lsp", ["-s", name, "-c"]).output
+      }
+
+      func ports() throws -> String { try Self.ports(name) }
+
+      /// And gives back its place among the machine's eight: the next of its name ends well.
+      func killServer() throws {
+        server.signal(SIGKILL)
+        _ = check.wait(seconds: 20)
+        server = try Self.start(name)
+      }
+    }
+
     @Test("--play plays what came out on the playback ports")
     func play() throws {
-      let home = try Self.home()
-      let name = LiveGraph.uniqueName()
-      let server = try Program("/usr/bin/jackd", ["-n", name, "-r", "-d", "dummy", "-p", "256"])
-      defer { server.stop() }
-      func ports() throws -> String { try Program.run("/usr/bin/jack_lsp", ["-s", name, "-c"]).output }
-      try #require(try waitUntil(seconds: 10) { try ports().contains("system:playback_2") })
-      let check = try Program(
-        try PinnaHome.binary(), ["check", "--preset", "pair", "--play", "--server", name],
-        environment: home.environment)
-      try #require(
-        try waitUntil(seconds: 60) {
-          try ports().contains("system:playback_2\n   check-\(check.pid):out_2") || !check.isRunning
-        })
-      #expect(check.isRunning)
-      let outcome = try #require(check.wait(seconds: 20))
+      let playing = try PlayingCheck(try Self.home())
+      let outcome = try #require(playing.check.wait(seconds: 20))
       #expect(outcome.status == 0 && outcome.output.contains("  Front, portrait"), "\(outcome)")
+    }
+
+    @Test("--play is ended by a signal, with the status of what was found")
+    func playInterrupted() throws {
+      let playing = try PlayingCheck(try Self.home())
+      playing.check.signal(SIGINT)
+      let outcome = try #require(playing.check.wait(seconds: 2))
+      #expect(outcome.status == 0 && outcome.output.contains("in all 1 cases"), "\(outcome)")
+    }
+
+    @Test("--play ends with status 3 where the server goes, after it said what was found")
+    func playWithoutServer() throws {
+      let playing = try PlayingCheck(try Self.home())
+      try playing.killServer()
+      let outcome = try #require(playing.check.wait(seconds: 1))
+      #expect(outcome.status == 3 && outcome.output.contains("in all 1 cases"), "\(outcome)")
+      #expect(outcome.error.contains("the JACK server has gone; start it again"), "\(outcome)")
     }
   }
 }

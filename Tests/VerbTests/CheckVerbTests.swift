@@ -7,7 +7,7 @@ import Testing
   let home: VerbHome
   init() throws {
     home = try VerbHome()
-    try home.addSwappedPair()
+    try home.home.addSwappedPair()
   }
 
   @Test("S21: says of every case where voices from the left, right, front and behind came out")
@@ -65,9 +65,7 @@ import Testing
     let swapped = device.replacing("one:", with: "x:").replacing("two:", with: "one:").replacing(
       "x:", with: "two:")
     for (name, text) in [("mono", device), ("onom", swapped)] {
-      try home.home.folder.write(text, to: "config/pinna/devices/\(name).yaml")
-      try home.home.folder.write(
-        VerbHome.preset.replacing("device: pair", with: "device: \(name)"), to: "config/pinna/\(name).yaml")
+      try home.home.add(text, named: name)
     }
     let right = try home.pinna("check", "--preset", "mono")
     #expect(right.status == 0 && right.output.contains("Front, figureEight"), "\(right)")

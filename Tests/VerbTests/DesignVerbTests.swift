@@ -9,7 +9,7 @@ import Testing
 
   @Test("makes all filter sets of a file, of each rate asked for, and finds them again in the cache")
   func file() throws {
-    let file = try home.home.folder.write(VerbHome.device, to: "elsewhere/bar.yaml")
+    let file = try home.home.folder.write(PinnaHome.pair, to: "elsewhere/bar.yaml")
     let rates = ["--sample-rate", "16000", "--sample-rate", "48000"]
     let first = try home.pinna("design", file, rates[0], rates[1], rates[2], rates[3], "--json").json()
     #expect(Set(first.keys) == ["device", "designs"])
@@ -40,7 +40,7 @@ import Testing
   @Test("says which cases are not offered and why, and offers the others")
   func refusals() throws {
     // With the left edge up, both microphones are on the listener's vertical axis: no left, no right.
-    let text = VerbHome.device.replacing("[portrait]", with: "[portrait, landscapeLeft]")
+    let text = PinnaHome.pair.replacing("[portrait]", with: "[portrait, landscapeLeft]")
     let file = try home.home.folder.write(text, to: "elsewhere/bar.yaml")
     let outcome = try home.pinna("design", file, "--json")
     let design = try #require(try outcome.json()["designs"] as? [[String: Any]])[0]
@@ -59,7 +59,7 @@ import Testing
     "imitates the head that --hrtf or the device file names: one with ears before and behind hears no left")
   func listener() throws {
     let head = repositoryFolder + "/Tests/Golden/sphere.sofa"
-    let file = try home.home.folder.write(VerbHome.device + "hrtf: \(head)\n", to: "elsewhere/bar.yaml")
+    let file = try home.home.folder.write(PinnaHome.pair + "hrtf: \(head)\n", to: "elsewhere/bar.yaml")
     func refused(_ outcome: Program.Outcome) throws -> [String] {
       let designs = try #require(try outcome.json()["designs"] as? [[String: Any]], "\(outcome)")
       let refused = try #require(designs[0]["notOffered"] as? [[String: Any]])
@@ -104,7 +104,7 @@ import Testing
       ("  Front:", "  Front: {}\n  Rear:", 7, "forward"),
     ])
   func mistakes(old: String, new: String, line: Int, word: String) throws {
-    let file = try home.home.folder.write(VerbHome.device.replacing(old, with: new), to: "elsewhere/bar.yaml")
+    let file = try home.home.folder.write(PinnaHome.pair.replacing(old, with: new), to: "elsewhere/bar.yaml")
     let outcome = try home.pinna("design", file)
     #expect(outcome.status == 1 && outcome.isOneSentence, "\(outcome)")
     #expect(outcome.error.contains("\(file):\(line):"), "\(outcome)")

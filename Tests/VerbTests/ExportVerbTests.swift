@@ -20,7 +20,7 @@ import Testing
     let folder = home.path + "/deep/out"
     let outcome = try export(folder)
     #expect(outcome.status == 0, "\(outcome)")
-    let device = try DeviceFile.read(text: VerbHome.device, name: "pair", file: "pair.yaml")
+    let device = try DeviceFile.read(text: PinnaHome.pair, name: "pair", file: "pair.yaml")
     let bank = try FilterBank.design(device: device, sampleRate: 48000)
     #expect(try FilterBank(folder: folder) == bank)
     #expect(home.contents("deep") == ["out"])

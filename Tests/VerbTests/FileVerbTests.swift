@@ -11,9 +11,9 @@ import Testing
   @Test("preset list has titles in its JSON, says what is wrong with a file, and which it ignores")
   func presetList() throws {
     try home.home.folder.write("title: 3\n", to: "config/pinna/broken.yaml")
-    try home.home.folder.write(VerbHome.preset, to: "config/pinna/short.yml")
-    try home.home.folder.write(VerbHome.preset, to: "config/pinna/my preset.yaml")
-    try home.home.folder.write(VerbHome.device, to: "config/pinna/devices/bar.YAML")
+    try home.home.folder.write(PinnaHome.preset(of: "pair"), to: "config/pinna/short.yml")
+    try home.home.folder.write(PinnaHome.preset(of: "pair"), to: "config/pinna/my preset.yaml")
+    try home.home.folder.write(PinnaHome.pair, to: "config/pinna/devices/bar.YAML")
     let outcome = try home.pinna("preset", "list", "--json")
     #expect(outcome.status == 0)
     let presets = try #require(try outcome.json()["presets"] as? [[String: Any]])

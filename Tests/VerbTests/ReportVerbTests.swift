@@ -47,7 +47,7 @@ import Testing
   @Test("has the cases that are not offered, with the reason and what physics allow")
   func notOffered() throws {
     try home.home.folder.write(
-      VerbHome.device.replacing("[portrait]", with: "[landscapeRight]"), to: "config/pinna/devices/pair.yaml")
+      PinnaHome.pair.replacing("[portrait]", with: "[landscapeRight]"), to: "config/pinna/devices/pair.yaml")
     let cases = try home.pinna("report", "--preset", "pair", "--json").json()["cases"] as? [[String: Any]]
     let stereo = try #require(cases?.first { $0["polarPattern"] as? String == "stereo" })
     #expect(Set(stereo.keys) == Self.keys)

@@ -11,36 +11,9 @@ struct VerbHome {
   var path: String { home.folder.path }
   var cacheFolder: String { path + "/cache" }
 
-  static let device = """
-    title: Two microphones on a ball
-    body: {sphere: 80}
-    microphones:
-      left-end: [-80, 0, 0]
-      right-end: [80, 0, 0]
-    dataSources:
-      Front:
-        forward: +z
-        microphones: all
-        polarPatterns: [omnidirectional, stereo]
-        stereoOrientations: [portrait]
-
-    """
-  static let preset =
-    "title: Pair\ndevice: pair\ndataSource: Front\npolarPattern: omnidirectional\ninputOrientation: portrait\n"
-
   init() throws {
     home = try PinnaHome()
-    try home.folder.write(Self.device, to: "config/pinna/devices/pair.yaml")
-    try home.folder.write(Self.preset, to: "config/pinna/pair.yaml")
-  }
-
-  /// The pair with its microphones' names exchanged.
-  func addSwappedPair() throws {
-    let device = Self.device.replacing("left-end: [-", with: "left-end: [").replacing(
-      "right-end: [", with: "right-end: [-")
-    try home.folder.write(device, to: "config/pinna/devices/swapped.yaml")
-    try home.folder.write(
-      Self.preset.replacing("device: pair", with: "device: swapped"), to: "config/pinna/swapped.yaml")
+    try home.addPair()
   }
 
   func pinna(_ words: [String]) throws -> Program.Outcome { try run(try PinnaHome.binary(), words, [:]) }

@@ -42,6 +42,11 @@ public final class Program {
       try? output.close()
       try? error.close()
     }
+    // As a shell starts it: a test's thread may have signals blocked, and a program inherits that.
+    var (none, own) = (sigset_t(), sigset_t())
+    sigemptyset(&none)
+    pthread_sigmask(SIG_SETMASK, &none, &own)
+    defer { pthread_sigmask(SIG_SETMASK, &own, nil) }
     try process.run()
   }
 
