@@ -63,7 +63,17 @@ public final class ControlListener: Sendable {
   deinit { state.ended.store(true, ordering: .releasing) }
 
   /// Names the session to the running Pinna; nil while there is none.
-  public var token: String? { state.token.withLock { $0 } }
+  ///
+  /// Where another Pinna has just taken the first one's place, this waits until the session is open there, which takes
+  /// half a second: the other one knows nothing of the first one's token.
+  public var token: String? {
+    let deadline = ContinuousClock.now + .seconds(2)
+    while state.client.isThere, .now < deadline {
+      if state.isThere, let token = state.token.withLock({ $0 }) { return token }
+      usleep(10_000)
+    }
+    return nil
+  }
 
   private static func listen(
     _ first: Int32, _ state: State, _ onEvent: @escaping @Sendable (EngineEvent) -> Void

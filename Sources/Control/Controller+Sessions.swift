@@ -4,7 +4,8 @@ import Foundation
 extension Controller {
   /// Applies `changes`, or keeps them where another session controls the route.
   func change(_ changes: [Change], of token: String?, reply: @escaping Processor.Reply) throws {
-    guard changes.contains(where: \.isRouting), let obstacle = try register.obstacle(for: token) else {
+    let obstacle = try register.obstacle(for: token)
+    guard changes.contains(where: \.isRouting), let obstacle else {
       if token != nil, try processor.isSettled(at: processor.target(of: changes)) {
         // What a program asks for again and again is no route change.
         if register.outputOwner != nil { register.noteOutput(changes, of: token) }

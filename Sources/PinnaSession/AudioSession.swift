@@ -50,7 +50,8 @@ public final class AudioSession: Sendable {
   /// A Pinna in this process lives as long as its session.
   private let owner: any SessionEngine
   let state = Mutex(State())
-  let listeners = EventStreams()
+  let routeListeners = Broadcast<RouteChange>()
+  let interruptionListeners = Broadcast<Interruption>()
 
   /// The session of this process with the running Pinna that `PINNA_NAME` names, "pinna" where it is not set.
   public static func sharedInstance() -> AudioSession { shared }

@@ -61,7 +61,7 @@ public enum SessionError: Error, Hashable, Sendable, CustomStringConvertible, Lo
     }
   }
 
-  /// The JACK server and Pinna are there, and did not like what was asked.
+  /// - Throws: where `category` does not capture.
   static func capturing(_ category: AudioSession.Category) throws(SessionError) {
     guard category.captures else { throw .category(category, needed: [.record, .playAndRecord]) }
   }

@@ -37,47 +37,35 @@ public struct Interruption: Hashable, Sendable {
   public let text: String
 }
 
-/// Streams of everybody who listens to one session.
-final class EventStreams: Sendable {
-  private let routes = Mutex<[UUID: AsyncStream<RouteChange>.Continuation]>([:])
-  private let interruptions = Mutex<[UUID: AsyncStream<Interruption>.Continuation]>([:])
+/// Everybody who listens to one kind of event of a session.
+final class Broadcast<Event: Sendable>: Sendable {
+  private let listeners = Mutex<[UUID: AsyncStream<Event>.Continuation]>([:])
 
-  func routeStream() -> AsyncStream<RouteChange> {
+  /// Events from now on; of a listener that is slow the newest 64.
+  func stream() -> AsyncStream<Event> {
     AsyncStream(bufferingPolicy: .bufferingNewest(64)) { continuation in
       let id = UUID()
-      routes.withLock { $0[id] = continuation }
-      continuation.onTermination = { [weak self] _ in self?.routes.withLock { $0[id] = nil } }
+      listeners.withLock { $0[id] = continuation }
+      continuation.onTermination = { [weak self] _ in self?.listeners.withLock { $0[id] = nil } }
     }
   }
 
-  func interruptionStream() -> AsyncStream<Interruption> {
-    AsyncStream(bufferingPolicy: .bufferingNewest(64)) { continuation in
-      let id = UUID()
-      interruptions.withLock { $0[id] = continuation }
-      continuation.onTermination = { [weak self] _ in self?.interruptions.withLock { $0[id] = nil } }
-    }
-  }
-
-  func tell(_ change: RouteChange) {
-    for each in routes.withLock({ Array($0.values) }) { each.yield(change) }
-  }
-  func tell(_ interruption: Interruption) {
-    for each in interruptions.withLock({ Array($0.values) }) { each.yield(interruption) }
+  func tell(_ event: Event) {
+    for each in listeners.withLock({ Array($0.values) }) { each.yield(event) }
   }
 
   deinit {
-    for each in routes.withLock({ Array($0.values) }) { each.finish() }
-    for each in interruptions.withLock({ Array($0.values) }) { each.finish() }
+    for each in listeners.withLock({ Array($0.values) }) { each.finish() }
   }
 }
 
 extension AudioSession {
   /// Changes of the route from now on, whoever made them. They come while the session is open at a running Pinna:
   /// from its first activation on, or from `listen`.
-  public var routeChanges: AsyncStream<RouteChange> { listeners.routeStream() }
+  public var routeChanges: AsyncStream<RouteChange> { routeListeners.stream() }
 
   /// Interruptions from now on. When one ends, an active session's preferences are in force again.
-  public var interruptions: AsyncStream<Interruption> { listeners.interruptionStream() }
+  public var interruptions: AsyncStream<Interruption> { interruptionListeners.stream() }
 
   /// Opens the session at the running Pinna without activating it, so that its notifications come.
   public func listen() throws(SessionError) { try open(state.withLock { $0 }) }
@@ -85,9 +73,9 @@ extension AudioSession {
   func hear(_ event: EngineEvent) {
     if event.kind == .engineBack { reactivate() }
     if let reason = RouteChange.Reason(event.kind) {
-      listeners.tell(RouteChange(reason: reason, text: event.text))
+      routeListeners.tell(RouteChange(reason: reason, text: event.text))
     } else if let interruption = Interruption(event) {
-      listeners.tell(interruption)
+      interruptionListeners.tell(interruption)
     }
   }
 }

@@ -69,7 +69,8 @@ public final class SocketEngine: SessionEngine, Sendable {
   /// Sends a request of this session, whose token comes first, and returns the answer's document.
   @discardableResult
   func sessionRequest(_ method: String, _ words: [String]) throws(SessionError) -> String {
-    guard let token = listener.withLock({ $0?.token }) else {
+    let listener = listener.withLock { $0 }
+    guard let token = listener?.token else {
       throw .notRunning("no Pinna named \"\(name)\" is running; start one with: pinna run --name \(name)")
     }
     return try request(method, [token] + words)

@@ -90,6 +90,20 @@ extension LiveTests {
       }
     }
 
+    /// Left and right, while noise goes into all microphones. The source is closed before this returns: in this process
+    /// no client may outlive a server.
+    func loudness(microphones: [String]) throws -> [Double] {
+      let source = try SignalPlayer(
+        name: "source", server: serverName, channels: SeededNoise.loop(channels: microphones.count),
+        repeats: true)
+      try #require(source.connect(to: microphones.map { "\(clientName):\($0)" }))
+      source.start()
+      usleep(600_000)
+      let levels = try #require(AudioRecorder(session).levels)
+      withExtendedLifetime(source) {}
+      return [levels.left.rms, levels.right.rms]
+    }
+
     var clientName: String { graph == nil ? "local" : "pinna" }
   }
 
@@ -121,7 +135,7 @@ extension LiveTests {
     }
 
     @Test(
-      "S22: a server that goes interrupts, and when it is back what was preferred is in force",
+      "S22: a server that goes interrupts, and when it is back what was preferred is in force and sounds as it did",
       arguments: EngineKind.allCases)
     func interruption(kind: EngineKind) throws {
       let bench = try SessionBench(kind, preset: "phone5")
@@ -132,6 +146,9 @@ extension LiveTests {
       try session.activeInput?.setPreferredDataSource(session.source("Front"))
       try session.setPreferredInputOrientation(.landscapeRight)
       let layout = session.stereoLayout
+      let microphones = ["bottom-left", "bottom-right", "front", "back", "top"]
+      let before = try bench.loudness(microphones: microphones)
+      try #require(before.allSatisfy { $0 > -40 })
       bench.killServer()
       #expect(bench.hears(.began))
       let error = #expect(throws: SessionError.self) { try session.setPreferredInputOrientation(.portrait) }
@@ -143,6 +160,8 @@ extension LiveTests {
       try bench.restartServer()
       #expect(bench.hears(.ended))
       #expect(session.stereoLayout == layout && session.inputOrientation == .landscapeRight)
+      let after = try bench.loudness(microphones: microphones)
+      #expect(zip(before, after).allSatisfy { abs($0 - $1) < 1 }, "\(before), then \(after)")
       #expect(try session.setPreferredInputOrientation(.portrait).kept == nil)
     }
 
@@ -162,6 +181,8 @@ extension LiveTests {
 
     private final class ListenerHolder: Sendable {
       let listener = Mutex<ControlListener?>(nil)
+      /// Of somebody who asks for the token as soon as another Pinna is there.
+      let asked = Mutex<String?>(nil)
       var token: String? { listener.withLock { $0?.token } }
     }
 
@@ -199,8 +220,11 @@ extension LiveTests {
       #expect(waitUntil(seconds: 2) { holder.token == "one" })
       socket = nil
       socket = try ControlSocket(name: "pinna", environment: home.environment)
+      // Not the name by which the one before knew the session, not even for a moment.
+      Thread { holder.asked.withLock { $0 = holder.token } }.start()
       serve(try #require(socket), "two")
       #expect(waitUntil(seconds: 2) { holder.token == "two" })
+      #expect(holder.asked.withLock { $0 } == "two")
       #expect(waitUntil(seconds: 2) { kinds.all == [.engineGone, .engineBack] })
     }
 

@@ -1,6 +1,7 @@
 import Foundation
 import LiveSupport
 import PinnaSession
+import Synchronization
 import TestSupport
 import Testing
 
@@ -74,11 +75,14 @@ extension LiveTests {
 
     @Test(
       "S3: the preferred input that is in the route already changes nothing; another one changes the route")
-    func preferredInput() async throws {
+    func preferredInput() throws {
       let graph = try LiveGraph(preset: "handset", home: try Handset.home(), captures: 1)
       let session = try graph.activeSession()
       let builtIn = try #require(session.availableInputs?.first { $0.portType == .builtInMic })
-      var changes = session.routeChanges.makeAsyncIterator()
+      let heard = SessionBench.Heard()
+      let changes = session.routeChanges
+      let task = Task { for await change in changes { heard.routes.withLock { $0.append(change) } } }
+      defer { task.cancel() }
       let before = try graph.settled()
       try session.setPreferredInput(builtIn)
       #expect(try graph.settled() == before)
@@ -87,7 +91,8 @@ extension LiveTests {
       #expect(session.currentRoute.inputs == [line] && session.preferredInput == line)
       #expect(try graph.ports("-c")["pinna:line"] == ["system:capture_1"])
       // The first change of the route that anybody was told of is the second request's.
-      let change = await changes.next()
+      #expect(waitUntil(seconds: 3) { heard.routes.withLock { !$0.isEmpty } })
+      let change = heard.routes.withLock { $0.first }
       #expect(change?.reason == .inputChanged && change?.text.contains(line.uid) == true)
       try session.setPreferredInput(builtIn)
       #expect(session.currentRoute.inputs == [builtIn])

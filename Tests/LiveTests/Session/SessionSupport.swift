@@ -1,4 +1,5 @@
 import Foundation
+import JackClient
 import LiveSupport
 import PinnaSession
 import TestSupport
@@ -18,10 +19,47 @@ extension LiveGraph {
     return session
   }
 
-  /// What of a status only a change may change.
+  /// What of a status only a change may change: all but what time alone does.
   func settled() throws -> NSDictionary {
-    try status().filter { !["levels", "dspLoad", "xruns", "warnings", "take"].contains($0.key) }
-      as NSDictionary
+    var status = try status()
+    for key in ["levels", "dspLoad", "xruns", "warnings"] { status[key] = nil }
+    for (part, counter) in [("take", "frames"), ("take", "secondsLeft"), ("playback", "framesPlayed")] {
+      guard var rest = status[part] as? [String: Any] else { continue }
+      rest[counter] = nil
+      status[part] = rest
+    }
+    return status as NSDictionary
+  }
+
+  /// Runs `body` while sound goes in over and over, or is played, and holds that what comes out is heard and repeats
+  /// to the last bit: that nothing faded, stopped or began. The server must be synchronous, and play `repetition`.
+  func expectSameSound(at location: SourceLocation = #_sourceLocation, _ body: () throws -> Void) throws {
+    // Past the fade of what was set before.
+    usleep(100_000)
+    let recorder = try recorder(seconds: 60)
+    // While its ports are connected one by one it hears half of the sound.
+    usleep(100_000)
+    let start = recorder.frames
+    try body()
+    let end = recorder.frames + 2 * Self.repetition
+    #expect(waitUntil(seconds: 10) { recorder.frames >= end }, sourceLocation: location)
+    for channel in recorder.everything.prefix(2).map({ $0[start..<end] }) {
+      #expect(level(channel) > -60, "nothing is heard", sourceLocation: location)
+      let changed = zip(channel, channel.dropFirst(Self.repetition)).count { $0.bitPattern != $1.bitPattern }
+      #expect(changed == 0, "\(changed) of \(channel.count) frames", sourceLocation: location)
+    }
+  }
+
+  /// Frames after which `expectSameSound` hears the same again: whole periods of 128.
+  static let repetition = 12_800
+
+  /// A player of noise that repeats after `repetition` frames, started.
+  func loopingPlayer() throws -> SignalPlayer {
+    var noise = SeededNoise(seed: 13)
+    let player = try player(
+      try microphones().map { _ in noise.samples(Self.repetition, amplitude: 0.25) }, repeats: true)
+    player.start()
+    return player
   }
 
   /// Runs `body`, which throws an error of the session's, and holds that nothing changed: neither what pinna says
