@@ -8,10 +8,13 @@ func analyse(_ c: UnsafeMutablePointer<pinna_convolver>, _ history: UnsafePointe
   let start = history.pointee.written &- (age < 0 ? -1 &- age : age) &- c.pointee.period
   if c.pointee.across != 0 { moveWindow(c, history, start) }
   if age < 0 { return }
-  let slot = c.pointee.newest &+ 1 == c.pointee.partitions ? 0 : c.pointee.newest &+ 1
+  // Refilled, the first periods may lie before the stream.
+  c.pointee.clock = (start &+ 65536 &* c.pointee.period) / c.pointee.period
+  let slot = c.pointee.newest &+ 1 == c.pointee.slots ? 0 : c.pointee.newest &+ 1
   c.pointee.newest = slot
-  c.pointee.phase = (c.pointee.phase &+ 1) & 1
-  let nyquist = vectors(c.pointee.nyquist) + slot &* c.pointee.edges
+  let edge = c.pointee.newestEdge &+ 1 == c.pointee.partitions ? 0 : c.pointee.newestEdge &+ 1
+  c.pointee.newestEdge = edge
+  let nyquist = vectors(c.pointee.nyquist) + edge &* c.pointee.edges
   let unit = c.pointee.unit / laneCount()
   let spectra = vectors(c.pointee.spectra) + slot &* 2 &* c.pointee.groups
   if c.pointee.across != 0 {
@@ -32,13 +35,14 @@ func analyse(_ c: UnsafeMutablePointer<pinna_convolver>, _ history: UnsafePointe
     }
   }
   if c.pointee.ahead != 0, slot == 0 { mirror(c, spectra, unit) }
+  if c.pointee.tail.blocks > 0 { analyseTail(c) }
 }
 
 /// The first slot stands behind the last one as well, so that two periods in a row always do.
 @_noLocks @_noAllocation
 private func mirror(_ c: UnsafeMutablePointer<pinna_convolver>, _ spectra: Vectors, _ unit: Int) {
   let count = 2 &* c.pointee.groups
-  let behind = c.pointee.partitions &* count
+  let behind = c.pointee.slots &* count
   var u = 0
   while u < c.pointee.units {
     let from = spectra + u &* unit

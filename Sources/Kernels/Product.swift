@@ -73,6 +73,7 @@ extension Sums {
 /// What the walk over partitions needs to know.
 struct Walk {
   let partitions: Int
+  let slots: Int
   let groups: Int
   let newest: Int
   let chunk: Int
@@ -84,7 +85,8 @@ struct Walk {
 
   @_noLocks @_noAllocation @inline(__always)
   init(_ c: UnsafeMutablePointer<pinna_convolver>) {
-    partitions = c.pointee.partitions
+    partitions = c.pointee.head
+    slots = c.pointee.slots
     groups = c.pointee.groups
     newest = c.pointee.newest
     chunk = c.pointee.chunk
@@ -94,11 +96,11 @@ struct Walk {
     filterOutput = c.pointee.units &* filterUnit
   }
 
-  /// Slot of the spectrum of `age` periods ago.
+  /// Slot of the spectrum, or block, that came `age` times ago.
   @_noLocks @_noAllocation @inline(__always)
   func slot(age: Int) -> Int {
     let s = newest &- age
-    return s < 0 ? s &+ partitions : s
+    return s < 0 ? s &+ slots : s
   }
 
   /// How many of `left` partitions belong to the chunk that comes next.
@@ -120,7 +122,7 @@ func straight(_ w: Walk, _ spectra: UnsafePointer<Lanes>, _ filters: UnsafePoint
     left &-= size
     while age >= left {
       let at = w.slot(age: age)
-      let run = min(age &- left &+ 1, w.partitions &- at)
+      let run = min(age &- left &+ 1, w.slots &- at)
       sums.addPair(w, spectra + at &* w.slot, h, run &* w.slot)
       h += run &* w.slot
       age &-= run
@@ -146,7 +148,7 @@ func ahead(_ w: Walk, _ spectra: UnsafePointer<Lanes>, _ filters: UnsafePointer<
     let last = max(left, 1)
     while age >= last {
       let at = w.slot(age: age)
-      let run = min(age &- last &+ 1, w.partitions &- at)
+      let run = min(age &- last &+ 1, w.slots &- at)
       var x = spectra + at &* w.slot
       let end = h + run &* w.slot
       while h < end {

@@ -1,6 +1,6 @@
 import CRealtime
 
-/// This period's outputs of `count` voices.
+/// This period's outputs of `count` voices; nothing but the tail of one that is not to be heard yet.
 ///
 /// Where products are formed ahead, the two halves of the units take turns: one forms this period's sums and the known
 /// part of the next, the other completes what it formed the period before. A voice that has just begun goes over to that
@@ -9,24 +9,31 @@ import CRealtime
 func synthesise(
   _ c: UnsafeMutablePointer<pinna_convolver>, _ voices: UnsafeMutablePointer<pinna_voice>, _ count: Int
 ) {
+  var voice = 0
+  while voice < count {
+    if c.pointee.tail.blocks > 0 { sumTail(c, voices + voice) }
+    voice &+= 1
+  }
   let w = Walk(c)
   let share = c.pointee.ahead == 0 ? c.pointee.units : c.pointee.units / 2
   // Few units at a time, so that the second voice finds their spectra at hand.
   let step = min(4, share)
   var first = 0
   while first < c.pointee.units {
-    var voice = 0
+    voice = 0
     while voice < count {
-      sum(c, w, voices + voice, first, step, share)
+      if voices[voice].left != nil { sum(c, w, voices + voice, first, step, share) }
       voice &+= 1
     }
     first &+= step
   }
-  var voice = 0
+  voice = 0
   while voice < count {
-    (voices + voice).pointee.age &+= 1
-    nyquist(c, voices + voice)
-    invert(c, voices + voice)
+    if voices[voice].left != nil {
+      (voices + voice).pointee.age &+= 1
+      nyquist(c, voices + voice)
+      invert(c, voices + voice)
+    }
     voice &+= 1
   }
 }
@@ -39,7 +46,7 @@ private func sum(
   _ step: Int, _ share: Int
 ) {
   // Periods since these units last had their turn.
-  let since = (c.pointee.phase &+ (first < share ? 0 : 1)) & 1
+  let since = (c.pointee.clock &+ (first < share ? 0 : 1)) & 1
   let isReady =
     c.pointee.ahead != 0
     && isReady(first < share ? first : first &- share, of: share, step, age: voice.pointee.age &- since)
@@ -109,8 +116,11 @@ private func formAhead(
 /// Puts finished sums of units `u` and `u + 1` where the inverse transform reads them.
 @_noLocks @_noAllocation @inline(__always)
 private func place(
-  _ c: UnsafeMutablePointer<pinna_convolver>, _ voice: UnsafeMutablePointer<pinna_voice>, _ u: Int, _ s: Sums
+  _ c: UnsafeMutablePointer<pinna_convolver>, _ voice: UnsafeMutablePointer<pinna_voice>, _ u: Int,
+  _ sums: Sums
 ) {
+  var s = sums
+  if c.pointee.tail.blocks > 0 { addTail(c, voice, u, &s) }
   if c.pointee.across == 0 {
     let (re, im) = (voice.pointee.re!, voice.pointee.im!)
     let size = 2 &* c.pointee.half
@@ -192,7 +202,7 @@ private func nyquist(_ c: UnsafeMutablePointer<pinna_convolver>, _ voice: Unsafe
   var (totalLeft, totalRight) = (Lanes.zero, Lanes.zero)
   var age = partitions &- 1
   while age >= 0 {
-    let slot = c.pointee.newest &- age
+    let slot = c.pointee.newestEdge &- age
     let x = vectors(c.pointee.nyquist) + (slot < 0 ? slot &+ partitions : slot) &* edges
     var n = 0
     while n < edges {

@@ -13,6 +13,8 @@ struct CallbackState: BitwiseCopyable {
   /// Nil until the first change: silence.
   var current: Sound?
   var next: Sound?
+  /// `next` is not heard yet: its tail has to be formed first.
+  var isGettingReady = false
   /// Frames of the fade to `next` that have been played.
   var fadePosition = 0
   /// The newest change that came during a fade.

@@ -20,7 +20,10 @@ final class Convolver: @unchecked Sendable {
   private let voices: UnsafeMutablePointer<pinna_voice>
   private let tables: TransformTables
   private let memory: [AlignedMemory]
+  private let tail: Int
   private let nyquist: Int
+  /// Periods that `history` must be replayed for, so that every partition has seen all that it would have.
+  private let reach: Int
 
   init(_ layout: Layout, kernels: KernelCalls, generation: Int, serial: Int) {
     let (plan, lanes) = (layout.plan, layout.lanes)
@@ -28,7 +31,9 @@ final class Convolver: @unchecked Sendable {
     self.kernels = kernels
     self.serial = serial
     self.generation = generation
+    tail = layout.headFloats
     nyquist = layout.filterFloats - layout.nyquistFloats
+    reach = layout.blocks > 0 ? 8 * layout.blocks + 24 : plan.partitions
     tables = TransformTables(layout)
     var memory: [AlignedMemory] = []
     func floats(_ count: Int) -> UnsafeMutablePointer<Float> {
@@ -41,21 +46,29 @@ final class Convolver: @unchecked Sendable {
     core = .allocate(capacity: 1)
     core.initialize(
       to: pinna_convolver(
-        microphones: plan.microphones, period: plan.period, partitions: plan.partitions, half: size / 2,
+        microphones: plan.microphones, period: plan.period, partitions: plan.partitions, head: layout.head,
+        slots: layout.slots, half: size / 2,
         across: layout.isAcross ? 1 : 0, groups: layout.groups, units: layout.units, edges: layout.edges,
-        unit: layout.unit, chunk: layout.chunk, ahead: layout.isAhead ? 1 : 0, newest: plan.partitions - 1,
-        phase: 0, place: 0, window: layout.isAcross ? floats(layout.groups * size * lanes) : nil,
+        unit: layout.unit, chunk: layout.chunk, ahead: layout.isAhead ? 1 : 0, clock: 0,
+        newest: layout.slots - 1, newestEdge: plan.partitions - 1, place: 0,
+        window: layout.isAcross ? floats(layout.groups * size * lanes) : nil,
         spectra: floats(layout.units * layout.unit), nyquist: floats(plan.partitions * layout.edges * lanes),
         re: work, im: work + size + 64, scratch: floats(2 * size),
         gathered: floats(16 * lanes), silence: floats(size), rows: tables.rows,
-        lanes: tables.lanes))
+        lanes: tables.lanes,
+        tail: pinna_tail(
+          blocks: layout.blocks, unit: layout.tailUnit, turns: tables.tail,
+          spectra: layout.blocks > 0 ? floats(layout.units * 16 * layout.tailUnit) : nil,
+          work: floats(64 * lanes))))
     voices = .allocate(capacity: 2)
     for n in 0..<2 {
       let sums = layout.isAhead ? floats(layout.units * 4 * lanes) : nil
       let spectrum = floats(2 * (size + 64))
       (voices + n).initialize(
         to: pinna_voice(
-          bins: nil, nyquist: nil, sums: sums, age: 0, re: spectrum, im: spectrum + size + 64, left: nil,
+          bins: nil, tail: nil, nyquist: nil, sums: sums,
+          later: layout.blocks > 0 ? floats(layout.units * 32 * lanes) : nil, known: 0, age: 0, re: spectrum,
+          im: spectrum + size + 64, left: nil,
           right: nil))
     }
     self.memory = memory
@@ -80,9 +93,9 @@ final class Convolver: @unchecked Sendable {
   func refill(from history: UnsafePointer<pinna_history>) {
     let period = core.pointee.period
     let windowPeriods = 2 &* core.pointee.half / period
-    var age = core.pointee.partitions &+ windowPeriods
+    var age = reach &+ windowPeriods
     while age >= 0 {
-      kernels.analyse(core, history, age: age < core.pointee.partitions ? age &* period : -1 &- age &* period)
+      kernels.analyse(core, history, age: age < reach ? age &* period : -1 &- age &* period)
       age &-= 1
     }
     forget()
@@ -92,12 +105,23 @@ final class Convolver: @unchecked Sendable {
   @_noLocks @_noAllocation
   func advance(_ history: UnsafePointer<pinna_history>) { kernels.analyse(core, history, age: 0) }
 
+  /// Whether `filters` can be heard at the price of any other period: their tail must have been formed over eight.
+  @_noLocks @_noAllocation
+  func isReady(_ filters: Unmanaged<FilterSet>) -> Bool {
+    let generation = generation
+    let spectra = filters._withUnsafeGuaranteedRef { $0.spectra(generation: generation) }
+    guard core.pointee.tail.blocks > 0, let spectra else { return true }
+    if voices[0].bins == UnsafePointer(spectra) { return voices[0].known >= 7 }
+    return voices[1].bins == UnsafePointer(spectra) ? voices[1].known >= 7 : false
+  }
+
   /// This period's outputs through `filters`, and through `others` where there are any. Writes one period to each
-  /// target; false, and nothing written, where a set was not cut for this period.
+  /// target, and nothing where there is none: such a set gets ready. False, and nothing written, where a set was not
+  /// cut for this period.
   @_noLocks @_noAllocation
   func synthesise(
-    _ filters: Unmanaged<FilterSet>, to target: Stereo, _ others: Unmanaged<FilterSet>?,
-    to otherTarget: Stereo
+    _ filters: Unmanaged<FilterSet>, to target: Stereo?, _ others: Unmanaged<FilterSet>?,
+    to otherTarget: Stereo?
   )
     -> Bool
   {
@@ -128,7 +152,8 @@ final class Convolver: @unchecked Sendable {
   /// Left and right of a set with one channel are the same to the last bit: the inverse transform, in which they are
   /// the two parts of a complex number, rounds them differently.
   @_noLocks @_noAllocation
-  private func unite(_ filters: Unmanaged<FilterSet>, _ target: Stereo) {
+  private func unite(_ filters: Unmanaged<FilterSet>, _ target: Stereo?) {
+    guard let target else { return }
     guard filters._withUnsafeGuaranteedRef({ $0.channels }) == 1 else { return }
     let period = core.pointee.period
     var n = 0
@@ -146,14 +171,16 @@ final class Convolver: @unchecked Sendable {
   }
 
   @_noLocks @_noAllocation
-  private func begin(_ n: Int, _ spectra: UnsafeMutablePointer<Float>, _ target: Stereo) {
+  private func begin(_ n: Int, _ spectra: UnsafeMutablePointer<Float>, _ target: Stereo?) {
     if voices[n].bins != UnsafePointer(spectra) {
       voices[n].bins = UnsafePointer(spectra)
+      voices[n].tail = UnsafePointer(spectra + tail)
       voices[n].nyquist = UnsafePointer(spectra + nyquist)
+      voices[n].known = 0
       voices[n].age = 0
     }
-    voices[n].left = target.left
-    voices[n].right = target.right
+    voices[n].left = target?.left
+    voices[n].right = target?.right
   }
 
   @_noLocks @_noAllocation

@@ -86,6 +86,7 @@ public final class Engine: @unchecked Sendable {
   /// The process callback: one period of microphones into `left` and `right`.
   @_noLocks @_noAllocation
   public func process(_ period: borrowing Period) {
+    if state.pointee.frame == 0 { history.pointee.record.pointee.written = period.timing.frame }
     adoptConvolver(period.frames)
     noteTiming(period.timing)
     applyControl()
@@ -229,28 +230,38 @@ public final class Engine: @unchecked Sendable {
       convolver._withUnsafeGuaranteedRef { $0.advance(record) }
     }
     let target = Stereo(period.left, period.right)
+    state.pointee.isGettingReady = false
     if let next = state.pointee.next {
-      crossfade(convolver, to: next, target, frames: frames)
-    } else {
-      play(convolver, state.pointee.current, target, frames: frames)
-      let gain = state.pointee.current?.gain ?? 0
-      scale(target.left, by: gain, count: frames)
-      scale(target.right, by: gain, count: frames)
+      let filters = next.filters
+      // A fade that has begun goes on, whatever it costs.
+      if state.pointee.fadePosition > 0 || convolver._withUnsafeGuaranteedRef({ $0.isReady(filters) }) {
+        return crossfade(convolver, to: next, target, frames: frames)
+      }
+      state.pointee.isGettingReady = true
     }
+    play(convolver, state.pointee.current, target, frames: frames)
+    let gain = state.pointee.current?.gain ?? 0
+    scale(target.left, by: gain, count: frames)
+    scale(target.right, by: gain, count: frames)
   }
 
-  /// One sound at full gain; silence where there is none.
+  /// One sound at full gain, silence where there is none; what comes next gets ready meanwhile where it must.
   @_noLocks @_noAllocation
   private func play(_ convolver: Unmanaged<Convolver>, _ sound: Sound?, _ target: Stereo, frames: Int) {
-    if let sound {
-      let filters = sound.filters
-      let played = convolver._withUnsafeGuaranteedRef {
-        $0.synthesise(filters, to: target, nil, to: target)
-      }
-      if played { return }
-      counters.unpreparedPeriods.wrappingAdd(1, ordering: .relaxed)
+    let following = state.pointee.isGettingReady ? state.pointee.next?.filters : nil
+    let filters = sound?.filters ?? following
+    guard let filters else { return silence(convolver, target, frames: frames) }
+    let (heard, others) = (sound == nil ? nil : target, sound == nil ? nil : following)
+    let played = convolver._withUnsafeGuaranteedRef {
+      $0.synthesise(filters, to: heard, others, to: nil)
     }
-    silence(convolver, target, frames: frames)
+    if !played {
+      counters.unpreparedPeriods.wrappingAdd(1, ordering: .relaxed)
+      silence(convolver, target, frames: frames)
+    } else if sound == nil {
+      target.left.clear(count: frames)
+      target.right.clear(count: frames)
+    }
   }
 
   @_noLocks @_noAllocation
@@ -349,7 +360,7 @@ public final class Engine: @unchecked Sendable {
   private func finishPeriod(_ frames: Int) {
     state.pointee.frame &+= frames
     counters.frames.store(state.pointee.frame, ordering: .relaxed)
-    guard let next = state.pointee.next else { return }
+    guard !state.pointee.isGettingReady, let next = state.pointee.next else { return }
     let left = fade.frames &- state.pointee.fadePosition
     state.pointee.fadePosition &+= frames
     guard frames >= left else { return }

@@ -65,6 +65,8 @@ public final class FilterSet: @unchecked Sendable {
       im.free()
     }
     let scale = 0.5 / Float(plan.transformSize)
+    // Of the tail's transforms, of which the inverse is unscaled too.
+    let turns = TransformTables.circle(16).map { ($0.re / 16, $0.im / 16) }
     for partition in 0..<plan.partitions {
       let first = partition * plan.period
       let last = min(first + plan.period, taps)
@@ -75,9 +77,20 @@ public final class FilterSet: @unchecked Sendable {
           for n in first..<last { re.floats[n - first] = coefficients[output][microphone][n] * scale }
           transform.forward(re.floats, im.floats)
           for bin in 0..<layout.bins {
-            let at = layout.place(output: output, microphone: microphone, partition: partition, bin: bin)
-            memory.floats[at] = re.floats[bin]
-            memory.floats[at + layout.lanes] = im.floats[bin]
+            if partition < layout.head {
+              let at = layout.place(output: output, microphone: microphone, partition: partition, bin: bin)
+              memory.floats[at] = re.floats[bin]
+              memory.floats[at + layout.lanes] = im.floats[bin]
+            } else {
+              let (block, n) = ((partition - layout.head) / 8, (partition - layout.head) % 8)
+              for frequency in 0..<16 {
+                let at = layout.place(
+                  output: output, microphone: microphone, block: block, frequency: frequency, bin: bin)
+                let (c, s) = turns[n * frequency % 16]
+                memory.floats[at] += c * re.floats[bin] - s * im.floats[bin]
+                memory.floats[at + layout.lanes] += c * im.floats[bin] + s * re.floats[bin]
+              }
+            }
           }
           let edge = layout.nyquistPlace(output: output, microphone: microphone, partition: partition)
           memory.floats[edge] = re.floats[layout.bins]

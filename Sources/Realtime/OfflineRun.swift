@@ -2,22 +2,28 @@
 /// does, without a server.
 public struct OfflineRun {
   public let engine: Engine
+  private let firstFrame: Int
   /// Frames processed so far.
   public private(set) var position = 0
   public private(set) var left: [Float] = []
   public private(set) var right: [Float] = []
   private let microphones: [[Float]]
 
-  /// - Parameter microphones: Shape `[microphone][frame]`; past their end there is silence.
-  public init(_ engine: Engine, microphones: [[Float]]) {
+  /// - Parameters:
+  ///   - microphones: Shape `[microphone][frame]`; past their end there is silence.
+  ///   - firstFrame: where the stream's clock stands at their beginning.
+  public init(_ engine: Engine, microphones: [[Float]], firstFrame: Int = 0) {
     precondition(microphones.count == engine.microphones)
     self.engine = engine
+    self.firstFrame = firstFrame
     self.microphones = microphones
     flushDenormalsToZero()
   }
 
   /// One period of `frames`. The engine must have been prepared for it.
   public mutating func process(_ frames: Int, timing: Timing = Timing()) {
+    var timing = timing
+    timing.frame = firstFrame + position
     let count = microphones.count
     let start = position
     var inputs = [Float](repeating: 0, count: count * frames)

@@ -1,4 +1,5 @@
-/// How a convolution is cut for one period: uniform partitions of one period each, overlap-save.
+/// How a convolution is cut for one period: partitions of one period each, overlap-save. Where there are many, all but
+/// the first eight are convolved eight periods at a time (`Kernels/Tail.swift`).
 ///
 /// The transform is the next power of two from two periods on, so that any period works: of a window of the
 /// last `transformSize` frames, the last `period` outputs are free of wrap-around.
@@ -23,6 +24,9 @@ public struct Partitioning: Hashable, Sendable {
     transformSize = size
     partitions = (taps + period - 1) / period
   }
+
+  /// Whether a tail pays.
+  var isLong: Bool { partitions >= 32 }
 }
 
 /// Where the numbers of a partitioning stand in memory: what a vector holds.
@@ -36,7 +40,8 @@ struct Layout: Hashable, Sendable {
   init(_ plan: Partitioning, lanes lengths: [Int]) {
     self.plan = plan
     let bins = plan.transformSize / 2
-    let rows = lengths.filter { bins >= 4 * $0 }
+    // In a tail, every period has an eighth of the units.
+    let rows = lengths.filter { bins >= (plan.isLong ? 8 : 4) * $0 }
     if plan.microphones <= 8, let length = rows.max() {
       lanes = length
       isAcross = false
@@ -57,23 +62,41 @@ struct Layout: Hashable, Sendable {
   var edges: Int { (plan.microphones + lanes - 1) / lanes }
   /// Partitions whose products are summed before they join the total: short chains round less.
   var chunk: Int { max(4, 64 / groups) }
+  /// Blocks of eight partitions behind the first eight, which are the head; where there are none, all are.
+  var blocks: Int { plan.isLong && units >= 8 ? (plan.partitions - 1) / 8 : 0 }
+  var head: Int { blocks > 0 ? 8 : plan.partitions }
+  /// Spectra that are kept: a tail looks back at fifteen.
+  var slots: Int { blocks > 0 ? 16 : plan.partitions }
   /// Whether products are formed two periods at a time: filters are then read half as often.
-  var isAhead: Bool { plan.partitions >= 8 && units >= 4 }
+  var isAhead: Bool { head >= 8 && units >= 4 }
   /// Floats from one unit of the spectra to the next: one more slot than partitions (see `mirror`), and an odd
   /// number, since powers of two would fall on the same lines of the cache.
-  var unit: Int { ((plan.partitions + 1) | 1) * groups * 2 * lanes }
+  var unit: Int { ((slots + 1) | 1) * groups * 2 * lanes }
+  /// The same from one frequency of the tail to the next.
+  var tailUnit: Int { (blocks | 1) * groups * 2 * lanes }
 
-  /// Floats of a filter set.
-  var filterFloats: Int { 2 * units * plan.partitions * groups * 2 * lanes + nyquistFloats }
+  /// Floats of a filter set: the head, the tail, the Nyquist bin.
+  var filterFloats: Int { headFloats + tailFloats + nyquistFloats }
+  var headFloats: Int { 2 * units * head * groups * 2 * lanes }
+  var tailFloats: Int { 2 * units * 16 * blocks * groups * 2 * lanes }
   var nyquistFloats: Int { 2 * plan.partitions * edges * lanes }
 
-  /// Where one bin of a filter stands; its imaginary part `lanes` behind it.
+  /// Where one bin of a filter's head stands; its imaginary part `lanes` behind it.
   func place(output: Int, microphone: Int, partition: Int, bin: Int) -> Int {
-    let (unit, group, lane) =
-      isAcross
-      ? (bin, microphone / lanes, microphone % lanes) : (bin / lanes, microphone, bin % lanes)
-    let age = plan.partitions - 1 - partition
-    return (((output * units + unit) * plan.partitions + age) * groups + group) * 2 * lanes + lane
+    let at = place(microphone: microphone, bin: bin)
+    let age = head - 1 - partition
+    return (((output * units + at.unit) * head + age) * groups + at.group) * 2 * lanes + at.lane
+  }
+
+  /// The same of the tail, at a frequency of the transform over partitions.
+  func place(output: Int, microphone: Int, block: Int, frequency: Int, bin: Int) -> Int {
+    let at = place(microphone: microphone, bin: bin)
+    let row = ((output * units + at.unit) * 16 + frequency % 4 * 4 + frequency / 4) * blocks
+    return headFloats + ((row + blocks - 1 - block) * groups + at.group) * 2 * lanes + at.lane
+  }
+
+  private func place(microphone: Int, bin: Int) -> (unit: Int, group: Int, lane: Int) {
+    isAcross ? (bin, microphone / lanes, microphone % lanes) : (bin / lanes, microphone, bin % lanes)
   }
 
   /// Where the Nyquist bin of a filter stands.

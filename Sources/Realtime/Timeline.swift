@@ -8,6 +8,9 @@ public struct Timing: BitwiseCopyable, Sendable, Hashable {
   public var isRepeat = false
   /// When it came, on the monotonic clock.
   public var microseconds = 0
+  /// Its first frame on the server's clock. An engine counts on from that of its first period; what a long filter's
+  /// schedule does in a period hangs on it, so that engines which start at different times do the same.
+  public var frame = 0
 
   /// It follows the one before.
   @_noLocks @_noAllocation
@@ -43,6 +46,7 @@ public struct Timeline {
   @_noLocks @_noAllocation
   public mutating func advance(frameTime: UInt32, microseconds: Int, frames: Int) -> Timing {
     var timing = Timing(microseconds: microseconds)
+    timing.frame = Int(frameTime)
     if isKnown {
       let jump = Int(Int32(bitPattern: frameTime &- expected))
       // Where the period changes, the server counts the old one with the length of the new.

@@ -5,6 +5,8 @@ import Glibc
 struct TransformTables {
   let rows: pinna_row_transform
   let lanes: pinna_lane_transform
+  /// Of 16 partitions of a tail. Shape: `[4][6]`.
+  let tail: UnsafeMutablePointer<Float>
   private let memory: [AlignedMemory]
   private let places: UnsafeMutablePointer<Int>
 
@@ -24,12 +26,22 @@ struct TransformTables {
     places = .allocate(capacity: half)
     for k in 0..<half { places[k] = 2 * Self.place(k, of: half) }
     lanes = pinna_lane_transform(size: half, turns: turns.floats, splits: splits.floats, places: places)
-    memory = [first, second, others, turns, splits]
+    let sixteen = Self.copy((0..<4).flatMap { Self.turns($0, size: 16) })
+    tail = sixteen.floats
+    memory = [first, second, others, turns, splits, sixteen]
   }
 
   func free() {
     for block in memory { block.free() }
     places.deallocate()
+  }
+
+  /// e^(−j2πn/size).
+  static func circle(_ size: Int) -> [(re: Float, im: Float)] {
+    (0..<size).map { n in
+      let angle = 2 * Double.pi * Double(n) / Double(size)
+      return (Float(cos(angle)), Float(-sin(angle)))
+    }
   }
 
   /// e^(−j2πpm/size) for m = 1, 2, 3: re and im in turn.

@@ -99,7 +99,7 @@ extension LiveTests {
 
     @Test("0 after INT and TERM, which finalise a take", arguments: [SIGINT, SIGTERM])
     func signals(number: Int32) throws {
-      let graph = try LiveGraph(preset: "phone5")
+      let graph = try LiveGraph(preset: "phone5", synchronous: true)
       let start = try graph.pinna("record", "start", "--json")
       let path = try #require(try start.json()["take"] as? String)
       usleep(300_000)

@@ -9,7 +9,7 @@ import Testing
   @Test(
     "R13: periods, fresh filter sets and takes change hands while the callback runs", .timeLimit(.minutes(2)))
   func everythingAtOnce() throws {
-    let engine = Engine(microphones: 2, taps: 300, sampleRate: 48000, fadeFrames: 100)
+    let engine = Engine(microphones: 2, taps: 600, sampleRate: 48000, fadeFrames: 100)
     let period = Atomic<Int>(64)
     let stop = Atomic<Bool>(false)
     engine.prepare(period: 64)
@@ -56,7 +56,7 @@ import Testing
     for _ in 0..<200 {
       // Nobody but the engine keeps the sets and rings that it was given.
       for _ in 0..<3 {
-        let filters = FilterSet(coefficients: noise.filters(microphones: 2, taps: 300), channels: 2)
+        let filters = FilterSet(coefficients: noise.filters(microphones: 2, taps: 600), channels: 2)
         if let ticket = try? engine.change(to: filters, gain: 1) { asked.insert(ticket.number) }
       }
       let ring = TakeRing(outputs: 2, capacityFrames: 5000)

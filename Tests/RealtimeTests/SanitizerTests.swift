@@ -19,11 +19,11 @@ import Testing
   @Test("R3, R13: random changes, takes and periods, every branch of the callback")
   func everyBranch() throws {
     var noise = SeededNoise(seed: 9)
-    let engine = Engine(microphones: 3, taps: 200, sampleRate: 48000)
+    let engine = Engine(microphones: 3, taps: 600, sampleRate: 48000)
     var sets = (0..<4).map { n in
       FilterSet(
         coefficients: [[[Float]]](
-          repeating: [[Float]](repeating: [Float](repeating: Float(n) / 200, count: 200), count: 3), count: 2),
+          repeating: [[Float]](repeating: [Float](repeating: Float(n) / 600, count: 600), count: 3), count: 2),
         channels: 2)
     }
     engine.prepare(period: 64)
@@ -44,7 +44,7 @@ import Testing
         if round % 2 == 0 { engine.prepare(period: period) }
         sets[Int.random(in: 0..<4, using: &noise)] = FilterSet(
           coefficients: [[[Float]]](
-            repeating: [[Float]](repeating: [Float](repeating: 0.001, count: 200), count: 3), count: 2),
+            repeating: [[Float]](repeating: [Float](repeating: 0.001, count: 600), count: 3), count: 2),
           channels: 1)
       }
       run.process(period)

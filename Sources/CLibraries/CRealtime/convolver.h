@@ -19,9 +19,21 @@ typedef struct {
   const long *places;    // where point k stands after the passes
 } pinna_lane_transform;
 
+// The sum over old partitions, formed for eight periods at once (Tail.swift).
+typedef struct {
+  long blocks;           // of eight partitions; 0: there is no tail
+  long unit;             // floats from one frequency to the next
+  const float *turns;    // [k][re, im of w^k, w^2k, w^3k], w = e^(-j 2 pi / 16)
+  float *spectra;        // [unit][frequency][block modulo blocks][group][re, im][lane]
+  float *work;           // [output][16][re, im][lane]
+} pinna_tail;
+
 // Everything of one convolver that the kernels read and write; see Convolver.swift for the shapes.
 typedef struct {
-  long microphones, period, partitions;
+  long microphones, period;
+  long partitions;       // of the Nyquist bin: all
+  long head;             // partitions in front of the tail, or all
+  long slots;            // spectra that are kept
   long half;             // half the transform; bins 0 ..< half, and the Nyquist bin apart
   long across;           // 1: a vector holds microphones of one bin; 0: bins of one microphone
   long groups;           // vectors per bin (across), or microphones
@@ -30,28 +42,33 @@ typedef struct {
   long unit;             // floats from one unit of the spectra to the next
   long chunk;            // partitions summed before they join the total
   long ahead;            // whether products are formed two periods at a time
+  long clock;            // number of the newest period since the stream's first frame
   long newest;           // slot of the newest spectrum
-  long phase;            // periods so far, modulo 2
+  long newestEdge;       // the same of the Nyquist bin
   long place;            // frame of the window that comes next
   float *window;         // [group][frame modulo 2 half][lane]
   float *spectra;        // [unit][slot][group][re, im][lane]
-  float *nyquist;        // [slot][edge][lane]
+  float *nyquist;        // [partition][edge][lane]
   float *re, *im;        // work of the analysis
   float *scratch;        // 4 half
   float *gathered;       // [bin modulo 4][re, im, mirrored re, im][lane], where vectors hold microphones
   float *silence;        // zeros, 2 half
   pinna_row_transform rows;
   pinna_lane_transform lanes;
+  pinna_tail tail;
 } pinna_convolver;
 
 // One filter set in the course of being played.
 typedef struct {
-  const float *bins;     // [output][unit][partition, last first][group][re, im][lane]
+  const float *bins;     // [output][unit][partition of the head, last first][group][re, im][lane]
+  const float *tail;     // [output][unit][frequency][block, last first][group][re, im][lane]
   const float *nyquist;  // [output][partition, last first][edge][lane]
   float *sums;           // [unit][output][re, im][lane], of the next period
-  long age;              // periods since it began
+  float *later;          // [unit][period since its turn][output][re, im][lane]: the tail's part
+  long known;            // periods whose shares of the tail are in `later`: 8 are all
+  long age;              // periods since it began to be heard
   float *re, *im;        // left + j right: 2 half and a vector each
-  float *left, *right;   // where it goes
+  float *left, *right;   // where it goes; null while it only gets ready
 } pinna_voice;
 
 // The last frames of all microphones: [microphone][frame modulo capacity].
