@@ -80,8 +80,16 @@ public struct Sidecar: Codable, Sendable, Hashable {
     setup = plan.setup
   }
 
+  /// In bytes: a gap in every period for an hour.
+  private static let sizeLimit = 64 << 20
+
   public static func read(_ path: String) throws -> Sidecar {
-    try JSONDecoder().decode(Sidecar.self, from: Data(contentsOf: URL(filePath: path)))
+    // Opening a FIFO that nobody writes to would never return.
+    var status = stat()
+    guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size <= sizeLimit else {
+      throw TakeError("\(path) is no sidecar of a take")
+    }
+    return try JSONDecoder().decode(Sidecar.self, from: Data(contentsOf: URL(filePath: path)))
   }
 
   func encoded() -> [UInt8] {

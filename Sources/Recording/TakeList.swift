@@ -88,7 +88,7 @@ extension TakeFolder {
   /// Whether a Pinna holds the sidecar of the take of that outputs' file.
   func isBeingWritten(_ outputs: String) -> Bool {
     let stem = URL(filePath: "\(path)/\(outputs)").deletingPathExtension().path
-    let descriptor = open(stem + ".json.part", O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
+    let descriptor = open(stem + ".json.part", O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { return false }
     defer { close(descriptor) }
     return flock(descriptor, LOCK_SH | LOCK_NB) != 0

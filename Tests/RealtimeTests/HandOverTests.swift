@@ -13,15 +13,8 @@ import Testing
     let period = Atomic<Int>(64)
     let stop = Atomic<Bool>(false)
     engine.prepare(period: 64)
-    let group = DispatchGroup()
-    func thread(_ body: @escaping @Sendable () -> Void) {
-      group.enter()
-      Thread {
-        body()
-        group.leave()
-      }.start()
-    }
-    thread {
+    let threads = Threads()
+    threads.start {
       var run = OfflineRun(engine, microphones: [[Float](repeating: 0.5, count: 64), []])
       while !stop.load(ordering: .acquiring) {
         run.process(period.load(ordering: .relaxed))
@@ -29,7 +22,7 @@ import Testing
       }
     }
     // The server: a new period is prepared first, as JACK does, and now and then another follows at once.
-    thread {
+    threads.start {
       var noise = SeededNoise(seed: 4)
       while !stop.load(ordering: .acquiring) {
         for _ in 0...Int.random(in: 0...1, using: &noise) {
@@ -71,7 +64,7 @@ import Testing
     let end = ContinuousClock.now + .seconds(20)
     while !asked.isSubset(of: answered), ContinuousClock.now < end { listen() }
     stop.store(true, ordering: .releasing)
-    group.wait()
+    threads.wait()
     #expect(asked.isSubset(of: answered))
   }
 }

@@ -116,20 +116,13 @@ import Testing
     let engine = Engine(microphones: 1, taps: 1, sampleRate: 48000, fadeFrames: 1)
     engine.start(with: FilterSet(coefficients: [[[1]], [[1]]], channels: 1))
     engine.prepare(period: 64)
-    let group = DispatchGroup()
-    func thread(_ body: @escaping @Sendable () -> Void) {
-      group.enter()
-      Thread {
-        body()
-        group.leave()
-      }.start()
-    }
+    let threads = Threads()
     let heard = Mutex<(frames: [Float], missed: Int, apart: Int)>(([], 0, 0))
     for round in 0..<4 {
       let ring = PlaybackRing(capacityFrames: 1000)
       let ticket = try engine.beginPlayback(of: ring)
       let stop = Atomic<Bool>(false)
-      thread {
+      threads.start {
         var noise = SeededNoise(seed: UInt64(round))
         var next = 1
         while next <= total / 4 {
@@ -141,7 +134,7 @@ import Testing
         }
         ring.finish()
       }
-      thread {
+      threads.start {
         var run = OfflineRun(engine, microphones: [[]])
         while !stop.load(ordering: .acquiring) {
           run.process(64)
@@ -166,7 +159,7 @@ import Testing
         usleep(1000)
       }
       stop.store(true, ordering: .releasing)
-      group.wait()
+      threads.wait()
       #expect(ended)
       let (frames, missed, apart) = heard.withLock { heard in
         defer { heard = ([], 0, 0) }

@@ -18,9 +18,9 @@ import Testing
     let stop = Atomic<Bool>(false)
     let changed = Atomic<Bool>(false)
     let answered = Atomic<UInt64>(0)
-    let group = DispatchGroup()
+    let threads = Threads()
 
-    run("callback", in: group) {
+    threads.start("callback") {
       var run = OfflineRun(engine, microphones: [[]])
       while !stop.load(ordering: .acquiring) {
         run.processConstant(16)
@@ -28,7 +28,7 @@ import Testing
       }
     }
     // The one who changes: the next change as soon as the last is answered.
-    run("changer", in: group) {
+    threads.start("changer") {
       let sets = (1...2).map { constant(Float($0)) }
       for attempt in 0..<Self.attempts {
         let ticket = try! engine.change(to: sets[attempt % 2], gain: 1)
@@ -61,7 +61,7 @@ import Testing
       referee.inspect(ring)
     }
     stop.store(true, ordering: .releasing)
-    group.wait()
+    threads.wait()
     print("raced \(referee.applied + referee.refused) changes against \(referee.takes) takes:")
     print("\(referee.applied) applied, \(referee.refused) refused")
     #expect(referee.faults.isEmpty, "\(referee.faults.prefix(5))")
@@ -82,8 +82,8 @@ import Testing
     engine.start(with: constant(0))
     engine.prepare(period: 16)
     let stop = Atomic<Bool>(false)
-    let group = DispatchGroup()
-    run("callback", in: group) {
+    let threads = Threads()
+    threads.start("callback") {
       var run = OfflineRun(engine, microphones: [[]])
       while !stop.load(ordering: .acquiring) {
         run.processConstant(16)
@@ -137,7 +137,7 @@ import Testing
     let end = ContinuousClock.now + .seconds(10)
     while !open.isEmpty, .now < end { listen() }
     stop.store(true, ordering: .releasing)
-    group.wait()
+    threads.wait()
     let ended = answers.applied + answers.superseded + answers.refused
     #expect(open.isEmpty && strangers == 0)
     #expect(ended == sent && answers.applied > 0 && answers.superseded > 0 && answers.refused > 0)
@@ -148,16 +148,6 @@ import Testing
         + "\(answers.refused) refused, \(full) times a full queue", measured: "\(sent - ended) unanswered",
       limit: "0",
       kept: ended == sent && strangers == 0, isWhole: sent >= 10_000_000)
-  }
-
-  func run(_ name: String, in group: DispatchGroup, _ body: @escaping @Sendable () -> Void) {
-    group.enter()
-    let thread = Thread {
-      body()
-      group.leave()
-    }
-    thread.name = name
-    thread.start()
   }
 }
 

@@ -233,65 +233,6 @@ import Testing
     }
   }
 
-  @Test(
-    "R6: that was cut off is finished by repair with all frames on disk, in step, once; one in use is left alone"
-  )
-  mutating func repair() throws {
-    let writer = try writer()
-    _ = try run.engine.beginTake(into: writer.ring)
-    for _ in 0..<100 { run.process(Self.period) }
-    // On disk, and no header says so yet.
-    while writer.frames < 100 * Self.period { usleep(1000) }
-    #expect(TakeFolder(path: folder.path).repair().isEmpty)
-    #expect(TakeFolder(path: folder.path).takes().map(\.state) == [.recording])
-    let copy = try TemporaryFolder()
-    for name in try FileManager.default.contentsOfDirectory(atPath: folder.path) {
-      try FileManager.default.copyItem(atPath: "\(folder.path)/\(name)", toPath: "\(copy.path)/\(name)")
-    }
-    // The microphones' file lost its end, in the middle of a frame.
-    let name = URL(filePath: writer.path).lastPathComponent
-    let raw = copy.path + "/" + name.replacing(".wav", with: "-microphones.wav")
-    let size = try #require(try FileManager.default.attributesOfItem(atPath: raw + ".part")[.size] as? Int)
-    truncate(raw + ".part", off_t(size - 12 * 1000 - 5))
-    let cut = TakeFolder(path: copy.path)
-    #expect(cut.takes().map(\.state) == [.cut])
-    let frames = 100 * Self.period - 1001
-    let repaired = cut.repair()
-    #expect(repaired.map(\.fault) == [nil] && repaired.map(\.frames) == [frames])
-    #expect(try differences(AudioClip(path: raw), sound, 0..<frames) == 0)
-    #expect(try differences(AudioClip(path: copy.path + "/" + name), [run.left, run.right], 0..<frames) == 0)
-    let listed = cut.takes()
-    #expect(listed.map(\.state) == [.repaired] && listed.map(\.frames) == [frames])
-    #expect(
-      try FileManager.default.contentsOfDirectory(atPath: copy.path).allSatisfy { !$0.hasSuffix(".part") })
-    #expect(cut.repair().isEmpty)
-    _ = try run.engine.endTake()
-    run.process(Self.period)
-    #expect(writer.finish().fault == nil)
-  }
-
-  @Test(
-    "R6: that was cut off while it was converted is listed, and finished by repair with the files' new names")
-  mutating func repairConverted() throws {
-    let result = try take(try writer { $0.format = .pcm24 }, periods: 20)
-    let json = result.path.replacing(".wav", with: ".json")
-    try FileManager.default.moveItem(atPath: json, toPath: json + ".part")
-    _ = try Compression.flac.replace(wav: result.path)
-    try folder.write(
-      "half",
-      to: URL(filePath: result.path).lastPathComponent.replacing(".wav", with: "-microphones.flac.part"))
-    let flac = result.path.replacing(".wav", with: ".flac")
-    let takes = TakeFolder(path: folder.path)
-    #expect(takes.takes().map { [$0.path, $0.state.rawValue] } == [[flac, "cut"]])
-    let repaired = takes.repair()
-    #expect(repaired.map(\.fault) == [nil] && repaired.map(\.path) == [flac])
-    #expect(repaired.map(\.frames) == [result.frames])
-    let files = try #require(try Sidecar.read(json).files.first)
-    #expect(files.outputs.hasSuffix("-1.flac") && files.microphones?.hasSuffix("-1-microphones.wav") == true)
-    #expect(takes.takes().map(\.path) == [flac] && takes.repair().isEmpty)
-    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).count == 3)
-  }
-
   @Test("whose conversion is given up stays WAV, and nothing else is left")
   func unwantedConversion() throws {
     let path = folder.path + "/a.wav"
@@ -313,34 +254,6 @@ import Testing
     #expect(try Data(contentsOf: URL(filePath: path)) == whole)
   }
 
-  @Test(
-    "R6: is repaired by no sidecar that names files outside its folder", arguments: ["../x.wav", "a/x.wav"])
-  mutating func namesOutside(name: String) throws {
-    let result = try take(try writer(), periods: 2)
-    let json = result.path.replacing(".wav", with: ".json")
-    let text = try String(contentsOfFile: json, encoding: .utf8)
-    let own = URL(filePath: result.path).lastPathComponent
-    let below = folder.path + "/takes"
-    for place in ["x.wav.part", "takes/a/x.wav.part"] {
-      try folder.write(Data(contentsOf: URL(filePath: result.path)), to: place)
-    }
-    try folder.write(text.replacing("\"\(own)\"", with: "\"\(name)\""), to: "takes/x.json.part")
-    #expect(try String(contentsOfFile: below + "/x.json.part", encoding: .utf8).contains(name))
-    #expect(TakeFolder(path: below).repair().isEmpty && TakeFolder(path: below).takes().isEmpty)
-    for place in [folder.path, below + "/a"] { #expect(access(place + "/x.wav.part", F_OK) == 0) }
-  }
-
-  @Test("R19: does not overwrite a sidecar that appeared under its name while it ran, and says so")
-  mutating func takenSidecar() throws {
-    let writer = try writer()
-    let json = writer.path.replacing(".wav", with: ".json")
-    try folder.write("mine", to: URL(filePath: json).lastPathComponent)
-    let result = try take(writer, periods: 2)
-    #expect(try String(contentsOfFile: json, encoding: .utf8) == "mine")
-    #expect(try #require(result.fault).contains("\(json) could not be written: File exists"))
-    #expect(try Sidecar.read(json + ".part").frames == result.frames)
-  }
-
   @Test("without pre-roll of its own leaves the take before what that still reads")
   mutating func heldPreRoll() throws {
     for _ in 0..<5 { run.process(Self.period) }
@@ -359,51 +272,5 @@ import Testing
     preRoll.release()
     for _ in 0..<3 { run.process(Self.period) }
     #expect(try take(writer(), periods: 3).sidecar.preRollFrames == 3 * Self.period)
-  }
-
-  @Test("R19: goes through no symbolic link, no .., and into nothing that is no folder; overwrites nothing")
-  func paths() throws {
-    let real = TakeFolder.resolve(folder.path)
-    try folder.write("x", to: "file")
-    try FileManager.default.createSymbolicLink(atPath: real + "/link", withDestinationPath: "/tmp")
-    mkfifo(real + "/fifo", 0o600)
-    try FileManager.default.createDirectory(atPath: real + "/a", withIntermediateDirectories: false)
-    let plan = TakePlan(
-      outputs: 2, sampleRate: 48000, options: TakeOptions(), setup: Self.setup,
-      preRoll: PreRoll(microphones: 3, capacityFrames: 0))
-    let hostile =
-      [
-        "link", "link/below", "a/..", "a/../a", "../etc", "file", "file/below", "fifo", "fifo/below",
-      ].map { real + "/" + $0 } + [
-        "/dev/null", "/dev/null/a", "relative", "", "/proc/self/fd/0", "/proc/pinna",
-      ]
-    for path in hostile {
-      #expect(throws: TakeError.self, "\(path)") {
-        try TakeWriter(folder: TakeFolder(path: path), plan: plan)
-      }
-    }
-    #expect(
-      try FileManager.default.contentsOfDirectory(atPath: real).sorted() == ["a", "fifo", "file", "link"])
-    #expect(try FileManager.default.contentsOfDirectory(atPath: real + "/a").isEmpty)
-
-    // Every name that the next take could have is taken, each by another of its files.
-    let names = DateFormatter()
-    names.locale = Locale(identifier: "en_US_POSIX")
-    names.dateFormat = "yyyy-MM-dd'T'HHmmss"
-    var made: [String] = []
-    for second in 0..<3 {
-      let stem = "a/\(names.string(from: Date(timeIntervalSinceNow: Double(second))))-p"
-      for (n, ending) in [".wav", ".wav.part", "-microphones.wav.part", ".json", "_2.wav", ".flac"]
-        .enumerated()
-      {
-        made.append(try folder.write("mine", to: "\(stem)-\(n + 1)\(ending)"))
-      }
-    }
-    let writer = try TakeWriter(folder: TakeFolder(path: real + "/a"), plan: plan)
-    #expect(writer.path.hasSuffix("-7.wav"))
-    writer.discard()
-    _ = writer.finish()
-    #expect(try made.allSatisfy { try String(contentsOfFile: $0, encoding: .utf8) == "mine" })
-    #expect(try FileManager.default.contentsOfDirectory(atPath: real + "/a").count == made.count)
   }
 }

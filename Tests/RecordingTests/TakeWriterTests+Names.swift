@@ -1,0 +1,76 @@
+import AudioFiles
+import Foundation
+import Realtime
+import Recording
+import TestSupport
+import Testing
+
+extension TakeWriterTests {
+  @Test("R19: does not overwrite a sidecar that appeared under its name while it ran, and says so")
+  mutating func takenSidecar() throws {
+    let writer = try writer()
+    let json = writer.path.replacing(".wav", with: ".json")
+    try folder.write("mine", to: URL(filePath: json).lastPathComponent)
+    let result = try take(writer, periods: 2)
+    #expect(try String(contentsOfFile: json, encoding: .utf8) == "mine")
+    #expect(try #require(result.fault).contains("\(json) could not be written: File exists"))
+    #expect(try Sidecar.read(json + ".part").frames == result.frames)
+  }
+
+  @Test("R19: goes through no symbolic link, no .., and into nothing that is no folder; overwrites nothing")
+  func paths() throws {
+    let real = TakeFolder.resolve(folder.path)
+    try folder.write("x", to: "file")
+    try FileManager.default.createSymbolicLink(atPath: real + "/link", withDestinationPath: "/tmp")
+    mkfifo(real + "/fifo", 0o600)
+    try FileManager.default.createDirectory(atPath: real + "/a", withIntermediateDirectories: false)
+    let plan = TakePlan(
+      outputs: 2, sampleRate: 48000, options: TakeOptions(), setup: Self.setup,
+      preRoll: PreRoll(microphones: 3, capacityFrames: 0))
+    let hostile =
+      [
+        "link", "link/below", "a/..", "a/../a", "../etc", "file", "file/below", "fifo", "fifo/below",
+      ].map { real + "/" + $0 } + [
+        "/dev/null", "/dev/null/a", "relative", "", "/proc/self/fd/0", "/proc/pinna",
+      ]
+    for path in hostile {
+      #expect(throws: TakeError.self, "\(path)") {
+        try TakeWriter(folder: TakeFolder(path: path), plan: plan)
+      }
+    }
+    #expect(
+      try FileManager.default.contentsOfDirectory(atPath: real).sorted() == ["a", "fifo", "file", "link"])
+    #expect(try FileManager.default.contentsOfDirectory(atPath: real + "/a").isEmpty)
+
+    // Every name that the next take could have is taken, each by another of its files.
+    let names = DateFormatter()
+    names.locale = Locale(identifier: "en_US_POSIX")
+    names.dateFormat = "yyyy-MM-dd'T'HHmmss"
+    var made: [String] = []
+    for second in 0..<3 {
+      let stem = "a/\(names.string(from: Date(timeIntervalSinceNow: Double(second))))-p"
+      for (n, ending) in [".wav", ".wav.part", "-microphones.wav.part", ".json", "_2.wav", ".flac"]
+        .enumerated()
+      {
+        made.append(try folder.write("mine", to: "\(stem)-\(n + 1)\(ending)"))
+      }
+    }
+    let writer = try TakeWriter(folder: TakeFolder(path: real + "/a"), plan: plan)
+    #expect(writer.path.hasSuffix("-7.wav"))
+    writer.discard()
+    _ = writer.finish()
+    #expect(try made.allSatisfy { try String(contentsOfFile: $0, encoding: .utf8) == "mine" })
+    #expect(try FileManager.default.contentsOfDirectory(atPath: real + "/a").count == made.count)
+  }
+
+  @Test("R19: beside pipes that nobody writes to is listed and repaired without waiting for them")
+  mutating func pipes() throws {
+    let result = try take(try writer(), periods: 2)
+    for name in ["a.json", "b.json.part", "c.wav.part", "d.json.part", "d.wav.part"] {
+      #expect(mkfifo("\(folder.path)/\(name)", 0o600) == 0)
+    }
+    let takes = TakeFolder(path: folder.path)
+    #expect(takes.takes().map(\.path) == [TakeFolder.resolve(result.path)])
+    #expect(takes.repair().allSatisfy { $0.fault != nil })
+  }
+}

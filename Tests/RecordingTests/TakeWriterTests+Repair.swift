@@ -1,0 +1,83 @@
+import AudioFiles
+import Foundation
+import Recording
+import TestSupport
+import Testing
+
+extension TakeWriterTests {
+  @Test(
+    "R6: that was cut off is finished by repair with all frames on disk, in step, once; one in use is left alone"
+  )
+  mutating func repair() throws {
+    let writer = try writer()
+    _ = try run.engine.beginTake(into: writer.ring)
+    for _ in 0..<100 { run.process(Self.period) }
+    // On disk, and no header says so yet.
+    while writer.frames < 100 * Self.period { usleep(1000) }
+    #expect(TakeFolder(path: folder.path).repair().isEmpty)
+    #expect(TakeFolder(path: folder.path).takes().map(\.state) == [.recording])
+    let copy = try TemporaryFolder()
+    for name in try FileManager.default.contentsOfDirectory(atPath: folder.path) {
+      try FileManager.default.copyItem(atPath: "\(folder.path)/\(name)", toPath: "\(copy.path)/\(name)")
+    }
+    // The microphones' file lost its end, in the middle of a frame.
+    let name = URL(filePath: writer.path).lastPathComponent
+    let raw = copy.path + "/" + name.replacing(".wav", with: "-microphones.wav")
+    let size = try #require(try FileManager.default.attributesOfItem(atPath: raw + ".part")[.size] as? Int)
+    truncate(raw + ".part", off_t(size - 12 * 1000 - 5))
+    let cut = TakeFolder(path: copy.path)
+    #expect(cut.takes().map(\.state) == [.cut])
+    let frames = 100 * Self.period - 1001
+    let repaired = cut.repair()
+    #expect(repaired.map(\.fault) == [nil] && repaired.map(\.frames) == [frames])
+    #expect(try differences(AudioClip(path: raw), sound, 0..<frames) == 0)
+    #expect(try differences(AudioClip(path: copy.path + "/" + name), [run.left, run.right], 0..<frames) == 0)
+    let listed = cut.takes()
+    #expect(listed.map(\.state) == [.repaired] && listed.map(\.frames) == [frames])
+    #expect(
+      try FileManager.default.contentsOfDirectory(atPath: copy.path).allSatisfy { !$0.hasSuffix(".part") })
+    #expect(cut.repair().isEmpty)
+    _ = try run.engine.endTake()
+    run.process(Self.period)
+    #expect(writer.finish().fault == nil)
+  }
+
+  @Test(
+    "R6: that was cut off while it was converted is listed, and finished by repair with the files' new names")
+  mutating func repairConverted() throws {
+    let result = try take(try writer { $0.format = .pcm24 }, periods: 20)
+    let json = result.path.replacing(".wav", with: ".json")
+    try FileManager.default.moveItem(atPath: json, toPath: json + ".part")
+    _ = try Compression.flac.replace(wav: result.path)
+    try folder.write(
+      "half",
+      to: URL(filePath: result.path).lastPathComponent.replacing(".wav", with: "-microphones.flac.part"))
+    let flac = result.path.replacing(".wav", with: ".flac")
+    let takes = TakeFolder(path: folder.path)
+    #expect(takes.takes().map { [$0.path, $0.state.rawValue] } == [[flac, "cut"]])
+    let repaired = takes.repair()
+    #expect(repaired.map(\.fault) == [nil] && repaired.map(\.path) == [flac])
+    #expect(repaired.map(\.frames) == [result.frames])
+    let files = try #require(try Sidecar.read(json).files.first)
+    #expect(files.outputs.hasSuffix("-1.flac") && files.microphones?.hasSuffix("-1-microphones.wav") == true)
+    #expect(takes.takes().map(\.path) == [flac] && takes.repair().isEmpty)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).count == 3)
+  }
+
+  @Test(
+    "R6: is repaired by no sidecar that names files outside its folder", arguments: ["../x.wav", "a/x.wav"])
+  mutating func namesOutside(name: String) throws {
+    let result = try take(try writer(), periods: 2)
+    let json = result.path.replacing(".wav", with: ".json")
+    let text = try String(contentsOfFile: json, encoding: .utf8)
+    let own = URL(filePath: result.path).lastPathComponent
+    let below = folder.path + "/takes"
+    for place in ["x.wav.part", "takes/a/x.wav.part"] {
+      try folder.write(Data(contentsOf: URL(filePath: result.path)), to: place)
+    }
+    try folder.write(text.replacing("\"\(own)\"", with: "\"\(name)\""), to: "takes/x.json.part")
+    #expect(try String(contentsOfFile: below + "/x.json.part", encoding: .utf8).contains(name))
+    #expect(TakeFolder(path: below).repair().isEmpty && TakeFolder(path: below).takes().isEmpty)
+    for place in [folder.path, below + "/a"] { #expect(access(place + "/x.wav.part", F_OK) == 0) }
+  }
+}
