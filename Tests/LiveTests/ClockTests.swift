@@ -5,10 +5,6 @@ import Testing
 
 extension LiveTests {
   @Suite("The wall clock") struct ClockTests {
-    static let compiler: String? = ["/usr/bin/cc", "/usr/bin/clang", "/opt/swift/usr/bin/clang"].first {
-      (path: String) in access(path, X_OK) == 0
-    }
-
     /// Stands before the C library in one process, and moves its wall clock by the seconds in a file; the machine's
     /// own is nobody's to move.
     static let source = """
@@ -46,18 +42,15 @@ extension LiveTests {
 
     @Test(
       "R22: may jump an hour either way: takes, names, timers and the way back to a server do not care",
-      .enabled(if: compiler != nil, "there is no C compiler for the clock that jumps"))
+      .enabled(if: Preload.compiler != nil, "there is no C compiler for the clock that jumps"))
     func jumps() throws {
       let home = try PinnaHome()
-      let code = try home.folder.write(Self.source, to: "clock.c")
-      let library = home.folder.path + "/clock.so"
-      let built = try Program.run(Self.compiler!, ["-shared", "-fPIC", "-fno-builtin", "-o", library, code])
-      try #require(built.status == 0, "\(built)")
       func setClock(_ seconds: Int) throws { try home.folder.write("\(seconds)\n", to: "clock") }
       try setClock(0)
+      let preload = try Preload.environment(Self.source, home: home)
       let graph = try LiveGraph(
         preset: "phone5", synchronous: true, home: home,
-        environment: ["LD_PRELOAD": library, "PINNA_CLOCK_FILE": home.folder.path + "/clock"])
+        environment: preload.merging(["PINNA_CLOCK_FILE": home.folder.path + "/clock"]) { $1 })
       var names = Set<String>()
       var worst = 0.0
       for jump in [3600, -3600, 0] {

@@ -7,48 +7,14 @@ import Testing
 
 extension LiveTests {
   @Suite("A slow disk") struct SlowDiskTests {
-    /// Stands before the C library in one process, and keeps the next write to a take waiting for the seconds in a
-    /// file: what a disk does that spins up, or a network that is gone.
-    static let source = """
-      #define _GNU_SOURCE
-      #include <dlfcn.h>
-      #include <fcntl.h>
-      #include <stdio.h>
-      #include <stdlib.h>
-      #include <string.h>
-      #include <sys/syscall.h>
-      #include <unistd.h>
-      ssize_t write(int file, const void *bytes, size_t count) {
-        char link[64], path[4096] = {0};
-        snprintf(link, sizeof link, "/proc/self/fd/%d", file);
-        if (readlink(link, path, sizeof path - 1) > 0 && strstr(path, ".wav.part")) {
-          int order = open(getenv("PINNA_DELAY_FILE"), O_RDWR | O_CLOEXEC);
-          char text[32] = {0};
-          if (order >= 0) {
-            int seconds = read(order, text, sizeof text - 1) > 0 ? atoi(text) : 0;
-            if (seconds > 0 && ftruncate(order, 0) == 0) sleep(seconds);
-            close(order);
-          }
-        }
-        return syscall(SYS_write, file, bytes, count);
-      }
-      """
-
     @Test(
       "R9: nothing is lost while the ring holds 8 s; beyond, silence of the right length stands in its place, counted",
-      .enabled(if: ClockTests.compiler != nil, "there is no C compiler for the disk that is slow"),
+      .enabled(if: Preload.compiler != nil, "there is no C compiler for the disk that is slow"),
       arguments: Faults.areHeavy ? [5, 12] : [5])
     func slow(seconds: Int) throws {
       let home = try PinnaHome()
-      let code = try home.folder.write(Self.source, to: "disk.c")
-      let library = home.folder.path + "/disk.so"
-      let built = try Program.run(
-        ClockTests.compiler!, ["-shared", "-fPIC", "-fno-builtin", "-o", library, code])
-      try #require(built.status == 0, "\(built)")
-      try home.folder.write("0", to: "delay")
-      let graph = try LiveGraph(
-        preset: "phone5", period: 1024, home: home,
-        environment: ["LD_PRELOAD": library, "PINNA_DELAY_FILE": home.folder.path + "/delay"])
+      let disk = try SlowDisk(home: home, files: ".wav.part")
+      let graph = try LiveGraph(preset: "phone5", period: 1024, home: home, environment: disk.environment)
       let clock = try FrameClock(server: graph.server.name)
       try clock.connect(to: "pinna:" + graph.microphones()[0])
       usleep(100_000)
@@ -57,11 +23,9 @@ extension LiveTests {
       for _ in 0..<3 where wrong > 0 {
         let path = try graph.startTake()
         sleep(1)
-        try home.folder.write("\(seconds)", to: "delay")
+        try disk.delay(seconds: seconds)
         sleep(UInt32(seconds) + 2)
-        #expect(
-          try String(contentsOfFile: home.folder.path + "/delay", encoding: .utf8).isEmpty,
-          "no write was slow")
+        #expect(disk.hasBegun, "no write was slow")
         let stop = try graph.pinna("record", "stop")
         let document = try TakeFiles.sidecar(path)
         lost = document.gaps.filter { $0.cause == .disk }.reduce(0) { $0 + $1.frames }

@@ -81,7 +81,7 @@ extension LiveTests {
       "R7: by a power cut, at 20 moments, has lost at most 2 s, and opens",
       .enabled(if: getuid() == 0, "only root may mount the disk whose power goes"))
     func powerCut() throws {
-      let graph = try LiveGraph(preset: "phone5", period: 1024)
+      let graph = try LiveGraph(preset: "phone5", period: 1024, synchronous: true)
       let folder = graph.home.folder.path
       let (image, disk) = (folder + "/disk.img", folder + "/disk")
       try FileManager.default.createDirectory(atPath: disk, withIntermediateDirectories: false)

@@ -123,16 +123,12 @@ public final class LiveGraph {
 
   public func pinna(_ words: String...) throws -> Program.Outcome { try home.pinna(words) }
 
-  /// Ends a take whose content does not matter: on a busy machine the server leaves Pinna out of periods, which makes
-  /// it incomplete. Status 0 or, with nothing but such gaps, 7.
+  /// Ends a take in which nothing is missing.
   @discardableResult
   public func stopTake(_ path: String) throws -> Sidecar {
     let outcome = try pinna("record", "stop")
-    let sidecar = try Sidecar.read(path.replacing(".wav", with: ".json"))
-    let isBusy =
-      sidecar.state == .incomplete && sidecar.gaps.contains { $0.cause == .stall }
-      && sidecar.missing.count == 1
-    guard outcome.status == 0 || outcome.status == 7 && isBusy else { throw SupportError("\(outcome)") }
+    let sidecar = try TakeFiles.sidecar(path)
+    guard outcome.status == 0, sidecar.state == .complete else { throw SupportError("\(outcome)") }
     return sidecar
   }
 
@@ -153,9 +149,22 @@ public final class LiveGraph {
     return try body()
   }
 
+  /// The server may still be seeing off a client of the same name.
+  private func whenFree<Client>(_ open: () throws -> Client) throws -> Client {
+    let end = ContinuousClock.now + .seconds(2)
+    while true {
+      do { return try open() } catch JackError.nameTaken(let name) {
+        guard .now < end else { throw JackError.nameTaken(name) }
+        usleep(20_000)
+      }
+    }
+  }
+
   /// A player on pinna's microphones, not yet started.
   public func player(_ channels: [[Float]], repeats: Bool = false) throws -> SignalPlayer {
-    let player = try SignalPlayer(name: "player", server: server.name, channels: channels, repeats: repeats)
+    let player = try whenFree {
+      try SignalPlayer(name: "player", server: server.name, channels: channels, repeats: repeats)
+    }
     guard player.connect(to: try microphones().map { "pinna:\($0)" }) else {
       throw SupportError("the player does not fit pinna's microphones")
     }
@@ -164,8 +173,10 @@ public final class LiveGraph {
 
   /// A recorder of three channels: pinna's outputs, and the player's first channel as it went to pinna.
   public func recorder(seconds: Double) throws -> SignalRecorder {
-    let recorder = try SignalRecorder(
-      name: "recorder", server: server.name, channels: 3, capacityFrames: Int(seconds * Double(sampleRate)))
+    let recorder = try whenFree {
+      try SignalRecorder(
+        name: "recorder", server: server.name, channels: 3, capacityFrames: Int(seconds * Double(sampleRate)))
+    }
     guard recorder.connect(from: ["pinna:out_left", "pinna:out_right", "player:out_1"]) else {
       throw SupportError("the recorder cannot be connected")
     }

@@ -57,16 +57,26 @@ public final class LoopListener: @unchecked Sendable {
       return
     }
     let start = heard.load(ordering: .relaxed)
-    for n in 0..<count {
-      let sample = buffer[n]
-      if !sample.isFinite { notFinite.wrappingAdd(1, ordering: .relaxed) }
-      let at = start + n
-      if at < length {
-        loop[at] = sample
-      } else if loop[at % length].bitPattern != sample.bitPattern {
-        different.wrappingAdd(1, ordering: .relaxed)
-      }
+    var done = 0
+    while done < count {
+      // As far as the loop goes.
+      let place = (start + done) % length
+      let run = min(count - done, length - place)
+      hear(buffer + done, run, at: place, isFirst: start + done < length)
+      done += run
     }
     heard.store(start + count, ordering: .releasing)
+  }
+
+  private func hear(_ sound: UnsafePointer<Float>, _ count: Int, at place: Int, isFirst: Bool) {
+    if isFirst {
+      (loop + place).update(from: sound, count: count)
+    } else if memcmp(loop + place, sound, count * MemoryLayout<Float>.stride) == 0 {
+      return
+    }
+    let bad = (0..<count).count { !sound[$0].isFinite }
+    let changed = (0..<count).count { loop[place + $0].bitPattern != sound[$0].bitPattern }
+    notFinite.wrappingAdd(bad, ordering: .relaxed)
+    different.wrappingAdd(changed, ordering: .relaxed)
   }
 }

@@ -1,0 +1,75 @@
+import AudioFiles
+import Foundation
+import LiveSupport
+import Recording
+import TestSupport
+import Testing
+
+extension LiveTests {
+  /// In servers that wait for their clients, on a disk that keeps the conversion waiting.
+  @Suite(
+    "A take that is being converted",
+    .enabled(if: Preload.compiler != nil, "there is no C compiler for the disk that is slow"))
+  struct ConversionTests {
+    /// A graph in which a take has ended, and waits in the middle of its conversion.
+    func converting(_ format: String) throws -> (graph: LiveGraph, path: String) {
+      let home = try PinnaHome()
+      let disk = try SlowDisk(home: home, files: ".\(format).part")
+      let graph = try LiveGraph(
+        preset: "phone5", period: 1024, synchronous: true, home: home, environment: disk.environment)
+      let path = try graph.startTake("--format", format)
+      usleep(1_500_000)
+      try disk.delay(seconds: 3)
+      try graph.sender().send("/pinna/record/stop")
+      try #require(waitUntil(seconds: 5) { disk.hasBegun })
+      return (graph, path)
+    }
+
+    func stem(_ path: String) -> String { URL(filePath: path).deletingPathExtension().path }
+
+    @Test(
+      "R6: by SIGKILL stays whole: WAV files that open in strict readers, and repair finishes it",
+      arguments: ["flac", "opus"])
+    func killed(format: String) throws {
+      let (graph, path) = try converting(format)
+      graph.program.signal(SIGKILL)
+      #expect(graph.program.wait(seconds: 5)?.status == -SIGKILL)
+      let files = ["", "-microphones"].map { "\(stem(path))\($0).wav" }
+      let frames = try AudioClip(path: files[0]).frames
+      #expect(frames > 48_000)
+      for file in files {
+        #expect(try TakeFiles.complaints(file) == [])
+        #expect(try AudioClip(path: file).frames == frames)
+      }
+      let repaired = try graph.pinna("takes", "repair", "--json").json()["repaired"] as? [[String: Any]]
+      #expect(repaired?.map { $0["frames"] as? Int } == [frames])
+      let document = try Sidecar.read(stem(path) + ".json")
+      #expect(document.state == .repaired && document.frames == frames)
+      // The two sounds and the sidecar; nothing half converted.
+      #expect(try FileManager.default.contentsOfDirectory(atPath: graph.home.takesFolder).count == 3)
+      Faults.report(
+        "R6", done: "pinna killed while a take became \(format): of its frames lost", measured: "0",
+        limit: "0", kept: document.frames == frames)
+    }
+
+    @Test("R4: by a server that dies stays WAV, whole, and says so", arguments: ["flac", "opus"])
+    func serverDied(format: String) throws {
+      let (graph, path) = try converting(format)
+      graph.killServer()
+      // The disk takes its 3 s.
+      try #require(waitUntil(seconds: 8) { FileManager.default.fileExists(atPath: stem(path) + ".json") })
+      let document = try Sidecar.read(stem(path) + ".json")
+      #expect(document.state == .complete && document.frames > 48_000)
+      let folder = URL(filePath: path).deletingLastPathComponent().path
+      let files = try #require(document.files.first)
+      for name in [files.outputs, try #require(files.microphones)] {
+        let file = "\(folder)/\(name)"
+        #expect(name.hasSuffix(".wav") && document.notes.contains { $0.contains(name) }, "\(document.notes)")
+        #expect(try TakeFiles.complaints(file) == [])
+        #expect(try AudioClip(path: file).frames == document.frames)
+      }
+      #expect(try FileManager.default.contentsOfDirectory(atPath: folder).count == 3)
+      #expect(try graph.pinna("stop").status == 0)
+    }
+  }
+}
