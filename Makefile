@@ -2,12 +2,11 @@
 # Where the numpy oracle is: it judges exported filters on an array manifold of its own.
 ORACLE ?= ../shared/oracle
 
-.PHONY: bench run test figures filters build install-packages lint sanitize sanitize-live soak fuzz faults format clean
+.PHONY: bench run test figures filters build install-packages lint sanitize sanitize-live soak fuzz fuzzers faults day format clean
 
 SANITIZE_REALTIME = --scratch-path .build/rtsan -Xswiftc -Xclang-linker -Xswiftc -fsanitize=realtime
 SANITIZE_REALTIME_PRODUCT = --scratch-path .build/rtsan-pinna -Xswiftc -Xclang-linker -Xswiftc -fsanitize=realtime
 SANITIZE_THREAD = --scratch-path .build/tsan --sanitize=thread
-SANITIZE_ADDRESS_ALL = --scratch-path .build/asan-all --sanitize=address
 SANITIZE_ADDRESS = --scratch-path .build/asan --sanitize=address
 
 ## Install what is missing, build, and show it at work in under a minute.
@@ -74,36 +73,55 @@ filters: install-packages
 	  .build/release/pinna design "$$(basename "$$file" .yaml)" --sample-rate 44100 --sample-rate 48000 || exit 1; done
 	mv .build/shipped/pinna/filters Presets/filters
 
-## Every parser under AddressSanitizer, fed with good inputs made bad by chance: PINNA_FUZZ thousands of each, from a
-## new seed each time, or from PINNA_FUZZ_SEED.
-PINNA_FUZZ ?= 50
-PINNA_FUZZ_SEED ?= $(shell date +%s)
-fuzz: export PINNA_FUZZ := $(PINNA_FUZZ)
-fuzz: export PINNA_FUZZ_SEED := $(PINNA_FUZZ_SEED)
-fuzz: install-packages
-	@echo "== Parsers under AddressSanitizer, seed $(PINNA_FUZZ_SEED)"
-	ASAN_OPTIONS=halt_on_error=1 swift test --disable-xctest -c release $(SANITIZE_ADDRESS_ALL) --filter FuzzTests
-	@echo "== SOFA files, whose reader is a process with limits, seed $(PINNA_FUZZ_SEED)"
-	swift test -c release --filter FuzzTests/sofaFiles
+## Every parser fed by libFuzzer for PINNA_FUZZ_SECONDS, under AddressSanitizer, from the corpora of Tests/FuzzCorpus on.
+PINNA_FUZZ_SECONDS ?= 10
+FUZZED = $(basename $(notdir $(wildcard Tests/FuzzCorpus/*.dict)))
+FUZZERS = .build/fuzzers/release/Fuzzers
+fuzz: install-packages fuzzers
+	@for parser in $(FUZZED); do echo "== libFuzzer, $(PINNA_FUZZ_SECONDS) s: $$parser"; \
+	  sh .ci/fuzz $(FUZZERS) $$parser -max_total_time=$(PINNA_FUZZ_SECONDS) || exit 1; done
+	@echo "== SOFA files, whose reader is a process with limits of its own: good ones made bad by chance"
+	PINNA_FUZZ=$(PINNA_FUZZ_SECONDS) PINNA_FUZZ_SEED=$$(date +%s) swift test -c release --filter FuzzTests/sofaFiles
+
+fuzzers: export PINNA_FUZZERS = 1
+fuzzers:
+	swift build -c release --product Fuzzers --scratch-path .build/fuzzers --sanitize=fuzzer --sanitize=address \
+	  -Xswiftc -sanitize=fuzzer
 
 ## Fault injection: promises R1 to R27 with what was measured, in at most 20 minutes.
 FAULTS = .build/faults
 FAULTS_RUN = PINNA_FAULTS=1 PINNA_FAULTS_LOG=$(CURDIR)/$(FAULTS).log swift test -c release --skip-build
+# The suites in a graph whose tests name a promise.
+FAULTS_LIVE = Fault|TakeCrash|TakeFault|TakeOption|SlowDisk|Server|Socket|Status|Input|Clock|Soak|Twin|Conversion
 faults: install-packages
 	@echo "== Fault injection; what the tests say is in $(FAULTS).txt"
 	@mkdir -p .build && rm -f $(FAULTS).txt $(FAULTS).log && touch $(FAULTS).txt $(FAULTS).log
 	swift build -c release --build-tests
-	$(FAULTS_RUN) --filter 'RealtimeTests|SessionTests|FuzzTests' >>$(FAULTS).txt 2>&1 \
+	@date +%T
+	@# Times first, with nothing beside them.
+	$(FAULTS_RUN) --no-parallel --filter 'FuzzTests/|GuardTests/cost' >>$(FAULTS).txt 2>&1 \
+	  || echo "faults: not every parser or time passed" >>$(FAULTS).txt
+	$(FAULTS_RUN) --filter '^(Realtime|Session|Recording)Tests' --skip GuardTests/cost >>$(FAULTS).txt 2>&1 \
 	  || echo "faults: not every test without a server passed" >>$(FAULTS).txt
-	$(FAULTS_RUN) --filter LiveTests --skip DemoTests >>$(FAULTS).txt 2>&1 \
+	@date +%T
+	$(FAULTS_RUN) --filter 'LiveTests/($(FAULTS_LIVE))Tests' >>$(FAULTS).txt 2>&1 \
 	  || echo "faults: not every test in a graph passed" >>$(FAULTS).txt
-	PINNA_FAULTS=1 PINNA_FAULTS_LOG=$(CURDIR)/$(FAULTS).log ASAN_OPTIONS=halt_on_error=1 \
-	  swift test --disable-xctest -c release $(SANITIZE_ADDRESS_ALL) --filter FuzzTests/packets >>$(FAULTS).txt 2>&1 \
-	  || echo "faults: AddressSanitizer stopped the OSC packets" >>$(FAULTS).txt
+	@date +%T
+	$(MAKE) --no-print-directory fuzzers
+	@sh .ci/fuzz $(FUZZERS) osc -runs=10000000 >$(FAULTS)-packets.txt 2>&1 && verdict=kept || verdict=BROKEN; \
+	  printf 'R17\t10 million packets of libFuzzer, under ASan\t%s\tno report\t%s\n' \
+	  "$$(test $$verdict = kept && echo no report || echo reports)" $$verdict >>$(FAULTS).log
+	@date +%T
 	@$(MAKE) --no-print-directory sanitize >$(FAULTS)-sanitizers.txt 2>&1 && verdict=kept || verdict=BROKEN; \
 	  printf 'R27\tengine and queues under RTSan, TSan, ASan\t%s\tclean\t%s\n' \
 	  $$(test $$verdict = kept && echo clean || echo reports) $$verdict >>$(FAULTS).log
+	@date +%T
 	@sh .ci/faults-table $(FAULTS).log $(FAULTS).txt
+
+## R1 whole, however long 24 h of sound take in freewheel.
+day: install-packages
+	swift build -c release --build-tests
+	PINNA_FAULTS=1 PINNA_FAULT_SECONDS=7200 swift test -c release --skip-build --filter FaultTests/hours
 
 ## The engine against zita-convolver, in turn on the same matrix; fails where a goal is missed. Wants a quiet machine.
 bench:

@@ -81,7 +81,7 @@ let package = Package(
 
     .target(
       name: "TestSupport", dependencies: ["Acoustics", "AudioFiles", "Realtime"], path: "Tests/Support",
-      exclude: ["Live", "Figures"]),
+      exclude: ["Live", "Figures", "Fuzz"]),
     // Apart, so that sanitizer runs of the realtime tests build no JACK.
     .target(
       name: "LiveSupport",
@@ -93,6 +93,14 @@ let package = Package(
     .executableTarget(
       name: "figures", dependencies: ["FilterDesign", "FigureSupport", "Session", "Acoustics"],
       path: "Tests/Figures"),
+    // The parsers of what others write, for the tests and for libFuzzer.
+    .target(
+      name: "FuzzSupport",
+      dependencies: [
+        "Control", "Simulation", "Session", "Recording", "FilterDesign", "AudioFiles", "Acoustics",
+        "TestSupport",
+      ],
+      path: "Tests/Support/Fuzz"),
     // The seeds' listings, as a program of its own.
     .executableTarget(name: "SeedListings", dependencies: ["PinnaSession"], path: "Tests/SeedListings"),
     // Its malloc counts: a program of its own, so that no test or sanitizer meets it.
@@ -131,16 +139,21 @@ let package = Package(
     .testTarget(
       name: "FuzzTests",
       // The tool is what reads SOFA files.
-      dependencies: [
-        "pinna", "Control", "Simulation", "Session", "Recording", "FilterDesign", "AudioFiles", "Acoustics",
-        "TestSupport",
-      ]),
+      dependencies: ["pinna", "FuzzSupport", "FilterDesign", "Acoustics", "TestSupport"]),
     .testTarget(
       name: "DocsTests", dependencies: ["pinna", "LiveSupport", "TestSupport", "Session", "Acoustics"]),
   ]
 )
 
 package.targets += faster
+
+// With PINNA_FUZZERS set, the program that libFuzzer brings its own main for: `make fuzz`.
+if Context.environment["PINNA_FUZZERS"] != nil {
+  package.targets.append(
+    .executableTarget(
+      name: "Fuzzers", dependencies: ["FuzzSupport"], path: "Tests/Fuzzers",
+      swiftSettings: [.unsafeFlags(["-parse-as-library"])]))
+}
 
 if onlyRealtime {
   package.products = []

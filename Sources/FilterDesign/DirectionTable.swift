@@ -4,11 +4,11 @@ import Acoustics
 /// is what the device's front looks at (+z), 90 its own left (+x), which is the right of somebody who faces it;
 /// elevation 90 is up (+y). Commas, semicolons, tabs or spaces between; # begins a comment; a first line with the words
 /// azimuth and elevation may say what the columns are.
-enum DirectionTable {
+package enum DirectionTable {
   private static let sizeLimit = 4 << 20
 
   /// - Returns: unit vectors: forward, left, up.
-  static func read(path: String) throws(DesignError) -> [SIMD3<Double>] {
+  package static func read(path: String) throws(DesignError) -> [SIMD3<Double>] {
     let file = try InputFile(path: path, kind: "a table of directions", sizeLimit: sizeLimit)
     var text = String(decoding: try file.bytes(), as: UTF8.self)
     if text.hasPrefix("\u{FEFF}") { text.removeFirst() }

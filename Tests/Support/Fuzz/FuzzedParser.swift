@@ -1,0 +1,67 @@
+import Foundation
+import TestSupport
+
+/// The parsers of what others write. What each is fed with to begin with, and goes on being fed with once it was found
+/// to matter, lies in Tests/FuzzCorpus under its name, beside the words that it pays attention to, NAME.dict.
+public enum FuzzedParser: String, CaseIterable, Sendable {
+  case device, preset, scene, directions, filters, sound, take, sidecar, osc
+
+  /// The promise of reliability.md that it keeps.
+  public var promise: String {
+    switch self {
+    case .device, .preset, .scene: "R15"
+    case .directions, .filters, .sound, .take, .sidecar: "R16"
+    case .osc: "R17"
+    }
+  }
+
+  private static let folder = repositoryFolder + "/Tests/FuzzCorpus"
+
+  /// Its inputs, by the names of their files.
+  public func corpus() throws -> [[UInt8]] {
+    let folder = "\(Self.folder)/\(rawValue)"
+    return try FileManager.default.contentsOfDirectory(atPath: folder).sorted().map {
+      Array(try Data(contentsOf: URL(filePath: "\(folder)/\($0)")))
+    }
+  }
+
+  /// The words of its dictionary, which libFuzzer reads as well: a line `"…"` each, with \xHH for other bytes.
+  public func words() throws -> [[UInt8]] {
+    let text = try String(contentsOfFile: "\(Self.folder)/\(rawValue).dict", encoding: .utf8)
+    return text.split(separator: "\n").filter { $0.hasPrefix("\"") }.map { line in
+      var word: [UInt8] = []
+      var rest = line.dropFirst().dropLast()[...]
+      while let letter = rest.popFirst() {
+        guard letter == "\\", let escaped = rest.popFirst() else {
+          word += Array(String(letter).utf8)
+          continue
+        }
+        guard escaped == "x" else {
+          word += Array(String(escaped).utf8)
+          continue
+        }
+        word.append(UInt8(rest.prefix(2), radix: 16)!)
+        rest = rest.dropFirst(2)
+      }
+      return word
+    }
+  }
+}
+
+/// What no input may make a parser do.
+public struct FuzzFinding: Error, CustomStringConvertible {
+  public let description: String
+}
+
+extension FuzzFinding {
+  /// A parser's refusal is one sentence on one line.
+  public init?(refusal: any Error) {
+    if let finding = refusal as? FuzzFinding {
+      self = finding
+      return
+    }
+    let words = String(describing: refusal)
+    guard words.isEmpty || words.count >= 1000 || words.contains(where: \.isNewline) else { return nil }
+    self.init(description: "a refusal that is not one sentence: \(words)")
+  }
+}

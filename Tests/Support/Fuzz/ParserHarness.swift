@@ -1,0 +1,102 @@
+import Acoustics
+import AudioFiles
+import Control
+import FilterDesign
+import Foundation
+import Recording
+import Session
+import Simulation
+import TestSupport
+
+/// One parser, ready to be fed: by the tests and by libFuzzer.
+public final class ParserHarness {
+  private let parser: FuzzedParser
+  private let folder: TemporaryFolder
+  private let presets = PresetLibrary(folders: [repositoryFolder + "/Presets"])
+  /// What lies beside the input where the parser wants more than one file.
+  private var beside: [String: Data] = [:]
+
+  public init(_ parser: FuzzedParser) throws {
+    self.parser = parser
+    folder = try TemporaryFolder()
+    switch parser {
+    // Two microphones, two ways out.
+    case .filters:
+      var noise = SeededNoise(seed: 15)
+      try AudioClip(sampleRate: 48000, channels: (0..<4).map { _ in noise.samples(8, amplitude: 0.5) })
+        .write(wav: folder.path + "/four.wav")
+    case .take, .sidecar:
+      for (name, other) in [("a.wav", FuzzedParser.take), ("a.json", .sidecar)] {
+        beside[name + ".part"] = Data(try other.corpus()[0])
+      }
+    default: break
+    }
+  }
+
+  /// - Throws: the parser's refusal in its own words, or a `FuzzFinding`.
+  public func feed(_ input: [UInt8]) throws {
+    switch parser {
+    case .device: _ = try DeviceFile.read(text: Self.text(input), name: "d", file: "d.yaml")
+    case .preset:
+      _ = try PresetFile.read(text: Self.text(input), name: "p", file: "p.yaml") {
+        try presets.device(named: $0)
+      }
+    case .scene:
+      _ = try Scene(text: Self.text(input), file: "s.yaml", folder: "/nonexistent", library: presets)
+    case .directions:
+      _ = try DirectionTable.read(path: try folder.write(Data(input), to: "directions.csv"))
+    case .filters:
+      try folder.write(Data(input), to: "filters.json")
+      _ = try FilterBank(folder: folder.path)
+    case .sound: try feedSound(try folder.write(Data(input), to: "a.wav"), bytes: input.count)
+    case .take: try feedTake(input, as: "a.wav.part")
+    case .sidecar: try feedTake(input, as: "a.json.part")
+    case .osc: try feedPacket(input)
+    }
+  }
+
+  private static func text(_ input: [UInt8]) -> String { String(decoding: input, as: UTF8.self) }
+
+  /// No more sound than the file can hold, whatever its header claims. Of what libsndfile reads, MPEG-2 layers II and
+  /// III at 8 kbit/s, 24 kHz and two channels make most of a byte: 48 samples. ADPCM decodes its last block whole:
+  /// 64 KiB of two samples each.
+  private func feedSound(_ path: String, bytes: Int) throws {
+    let clip = try AudioClip(path: path)
+    let samples = clip.channels.count * clip.frames
+    guard samples <= 48 * bytes + 2 * 65_536 else {
+      throw FuzzFinding(description: "\(samples) samples of \(bytes) bytes")
+    }
+  }
+
+  /// What a crash left of a take is listed and repaired, and nothing outside its folder changes.
+  private func feedTake(_ input: [UInt8], as name: String) throws {
+    let takes = folder.path + "/takes"
+    try? FileManager.default.removeItem(atPath: takes)
+    for (name, content) in beside { try folder.write(content, to: "takes/" + name) }
+    try folder.write(Data(input), to: "takes/" + name)
+    let canary = try folder.write(beside["a.wav.part"]!, to: "a.wav.part")
+    _ = try JSONEncoder().encode(TakeFolder(path: takes).takes())
+    let repaired = TakeFolder(path: takes).repair()
+    guard
+      try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() == ["a.wav.part", "takes"],
+      try Data(contentsOf: URL(filePath: canary)) == beside["a.wav.part"]
+    else { throw FuzzFinding(description: "something changed outside the takes' folder") }
+    if let fault = repaired.compactMap(\.fault).first { throw TakeError(fault) }
+    guard (try? Sidecar.read(takes + "/a.json")) != nil else { throw TakeError("no sidecar") }
+  }
+
+  /// What is read is what was sent.
+  private func feedPacket(_ input: [UInt8]) throws {
+    guard let message = OSCMessage(packet: input) else { throw DroppedPacket() }
+    // What is no UTF-8 reads as another text, and no number equals itself.
+    let isText = !(message.words + [message.path]).joined().unicodeScalars.contains("\u{FFFD}")
+    let isNumber = !message.words.contains { $0.lowercased().contains("nan") }
+    if isText, isNumber, OSCMessage(packet: message.packet) != message {
+      throw FuzzFinding(description: "read otherwise than sent: \(message)")
+    }
+  }
+}
+
+private struct DroppedPacket: Error, CustomStringConvertible {
+  let description = "no message"
+}
