@@ -126,13 +126,10 @@ private func analysePair(
   let (re, im) = (c.pointee.re!, c.pointee.im!)
   let paired = microphone &+ 1 < c.pointee.microphones
   let first = start &+ c.pointee.period &- size
-  row(history, microphone, first, size, re)
-  if paired {
-    row(history, microphone &+ 1, first, size, im)
-  } else {
-    copy(c.pointee.silence, im, size)
-  }
-  transformRow(c.pointee.rows, re, im, c.pointee.scratch)
+  transformRow(
+    c.pointee.rows, row(history, microphone, first, size, re),
+    paired ? row(history, microphone &+ 1, first, size, im) : UnsafePointer(c.pointee.silence), re, im,
+    c.pointee.scratch, isUpper: false)
   re[size] = re[0]
   im[size] = im[0]
   var k = 0
@@ -155,15 +152,17 @@ private func analysePair(
   if paired { edge[microphone &+ 1] = 2 * im[c.pointee.half] }
 }
 
-/// `count` frames of one microphone from frame `first` on.
+/// `count` frames of one microphone from frame `first` on; put together in `memory` where they stand apart.
 @_noLocks @_noAllocation @inline(__always)
 private func row(
-  _ history: UnsafePointer<pinna_history>, _ microphone: Int, _ first: Int, _ count: Int, _ to: Floats
-) {
+  _ history: UnsafePointer<pinna_history>, _ microphone: Int, _ first: Int, _ count: Int, _ memory: Floats
+) -> UnsafePointer<Float> {
   let capacity = history.pointee.capacity
   let ring = history.pointee.frames + microphone &* capacity
   let at = first & (capacity &- 1)
   let head = min(count, capacity &- at)
-  copy(ring + at, to, head)
-  if head < count { copy(ring, to + head, count &- head) }
+  if head == count { return UnsafePointer(ring + at) }
+  copy(ring + at, memory, head)
+  copy(ring, memory + head, count &- head)
+  return UnsafePointer(memory)
 }

@@ -7,9 +7,24 @@ func take(
   _ from: UnsafePointer<Float>, _ to: Floats?, _ count: Int, _ measure: UnsafeMutablePointer<pinna_measure>
 ) {
   let whole = count / laneCount() &* laneCount()
-  var energy = Lanes.zero
-  var peak = Lanes.zero
+  // Two of each, so that one need not wait for the other.
+  var (energy, peak, energy2, peak2) = (Lanes.zero, Lanes.zero, Lanes.zero, Lanes.zero)
   var n = 0
+  while n &+ 2 &* laneCount() <= whole {
+    let (v, w) = (load(from + n), load(from + (n &+ laneCount())))
+    let (a, b) = (magnitude(v), magnitude(w))
+    energy = plus(energy, v, v)
+    energy2 = plus(energy2, w, w)
+    peak = peak.replacing(with: a, where: a .> peak)
+    peak2 = peak2.replacing(with: b, where: b .> peak2)
+    if let to {
+      store(v, to + n)
+      store(w, to + (n &+ laneCount()))
+    }
+    n &+= 2 &* laneCount()
+  }
+  energy += energy2
+  peak = peak.replacing(with: peak2, where: peak2 .> peak)
   while n < whole {
     let v = load(from + n)
     let size = magnitude(v)

@@ -3,29 +3,58 @@ import CRealtime
 // One complex transform, neighbouring points in the lanes of a vector: Stockham's self-sorting form in radix 4.
 // - Source: Van Loan, Computational Frameworks for the Fast Fourier Transform (1992), ch. 1.7.
 
-/// Transforms `re`, `im` of `plan.size` points (at least four vectors), by way of `scratch` of twice that many
-/// floats; e^(−jωn), unscaled. The inverse is the same with `re` and `im` exchanged.
-@_noLocks @_noAllocation
-func transformRow(_ plan: pinna_row_transform, _ re: Floats, _ im: Floats, _ scratch: Floats) {
+/// Transforms `fromRe`, `fromIm` of `plan.size` points (at least four vectors) into `re`, `im`, by way of `scratch` of
+/// twice that many floats; e^(−jωn), unscaled. The inverse is the same with real and imaginary parts exchanged.
+/// - Parameter isUpper: only the second half of what comes out is wanted.
+@_noLocks @_noAllocation @inline(__always)
+func transformRow(
+  _ plan: pinna_row_transform, _ fromRe: UnsafePointer<Float>, _ fromIm: UnsafePointer<Float>, _ re: Floats,
+  _ im: Floats, _ scratch: Floats, isUpper: Bool
+) {
   let size = plan.size
   var (xr, xi, yr, yi) = (re, im, scratch, scratch + size)
-  beside(size, plan.first, xr, xi)
-  weave(size, xr, yr)
-  weave(size, xi, yi)
-  swap(&xr, &yr)
-  swap(&xi, &yi)
+  let quarter = size / 4
   var stride = 4
   var turns = plan.others!
-  if laneCount() > 4 {
-    beside(size, plan.second, xr, xi)
-    pieces(size, xr, yr)
-    pieces(size, xi, yi)
+  beside(size, plan.first, fromRe, fromIm, xr, xi)
+  if size >= 16 &* laneCount() {
+    // Two passes stay where they are, and are put in order at once.
+    var m = 0
+    while m < 4 {
+      let block = m &* quarter
+      beside(quarter, plan.second, xr + block, xi + block, xr + block, xi + block)
+      m &+= 1
+    }
+    m = 0
+    while m < 4 {
+      let from = m &* (quarter / 4)
+      weave(quarter / 4, quarter, xr + from, yr + 4 &* m, 16)
+      weave(quarter / 4, quarter, xi + from, yi + 4 &* m, 16)
+      m &+= 1
+    }
     swap(&xr, &yr)
     swap(&xi, &yi)
     stride = 16
+  } else {
+    weave(quarter, quarter, xr, yr, 4)
+    weave(quarter, quarter, xi, yi, 4)
+    swap(&xr, &yr)
+    swap(&xi, &yi)
+    if laneCount() > 4 {
+      beside(size, plan.second, xr, xi, xr, xi)
+      pieces(size, xr, yr)
+      pieces(size, xi, yi)
+      swap(&xr, &yr)
+      swap(&xi, &yi)
+      stride = 16
+    }
   }
   while stride <= size / 4 {
-    widePass(size, stride, turns, xr, xi, yr, yi)
+    if isUpper, stride == size / 4 {
+      upperPass(size, xr, xi, yr, yi)
+    } else {
+      widePass(size, stride, turns, xr, xi, yr, yi)
+    }
     turns += 6 &* (size / stride / 4)
     swap(&xr, &yr)
     swap(&xi, &yi)
@@ -35,8 +64,9 @@ func transformRow(_ plan: pinna_row_transform, _ re: Floats, _ im: Floats, _ scr
     // Sums and differences are left. They may land where they come from.
     lastPass(size, xr, xi, re, im)
   } else if xr != re {
-    copy(xr, re, size)
-    copy(xi, im, size)
+    let first = isUpper ? size / 2 : 0
+    copy(xr + first, re + first, size &- first)
+    copy(xi + first, im + first, size &- first)
   }
 }
 
@@ -67,48 +97,51 @@ private func turn(_ quad: inout Quad, _ table: UnsafePointer<Float>, _ count: In
 }
 
 @_noLocks @_noAllocation @inline(__always)
-private func quad(_ xr: Floats, _ xi: Floats, _ step: Int) -> Quad {
+private func quad(_ xr: UnsafePointer<Float>, _ xi: UnsafePointer<Float>, _ step: Int) -> Quad {
   Quad(
     load(xr), load(xi), load(xr + step), load(xi + step), load(xr + 2 &* step), load(xi + 2 &* step),
     load(xr + 3 &* step), load(xi + 3 &* step))
 }
 
-// The two passes whose outputs stand closer than a vector: butterflies side by side, in place, and then a loop of its
+// The two passes whose outputs stand closer than a vector: butterflies side by side, and then a loop of its
 // own that puts them in order. In one loop the compiler takes every vector of products apart.
 
 @_noLocks @_noAllocation
-private func beside(_ size: Int, _ table: UnsafePointer<Float>, _ xr: Floats, _ xi: Floats) {
+private func beside(
+  _ size: Int, _ table: UnsafePointer<Float>, _ xr: UnsafePointer<Float>, _ xi: UnsafePointer<Float>,
+  _ yr: Floats, _ yi: Floats
+) {
   let quarter = size / 4
   var p = 0
   while p < quarter {
     var q = quad(xr + p, xi + p, quarter)
     turn(&q, table + p, quarter)
-    store(q.r0, xr + p)
-    store(q.i0, xi + p)
-    store(q.r1, xr + (quarter &+ p))
-    store(q.i1, xi + (quarter &+ p))
-    store(q.r2, xr + (2 &* quarter &+ p))
-    store(q.i2, xi + (2 &* quarter &+ p))
-    store(q.r3, xr + (3 &* quarter &+ p))
-    store(q.i3, xi + (3 &* quarter &+ p))
+    store(q.r0, yr + p)
+    store(q.i0, yi + p)
+    store(q.r1, yr + (quarter &+ p))
+    store(q.i1, yi + (quarter &+ p))
+    store(q.r2, yr + (2 &* quarter &+ p))
+    store(q.i2, yi + (2 &* quarter &+ p))
+    store(q.r3, yr + (3 &* quarter &+ p))
+    store(q.i3, yi + (3 &* quarter &+ p))
     p &+= laneCount()
   }
 }
 
-/// The four quarters in turn, number by number.
+/// `count` numbers of each quarter in turn, number by number: four numbers every `step`.
 @_noLocks @_noAllocation
-private func weave(_ size: Int, _ x: Floats, _ y: Floats) {
-  let quarter = size / 4
+private func weave(_ count: Int, _ quarter: Int, _ x: Floats, _ y: Floats, _ step: Int) {
   var p = 0
-  while p < quarter {
+  while p < count {
     let ac = zip4(loadFour(x + p), loadFour(x + (2 &* quarter &+ p)))
     let bd = zip4(loadFour(x + (quarter &+ p)), loadFour(x + (3 &* quarter &+ p)))
     let low = zip4(ac.low, bd.low)
     let high = zip4(ac.high, bd.high)
-    storeFour(low.low, y + 4 &* p)
-    storeFour(low.high, y + (4 &* p &+ 4))
-    storeFour(high.low, y + (4 &* p &+ 8))
-    storeFour(high.high, y + (4 &* p &+ 12))
+    let to = y + p &* step
+    storeFour(low.low, to)
+    storeFour(low.high, to + step)
+    storeFour(high.low, to + 2 &* step)
+    storeFour(high.high, to + 3 &* step)
     p &+= 4
   }
 }
@@ -156,6 +189,23 @@ private func widePass(
     }
     turns += 6
     p &+= 1
+  }
+}
+
+/// The last of them, its second half.
+@_noLocks @_noAllocation
+private func upperPass(
+  _ size: Int, _ xr: Floats, _ xi: Floats, _ yr: Floats, _ yi: Floats
+) {
+  let quarter = size / 4
+  var n = 0
+  while n < quarter {
+    let q = quad(xr + n, xi + n, quarter)
+    store(q.r2, yr + (2 &* quarter &+ n))
+    store(q.i2, yi + (2 &* quarter &+ n))
+    store(q.r3, yr + (3 &* quarter &+ n))
+    store(q.i3, yi + (3 &* quarter &+ n))
+    n &+= laneCount()
   }
 }
 

@@ -200,23 +200,28 @@ private func nyquist(_ c: UnsafeMutablePointer<pinna_convolver>, _ voice: Unsafe
   var l = Lanes.zero
   var r = Lanes.zero
   var (totalLeft, totalRight) = (Lanes.zero, Lanes.zero)
-  var age = partitions &- 1
-  while age >= 0 {
-    let slot = c.pointee.newestEdge &- age
-    let x = vectors(c.pointee.nyquist) + (slot < 0 ? slot &+ partitions : slot) &* edges
-    var n = 0
-    while n < edges {
-      l = plus(l, x[n], h[n])
-      r = plus(r, x[n], h[right &+ n])
-      n &+= 1
+  // The oldest stands behind the newest.
+  var slot = c.pointee.newestEdge
+  var left = partitions
+  while left > 0 {
+    // Chunks as of the other bins: what is over comes first.
+    var size = left > c.pointee.chunk ? (left &- 1) % c.pointee.chunk &+ 1 : left
+    left &-= size
+    while size > 0 {
+      slot = slot &+ 1 == partitions ? 0 : slot &+ 1
+      let x = vectors(c.pointee.nyquist) + slot &* edges
+      var n = 0
+      while n < edges {
+        l = plus(l, x[n], h[n])
+        r = plus(r, x[n], h[right &+ n])
+        n &+= 1
+      }
+      h += edges
+      size &-= 1
     }
-    if age % c.pointee.chunk == 0 {
-      totalLeft += l
-      totalRight += r
-      (l, r) = (Lanes.zero, Lanes.zero)
-    }
-    h += edges
-    age &-= 1
+    totalLeft += l
+    totalRight += r
+    (l, r) = (Lanes.zero, Lanes.zero)
   }
   voice.pointee.re[c.pointee.half] = total(totalLeft)
   voice.pointee.im[c.pointee.half] = total(totalRight)
@@ -225,7 +230,7 @@ private func nyquist(_ c: UnsafeMutablePointer<pinna_convolver>, _ voice: Unsafe
 @_noLocks @_noAllocation @inline(__always)
 private func invert(_ c: UnsafeMutablePointer<pinna_convolver>, _ voice: UnsafeMutablePointer<pinna_voice>) {
   let (re, im) = (voice.pointee.re!, voice.pointee.im!)
-  transformRow(c.pointee.rows, im, re, c.pointee.scratch)
+  transformRow(c.pointee.rows, im, re, im, re, c.pointee.scratch, isUpper: true)
   let first = 2 &* c.pointee.half &- c.pointee.period
   copy(re + first, voice.pointee.left, c.pointee.period)
   copy(im + first, voice.pointee.right, c.pointee.period)

@@ -12,15 +12,14 @@ import CRealtime
 /// The first of the eighth of the units whose turn it is in the newest period.
 @_noLocks @_noAllocation @inline(__always)
 private func turn(_ c: UnsafeMutablePointer<pinna_convolver>) -> Int {
-  (c.pointee.clock & 7) &* (c.pointee.units / 8)
+  (c.pointee.clock & 7) &<< c.pointee.tail.shift
 }
 
 extension Walk {
   /// Over the blocks of a unit's tail as of its last turn; its units are frequencies.
   @_noLocks @_noAllocation @inline(__always)
   init(tail c: UnsafeMutablePointer<pinna_convolver>, of unit: Int) {
-    let share = c.pointee.units / 8
-    let block = c.pointee.clock / 8 &- (unit / share <= c.pointee.clock & 7 ? 0 : 1)
+    let block = c.pointee.clock &>> 3 &- (unit &>> c.pointee.tail.shift <= c.pointee.clock & 7 ? 0 : 1)
     partitions = c.pointee.tail.blocks
     slots = partitions
     groups = c.pointee.groups
@@ -39,7 +38,7 @@ func analyseTail(_ c: UnsafeMutablePointer<pinna_convolver>) {
   let w = Walk(c)
   let work = vectors(c.pointee.tail.work)
   var u = turn(c)
-  let end = u &+ c.pointee.units / 8
+  let end = u &+ 1 &<< c.pointee.tail.shift
   while u < end {
     let t = Walk(tail: c, of: u)
     let spectra = vectors(c.pointee.spectra) + u &* w.unit
@@ -69,7 +68,7 @@ func analyseTail(_ c: UnsafeMutablePointer<pinna_convolver>) {
 func sumTail(_ c: UnsafeMutablePointer<pinna_convolver>, _ voice: UnsafeMutablePointer<pinna_voice>) {
   let isLate = voice.pointee.left != nil && voice.pointee.known < 7
   var u = isLate ? 0 : turn(c)
-  let end = isLate ? c.pointee.units : u &+ c.pointee.units / 8
+  let end = isLate ? c.pointee.units : u &+ 1 &<< c.pointee.tail.shift
   let work = vectors(c.pointee.tail.work)
   while u < end {
     let w = Walk(tail: c, of: u)
@@ -98,9 +97,9 @@ func addTail(
   _ c: UnsafeMutablePointer<pinna_convolver>, _ voice: UnsafeMutablePointer<pinna_voice>, _ u: Int,
   _ sums: inout Sums
 ) {
-  let share = c.pointee.units / 8
-  let a = vectors(voice.pointee.later) + (u &* 8 &+ (c.pointee.clock &- u / share) & 7) &* 4
-  let b = vectors(voice.pointee.later) + ((u &+ 1) &* 8 &+ (c.pointee.clock &- (u &+ 1) / share) & 7) &* 4
+  let (clock, shift) = (c.pointee.clock, c.pointee.tail.shift)
+  let a = vectors(voice.pointee.later) + (u &* 8 &+ (clock &- u &>> shift) & 7) &* 4
+  let b = vectors(voice.pointee.later) + ((u &+ 1) &* 8 &+ (clock &- (u &+ 1) &>> shift) & 7) &* 4
   sums.r0 += a[0]
   sums.i0 += a[1]
   sums.r1 += a[2]

@@ -57,7 +57,8 @@ final class Convolver: @unchecked Sendable {
         gathered: floats(16 * lanes), silence: floats(size), rows: tables.rows,
         lanes: tables.lanes,
         tail: pinna_tail(
-          blocks: layout.blocks, unit: layout.tailUnit, turns: tables.tail,
+          blocks: layout.blocks, unit: layout.tailUnit,
+          shift: max(0, layout.units / 8).trailingZeroBitCount, turns: tables.tail,
           spectra: layout.blocks > 0 ? floats(layout.units * 16 * layout.tailUnit) : nil,
           work: floats(64 * lanes))))
     voices = .allocate(capacity: 2)

@@ -68,7 +68,7 @@ struct Layout: Hashable, Sendable {
   /// Spectra that are kept: a tail looks back at fifteen.
   var slots: Int { blocks > 0 ? 16 : plan.partitions }
   /// Whether products are formed two periods at a time: filters are then read half as often.
-  var isAhead: Bool { head >= 8 && units >= 4 }
+  var isAhead: Bool { head >= 4 && units >= 4 }
   /// Floats from one unit of the spectra to the next: one more slot than partitions (see `mirror`), and an odd
   /// number, since powers of two would fall on the same lines of the cache.
   var unit: Int { ((slots + 1) | 1) * groups * 2 * lanes }

@@ -13,8 +13,9 @@ struct TransformTables {
   init(_ layout: Layout) {
     let size = layout.plan.transformSize
     let first = Self.beside(size: size, butterflies: size / 4, repeats: 1)
-    let second = Self.beside(size: size / 4, butterflies: size / 16, repeats: 4)
-    let others = Self.copy(Self.passes(size: layout.lanes == 4 ? size / 4 : size / 16))
+    let isWide = size >= 16 * layout.lanes
+    let second = Self.beside(size: size / 4, butterflies: size / 16, repeats: isWide ? 1 : 4)
+    let others = Self.copy(Self.passes(size: isWide || layout.lanes > 4 ? size / 16 : size / 4))
     rows = pinna_row_transform(size: size, first: first.floats, second: second.floats, others: others.floats)
     let half = size / 2
     let turns = Self.copy(Self.passes(size: half))

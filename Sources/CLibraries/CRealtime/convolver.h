@@ -7,7 +7,7 @@
 typedef struct {
   long size;
   const float *first;    // [6][size / 4]: re, im of w^p, w^2p, w^3p of the first pass
-  const float *second;   // [6][size / 4]: of the second pass, each four times
+  const float *second;   // of the second pass: [6][size / 16] from 16 vectors on, else [6][size / 4], each four times
   const float *others;   // [p][6], pass after pass
 } pinna_row_transform;
 
@@ -23,6 +23,7 @@ typedef struct {
 typedef struct {
   long blocks;           // of eight partitions; 0: there is no tail
   long unit;             // floats from one frequency to the next
+  long shift;            // an eighth of the units is 1 << shift
   const float *turns;    // [k][re, im of w^k, w^2k, w^3k], w = e^(-j 2 pi / 16)
   float *spectra;        // [unit][frequency][block modulo blocks][group][re, im][lane]
   float *work;           // [output][16][re, im][lane]
