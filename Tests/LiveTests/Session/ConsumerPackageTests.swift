@@ -24,23 +24,23 @@ extension LiveTests {
       let revision = try git("-C", pinna, "rev-parse", "HEAD")
 
       let graph = try LiveGraph(preset: "phone5")
-      let session = """
-        import PinnaSession
+      // The README's example, and more behind it.
+      let readme = try String(contentsOfFile: repositoryFolder + "/README.md", encoding: .utf8)
+      let example = try #require(readme.components(separatedBy: "```swift\n").dropFirst().first)
+      let more = """
 
-        let session = AudioSession.sharedInstance()
-        try session.setCategory(.playAndRecord)
-        try session.setActive(true)
         let input = session.availableInputs!.first { $0.portType == .builtInMic }!
         let back = input.dataSources!.first { $0.orientation == .back }!
         try back.setPreferredPolarPattern(.stereo)
         try input.setPreferredDataSource(back)
-        let layout = try session.setPreferredInputOrientation(.landscapeRight).layout!
+        let layout = session.stereoLayout!
         print(session.inputOrientation.rawValue, layout.left.rawValue, layout.right.rawValue)
 
         """
+      let session = example.components(separatedBy: "```")[0] + more
       #expect(
         try output(of: session, "from: \"1.0.0\"", ["PinnaSession"], in: folder, graph)
-          == "landscapeRight top bottom\n")
+          .hasSuffix("landscapeRight top bottom\n"))
       #expect(try graph.status()["inputOrientation"] as? String == "landscapeRight")
 
       // Only what is no version may bring compiler flags along.

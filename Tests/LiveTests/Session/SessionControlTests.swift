@@ -102,25 +102,37 @@ extension LiveTests {
       #expect(outcome.output.contains("phone5 is not reloaded yet"), "\(outcome)")
     }
 
-    @Test("S13: a session cannot become active while a take runs, and claims nothing then")
-    func activation() throws {
+    enum Obstacle: CaseIterable { case take, noServer }
+
+    @Test(
+      "S1, S13: while a take runs, or without a JACK server, a session cannot become active, and claims nothing",
+      arguments: Obstacle.allCases)
+    func activation(obstacle: Obstacle) throws {
       let graph = try LiveGraph(preset: "phone2", synchronous: true)
       let witness = graph.session()
       let (heard, changes) = (SessionBench.Heard(), witness.routeChanges)
       let task = Task { for await change in changes { heard.routes.withLock { $0.append(change) } } }
       defer { task.cancel() }
       try witness.listen()
-      try #require(try graph.pinna("record", "start").status == 0)
+      switch obstacle {
+      case .take: try #require(try graph.pinna("record", "start").status == 0)
+      case .noServer:
+        graph.killServer()
+        try #require(try waitUntil(seconds: 3) { try graph.status()["server"] as? String == "gone" })
+      }
       let session = graph.session()
       try session.setCategory(.playAndRecord)
       let error = try graph.expectUnchanged(session) { try session.setActive(true) }
-      #expect(error?.description.contains("nothing may change") == true)
+      #expect(
+        error?.description.contains(obstacle == .take ? "nothing may change" : "JACK server has gone") == true
+      )
       usleep(200_000)
       // Not even for a moment.
-      #expect(heard.routes.withLock { $0 } == [])
-      #expect(try graph.status()["controller"] as? String == nil)
-      #expect(try graph.pinna("record", "stop").status == 0)
-      #expect(try session.setActive(true).kept == nil)
+      #expect(heard.routes.withLock { $0.filter { $0.reason == .controlChanged } } == [])
+      if obstacle == .take {
+        #expect(try graph.pinna("record", "stop").status == 0)
+        #expect(try session.setActive(true).kept == nil)
+      }
     }
 
     @Test("an engine serves one session; a second is refused until the first has ended")

@@ -84,7 +84,11 @@ extension LiveTests {
       let task = Task { for await change in changes { heard.routes.withLock { $0.append(change) } } }
       defer { task.cancel() }
       let before = try graph.settled()
-      try session.setPreferredInput(builtIn)
+      // Not a fade either: a change is answered when it has been heard, and this server plays nothing.
+      kill(graph.server.pid, SIGSTOP)
+      let outcome = Result { try session.setPreferredInput(builtIn) }
+      kill(graph.server.pid, SIGCONT)
+      #expect(try outcome.get().kept == nil)
       #expect(try graph.settled() == before)
       let line = try #require(session.availableInputs?.first { $0.portType == .lineIn })
       try session.setPreferredInput(line)

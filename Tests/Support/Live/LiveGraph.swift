@@ -112,7 +112,11 @@ public final class LiveGraph {
       guard program.isRunning else { throw SupportError("pinna run ended: \(program.errorText)") }
       let outcome = try home.pinna("set", "--gain", "0")
       if outcome.status == 0 { return }
-      guard outcome.status == 4 || outcome.error.contains("did not answer"), ContinuousClock.now < end else {
+      // A session's wishes may overtake ours.
+      let isWorthAnother =
+        outcome.status == 4
+        || ["did not answer", "superseded"].contains { outcome.error.contains($0) }
+      guard isWorthAnother, ContinuousClock.now < end else {
         throw SupportError("pinna run does not answer: \(outcome.error)")
       }
       usleep(20_000)
