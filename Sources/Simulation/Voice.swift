@@ -9,9 +9,7 @@ enum Voice {
   static func read(path: String) throws(AudioFileError) -> BandlimitedSignal {
     let reader = try AudioFileReader(path: path)
     guard Scene.sampleRates.contains(reader.sampleRate) else {
-      throw AudioFileError(
-        "\(path) has a sample rate of \(reader.sampleRate) Hz; convert it to one from "
-          + "\(Scene.sampleRates.lowerBound) to \(Scene.sampleRates.upperBound)")
+      throw AudioFileError("\(path) has a sample rate of \(reader.sampleRate) Hz")
     }
     let limit = Int(Scene.longest) * reader.sampleRate
     var mono: [Float] = []
@@ -23,10 +21,10 @@ enum Voice {
         mono.append(sum.isFinite ? sum / Float(reader.channels) : 0)
       }
       guard mono.count <= limit else {
-        throw AudioFileError("\(path) is longer than \(Int(Scene.longest)) s; cut it")
+        throw AudioFileError("\(path) is longer than \(Int(Scene.longest)) s")
       }
     }
-    guard !mono.isEmpty else { throw AudioFileError("\(path) has no sound in it; give another file") }
+    guard !mono.isEmpty else { throw AudioFileError("\(path) has no sound in it") }
     return BandlimitedSignal(samples: mono, sampleRate: reader.sampleRate)
   }
 
