@@ -60,7 +60,7 @@ private func mirror(_ c: UnsafeMutablePointer<pinna_convolver>, _ spectra: Vecto
 private func moveWindow(
   _ c: UnsafeMutablePointer<pinna_convolver>, _ history: UnsafePointer<pinna_history>, _ start: Int
 ) {
-  let capacity = history.pointee.capacity
+  let (capacity, stride) = (history.pointee.capacity, history.pointee.stride)
   let size = 2 &* c.pointee.half
   let mask = size &- 1
   let microphones = c.pointee.microphones
@@ -70,15 +70,15 @@ private func moveWindow(
     let count = min(c.pointee.period &- done, capacity &- at)
     var m = 0
     while m < c.pointee.groups &* laneCount() {
-      let rows = history.pointee.frames! + (m &* capacity &+ at)
+      let rows = history.pointee.frames! + (m &* stride &+ at)
       let group: Int = m / laneCount()
       let lane: Int = m % laneCount()
       let window = c.pointee.window! + (group &* size &* laneCount() &+ lane)
       let silence = c.pointee.silence!
       lanes(
-        m < microphones ? rows : silence, m &+ 1 < microphones ? rows + capacity : silence,
-        m &+ 2 < microphones ? rows + 2 &* capacity : silence,
-        m &+ 3 < microphones ? rows + 3 &* capacity : silence, count, window, c.pointee.place &+ done, mask)
+        m < microphones ? rows : silence, m &+ 1 < microphones ? rows + stride : silence,
+        m &+ 2 < microphones ? rows + 2 &* stride : silence,
+        m &+ 3 < microphones ? rows + 3 &* stride : silence, count, window, c.pointee.place &+ done, mask)
       m &+= 4
     }
     done &+= count
@@ -158,7 +158,7 @@ private func row(
   _ history: UnsafePointer<pinna_history>, _ microphone: Int, _ first: Int, _ count: Int, _ memory: Floats
 ) -> UnsafePointer<Float> {
   let capacity = history.pointee.capacity
-  let ring = history.pointee.frames + microphone &* capacity
+  let ring = history.pointee.frames + microphone &* history.pointee.stride
   let at = first & (capacity &- 1)
   let head = min(count, capacity &- at)
   if head == count { return UnsafePointer(ring + at) }

@@ -12,9 +12,11 @@ struct InputHistory {
     var capacity = 1
     while capacity < taps + 3 * Partitioning.longestPeriod { capacity *= 2 }
     self.microphones = microphones
-    memory = AlignedMemory(count: microphones * capacity)
+    // Rows a power of two apart would all fall on the same lines of the cache.
+    let stride = capacity + 5 * 16
+    memory = AlignedMemory(count: microphones * stride)
     record = .allocate(capacity: 1)
-    record.initialize(to: pinna_history(frames: memory.floats, capacity: capacity, written: 0))
+    record.initialize(to: pinna_history(frames: memory.floats, capacity: capacity, stride: stride, written: 0))
   }
 
   func free() {
@@ -35,7 +37,7 @@ struct InputHistory {
     let head = min(frames, capacity &- at)
     var microphone = 0
     while microphone < microphones {
-      let ring = record.pointee.frames + microphone &* capacity
+      let ring = record.pointee.frames + microphone &* record.pointee.stride
       var measure = pinna_measure(energy: 0, peak: 0, rejected: 0, clipped: 0)
       if let input = inputs[microphone] {
         kernels.take(input, ring + at, head, &measure)

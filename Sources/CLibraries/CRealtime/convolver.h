@@ -76,6 +76,7 @@ typedef struct {
 typedef struct {
   float *frames;
   long capacity;
+  long stride;           // floats from one microphone to the next
   long written;
 } pinna_history;
 
