@@ -16,32 +16,22 @@ func transformRow(
   let quarter = size / 4
   var stride = 4
   var turns = plan.others!
-  beside(size, plan.first, fromRe, fromIm, xr, xi)
+  beside(size, 1, plan.first, fromRe, fromIm, xr, xi)
   if size >= 16 &* laneCount() {
     // Two passes stay where they are, and are put in order at once.
-    var m = 0
-    while m < 4 {
-      let block = m &* quarter
-      beside(quarter, plan.second, xr + block, xi + block, xr + block, xi + block)
-      m &+= 1
-    }
-    m = 0
-    while m < 4 {
-      let from = m &* (quarter / 4)
-      weave(quarter / 4, quarter, xr + from, yr + 4 &* m, 16)
-      weave(quarter / 4, quarter, xi + from, yi + 4 &* m, 16)
-      m &+= 1
-    }
+    beside(quarter, 4, plan.second, xr, xi, xr, xi)
+    weave(size, 4, xr, yr)
+    weave(size, 4, xi, yi)
     swap(&xr, &yr)
     swap(&xi, &yi)
     stride = 16
   } else {
-    weave(quarter, quarter, xr, yr, 4)
-    weave(quarter, quarter, xi, yi, 4)
+    weave(size, 1, xr, yr)
+    weave(size, 1, xi, yi)
     swap(&xr, &yr)
     swap(&xi, &yi)
     if laneCount() > 4 {
-      beside(size, plan.second, xr, xi, xr, xi)
+      beside(size, 1, plan.second, xr, xi, xr, xi)
       pieces(size, xr, yr)
       pieces(size, xi, yi)
       swap(&xr, &yr)
@@ -83,17 +73,17 @@ func copy(_ from: UnsafePointer<Float>, _ to: Floats, _ count: Int) {
   }
 }
 
-/// Twiddles of neighbouring butterflies. Shape of the table: `[6][count]`.
-@_noLocks @_noAllocation @inline(__always)
-private func turn(_ quad: inout Quad, _ table: UnsafePointer<Float>, _ count: Int) {
-  var t = Turns(table)
-  t.r1 = load(table)
-  t.i1 = load(table + count)
-  t.r2 = load(table + 2 &* count)
-  t.i2 = load(table + 3 &* count)
-  t.r3 = load(table + 4 &* count)
-  t.i3 = load(table + 5 &* count)
-  quad.turn(t)
+extension Turns {
+  /// Of neighbouring butterflies. Shape of the table: `[6][count]`.
+  @_noLocks @_noAllocation @inline(__always)
+  fileprivate init(_ table: UnsafePointer<Float>, count: Int) {
+    r1 = load(table)
+    i1 = load(table + count)
+    r2 = load(table + 2 &* count)
+    i2 = load(table + 3 &* count)
+    r3 = load(table + 4 &* count)
+    i3 = load(table + 5 &* count)
+  }
 }
 
 @_noLocks @_noAllocation @inline(__always)
@@ -106,43 +96,59 @@ private func quad(_ xr: UnsafePointer<Float>, _ xi: UnsafePointer<Float>, _ step
 // The two passes whose outputs stand closer than a vector: butterflies side by side, and then a loop of its
 // own that puts them in order. In one loop the compiler takes every vector of products apart.
 
+/// Of `blocks` of `size` numbers each.
 @_noLocks @_noAllocation
 private func beside(
-  _ size: Int, _ table: UnsafePointer<Float>, _ xr: UnsafePointer<Float>, _ xi: UnsafePointer<Float>,
+  _ size: Int, _ blocks: Int, _ table: UnsafePointer<Float>, _ xr: UnsafePointer<Float>,
+  _ xi: UnsafePointer<Float>,
   _ yr: Floats, _ yi: Floats
 ) {
   let quarter = size / 4
   var p = 0
   while p < quarter {
-    var q = quad(xr + p, xi + p, quarter)
-    turn(&q, table + p, quarter)
-    store(q.r0, yr + p)
-    store(q.i0, yi + p)
-    store(q.r1, yr + (quarter &+ p))
-    store(q.i1, yi + (quarter &+ p))
-    store(q.r2, yr + (2 &* quarter &+ p))
-    store(q.i2, yi + (2 &* quarter &+ p))
-    store(q.r3, yr + (3 &* quarter &+ p))
-    store(q.i3, yi + (3 &* quarter &+ p))
+    let turns = Turns(table + p, count: quarter)
+    var at = p
+    let end = blocks &* size
+    while at < end {
+      var q = quad(xr + at, xi + at, quarter)
+      q.turn(turns)
+      store(q.r0, yr + at)
+      store(q.i0, yi + at)
+      store(q.r1, yr + (quarter &+ at))
+      store(q.i1, yi + (quarter &+ at))
+      store(q.r2, yr + (2 &* quarter &+ at))
+      store(q.i2, yi + (2 &* quarter &+ at))
+      store(q.r3, yr + (3 &* quarter &+ at))
+      store(q.i3, yi + (3 &* quarter &+ at))
+      at &+= size
+    }
     p &+= laneCount()
   }
 }
 
-/// `count` numbers of each quarter in turn, number by number: four numbers every `step`.
+/// The four quarters in turn, number by number; where each is made of `blocks`, these in turn, too.
 @_noLocks @_noAllocation
-private func weave(_ count: Int, _ quarter: Int, _ x: Floats, _ y: Floats, _ step: Int) {
-  var p = 0
-  while p < count {
-    let ac = zip4(loadFour(x + p), loadFour(x + (2 &* quarter &+ p)))
-    let bd = zip4(loadFour(x + (quarter &+ p)), loadFour(x + (3 &* quarter &+ p)))
-    let low = zip4(ac.low, bd.low)
-    let high = zip4(ac.high, bd.high)
-    let to = y + p &* step
-    storeFour(low.low, to)
-    storeFour(low.high, to + step)
-    storeFour(high.low, to + 2 &* step)
-    storeFour(high.high, to + 3 &* step)
-    p &+= 4
+private func weave(_ size: Int, _ blocks: Int, _ x: Floats, _ y: Floats) {
+  let quarter = size / 4
+  let step = 4 &* blocks
+  var block = 0
+  var from = 0
+  while block < blocks {
+    var to = y + 4 &* block
+    let end = from &+ quarter / blocks
+    while from < end {
+      let ac = zip4(loadFour(x + from), loadFour(x + (2 &* quarter &+ from)))
+      let bd = zip4(loadFour(x + (quarter &+ from)), loadFour(x + (3 &* quarter &+ from)))
+      let low = zip4(ac.low, bd.low)
+      let high = zip4(ac.high, bd.high)
+      storeFour(low.low, to)
+      storeFour(low.high, to + step)
+      storeFour(high.low, to + 2 &* step)
+      storeFour(high.high, to + 3 &* step)
+      to += 4 &* step
+      from &+= 4
+    }
+    block &+= 1
   }
 }
 

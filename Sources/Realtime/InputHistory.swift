@@ -16,7 +16,8 @@ struct InputHistory {
     let stride = capacity + 5 * 16
     memory = AlignedMemory(count: microphones * stride)
     record = .allocate(capacity: 1)
-    record.initialize(to: pinna_history(frames: memory.floats, capacity: capacity, stride: stride, written: 0))
+    record.initialize(
+      to: pinna_history(frames: memory.floats, capacity: capacity, stride: stride, written: 0))
   }
 
   func free() {

@@ -14,7 +14,10 @@ import Testing
   static let shapes: [Shape] =
     [16, 32, 48, 64, 100, 128, 256, 441, 480, 512, 1000, 1024, 2048, 4096].map {
       Shape(microphones: 5, taps: 256, period: $0)
-    } + [1, 2, 3, 4, 7, 8, 16, 31, 64].map { Shape(microphones: $0, taps: 97, period: 64) }
+    } + (1...64).map { Shape(microphones: $0, taps: 97, period: 64) }
+    + [1, 2, 5, 8, 9, 16, 33, 64].flatMap { microphones in
+      [16, 100, 441, 4096].map { Shape(microphones: microphones, taps: 65, period: $0) }
+    }
     + [1, 2, 63, 64, 65, 255, 511, 1023, 2049].map { Shape(microphones: 2, taps: $0, period: 64) }
     // Around the length from which on there is a tail, and beyond.
     + [31 * 16, 31 * 16 + 1, 33 * 16, 40 * 16, 40 * 16 + 1, 1023].map {
