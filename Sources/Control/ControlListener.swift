@@ -66,7 +66,7 @@ public final class ControlListener: Sendable {
   ///
   /// Where another Pinna has just taken the first one's place, this waits until the session is open there, which takes
   /// half a second: the other one knows nothing of the first one's token.
-  public var token: String? {
+  public func currentToken() -> String? {
     let deadline = ContinuousClock.now + .seconds(2)
     while state.client.isThere, .now < deadline {
       if state.isThere, let token = state.token.withLock({ $0 }) { return token }

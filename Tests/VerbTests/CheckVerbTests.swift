@@ -31,6 +31,15 @@ import Testing
     #expect(table.output.contains("in all 1 cases"), "\(table)")
   }
 
+  @Test("S21: every voice comes out right in each of phone5's cases, eight of them stereo")
+  func phone() throws {
+    let outcome = try home.pinna("check", "--preset", "phone5", "--json")
+    #expect(outcome.status == 0, "\(outcome)")
+    let cases = try #require(try outcome.json()["cases"] as? [[String: Any]])
+    #expect(cases.count == 16 && cases.count { $0["polarPattern"] as? String == "stereo" } == 8)
+    #expect(cases.allSatisfy { $0["right"] as? Bool == true })
+  }
+
   @Test("S21: a preset of the same microphones, two of them swapped, is reported with status 1")
   func swapped() throws {
     let outcome = try home.pinna("check", "--preset", "swapped", "--array", "pair", "--json")
