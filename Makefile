@@ -97,25 +97,25 @@ faults: install-packages
 	@echo "== Fault injection; what the tests say is in $(FAULTS).txt"
 	@mkdir -p .build && rm -f $(FAULTS).txt $(FAULTS).log && touch $(FAULTS).txt $(FAULTS).log
 	swift build -c release --build-tests
-	@date +%T
-	@# Times first, with nothing beside them.
+	@echo "== $$(date +%T) Parsers, and times against each other, with nothing beside them"
 	$(FAULTS_RUN) --no-parallel --filter 'FuzzTests/|GuardTests/cost' >>$(FAULTS).txt 2>&1 \
 	  || echo "faults: not every parser or time passed" >>$(FAULTS).txt
+	@echo "== $$(date +%T) Without a server"
 	$(FAULTS_RUN) --filter '^(Realtime|Session|Recording)Tests' --skip GuardTests/cost >>$(FAULTS).txt 2>&1 \
 	  || echo "faults: not every test without a server passed" >>$(FAULTS).txt
-	@date +%T
+	@echo "== $$(date +%T) In a graph"
 	$(FAULTS_RUN) --filter 'LiveTests/($(FAULTS_LIVE))Tests' >>$(FAULTS).txt 2>&1 \
 	  || echo "faults: not every test in a graph passed" >>$(FAULTS).txt
-	@date +%T
-	$(MAKE) --no-print-directory fuzzers
-	@sh .ci/fuzz $(FUZZERS) osc -runs=10000000 >$(FAULTS)-packets.txt 2>&1 && verdict=kept || verdict=BROKEN; \
+	@echo "== $$(date +%T) Ten million packets"
+	@{ $(MAKE) --no-print-directory fuzzers && sh .ci/fuzz $(FUZZERS) osc -runs=10000000 -max_len=512; } \
+	  >$(FAULTS)-packets.txt 2>&1 && verdict=kept || verdict=BROKEN; \
 	  printf 'R17\t10 million packets of libFuzzer, under ASan\t%s\tno report\t%s\n' \
 	  "$$(test $$verdict = kept && echo no report || echo reports)" $$verdict >>$(FAULTS).log
-	@date +%T
+	@echo "== $$(date +%T) Three sanitizers"
 	@$(MAKE) --no-print-directory sanitize >$(FAULTS)-sanitizers.txt 2>&1 && verdict=kept || verdict=BROKEN; \
 	  printf 'R27\tengine and queues under RTSan, TSan, ASan\t%s\tclean\t%s\n' \
 	  $$(test $$verdict = kept && echo clean || echo reports) $$verdict >>$(FAULTS).log
-	@date +%T
+	@echo "== $$(date +%T) What was promised, and what came of it"
 	@sh .ci/faults-table $(FAULTS).log $(FAULTS).txt
 
 ## R1 whole, however long 24 h of sound take in freewheel.

@@ -39,17 +39,10 @@ final class TakeFiles {
   /// The first frame was played at `date`.
   func begin(_ date: Date, preRoll: Int) {
     began = date
-    document.started = Self.text(date, "yyyy-MM-dd'T'HH:mm:ss.SSSxxx")
+    document.started = date.text("yyyy-MM-dd'T'HH:mm:ss.SSSxxx")
     document.preRollFrames = preRoll
     setBroadcast()
     secure()
-  }
-
-  private static func text(_ date: Date, _ format: String) -> String {
-    let formatter = DateFormatter()
-    formatter.locale = Locale(identifier: "en_US_POSIX")
-    formatter.dateFormat = format
-    return formatter.string(from: date)
   }
 
   private func setBroadcast() {
@@ -59,7 +52,7 @@ final class TakeFiles {
     segment.setBroadcast(
       BroadcastExtension(
         description: "\(plan.setup.device) \(plan.setup.dataSource) \(plan.setup.polarPattern)",
-        date: Self.text(date, "yyyy-MM-dd"), time: Self.text(date, "HH:mm:ss"),
+        date: date.text("yyyy-MM-dd"), time: date.text("HH:mm:ss"),
         timeReference: Int((date.timeIntervalSince(midnight) * Double(plan.sampleRate)).rounded())))
   }
 

@@ -36,10 +36,7 @@ public struct TakeFolder: Sendable {
   /// is there.
   func newStem(preset: String, date: Date = Date()) throws(TakeError) -> String {
     try prepare()
-    let formatter = DateFormatter()
-    formatter.locale = Locale(identifier: "en_US_POSIX")
-    formatter.dateFormat = "yyyy-MM-dd'T'HHmmss"
-    let stem = "\(formatter.string(from: date))-\(preset)"
+    let stem = "\(date.text("yyyy-MM-dd'T'HHmmss"))-\(preset)"
     let taken = Set((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? [])
     for counter in 1...9999 {
       let name = "\(stem)-\(counter)"
