@@ -128,15 +128,15 @@ private func place(
     spread(re, im, size, (u &+ 1) &* laneCount(), s.r2, s.i2, s.r3, s.i3)
     return
   }
-  let gathered = vectors(c.pointee.gathered) + 4 &* (u & 3)
-  gathered[0] = s.r0 - s.i1
-  gathered[1] = s.i0 + s.r1
-  gathered[2] = s.r0 + s.i1
-  gathered[3] = s.r1 - s.i0
-  gathered[4] = s.r2 - s.i3
-  gathered[5] = s.i2 + s.r3
-  gathered[6] = s.r2 + s.i3
-  gathered[7] = s.r3 - s.i2
+  let gathered = c.pointee.gathered + 16 &* (u & 3)
+  storeFour(four(s.r0 - s.i1), gathered)
+  storeFour(four(s.i0 + s.r1), gathered + 4)
+  storeFour(four(s.r0 + s.i1), gathered + 8)
+  storeFour(four(s.r1 - s.i0), gathered + 12)
+  storeFour(four(s.r2 - s.i3), gathered + 16)
+  storeFour(four(s.i2 + s.r3), gathered + 20)
+  storeFour(four(s.r2 + s.i3), gathered + 24)
+  storeFour(four(s.r3 - s.i2), gathered + 28)
   if u & 2 != 0 { addLanes(c, voice, u &- 2) }
 }
 
@@ -150,33 +150,19 @@ private func addLanes(
   let mirrored = 2 &* c.pointee.half &- k &- 3
   let x = c.pointee.gathered!
   storeFour(lanesAdded(x), re + k)
-  storeFour(lanesAdded(x + laneCount()), im + k)
-  storeFour(backwards(lanesAdded(x + 2 &* laneCount())), re + mirrored)
-  storeFour(backwards(lanesAdded(x + 3 &* laneCount())), im + mirrored)
+  storeFour(lanesAdded(x + 4), im + k)
+  storeFour(backwards(lanesAdded(x + 8)), re + mirrored)
+  storeFour(backwards(lanesAdded(x + 12)), im + mirrored)
 }
 
 /// One sum of each of four bins.
 @_noLocks @_noAllocation @inline(__always)
 private func lanesAdded(_ x: UnsafePointer<Float>) -> Four {
-  let bin = 4 &* laneCount()
-  let (a, b) = (quarters(x), quarters(x + bin))
-  let (c, d) = (quarters(x + 2 &* bin), quarters(x + 3 &* bin))
-  let ac = zip4(a, c)
-  let bd = zip4(b, d)
+  let ac = zip4(loadFour(x), loadFour(x + 32))
+  let bd = zip4(loadFour(x + 16), loadFour(x + 48))
   let low = zip4(ac.low, bd.low)
   let high = zip4(ac.high, bd.high)
   return (low.low + low.high) + (high.low + high.high)
-}
-
-@_noLocks @_noAllocation @inline(__always)
-private func quarters(_ x: UnsafePointer<Float>) -> Four {
-  #if LANES_16
-    return (loadFour(x) + loadFour(x + 4)) + (loadFour(x + 8) + loadFour(x + 12))
-  #elseif LANES_8
-    return loadFour(x) + loadFour(x + 4)
-  #else
-    return loadFour(x)
-  #endif
 }
 
 /// The same where neighbouring bins are in the lanes.

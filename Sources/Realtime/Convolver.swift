@@ -54,7 +54,7 @@ final class Convolver: @unchecked Sendable {
         window: layout.isAcross ? floats(layout.groups * size * lanes) : nil,
         spectra: floats(layout.units * layout.unit), nyquist: floats(plan.partitions * layout.edges * lanes),
         re: work, im: work + size + 64, scratch: floats(2 * size),
-        gathered: floats(16 * lanes), silence: floats(size), rows: tables.rows,
+        gathered: floats(64), silence: floats(size), rows: tables.rows,
         lanes: tables.lanes,
         tail: pinna_tail(
           blocks: layout.blocks, unit: layout.tailUnit,

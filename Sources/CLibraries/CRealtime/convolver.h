@@ -52,7 +52,7 @@ typedef struct {
   float *nyquist;        // [partition][edge][lane]
   float *re, *im;        // work of the analysis
   float *scratch;        // 4 half
-  float *gathered;       // [bin modulo 4][re, im, mirrored re, im][lane], where vectors hold microphones
+  float *gathered;       // [bin modulo 4][re, im, mirrored re, im][4 sums], where vectors hold microphones
   float *silence;        // zeros, 2 half
   pinna_row_transform rows;
   pinna_lane_transform lanes;
