@@ -24,6 +24,8 @@ final class Convolver: @unchecked Sendable {
   private let nyquist: Int
   /// Periods that `history` must be replayed for, so that every partition has seen all that it would have.
   private let reach: Int
+  /// Frames that the input's history has to hold for that: a power of two.
+  private let historyFrames: Int
 
   init(_ layout: Layout, kernels: KernelCalls, generation: Int, serial: Int) {
     let (plan, lanes) = (layout.plan, layout.lanes)
@@ -33,7 +35,11 @@ final class Convolver: @unchecked Sendable {
     self.generation = generation
     tail = layout.headFloats
     nyquist = layout.filterFloats - layout.nyquistFloats
-    reach = layout.blocks > 0 ? 8 * layout.blocks + 24 : plan.partitions
+    let reach = layout.blocks > 0 ? 8 * layout.blocks + 24 : plan.partitions
+    self.reach = reach
+    var frames = 1
+    while frames < (reach + 1) * plan.period + plan.transformSize { frames *= 2 }
+    historyFrames = frames
     tables = TransformTables(layout)
     var memory: [AlignedMemory] = []
     func floats(_ count: Int) -> UnsafeMutablePointer<Float> {
@@ -87,6 +93,9 @@ final class Convolver: @unchecked Sendable {
 
   @_noLocks @_noAllocation
   func name() -> Int { serial }
+
+  @_noLocks @_noAllocation
+  func history() -> Int { historyFrames }
 
   /// Takes over in mid-stream, or catches up: transforms what every partition would have seen, had it run all
   /// along, up to and with the period that `history` ends with.

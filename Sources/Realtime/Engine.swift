@@ -125,8 +125,15 @@ public final class Engine: @unchecked Sendable {
     // Acquiring: what the control side built is there before we use it. Releasing: our reads of the spectra
     // that we leave are over before it cuts new ones in their place.
     let address = prepared.exchange(0, ordering: .acquiringAndReleasing)
-    guard let pointer = UnsafeRawPointer(bitPattern: address) else { return }
-    state.pointee.convolver = Unmanaged<Convolver>.fromOpaque(pointer)
+    guard let pointer = UnsafeRawPointer(bitPattern: address) else {
+      // A period of any length may come until there is one for it.
+      return history.pointee.resize(history.pointee.longest)
+    }
+    let adopted = Unmanaged<Convolver>.fromOpaque(pointer)
+    state.pointee.convolver = adopted
+    let fits = adopted._withUnsafeGuaranteedRef { $0.fits(frames: frames) }
+    history.pointee.resize(
+      fits ? adopted._withUnsafeGuaranteedRef { $0.history() } : history.pointee.longest)
     state.pointee.isBehind = true
     if let replaced { reports.push(.convolverReplaced(serial: replaced)) }
   }
