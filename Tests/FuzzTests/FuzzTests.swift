@@ -76,12 +76,12 @@ import Testing
   }
 
   @Test(
-    "R16: sound, filters, directions and what a crash left of a take are read or refused in one line within 250 ms; a take's repair changes nothing outside its folder",
+    "R16: sound, filters, directions and what a crash left of a take are read or refused in one line within 500 ms; a take's repair changes nothing outside its folder",
     arguments: parsers("R16"))
   func files(parser: FuzzedParser) throws {
     // Repair waits for the disk, and libsndfile for a system call per comment that an AIFF file claims to have.
     let count: Double = [.take, .sidecar].contains(parser) ? 100 : 300
-    try feed(parser, count: count * Self.thousands, limit: .milliseconds(250)).report(
+    try feed(parser, count: count * Self.thousands, limit: .milliseconds(500)).report(
       "R16", "\(parser) files")
   }
 
