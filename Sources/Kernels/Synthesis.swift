@@ -4,7 +4,7 @@ import CRealtime
 ///
 /// Where products are formed ahead, the two halves of the units take turns: one forms this period's sums and the known
 /// part of the next, the other completes what it formed the period before. A voice that has just begun goes over to that
-/// within sixteen periods.
+/// within eight periods.
 @_noLocks @_noAllocation
 func synthesise(
   _ c: UnsafeMutablePointer<pinna_convolver>, _ voices: UnsafeMutablePointer<pinna_voice>, _ count: Int

@@ -66,7 +66,7 @@ func analyseTail(_ c: UnsafeMutablePointer<pinna_convolver>) {
 /// to be heard that has not had a turn of each.
 @_noLocks @_noAllocation
 func sumTail(_ c: UnsafeMutablePointer<pinna_convolver>, _ voice: UnsafeMutablePointer<pinna_voice>) {
-  let isLate = voice.pointee.left != nil && voice.pointee.known < 7
+  let isLate = voice.pointee.left != nil && voice.pointee.known < PINNA_TURNS &- 1
   var u = isLate ? 0 : turn(c)
   let end = isLate ? c.pointee.units : u &+ 1 &<< c.pointee.tail.shift
   let work = vectors(c.pointee.tail.work)
@@ -88,7 +88,7 @@ func sumTail(_ c: UnsafeMutablePointer<pinna_convolver>, _ voice: UnsafeMutableP
     invert16(work + 32, c.pointee.tail.turns, later + 2)
     u &+= 1
   }
-  voice.pointee.known = isLate ? 8 : min(8, voice.pointee.known &+ 1)
+  voice.pointee.known = isLate ? PINNA_TURNS : min(PINNA_TURNS, voice.pointee.known &+ 1)
 }
 
 /// The tail's part of this period in two neighbouring units.
@@ -110,7 +110,8 @@ func addTail(
   sums.i3 += b[3]
 }
 
-/// Sixteen complex numbers in turn; frequency k1 + 4 k2 comes out at place 4 k1 + k2.
+/// Sixteen complex numbers in `z`, shape `[16][re, im]`, which is overwritten; frequency k1 + 4 k2 goes to place
+/// 4 k1 + k2 of `to`, places `step` vectors apart.
 @_noLocks @_noAllocation @inline(__always)
 private func transform16(
   _ z: Vectors, _ turns: UnsafePointer<Float>, _ to: Vectors, _ step: Int
@@ -133,7 +134,7 @@ private func transform16(
   }
 }
 
-/// The way back, unscaled: the last eight of sixteen numbers, each to four vectors behind the one before.
+/// The way back, unscaled, from `z` in that order: the last eight of sixteen numbers to `to`, four vectors apart.
 @_noLocks @_noAllocation @inline(__always)
 private func invert16(_ z: Vectors, _ turns: UnsafePointer<Float>, _ to: Vectors) {
   // With real and imaginary parts exchanged on the way in and out it is the way there.

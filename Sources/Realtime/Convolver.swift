@@ -2,10 +2,10 @@ import CRealtime
 
 /// Everything that depends on the period: the microphones' spectra and the transforms.
 ///
-/// Uniformly partitioned overlap-save: one forward transform per microphone, products summed over microphones and
+/// Partitioned overlap-save: one forward transform per microphone, products summed over microphones and
 /// partitions in an order that does not depend on the phase of the schedule, one inverse for both outputs
 /// (left + j·right). The arithmetic is in `Sources/Kernels`.
-/// - Source: Gardner, Efficient Convolution without Input-Output Delay, JAES 43 (1995), uniform case.
+/// - Source: Gardner, Efficient Convolution without Input-Output Delay, JAES 43 (1995).
 final class Convolver: @unchecked Sendable {
   // Unchecked: built by the control side, then used by the callback alone until it hands it back.
 
@@ -35,11 +35,8 @@ final class Convolver: @unchecked Sendable {
     self.generation = generation
     tail = layout.headFloats
     nyquist = layout.filterFloats - layout.nyquistFloats
-    let reach = layout.blocks > 0 ? 8 * layout.blocks + 24 : plan.partitions
-    self.reach = reach
-    var frames = 1
-    while frames < (reach + 1) * plan.period + plan.transformSize { frames *= 2 }
-    historyFrames = frames
+    reach = layout.reach
+    historyFrames = layout.historyFrames
     tables = TransformTables(layout)
     var memory: [AlignedMemory] = []
     func floats(_ count: Int) -> UnsafeMutablePointer<Float> {
@@ -64,16 +61,16 @@ final class Convolver: @unchecked Sendable {
         lanes: tables.lanes,
         tail: pinna_tail(
           blocks: layout.blocks, unit: layout.tailUnit,
-          shift: max(0, layout.units / 8).trailingZeroBitCount, turns: tables.tail,
+          shift: (layout.units / 8).trailingZeroBitCount, turns: tables.tail,
           spectra: layout.blocks > 0 ? floats(layout.units * 16 * layout.tailUnit) : nil,
-          work: floats(64 * lanes))))
+          work: layout.blocks > 0 ? floats(64 * lanes) : nil)))
     voices = .allocate(capacity: 2)
     for n in 0..<2 {
       let sums = layout.isAhead ? floats(layout.units * 4 * lanes) : nil
       let spectrum = floats(2 * (size + 64))
       (voices + n).initialize(
         to: pinna_voice(
-          bins: nil, tail: nil, nyquist: nil, sums: sums,
+          set: 0, bins: nil, tail: nil, nyquist: nil, sums: sums,
           later: layout.blocks > 0 ? floats(layout.units * 32 * lanes) : nil, known: 0, age: 0, re: spectrum,
           im: spectrum + size + 64, left: nil,
           right: nil))
@@ -115,14 +112,16 @@ final class Convolver: @unchecked Sendable {
   @_noLocks @_noAllocation
   func advance(_ history: UnsafePointer<pinna_history>) { kernels.analyse(core, history, age: 0) }
 
-  /// Whether `filters` can be heard at the price of any other period: their tail must have been formed over eight.
+  /// Whether `filters` can be heard at the price of any other period: their tail must have been formed over eight,
+  /// of which the one that they are first heard in is the last.
   @_noLocks @_noAllocation
   func isReady(_ filters: Unmanaged<FilterSet>) -> Bool {
     let generation = generation
     let spectra = filters._withUnsafeGuaranteedRef { $0.spectra(generation: generation) }
-    guard core.pointee.tail.blocks > 0, let spectra else { return true }
-    if voices[0].bins == UnsafePointer(spectra) { return voices[0].known >= 7 }
-    return voices[1].bins == UnsafePointer(spectra) ? voices[1].known >= 7 : false
+    guard core.pointee.tail.blocks > 0, spectra != nil else { return true }
+    let set = filters._withUnsafeGuaranteedRef { $0.serial }
+    if voices[0].set == set { return voices[0].known >= PINNA_TURNS &- 1 }
+    return voices[1].set == set ? voices[1].known >= PINNA_TURNS &- 1 : false
   }
 
   /// This period's outputs through `filters`, and through `others` where there are any. Writes one period to each
@@ -140,19 +139,22 @@ final class Convolver: @unchecked Sendable {
     guard let first else { return false }
     guard let others else {
       // One that goes on is first in line, so that it is found again.
-      if voices[1].bins == UnsafePointer(first) { exchangeVoices() }
-      begin(0, first, target)
-      voices[1].bins = nil
+      let set = filters._withUnsafeGuaranteedRef { $0.serial }
+      if voices[1].set == set { exchangeVoices() }
+      begin(0, set, first, target)
+      voices[1].set = 0
       kernels.synthesise(core, voices, count: 1)
       unite(filters, target)
       return true
     }
     let second = others._withUnsafeGuaranteedRef { $0.spectra(generation: generation) }
     guard let second else { return false }
-    let (last, other) = (voices[0].bins, voices[1].bins)
-    if last == UnsafePointer(second) || other == UnsafePointer(first) { exchangeVoices() }
-    begin(0, first, target)
-    begin(1, second, otherTarget)
+    let set = filters._withUnsafeGuaranteedRef { $0.serial }
+    let otherSet = others._withUnsafeGuaranteedRef { $0.serial }
+    let (last, other) = (voices[0].set, voices[1].set)
+    if last == otherSet || other == set { exchangeVoices() }
+    begin(0, set, first, target)
+    begin(1, otherSet, second, otherTarget)
     kernels.synthesise(core, voices, count: 2)
     unite(filters, target)
     unite(others, otherTarget)
@@ -176,13 +178,14 @@ final class Convolver: @unchecked Sendable {
   /// What no voice has played through in this period has to begin anew.
   @_noLocks @_noAllocation
   func forget() {
-    voices[0].bins = nil
-    voices[1].bins = nil
+    voices[0].set = 0
+    voices[1].set = 0
   }
 
   @_noLocks @_noAllocation
-  private func begin(_ n: Int, _ spectra: UnsafeMutablePointer<Float>, _ target: Stereo?) {
-    if voices[n].bins != UnsafePointer(spectra) {
+  private func begin(_ n: Int, _ set: Int, _ spectra: UnsafeMutablePointer<Float>, _ target: Stereo?) {
+    if voices[n].set != set {
+      voices[n].set = set
       voices[n].bins = UnsafePointer(spectra)
       voices[n].tail = UnsafePointer(spectra + tail)
       voices[n].nyquist = UnsafePointer(spectra + nyquist)

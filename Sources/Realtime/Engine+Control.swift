@@ -35,6 +35,7 @@ extension Engine {
       let plan = Partitioning(microphones: microphones, taps: taps, period: frames)
       let layout = Layout(plan, lanes: kernelTables.map(\.lanes))
       if side.newest?.layout == layout { return }
+      precondition(layout.historyFrames <= InputHistory.longest(taps: taps))
       // Take back one that the callback never took; it may be freed at once.
       if prepared.exchange(0, ordering: .acquiring) != 0 {
         if side.previous?.layout == layout {

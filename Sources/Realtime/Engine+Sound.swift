@@ -3,6 +3,7 @@ extension Engine {
   @_noLocks @_noAllocation
   func convolve(_ period: borrowing Period) {
     let frames = period.frames
+    state.pointee.isGettingReady = false
     guard let convolver = state.pointee.convolver,
       convolver._withUnsafeGuaranteedRef({ $0.fits(frames: frames) })
     else {
@@ -20,19 +21,23 @@ extension Engine {
       convolver._withUnsafeGuaranteedRef { $0.advance(record) }
     }
     let target = Stereo(period.left, period.right)
-    state.pointee.isGettingReady = false
     if let next = state.pointee.next {
-      let filters = next.filters
-      // A fade that has begun goes on, whatever it costs.
-      if state.pointee.fadePosition > 0 || convolver._withUnsafeGuaranteedRef({ $0.isReady(filters) }) {
-        return crossfade(convolver, to: next, target, frames: frames)
-      }
-      state.pointee.isGettingReady = true
+      state.pointee.isGettingReady = !isReady(convolver, for: next)
+      if !state.pointee.isGettingReady { return crossfade(convolver, to: next, target, frames: frames) }
     }
     play(convolver, state.pointee.current, target, frames: frames)
     let gain = state.pointee.current?.gain ?? 0
     scale(target.left, by: gain, count: frames)
     scale(target.right, by: gain, count: frames)
+  }
+
+  /// A fade that has begun goes on, whatever it costs; what sounds already is as ready as it can be.
+  @_noLocks @_noAllocation
+  private func isReady(_ convolver: Unmanaged<Convolver>, for next: Sound) -> Bool {
+    if state.pointee.fadePosition > 0 { return true }
+    let filters = next.filters
+    if let current = state.pointee.current, current.filters.toOpaque() == filters.toOpaque() { return true }
+    return convolver._withUnsafeGuaranteedRef { $0.isReady(filters) }
   }
 
   /// One sound at full gain, silence where there is none; what comes next gets ready meanwhile where it must.

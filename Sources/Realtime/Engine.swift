@@ -86,7 +86,7 @@ public final class Engine: @unchecked Sendable {
   /// The process callback: one period of microphones into `left` and `right`.
   @_noLocks @_noAllocation
   public func process(_ period: borrowing Period) {
-    if state.pointee.frame == 0 { history.pointee.record.pointee.written = period.timing.frame }
+    if state.pointee.frame == 0 { history.pointee.begin(at: period.timing.frame) }
     adoptConvolver(period.frames)
     noteTiming(period.timing)
     applyControl()
@@ -126,14 +126,14 @@ public final class Engine: @unchecked Sendable {
     // that we leave are over before it cuts new ones in their place.
     let address = prepared.exchange(0, ordering: .acquiringAndReleasing)
     guard let pointer = UnsafeRawPointer(bitPattern: address) else {
-      // A period of any length may come until there is one for it.
-      return history.pointee.resize(history.pointee.longest)
+      return history.pointee.makeRoom(for: frames)
     }
     let adopted = Unmanaged<Convolver>.fromOpaque(pointer)
     state.pointee.convolver = adopted
-    let fits = adopted._withUnsafeGuaranteedRef { $0.fits(frames: frames) }
-    history.pointee.resize(
-      fits ? adopted._withUnsafeGuaranteedRef { $0.history() } : history.pointee.longest)
+    history.pointee.resize(adopted._withUnsafeGuaranteedRef { $0.history() })
+    if !adopted._withUnsafeGuaranteedRef({ $0.fits(frames: frames) }) {
+      history.pointee.makeRoom(for: frames)
+    }
     state.pointee.isBehind = true
     if let replaced { reports.push(.convolverReplaced(serial: replaced)) }
   }
@@ -258,10 +258,10 @@ public final class Engine: @unchecked Sendable {
     let frames = period.frames
     if case .recording(_, let ring) = state.pointee.take {
       ring._withUnsafeGuaranteedRef { $0.write(left: left, right: right, inputs: inputs, frames: frames) }
-    } else if state.pointee.next == nil {
-      past._withUnsafeGuaranteedRef { $0.append(left: left, right: right, inputs: inputs, frames: frames) }
-    } else {
+    } else if state.pointee.next != nil, !state.pointee.isGettingReady {
       past._withUnsafeGuaranteedRef { $0.reset() }
+    } else {
+      past._withUnsafeGuaranteedRef { $0.append(left: left, right: right, inputs: inputs, frames: frames) }
     }
   }
 

@@ -1,12 +1,18 @@
+import Synchronization
+
 /// Microphones × 2 FIR filters: the engine's only notion of a pattern. Immutable to the callback.
 ///
 /// A set carries its spectra for up to two periods at once, so that a change of period finds the sets that are
 /// sounding already cut for it. Which of the two the callback reads is the convolver's `generation`; the
 /// control side writes only the other one (see `Engine.prepare`).
 public final class FilterSet: @unchecked Sendable {
+  private static let made = Atomic<Int>(0)
+
   // Unchecked: `spectra` is written by the control side under the engine's control lock, in the generation
   // that the callback does not read; the callback is the only reader.
 
+  /// Tells this set from all others there ever were: the next one may stand at the same address.
+  let serial = FilterSet.made.wrappingAdd(1, ordering: .relaxed).newValue
   public let microphones: Int
   public let taps: Int
   /// Channels of what comes out: 1 where left and right are the same.
@@ -14,7 +20,8 @@ public final class FilterSet: @unchecked Sendable {
   /// Shape: `[output][microphone][tap]`.
   private let coefficients: [[[Float]]]
   private var layouts: (Layout?, Layout?) = (nil, nil)
-  /// Shape: as `Layout` says; scaled by 1/(2 transformSize), for the kernels' spectra are twice too large.
+  /// Shape: as `Layout` says; scaled by 1/(2 transformSize), for the kernels' spectra are twice too large, and the
+  /// tail by 1/16 besides, for its transforms.
   private var spectra: (AlignedMemory?, AlignedMemory?) = (nil, nil)
 
   /// - Parameter coefficients: Shape `[output][microphone][tap]`, two outputs, every filter equally long.

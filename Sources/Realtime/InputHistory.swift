@@ -6,15 +6,13 @@ struct InputHistory {
   let microphones: Int
   /// Frames in shape `[microphone][frame mod capacity]`, and how many were written so far.
   let record: UnsafeMutablePointer<pinna_history>
-  /// What any convolver needs.
-  let longest: Int
+  private let taps: Int
   private let memory: AlignedMemory
 
   init(microphones: Int, taps: Int) {
-    var capacity = 1
-    while capacity < 3 * taps + 3 * Partitioning.longestPeriod { capacity *= 2 }
-    longest = capacity
+    let capacity = Self.longest(taps: taps)
     self.microphones = microphones
+    self.taps = taps
     // Rows a power of two apart would all fall on the same lines of the cache.
     let stride = capacity + 5 * 16
     memory = AlignedMemory(count: microphones * stride)
@@ -23,12 +21,32 @@ struct InputHistory {
       to: pinna_history(frames: memory.floats, capacity: capacity, stride: stride, written: 0))
   }
 
+  /// What any convolver needs: of a tail, 2.2 times its filters and little more; else the filters, a period, and a
+  /// window of up to four.
+  static func longest(taps: Int) -> Int {
+    var capacity = 1
+    while capacity < 3 * taps + 3 * Partitioning.longestPeriod { capacity *= 2 }
+    return capacity
+  }
+
+  /// Before the first period: `frame` is its place on the stream's clock, from which frames are counted on.
+  @_noLocks @_noAllocation
+  func begin(at frame: Int) { record.pointee.written = frame }
+
   func free() {
     record.deallocate()
     memory.free()
   }
 
-  /// Goes on with another capacity, a power of two up to `longest`: one that is larger than it need be leaves the
+  /// Room for a period that nothing was prepared for, and for what filters reach back to behind it.
+  @_noLocks @_noAllocation
+  func makeRoom(for frames: Int) {
+    var capacity = record.pointee.capacity
+    while capacity < taps &+ 2 &* frames { capacity &*= 2 }
+    resize(capacity)
+  }
+
+  /// Goes on with another capacity, a power of two up to the longest: one that is larger than it need be leaves the
   /// cache to nothing else. What is older than was kept becomes silence.
   @_noLocks @_noAllocation
   func resize(_ capacity: Int) {
@@ -41,13 +59,17 @@ struct InputHistory {
       // Of two frames that are kept none stands where the other goes: that would be a whole capacity apart.
       var frame = written &- kept
       while frame < written {
-        row[frame & (capacity &- 1)] = row[frame & (old &- 1)]
-        frame &+= 1
+        let (from, to) = (frame & (old &- 1), frame & (capacity &- 1))
+        let run = min(written &- frame, min(old &- from, capacity &- to))
+        if from != to { (row + to).copy(from: row + from, count: run) }
+        frame &+= run
       }
       frame = written &- capacity
       while frame < written &- kept {
-        row[frame & (capacity &- 1)] = 0
-        frame &+= 1
+        let to = frame & (capacity &- 1)
+        let run = min(written &- kept &- frame, capacity &- to)
+        (row + to).clear(count: run)
+        frame &+= run
       }
       microphone &+= 1
     }

@@ -20,7 +20,7 @@ public struct OfflineRun {
     flushDenormalsToZero()
   }
 
-  /// One period of `frames`. The engine must have been prepared for it.
+  /// One period of `frames`. The engine must have been prepared for it. Its `timing.frame` is this run's.
   public mutating func process(_ frames: Int, timing: Timing = Timing()) {
     var timing = timing
     timing.frame = firstFrame + position

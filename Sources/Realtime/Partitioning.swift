@@ -63,13 +63,22 @@ struct Layout: Hashable, Sendable {
   /// Partitions whose products are summed before they join the total: short chains round less.
   var chunk: Int { max(4, 64 / groups) }
   /// Blocks of eight partitions behind the first eight, which are the head; where there are none, all are.
-  var blocks: Int { plan.isLong && units >= 8 ? (plan.partitions - 1) / 8 : 0 }
+  var blocks: Int { plan.isLong ? (plan.partitions - 1) / 8 : 0 }
   var head: Int { blocks > 0 ? 8 : plan.partitions }
   /// Spectra that are kept: a tail looks back at fifteen.
   var slots: Int { blocks > 0 ? 16 : plan.partitions }
+  /// Periods that the input must be replayed for, so that every partition has seen all that it would have: a tail's
+  /// oldest block began fifteen periods and up to seven more before its own eight.
+  var reach: Int { blocks > 0 ? 8 * blocks + 24 : plan.partitions }
+  /// Frames of input that this takes, with the window of the oldest: a power of two.
+  var historyFrames: Int {
+    var frames = 1
+    while frames < (reach + 1) * plan.period + plan.transformSize { frames *= 2 }
+    return frames
+  }
   /// Whether products are formed two periods at a time: filters are then read half as often.
   var isAhead: Bool { head >= 4 && units >= 4 }
-  /// Floats from one unit of the spectra to the next: one more slot than partitions (see `mirror`), and an odd
+  /// Floats from one unit of the spectra to the next: one slot more than are kept (see `mirror`), and an odd
   /// number, since powers of two would fall on the same lines of the cache.
   var unit: Int { ((slots + 1) | 1) * groups * 2 * lanes }
   /// The same from one frequency of the tail to the next.

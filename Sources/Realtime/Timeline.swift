@@ -8,8 +8,9 @@ public struct Timing: BitwiseCopyable, Sendable, Hashable {
   public var isRepeat = false
   /// When it came, on the monotonic clock.
   public var microseconds = 0
-  /// Its first frame on the server's clock. An engine counts on from that of its first period; what a long filter's
-  /// schedule does in a period hangs on it, so that engines which start at different times do the same.
+  /// Its first frame on the server's clock; 0 in freewheel. An engine counts on from that of its first period; what a
+  /// long filter's schedule does in a period hangs on it, so that engines which start at different times do the same,
+  /// as long as neither misses a period.
   public var frame = 0
 
   /// It follows the one before.

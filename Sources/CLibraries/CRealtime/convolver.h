@@ -19,6 +19,9 @@ typedef struct {
   const long *places;    // where point k stands after the passes
 } pinna_lane_transform;
 
+// Periods over which the units of a tail have their turns.
+static const long PINNA_TURNS = 8;
+
 // The sum over old partitions, formed for eight periods at once (Tail.swift).
 typedef struct {
   long blocks;           // of eight partitions; 0: there is no tail
@@ -61,12 +64,13 @@ typedef struct {
 
 // One filter set in the course of being played.
 typedef struct {
+  long set;              // number of the filter set; 0: none
   const float *bins;     // [output][unit][partition of the head, last first][group][re, im][lane]
   const float *tail;     // [output][unit][frequency][block, last first][group][re, im][lane]
   const float *nyquist;  // [output][partition, last first][edge][lane]
   float *sums;           // [unit][output][re, im][lane], of the next period
   float *later;          // [unit][period since its turn][output][re, im][lane]: the tail's part
-  long known;            // periods whose shares of the tail are in `later`: 8 are all
+  long known;            // turns whose shares of the tail are in `later`: PINNA_TURNS are all
   long age;              // periods since it began to be heard
   float *re, *im;        // left + j right: 2 half and a vector each
   float *left, *right;   // where it goes; null while it only gets ready

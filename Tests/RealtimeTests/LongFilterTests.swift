@@ -1,0 +1,171 @@
+import Foundation
+import Realtime
+import TestSupport
+import Testing
+
+/// Filters with a tail: what is to be heard forms it over seven periods, and in the eighth its fade begins.
+@Suite struct LongFilterTests {
+  static let period = 16
+  static let taps = 700
+  static let wait = 7 * period
+  static let fade = 200
+
+  /// An engine that has played `filters` (nothing where there are none) over noise since long, and its signals.
+  static func engine(_ filters: FilterSet?, seed: UInt64, fadeFrames: Int = fade) -> (Engine, OfflineRun) {
+    var noise = SeededNoise(seed: seed)
+    let engine = Engine(microphones: 3, taps: taps, sampleRate: 48000, fadeFrames: fadeFrames)
+    if let filters { engine.start(with: filters) }
+    engine.prepare(period: period)
+    var run = OfflineRun(engine, microphones: (0..<3).map { _ in noise.samples(8000) })
+    while run.position < 2000 { run.process(period) }
+    return (engine, run)
+  }
+
+  static func filters(seed: UInt64) -> FilterSet {
+    var noise = SeededNoise(seed: seed)
+    return FilterSet(coefficients: noise.filters(microphones: 3, taps: taps), channels: 2)
+  }
+
+  /// How much of what comes next sounds in frame `n`, of a fade asked for in `asked`.
+  static func weight(_ n: Int, asked: Int, wait: Int = wait) -> Double {
+    let t = Double(n - asked - wait) + 0.5
+    return t < 0 ? 0 : t > Double(fade) ? 1 : 0.5 - 0.5 * cos(Double.pi * t / Double(fade))
+  }
+
+  static func expect(_ run: OfflineRun, _ expected: (Int) -> Double, frames: Range<Int>) {
+    let peak = frames.map { abs(expected($0)) }.max()!
+    let error = frames.map { abs(Double(run.left[$0]) - expected($0)) }.max()!
+    #expect(peak > 0 && error <= 2e-6 * peak, "error \(error / peak)")
+  }
+
+  @Test("R26: a fade between two of them is the mix of what each gives alone, sample by sample")
+  func fadeMixesTheTwo() throws {
+    var (_, first) = Self.engine(Self.filters(seed: 1), seed: 9)
+    var (_, second) = Self.engine(Self.filters(seed: 2), seed: 9)
+    var (engine, run) = Self.engine(Self.filters(seed: 1), seed: 9)
+    let asked = run.position
+    let ticket = try engine.change(to: Self.filters(seed: 2), gain: 1)
+    for _ in 0..<100 {
+      first.process(Self.period)
+      second.process(Self.period)
+      run.process(Self.period)
+    }
+    Self.expect(
+      run,
+      {
+        let weight = Self.weight($0, asked: asked)
+        return (1 - weight) * Double(first.left[$0]) + weight * Double(second.left[$0])
+      }, frames: 1000..<run.position)
+    #expect(engine.takeReports() == [.applied(ticket, frame: asked + Self.wait + Self.fade)])
+    let end = asked + Self.wait + 2 * Self.fade
+    #expect(differences(run.left[end...], second.left[end...]) == 0)
+  }
+
+  @Test("The first sound fades in from silence, which lasts until it is ready")
+  func fadeFromSilence() throws {
+    var (_, alone) = Self.engine(Self.filters(seed: 2), seed: 9)
+    var (engine, run) = Self.engine(nil, seed: 9)
+    let asked = run.position
+    _ = try engine.change(to: Self.filters(seed: 2), gain: 0.5)
+    for _ in 0..<100 {
+      alone.process(Self.period)
+      run.process(Self.period)
+    }
+    #expect(run.left[..<(asked + Self.wait)].allSatisfy { $0 == 0 })
+    Self.expect(
+      run, { 0.5 * Self.weight($0, asked: asked) * Double(alone.left[$0]) }, frames: asked..<run.position)
+  }
+
+  @Test("A change of gain alone begins at once")
+  func gainWaitsForNothing() throws {
+    let filters = Self.filters(seed: 1)
+    var (_, alone) = Self.engine(filters, seed: 9)
+    var (engine, run) = Self.engine(filters, seed: 9)
+    let asked = run.position
+    let ticket = try engine.change(to: filters, gain: 0)
+    for _ in 0..<40 {
+      alone.process(Self.period)
+      run.process(Self.period)
+    }
+    Self.expect(
+      run, { (1 - Self.weight($0, asked: asked, wait: 0)) * Double(alone.left[$0]) },
+      frames: asked..<run.position)
+    #expect(engine.takeReports() == [.applied(ticket, frame: asked + Self.fade)])
+  }
+
+  @Test(
+    "S13: a take that is asked for meanwhile begins when the fade is over; without fades, when all is ready")
+  func takesWait() throws {
+    for fadeFrames in [Self.fade, 0] {
+      var (engine, run) = Self.engine(Self.filters(seed: 1), seed: 9, fadeFrames: fadeFrames)
+      let asked = run.position
+      let change = try engine.change(to: Self.filters(seed: 2), gain: 1)
+      let take = try engine.beginTake(into: TakeRing(outputs: 2, capacityFrames: 48000))
+      for _ in 0..<40 { run.process(Self.period) }
+      let applied = asked + Self.wait + fadeFrames
+      // The period in which a change ends is the last without the take.
+      let began = (applied + Self.period - (fadeFrames == 0 ? 0 : 1)) / Self.period * Self.period
+      #expect(engine.takeReports() == [.applied(change, frame: applied), .takeBegan(take, frame: began)])
+    }
+  }
+
+  @Test(
+    "A change of period while one gets ready loses neither the change nor the sound", arguments: [64, 100])
+  func periodChanges(period: Int) throws {
+    var (_, first) = Self.engine(Self.filters(seed: 1), seed: 9)
+    var (_, second) = Self.engine(Self.filters(seed: 2), seed: 9)
+    var (engine, run) = Self.engine(Self.filters(seed: 1), seed: 9)
+    let asked = run.position
+    _ = try engine.change(to: Self.filters(seed: 2), gain: 1)
+    for _ in 0..<3 { run.process(Self.period) }
+    engine.prepare(period: period)
+    let changed = run.position
+    while run.position < asked + 1000 { run.process(period) }
+    while first.position < run.position {
+      first.process(Self.period)
+      second.process(Self.period)
+    }
+    // Ready at once: filters of eleven periods have no tail.
+    Self.expect(
+      run,
+      {
+        let weight = Self.weight($0, asked: changed, wait: 0)
+        return (1 - weight) * Double(first.left[$0]) + weight * Double(second.left[$0])
+      }, frames: asked..<run.position)
+    #expect(engine.takeReports().count == 1)
+  }
+
+  @Test("A set that stands where a set stood that is gone gets ready all the same")
+  func sameAddress() throws {
+    var (engine, run) = Self.engine(Self.filters(seed: 1), seed: 9)
+    for round in 0..<20 {
+      let asked = run.position
+      let ticket = try engine.change(to: Self.filters(seed: UInt64(round)), gain: 1)
+      for _ in 0..<30 { run.process(Self.period) }
+      #expect(engine.takeReports() == [.applied(ticket, frame: asked + Self.wait + Self.fade)])
+    }
+  }
+
+  @Test(
+    "A sound that comes some periods later comes out the same to within 1e-6 of its peak",
+    arguments: ConvolutionTests.longLayouts)
+  func laterIsTheSame(_ shape: ConvolutionTests.Shape) {
+    var noise = SeededNoise(seed: 5)
+    let filters = FilterSet(
+      coefficients: noise.filters(microphones: shape.microphones, taps: shape.taps), channels: 2)
+    let frames = 2 * shape.taps
+    let signal = (0..<shape.microphones).map { _ in noise.samples(frames) }
+    let outputs = [0, 3].map { (idlePeriods: Int) -> [Float] in
+      let engine = Engine(microphones: shape.microphones, taps: shape.taps, sampleRate: 48000)
+      engine.start(with: filters)
+      let silence = [Float](repeating: 0, count: idlePeriods * shape.period)
+      var run = OfflineRun(engine, microphones: signal.map { silence + $0 })
+      run.run(total: silence.count + frames, period: shape.period)
+      return Array(run.left[silence.count...])
+    }
+    let peak = outputs[0].map(\.magnitude).max()!
+    let error = zip(outputs[0], outputs[1]).map { abs($0 - $1) }.max()!
+    #expect(error > 0 && error <= 1e-6 * peak, "error \(error / peak)")
+    print("a long filter, \(shape), three periods later: \(20 * log10(error / peak)) dB")
+  }
+}
