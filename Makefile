@@ -11,7 +11,7 @@ SANITIZE_ADDRESS = --scratch-path .build/asan --sanitize=address
 
 ## Install what is missing, build, and show it at work in under a minute.
 run: install-packages
-	@echo "== Building Pinna (the first time takes about a minute)"
+	@echo "== Building Pinna (the first time takes a minute or two)"
 	swift build -c release --product pinna
 	@echo "== pinna demo"
 	.build/release/pinna demo

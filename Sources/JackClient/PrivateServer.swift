@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 
 /// A `jackd` of our own on the dummy driver: for the demo and for tests. Stopped by its process id.
 public final class PrivateServer {
@@ -35,9 +36,11 @@ public final class PrivateServer {
     environment["JACK_NO_AUDIO_RESERVATION"] = "1"
     process.environment = environment
     process.standardOutput = FileHandle.nullDevice
-    process.standardError = FileHandle.nullDevice
+    let messages = Pipe()
+    process.standardError = messages
     process.standardInput = FileHandle.nullDevice
     try process.run()
+    let heard = Messages(messages.fileHandleForReading)
     for _ in 0..<1000 {
       if let probe = try? JackConnection(name: "probe", server: name) {
         probe.close()
@@ -47,6 +50,12 @@ public final class PrivateServer {
       usleep(5_000)
     }
     stop()
+    if heard.text.contains("Too many servers") {
+      throw StartError(
+        description:
+          "jackd did not start: all eight places of servers on this machine are taken, and one that was killed keeps its own; where no jackd runs, free them with: rm -r /dev/shm/jack*"
+      )
+    }
     throw StartError(description: "jackd did not start on the dummy driver; try: jackd -n \(name) -d dummy")
   }
 
@@ -61,6 +70,21 @@ public final class PrivateServer {
     for _ in 0..<100 where process.isRunning { usleep(20_000) }
     if process.isRunning { kill(process.processIdentifier, SIGKILL) }
     process.waitUntilExit()
+  }
+
+  /// What the server says: read to its end, or it would stop at a full pipe; the beginning is kept.
+  private final class Messages: Sendable {
+    private let beginning = Mutex(Data())
+
+    var text: String { beginning.withLock { String(decoding: $0, as: UTF8.self) } }
+
+    init(_ handle: FileHandle) {
+      handle.readabilityHandler = { [weak self] handle in
+        let data = handle.availableData
+        if data.isEmpty { handle.readabilityHandler = nil }
+        self?.beginning.withLock { if $0.count < 65_536 { $0 += data } }
+      }
+    }
   }
 
   private static func find(_ program: String) -> String? {

@@ -38,7 +38,7 @@ struct AnswerDocument {
   var statusText: String {
     var lines = [
       "\(string("state")); \(changeText)",
-      "\(integer("microphones")) microphones at \(integer("sampleRate")) Hz, period \(integer("period")), "
+      "\(integer("microphones")) microphone\(integer("microphones") == 1 ? "" : "s") at \(integer("sampleRate")) Hz, period \(integer("period")), "
         + "latency \(integer("latencyFrames")) frames, \(integer("xruns")) xruns, "
         + String(format: "load %.1f %%", number("dspLoad")),
     ]
@@ -95,7 +95,9 @@ struct AnswerDocument {
     let port = "port \"\(string("name"))\" (\(type), UID \(string("uid")))"
     guard !sources.isEmpty else { return ["There is nothing to choose for \(port)"] + routeMark }
     let selected = sources.first { $0.boolean("selected") }?.string("name")
-    return ["There are \(sources.count) data sources for \(port)"] + sources.flatMap(\.dataSourceLines)
+    return [
+      "There \(sources.count == 1 ? "is 1 data source" : "are \(sources.count) data sources") for \(port)"
+    ] + sources.flatMap(\.dataSourceLines)
       + (selected.map { ["Currently selected source is \"\($0)\" for port \"\(string("name"))\""] } ?? [])
   }
 

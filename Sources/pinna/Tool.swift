@@ -58,6 +58,9 @@ enum Tool {
       let known = verbs.map { $0.name.split(separator: " ")[0] }.reduce(into: [Substring]()) {
         if $0.last != $1 { $0.append($1) }
       }
+      if words[0].hasPrefix("-") {
+        throw Failure(.usage, "\(words[0]) stands before the verb; write: pinna VERB \(words[0]) …")
+      }
       throw Failure(.usage, "unknown verb \"\(words[0])\"; use one of: \(known.joined(separator: ", "))")
     }
     let known = family.map { String($0.name.dropFirst(words[0].count + 1)) }.joined(separator: ", ")
