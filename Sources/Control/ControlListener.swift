@@ -15,6 +15,10 @@ public final class ControlListener: Sendable {
     let token = Mutex<String?>(nil)
     /// The socket at which the session was opened.
     let identity = Mutex<[Int]?>(nil)
+    /// Why it could not be opened, and at which socket.
+    let refusal = Mutex<(identity: [Int]?, failure: Failure)?>(nil)
+    /// The thread that listens.
+    let ear = Atomic<UInt>(0)
     let ended = Atomic<Bool>(false)
 
     init(client: ControlClient, program: String) {
@@ -35,15 +39,23 @@ public final class ControlListener: Sendable {
         else { throw Failure(answer.status, answer.text) }
         token.withLock { $0 = session }
         identity.withLock { $0 = found }
+        refusal.withLock { $0 = nil }
         return descriptor
       } catch {
         close(descriptor)
+        refusal.withLock { $0 = (found, error) }
         throw error
       }
     }
 
     /// Whether the Pinna at which the session was opened still runs, and not another one in its place.
     var isThere: Bool { client.isThere && client.identity == identity.withLock { $0 } }
+
+    /// Why the Pinna that runs now did not open the session; nil where it has not been asked yet.
+    var failure: Failure? {
+      let running = client.identity
+      return refusal.withLock { $0.flatMap { $0.identity == running ? $0.failure : nil } }
+    }
   }
 
   /// Opens a session.
@@ -62,14 +74,25 @@ public final class ControlListener: Sendable {
   /// The session is closed by its socket's end, within a second.
   deinit { state.ended.store(true, ordering: .releasing) }
 
+  /// The session's name at the running Pinna, where it is open there; never waits.
+  public var openToken: String? { state.isThere ? state.token.withLock { $0 } : nil }
+
   /// Names the session to the running Pinna; nil while there is none.
   ///
   /// Where another Pinna has just taken the first one's place, this waits until the session is open there, which takes
-  /// half a second: the other one knows nothing of the first one's token.
-  public func currentToken() -> String? {
-    let deadline = ContinuousClock.now + .seconds(2)
-    while state.client.isThere, .now < deadline {
-      if state.isThere, let token = state.token.withLock({ $0 }) { return token }
+  /// half a second: the other one knows nothing of the first one's token. In `onEvent`, on whose thread it is opened,
+  /// it never waits.
+  /// - Throws: why the other one did not open it.
+  public func currentToken() throws(Failure) -> String? {
+    let isEar = state.ear.load(ordering: .acquiring) == pthread_self()
+    let deadline = ContinuousClock.now + (isEar ? .zero : .seconds(2))
+    while state.client.isThere {
+      if let token = openToken { return token }
+      if let failure = state.failure { throw failure }
+      guard .now < deadline else {
+        throw Failure(
+          .failed, "the session is not open yet at the Pinna that has taken the first one's place; ask again")
+      }
       usleep(10_000)
     }
     return nil
@@ -78,6 +101,7 @@ public final class ControlListener: Sendable {
   private static func listen(
     _ first: Int32, _ state: State, _ onEvent: @escaping @Sendable (EngineEvent) -> Void
   ) {
+    state.ear.store(pthread_self(), ordering: .releasing)
     var descriptor: Int32? = first
     var buffer = [UInt8](repeating: 0, count: OSCShape.longestPacket + 4)
     func lose() {

@@ -63,14 +63,16 @@ public final class SocketEngine: SessionEngine, Sendable {
       defer { listener = nil }
       return listener
     }
-    if let token = open?.currentToken() { _ = try? request("/pinna/session/close", [token]) }
+    if let token = open?.openToken { _ = try? request("/pinna/session/close", [token]) }
   }
 
   /// Sends a request of this session, whose token comes first, and returns the answer's document.
   @discardableResult
   func sessionRequest(_ method: String, _ words: [String]) throws(SessionError) -> String {
     let listener = listener.withLock { $0 }
-    guard let token = listener?.currentToken() else {
+    let current: String?
+    do { current = try listener?.currentToken() } catch { throw SessionError(error) }
+    guard let token = current else {
       throw .notRunning("no Pinna named \"\(name)\" is running; start one with: pinna run --name \(name)")
     }
     return try request(method, [token] + words)

@@ -183,7 +183,7 @@ extension LiveTests {
       let listener = Mutex<ControlListener?>(nil)
       /// Of somebody who asks for the token as soon as another Pinna is there.
       let asked = Mutex<String?>(nil)
-      var token: String? { listener.withLock { $0?.currentToken() } }
+      var token: String? { try? listener.withLock { $0 }?.currentToken() }
     }
 
     private final class EngineEvents: Sendable {

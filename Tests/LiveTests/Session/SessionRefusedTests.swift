@@ -1,0 +1,122 @@
+import Control
+import Foundation
+import LiveSupport
+import PinnaSession
+import Synchronization
+import TestSupport
+import Testing
+
+extension LiveTests {
+  /// Where another Pinna takes the first one's place and does not open the session.
+  @Suite("A session that the next Pinna refuses") struct SessionRefusedTests {
+    /// A Pinna that does nothing but answer whoever opens a session.
+    private final class Doorkeeper: Sendable {
+      private let ended = Atomic<Bool>(false)
+      private let (ready, done) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+
+      /// - Parameters:
+      ///   - status: 0 opens the session, which is named `text`.
+      init(_ environment: [String: String], _ status: Control.ExitStatus, _ text: String) {
+        let answer: [OSCMessage.Argument] = [
+          .integer(status.rawValue), .string(status == .done ? "{\"session\":\"\(text)\"}" : text),
+        ]
+        Thread { [self] in
+          serve(environment, answer)
+          done.signal()
+        }.start()
+        ready.wait()
+      }
+
+      private func serve(_ environment: [String: String], _ answer: [OSCMessage.Argument]) {
+        let socket = try? ControlSocket(name: "pinna", environment: environment)
+        ready.signal()
+        while let socket, !ended.load(ordering: .acquiring) {
+          guard let (message, sender) = socket.receive(milliseconds: 20),
+            message?.path == "/pinna/session/open"
+          else { continue }
+          socket.send(OSCMessage("/pinna/reply", answer), to: sender)
+        }
+      }
+
+      /// Returns when its socket is gone.
+      func end() {
+        ended.store(true, ordering: .releasing)
+        done.wait()
+        done.signal()
+      }
+    }
+
+    private static let refusal = "there are enough sessions; end one"
+
+    @Test("S22: is told why, and not that no Pinna runs; without one it has no name")
+    func reason() throws {
+      let home = try PinnaHome()
+      let client = ControlClient(name: "pinna", environment: home.environment)
+      var keeper = Doorkeeper(home.environment, .done, "one")
+      let listener = try ControlListener(client: client, program: "test") { _ in }
+      #expect(try listener.currentToken() == "one")
+      keeper.end()
+      keeper = Doorkeeper(home.environment, .refused, Self.refusal)
+      let error = #expect(throws: Failure.self) { try listener.currentToken() }
+      #expect(error == Failure(.refused, Self.refusal) && listener.openToken == nil)
+      keeper.end()
+      #expect(try listener.currentToken() == nil)
+      // What one Pinna refused says nothing of the next.
+      keeper = Doorkeeper(home.environment, .done, "two")
+      #expect(try listener.currentToken() == "two")
+      keeper.end()
+    }
+
+    @Test("S22: ends without waiting")
+    func end() throws {
+      let home = try PinnaHome()
+      var keeper = Doorkeeper(home.environment, .done, "one")
+      var session: AudioSession? = AudioSession(SocketEngine(environment: home.environment))
+      try session?.listen()
+      keeper.end()
+      keeper = Doorkeeper(home.environment, .refused, Self.refusal)
+      let start = ContinuousClock.now
+      session = nil
+      #expect(.now - start < .seconds(1))
+      keeper.end()
+    }
+
+    /// Asks for the session's name as soon as it is open again, at a Pinna that has just been replaced once more.
+    private final class Hasty: Sendable {
+      let listener = Mutex<ControlListener?>(nil)
+      let keeper = Mutex<Doorkeeper?>(nil)
+      let took = Mutex<Duration?>(nil)
+
+      func hear(_ event: EngineEvent, _ environment: [String: String]) {
+        guard event.kind == .engineBack else { return }
+        keeper.withLock {
+          $0?.end()
+          $0 = Doorkeeper(environment, .done, "three")
+        }
+        let start = ContinuousClock.now
+        _ = try? listener.withLock { $0 }?.currentToken()
+        took.withLock { $0 = .now - start }
+      }
+    }
+
+    @Test("S22: is not waited for on the thread that opens it")
+    func ownThread() throws {
+      let home = try PinnaHome()
+      let environment = home.environment
+      let client = ControlClient(name: "pinna", environment: environment)
+      let hasty = Hasty()
+      hasty.keeper.withLock { $0 = Doorkeeper(home.environment, .done, "one") }
+      let listener = try ControlListener(client: client, program: "test") { hasty.hear($0, environment) }
+      hasty.listener.withLock { $0 = listener }
+      #expect(try listener.currentToken() == "one")
+      hasty.keeper.withLock {
+        $0?.end()
+        $0 = Doorkeeper(home.environment, .done, "two")
+      }
+      #expect(waitUntil(seconds: 5) { hasty.took.withLock { $0 != nil } })
+      #expect(try #require(hasty.took.withLock { $0 }) < .seconds(1))
+      hasty.listener.withLock { $0 = nil }
+      hasty.keeper.withLock { $0?.end() }
+    }
+  }
+}
