@@ -50,8 +50,10 @@ extension LiveGraph {
     }
   }
 
-  /// Frames after which `expectSameSound` hears the same again: whole periods of 128.
-  static let repetition = 12_800
+  /// Frames after which `expectSameSound` hears the same again: 104 periods of 128. Filters of 32 partitions and more
+  /// spread their work over eight periods by the period's number, so that a sum is formed in another order unless as
+  /// many periods as eight divides have passed.
+  static let repetition = 13_312
 
   /// A player of noise that repeats after `repetition` frames, started.
   func loopingPlayer() throws -> SignalPlayer {

@@ -127,9 +127,11 @@ public final class LiveGraph {
 
   public func pinna(_ words: String...) throws -> Program.Outcome { try home.pinna(words) }
 
-  /// Ends a take in which nothing is missing.
+  /// Ends a take in which nothing is missing: the server must be synchronous, since any other leaves a program out of a
+  /// period when the machine is busy, and the take then is incomplete.
   @discardableResult
   public func stopTake(_ path: String) throws -> Sidecar {
+    precondition(synchronous, "whether a take is complete is left to chance without a synchronous server")
     let outcome = try pinna("record", "stop")
     let sidecar = try TakeFiles.sidecar(path)
     guard outcome.status == 0, sidecar.state == .complete else { throw SupportError("\(outcome)") }
