@@ -34,6 +34,23 @@ public struct Sidecar: Codable, Sendable, Hashable {
     }
   }
 
+  /// Gaps, or pauses of the server, that came after the listed ones: counted, and summed up.
+  public struct Unlisted: Codable, Sendable, Hashable {
+    public let cause: TakeGap.Cause
+    /// Where the first of them begins.
+    public let frame: Int
+    public var count = 0
+    /// That silence takes the place of; 0 for pauses.
+    public var frames = 0
+    /// That the server stood still; 0 for gaps.
+    public var seconds = 0.0
+
+    init(_ cause: TakeGap.Cause, from frame: Int) {
+      self.cause = cause
+      self.frame = frame
+    }
+  }
+
   /// Something that happened while the take ran.
   public struct Event: Codable, Sendable, Hashable {
     public let frame: Int
@@ -61,8 +78,13 @@ public struct Sidecar: Codable, Sendable, Hashable {
   /// Frames from before the take was asked for.
   public var preRollFrames = 0
   public let setup: TakeSetup
+  /// The first `mostListed`.
   public var gaps: [Gap] = []
+  /// The first `mostListed`.
   public var pauses: [Pause] = []
+  /// What came after those, an entry for each cause; nil where all are listed.
+  public var unlisted: [Unlisted]?
+  /// The first `mostListed`.
   public var events: [Event] = []
   /// Samples over full scale that integers could not hold.
   public var clippedSamples = 0
@@ -80,16 +102,63 @@ public struct Sidecar: Codable, Sendable, Hashable {
     setup = plan.setup
   }
 
-  /// In bytes: a gap in every period for an hour.
+  /// So many gaps, pauses and events a sidecar lists each: it can be written every second and read whatever happens
+  /// during a take. Sound may be missing in every period for hours.
+  public static let mostListed = 10_000
+  /// In bytes: many times what the most that is listed takes.
   private static let sizeLimit = 64 << 20
 
-  public static func read(_ path: String) throws -> Sidecar {
+  /// - Throws: `TakeError`, a sentence that says what is wrong with the file at `path`.
+  public static func read(_ path: String) throws(TakeError) -> Sidecar {
     // Opening a FIFO that nobody writes to would never return.
-    var status = stat()
-    guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size <= sizeLimit else {
-      throw TakeError("\(path) is no sidecar of a take")
+    let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+    guard descriptor >= 0 else {
+      throw TakeError("\(path) cannot be read: \(String(cString: strerror(errno)))")
     }
-    return try JSONDecoder().decode(Sidecar.self, from: Data(contentsOf: URL(filePath: path)))
+    defer { close(descriptor) }
+    var status = stat()
+    guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+      throw TakeError("\(path) is not a file, as a take's sidecar is")
+    }
+    guard status.st_size <= sizeLimit else {
+      throw TakeError("\(path) is larger than \(sizeLimit >> 20) MiB, as no sidecar of a take is")
+    }
+    let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: false)
+    guard let data = try? handle.read(upToCount: sizeLimit),
+      let sidecar = try? JSONDecoder().decode(Sidecar.self, from: data), !sidecar.files.isEmpty
+    else { throw TakeError("\(path) is no sidecar of a take, or a damaged one") }
+    return sidecar
+  }
+
+  mutating func add(_ gap: Gap) {
+    if gaps.count < Self.mostListed { return gaps.append(gap) }
+    sumUp(gap.cause, at: gap.frame, frames: gap.frames, seconds: 0)
+  }
+
+  mutating func add(_ pause: Pause) {
+    if pauses.count < Self.mostListed { return pauses.append(pause) }
+    sumUp(.server, at: pause.frame, frames: 0, seconds: pause.seconds)
+  }
+
+  private mutating func sumUp(_ cause: TakeGap.Cause, at frame: Int, frames: Int, seconds: Double) {
+    var all = unlisted ?? []
+    if !all.contains(where: { $0.cause == cause }) { all.append(Unlisted(cause, from: frame)) }
+    for n in all.indices where all[n].cause == cause {
+      all[n].count += 1
+      all[n].frames += frames
+      all[n].seconds += seconds
+    }
+    unlisted = all
+  }
+
+  mutating func add(_ more: [Event]) { events += more.prefix(max(0, Self.mostListed - events.count)) }
+
+  /// What is missing for `cause`, listed or not; nil where nothing is.
+  func total(of cause: TakeGap.Cause) -> (first: Int, count: Int, frames: Int)? {
+    let listed = gaps.filter { $0.cause == cause }
+    let rest = unlisted?.first { $0.cause == cause }
+    guard let first = listed.first?.frame ?? rest?.frame else { return nil }
+    return (first, listed.count + (rest?.count ?? 0), listed.reduce(rest?.frames ?? 0) { $0 + $1.frames })
   }
 
   func encoded() -> [UInt8] {

@@ -67,9 +67,9 @@ final class TakeFiles {
   /// Silence in place of what is missing.
   func write(_ gap: TakeGap, at frame: Int) {
     if gap.cause == .server {
-      document.pauses.append(.init(frame: frame, seconds: Double(gap.microseconds) / 1e6))
+      document.add(Sidecar.Pause(frame: frame, seconds: Double(gap.microseconds) / 1e6))
     } else {
-      document.gaps.append(.init(frame: frame, frames: gap.frames, cause: gap.cause))
+      document.add(Sidecar.Gap(frame: frame, frames: gap.frames, cause: gap.cause))
     }
     append(gap.frames) { (_, count) throws(AudioFileError) in try segment.writeSilence(frames: count) }
   }
@@ -119,7 +119,7 @@ final class TakeFiles {
     return current
   }
 
-  func note(_ events: [Sidecar.Event]) { document.events += events }
+  func note(_ events: [Sidecar.Event]) { document.add(events) }
 
   /// Readable after a kill and a power cut from here on.
   func secure() {
@@ -195,12 +195,9 @@ final class TakeFiles {
       sentences.append("the last \(lost) frames")
     }
     for cause in [TakeGap.Cause.disk, .stall] {
-      let gaps = document.gaps.filter { $0.cause == cause }
-      guard let first = gaps.first else { continue }
-      let frames = gaps.reduce(0) { $0 + $1.frames }
+      guard let (first, count, frames) = document.total(of: cause) else { continue }
       let reason = cause == .disk ? "the disk could not keep up" : "Pinna was left out of periods"
-      let places =
-        gaps.count == 1 ? "at frame \(first.frame)" : "in \(gaps.count) places from frame \(first.frame)"
+      let places = count == 1 ? "at frame \(first)" : "in \(count) places from frame \(first)"
       sentences.append("\(frames) frames \(places) are silence: \(reason)")
     }
     return sentences

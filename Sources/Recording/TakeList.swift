@@ -46,11 +46,23 @@ public struct ListedTake: Encodable, Sendable {
 extension TakeFolder {
   /// The takes of this folder by name: oldest first, since names begin with the date. A folder that is not there has
   /// none.
-  public func takes() -> [ListedTake] {
-    let names = ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []).sorted()
-    let sidecars = names.filter { $0.hasSuffix(".json") || $0.hasSuffix(".json.part") }.compactMap { name in
-      (try? Sidecar.read("\(path)/\(name)")).map { (name, $0) }
-    }
+  /// - Parameter unreadable: hears a sentence for each take that cannot be told of because its sidecar cannot be read.
+  public func takes(unreadable: (String) -> Void = { _ in }) -> [ListedTake] {
+    let names = self.names
+    let sidecars =
+      names.filter { $0.hasSuffix(".json") || $0.hasSuffix(".json.part") }.compactMap { name in
+        do throws(TakeError) {
+          return (name, try Sidecar.read("\(path)/\(name)"))
+        } catch {
+          // One that is being written may be read half.
+          if let sound = sound(ofSidecar: name, among: names), !isBeingWritten(Self.stem(of: name) + ".wav") {
+            unreadable(
+              "\(error); the take's sound (\(path)/\(sound)) is untouched: put a copy of the sidecar in its place, or "
+                + "move it away")
+          }
+          return nil
+        }
+      } as [(String, Sidecar)]
     let listed = sidecars.compactMap { name, sidecar in list(sidecar, isPart: name.hasSuffix(".part")) }
     let known = Set(
       sidecars.flatMap { $0.1.files.flatMap { [$0.outputs, $0.microphones].compactMap { $0 } } })
@@ -60,7 +72,9 @@ extension TakeFolder {
     }.compactMap { name -> ListedTake? in
       guard let file = try? CutFile(path: "\(path)/\(name.dropLast(5))") else { return nil }
       return ListedTake(
-        path: "\(path)/\(name)", state: .cut, frames: file.frames, sampleRate: file.sampleRate,
+        path: "\(path)/\(name)",
+        state: isBeingWritten(Self.first(of: String(name.dropLast(5)))) ? .recording : .cut,
+        frames: file.frames, sampleRate: file.sampleRate,
         channels: file.channels, started: nil, preset: nil, microphones: false, files: 1, missing: [])
     }
     return (listed + orphans).sorted { $0.path < $1.path }
@@ -83,6 +97,18 @@ extension TakeFolder {
       path: isNamed ? named : named + ".part", state: state, frames: frames, sampleRate: sidecar.sampleRate,
       channels: sidecar.channels, started: sidecar.started, preset: sidecar.setup.preset,
       microphones: first.microphones != nil, files: sidecar.files.count, missing: sidecar.missing)
+  }
+
+  /// In the order in which takes were made.
+  var names: [String] { ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []).sorted() }
+
+  /// What the names of all files of a take begin with, by the name of its sidecar.
+  static func stem(of sidecar: String) -> String { sidecar.replacing(/\.json(\.part)?$/, with: "") }
+
+  /// The first sound file of the take whose sidecar has the name `name`; nil where that is a file of somebody else's.
+  func sound(ofSidecar name: String, among names: [String]) -> String? {
+    let stem = Self.stem(of: name)
+    return [".wav", ".wav.part", ".flac", ".opus"].map { stem + $0 }.first(where: names.contains)
   }
 
   /// Whether a Pinna holds the sidecar of the take of that outputs' file.

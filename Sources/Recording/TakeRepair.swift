@@ -13,16 +13,28 @@ extension TakeFolder {
   /// Finishes what a crash left: every file gets its whole frames, its header and its name; files of one take keep the
   /// same frames. Takes that are being recorded are left alone, and nothing is ever overwritten.
   public func repair() -> [RepairedTake] {
-    let names = ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []).sorted()
+    let names = self.names
     var done: Set<String> = []
     var repaired: [RepairedTake] = []
     for name in names where name.hasSuffix(".json.part") {
-      guard let sidecar = try? Sidecar.read("\(path)/\(name)"), let first = sidecar.files.first else {
-        continue
+      do throws(TakeError) {
+        let sidecar = try Sidecar.read("\(path)/\(name)")
+        for files in sidecar.files { done.formUnion([files.outputs, files.microphones].compactMap { $0 }) }
+        guard !isBeingWritten(sidecar.files[0].outputs) else { continue }
+        repaired.append(repair(sidecar, named: String(name.dropLast(5))))
+      } catch {
+        guard let sound = sound(ofSidecar: name, among: names) else { continue }
+        // Without it nothing says which files belong together, and they would end at different frames.
+        let first = Self.stem(of: name) + ".wav"
+        done.formUnion(names.map { String($0.dropLast(5)) }.filter { Self.first(of: $0) == first })
+        guard !isBeingWritten(first) else { continue }
+        repaired.append(
+          RepairedTake(
+            path: "\(path)/\(sound)",
+            fault:
+              "\(error); put a copy of it in its place, or move it away to have each file finished by itself")
+        )
       }
-      for files in sidecar.files { done.formUnion([files.outputs, files.microphones].compactMap { $0 }) }
-      guard !isBeingWritten(first.outputs) else { continue }
-      repaired.append(repair(sidecar, named: String(name.dropLast(5))))
     }
     // What a power cut left of a take whose sidecar it took.
     for name in names where name.hasSuffix(".wav.part") && !done.contains(String(name.dropLast(5))) {
@@ -41,7 +53,7 @@ extension TakeFolder {
   }
 
   /// The outputs' first file of the take that `name` belongs to.
-  private static func first(of name: String) -> String {
+  static func first(of name: String) -> String {
     name.replacing(/(_\d+)?(-microphones)?\.wav$/, with: ".wav")
   }
 

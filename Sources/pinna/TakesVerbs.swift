@@ -18,14 +18,16 @@ extension Verb {
     options: [folderOption, jsonOption]
   ) { arguments in
     let folder = try folder(arguments)
-    let takes = folder.takes()
+    var unreadable: [String] = []
+    let takes = folder.takes { unreadable.append($0) }
     if arguments.isJSON {
       print(json(["folder": AnyTakes.folder(folder.path), "takes": .takes(takes)]))
-    } else if takes.isEmpty {
+    } else if takes.isEmpty, unreadable.isEmpty {
       print("no takes in \(folder.path)")
     }
     if !arguments.isJSON { for take in takes { print(take.line) } }
-    return .done
+    for sentence in unreadable { Tool.complain(sentence) }
+    return unreadable.isEmpty ? .done : .failed
   }
 
   static let takesRepair = Verb(
