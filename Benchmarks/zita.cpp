@@ -36,6 +36,12 @@ int main(int argc, char **argv) {
   if (convolver.start_process(0, SCHED_OTHER)) return 1;
   float *input = new float[microphones * period], *output = new float[2 * period];
   for (unsigned n = 0; n < microphones * period; n++) input[n] = noise(0.5f);
+  // What reading the clock itself takes is no part of a call, here as in pinna bench.
+  long clock_cost = 1000000000;
+  for (int n = 0; n < 1000; n++) {
+    const long start = now(CLOCK_MONOTONIC), time = now(CLOCK_MONOTONIC) - start;
+    if (time < clock_cost) clock_cost = time;
+  }
   long lowest = 1000000000, before = 0, total = 0;
   for (long n = -200; n < periods; n++) {
     if (n == 0) before = now(CLOCK_PROCESS_CPUTIME_ID);
@@ -45,7 +51,7 @@ int main(int argc, char **argv) {
     // In step with its threads, as it must be where no sound may be lost.
     convolver.process(true);
     for (unsigned o = 0; o < 2; o++) memcpy(output + o * period, convolver.outdata(o), period * sizeof(float));
-    const long time = now(CLOCK_MONOTONIC) - start;
+    const long time = now(CLOCK_MONOTONIC) - start - clock_cost;
     if (n < 0) continue;
     total += time;
     if (time < lowest) lowest = time;
