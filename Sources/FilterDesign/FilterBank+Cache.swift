@@ -12,7 +12,8 @@ extension FilterBank {
     device: Device, sampleRate: Int, shipped: [String] = [], progress: (@Sendable (Double) -> Void)? = nil
   ) throws(DesignError) -> FilterBank {
     try cached(
-      device: device, sampleRate: sampleRate, cache: cacheFolder, shipped: shipped, progress: progress)
+      device: device, sampleRate: sampleRate, cache: CacheFolder.path + "/filters", shipped: shipped,
+      progress: progress)
   }
 
   package static func cached(
@@ -35,15 +36,6 @@ extension FilterBank {
   package static func keptName(device: Device, sampleRate: Int) -> String {
     let key = DesignKey(device: device, sampleRate: sampleRate)
     return "\(plainName(device.name))-\(sampleRate)-\(key.hash)"
-  }
-
-  static var cacheFolder: String { pinnaCacheFolder + "/filters" }
-
-  /// Everything of Pinna's that may be thrown away.
-  package static var pinnaCacheFolder: String {
-    let base = ProcessInfo.processInfo.environment["XDG_CACHE_HOME"] ?? ""
-    // The XDG specification asks to ignore a path that is not absolute.
-    return (base.hasPrefix("/") ? base : NSHomeDirectory() + "/.cache") + "/pinna"
   }
 
   /// Whether this is what a design of `device` would have brought: the cache may hold anything.

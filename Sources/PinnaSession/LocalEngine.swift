@@ -6,7 +6,7 @@ import Synchronization
 /// A Pinna in this process: the same processor as `pinna run`, on a thread of its own. It has a control socket like
 /// any other, so that `pinna status --name NAME` works, too.
 ///
-/// It runs on the baseline kernels, which take 2.2 to 2.4 times as long as those of newer processors, unless the program
+/// It runs on the baseline kernels, slower than those of newer processors (the README has figures), unless the program
 /// depends on the product `PinnaFasterKernels` as well and calls `FasterKernels.register()` before it makes an engine.
 /// Those carry compiler flags, which SwiftPM takes from dependencies by branch, revision or path, not by version.
 ///

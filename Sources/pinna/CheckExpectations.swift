@@ -32,21 +32,21 @@ extension CheckResults.Case {
     let side = Double(voice.voice.side)
     if side != 0 {
       let isThere = side * level >= border && side * time >= Self.sideTime
-      return isThere ? nil : "\(place), not on the \(voice.voice.name)"
+      return isThere ? nil : "\(place), not on the \(voice.voice.place.rawValue)"
     }
     let early = abs(apart { $0.found.timeDifference }) / 2
     if abs(level) > min(border, Self.separation) || abs(time) > early { return "\(place), not in the middle" }
-    guard voice.voice.name == "behind" else { return nil }
+    guard voice.voice.place == .behind else { return nil }
     return loudness(of: voice, atMost: checked.tellsFrontFromBehind ? -Self.frontOverBehind : Self.mismatch)
   }
 
   private func monoFault(_ n: Int) -> String? {
     let voice = voices[n]
     let limits = checked.selection.polarPattern.limits
-    return switch voice.voice.name {
-    case "front": nil
-    case "behind": loudness(of: voice, atMost: limits.behind)
-    default: loudness(of: voice, atMost: limits.sides)
+    return switch voice.voice.place {
+    case .front: nil
+    case .behind: loudness(of: voice, atMost: limits.behind)
+    case .left, .right: loudness(of: voice, atMost: limits.sides)
     }
   }
 

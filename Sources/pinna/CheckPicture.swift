@@ -4,8 +4,8 @@ import Plots
 
 /// A check's results as a picture: a panel per case, in it where each voice came out between left and right.
 struct CheckPicture {
-  private static let colours: [String: PlotColour] = [
-    "left": .blue, "right": .orange, "front": .green, "behind": .purple,
+  private static let colours: [CheckScene.Place: PlotColour] = [
+    .left: .blue, .right: .orange, .front: .green, .behind: .purple,
   ]
 
   private let plot: StripPlot
@@ -26,7 +26,7 @@ struct CheckPicture {
         axis, isMirrored: isMirrored,
         points: one.voices.map {
           StripPlot.Point(
-            "voice " + $0.voice.phrase, colours[$0.voice.name]!, value($0), isWrong: $0.fault != nil)
+            "voice " + $0.voice.phrase, colours[$0.voice.place]!, value($0), isWrong: $0.fault != nil)
         })
     }
     let loudness = strip(.linear("louder than the voice in front, dB", -24...6, step: 6)) { $0.overFront }

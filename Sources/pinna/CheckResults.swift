@@ -17,7 +17,7 @@ struct CheckResults {
     let checked: CheckCase
     var voices: [Voice]
     var isRight: Bool { voices.allSatisfy { $0.fault == nil } }
-    func voice(_ name: String) -> Voice { voices.first { $0.voice.name == name }! }
+    func voice(_ place: CheckScene.Place) -> Voice { voices.first { $0.voice.place == place }! }
   }
 
   let cases: [Case]
@@ -33,7 +33,7 @@ struct CheckResults {
           left: Array(heard.left[frames]), right: Array(heard.right[frames]),
           reference: Array(heard.reference[frames]), sampleRate: scene.sampleRate)
       }
-      let front = found[CheckScene.voices.firstIndex { $0.name == "front" }!].level.value
+      let front = found[CheckScene.voices.firstIndex { $0.place == .front }!].level.value
       return Case(
         checked: checked,
         voices: zip(CheckScene.voices, found).map {
@@ -57,12 +57,12 @@ struct CheckResults {
       ]
       lines += stereo.map { one in
         one.checked.name.padded(26)
-          + ["left", "right", "front"].map { name in
-            let found = one.voice(name).found
+          + [CheckScene.Place.left, .right, .front].map { place in
+            let found = one.voice(place).found
             return String(
               format: "%+5.1f dB %+4.0f µs", found.levelDifference.value, 1e6 * found.timeDifference
             ).padded(18)
-          }.joined() + String(format: "%+5.1f dB", -one.voice("behind").overFront)
+          }.joined() + String(format: "%+5.1f dB", -one.voice(.behind).overFront)
       }
     }
     if !mono.isEmpty {
@@ -73,7 +73,7 @@ struct CheckResults {
       ]
       lines += mono.map { one in
         one.checked.name.padded(26)
-          + ["left", "right", "behind"].map {
+          + [CheckScene.Place.left, .right, .behind].map {
             String(format: "%+5.1f dB", one.voice($0).overFront).padded(18)
           }.joined().trimmingCharacters(in: .whitespaces)
       }
@@ -111,7 +111,7 @@ struct CheckResults {
           "right": one.isRight,
           "voices": one.voices.map { voice in
             [
-              "from": voice.voice.name, "fault": voice.fault as Any? ?? NSNull(),
+              "from": voice.voice.place.rawValue, "fault": voice.fault as Any? ?? NSNull(),
               "levelDifferenceDB": voice.found.levelDifference.value,
               "timeDifferenceMicroseconds": 1e6 * voice.found.timeDifference,
               "overFrontDB": voice.overFront,
@@ -125,10 +125,10 @@ struct CheckResults {
 
 extension CheckScene.Voice {
   var phrase: String {
-    switch name {
-    case "front": "in front"
-    case "behind": "behind"
-    default: "from the \(name)"
+    switch place {
+    case .front: "in front"
+    case .behind: "behind"
+    case .left, .right: "from the \(place.rawValue)"
     }
   }
 }

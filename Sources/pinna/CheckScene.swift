@@ -54,8 +54,13 @@ extension Device {
 /// A check's sound: in each case one voice from the left, the right, the front and behind, as the listener of that
 /// case would say.
 struct CheckScene {
+  /// Where a voice comes from, as the listener says.
+  enum Place: String {
+    case left, right, front, behind
+  }
+
   struct Voice {
-    let name: String
+    let place: Place
     let azimuth: Angle
     let file: String
     /// Whether it should come out on the left (+1), on the right (−1) or in the middle (0).
@@ -63,10 +68,10 @@ struct CheckScene {
   }
 
   static let voices = [
-    Voice(name: "left", azimuth: .degrees(90), file: "Side_Left.wav", side: 1),
-    Voice(name: "right", azimuth: .degrees(-90), file: "Side_Right.wav", side: -1),
-    Voice(name: "front", azimuth: .degrees(0), file: "Front_Center.wav", side: 0),
-    Voice(name: "behind", azimuth: .degrees(180), file: "Rear_Center.wav", side: 0),
+    Voice(place: .left, azimuth: .degrees(90), file: "Side_Left.wav", side: 1),
+    Voice(place: .right, azimuth: .degrees(-90), file: "Side_Right.wav", side: -1),
+    Voice(place: .front, azimuth: .degrees(0), file: "Front_Center.wav", side: 0),
+    Voice(place: .behind, azimuth: .degrees(180), file: "Rear_Center.wav", side: 0),
   ]
   /// Seconds from one voice to the next, and of silence before each case, for the change.
   static let voiceSeconds = 0.95

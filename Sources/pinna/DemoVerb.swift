@@ -103,7 +103,7 @@ final class Demo {
 
   /// Draws the results where they stay. Returns the file's path.
   private func draw(_ results: CheckResults) throws -> String {
-    let place = keeps ? folder : FilterBank.pinnaCacheFolder
+    let place = keeps ? folder : CacheFolder.path
     try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: true)
     let path = place + "/demo.png"
     try CheckPicture(results, of: preset.name).write(path)
