@@ -4,8 +4,11 @@ import Foundation
 package enum CacheFolder {
   /// `pinna` under XDG_CACHE_HOME or ~/.cache.
   package static var path: String {
-    let base = ProcessInfo.processInfo.environment["XDG_CACHE_HOME"] ?? ""
+    let environment = ProcessInfo.processInfo.environment
+    let base = environment["XDG_CACHE_HOME"] ?? ""
     // The XDG specification asks to ignore a path that is not absolute.
-    return (base.hasPrefix("/") ? base : NSHomeDirectory() + "/.cache") + "/pinna"
+    if base.hasPrefix("/") { return base + "/pinna" }
+    // Foundation asks the user's account instead.
+    return (environment["HOME"] ?? NSHomeDirectory()) + "/.cache/pinna"
   }
 }

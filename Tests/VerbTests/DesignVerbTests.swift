@@ -37,6 +37,13 @@ import Testing
     #expect(home.contents("cache/pinna/filters").count == 1)
   }
 
+  @Test("keeps filters under the HOME of its environment, whatever a relative XDG_CACHE_HOME says")
+  func cacheOfAnotherHome() throws {
+    let environment = ["HOME": home.path + "/somebody", "XDG_CACHE_HOME": "cache"]
+    #expect(try home.pinna("design", "pair", environment: environment).status == 0)
+    #expect(home.contents("somebody/.cache/pinna/filters").count == 1)
+  }
+
   @Test("says which cases are not offered and why, and offers the others")
   func refusals() throws {
     // With the left edge up, both microphones are on the listener's vertical axis: no left, no right.
