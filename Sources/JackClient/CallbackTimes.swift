@@ -36,19 +36,24 @@ public final class CallbackTimes: @unchecked Sendable {
   }
 }
 
-/// A client without ports that does nothing in its callback but look at the clock twice: what a machine adds.
+/// A client without ports that does nothing in its callback but wait, as long as an engine works, and notes by how much
+/// it was longer: what a machine adds. One that returned at once would hardly ever meet what holds a callback up.
 public final class IdleClient: Sendable {
+  public static var wait: Int { 20_000 }
   private let connection: JackConnection
   private let times: CallbackTimes
 
+  /// - Parameter times: nanoseconds beyond `wait`.
   public init(name: String, server: String?, times: CallbackTimes) throws(JackError) {
     connection = try JackConnection(name: name, server: server)
     self.times = times
     connection.setProcess(
       { _, context in
         let start = RealtimeCalls.nanoseconds()
+        var waited = 0
+        while waited < IdleClient.wait { waited = RealtimeCalls.nanoseconds() &- start }
         Unmanaged<CallbackTimes>.fromOpaque(context!)._withUnsafeGuaranteedRef {
-          $0.note(RealtimeCalls.nanoseconds() &- start)
+          $0.note(waited &- IdleClient.wait)
         }
         return 0
       }, context: Unmanaged.passUnretained(times).toOpaque())

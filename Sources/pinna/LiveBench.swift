@@ -4,7 +4,7 @@ import JackClient
 import Realtime
 
 /// The engine in a graph of its own under a realtime server, each callback timed from entry to exit, beside a client
-/// that does nothing.
+/// that does nothing but wait.
 struct LiveBench {
   let shape: Partitioning
   let instructionSet: InstructionSet
@@ -51,7 +51,7 @@ struct LiveBench {
     idle = Percentiles(idleTimes.nanoseconds.map { Double($0) / 1000 })
   }
 
-  /// What p99.9 may be: three times the usual, and what the machine does to a client that does nothing.
+  /// What p99.9 may be: three times the usual, and what the machine does to a client that only waits.
   var limit: Double { 3 * pinna.p50 + idle.p999 }
   var isWithinLimit: Bool { pinna.p999 <= limit }
 
@@ -72,7 +72,7 @@ struct LiveBench {
       | callback, entry to exit (µs) | min | p50 | p99 | p99.9 | max |
       |---|---|---|---|---|---|
       \(row("\(shape.microphones) microphones, \(shape.taps) taps, period \(shape.period), \(instructionSet.rawValue)", pinna))
-      \(row("a client that does nothing", idle))
+      \(row("a client that only waits for \(IdleClient.wait / 1000) µs: by how much longer", idle))
 
       p99.9 may be 3 x p50 and what the idle client shows: \(String(format: "%.2f", limit)) µs, \
       \(isWithinLimit ? "reached" : "MISSED"); \(xruns) xruns.
