@@ -1,5 +1,4 @@
 import Foundation
-import Synchronization
 
 /// A `jackd` of our own on the dummy driver: for the demo and for tests. Stopped by its process id.
 public final class PrivateServer {
@@ -36,11 +35,15 @@ public final class PrivateServer {
     environment["JACK_NO_AUDIO_RESERVATION"] = "1"
     process.environment = environment
     process.standardOutput = FileHandle.nullDevice
-    let messages = Pipe()
-    process.standardError = messages
+    // A file, which nobody has to empty while the server tells of thousands of xruns.
+    guard let messages = tmpfile() else {
+      throw StartError(description: "no temporary file for what jackd says; make room in /tmp")
+    }
+    defer { fclose(messages) }
+    let heard = FileHandle(fileDescriptor: fileno(messages))
+    process.standardError = heard
     process.standardInput = FileHandle.nullDevice
     try process.run()
-    let heard = Messages(messages.fileHandleForReading)
     for _ in 0..<1000 {
       if let probe = try? JackConnection(name: "probe", server: name) {
         probe.close()
@@ -50,7 +53,8 @@ public final class PrivateServer {
       usleep(5_000)
     }
     stop()
-    if heard.text.contains("Too many servers") {
+    rewind(messages)
+    if String(decoding: heard.availableData, as: UTF8.self).contains("Too many servers") {
       throw StartError(
         description:
           "jackd did not start: all eight places of servers on this machine are taken, and one that was killed keeps its own; where no jackd runs, free them with: rm -r /dev/shm/jack*"
@@ -70,21 +74,6 @@ public final class PrivateServer {
     for _ in 0..<100 where process.isRunning { usleep(20_000) }
     if process.isRunning { kill(process.processIdentifier, SIGKILL) }
     process.waitUntilExit()
-  }
-
-  /// What the server says: read to its end, or it would stop at a full pipe; the beginning is kept.
-  private final class Messages: Sendable {
-    private let beginning = Mutex(Data())
-
-    var text: String { beginning.withLock { String(decoding: $0, as: UTF8.self) } }
-
-    init(_ handle: FileHandle) {
-      handle.readabilityHandler = { [weak self] handle in
-        let data = handle.availableData
-        if data.isEmpty { handle.readabilityHandler = nil }
-        self?.beginning.withLock { if $0.count < 65_536 { $0 += data } }
-      }
-    }
   }
 
   private static func find(_ program: String) -> String? {
