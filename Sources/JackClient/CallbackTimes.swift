@@ -5,7 +5,7 @@ public final class CallbackTimes: @unchecked Sendable {
   // Unchecked: the callback alone writes below `count`'s limit; who reads waits until `isFull`.
 
   private let memory: UnsafeMutablePointer<Int>
-  private let capacity: Int
+  public let capacity: Int
   private let count = Atomic<Int>(0)
 
   /// - Parameter capacity: calls; later ones are not noted.
@@ -39,24 +39,34 @@ public final class CallbackTimes: @unchecked Sendable {
 /// A client without ports that does nothing in its callback but wait, as long as an engine works, and notes by how much
 /// it was longer: what a machine adds. One that returned at once would hardly ever meet what holds a callback up.
 public final class IdleClient: Sendable {
-  public static var wait: Int { 20_000 }
   private let connection: JackConnection
-  private let times: CallbackTimes
+  private let work: Work
 
-  /// - Parameter times: nanoseconds beyond `wait`.
-  public init(name: String, server: String?, times: CallbackTimes) throws(JackError) {
+  private final class Work: Sendable {
+    let wait: Int
+    let times: CallbackTimes
+    init(_ wait: Int, _ times: CallbackTimes) { (self.wait, self.times) = (wait, times) }
+
+    /// The callback.
+    func run() {
+      let start = RealtimeCalls.nanoseconds()
+      var waited = 0
+      while waited < wait { waited = RealtimeCalls.nanoseconds() &- start }
+      times.note(waited &- wait)
+    }
+  }
+
+  /// - Parameters:
+  ///   - wait: nanoseconds.
+  ///   - times: nanoseconds beyond `wait`.
+  public init(name: String, server: String?, wait: Int, times: CallbackTimes) throws(JackError) {
     connection = try JackConnection(name: name, server: server)
-    self.times = times
+    work = Work(wait, times)
     connection.setProcess(
       { _, context in
-        let start = RealtimeCalls.nanoseconds()
-        var waited = 0
-        while waited < IdleClient.wait { waited = RealtimeCalls.nanoseconds() &- start }
-        Unmanaged<CallbackTimes>.fromOpaque(context!)._withUnsafeGuaranteedRef {
-          $0.note(waited &- IdleClient.wait)
-        }
+        Unmanaged<Work>.fromOpaque(context!)._withUnsafeGuaranteedRef { $0.run() }
         return 0
-      }, context: Unmanaged.passUnretained(times).toOpaque())
+      }, context: Unmanaged.passUnretained(work).toOpaque())
     try connection.activate()
   }
 

@@ -13,7 +13,7 @@ extension Verb {
       Option(
         "--scale", nil, "time and memory from 1 to 64 microphones, 64 to 8192 taps, periods of 16 to 4096"),
       Option("--engines", nil, "how many engines one core carries in real time"),
-      Option("--live", nil, "the callback in a graph of its own, beside a client that only waits"),
+      Option("--live", nil, "the callback in a graph of its own, in turn with a client that only waits"),
       isaOption, jsonOption,
     ]
   ) { arguments in
