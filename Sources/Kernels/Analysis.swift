@@ -34,25 +34,7 @@ func analyse(_ c: UnsafeMutablePointer<pinna_convolver>, _ history: UnsafePointe
       microphone &+= 2
     }
   }
-  if c.pointee.ahead != 0, slot == 0 { mirror(c, spectra, unit) }
   if c.pointee.tail.blocks > 0 { analyseTail(c) }
-}
-
-/// The first slot stands behind the last one as well, so that two periods in a row always do.
-@_noLocks @_noAllocation
-private func mirror(_ c: UnsafeMutablePointer<pinna_convolver>, _ spectra: Vectors, _ unit: Int) {
-  let count = 2 &* c.pointee.groups
-  let behind = c.pointee.slots &* count
-  var u = 0
-  while u < c.pointee.units {
-    let from = spectra + u &* unit
-    var n = 0
-    while n < count {
-      from[behind &+ n] = from[n]
-      n &+= 1
-    }
-    u &+= 1
-  }
 }
 
 /// One period from `start` on into the windows: rows become lanes.

@@ -147,17 +147,21 @@ func ahead(_ w: Walk, _ spectra: UnsafePointer<Lanes>, _ filters: UnsafePointer<
     left &-= size
     let last = max(left, 1)
     while age >= last {
+      // The period before stands behind each, but for the last slot, whose is the first.
       let at = w.slot(age: age)
-      let run = min(age &- last &+ 1, w.slots &- at)
+      let isLast = at &+ 1 == w.slots
+      let run = isLast ? 1 : min(age &- last &+ 1, w.slots &- 1 &- at)
       var x = spectra + at &* w.slot
+      var y = isLast ? spectra : x + w.slot
       let end = h + run &* w.slot
       while h < end {
         let (lr, li, rr, ri) = (h[0], h[1], h[w.filterOutput], h[w.filterOutput &+ 1])
         sums.add0(x[0], x[1], lr, li)
         sums.add2(x[0], x[1], rr, ri)
-        sums.add1(x[w.slot], x[w.slot &+ 1], lr, li)
-        sums.add3(x[w.slot], x[w.slot &+ 1], rr, ri)
+        sums.add1(y[0], y[1], lr, li)
+        sums.add3(y[0], y[1], rr, ri)
         x += 2
+        y += 2
         h += 2
       }
       age &-= run

@@ -78,9 +78,9 @@ struct Layout: Hashable, Sendable {
   }
   /// Whether products are formed two periods at a time: filters are then read half as often.
   var isAhead: Bool { head >= 4 && units >= 4 }
-  /// Floats from one unit of the spectra to the next: one slot more than are kept (see `mirror`), and an odd
-  /// number, since powers of two would fall on the same lines of the cache.
-  var unit: Int { ((slots + 1) | 1) * groups * 2 * lanes }
+  /// Floats from one unit of the spectra to the next: an odd number of slots, since powers of two would fall on the same
+  /// lines of the cache.
+  var unit: Int { (slots | 1) * groups * 2 * lanes }
   /// The same from one frequency of the tail to the next.
   var tailUnit: Int { (blocks | 1) * groups * 2 * lanes }
 
