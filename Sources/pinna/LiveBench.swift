@@ -19,9 +19,13 @@ struct LiveBench {
   private static let rounds = 20
 
   /// Takes twice `periods` at 48 kHz of the clock. The microphones hear silence, which takes as long as sound.
+  /// Once, from the main thread.
   init(_ shape: Partitioning, _ instructionSet: InstructionSet, periods: Int) throws {
     self.shape = shape
     self.instructionSet = instructionSet
+    // The server is a process group of its own: it must not be left behind.
+    let interruptions = SignalCount()
+    Signals.onStop { interruptions.next() }
     let awake = AwakeCores()
     let server = try PrivateServer(
       name: "pinna-bench-\(getpid())", sampleRate: Int(EngineBench.sampleRate), period: shape.period,
@@ -37,7 +41,7 @@ struct LiveBench {
         EngineBench(shape, instructionSet).engine,
         microphones: (1...shape.microphones).map { "microphone-\($0)" }, group: "bench", delayFrames: 0)
       try client.activate()
-      try Self.fill(round, shape)
+      try Self.fill(round, shape, interruptions)
       xruns += client.xruns
       client.close()
       times += round.nanoseconds
@@ -45,7 +49,7 @@ struct LiveBench {
       let idleRound = CallbackTimes(capacity: round.noted)
       let idle = try IdleClient(name: "idle", server: server.name, wait: wait, times: idleRound)
       defer { idle.close() }
-      try Self.fill(idleRound, shape)
+      try Self.fill(idleRound, shape, interruptions)
       excess += idleRound.nanoseconds
     }
     self.xruns = xruns
@@ -56,12 +60,16 @@ struct LiveBench {
   }
 
   /// Waits until all periods are noted; not those in which the client joined.
-  private static func fill(_ times: CallbackTimes, _ shape: Partitioning) throws {
+  private static func fill(_ times: CallbackTimes, _ shape: Partitioning, _ interruptions: SignalCount) throws
+  {
     usleep(200_000)
     times.restart()
     let seconds = Double(times.capacity * shape.period) / EngineBench.sampleRate
     let limit = ContinuousClock.now + .seconds(10 + 2 * seconds)
     while !times.isFull {
+      guard interruptions.count == 0 else {
+        throw Failure(.failed, "interrupted before all periods were measured; start it again")
+      }
       guard ContinuousClock.now < limit else {
         throw Failure(
           .noServer,

@@ -1,0 +1,69 @@
+import Foundation
+import JackClient
+import LiveSupport
+import TestSupport
+import Testing
+
+extension LiveTests {
+  @Suite("pinna bench") struct BenchTests {
+    /// Order statistics of a time, lowest first.
+    func ordered(_ times: Any?) throws -> [Double] {
+      let times = try #require(times as? [String: Double])
+      return try ["min", "p50", "p99", "p999", "max"].map { try #require(times[$0]) }
+    }
+
+    @Test("gives one object per configuration, with the fields of the realtime page and times in order")
+    func fields() throws {
+      let home = try PinnaHome()
+      let outcome = try home.pinna(
+        "bench", "--microphones", "3", "--taps", "100", "--period", "48", "--periods", "400", "--json")
+      #expect(outcome.status == 0, "\(outcome)")
+      let configurations = try #require(try outcome.json()["configurations"] as? [[String: Any]])
+      #expect(configurations.count == 1)
+      let one = try #require(configurations.first)
+      #expect(one["microphones"] as? Int == 3 && one["outputs"] as? Int == 2 && one["taps"] as? Int == 100)
+      #expect(one["period"] as? Int == 48 && one["deadlineMicroseconds"] as? Double == 1000)
+      for times in ["microsecondsPerPeriod", "crossfadeMicroseconds"] {
+        let times = try ordered(one[times])
+        #expect(times == times.sorted() && times[0] > 0, "\(times)")
+      }
+    }
+
+    @Test("times the callback in a graph of its own; its verdict is what p99.9, p50 and the idle client say")
+    func live() throws {
+      let home = try PinnaHome()
+      let outcome = try home.pinna(
+        [
+          "bench", "--live", "--microphones", "2", "--taps", "64", "--period", "32", "--periods", "2000",
+          "--json",
+        ],
+        seconds: 60)
+      let json = try outcome.json()
+      let (times, idle) = (try ordered(json["callbackMicroseconds"]), try ordered(json["idleMicroseconds"]))
+      #expect(times == times.sorted() && times[0] > 0, "\(times)")
+      #expect(idle == idle.sorted(), "\(idle)")
+      // It waits as long as the engine's callback usually takes.
+      let wait = try #require(json["waitMicroseconds"] as? Double)
+      #expect(wait >= times[0] && wait <= times[2], "\(wait) of \(times)")
+      let isWithin = times[3] <= 3 * times[1] + idle[3]
+      #expect(json["withinLimit"] as? Bool == isWithin && outcome.status == (isWithin ? 0 : 1), "\(json)")
+    }
+
+    @Test("leaves no server behind when it is interrupted", arguments: [SIGINT, SIGTERM])
+    func interrupted(number: Int32) throws {
+      let home = try PinnaHome()
+      let bench = try Program(try PinnaHome.binary(), ["bench", "--live"], environment: home.environment)
+      let server = "pinna-bench-\(bench.pid)"
+      func isThere() -> Bool {
+        guard let probe = try? JackConnection(name: "probe", server: server) else { return false }
+        probe.close()
+        return true
+      }
+      try #require(waitUntil(seconds: 10) { isThere() })
+      bench.signal(number)
+      let outcome = try #require(bench.wait(seconds: 10))
+      #expect(outcome.status == 1 && outcome.error.contains("interrupted"), "\(outcome)")
+      #expect(!isThere())
+    }
+  }
+}
