@@ -142,7 +142,7 @@ install-packages:
 lint:
 	@echo "== Format"
 	swift format lint --recursive --strict Package.swift Sources Tests
-	@echo "== Escapes from the realtime checks stand in one file"
+	@echo "== Escapes from the realtime checks stand in two files"
 	@sh .ci/check-escapes
 
 format:

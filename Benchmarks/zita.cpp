@@ -22,7 +22,9 @@ int main(int argc, char **argv) {
   const long periods = atol(argv[4]);
   // zita's own choice, as its jconvolver makes it, has larger partitions in threads for long filters.
   const bool uniform = !strcmp(argv[5], "uniform");
+#ifdef __x86_64__
   __builtin_ia32_ldmxcsr(__builtin_ia32_stmxcsr() | 0x8040);
+#endif
   Convproc convolver;
   convolver.set_options(Convproc::OPT_FFTW_MEASURE | Convproc::OPT_VECTOR_MODE);
   const unsigned part = period < 64 ? 64 : period;

@@ -6,11 +6,15 @@ public final class CallbackTimes: @unchecked Sendable {
 
   private let memory: UnsafeMutablePointer<Int>
   public let capacity: Int
-  private let count = Atomic<Int>(0)
+  /// Calls so far, less those to be skipped.
+  private let count: Atomic<Int>
 
-  /// - Parameter capacity: calls; later ones are not noted.
-  public init(capacity: Int) {
+  /// - Parameters:
+  ///   - capacity: calls; later ones are not noted.
+  ///   - skipped: calls before the first that is noted: those in which a client joins.
+  public init(capacity: Int, skipping skipped: Int = 0) {
     self.capacity = capacity
+    count = Atomic(-skipped)
     memory = .allocate(capacity: capacity)
     // Written once, so that the callback meets no page that is not there yet.
     memory.initialize(repeating: 1, count: capacity)
@@ -18,10 +22,8 @@ public final class CallbackTimes: @unchecked Sendable {
 
   deinit { memory.deallocate() }
 
-  public var noted: Int { count.load(ordering: .acquiring) }
+  public var noted: Int { max(0, count.load(ordering: .acquiring)) }
   public var isFull: Bool { noted == capacity }
-  /// Begins anew; what a callback is noting at this moment may be lost.
-  public func restart() { count.store(0, ordering: .releasing) }
 
   /// Nanoseconds per call, oldest first.
   public var nanoseconds: [Int] { Array(UnsafeBufferPointer(start: memory, count: noted)) }
@@ -31,13 +33,14 @@ public final class CallbackTimes: @unchecked Sendable {
   func note(_ time: Int) {
     let n = count.load(ordering: .relaxed)
     if n >= capacity { return }
-    memory[n] = time
+    if n >= 0 { memory[n] = time }
     count.store(n &+ 1, ordering: .releasing)
   }
 }
 
 /// A client without ports that does nothing in its callback but wait, as long as an engine works, and notes by how much
-/// it was longer: what a machine adds. One that returned at once would hardly ever meet what holds a callback up.
+/// it was longer: what a machine adds, and less than that, since what holds it up while it waits shows only beyond the
+/// wait's end. One that returned at once would hardly ever meet any of it.
 public final class IdleClient: Sendable {
   private let connection: JackConnection
   private let work: Work
@@ -70,5 +73,14 @@ public final class IdleClient: Sendable {
     try connection.activate()
   }
 
-  public func close() { connection.close() }
+  public var isServerGone: Bool { connection.isServerGone }
+
+  /// False where it could not be closed: then no other client must be opened in this process.
+  @discardableResult
+  public func close() -> Bool {
+    let isClosed = connection.close()
+    // Its callback may still run.
+    if !isClosed { _ = Unmanaged.passRetained(self) }
+    return isClosed
+  }
 }

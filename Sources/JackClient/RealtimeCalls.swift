@@ -1,8 +1,8 @@
 import CJack
 import CRealtime
 
-/// Every C call of the realtime path, and the only escapes from the compiler's realtime checks. None of these
-/// allocates or locks, by the documentation of JACK and of RealtimeSanitizer.
+/// Every call of the realtime path into C, but for those to the kernels (`KernelCalls`): the other escapes from the
+/// compiler's realtime checks. None of these allocates or locks, by the documentation of JACK and of RealtimeSanitizer.
 enum RealtimeCalls {
   @_noLocks @_noAllocation
   static func buffer(_ port: OpaquePointer, _ frames: UInt32) -> UnsafeMutablePointer<Float>? {

@@ -28,8 +28,10 @@ struct ControlSide {
 /// The control side: any thread but the callback's.
 extension Engine {
   /// Gets ready for periods of `frames`: builds what they need and hands it to the callback, which takes it
-  /// over when the first one arrives. Filter sets in use are cut for it before that.
+  /// over when the first one arrives. Filter sets in use are cut for it before that. Periods beyond
+  /// `Partitioning.longestPeriod` are not prepared for: they stay silent, and are counted.
   public func prepare(period frames: Int) {
+    guard (1...Partitioning.longestPeriod).contains(frames) else { return }
     control.withLock { side in
       collect(&side)
       let plan = Partitioning(microphones: microphones, taps: taps, period: frames)

@@ -9,7 +9,8 @@ struct KernelCalls {
 
   var lanes: Int { table.lanes }
 
-  /// Spectra of the period that ends `age` frames before the newest.
+  /// Spectra of the period that ends `age` frames before the newest; a negative `age` only moves the window on, by the
+  /// period that ends -1 - age frames before the newest.
   @_noLocks @_noAllocation
   func analyse(
     _ convolver: UnsafeMutablePointer<pinna_convolver>, _ history: UnsafePointer<pinna_history>, age: Int

@@ -11,13 +11,14 @@ final class AwakeCores {
 
   /// Nil where the system does not let us.
   init?() {
-    file = open(Self.path, O_WRONLY | O_CLOEXEC)
-    if file < 0 { return nil }
+    let opened = open(Self.path, O_WRONLY | O_CLOEXEC)
+    if opened < 0 { return nil }
     var latency: Int32 = 0
-    if write(file, &latency, 4) != 4 {
-      close(file)
+    if write(opened, &latency, 4) != 4 {
+      close(opened)
       return nil
     }
+    file = opened
   }
 
   deinit { close(file) }

@@ -14,9 +14,13 @@ extension Verb {
         "--scale", nil, "time and memory from 1 to 64 microphones, 64 to 8192 taps, periods of 16 to 4096"),
       Option("--engines", nil, "how many engines one core carries in real time"),
       Option("--live", nil, "the callback in a graph of its own, in turn with a client that only waits"),
-      isaOption, jsonOption,
+      Option(
+        "--isa", "SET",
+        "baseline, v3 or v4 (default: each that this processor has; the fastest with the three above)"),
+      jsonOption,
     ]
   ) { arguments in
+    try refuseCombinations(arguments)
     let periods = try arguments.integer("--periods", in: 100...10_000_000)
     var shapes = EngineBench.usual
     if let microphones = try arguments.integer("--microphones", in: 1...Partitioning.mostMicrophones) {
@@ -40,16 +44,21 @@ extension Verb {
       let counts = shapes.map { ($0, ScaleBench.engines($0, set)) }
       print(
         arguments.isJSON
-          ? try document(["configurations": counts.map(ScaleBench.json)]) : ScaleBench.table(counts))
+          ? try document(["configurations": counts.map { ScaleBench.json($0, $1, set) }])
+          : ScaleBench.table(counts))
       return .done
     }
-    if arguments.has("--scale") { shapes = ScaleBench.shapes }
-    let results = shapes.map { shape in
-      let bench = EngineBench(shape, set)
-      bench.measure(periods: periods ?? (arguments.has("--scale") ? 200 : 4000))
-      return bench
+    let isScale = arguments.has("--scale")
+    if isScale { shapes = ScaleBench.shapes }
+    let sets = isScale || arguments["--isa"] != nil ? [set] : InstructionSet.available
+    let results = shapes.flatMap { shape in
+      sets.map { set in
+        let bench = EngineBench(shape, set)
+        bench.measure(periods: periods ?? (isScale ? 200 : 4000))
+        return bench
+      }
     }
-    if arguments.has("--scale"), !arguments.isJSON {
+    if isScale, !arguments.isJSON {
       print(ScaleBench.table(results))
     } else if arguments.isJSON {
       print(try document(["configurations": results.map(\.json)]))
@@ -57,6 +66,20 @@ extension Verb {
       print(EngineBench.table(results))
     }
     return .done
+  }
+}
+
+/// Options that would be passed over.
+private func refuseCombinations(_ arguments: Arguments) throws {
+  let kinds = ["--scale", "--engines", "--live"].filter(arguments.has)
+  if kinds.count > 1 {
+    throw Failure(.usage, "\(kinds[0]) and \(kinds[1]) are two benches; run one after the other")
+  }
+  if kinds == ["--scale"], arguments["--microphones"] != nil {
+    throw Failure(.usage, "--scale has configurations of its own; leave out --microphones")
+  }
+  if kinds == ["--engines"], arguments["--periods"] != nil {
+    throw Failure(.usage, "--engines finds out how many periods it needs; leave out --periods")
   }
 }
 
@@ -78,16 +101,17 @@ extension EngineBench {
 
   static func table(_ results: [EngineBench]) -> String {
     let head =
-      "microphones  taps  period       isa     min     p50     p99   p99.9     max  crossfade p50  deadline  (µs)"
-    let rows = results.map { result in
-      let t = result.steady
-      let isa = result.instructionSet.rawValue
-      return String(
-        format: "%11d %5d %7d  ", result.shape.microphones, result.shape.taps, result.shape.period)
-        + String(repeating: " ", count: 8 - isa.count) + isa
-        + String(
-          format: " %7.2f %7.2f %7.2f %7.2f %7.1f %14.2f %9.0f", t.min, t.p50, t.p99, t.p999, t.max,
-          result.fading.p50, result.deadline)
+      "microphones  taps  period       isa                  min     p50     p99   p99.9     max  deadline  (µs)"
+    let rows = results.flatMap { result in
+      [("steady", result.steady), ("crossfade", result.fading)].map { kind, t in
+        let isa = result.instructionSet.rawValue
+        return String(
+          format: "%11d %5d %7d  ", result.shape.microphones, result.shape.taps, result.shape.period)
+          + String(repeating: " ", count: 8 - isa.count) + isa + "  " + kind.padded(9)
+          + String(
+            format: " %7.2f %7.2f %7.2f %7.2f %7.1f %9.0f", t.min, t.p50, t.p99, t.p999, t.max,
+            result.deadline)
+      }
     }
     return ([head] + rows).joined(separator: "\n")
   }

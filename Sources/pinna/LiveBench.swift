@@ -9,8 +9,6 @@ struct LiveBench {
   let shape: Partitioning
   let instructionSet: InstructionSet
   let pinna, idle: Percentiles
-  /// How long the idle client waits, in microseconds.
-  let wait: Double
   let xruns: Int
   /// Whether idle cores were kept from sleeping.
   let isAwake: Bool
@@ -18,8 +16,8 @@ struct LiveBench {
   static let usual = Partitioning(microphones: 16, taps: 1024, period: 32)
   private static let rounds = 20
 
-  /// Takes twice `periods` at 48 kHz of the clock. The microphones hear silence, which takes as long as sound.
-  /// Once, from the main thread.
+  /// Takes twice `periods` at 48 kHz of the clock. Nothing is connected: the microphones hear the one buffer of silence
+  /// that JACK has for all. Once, from the main thread.
   init(_ shape: Partitioning, _ instructionSet: InstructionSet, periods: Int) throws {
     self.shape = shape
     self.instructionSet = instructionSet
@@ -31,52 +29,21 @@ struct LiveBench {
       name: "pinna-bench-\(getpid())", sampleRate: Int(EngineBench.sampleRate), period: shape.period,
       realtime: true)
     defer { server.stop() }
+    let round = LiveBenchRound(
+      server: server.name, shape: shape, instructionSet: instructionSet,
+      periods: max(1, periods / Self.rounds), interruptions: interruptions)
     var (times, excess): ([Int], [Int]) = ([], [])
-    var (xruns, wait) = (0, 0)
+    var xruns = 0
     for _ in 0..<Self.rounds {
-      let round = CallbackTimes(capacity: max(1, periods / Self.rounds))
-      let client = try ArrayClient(name: "bench", server: server.name, times: round, onShutdown: { _ in })
-      defer { client.close() }
-      try client.install(
-        EngineBench(shape, instructionSet).engine,
-        microphones: (1...shape.microphones).map { "microphone-\($0)" }, group: "bench", delayFrames: 0)
-      try client.activate()
-      try Self.fill(round, shape, interruptions)
-      xruns += client.xruns
-      client.close()
-      times += round.nanoseconds
-      wait = times.sorted()[times.count / 2]
-      let idleRound = CallbackTimes(capacity: round.noted)
-      let idle = try IdleClient(name: "idle", server: server.name, wait: wait, times: idleRound)
-      defer { idle.close() }
-      try Self.fill(idleRound, shape, interruptions)
-      excess += idleRound.nanoseconds
+      let engine = try round.engine()
+      times += engine.nanoseconds
+      xruns += engine.xruns
+      excess += try round.idle(wait: engine.nanoseconds.sorted()[engine.nanoseconds.count / 2])
     }
     self.xruns = xruns
-    self.wait = Double(wait) / 1000
     isAwake = awake != nil
     pinna = Percentiles(times.map { Double($0) / 1000 })
     idle = Percentiles(excess.map { Double($0) / 1000 })
-  }
-
-  /// Waits until all periods are noted; not those in which the client joined.
-  private static func fill(_ times: CallbackTimes, _ shape: Partitioning, _ interruptions: SignalCount) throws
-  {
-    usleep(200_000)
-    times.restart()
-    let seconds = Double(times.capacity * shape.period) / EngineBench.sampleRate
-    let limit = ContinuousClock.now + .seconds(10 + 2 * seconds)
-    while !times.isFull {
-      guard interruptions.count == 0 else {
-        throw Failure(.failed, "interrupted before all periods were measured; start it again")
-      }
-      guard ContinuousClock.now < limit else {
-        throw Failure(
-          .noServer,
-          "the server of the bench stands still after \(times.noted) periods; try it on a quiet machine")
-      }
-      usleep(20_000)
-    }
   }
 
   /// What p99.9 may be: three times the usual, and what the machine does to a client that only waits.
@@ -88,7 +55,7 @@ struct LiveBench {
       "microphones": shape.microphones, "taps": shape.taps, "period": shape.period,
       "isa": instructionSet.rawValue,
       "callbackMicroseconds": pinna.json, "idleMicroseconds": idle.json, "limitMicroseconds": limit,
-      "waitMicroseconds": wait, "withinLimit": isWithinLimit, "xruns": xruns, "coresAwake": isAwake,
+      "withinLimit": isWithinLimit, "xruns": xruns, "coresAwake": isAwake,
     ]
   }
 
@@ -100,11 +67,67 @@ struct LiveBench {
       | callback, entry to exit (µs) | min | p50 | p99 | p99.9 | max |
       |---|---|---|---|---|---|
       \(row("\(shape.microphones) microphones, \(shape.taps) taps, period \(shape.period), \(instructionSet.rawValue)", pinna))
-      \(row("a client that only waits for \(String(format: "%.1f", wait)) µs: by how much longer", idle))
+      \(row("a client that only waits as long as the engine's median: by how much longer", idle))
 
       p99.9 may be 3 x p50 and what the idle client shows: \(String(format: "%.2f", limit)) µs, \
       \(isWithinLimit ? "reached" : "MISSED"); \(xruns) xruns. \
       \(isAwake ? "Idle cores were kept awake." : AwakeCores.advice)
       """
+  }
+}
+
+/// One client after the other, each alone in the graph of a server.
+private struct LiveBenchRound {
+  let server: String
+  let shape: Partitioning
+  let instructionSet: InstructionSet
+  let periods: Int
+  let interruptions: SignalCount
+  /// 0.2 s, in which a client joins.
+  private var skipped: Int { Int(0.2 * EngineBench.sampleRate) / shape.period }
+
+  /// How long the engine's callback took, and what the server missed meanwhile.
+  func engine() throws -> (nanoseconds: [Int], xruns: Int) {
+    let times = CallbackTimes(capacity: periods, skipping: skipped)
+    let client = try ArrayClient(name: "bench", server: server, times: times, onShutdown: { _ in })
+    defer { client.close() }
+    try client.install(
+      EngineBench(shape, instructionSet).engine,
+      microphones: (1...shape.microphones).map { "microphone-\($0)" }, group: "bench", delayFrames: 0)
+    try client.activate()
+    try wait(until: times.noted > 0, isServerGone: client.isServerGone)
+    let joined = client.xruns
+    try wait(until: times.isFull, isServerGone: client.isServerGone)
+    let xruns = client.xruns - joined
+    guard client.close() else { throw standstill }
+    return (times.nanoseconds, xruns)
+  }
+
+  /// By how much longer than `wait` nanoseconds the idle client's took.
+  func idle(wait nanoseconds: Int) throws -> [Int] {
+    let times = CallbackTimes(capacity: periods, skipping: skipped)
+    let client = try IdleClient(name: "idle", server: server, wait: nanoseconds, times: times)
+    defer { client.close() }
+    try wait(until: times.isFull, isServerGone: client.isServerGone)
+    guard client.close() else { throw standstill }
+    return times.nanoseconds
+  }
+
+  private func wait(
+    until isDone: @autoclosure () -> Bool, isServerGone: @autoclosure () -> Bool
+  ) throws {
+    let seconds = Double((periods + skipped) * shape.period) / EngineBench.sampleRate
+    let limit = ContinuousClock.now + .seconds(10 + 2 * seconds)
+    while !isDone() {
+      guard interruptions.count == 0 else {
+        throw Failure(.failed, "interrupted before all periods were measured; start it again")
+      }
+      guard !isServerGone(), ContinuousClock.now < limit else { throw standstill }
+      usleep(20_000)
+    }
+  }
+
+  private var standstill: Failure {
+    Failure(.noServer, "the server of the bench has gone or stands still; try it on a quiet machine")
   }
 }

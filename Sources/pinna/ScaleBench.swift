@@ -10,14 +10,15 @@ enum ScaleBench {
   }
 
   static func table(_ results: [EngineBench]) -> String {
-    let head = "microphones  taps  period     p50 (µs)  of the deadline  memory (MB, with one filter set)"
+    let head =
+      "microphones  taps  period     p50 (µs)  of the deadline  longest/mean phase  crossfade/steady  memory (MB, with one filter set)"
     return
       ([head]
       + results.map {
         String(
-          format: "%11d %5d %7d %12.2f %14.2f %% %12.2f", $0.shape.microphones, $0.shape.taps,
-          $0.shape.period,
-          $0.steady.p50, 100 * $0.steady.p50 / $0.deadline, $0.megabytes)
+          format: "%11d %5d %7d %12.2f %14.2f %% %19.3f %17.2f %8.2f", $0.shape.microphones, $0.shape.taps,
+          $0.shape.period, $0.steady.p50, 100 * $0.steady.p50 / $0.deadline, $0.unevenness,
+          $0.fading.p50 / $0.steady.p50, $0.megabytes)
       }).joined(separator: "\n")
   }
 
@@ -27,8 +28,11 @@ enum ScaleBench {
       .joined(separator: "\n")
   }
 
-  static func json(_ shape: Partitioning, _ engines: Int) -> [String: Any] {
-    ["microphones": shape.microphones, "taps": shape.taps, "period": shape.period, "engines": engines]
+  static func json(_ shape: Partitioning, _ engines: Int, _ set: InstructionSet) -> [String: Any] {
+    [
+      "microphones": shape.microphones, "taps": shape.taps, "period": shape.period, "isa": set.rawValue,
+      "engines": engines,
+    ]
   }
 
   /// The most engines of `shape` that one thread runs one after the other in every period: 99 of 100 rounds end before

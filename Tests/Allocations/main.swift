@@ -5,7 +5,7 @@ import Realtime
 import TestSupport
 
 // 10 000 periods with changes, takes, and other periods in them. Prints how often the callback allocated or freed, and how
-// much of each was in them. With --leaky every thousandth callback allocates: what must be counted then is known.
+// much of each was in them. With --baseline by the slowest kernels. With --leaky every thousandth callback allocates: what must be counted then is known.
 
 let leaky = CommandLine.arguments.contains("--leaky")
 let (microphones, taps) = (16, 1024)
@@ -17,7 +17,9 @@ let sets = (0..<4).map { _ in
     coefficients: (0..<2).map { _ in (0..<microphones).map { _ in noise.samples(taps, amplitude: 0.001) } },
     channels: 2)
 }
-let engine = Engine(microphones: microphones, taps: taps, sampleRate: 48000)
+let set: InstructionSet = CommandLine.arguments.contains("--baseline") ? .baseline : .best
+let engine = Engine(
+  microphones: microphones, taps: taps, sampleRate: 48000, preRollFrames: 5000, instructionSet: set)
 engine.start(with: sets[0])
 engine.prepare(period: 64)
 let longest = 480

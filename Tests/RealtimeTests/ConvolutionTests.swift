@@ -146,6 +146,7 @@ import Testing
       run.run(total: silence.count + frames, period: shape.period)
       return Array(run.left[silence.count...])
     }
+    #expect(outputs[0].contains { $0 != 0 })
     for other in outputs.dropFirst() { #expect(differences(other, outputs[0]) == 0) }
   }
 
@@ -198,6 +199,45 @@ import Testing
       while run.position < frames { run.process(shape.period) }
       return Array(run.right[(54 * shape.period)...])
     }
+    #expect(outputs[0].contains { $0 != 0 })
+    #expect(differences(outputs[0], outputs[1]) == 0)
+  }
+
+  @Test(
+    "A period of more than 8192 frames is silent and counted, and what comes after it is as if it had not been"
+  )
+  func tooLong() {
+    var noise = SeededNoise(seed: 6)
+    let filters = FilterSet(coefficients: noise.filters(microphones: 2, taps: 700), channels: 2)
+    let signal = (0..<2).map { _ in noise.samples(12000) }
+    let outputs = [false, true].map { isInterrupted -> [Float] in
+      let engine = Engine(microphones: 2, taps: 700, sampleRate: 48000)
+      engine.start(with: filters)
+      engine.prepare(period: 64)
+      var run = OfflineRun(engine, microphones: signal)
+      for _ in 0..<50 { run.process(64) }
+      if isInterrupted {
+        let tooLong = 2 * Partitioning.longestPeriod
+        engine.prepare(period: tooLong)
+        let unprepared = engine.statistics.unpreparedPeriods
+        let buffer = UnsafeMutablePointer<Float>.allocate(capacity: 2 * tooLong)
+        defer { buffer.deallocate() }
+        buffer.initialize(repeating: 1, count: 2 * tooLong)
+        let input = UnsafePointer(buffer)
+        withUnsafePointer(to: (Optional(input), Optional(input))) { inputs in
+          engine.process(
+            Period(
+              frames: tooLong,
+              inputs: UnsafeRawPointer(inputs).assumingMemoryBound(to: UnsafePointer<Float>?.self),
+              left: buffer, right: buffer + tooLong))
+        }
+        #expect((0..<2 * tooLong).allSatisfy { buffer[$0] == 0 })
+        #expect(engine.statistics.unpreparedPeriods == unprepared + 1)
+      }
+      for _ in 0..<50 { run.process(64) }
+      return run.left
+    }
+    #expect(outputs[0].contains { $0 != 0 })
     #expect(differences(outputs[0], outputs[1]) == 0)
   }
 

@@ -16,10 +16,13 @@ import Testing
     }
   }
 
-  @Test("R3, R13: random changes, takes and periods, every branch of the callback")
-  func everyBranch() throws {
+  @Test(
+    "R3, R13: random changes, takes and periods, and a microphone that sends what is no sound",
+    arguments: ConvolutionTests.instructionSets)
+  func everyBranch(_ set: InstructionSet) throws {
     var noise = SeededNoise(seed: 9)
-    let engine = Engine(microphones: 3, taps: 600, sampleRate: 48000)
+    let engine = Engine(
+      microphones: 3, taps: 600, sampleRate: 48000, preRollFrames: 1000, instructionSet: set)
     var sets = (0..<4).map { n in
       FilterSet(
         coefficients: [[[Float]]](
@@ -27,7 +30,8 @@ import Testing
         channels: 2)
     }
     engine.prepare(period: 64)
-    var run = OfflineRun(engine, microphones: (0..<3).map { _ in [Float](repeating: 0.1, count: 1000) })
+    var run = OfflineRun(
+      engine, microphones: (0..<3).map { m in (0..<1000).map { m == 2 && $0 == 700 ? .nan : 0.1 } })
     var period = 64
     var answers = 0
     var asked = 0
