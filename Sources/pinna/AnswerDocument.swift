@@ -37,7 +37,7 @@ struct AnswerDocument {
 
   var statusText: String {
     var lines = [
-      "\(string("state")); \(changeText)",
+      "\(string("state") == "stopped" ? "not recording" : string("state")); \(changeText)",
       "\(integer("microphones")) microphone\(integer("microphones") == 1 ? "" : "s") at \(integer("sampleRate")) Hz, period \(integer("period")), "
         + "latency \(integer("latencyFrames")) frames, \(integer("xruns")) xruns, "
         + String(format: "load %.1f %%", number("dspLoad")),
