@@ -5,7 +5,7 @@ public final class CallbackTimes: @unchecked Sendable {
   // Unchecked: the callback alone writes below `count`'s limit; who reads waits until `isFull`.
 
   private let memory: UnsafeMutablePointer<Int>
-  public let capacity: Int
+  private let capacity: Int
   /// Calls so far, less those to be skipped.
   private let count: Atomic<Int>
 

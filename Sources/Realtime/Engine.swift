@@ -33,7 +33,6 @@ public final class Engine: @unchecked Sendable {
   let counters = EngineCounters()
   let meters: Meters
   private let playback = Playback()
-  private let longestPeriod = Partitioning.longestPeriod
   private let microphoneGuard: MicrophoneGuard
   /// What a take can reach back to; of no length where it is not wanted.
   public let preRoll: PreRoll
@@ -87,8 +86,6 @@ public final class Engine: @unchecked Sendable {
   /// The process callback: one period of microphones into `left` and `right`.
   @_noLocks @_noAllocation
   public func process(_ period: borrowing Period) {
-    // There is no room for it: JACK 2 never has such periods, PipeWire may be told to.
-    if period.frames > longestPeriod { return refuse(period) }
     if state.pointee.frame == 0 { history.pointee.begin(at: period.timing.frame) }
     adoptConvolver(period.frames)
     noteTiming(period.timing)
@@ -114,14 +111,6 @@ public final class Engine: @unchecked Sendable {
 
   /// The callback's thread, before `process`, where there is no deadline: whether what is played back is there.
   public func hasPlayback(frames: Int) -> Bool { playback.isReady(frames: frames) }
-
-  /// A period that is too long is silent, and no other knows of it.
-  @_noLocks @_noAllocation
-  private func refuse(_ period: borrowing Period) {
-    period.left.clear(count: period.frames)
-    period.right.clear(count: period.frames)
-    counters.unpreparedPeriods.wrappingAdd(1, ordering: .relaxed)
-  }
 
   // MARK: Control
 

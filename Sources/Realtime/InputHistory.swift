@@ -7,6 +7,7 @@ struct InputHistory {
   /// Frames in shape `[microphone][frame mod capacity]`, and how many were written so far.
   let record: UnsafeMutablePointer<pinna_history>
   private let taps: Int
+  private let longestPeriod = Partitioning.longestPeriod
   private let memory: AlignedMemory
 
   init(microphones: Int, taps: Int) {
@@ -42,7 +43,7 @@ struct InputHistory {
   @_noLocks @_noAllocation
   func makeRoom(for frames: Int) {
     var capacity = record.pointee.capacity
-    while capacity < taps &+ 2 &* frames { capacity &*= 2 }
+    while capacity < taps &+ 2 &* min(frames, longestPeriod) { capacity &*= 2 }
     resize(capacity)
   }
 
@@ -77,13 +78,15 @@ struct InputHistory {
   }
 
   /// Appends one period of each microphone, and measures it. A port without a buffer is silent, and so is what the
-  /// guard does not let pass. Returns how many samples were no sound.
+  /// guard does not let pass. Returns how many samples were no sound. Of a period beyond the longest, which JACK 2 never
+  /// has and PipeWire may be told to, only the end is taken in.
   @_noLocks @_noAllocation
   func append(
-    _ inputs: UnsafePointer<UnsafePointer<Float>?>, frames: Int, kernels: KernelCalls,
+    _ inputs: UnsafePointer<UnsafePointer<Float>?>, frames all: Int, kernels: KernelCalls,
     guard: borrowing MicrophoneGuard, meters: borrowing Meters
   ) -> Int {
     var rejected = 0
+    let frames = min(all, longestPeriod)
     let capacity = record.pointee.capacity
     let at = record.pointee.written & (capacity &- 1)
     let head = min(frames, capacity &- at)
@@ -91,7 +94,8 @@ struct InputHistory {
     while microphone < microphones {
       let ring = record.pointee.frames + microphone &* record.pointee.stride
       var measure = pinna_measure(energy: 0, peak: 0, rejected: 0, clipped: 0)
-      if let input = inputs[microphone] {
+      if let whole = inputs[microphone] {
+        let input = whole + (all &- frames)
         kernels.take(input, ring + at, head, &measure)
         if head < frames { kernels.take(input + head, ring, frames &- head, &measure) }
         `guard`.apply(

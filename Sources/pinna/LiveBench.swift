@@ -14,7 +14,7 @@ struct LiveBench {
   let isAwake: Bool
 
   static let usual = Partitioning(microphones: 16, taps: 1024, period: 32)
-  private static let rounds = 50
+  private static let periodsPerRound = 2000
 
   /// Takes twice `periods` at 48 kHz of the clock. Nothing is connected: the microphones hear the one buffer of silence
   /// that JACK has for all. Once, from the main thread.
@@ -31,10 +31,10 @@ struct LiveBench {
     defer { server.stop() }
     let round = LiveBenchRound(
       server: server.name, shape: shape, instructionSet: instructionSet,
-      periods: max(1, periods / Self.rounds), interruptions: interruptions)
+      periods: min(periods, Self.periodsPerRound), interruptions: interruptions)
     var (times, excess): ([Int], [Int]) = ([], [])
     var xruns = 0
-    for _ in 0..<Self.rounds {
+    while times.count < periods {
       let engine = try round.engine()
       times += engine.nanoseconds
       xruns += engine.xruns
@@ -95,7 +95,7 @@ private struct LiveBenchRound {
       EngineBench(shape, instructionSet).engine,
       microphones: (1...shape.microphones).map { "microphone-\($0)" }, group: "bench", delayFrames: 0)
     try client.activate()
-    try wait(until: times.noted > 0, isServerGone: client.isServerGone)
+    try wait(every: 0.005, until: times.noted > 0, isServerGone: client.isServerGone)
     let joined = client.xruns
     try wait(until: times.isFull, isServerGone: client.isServerGone)
     let xruns = client.xruns - joined
@@ -113,8 +113,9 @@ private struct LiveBenchRound {
     return times.nanoseconds
   }
 
+  /// - Parameter interval: in seconds; long where callbacks are timed, since the timer that ends it interrupts them.
   private func wait(
-    until isDone: @autoclosure () -> Bool, isServerGone: @autoclosure () -> Bool
+    every interval: Double = 0.2, until isDone: @autoclosure () -> Bool, isServerGone: @autoclosure () -> Bool
   ) throws {
     let seconds = Double((periods + skipped) * shape.period) / EngineBench.sampleRate
     let limit = ContinuousClock.now + .seconds(10 + 2 * seconds)
@@ -124,8 +125,7 @@ private struct LiveBenchRound {
       }
       guard !isServerGone() else { throw failure("has gone") }
       guard ContinuousClock.now < limit else { throw failure("stands still") }
-      // Seldom: the timer that ends this interrupts what is measured.
-      usleep(200_000)
+      usleep(UInt32(1e6 * interval))
     }
   }
 

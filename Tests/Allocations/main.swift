@@ -5,7 +5,8 @@ import Realtime
 import TestSupport
 
 // 10 000 periods with changes, takes, and other periods in them. Prints how often the callback allocated or freed, and how
-// much of each was in them. With --baseline by the slowest kernels. With --leaky every thousandth callback allocates: what must be counted then is known.
+// much of each was in them. With --baseline by the slowest kernels. With --leaky every thousandth callback allocates: what
+// must be counted then is known.
 
 let leaky = CommandLine.arguments.contains("--leaky")
 let (microphones, taps) = (16, 1024)
