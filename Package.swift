@@ -126,6 +126,10 @@ let package = Package(
     .testTarget(
       name: "SimulationTests",
       dependencies: ["Simulation", "Session", "Acoustics", "AudioFiles", "FilterDesign", "TestSupport"]),
+    // No JACK server, no socket, no disk: state machines, registers and clocks against fakes, in milliseconds.
+    .testTarget(
+      name: "ControlTests",
+      dependencies: ["Control", "JackClient", "Recording", "Realtime", "Session", "Acoustics", "TestSupport"]),
     .testTarget(name: "PlotsTests", dependencies: ["Plots", "CCairo", "TestSupport"]),
     .testTarget(
       name: "VerbTests",
