@@ -1,0 +1,170 @@
+import AudioFiles
+import Foundation
+import Realtime
+import Recording
+import Synchronization
+import TestSupport
+import Testing
+
+/// What others do to a take's files and folder while it runs.
+extension TakeWriterTests {
+  /// Starts a take and waits until `periods` of it are on disk.
+  mutating func begin(_ writer: TakeWriter, periods: Int) throws {
+    _ = try run.engine.beginTake(into: writer.ring)
+    for _ in 0..<periods { run.process(Self.period) }
+    let end = ContinuousClock.now + .seconds(10)
+    while writer.frames < periods * Self.period, .now < end { usleep(1000) }
+    try #require(writer.frames >= periods * Self.period)
+  }
+
+  mutating func end(_ writer: TakeWriter) throws -> TakeWriter.Result {
+    _ = try run.engine.endTake()
+    run.process(Self.period)
+    return writer.finish()
+  }
+
+  @Test("R6: is finalised by no sidecar of another take's that names its files, while it runs or after")
+  mutating func craftedSidecar() throws {
+    let writer = try writer()
+    try begin(writer, periods: 50)
+    let name = URL(filePath: writer.path).lastPathComponent
+    let files = TakeFolder(path: folder.path)
+    // A take that nobody writes, whose second stretch is the running take.
+    try FileManager.default.copyItem(atPath: writer.path + ".part", toPath: folder.path + "/x.wav.part")
+    var text = try String(contentsOfFile: writer.path.replacing(".wav", with: ".json.part"), encoding: .utf8)
+    text = text.replacing(
+      "\"files\" : [",
+      with: """
+        "files" : [ { "frame" : 0, "frames" : 64, "outputs" : "x.wav" },
+        """)
+    try folder.write(text, to: "x.json.part")
+    #expect(try Sidecar.read(folder.path + "/x.json.part").files.map(\.outputs) == ["x.wav", name])
+    let repaired = files.repair()
+    withKnownIssue {
+      #expect(access(writer.path, F_OK) != 0 && access(writer.path + ".part", F_OK) == 0)
+      #expect(repaired.count == 1 && repaired[0].fault?.contains(name) == true, "\(repaired)")
+    }
+    #expect(try end(writer).frames >= 50 * Self.period)
+  }
+
+  @Test("goes on in its folder where that is renamed, stretches and all, and says where it is")
+  mutating func movedFolder() throws {
+    let real = TakeFolder.resolve(folder.path)
+    try FileManager.default.createDirectory(atPath: real + "/a", withIntermediateDirectories: false)
+    var options = TakeOptions()
+    options.splitMinutes = 1
+    let writer = try TakeWriter(
+      folder: TakeFolder(path: real + "/a"),
+      plan: TakePlan(
+        outputs: 2, sampleRate: 48000, options: options, setup: Self.setup, preRoll: run.engine.preRoll))
+    try begin(writer, periods: 10)
+    #expect(rename(real + "/a", real + "/b") == 0)
+    var stall = Timing()
+    stall.skippedFrames = 90 * 48_000
+    run.process(Self.period, timing: stall)
+    let result = try end(writer)
+    withKnownIssue {
+      #expect(result.path.hasPrefix(real + "/b/") && result.sidecar.files.count == 2)
+      #expect(result.frames == 11 * Self.period + 90 * 48_000)
+      #expect(result.sidecar.missing.count == 1, "\(result.sidecar.missing)")
+      let names = try FileManager.default.contentsOfDirectory(atPath: real + "/b").sorted()
+      #expect(names.count == 3 && names.allSatisfy { !$0.contains(".part") }, "\(names)")
+      #expect(result.sidecar.notes.contains { $0.contains("\(real)/b") })
+    }
+  }
+
+  @Test("whose file was exchanged for a link is incomplete, says so, and gives the link no name")
+  mutating func exchangedFile() throws {
+    let writer = try writer()
+    try begin(writer, periods: 10)
+    #expect(rename(writer.path + ".part", folder.path + "/away") == 0)
+    let secret = try folder.write("mine", to: "secret")
+    #expect(symlink(secret, writer.path + ".part") == 0)
+    let result = try end(writer)
+    withKnownIssue {
+      #expect(result.fault?.contains("\(writer.path).part") == true, "\(result)")
+      var status = stat()
+      #expect(lstat(writer.path + ".part", &status) == 0 && lstat(writer.path, &status) != 0)
+    }
+    #expect(try String(contentsOfFile: secret, encoding: .utf8) == "mine")
+  }
+
+  @Test("takes another name than fifteen others that start in the same folder at the same moment")
+  func sameSecond() throws {
+    let folder = TakeFolder(path: TakeFolder.resolve(folder.path))
+    let plan = TakePlan(
+      outputs: 2, sampleRate: 48000, options: TakeOptions(), setup: Self.setup,
+      preRoll: PreRoll(microphones: 3, capacityFrames: 0))
+    let outcomes = Mutex<[Result<String, any Error>]>([])
+    for _ in 0..<8 {
+      DispatchQueue.concurrentPerform(iterations: 16) { _ in
+        let outcome = Result {
+          let writer = try TakeWriter(folder: folder, plan: plan)
+          writer.abandon()
+          return writer.finish().path
+        }
+        outcomes.withLock { $0.append(outcome) }
+      }
+    }
+    let paths = outcomes.withLock { $0 }.compactMap { try? $0.get() }
+    withKnownIssue(isIntermittent: true) {
+      #expect(Set(paths).count == 8 * 16, "\(outcomes.withLock { $0 })")
+    }
+  }
+
+  @Test("has a sidecar that is replaced as a whole while it runs: a reader never sees half of one")
+  mutating func replacedSidecar() throws {
+    let writer = try writer()
+    try begin(writer, periods: 10)
+    let path = writer.path.replacing(".wav", with: ".json.part")
+    let held = try #require(FileHandle(forReadingAtPath: path))
+    let before = try #require(try held.readToEnd())
+    let end = ContinuousClock.now + .seconds(5)
+    writer.note("something happened")
+    while (try? Data(contentsOf: URL(filePath: path))) == before, .now < end { usleep(1000) }
+    #expect(try Data(contentsOf: URL(filePath: path)) != before)
+    try held.seek(toOffset: 0)
+    let after = try held.readToEnd()
+    withKnownIssue { #expect(after == before) }
+    _ = try self.end(writer)
+  }
+
+  /// Puts a descriptor that cannot be written in the place of this process's own on `path`.
+  func forbidWriting(_ path: String) throws {
+    let other = open(path, O_RDONLY | O_CLOEXEC)
+    try #require(other >= 0)
+    defer { close(other) }
+    var found = false
+    for name in try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd") {
+      guard let number = Int32(name), number != other else { continue }
+      var buffer = [CChar](repeating: 0, count: 4096)
+      let count = readlink("/proc/self/fd/\(name)", &buffer, buffer.count - 1)
+      let target = String(decoding: buffer.prefix(max(0, count)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+      if target == path {
+        found = true
+        #expect(dup2(other, number) == number)
+      }
+    }
+    #expect(found, "nobody has \(path) open")
+  }
+
+  @Test("whose header cannot be brought up to date keeps its .part, says so, and repair mends it")
+  mutating func staleHeader() throws {
+    let writer = try writer()
+    try begin(writer, periods: 10)
+    let name = URL(filePath: writer.path).lastPathComponent
+    let real = TakeFolder.resolve(folder.path)
+    try forbidWriting("\(real)/\(name).part")
+    let result = try end(writer)
+    let fault = try #require(result.fault)
+    withKnownIssue {
+      #expect(access(writer.path, F_OK) != 0 && access(writer.path + ".part", F_OK) == 0)
+      #expect(fault.contains("\(name).part") && fault.contains("pinna takes repair"), "\(fault)")
+      #expect(TakeFolder(path: folder.path).takes().map(\.state) == [.cut])
+      let repaired = TakeFolder(path: folder.path).repair()
+      #expect(repaired.map(\.fault) == [nil] && repaired.map(\.frames) == [10 * Self.period])
+      let microphones = try AudioClip(path: writer.path.replacing(".wav", with: "-microphones.wav"))
+      #expect(differences(microphones, sound, 0..<10 * Self.period) == 0)
+    }
+  }
+}
