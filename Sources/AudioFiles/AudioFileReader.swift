@@ -14,32 +14,65 @@ public final class AudioFileReader {
   /// The file holds less than its header promises: it was cut off.
   public let endsEarly: Bool
   private let file: OpaquePointer
+  /// Of the file, where it was opened in its folder; otherwise negative.
+  package let descriptor: Int32
 
-  public init(path: String) throws(AudioFileError) {
+  public convenience init(path: String) throws(AudioFileError) {
     // Opening a FIFO that nobody writes to would never return.
     var status = stat()
     guard stat(path, &status) != 0 || status.st_mode & S_IFMT == S_IFREG else {
       throw AudioFileError("\(path) is not a regular file; give a sound file, such as WAV or FLAC")
     }
     var info = SF_INFO()
-    guard let file = sf_open(path, Int32(SFM_READ), &info) else {
-      throw AudioFileError(
-        "cannot read \(path): \(Self.lastError(nil)); give a sound file, such as WAV or FLAC")
+    guard let file = sf_open(path, Int32(SFM_READ), &info) else { throw Self.unreadable(path) }
+    try self.init(file, info, path: path, descriptor: -1)
+  }
+
+  /// A take's file, wherever its folder is by now; never through a link.
+  package convenience init(folder: OpenFolder, name: String) throws(AudioFileError) {
+    let descriptor = folder.open(name, O_RDONLY)
+    guard descriptor >= 0 else {
+      let reason = errno
+      throw AudioFileError("cannot read \(folder.path(of: name)): \(String(cString: strerror(reason)))")
     }
+    var status = stat()
+    var info = SF_INFO()
+    guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
+      let file = sf_open_fd(descriptor, Int32(SFM_READ), &info, Int32(SF_FALSE))
+    else {
+      let error = Self.unreadable(folder.path(of: name))
+      close(descriptor)
+      throw error
+    }
+    try self.init(file, info, path: folder.path(of: name), descriptor: descriptor)
+  }
+
+  private static func unreadable(_ path: String) -> AudioFileError {
+    AudioFileError("cannot read \(path): \(lastError(nil)); give a sound file, such as WAV or FLAC")
+  }
+
+  private init(
+    _ file: OpaquePointer, _ info: SF_INFO, path: String, descriptor: Int32
+  ) throws(AudioFileError) {
     guard (1...Self.channelLimit).contains(Int(info.channels)), info.samplerate > 0, info.frames >= 0 else {
       sf_close(file)
+      if descriptor >= 0 { close(descriptor) }
       throw AudioFileError(
         "cannot read \(path): its header claims \(info.channels) channels at \(info.samplerate) Hz")
     }
     self.file = file
     self.path = path
+    self.descriptor = descriptor
     channels = Int(info.channels)
     sampleRate = Int(info.samplerate)
     frames = Int(info.frames)
     endsEarly = Self.isCut(file)
   }
 
-  deinit { sf_close(file) }
+  deinit {
+    sf_close(file)
+    if descriptor >= 0 { close(descriptor) }
+  }
 
   /// The next frames, interleaved; fewer than `count` only at the end of the file.
   public func read(frames count: Int) -> [Float] {

@@ -17,25 +17,34 @@ public enum Compression: String, Sendable {
 
   /// Writes `wav` anew, with this format's ending, reads it back, and removes `wav` where nothing is missing.
   /// - Parameter isWanted: asked before every block; once it says no, that is an error, and `wav` stays.
-  /// - Returns: the new path.
-  public func replace(wav: String, while isWanted: () -> Bool = { true }) throws(AudioFileError) -> String {
-    let reader = try AudioFileReader(path: wav)
-    let path = wav.dropLast(4) + "." + rawValue
-    let part = path + ".part"
-    let descriptor = open(part, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o644)
-    guard descriptor >= 0 else { throw failure("cannot write \(part)") }
+  /// - Returns: the new name.
+  public func replace(
+    wav: String, in folder: OpenFolder = .working, while isWanted: () -> Bool = { true }
+  ) throws(AudioFileError) -> String {
+    let reader = try AudioFileReader(folder: folder, name: wav)
+    let name = wav.dropLast(4) + "." + rawValue
+    let part = name + ".part"
+    let partPath = folder.path(of: part)
+    let descriptor = folder.create(part)
+    guard descriptor >= 0 else { throw failure("cannot write \(partPath)") }
+    defer { close(descriptor) }
     do {
-      defer { close(descriptor) }
-      try encode(reader, descriptor, part, isWanted)
-      guard fdatasync(descriptor) == 0 else { throw failure("cannot secure \(part)") }
-      try verify(AudioFileReader(path: wav), AudioFileReader(path: part), isWanted)
-      guard FileNames.renameToFree(part, path) == 0 else { throw failure("cannot name \(path)") }
+      try encode(reader, descriptor, partPath, isWanted)
+      guard fdatasync(descriptor) == 0 else { throw failure("cannot secure \(partPath)") }
+      try verify(
+        AudioFileReader(folder: folder, name: wav), AudioFileReader(folder: folder, name: part), isWanted)
+      guard folder.has(part, as: descriptor) else {
+        throw AudioFileError("\(partPath) was exchanged for another file while it was written")
+      }
+      guard folder.renameToFree(part, name) == 0 else {
+        throw failure("cannot name \(folder.path(of: name))")
+      }
     } catch {
-      unlink(part)
+      folder.remove(part, as: descriptor)
       throw error as? AudioFileError ?? AudioFileError("\(error)")
     }
-    unlink(wav)
-    return path
+    folder.remove(wav, as: reader.descriptor)
+    return name
   }
 
   private func encode(

@@ -59,7 +59,7 @@ package struct TakeAnswer: Codable {
 
   /// At its start.
   init(_ take: TakeWriter, muted: Bool) {
-    self.take = take.path
+    self.take = take.path ?? ""
     channels = take.plan.outputs
     self.muted = muted
     secondsLeft = take.secondsLeft

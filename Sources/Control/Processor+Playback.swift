@@ -24,15 +24,27 @@ extension Processor {
     guard !inForce.muted else {
       throw Failure(.failed, "the outputs are muted; let sound out with: pinna set --mute off")
     }
-    let player = try TakePlayer(path: path, sampleRate: client.sampleRate)
+    let player = TakePlayer(path: path, sampleRate: client.sampleRate)
     do {
-      playback = PlaybackState(player: player, ticket: try engine.beginPlayback(of: player.ring))
+      playback = PlaybackState(player: player, ticket: try engine.beginPlayback(of: ring(of: player)))
     } catch {
       player.abandon()
       throw error
     }
     notify(EngineEvent(.playbackBegan, "playing \(path)"))
     reply(Answer(.done, json(PlaybackReport(player))))
+  }
+
+  private func ring(of player: TakePlayer) throws -> PlaybackRing {
+    let end = Self.deadline()
+    while .now < end {
+      switch player.phase {
+      case .opening: usleep(1000)
+      case .open(let ring): return ring
+      case .failed(let error): throw error
+      }
+    }
+    throw Failure(.failed, "the disk of \(player.path) does not answer; try again")
   }
 
   /// Answers when the take has faded out.
@@ -67,7 +79,7 @@ package struct PlaybackReport: Codable {
     playing = player.path
     frames = player.frames
     channels = player.channels
-    framesPlayed = player.ring.framesPlayed
-    missedFrames = player.ring.missedFrames
+    framesPlayed = player.ring?.framesPlayed ?? 0
+    missedFrames = player.ring?.missedFrames ?? 0
   }
 }

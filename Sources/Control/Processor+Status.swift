@@ -35,7 +35,7 @@ extension Processor {
       unpreparedPeriods: statistics.unpreparedPeriods, droppedPackets: droppedPackets,
       take: take.map {
         .init(
-          path: $0.path, frames: $0.frames, channels: $0.plan.outputs, fault: $0.fault,
+          path: $0.path ?? "", frames: $0.frames, channels: $0.plan.outputs, fault: $0.fault,
           secondsLeft: $0.secondsLeft)
       }, playback: playback.map { PlaybackReport($0.player) }, controller: controller,
       output: OutputReport(choice: setting.output, portType: output.type, ports: output.target))

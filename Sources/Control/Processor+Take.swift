@@ -1,6 +1,7 @@
 import Acoustics
 import FilterDesign
 import Foundation
+import Realtime
 import Recording
 
 /// Takes: begun and ended through the same queue as every change.
@@ -14,14 +15,27 @@ extension Processor {
     let plan = TakePlan(
       outputs: wanted.selection.polarPattern.channels, sampleRate: client.sampleRate,
       options: request.options, setup: TakeSetup(wanted, sets.bank), preRoll: engine.preRoll)
-    let writer = try TakeWriter(folder: request.folder, plan: plan)
+    let writer = TakeWriter(folder: request.folder, plan: plan)
     do {
-      keep(try engine.beginTake(into: writer.ring), .takeBegin, reply)
+      keep(try engine.beginTake(into: ring(of: writer)), .takeBegin, reply)
     } catch {
       writer.discard()
       throw error
     }
     take = writer
+  }
+
+  private func ring(of writer: TakeWriter) throws -> TakeRing {
+    let end = Self.deadline()
+    while .now < end {
+      switch writer.phase {
+      case .opening: usleep(1000)
+      case .open(let ring): return ring
+      case .failed(let error): throw error
+      case .finished: throw Failure(.failed, "the take has ended already")
+      }
+    }
+    throw Failure(.failed, "the disk does not answer; try again, or choose another with --dir")
   }
 
   func stopTake(reply: @escaping Reply) throws {
@@ -44,24 +58,30 @@ extension Processor {
     guard let take else { return nil }
     if client.isServerGone { take.abandon() } else { _ = try? engine.endTake() }
     let end = ContinuousClock.now + .seconds(2)
-    while !take.isFinished, ContinuousClock.now < end { usleep(10_000) }
+    while result(of: take) == nil, ContinuousClock.now < end { usleep(10_000) }
     take.abandon()
     return finish(take, finishing?.reply)
   }
 
   func pollTake() {
     guard let finishing, let take else { return }
-    if take.isFinished {
+    if result(of: take) != nil {
       finish(take, finishing.reply)
-    } else if ContinuousClock.now > finishing.deadline, !take.ring.isFinished {
+    } else if ContinuousClock.now > finishing.deadline, take.ring?.isFinished != true {
       // No period has come to end it: what is in the ring is the take.
       take.abandon()
     }
   }
 
+  private func result(of take: TakeWriter) -> TakeWriter.Result? {
+    guard case .finished(let result) = take.phase else { return nil }
+    return result
+  }
+
   @discardableResult
   private func finish(_ take: TakeWriter, _ reply: Reply?) -> TakeWriter.Result {
-    let result = take.finish()
+    while result(of: take) == nil { usleep(1000) }
+    let result = result(of: take)!
     if incompleteTake == nil, result.fault != nil { incompleteTake = result }
     self.take = nil
     finishing = nil

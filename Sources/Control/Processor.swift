@@ -204,7 +204,7 @@ public final class Processor {
     case .takeBegan(let ticket, _):
       guard let ended = pending.removeValue(forKey: ticket.number), let take else { return }
       ended.reply?(Answer(.done, json(TakeAnswer(take, muted: inForce.muted))))
-      notify(EngineEvent(.takeBegan, "recording \(take.path)"))
+      notify(EngineEvent(.takeBegan, "recording \(take.path ?? "")"))
     case .takeEnded(let ticket, let begun, _):
       pending[ticket.number] = nil
       let unbegun = pending.removeValue(forKey: begun.number)

@@ -11,9 +11,18 @@ public final class PlaybackRing: @unchecked Sendable {
   private let played = Atomic<Int>(0)
   private let missing = Atomic<Int>(0)
 
-  public init(capacityFrames: Int) {
+  /// Ends the program where there is no memory.
+  public convenience init(capacityFrames: Int) {
+    self.init(capacityFrames, AlignedMemory(count: 2 * capacityFrames))
+  }
+
+  public convenience init(reservingFrames capacityFrames: Int) throws(OutOfMemory) {
+    self.init(capacityFrames, try AlignedMemory(reserving: 2 * capacityFrames))
+  }
+
+  private init(_ capacityFrames: Int, _ memory: AlignedMemory) {
     self.capacityFrames = capacityFrames
-    samples = AlignedMemory(count: 2 * capacityFrames)
+    samples = memory
     cursor = RingCursor(capacity: capacityFrames)
   }
 

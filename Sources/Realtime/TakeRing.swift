@@ -46,12 +46,26 @@ public final class TakeRing: @unchecked Sendable {
   private var origin = (preRoll: 0, microseconds: 0)
   private static let mostGaps = 256
 
-  public init(outputs: Int, microphones: Int = 0, capacityFrames: Int) {
+  /// Ends the program where there is no memory.
+  public convenience init(outputs: Int, microphones: Int = 0, capacityFrames: Int) {
+    let memory = AlignedMemory(count: (outputs + microphones) * capacityFrames)
+    self.init(outputs, microphones, capacityFrames, memory)
+  }
+
+  /// A large one.
+  public convenience init(outputs: Int, microphones: Int, reservingFrames capacityFrames: Int)
+    throws(OutOfMemory)
+  {
+    let memory = try AlignedMemory(reserving: (outputs + microphones) * capacityFrames)
+    self.init(outputs, microphones, capacityFrames, memory)
+  }
+
+  private init(_ outputs: Int, _ microphones: Int, _ capacityFrames: Int, _ memory: AlignedMemory) {
     self.outputs = outputs
     self.microphones = microphones
     self.capacityFrames = capacityFrames
     width = outputs + microphones
-    samples = AlignedMemory(count: width * capacityFrames)
+    samples = memory
     cursor = RingCursor(capacity: capacityFrames)
     gapCursor = RingCursor(capacity: Self.mostGaps)
     gaps = .allocate(capacity: Self.mostGaps)
@@ -156,6 +170,9 @@ public final class TakeRing: @unchecked Sendable {
 
   /// Frames that are silence.
   public var lostFrames: Int { lost.load(ordering: .relaxed) }
+
+  /// Frames that the callback has written and the disk thread has not taken. Anyone may ask.
+  public var waitingFrames: Int { capacityFrames - cursor.free() }
 
   /// Whether the callback has written its last frame. Ask before draining: what was written before is then there.
   public var isFinished: Bool { finished.load(ordering: .acquiring) }

@@ -116,6 +116,13 @@ public struct Sidecar: Codable, Sendable, Hashable {
       throw TakeError("\(path) cannot be read: \(String(cString: strerror(errno)))")
     }
     defer { close(descriptor) }
+    return try read(descriptor, path: path)
+  }
+
+  /// - Parameters:
+  ///   - descriptor: of the file; it stays open.
+  ///   - path: what messages call it.
+  static func read(_ descriptor: Int32, path: String) throws(TakeError) -> Sidecar {
     var status = stat()
     guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
       throw TakeError("\(path) is not a file, as a take's sidecar is")
@@ -128,6 +135,19 @@ public struct Sidecar: Codable, Sendable, Hashable {
       let sidecar = try? JSONDecoder().decode(Sidecar.self, from: data), !sidecar.files.isEmpty
     else { throw TakeError("\(path) is no sidecar of a take, or a damaged one") }
     return sidecar
+  }
+
+  /// The first of its files that is none of the take whose files' names begin with `stem`; nil where all are. Without
+  /// this, whoever can write a sidecar says what becomes of another take's files.
+  func stranger(to stem: String) -> String? {
+    for (n, files) in files.enumerated() {
+      let base = n == 0 ? stem : "\(stem)_\(n + 1)"
+      for (name, middle) in [(files.outputs, ""), (files.microphones, "-microphones")] {
+        guard let name else { continue }
+        if !["wav", "flac", "opus"].contains(where: { name == "\(base)\(middle).\($0)" }) { return name }
+      }
+    }
+    return nil
   }
 
   mutating func add(_ gap: Gap) {
@@ -180,56 +200,5 @@ extension Sidecar.Files {
     guard isSafe, (0...1 << 53).contains(frame), (0...1 << 53).contains(frames) else {
       throw TakeError("\(outputs) is no file of a take")
     }
-  }
-}
-
-/// A sidecar on disk while its take runs, NAME.json.part. Its room is taken before the sound can fill the disk, and
-/// written over in place.
-final class SidecarFile {
-  private let path: String
-  private var descriptor: Int32
-  private var size = 0
-
-  init(path: String) throws(TakeError) {
-    self.path = path
-    descriptor = open(path + ".part", O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o644)
-    guard descriptor >= 0 else {
-      throw TakeError("cannot write \(path).part: \(String(cString: strerror(errno)))")
-    }
-    // Whoever repairs takes sees that this one is being written; the kernel lets go of it however that ends.
-    flock(descriptor, LOCK_EX | LOCK_NB)
-  }
-
-  deinit { if descriptor >= 0 { close(descriptor) } }
-
-  /// Writes `document`, with blanks behind it, which JSON allows, up to the room that is taken.
-  @discardableResult
-  func write(_ document: Sidecar) -> Bool {
-    var bytes = document.encoded()
-    size = max(size, (bytes.count + 4096) / 16384 * 16384 + 16384)
-    bytes += [UInt8](repeating: 0x20, count: size - bytes.count - 1) + [0x0A]
-    // A write that ends early does not say why.
-    errno = ENOSPC
-    let written = pwrite(descriptor, bytes, bytes.count, 0)
-    return written == bytes.count && fdatasync(descriptor) == 0
-  }
-
-  /// Writes it for the last time, and gives it its name unless somebody else has taken that.
-  func finish(_ document: Sidecar) throws(TakeError) {
-    var reason = write(document) ? 0 : errno
-    if reason == 0 { ftruncate(descriptor, off_t(document.encoded().count)) }
-    fdatasync(descriptor)
-    close(descriptor)
-    descriptor = -1
-    if FileNames.renameToFree(path + ".part", path) != 0, reason == 0 { reason = errno }
-    guard reason == 0 else {
-      throw TakeError("\(path) could not be written: \(String(cString: strerror(reason)))")
-    }
-  }
-
-  func discard() {
-    close(descriptor)
-    descriptor = -1
-    unlink(path + ".part")
   }
 }

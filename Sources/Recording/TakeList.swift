@@ -48,62 +48,122 @@ extension TakeFolder {
   /// none.
   /// - Parameter unreadable: hears a sentence for each take that cannot be told of because its sidecar cannot be read.
   public func takes(unreadable: (String) -> Void = { _ in }) -> [ListedTake] {
-    let names = self.names
-    let sidecars =
-      names.filter { $0.hasSuffix(".json") || $0.hasSuffix(".json.part") }.compactMap { name in
-        do throws(TakeError) {
-          return (name, try Sidecar.read("\(path)/\(name)"))
-        } catch {
-          // One that is being written may be read half.
-          if let sound = sound(ofSidecar: name, among: names), !isBeingWritten(Self.stem(of: name) + ".wav") {
-            unreadable(
-              "\(error); the take's sound (\(path)/\(sound)) is untouched: put a copy of the sidecar in its place, or "
-                + "move it away")
-          }
-          return nil
+    guard let folder = OpenFolder(path: path) else { return [] }
+    let names = folder.names
+    var listed: [ListedTake] = []
+    var known: Set<String> = []
+    for name in names where name.hasSuffix(".json") || name.hasSuffix(".json.part") {
+      let stem = Self.stem(of: name)
+      do throws(TakeError) {
+        let sidecar = try readSidecar(name)
+        let stretches = stretches(of: sidecar, stem: stem, in: folder)
+        known.formUnion(stretches.flatMap { [$0.outputs, $0.microphones].compactMap { $0 } })
+        if let take = list(
+          sidecar, stretches,
+          isWritten: name.hasSuffix(".part") ? isBeingWritten(stem, among: names, in: folder) : nil,
+          in: folder)
+        {
+          listed.append(take)
         }
-      } as [(String, Sidecar)]
-    let listed = sidecars.compactMap { name, sidecar in list(sidecar, isPart: name.hasSuffix(".part")) }
-    let known = Set(
-      sidecars.flatMap { $0.1.files.flatMap { [$0.outputs, $0.microphones].compactMap { $0 } } })
-    // Whose sidecar is lost.
-    let orphans = names.filter { name in
-      name.hasSuffix(".wav.part") && !known.contains(String(name.dropLast(5)))
-    }.compactMap { name -> ListedTake? in
-      guard let file = try? CutFile(path: "\(path)/\(name.dropLast(5))") else { return nil }
-      return ListedTake(
-        path: "\(path)/\(name)",
-        state: isBeingWritten(Self.first(of: String(name.dropLast(5)))) ? .recording : .cut,
-        frames: file.frames, sampleRate: file.sampleRate,
-        channels: file.channels, started: nil, preset: nil, microphones: false, files: 1, missing: [])
+      } catch {
+        guard let sound = sound(ofSidecar: name, among: names),
+          !isBeingWritten(stem, among: names, in: folder)
+        else {
+          continue
+        }
+        unreadable(
+          "\(error); the take's sound (\(path)/\(sound)) is untouched: put a copy of the sidecar in its place, or "
+            + "move it away")
+      }
     }
-    return (listed + orphans).sorted { $0.path < $1.path }
+    // Whose sidecar is lost.
+    for name in names where name.hasSuffix(".wav.part") && !known.contains(String(name.dropLast(5))) {
+      guard let file = try? CutFile(folder: folder, name: String(name.dropLast(5)), toFinish: false) else {
+        continue
+      }
+      listed.append(
+        ListedTake(
+          path: "\(path)/\(name)", state: file.lock == .held ? .recording : .cut,
+          frames: file.frames, sampleRate: file.sampleRate,
+          channels: file.channels, started: nil, preset: nil, microphones: false, files: 1, missing: []))
+    }
+    return listed.sorted { $0.path < $1.path }
   }
 
-  private func list(_ sidecar: Sidecar, isPart: Bool) -> ListedTake? {
-    guard let first = sidecar.files.first else { return nil }
-    let named = "\(path)/\(present(first.outputs))"
+  /// - Parameter isWritten: of a sidecar that is still `.part`.
+  private func list(
+    _ sidecar: Sidecar, _ stretches: [Sidecar.Files], isWritten: Bool?, in folder: OpenFolder
+  ) -> ListedTake? {
+    guard let first = stretches.first else { return nil }
+    let named = present(first.outputs, in: folder)
     var state = ListedTake.State(rawValue: sidecar.state.rawValue) ?? .complete
     var frames = sidecar.frames
-    if isPart {
-      state = isBeingWritten(first.outputs) ? .recording : .cut
-      if let last = sidecar.files.last, let cut = try? CutFile(path: "\(path)/\(last.outputs)") {
+    if let isWritten {
+      state = isWritten ? .recording : .cut
+      if let last = stretches.last,
+        let cut = try? CutFile(folder: folder, name: last.outputs, toFinish: false)
+      {
         frames = last.frame + cut.frames
       }
     }
-    let isNamed = access(named, F_OK) == 0
-    guard isNamed || access(named + ".part", F_OK) == 0 else { return nil }
+    let isNamed = folder.contains(named)
+    guard isNamed || folder.contains(named + ".part") else { return nil }
     return ListedTake(
-      path: isNamed ? named : named + ".part", state: state, frames: frames, sampleRate: sidecar.sampleRate,
-      channels: sidecar.channels, started: sidecar.started, preset: sidecar.setup.preset,
-      microphones: first.microphones != nil, files: sidecar.files.count, missing: sidecar.missing)
+      path: "\(path)/\(named)" + (isNamed ? "" : ".part"), state: state, frames: frames,
+      sampleRate: sidecar.sampleRate, channels: sidecar.channels, started: sidecar.started,
+      preset: sidecar.setup.preset, microphones: first.microphones != nil, files: stretches.count,
+      missing: sidecar.missing)
   }
 
-  /// In the order in which takes were made.
-  var names: [String] { ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []).sorted() }
+  /// - Throws: `TakeError`; also where the sidecar names files of another take.
+  private func readSidecar(_ name: String) throws(TakeError) -> Sidecar {
+    let sidecar = try Sidecar.read("\(path)/\(name)")
+    try check(sidecar, named: name)
+    return sidecar
+  }
+
+  func check(_ sidecar: Sidecar, named name: String) throws(TakeError) {
+    guard let stranger = sidecar.stranger(to: Self.stem(of: name)) else { return }
+    throw TakeError("\(path)/\(name) names \(stranger), which is no file of its take")
+  }
+
+  /// The stretches that a sidecar lists, and those that began after it was written for the last time.
+  func stretches(of sidecar: Sidecar, stem: String, in folder: OpenFolder) -> [Sidecar.Files] {
+    var all = sidecar.files
+    guard sidecar.state == .recording else { return all }
+    func isThere(_ name: String) -> Bool { [name, name + ".part"].contains(where: folder.contains) }
+    while let last = all.last {
+      let base = "\(stem)_\(all.count + 1)"
+      guard isThere(base + ".wav") else { break }
+      let microphones = base + "-microphones.wav"
+      // It was longer when the next one began than when the sidecar was written.
+      all[all.count - 1].frames = length(of: last.outputs, in: folder) ?? last.frames
+      all.append(
+        Sidecar.Files(
+          frame: last.frame + all[all.count - 1].frames, frames: 0, outputs: base + ".wav",
+          microphones: last.microphones != nil && isThere(microphones) ? microphones : nil))
+    }
+    return all
+  }
+
+  private func length(of name: String, in folder: OpenFolder) -> Int? {
+    if let file = try? AudioFileReader(folder: folder, name: name) { return file.frames }
+    return (try? CutFile(folder: folder, name: name, toFinish: false))?.frames
+  }
+
+  /// The name that the WAV file `name` has by now: its conversion may have ended after the sidecar was written.
+  func present(_ name: String, in folder: OpenFolder) -> String {
+    guard !folder.contains(name), !folder.contains(name + ".part") else { return name }
+    return ["flac", "opus"].map { "\(name.dropLast(4)).\($0)" }.first(where: folder.contains) ?? name
+  }
 
   /// What the names of all files of a take begin with, by the name of its sidecar.
   static func stem(of sidecar: String) -> String { sidecar.replacing(/\.json(\.part)?$/, with: "") }
+
+  /// The same by the name of one of its WAV files.
+  static func stem(ofSound name: String) -> String {
+    name.replacing(/(_\d+)?(-microphones)?\.wav$/, with: "")
+  }
 
   /// The first sound file of the take whose sidecar has the name `name`; nil where that is a file of somebody else's.
   func sound(ofSidecar name: String, among names: [String]) -> String? {
@@ -111,12 +171,22 @@ extension TakeFolder {
     return [".wav", ".wav.part", ".flac", ".opus"].map { stem + $0 }.first(where: names.contains)
   }
 
-  /// Whether a Pinna holds the sidecar of the take of that outputs' file.
-  func isBeingWritten(_ outputs: String) -> Bool {
-    let stem = URL(filePath: "\(path)/\(outputs)").deletingPathExtension().path
-    let descriptor = open(stem + ".json.part", O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
+  /// Whether somebody holds the sidecar of the take, or one of its sound files that are not finished.
+  func isBeingWritten(_ stem: String, among names: [String], in folder: OpenFolder) -> Bool {
+    isLocked(stem + ".json.part", in: folder) || isSoundBeingWritten(stem, among: names, in: folder)
+  }
+
+  func isSoundBeingWritten(_ stem: String, among names: [String], in folder: OpenFolder) -> Bool {
+    names.contains {
+      $0.hasSuffix(".wav.part") && Self.stem(ofSound: String($0.dropLast(5))) == stem
+        && isLocked($0, in: folder)
+    }
+  }
+
+  private func isLocked(_ name: String, in folder: OpenFolder) -> Bool {
+    let descriptor = folder.open(name, O_RDONLY)
     guard descriptor >= 0 else { return false }
     defer { close(descriptor) }
-    return flock(descriptor, LOCK_SH | LOCK_NB) != 0
+    return FileLock.look(descriptor) == .held
   }
 }

@@ -20,6 +20,8 @@ public struct TakeOptions: Sendable, Hashable {
   /// Files of at most so many megabytes of 10⁶ bytes, and so many minutes.
   public var splitMegabytes: Int?
   public var splitMinutes: Int?
+  /// The last one goes on to the take's end: a sidecar lists each, and is written every second.
+  public var mostStretches = 10_000
   public init() {}
 }
 

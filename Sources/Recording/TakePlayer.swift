@@ -3,19 +3,90 @@ import Foundation
 import Realtime
 import Synchronization
 
-/// A take on its way from disk into the outputs: the ring that the callback empties, and the disk thread that fills
-/// it. A mono take comes out alike on both sides.
+/// A take on its way from disk into the outputs: the disk thread opens it and makes the ring, which the callback empties,
+/// and fills that ahead of time. A mono take comes out alike on both sides.
+///
+/// Threads: the controller calls what is public, and nothing of that ever waits for the disk.
 public final class TakePlayer: Sendable {
-  public let path: String
-  public let frames: Int
-  public let channels: Int
-  public let sampleRate: Int
-  public let ring: PlaybackRing
-  private let abandoned = Atomic<Bool>(false)
+  public enum Phase: Sendable {
+    /// The disk thread opens the file, and reads the first frames.
+    case opening
+    /// Half of the ring is full, or all of the take is in it.
+    case open(PlaybackRing)
+    /// It cannot be played.
+    case failed(TakeError)
+  }
 
-  /// Opens the file and starts the disk thread, which fills the ring ahead of time.
+  public let path: String
+  /// Of the graph, which the take must have.
+  public let sampleRate: Int
+  private let state = Mutex<State>(State())
+  private let abandoned = Atomic<Bool>(false)
+  private let watch = DiskWatch()
+
+  private struct State {
+    var phase = Phase.opening
+    var frames = 0
+    var channels = 0
+  }
+
+  /// Starts the disk thread, and returns.
   /// - Parameter sampleRate: of the graph, which the take must have.
-  public init(path: String, sampleRate: Int) throws(TakeError) {
+  public init(path: String, sampleRate: Int) {
+    self.path = path
+    self.sampleRate = sampleRate
+    let fault = DiskThread.start("pinna playback") { [self] in work() }
+    guard fault != 0 else { return }
+    enter(.failed(TakeError("no thread can be started to play \(path): \(String(cString: strerror(fault)))")))
+  }
+
+  public var phase: Phase { state.withLock { $0.phase } }
+
+  /// 0 while the take is being opened.
+  public var frames: Int { state.withLock { $0.frames } }
+
+  /// 0 while the take is being opened.
+  public var channels: Int { state.withLock { $0.channels } }
+
+  /// What the callback empties; nil while the take is being opened.
+  public var ring: PlaybackRing? {
+    guard case .open(let ring) = phase else { return nil }
+    return ring
+  }
+
+  /// How long the disk has not answered; zero while nothing is asked of it.
+  public var unansweredFor: Duration { watch.unansweredFor }
+
+  /// Nobody plays it any more.
+  public func abandon() { abandoned.store(true, ordering: .releasing) }
+
+  private func enter(_ phase: Phase) { state.withLock { $0.phase = phase } }
+
+  // MARK: Disk thread
+
+  private func work() {
+    watch.ask()
+    defer { watch.rest() }
+    do throws(TakeError) {
+      let file = try open()
+      let ring: PlaybackRing
+      do throws(OutOfMemory) {
+        // As far ahead as a disk may stand still, and no further than a short take needs.
+        ring = try PlaybackRing(reservingFrames: min(4 * sampleRate, max(16384, file.frames)))
+      } catch {
+        throw TakeError("\(path) cannot be played: \(error)")
+      }
+      state.withLock {
+        $0.frames = file.frames
+        $0.channels = file.channels
+      }
+      fill(ring, from: file)
+    } catch {
+      enter(.failed(error))
+    }
+  }
+
+  private func open() throws(TakeError) -> AudioFileReader {
     let file: AudioFileReader
     do { file = try AudioFileReader(path: path) } catch { throw TakeError(error.description) }
     guard file.channels <= 2 else {
@@ -29,53 +100,30 @@ public final class TakePlayer: Sendable {
       )
     }
     guard file.frames > 0 else { throw TakeError("\(path) holds no sound; play another one") }
-    self.path = path
-    self.sampleRate = sampleRate
-    frames = file.frames
-    channels = file.channels
-    // As far ahead as a disk may stand still, and no further than a short take needs.
-    ring = PlaybackRing(capacityFrames: min(4 * sampleRate, max(16384, file.frames)))
-    let disk = DiskSource(file: file)
-    let thread = Thread { [self] in run(disk) }
-    thread.name = "pinna playback"
-    thread.start()
-    // The first frames are there before the callback asks for them, unless the disk stands still.
-    let end = ContinuousClock.now + .seconds(1)
-    while ring.freeFrames > ring.capacityFrames / 2, !disk.isAtEnd, ContinuousClock.now < end { usleep(1000) }
+    return file
   }
 
-  /// Nobody plays it any more.
-  public func abandon() { abandoned.store(true, ordering: .releasing) }
-
-  private func run(_ disk: DiskSource) {
+  private func fill(_ ring: PlaybackRing, from file: AudioFileReader) {
+    var isOpen = false
     while !abandoned.load(ordering: .acquiring) {
+      if !isOpen, ring.freeFrames <= ring.capacityFrames / 2 {
+        isOpen = true
+        enter(.open(ring))
+      }
       guard ring.freeFrames >= 4096 else {
+        watch.rest()
         usleep(10_000)
         continue
       }
-      let block = disk.read(frames: 4096)
+      watch.ask()
+      let block = file.read(frames: 4096)
       if block.isEmpty { break }
-      let left = stride(from: 0, to: block.count, by: channels).map { block[$0] }
+      let left = stride(from: 0, to: block.count, by: file.channels).map { block[$0] }
       let right =
-        channels == 1 ? left : stride(from: 1, to: block.count, by: channels).map { block[$0] }
+        file.channels == 1 ? left : stride(from: 1, to: block.count, by: file.channels).map { block[$0] }
       ring.write(left: left, right: right)
     }
     ring.finish()
-  }
-}
-
-/// The file of one playback, on its disk thread.
-private final class DiskSource: @unchecked Sendable {
-  // Unchecked: made by the controller, then read by the disk thread alone; the flag is an atomic.
-  private let file: AudioFileReader
-  private let ended = Atomic<Bool>(false)
-  var isAtEnd: Bool { ended.load(ordering: .acquiring) }
-
-  init(file: AudioFileReader) { self.file = file }
-
-  func read(frames: Int) -> [Float] {
-    let block = file.read(frames: frames)
-    if block.isEmpty { ended.store(true, ordering: .releasing) }
-    return block
+    if !isOpen { enter(.open(ring)) }
   }
 }

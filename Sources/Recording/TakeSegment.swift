@@ -2,35 +2,41 @@ import AudioFiles
 import Foundation
 
 /// The sound files of one stretch of a take: outputs, and microphones where they are wanted, in step to the frame.
+/// The disk thread calls everything here.
 final class TakeSegment {
   /// Frame of the take at which it begins.
   let start: Int
   private let plan: TakePlan
   private let outputs: AudioFileWriter
   private var microphones: AudioFileWriter?
+  /// By their names in the take's folder.
+  private let names: (outputs: String, microphones: String?)
   private(set) var silencedSamples = 0
+  /// Frames of one file on their way to it: kept, so that writing needs no more memory as the take goes on.
+  private var samples: [Float] = []
 
-  /// - Parameter stem: of its files' paths.
-  init(stem: String, start: Int, plan: TakePlan) throws(TakeError) {
+  /// - Parameter stem: what its files' names begin with.
+  init(folder: OpenFolder, stem: String, start: Int, plan: TakePlan) throws(TakeError) {
     self.start = start
     self.plan = plan
-    outputs = try Self.open(stem + ".wav", plan, plan.outputs)
-    guard plan.microphones > 0 else { return }
+    names = (stem + ".wav", plan.microphones > 0 ? stem + "-microphones.wav" : nil)
+    outputs = try Self.open(folder, names.outputs, plan, plan.outputs)
+    guard let name = names.microphones else { return }
     do {
-      microphones = try Self.open(stem + "-microphones.wav", plan, plan.microphones)
+      microphones = try Self.open(folder, name, plan, plan.microphones)
     } catch {
       outputs.abandon()
       throw error
     }
   }
 
-  private static func open(_ path: String, _ plan: TakePlan, _ channels: Int) throws(TakeError)
-    -> AudioFileWriter
-  {
+  private static func open(
+    _ folder: OpenFolder, _ name: String, _ plan: TakePlan, _ channels: Int
+  ) throws(TakeError) -> AudioFileWriter {
     do {
       return try AudioFileWriter(
-        path: path, encoding: plan.options.format.encoding, channels: channels, sampleRate: plan.sampleRate,
-        broadcast: .unknown, replacing: false)
+        folder: folder, name: name, encoding: plan.options.format.encoding, channels: channels,
+        sampleRate: plan.sampleRate, broadcast: .unknown, replacing: false)
     } catch {
       throw TakeError(error.description)
     }
@@ -39,12 +45,11 @@ final class TakeSegment {
   private var writers: [AudioFileWriter] { [outputs] + (microphones.map { [$0] } ?? []) }
   var frames: Int { outputs.framesWritten }
   var clippedSamples: Int { writers.reduce(0) { $0 + $1.clippedSamples } }
+  /// Why others cannot tell that the files are being written; nil where they can.
+  var lockFault: String? { writers.compactMap(\.lock.fault).first }
 
-  /// By their names in the take's folder.
   var files: Sidecar.Files {
-    func name(_ writer: AudioFileWriter) -> String { URL(filePath: writer.path).lastPathComponent }
-    return Sidecar.Files(
-      frame: start, frames: frames, outputs: name(outputs), microphones: microphones.map(name))
+    Sidecar.Files(frame: start, frames: frames, outputs: names.outputs, microphones: names.microphones)
   }
 
   func setBroadcast(_ broadcast: BroadcastExtension) {
@@ -53,30 +58,28 @@ final class TakeSegment {
 
   /// Whole interleaved frames, outputs first. What is no number becomes silence.
   func write(_ frames: UnsafeBufferPointer<Float>) throws(AudioFileError) {
-    try outputs.write(channels(0..<plan.outputs, of: frames))
-    try microphones?.write(channels(plan.outputs..<plan.outputs + plan.microphones, of: frames))
+    copy(0..<plan.outputs, of: frames)
+    try outputs.write(samples)
+    guard let microphones else { return }
+    copy(plan.outputs..<plan.outputs + plan.microphones, of: frames)
+    try microphones.write(samples)
   }
 
   func writeSilence(frames: Int) throws(AudioFileError) {
     for writer in writers { try writer.skip(frames: frames) }
   }
 
-  private func channels(_ span: Range<Int>, of frames: UnsafeBufferPointer<Float>) -> [Float] {
+  private func copy(_ span: Range<Int>, of frames: UnsafeBufferPointer<Float>) {
     let width = plan.outputs + plan.microphones
-    let count = frames.count / width
-    var silenced = 0
-    let samples = [Float](unsafeUninitializedCapacity: count * span.count) { buffer, filled in
-      for n in 0..<count {
-        for channel in span {
-          let sample = frames[n * width + channel]
-          if !sample.isFinite { silenced += 1 }
-          buffer[filled] = sample.isFinite ? sample : 0
-          filled += 1
-        }
+    samples.removeAll(keepingCapacity: true)
+    samples.reserveCapacity(frames.count / width * span.count)
+    for start in stride(from: 0, to: frames.count, by: width) {
+      for channel in span {
+        let sample = frames[start + channel]
+        if !sample.isFinite { silencedSamples += 1 }
+        samples.append(sample.isFinite ? sample : 0)
       }
     }
-    silencedSamples += silenced
-    return samples
   }
 
   func secure() throws(AudioFileError) {
@@ -89,13 +92,18 @@ final class TakeSegment {
     for writer in writers { writer.end(atFrame: common) }
   }
 
-  /// Gives the files their names; the first thing that went wrong.
-  func close() -> AudioFileError? {
-    var fault: AudioFileError?
+  /// Gives the files their names, each that is whole; what went wrong, a sentence each, once.
+  func close() -> [String] {
+    var faults: [String] = []
     for writer in writers {
-      do { try writer.close() } catch { fault = fault ?? error }
+      do { try writer.close() } catch { faults.append(error.description) }
     }
-    return fault
+    return faults
+  }
+
+  /// Names of those that stayed `.part`.
+  var unfinished: [String] {
+    zip(writers, [names.outputs, names.microphones].compactMap { $0 }).filter { $0.0.fate == .part }.map(\.1)
   }
 
   func discard() {

@@ -3,10 +3,12 @@ import Foundation
 import Realtime
 import Synchronization
 
-/// One take on its way to disk: the ring that the callback fills, and the disk thread that empties it.
+/// One take on its way to disk: the disk thread makes its name, files and ring, which the callback fills, and empties
+/// that into the files.
 ///
-/// Threads: `init`, `finish` and the readers are for the controller; the ring's producer is the callback; the
-/// files are touched by the disk thread alone.
+/// Threads: the controller calls what is public, and nothing of that ever waits, however long the disk does: no lock is
+/// held across an operation on the disk. The ring's producer is the callback. The files are touched by the disk thread
+/// alone.
 public final class TakeWriter: Sendable {
   public struct Result: Sendable, Hashable {
     /// Of the outputs' file.
@@ -23,38 +25,64 @@ public final class TakeWriter: Sendable {
     }
   }
 
-  public let path: String
+  /// Where a take stands.
+  public enum Phase: Sendable {
+    /// The disk thread makes name, folder, files and ring.
+    case opening
+    /// Ready for the callback.
+    case open(TakeRing)
+    /// It could not be opened: no file is left.
+    case failed(TakeError)
+    /// Everything that could be written is, and has its name; or it was discarded, and no file is left.
+    case finished(Result)
+  }
+
   public let plan: TakePlan
-  public let ring: TakeRing
-  private let progress = Mutex<Result?>(nil)
+  private let state = Mutex<State>(State())
   private let trouble = Mutex<String?>(nil)
   private let events = Mutex<[Sidecar.Event]>([])
   private let written = Atomic<Int>(0)
   private let room = Atomic<Int>(.max)
-  private let done = DispatchSemaphore(value: 0)
   private let abandoned = Atomic<Bool>(false)
   private let unwanted = Atomic<Bool>(false)
+  private let watch = DiskWatch()
 
-  /// Opens the files and starts the disk thread, which waits for the ring. Errors come now, not during the take.
-  public init(folder: TakeFolder, plan: TakePlan) throws(TakeError) {
-    let files = try TakeFiles(stem: folder.newStem(preset: plan.setup.preset), plan: plan)
-    path = files.stem + ".wav"
-    self.plan = plan
-    ring = TakeRing(outputs: plan.outputs, microphones: plan.microphones, capacityFrames: plan.ringFrames)
-    let job = DiskJob(files: files)
-    let thread = Thread { [self] in
-      self.run(job.files)
-      self.done.signal()
-    }
-    thread.name = "pinna disk"
-    thread.start()
+  private struct State {
+    var phase = Phase.opening
+    var path: String?
+    var ring: TakeRing?
   }
+
+  /// Starts the disk thread, and returns.
+  public init(folder: TakeFolder, plan: TakePlan) {
+    self.plan = plan
+    let fault = DiskThread.start("pinna disk") { [self] in work(folder) }
+    guard fault != 0 else { return }
+    enter(.failed(TakeError("no thread can be started for the take: \(String(cString: strerror(fault)))")))
+  }
+
+  public var phase: Phase { state.withLock { $0.phase } }
+
+  /// Of the outputs' file; nil while the take is being opened.
+  public var path: String? { state.withLock { $0.path } }
+
+  /// What the callback fills; nil while the take is being opened.
+  public var ring: TakeRing? { state.withLock { $0.ring } }
 
   /// Frames on disk so far.
   public var frames: Int { written.load(ordering: .relaxed) }
 
+  /// Frames that wait in the ring for the disk.
+  public var waitingFrames: Int { ring?.waitingFrames ?? 0 }
+
+  /// Frames that are silence, because there was no room for them in the ring or because Pinna stood still.
+  public var lostFrames: Int { ring?.lostFrames ?? 0 }
+
   /// Why nothing reaches the disk any more; nil while all is well.
   public var fault: String? { trouble.withLock { $0 } }
+
+  /// How long the disk has not answered; zero while nothing is asked of it.
+  public var unansweredFor: Duration { watch.unansweredFor }
 
   /// How long the disk has room for, at the take's rate; nil until it has been looked at.
   public var secondsLeft: Int? {
@@ -65,7 +93,8 @@ public final class TakeWriter: Sendable {
   /// Something happened just now.
   public func note(_ what: String) {
     let frame = frames
-    events.withLock { $0.append(.init(frame: frame, what: what)) }
+    // The disk may stand still for hours.
+    events.withLock { if $0.count < Sidecar.mostListed { $0.append(.init(frame: frame, what: what)) } }
   }
 
   /// The callback is gone: finish with what is there, and convert nothing more.
@@ -77,19 +106,39 @@ public final class TakeWriter: Sendable {
     abandon()
   }
 
-  /// Waits until everything is on disk and the files have their names.
-  public func finish() -> Result {
-    done.wait()
-    done.signal()
-    return progress.withLock { $0! }
-  }
-
-  /// True once `finish` would not wait.
-  public var isFinished: Bool { progress.withLock { $0 != nil } }
+  private func enter(_ phase: Phase) { state.withLock { $0.phase = phase } }
 
   // MARK: Disk thread
 
-  private func run(_ files: TakeFiles) {
+  private func work(_ folder: TakeFolder) {
+    watch.ask()
+    defer { watch.rest() }
+    let files: TakeFiles
+    do throws(TakeError) {
+      let place = try folder.open()
+      watch.ask()
+      let (stem, sidecar) = try folder.claim(in: place, preset: plan.setup.preset)
+      watch.ask()
+      files = try TakeFiles(folder: place, stem: stem, sidecar: sidecar, plan: plan, watch: watch)
+    } catch {
+      return enter(.failed(error))
+    }
+    let ring: TakeRing
+    do throws(OutOfMemory) {
+      ring = try TakeRing(
+        outputs: plan.outputs, microphones: plan.microphones, reservingFrames: plan.ringFrames)
+    } catch {
+      files.discard()
+      return enter(.failed(TakeError("the take cannot begin: \(error)")))
+    }
+    let path = files.path
+    lookForRoom(files)
+    watch.rest()
+    state.withLock { $0 = State(phase: .open(ring), path: path, ring: ring) }
+    enter(.finished(record(ring, into: files)))
+  }
+
+  private func record(_ ring: TakeRing, into files: TakeFiles) -> Result {
     var position = 0
     var before: Int?
     var secured = ContinuousClock.now
@@ -104,12 +153,12 @@ public final class TakeWriter: Sendable {
             return arrived
           })
         files.secure()
+        watch.ask()
         lookForRoom(files)
         secured = .now
       }
       if let fault = files.fault { trouble.withLock { $0 = fault } }
     }
-    lookForRoom(files)
     while !last {
       // Asked before draining: what was written before it is then there.
       last = ring.isFinished || abandoned.load(ordering: .acquiring)
@@ -128,18 +177,19 @@ public final class TakeWriter: Sendable {
           tick()
         })
       tick()
+      watch.rest()
       if !last { usleep(20_000) }
     }
+    watch.ask()
     if unwanted.load(ordering: .acquiring) {
+      let path = files.path
       files.discard()
-      progress.withLock { $0 = Result(path: path, sidecar: files.document) }
-    } else {
-      files.note(events.withLock { $0 })
-      let document = files.close(
-        length: position + (before ?? 0), isTime: { !abandoned.load(ordering: .acquiring) })
-      let folder = URL(filePath: path).deletingLastPathComponent().path
-      progress.withLock { $0 = Result(path: "\(folder)/\(document.files[0].outputs)", sidecar: document) }
+      return Result(path: path, sidecar: files.document)
     }
+    files.note(events.withLock { $0 })
+    let document = files.close(
+      length: position + (before ?? 0), isTime: { !abandoned.load(ordering: .acquiring) })
+    return Result(path: files.finalPath, sidecar: document)
   }
 
   private func begin(_ files: TakeFiles, _ start: (preRoll: Int, microseconds: Int)) {
@@ -162,16 +212,7 @@ public final class TakeWriter: Sendable {
   }
 
   private func lookForRoom(_ files: TakeFiles) {
-    var information = statvfs()
-    guard statvfs(URL(filePath: path).deletingLastPathComponent().path, &information) == 0 else { return }
-    let bytes = Double(information.f_bavail) * Double(information.f_frsize)
+    guard let bytes = files.folder.freeBytes else { return }
     room.store(Int(bytes / Double(plan.bytesPerFrame * plan.sampleRate)), ordering: .relaxed)
   }
-}
-
-/// Carries the files to the disk thread.
-private final class DiskJob: @unchecked Sendable {
-  // Unchecked: made by the controller, then used by the disk thread alone.
-  let files: TakeFiles
-  init(files: TakeFiles) { self.files = files }
 }

@@ -34,48 +34,44 @@ extension LiveTests {
       let path = try graph.startTake()
       // Seconds of five microphones, half as many of two outputs.
       try limit(graph, "fsize", to: "1000000")
-      withKnownIssue {
-        try #require(waitUntil(seconds: 15) { try !graph.program.isRunning || fault(graph) != nil })
-        try #require(graph.program.isRunning, "\(graph.program.wait(seconds: 1)!)")
-        #expect(try fault(graph)?.contains("File too large") == true)
-        let load = try graph.status()["dspLoad"] as? Double
-        #expect(load != nil)
-        let stop = try graph.pinna("record", "stop")
-        #expect(stop.status == 7 && stop.isOneSentence && stop.error.contains("File too large"), "\(stop)")
-        let files = [path, path.replacing(".wav", with: "-microphones.wav")]
-        let frames = try AudioClip(path: files[0]).frames
-        #expect(frames > 45_000 && frames <= 50_000, "\(frames)")
-        for file in files {
-          #expect(try TakeFiles.complaints(file) == [])
-          #expect(try AudioClip(path: file).frames == frames)
-        }
-        #expect(try TakeFiles.sidecar(path).state == .incomplete)
-        #expect(try graph.pinna("stop").status == 0)
-        #expect(graph.program.wait(seconds: 5)?.status == 7)
-        Faults.report(
-          "R44", done: "file size limited to 1 MB during a take: status 7 twice, frames kept in step",
-          measured: "\(frames)", limit: "45000 to 50000", kept: (45_000...50_000).contains(frames))
+      try #require(waitUntil(seconds: 15) { try !graph.program.isRunning || fault(graph) != nil })
+      try #require(graph.program.isRunning, "\(graph.program.wait(seconds: 1)!)")
+      #expect(try fault(graph)?.contains("File too large") == true)
+      let load = try graph.status()["dspLoad"] as? Double
+      #expect(load != nil)
+      let stop = try graph.pinna("record", "stop")
+      #expect(stop.status == 7 && stop.isOneSentence && stop.error.contains("File too large"), "\(stop)")
+      let files = [path, path.replacing(".wav", with: "-microphones.wav")]
+      let frames = try AudioClip(path: files[0]).frames
+      #expect(frames > 45_000 && frames <= 50_000, "\(frames)")
+      for file in files {
+        #expect(try TakeFiles.complaints(file) == [])
+        #expect(try AudioClip(path: file).frames == frames)
       }
+      #expect(try TakeFiles.sidecar(path).state == .incomplete)
+      #expect(try graph.pinna("stop").status == 0)
+      #expect(graph.program.wait(seconds: 5)?.status == 7)
+      Faults.report(
+        "R44", done: "file size limited to 1 MB during a take: status 7 twice, frames kept in step",
+        measured: "\(frames)", limit: "45000 to 50000", kept: (45_000...50_000).contains(frames))
     }
 
     @Test("R44: of memory, too little for its ring: refused in a sentence, and the next is recorded")
     func memoryAtStart() throws {
       let graph = try LiveGraph(preset: "phone5", period: 1024, synchronous: true)
       try limit(graph, "as", to: "\(try memory(graph, "VmSize") + (4 << 20))")
-      withKnownIssue {
-        let start = try graph.pinna("record", "start", "--raw")
-        #expect(start.status == 1 && start.isOneSentence && start.error.contains("memory"), "\(start)")
-        try #require(graph.program.isRunning, "\(graph.program.wait(seconds: 1)!)")
-        #expect(try graph.status()["state"] as? String == "stopped")
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: graph.home.takesFolder)) ?? []
-        #expect(names.isEmpty, "\(names)")
-        try limit(graph, "as", to: "unlimited")
-        try graph.stopTake(graph.startTake())
-        Faults.report(
-          "R44", done: "memory limited to 4 MB more at the start of a take: status",
-          measured: "\(start.status)",
-          limit: "1", kept: start.status == 1)
-      }
+      let start = try graph.pinna("record", "start", "--raw")
+      #expect(start.status == 1 && start.isOneSentence && start.error.contains("memory"), "\(start)")
+      try #require(graph.program.isRunning, "\(graph.program.wait(seconds: 1)!)")
+      #expect(try graph.status()["state"] as? String == "stopped")
+      let names = (try? FileManager.default.contentsOfDirectory(atPath: graph.home.takesFolder)) ?? []
+      #expect(names.isEmpty, "\(names)")
+      try limit(graph, "as", to: "unlimited")
+      try graph.stopTake(graph.startTake())
+      Faults.report(
+        "R44", done: "memory limited to 4 MB more at the start of a take: status",
+        measured: "\(start.status)",
+        limit: "1", kept: start.status == 1)
     }
   }
 }

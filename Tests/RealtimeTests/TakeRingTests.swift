@@ -52,4 +52,11 @@ import Testing
     #expect(sound.count == 6400)
     for (n, sample) in sound.enumerated() where sample != -1 { #expect(abs(sample * 65536 - Float(n)) < 0.1) }
   }
+
+  @Test("that there is no memory for is an error, and not the end of the program")
+  func noMemory() {
+    // No process has 2⁴⁸ bytes of address space.
+    #expect(throws: OutOfMemory.self) { try TakeRing(outputs: 1, microphones: 1, reservingFrames: 1 << 45) }
+    #expect(throws: OutOfMemory.self) { try PlaybackRing(reservingFrames: 1 << 45) }
+  }
 }

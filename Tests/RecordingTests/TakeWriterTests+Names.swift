@@ -1,5 +1,6 @@
 import AudioFiles
 import Foundation
+import LiveSupport
 import Realtime
 import Recording
 import TestSupport
@@ -9,7 +10,7 @@ extension TakeWriterTests {
   @Test("R19: does not overwrite a sidecar that appeared under its name while it ran, and says so")
   mutating func takenSidecar() throws {
     let writer = try writer()
-    let json = writer.path.replacing(".wav", with: ".json")
+    let json = writer.openPath.replacing(".wav", with: ".json")
     try folder.write("mine", to: URL(filePath: json).lastPathComponent)
     let result = try take(writer, periods: 2)
     #expect(try String(contentsOfFile: json, encoding: .utf8) == "mine")
@@ -35,7 +36,7 @@ extension TakeWriterTests {
       ]
     for path in hostile {
       #expect(throws: TakeError.self, "\(path)") {
-        try TakeWriter(folder: TakeFolder(path: path), plan: plan)
+        try TakeWriter(folder: TakeFolder(path: path), plan: plan).opened()
       }
     }
     #expect(
@@ -55,10 +56,11 @@ extension TakeWriterTests {
         made.append(try folder.write("mine", to: "\(stem)-\(n + 1)\(ending)"))
       }
     }
-    let writer = try TakeWriter(folder: TakeFolder(path: real + "/a"), plan: plan)
-    #expect(writer.path.hasSuffix("-7.wav"))
+    let writer = TakeWriter(folder: TakeFolder(path: real + "/a"), plan: plan)
+    _ = try writer.opened()
+    #expect(writer.openPath.hasSuffix("-7.wav"))
     writer.discard()
-    _ = writer.finish()
+    _ = try writer.finished()
     #expect(try made.allSatisfy { try String(contentsOfFile: $0, encoding: .utf8) == "mine" })
     #expect(try FileManager.default.contentsOfDirectory(atPath: real + "/a").count == made.count)
   }

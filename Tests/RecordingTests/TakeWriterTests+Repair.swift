@@ -1,5 +1,6 @@
 import AudioFiles
 import Foundation
+import LiveSupport
 import Recording
 import TestSupport
 import Testing
@@ -10,7 +11,7 @@ extension TakeWriterTests {
   )
   mutating func repair() throws {
     let writer = try writer()
-    _ = try run.engine.beginTake(into: writer.ring)
+    _ = try run.engine.beginTake(into: writer.opened())
     for _ in 0..<100 { run.process(Self.period) }
     // On disk, and no header says so yet.
     while writer.frames < 100 * Self.period { usleep(1000) }
@@ -21,7 +22,7 @@ extension TakeWriterTests {
       try FileManager.default.copyItem(atPath: "\(folder.path)/\(name)", toPath: "\(copy.path)/\(name)")
     }
     // The microphones' file lost its end, in the middle of a frame.
-    let name = URL(filePath: writer.path).lastPathComponent
+    let name = URL(filePath: writer.openPath).lastPathComponent
     let raw = copy.path + "/" + name.replacing(".wav", with: "-microphones.wav")
     let size = try #require(try FileManager.default.attributesOfItem(atPath: raw + ".part")[.size] as? Int)
     truncate(raw + ".part", off_t(size - 12 * 1000 - 5))
@@ -39,7 +40,7 @@ extension TakeWriterTests {
     #expect(cut.repair().isEmpty)
     _ = try run.engine.endTake()
     run.process(Self.period)
-    #expect(writer.finish().fault == nil)
+    #expect(try writer.finished().fault == nil)
   }
 
   @Test(

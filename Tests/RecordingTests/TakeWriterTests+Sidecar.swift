@@ -1,4 +1,5 @@
 import Foundation
+import LiveSupport
 import Realtime
 import Recording
 import TestSupport
@@ -13,11 +14,11 @@ extension TakeWriterTests {
     engine.start(with: FilterSet(coefficients: [[[1]], [[1]]], channels: 2))
     engine.prepare(period: 8)
     run = OfflineRun(engine, microphones: [[Float](repeating: 0.25, count: 8 * (periods + 2))])
-    let writer = try TakeWriter(
+    let writer = TakeWriter(
       folder: TakeFolder(path: TakeFolder.resolve(folder.path)),
       plan: TakePlan(
         outputs: 2, sampleRate: 48000, options: TakeOptions(), setup: Self.setup, preRoll: engine.preRoll))
-    _ = try engine.beginTake(into: writer.ring)
+    _ = try engine.beginTake(into: writer.opened())
     var stall = Timing()
     stall.skippedFrames = 3
     var both = stall
@@ -30,7 +31,7 @@ extension TakeWriterTests {
     }
     _ = try engine.endTake()
     run.process(8)
-    let result = writer.finish()
+    let result = try writer.finished()
     #expect(result.frames == 8 + 11 * periods)
     let document = try sidecar(result)
     #expect(document == result.sidecar)

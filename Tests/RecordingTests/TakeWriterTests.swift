@@ -1,5 +1,6 @@
 import AudioFiles
 import Foundation
+import LiveSupport
 import Realtime
 import Recording
 import TestSupport
@@ -30,11 +31,13 @@ import Testing
     var options = TakeOptions()
     options.raw = true
     change(&options)
-    return try TakeWriter(
+    let writer = TakeWriter(
       folder: TakeFolder(path: TakeFolder.resolve(folder.path)),
       plan: TakePlan(
         outputs: 2, sampleRate: 48000, options: options, setup: Self.setup,
         preRoll: run.engine.preRoll))
+    _ = try writer.opened()
+    return writer
   }
 
   func files(_ result: TakeWriter.Result) throws -> (outputs: AudioClip, microphones: AudioClip) {
@@ -57,11 +60,11 @@ import Testing
   mutating func take(_ writer: TakeWriter, periods: Int, timing: [Int: Timing] = [:]) throws
     -> TakeWriter.Result
   {
-    _ = try run.engine.beginTake(into: writer.ring)
+    _ = try run.engine.beginTake(into: writer.opened())
     for n in 0..<periods { run.process(Self.period, timing: timing[n] ?? Timing()) }
     _ = try run.engine.endTake()
     run.process(Self.period)
-    return writer.finish()
+    return try writer.finished()
   }
 
   @Test("has what came out, and with --raw what went in, in step to the frame")
@@ -216,15 +219,15 @@ import Testing
       var options = TakeOptions()
       options.raw = true
       options.format = format
-      let writer = try TakeWriter(
+      let writer = TakeWriter(
         folder: TakeFolder(path: TakeFolder.resolve(folder.path)),
         plan: TakePlan(outputs: 2, sampleRate: 44100, options: options, setup: setup, preRoll: engine.preRoll)
       )
-      _ = try engine.beginTake(into: writer.ring)
+      _ = try engine.beginTake(into: writer.opened())
       other.process(Self.period)
       _ = try engine.endTake()
       other.process(Self.period)
-      let result = writer.finish()
+      let result = try writer.finished()
       #expect(result.sidecar.notes.count == expected && result.fault == nil)
       #expect(result.sidecar.notes.allSatisfy { $0.contains("stays WAV") })
       for name in [result.sidecar.files[0].outputs, try #require(result.sidecar.files[0].microphones)] {

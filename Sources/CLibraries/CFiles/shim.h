@@ -11,10 +11,16 @@ static inline size_t pinna_bytes_in_use(void) {
   return info.uordblks + info.hblkhd;
 }
 
-// renameat2 with RENAME_NOREPLACE, which Glibc declares for GNU sources only.
-static inline int pinna_rename_to_free(const char *from, const char *to) {
-  return (int)syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 1u);
+// Glibc declares it for GNU sources only.
+int renameat2(int old_folder, const char *from, int new_folder, const char *to, unsigned int flags);
+
+// RENAME_NOREPLACE.
+static inline int pinna_rename_to_free(int folder, const char *from, const char *to) {
+  return renameat2(folder, from, folder, to, 1u);
 }
+
+// PR_SET_NAME, of the calling thread; Swift sees no functions of variable arguments.
+static inline void pinna_name_thread(const char *name) { syscall(SYS_prctl, 15, name, 0, 0, 0); }
 
 // A file in memory, of which holes take no room; memfd_create, which Glibc declares for GNU sources only.
 static inline int pinna_memory_file(void) {

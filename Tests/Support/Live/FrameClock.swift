@@ -6,7 +6,18 @@ import Foundation
 public final class FrameClock {
   public static let port = "frame-clock:out"
   private let client: OpaquePointer
-  private let context: UnsafeMutablePointer<(OpaquePointer, OpaquePointer)>
+  private let context: UnsafeMutablePointer<Context>
+
+  /// What the callback keeps.
+  private struct Context {
+    let client: OpaquePointer
+    let port: OpaquePointer
+    var expected: UInt32?
+    /// Spans of frame time that the server played without the clock.
+    let missed: UnsafeMutablePointer<(start: UInt32, frames: UInt32)>
+    var missedCount = 0
+    static let mostMissed = 65_536
+  }
 
   public init(server: String) throws {
     var status = JackStatus(rawValue: 0)
@@ -16,13 +27,22 @@ public final class FrameClock {
     else { throw SupportError("the frame clock is not let in: status \(status.rawValue)") }
     self.client = client
     context = .allocate(capacity: 1)
-    context.initialize(to: (client, port))
+    context.initialize(
+      to: Context(client: client, port: port, missed: .allocate(capacity: Context.mostMissed)))
     jack_set_process_callback(
       client,
       { frames, context in
-        let (client, port) = context!.assumingMemoryBound(to: (OpaquePointer, OpaquePointer).self).pointee
-        let time = jack_last_frame_time(client)
-        let buffer = jack_port_get_buffer(port, frames)!.assumingMemoryBound(to: Float.self)
+        let context = context!.assumingMemoryBound(to: Context.self)
+        let time = jack_last_frame_time(context.pointee.client)
+        if let expected = context.pointee.expected, time != expected,
+          context.pointee.missedCount < Context.mostMissed
+        {
+          context.pointee.missed[context.pointee.missedCount] = (expected, time &- expected)
+          context.pointee.missedCount += 1
+        }
+        context.pointee.expected = time &+ frames
+        let buffer = jack_port_get_buffer(context.pointee.port, frames)!
+          .assumingMemoryBound(to: Float.self)
         for n in 0..<frames { buffer[Int(n)] = FrameClock.sample(time &+ n) }
         return 0
       }, context)
@@ -31,7 +51,17 @@ public final class FrameClock {
 
   deinit {
     jack_client_close(client)
+    context.pointee.missed.deallocate()
     context.deallocate()
+  }
+
+  /// Spans of time, as the clock counts, that the server played without the clock: nobody knows what the clock's port
+  /// held then. Ask when what is judged has been played.
+  public var missed: [Range<Int>] {
+    (0..<context.pointee.missedCount).map {
+      let (start, frames) = context.pointee.missed[$0]
+      return Int(start & 0x7F_FFFF)..<Int(start & 0x7F_FFFF) + Int(frames)
+    }
   }
 
   public func connect(to microphone: String) throws {
