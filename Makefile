@@ -32,7 +32,7 @@ test: install-packages lint
 	@$(MAKE) --no-print-directory sanitize-live
 
 ## The engine and its queues under three sanitizers; each stops at its first report.
-sanitize: export PINNA_ONLY_REALTIME = 1
+sanitize: export PINNA_ONLY_CORE = 1
 sanitize: export PINNA_RACES = 10000
 sanitize:
 	@echo "== RealtimeSanitizer"

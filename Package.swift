@@ -7,11 +7,13 @@ func library(_ name: String, pkgConfig: String?, debian: String) -> Target {
     name: name, path: "Sources/CLibraries/\(name)", pkgConfig: pkgConfig, providers: [.apt([debian])])
 }
 
-/// With PINNA_ONLY_REALTIME set, the package is the engine and its tests: what the sanitizers build.
-let onlyRealtime = Context.environment["PINNA_ONLY_REALTIME"] != nil
-let realtimeTargets: Set = [
-  "CFiles", "CRealtime", "CSndfile", "Acoustics", "AudioFiles", "Kernels", "Realtime", "FasterKernels",
-  "TestSupport", "RealtimeTests",
+/// With PINNA_ONLY_CORE set, the package is the engine, the control room, and their tests: what the sanitizers build.
+let onlyCore = Context.environment["PINNA_ONLY_CORE"] != nil
+let coreTargets: Set = [
+  "CFiles", "CRealtime", "CSndfile", "CJack", "CLiblo", "CMysofa", "CYaml", "CLapack", "Acoustics",
+  "AudioFiles",
+  "Kernels", "Realtime", "FasterKernels", "FilterDesign", "Session", "Recording", "JackClient", "Control",
+  "TestSupport", "RealtimeTests", "ControlTests",
 ]
 
 /// The kernels compiled for a level of x86-64 and a vector length; the folder links to the one source. Instructions are
@@ -129,7 +131,10 @@ let package = Package(
     // No JACK server, no socket, no disk: state machines, registers and clocks against fakes, in milliseconds.
     .testTarget(
       name: "ControlTests",
-      dependencies: ["Control", "JackClient", "Recording", "Realtime", "Session", "Acoustics", "TestSupport"]),
+      dependencies: [
+        "Control", "JackClient", "Recording", "Realtime", "FilterDesign", "Session", "Acoustics",
+        "TestSupport",
+      ]),
     .testTarget(name: "PlotsTests", dependencies: ["Plots", "CCairo", "TestSupport"]),
     .testTarget(
       name: "VerbTests",
@@ -162,9 +167,9 @@ if Context.environment["PINNA_FUZZERS"] != nil {
       swiftSettings: [.unsafeFlags(["-parse-as-library"])]))
 }
 
-if onlyRealtime {
+if onlyCore {
   package.products = []
   package.targets = package.targets.filter {
-    realtimeTargets.contains($0.name) || $0.name.hasPrefix("KernelsV")
+    coreTargets.contains($0.name) || $0.name.hasPrefix("KernelsV")
   }
 }

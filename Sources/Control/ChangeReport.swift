@@ -3,7 +3,7 @@ import Foundation
 import Recording
 
 /// The answer to every change (S14).
-package struct ChangeReport: Codable {
+package struct ChangeReport: Codable, Sendable {
   package let preset: String
   package let input: String
   package let dataSource: String
@@ -30,14 +30,7 @@ package struct ChangeReport: Codable {
   }
 }
 
-extension Answer {
-  /// Of a change: why it is only kept.
-  var kept: String? {
-    (try? JSONDecoder().decode(ChangeReport.self, from: Data(text.utf8)))?.kept
-  }
-}
-
-package struct TakeAnswer: Codable {
+package struct TakeAnswer: Codable, Sendable {
   package let take: String
   package let channels: Int
   /// The microphones' file.
@@ -58,7 +51,7 @@ package struct TakeAnswer: Codable {
   package var secondsLeft: Int?
 
   /// At its start.
-  init(_ take: TakeWriter, muted: Bool) {
+  init(_ take: any TakeRecording, muted: Bool) {
     self.take = take.path ?? ""
     channels = take.plan.outputs
     self.muted = muted

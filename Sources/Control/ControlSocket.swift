@@ -112,6 +112,9 @@ public final class ControlSocket {
     unsent.append((packet, sender, .now + .seconds(1)))
   }
 
+  /// What a request is waiting for, before its answer.
+  func sendProgress(_ text: String, part: Double, to sender: Sender) {}
+
   /// Tries again what found a queue full.
   private func retry() {
     guard !unsent.isEmpty else { return }

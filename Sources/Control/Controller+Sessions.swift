@@ -3,15 +3,15 @@ import Foundation
 /// What sessions ask for, and what they are told.
 extension Controller {
   /// Applies `changes`, or keeps them where another session controls the route.
-  func change(_ changes: [Change], of token: String?, reply: @escaping Processor.Reply) throws {
+  func change(_ changes: [Change], of token: String?, _ request: Request) throws {
     let obstacle = try register.obstacle(for: token)
     guard changes.contains(where: \.isRouting), let obstacle else {
       if token != nil, try processor.isSettled(at: processor.target(of: changes)) {
         // What a program asks for again and again is no route change.
         if register.outputOwner != nil { register.noteOutput(changes, of: token) }
-        reply(Answer(.done, json(ChangeReport(processor.inForce))))
+        request.answer(.done(ChangeReport(processor.inForce)))
       } else {
-        try processor.set(changes, reply: reply)
+        try processor.set(changes, request)
         register.noteOutput(changes, of: token)
       }
       // What was wished before is overtaken.
@@ -20,24 +20,24 @@ extension Controller {
     }
     _ = try processor.target(of: changes)
     try register.keep(changes, for: token)
-    reply(Answer(.done, json(ChangeReport(processor.inForce, kept: obstacle))))
+    request.answer(.done(ChangeReport(processor.inForce, kept: obstacle)))
   }
 
   /// A session whose program listens at `sender`.
-  func open(_ name: String, _ sender: ControlSocket.Sender) throws -> Answer {
+  func open(_ name: String, _ sender: ControlSocket.Sender) throws -> Outcome {
     let name = String(
       name.unicodeScalars.filter { !$0.properties.isWhitespace && $0.value > 0x20 }.prefix(32))
-    return Answer(.done, json(["session": try register.open(name: name, sender: sender)]))
+    return .done(["session": try register.open(name: name, sender: sender)])
   }
 
-  func claim(_ token: String, _ word: String) throws -> Answer {
+  func claim(_ token: String, _ word: String) throws -> Outcome {
     let before = register.controller
     try register.claim(token, try Switch(word: word) == .on)
     tellOfControl(before)
-    return Answer(.done, json(["kept": try register.obstacle(for: token)]))
+    return .done(["kept": try register.obstacle(for: token)])
   }
 
-  func close(_ token: String) throws -> Answer {
+  func close(_ token: String) throws -> Outcome {
     let before = register.controller
     let setOutput = register.outputOwner == token
     try register.close(token)
@@ -46,17 +46,16 @@ extension Controller {
       try register.keep([Change(Change.output, OutputChoice.standard.rawValue)], for: nil)
     }
     tellOfControl(before)
-    return Answer(.done, json(["closed": true]))
+    return .done(["closed": true])
   }
 
   /// A period of about so many seconds; the server's answer is what it runs with.
-  func requestPeriod(_ token: String, _ text: String) throws -> Answer {
+  func requestPeriod(_ token: String, _ text: String, _ request: Request) throws {
     guard let seconds = Double(text), (0.0001...1).contains(seconds) else {
       throw Failure(.usage, "a period of \"\(text)\" s is not usable; give a number from 0.0001 to 1")
     }
     if let obstacle = try register.obstacle(for: token) { throw Failure(.refused, obstacle) }
-    let period = try processor.requestPeriod(seconds: seconds)
-    return Answer(.done, json(["period": period]))
+    try processor.requestPeriod(seconds: seconds, request)
   }
 
   /// Applies wishes that nothing stands in the way of any more; ends sessions whose programs have gone.
@@ -70,8 +69,11 @@ extension Controller {
     guard processor.isFree else { return }
     // One at a time: what one asked for may be impossible by now, or bring another device, for which the next waits.
     guard let (token, wish) = register.takeWish() else { return }
+    let request = Request { [warn] outcome in
+      if case .failed(let failure) = outcome { warn("a wish that was kept cannot be applied: \(failure)") }
+    }
     do {
-      try processor.set(wish) { _ in }
+      try processor.set(wish, request)
       register.noteOutput(wish, of: token)
     } catch {
       warn("a wish that was kept cannot be applied: \(error)")

@@ -8,7 +8,6 @@ public final class ControllerEvents: Sendable {
   private let reload = Atomic<Bool>(false)
   private let status = Atomic<Bool>(false)
   private let graph = Atomic<Bool>(false)
-  private let reason = Mutex<String?>(nil)
   /// Readable from a request until `quieten`.
   let wake: Int32
   private let alarm: Int32
@@ -30,10 +29,8 @@ public final class ControllerEvents: Sendable {
   public func requestReload() { raise(reload) }
   public func requestStatus() { raise(status) }
   public func graphChanged() { raise(graph) }
-  public func serverGone(_ why: String) {
-    reason.withLock { $0 = $0 ?? why }
-    ring()
-  }
+  /// Something can be polled.
+  func wakeUp() { ring() }
 
   private func raise(_ flag: borrowing Atomic<Bool>) {
     flag.store(true, ordering: .releasing)
@@ -48,14 +45,6 @@ public final class ControllerEvents: Sendable {
   func takeReload() -> Bool { reload.exchange(false, ordering: .acquiringAndReleasing) }
   func takeStatus() -> Bool { status.exchange(false, ordering: .acquiringAndReleasing) }
   func takeGraphChange() -> Bool { graph.exchange(false, ordering: .acquiringAndReleasing) }
-  /// Why the server has gone; once for each time.
-  func takeServerGone() -> String? {
-    reason.withLock { reason in
-      defer { reason = nil }
-      return reason
-    }
-  }
-
   /// Before the flags are read: what is raised after that wakes again.
   func quieten() {
     var byte: UInt8 = 0

@@ -3,6 +3,8 @@ public struct EngineEvent: Hashable, Sendable, Codable {
   public enum Kind: String, Sendable, Codable {
     /// The JACK server has gone, or is back.
     case serverGone, serverBack
+    /// It runs no periods, or does so again.
+    case serverStalled, serverResumed
     /// The other end of a connection has gone, or is back.
     case portGone, portBack
     case periodChanged
@@ -10,6 +12,8 @@ public struct EngineEvent: Hashable, Sendable, Codable {
     case inputsChanged
     /// Another input is in the route.
     case inputChanged
+    /// Another input that was asked for does not come.
+    case inputChangeFailed
     /// Another data source, polar pattern or input orientation is in force.
     case selectionChanged
     /// Another session controls the route, or none.

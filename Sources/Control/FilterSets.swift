@@ -1,12 +1,11 @@
 import Acoustics
 import FilterDesign
-import JackClient
 import Realtime
 import Recording
 import Session
 
 /// The engine's filter sets for every case of one device at one sample rate.
-public struct FilterSets: Sendable {
+public struct FilterSets: DeviceFilters {
   public let bank: FilterBank
   private let sets: [FilterCase: FilterSet]
 
@@ -22,6 +21,10 @@ public struct FilterSets: Sendable {
   /// Reads what ships or was designed before, or designs.
   public init(device: Device, sampleRate: Int, progress: (@Sendable (Double) -> Void)? = nil) throws {
     self.init(try FilterBank.ready(device: device, sampleRate: sampleRate, progress: progress))
+  }
+
+  package func check(_ selection: Selection, of device: Device) throws {
+    _ = try filters(for: selection, of: device)
   }
 
   /// - Throws: `UnknownWord`, or `Unsupported` where the device does not offer `selection`, with what physics
@@ -69,13 +72,5 @@ extension DataSource {
       pattern == .stereo ? stereoOrientations.map { "stereo in \($0.rawValue)" } : [pattern.rawValue]
     }
     return words.isEmpty ? "nothing else" : words.joined(separator: ", ")
-  }
-}
-
-extension ArrayClient {
-  /// Puts an engine for `device` into the callback.
-  func install(_ engine: Engine, of device: Device, _ sets: FilterSets) throws(JackError) {
-    try install(
-      engine, microphones: sets.bank.microphones, group: device.title, delayFrames: sets.bank.delayFrames)
   }
 }

@@ -2,9 +2,9 @@ import Acoustics
 import FilterDesign
 
 /// What `pinna inputs` prints: the inputs that can be chosen, with their data sources.
-package struct InputsReport: Codable {
+package struct InputsReport: Codable, Sendable {
   /// What the device file asks for and no filters make work.
-  package struct NotOffered: Codable {
+  package struct NotOffered: Codable, Sendable {
     package let polarPattern: PolarPattern
     /// Null for mono patterns.
     package let inputOrientation: InputOrientation?
@@ -19,7 +19,7 @@ package struct InputsReport: Codable {
       try container.encode(reason, forKey: .reason)
     }
   }
-  package struct DataSourceReport: Codable {
+  package struct DataSourceReport: Codable, Sendable {
     package let id: UInt32
     package let name: String
     package let location: DataSource.Location?
@@ -31,7 +31,7 @@ package struct InputsReport: Codable {
     /// Nil where another data source is selected.
     package let selectedPolarPattern: PolarPattern?
   }
-  package struct Port: Codable {
+  package struct Port: Codable, Sendable {
     package let portType: PortType
     package let name: String
     package let uid: String
@@ -42,7 +42,7 @@ package struct InputsReport: Codable {
       uid = device.uid
     }
   }
-  package struct Input: Codable {
+  package struct Input: Codable, Sendable {
     package let portType: PortType
     package let name: String
     package let uid: String
@@ -68,7 +68,8 @@ extension Processor {
           portType: device.portType, name: device.title, uid: device.uid, active: active,
           dataSources: device.hasChoice
             ? report(
-              active ? sets.bank.offered(of: device) : device, selection: active ? inForce.selection : nil)
+              active ? filters?.bank.offered(of: device) ?? device : device,
+              selection: active ? inForce.selection : nil)
             : nil)
       })
   }
@@ -81,7 +82,7 @@ extension Processor {
         supportedPolarPatterns: source.polarPatterns, stereoOrientations: source.stereoOrientations,
         notOffered: selection == nil
           ? []
-          : sets.bank.refusals.filter { $0.filterCase.dataSource == source.name }.map {
+          : (filters?.bank.refusals ?? []).filter { $0.filterCase.dataSource == source.name }.map {
             InputsReport.NotOffered(
               polarPattern: $0.filterCase.polarPattern, inputOrientation: $0.filterCase.inputOrientation,
               reason: $0.reason)

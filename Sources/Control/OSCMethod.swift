@@ -3,7 +3,7 @@ public struct OSCMethod: Sendable {
   enum Action: Sendable {
     case status, inputs, set
     case setOne(String)
-    case usePreset, recordStart, recordStop, stop
+    case usePreset, cancelPreset, recordStart, recordStop, stop
     case play, playStop
     case sessionOpen, sessionClaim, sessionSet, sessionPeriod, sessionClose
   }
@@ -49,6 +49,9 @@ public struct OSCMethod: Sendable {
       "/pinna/set/output", "standard, none, speaker or override", 1...1, "send the sound elsewhere",
       .setOne("output")),
     OSCMethod("/pinna/preset/use", "a string", 1...1, "change to a preset", .usePreset),
+    OSCMethod(
+      "/pinna/preset/cancel", "no arguments", 0...0, "give up another device that is on its way",
+      .cancelPreset),
     OSCMethod(
       "/pinna/record/start", "nothing, a folder, or pairs of strings, option and value", 0...10,
       "start a take; changes are refused until it ends", .recordStart),

@@ -18,71 +18,51 @@ public enum OutputChoice: String, NamedWord, Codable {
 /// The connections of the outputs that the choice of an output makes, and takes away again. What others connected
 /// stays.
 struct OutputRoute {
-  /// Of `pinna run --monitor`, left and right.
-  let monitor: [String]
   /// Made by us and still wanted.
   private(set) var made: Set<Wiring.Wire> = []
-  private(set) var target: [String] = []
-  /// Where the sound goes: a headset's earpieces, the monitor ports, or nil.
-  private(set) var type: PortType?
+  private var target: [String]?
 
-  init(monitor: [String]) { self.monitor = monitor }
-
-  /// What is to be made and unmade for `setting`; whether it is another way out than before.
-  mutating func follow(_ setting: Setting) -> (connect: [Wiring.Wire], disconnect: [Wiring.Wire], isNew: Bool)
-  {
-    let before = target
+  /// Ports that the outputs go to, left and right or one for both, and what is there: a headset's earpieces, the monitor
+  /// ports, or nil.
+  /// - Parameter monitor: of `pinna run --monitor`.
+  static func target(of setting: Setting, monitor: [String]) -> (ports: [String], type: PortType?) {
     let headset = setting.device.portType.isHeadset ? setting.device.playbackPorts : []
+    let speaker: ([String], PortType?) = (monitor, monitor.isEmpty ? nil : .builtInSpeaker)
     switch setting.output {
-    case .override: (target, type) = (monitor, .builtInSpeaker)
+    case .override: return speaker
     case .standard, .none, .speaker:
-      if !headset.isEmpty {
-        (target, type) = (headset, setting.device.portType == .bluetoothHFP ? .bluetoothHFP : .headphones)
-      } else if setting.output == .none {
-        (target, type) = ([], nil)
-      } else {
-        (target, type) = (monitor, .builtInSpeaker)
+      guard headset.isEmpty else {
+        return (headset, setting.device.portType == .bluetoothHFP ? .bluetoothHFP : .headphones)
       }
+      return setting.output == .none ? ([], nil) : speaker
     }
-    if target.isEmpty { type = nil }
+  }
+
+  /// What is to be made and unmade for `target`; whether that is another way out than before.
+  mutating func follow(_ target: [String]) -> (connect: [Wiring.Wire], disconnect: [Wiring.Wire], isNew: Bool)
+  {
     let wanted = Set(
       zip(ArrayClient.outputNames, target.count == 1 ? [target[0], target[0]] : target).map {
         Wiring.Wire($0, $1)
       })
     let (new, old) = (wanted.subtracting(made), made.subtracting(wanted))
     made.subtract(old)
-    return (new.sorted(), old.sorted(), target != before)
+    defer { self.target = target }
+    return (new.sorted(), old.sorted(), target != self.target ?? [])
   }
 
   mutating func hasMade(_ wire: Wiring.Wire) { made.insert(wire) }
 }
 
-extension Processor {
-  /// Connects the outputs to where they are to go, as far as it is there, and takes away what was made for another
-  /// way. Called after changes and whenever the graph is looked at: ports that come later are found then.
-  func routeOutputs() {
-    guard rejoin == nil else { return }
-    let (connect, disconnect, isNew) = output.follow(inForce)
-    for wire in disconnect {
-      wiring.forget(wire)
-      client.disconnectOutput(wire)
-    }
-    for wire in connect where client.connectOutput(wire) { output.hasMade(wire) }
-    if isNew {
-      notify(
-        EngineEvent(
-          .outputChanged,
-          output.target.isEmpty
-            ? "sound goes out nowhere of itself"
-            : "sound goes out to \(output.target.joined(separator: ", "))"))
-    }
-  }
-}
-
 /// Where the sound goes out, as `status` says it.
-package struct OutputReport: Codable {
+package struct OutputReport: Codable, Sendable {
   package let choice: OutputChoice
   /// Speaker or headphones; null where we connected the outputs to nothing.
   package let portType: PortType?
   package let ports: [String]
+
+  init(_ setting: Setting, monitor: [String]) {
+    choice = setting.output
+    (ports, portType) = OutputRoute.target(of: setting, monitor: monitor)
+  }
 }

@@ -2,72 +2,100 @@ import Foundation
 import Realtime
 import Recording
 
-/// A take that is played back through the outputs, in place of what the microphones give.
-struct PlaybackState {
-  let player: TakePlayer
-  let ticket: Ticket
-  /// Who waits for its end.
-  var replies: [Processor.Reply] = []
-}
-
+/// Takes that are played back through the outputs.
 extension Processor {
-  /// Answers when the take has begun to play; another one that plays is faded out first.
-  func play(_ path: String, reply: @escaping Reply) throws {
+  /// Answers when the take begins to play.
+  package func play(_ path: String, _ request: Request) throws {
+    try refuseOutsideGraph()
     try refuseDuringTake()
-    try refuseDuringSwap()
+    try refuseDuringFadeOut()
     guard path.hasPrefix("/") else {
       throw Failure(.failed, "the take \(path) is not given from the root; give a path that begins with /")
     }
-    if let playback {
-      throw Failure(.failed, "\(playback.player.path) is playing; stop it with: pinna play --stop")
-    }
-    guard !inForce.muted else {
+    try refuseDuringPlayback()
+    guard !wanted.muted else {
       throw Failure(.failed, "the outputs are muted; let sound out with: pinna set --mute off")
     }
-    let player = TakePlayer(path: path, sampleRate: client.sampleRate)
-    do {
-      playback = PlaybackState(player: player, ticket: try engine.beginPlayback(of: ring(of: player)))
-    } catch {
-      player.abandon()
-      throw error
-    }
-    notify(EngineEvent(.playbackBegan, "playing \(path)"))
-    reply(Answer(.done, json(PlaybackReport(player))))
-  }
-
-  private func ring(of player: TakePlayer) throws -> PlaybackRing {
-    let end = Self.deadline()
-    while .now < end {
-      switch player.phase {
-      case .opening: usleep(1000)
-      case .open(let ring): return ring
-      case .failed(let error): throw error
-      }
-    }
-    throw Failure(.failed, "the disk of \(player.path) does not answer; try again")
+    enter(.openingPlayback(world.openPlayback(path, sampleRate: client?.sampleRate ?? 0), request))
   }
 
   /// Answers when the take has faded out.
-  func stopPlayback(reply: Reply?) throws {
-    guard playback != nil else {
-      throw Failure(.failed, "nothing is being played; start with: pinna play TAKE")
+  package func stopPlayback(_ request: Request) throws {
+    switch state {
+    case .openingPlayback(let player, let starter):
+      player.abandon()
+      enter(.live)
+      starter.fail(.failed, "the playback was stopped before it began")
+      request.answer(.done(player.report))
+    case .playing(var playing):
+      playing.stoppers.append(request)
+      client?.endPlayback()
+      enter(.endingPlayback(playing))
+    case .endingPlayback(var playing):
+      playing.stoppers.append(request)
+      hold(.endingPlayback(playing))
+    default: throw Failure(.failed, "nothing is being played; start with: pinna play TAKE")
     }
-    try engine.endPlayback()
-    if let reply { playback?.replies.append(reply) }
   }
 
-  /// The callback does not read it any more, or there is no callback.
-  func endPlayback() {
-    guard let ended = playback else { return }
-    playback = nil
-    ended.player.abandon()
-    notify(EngineEvent(.playbackEnded, "\(ended.player.path) has been played"))
-    for reply in ended.replies { reply(Answer(.done, json(PlaybackReport(ended.player)))) }
+  /// Everything that leaves is to be silent, or another device's.
+  func endPlaybackNow() {
+    guard case .playing(let playing) = state else { return }
+    client?.endPlayback()
+    enter(.endingPlayback(playing))
+  }
+
+  func pollPlayback() {
+    switch state {
+    case .openingPlayback(let player, let request):
+      switch player.phase {
+      case .opening where isLate:
+        player.abandon()
+        enter(.live)
+        request.fail(.failed, "\(player.path): the disk has not answered for 5 s; try again when it does")
+      case .opening: break
+      case .open(let ring):
+        do {
+          guard let client else { return }
+          let ticket = try client.beginPlayback(of: ring)
+          enter(.playing(Playing(player: player, ticket: ticket)))
+          notify(EngineEvent(.playbackBegan, "playing \(player.path)"))
+          request.answer(.done(player.report))
+        } catch {
+          player.abandon()
+          enter(.live)
+          request.answer(.failed(Failure(error)))
+        }
+      case .failed(let error):
+        enter(.live)
+        request.fail(.failed, error.description)
+      }
+    case .endingPlayback(let playing) where isLate:
+      playing.player.abandon()
+      enter(.live)
+      for request in playing.stoppers {
+        request.fail(.failed, Self.stalled + "; the playback ends when it does")
+      }
+    default: break
+    }
+  }
+
+  /// The callback does not read it any more.
+  func playbackEnded(_ ticket: Ticket) {
+    guard let playing = state.playback, playing.ticket == ticket else { return }
+    enter(.live)
+    finish(playing)
+  }
+
+  func finish(_ playing: Playing) {
+    playing.player.abandon()
+    notify(EngineEvent(.playbackEnded, "\(playing.player.path) has been played"))
+    for request in playing.stoppers { request.answer(.done(playing.player.report)) }
   }
 }
 
 /// What is played, and how far.
-package struct PlaybackReport: Codable {
+package struct PlaybackReport: Codable, Sendable {
   package let playing: String
   package let frames: Int
   package let channels: Int
@@ -75,11 +103,11 @@ package struct PlaybackReport: Codable {
   /// Silent, because the disk did not bring them in time.
   package let missedFrames: Int
 
-  init(_ player: TakePlayer) {
-    playing = player.path
-    frames = player.frames
-    channels = player.channels
-    framesPlayed = player.ring?.framesPlayed ?? 0
-    missedFrames = player.ring?.missedFrames ?? 0
+  package init(playing: String, frames: Int, channels: Int, framesPlayed: Int, missedFrames: Int) {
+    self.playing = playing
+    self.frames = frames
+    self.channels = channels
+    self.framesPlayed = framesPlayed
+    self.missedFrames = missedFrames
   }
 }

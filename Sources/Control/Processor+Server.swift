@@ -1,105 +1,173 @@
-import JackClient
 import Recording
 
+/// Into a graph, out of one whose server has gone, and back.
 extension Processor {
-  var serverState: Rejoin.State { rejoin?.state ?? .running }
-
-  /// The server has gone: a take is finalised, everyone who waits is told, and the client is closed.
-  /// - Returns: false where it cannot be closed, so that there is no way back; and what became of the take.
-  func leaveServer(_ reason: String) -> (canRejoin: Bool, take: TakeWriter.Result?) {
-    let take = finishTake()
-    endPlayback()
-    giveUp(Answer(.noServer, "the JACK server has gone (\(reason)) before this was done; start it again"))
-    keepWhatIsInForce()
-    // Closed before the next is opened: libjack shares the server's memory among a program's clients.
-    let closed = (rejoin?.client?.close() ?? true) && client.close()
-    if rejoin == nil { wiring.loseAll() }
-    rejoin = Rejoin(reason: reason)
-    notify(EngineEvent(.serverGone, "the JACK server has gone (\(reason))"))
-    return (closed, take)
+  /// How it stands with the server, as `status` says it.
+  package var serverState: Rejoin.State {
+    switch state.kind {
+    case .absent, .opening, .leaving, .stranded: .gone
+    case .joining, .preparing: .joining
+    case .unusable: .unusable
+    default: watchdog.isStalled ? .stalled : .running
+    }
   }
 
-  /// Looks for the server, and goes back into its graph.
+  /// What stood in the way of the very first attempt; nil once we are, or were, in a graph.
+  package var startFailure: Failure? { filters == nil ? rejoin?.complaint : nil }
+
+  /// The server has gone: a take ends with what is in its ring, everyone who waits is told, and the client is closed.
+  func leaveServer(_ reason: String) {
+    let sentence = "the JACK server has gone (\(reason)) before this was done; start it again"
+    if case .stopping(var stopping) = state {
+      stopping.take.map { recording in
+        recording.take.abandon()
+        closing.append(ClosingTake(take: recording.take, stopper: recording.stopper))
+      }
+      stopping.take = nil
+      stopping.ticket = nil
+      hold(.stopping(stopping))
+      return answerPending(.noServer, sentence)
+    }
+    let left = state
+    // Libjack shares the server's memory among a program's clients: closed before the next is opened.
+    if let client { enter(.leaving(client.close())) } else { enter(.absent) }
+    rejoin = Rejoin(reason: reason, now: world.now)
+    switch left {
+    case .openingTake(let recording), .startingTake(let recording, _):
+      recording.take.discard()
+      recording.starter?.fail(.noServer, sentence)
+    case .recording(let recording), .endingTake(let recording, _):
+      recording.take.abandon()
+      recording.starter?.fail(.noServer, sentence)
+      closing.append(ClosingTake(take: recording.take, stopper: recording.stopper))
+    case .openingPlayback(let player, let request):
+      player.abandon()
+      request.fail(.noServer, sentence)
+    case .playing(let playing), .endingPlayback(let playing): finish(playing)
+    case .fadingOut(let change, _, _, _):
+      for request in change.requests { request.fail(.noServer, sentence) }
+    case .joining(_, let job): job.abandon()
+    case .preparing(_, _, let job): job.abandon()
+    default: break
+    }
+    drop(change, .noServer, sentence)
+    change = nil
+    answerPending(.noServer, sentence)
+    filters = filtersInForce ?? filters
+    for waiting in periodRequests { waiting.request.fail(.noServer, sentence) }
+    periodRequests = []
+    if left.isInGraph {
+      warn("the JACK server has gone (\(reason)); Pinna goes on when it is back")
+      notify(EngineEvent(.serverGone, "the JACK server has gone (\(reason))"))
+    }
+  }
+
+  /// Looks for the server, and goes into its graph.
   func pollServer() {
-    guard let rejoin, rejoin.obstacle == nil else { return }
-    if let design = rejoin.design, let client = rejoin.client {
-      guard let result = design.result.withLock({ $0 }) else { return }
-      switch result {
-      case .success(let sets): join(client, sets)
+    if let client, let reason = client.lossReason {
+      switch state.kind {
+      case .joining, .preparing, .unusable: return leaveServer(reason)
+      default: break
+      }
+    }
+    switch state {
+    case .absent:
+      guard let rejoin, world.now >= rejoin.nextTry else { return }
+      self.rejoin?.waitForNextTry(now: world.now)
+      enter(.opening(world.openClient()))
+    case .opening(let job):
+      switch job.result {
+      case .success(let new): join(new)
       case .failure(let failure):
-        // The client stays, so that we hear when this server goes, too.
-        self.rejoin!.obstacle = failure.description
-        warn(self.rejoin!.sentence)
+        if failure.status != .noServer || filters == nil { complainOnce(failure) }
+        enter(.absent)
+      case nil where isLate:
+        complainOnce(Failure(.failed, "the JACK server is there, but does not answer"))
+        // libjack opens one client at a time: the same job goes on.
+        enter(state)
+      case nil: break
       }
-    } else if .now >= rejoin.nextTry {
-      self.rejoin!.waitForNextTry()
-      do {
-        let client = try newClient()
-        if client.sampleRate == sets.bank.sampleRate { return join(client, sets) }
-        self.rejoin!.client = client
-        self.rejoin!.design = FilterDesignJob(device: inForce.device, sampleRate: client.sampleRate)
-      } catch .noServer {
-      } catch {
-        complainOnce(error)
+    case .joining(let client, let job):
+      switch job.result {
+      case .success(let filters): prepare(client, filters)
+      case .failure(let failure): refuse(client, failure)
+      case nil where isLate:
+        job.abandon()
+        refuse(client, Failure(.failed, "the design of its filters took longer than 10 minutes"))
+      case nil: break
       }
+    case .preparing(let client, let filters, let job):
+      switch job.result {
+      case .success(let engine): enterGraph(client, filters, engine)
+      case .failure(let failure):
+        complainOnce(failure)
+        enter(.leaving(client.close()))
+      case nil where isLate:
+        complainOnce(Failure(.failed, "the JACK server does not answer"))
+        abandon(job)
+        enter(.leaving(client.close()))
+      case nil: break
+      }
+    case .leaving(let job):
+      switch job.result {
+      case .success: enter(.absent)
+      case .failure: strand()
+      case nil where isLate:
+        job.abandon()
+        strand()
+      case nil: break
+      }
+    default: break
     }
   }
 
-  private func join(_ newClient: ArrayClient, _ newSets: FilterSets) {
-    let newEngine = makeEngine(newSets)
-    do {
-      try newClient.install(newEngine, of: inForce.device, newSets)
-      try newClient.activate()
-      adopt(newClient)
-      adopt(newEngine, newSets)
-      try post(inForce, reply: nil)
-    } catch {
-      newClient.close()
-      rejoin!.client = nil
-      rejoin!.design = nil
-      return complainOnce(error)
+  private func strand() {
+    enter(.stranded)
+    warn("libjack does not let go of the JACK server that has gone: there is no way back for this process")
+  }
+
+  private func join(_ new: any AudioClient) {
+    client = new
+    if let filters, filters.sampleRate == new.sampleRate { return prepare(new, filters) }
+    enter(.joining(new, world.design(inForce.device, sampleRate: new.sampleRate)))
+  }
+
+  private func prepare(_ client: any AudioClient, _ filters: any DeviceFilters) {
+    do { try filters.check(inForce.selection, of: inForce.device) } catch {
+      return refuse(client, Failure(error))
     }
+    enter(.preparing(client, filters, client.prepare(filters, for: inForce.device)))
+  }
+
+  /// The client stays, so that we hear when this server goes, too.
+  private func refuse(_ client: any AudioClient, _ failure: Failure) {
+    rejoin?.obstacle = failure.description
+    rejoin?.complaint = failure
+    enter(.unusable(client))
+    if filters != nil { warn(rejoin?.sentence(state) ?? "") }
+  }
+
+  private func enterGraph(_ client: any AudioClient, _ new: any DeviceFilters, _ engine: any PreparedEngine) {
+    let isFirst = filters == nil
+    client.adopt(engine)
+    filters = new
+    filtersInForce = new
+    enter(.live)
     rejoin = nil
+    watchdog = Watchdog()
+    try? post(inForce, nil, isRestoring: true)
+    tellOfPreRoll()
+    guard !isFirst else { return }
     notify(EngineEvent(.serverBack, "the JACK server is back"))
     warn(
-      "the JACK server is back, at \(newClient.sampleRate) Hz, period \(newClient.period); "
-        + "preset \(inForce.preset)")
-    tendWiring()
+      "the JACK server is back, at \(client.sampleRate) Hz, period \(client.readings.period); preset \(inForce.preset)"
+    )
+    nextLook = world.now
   }
 
   /// Of an attempt that is made again and again.
-  private func complainOnce(_ error: any Error) {
-    let complaint = String(describing: error)
-    if rejoin!.complaint != complaint { warn(complaint) }
-    rejoin!.complaint = complaint
-  }
-
-  /// Some twenty times a second, however often it is called.
-  func pollGraph() {
-    guard .now >= nextLook else { return }
-    tendWiring()
-  }
-
-  /// Makes connections again whose other ends are back, and tells of those that are lost.
-  func tendWiring() {
-    nextLook = .now + .milliseconds(45)
-    defer { watchInputs() }
-    guard rejoin == nil else { return }
-    var restored: [String] = []
-    for event in client.tend(&wiring) {
-      switch event {
-      case .lost(let wire):
-        take?.note("\(wire.port) has lost \(wire.peer)")
-        warn("\(wire.port) has lost \(wire.peer); it is connected again when that is back")
-        notify(EngineEvent(.portGone, "\(wire.port) has lost \(wire.peer)"))
-      case .restored(let wire):
-        take?.note("\(wire.port) is connected to \(wire.peer) again")
-        restored.append("\(wire.port) to \(wire.peer)")
-        notify(EngineEvent(.portBack, "\(wire.port) is connected to \(wire.peer) again"))
-      }
-    }
-    watchGraph()
-    routeOutputs()
-    if !restored.isEmpty { warn("connected again: \(restored.sorted().joined(separator: ", "))") }
+  private func complainOnce(_ failure: Failure) {
+    if filters != nil, rejoin?.complaint != failure { warn(failure.description) }
+    rejoin?.complaint = failure
   }
 }

@@ -6,138 +6,152 @@ import Recording
 
 /// Takes: begun and ended through the same queue as every change.
 extension Processor {
-  func startTake(_ request: TakeRequest, reply: @escaping Reply) throws {
+  package func startTake(_ takeRequest: TakeRequest, _ request: Request) throws {
+    try refuseOutsideGraph()
     try refuseDuringTake()
-    try refuseDuringSwap()
-    if let playback {
-      throw Failure(.failed, "\(playback.player.path) is playing; stop it with: pinna play --stop")
+    try refuseDuringFadeOut()
+    try refuseDuringPlayback()
+    guard let client else { return }
+    guard closing.count < Self.mostClosing else {
+      throw Failure(
+        .failed,
+        "\(closing.count) takes are still being written; wait until the disk has taken them, see: pinna status"
+      )
     }
-    let plan = TakePlan(
-      outputs: wanted.selection.polarPattern.channels, sampleRate: client.sampleRate,
-      options: request.options, setup: TakeSetup(wanted, sets.bank), preRoll: engine.preRoll)
-    let writer = TakeWriter(folder: request.folder, plan: plan)
-    do {
-      keep(try engine.beginTake(into: ring(of: writer)), .takeBegin, reply)
-    } catch {
-      writer.discard()
-      throw error
-    }
-    take = writer
+    let take = world.openTake(takeRequest, wanted, on: client)
+    enter(.openingTake(Recording(take: take, starter: request)))
   }
 
-  private func ring(of writer: TakeWriter) throws -> TakeRing {
-    let end = Self.deadline()
-    while .now < end {
-      switch writer.phase {
-      case .opening: usleep(1000)
-      case .open(let ring): return ring
-      case .failed(let error): throw error
-      case .finished: throw Failure(.failed, "the take has ended already")
-      }
+  package func stopTake(_ request: Request) throws {
+    let unbegun = "the take was stopped before its first frame; start another"
+    switch state {
+    case .openingTake(let recording):
+      recording.take.discard()
+      enter(.live)
+      recording.starter?.fail(.failed, unbegun)
+      request.fail(.failed, "the take was stopped before its first frame: nothing was recorded")
+    case .startingTake(var recording, _), .recording(var recording):
+      guard let client else { return }
+      recording.stopper = request
+      enter(.endingTake(recording, client.endTake()))
+    default: throw Failure(.failed, "nothing is being recorded; start with: pinna record start")
     }
-    throw Failure(.failed, "the disk does not answer; try again, or choose another with --dir")
-  }
-
-  func stopTake(reply: @escaping Reply) throws {
-    guard take != nil, finishing == nil else {
-      throw Failure(.failed, "nothing is being recorded; start with: pinna record start")
-    }
-    keep(try engine.endTake(), .takeEnd, nil)
-    finishing = (reply, Self.deadline())
-  }
-
-  /// A take that no period has come to begin leaves no file, and does not begin later.
-  func cancelTake() {
-    _ = try? engine.endTake()
-    take?.discard()
-    take = nil
-  }
-
-  /// Ends a take whatever the server does; what is in the ring reaches the disk. Nil where none is running.
-  func finishTake() -> TakeWriter.Result? {
-    guard let take else { return nil }
-    if client.isServerGone { take.abandon() } else { _ = try? engine.endTake() }
-    let end = ContinuousClock.now + .seconds(2)
-    while result(of: take) == nil, ContinuousClock.now < end { usleep(10_000) }
-    take.abandon()
-    return finish(take, finishing?.reply)
   }
 
   func pollTake() {
-    guard let finishing, let take else { return }
-    if result(of: take) != nil {
-      finish(take, finishing.reply)
-    } else if ContinuousClock.now > finishing.deadline, take.ring?.isFinished != true {
-      // No period has come to end it: what is in the ring is the take.
-      take.abandon()
+    switch state {
+    case .openingTake(let recording):
+      switch recording.take.phase {
+      case .opening where isLate:
+        recording.take.discard()
+        enter(.live)
+        recording.starter?.fail(
+          .failed, "the disk has not answered for 5 s: no take was started; choose another with --dir")
+      case .opening: break
+      case .open(let ring): start(recording, ring)
+      case .failed(let error):
+        enter(.live)
+        recording.starter?.fail(.failed, error.description)
+      case .finished:
+        enter(.live)
+        recording.starter?.fail(.failed, "the take ended before its first frame; start another")
+      }
+    case .startingTake(let recording, _) where isLate:
+      // Behind its beginning in the queue: it ends in the period in which it begins.
+      _ = client?.endTake()
+      recording.take.discard()
+      enter(.live)
+      recording.starter?.fail(.failed, Self.stalled + "; no take was started, try again when it does")
+    case .endingTake(let recording, _) where isLate:
+      // What is in the ring is the take.
+      recording.take.abandon()
+      close(recording)
+    default: break
     }
   }
 
-  private func result(of take: TakeWriter) -> TakeWriter.Result? {
-    guard case .finished(let result) = take.phase else { return nil }
-    return result
-  }
-
-  @discardableResult
-  private func finish(_ take: TakeWriter, _ reply: Reply?) -> TakeWriter.Result {
-    while result(of: take) == nil { usleep(1000) }
-    let result = result(of: take)!
-    if incompleteTake == nil, result.fault != nil { incompleteTake = result }
-    self.take = nil
-    finishing = nil
-    if let fault = result.fault {
-      reply?(Answer(.incompleteTake, "the take \(result.path) is incomplete: \(fault)"))
-    } else {
-      reply?(Answer(.done, json(TakeAnswer(result))))
+  private func start(_ recording: Recording, _ ring: TakeRing) {
+    guard let client else { return }
+    do {
+      enter(.startingTake(recording, try client.beginTake(into: ring)))
+    } catch {
+      recording.take.discard()
+      enter(.live)
+      recording.starter?.answer(.failed(Failure(error)))
     }
-    notify(EngineEvent(.takeEnded, "the take \(result.path) has ended"))
-    return result
   }
-}
 
-/// What `record start` asks for, as words.
-struct TakeRequest {
-  var folder = TakeFolder(path: nil)
-  var options = TakeOptions()
+  func takeBegan(_ ticket: Ticket) {
+    guard case .startingTake(var recording, ticket) = state else {
+      // Its end is asked for already; whoever started it hears that it began.
+      if case .endingTake(var recording, let end) = state, let starter = recording.starter {
+        recording.starter = nil
+        starter.answer(.done(TakeAnswer(recording.take, muted: inForce.muted)))
+        hold(.endingTake(recording, end))
+      }
+      return
+    }
+    let starter = recording.starter
+    recording.starter = nil
+    enter(.recording(recording))
+    starter?.answer(.done(TakeAnswer(recording.take, muted: inForce.muted)))
+    notify(EngineEvent(.takeBegan, "recording \(recording.take.path ?? "a take")"))
+  }
 
-  /// One word is a folder; more are pairs of key and value.
-  init(words: [String]) throws {
-    if words.count == 1 { folder = TakeFolder(path: words[0]) }
-    guard words.count > 1 else { return }
-    for (key, value) in stride(from: 0, to: words.count - 1, by: 2).map({ (words[$0], words[$0 + 1]) }) {
-      switch key {
-      case "dir": folder = TakeFolder(path: value)
-      case "raw": options.raw = try Switch(word: value) == .on
-      case "format": options.format = try TakeFormat(word: value)
-      case "split-size": options.splitMegabytes = try Self.number(key, value, upTo: 1_000_000)
-      case "split-minutes": options.splitMinutes = try Self.number(key, value, upTo: 10_000)
-      default: throw UnknownWord(kind: "setting of a take", word: key, known: Self.keys)
+  /// - Parameters:
+  ///   - ticket: of the request to end it.
+  ///   - begun: of the request to begin it.
+  func takeEnded(_ ticket: Ticket, _ begun: Ticket) {
+    if case .stopping(var stopping) = state, stopping.ticket == ticket, let recording = stopping.take {
+      stopping.take = nil
+      stopping.ticket = nil
+      hold(.stopping(stopping))
+      closing.append(ClosingTake(take: recording.take, stopper: recording.stopper))
+      return
+    }
+    guard case .endingTake(let recording, ticket) = state else { return }
+    close(recording)
+  }
+
+  /// The callback has ended it: the disk thread writes what is left, and everything else may go on.
+  func close(_ recording: Recording) {
+    recording.starter?.fail(.failed, "the take was stopped before its first frame; start another")
+    closing.append(ClosingTake(take: recording.take, stopper: recording.stopper))
+    enter(.live)
+  }
+
+  /// Answers for takes that are on disk, or that the disk does not take.
+  func pollClosing() {
+    for n in closing.indices.reversed() {
+      let take = closing[n].take
+      switch take.phase {
+      case .finished(let result):
+        let stopper = closing.remove(at: n).stopper
+        finished(result, stopper)
+      case .failed(let error):
+        closing.remove(at: n).stopper?.fail(.failed, error.description)
+      case .opening, .open:
+        let silent = take.unansweredFor
+        guard silent > .seconds(10), let stopper = closing[n].stopper else { break }
+        closing[n].stopper = nil
+        stopper.fail(
+          .incompleteTake,
+          "the take \(take.path ?? "") is not on disk yet: the disk has not answered for \(silent.components.seconds) s; "
+            + "it goes on when the disk does, see: pinna status")
       }
     }
   }
 
-  static let keys = ["dir", "raw", "format", "split-size", "split-minutes"]
-
-  private static func number(_ key: String, _ text: String, upTo most: Int) throws(Failure) -> Int {
-    guard let number = Int(text), (1...most).contains(number) else {
-      throw Failure(.usage, "\(key) \(text) is not usable; give a whole number from 1 to \(most)")
+  private func finished(_ result: TakeWriter.Result, _ stopper: Request?) {
+    lastTake = result
+    if incompleteTake == nil, result.fault != nil { incompleteTake = result }
+    if let fault = result.fault {
+      stopper?.fail(.incompleteTake, "the take \(result.path) is incomplete: \(fault)")
+    } else {
+      stopper?.answer(.done(TakeAnswer(result)))
     }
-    return number
-  }
-}
-
-extension TakeFormat: NamedWord {
-  public static let kind = "format"
-}
-
-extension TakeSetup {
-  init(_ setting: Setting, _ bank: FilterBank) {
-    self.init(
-      preset: setting.preset, device: setting.device.name, dataSource: setting.selection.dataSource,
-      polarPattern: setting.selection.polarPattern.rawValue,
-      inputOrientation: setting.selection.inputOrientation.rawValue,
-      layout: setting.layout.map { Layout(left: $0.left.rawValue, right: $0.right.rawValue) },
-      gainDB: setting.gain.value, muted: setting.muted, microphones: bank.microphones,
-      latencyFrames: bank.delayFrames)
+    if case .stopping = state, result.fault != nil { faultsAtStop.append(result.sentence) }
+    if stopper == nil, state.kind != .stopping { warn(result.sentence) }
+    notify(EngineEvent(.takeEnded, "the take \(result.path) has ended"))
   }
 }

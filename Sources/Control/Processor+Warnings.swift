@@ -1,36 +1,34 @@
+import JackClient
 import Realtime
 
 extension Processor {
   /// Looks at connections and levels, and tells what is newly wrong.
-  func watchInputs() {
-    guard rejoin == nil else {
-      _ = warnings.update([], now: .now)
-      return
-    }
-    let suspicions = wiringSuspicions + signalSuspicions + systemSuspicions + takeSuspicions
-    for sentence in warnings.update(suspicions, now: .now) { warn(sentence) }
+  func watchInputs(_ readings: Readings) {
+    let suspicions =
+      wiringSuspicions(readings) + signalSuspicions(readings) + systemSuspicions(readings) + takeSuspicions
+    for sentence in warnings.update(suspicions, now: world.now) { warn(sentence) }
   }
 
-  private var wiringSuspicions: [Warnings.Suspicion] {
-    let lost = wiring.lost.map {
+  private func wiringSuspicions(_ readings: Readings) -> [Warnings.Suspicion] {
+    let lost = graph.lost.map {
       Warnings.Suspicion(sentence: "\($0.port) has lost \($0.peer)", patience: .zero, isTold: true)
     }
-    let connected = wiring.connectedPorts
-    let open = sets.bank.microphones.filter { !connected.contains($0) }
+    let connected = graph.connectedPorts
+    let open = readings.microphones.filter { !connected.contains($0) }
     guard !open.isEmpty else { return lost }
     let sentence =
-      open.count == sets.bank.microphones.count
+      open.count == readings.microphones.count
       ? "no microphone is connected" : "not connected: \(open.joined(separator: ", "))"
     return lost + [.init(sentence: sentence, patience: .seconds(3))]
   }
 
   /// What the meters give away. Patience outlasts the meters' peak hold of 1.5 s.
-  private var signalSuspicions: [Warnings.Suspicion] {
-    let names = sets.bank.microphones
-    let levels = engine.levels
-    let connected = wiring.connectedPorts
+  private func signalSuspicions(_ readings: Readings) -> [Warnings.Suspicion] {
+    let names = readings.microphones
+    let levels = readings.levels
+    let connected = graph.connectedPorts
     var found: [Warnings.Suspicion] = []
-    for (n, name) in names.enumerated() where engine.isMuted(microphone: n) {
+    for name in readings.mutedMicrophones {
       found.append(
         .init(sentence: "\(name) is muted: it sends values that are no sound", patience: .zero))
     }
@@ -48,9 +46,17 @@ extension Processor {
   }
 
   private var takeSuspicions: [Warnings.Suspicion] {
-    guard let take else { return [] }
+    guard let take = state.take?.take else { return [] }
     if let fault = take.fault {
       return [.init(sentence: "nothing of the take reaches the disk any more: \(fault)", patience: .zero)]
+    }
+    let silent = take.unansweredFor
+    if silent > .seconds(2) {
+      return [
+        .init(
+          sentence: "the disk has stopped answering; the take's ring holds what comes meanwhile",
+          patience: .zero)
+      ]
     }
     // A sentence for each step, so that each is told once.
     let steps = [(10, "10 seconds"), (60, "a minute"), (600, "10 minutes")]
@@ -60,11 +66,18 @@ extension Processor {
     ]
   }
 
-  private var systemSuspicions: [Warnings.Suspicion] {
-    guard client.lacksRealtime else { return [] }
+  private func systemSuspicions(_ readings: Readings) -> [Warnings.Suspicion] {
+    var found = readings.complaints.map { Warnings.Suspicion(sentence: $0, patience: .zero) }
+    if AbandonedJobs.count > 0 {
+      found.append(
+        .init(
+          sentence: "\(AbandonedJobs.count) threads hang in calls to the disk or to JACK that do not return",
+          patience: .seconds(3)))
+    }
+    guard readings.lacksRealtime else { return found }
     let sentence =
       "the system does not grant realtime scheduling, so that there may be dropouts; add \"@audio - rtprio 95\" "
       + "to /etc/security/limits.d/audio.conf and join the group audio"
-    return [.init(sentence: sentence, patience: .zero)]
+    return found + [.init(sentence: sentence, patience: .zero)]
   }
 }

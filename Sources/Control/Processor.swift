@@ -1,284 +1,241 @@
 import Acoustics
 import Foundation
-import JackClient
 import Realtime
 import Recording
 import Session
 
-/// The running processor: a JACK client with its engine, what is set, and the take.
+/// The running processor: a client in a JACK graph, what is set, and the take. An explicit state machine: requests,
+/// the callback's reports, results of jobs and the clock move it from state to state (`ProcessorState`).
 ///
-/// Thread: one control thread calls everything here (`Controller.run`). Requests that the callback must answer
-/// are kept under their tickets until `poll` hears the report.
-public final class Processor {
-  public typealias Reply = (Answer) -> Void
-
+/// Thread: control. Nothing here waits: what takes time is a `Job`, or a request to the callback under a `Ticket`, and
+/// `poll` hears how it ended. Each wait has a deadline, and each request gets exactly one answer.
+package final class Processor {
+  let world: any AudioWorld
   let library: PresetLibrary
-  /// Where the server has gone, the one that was in its graph, closed.
-  private(set) var client: ArrayClient
-  private let openClient: () throws(JackError) -> ArrayClient
-  /// How far the way back into a graph is; nil while we are in one.
-  var rejoin: Rejoin?
-  var wiring = Wiring()
-  var warnings = Warnings()
-  /// When the graph and the levels are looked at again.
-  var nextLook = ContinuousClock.now
   /// One line for whoever watches the processor.
   let warn: (String) -> Void
   /// Tells whoever listens what happened.
-  var notify: (EngineEvent) -> Void = { _ in }
+  package var notify: (EngineEvent) -> Void = { _ in }
+
+  package private(set) var state = ProcessorState.absent
+  /// When the state's limit ends; nil where it has none.
+  package private(set) var deadline: ContinuousClock.Instant?
+  /// The client that we are in a graph with, or were last.
+  var client: (any AudioClient)?
+  /// The way into a graph, the first one included; nil while we are in one.
+  var rejoin: Rejoin?
+
+  /// What sounds, or fades in.
+  package internal(set) var inForce: Setting
+  /// What was accepted last for the device in use: in force, or on its way.
+  package internal(set) var wanted: Setting
+  /// Of the engine in use; nil before the first.
+  var filters: (any DeviceFilters)?
+  /// The filters that `inForce` sounds with: what a server that dies during a change of device leaves us with.
+  var filtersInForce: (any DeviceFilters)?
+  /// Another device that was asked for; recording, mute and gain go on meanwhile.
+  package internal(set) var change: DeviceChange?
+
+  /// Changes on their way through the callback.
+  package private(set) var pending: [Ticket: PendingChange] = [:]
+  /// Changes in force whose connections are still being made.
+  var settling: [(request: Request, report: ChangeReport, look: Int, deadline: ContinuousClock.Instant)] = []
+  /// Takes that the disk thread still writes.
+  package internal(set) var closing: [ClosingTake] = []
+  package static let mostClosing = 4
+  /// The first incomplete one: `run` ends with 7 for it, however well later ones went.
+  package internal(set) var incompleteTake: TakeWriter.Result?
+  /// The take that ended last.
+  package internal(set) var lastTake: TakeWriter.Result?
+  /// What a stop could not finish, or found incomplete, a sentence each.
+  package internal(set) var faultsAtStop: [String] = []
+  /// Periods that sessions asked the server for.
+  package internal(set) var periodRequests:
+    [(job: Job<Int>, request: Request, deadline: ContinuousClock.Instant)] = []
+
+  var watchdog = Watchdog()
+  var warnings = Warnings()
+  var graph = GraphNews()
+  /// When the graph and the levels are looked at again.
+  var nextLook: ContinuousClock.Instant
+  var nextProgress: ContinuousClock.Instant
   /// What was told last of what may change by itself.
   var seen = SeenGraph()
-  /// Microphones that were to be connected to the hardware, and found no port there.
-  public private(set) var unconnected: [String] = []
-  private let preRollSeconds: Int
-  private let instructionSet: InstructionSet
-  private(set) var engine: Engine
-  private(set) var sets: FilterSets
-  /// What sounds, or fades in.
-  private(set) var inForce: Setting
-  /// What was accepted last: in force, or on its way.
-  private(set) var wanted: Setting
-  var take: TakeWriter?
-  /// The first incomplete one: `run` ends with 7 for it, however well later ones went.
-  var incompleteTake: TakeWriter.Result?
-  /// Who waits for the take's end, and until when the callback may take its time.
-  var finishing: (reply: Reply, deadline: ContinuousClock.Instant)?
-  var swap: DeviceSwap?
-  var playback: PlaybackState?
-  var output: OutputRoute
-  private var pending: [UInt64: Pending] = [:]
+  let monitor: [String]
+  let preRollSeconds: Int
 
-  /// A request that waits for the callback.
-  private struct Pending {
-    let purpose: Purpose
+  package struct PendingChange {
+    let setting: Setting
     let deadline: ContinuousClock.Instant
-    var reply: Reply?
+    /// Nil where nobody asked, or the answer was that no period runs.
+    var request: Request?
   }
 
-  enum Purpose {
-    case setting(Setting)
-    /// Silence, before another device takes over.
-    case fadeOut
-    case takeBegin
-    case takeEnd
-  }
-
-  /// Opens the JACK client, installs the engine, joins the graph.
   /// - Parameter monitor: ports that the outputs go to, left and right.
-  public init(
-    name: String, server: String?, setting: Setting, library: PresetLibrary, connect: Bool,
-    preRollSeconds: Int = 0, instructionSet: InstructionSet = .best, monitor: [String] = [],
-    events: ControllerEvents,
-    progress: @escaping @Sendable (Double) -> Void,
-    warn: @escaping (String) -> Void
-  ) throws {
+  package init(
+    world: any AudioWorld, setting: Setting, library: PresetLibrary, monitor: [String] = [],
+    preRollSeconds: Int = 0, warn: @escaping (String) -> Void
+  ) {
+    self.world = world
     self.library = library
     self.warn = warn
+    self.monitor = monitor
     self.preRollSeconds = preRollSeconds
-    output = OutputRoute(monitor: monitor)
-    self.instructionSet = instructionSet
-    openClient = { () throws(JackError) in
-      try ArrayClient(
-        name: name, server: server, onShutdown: events.serverGone, onGraphChange: events.graphChanged)
-    }
-    client = try openClient()
-    sets = try FilterSets(device: setting.device, sampleRate: client.sampleRate, progress: progress)
-    // Before anything of ours is in the graph.
-    _ = try sets.filters(for: setting.selection, of: setting.device)
-    engine = sets.makeEngine(preRollSeconds: preRollSeconds, instructionSet: instructionSet)
     inForce = setting
     wanted = setting
-    try client.install(engine, of: setting.device, sets)
-    try client.activate()
-    try post(setting, reply: nil)
-    routeOutputs()
-    if connect { unconnected = client.connectToHardware() }
-    tellOfPreRoll()
+    rejoin = Rejoin(reason: nil, now: world.now)
+    nextLook = world.now
+    nextProgress = world.now
   }
 
-  /// True while a request waits for the callback.
-  var isBusy: Bool { !pending.isEmpty || finishing != nil || swap != nil }
+  /// The one place where the state changes.
+  func enter(_ next: ProcessorState) {
+    state = next
+    deadline = next.kind.limit.map { world.now + $0 }
+  }
+
+  /// The same state with other contents: its limit goes on.
+  func hold(_ next: ProcessorState) {
+    assert(next.kind == state.kind, "another state is entered")
+    state = next
+  }
+
+  var isLate: Bool { deadline.map { world.now > $0 } ?? false }
+
+  /// True while somebody waits for the callback or for a job: then `poll` is called often.
+  package var isBusy: Bool {
+    !pending.isEmpty || !settling.isEmpty || change != nil || !closing.isEmpty || !periodRequests.isEmpty
+      || deadline != nil
+  }
 
   /// That setting is in force, and nothing else is on its way.
-  func isSettled(at setting: Setting) -> Bool { pending.isEmpty && setting == wanted && setting == inForce }
-
-  // MARK: Requests
-
-  /// Several changes at once, as words: one crossfade, all or nothing. Another input, or another device's preset,
-  /// takes over in silence.
-  func set(_ changes: [Change], reply: @escaping Reply) throws {
-    let setting = try target(of: changes)
-    // Another device has another engine, and mute is for everything that leaves.
-    if playback != nil, setting.device != wanted.device || setting.muted { try stopPlayback(reply: nil) }
-    if setting.device == wanted.device {
-      try post(setting, reply: reply)
-    } else {
-      swap = DeviceSwap(to: setting, sampleRate: client.sampleRate, reply: reply)
-    }
+  package func isSettled(at setting: Setting) -> Bool {
+    pending.isEmpty && change == nil && setting == wanted && setting == inForce
   }
 
-  /// What `changes` would make of what is wanted now.
-  /// - Throws: where they are refused, unknown or unsupported.
-  func target(of changes: [Change]) throws -> Setting {
-    try refuseDuringTake()
-    try refuseDuringSwap()
-    var setting = wanted
-    if let name = changes.last(where: { $0.key == Change.preset })?.value {
-      let preset = try library.preset(named: name)
-      setting = Setting(preset: preset, device: try library.device(named: preset.device))
-      setting.muted = wanted.muted
-      setting.output = wanted.output
+  /// Nothing stands in the way of a change.
+  package var isFree: Bool { state.kind == .live && change == nil }
+
+  package var isStopped: Bool { state.kind == .stopped }
+  package var isStopping: Bool { state.kind == .stopping || isStopped }
+
+  // MARK: Once per turn of the control thread
+
+  /// Hears what happened, and goes on where something ended or took too long.
+  package func poll() {
+    if let client, state.isInGraph {
+      for report in client.takeReports() { hear(report) }
+      if let reason = client.lossReason { leaveServer(reason) }
     }
-    if let uid = changes.last(where: { $0.key == Change.input })?.value {
-      setting.choose(try input(uid, of: setting))
+    expireChanges()
+    switch state {
+    case .absent, .opening, .joining, .preparing, .unusable, .leaving: pollServer()
+    case .openingTake, .startingTake, .endingTake: pollTake()
+    case .openingPlayback, .endingPlayback: pollPlayback()
+    case .fadingOut: pollFadeOut()
+    case .stopping: pollStop()
+    case .live, .recording, .playing, .stranded, .stopped: break
     }
-    try setting.apply(changes.filter { ![Change.preset, Change.input].contains($0.key) })
-    if setting.device == wanted.device {
-      _ = try sets.filters(for: setting.selection, of: setting.device)
-    } else {
-      _ = try setting.device.filterCase(for: setting.selection)
-    }
-    return setting
-  }
-
-  /// Tells everyone who still waits for the callback that it will not answer.
-  func giveUp(_ answer: Answer) {
-    let waiting = pending.values.compactMap(\.reply) + [swap?.reply].compactMap { $0 }
-    pending = [:]
-    swap = nil
-    for reply in waiting { reply(answer) }
-  }
-
-  func close() { client.close() }
-
-  // MARK: Answers
-
-  /// Hears the callback's reports and answers those who wait for them.
-  func poll() {
-    for report in engine.takeReports() { hear(report) }
-    for (ticket, waiting) in pending where ContinuousClock.now > waiting.deadline { expire(ticket, waiting) }
-    pollSwap()
-    pollTake()
-    pollServer()
+    pollChange()
+    pollClosing()
+    pollPeriodRequests()
     pollGraph()
-  }
-
-  /// The callback has not answered in time: no period runs. What was asked for may still come when one does.
-  private func expire(_ ticket: UInt64, _ waiting: Pending) {
-    let stalled = Answer(.failed, "the JACK server runs no periods; try again when it does")
-    switch waiting.purpose {
-    case .setting, .takeEnd:
-      guard let reply = waiting.reply else { return }
-      pending[ticket]?.reply = nil
-      reply(stalled)
-    case .fadeOut:
-      swap?.reply(stalled)
-      swap = nil
-    case .takeBegin:
-      pending[ticket] = nil
-      cancelTake()
-      waiting.reply?(stalled)
-    }
   }
 
   private func hear(_ report: Report) {
     switch report {
     case .applied(let ticket, _):
-      guard let ended = pending.removeValue(forKey: ticket.number) else { return }
-      switch ended.purpose {
-      case .setting(let setting):
-        tellOfChange(from: inForce, to: setting)
-        inForce = setting
-        routeOutputs()
-        ended.reply?(Answer(.done, json(ChangeReport(setting))))
-      case .fadeOut: install()
-      case .takeBegin, .takeEnd: break
+      if case .fadingOut(let change, let engine, let filters, ticket) = state {
+        return exchange(change, engine, filters)
       }
+      guard let ended = pending.removeValue(forKey: ticket) else { return }
+      let old = inForce
+      inForce = ended.setting
+      filtersInForce = filters
+      tellOfChange(from: old, to: inForce)
+      if let request = ended.request { answer(request, changeFrom: old) }
     case .superseded(let ticket):
-      let ended = pending.removeValue(forKey: ticket.number)
-      ended?.reply?(Answer(.failed, "superseded by a newer change before it could begin; see: pinna status"))
+      pending.removeValue(forKey: ticket)?.request?.fail(
+        .failed, "superseded by a newer change before it could begin; see: pinna status")
     case .refused(let ticket, _):
-      let ended = pending.removeValue(forKey: ticket.number)
-      wanted = inForce
-      ended?.reply?(Answer(.refused, recordingReason))
-    case .takeBegan(let ticket, _):
-      guard let ended = pending.removeValue(forKey: ticket.number), let take else { return }
-      ended.reply?(Answer(.done, json(TakeAnswer(take, muted: inForce.muted))))
-      notify(EngineEvent(.takeBegan, "recording \(take.path ?? "")"))
-    case .takeEnded(let ticket, let begun, _):
-      pending[ticket.number] = nil
-      let unbegun = pending.removeValue(forKey: begun.number)
-      unbegun?.reply?(Answer(.failed, "the take was stopped before its first frame; start another"))
-    case .noTake(let ticket):
-      pending[ticket.number] = nil
-    case .playbackEnded(let ticket):
-      if playback?.ticket == ticket { endPlayback() }
-    case .released, .convolverReplaced:
-      break
+      guard let ended = pending.removeValue(forKey: ticket) else { return }
+      if ended.setting == wanted { wanted = pending.max { $0.key < $1.key }?.value.setting ?? inForce }
+      ended.request?.answer(.failed(Failure(.refused, recordingReason)))
+    case .takeBegan(let ticket, _): takeBegan(ticket)
+    case .takeEnded(let ticket, let begun, _): takeEnded(ticket, begun)
+    case .noTake(let ticket): takeEnded(ticket, ticket)
+    case .playbackEnded(let ticket): playbackEnded(ticket)
+    case .released, .convolverReplaced: break
     }
   }
 
   // MARK: Changes
 
-  /// Crossfades to `setting`; `reply` hears how that ended.
-  func post(_ setting: Setting, reply: Reply?) throws {
-    let filters = try sets.filters(for: setting.selection, of: setting.device)
-    try change(to: filters, gain: setting.amplitude, .setting(setting), reply)
+  /// Crossfades to `setting`, of the device in use; `request` hears how that ended.
+  func post(_ setting: Setting, _ request: Request?, isRestoring: Bool = false) throws {
+    guard let client else { throw Failure(.noServer, "there is no JACK server; start one") }
+    let ticket = try client.change(to: setting, isRestoring: isRestoring)
+    pending[ticket] = PendingChange(setting: setting, deadline: world.now + .seconds(3), request: request)
     wanted = setting
   }
 
-  func change(to filters: FilterSet, gain: Float, _ purpose: Purpose, _ reply: Reply?) throws {
-    keep(try engine.change(to: filters, gain: gain), purpose, reply)
+  /// The callback has not answered in time: no period runs. What stands in its queue still comes when one does.
+  private func expireChanges() {
+    let now = world.now
+    for (ticket, change) in pending where change.request != nil && now > change.deadline {
+      pending[ticket]?.request = nil
+      change.request?.fail(.failed, Self.stalled + "; the change comes into force when it does")
+    }
   }
 
-  /// Keeps a request until the callback has answered it.
-  func keep(_ ticket: Ticket, _ purpose: Purpose, _ reply: Reply?) {
-    pending[ticket.number] = Pending(purpose: purpose, deadline: Self.deadline(), reply: reply)
+  static let stalled = "the JACK server runs no periods"
+
+  /// Nothing comes from the callback that was asked any more.
+  func answerPending(_ status: ExitStatus, _ sentence: String) {
+    let waiting = pending.sorted { $0.key < $1.key }.compactMap(\.value.request)
+    pending = [:]
+    wanted = inForce
+    for request in waiting { request.fail(status, sentence) }
   }
 
-  static func deadline() -> ContinuousClock.Instant { .now + .seconds(3) }
-
-  func makeEngine(_ sets: FilterSets) -> Engine {
-    sets.makeEngine(preRollSeconds: preRollSeconds, instructionSet: instructionSet)
+  var recordingReason: String {
+    "recording \(state.take?.take.path ?? "a take"): nothing may change until it ends; stop it with: pinna record stop"
   }
 
-  /// Another client in the server's graph; it must be closed before the next.
-  func newClient() throws(JackError) -> ArrayClient { try openClient() }
+  // MARK: What is refused where
 
-  func adopt(_ newClient: ArrayClient) { client = newClient }
-
-  /// What was asked for and not answered is not wanted any more.
-  func keepWhatIsInForce() { wanted = inForce }
-
-  /// The callback runs another engine from now on.
-  func adopt(_ newEngine: Engine, _ newSets: FilterSets) {
-    endPlayback()
-    engine = newEngine
-    sets = newSets
-    tellOfPreRoll()
-  }
-
-  /// Where takes cannot reach back as far as was asked.
-  private func tellOfPreRoll() {
-    let kept = Double(engine.preRoll.capacityFrames) / Double(sets.bank.sampleRate)
-    guard kept < Double(preRollSeconds) else { return }
-    warn(
-      String(
-        format: "--pre-roll: takes reach back %.1f s, not %d s: more of %d channels at %d Hz passes 256 MB",
-        kept, preRollSeconds, engine.preRoll.channels, sets.bank.sampleRate))
-  }
-
-  private var recordingReason: String {
-    "recording \(take?.path ?? "a take"): nothing may change until it ends; stop it with: pinna record stop"
+  /// Refuses what would change something, or begin something, in a state that does not allow it.
+  func refuseOutsideGraph() throws(Failure) {
+    switch state.kind {
+    case .stopping, .stopped:
+      throw Failure(.notRunning, "Pinna is being stopped; start it again with: pinna run")
+    case .absent, .opening, .joining, .preparing, .unusable, .leaving, .stranded:
+      throw Failure(.noServer, rejoin?.sentence(state) ?? "there is no JACK server")
+    default: break
+    }
   }
 
   func refuseDuringTake() throws(Failure) {
-    if take != nil { throw Failure(.refused, recordingReason) }
+    if state.take != nil { throw Failure(.refused, recordingReason) }
   }
 
-  /// While another device, or the server, is on its way.
-  func refuseDuringSwap() throws(Failure) {
-    if let rejoin { throw Failure(.noServer, rejoin.sentence) }
-    if swap != nil { throw Failure(.failed, "another device is just taking over; try again in a moment") }
+  func refuseDuringPlayback() throws(Failure) {
+    switch state {
+    case .openingPlayback(let player, _): throw playing(player.path)
+    case .playing(let playing), .endingPlayback(let playing): throw self.playing(playing.player.path)
+    default: break
+    }
+  }
+
+  private func playing(_ path: String) -> Failure {
+    Failure(.failed, "\(path) is playing; stop it with: pinna play --stop")
+  }
+
+  /// While the outputs are silent for a change of device: for three seconds at most.
+  func refuseDuringFadeOut() throws(Failure) {
+    if case .fadingOut(let change, _, _, _) = state {
+      throw Failure(
+        .failed, "the device \(change.setting.device.name) is just taking over; try again in a moment")
+    }
   }
 }

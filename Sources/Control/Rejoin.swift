@@ -1,47 +1,47 @@
-import JackClient
-
-/// The way back into a JACK graph whose server has gone.
+/// The way into a JACK graph, or back into one.
 package struct Rejoin {
-  /// As `status` says it.
-  package enum State: String, Codable {
+  /// How it stands with the server, as `status` says it.
+  package enum State: String, Codable, Sendable {
     case running
+    /// It runs no periods.
+    case stalled
     /// There is no server.
     case gone
-    /// It is back; filters for its sample rate are being designed.
+    /// It is back; filters for its sample rate are being designed, or ports registered.
     case joining
     /// It is back, and cannot be used as it is.
     case unusable
   }
 
-  /// Why the server went, in its own words.
-  let reason: String
-  private let since = ContinuousClock.now
-  var nextTry = ContinuousClock.now
-  /// In the new graph, and not yet active.
-  var client: ArrayClient?
-  var design: FilterDesignJob?
-  /// Why the server that is back cannot be used.
+  /// Why the server went, in its own words; nil before the first.
+  let reason: String?
+  private let since: ContinuousClock.Instant
+  private(set) var nextTry: ContinuousClock.Instant
+  /// Why the server that is there cannot be used.
   var obstacle: String?
-  /// What last stood in the way of an attempt.
-  var complaint: String?
+  /// What last stood in the way of an attempt, and of the first one.
+  var complaint: Failure?
 
-  init(reason: String) { self.reason = reason }
+  init(reason: String?, now: ContinuousClock.Instant) {
+    self.reason = reason
+    since = now
+    nextTry = now
+  }
 
-  var state: State { obstacle != nil ? .unusable : client != nil ? .joining : .gone }
-
-  /// What a request is refused with.
-  var sentence: String {
-    switch state {
-    case .running, .gone:
-      "the JACK server has gone (\(reason)); start it again, and Pinna goes on, or end it with: pinna stop"
+  /// Why a request is refused.
+  func sentence(_ state: ProcessorState) -> String {
+    switch state.kind {
     case .joining:
       "the JACK server is back at another sample rate, and filters for it are being designed; try again"
     case .unusable: "the JACK server is back, but Pinna cannot use it: \(obstacle ?? "")"
+    case .stranded: "libjack does not let go of the JACK server that has gone; start Pinna again"
+    default:
+      "the JACK server has gone (\(reason ?? "none was there yet")); start it again, and Pinna goes on, or end it with: pinna stop"
     }
   }
 
   /// Often at first, for a server that is just restarted; then a few times a second, for as long as it takes.
-  mutating func waitForNextTry() {
-    nextTry = .now + (.now - since < .seconds(30) ? .milliseconds(50) : .milliseconds(250))
+  mutating func waitForNextTry(now: ContinuousClock.Instant) {
+    nextTry = now + (now - since < .seconds(30) ? .milliseconds(50) : .milliseconds(250))
   }
 }

@@ -3,13 +3,13 @@ import Foundation
 import Realtime
 
 /// What `pinna status` prints, key by key.
-package struct StatusReport: Codable {
-  package struct Preferred: Codable {
+package struct StatusReport: Codable, Sendable {
+  package struct Preferred: Codable, Sendable {
     package let dataSource: String
     package let polarPattern: PolarPattern
     package let inputOrientation: InputOrientation
   }
-  package struct NamedLevel: Codable {
+  package struct NamedLevel: Codable, Sendable {
     package let name: String
     package let rmsDB: Double
     package let peakDB: Double
@@ -25,11 +25,11 @@ package struct StatusReport: Codable {
       max(-150, (200 * log10(Double(amplitude))).rounded() / 10)
     }
   }
-  package struct Levels: Codable {
+  package struct Levels: Codable, Sendable {
     package let microphones: [NamedLevel]
     package let outputs: [NamedLevel]
   }
-  package struct TakeReport: Codable {
+  package struct TakeReport: Codable, Sendable {
     package let path: String
     package let frames: Int
     package let channels: Int
@@ -37,6 +37,27 @@ package struct StatusReport: Codable {
     package let fault: String?
     /// How long the disk has room for.
     package let secondsLeft: Int?
+
+    init(_ take: any TakeRecording) {
+      path = take.path ?? "a take that is being opened"
+      frames = take.frames
+      channels = take.plan.outputs
+      fault = take.fault
+      secondsLeft = take.secondsLeft
+    }
+  }
+  /// Another device on its way in.
+  package struct ChangeOnItsWay: Codable, Sendable {
+    package let device: String
+    package let preset: String
+    /// What part of the design of its filters is done; 1 while it waits for the end of a take.
+    package let progress: Double
+
+    init(_ change: DeviceChange) {
+      device = change.setting.device.name
+      preset = change.setting.preset
+      if case .designing(let job) = change.phase { progress = job.progress } else { progress = 1 }
+    }
   }
 
   package let state: String
@@ -70,6 +91,10 @@ package struct StatusReport: Codable {
   /// Packets on the control socket that were no plain OSC message.
   package let droppedPackets: Int
   package let take: TakeReport?
+  /// Takes that have ended, and that the disk thread still writes or converts.
+  package let closingTakes: [String]
+  /// Another device that was asked for and is not in force yet.
+  package let change: ChangeOnItsWay?
   package let playback: PlaybackReport?
   /// The session that controls the route.
   package let controller: String?

@@ -65,48 +65,80 @@ public final class ArrayClient: Sendable {
 
   deinit { connection.close() }
 
-  /// Puts `engine` into the callback. Ports of the same name stay, and keep their connections; the others are
-  /// registered, or go. Returns when the callback no longer uses what was there before.
+  /// Gets an engine and its ports ready beside those in use: ports of the same name will be kept, with their connections;
+  /// the others are registered. Waits for the server.
+  ///
+  /// Thread: worker.
   /// - Parameter group: under which patchbays show the microphones.
-  public func install(_ engine: Engine, microphones names: [String], group: String, delayFrames: Int)
-    throws(JackError)
+  public func prepare(_ engine: Engine, microphones names: [String], group: String, delayFrames: Int)
+    throws(JackError) -> PreparedPorts
   {
     let old = shared.values.withLock { $0.ports }
     let known = Dictionary(
       uniqueKeysWithValues: zip(old?.names ?? [], (old?.microphones ?? []).map(PortHandle.init)))
     var ports: [OpaquePointer] = []
-    var fresh: [OpaquePointer] = []
+    var fresh: [PortHandle] = []
     do {
-      for name in names {
+      for (order, name) in names.enumerated() {
         if let kept = known[name] {
           ports.append(kept.port)
         } else {
           let port = try connection.registerPort(name, .input)
-          fresh.append(port)
+          fresh.append(PortHandle(port))
           ports.append(port)
+          connection.label(port, .microphone(name, group: group, order: order))
         }
       }
     } catch {
       // All or none: a port that nobody knows would stand in the way of the next try.
-      for port in fresh { connection.unregisterPort(port) }
+      for port in fresh { connection.unregisterPort(port.port) }
       throw error
     }
-    let new = ArrayPorts(
-      engine: engine, names: names, microphones: ports, left: left.port, right: right.port)
     engine.prepare(period: connection.period)
+    return PreparedPorts(
+      ports: ArrayPorts(
+        engine: engine, names: names, microphones: ports, left: left.port, right: right.port),
+      fresh: fresh, delayFrames: delayFrames)
+  }
+
+  /// From now on the callback runs what was prepared last. Never waits.
+  ///
+  /// Thread: control.
+  public func adopt(_ prepared: PreparedPorts) {
     shared.values.withLock {
-      $0.ports = new
-      $0.delayFrames = delayFrames
+      $0.ports = prepared.ports
+      $0.delayFrames = prepared.delayFrames
     }
-    // The period may have changed between the two: prepared twice is prepared once.
-    engine.prepare(period: connection.period)
-    trampoline.replace(with: new)
-    for (name, port) in known where !names.contains(name) { connection.unregisterPort(port.port) }
-    for (order, (name, port)) in zip(names, ports).enumerated() {
-      connection.label(port, .microphone(name, group: group, order: order))
+    // The period may have changed since: prepared twice is prepared once.
+    prepared.ports.engine.prepare(period: connection.period)
+    trampoline.replace(with: prepared.ports)
+  }
+
+  /// What was prepared is not wanted.
+  ///
+  /// Thread: worker.
+  public func discard(_ prepared: PreparedPorts) {
+    for port in prepared.fresh { connection.unregisterPort(port.port) }
+  }
+
+  /// Unregisters the ports of what the callback has let go of; what it still uses stays until the next call.
+  ///
+  /// Thread: worker.
+  public func releaseRetired() {
+    let free = trampoline.released()
+    guard !free.isEmpty else { return }
+    let used = shared.values.withLock { $0.ports?.names ?? [] }
+    for old in free {
+      for (name, port) in zip(old.names, old.microphones) where !used.contains(name) {
+        connection.unregisterPort(port)
+      }
     }
     connection.recomputeLatencies()
   }
+
+  public var isActive: Bool { trampoline.active.load(ordering: .acquiring) }
+  /// Callbacks so far. Any thread.
+  public var periodsRun: Int { trampoline.callCount }
 
   public func activate() throws(JackError) {
     try connection.activate()
@@ -216,6 +248,20 @@ public final class ArrayClient: Sendable {
     var range = jack_latency_range_t(
       min: total.min + UInt32(values.delayFrames), max: total.max + UInt32(values.delayFrames))
     for port in to { jack_port_set_latency_range(port, mode, &range) }
+  }
+}
+
+/// An engine with its ports, registered and not yet in use.
+public final class PreparedPorts: Sendable {
+  let ports: ArrayPorts
+  /// Registered for it.
+  let fresh: [PortHandle]
+  let delayFrames: Int
+
+  init(ports: ArrayPorts, fresh: [PortHandle], delayFrames: Int) {
+    self.ports = ports
+    self.fresh = fresh
+    self.delayFrames = delayFrames
   }
 }
 

@@ -14,15 +14,12 @@ final class Trampoline: @unchecked Sendable {
   let active = Atomic<Bool>(false)
   let freewheeling = Atomic<Bool>(false)
   let outputs = Mutex<[PortHandle]>([])
-  private var current: ArrayPorts?
+  private let held = Mutex(Held())
   /// Callback only.
   private var timeline = Timeline(sampleRate: 1)
   private var client: OpaquePointer?
   /// Who wants to know how long the callback takes.
   private let times: CallbackTimes?
-  /// What a callback that stands still may yet use, and the call after which it does not.
-  private var retired: [(ports: ArrayPorts, free: Int)] = []
-
   init(times: CallbackTimes?) { self.times = times }
 
   /// Whose time is followed; before the first call.
@@ -67,16 +64,36 @@ final class Trampoline: @unchecked Sendable {
     }
   }
 
-  /// Control thread: from now on the callback uses `new`. Returns when it has let go of what came before; where
-  /// it does not within a second, that is kept until it must have.
+  /// From now on the callback uses `new`; what came before is kept until the callback cannot use it any more. Never waits.
+  ///
+  /// Thread: control.
   func replace(with new: ArrayPorts) {
-    let old = current
-    current = new
     ports.store(UInt(bitPattern: Unmanaged.passUnretained(new).toOpaque()), ordering: .releasing)
-    guard let old, active.load(ordering: .acquiring) else { return }
-    let free = calls.load(ordering: .acquiring) + 2
-    for _ in 0..<1000 where calls.load(ordering: .acquiring) < free { usleep(1000) }
-    retired.removeAll { calls.load(ordering: .acquiring) >= $0.free }
-    if calls.load(ordering: .acquiring) < free { retired.append((old, free)) }
+    held.withLock { held in
+      if let old = held.current, active.load(ordering: .acquiring) {
+        held.retired.append((old, calls.load(ordering: .acquiring) + 2))
+      }
+      held.current = new
+    }
+  }
+
+  /// What the callback has let go of since the last call: two calls after it was replaced.
+  ///
+  /// Thread: any but the callback's.
+  func released() -> [ArrayPorts] {
+    let now = calls.load(ordering: .acquiring)
+    return held.withLock { held in
+      let free = held.retired.filter { $0.free <= now }.map(\.ports)
+      held.retired.removeAll { $0.free <= now }
+      return free
+    }
+  }
+
+  var callCount: Int { calls.load(ordering: .relaxed) }
+
+  private struct Held {
+    var current: ArrayPorts?
+    /// What a callback that stands still may yet use, and the call after which it does not.
+    var retired: [(ports: ArrayPorts, free: Int)] = []
   }
 }

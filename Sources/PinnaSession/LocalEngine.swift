@@ -72,9 +72,11 @@ public final class LocalEngine: SessionEngine, Sendable {
     let preset = try library.preset(named: preset)
     let setting = Setting(preset: preset, device: try library.device(named: preset.device))
     let socket = try ControlSocket(name: name, environment: environment)
-    let processor = try Processor(
-      name: name, server: server, setting: setting, library: library, connect: connect, events: events,
-      progress: { _ in }, warn: warn)
+    var options = JackWorld.Options(name: name, server: server)
+    options.connect = connect
+    let processor = Processor(
+      world: JackWorld(options, events: events), setting: setting, library: library, warn: warn)
+    try processor.start()
     return Controller(
       socket: socket, processor: processor, events: events, reconnects: true, tell: warn, warn: warn)
   }

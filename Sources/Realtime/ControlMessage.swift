@@ -1,6 +1,17 @@
-/// Names one request to the engine, so that its sender can be told how it ended.
+import Synchronization
+
+/// Names one request to an engine, so that its sender can be told how it ended. No two requests of a process have the
+/// same, whichever engine they are for.
 public struct Ticket: Hashable, Sendable, Comparable, BitwiseCopyable {
+  private static let last = Atomic<UInt64>(0)
+
   public let number: UInt64
+
+  /// Any thread but the callback's.
+  public static func next() -> Ticket {
+    Ticket(number: last.wrappingAdd(1, ordering: .relaxed).newValue)
+  }
+
   public static func < (a: Ticket, b: Ticket) -> Bool { a.number < b.number }
 }
 
@@ -43,14 +54,18 @@ public enum Report: BitwiseCopyable, Sendable, Hashable {
 struct ControlQueue: ~Copyable, @unchecked Sendable {
   // Unchecked: one producer (the control side, under the engine's control lock), one consumer (the callback).
   static let capacity = 256
+  /// Places kept for what ends or takes back something that was asked for before, so that it is never refused: the end of
+  /// a take or a playback, and the sound from before a change of device. Each of these follows a request for which there
+  /// was more room than this.
+  static let reserve = 8
   private let cursor = RingCursor(capacity: capacity)
   private let messages: UnsafeMutablePointer<ControlMessage>
 
   init() { messages = .allocate(capacity: Self.capacity) }
   deinit { messages.deallocate() }
 
-  func push(_ message: ControlMessage) -> Bool {
-    guard cursor.free() > 0 else { return false }
+  func push(_ message: ControlMessage, fromReserve: Bool = false) -> Bool {
+    guard cursor.free() > (fromReserve ? 0 : Self.reserve) else { return false }
     messages[cursor.writeIndex()] = message
     cursor.produced(1)
     return true

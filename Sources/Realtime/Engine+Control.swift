@@ -8,7 +8,6 @@ public enum QueueRefusal: Error, Hashable, CustomStringConvertible {
 
 /// What the control side keeps, under its lock.
 struct ControlSide {
-  var lastTicket: UInt64 = 0
   /// Keeps alive what the callback may still read, until it says that it does not.
   var filtersInUse: [UInt64: FilterSet] = [:]
   var ringsInUse: [UInt64: TakeRing] = [:]
@@ -18,11 +17,6 @@ struct ControlSide {
   var previous: Convolver?
   var convolversMade = 0
   var arrived: [Report] = []
-
-  mutating func ticket() -> Ticket {
-    lastTicket += 1
-    return Ticket(number: lastTicket)
-  }
 }
 
 /// The control side: any thread but the callback's.
@@ -63,15 +57,19 @@ extension Engine {
   }
 
   /// Asks for a crossfade to `filters` at amplitude `gain`; its end is reported under the ticket.
-  public func change(to filters: FilterSet, gain: Float) throws(QueueRefusal) -> Ticket {
+  /// - Parameter isRestoring: takes back what was asked for before, for which the queue keeps room.
+  public func change(to filters: FilterSet, gain: Float, isRestoring: Bool = false) throws(QueueRefusal)
+    -> Ticket
+  {
     try control.withLock { (side) throws(QueueRefusal) in
       collect(&side)
-      let ticket = side.ticket()
+      let ticket = Ticket.next()
       for convolver in [side.previous, side.newest] {
         if let convolver { filters.prepare(convolver.layout, generation: convolver.generation) }
       }
       side.filtersInUse[ticket.number] = filters
-      guard messages.push(.change(ticket, .passUnretained(filters), gain: gain)) else {
+      guard messages.push(.change(ticket, .passUnretained(filters), gain: gain), fromReserve: isRestoring)
+      else {
         side.filtersInUse[ticket.number] = nil
         throw .queueFull
       }
@@ -84,7 +82,7 @@ extension Engine {
   public func beginTake(into ring: TakeRing) throws(QueueRefusal) -> Ticket {
     try control.withLock { (side) throws(QueueRefusal) in
       collect(&side)
-      let ticket = side.ticket()
+      let ticket = Ticket.next()
       side.ringsInUse[ticket.number] = ring
       guard messages.push(.beginTake(ticket, .passUnretained(ring))) else {
         side.ringsInUse[ticket.number] = nil
@@ -96,8 +94,8 @@ extension Engine {
 
   public func endTake() throws(QueueRefusal) -> Ticket {
     try control.withLock { (side) throws(QueueRefusal) in
-      let ticket = side.ticket()
-      guard messages.push(.endTake(ticket)) else { throw .queueFull }
+      let ticket = Ticket.next()
+      guard messages.push(.endTake(ticket), fromReserve: true) else { throw .queueFull }
       return ticket
     }
   }
@@ -106,7 +104,7 @@ extension Engine {
   public func beginPlayback(of ring: PlaybackRing) throws(QueueRefusal) -> Ticket {
     try control.withLock { (side) throws(QueueRefusal) in
       collect(&side)
-      let ticket = side.ticket()
+      let ticket = Ticket.next()
       side.playbacksInUse[ticket.number] = ring
       guard messages.push(.beginPlayback(ticket, .passUnretained(ring))) else {
         side.playbacksInUse[ticket.number] = nil
@@ -119,7 +117,7 @@ extension Engine {
   /// Fades a playback out; its end is reported.
   public func endPlayback() throws(QueueRefusal) {
     try control.withLock { (_) throws(QueueRefusal) in
-      guard messages.push(.endPlayback) else { throw .queueFull }
+      guard messages.push(.endPlayback, fromReserve: true) else { throw .queueFull }
     }
   }
 
@@ -167,7 +165,7 @@ extension Engine {
   public func start(with filters: FilterSet, gain: Float = 1) {
     precondition(statistics.frames == 0)
     control.withLock { side in
-      let ticket = side.ticket()
+      let ticket = Ticket.next()
       if let convolver = side.newest { filters.prepare(convolver.layout, generation: convolver.generation) }
       side.filtersInUse[ticket.number] = filters
       setInitial(Sound(ticket: ticket, filters: .passUnretained(filters), gain: gain))

@@ -19,4 +19,15 @@ public struct EngineStatistics: Hashable, Sendable {
   public let clippedSamples: Int
   /// Periods that came with a length that nothing had been prepared for, and were silent.
   public let unpreparedPeriods: Int
+
+  public init(
+    frames: Int = 0, recording: Bool = false, rejectedSamples: Int = 0, clippedSamples: Int = 0,
+    unpreparedPeriods: Int = 0
+  ) {
+    self.frames = frames
+    self.recording = recording
+    self.rejectedSamples = rejectedSamples
+    self.clippedSamples = clippedSamples
+    self.unpreparedPeriods = unpreparedPeriods
+  }
 }

@@ -95,7 +95,7 @@ public struct Sidecar: Codable, Sendable, Hashable {
   /// What the take lacks, a sentence each.
   public var missing: [String] = []
 
-  init(_ plan: TakePlan) {
+  package init(_ plan: TakePlan) {
     sampleRate = plan.sampleRate
     channels = plan.outputs
     format = plan.options.format.rawValue

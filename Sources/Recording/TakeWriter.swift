@@ -14,6 +14,12 @@ public final class TakeWriter: Sendable {
     /// Of the outputs' file.
     public let path: String
     public let sidecar: Sidecar
+
+    package init(path: String, sidecar: Sidecar) {
+      self.path = path
+      self.sidecar = sidecar
+    }
+
     /// Length of the take, gaps included.
     public var frames: Int { sidecar.frames }
     /// What the take lacks; nil where it is whole.

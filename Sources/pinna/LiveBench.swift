@@ -91,9 +91,10 @@ private struct LiveBenchRound {
     let times = CallbackTimes(capacity: periods, skipping: skipped)
     let client = try ArrayClient(name: "bench", server: server, times: times, onShutdown: { _ in })
     defer { client.close() }
-    try client.install(
-      EngineBench(shape, instructionSet).engine,
-      microphones: (1...shape.microphones).map { "microphone-\($0)" }, group: "bench", delayFrames: 0)
+    client.adopt(
+      try client.prepare(
+        EngineBench(shape, instructionSet).engine,
+        microphones: (1...shape.microphones).map { "microphone-\($0)" }, group: "bench", delayFrames: 0))
     try client.activate()
     try wait(every: 0.005, until: times.noted > 0, isServerGone: client.isServerGone)
     let joined = client.xruns

@@ -26,14 +26,13 @@ extension Verb {
     let events = ControllerEvents()
     Signals.listen(events)
     let socket = try ControlSocket(name: arguments.name)
-    let processor = try open(arguments, setting, library, events)
+    let processor = try processor(arguments, setting, library, events)
+    try processor.start(
+      wait: .seconds(try arguments.integer("--wait", in: 0...86400) ?? 0), isWanted: { !events.stopRequested }
+    )
     Tool.complain(
       "\(arguments.name) is in the graph: \(setting.device.microphones.count) microphones, preset \(preset.name); "
         + "stop with Ctrl-C or pinna stop")
-    if !processor.unconnected.isEmpty {
-      Tool.complain(
-        "too few capture ports: not connected are \(processor.unconnected.joined(separator: ", "))")
-    }
     let (end, take) = Controller(
       socket: socket, processor: processor, events: events, reconnects: !arguments.has("--no-reconnect"),
       tell: Tool.say, warn: Tool.complain
@@ -42,7 +41,7 @@ extension Verb {
     if case .serverGone(let reason) = end {
       throw Failure(.noServer, "the JACK server has gone (\(reason)); start it again, then pinna run")
     }
-    return take?.fault == nil ? .done : .incompleteTake
+    return take?.isComplete ?? true ? .done : .incompleteTake
   }
 
   /// One port for both outputs, or one each.
@@ -58,24 +57,17 @@ extension Verb {
     return ports
   }
 
-  /// Opens the processor, trying again until the time to wait for a server is over.
-  private static func open(
+  private static func processor(
     _ arguments: Arguments, _ setting: Setting, _ library: PresetLibrary, _ events: ControllerEvents
   ) throws -> Processor {
-    let patience = try arguments.integer("--wait", in: 0...86400) ?? 0
-    let end = ContinuousClock.now + .seconds(patience)
-    while true {
-      do {
-        return try Processor(
-          name: arguments.name, server: arguments["--server"], setting: setting, library: library,
-          connect: arguments.has("--connect"),
-          preRollSeconds: try arguments.integer("--pre-roll", in: 0...60) ?? 0,
-          instructionSet: try arguments.instructionSet(),
-          monitor: monitorPorts(arguments), events: events,
-          progress: WorkProgress.designing(setting.device.name), warn: Tool.complain)
-      } catch JackError.noServer where ContinuousClock.now < end && !events.stopRequested {
-        usleep(100_000)
-      }
-    }
+    var options = JackWorld.Options(name: arguments.name, server: arguments["--server"])
+    options.connect = arguments.has("--connect")
+    options.preRollSeconds = try arguments.integer("--pre-roll", in: 0...60) ?? 0
+    options.instructionSet = try arguments.instructionSet()
+    options.monitor = try monitorPorts(arguments)
+    return Processor(
+      world: JackWorld(options, events: events, progress: WorkProgress.designing(setting.device.name)),
+      setting: setting, library: library, monitor: options.monitor, preRollSeconds: options.preRollSeconds,
+      warn: Tool.complain)
   }
 }

@@ -52,7 +52,8 @@ extension LiveTests {
         limit: "0", kept: document.frames == frames)
     }
 
-    @Test("R4: by a server that dies stays WAV, whole, and says so", arguments: ["flac", "opus"])
+    @Test(
+      "R4: while the server dies is none of its business: it is finished, whole", arguments: ["flac", "opus"])
     func serverDied(format: String) throws {
       let (graph, path) = try converting(format)
       graph.killServer()
@@ -64,8 +65,7 @@ extension LiveTests {
       let files = try #require(document.files.first)
       for name in [files.outputs, try #require(files.microphones)] {
         let file = "\(folder)/\(name)"
-        #expect(name.hasSuffix(".wav") && document.notes.contains { $0.contains(name) }, "\(document.notes)")
-        #expect(try TakeFiles.complaints(file) == [])
+        #expect(name.hasSuffix(".\(format)") && document.notes.isEmpty, "\(document.notes)")
         #expect(try AudioClip(path: file).frames == document.frames)
       }
       #expect(try FileManager.default.contentsOfDirectory(atPath: folder).count == 3)

@@ -121,10 +121,8 @@ extension LiveTests {
       graph.program.signal(SIGTERM)
       let outcome = graph.program.wait(seconds: 8)
       let took = ContinuousClock.now - begun
-      withKnownIssue("the control thread waits for the disk thread at its end") {
-        #expect(outcome?.status == 7 && took <= .seconds(3), "\(took)")
-        #expect(outcome?.error.contains(path) == true)
-      }
+      #expect(outcome?.status == 7 && took <= .seconds(3), "\(took)")
+      #expect(outcome?.error.contains(path) == true)
       disk.letGo()
       if outcome == nil { _ = graph.program.wait(seconds: 10) }
       withExtendedLifetime(clock) {}
@@ -138,9 +136,7 @@ extension LiveTests {
       let sender = try graph.sender()
       sender.send("/pinna/record/start", disk.folder)
       let worst = try slowestAnswer(graph, for: seconds)
-      withKnownIssue("the control thread waits until the take is open") {
-        #expect(disk.hasBegun && worst <= Faults.patience(.milliseconds(100)) / 2, "\(worst)")
-      }
+      #expect(disk.hasBegun && worst <= Faults.patience(.milliseconds(100)) / 2, "\(worst)")
       let reply = sender.reply(seconds: 5)
       #expect(reply?.status == 1 && reply?.text.contains("disk") == true, "\(reply as Any)")
       #expect(try graph.status()["state"] as? String == "stopped")
@@ -165,10 +161,8 @@ extension LiveTests {
       graph.killServer()
       usleep(20_000)
       let worst = try slowestAnswer(graph, for: 5)
-      withKnownIssue("the control thread waits for the disk thread before it leaves the server") {
-        #expect(worst <= Faults.patience(.milliseconds(100)) / 2, "\(worst)")
-        #expect(graph.program.errorText.contains("the JACK server has gone"))
-      }
+      #expect(worst <= Faults.patience(.milliseconds(100)) / 2, "\(worst)")
+      #expect(graph.program.errorText.contains("the JACK server has gone"))
       disk.letGo()
       // What was in the ring reaches the disk, late as it is.
       try #require(waitUntil(seconds: 5) { access(path.replacing(".wav", with: ".json"), F_OK) == 0 })

@@ -1,0 +1,264 @@
+import Acoustics
+import Foundation
+import JackClient
+import Realtime
+import Recording
+import Synchronization
+
+/// A JACK client with the engine of one device after another.
+///
+/// Threads: the control thread calls everything that is no initialiser; what waits for the server runs on the worker.
+final class JackAudioClient: AudioClient {
+  private let array: ArrayClient
+  private let options: JackWorld.Options
+  private let memory: ConnectionMemory
+  private let worker = Worker("pinna graph")
+  private let loss: Loss
+  /// Whose engine the callback runs.
+  private let inUse = Mutex<JackEngine?>(nil)
+  private let news = Mutex<[GraphNews]>([])
+  private let looks = Mutex(Looks())
+  /// Microphones that `run --connect` found no capture port for.
+  private let closed = Mutex<Job<Bool>?>(nil)
+  private let unconnected = Mutex<[String]>([])
+
+  /// Looks at the graph, of which one goes on at a time.
+  private struct Looks {
+    /// What the next one is for; nil where none is asked for.
+    var target: [String]?
+    var isGoingOn = false
+    /// Those that have begun.
+    var count = 0
+  }
+
+  /// Why the server has gone, from JACK's notification thread.
+  private final class Loss: Sendable {
+    let reason = Mutex<String?>(nil)
+  }
+
+  /// Opens the client; on a job's thread, because libjack waits for the server.
+  init(_ options: JackWorld.Options, events: ControllerEvents, memory: ConnectionMemory) throws {
+    self.options = options
+    self.memory = memory
+    let loss = Loss()
+    self.loss = loss
+    array = try ArrayClient(
+      name: options.name, server: options.server,
+      onShutdown: { reason in
+        loss.reason.withLock { $0 = $0 ?? reason }
+        events.wakeUp()
+      }, onGraphChange: events.graphChanged)
+  }
+
+  // MARK: What it tells
+
+  var sampleRate: Int { array.sampleRate }
+  var lossReason: String? { loss.reason.withLock { $0 } }
+  var periodsRun: Int { array.periodsRun }
+
+  var readings: Readings {
+    var readings = Readings()
+    readings.period = array.period
+    readings.dspLoad = array.dspLoad
+    readings.xruns = array.xruns
+    readings.lacksRealtime = array.lacksRealtime
+    guard let used = inUse.withLock({ $0 }) else { return readings }
+    let names = used.filters.bank.microphones
+    readings.microphones = names
+    readings.latencyFrames = used.filters.bank.delayFrames
+    readings.statistics = used.engine.statistics
+    readings.levels = used.engine.levels
+    readings.mutedMicrophones = names.indices.filter(used.engine.isMuted).map { names[$0] }
+    readings.preRollSeconds =
+      Double(used.engine.preRoll.capacityFrames) / Double(used.filters.bank.sampleRate)
+    let open = unconnected.withLock { $0 }
+    if !open.isEmpty {
+      readings.complaints.append("too few capture ports: not connected are \(open.joined(separator: ", "))")
+    }
+    return readings
+  }
+
+  /// What a take with `setting` is to be.
+  func plan(_ options: TakeOptions, _ setting: Setting) -> TakePlan {
+    let used = inUse.withLock { $0 }!
+    return TakePlan(
+      outputs: setting.selection.polarPattern.channels, sampleRate: array.sampleRate, options: options,
+      setup: TakeSetup(setting, used.filters.bank), preRoll: used.engine.preRoll)
+  }
+
+  // MARK: Engines
+
+  func prepare(_ filters: any DeviceFilters, for device: Device) -> Job<any PreparedEngine> {
+    let sets = filters as! FilterSets
+    return worker.job { [self] in
+      let engine = sets.makeEngine(
+        preRollSeconds: options.preRollSeconds, instructionSet: options.instructionSet)
+      let ports = try array.prepare(
+        engine, microphones: sets.bank.microphones, group: device.title, delayFrames: sets.bank.delayFrames)
+      if !array.isActive {
+        array.adopt(ports)
+        try array.activate()
+        if options.connect, !memory.hasConnected.exchange(true, ordering: .relaxed) {
+          let open = array.connectToHardware()
+          unconnected.withLock { $0 = open }
+        }
+      }
+      return JackEngine(engine: engine, filters: sets, device: device, ports: ports)
+    }
+  }
+
+  func adopt(_ prepared: any PreparedEngine) {
+    let prepared = prepared as! JackEngine
+    let isFirst = inUse.withLock { used in
+      defer { used = prepared }
+      return used == nil
+    }
+    if isFirst { return }
+    array.adopt(prepared.ports)
+    unconnected.withLock { $0 = [] }
+    worker.run { [array] in
+      array.connectMicrophones(to: prepared.device.capturePorts)
+      array.releaseRetired()
+    }
+  }
+
+  func discard(_ prepared: any PreparedEngine) {
+    let prepared = prepared as! JackEngine
+    worker.run { [array] in array.discard(prepared.ports) }
+  }
+
+  /// The same job however often it is asked for.
+  func close() -> Job<Bool> {
+    closed.withLock { closed in
+      let job = closed ?? leave()
+      closed = job
+      return job
+    }
+  }
+
+  private func leave() -> Job<Bool> {
+    Job.start("pinna leaves") { [self] _ in
+      // A call into libjack may still wait for the server; it fails when that has gone.
+      let end = ContinuousClock.now + .milliseconds(1500)
+      while !worker.isIdle, .now < end { usleep(1000) }
+      memory.wiring.withLock { $0.loseAll() }
+      guard worker.isIdle, array.close() else { throw Failure(.failed, "libjack does not return") }
+      return true
+    }
+  }
+
+  // MARK: The callback's queue
+
+  private var engine: JackEngine {
+    get throws {
+      guard let used = inUse.withLock({ $0 }) else { throw Failure(.failed, "no engine is in use yet") }
+      return used
+    }
+  }
+
+  func change(to setting: Setting, isRestoring: Bool) throws -> Ticket {
+    let used = try engine
+    return try used.engine.change(
+      to: used.filters.filters(for: setting.selection, of: setting.device), gain: setting.amplitude,
+      isRestoring: isRestoring)
+  }
+
+  func fadeOut(from setting: Setting) throws -> Ticket {
+    let used = try engine
+    return try used.engine.change(
+      to: used.filters.filters(for: setting.selection, of: setting.device), gain: 0)
+  }
+
+  func beginTake(into ring: TakeRing) throws -> Ticket { try engine.engine.beginTake(into: ring) }
+  func endTake() -> Ticket { (try? engine.engine.endTake()) ?? .next() }
+  func beginPlayback(of ring: PlaybackRing) throws -> Ticket { try engine.engine.beginPlayback(of: ring) }
+  func endPlayback() { try? engine.engine.endPlayback() }
+  func takeReports() -> [Report] { (try? engine.engine.takeReports()) ?? [] }
+
+  // MARK: The graph
+
+  func look(_ setting: Setting) -> Int {
+    let target = OutputRoute.target(of: setting, monitor: options.monitor).ports
+    let (number, mustStart) = looks.withLock { looks in
+      looks.target = target
+      defer { looks.isGoingOn = true }
+      return (looks.count + 1, !looks.isGoingOn)
+    }
+    if mustStart { worker.run { [self] in lookAgain() } }
+    return number
+  }
+
+  /// The worker: as often as it was asked for meanwhile.
+  private func lookAgain() {
+    while let (target, number) = nextLook() {
+      guard lossReason == nil else { continue }
+      var found = array.look(memory, target)
+      found.look = number
+      news.withLock { news in
+        // Nobody hears them while the processor has no graph.
+        if news.count < 64 { news.append(found) }
+      }
+    }
+  }
+
+  private func nextLook() -> (target: [String], number: Int)? {
+    looks.withLock { looks in
+      guard let target = looks.target else {
+        looks.isGoingOn = false
+        return nil
+      }
+      looks.target = nil
+      looks.count += 1
+      return (target, looks.count)
+    }
+  }
+
+  func takeNews() -> [GraphNews] {
+    news.withLock { news in
+      defer { news = [] }
+      return news
+    }
+  }
+
+  func requestPeriod(_ frames: Int) -> Job<Int> { worker.job { [array] in array.requestPeriod(frames) } }
+}
+
+/// An engine with its ports, in use or about to be.
+final class JackEngine: PreparedEngine {
+  let engine: Engine
+  let filters: FilterSets
+  let device: Device
+  let ports: PreparedPorts
+
+  init(engine: Engine, filters: FilterSets, device: Device, ports: PreparedPorts) {
+    self.engine = engine
+    self.filters = filters
+    self.device = device
+    self.ports = ports
+  }
+}
+
+extension ArrayClient {
+  /// The worker: compares connections with what they should be, and mends them.
+  fileprivate func look(_ memory: ConnectionMemory, _ target: [String]) -> GraphNews {
+    var news = GraphNews()
+    releaseRetired()
+    // Calls into libjack may wait for the server: not under a lock.
+    var wiring = memory.wiring.withLock { $0 }
+    news.events = tend(&wiring)
+    var route = memory.route.withLock { $0 }
+    let (connect, disconnect, isNew) = route.follow(target)
+    for wire in disconnect {
+      wiring.forget(wire)
+      disconnectOutput(wire)
+    }
+    for wire in connect where connectOutput(wire) { route.hasMade(wire) }
+    if isNew { news.newTarget = target }
+    news.connectedPorts = wiring.connectedPorts
+    news.lost = wiring.lost
+    news.capturePorts = physicalCapturePorts
+    memory.wiring.withLock { $0 = wiring }
+    memory.route.withLock { $0 = route }
+    return news
+  }
+}

@@ -1,0 +1,82 @@
+import Acoustics
+import Foundation
+import JackClient
+import Realtime
+import Recording
+import Synchronization
+
+/// The world as it is: a JACK server, a disk, a clock.
+package final class JackWorld: AudioWorld {
+  package struct Options: Sendable {
+    package var name: String
+    package var server: String?
+    /// Whether microphones and outputs are connected to the hardware when Pinna joins its first graph.
+    package var connect = false
+    package var preRollSeconds = 0
+    package var instructionSet = InstructionSet.best
+    /// Ports that the outputs go to, left and right.
+    package var monitor: [String] = []
+
+    package init(name: String, server: String?) { (self.name, self.server) = (name, server) }
+  }
+
+  private let options: Options
+  private let events: ControllerEvents
+  private let progress: @Sendable (Double) -> Void
+  /// Outlives clients: what was connected is connected again in the next graph.
+  private let memory = ConnectionMemory()
+
+  /// - Parameter progress: hears how far the design of filters is.
+  package init(
+    _ options: Options, events: ControllerEvents, progress: @escaping @Sendable (Double) -> Void = { _ in }
+  ) {
+    self.options = options
+    self.events = events
+    self.progress = progress
+  }
+
+  package var now: ContinuousClock.Instant { .now }
+
+  package func openClient() -> Job<any AudioClient> {
+    let (options, events, memory) = (options, events, memory)
+    return Job.start("pinna joins") { _ in try JackAudioClient(options, events: events, memory: memory) }
+  }
+
+  package func design(_ device: Device, sampleRate: Int) -> Job<any DeviceFilters> {
+    let progress = progress
+    return Job.start("pinna design") { job in
+      try FilterSets(device: device, sampleRate: sampleRate) { part in
+        job.report(progress: part)
+        progress(part)
+      }
+    }
+  }
+
+  package func openTake(_ request: TakeRequest, _ setting: Setting, on client: any AudioClient)
+    -> any TakeRecording
+  {
+    TakeWriter(folder: request.folder, plan: (client as! JackAudioClient).plan(request.options, setting))
+  }
+
+  package func openPlayback(_ path: String, sampleRate: Int) -> any TakePlayback {
+    TakePlayer(path: path, sampleRate: sampleRate)
+  }
+}
+
+extension TakeWriter: TakeRecording {}
+
+extension TakePlayer: TakePlayback {
+  package var report: PlaybackReport {
+    PlaybackReport(
+      playing: path, frames: frames, channels: channels, framesPlayed: ring?.framesPlayed ?? 0,
+      missedFrames: ring?.missedFrames ?? 0)
+  }
+}
+
+/// Connections of our ports, and which of them a choice of output made. The workers of one client after another use it.
+final class ConnectionMemory: Sendable {
+  let wiring = Mutex(Wiring())
+  let route = Mutex(OutputRoute())
+  /// `run --connect` has been done.
+  let hasConnected = Atomic<Bool>(false)
+}

@@ -1,0 +1,69 @@
+import Acoustics
+import Session
+
+/// Requests that change what is set.
+extension Processor {
+  /// Several changes at once, as words: one crossfade, all or nothing. Another device takes over in silence, when its
+  /// filters are there and no take is running.
+  package func set(_ changes: [Change], _ request: Request) throws {
+    let setting = try target(of: changes)
+    if setting.device != wanted.device || change != nil && changes.contains(where: \.choosesDevice) {
+      return begin(changeTo: setting, request)
+    }
+    if changes.contains(where: \.isRouting) { try refuseDuringDesign() }
+    // Gain and mute come with a device that is about to take over.
+    if state.kind == .live, change?.isPrepared ?? false {
+      try change?.setting.apply(changes)
+      change?.requests.append(request)
+      return
+    }
+    if case .fadingOut(var change, let engine, let filters, let ticket) = state {
+      try change.setting.apply(changes)
+      change.requests.append(request)
+      return hold(.fadingOut(change, engine, filters, ticket))
+    }
+    if setting.muted, state.playback != nil { endPlaybackNow() }
+    try post(setting, request)
+    try? change?.setting.apply(changes)
+  }
+
+  /// What `changes` would make of what is wanted now.
+  /// - Throws: where they are refused, unknown or unsupported.
+  package func target(of changes: [Change]) throws -> Setting {
+    try refuseOutsideGraph()
+    try refuseDuringTake()
+    if changes.contains(where: \.isRouting) { try refuseDuringFadeOut() }
+    var setting = wanted
+    if let name = changes.last(where: { $0.key == Change.preset })?.value {
+      let preset = try library.preset(named: name)
+      setting = Setting(preset: preset, device: try library.device(named: preset.device))
+      setting.muted = wanted.muted
+      setting.output = wanted.output
+    }
+    if let uid = changes.last(where: { $0.key == Change.input })?.value {
+      setting.choose(try input(uid, of: setting))
+    }
+    try setting.apply(changes.filter { ![Change.preset, Change.input].contains($0.key) })
+    if setting.device == wanted.device {
+      try filters?.check(setting.selection, of: setting.device)
+    } else {
+      _ = try setting.device.filterCase(for: setting.selection)
+    }
+    return setting
+  }
+
+  /// What is heard from where, as long as another device is on its way: two answers to "which device" would be one too
+  /// many.
+  private func refuseDuringDesign() throws(Failure) {
+    guard let change else { return }
+    throw Failure(
+      .failed,
+      "the device \(change.setting.device.name) is on its way; wait for it, or cancel it with: pinna preset cancel"
+    )
+  }
+}
+
+extension Change {
+  /// Whether it may bring another device.
+  var choosesDevice: Bool { [Change.preset, Change.input].contains(key) }
+}

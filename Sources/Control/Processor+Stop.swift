@@ -1,0 +1,125 @@
+import Foundation
+import Recording
+
+/// The end of the processor.
+extension Processor {
+  /// Ends everything; takes are finalised. The answer comes when nothing is left to write, or when the disk does not
+  /// take it: within three seconds then.
+  package func stop(_ request: Request?) {
+    let sentence = "Pinna was stopped before this was done"
+    if state.kind == .stopping || state.kind == .stopped {
+      request?.fail(.notRunning, "Pinna is being stopped already")
+      return
+    }
+    var stopping = Stopping(since: world.now, request: request)
+    drop(change, .failed, sentence)
+    change = nil
+    switch state {
+    case .openingTake(let recording):
+      recording.take.discard()
+      recording.starter?.fail(.failed, sentence)
+    case .startingTake(let recording, _), .recording(let recording):
+      stopping.take = recording
+      stopping.ticket = client?.endTake()
+      recording.starter?.fail(.failed, sentence)
+      stopping.take?.starter = nil
+    case .endingTake(let recording, let ticket):
+      stopping.take = recording
+      stopping.ticket = ticket
+      recording.starter?.fail(.failed, sentence)
+      stopping.take?.starter = nil
+    case .openingPlayback(let player, let starter):
+      player.abandon()
+      starter.fail(.failed, sentence)
+    case .playing(let playing), .endingPlayback(let playing): finish(playing)
+    case .fadingOut(let change, _, _, _): for each in change.requests { each.fail(.failed, sentence) }
+    case .opening(let job): job.abandon { _ = $0.close() }
+    case .joining(_, let job): job.abandon()
+    case .preparing(_, _, let job): abandon(job)
+    default: break
+    }
+    answerPending(.failed, sentence)
+    for waiting in periodRequests { waiting.request.fail(.failed, sentence) }
+    periodRequests = []
+    enter(.stopping(stopping))
+    pollStop()
+  }
+
+  /// A second for the callback, two for conversions, then as long as the disk takes anything at all.
+  func pollStop() {
+    guard case .stopping(var stopping) = state else { return }
+    let elapsed = world.now - stopping.since
+    if let recording = stopping.take, elapsed > .seconds(1) {
+      recording.take.abandon()
+      closing.append(ClosingTake(take: recording.take, stopper: recording.stopper))
+      stopping.take = nil
+      stopping.ticket = nil
+      hold(.stopping(stopping))
+    }
+    pollClosing()
+    guard stopping.take == nil else { return }
+    if elapsed > .seconds(2) { for each in closing { each.take.abandon() } }
+    let isHung = elapsed > .milliseconds(2500) && closing.allSatisfy { $0.take.unansweredFor > .seconds(1) }
+    guard closing.isEmpty || isHung || isLate else { return }
+    for each in closing {
+      let sentence = Self.sentence(of: each.take)
+      each.stopper?.fail(.incompleteTake, sentence)
+      warn(sentence)
+      faultsAtStop.append(sentence)
+    }
+    closing = []
+    enter(.stopped)
+    if let first = faultsAtStop.first {
+      stopping.request?.fail(.incompleteTake, first)
+    } else {
+      stopping.request?.answer(.done(["stopped": true]))
+    }
+  }
+
+  /// Of a take that the disk does not take to its end.
+  private static func sentence(of take: any TakeRecording) -> String {
+    "the take \(take.path ?? "") is incomplete: the disk has not answered for \(take.unansweredFor.components.seconds) s, "
+      + "and has \(take.frames) frames of it; finish it with: pinna takes repair"
+  }
+
+  /// Why there is no way back into a graph; nil while there is one.
+  package func lossForGood(reconnects: Bool) -> String? {
+    switch state.kind {
+    case .stranded: rejoin?.reason
+    case .absent, .opening, .joining, .preparing, .unusable, .leaving: reconnects ? nil : rejoin?.reason
+    default: nil
+    }
+  }
+
+  /// What became of the takes: the first that is incomplete counts.
+  package var takeOutcome: TakeOutcome? {
+    if let fault = faultsAtStop.first { return TakeOutcome(sentence: fault, isComplete: false) }
+    return (incompleteTake ?? lastTake).map {
+      TakeOutcome(sentence: $0.sentence, isComplete: $0.fault == nil)
+    }
+  }
+
+  /// Leaves the graph, in two seconds at most.
+  func closeClient() {
+    guard let client else { return }
+    let job = client.close()
+    let end = ContinuousClock.now + .seconds(2)
+    while job.result == nil, ContinuousClock.now < end { usleep(500) }
+  }
+
+  /// The way into the first graph.
+  /// - Parameter wait: how long a server may take to come.
+  /// - Throws: what stands in the way.
+  package func start(wait: Duration = .zero, isWanted: () -> Bool = { true }) throws {
+    let end = ContinuousClock.now + wait
+    while !state.isInGraph {
+      poll()
+      if let failure = startFailure {
+        guard failure.status == .noServer, ContinuousClock.now < end else { throw failure }
+        rejoin?.complaint = nil
+      }
+      guard isWanted() else { throw Failure(.failed, "stopped before a JACK server was there") }
+      usleep(500)
+    }
+  }
+}

@@ -1,0 +1,64 @@
+import Foundation
+import Synchronization
+
+/// A thread that does one thing after another, in the order asked for, and may hang in any of them.
+///
+/// Threads: `run` may be called from any thread, and never waits.
+final class Worker: Sendable {
+  private let state: State
+
+  /// What the thread keeps; it must not keep the worker alive.
+  private final class State: Sendable {
+    let queue = Mutex<[@Sendable () -> Void]>([])
+    let waiting = DispatchSemaphore(value: 0)
+    let ended = Atomic<Bool>(false)
+    let busy = Atomic<Int>(0)
+
+    /// The worker's thread.
+    func work() {
+      while true {
+        waiting.wait()
+        let next = queue.withLock { $0.isEmpty ? nil : $0.removeFirst() }
+        guard let next else {
+          if ended.load(ordering: .acquiring) { return }
+          continue
+        }
+        next()
+        busy.wrappingSubtract(1, ordering: .releasing)
+      }
+    }
+  }
+
+  init(_ name: String) {
+    let state = State()
+    self.state = state
+    let thread = Thread { state.work() }
+    thread.name = name
+    thread.start()
+  }
+
+  /// What was asked for is still done; then the thread ends.
+  deinit {
+    state.ended.store(true, ordering: .releasing)
+    state.waiting.signal()
+  }
+
+  func run(_ body: @escaping @Sendable () -> Void) {
+    state.busy.wrappingAdd(1, ordering: .relaxed)
+    state.queue.withLock { $0.append(body) }
+    state.waiting.signal()
+  }
+
+  /// The same, with a result to poll.
+  func job<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) -> Job<Value> {
+    let job = Job<Value>()
+    run {
+      if job.isCancelled { return job.finish(.failure(Failure(.failed, "cancelled"))) }
+      job.finish(Result { try body() }.mapError { Failure($0) })
+    }
+    return job
+  }
+
+  /// Nothing is being done, and nothing waits.
+  var isIdle: Bool { state.busy.load(ordering: .acquiring) == 0 }
+}

@@ -1,0 +1,114 @@
+import Control
+import Realtime
+
+/// What the callback does with its queue, without sound: the order of messages and reports is the engine's
+/// (`FakeEngineTests` compares the two). A fade takes two periods.
+final class FakeEngine {
+  enum Message {
+    case change(Ticket)
+    case beginTake(Ticket)
+    case endTake(Ticket)
+    case beginPlayback(Ticket)
+    case endPlayback
+  }
+  enum Take {
+    case idle
+    case armed(Ticket)
+    case recording(Ticket)
+  }
+
+  static let capacity = 256
+  static let reserve = 8
+
+  private var queue: [Message] = []
+  private var reports: [Report] = []
+  private(set) var current: Ticket?
+  private var next: (ticket: Ticket, periods: Int)?
+  private var waiting: Ticket?
+  private(set) var take = Take.idle
+  private var playing: (ticket: Ticket, isEnding: Bool, periods: Int)?
+  private var frame = 0
+
+  var isRecording: Bool { if case .idle = take { false } else { true } }
+  var isPlaying: Bool { playing != nil }
+  var queued: Int { queue.count }
+
+  func push(_ message: Message, fromReserve: Bool = false) throws(QueueRefusal) {
+    guard Self.capacity - queue.count > (fromReserve ? 0 : Self.reserve) else { throw .queueFull }
+    queue.append(message)
+  }
+
+  func takeReports() -> [Report] {
+    if reports.isEmpty { return [] }
+    defer { reports = [] }
+    return reports
+  }
+
+  /// One period of 64 frames.
+  func run() {
+    for message in queue.prefix(16) { apply(message) }
+    queue.removeFirst(min(16, queue.count))
+    beginFade()
+    if next == nil, case .armed(let ticket) = take {
+      take = .recording(ticket)
+      reports.append(.takeBegan(ticket, frame: frame))
+    }
+    if let ended = playing, ended.isEnding {
+      playing?.periods += 1
+      if playing!.periods >= 2 {
+        playing = nil
+        reports.append(.playbackEnded(ended.ticket))
+      }
+    } else if playing != nil, playing!.periods < 2 {
+      playing!.periods += 1
+    }
+    frame += 64
+    guard let fading = next else { return }
+    if fading.periods == 1 {
+      if let current { reports.append(.released(current)) }
+      reports.append(.applied(fading.ticket, frame: frame))
+      current = fading.ticket
+      next = nil
+    } else {
+      next!.periods = 1
+    }
+  }
+
+  private func apply(_ message: Message) {
+    switch message {
+    case .change(let ticket):
+      switch take {
+      case .armed(let take), .recording(let take):
+        reports += [.refused(ticket, take: take), .released(ticket)]
+      case .idle:
+        if let older = waiting { reports += [.superseded(older), .released(older)] }
+        waiting = ticket
+        beginFade()
+      }
+    case .beginTake(let ticket):
+      switch take {
+      case .armed(let take), .recording(let take): reports.append(.refused(ticket, take: take))
+      case .idle: take = .armed(ticket)
+      }
+    case .endTake(let ticket):
+      switch take {
+      case .idle: reports.append(.noTake(ticket))
+      case .armed(let begun), .recording(let begun):
+        take = .idle
+        reports.append(.takeEnded(ticket, take: begun, frame: frame))
+      }
+    case .beginPlayback(let ticket):
+      if playing == nil { playing = (ticket, false, 0) } else { reports.append(.playbackEnded(ticket)) }
+    case .endPlayback:
+      guard let current = playing, !current.isEnding else { return }
+      // As loud as it is now: a fade up that has played for one period is one period from its end.
+      playing = (current.ticket, true, current.periods < 2 ? 2 - current.periods : 0)
+    }
+  }
+
+  private func beginFade() {
+    guard next == nil, let ticket = waiting else { return }
+    next = (ticket, 0)
+    waiting = nil
+  }
+}

@@ -1,0 +1,254 @@
+import Acoustics
+import Control
+import FilterDesign
+import Foundation
+import Realtime
+import Recording
+import Session
+import Synchronization
+
+/// A world in which nothing happens by itself: a test ends jobs, runs periods and moves the clock.
+final class FakeWorld: AudioWorld {
+  static let start = ContinuousClock.now
+
+  var now = FakeWorld.start
+  private(set) var opening: Job<any AudioClient>?
+  private(set) var designs: [(device: Device, job: Job<any DeviceFilters>)] = []
+  private(set) var takes: [FakeTake] = []
+  private(set) var players: [FakePlayer] = []
+  private(set) var clients: [FakeClient] = []
+
+  var client: FakeClient? { clients.last }
+
+  func openClient() -> Job<any AudioClient> {
+    precondition(opening == nil, "libjack opens one client at a time")
+    precondition(clients.allSatisfy(\.isClosed), "the client before is closed first")
+    let job = Job<any AudioClient>()
+    opening = job
+    return job
+  }
+
+  func design(_ device: Device, sampleRate: Int) -> Job<any DeviceFilters> {
+    let job = Job<any DeviceFilters>()
+    designs.append((device, job))
+    return job
+  }
+
+  func openTake(_ request: TakeRequest, _ setting: Setting, on client: any AudioClient) -> any TakeRecording {
+    takes.append(FakeTake())
+    return takes.last!
+  }
+
+  func openPlayback(_ path: String, sampleRate: Int) -> any TakePlayback {
+    players.append(FakePlayer())
+    return players.last!
+  }
+
+  // MARK: What a test lets happen
+
+  func endOpening(_ outcome: Result<Int, Failure>) {
+    guard let job = opening else { return }
+    opening = nil
+    job.finish(
+      outcome.map { rate in
+        clients.append(FakeClient(sampleRate: rate))
+        return clients.last!
+      })
+  }
+
+  func endDesign(_ failure: Failure? = nil) {
+    guard !designs.isEmpty else { return }
+    let (_, job) = designs.removeFirst()
+    job.finish(failure.map { .failure($0) } ?? .success(FakeFilters(rate: client?.sampleRate ?? 48000)))
+  }
+}
+
+struct FakeFilters: DeviceFilters {
+  private static let banks = Dictionary(
+    uniqueKeysWithValues: [44100, 48000].map {
+      (
+        $0,
+        FilterBank(
+          device: "fake", sampleRate: $0, microphones: ["one"], delayFrames: 0, tapCount: 1, cases: [])
+      )
+    })
+  let bank: FilterBank
+  init(rate: Int) { bank = Self.banks[rate]! }
+  func check(_ selection: Selection, of device: Device) throws {
+    _ = try device.filterCase(for: selection)
+  }
+}
+
+final class FakeClient: AudioClient, @unchecked Sendable {
+  // Unchecked: the test's thread alone uses it.
+
+  final class Prepared: PreparedEngine, @unchecked Sendable {
+    let device: Device
+    let engine = FakeEngine()
+    init(_ device: Device) { self.device = device }
+  }
+
+  let sampleRate: Int
+  var lossReason: String?
+  private(set) var periodsRun = 0
+  var readings = Readings()
+  private(set) var engine: FakeEngine?
+  private(set) var device: Device?
+  /// What each change was to.
+  private(set) var settings: [Ticket: Setting] = [:]
+  private(set) var preparing: (prepared: Prepared, job: Job<any PreparedEngine>)?
+  private(set) var closing: Job<Bool>?
+  private(set) var isClosed = false
+  private(set) var periods: [Job<Int>] = []
+  /// Engines whose ports are registered and that are not in use.
+  private(set) var unused = 0
+
+  init(sampleRate: Int) {
+    self.sampleRate = sampleRate
+    readings.period = 64
+  }
+
+  func prepare(_ filters: any DeviceFilters, for device: Device) -> Job<any PreparedEngine> {
+    precondition(!isClosed, "a closed client is not used")
+    let job = Job<any PreparedEngine>()
+    preparing = (Prepared(device), job)
+    return job
+  }
+
+  func endPreparing(_ failure: Failure? = nil) {
+    guard let (prepared, job) = preparing else { return }
+    preparing = nil
+    if failure == nil { unused += 1 }
+    job.finish(failure.map { .failure($0) } ?? .success(prepared))
+  }
+
+  func adopt(_ prepared: any PreparedEngine) {
+    let prepared = prepared as! Prepared
+    engine = prepared.engine
+    device = prepared.device
+    unused -= 1
+  }
+
+  func discard(_ engine: any PreparedEngine) { unused -= 1 }
+
+  func close() -> Job<Bool> {
+    closing = closing ?? Job()
+    return closing!
+  }
+
+  func endClosing(_ failure: Failure? = nil) {
+    guard let closing, !isClosed else { return }
+    if failure == nil { isClosed = true }
+    closing.finish(failure.map { .failure($0) } ?? .success(true))
+  }
+
+  private func push(_ message: (Ticket) -> FakeEngine.Message, fromReserve: Bool = false) throws -> Ticket {
+    let ticket = Ticket.next()
+    try engine!.push(message(ticket), fromReserve: fromReserve)
+    return ticket
+  }
+
+  func change(to setting: Setting, isRestoring: Bool) throws -> Ticket {
+    precondition(setting.device == device, "an engine has the filters of its own device alone")
+    let ticket = try push(FakeEngine.Message.change, fromReserve: isRestoring)
+    settings[ticket] = setting
+    return ticket
+  }
+
+  func fadeOut(from setting: Setting) throws -> Ticket { try push(FakeEngine.Message.change) }
+  func beginTake(into ring: TakeRing) throws -> Ticket { try push(FakeEngine.Message.beginTake) }
+  func endTake() -> Ticket { try! push(FakeEngine.Message.endTake, fromReserve: true) }
+  func beginPlayback(of ring: PlaybackRing) throws -> Ticket { try push(FakeEngine.Message.beginPlayback) }
+  func endPlayback() { try! engine!.push(.endPlayback, fromReserve: true) }
+  func takeReports() -> [Realtime.Report] { engine?.takeReports() ?? [] }
+
+  func run(periods count: Int) {
+    guard let engine, lossReason == nil else { return }
+    for _ in 0..<count {
+      engine.run()
+      periodsRun += 1
+    }
+  }
+
+  /// What sounds; nil for silence.
+  var sounding: Setting? { engine?.current.flatMap { settings[$0] } }
+
+  private var looks = 0
+  private var news: [GraphNews] = []
+  /// Whether looks end.
+  var looksEnd = true
+
+  func look(_ setting: Setting) -> Int {
+    looks += 1
+    if looksEnd {
+      var found = GraphNews()
+      found.look = looks
+      news = [found]
+    }
+    return looks
+  }
+  func takeNews() -> [GraphNews] {
+    if news.isEmpty { return [] }
+    defer { news = [] }
+    return news
+  }
+
+  func requestPeriod(_ frames: Int) -> Job<Int> {
+    let job = Job<Int>()
+    periods.append(job)
+    return job
+  }
+
+  func endPeriodRequest(_ failure: Failure? = nil) {
+    guard !periods.isEmpty else { return }
+    periods.removeFirst().finish(failure.map { .failure($0) } ?? .success(64))
+  }
+}
+
+final class FakeTake: TakeRecording, @unchecked Sendable {
+  // Unchecked: the test's thread alone uses it.
+  private static let ring = TakeRing(outputs: 1, capacityFrames: 1)
+  private static let plan = TakePlan(
+    outputs: 1, sampleRate: 48000, options: TakeOptions(),
+    setup: TakeSetup(
+      preset: "fake", device: "fake", dataSource: "Front", polarPattern: "omnidirectional",
+      inputOrientation: "portrait", layout: nil, gainDB: 0, muted: false, microphones: ["one"],
+      latencyFrames: 0), preRoll: PreRoll(microphones: 1, capacityFrames: 0))
+  static let whole = TakeWriter.Result(path: "/takes/whole.wav", sidecar: Sidecar(plan))
+  static let incomplete = {
+    var sidecar = Sidecar(plan)
+    sidecar.missing = ["the last 3 frames"]
+    return TakeWriter.Result(path: "/takes/incomplete.wav", sidecar: sidecar)
+  }()
+
+  var phase = TakeWriter.Phase.opening
+  var path: String? = "/takes/take.wav"
+  var frames = 0
+  var fault: String?
+  var secondsLeft: Int?
+  var unansweredFor = Duration.zero
+  private(set) var isAbandoned = false
+  private(set) var isDiscarded = false
+  var plan: TakePlan { Self.plan }
+
+  var isOpening: Bool { if case .opening = phase { !isDiscarded } else { false } }
+  var isOpen: Bool { if case .open = phase { true } else { false } }
+  func open() { phase = .open(Self.ring) }
+  func note(_ what: String) {}
+  func abandon() { isAbandoned = true }
+  func discard() { isDiscarded = true }
+}
+
+final class FakePlayer: TakePlayback, @unchecked Sendable {
+  // Unchecked: the test's thread alone uses it.
+  private static let ring = PlaybackRing(capacityFrames: 1)
+  var path: String { "/takes/played.wav" }
+  var phase = TakePlayer.Phase.opening
+  private(set) var isAbandoned = false
+  var isOpening: Bool { if case .opening = phase { !isAbandoned } else { false } }
+  func open() { phase = .open(Self.ring) }
+  func abandon() { isAbandoned = true }
+  var report: PlaybackReport {
+    PlaybackReport(playing: path, frames: 0, channels: 1, framesPlayed: 0, missedFrames: 0)
+  }
+}

@@ -1,0 +1,296 @@
+import Control
+import Foundation
+import Realtime
+import Recording
+import TestSupport
+
+/// What may happen to a processor.
+enum RigEvent: Int, CaseIterable {
+  // Requests.
+  case setGain, setPattern, setMute, setOtherDevice, setHomeDevice, setUnknown
+  case startTake, stopTake, play, stopPlayback, cancelChange, requestPeriod, stop
+  // The callback, the disk, JACK, the clock.
+  case period, periods, openSucceeds, openFindsNoServer, openFails, openAtOtherRate
+  case designEnds, designFails, prepareEnds, prepareFails, closeEnds, closeFails
+  case takeOpens, takeFailsToOpen, takeEnds, takeEndsIncomplete, diskHangs
+  case playerOpens, playerFails, playbackRunsOut, periodIsSet, periodIsRefused
+  case serverGoes, askerGoes, millisecond, tenthOfSecond, seconds
+
+  var isRequest: Bool { rawValue <= Self.stop.rawValue }
+}
+
+/// Random events, one after another, from one seed; checks after each what must hold always.
+struct RandomSequence {
+  struct Violation: Error, CustomStringConvertible {
+    let seed: UInt64
+    let step: Int
+    let what: String
+    let events: [RigEvent]
+    var description: String {
+      "seed \(seed), step \(step): \(what); events: \(events.map { "\($0)" }.joined(separator: " "))"
+    }
+  }
+
+  /// How often each event met each state: shape `[state][event]`.
+  typealias Counts = [[Int]]
+  static var noCounts: Counts {
+    Counts(
+      repeating: [Int](repeating: 0, count: RigEvent.allCases.count),
+      count: ProcessorState.Kind.allCases.count)
+  }
+  private static let places = Dictionary(
+    uniqueKeysWithValues: ProcessorState.Kind.allCases.enumerated().map { ($0.element, $0.offset) })
+  private static let events = RigEvent.allCases
+
+  private let seed: UInt64
+  private var noise: SeededNoise
+  private let rig: Rig
+  private var happened: [RigEvent] = []
+  private var unanswered: [Rig.Asked] = []
+  private var lastGain = 0
+
+  init(seed: UInt64) {
+    self.seed = seed
+    noise = SeededNoise(seed: seed)
+    rig = Rig()
+    // Most begin in a graph, for that is where most can happen.
+    if seed % 5 != 0 { rig.join() }
+  }
+
+  /// - Returns: the events of a sequence of `steps` that ran to its end.
+  static func run(seed: UInt64, steps: Int, counts: inout Counts) throws {
+    var sequence = RandomSequence(seed: seed)
+    for step in 0..<steps { try sequence.step(step, &counts) }
+    if seed % 2 == 0 { try sequence.settle(steps) } else { try sequence.freeze(steps) }
+  }
+
+  private mutating func step(_ step: Int, _ counts: inout Counts) throws {
+    let event = Self.weighted[Int(noise.next() % UInt64(Self.weighted.count))]
+    let kind = rig.processor.state.kind
+    if happen(event) {
+      counts[Self.places[kind]!][event.rawValue] += 1
+      happened.append(event)
+    }
+    rig.processor.poll()
+    try check(step)
+  }
+
+  /// As often as it takes for sequences to get anywhere.
+  private static let weighted: [RigEvent] = RigEvent.allCases.flatMap { event -> [RigEvent] in
+    let times =
+      switch event {
+      case .period, .periods: 5
+      case .openSucceeds, .designEnds, .prepareEnds, .takeOpens, .playerOpens, .closeEnds: 4
+      case .startTake, .setGain, .setOtherDevice, .millisecond, .tenthOfSecond: 3
+      case .stop, .serverGoes: 2
+      case .setHomeDevice, .takeEnds, .play, .stopTake: 2
+      default: 1
+      }
+    return [RigEvent](repeating: event, count: times)
+  }
+
+  /// False where the event cannot happen now.
+  private mutating func happen(_ event: RigEvent) -> Bool {
+    let (world, client) = (rig.world, rig.world.client)
+    let failure = Failure(.failed, "it did not work")
+    switch event {
+    case .setGain: ask { $0.set([:], gain: $1) }
+    case .setPattern:
+      let pattern = noise.next() % 2 == 0 ? "cardioid" : "omnidirectional"
+      ask { $0.set(["pattern": pattern], gain: $1) }
+    case .setMute:
+      let word = noise.next() % 2 == 0 ? "on" : "off"
+      ask { $0.set(["mute": word], gain: $1) }
+    case .setOtherDevice: ask { $0.set(["input": "b"], gain: $1) }
+    case .setHomeDevice: ask { $0.set(["input": "a"], gain: $1) }
+    case .setUnknown: ask { $0.set(["pattern": "banana"], gain: $1) }
+    case .startTake: ask { rig, _ in rig.startTake() }
+    case .stopTake: ask { rig, _ in rig.stopTake() }
+    case .play: ask { rig, _ in rig.play() }
+    case .stopPlayback: ask { rig, _ in rig.stopPlayback() }
+    case .cancelChange: ask { rig, _ in rig.cancel() }
+    case .requestPeriod: ask { rig, _ in rig.requestPeriod() }
+    case .stop:
+      // Rarely: nothing comes after it.
+      guard noise.next() % 8 == 0 else { return false }
+      ask { rig, _ in rig.stop() }
+    case .period, .periods:
+      guard let client, client.engine != nil, client.lossReason == nil else { return false }
+      client.run(periods: event == .period ? 1 : 5)
+    case .openSucceeds, .openAtOtherRate, .openFails, .openFindsNoServer:
+      guard world.opening != nil else { return false }
+      world.endOpening(
+        event == .openSucceeds
+          ? .success(48000)
+          : event == .openAtOtherRate
+            ? .success(44100)
+            : .failure(event == .openFails ? failure : Failure(.noServer, "no JACK server is running")))
+    case .designEnds, .designFails:
+      guard !world.designs.isEmpty else { return false }
+      world.endDesign(event == .designFails ? failure : nil)
+    case .prepareEnds, .prepareFails:
+      guard let client, client.preparing != nil else { return false }
+      client.endPreparing(event == .prepareFails ? failure : nil)
+    case .closeEnds, .closeFails:
+      guard let client, client.closing != nil, !client.isClosed else { return false }
+      client.endClosing(event == .closeFails ? failure : nil)
+    case .takeOpens, .takeFailsToOpen:
+      guard let take = world.takes.first(where: \.isOpening) else { return false }
+      if event == .takeOpens { take.open() } else { take.phase = .failed(TakeError("the disk is full")) }
+    case .takeEnds, .takeEndsIncomplete:
+      // The disk thread ends what nobody writes into any more.
+      guard
+        let take = world.takes.first(where: {
+          $0.isOpen && ($0.isAbandoned || rig.processor.state.take?.take !== $0)
+        })
+      else { return false }
+      take.phase = .finished(event == .takeEnds ? FakeTake.whole : FakeTake.incomplete)
+    case .diskHangs:
+      guard let take = world.takes.last, take.isOpen else { return false }
+      take.unansweredFor += .seconds(4)
+    case .playerOpens, .playerFails:
+      guard let player = world.players.first(where: \.isOpening) else { return false }
+      if event == .playerOpens { player.open() } else { player.phase = .failed(TakeError("no such file")) }
+    case .playbackRunsOut:
+      guard let client, client.lossReason == nil, let engine = client.engine, engine.isPlaying else {
+        return false
+      }
+      try? engine.push(.endPlayback, fromReserve: true)
+      client.run(periods: 20)
+    case .periodIsSet, .periodIsRefused:
+      guard let client, !rig.processor.periodRequests.isEmpty else { return false }
+      client.endPeriodRequest(event == .periodIsRefused ? failure : nil)
+    case .serverGoes:
+      guard let client, client.lossReason == nil, noise.next() % 8 == 0 else { return false }
+      client.lossReason = "it was killed"
+    case .askerGoes:
+      guard let asked = unanswered.last else { return false }
+      asked.isAskerThere = false
+    case .millisecond: world.now += .milliseconds(1)
+    case .tenthOfSecond: world.now += .milliseconds(100)
+    case .seconds: world.now += .milliseconds(Int(noise.next() % 6000))
+    }
+    return true
+  }
+
+  private mutating func ask(_ body: (Rig, Int) -> Rig.Asked) {
+    lastGain += 1
+    unanswered.append(body(rig, lastGain))
+  }
+
+  // MARK: What must hold
+
+  private func violated(_ step: Int, _ what: String) -> Violation {
+    Violation(seed: seed, step: step, what: what, events: happened)
+  }
+
+  private mutating func check(_ step: Int) throws {
+    let processor = rig.processor
+    if processor.state.kind.limit != nil, processor.deadline == nil {
+      throw violated(step, "\(processor.state.kind) has no deadline")
+    }
+    for asked in unanswered where asked.request.answers > 0 {
+      if asked.request.answers > 1 { throw violated(step, "\(asked.event) was answered twice") }
+      if asked.wasWronglyRefused {
+        throw violated(step, "\(asked.event) was refused for a take that status does not show")
+      }
+    }
+    unanswered.removeAll { $0.request.isAnswered }
+    if processor.closing.count > Processor.mostClosing + 1 {
+      throw violated(step, "too many takes are closing")
+    }
+  }
+
+  /// Everything that can go on goes on: in the end all are answered, and what sounds is what was accepted last.
+  private mutating func settle(_ step: Int) throws {
+    let (world, processor) = (rig.world, rig.processor)
+    for round in 0..<400 {
+      world.now += .milliseconds(100)
+      world.endOpening(.success(48000))
+      while !world.designs.isEmpty { world.endDesign() }
+      if let client = world.client {
+        client.endPreparing()
+        if client.closing != nil { client.endClosing() }
+        client.endPeriodRequest()
+        client.run(periods: 20)
+      }
+      for take in world.takes {
+        take.unansweredFor = .zero
+        if take.isOpening { take.open() }
+        if take.isOpen, take.isAbandoned || processor.state.take?.take !== take {
+          take.phase = .finished(FakeTake.whole)
+        }
+      }
+      for player in world.players where player.isOpening { player.open() }
+      if round % 8 == 4, processor.state.take != nil { unanswered.append(rig.stopTake()) }
+      if round % 8 == 4, processor.state.kind == .playing { unanswered.append(rig.stopPlayback()) }
+      // The server that cannot be used makes room for one that can.
+      if processor.state.kind == .unusable { world.client?.lossReason = "it was stopped" }
+      processor.poll()
+      try check(step + round)
+      let isAtRest = [.live, .stopped, .stranded].contains(processor.state.kind) && processor.closing.isEmpty
+      if round > 8, isAtRest, unanswered.isEmpty, processor.pending.isEmpty, processor.change == nil { break }
+    }
+    try checkSettled(step)
+  }
+
+  private func checkSettled(_ step: Int) throws {
+    let processor = rig.processor
+    if let asked = unanswered.first { throw violated(step, "\(asked.event) was never answered") }
+    let resting: Set<ProcessorState.Kind> = [.live, .stopped, .stranded]
+    guard resting.contains(processor.state.kind) else {
+      throw violated(step, "everything went on, and it rests in \(processor.state.kind)")
+    }
+    if !processor.closing.isEmpty { throw violated(step, "a take was never finished") }
+    guard processor.state.kind == .live, let client = rig.world.client else { return }
+    if !processor.pending.isEmpty { throw violated(step, "a ticket never ended") }
+    if client.engine?.isRecording ?? false { throw violated(step, "the callback records a take of nobody's") }
+    if client.engine?.isPlaying ?? false { throw violated(step, "the callback plays for nobody") }
+    if client.unused != 0 { throw violated(step, "\(client.unused) engines keep their ports") }
+    if processor.inForce != processor.wanted { throw violated(step, "what is wanted never came") }
+    if client.sounding != processor.inForce { throw violated(step, "status shows what does not sound") }
+    let last = rig.asked.last { $0.isAccepted }?.gain
+    if let last, processor.inForce.gain.value != Rig.decibels(last), !wasOvertaken(last) {
+      throw violated(step, "change \(last) was accepted last, and is not in force")
+    }
+  }
+
+  /// A change that waits in the queue of a server that goes, or for the end of a take, may not come after all.
+  private func wasOvertaken(_ gain: Int) -> Bool {
+    rig.asked.contains { $0.gain == gain && $0.isQueued }
+      && !Set(happened).isDisjoint(with: [.serverGoes, .cancelChange, .prepareFails, .seconds])
+  }
+
+  /// Nothing goes on but the clock: every wait ends, and every request is answered.
+  private mutating func freeze(_ step: Int) throws {
+    for take in rig.world.takes { take.unansweredFor = .seconds(20) }
+    for round in 0..<50 {
+      rig.world.now += round < 40 ? .milliseconds(500) : .seconds(100)
+      for take in rig.world.takes { take.unansweredFor += .milliseconds(500) }
+      rig.processor.poll()
+      try check(step + round)
+    }
+    if let asked = unanswered.first {
+      throw violated(step, "nothing went on, and \(asked.event) was never answered")
+    }
+    let kind = rig.processor.state.kind
+    // libjack opens one client at a time: that attempt alone goes on, with a new limit and no request in it.
+    if kind.limit != nil, kind != .opening { throw violated(step, "it waits in \(kind) for ever") }
+  }
+}
+
+extension Rig.Asked {
+  /// It is in force, or told that it will be.
+  fileprivate var isAccepted: Bool {
+    switch outcome {
+    case .done(let report): gain != nil && report is ChangeReport
+    case .failed: isQueued
+    case nil: false
+    }
+  }
+  /// It waits for something that may yet be overtaken.
+  fileprivate var isQueued: Bool {
+    if case .done(let report) = outcome { return (report as? ChangeReport)?.kept != nil }
+    return gain != nil && text.contains("comes into force when it does")
+  }
+}

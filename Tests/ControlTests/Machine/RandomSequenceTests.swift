@@ -1,0 +1,91 @@
+import Control
+import Dispatch
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+@Suite("The processor, whatever happens") struct RandomSequenceTests {
+  /// 100 000 sequences; `make soak` sets PINNA_SEQUENCES to 10 million.
+  static let sequences =
+    ProcessInfo.processInfo.environment["PINNA_SEQUENCES"].flatMap(Int.init) ?? 100_000
+  static let steps = 50
+
+  @Test(
+    """
+    R28: answers each request once, refuses nothing for a take that is not shown, waits for nothing without a deadline, \
+    and ends up with what was accepted last
+    """)
+  func sequences() {
+    let first = ProcessInfo.processInfo.environment["PINNA_SEED"].flatMap(UInt64.init) ?? 0
+    let began = ContinuousClock.now
+    let total = Mutex((counts: RandomSequence.noCounts, violations: [String]()))
+    let blocks = 64
+    DispatchQueue.concurrentPerform(iterations: blocks) { block in
+      var counts = RandomSequence.noCounts
+      var violations: [String] = []
+      for n in stride(from: block, to: Self.sequences, by: blocks) {
+        do {
+          // Half as many steps to half as many again.
+          try RandomSequence.run(
+            seed: first + UInt64(n), steps: Self.steps / 2 + n % (Self.steps + 1), counts: &counts)
+        } catch {
+          violations.append("\(error)")
+          if violations.count > 3 { break }
+        }
+      }
+      total.withLock { total in
+        for (state, row) in counts.enumerated() {
+          for (event, count) in row.enumerated() { total.counts[state][event] += count }
+        }
+        total.violations += violations
+      }
+    }
+    let (counts, violations) = total.withLock { $0 }
+    for violation in violations.sorted(by: { $0.count < $1.count }).prefix(5) { Issue.record("\(violation)") }
+    let took = ContinuousClock.now - began
+    print("\(Self.sequences) sequences from seed \(first) in \(took); how often each event met each state:")
+    for (state, row) in zip(ProcessorState.Kind.allCases, counts) {
+      let met = zip(RigEvent.allCases, row).filter { $0.1 > 0 }.map { "\($0.0) \($0.1)" }
+      print("  \(state): \(met.joined(separator: ", "))")
+    }
+    let unmet = zip(ProcessorState.Kind.allCases, counts).flatMap { state, row in
+      zip(RigEvent.allCases, row).filter { $1 == 0 && Self.isExpected($0, in: state) }.map {
+        "\($0.0) in \(state)"
+      }
+    }
+    #expect(unmet.isEmpty, "never met: \(unmet.joined(separator: ", "))")
+  }
+
+  /// Requests and the passing of time meet every state; what the world does meets those in which it can.
+  static func isExpected(_ event: RigEvent, in state: ProcessorState.Kind) -> Bool {
+    if event.isRequest || [.millisecond, .tenthOfSecond, .seconds].contains(event) { return true }
+    let late: [RigEvent] = [.designEnds, .designFails]
+    let inGraph: [RigEvent] =
+      late + [
+        .period, .periods, .prepareEnds, .prepareFails, .takeEnds, .takeEndsIncomplete, .periodIsSet,
+        .periodIsRefused, .serverGoes, .askerGoes,
+      ]
+    let expected: [RigEvent] =
+      switch state {
+      case .absent: late
+      case .opening: late + [.openSucceeds, .openAtOtherRate, .openFails, .openFindsNoServer]
+      case .joining: late + [.serverGoes]
+      case .preparing: [.prepareEnds, .prepareFails, .serverGoes]
+      case .unusable: [.serverGoes]
+      case .leaving:
+        late + [.closeEnds, .closeFails, .prepareEnds, .prepareFails, .takeEnds, .takeEndsIncomplete]
+      case .stranded: late + [.closeEnds]
+      case .live: inGraph + [.diskHangs]
+      case .fadingOut: [.period, .periods, .serverGoes, .askerGoes, .periodIsSet, .takeEnds]
+      case .openingTake: inGraph + [.takeOpens, .takeFailsToOpen]
+      case .startingTake, .recording: inGraph + [.diskHangs]
+      case .endingTake: [.period, .periods, .serverGoes, .askerGoes, .diskHangs]
+      case .openingPlayback: inGraph + [.playerOpens, .playerFails]
+      case .playing, .endingPlayback: inGraph + [.playbackRunsOut]
+      case .stopping: [.period, .periods, .takeEnds, .takeEndsIncomplete, .diskHangs, .serverGoes]
+      case .stopped: late + [.openSucceeds, .closeEnds]
+      }
+    return expected.contains(event)
+  }
+}
