@@ -32,6 +32,13 @@ enum DiskThread {
     return fault
   }
 
+  /// - Parameter fault: of `start`.
+  static func failure(_ fault: Int32, _ what: String) -> TakeError {
+    // The system does not say which.
+    TakeError(
+      "\(what): no memory for another thread, or too many threads (\(String(cString: strerror(fault))))")
+  }
+
   private final class Job: Sendable {
     let name: String
     let body: @Sendable () -> Void

@@ -97,7 +97,15 @@ final class SidecarFile {
   ///   `TakeFolder.repair`.
   func finish(_ document: Sidecar, named: Bool) throws(TakeError) {
     defer { removeSpare() }
-    try write(document)
+    do throws(TakeError) {
+      try write(document)
+    } catch {
+      // No descriptor, or no room, for a next file: rather written over than not written.
+      let bytes = document.encoded()
+      guard folder.has(part, as: current), pwrite(current, bytes, bytes.count, 0) == bytes.count,
+        ftruncate(current, off_t(bytes.count)) == 0, fdatasync(current) == 0
+      else { throw error }
+    }
     guard named else { return }
     guard folder.has(part, as: current) else {
       throw TakeError("\(folder.path(of: part)) was removed or exchanged while the take ran")

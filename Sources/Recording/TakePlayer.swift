@@ -37,7 +37,7 @@ public final class TakePlayer: Sendable {
     self.sampleRate = sampleRate
     let fault = DiskThread.start("pinna playback") { [self] in work() }
     guard fault != 0 else { return }
-    enter(.failed(TakeError("no thread can be started to play \(path): \(String(cString: strerror(fault)))")))
+    enter(.failed(DiskThread.failure(fault, "\(path) cannot be played")))
   }
 
   public var phase: Phase { state.withLock { $0.phase } }

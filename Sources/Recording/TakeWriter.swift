@@ -64,7 +64,7 @@ public final class TakeWriter: Sendable {
     self.plan = plan
     let fault = DiskThread.start("pinna disk") { [self] in work(folder) }
     guard fault != 0 else { return }
-    enter(.failed(TakeError("no thread can be started for the take: \(String(cString: strerror(fault)))")))
+    enter(.failed(DiskThread.failure(fault, "the take cannot begin")))
   }
 
   public var phase: Phase { state.withLock { $0.phase } }

@@ -56,10 +56,12 @@ extension LiveTests {
         measured: "\(frames)", limit: "45000 to 50000", kept: (45_000...50_000).contains(frames))
     }
 
-    @Test("R44: of memory, too little for its ring: refused in a sentence, and the next is recorded")
-    func memoryAtStart() throws {
+    @Test(
+      "R44: of memory, too little for its ring or its thread: refused in a sentence, and the next is recorded",
+      arguments: [16, 3])
+    func memoryAtStart(megabytes: Int) throws {
       let graph = try LiveGraph(preset: "phone5", period: 1024, synchronous: true)
-      try limit(graph, "as", to: "\(try memory(graph, "VmSize") + (4 << 20))")
+      try limit(graph, "as", to: "\(try memory(graph, "VmSize") + (megabytes << 20))")
       let start = try graph.pinna("record", "start", "--raw")
       #expect(start.status == 1 && start.isOneSentence && start.error.contains("memory"), "\(start)")
       try #require(graph.program.isRunning, "\(graph.program.wait(seconds: 1)!)")
@@ -69,9 +71,50 @@ extension LiveTests {
       try limit(graph, "as", to: "unlimited")
       try graph.stopTake(graph.startTake())
       Faults.report(
-        "R44", done: "memory limited to 4 MB more at the start of a take: status",
+        "R44", done: "memory limited to \(megabytes) MB more at the start of a take: status",
         measured: "\(start.status)",
         limit: "1", kept: start.status == 1)
+    }
+
+    @Test("R44: of descriptors: a take goes on in the file that it has, and says so")
+    func descriptors() throws {
+      let graph = try LiveGraph(preset: "phone5", period: 1024, synchronous: true)
+      // A stretch of five microphones is a second.
+      let path = try graph.startTake("--split-size", "1")
+      let open = try FileManager.default.contentsOfDirectory(atPath: "/proc/\(graph.program.pid)/fd")
+      try limit(graph, "nofile", to: "\(try #require(open.compactMap(Int.init).max()) + 1)")
+      sleep(3)
+      let frames = try #require((try graph.status()["take"] as? [String: Any])?["frames"] as? Int)
+      #expect(frames > 100_000)
+      let document = try graph.stopTake(path)
+      #expect(document.notes.contains { $0.contains("Too many open files") }, "\(document.notes)")
+      #expect(document.files.count < 3 && document.frames > frames)
+      for files in document.files {
+        for name in [files.outputs, try #require(files.microphones)] {
+          let file = "\(graph.home.takesFolder)/\(name)"
+          #expect(try AudioFileReader(path: file).frames == files.frames)
+          #expect(try TakeFiles.complaints(file) == [])
+        }
+      }
+      Faults.report(
+        "R44", done: "no descriptor left during a take that is to be split: whole, frames",
+        measured: "\(document.frames)",
+        limit: "> 100000", kept: document.frames > 100_000)
+    }
+
+    @Test("R44: of memory: a take goes on, and is finished")
+    func memoryDuring() throws {
+      let graph = try LiveGraph(preset: "phone5", period: 1024, synchronous: true)
+      let path = try graph.startTake()
+      sleep(2)
+      try limit(graph, "as", to: "\(try memory(graph, "VmSize"))")
+      sleep(4)
+      try #require(graph.program.isRunning, "\(graph.program.wait(seconds: 1)!)")
+      let document = try graph.stopTake(path)
+      #expect(document.frames > 5 * 48_000)
+      Faults.report(
+        "R44", done: "no memory left during a take: whole, frames", measured: "\(document.frames)",
+        limit: "> 240000", kept: document.frames > 240_000)
     }
   }
 }

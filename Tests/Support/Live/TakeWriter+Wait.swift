@@ -23,7 +23,7 @@ extension TakeWriter {
   }
 
   /// The take, once everything of it is on disk.
-  public func finished(seconds: Double = 60) throws -> Result {
+  public func finished(seconds: Double = 120) throws -> Result {
     var result: Result?
     _ = waitUntil(seconds: seconds) {
       if case .finished(let end) = phase { result = end }
