@@ -106,6 +106,8 @@ let package = Package(
       path: "Tests/Support/Fuzz"),
     // The seeds' listings, as a program of its own.
     .executableTarget(name: "SeedListings", dependencies: ["PinnaSession"], path: "Tests/SeedListings"),
+    // One end of a control socket as a program of its own: a server, a client, another user who meddles.
+    .executableTarget(name: "peer", dependencies: ["Control"], path: "Tests/Peer"),
     // Its malloc counts: a program of its own, so that no test or sanitizer meets it.
     .target(name: "AllocationCount", path: "Tests/AllocationCount", publicHeadersPath: "include"),
     .executableTarget(
@@ -126,10 +128,14 @@ let package = Package(
     .testTarget(
       name: "SimulationTests",
       dependencies: ["Simulation", "Session", "Acoustics", "AudioFiles", "FilterDesign", "TestSupport"]),
-    // No JACK server, no socket, no disk: state machines, registers and clocks against fakes, in milliseconds.
+    // No JACK server: state machines, registers and clocks against fakes, in milliseconds; control sockets in temporary
+    // folders.
     .testTarget(
       name: "ControlTests",
-      dependencies: ["Control", "JackClient", "Recording", "Realtime", "Session", "Acoustics", "TestSupport"]),
+      dependencies: [
+        "peer", "PinnaSession", "LiveSupport", "Control", "JackClient", "Recording", "Realtime", "Session",
+        "Acoustics", "TestSupport",
+      ]),
     .testTarget(name: "PlotsTests", dependencies: ["Plots", "CCairo", "TestSupport"]),
     .testTarget(
       name: "VerbTests",

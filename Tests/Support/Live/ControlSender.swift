@@ -11,16 +11,24 @@ public final class ControlSender {
   private let descriptor: Int32
   private var address = sockaddr_un()
 
-  /// - Parameter answerable: false for a sender without an address, which cannot be answered.
-  public init(runtimeFolder: String, name: String = "pinna", answerable: Bool = true) throws {
-    descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0)
+  /// - Parameters:
+  ///   - answerable: false for a sender without an address, which cannot be answered.
+  ///   - abstractName: an address in the abstract namespace, which anybody may take over.
+  ///   - tidies: removes its socket's file at its end, which a program that is killed does not.
+  public init(
+    runtimeFolder: String, name: String = "pinna", answerable: Bool = true, abstractName: String? = nil,
+    tidies: Bool = true
+  ) throws {
+    descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     if answerable {
-      // The kernel picks an address.
+      // Without a name the kernel picks one.
       var own = sockaddr_un()
       own.sun_family = sa_family_t(AF_UNIX)
+      let bytes: [UInt8] = abstractName.map { [0] + Array($0.utf8) } ?? []
+      withUnsafeMutableBytes(of: &own.sun_path) { $0.copyBytes(from: bytes) }
       _ = withUnsafePointer(to: &own) {
         $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-          bind(descriptor, $0, socklen_t(MemoryLayout<sa_family_t>.size))
+          bind(descriptor, $0, socklen_t(MemoryLayout<sa_family_t>.size + bytes.count))
         }
       }
     }
@@ -50,13 +58,18 @@ public final class ControlSender {
 
   /// The next answer; nil where none comes in time.
   public func reply(seconds: Double) -> Reply? {
+    guard let message = message(seconds: seconds), message.arguments.count >= 2,
+      case .integer(let status) = message.arguments[0], case .string(let text) = message.arguments[1]
+    else { return nil }
+    return Reply(status: status, text: text)
+  }
+
+  /// The next packet; nil where none comes in time.
+  public func message(seconds: Double) -> OSCMessage? {
     var poll = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
     guard Glibc.poll(&poll, 1, Int32(seconds * 1000)) > 0 else { return nil }
     var buffer = [UInt8](repeating: 0, count: 70_000)
     let count = recv(descriptor, &buffer, buffer.count, 0)
-    guard count > 0, let message = OSCMessage(packet: buffer.prefix(count)), message.arguments.count == 2,
-      case .integer(let status) = message.arguments[0], case .string(let text) = message.arguments[1]
-    else { return nil }
-    return Reply(status: status, text: text)
+    return count > 0 ? OSCMessage(packet: buffer.prefix(count)) : nil
   }
 }
