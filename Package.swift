@@ -52,6 +52,7 @@ let package = Package(
     library("CLapack", pkgConfig: "lapacke", debian: "liblapacke-dev"),
     library("CCairo", pkgConfig: "cairo", debian: "libcairo2-dev"),
     .systemLibrary(name: "CFiles", path: "Sources/CLibraries/CFiles"),
+    .systemLibrary(name: "CSockets", path: "Sources/CLibraries/CSockets"),
     .systemLibrary(name: "CRealtime", path: "Sources/CLibraries/CRealtime"),
 
     // Imports point one way: each line may use the lines above it.
@@ -72,7 +73,8 @@ let package = Package(
     .target(
       name: "Control",
       dependencies: [
-        "CLiblo", "Acoustics", "AudioFiles", "FilterDesign", "Session", "Realtime", "JackClient", "Recording",
+        "CLiblo", "CSockets", "Acoustics", "AudioFiles", "FilterDesign", "Session", "Realtime", "JackClient",
+        "Recording",
       ]),
     .target(name: "PinnaSession", dependencies: ["Acoustics", "Session", "Recording", "Control"]),
     .executableTarget(
@@ -88,7 +90,7 @@ let package = Package(
     // Apart, so that sanitizer runs of the realtime tests build no JACK.
     .target(
       name: "LiveSupport",
-      dependencies: ["CJack", "Control", "JackClient", "Recording", "AudioFiles", "TestSupport"],
+      dependencies: ["CJack", "CSockets", "Control", "JackClient", "Recording", "AudioFiles", "TestSupport"],
       path: "Tests/Support/Live"),
     // The table of figures, for the tests on a coarse mesh and for `make figures`, which takes a minute.
     .target(
@@ -133,7 +135,8 @@ let package = Package(
     .testTarget(
       name: "ControlTests",
       dependencies: [
-        "peer", "PinnaSession", "LiveSupport", "Control", "JackClient", "Recording", "Realtime", "Session",
+        "CSockets", "peer", "PinnaSession", "LiveSupport", "Control", "JackClient", "Recording", "Realtime",
+        "Session",
         "Acoustics", "TestSupport",
       ]),
     .testTarget(name: "PlotsTests", dependencies: ["Plots", "CCairo", "TestSupport"]),

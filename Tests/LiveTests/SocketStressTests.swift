@@ -39,12 +39,10 @@ extension LiveTests {
       let home = try PinnaHome()
       let pinna = try home.start(["--server", name, "--preset", "phone5"])
       try #require(try waitUntil(seconds: 60) { try home.pinna("status").status == 0 }, "\(pinna.errorText)")
-      try withKnownIssue("an answer is at most one packet") {
-        let inputs = try home.pinna("inputs", "--json")
-        try #require(inputs.status == 0, "\(inputs)")
-        #expect(try inputs.json()["inputs"].map { ($0 as? [Any])?.count ?? 0 } ?? 0 > 740)
-        #expect(inputs.output.utf8.count > 65_536)
-      }
+      let inputs = try home.pinna("inputs", "--json")
+      try #require(inputs.status == 0, "\(inputs)")
+      #expect(try inputs.json()["inputs"].map { ($0 as? [Any])?.count ?? 0 } ?? 0 > 740)
+      #expect(inputs.output.utf8.count > 65_536)
       withExtendedLifetime(server) {}
     }
 
@@ -118,17 +116,15 @@ extension LiveTests {
       program = nil
       let stranger = try Program(PinnaHome.built("peer"), ["take", "@" + name])
       try #require(waitUntil(seconds: 5) { stranger.outputText.contains("bound") })
-      withKnownIssue("an address in the abstract namespace is anybody's") {
-        let isFree = try waitUntil(seconds: 3) { try graph.status()["controller"] as? String == nil }
-        #expect(isFree)
-        #expect(try graph.pinna("record", "start").status == 0)
-        #expect(try graph.pinna("record", "stop").status == 0)
-        #expect(stranger.outputText == "bound\n")
-        Faults.report(
-          "R32", done: "another user takes over a dead session's address: controls, hears",
-          measured: isFree && stranger.outputText == "bound\n" ? "nothing" : "something", limit: "nothing",
-          kept: isFree && stranger.outputText == "bound\n")
-      }
+      let isFree = try waitUntil(seconds: 3) { try graph.status()["controller"] as? String == nil }
+      #expect(isFree)
+      #expect(try graph.pinna("record", "start").status == 0)
+      #expect(try graph.pinna("record", "stop").status == 0)
+      #expect(stranger.outputText == "bound\n")
+      Faults.report(
+        "R32", done: "another user takes over a dead session's address: controls, hears",
+        measured: isFree && stranger.outputText == "bound\n" ? "nothing" : "something", limit: "nothing",
+        kept: isFree && stranger.outputText == "bound\n")
     }
   }
 }

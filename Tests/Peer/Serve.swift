@@ -7,6 +7,7 @@ import Foundation
 /// - `/peer/late MILLISECONDS WORD…`: the same, later.
 /// - `/peer/letters COUNT`: a text of so many bytes.
 /// - `/peer/dropped`: how many packets were dropped.
+/// - `/peer/exhaust`: opens files until there are no descriptors left.
 /// - `/peer/event TEXT`: tells whoever opened a session of a take that began.
 /// - `/pinna/session/open`: opens one.
 /// - Any other: no answer; it is printed.
@@ -28,6 +29,9 @@ func serve() throws {
       case "/peer/letters": text = String(repeating: "a", count: Int(words.first ?? "") ?? 0)
       case "/peer/dropped": text = "\(socket.droppedPackets)"
       case "/peer/stop": exit(0)
+      case "/peer/exhaust":
+        while open("/dev/null", O_RDONLY) >= 0 {}
+        text = "exhausted"
       case "/pinna/session/open":
         listener = sender
         text = #"{"session":"one"}"#

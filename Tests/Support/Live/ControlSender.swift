@@ -1,3 +1,4 @@
+import CSockets
 import Control
 import Foundation
 
@@ -10,27 +11,32 @@ public final class ControlSender {
 
   private let descriptor: Int32
   private var address = sockaddr_un()
+  private let clientPath: String?
+  private let removesFile: Bool
 
   /// - Parameters:
   ///   - answerable: false for a sender without an address, which cannot be answered.
   ///   - abstractName: an address in the abstract namespace, which anybody may take over.
+  ///   - clientName: of its socket among those of clients; chance picks one otherwise.
   ///   - tidies: removes its socket's file at its end, which a program that is killed does not.
   public init(
     runtimeFolder: String, name: String = "pinna", answerable: Bool = true, abstractName: String? = nil,
-    tidies: Bool = true
+    clientName: String? = nil, tidies: Bool = true
   ) throws {
     descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-    if answerable {
-      // Without a name the kernel picks one.
-      var own = sockaddr_un()
-      own.sun_family = sa_family_t(AF_UNIX)
-      let bytes: [UInt8] = abstractName.map { [0] + Array($0.utf8) } ?? []
-      withUnsafeMutableBytes(of: &own.sun_path) { $0.copyBytes(from: bytes) }
-      _ = withUnsafePointer(to: &own) {
+    let own = clientName ?? "test-\(UInt32.random(in: 0 ... .max))"
+    clientPath = answerable && abstractName == nil ? "\(runtimeFolder)/pinna/clients/\(own)" : nil
+    removesFile = tidies
+    if let own = clientPath ?? abstractName.map({ "\u{0}" + $0 }) {
+      var address = sockaddr_un()
+      address.sun_family = sa_family_t(AF_UNIX)
+      withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: own.utf8) }
+      let bound = withUnsafePointer(to: &address) {
         $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-          bind(descriptor, $0, socklen_t(MemoryLayout<sa_family_t>.size + bytes.count))
+          bind(descriptor, $0, socklen_t(MemoryLayout<sa_family_t>.size + own.utf8.count))
         }
       }
+      guard bound == 0 else { throw SupportError("cannot bind \(own): \(String(cString: strerror(errno)))") }
     }
     address.sun_family = sa_family_t(AF_UNIX)
     let path = "\(runtimeFolder)/pinna/\(name).sock"
@@ -38,15 +44,19 @@ public final class ControlSender {
     guard access(path, W_OK) == 0 else { throw SupportError("nobody listens at \(path)") }
   }
 
-  deinit { close(descriptor) }
+  deinit {
+    close(descriptor)
+    if removesFile, let clientPath { unlink(clientPath) }
+  }
 
   /// Waits where the receiver's queue is full; false where it does not take the packet.
+  /// - Parameter file: a descriptor to send with it.
   @discardableResult
-  public func send(_ packet: [UInt8]) -> Bool {
+  public func send(_ packet: [UInt8], file: Int32 = -1) -> Bool {
     withUnsafePointer(to: address) {
       $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
         let size = socklen_t(MemoryLayout<sockaddr_un>.size)
-        return sendto(descriptor, packet, packet.count, Int32(MSG_NOSIGNAL), $0, size) == packet.count
+        return pinna_send(descriptor, packet, packet.count, $0, size, file, 0) == packet.count
       }
     }
   }
