@@ -15,15 +15,13 @@ import Testing
       changed.signal()
     }.start()
     try #require(waitUntil(seconds: 5) { peer.server.outputText.contains("/pinna/status") })
-    withKnownIssue("the session's lock is held while its Pinna is asked") {
-      let read = DispatchSemaphore(value: 0)
-      Thread {
-        _ = (session.isActive, session.category, session.mode, session.categoryOptions)
-        _ = (session.preferredSampleRate, session.preferredInputOrientation)
-        read.signal()
-      }.start()
-      #expect(read.wait(timeout: .now() + 1) == .success)
-    }
+    let read = DispatchSemaphore(value: 0)
+    Thread {
+      _ = (session.isActive, session.category, session.mode, session.categoryOptions)
+      _ = (session.preferredSampleRate, session.preferredInputOrientation)
+      read.signal()
+    }.start()
+    #expect(read.wait(timeout: .now() + 1) == .success)
     peer.server.signal(SIGKILL)
     #expect(changed.wait(timeout: .now() + 3) == .success)
   }
