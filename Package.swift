@@ -10,7 +10,8 @@ func library(_ name: String, pkgConfig: String?, debian: String) -> Target {
 /// With PINNA_ONLY_CORE set, the package is the engine, the control room, and their tests: what the sanitizers build.
 let onlyCore = Context.environment["PINNA_ONLY_CORE"] != nil
 let coreTargets: Set = [
-  "CFiles", "CRealtime", "CSndfile", "CJack", "CLiblo", "CMysofa", "CYaml", "CLapack", "Acoustics",
+  "CFiles", "CRealtime", "CSndfile", "CSockets", "CJack", "CLiblo", "CMysofa", "CYaml", "CLapack",
+  "Acoustics",
   "AudioFiles",
   "Kernels", "Realtime", "FasterKernels", "FilterDesign", "Session", "Recording", "JackClient", "Control",
   "TestSupport", "RealtimeTests", "ControlTests",
@@ -54,6 +55,7 @@ let package = Package(
     library("CLapack", pkgConfig: "lapacke", debian: "liblapacke-dev"),
     library("CCairo", pkgConfig: "cairo", debian: "libcairo2-dev"),
     .systemLibrary(name: "CFiles", path: "Sources/CLibraries/CFiles"),
+    .systemLibrary(name: "CSockets", path: "Sources/CLibraries/CSockets"),
     .systemLibrary(name: "CRealtime", path: "Sources/CLibraries/CRealtime"),
 
     // Imports point one way: each line may use the lines above it.
@@ -74,7 +76,8 @@ let package = Package(
     .target(
       name: "Control",
       dependencies: [
-        "CLiblo", "Acoustics", "AudioFiles", "FilterDesign", "Session", "Realtime", "JackClient", "Recording",
+        "CLiblo", "CSockets", "Acoustics", "AudioFiles", "FilterDesign", "Session", "Realtime", "JackClient",
+        "Recording",
       ]),
     .target(name: "PinnaSession", dependencies: ["Acoustics", "Session", "Recording", "Control"]),
     .executableTarget(
@@ -90,7 +93,7 @@ let package = Package(
     // Apart, so that sanitizer runs of the realtime tests build no JACK.
     .target(
       name: "LiveSupport",
-      dependencies: ["CJack", "Control", "JackClient", "Recording", "AudioFiles", "TestSupport"],
+      dependencies: ["CJack", "CSockets", "Control", "JackClient", "Recording", "AudioFiles", "TestSupport"],
       path: "Tests/Support/Live"),
     // The table of figures, for the tests on a coarse mesh and for `make figures`, which takes a minute.
     .target(
@@ -108,6 +111,8 @@ let package = Package(
       path: "Tests/Support/Fuzz"),
     // The seeds' listings, as a program of its own.
     .executableTarget(name: "SeedListings", dependencies: ["PinnaSession"], path: "Tests/SeedListings"),
+    // One end of a control socket as a program of its own: a server, a client, another user who meddles.
+    .executableTarget(name: "peer", dependencies: ["Control"], path: "Tests/Peer"),
     // Its malloc counts: a program of its own, so that no test or sanitizer meets it.
     .target(name: "AllocationCount", path: "Tests/AllocationCount", publicHeadersPath: "include"),
     .executableTarget(
@@ -128,13 +133,18 @@ let package = Package(
     .testTarget(
       name: "SimulationTests",
       dependencies: ["Simulation", "Session", "Acoustics", "AudioFiles", "FilterDesign", "TestSupport"]),
-    // No JACK server, no socket, no disk: state machines, registers and clocks against fakes, in milliseconds.
+    // No JACK server: state machines, registers and clocks against fakes, in milliseconds; control sockets in temporary
+    // folders.
     .testTarget(
       name: "ControlTests",
       dependencies: [
         "Control", "JackClient", "Recording", "Realtime", "FilterDesign", "Session", "Acoustics",
         "TestSupport",
       ]),
+    // Real sockets, other processes, another user.
+    .testTarget(
+      name: "SocketTests",
+      dependencies: ["CSockets", "peer", "PinnaSession", "LiveSupport", "Control", "TestSupport"]),
     .testTarget(name: "PlotsTests", dependencies: ["Plots", "CCairo", "TestSupport"]),
     .testTarget(
       name: "VerbTests",

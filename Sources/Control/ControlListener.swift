@@ -8,6 +8,18 @@ import Synchronization
 public final class ControlListener: Sendable {
   private let state: State
 
+  /// Where a session's events come.
+  private struct Ear {
+    let socket: ClientSocket
+    let number: String
+
+    /// The next event of this session's; nil where none comes in time, or something else does.
+    func event(within patience: Duration) -> EngineEvent? {
+      guard let heard = socket.receive(within: patience), heard.number == number else { return nil }
+      return EngineEvent(heard.message)
+    }
+  }
+
   /// What the thread and the listener share; the thread must not keep the listener alive.
   private final class State: Sendable {
     let client: ControlClient
@@ -26,13 +38,14 @@ public final class ControlListener: Sendable {
       self.program = program
     }
 
-    /// Opens the session; its events come to the descriptor that is returned.
-    func open() throws(Failure) -> Int32 {
-      let descriptor = ControlClient.boundSocket()
+    /// Opens the session; its events come to the socket that is returned, and end with the number.
+    func open() throws(Failure) -> Ear {
       let found = client.identity
       do throws(Failure) {
+        let ear = Ear(socket: try client.open(), number: OSCMessage.newNumber())
         let answer = try client.request(
-          OSCMessage("/pinna/session/open", [.string(program)]), through: descriptor, seconds: 5)
+          OSCMessage("/pinna/session/open", [.string(program)]), through: ear.socket, number: ear.number,
+          seconds: 5)
         guard answer.status == .done,
           let opened = try? JSONDecoder().decode([String: String].self, from: Data(answer.text.utf8)),
           let session = opened["session"]
@@ -40,9 +53,8 @@ public final class ControlListener: Sendable {
         token.withLock { $0 = session }
         identity.withLock { $0 = found }
         refusal.withLock { $0 = nil }
-        return descriptor
+        return ear
       } catch {
-        close(descriptor)
         refusal.withLock { $0 = (found, error) }
         throw error
       }
@@ -65,8 +77,8 @@ public final class ControlListener: Sendable {
   {
     let state = State(client: client, program: program)
     self.state = state
-    let descriptor = try state.open()
-    let thread = Thread { Self.listen(descriptor, state, onEvent) }
+    let ear = try state.open()
+    let thread = Thread { Self.listen(ear, state, onEvent) }
     thread.name = "pinna events"
     thread.start()
   }
@@ -99,36 +111,28 @@ public final class ControlListener: Sendable {
   }
 
   private static func listen(
-    _ first: Int32, _ state: State, _ onEvent: @escaping @Sendable (EngineEvent) -> Void
+    _ first: Ear, _ state: State, _ onEvent: @escaping @Sendable (EngineEvent) -> Void
   ) {
     state.ear.store(pthread_self(), ordering: .releasing)
-    var descriptor: Int32? = first
-    var buffer = [UInt8](repeating: 0, count: OSCShape.longestPacket + 4)
+    var ear: Ear? = first
     func lose() {
-      if let open = descriptor { close(open) }
-      descriptor = nil
+      ear = nil
       state.token.withLock { $0 = nil }
       onEvent(EngineEvent(.engineGone, "Pinna has stopped"))
     }
     while !state.ended.load(ordering: .acquiring) {
-      guard let open = descriptor else {
+      guard let open = ear else {
         usleep(200_000)
         guard let again = try? state.open() else { continue }
-        descriptor = again
+        ear = again
         onEvent(EngineEvent(.engineBack, "Pinna is running again"))
         continue
       }
-      var poll = pollfd(fd: open, events: Int16(POLLIN), revents: 0)
-      guard Glibc.poll(&poll, 1, 250) > 0 else {
-        if !state.isThere { lose() }
-        continue
+      if let event = open.event(within: .milliseconds(250)) {
+        if event.kind == .engineGone { lose() } else { onEvent(event) }
+      } else if !state.isThere {
+        lose()
       }
-      let count = recv(open, &buffer, buffer.count, 0)
-      guard count > 0, let message = OSCMessage(packet: buffer.prefix(count)),
-        let event = EngineEvent(message)
-      else { continue }
-      if event.kind == .engineGone { lose() } else { onEvent(event) }
     }
-    if let descriptor { close(descriptor) }
   }
 }

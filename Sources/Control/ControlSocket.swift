@@ -1,28 +1,33 @@
+import CSockets
 import Foundation
 
 /// The datagram socket on which a running Pinna is told what to do.
 ///
 /// Our own rather than liblo's: 0600 in a 0700 folder, and a stale one is reclaimed. Who holds the lock file
 /// owns the name; the kernel lets go of it when its holder dies, however that happens.
+///
+/// Only this user's processes are heard: the kernel says with each packet whose it is (SCM_CREDENTIALS). Only a socket
+/// that this user has bound to a path is answered, and it stays the one that is answered whatever is put at its path later.
+///
+/// Threads: the control thread, for everything. Nothing here waits for a sender.
 public final class ControlSocket {
   private let descriptor: Int32
   private let lock: Int32
   private let path: String
-  /// Packets that were no plain OSC message.
+  /// Packets that were no plain OSC message, or another user's, or from an address that anybody may take over.
   public private(set) var droppedPackets = 0
-  /// Answers that found their sender's queue full.
-  private var unsent: [(packet: [UInt8], sender: Sender, deadline: ContinuousClock.Instant)] = []
-  private static let unsentLimit = 64
+  private var unsent = UnsentAnswers()
+  private var broom: ClientBroom
+  private var buffer = [UInt8](repeating: 0, count: OSCShape.longestPacket + 4)
 
-  /// The address of a sender, to answer to.
+  /// Somebody who sent a request, to answer to.
   public struct Sender: Sendable, Equatable {
-    fileprivate let address: sockaddr_un
-    fileprivate let length: socklen_t
+    let origin: Datagram.Origin
+    /// Of the request; what is said because of it ends with this.
+    let number: String?
 
-    public static func == (a: Sender, b: Sender) -> Bool {
-      withUnsafeBytes(of: a.address) { a in withUnsafeBytes(of: b.address) { $0.elementsEqual(a) } }
-        && a.length == b.length
-    }
+    /// Whether it is an address that stays its own, however long it is kept.
+    var isHeld: Bool { if case .held(let socket) = origin { socket.isHeld } else { false } }
   }
 
   public init(
@@ -30,10 +35,12 @@ public final class ControlSocket {
   ) throws(Failure) {
     path = try RuntimeFolder.socket(named: name, environment: environment)
     try RuntimeFolder.prepare(environment: environment)
+    broom = ClientBroom(folder: RuntimeFolder.clients(environment: environment))
     lock = open(path + ".lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard lock >= 0 else {
       throw Failure(.failed, "cannot open \(path).lock: \(String(cString: strerror(errno)))")
     }
+    fchmod(lock, 0o600)
     guard flock(lock, LOCK_EX | LOCK_NB) == 0 else {
       close(lock)
       throw Failure(
@@ -41,14 +48,13 @@ public final class ControlSocket {
         "a Pinna named \"\(name)\" is running already; choose another name with --name, or stop that one")
     }
     unlink(path)
-    descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-    let old = umask(0o177)
-    let bound = withSocketAddress(path) { bind(descriptor, $0, $1) }
-    umask(old)
-    guard bound == 0 else {
+    descriptor = makeDatagramSocket()
+    askForCredentials(descriptor)
+    guard withSocketAddress(path, { bind(descriptor, $0, $1) }) == 0 else {
       // From here on deinit closes both.
       throw Failure(.failed, "cannot make the control socket \(path): \(String(cString: strerror(errno)))")
     }
+    // Until here the folder alone keeps others out: the umask is the process's, and not ours to change.
     chmod(path, 0o600)
   }
 
@@ -58,43 +64,70 @@ public final class ControlSocket {
     close(lock)
   }
 
-  /// The next request, waiting for one up to `milliseconds`, or until `wake` is readable. Packets that are no plain
-  /// OSC message are dropped, and counted.
+  // MARK: Requests
+
+  /// The next request, waiting for one up to `milliseconds`, or until `wake` is readable. What is not one plain OSC
+  /// message is counted, answered with how to ask, and returned without a message. Another user's packets are dropped
+  /// and counted.
   public func receive(milliseconds: Int32, or wake: Int32 = -1) -> (message: OSCMessage?, sender: Sender)? {
     retry()
-    var polls = [descriptor, wake].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
-    guard Glibc.poll(&polls, 2, milliseconds) > 0, polls[0].revents != 0 else { return nil }
-    var buffer = [UInt8](repeating: 0, count: OSCShape.longestPacket + 4)
-    var address = sockaddr_un()
-    var length = socklen_t(MemoryLayout<sockaddr_un>.size)
-    let count = withUnsafeMutablePointer(to: &address) { pointer in
-      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        recvfrom(descriptor, &buffer, buffer.count, Int32(MSG_DONTWAIT), $0, &length)
-      }
-    }
-    guard count >= 0 else { return nil }
-    let message = OSCMessage(packet: buffer.prefix(count))
-    if message == nil { droppedPackets += 1 }
-    return (message, Sender(address: address, length: length))
+    broom.sweep()
+    let patience = unsent.isEmpty ? milliseconds : min(milliseconds, 10)
+    guard pinna_wait(descriptor, wake, patience) & 1 != 0 else { return nil }
+    return next()
   }
 
-  /// Whether somebody still listens there.
-  func isThere(_ sender: Sender) -> Bool {
-    guard sender.length > MemoryLayout<sa_family_t>.size else { return false }
-    let own = Glibc.socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-    defer { close(own) }
-    return withUnsafePointer(to: sender.address) { pointer in
-      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        connect(own, $0, sender.length) == 0 || errno == EPERM
+  /// The next request of ours among the next few packets.
+  private func next() -> (message: OSCMessage?, sender: Sender)? {
+    for _ in 0..<16 {
+      guard let packet = Datagram(from: descriptor, buffer: &buffer, wantsFile: false) else { return nil }
+      guard packet.isOurs else {
+        droppedPackets += 1
+        continue
       }
+      let read = packet.isCut ? nil : OSCMessage(packet: packet.bytes)?.split
+      let sender = Sender(origin: packet.origin, number: read?.number)
+      let complaint: String? =
+        if case .anybodys = sender.origin {
+          "bind your socket to a path, such as one in \(broom.folder): anybody may take over an abstract address, "
+            + "and would hear what you are told"
+        } else if read == nil {
+          "that is not one OSC message of strings, integers, floats, T, F, N and I in at most "
+            + "\(OSCShape.longestPacket) bytes; the methods are listed by: pinna help --markdown methods"
+        } else {
+          nil
+        }
+      guard let complaint else { return (read?.message, sender) }
+      droppedPackets += 1
+      send(Answer(.usage, complaint).message, to: sender)
+      return (nil, sender)
     }
+    return nil
+  }
+
+  /// Whether a sender's socket is still there; false where it never had an address.
+  public func isThere(_ sender: Sender) -> Bool {
+    if case .held = sender.origin { !hasGone(sender) } else { false }
+  }
+
+  /// Whether a sender had an address, at which nobody listens any more.
+  public func hasGone(_ sender: Sender) -> Bool {
+    guard case .held(let socket) = sender.origin else { return false }
+    return Control.hasGone { address in socket.withAddress(address) }
   }
 
   /// From now on nobody finds us; whoever had already asked is answered.
   public func leave(_ answer: OSCMessage) {
     unlink(path)
-    while let (_, sender) = receive(milliseconds: 0) { send(answer, to: sender) }
+    // Bounded: somebody who is connected may go on asking.
+    for _ in 0..<256 {
+      guard let (message, sender) = next() else { break }
+      if message != nil { send(answer, to: sender) }
+    }
+    retry()
   }
+
+  // MARK: Answers
 
   /// Answers a sender that may have gone, and never waits for it.
   ///
@@ -105,59 +138,111 @@ public final class ControlSocket {
   /// A sender whose queue is full (ten packets, as Linux comes) is tried again for a second, whenever requests are
   /// looked for; what is for the same sender waits behind it, so that answers come in their order.
   public func send(_ message: OSCMessage, to sender: Sender) {
-    guard sender.length > MemoryLayout<sa_family_t>.size else { return }
-    let packet = message.packet
-    let mustWait = unsent.contains { $0.sender == sender }
-    guard mustWait || !sendNow(packet, to: sender), unsent.count < Self.unsentLimit else { return }
-    unsent.append((packet, sender, .now + .seconds(1)))
+    guard sender.origin != .nowhere else { return }
+    let packet = message.numbered(sender.number).packet
+    var parcel = Parcel(packet: packet, file: nil, size: packet.count, origin: sender.origin)
+    if packet.count > OSCShape.longestPacket {
+      if let large = LargeAnswer(packet: packet, number: sender.number) {
+        parcel = Parcel(
+          packet: large.envelope.packet, file: large.file, size: large.size, origin: sender.origin)
+      } else {
+        let refusal = Answer(
+          .failed, "there is no room for an answer of \(packet.count) bytes; free memory or descriptors")
+        parcel.packet = refusal.message.numbered(sender.number).packet
+        parcel.size = parcel.packet.count
+      }
+    }
+    if unsent.holdsSome(for: sender.origin) || !sendNow(parcel) { unsent.add(parcel) }
   }
 
-  /// What a request is waiting for, before its answer.
-  func sendProgress(_ text: String, part: Double, to sender: Sender) {}
+  /// Tells a sender that gave its request a number how far that is. It is dropped where the sender's queue is full:
+  /// the next one says more.
+  /// - Parameters:
+  ///   - text: what is being done.
+  ///   - part: of the whole, from 0 to 1.
+  public func sendProgress(_ text: String, part: Double, to sender: Sender) {
+    guard sender.number != nil, sender.origin != .nowhere, !unsent.holdsSome(for: sender.origin) else {
+      return
+    }
+    let packet = RequestProgress(text: text, part: part).message.numbered(sender.number).packet
+    _ = sendNow(Parcel(packet: packet, file: nil, size: packet.count, origin: sender.origin))
+  }
 
   /// Tries again what found a queue full.
   private func retry() {
-    guard !unsent.isEmpty else { return }
-    let now = ContinuousClock.now
-    var full: [Sender] = []
-    unsent.removeAll { answer in
-      if now > answer.deadline { return true }
-      if full.contains(answer.sender) { return false }
-      if sendNow(answer.packet, to: answer.sender) { return true }
-      full.append(answer.sender)
-      return false
-    }
+    if !unsent.isEmpty { unsent.retry(now: .now) { sendNow($0) } }
   }
 
   /// False where the sender's queue is full.
-  private func sendNow(_ packet: [UInt8], to sender: Sender) -> Bool {
-    let own = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-    defer { close(own) }
-    return withUnsafePointer(to: sender.address) { pointer in
-      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        let flags = Int32(MSG_DONTWAIT | MSG_NOSIGNAL)
-        if sendto(own, packet, packet.count, flags, $0, sender.length) >= 0 { return true }
-        if errno == EPERM, sendto(descriptor, packet, packet.count, flags, $0, sender.length) >= 0 {
-          return true
-        }
-        return errno != EAGAIN
-      }
+  private func sendNow(_ parcel: Parcel) -> Bool {
+    let own = makeDatagramSocket()
+    defer { if own >= 0 { close(own) } }
+    // Out of descriptors, ours must do.
+    if sendNow(parcel, through: own >= 0 ? own : descriptor) { return true }
+    if errno == EPERM, sendNow(parcel, through: descriptor) { return true }
+    return errno != EAGAIN && errno != EWOULDBLOCK
+  }
+
+  private func sendNow(_ parcel: Parcel, through socket: Int32) -> Bool {
+    func send(_ address: UnsafePointer<sockaddr>, _ length: socklen_t) -> Bool {
+      pinna_send(
+        socket, parcel.packet, parcel.packet.count, address, length, parcel.file?.number ?? -1,
+        Int32(MSG_DONTWAIT)) >= 0
+    }
+    switch parcel.origin {
+    case .nowhere: return true
+    case .anybodys(let bytes): return withSocketAddress(bytes: bytes, send)
+    case .held(let socket): return socket.withAddress(send)
     }
   }
 }
 
-/// Calls `body` with the address of the Unix socket at `path`.
-func withSocketAddress<Result>(_ path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Result)
-  -> Result
-{
-  var address = sockaddr_un()
-  address.sun_family = sa_family_t(AF_UNIX)
-  withUnsafeMutableBytes(of: &address.sun_path) { field in
-    for (n, byte) in path.utf8.prefix(field.count - 1).enumerated() { field[n] = byte }
+/// Has the kernel say with each packet that comes whose it is.
+func askForCredentials(_ socket: Int32) {
+  var yes: Int32 = 1
+  setsockopt(socket, SOL_SOCKET, SO_PASSCRED, &yes, socklen_t(MemoryLayout<Int32>.size))
+}
+
+/// A packet for somebody.
+struct Parcel {
+  var packet: [UInt8]
+  /// Of a large answer.
+  let file: Datagram.FileDescriptor?
+  /// What it takes in memory, in bytes.
+  var size: Int
+  let origin: Datagram.Origin
+}
+
+/// Answers that found their sender's queue full: so many, of so many bytes, and so many for each sender. What is beyond
+/// is dropped: whoever leaves that many unread has stopped listening.
+struct UnsentAnswers {
+  static let limit = 256
+  static let limitEach = 64
+  static let limitBytes = 32 << 20
+
+  private var parcels: [(parcel: Parcel, deadline: ContinuousClock.Instant)] = []
+
+  var isEmpty: Bool { parcels.isEmpty }
+  var count: Int { parcels.count }
+
+  func holdsSome(for origin: Datagram.Origin) -> Bool { parcels.contains { $0.parcel.origin == origin } }
+
+  mutating func add(_ parcel: Parcel, now: ContinuousClock.Instant = .now) {
+    let bytes = parcels.reduce(parcel.size) { $0 + $1.parcel.size }
+    let own = parcels.count { $0.parcel.origin == parcel.origin }
+    guard parcels.count < Self.limit, own < Self.limitEach, bytes <= Self.limitBytes else { return }
+    parcels.append((parcel, now + .seconds(1)))
   }
-  return withUnsafePointer(to: &address) { pointer in
-    pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-      body($0, socklen_t(MemoryLayout<sockaddr_un>.size))
+
+  /// - Parameter send: false where the queue is full still.
+  mutating func retry(now: ContinuousClock.Instant, send: (Parcel) -> Bool) {
+    var full: [Datagram.Origin] = []
+    parcels.removeAll { parcel, deadline in
+      if now > deadline { return true }
+      if full.contains(parcel.origin) { return false }
+      if send(parcel) { return true }
+      full.append(parcel.origin)
+      return false
     }
   }
 }

@@ -40,7 +40,7 @@ public struct EngineEvent: Hashable, Sendable, Codable {
   var message: OSCMessage { OSCMessage(Self.path, [.string(kind.rawValue), .string(text)]) }
 
   init?(_ message: OSCMessage) {
-    let words = message.words
+    let words = message.split.message.words
     guard message.path == Self.path, words.count == 2, let kind = Kind(rawValue: words[0]) else { return nil }
     self.init(kind, words[1])
   }

@@ -45,14 +45,16 @@ public struct OSCMessage: Hashable, Sendable {
     return [UInt8](UnsafeRawBufferPointer(start: bytes, count: size))
   }
 
-  /// Reads a packet that anyone may have sent; nil where it is not one plain message of strings, integers and
-  /// floats.
+  /// Reads a packet that anyone may have sent; nil where it is not one plain message of strings, integers, floats and
+  /// words (T, F, N, I). True and false read as on and off; nothing (N) and an impulse (I), which a button sends, carry
+  /// nothing and are passed over.
+  /// - Parameter limit: on the packet's bytes.
   ///
   /// liblo reads past the end of hostile packets, so that the shape is checked before, and the packet stands in
   /// a longer, zeroed buffer.
-  public init?(packet: some Collection<UInt8>) {
+  public init?(packet: some Collection<UInt8>, limit: Int = 65_536) {
     let bytes = Array(packet)
-    guard OSCShape.isPlainMessage(bytes) else { return nil }
+    guard OSCShape.isPlainMessage(bytes, limit: limit) else { return nil }
     var padded = bytes + [UInt8](repeating: 0, count: 64)
     var status: Int32 = 0
     guard
@@ -66,15 +68,24 @@ public struct OSCMessage: Hashable, Sendable {
     let types = String(cString: lo_message_get_types(message))
     let values = lo_message_get_argv(message)
     for (n, type) in types.enumerated() {
-      guard let value = values?[n] else { return nil }
-      let raw = UnsafeRawPointer(value)
       switch type {
-      case "s": read.append(.string(String(cString: raw.assumingMemoryBound(to: CChar.self))))
-      case "i": read.append(.integer(raw.loadUnaligned(as: Int32.self)))
-      case "f": read.append(.float(raw.loadUnaligned(as: Float.self)))
+      case "s", "i", "f":
+        guard let value = values?[n] else { return nil }
+        read.append(Self.argument(type, UnsafeRawPointer(value)))
+      case "T": read.append(.string("on"))
+      case "F": read.append(.string("off"))
+      case "N", "I": continue
       default: return nil
       }
     }
     arguments = read
+  }
+
+  private static func argument(_ type: Character, _ raw: UnsafeRawPointer) -> Argument {
+    switch type {
+    case "i": .integer(raw.loadUnaligned(as: Int32.self))
+    case "f": .float(raw.loadUnaligned(as: Float.self))
+    default: .string(String(cString: raw.assumingMemoryBound(to: CChar.self)))
+    }
   }
 }

@@ -1,4 +1,13 @@
 /// One row of the OSC method table; the README's is made from it.
+///
+/// A packet is one message of strings, integers, floats and the words T (on), F (off), N and I (nothing). What may come
+/// back to the address that the sender's socket is bound to, which must be a path:
+/// - `/pinna/progress` text part: some requests that take long tell how far they are, from 0 to 1. Only to requests with
+///   a number.
+/// - `/pinna/reply` status text: one for each request. An answer of more than 64 KiB: see `LargeAnswer`.
+/// - `/pinna/event` kind text: as long as a session is open.
+///
+/// Any method takes a request's number as one more, last argument (`OSCMessage.split`); all of these end with it then.
 public struct OSCMethod: Sendable {
   enum Action: Sendable {
     case status, inputs, set

@@ -3,9 +3,10 @@ enum OSCShape {
   static let longestPacket = 65_536
   static let mostArguments = 64
 
-  /// One message, no bundle: a path, a type tag string of s, i and f, and exactly the arguments that it says.
-  static func isPlainMessage(_ bytes: [UInt8]) -> Bool {
-    guard bytes.count >= 8, bytes.count % 4 == 0, bytes.count <= longestPacket, bytes[0] == UInt8(ascii: "/")
+  /// One message, no bundle: a path, a type tag string of s, i, f, T, F, N and I, and exactly the arguments that it says.
+  /// - Parameter limit: in bytes.
+  static func isPlainMessage(_ bytes: [UInt8], limit: Int = longestPacket) -> Bool {
+    guard bytes.count >= 8, bytes.count % 4 == 0, bytes.count <= limit, bytes[0] == UInt8(ascii: "/")
     else { return false }
     var at = 0
     guard let path = skipString(bytes, &at), path.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else { return false }
@@ -17,6 +18,7 @@ enum OSCShape {
       switch tag {
       case UInt8(ascii: "s"): guard skipString(bytes, &at) != nil else { return false }
       case UInt8(ascii: "i"), UInt8(ascii: "f"): at += 4
+      case UInt8(ascii: "T"), UInt8(ascii: "F"), UInt8(ascii: "N"), UInt8(ascii: "I"): break
       default: return false
       }
       guard at <= bytes.count else { return false }

@@ -113,10 +113,17 @@ extension Processor {
     close(recording)
   }
 
-  /// The callback has ended it: the disk thread writes what is left, and everything else may go on.
+  /// The callback has ended it: the disk thread writes what is left, and everything else may go on. One that never began
+  /// leaves no file.
   func close(_ recording: Recording) {
-    recording.starter?.fail(.failed, "the take was stopped before its first frame; start another")
-    closing.append(ClosingTake(take: recording.take, stopper: recording.stopper))
+    if let starter = recording.starter {
+      recording.take.discard()
+      starter.fail(.failed, "the take was stopped before its first frame; start another")
+      recording.stopper?.fail(
+        .failed, "the take was stopped before its first frame: nothing was recorded")
+    } else {
+      closing.append(ClosingTake(take: recording.take, stopper: recording.stopper))
+    }
     enter(.live)
   }
 

@@ -1,6 +1,9 @@
 /// The sessions that programs have open at a running Pinna: which of them controls the route, and what the others
 /// wish.
 ///
+/// A session is the socket that it was opened from. It ends when that socket is closed (`ControlSocket.isThere`), and
+/// whoever binds the socket's path after that is somebody else.
+///
 /// A session that claims the route controls it from then on; the next that claims it waits for its turn. Whoever
 /// does not control it, the command line too, has a wish kept, and applied when the controlling session lets go.
 struct SessionRegister {
@@ -29,6 +32,11 @@ struct SessionRegister {
   mutating func open(name: String, sender: ControlSocket.Sender) throws(Failure) -> String {
     guard sessions.count < Self.limit else {
       throw Failure(.failed, "\(Self.limit) sessions are open already; close one of them")
+    }
+    // Nobody else can ever be at its address, and its end is seen.
+    guard sender.isHeld else {
+      throw Failure(
+        .usage, "a session needs an address for its events; bind your socket to a path of your own")
     }
     // Of no other session, nor of one at a Pinna that ran here before.
     let token = "session-" + String(UInt64.random(in: 0 ... .max), radix: 16)

@@ -15,31 +15,47 @@ public struct ChangeOutcome: Hashable, Sendable {
 
 extension AudioSession {
   /// Every change: what the session would be after `edit` is asked of the running Pinna as a whole, and becomes the
-  /// session's state where that succeeds.
+  /// session's state where that succeeds. One change at a time, in their order.
   @discardableResult
   func change(_ edit: (inout State) throws(SessionError) -> Void) throws(SessionError) -> ChangeOutcome {
-    try state.withLock { (state) throws(SessionError) in
-      var next = state
+    try inTurn { () throws(SessionError) in
+      let current = state.withLock { $0 }
+      var next = current
       try edit(&next)
-      let outcome = try realise(next, from: state)
-      state = next
+      let outcome = try realise(next, from: current)
+      state.withLock { $0 = next }
       return outcome
     }
   }
 
-  /// After a Pinna that ended is back, as another process: everything is asked for again.
+  /// How long a change waits for those before it.
+  private static let patience = 60.0
+
+  func inTurn<Result>(_ body: () throws(SessionError) -> Result) throws(SessionError) -> Result {
+    guard turn.enter(seconds: Self.patience) else {
+      throw .failed(
+        "an earlier change of this session has not ended within \(Int(Self.patience)) s; try again")
+    }
+    defer { turn.leave() }
+    return try body()
+  }
+
+  /// After a Pinna that ended is back, as another process: everything is asked for again, here or by a change that has
+  /// its turn before.
   func reactivate() {
-    _ = try? state.withLock { (state) throws(SessionError) in
-      guard state.isActive else { return }
-      var before = state
-      before.isActive = false
-      _ = try realise(state, from: before)
+    circumstances.withLock { $0.isForgotten = true }
+    try? inTurn { () throws(SessionError) in
+      let current = state.withLock { $0 }
+      guard current.isActive, circumstances.withLock({ $0.isForgotten }) else { return }
+      _ = try realise(current, from: current)
     }
   }
 
-  private func realise(_ next: State, from old: State) throws(SessionError) -> ChangeOutcome {
+  private func realise(_ next: State, from known: State) throws(SessionError) -> ChangeOutcome {
+    var old = known
+    if circumstances.withLock({ $0.isForgotten }) { old.isActive = false }
     guard next.isActive || old.isActive else { return outcome(kept: "the session is not active") }
-    try open(next)
+    try open()
     let status = try engine.status()
     if next.isActive, status.server == .gone || status.server == .unusable {
       throw .noServer("the JACK server has gone; start it again, and Pinna goes on")
@@ -57,9 +73,11 @@ extension AudioSession {
       let wish = try wish(of: next) + ["output", next.output.rawValue]
       let text = try engine.sessionRequest("/pinna/session/set", wish)
       let kept = try SocketEngine.decode(ChangeReport.self, text).kept
-      if !old.isActive, kept == nil, next.preferredIOBufferDuration > 0 {
-        try engine.sessionRequest("/pinna/session/period", ["\(next.preferredIOBufferDuration)"])
+      let period = circumstances.withLock { $0.preferredIOBufferDuration }
+      if !old.isActive, kept == nil, period > 0 {
+        try engine.sessionRequest("/pinna/session/period", ["\(period)"])
       }
+      circumstances.withLock { $0.isForgotten = false }
       return outcome(kept: kept)
     } catch {
       if next.claims != old.claims { try? claim(old.claims) }

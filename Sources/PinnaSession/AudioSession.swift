@@ -7,8 +7,9 @@ import Synchronization
 /// their data sources and polar patterns, the input orientation, the stereo layout.
 ///
 /// What is preferred is what was asked for; what is selected, or in force, is what is so. Setters answer with what is
-/// in force after them, and throw where nothing changed. Any thread may call everything; a call waits for the running
-/// Pinna's answer (some 20 ms for a crossfade, seconds where filters are designed first).
+/// in force after them, and throw where nothing changed. Any thread may call everything. A change waits for the changes
+/// before it, and for the running Pinna's answer (some 20 ms for a crossfade, seconds where filters are designed first);
+/// what the session itself prefers is read without waiting, also meanwhile.
 public final class AudioSession: Sendable {
   struct State {
     var category = Category.playback
@@ -21,11 +22,7 @@ public final class AudioSession: Sendable {
     /// Names of data sources, by the uid of their input.
     var preferredDataSources: [String: String] = [:]
     var preferredPolarPatterns: [SourceKey: PolarPattern] = [:]
-    var preferredSampleRate = 0.0
-    var preferredIOBufferDuration = 0.0
     var outputOverride = PortOverride.none
-    /// Whether the engine serves this session, and not another.
-    var hasEngine = false
 
     /// Where the sound is to go (S19).
     var output: OutputChoice {
@@ -41,6 +38,16 @@ public final class AudioSession: Sendable {
     var claims: Bool { isActive && category.captures && !options.contains(.mixWithOthers) }
   }
 
+  /// What counts from the next activation on, and what is known of the engine: no change of `State` touches these.
+  struct Circumstances {
+    var preferredSampleRate = 0.0
+    var preferredIOBufferDuration = 0.0
+    /// Whether the engine serves this session, and not another.
+    var hasEngine = false
+    /// The running Pinna is another one than the one that was asked last, and knows nothing of this session.
+    var isForgotten = false
+  }
+
   struct SourceKey: Hashable {
     let input: String
     let dataSource: String
@@ -49,7 +56,11 @@ public final class AudioSession: Sendable {
   let engine: SocketEngine
   /// A Pinna in this process lives as long as its session.
   private let owner: any SessionEngine
+  /// Never held while a Pinna is asked, so that nobody waits who only reads.
   let state = Mutex(State())
+  let circumstances = Mutex(Circumstances())
+  /// Of whoever asks the running Pinna for a change.
+  let turn = Turn()
   let routeListeners = Broadcast<RouteChange>()
   let interruptionListeners = Broadcast<Interruption>()
 
@@ -63,16 +74,16 @@ public final class AudioSession: Sendable {
     owner = engine
     self.engine = engine.socket
     let hasEngine = self.engine.adopt { [weak self] event in self?.hear(event) }
-    state.withLock { $0.hasEngine = hasEngine }
+    circumstances.withLock { $0.hasEngine = hasEngine }
   }
 
   deinit {
-    if state.withLock({ $0.hasEngine }) { engine.close() }
+    if circumstances.withLock({ $0.hasEngine }) { engine.close() }
   }
 
-  /// Opens the session at the running Pinna, where that has not happened yet.
-  func open(_ state: State) throws(SessionError) {
-    guard state.hasEngine else {
+  /// Opens the session at the running Pinna, where that has not happened yet. In a turn.
+  func open() throws(SessionError) {
+    guard circumstances.withLock({ $0.hasEngine }) else {
       throw .failed("this engine has another session already; give each session an engine of its own")
     }
     try engine.open()
@@ -127,7 +138,7 @@ public final class AudioSession: Sendable {
   // MARK: Hardware values
 
   /// Hertz; 0 where none is preferred. The JACK server's rate rules: read `sampleRate` after activation (S15).
-  public var preferredSampleRate: Double { state.withLock { $0.preferredSampleRate } }
+  public var preferredSampleRate: Double { circumstances.withLock { $0.preferredSampleRate } }
 
   /// Counts from the next activation on.
   public func setPreferredSampleRate(_ rate: Double) throws(SessionError) {
@@ -135,11 +146,11 @@ public final class AudioSession: Sendable {
       throw .invalidValue(
         "a sample rate of \(rate) Hz is not usable; give one from 8000 to 192000, or 0 for any")
     }
-    state.withLock { $0.preferredSampleRate = rate }
+    circumstances.withLock { $0.preferredSampleRate = rate }
   }
 
   /// Seconds; 0 where none is preferred.
-  public var preferredIOBufferDuration: Double { state.withLock { $0.preferredIOBufferDuration } }
+  public var preferredIOBufferDuration: Double { circumstances.withLock { $0.preferredIOBufferDuration } }
 
   /// Counts from the next activation on, where the session controls the route: the server is then asked for the power
   /// of two of frames that is nearest.
@@ -148,7 +159,7 @@ public final class AudioSession: Sendable {
       throw .invalidValue(
         "an I/O buffer duration of \(seconds) s is not usable; give one from 0.0001 to 1, or 0 for any")
     }
-    state.withLock { $0.preferredIOBufferDuration = seconds }
+    circumstances.withLock { $0.preferredIOBufferDuration = seconds }
   }
 
   /// Of the JACK server, in hertz; 0 where no Pinna runs.

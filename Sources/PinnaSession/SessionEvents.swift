@@ -68,7 +68,7 @@ extension AudioSession {
   public var interruptions: AsyncStream<Interruption> { interruptionListeners.stream() }
 
   /// Opens the session at the running Pinna without activating it, so that its notifications come.
-  public func listen() throws(SessionError) { try open(state.withLock { $0 }) }
+  public func listen() throws(SessionError) { try inTurn { () throws(SessionError) in try open() } }
 
   func hear(_ event: EngineEvent) {
     if event.kind == .engineBack { reactivate() }

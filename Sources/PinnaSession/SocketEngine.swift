@@ -39,31 +39,33 @@ public final class SocketEngine: SessionEngine, Sendable {
     }
   }
 
-  /// Opens the session at the running Pinna, where that has not happened yet.
+  /// Opens the session at the running Pinna, where that has not happened yet. In its session's turn.
   func open() throws(SessionError) {
-    try listener.withLock { (listener) throws(SessionError) in
-      guard listener == nil else { return }
-      let program = URL(filePath: CommandLine.arguments.first ?? "").lastPathComponent
-      do throws(Failure) {
-        listener = try ControlListener(client: client, program: program.isEmpty ? "program" : program) {
-          [weak self] event in
-          let handler = self?.handler.withLock { $0 }
-          handler?(event)
-        }
-      } catch {
-        throw SessionError(error)
+    guard listener.withLock({ $0 == nil }) else { return }
+    let program = URL(filePath: CommandLine.arguments.first ?? "").lastPathComponent
+    do throws(Failure) {
+      let opened = try ControlListener(client: client, program: program.isEmpty ? "program" : program) {
+        [weak self] event in
+        let handler = self?.handler.withLock { $0 }
+        handler?(event)
       }
+      listener.withLock { $0 = opened }
+    } catch {
+      throw SessionError(error)
     }
   }
 
-  /// Ends the session there: what it claimed is free, and another may be made.
+  /// Ends the session there: what it claimed is free, and another may be made. A Pinna that does not answer finds out
+  /// by itself.
   func close() {
     handler.withLock { $0 = nil }
     let open = listener.withLock { listener in
       defer { listener = nil }
       return listener
     }
-    if let token = open?.openToken { _ = try? request("/pinna/session/close", [token]) }
+    if let token = open?.openToken {
+      _ = try? client.request(OSCMessage("/pinna/session/close", [.string(token)]), seconds: 1)
+    }
   }
 
   /// Sends a request of this session, whose token comes first, and returns the answer's document.
@@ -98,7 +100,7 @@ public final class SocketEngine: SessionEngine, Sendable {
     -> Document
   {
     do { return try JSONDecoder().decode(type, from: Data(text.utf8)) } catch {
-      throw .failed("the running Pinna gave an answer that is none; is it of another version?")
+      throw .failed("the running Pinna sent a malformed answer; is it of another version?")
     }
   }
 

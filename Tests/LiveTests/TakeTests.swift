@@ -19,6 +19,8 @@ extension LiveTests {
       for key in ["levels", "dspLoad", "xruns", "warnings"] { rest[key] = nil }
       var take = rest["take"] as? [String: Any]
       take?["frames"] = nil
+      // The machine's: others write on its disk, too.
+      take?["secondsLeft"] = nil
       rest["take"] = take
       return rest as NSDictionary
     }
@@ -165,8 +167,9 @@ extension LiveTests {
       let replies = (0..<3).compactMap { _ in sender.reply(seconds: 1) }
       try #require(replies.count == 3)
       #expect(replies.first { $0.text.contains("\"polarPattern\":\"cardioid\"") }?.status == 0)
-      #expect(replies.first { $0.text.contains("\"frames\":0") }?.status == 0)
-      #expect(replies.first { $0.text.contains("stopped before its first frame") }?.status == 1)
+      let unbegun = replies.filter { $0.text.contains("stopped before its first frame") }
+      #expect(unbegun.map(\.status) == [1, 1], "\(replies)")
+      #expect(try FileManager.default.contentsOfDirectory(atPath: graph.home.takesFolder).isEmpty)
       #expect(try graph.status()["state"] as? String == "stopped")
     }
   }

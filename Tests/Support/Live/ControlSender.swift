@@ -1,3 +1,4 @@
+import CSockets
 import Control
 import Foundation
 
@@ -10,19 +11,32 @@ public final class ControlSender {
 
   private let descriptor: Int32
   private var address = sockaddr_un()
+  private let clientPath: String?
+  private let removesFile: Bool
 
-  /// - Parameter answerable: false for a sender without an address, which cannot be answered.
-  public init(runtimeFolder: String, name: String = "pinna", answerable: Bool = true) throws {
-    descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0)
-    if answerable {
-      // The kernel picks an address.
-      var own = sockaddr_un()
-      own.sun_family = sa_family_t(AF_UNIX)
-      _ = withUnsafePointer(to: &own) {
+  /// - Parameters:
+  ///   - answerable: false for a sender without an address, which cannot be answered.
+  ///   - abstractName: an address in the abstract namespace, which anybody may take over.
+  ///   - clientName: of its socket among those of clients; chance picks one otherwise.
+  ///   - tidies: removes its socket's file at its end, which a program that is killed does not.
+  public init(
+    runtimeFolder: String, name: String = "pinna", answerable: Bool = true, abstractName: String? = nil,
+    clientName: String? = nil, tidies: Bool = true
+  ) throws {
+    descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+    let own = clientName ?? "test-\(UInt32.random(in: 0 ... .max))"
+    clientPath = answerable && abstractName == nil ? "\(runtimeFolder)/pinna/clients/\(own)" : nil
+    removesFile = tidies
+    if let own = clientPath ?? abstractName.map({ "\u{0}" + $0 }) {
+      var address = sockaddr_un()
+      address.sun_family = sa_family_t(AF_UNIX)
+      withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: own.utf8) }
+      let bound = withUnsafePointer(to: &address) {
         $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-          bind(descriptor, $0, socklen_t(MemoryLayout<sa_family_t>.size))
+          bind(descriptor, $0, socklen_t(MemoryLayout<sa_family_t>.size + own.utf8.count))
         }
       }
+      guard bound == 0 else { throw SupportError("cannot bind \(own): \(String(cString: strerror(errno)))") }
     }
     address.sun_family = sa_family_t(AF_UNIX)
     let path = "\(runtimeFolder)/pinna/\(name).sock"
@@ -30,15 +44,19 @@ public final class ControlSender {
     guard access(path, W_OK) == 0 else { throw SupportError("nobody listens at \(path)") }
   }
 
-  deinit { close(descriptor) }
+  deinit {
+    close(descriptor)
+    if removesFile, let clientPath { unlink(clientPath) }
+  }
 
   /// Waits where the receiver's queue is full; false where it does not take the packet.
+  /// - Parameter file: a descriptor to send with it.
   @discardableResult
-  public func send(_ packet: [UInt8]) -> Bool {
+  public func send(_ packet: [UInt8], file: Int32 = -1) -> Bool {
     withUnsafePointer(to: address) {
       $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
         let size = socklen_t(MemoryLayout<sockaddr_un>.size)
-        return sendto(descriptor, packet, packet.count, Int32(MSG_NOSIGNAL), $0, size) == packet.count
+        return pinna_send(descriptor, packet, packet.count, $0, size, file, 0) == packet.count
       }
     }
   }
@@ -50,13 +68,18 @@ public final class ControlSender {
 
   /// The next answer; nil where none comes in time.
   public func reply(seconds: Double) -> Reply? {
+    guard let message = message(seconds: seconds), message.arguments.count >= 2,
+      case .integer(let status) = message.arguments[0], case .string(let text) = message.arguments[1]
+    else { return nil }
+    return Reply(status: status, text: text)
+  }
+
+  /// The next packet; nil where none comes in time.
+  public func message(seconds: Double) -> OSCMessage? {
     var poll = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
     guard Glibc.poll(&poll, 1, Int32(seconds * 1000)) > 0 else { return nil }
     var buffer = [UInt8](repeating: 0, count: 70_000)
     let count = recv(descriptor, &buffer, buffer.count, 0)
-    guard count > 0, let message = OSCMessage(packet: buffer.prefix(count)), message.arguments.count == 2,
-      case .integer(let status) = message.arguments[0], case .string(let text) = message.arguments[1]
-    else { return nil }
-    return Reply(status: status, text: text)
+    return count > 0 ? OSCMessage(packet: buffer.prefix(count)) : nil
   }
 }

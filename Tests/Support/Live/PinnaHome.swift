@@ -43,9 +43,13 @@ public final class PinnaHome {
   /// The `pinna` that was built beside the tests, or the one that PINNA_BINARY names: `make soak` takes one with
   /// RealtimeSanitizer.
   public static func binary() throws -> String {
-    if let named = ProcessInfo.processInfo.environment["PINNA_BINARY"] { return named }
+    try ProcessInfo.processInfo.environment["PINNA_BINARY"] ?? built("pinna")
+  }
+
+  /// A program that was built beside the tests.
+  public static func built(_ name: String) throws -> String {
     let beside = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
-    let path = beside.appending(path: "pinna").path
+    let path = beside.appending(path: name).path
     guard access(path, X_OK) == 0 else { throw SupportError("there is no \(path); run: swift build") }
     return path
   }

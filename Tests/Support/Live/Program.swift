@@ -66,6 +66,8 @@ public final class Program {
 
   public func signal(_ number: Int32) { kill(process.processIdentifier, number) }
   public var errorText: String { text("error") }
+  /// What it has said so far.
+  public var outputText: String { text("output") }
 
   /// How it ended; nil where it still runs after `seconds`.
   public func wait(seconds: Double) -> Outcome? {

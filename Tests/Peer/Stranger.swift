@@ -1,0 +1,88 @@
+import Control
+import Foundation
+
+/// From here on this process is another user's.
+func becomeNobody() {
+  guard setgid(65534) == 0, setuid(65534) == 0, getuid() == 65534 else {
+    say("only root can become another user")
+    exit(77)
+  }
+}
+
+/// An address of a Unix socket; one that begins with @ is abstract.
+struct SocketAddress {
+  var address = sockaddr_un()
+  let length: socklen_t
+
+  init(_ text: String) {
+    address.sun_family = sa_family_t(AF_UNIX)
+    let bytes = text.hasPrefix("@") ? [0] + Array(text.utf8.dropFirst()) : Array(text.utf8) + [0]
+    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes.prefix(108)) }
+    length = socklen_t(MemoryLayout<sa_family_t>.size + min(bytes.count, 108))
+  }
+
+  func with<Result>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
+    withUnsafePointer(to: address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, length) }
+    }
+  }
+}
+
+func datagramSocket() -> Int32 { socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0) }
+
+/// Sends what looks like an answer, and what looks like an event, to each socket of this network namespace, over and
+/// over.
+func forge() -> Never {
+  let own = datagramSocket()
+  let packets = [
+    OSCMessage("/pinna/reply", [.integer(0), .string("forged")]).packet,
+    OSCMessage("/pinna/reply", [.integer(0), .string("forged"), .string("#1")]).packet,
+    OSCMessage("/pinna/event", [.string("takeEnded"), .string("forged")]).packet,
+  ]
+  say("forging")
+  while true {
+    let table = (try? String(contentsOfFile: "/proc/net/unix", encoding: .utf8)) ?? ""
+    for line in table.split(separator: "\n").dropFirst() {
+      guard let name = line.split(separator: " ").dropFirst(7).first else { continue }
+      for packet in packets {
+        _ = SocketAddress(String(name)).with {
+          sendto(own, packet, packet.count, Int32(MSG_DONTWAIT | MSG_NOSIGNAL), $0, $1)
+        }
+      }
+    }
+  }
+}
+
+/// Binds an abstract address and prints what comes.
+func take(_ name: String) -> Never {
+  let own = datagramSocket()
+  guard SocketAddress(name).with({ bind(own, $0, $1) }) == 0 else {
+    say("taken: \(String(cString: strerror(errno)))")
+    exit(1)
+  }
+  say("bound")
+  var buffer = [UInt8](repeating: 0, count: 65_536)
+  while true {
+    let count = recv(own, &buffer, buffer.count, 0)
+    say("heard \(OSCMessage(packet: buffer.prefix(max(0, count))).map { "\($0)" } ?? "something")")
+  }
+}
+
+/// A request that the folder's mode does not keep out.
+func ask(_ path: String, _ words: ArraySlice<String>) -> Never {
+  let own = datagramSocket()
+  guard SocketAddress(path).with({ connect(own, $0, $1) }) == 0 else { exit(1) }
+  becomeNobody()
+  let packet = OSCMessage(words.first ?? "/", words.dropFirst().map { .string($0) }).packet
+  exit(send(own, packet, packet.count, 0) == packet.count ? 0 : 1)
+}
+
+func own(_ path: String, _ kind: String) throws {
+  let made =
+    switch kind {
+    case "folder": mkdir(path, 0o700)
+    case "link": symlink("/var/tmp", path)
+    default: creat(path, 0o600)
+    }
+  exit(made < 0 ? 1 : 0)
+}

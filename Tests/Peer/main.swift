@@ -1,0 +1,34 @@
+// One end of a control socket as a program of its own, for tests: a server, a client, or another user who meddles.
+//
+//   serve            answers /peer/… at the control socket "pinna" until it is stopped
+//   call PATH WORD…  sends one request, prints the answer's text, ends with its status
+//   alarmed PATH …   the same, while a signal arrives every five milliseconds
+//   listen           opens a session, prints its events until one says "last"
+//   forge            as another user: sends answers and events to every socket that the kernel lists
+//   take ADDRESS     as another user: binds an abstract address, prints each packet that arrives there
+//   ask SOCKET PATH… as another user: sends a request through a socket that was connected before it became one
+//   own PATH KIND    as another user: makes a folder, a link or a file at PATH
+import Control
+import Foundation
+
+let words = Array(CommandLine.arguments.dropFirst())
+
+switch words.first {
+case "serve": try serve()
+case "call": call(words.dropFirst())
+case "alarmed":
+  startAlarms()
+  call(words.dropFirst())
+case "listen": try listen()
+case "forge":
+  becomeNobody()
+  forge()
+case "take":
+  becomeNobody()
+  take(words[1])
+case "ask": ask(words[1], words.dropFirst(2))
+case "own":
+  becomeNobody()
+  try own(words[1], words[2])
+default: exit(2)
+}

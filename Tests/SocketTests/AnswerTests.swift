@@ -1,0 +1,168 @@
+import CSockets
+import Control
+import Foundation
+import LiveSupport
+import Synchronization
+import TestSupport
+import Testing
+
+@Suite("Answers, progress, and those who asked") struct AnswerTests {
+  /// Serves requests on a thread of its own until the test ends.
+  final class Server: Sendable {
+    private let ended = Atomic<Bool>(false)
+    private let done = DispatchSemaphore(value: 0)
+
+    init(
+      _ home: PinnaHome,
+      _ serve: @escaping @Sendable (ControlSocket, OSCMessage, ControlSocket.Sender) -> Void
+    )
+      throws
+    {
+      let ready = DispatchSemaphore(value: 0)
+      let environment = home.environment
+      Thread { [self] in
+        let socket = try? ControlSocket(name: "pinna", environment: environment)
+        ready.signal()
+        while let socket, !ended.load(ordering: .acquiring) {
+          if let (message, sender) = socket.receive(milliseconds: 10), let message {
+            serve(socket, message, sender)
+          }
+        }
+        done.signal()
+      }.start()
+      ready.wait()
+    }
+
+    func end() {
+      ended.store(true, ordering: .releasing)
+      done.wait()
+    }
+  }
+
+  static func done(_ text: String) -> OSCMessage { OSCMessage("/pinna/reply", [.integer(0), .string(text)]) }
+
+  @Test("progress comes before the answer, and each word of it renews the patience for that")
+  func progress() throws {
+    let home = try PinnaHome()
+    let server = try Server(home) { socket, _, sender in
+      for n in 1...8 {
+        usleep(250_000)
+        socket.sendProgress("designing", part: Double(n) / 8, to: sender)
+      }
+      socket.send(Self.done("designed"), to: sender)
+    }
+    defer { server.end() }
+    var heard: [RequestProgress] = []
+    // Two seconds in all.
+    let answer = try ControlClient(name: "pinna", environment: home.environment)
+      .request(OSCMessage("/pinna/preset/use", [.string("x")]), seconds: 1.5) { heard.append($0) }
+    #expect(answer == Answer(.done, "designed"))
+    #expect(heard == (1...8).map { RequestProgress(text: "designing", part: Double($0) / 8) })
+  }
+
+  @Test("a request without a number hears of no progress, only its answer, with nothing added")
+  func plainRequest() throws {
+    let home = try PinnaHome()
+    let server = try Server(home) { socket, message, sender in
+      socket.sendProgress("half", part: 0.5, to: sender)
+      socket.send(Self.done(message.words.joined()), to: sender)
+    }
+    defer { server.end() }
+    let sender = try ControlSender(runtimeFolder: home.runtimeFolder)
+    sender.send("/pinna/echo", "a#")
+    #expect(sender.message(seconds: 2) == Self.done("a#"))
+    sender.send("/pinna/echo", "b", "#7")
+    #expect(sender.message(seconds: 2)?.words == ["half", "0.5", "#7"])
+    #expect(sender.message(seconds: 2)?.words == ["0", "b", "#7"])
+  }
+
+  @Test(
+    "whoever takes no open file reads a sentence in place of a large answer; so does everybody beyond 16 MiB")
+  func largeAnswers() throws {
+    let peer = try PeerHome()
+    let sender = try peer.sender()
+    sender.send("/peer/letters", "100000", "#7")
+    let message = try #require(sender.message(seconds: 5))
+    #expect(message.path == "/pinna/reply" && message.words.first == "1" && message.words.last == "#7")
+    #expect(message.words[1].contains("SCM_RIGHTS") && !message.words[1].contains("\n"))
+    let largest = try peer.run("call", "/peer/letters", "16000000")
+    #expect(largest.status == 0 && largest.output.utf8.count == 16_000_001)
+    let beyond = try peer.run("call", "/peer/letters", "17000000")
+    #expect(
+      beyond.status == 1 && beyond.output.contains("no room for an answer of 170000"), "\(beyond.status)")
+  }
+
+  @Test("a socket that is bound to the path of one that has gone is somebody else")
+  func heldAddress() throws {
+    let home = try PinnaHome()
+    let socket = try ControlSocket(name: "pinna", environment: home.environment)
+    var first: ControlSender? = try ControlSender(runtimeFolder: home.runtimeFolder, clientName: "one")
+    first?.send("/pinna/session/open", "program")
+    let (_, sender) = try #require(socket.receive(milliseconds: 2000))
+    #expect(socket.isThere(sender) && !socket.hasGone(sender))
+    first = nil
+    #expect(!socket.isThere(sender) && socket.hasGone(sender))
+    let second = try ControlSender(runtimeFolder: home.runtimeFolder, clientName: "one")
+    #expect(!socket.isThere(sender))
+    socket.send(Self.done("for the first"), to: sender)
+    second.send("/pinna/status")
+    let (_, other) = try #require(socket.receive(milliseconds: 2000))
+    #expect(other != sender)
+    socket.send(Self.done("for the second"), to: other)
+    #expect(second.reply(seconds: 2)?.text == "for the second")
+  }
+
+  @Test(
+    "an abstract address, which anybody may take over, is told so and not obeyed; one without any is obeyed")
+  func otherAddresses() throws {
+    let home = try PinnaHome()
+    let socket = try ControlSocket(name: "pinna", environment: home.environment)
+    let abstract = try ControlSender(
+      runtimeFolder: home.runtimeFolder, abstractName: "pinna-test-\(getpid())-answers")
+    abstract.send("/pinna/stop")
+    #expect(socket.receive(milliseconds: 2000)?.message == nil && socket.droppedPackets == 1)
+    #expect(abstract.reply(seconds: 2)?.status == ExitStatus.usage.rawValue)
+    let mute = try ControlSender(runtimeFolder: home.runtimeFolder, answerable: false)
+    mute.send("/pinna/stop")
+    let (message, sender) = try #require(socket.receive(milliseconds: 2000))
+    #expect(message == OSCMessage("/pinna/stop") && !socket.isThere(sender) && !socket.hasGone(sender))
+    withExtendedLifetime(mute) {}
+  }
+
+  @Test("a sender that reads nothing keeps nobody else's answers back")
+  func deaf() throws {
+    let peer = try PeerHome()
+    let (deaf, other) = (try peer.sender(), try peer.sender())
+    for _ in 0..<500 { deaf.send("/peer/echo", "x") }
+    for n in 0..<30 { other.send("/peer/echo", "\(n)") }
+    let heard = (0..<30).compactMap { _ in other.reply(seconds: 2)?.text }
+    #expect(heard == (0..<30).map { "\($0)" })
+    withExtendedLifetime(deaf) {}
+  }
+
+  @Test("open files that somebody sends with requests stay nowhere")
+  func files() throws {
+    let peer = try PeerHome()
+    func descriptors() throws -> Int {
+      try FileManager.default.contentsOfDirectory(atPath: "/proc/\(peer.server.pid)/fd").count
+    }
+    let sender = try peer.sender()
+    sender.send("/peer/echo", "x")
+    #expect(sender.reply(seconds: 2) != nil)
+    let before = try descriptors()
+    for _ in 0..<100 { sender.send(OSCMessage("/peer/echo", [.string("x")]).packet, file: 0) }
+    // The folder of clients may be listed just then.
+    #expect(try waitUntil(seconds: 2) { try descriptors() <= before })
+    #expect(peer.server.isRunning)
+  }
+
+  @Test("R44: out of descriptors, requests are answered still")
+  func exhausted() throws {
+    let peer = try PeerHome()
+    let sender = try peer.sender()
+    sender.send("/peer/exhaust")
+    #expect(sender.reply(seconds: 5)?.text == "exhausted")
+    sender.send("/peer/echo", "answered")
+    #expect(sender.reply(seconds: 5)?.text == "answered")
+  }
+}

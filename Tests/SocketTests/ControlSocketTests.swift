@@ -1,0 +1,87 @@
+import Control
+import Foundation
+import LiveSupport
+import TestSupport
+import Testing
+
+@Suite("The control socket, between two processes") struct ControlSocketTests {
+  @Test("R33: an answer ends with the number of its request, so that two on one socket are told apart")
+  func numbers() throws {
+    let peer = try PeerHome()
+    let sender = try peer.sender()
+    sender.send("/peer/late", "300", "first", "#1")
+    sender.send("/peer/echo", "second", "#2")
+    let heard = (0..<2).map { _ in sender.message(seconds: 5)?.words }
+    #expect(heard == [["0", "second", "#2"], ["0", "first", "#1"]])
+  }
+
+  @Test("an answer of a million bytes arrives")
+  func largeAnswer() throws {
+    let peer = try PeerHome()
+    let outcome = try peer.run("call", "/peer/letters", "1000000")
+    #expect(outcome.status == 0 && outcome.output.count == 1_000_001)
+  }
+
+  @Test("a signal that interrupts a wait does not end it")
+  func interrupted() throws {
+    let peer = try PeerHome()
+    let outcome = try peer.run("alarmed", "/peer/late", "300", "answered")
+    #expect(outcome.status == 0 && outcome.output == "answered\n", "\(outcome)")
+  }
+
+  @Test("whoever waits for a server that is killed is told within a second")
+  func killed() throws {
+    let peer = try PeerHome()
+    let client = try peer.start("call", "/peer/nothing")
+    #expect(waitUntil(seconds: 5) { peer.server.outputText.contains("/peer/nothing") })
+    peer.server.signal(SIGKILL)
+    let outcome = try #require(client.wait(seconds: 1), "it still waits")
+    #expect(outcome.status == ExitStatus.notRunning.rawValue, "\(outcome)")
+  }
+
+  @Test("T and F are on and off, N and I are passed over", arguments: ["TF", "NTIF"])
+  func wordTags(tags: String) throws {
+    let peer = try PeerHome()
+    let sender = try peer.sender()
+    sender.send(Self.packet("/peer/echo", tags))
+    #expect(sender.reply(seconds: 2)?.text == "on off")
+  }
+
+  @Test(
+    "what is no message that Pinna takes is counted, and answered with how to ask",
+    arguments: [
+      packet("/peer/echo", "d", [UInt8](repeating: 0, count: 8)), packet("/peer/echo", "[i]", [0, 0, 0, 1]),
+      Array("#bundle\0\0\0\0\0\0\0\0\u{1}".utf8), Array("hello".utf8), [],
+    ])
+  func malformed(packet: [UInt8]) throws {
+    let peer = try PeerHome()
+    let sender = try peer.sender()
+    sender.send(packet)
+    let reply = try #require(sender.reply(seconds: 2))
+    #expect(reply.status == ExitStatus.usage.rawValue && !reply.text.contains("\n"))
+    sender.send("/peer/dropped")
+    #expect(sender.reply(seconds: 2)?.text == "1")
+  }
+
+  /// A message with those type tags and that data.
+  static func packet(_ path: String, _ tags: String, _ data: [UInt8] = []) -> [UInt8] {
+    [path, "," + tags].flatMap { text in
+      let bytes = Array(text.utf8)
+      return bytes + [UInt8](repeating: 0, count: 4 - bytes.count % 4)
+    } + data
+  }
+
+  @Test(
+    "the folder, the lock and the socket are the owner's alone, whatever the umask", arguments: ["0", "777"])
+  func modes(mask: String) throws {
+    let home = try PinnaHome()
+    let script = "umask \(mask); exec '\(try PinnaHome.built("peer"))' serve"
+    let server = try Program("/bin/sh", ["-c", script], environment: home.environment)
+    try #require(waitUntil(seconds: 10) { server.outputText.contains("ready") }, "\(server.errorText)")
+    for (name, mode) in [("", 0o700), ("/pinna.sock", 0o600), ("/pinna.sock.lock", 0o600)] {
+      var file = stat()
+      #expect(stat(home.runtimeFolder + "/pinna" + name, &file) == 0)
+      #expect(Int(file.st_mode & 0o777) == mode, "\(name)")
+    }
+  }
+}

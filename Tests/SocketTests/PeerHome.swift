@@ -1,0 +1,29 @@
+import Foundation
+import LiveSupport
+import TestSupport
+import Testing
+
+/// A home whose control socket a `peer serve` answers at: another process, and no JACK.
+struct PeerHome {
+  let home: PinnaHome
+  let server: Program
+
+  var socketPath: String { home.runtimeFolder + "/pinna/pinna.sock" }
+
+  init() throws {
+    home = try PinnaHome()
+    server = try Program(try PinnaHome.built("peer"), ["serve"], environment: home.environment)
+    let server = server
+    try #require(waitUntil(seconds: 10) { server.outputText.contains("ready") }, "\(server.errorText)")
+  }
+
+  func start(_ words: String...) throws -> Program {
+    try Program(try PinnaHome.built("peer"), words, environment: home.environment)
+  }
+
+  func run(_ words: String...) throws -> Program.Outcome {
+    try Program.run(try PinnaHome.built("peer"), words, environment: home.environment, seconds: 30)
+  }
+
+  func sender() throws -> ControlSender { try ControlSender(runtimeFolder: home.runtimeFolder) }
+}

@@ -1,0 +1,61 @@
+import Foundation
+import LiveSupport
+import PinnaSession
+import Synchronization
+import TestSupport
+import Testing
+
+@Suite("A session's changes take turns") struct TurnTests {
+  @Test("in the order in which they came")
+  func order() {
+    let turn = Turn()
+    let heard = Mutex<[Int]>([])
+    #expect(turn.enter(seconds: 0))
+    let threads = Threads()
+    for n in 0..<20 {
+      threads.start {
+        guard turn.enter(seconds: 10) else { return }
+        heard.withLock { $0.append(n) }
+        turn.leave()
+      }
+      #expect(waitUntil(seconds: 5) { turn.waiting == n + 1 })
+    }
+    turn.leave()
+    threads.wait()
+    #expect(heard.withLock { $0 } == Array(0..<20))
+  }
+
+  @Test("whoever waited long enough goes, and is not waited for")
+  func deadline() {
+    let turn = Turn()
+    #expect(turn.enter(seconds: 0))
+    #expect(!turn.enter(seconds: 0.05) && turn.waiting == 0)
+    turn.leave()
+    #expect(turn.enter(seconds: 0))
+    turn.leave()
+  }
+
+  @Test("whatever becomes of the waiting: one at a time, and nobody left behind")
+  func race() {
+    let turn = Turn()
+    let inside = Atomic<Int>(0)
+    let worst = Atomic<Int>(0)
+    let threads = Threads()
+    for n in 0..<8 {
+      threads.start {
+        for k in 0..<2000 {
+          // Deadlines about as long as a turn, so that both come at once.
+          guard turn.enter(seconds: Double((n + k) % 5) * 1e-5) else { continue }
+          if inside.wrappingAdd(1, ordering: .sequentiallyConsistent).newValue > 1 {
+            worst.store(2, ordering: .sequentiallyConsistent)
+          }
+          inside.wrappingSubtract(1, ordering: .sequentiallyConsistent)
+          turn.leave()
+        }
+      }
+    }
+    threads.wait()
+    #expect(worst.load(ordering: .sequentiallyConsistent) == 0)
+    #expect(turn.waiting == 0 && turn.enter(seconds: 0))
+  }
+}
