@@ -210,7 +210,7 @@ struct Parcel {
   let file: Datagram.FileDescriptor?
   /// What it takes in memory, in bytes.
   var size: Int
-  let origin: Datagram.Origin
+  var origin: Datagram.Origin
 }
 
 /// Answers that found their sender's queue full: so many, of so many bytes, and so many for each sender. What is beyond
@@ -231,6 +231,11 @@ struct UnsentAnswers {
     let bytes = parcels.reduce(parcel.size) { $0 + $1.parcel.size }
     let own = parcels.count { $0.parcel.origin == parcel.origin }
     guard parcels.count < Self.limit, own < Self.limitEach, bytes <= Self.limitBytes else { return }
+    var parcel = parcel
+    // One descriptor holds on to the sender, however many answers wait for it.
+    if let known = parcels.first(where: { $0.parcel.origin == parcel.origin }) {
+      parcel.origin = known.parcel.origin
+    }
     parcels.append((parcel, now + .seconds(1)))
   }
 

@@ -24,6 +24,24 @@ extension LiveTests {
         kept: right == 200)
     }
 
+    @Test(
+      "whoever asks a Pinna to end its take, or itself, is told within a second that it was killed",
+      arguments: [["record", "stop"], ["stop"]])
+    func killed(words: [String]) throws {
+      let graph = try LiveGraph(preset: "phone5")
+      try #require(try graph.pinna("record", "start").status == 0)
+      graph.program.signal(SIGSTOP)
+      let client = try Program(PinnaHome.binary(), words, environment: graph.home.environment)
+      let folder = graph.home.runtimeFolder + "/pinna/clients"
+      #expect(
+        waitUntil(seconds: 5) {
+          !((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []).isEmpty
+        })
+      graph.program.signal(SIGKILL)
+      let outcome = try #require(client.wait(seconds: 1), "it still waits")
+      #expect(outcome.status == 4 && outcome.isOneSentence, "\(outcome)")
+    }
+
     @Test("inputs answers with 740 physical ports")
     func manyPorts() throws {
       let name = LiveGraph.uniqueName()

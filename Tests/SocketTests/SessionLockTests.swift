@@ -11,7 +11,7 @@ import Testing
     let session = AudioSession(SocketEngine(environment: peer.home.environment))
     let changed = DispatchSemaphore(value: 0)
     Thread {
-      try? session.setActive(true)
+      _ = try? session.setActive(true)
       changed.signal()
     }.start()
     try #require(waitUntil(seconds: 5) { peer.server.outputText.contains("/pinna/status") })
