@@ -66,3 +66,19 @@ import Testing
     #expect(look(connected: true, peer: true, after: 5).events.isEmpty)
   }
 }
+
+@Suite("Peers with one-time names") struct OneTimeNameTests {
+  @Test("R45: 10 000 clients with one-time names come and go: what is remembered of them is bounded")
+  func bounded() {
+    withKnownIssue("lost connections are never forgotten") {
+      var wiring = Wiring()
+      let start = ContinuousClock.now
+      for n in 0..<1000 {
+        let wire = Wiring.Wire("front", "once-\(n):out")
+        _ = wiring.observe(connected: [wire], ports: ["front"], exists: { _ in true }, now: start)
+        _ = wiring.observe(connected: [], ports: ["front"], exists: { _ in false }, now: start)
+      }
+      #expect(wiring.lost.count <= 256)
+    }
+  }
+}
