@@ -3,6 +3,7 @@ import Realtime
 /// A server's clocks as a client reads them, without a server: frame time and the monotonic clock, period by period.
 struct SimulatedServer {
   let sampleRate: Int
+  let counting: FrameCounting
   private(set) var frameTime: UInt32
   /// Frames that the server has played since the first period began.
   private(set) var played = 0
@@ -10,17 +11,17 @@ struct SimulatedServer {
   private(set) var frames = 0
   private var microseconds = 0.0
 
-  init(sampleRate: Int = 48_000, frameTime: UInt32 = 0) {
+  init(sampleRate: Int = 48_000, counting: FrameCounting = .withThisPeriod, frameTime: UInt32 = 0) {
     self.sampleRate = sampleRate
+    self.counting = counting
     self.frameTime = frameTime
   }
 
-  /// The next period begins. As jackd2 does, the frame time grows by the length of the period that begins, not of the
-  /// one that ends: the two differ where the period changes.
+  /// The next period begins.
   mutating func play(_ next: Int) {
     played += frames
     microseconds += 1_000_000 * Double(frames) / Double(sampleRate)
-    frameTime &+= UInt32(next)
+    frameTime &+= UInt32(counting == .position ? frames : next)
     frames = next
   }
 
