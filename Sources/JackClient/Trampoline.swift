@@ -4,15 +4,17 @@ import Synchronization
 
 /// What JACK's process callback jumps to: finds the ports in force and runs their engine.
 final class Trampoline: @unchecked Sendable {
-  // Unchecked: `current` belongs to the control thread that calls `replace`, `timeline` to the callback; the callback
-  // reads `ports`.
+  // Unchecked: `current` and `retired` belong to the thread that calls `handOver`, one at a time; `timeline` and `client`
+  // to the callback, once it runs.
 
   /// Address of the `ArrayPorts` in force; 0 for none.
   private let ports = Atomic<UInt>(0)
-  /// Calls so far; two more and nothing old is in use.
-  private let calls = Atomic<Int>(0)
-  let active = Atomic<Bool>(false)
+  /// Callbacks that have returned.
+  private let returned = Atomic<Int>(0)
+  let isActive = Atomic<Bool>(false)
   let freewheeling = Atomic<Bool>(false)
+  /// The server's.
+  let sampleRate = Atomic<Int>(1)
   let outputs = Mutex<[PortHandle]>([])
   private var current: ArrayPorts?
   /// Callback only.
@@ -20,18 +22,25 @@ final class Trampoline: @unchecked Sendable {
   private var client: OpaquePointer?
   /// Who wants to know how long the callback takes.
   private let times: CallbackTimes?
-  /// What a callback that stands still may yet use, and the call after which it does not.
-  private var retired: [(ports: ArrayPorts, free: Int)] = []
+  /// What a callback that stands still may yet use, and when it does not: a count of `returned`.
+  private var retired: [(ports: ArrayPorts, until: Int)] = []
+
+  /// How long a hand-over waits for the callback.
+  private static let patience = Duration.seconds(1)
+  /// Engines that may wait for a callback that stands still.
+  private static let mostRetired = 2
 
   init(times: CallbackTimes?) { self.times = times }
 
-  /// Whose time is followed; before the first call.
-  func follow(_ client: OpaquePointer, sampleRate: Int) {
+  /// Whose time is followed; before the first call, on the thread that opened the client.
+  func follow(_ client: OpaquePointer, sampleRate: Int, counting: FrameCounting) {
     self.client = client
-    timeline = Timeline(sampleRate: sampleRate)
+    self.sampleRate.store(sampleRate, ordering: .relaxed)
+    timeline = Timeline(sampleRate: sampleRate, counting: counting)
   }
 
-  /// JACK's realtime thread.
+  // MARK: JACK's realtime thread
+
   func run(_ frames: UInt32) {
     if freewheeling.load(ordering: .relaxed) { awaitRoom(frames) }
     RealtimeCalls.enter()
@@ -43,21 +52,36 @@ final class Trampoline: @unchecked Sendable {
 
   @_noLocks @_noAllocation
   private func process(_ frames: UInt32) {
-    var timing = Timing(microseconds: RealtimeCalls.microseconds())
-    if freewheeling.load(ordering: .relaxed) {
-      timeline.forget()
-    } else if let client {
-      timing = timeline.advance(
-        frameTime: RealtimeCalls.frameTime(client), microseconds: timing.microseconds, frames: Int(frames))
-    }
-    // Acquiring: what the control thread built is there before we use it.
+    let timing = timing(Int(frames))
+    // Acquiring: what the control side built is there before we use it.
     if let address = UnsafeRawPointer(bitPattern: ports.load(ordering: .acquiring)) {
       Unmanaged<ArrayPorts>.fromOpaque(address)._withUnsafeGuaranteedRef { $0.process(frames, timing) }
     }
-    calls.wrappingAdd(1, ordering: .releasing)
+    returned.wrappingAdd(1, ordering: .releasing)
   }
 
-  /// In freewheel there is no deadline: wait for the disk thread rather than lose frames.
+  @_noLocks @_noAllocation
+  private func timing(_ frames: Int) -> Timing {
+    var before = RealtimeCalls.microseconds()
+    guard let client, !freewheeling.load(ordering: .relaxed) else {
+      timeline.forget()
+      return Timing(microseconds: before)
+    }
+    timeline.sampleRate = sampleRate.load(ordering: .relaxed)
+    var frameTime = RealtimeCalls.frameTime(client)
+    var now = RealtimeCalls.microseconds()
+    // The two must belong together: whoever stops us between them makes us read them again.
+    var tries = 3
+    while now &- before > 500, tries > 0 {
+      before = now
+      frameTime = RealtimeCalls.frameTime(client)
+      now = RealtimeCalls.microseconds()
+      tries &-= 1
+    }
+    return timeline.advance(frameTime: frameTime, microseconds: now, frames: frames)
+  }
+
+  /// In freewheel there is no deadline: wait for the disk thread rather than lose frames, 5 s at most.
   private func awaitRoom(_ frames: UInt32) {
     guard let address = UnsafeRawPointer(bitPattern: ports.load(ordering: .acquiring)) else { return }
     let engine = Unmanaged<ArrayPorts>.fromOpaque(address)._withUnsafeGuaranteedRef { $0.engine }
@@ -67,16 +91,41 @@ final class Trampoline: @unchecked Sendable {
     }
   }
 
-  /// Control thread: from now on the callback uses `new`. Returns when it has let go of what came before; where
-  /// it does not within a second, that is kept until it must have.
-  func replace(with new: ArrayPorts) {
+  // MARK: Any thread
+
+  /// Callbacks so far; it stands still where the graph does. Never waits.
+  var periodsRun: Int { returned.load(ordering: .relaxed) }
+
+  // MARK: The thread that installs engines, one at a time
+
+  /// Whether an engine can take over. Not so while the callback stands still with `mostRetired` that it may yet use.
+  var canTakeOver: Bool {
+    freeRetired()
+    return retired.count < Self.mostRetired
+  }
+
+  /// From now on the callback uses `new`. Returns when it has let go of what came before; where it does not within a
+  /// second, or `isOver` says that it never will, that is kept until the callback has run twice more, or else for as long
+  /// as the trampoline is: `ClientHandle` keeps it until libjack is through with the client.
+  func handOver(to new: ArrayPorts, unless isOver: () -> Bool = { false }) {
     let old = current
     current = new
     ports.store(UInt(bitPattern: Unmanaged.passUnretained(new).toOpaque()), ordering: .releasing)
-    guard let old, active.load(ordering: .acquiring) else { return }
-    let free = calls.load(ordering: .acquiring) + 2
-    for _ in 0..<1000 where calls.load(ordering: .acquiring) < free { usleep(1000) }
-    retired.removeAll { calls.load(ordering: .acquiring) >= $0.free }
-    if calls.load(ordering: .acquiring) < free { retired.append((old, free)) }
+    freeRetired()
+    guard let old, old !== new, isActive.load(ordering: .acquiring) else { return }
+    // The call that runs now may have read the old address, the one after it has not; acquiring `returned` puts both
+    // behind us.
+    let until = returned.load(ordering: .acquiring) + 2
+    let end = ContinuousClock.now + Self.patience
+    while returned.load(ordering: .acquiring) < until {
+      guard .now < end, !isOver() else { return retired.append((old, until)) }
+      usleep(1000)
+    }
+  }
+
+  private func freeRetired() {
+    let done = returned.load(ordering: .acquiring)
+    // One that is back in force is kept by `current`.
+    retired.removeAll { done >= $0.until }
   }
 }
