@@ -10,7 +10,7 @@ extension Failure {
     case let failure as Failure: self = failure
     case is UnknownWord: self.init(.usage, text)
     case is Unsupported: self.init(.unsupported, text)
-    case JackError.noServer: self.init(.noServer, text)
+    case JackError.noServer, JackError.serverGone: self.init(.noServer, text)
     default: self.init(.failed, text)
     }
   }

@@ -71,6 +71,7 @@ final class JackAudioClient: AudioClient {
     readings.mutedMicrophones = names.indices.filter(used.engine.isMuted).map { names[$0] }
     readings.preRollSeconds =
       Double(used.engine.preRoll.capacityFrames) / Double(used.filters.bank.sampleRate)
+    if let fault = ArrayClient.metadataFault { readings.complaints.append(fault) }
     let open = unconnected.withLock { $0 }
     if !open.isEmpty {
       readings.complaints.append("too few capture ports: not connected are \(open.joined(separator: ", "))")
@@ -138,11 +139,8 @@ final class JackAudioClient: AudioClient {
 
   private func leave() -> Job<Bool> {
     Job.start("pinna leaves") { [self] _ in
-      // A call into libjack may still wait for the server; it fails when that has gone.
-      let end = ContinuousClock.now + .milliseconds(1500)
-      while !worker.isIdle, .now < end { usleep(1000) }
       memory.wiring.withLock { $0.loseAll() }
-      guard worker.isIdle, array.close() else { throw Failure(.failed, "libjack does not return") }
+      guard array.close() else { throw Failure(.failed, "libjack does not return") }
       return true
     }
   }

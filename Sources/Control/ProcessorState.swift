@@ -50,8 +50,7 @@ package enum ProcessorState {
       case .absent, .unusable, .stranded, .live, .recording, .playing, .stopped: nil
       case .opening, .preparing: .seconds(10)
       case .joining: .seconds(600)
-      case .leaving: .seconds(2)
-      case .fadingOut, .startingTake, .endingTake, .endingPlayback: .seconds(3)
+      case .leaving, .fadingOut, .startingTake, .endingTake, .endingPlayback: .seconds(3)
       case .openingTake, .openingPlayback: .seconds(5)
       case .stopping: .seconds(60)
       }

@@ -43,7 +43,6 @@ public final class CallbackTimes: @unchecked Sendable {
 /// wait's end. One that returned at once would hardly ever meet any of it.
 public final class IdleClient: Sendable {
   private let connection: JackConnection
-  private let work: Work
 
   private final class Work: Sendable {
     let wait: Int
@@ -64,12 +63,12 @@ public final class IdleClient: Sendable {
   ///   - times: nanoseconds beyond `wait`.
   public init(name: String, server: String?, wait: Int, times: CallbackTimes) throws(JackError) {
     connection = try JackConnection(name: name, server: server)
-    work = Work(wait, times)
+    let work = Work(wait, times)
     connection.setProcess(
       { _, context in
         Unmanaged<Work>.fromOpaque(context!)._withUnsafeGuaranteedRef { $0.run() }
         return 0
-      }, context: Unmanaged.passUnretained(work).toOpaque())
+      }, context: work)
     try connection.activate()
   }
 
@@ -77,10 +76,5 @@ public final class IdleClient: Sendable {
 
   /// False where it could not be closed: then no other client must be opened in this process.
   @discardableResult
-  public func close() -> Bool {
-    let isClosed = connection.close()
-    // Its callback may still run.
-    if !isClosed { _ = Unmanaged.passRetained(self) }
-    return isClosed
-  }
+  public func close() -> Bool { connection.close() }
 }

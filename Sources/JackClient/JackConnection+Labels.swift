@@ -1,8 +1,7 @@
-// The keys are C's global variables, which nobody ever writes.
-@preconcurrency import CJack
+import CJack
 
 /// What a patchbay shows of a port: JACK's metadata.
-struct PortLabel: Sendable {
+package struct PortLabel: Sendable {
   let prettyName: String
   /// Ports of one group are shown together.
   let group: String
@@ -19,22 +18,20 @@ struct PortLabel: Sendable {
 }
 
 extension JackConnection {
-  /// Labels are kept by a number that the server uses again: what an earlier port left is removed before.
+  /// Any thread; returns at once.
   func label(_ port: OpaquePointer, _ label: PortLabel) {
-    unlabel(port)
-    let uuid = jack_port_uuid(port)
+    guard let uuid = handle.ask({ _ in jack_port_uuid(port) }) else { return }
     labelled.withLock { _ = $0.insert(uuid) }
-    let text = "text/plain"
-    for (key, value, type) in [
-      (JACK_METADATA_PRETTY_NAME, label.prettyName, text), (JACK_METADATA_PORT_GROUP, label.group, text),
-      (JACK_METADATA_ORDER, String(label.order), "http://www.w3.org/2001/XMLSchema#int"),
-      (JACK_METADATA_ICON_NAME, label.iconName, text), (JACK_METADATA_SIGNAL_TYPE, "AUDIO", text),
-    ] { jack_set_property(client, uuid, key, value, type) }
+    MetadataThread.shared.post(.init(owner: handle.number, server: server, port: uuid, label: label))
   }
 
+  /// Any thread; returns at once. The server removes the labels with the port.
   func unlabel(_ port: OpaquePointer) {
-    let uuid = jack_port_uuid(port)
+    guard let uuid = handle.ask({ _ in jack_port_uuid(port) }) else { return }
     labelled.withLock { _ = $0.remove(uuid) }
-    jack_remove_properties(client, uuid)
+    MetadataThread.shared.drop(port: uuid)
   }
+
+  /// Any thread: why ports may be without labels, in one sentence; nil while JACK's metadata database answers.
+  public static var metadataFault: String? { MetadataThread.shared.fault }
 }

@@ -1,31 +1,41 @@
 import CJack
 import Foundation
 
-/// Ports, ours and the graph's, and the connections between them.
+/// Ports, ours and the graph's, and the connections between them. Any thread but JACK's own; after the server has gone
+/// there are none.
 extension JackConnection {
   public enum Direction: Sendable { case input, output }
 
+  /// Waits for the server.
   func registerPort(_ name: String, _ direction: Direction) throws(JackError) -> OpaquePointer {
-    let flags = direction == .input ? JackPortIsInput : JackPortIsOutput
-    guard let port = jack_port_register(client, name, JACK_DEFAULT_AUDIO_TYPE, UInt(flags.rawValue), 0) else {
-      throw .portFailed(name)
+    let flags = UInt((direction == .input ? JackPortIsInput : JackPortIsOutput).rawValue)
+    let port = handle.request {
+      jack_port_register($0, name, JACK_DEFAULT_AUDIO_TYPE, flags, 0).map(PortHandle.init)
     }
-    return port
+    guard let port = port ?? nil else { throw isAnswering ? .portFailed(name) : .serverGone }
+    return port.port
   }
 
+  /// Waits for the server.
   func unregisterPort(_ port: OpaquePointer) {
     unlabel(port)
-    jack_port_unregister(client, port)
+    _ = handle.request { jack_port_unregister($0, port) }
   }
 
-  /// Full names of what one of our ports is connected to.
-  func connections(of port: OpaquePointer) -> [String] { names(jack_port_get_connections(port)) }
+  /// Full names of what one of our ports is connected to. Never waits.
+  func connections(of port: OpaquePointer) -> [String] {
+    handle.ask { _ in names(jack_port_get_connections(port)) } ?? []
+  }
 
-  public func hasPort(_ name: String) -> Bool { jack_port_by_name(client, name) != nil }
+  /// Never waits, but looks through all ports there are; `audioPorts` are all of them in one look.
+  public func hasPort(_ name: String) -> Bool { handle.ask { jack_port_by_name($0, name) != nil } ?? false }
 
-  /// Names of ports with all of `flags`, in the server's order.
+  /// Full names of all audio ports. Never waits.
+  var audioPorts: Set<String> { Set(ports(flags: JackPortFlags(0))) }
+
+  /// Names of ports with all of `flags`, in the server's order. Never waits.
   public func ports(matching pattern: String? = nil, flags: JackPortFlags) -> [String] {
-    names(jack_get_ports(client, pattern, JACK_DEFAULT_AUDIO_TYPE, UInt(flags.rawValue)))
+    handle.ask { names(jack_get_ports($0, pattern, JACK_DEFAULT_AUDIO_TYPE, UInt(flags.rawValue))) } ?? []
   }
 
   /// The strings of a list of libjack's, which is freed.
@@ -41,41 +51,47 @@ extension JackConnection {
     return names
   }
 
-  /// True where the two are connected afterwards.
+  /// True where the two are connected afterwards. Waits for the server.
   @discardableResult
   public func connect(_ source: String, _ destination: String) -> Bool {
-    let result = jack_connect(client, source, destination)
+    let result = handle.request { jack_connect($0, source, destination) }
     return result == 0 || result == EEXIST
   }
 
-  /// True where the two are not connected afterwards.
+  /// True where the two are not connected afterwards. Waits for the server.
   @discardableResult
   public func disconnect(_ source: String, _ destination: String) -> Bool {
-    jack_disconnect(client, source, destination) == 0 || !connections(of: source).contains(destination)
+    handle.request { jack_disconnect($0, source, destination) } == 0
+      || !connections(of: source).contains(destination)
   }
 
-  /// Full names of what any client's port is connected to; none for a port that is not there.
+  /// Full names of what any client's port is connected to; none for a port that is not there. Never waits.
   public func connections(of port: String) -> [String] {
-    jack_port_by_name(client, port).map { names(jack_port_get_all_connections(client, $0)) } ?? []
+    handle.ask { client in
+      jack_port_by_name(client, port).map { names(jack_port_get_all_connections(client, $0)) } ?? []
+    } ?? []
   }
 
-  /// Physical capture ports, to which microphones are connected, found by the flag and never by a name.
+  /// Physical capture ports, to which microphones are connected, found by the flag and never by a name. Never waits.
   public var physicalCapturePorts: [String] {
     ports(flags: JackPortFlags(JackPortIsPhysical.rawValue | JackPortIsOutput.rawValue))
   }
 
+  /// Never waits.
   public var physicalPlaybackPorts: [String] {
     ports(flags: JackPortFlags(JackPortIsPhysical.rawValue | JackPortIsInput.rawValue))
   }
 
-  /// Asks the server for another period. Blocks until it runs with it.
+  /// Asks the server for another period, and waits until it runs with it.
   @discardableResult
   public func requestPeriod(_ frames: Int) -> Bool {
-    jack_set_buffer_size(client, UInt32(frames)) == 0
+    handle.request { jack_set_buffer_size($0, UInt32(frames)) } == 0
   }
 
+  /// Waits for the server.
   @discardableResult
-  public func setFreewheel(_ on: Bool) -> Bool { jack_set_freewheel(client, on ? 1 : 0) == 0 }
+  public func setFreewheel(_ on: Bool) -> Bool { handle.request { jack_set_freewheel($0, on ? 1 : 0) } == 0 }
 
-  public func recomputeLatencies() { jack_recompute_total_latencies(client) }
+  /// Waits for the server.
+  public func recomputeLatencies() { _ = handle.request { jack_recompute_total_latencies($0) } }
 }

@@ -1,45 +1,40 @@
 import CJack
-import CRealtime
 import Foundation
 import Synchronization
 
 /// A client of a JACK server: opened, given a process callback, activated, closed.
 ///
-/// Threads: everything here is for control threads. The process callback runs on JACK's realtime thread;
-/// `Listener`'s closures on JACK's notification thread.
-public final class JackConnection: @unchecked Sendable {
-  // Unchecked: libjack's client functions may be called from any thread but the callback's.
-
+/// Threads: everything here may be called from any thread but JACK's own; each function says whether it waits for the
+/// server, which it then also does for other threads' requests. The process callback runs on JACK's realtime thread, `Listener`'s closures on JACK's notification thread.
+public final class JackConnection: Sendable {
   /// What the server tells a client outside the process callback.
   public struct Listener: Sendable {
     public var periodChanged: @Sendable (Int) -> Void = { _ in }
+    /// The server runs at another rate than before.
+    public var sampleRateChanged: @Sendable (Int) -> Void = { _ in }
     public var freewheel: @Sendable (Bool) -> Void = { _ in }
     public var latency: @Sendable (JackLatencyCallbackMode) -> Void = { _ in }
     /// A port came or went, or a connection did.
     public var graphChanged: @Sendable () -> Void = {}
+    /// The server has gone: once.
     public var shutdown: @Sendable (String) -> Void = { _ in }
     public init() {}
   }
 
-  let client: OpaquePointer
+  let handle: ClientHandle
   public let name: String
-  private let listener: Listener
-  private let xrunCount = Atomic<Int>(0)
-  private let gone = Atomic<Bool>(false)
-  private let closed = Atomic<Bool>(false)
-  private let lastPeriod: Atomic<Int>
-  /// Ports that carry labels, which the server keeps until somebody removes them.
+  let server: String?
+  /// Ports that carry labels.
   let labelled = Mutex<Set<jack_uuid_t>>([])
-  public let sampleRate: Int
 
+  var client: OpaquePointer { handle.client }
+
+  /// Waits for the server.
   /// - Parameter server: nil for the default one. A server is never started.
   public init(name: String, server: String?, listener: Listener = Listener()) throws(JackError) {
     // jackd keeps the sockets of servers and clients under one name each: ours would replace the server's.
     let serverName = server ?? getenv("JACK_DEFAULT_SERVER").map { String(cString: $0) } ?? "default"
     if name == serverName { throw .nameOfServer(name) }
-    // libjack explains itself on standard error; we explain it in one sentence instead.
-    jack_set_error_function { _ in }
-    jack_set_info_function { _ in }
     var status = JackStatus(rawValue: 0)
     let options = JackOptions(rawValue: JackNoStartServer.rawValue | JackUseExactName.rawValue)
     guard let client = pinna_jack_client_open(name, options, &status, server) else {
@@ -48,15 +43,19 @@ public final class JackConnection: @unchecked Sendable {
       if Self.letsIn(server: server) { throw .nameTaken(name) }
       throw .openFailed("status \(status.rawValue)")
     }
-    self.client = client
     self.name = name
-    self.listener = listener
-    sampleRate = Int(jack_get_sample_rate(client))
-    lastPeriod = Atomic(Int(jack_get_buffer_size(client)))
-    register()
+    self.server = server
+    handle = ClientHandle(client, listener: listener)
   }
 
   deinit { close() }
+
+  /// libjack explains itself on standard error; a program that explains it in its own words asks for silence, once, before
+  /// it opens a client. It concerns the whole process, so that no library may decide it.
+  public static func silenceLibrary() {
+    jack_set_error_function { _ in }
+    jack_set_info_function { _ in }
+  }
 
   /// Whether the server takes a client of any name. jackd2 hides that a name is taken behind
   /// `JackServerError`, so that this tells.
@@ -69,112 +68,55 @@ public final class JackConnection: @unchecked Sendable {
     return true
   }
 
-  private func register() {
-    let context = Unmanaged.passUnretained(self).toOpaque()
-    jack_set_thread_init_callback(client, { _ in pinna_flush_denormals() }, nil)
-    jack_set_xrun_callback(
-      client,
-      {
-        Unmanaged<JackConnection>.fromOpaque($0!).takeUnretainedValue().xrunCount
-          .wrappingAdd(1, ordering: .relaxed)
-        return 0
-      }, context)
-    jack_set_buffer_size_callback(
-      client,
-      { frames, context in
-        let connection = Unmanaged<JackConnection>.fromOpaque(context!).takeUnretainedValue()
-        connection.lastPeriod.store(Int(frames), ordering: .relaxed)
-        connection.listener.periodChanged(Int(frames))
-        return 0
-      }, context)
-    jack_set_freewheel_callback(
-      client,
-      { starting, context in
-        Unmanaged<JackConnection>.fromOpaque(context!).takeUnretainedValue().listener.freewheel(starting != 0)
-      }, context)
-    jack_set_latency_callback(
-      client,
-      { mode, context in
-        Unmanaged<JackConnection>.fromOpaque(context!).takeUnretainedValue().listener.latency(mode)
-      }, context)
-    jack_set_port_connect_callback(
-      client,
-      { _, _, _, context in
-        Unmanaged<JackConnection>.fromOpaque(context!).takeUnretainedValue().listener.graphChanged()
-      }, context)
-    jack_set_port_registration_callback(
-      client,
-      { _, _, context in
-        Unmanaged<JackConnection>.fromOpaque(context!).takeUnretainedValue().listener.graphChanged()
-      }, context)
-    jack_on_info_shutdown(
-      client,
-      { _, reason, context in
-        let connection = Unmanaged<JackConnection>.fromOpaque(context!).takeUnretainedValue()
-        connection.gone.store(true, ordering: .releasing)
-        connection.listener.shutdown(reason.map { String(cString: $0) } ?? "no reason given")
-      }, context)
+  /// Sets the process callback: before `activate` only. `context` lives as long as the callback may run, which is longer
+  /// than the connection where libjack does not come back from closing it; so it must not keep the connection alive.
+  func setProcess(_ callback: @escaping JackProcessCallback, context: AnyObject) {
+    handle.setProcess(callback, context: context)
   }
 
-  /// Sets the process callback: before `activate` only. `context` must outlive the connection.
-  func setProcess(_ callback: @escaping JackProcessCallback, context: UnsafeMutableRawPointer) {
-    jack_set_process_callback(client, callback, context)
-  }
-
+  /// Waits for the server.
   public func activate() throws(JackError) {
-    guard jack_activate(client) == 0 else { throw .activationFailed }
+    guard handle.request({ jack_activate($0) }) == 0 else {
+      throw isAnswering ? .activationFailed : .serverGone
+    }
   }
 
   /// Leaves the graph; the callback does not run again.
   ///
-  /// Closing can hang after a server died: after two seconds the client is left behind, with all that its callback
-  /// may touch, and the answer is false. Then no other client must be opened in this process: libjack still has the
-  /// dead server's memory.
+  /// Closing can hang, after a server died and behind a server or a metadata database that does not answer: after two
+  /// seconds at most it goes on in a thread of its own, with all that the callback may touch, and the answer is false.
+  /// Until `unfinishedCloses` is 0 again no client of another server must be opened in this process: libjack still has
+  /// the old server's memory. A second call answers as the first did.
   @discardableResult
-  public func close() -> Bool {
-    guard !closed.exchange(true, ordering: .acquiringAndReleasing) else { return true }
-    let handle = PortHandle(client)
-    let ports = labelled.withLock { $0 }
-    let done = CloseFlag()
-    Thread.detachNewThread {
-      for port in ports { jack_remove_properties(handle.port, port) }
-      jack_client_close(handle.port)
-      done.isSet.store(true, ordering: .releasing)
-    }
-    // Not a semaphore: its timeout would follow the wall clock.
-    let end = ContinuousClock.now + .seconds(2)
-    while !done.isSet.load(ordering: .acquiring) {
-      guard .now < end else {
-        _ = Unmanaged.passRetained(self)
-        return false
-      }
-      usleep(200)
-    }
-    return true
-  }
+  public func close() -> Bool { handle.close(labelled: labelled.withLock { $0 }) }
 
-  public var isServerGone: Bool { gone.load(ordering: .acquiring) }
-  /// The server answers: nobody must ask it anything else.
-  private var isOpen: Bool { !isServerGone && !closed.load(ordering: .acquiring) }
-  /// The last one where the server has gone.
+  /// Clients of this process whose closing has not come back. Never waits.
+  public static var unfinishedCloses: Int { ClientHandle.unfinishedCloses.load(ordering: .relaxed) }
+
+  /// Never waits.
+  public var isServerGone: Bool { handle.gone.load(ordering: .acquiring) }
+  /// Whether the server answers a question that it has no reason to refuse. Waits for it.
+  var isAnswering: Bool { handle.request { jack_recompute_total_latencies($0) } == 0 && !isServerGone }
+  /// Never waits; the last one where the server has gone.
   public var period: Int {
-    isOpen ? Int(jack_get_buffer_size(client)) : lastPeriod.load(ordering: .relaxed)
+    handle.ask { Int(jack_get_buffer_size($0)) } ?? handle.period.load(ordering: .relaxed)
   }
-  /// Percent of the period that the whole graph takes.
-  public var dspLoad: Double { isOpen ? Double(jack_cpu_load(client)) : 0 }
-  public var xruns: Int { xrunCount.load(ordering: .relaxed) }
+  /// Never waits.
+  public var sampleRate: Int { handle.sampleRate.load(ordering: .relaxed) }
+  /// Percent of the period that the whole graph takes. Never waits.
+  public var dspLoad: Double { handle.ask { Double(jack_cpu_load($0)) } ?? 0 }
+  /// Never waits.
+  public var xruns: Int { handle.xruns.load(ordering: .relaxed) }
 
   /// The server runs its clients with realtime scheduling, but the system did not grant it to ours. After
-  /// `activate`.
+  /// `activate`. Never waits.
   public var lacksRealtime: Bool {
-    guard isOpen, jack_is_realtime(client) != 0 else { return false }
-    var policy: Int32 = 0
-    var parameters = sched_param()
-    return pthread_getschedparam(jack_client_thread_id(client), &policy, &parameters) == 0
-      && policy == SCHED_OTHER
+    handle.ask { client in
+      guard jack_is_realtime(client) != 0 else { return false }
+      var policy: Int32 = 0
+      var parameters = sched_param()
+      return pthread_getschedparam(jack_client_thread_id(client), &policy, &parameters) == 0
+        && policy == SCHED_OTHER
+    } ?? false
   }
-}
-
-private final class CloseFlag: Sendable {
-  let isSet = Atomic<Bool>(false)
 }

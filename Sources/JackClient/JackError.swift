@@ -1,13 +1,18 @@
 import CJack
 
-/// Why there is no connection to a JACK graph, and what to do about it.
+/// Why there is no connection to a JACK graph, or no way to change something in it, and what to do about it.
 public enum JackError: Error, Hashable, CustomStringConvertible {
   case noServer(String?)
   case nameTaken(String)
   case nameOfServer(String)
   case openFailed(String)
+  /// The server went in the middle.
+  case serverGone
+  /// The server is there, and did not register a port.
   case portFailed(String)
   case activationFailed
+  /// The server is there, and has run no period since another device took over.
+  case stalled
 
   public var description: String {
     switch self {
@@ -19,8 +24,10 @@ public enum JackError: Error, Hashable, CustomStringConvertible {
     case .nameOfServer(let name):
       return "a client must not be called like its JACK server, \"\(name)\"; choose another name with --name"
     case .openFailed(let why): return "JACK did not let us in: \(why)"
+    case .serverGone: return "the JACK server has gone before this was done; start it again"
     case .portFailed(let name): return "JACK did not register the port \"\(name)\""
     case .activationFailed: return "JACK did not start our client; see the server's messages"
+    case .stalled: return "the JACK server runs no periods; try again when it does"
     }
   }
 }

@@ -4,15 +4,16 @@ import Synchronization
 
 /// What JACK's process callback jumps to: finds the ports in force and runs their engine.
 final class Trampoline: @unchecked Sendable {
-  // Unchecked: `current` belongs to the control thread that calls `replace`, `timeline` to the callback; the callback
-  // reads `ports`.
+  // Unchecked: `timeline` and `client` belong to the callback, once it runs; the rest is atomic, locked or immutable.
 
   /// Address of the `ArrayPorts` in force; 0 for none.
   private let ports = Atomic<UInt>(0)
-  /// Calls so far; two more and nothing old is in use.
-  private let calls = Atomic<Int>(0)
-  let active = Atomic<Bool>(false)
+  /// Callbacks that have returned.
+  private let returned = Atomic<Int>(0)
+  let isActive = Atomic<Bool>(false)
   let freewheeling = Atomic<Bool>(false)
+  /// The server's.
+  let sampleRate = Atomic<Int>(1)
   let outputs = Mutex<[PortHandle]>([])
   private let held = Mutex(Held())
   /// Callback only.
@@ -20,15 +21,29 @@ final class Trampoline: @unchecked Sendable {
   private var client: OpaquePointer?
   /// Who wants to know how long the callback takes.
   private let times: CallbackTimes?
-  init(times: CallbackTimes?) { self.times = times }
 
-  /// Whose time is followed; before the first call.
-  func follow(_ client: OpaquePointer, sampleRate: Int) {
-    self.client = client
-    timeline = Timeline(sampleRate: sampleRate)
+  /// What the callback may use. The callback never sees this lock.
+  private struct Held {
+    var current: ArrayPorts?
+    /// What came before, and until when the callback may yet use it: a count of `returned`. `ClientHandle` keeps us, and
+    /// so these, until libjack is through with the client.
+    var retired: [(ports: ArrayPorts, until: Int)] = []
   }
 
-  /// JACK's realtime thread.
+  /// Engines that may wait for a callback that stands still.
+  private static let mostRetired = 2
+
+  init(times: CallbackTimes?) { self.times = times }
+
+  /// Whose time is followed; before the first call, on the thread that opened the client.
+  func follow(_ client: OpaquePointer, sampleRate: Int, counting: FrameCounting) {
+    self.client = client
+    self.sampleRate.store(sampleRate, ordering: .relaxed)
+    timeline = Timeline(sampleRate: sampleRate, counting: counting)
+  }
+
+  // MARK: JACK's realtime thread
+
   func run(_ frames: UInt32) {
     if freewheeling.load(ordering: .relaxed) { awaitRoom(frames) }
     RealtimeCalls.enter()
@@ -40,21 +55,36 @@ final class Trampoline: @unchecked Sendable {
 
   @_noLocks @_noAllocation
   private func process(_ frames: UInt32) {
-    var timing = Timing(microseconds: RealtimeCalls.microseconds())
-    if freewheeling.load(ordering: .relaxed) {
-      timeline.forget()
-    } else if let client {
-      timing = timeline.advance(
-        frameTime: RealtimeCalls.frameTime(client), microseconds: timing.microseconds, frames: Int(frames))
-    }
-    // Acquiring: what the control thread built is there before we use it.
+    let timing = timing(Int(frames))
+    // Acquiring: what the control side built is there before we use it.
     if let address = UnsafeRawPointer(bitPattern: ports.load(ordering: .acquiring)) {
       Unmanaged<ArrayPorts>.fromOpaque(address)._withUnsafeGuaranteedRef { $0.process(frames, timing) }
     }
-    calls.wrappingAdd(1, ordering: .releasing)
+    returned.wrappingAdd(1, ordering: .releasing)
   }
 
-  /// In freewheel there is no deadline: wait for the disk thread rather than lose frames.
+  @_noLocks @_noAllocation
+  private func timing(_ frames: Int) -> Timing {
+    var before = RealtimeCalls.microseconds()
+    guard let client, !freewheeling.load(ordering: .relaxed) else {
+      timeline.forget()
+      return Timing(microseconds: before)
+    }
+    timeline.sampleRate = sampleRate.load(ordering: .relaxed)
+    var frameTime = RealtimeCalls.frameTime(client)
+    var now = RealtimeCalls.microseconds()
+    // The two must belong together: whoever stops us between them makes us read them again.
+    var tries = 3
+    while now &- before > 500, tries > 0 {
+      before = now
+      frameTime = RealtimeCalls.frameTime(client)
+      now = RealtimeCalls.microseconds()
+      tries &-= 1
+    }
+    return timeline.advance(frameTime: frameTime, microseconds: now, frames: frames)
+  }
+
+  /// In freewheel there is no deadline: wait for the disk thread rather than lose frames, 5 s at most.
   private func awaitRoom(_ frames: UInt32) {
     guard let address = UnsafeRawPointer(bitPattern: ports.load(ordering: .acquiring)) else { return }
     let engine = Unmanaged<ArrayPorts>.fromOpaque(address)._withUnsafeGuaranteedRef { $0.engine }
@@ -64,36 +94,35 @@ final class Trampoline: @unchecked Sendable {
     }
   }
 
-  /// From now on the callback uses `new`; what came before is kept until the callback cannot use it any more. Never waits.
-  ///
-  /// Thread: control.
+  // MARK: Any thread
+
+  /// Callbacks so far; it stands still where the graph does. Never waits.
+  var periodsRun: Int { returned.load(ordering: .relaxed) }
+
+  /// Whether an engine can take over. Not so while the callback stands still with `mostRetired` that it may yet use.
+  var canTakeOver: Bool {
+    let done = returned.load(ordering: .acquiring)
+    return held.withLock { $0.retired.count { $0.until > done } } < Self.mostRetired
+  }
+
+  /// From now on the callback uses `new`. What came before is kept until the callback has returned twice more: the call
+  /// that runs now may have read the old address, the one after it has not. Not beside another call; never waits.
   func replace(with new: ArrayPorts) {
     ports.store(UInt(bitPattern: Unmanaged.passUnretained(new).toOpaque()), ordering: .releasing)
+    let until = isActive.load(ordering: .acquiring) ? returned.load(ordering: .acquiring) + 2 : 0
     held.withLock { held in
-      if let old = held.current, active.load(ordering: .acquiring) {
-        held.retired.append((old, calls.load(ordering: .acquiring) + 2))
-      }
+      if let old = held.current { held.retired.append((old, until)) }
       held.current = new
     }
   }
 
-  /// What the callback has let go of since the last call: two calls after it was replaced.
-  ///
-  /// Thread: any but the callback's.
+  /// What the callback has let go of since the last call.
   func released() -> [ArrayPorts] {
-    let now = calls.load(ordering: .acquiring)
+    let done = returned.load(ordering: .acquiring)
     return held.withLock { held in
-      let free = held.retired.filter { $0.free <= now }.map(\.ports)
-      held.retired.removeAll { $0.free <= now }
+      let free = held.retired.filter { $0.until <= done }.map(\.ports)
+      held.retired.removeAll { $0.until <= done }
       return free
     }
-  }
-
-  var callCount: Int { calls.load(ordering: .relaxed) }
-
-  private struct Held {
-    var current: ArrayPorts?
-    /// What a callback that stands still may yet use, and the call after which it does not.
-    var retired: [(ports: ArrayPorts, free: Int)] = []
   }
 }

@@ -3,6 +3,12 @@
 /// One that goes with its other end, or with the server, is lost: it is made again when that end is back. One that
 /// is taken away between two ports that stay is forgotten: somebody wanted that. One whose own port goes, with a
 /// change of device, waits for that port.
+///
+/// Programs may come under a new name each time, so the memory is bounded: of the connections that are not there, 64 of
+/// each of our ports and 256 of all of them are remembered, and the ones that have been gone longest are forgotten first.
+/// Those that were asked for through us go last.
+///
+/// Threads: a value; whoever holds it.
 public struct Wiring: Sendable {
   /// One of our ports, by its short name, and the full name of the port at the other end.
   public struct Wire: Hashable, Comparable, Sendable {
@@ -17,6 +23,10 @@ public struct Wiring: Sendable {
     case restored(Wire)
   }
 
+  /// Connections that are remembered though they are not there: of all ports, and of one.
+  public static let mostAbsent = 256
+  public static let mostAbsentOfPort = 64
+
   private enum State {
     case made
     /// No longer made while both ends are there. JACK disconnects a port just before it goes.
@@ -26,57 +36,119 @@ public struct Wiring: Sendable {
     case away
   }
 
+  private struct Memory {
+    var state: State
+    /// Counts connections as they go: which of two has been gone longer.
+    var order: Int
+  }
+
   /// How long both ends must stay without their connection before it counts as taken away.
   static let patience = Duration.milliseconds(200)
 
-  private var wires: [Wire: State] = [:]
+  private var wires: [Wire: Memory] = [:]
+  /// Asked for through us: forgotten last.
+  private var kept: Set<Wire> = []
+  private var lastOrder = 0
 
   public init() {}
 
   /// Connections whose other end is not there.
-  public var lost: [Wire] { wires.filter { if case .lost = $0.value { true } else { false } }.keys.sorted() }
+  public var lost: [Wire] {
+    wires.filter { if case .lost = $0.value.state { true } else { false } }.keys.sorted()
+  }
 
   /// Those of our ports that are connected, by their short names.
   public var connectedPorts: Set<String> {
-    Set(wires.filter { if case .made = $0.value { true } else { false } }.keys.map(\.port))
+    Set(wires.filter { if case .made = $0.value.state { true } else { false } }.keys.map(\.port))
   }
 
   /// Nobody wants it any more: it is not made again.
-  public mutating func forget(_ wire: Wire) { wires[wire] = nil }
+  public mutating func forget(_ wire: Wire) {
+    wires[wire] = nil
+    kept.remove(wire)
+  }
+
+  /// These were asked for, and are forgotten last.
+  public mutating func keep(_ asked: Set<Wire>) {
+    kept = kept.isEmpty ? asked : kept.union(asked)
+    // What is not remembered need not be kept.
+    if kept.count > asked.count { kept = kept.filter { asked.contains($0) || wires[$0] != nil } }
+  }
 
   /// Everything goes with the server.
-  public mutating func loseAll() { for wire in wires.keys { wires[wire] = .lost } }
+  public mutating func loseAll() {
+    for wire in wires.keys.sorted() { setAbsent(wire, .lost) }
+    prune()
+  }
 
   /// Compares with the graph as it is now.
   /// - Parameters:
   ///   - ports: short names of our ports.
-  ///   - exists: whether there is a port of that full name.
+  ///   - exists: whether there is a port of that full name; asked only for connections that are not there.
   /// - Returns: what happened, and the connections to make, whose other ends are back.
   public mutating func observe(
     connected: Set<Wire>, ports: Set<String>, exists: (String) -> Bool, now: ContinuousClock.Instant
   ) -> (events: [Event], toMake: [Wire]) {
     var events: [Event] = []
     var toMake: [Wire] = []
-    for (wire, state) in wires where !connected.contains(wire) {
+    for (wire, memory) in wires where !connected.contains(wire) {
       guard ports.contains(wire.port) else {
-        wires[wire] = .away
+        if case .away = memory.state { continue }
+        setAbsent(wire, .away)
         continue
       }
       let isThere = exists(wire.peer)
-      switch state {
-      case .made where isThere: wires[wire] = .missing(since: now)
+      switch memory.state {
+      case .made where isThere: setAbsent(wire, .missing(since: now))
       case .missing(let since) where isThere:
         if now - since >= Self.patience { wires[wire] = nil }
       case .made, .missing:
-        wires[wire] = .lost
+        setAbsent(wire, .lost)
         events.append(.lost(wire))
       case .lost, .away:
         if isThere { toMake.append(wire) }
       }
     }
     for wire in connected {
-      if case .lost? = wires.updateValue(.made, forKey: wire) { events.append(.restored(wire)) }
+      if case .made? = wires[wire]?.state { continue }
+      if case .lost? = wires.updateValue(Memory(state: .made, order: 0), forKey: wire)?.state {
+        events.append(.restored(wire))
+      }
     }
+    prune()
     return (events, toMake)
+  }
+
+  private mutating func setAbsent(_ wire: Wire, _ state: State) {
+    lastOrder += 1
+    wires[wire] = Memory(state: state, order: lastOrder)
+  }
+
+  /// Forgets what passes the bounds.
+  private mutating func prune() {
+    guard wires.count > Self.mostAbsentOfPort else { return }
+    var absent: [(wire: Wire, isKept: Bool, order: Int)] = []
+    var ofPort: [String: Int] = [:]
+    for (wire, memory) in wires {
+      if case .made = memory.state { continue }
+      absent.append((wire, kept.contains(wire), memory.order))
+      ofPort[wire.port, default: 0] += 1
+    }
+    guard absent.count > Self.mostAbsent || ofPort.values.contains(where: { $0 > Self.mostAbsentOfPort })
+    else {
+      return
+    }
+    // Those that stay first: asked for, then gone last.
+    absent.sort { $0.isKept != $1.isKept ? $0.isKept : $0.order > $1.order }
+    ofPort = [:]
+    var total = 0
+    for (wire, _, _) in absent {
+      ofPort[wire.port, default: 0] += 1
+      if total < Self.mostAbsent, ofPort[wire.port]! <= Self.mostAbsentOfPort {
+        total += 1
+      } else {
+        wires[wire] = nil
+      }
+    }
   }
 }

@@ -1,7 +1,8 @@
 import CRealtime
 
-/// Copies what is sound (finite, at most 60 dB over full scale), zeroes what is not, and measures: energy and peak of
-/// all that is finite and below 120 dB, counts of what was not sound and of what was beyond full scale.
+/// Copies, and measures what it copied: energy and peak of all that is finite and below 120 dB, counts of what is no
+/// sound (finite, at most 60 dB over full scale) and of what is beyond full scale. Who writes `from` may still do so: where
+/// the samples are copied, the copy is what was measured.
 @_noLocks @_noAllocation
 func take(
   _ from: UnsafePointer<Float>, _ to: Floats?, _ count: Int, _ measure: UnsafeMutablePointer<pinna_measure>
@@ -51,15 +52,15 @@ private func takeOneByOne(
 ) {
   var n = first
   while n < count {
-    let size = from[n].magnitude
+    let sample = from[n]
+    let size = sample.magnitude
     if size <= 1e6 {
       measure.pointee.energy += size * size
       if size > measure.pointee.peak { measure.pointee.peak = size }
     }
-    let good = size <= 1000
-    if !good { measure.pointee.rejected &+= 1 }
+    if !(size <= 1000) { measure.pointee.rejected &+= 1 }
     if size > 1 { measure.pointee.clipped &+= 1 }
-    if let to { to[n] = good ? from[n] : 0 }
+    if let to { to[n] = sample }
     n &+= 1
   }
 }

@@ -8,8 +8,7 @@ import Synchronization
 public final class FilterSet: @unchecked Sendable {
   private static let made = Atomic<Int>(0)
 
-  // Unchecked: `spectra` is written by the control side under the engine's control lock, in the generation
-  // that the callback does not read; the callback is the only reader.
+  // Unchecked: `prepared` is the control side's, under the engine's control lock; the callback reads the two addresses.
 
   /// Tells this set from all others there ever were: the next one may stand at the same address.
   let serial = FilterSet.made.wrappingAdd(1, ordering: .relaxed).newValue
@@ -19,10 +18,13 @@ public final class FilterSet: @unchecked Sendable {
   public let channels: Int
   /// Shape: `[output][microphone][tap]`.
   private let coefficients: [[[Float]]]
-  private var layouts: (Layout?, Layout?) = (nil, nil)
-  /// Shape: as `Layout` says; scaled by 1/(2 transformSize), for the kernels' spectra are twice too large, and the
-  /// tail by 1/16 besides, for its transforms.
-  private var spectra: (AlignedMemory?, AlignedMemory?) = (nil, nil)
+  /// By generation. Shape: as `Layout` says; scaled by 1/(2 transformSize), for the kernels' spectra are twice too large,
+  /// and the tail by 1/16 besides, for its transforms.
+  private var prepared: [(layout: Layout, spectra: AlignedMemory)?] = [nil, nil]
+  /// Where the callback finds the spectra of each generation; 0 for none. Two of their own, since one is written while the
+  /// callback reads the other.
+  private let firstAddress = Atomic<UInt>(0)
+  private let secondAddress = Atomic<UInt>(0)
 
   /// - Parameter coefficients: Shape `[output][microphone][tap]`, two outputs, every filter equally long.
   public init(coefficients: [[[Float]]], channels: Int) {
@@ -35,28 +37,30 @@ public final class FilterSet: @unchecked Sendable {
     self.taps = taps
   }
 
-  deinit {
-    spectra.0?.free()
-    spectra.1?.free()
-  }
+  deinit { for generation in prepared { generation?.spectra.free() } }
 
-  /// What the callback reads.
+  /// Callback: the filters of a generation.
   @_noLocks @_noAllocation
   func spectra(generation: Int) -> UnsafeMutablePointer<Float>? {
-    generation == 0 ? spectra.0?.floats : spectra.1?.floats
+    // Acquiring: what was cut is there before its address is.
+    let address =
+      generation == 0 ? firstAddress.load(ordering: .acquiring) : secondAddress.load(ordering: .acquiring)
+    return UnsafeMutableRawPointer(bitPattern: address)?.assumingMemoryBound(to: Float.self)
   }
 
-  /// Control side: cuts the filters for `layout`, unless they are already.
+  /// Control side: cuts the filters for `layout`, unless they are already. The callback must not read `generation` now.
   func prepare(_ layout: Layout, generation: Int) {
-    guard (generation == 0 ? layouts.0 : layouts.1) != layout else { return }
+    let old = prepared[generation]
+    guard old?.layout != layout else { return }
     let cut = cut(layout)
+    prepared[generation] = (layout, cut)
+    let address = UInt(bitPattern: cut.floats)
     if generation == 0 {
-      spectra.0?.free()
-      (spectra.0, layouts.0) = (cut, layout)
+      firstAddress.store(address, ordering: .releasing)
     } else {
-      spectra.1?.free()
-      (spectra.1, layouts.1) = (cut, layout)
+      secondAddress.store(address, ordering: .releasing)
     }
+    old?.spectra.free()
   }
 
   private func cut(_ layout: Layout) -> AlignedMemory {

@@ -99,8 +99,7 @@ struct InputHistory {
         kernels.take(input, ring + at, head, &measure)
         if head < frames { kernels.take(input + head, ring, frames &- head, &measure) }
         `guard`.apply(
-          microphone, input, frames: frames, rejected: measure.rejected, ring: ring, start: at,
-          mask: capacity &- 1)
+          microphone, frames: frames, rejected: measure.rejected, ring: ring, start: at, mask: capacity &- 1)
         rejected &+= measure.rejected
       } else {
         (ring + at).clear(count: head)

@@ -4,7 +4,7 @@ import Synchronization
 ///
 /// From such a sample on, a microphone is silent until a second has been clean, and then fades in over 20 ms. What
 /// passes depends on the samples alone, never on the period.
-struct MicrophoneGuard: ~Copyable, @unchecked Sendable {
+package struct MicrophoneGuard: ~Copyable, @unchecked Sendable {
   // Unchecked: `clean` belongs to the callback alone; what others read is atomic.
 
   private let microphones: Int
@@ -14,7 +14,8 @@ struct MicrophoneGuard: ~Copyable, @unchecked Sendable {
   private let clean: UnsafeMutablePointer<Int>
   private let muted: UnsafeMutablePointer<Atomic<Bool>>
 
-  init(microphones: Int, sampleRate: Double) {
+  /// Control thread.
+  package init(microphones: Int, sampleRate: Double) {
     self.microphones = microphones
     holdFrames = max(1, Int(sampleRate))
     fadeFrames = max(1, Int(0.02 * sampleRate))
@@ -31,18 +32,17 @@ struct MicrophoneGuard: ~Copyable, @unchecked Sendable {
   }
 
   /// Any thread: whether this microphone is silenced, or fading back.
-  func isMuted(_ microphone: Int) -> Bool { muted[microphone].load(ordering: .relaxed) }
+  package func isMuted(_ microphone: Int) -> Bool { muted[microphone].load(ordering: .relaxed) }
 
   /// Not a number compares false.
   @_noLocks @_noAllocation
   static func isSound(_ sample: Float) -> Bool { sample.magnitude <= 1000 }
 
-  /// Callback: `ring` holds `frames` samples of `input` from `start` on, `rejected` of them no sound; silences what
-  /// must not pass.
+  /// Callback: `ring` holds `frames` samples of an input from `start` on, `rejected` of them no sound; silences what
+  /// must not pass. It looks at the copy alone: who writes the input may still do so.
   @_noLocks @_noAllocation
-  func apply(
-    _ microphone: Int, _ input: UnsafePointer<Float>, frames: Int, rejected: Int,
-    ring: UnsafeMutablePointer<Float>, start: Int, mask: Int
+  package func apply(
+    _ microphone: Int, frames: Int, rejected: Int, ring: UnsafeMutablePointer<Float>, start: Int, mask: Int
   ) {
     guard rejected > 0 || clean[microphone] < holdFrames &+ fadeFrames else { return }
     var age = clean[microphone]
@@ -50,7 +50,7 @@ struct MicrophoneGuard: ~Copyable, @unchecked Sendable {
       age &+= frames
       if rejected > 0 {
         age = 0
-        while Self.isSound(input[frames &- 1 &- age]) { age &+= 1 }
+        while age < frames, Self.isSound(ring[(start &+ frames &- 1 &- age) & mask]) { age &+= 1 }
       }
       var n = 0
       while n < frames {
@@ -60,8 +60,9 @@ struct MicrophoneGuard: ~Copyable, @unchecked Sendable {
     } else {
       var n = 0
       while n < frames {
-        age = Self.isSound(input[n]) ? min(age &+ 1, holdFrames &+ fadeFrames) : 0
-        ring[(start &+ n) & mask] = age == 0 ? 0 : input[n] * gain(age)
+        let sample = ring[(start &+ n) & mask]
+        age = Self.isSound(sample) ? min(age &+ 1, holdFrames &+ fadeFrames) : 0
+        ring[(start &+ n) & mask] = age == 0 ? 0 : sample * gain(age)
         n &+= 1
       }
     }

@@ -1,4 +1,5 @@
 import JackClient
+import TestSupport
 import Testing
 
 @Suite("The wiring of our ports") struct WiringTests {
@@ -64,5 +65,103 @@ import Testing
     #expect(events.isEmpty && toMake.isEmpty && wiring.lost.isEmpty)
     #expect(look(connected: false, peer: true, after: 4).toMake == [wire])
     #expect(look(connected: true, peer: true, after: 5).events.isEmpty)
+  }
+}
+
+@Suite("Peers with one-time names") struct OneTimeNameTests {
+  let start = ContinuousClock.now
+
+  /// Connects `peer` to `port`, and takes it away with its program.
+  func visit(_ wiring: inout Wiring, _ port: String, _ peer: String, beside: Set<Wiring.Wire> = []) {
+    let wire = Wiring.Wire(port, peer)
+    let ports: Set = ["front", "back", "top", "out_left", "out_right"]
+    _ = wiring.observe(connected: beside.union([wire]), ports: ports, exists: { _ in true }, now: start)
+    _ = wiring.observe(connected: beside, ports: ports, exists: { _ in false }, now: start)
+  }
+
+  @Test("R45: 10 000 clients with one-time names come and go: what is remembered of them is bounded")
+  func bounded() {
+    var wiring = Wiring()
+    let took = ContinuousClock().measure {
+      for n in 0..<10_000 {
+        visit(&wiring, ["front", "back", "top", "out_left", "out_right"][n % 5], "once-\(n):out")
+      }
+    }
+    #expect(wiring.lost.count == Wiring.mostAbsent)
+    // The last to go are remembered.
+    #expect(wiring.lost.contains(Wiring.Wire("out_right", "once-9999:out")))
+    #expect(!wiring.lost.contains(Wiring.Wire("front", "once-5000:out")))
+    Faults.report(
+      "R45", done: "10 000 peers with one-time names: connections that are remembered",
+      measured: "\(wiring.lost.count), 20 000 looks in \(Int(took / .milliseconds(1))) ms",
+      limit: "≤ \(Wiring.mostAbsent)",
+      kept: wiring.lost.count <= Wiring.mostAbsent)
+  }
+
+  @Test("R45: of one port 64 are remembered, and another port's none the less")
+  func perPort() {
+    var wiring = Wiring()
+    visit(&wiring, "back", "old:out")
+    for n in 0..<1000 { visit(&wiring, "front", "once-\(n):out") }
+    let lost = wiring.lost
+    #expect(lost.count { $0.port == "front" } == Wiring.mostAbsentOfPort)
+    #expect(lost.contains(Wiring.Wire("back", "old:out")))
+    #expect(
+      lost.contains(Wiring.Wire("front", "once-999:out"))
+        && !lost.contains(Wiring.Wire("front", "once-0:out")))
+  }
+
+  @Test("R45: what was asked for is remembered longest, and is made again")
+  func askedFor() {
+    var wiring = Wiring()
+    let asked = Wiring.Wire("front", "system:capture_1")
+    wiring.keep([asked])
+    visit(&wiring, "front", "system:capture_1")
+    for n in 0..<1000 {
+      wiring.keep([asked])
+      visit(&wiring, "front", "once-\(n):out")
+    }
+    #expect(wiring.lost.contains(asked))
+    let (_, toMake) = wiring.observe(
+      connected: [], ports: ["front"], exists: { $0 == asked.peer }, now: start)
+    #expect(toMake == [asked])
+    wiring.forget(asked)
+    #expect(!wiring.lost.contains(asked))
+  }
+
+  @Test(
+    "R45: connections that are there are no part of the bound; with the server go as many as it allows, asked for first"
+  )
+  func wholeServer() {
+    var wiring = Wiring()
+    let many = Set((0..<500).map { Wiring.Wire("out_left", "peer-\($0):in") })
+    wiring.keep([Wiring.Wire("out_left", "peer-7:in")])
+    _ = wiring.observe(connected: many, ports: ["out_left"], exists: { _ in true }, now: start)
+    visit(&wiring, "front", "once:out", beside: many)
+    #expect(wiring.connectedPorts == ["out_left"] && wiring.lost.count == 1)
+    wiring.loseAll()
+    #expect(wiring.lost.count == Wiring.mostAbsentOfPort + 1)
+    #expect(wiring.lost.contains(Wiring.Wire("out_left", "peer-7:in")))
+  }
+
+  @Test("R45: a look costs no more after 10 000 peers than after 1 000")
+  func cost() {
+    func quickest(after peers: Int) -> Duration {
+      var wiring = Wiring()
+      for n in 0..<peers { visit(&wiring, ["front", "back", "top", "out_left"][n % 4], "once-\(n):out") }
+      return (0..<20).map { _ in
+        ContinuousClock().measure {
+          for _ in 0..<20 {
+            _ = wiring.observe(connected: [], ports: ["front"], exists: { _ in false }, now: start)
+          }
+        }
+      }.min()! / 20
+    }
+    let (few, many) = (quickest(after: 1000), quickest(after: 10_000))
+    // Twenty looks a second: 0.5 ms each would be a hundredth of a core.
+    #expect(many < .microseconds(500), "\(many)")
+    Faults.report(
+      "R45", done: "one look at connections after 1 000 and after 10 000 peers", measured: "\(few), \(many)",
+      limit: "≤ 500 µs", kept: many < .microseconds(500))
   }
 }

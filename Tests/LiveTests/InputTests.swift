@@ -155,21 +155,29 @@ extension LiveTests {
         }
         return found
       }
+      // A thread of its own writes them.
+      func hasProperties(_ port: String, _ expected: [String: String]) throws -> Bool {
+        try waitUntil(seconds: 5) { try properties(port) == expected }
+      }
       #expect(
-        try properties("pinna:bottom-right") == [
-          "pretty-name": "Bottom right", "port-group": "Phone with five microphones",
-          "order": "\(try #require(try graph.microphones().firstIndex(of: "bottom-right")))",
-          "icon-name": "audio-input-microphone", "signal-type": "AUDIO",
-        ])
+        try hasProperties(
+          "pinna:bottom-right",
+          [
+            "pretty-name": "Bottom right", "port-group": "Phone with five microphones",
+            "order": "\(try #require(try graph.microphones().firstIndex(of: "bottom-right")))",
+            "icon-name": "audio-input-microphone", "signal-type": "AUDIO",
+          ]))
       for (order, (port, name)) in [("out_left", "Left"), ("out_right", "Right")].enumerated() {
         #expect(
-          try properties("pinna:\(port)") == [
-            "pretty-name": name, "port-group": "Output", "order": "\(order)",
-            "icon-name": "audio-headphones", "signal-type": "AUDIO",
-          ])
+          try hasProperties(
+            "pinna:\(port)",
+            [
+              "pretty-name": name, "port-group": "Output", "order": "\(order)",
+              "icon-name": "audio-headphones", "signal-type": "AUDIO",
+            ]))
       }
       try #require(try graph.pinna("preset", "use", "ring7").status == 0)
-      #expect(try properties("pinna:centre")["pretty-name"] == "Centre")
+      #expect(try waitUntil(seconds: 5) { try properties("pinna:centre")["pretty-name"] == "Centre" })
       #expect(try graph.pinna("stop").status == 0)
       #expect(graph.program.wait(seconds: 5)?.status == 0)
       // Ports that come now get the numbers that ours had.

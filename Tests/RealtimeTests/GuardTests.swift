@@ -1,5 +1,6 @@
 import Foundation
 import Realtime
+import Synchronization
 import TestSupport
 import Testing
 
@@ -107,5 +108,73 @@ import Testing
       done:
         "\(garbage.isSubnormal ? "subnormals" : "\(garbage)") on one of 8 microphones: time against sound",
       measured: String(format: "%.2f ×", ratio), limit: "≤ 1.1 ×", kept: ratio <= 1.1)
+  }
+
+  @Test(
+    "R14: what the guard decides rests on its copy; a bad sample that is no longer in it is searched for no further than the period",
+    .timeLimit(.minutes(1)))
+  func decidesOnTheCopy() {
+    let microphoneGuard = MicrophoneGuard(microphones: 1, sampleRate: 48_000)
+    let ring = UnsafeMutablePointer<Float>.allocate(capacity: 256)
+    defer { ring.deallocate() }
+    ring.initialize(repeating: 0.5, count: 256)
+    ring[110] = .nan
+    microphoneGuard.apply(0, frames: 64, rejected: 1, ring: ring, start: 100, mask: 255)
+    let isMuted = microphoneGuard.isMuted(0)
+    #expect(isMuted)
+    // The next period was counted with a bad sample, and holds none.
+    for _ in 0..<3 {
+      for n in 0..<256 { ring[n] = 0.5 }
+      microphoneGuard.apply(0, frames: 64, rejected: 1, ring: ring, start: 240, mask: 255)
+      let silent = (240..<304).allSatisfy { ring[$0 & 255] == 0 }
+      #expect(silent && ring[48] == 0.5 && ring[239] == 0.5)
+      let isMuted = microphoneGuard.isMuted(0)
+      #expect(isMuted)
+    }
+  }
+
+  @Test(
+    "R14: a port whose writer writes on while it is read: nothing that is no sound comes out",
+    .enabled(if: getenv("TSAN_OPTIONS") == nil, "it is a race, on purpose"), .timeLimit(.minutes(1)))
+  func writerWritesOn() {
+    let engine = engine(period: 64)
+    // Atomic, so that the compiler writes what it is told to.
+    let samples = UnsafeMutablePointer<Atomic<UInt32>>.allocate(capacity: 64)
+    for n in 0..<64 { (samples + n).initialize(to: Atomic(Float(0.5).bitPattern)) }
+    let output = UnsafeMutablePointer<Float>.allocate(capacity: 128)
+    defer {
+      samples.deallocate()
+      output.deallocate()
+    }
+    let input = UnsafeRawPointer(samples).assumingMemoryBound(to: Float.self)
+    output.initialize(repeating: 0, count: 128)
+    let stop = Atomic<Bool>(false)
+    let threads = Threads()
+    let writer = UInt(bitPattern: samples)
+    threads.start {
+      let samples = UnsafeMutablePointer<Atomic<UInt32>>(bitPattern: writer)!
+      var noise = SeededNoise(seed: 1)
+      while !stop.load(ordering: .relaxed) {
+        let n = Int.random(in: 0..<64, using: &noise)
+        for value in [Float.infinity, 0.5] {
+          samples[n].store(value.bitPattern, ordering: .relaxed)
+          for _ in 0..<Int.random(in: 0..<20, using: &noise) { _ = samples[n].load(ordering: .relaxed) }
+        }
+      }
+    }
+    var wrong = 0
+    let inputs: [UnsafePointer<Float>?] = [input, nil, nil]
+    inputs.withUnsafeBufferPointer { inputs in
+      for _ in 0..<100_000 {
+        engine.process(
+          Period(
+            frames: 64, inputs: inputs.baseAddress!, left: output, right: output + 64, timing: Timing()))
+        for n in 0..<128 where !(output[n].magnitude <= 1) { wrong += 1 }
+      }
+    }
+    stop.store(true, ordering: .relaxed)
+    threads.wait()
+    #expect(wrong == 0)
+    #expect(engine.statistics.rejectedSamples > 0)
   }
 }

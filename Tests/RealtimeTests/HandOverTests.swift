@@ -4,67 +4,179 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// What the sanitizers are for: every hand-over between the sides while the callback runs.
+/// Every hand-over between the sides while the callback runs: for the sanitizers, and for the sound that comes out of it.
 @Suite(.serialized) struct HandOverTests {
-  @Test(
-    "R13: periods, fresh filter sets and takes change hands while the callback runs", .timeLimit(.minutes(2)))
-  func everythingAtOnce() throws {
-    let engine = Engine(microphones: 2, taps: 600, sampleRate: 48000, fadeFrames: 100)
+  static let taps = 600
+  static let periods = [16, 64, 100, 256, 1024]
+
+  /// Filters through which ones come out as `constant`. Every tap counts, so that a partition that is missing, or of
+  /// another period's, shows in the level.
+  static func filters(_ constant: Float) -> FilterSet {
+    let tap = constant / Float(2 * taps)
+    return FilterSet(
+      coefficients: [[[Float]]](
+        repeating: [[Float]](repeating: [Float](repeating: tap, count: taps), count: 2), count: 2),
+      channels: 2)
+  }
+
+  /// What came out in one period.
+  struct Heard {
+    let frame: Int
+    let count: Int
+    let range: ClosedRange<Float>
+    /// Nothing was prepared for it, and it is silent.
+    let isUnprepared: Bool
+  }
+
+  /// The callback's thread: ones on both microphones, through an engine, period by period.
+  final class Callback: @unchecked Sendable {
+    // Unchecked: `heard` is read when the thread has ended.
+    let engine: Engine
     let period = Atomic<Int>(64)
     let stop = Atomic<Bool>(false)
-    engine.prepare(period: 64)
-    let threads = Threads()
-    threads.start {
-      var run = OfflineRun(engine, microphones: [[Float](repeating: 0.5, count: 64), []])
-      while !stop.load(ordering: .acquiring) {
-        run.process(period.load(ordering: .relaxed))
-        run.forget()
+    private(set) var heard: [Heard] = []
+
+    init(_ engine: Engine) { self.engine = engine }
+
+    func run() {
+      let (ones, left, right) = (Self.memory(1), Self.memory(0), Self.memory(0))
+      defer { for memory in [ones, left, right] { memory.deallocate() } }
+      var frame = 0
+      var unprepared = 0
+      let inputs: [UnsafePointer<Float>?] = [UnsafePointer(ones), UnsafePointer(ones)]
+      inputs.withUnsafeBufferPointer { inputs in
+        while !stop.load(ordering: .acquiring) {
+          let count = period.load(ordering: .relaxed)
+          let period = Period(
+            frames: count, inputs: inputs.baseAddress!, left: left, right: right, timing: Timing())
+          RealtimeContext.run { engine.process(period) }
+          let silent = engine.statistics.unpreparedPeriods
+          let sound = UnsafeBufferPointer(start: left, count: count)
+          heard.append(
+            Heard(
+              frame: frame, count: count, range: sound.min()!...sound.max()!,
+              isUnprepared: silent > unprepared))
+          unprepared = silent
+          frame += count
+        }
       }
     }
+
+    private static func memory(_ value: Float) -> UnsafeMutablePointer<Float> {
+      let memory = UnsafeMutablePointer<Float>.allocate(capacity: 8192)
+      memory.initialize(repeating: value, count: 8192)
+      return memory
+    }
+  }
+
+  @Test(
+    "R13: periods, fresh filter sets and takes change hands while the callback runs, and every sample lies between the two sounds that fade",
+    .timeLimit(.minutes(2)))
+  func everythingAtOnce() throws {
+    let engine = Engine(microphones: 2, taps: Self.taps, sampleRate: 48000, fadeFrames: 100)
+    engine.start(with: Self.filters(0.5))
+    engine.prepare(period: 64)
+    let callback = Callback(engine)
+    let threads = Threads()
+    threads.start { callback.run() }
     // The server: a new period is prepared first, as JACK does, and now and then another follows at once.
     threads.start {
       var noise = SeededNoise(seed: 4)
-      while !stop.load(ordering: .acquiring) {
+      while !callback.stop.load(ordering: .acquiring) {
         for _ in 0...Int.random(in: 0...1, using: &noise) {
-          engine.prepare(period: [16, 64, 100, 256, 1024].randomElement(using: &noise)!)
+          engine.prepare(period: Self.periods.randomElement(using: &noise)!)
         }
-        let next = [16, 64, 100, 256, 1024].randomElement(using: &noise)!
+        let next = Self.periods.randomElement(using: &noise)!
         engine.prepare(period: next)
-        period.store(next, ordering: .relaxed)
+        callback.period.store(next, ordering: .relaxed)
         usleep(UInt32.random(in: 0...10, using: &noise))
       }
     }
+    // What its input was before the first frame is silence.
+    try #require(waitUntil(seconds: 20) { engine.statistics.frames > 2 * Self.taps })
     var noise = SeededNoise(seed: 5)
-    var asked: Set<UInt64> = []
+    var asked: [UInt64: Float] = [:]
     var answered: Set<UInt64> = []
+    /// Levels in the order in which they were in force, and the first frame that holds nothing else.
+    var inForce: [(frame: Int, level: Float)] = [(0, 0.5)]
     func listen() {
       for report in engine.takeReports() {
         switch report {
-        case .applied(let ticket, _), .superseded(let ticket), .refused(let ticket, _):
+        case .applied(let ticket, let frame):
           answered.insert(ticket.number)
+          if let level = asked[ticket.number] { inForce.append((frame, level)) }
+        case .superseded(let ticket), .refused(let ticket, _): answered.insert(ticket.number)
         default: break
         }
       }
     }
+    var mixed = 0
     for _ in 0..<200 {
       // Nobody but the engine keeps the sets and rings that it was given.
       for _ in 0..<3 {
-        let filters = FilterSet(coefficients: noise.filters(microphones: 2, taps: 600), channels: 2)
-        if let ticket = try? engine.change(to: filters, gain: 1) { asked.insert(ticket.number) }
+        let constant = Float.random(in: 0.1...1, using: &noise)
+        let gain: Float = Bool.random(using: &noise) ? 1 : 0.5
+        if let ticket = try? engine.change(to: Self.filters(constant), gain: gain) {
+          asked[ticket.number] = constant * gain
+        }
       }
       let ring = TakeRing(outputs: 2, capacityFrames: 5000)
       _ = try engine.beginTake(into: ring)
       usleep(500)
       var position = 0
-      ring.drain(position: &position, frames: { _ in }, gap: { _ in })
+      var range: ClosedRange<Float>?
+      ring.drain(
+        position: &position,
+        frames: { frames in
+          // Silent where nothing was prepared, which is counted.
+          for sample in frames where sample != 0 {
+            range = min(range?.lowerBound ?? sample, sample)...max(range?.upperBound ?? sample, sample)
+          }
+        }, gap: { _ in })
+      if let range, range.upperBound - range.lowerBound > 2e-5 { mixed += 1 }
       _ = try engine.endTake()
       usleep(500)
       listen()
     }
-    let end = ContinuousClock.now + .seconds(20)
-    while !asked.isSubset(of: answered), ContinuousClock.now < end { listen() }
-    stop.store(true, ordering: .releasing)
+    let isAnswered = waitUntil(seconds: 20) {
+      listen()
+      return answered.isSuperset(of: asked.keys)
+    }
+    callback.stop.store(true, ordering: .releasing)
     threads.wait()
-    #expect(asked.isSubset(of: answered))
+    #expect(isAnswered)
+    #expect(inForce.count > 50)
+    #expect(mixed == 0, "takes that hold more than one sound")
+    #expect(Self.strangers(callback.heard, inForce) == [])
+  }
+
+  /// Periods of which a sample lies beyond the levels that were in force, or faded, in it.
+  static func strangers(_ heard: [Heard], _ inForce: [(frame: Int, level: Float)]) -> [String] {
+    var strangers: [String] = []
+    var first = 0
+    for period in heard where period.frame > 2 * taps {
+      if period.isUnprepared {
+        if period.range != 0...0 { strangers.append("not silent: \(period)") }
+        continue
+      }
+      while first + 1 < inForce.count, inForce[first + 1].frame <= period.frame { first += 1 }
+      // That one, and all that came in force in the period; then the one that fades in at its end.
+      var last = first
+      while last + 1 < inForce.count, inForce[last + 1].frame < period.frame + period.count { last += 1 }
+      let levels = inForce[first...min(last + 1, inForce.count - 1)].map(\.level)
+      if period.range.lowerBound < levels.min()! - 1e-5 || period.range.upperBound > levels.max()! + 1e-5 {
+        strangers.append("\(period), not within \(levels)")
+      }
+    }
+    return Array(strangers.prefix(5))
+  }
+
+  private func waitUntil(seconds: Double, _ condition: () -> Bool) -> Bool {
+    let end = ContinuousClock.now + .seconds(seconds)
+    while !condition() {
+      if .now > end { return false }
+      usleep(500)
+    }
+    return true
   }
 }

@@ -1,4 +1,5 @@
 import Realtime
+import TestSupport
 import Testing
 
 @Suite("The timeline") struct TimelineTests {
@@ -39,5 +40,167 @@ import Testing
   func periods() {
     let found = times([(0, 0, 64), (128, 1, 128), (256, 3, 128), (320, 5, 64), (384, 6, 64)])
     #expect(found.allSatisfy { $0.skippedFrames == 0 && !$0.isRepeat && $0.pausedMicroseconds == 0 })
+  }
+
+  static let countings: [FrameCounting] = [.withThisPeriod, .position]
+  static let lengths: [(Int, Int)] = [(64, 4096), (4096, 64), (16, 8192), (100, 441), (128, 128)]
+
+  @Test(
+    "R46: a period that changes while Pinna stands still: every frame that the server played is counted",
+    arguments: countings, lengths)
+  func periodChangesInAStall(_ counting: FrameCounting, _ lengths: (old: Int, new: Int)) {
+    let (old, new) = lengths
+    for (before, after) in [(0.5, 0.5), (0, 0.5), (0.5, 0)] {
+      var timeline = Timeline(sampleRate: 48_000, counting: counting)
+      var server = SimulatedServer(counting: counting)
+      server.play(old)
+      _ = server.look(&timeline)
+      let seen = old
+      server.play(seconds: before, period: old)
+      server.play(seconds: after, period: new)
+      server.play(new)
+      let timing = server.look(&timeline)
+      #expect(timing.skippedFrames == server.played - seen)
+      #expect(timing.pausedMicroseconds == 0)
+    }
+  }
+
+  @Test(
+    "R46: a period that changes while the server stands still is a pause, and no frame is missing",
+    arguments: countings)
+  func periodChangesInAPause(_ counting: FrameCounting) {
+    for (old, new) in Self.lengths {
+      var timeline = Timeline(sampleRate: 48_000, counting: counting)
+      var server = SimulatedServer(counting: counting)
+      server.play(old)
+      _ = server.look(&timeline)
+      server.pause(seconds: 3)
+      server.play(new)
+      let timing = server.look(&timeline)
+      #expect(timing.skippedFrames == 0 && timing.pausedMicroseconds == 3_000_000)
+    }
+  }
+
+  @Test(
+    "R31: a frame time that jumps by hours costs nothing where no time passed, and elapsed time where some did",
+    arguments: countings, [3, 0.1, 12.4, 20, -0.1, -3, -12] as [Double])
+  func baseJumps(_ counting: FrameCounting, _ hours: Double) {
+    for stall in [0, 0.5, 3] {
+      var timeline = Timeline(sampleRate: 48_000, counting: counting)
+      var server = SimulatedServer(counting: counting)
+      for _ in 0..<10 {
+        server.play(128)
+        #expect(server.look(&timeline).skippedFrames == 0)
+      }
+      let before = server.played + 128
+      server.play(seconds: stall, period: 128)
+      server.jump(frames: Int(hours * 3600 * 48_000))
+      server.play(128)
+      let timing = server.look(&timeline)
+      #expect(abs(timing.skippedFrames - (server.played - before)) <= 128, "\(timing)")
+      #expect(!timing.isRepeat)
+      server.play(128)
+      #expect(server.look(&timeline).skippedFrames == 0)
+    }
+  }
+
+  /// Takes of random histories: periods of many lengths, seen or missed, pauses, and calls that come late.
+  @Test(
+    "R46: whatever a server plays, in periods that change at any time: what is seen and what is skipped is all of it",
+    arguments: countings, 0..<200)
+  func histories(_ counting: FrameCounting, _ seed: Int) {
+    var random = SeededNoise(seed: UInt64(seed))
+    // The frame time wraps in the middle.
+    var server = SimulatedServer(counting: counting, frameTime: .max - 100_000)
+    var timeline = Timeline(sampleRate: 48_000, counting: counting)
+    var period = 64
+    var counted = 0
+    var paused = 0.0
+    server.play(period)
+    var seen = server.frames
+    _ = server.look(&timeline)
+    for _ in 0..<200 {
+      switch Int.random(in: 0..<10, using: &random) {
+      case 0: period = [16, 48, 64, 100, 441, 1024, 4096, 8192].randomElement(using: &random)!
+      case 1:
+        for _ in 0..<Int.random(in: 1...300, using: &random) {
+          if Int.random(in: 0..<50, using: &random) == 0 {
+            period = [16, 64, 100, 4096].randomElement(using: &random)!
+          }
+          server.play(period)
+        }
+      case 2:
+        let seconds = Double.random(in: 0.1...5, using: &random)
+        server.pause(seconds: seconds)
+        paused += seconds
+      default: break
+      }
+      counted += seen
+      server.play(period)
+      seen = server.frames
+      let late = Int.random(in: 0...200, using: &random)
+      let timing = server.look(&timeline, late: late)
+      counted += timing.skippedFrames
+      paused -= Double(timing.pausedMicroseconds) / 1e6
+      #expect(!timing.isRepeat)
+    }
+    #expect(counted == server.played)
+    // Lateness is told as pause, and taken back.
+    #expect(abs(paused) < 0.02)
+  }
+
+  @Test(
+    "R31: forwards, a jump within elapsed time is believed; in its first period beyond, elapsed time counts")
+  func bound() {
+    for (frames, skipped) in [(48_000, 48_000), (48_128, 48_128), (48_000 + 128 + 49, 48_000)] {
+      var timeline = Timeline(sampleRate: 48_000)
+      _ = timeline.advance(frameTime: 0, microseconds: 0, frames: 128)
+      // 48 128 frames later: one period, and a second that others saw.
+      let timing = timeline.advance(
+        frameTime: UInt32(frames + 128), microseconds: 1_002_667, frames: 128)
+      #expect(timing.skippedFrames == skipped, "\(frames)")
+    }
+  }
+
+  @Test("R31: a frame time that never moves is no clock: what comes is counted by its length")
+  func standingClock() {
+    var timeline = Timeline(sampleRate: 48_000)
+    var (repeats, skipped) = (0, 0)
+    for n in 0..<100 {
+      let timing = timeline.advance(frameTime: 7, microseconds: n * 2667, frames: 128)
+      if timing.isRepeat { repeats += 1 }
+      skipped += timing.skippedFrames
+    }
+    #expect(repeats == 2 && skipped == 2 * 128)
+  }
+
+  @Test("R31: freewheel, in which frames take no time, is neither a gap nor a pause, on its way in and out")
+  func freewheel() {
+    var timeline = Timeline(sampleRate: 48_000)
+    var server = SimulatedServer()
+    func look() -> Timing { server.look(&timeline) }
+    server.play(128)
+    _ = look()
+    // The first periods of freewheel, before we were told of it.
+    for n in 1...5 {
+      let timing = timeline.advance(frameTime: 128 + UInt32(128 * n), microseconds: 10 * n, frames: 128)
+      #expect(timing.skippedFrames == 0 && timing.pausedMicroseconds == 0 && !timing.isRepeat)
+    }
+    timeline.forget()
+    // Hours of sound in a second, and out again.
+    let after = timeline.advance(frameTime: 500_000_000, microseconds: 1_000_000, frames: 128)
+    #expect(after.skippedFrames == 0 && after.pausedMicroseconds == 0 && !after.isRepeat)
+    let next = timeline.advance(frameTime: 500_000_128, microseconds: 1_002_667, frames: 128)
+    #expect(next.skippedFrames == 0 && next.pausedMicroseconds == 0 && !next.isRepeat)
+  }
+
+  @Test("a server that was late and runs its next periods sooner is believed what we miss of them")
+  func catchingUp() {
+    var timeline = Timeline(sampleRate: 48_000)
+    _ = timeline.advance(frameTime: 64, microseconds: 0, frames: 64)
+    // 20 ms late, then 15 periods at once, of which we see the last.
+    _ = timeline.advance(frameTime: 128, microseconds: 21_333, frames: 64)
+    let timing = timeline.advance(frameTime: 128 + 15 * 64, microseconds: 21_833, frames: 64)
+    #expect(timing.skippedFrames == 14 * 64 && timing.pausedMicroseconds == 0)
   }
 }

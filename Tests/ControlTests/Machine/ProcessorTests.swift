@@ -257,13 +257,13 @@ import Testing
     #expect(rig.processor.inForce.device == Rig.other && rig.processor.inForce.muted)
   }
 
-  @Test("a client that libjack does not close within two seconds leaves no way back")
+  @Test("a client that libjack does not close leaves no way back")
   func stranded() {
     let rig = Rig.live()
     rig.world.client?.lossReason = "it was killed"
     rig.processor.poll()
     #expect(rig.processor.state.kind == .leaving)
-    rig.advance(.milliseconds(2001))
+    rig.advance(.milliseconds(3001))
     #expect(rig.processor.state.kind == .stranded && rig.processor.lossForGood(reconnects: true) != nil)
   }
 

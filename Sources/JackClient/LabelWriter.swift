@@ -1,0 +1,56 @@
+// The keys are C's global variables, which nobody ever writes.
+@preconcurrency import CJack
+import Synchronization
+
+/// Writes labels of ports into JACK's metadata. The metadata thread alone calls it.
+///
+/// It has a client of its own, without ports and never active, for as long as there are labels to write. libjack tells the
+/// server of each label over the client's socket, and does not keep requests of two threads on one socket apart; nor may a
+/// client be closed while a call with it is held up.
+final class LabelWriter: @unchecked Sendable {
+  // Unchecked: `client` is the metadata thread's; `stale` is guarded.
+  private var client: (owner: Int, handle: OpaquePointer)?
+  /// Numbers of ports whose labels a server that died left behind: the next server uses the numbers again.
+  static let stale = Mutex<Set<jack_uuid_t>>([])
+
+  /// - Parameter job: nil where there is none for now.
+  func perform(_ job: MetadataThread.Job?) {
+    if let client, client.owner != job?.owner {
+      close(client.handle)
+      self.client = nil
+    }
+    guard let job else { return }
+    if client == nil { open(job) }
+    guard let client = client?.handle else { return }
+    // The port's number is used again: what an earlier port left is removed before.
+    jack_remove_properties(client, job.port)
+    guard let label = job.label else { return }
+    let text = "text/plain"
+    for (key, value, type) in [
+      (JACK_METADATA_PRETTY_NAME, label.prettyName, text), (JACK_METADATA_PORT_GROUP, label.group, text),
+      (JACK_METADATA_ORDER, String(label.order), "http://www.w3.org/2001/XMLSchema#int"),
+      (JACK_METADATA_ICON_NAME, label.iconName, text), (JACK_METADATA_SIGNAL_TYPE, "AUDIO", text),
+    ] { jack_set_property(client, job.port, key, value, type) }
+  }
+
+  /// The server may have gone: then there is nothing to label.
+  private func open(_ job: MetadataThread.Job) {
+    var status = JackStatus(rawValue: 0)
+    guard let handle = pinna_jack_client_open("pinna-labels", JackNoStartServer, &status, job.server) else {
+      return
+    }
+    client = (job.owner, handle)
+    let stale = Self.stale.withLock { stale in
+      defer { stale = [] }
+      return stale
+    }
+    for port in stale { jack_remove_properties(handle, port) }
+  }
+
+  /// jackd sends every client word of every label, in about 4 kB, and waits where one does not read; a client that is being
+  /// closed no longer reads. So all that we have written must have come back before: requests are answered in turn.
+  private func close(_ client: OpaquePointer) {
+    if let name = jack_get_uuid_for_client_name(client, "pinna-labels") { jack_free(name) }
+    jack_client_close(client)
+  }
+}
