@@ -23,12 +23,15 @@ extension TakeWriter {
   }
 
   /// The take, once everything of it is on disk.
-  public func finished(seconds: Double = 120) throws -> Result {
+  public func finished(seconds: Double = 60) throws -> Result {
     var result: Result?
+    var failure: TakeError?
     _ = waitUntil(seconds: seconds) {
       if case .finished(let end) = phase { result = end }
-      return result != nil
+      if case .failed(let error) = phase { failure = error }
+      return result != nil || failure != nil
     }
+    if let failure { throw failure }
     guard let result else { throw SupportError("the take has not ended after \(seconds) s: \(phase)") }
     return result
   }
