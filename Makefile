@@ -25,6 +25,7 @@ test: install-packages lint
 	@echo "== Tests without a server"
 	swift test -c release --skip-build --skip LiveTests --skip DocsTests
 	@echo "== Tests in a live JACK graph"
+	@sh .ci/free-places
 	swift test -c release --skip-build --filter LiveTests
 	@echo "== The README's tables and commands"
 	swift test -c release --skip-build --filter DocsTests
@@ -106,6 +107,7 @@ faults: install-packages
 	$(FAULTS_RUN) --filter '^(Realtime|Session|Recording|Control|FilterDesign)Tests' --skip GuardTests/cost --skip sanitizerHears >>$(FAULTS).txt 2>&1 \
 	  || echo "faults: not every test without a server passed" >>$(FAULTS).txt
 	@echo "== $$(date +%T) In a graph"
+	@sh .ci/free-places
 	$(FAULTS_RUN) --filter 'LiveTests/($(FAULTS_LIVE))/' >>$(FAULTS).txt 2>&1 \
 	  || echo "faults: not every test in a graph passed" >>$(FAULTS).txt
 	@echo "== $$(date +%T) Ten million packets"

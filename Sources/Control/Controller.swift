@@ -94,7 +94,7 @@ public final class Controller {
   private func serve(_ message: OSCMessage, from sender: ControlSocket.Sender) {
     let request = Request(
       onProgress: { [socket] in socket.sendProgress($0, part: $1, to: sender) },
-      isThere: { [socket] in socket.isThere(sender) },
+      isThere: { [socket] in !socket.hasGone(sender) },
       onAnswer: { [socket] in socket.send(Answer($0).message, to: sender) })
     do { try dispatch(message, sender, request) } catch { request.answer(.failed(Failure(error))) }
   }

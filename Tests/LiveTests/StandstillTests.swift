@@ -1,0 +1,128 @@
+import Control
+import Foundation
+import LiveSupport
+import TestSupport
+import Testing
+
+extension LiveTests {
+  @Suite("A server that stands still, or dies at the worst moment") struct StandstillTests {
+    @Test(
+      "R28: every request sent while jackd stands still is answered once, and nothing is locked, reverted or busy afterwards"
+    )
+    func everyRequest() throws {
+      let home = try PinnaHome()
+      try home.addPair()
+      let graph = try LiveGraph(preset: "phone5", home: home)
+      let sender = try graph.sender()
+      kill(graph.server.pid, SIGSTOP)
+      defer { kill(graph.server.pid, SIGCONT) }
+      // More than the queue to the callback takes, and then all that can be asked, each with a number of its own.
+      var asked: Set<String> = []
+      var answers: [String: [Int32]] = [:]
+      func hear(_ seconds: Double) {
+        guard let message = sender.message(seconds: seconds), message.path == "/pinna/reply" else { return }
+        guard case .integer(let status)? = message.arguments.first,
+          case .string(let number)? = message.arguments.last
+        else { return }
+        answers[number, default: []].append(status)
+      }
+      func ask(_ method: String, _ words: String...) {
+        let number = "#\(asked.count)"
+        asked.insert(number)
+        sender.send(OSCMessage(method, (words + [number]).map { .string($0) }).packet)
+        hear(0.001)
+      }
+      for n in 0..<300 { ask("/pinna/set/gain", "\(-Double(n) / 10)") }
+      ask("/pinna/record/start", home.takesFolder)
+      ask("/pinna/set/pattern", "cardioid")
+      ask("/pinna/record/stop")
+      for method in OSCMethod.all where !method.path.contains("stop") && !method.path.contains("session") {
+        ask(method.path, "pair")
+      }
+      ask("/pinna/preset/use", "pair")
+      ask("/pinna/preset/cancel")
+      ask("/pinna/play/stop")
+      ask("/pinna/record/stop")
+      ask("/pinna/set", "mute", "off", "gain", "-3")
+      let end = ContinuousClock.now + .seconds(20)
+      while answers.count < asked.count, .now < end { hear(0.1) }
+      #expect(Set(answers.keys) == asked, "not answered: \(asked.subtracting(answers.keys).sorted())")
+      #expect(try graph.status()["server"] as? String == "stalled")
+      kill(graph.server.pid, SIGCONT)
+      try #require(try waitUntil(seconds: 5) { try graph.status()["server"] as? String == "running" })
+      // Nobody hears anything twice, however late.
+      for _ in 0..<10 { hear(0.1) }
+      let twice = answers.filter { $0.value.count != 1 }
+      #expect(twice.isEmpty, "\(twice)")
+      // What status says is so, and everything works again.
+      #expect(try graph.status()["state"] as? String == "stopped")
+      for words in [["set", "--pattern", "cardioid", "--gain", "-6"], ["set", "--mute", "off"]] {
+        let outcome = try graph.home.pinna(words)
+        #expect(outcome.status == 0, "\(words): \(outcome)")
+      }
+      let path = try graph.startTake()
+      usleep(100_000)
+      let stop = try graph.pinna("record", "stop")
+      #expect([0, 7].contains(stop.status) && FileManager.default.fileExists(atPath: path), "\(stop)")
+      #expect(try graph.pinna("preset", "use", "pair").status == 0)
+      let status = try graph.status()
+      #expect(status["device"] as? String == "pair" && status["gainDB"] as? Double == 0)
+      #expect(try graph.microphones() == ["left-end", "right-end"])
+      Faults.report(
+        "R28", done: "jackd stopped, \(asked.count) requests: answered once",
+        measured: "\(answers.count - twice.count)",
+        limit: "\(asked.count)", kept: answers.count == asked.count && twice.isEmpty)
+    }
+
+    enum Moment: String, CaseIterable { case device, takeStart, takeEnd, reconnect }
+
+    @Test(
+      "R42: jackd killed at any millisecond of a change of device, a take's start and end, a reconnect: all comes back",
+      arguments: Moment.allCases)
+    func killed(_ moment: Moment) throws {
+      let delays = Faults.areHeavy ? Array(stride(from: 0, through: 96, by: 4)) : [6, 30]
+      let home = try PinnaHome()
+      try home.addPair()
+      let graph = try LiveGraph(preset: "phone5", home: home)
+      let devices = [["bottom-left", "bottom-right", "front", "back", "top"], ["left-end", "right-end"]]
+      var back = 0
+      for delay in delays {
+        try #require(try waitUntil(seconds: 5) { try graph.status()["server"] as? String == "running" })
+        let sender = try graph.sender()
+        let before = try graph.status()["device"] as? String
+        switch moment {
+        case .device: sender.send("/pinna/preset/use", before == "pair" ? "phone5" : "pair")
+        case .takeStart: sender.send("/pinna/record/start", home.takesFolder)
+        case .takeEnd:
+          _ = try graph.startTake()
+          sender.send("/pinna/record/stop")
+        case .reconnect:
+          graph.killServer()
+          try graph.restartServer()
+        }
+        usleep(UInt32(delay * 1000))
+        graph.killServer()
+        if moment != .reconnect {
+          let answer = sender.reply(seconds: 5)
+          #expect(answer.map { [0, 1, 3, 7].contains($0.status) } ?? false, "\(delay) ms: \(answer as Any)")
+        }
+        try #require(
+          try waitUntil(seconds: 5) { try graph.status()["server"] as? String == "gone" }, "\(delay) ms")
+        try graph.restartServer()
+        let isBack = try waitUntil(seconds: 5) { try graph.status()["server"] as? String == "running" }
+        #expect(isBack, "\(delay) ms: \(try graph.status()["server"] as Any)")
+        let status = try graph.status()
+        #expect(status["state"] as? String == "stopped", "\(delay) ms")
+        let names = try graph.microphones()
+        #expect(devices.contains(names), "\(delay) ms: \(names)")
+        #expect(names.allSatisfy { graph.hasPort("pinna:\($0)") }, "\(delay) ms")
+        let change = try graph.pinna("set", "--gain", "-\(delay % 60)")
+        #expect(change.status == 0, "\(delay) ms: \(change)")
+        if isBack, change.status == 0 { back += 1 }
+      }
+      Faults.report(
+        "R42", done: "jackd killed in the middle of \(moment): back", measured: "\(back)",
+        limit: "\(delays.count)", kept: back == delays.count, isWhole: Faults.areHeavy)
+    }
+  }
+}
