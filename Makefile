@@ -2,7 +2,7 @@
 # Where the numpy oracle is: it judges exported filters on an array manifold of its own.
 ORACLE ?= ../shared/oracle
 
-.PHONY: bench run test figures filters build install-packages lint sanitize sanitize-live soak fuzz fuzzers faults day format clean
+.PHONY: mutations bench run test figures filters build install-packages lint sanitize sanitize-live soak fuzz fuzzers faults day format clean
 
 SANITIZE_REALTIME = --scratch-path .build/rtsan -Xswiftc -Xclang-linker -Xswiftc -fsanitize=realtime
 SANITIZE_REALTIME_PRODUCT = --scratch-path .build/rtsan-pinna -Xswiftc -Xclang-linker -Xswiftc -fsanitize=realtime
@@ -51,9 +51,18 @@ sanitize-live:
 	PINNA_BINARY=$(CURDIR)/.build/rtsan-pinna/release/pinna \
 	  swift test -c release --skip-build --filter SoakTests
 
-## Long runs: the same for a minute each.
+## Long runs: the same for a minute each; the state machine's ten million sequences; two hours of everything at random, and
+## 24 h of sound in freewheel (R40).
 soak: export PINNA_SOAK_SECONDS = 60
+soak: export PINNA_ENDURANCE_SECONDS ?= 7200
 soak: install-packages sanitize-live
+	PINNA_SEQUENCES=10000000 swift test -c release --skip-build --filter RandomSequenceTests
+	swift test -c release --skip-build --filter EnduranceTests
+	@$(MAKE) --no-print-directory day
+
+## Faults planted in the state machine, each of which ControlTests must notice.
+mutations: install-packages
+	python3 .ci/mutations
 
 ## The table of figures over all presets: must, aim, reached. Fails where one that must be reached is missed.
 figures: install-packages

@@ -38,6 +38,8 @@ package protocol AudioClient: AnyObject, Sendable {
   /// Callbacks so far.
   var periodsRun: Int { get }
   var readings: Readings { get }
+  /// Physical capture ports of the graph, in the server's order.
+  var capturePorts: [String] { get }
 
   /// Makes an engine for `device` and registers the ports that it needs beside those in use. The first one of a client
   /// is activated, too.

@@ -55,6 +55,7 @@ final class JackAudioClient: AudioClient {
   var sampleRate: Int { array.sampleRate }
   var lossReason: String? { loss.reason.withLock { $0 } }
   var periodsRun: Int { array.periodsRun }
+  var capturePorts: [String] { array.physicalCapturePorts }
 
   var readings: Readings {
     var readings = Readings()

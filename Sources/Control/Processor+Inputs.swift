@@ -11,7 +11,7 @@ extension Processor {
     let described = [setting.home] + setting.home.inputs
     let claimed = Set(described.flatMap(\.capturePorts))
     return described
-      + graph.capturePorts.filter { !claimed.contains($0) }.map(Device.init(linePort:))
+      + (client?.capturePorts ?? []).filter { !claimed.contains($0) }.map(Device.init(linePort:))
   }
 
   /// The input of that uid, in any case.

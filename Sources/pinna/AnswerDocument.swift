@@ -45,6 +45,8 @@ struct AnswerDocument {
     switch string("server") {
     case "gone": lines.append("the JACK server has gone; Pinna goes on when it is back")
     case "joining": lines.append("the JACK server is back; filters for its sample rate are being designed")
+    case "stalled":
+      lines.append("the JACK server runs no periods: nothing is heard or recorded until it does")
     case "unusable": lines.append("the JACK server is back, but Pinna cannot use it as it is")
     default: break
     }
@@ -62,6 +64,12 @@ struct AnswerDocument {
     }
     if let take = child("take") {
       lines.append("take: \(take.string("path")), \(take.integer("frames")) frames")
+    }
+    for path in strings("closingTakes") { lines.append("being written: \(path)") }
+    if let change = child("change") {
+      lines.append(
+        "on its way: \(change.string("device")), "
+          + String(format: "%.0f %%", 100 * change.number("progress")))
     }
     let controller = string("controller")
     if !controller.isEmpty { lines.append("the session \(controller) controls the route") }

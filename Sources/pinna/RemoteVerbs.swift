@@ -7,7 +7,12 @@ extension Verb {
   static func ask(
     _ arguments: Arguments, _ message: OSCMessage, seconds: Double = 30, _ words: (AnswerDocument) -> String
   ) throws -> ExitStatus {
-    let answer = try ControlClient(name: arguments.name).request(message, seconds: seconds)
+    var shown: (text: String, show: (Double) -> Void)?
+    let answer = try ControlClient(name: arguments.name).request(message, seconds: seconds) { progress in
+      if shown?.text != progress.text { shown = (progress.text, WorkProgress.show(progress.text)) }
+      shown?.show(progress.part)
+    }
+    WorkProgress.endLine()
     guard answer.status == .done else { throw Failure(answer.status, answer.text) }
     print(arguments.isJSON ? answer.text : words(AnswerDocument(answer.text)))
     return .done
@@ -62,5 +67,12 @@ extension Verb {
     options: [nameOption, jsonOption]
   ) { arguments in
     try ask(arguments, OSCMessage("/pinna/preset/use", [.string(arguments.operands[0])]), \.changeText)
+  }
+
+  static let presetCancel = Verb(
+    name: "preset cancel", summary: "give up another device that is on its way",
+    options: [nameOption, jsonOption]
+  ) { arguments in
+    try ask(arguments, OSCMessage("/pinna/preset/cancel")) { "cancelled: \($0.string("cancelled"))" }
   }
 }

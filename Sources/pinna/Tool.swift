@@ -7,7 +7,8 @@ enum Tool {
   static let version = "0.1.0"
 
   static let verbs: [Verb] = [
-    .run, .status, .set, .stop, .inputs, .presetList, .presetShow, .presetUse, .recordStart, .recordStop,
+    .run, .status, .set, .stop, .inputs, .presetList, .presetShow, .presetUse, .presetCancel,
+    .recordStart, .recordStop,
     .takesList, .takesRepair, .play,
     .render, .simulate, .design, .report, .export, .check, .demo, .bench, .help,
   ]

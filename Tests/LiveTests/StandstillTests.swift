@@ -110,7 +110,7 @@ extension LiveTests {
           try waitUntil(seconds: 5) { try graph.status()["server"] as? String == "gone" }, "\(delay) ms")
         try graph.restartServer()
         let isBack = try waitUntil(seconds: 5) { try graph.status()["server"] as? String == "running" }
-        #expect(isBack, "\(delay) ms: \(try graph.status()["server"] as Any)")
+        #expect(isBack, "\(delay) ms")
         let status = try graph.status()
         #expect(status["state"] as? String == "stopped", "\(delay) ms")
         let names = try graph.microphones()

@@ -92,6 +92,7 @@ final class FakeClient: AudioClient, @unchecked Sendable {
   var lossReason: String?
   private(set) var periodsRun = 0
   var readings = Readings()
+  var capturePorts: [String] { [] }
   private(set) var engine: FakeEngine?
   private(set) var device: Device?
   /// What each change was to.

@@ -1,0 +1,136 @@
+import AudioFiles
+import Foundation
+import JackClient
+import LiveSupport
+import Recording
+import TestSupport
+import Testing
+
+/// How long; `make soak` takes two hours.
+private let enduranceSeconds =
+  ProcessInfo.processInfo.environment["PINNA_ENDURANCE_SECONDS"].flatMap(Double.init) ?? 0
+
+extension LiveTests {
+  @Suite(
+    "Hours of everything at random",
+    .enabled(if: enduranceSeconds > 0, "PINNA_ENDURANCE_SECONDS is not set: make soak sets it to two hours"))
+  struct EnduranceTests {
+    struct Footprint: Equatable {
+      var memory = 0
+      var descriptors = 0
+      var threads = 0
+
+      init(_ pid: Int32) throws {
+        for line in try String(contentsOfFile: "/proc/\(pid)/status", encoding: .utf8).split(separator: "\n")
+        {
+          let number = line.split(whereSeparator: \.isWhitespace).compactMap { Int($0) }.first ?? 0
+          if line.hasPrefix("VmRSS") { memory = number }
+          if line.hasPrefix("Threads") { threads = number }
+        }
+        descriptors = try FileManager.default.contentsOfDirectory(atPath: "/proc/\(pid)/fd").count
+      }
+    }
+
+    /// Of a server's life: the graph's clock on Pinna's first microphone.
+    func clock(_ graph: LiveGraph) throws -> FrameClock {
+      let clock = try FrameClock(server: graph.server.name)
+      try clock.connect(to: "pinna:" + graph.microphones()[0])
+      return clock
+    }
+
+    /// Frames of a take's first microphone that are neither where they belong nor in a gap.
+    func strangers(_ path: String) throws -> Int {
+      let document = try TakeFiles.sidecar(path)
+      let raw = try TakeFiles.microphones(path).channels[0]
+      guard let start = raw.firstIndex(where: { FrameClock.time($0) != nil }) else { return 0 }
+      let origin = FrameClock.time(raw[start])! - start
+      var isGap = [Bool](repeating: false, count: raw.count)
+      for gap in document.gaps { for n in gap.frame..<gap.frame + gap.frames { isGap[n] = true } }
+      return raw.indices.count { n in
+        FrameClock.time(raw[n]) != (isGap[n] || n < start ? nil : (origin + n) & 0x7F_FFFF)
+      }
+    }
+
+    @Test(
+      "R40: changes, takes, periods, standstills, servers that die: nothing grows, and no frame is out of its place"
+    )
+    func everything() throws {
+      let home = try PinnaHome()
+      try home.addPair()
+      let graph = try LiveGraph(preset: "phone5", period: 1024, synchronous: true, home: home)
+      let seed = ProcessInfo.processInfo.environment["PINNA_SEED"].flatMap(UInt64.init) ?? 40
+      var noise = SeededNoise(seed: seed)
+      var clock: FrameClock? = try clock(graph)
+      var (takes, wrong, changes, deaths) = (0, 0, 0, 0)
+      var warm: Footprint?
+      let start = ContinuousClock.now
+      let (end, half) = (start + .seconds(enduranceSeconds), start + .seconds(enduranceSeconds / 4))
+      while .now < end {
+        switch noise.next() % 16 {
+        case 0..<7:
+          let words = [
+            ["set", "--pattern", "stereo"], ["set", "--pattern", "omnidirectional"], ["set", "--gain", "-3"],
+            ["set", "--mute", "on"], ["set", "--mute", "off"],
+          ].randomElement(using: &noise)!
+          #expect(try graph.home.pinna(words).status == 0, "\(words), seed \(seed)")
+          changes += 1
+        case 7..<10:
+          clock = nil
+          let preset = ["phone5", "pair"].randomElement(using: &noise)!
+          #expect(try graph.pinna("preset", "use", preset).status == 0, "seed \(seed)")
+          clock = try self.clock(graph)
+          changes += 1
+        case 10..<14:
+          let path = try graph.startTake()
+          usleep(UInt32.random(in: 10_000...1_500_000, using: &noise))
+          if noise.next() % 4 == 0 {
+            kill(graph.server.pid, SIGSTOP)
+            usleep(UInt32.random(in: 10_000...1_500_000, using: &noise))
+            kill(graph.server.pid, SIGCONT)
+            usleep(100_000)
+          }
+          let stop = try graph.pinna("record", "stop")
+          #expect([0, 7].contains(stop.status), "\(stop), seed \(seed)")
+          wrong += try strangers(path)
+          for ending in [".wav", "-microphones.wav", ".json"] { unlink(path.replacing(".wav", with: ending)) }
+          takes += 1
+        case 14: #expect(graph.requestPeriod([256, 1024, 2048].randomElement(using: &noise)!))
+        default:
+          let isRecording = noise.next() % 2 == 0
+          let path = isRecording ? try graph.startTake() : nil
+          usleep(UInt32.random(in: 0...300_000, using: &noise))
+          clock = nil
+          graph.killServer()
+          try #require(try waitUntil(seconds: 5) { try graph.status()["server"] as? String == "gone" })
+          try graph.restartServer(period: 1024)
+          try #require(try waitUntil(seconds: 10) { try graph.status()["server"] as? String == "running" })
+          if let path {
+            // Its clock went before the server did: frames that it held still are no judge of Pinna.
+            #expect(try TakeFiles.complaints(path) == [], "seed \(seed)")
+            takes += 1
+          }
+          clock = try self.clock(graph)
+          deaths += 1
+        }
+        if warm == nil, .now > half { warm = try Footprint(graph.program.pid) }
+      }
+      // What was under way has ended.
+      usleep(1_500_000)
+      let last = try Footprint(graph.program.pid)
+      let first = try #require(warm)
+      #expect(wrong == 0, "seed \(seed)")
+      #expect(last.descriptors == first.descriptors && last.threads <= first.threads, "\(first), \(last)")
+      #expect(last.memory - first.memory <= 4096, "\(first), \(last)")
+      Faults.report(
+        "R40",
+        done: "\(Int(enduranceSeconds)) s: \(changes) changes, \(takes) takes, \(deaths) dead servers",
+        measured:
+          "\(wrong) wrong frames, \(last.memory - first.memory) kB, \(last.descriptors - first.descriptors) descriptors, "
+          + "\(last.threads - first.threads) threads more",
+        limit: "0, ≤ 4096 kB, 0, 0",
+        kept: wrong == 0 && last.descriptors == first.descriptors && last.memory - first.memory <= 4096,
+        isWhole: enduranceSeconds >= 7200)
+      withExtendedLifetime(clock) {}
+    }
+  }
+}
