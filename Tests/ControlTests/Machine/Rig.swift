@@ -82,11 +82,12 @@ final class Rig {
   @discardableResult
   func ask(_ event: String, gain: Int? = nil, _ body: (Processor, Request) throws -> Void) -> Asked {
     let asked = Asked(event, gain: gain)
-    let request = Request(isThere: { [unowned asked] in asked.isAskerThere }) {
-      [unowned self, unowned asked] in
-      asked.outcome = $0
-      if $0.status == .refused, processor.state.take == nil { asked.wasWronglyRefused = true }
-    }
+    let request = Request(
+      isThere: { [unowned asked] in asked.isAskerThere },
+      onAnswer: { [unowned self, unowned asked] in
+        asked.outcome = $0
+        if $0.status == .refused, processor.state.take == nil { asked.wasWronglyRefused = true }
+      })
     asked.request = request
     self.asked.append(asked)
     do { try body(processor, request) } catch { request.answer(.failed(Failure(error))) }
