@@ -169,7 +169,10 @@ extension LiveTests {
       #expect(replies.first { $0.text.contains("\"polarPattern\":\"cardioid\"") }?.status == 0)
       let unbegun = replies.filter { $0.text.contains("stopped before its first frame") }
       #expect(unbegun.map(\.status) == [1, 1], "\(replies)")
-      #expect(try FileManager.default.contentsOfDirectory(atPath: graph.home.takesFolder).isEmpty)
+      #expect(
+        try waitUntil(seconds: 2) {
+          try FileManager.default.contentsOfDirectory(atPath: graph.home.takesFolder).isEmpty
+        })
       #expect(try graph.status()["state"] as? String == "stopped")
     }
   }
