@@ -58,8 +58,9 @@ final class FakeWorld: AudioWorld {
 
   func endDesign(_ failure: Failure? = nil) {
     guard !designs.isEmpty else { return }
-    let (_, job) = designs.removeFirst()
-    job.finish(failure.map { .failure($0) } ?? .success(FakeFilters(rate: client?.sampleRate ?? 48000)))
+    let (device, job) = designs.removeFirst()
+    job.finish(
+      failure.map { .failure($0) } ?? .success(FakeFilters(device, rate: client?.sampleRate ?? 48000)))
   }
 }
 
@@ -73,7 +74,9 @@ struct FakeFilters: DeviceFilters {
       )
     })
   let bank: FilterBank
-  init(rate: Int) { bank = Self.banks[rate]! }
+  /// Whose they are.
+  let device: Device
+  init(_ device: Device, rate: Int) { (self.device, bank) = (device, Self.banks[rate]!) }
   func check(_ selection: Selection, of device: Device) throws {
     _ = try device.filterCase(for: selection)
   }
@@ -101,6 +104,8 @@ final class FakeClient: AudioClient, @unchecked Sendable {
   private(set) var closing: Job<Bool>?
   private(set) var isClosed = false
   private(set) var periods: [Job<Int>] = []
+  /// An engine was asked for with the filters of another device.
+  private(set) var hasWrongFilters = false
   /// Engines whose ports are registered and that are not in use.
   private(set) var unused = 0
 
@@ -111,6 +116,7 @@ final class FakeClient: AudioClient, @unchecked Sendable {
 
   func prepare(_ filters: any DeviceFilters, for device: Device) -> Job<any PreparedEngine> {
     precondition(!isClosed, "a closed client is not used")
+    if (filters as! FakeFilters).device != device { hasWrongFilters = true }
     let job = Job<any PreparedEngine>()
     preparing = (Prepared(device), job)
     return job

@@ -180,6 +180,7 @@ import Testing
     #expect(rig.processor.inForce.device == (wasDone ? Rig.other : Rig.home))
     #expect(rig.world.client?.sounding == rig.processor.inForce)
     #expect(rig.world.client?.device == rig.processor.inForce.device)
+    #expect(rig.world.client?.hasWrongFilters == false)
   }
 
   // Defect 19.

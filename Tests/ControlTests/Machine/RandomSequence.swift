@@ -196,6 +196,9 @@ struct RandomSequence {
       }
     }
     unanswered.removeAll { $0.request.isAnswered }
+    if rig.world.client?.hasWrongFilters ?? false {
+      throw violated(step, "a device was to sound with the filters of another")
+    }
     if processor.closing.count > Processor.mostClosing + 1 {
       throw violated(step, "too many takes are closing")
     }
