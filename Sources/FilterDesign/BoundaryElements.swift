@@ -11,7 +11,7 @@ import Foundation
 /// sense of least squares.
 /// - Source: Schenck, Improved integral formulation for acoustic radiation problems, J. Acoust. Soc. Am. 44
 ///   (1968); Sloan, Improvement by iteration for compact operator equations, Math. Comp. 30 (1976).
-struct BoundaryElements: Sendable {
+package struct BoundaryElements: Sendable {
   let mesh: BoxMesh
   /// On the surface.
   let microphones: [Position]
@@ -65,8 +65,9 @@ struct BoundaryElements: Sendable {
     return result
   }
 
-  /// Least solutions of `matrix`ᵀ x = `right`.
-  private static func solve(
+  /// Least solutions of `matrix`ᵀ x = `right`. `unknowns` values behind `matrix` must be readable, as the
+  /// microphones' equations there are: zgels gives zgemv_n rows of it (see `HermitianEigen.decompose`).
+  package static func solve(
     _ matrix: UnsafeMutablePointer<Complex>, unknowns: Int, rows: Int, _ right: OpaquePointer, count: Int
   ) -> Int32 {
     let (n, r, m) = (Int32(unknowns), Int32(rows), Int32(count))

@@ -78,15 +78,23 @@ package struct EnergyCeiling: Sendable {
   private static func greatest(_ a: [Complex], over b: [Complex], order: Int) -> [Complex]? {
     var (vectors, divisor) = (a, b)
     var values = [Double](repeating: 0, count: order)
-    let status = vectors.withUnsafeMutableBytes { vectors in
-      divisor.withUnsafeMutableBytes { divisor in
-        LAPACKE_zhegv(
-          LAPACK_COL_MAJOR, 1, CChar(UInt8(ascii: "V")), CChar(UInt8(ascii: "U")), Int32(order),
-          OpaquePointer(vectors.baseAddress!), Int32(order), OpaquePointer(divisor.baseAddress!),
-          Int32(order), &values)
+    let isSolved = vectors.withUnsafeMutableBufferPointer { vectors in
+      divisor.withUnsafeMutableBufferPointer { divisor in
+        decompose(vectors.baseAddress!, over: divisor.baseAddress!, order: order, values: &values)
       }
     }
-    return status == 0 ? Array(vectors.suffix(order)) : nil
+    return isSolved ? Array(vectors.suffix(order)) : nil
+  }
+
+  /// In place: `a` becomes the eigenvectors, `b` a factor of itself. Of both the lower triangle counts, for the
+  /// reason that `HermitianEigen.decompose` gives.
+  package static func decompose(
+    _ a: UnsafeMutablePointer<Complex>, over b: UnsafeMutablePointer<Complex>, order: Int,
+    values: UnsafeMutablePointer<Double>
+  ) -> Bool {
+    LAPACKE_zhegv(
+      LAPACK_COL_MAJOR, 1, CChar(UInt8(ascii: "V")), CChar(UInt8(ascii: "L")), Int32(order),
+      OpaquePointer(a), Int32(order), OpaquePointer(b), Int32(order), values) == 0
   }
 
   /// wᴴ R w; `[column][row]`.
