@@ -20,8 +20,14 @@ public struct FilterSets: Sendable {
   }
 
   /// Reads what ships or was designed before, or designs.
-  public init(device: Device, sampleRate: Int, progress: (@Sendable (Double) -> Void)? = nil) throws {
-    self.init(try FilterBank.ready(device: device, sampleRate: sampleRate, progress: progress))
+  /// - Throws: `DesignError.cancelled` where `cancellation` ended that.
+  public init(
+    device: Device, sampleRate: Int, cancellation: DesignCancellation? = nil,
+    progress: (@Sendable (Double) -> Void)? = nil
+  ) throws {
+    self.init(
+      try FilterBank.ready(
+        device: device, sampleRate: sampleRate, cancellation: cancellation, progress: progress))
   }
 
   /// - Throws: `UnknownWord`, or `Unsupported` where the device does not offer `selection`, with what physics

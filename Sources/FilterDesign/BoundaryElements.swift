@@ -19,10 +19,12 @@ package struct BoundaryElements: Sendable {
   /// Interior points are used from this part of the first resonance.
   private static let resonanceMargin = 0.85
 
-  init(mesh: BoxMesh, microphones: [Position]) {
+  /// - Parameter microphones: at least one.
+  init(mesh: BoxMesh, microphones: [Position], step: DesignStep) throws(DesignError) {
     self.mesh = mesh
     self.microphones = microphones
-    integrals = PanelIntegrals(mesh: mesh, points: mesh.panels.map(\.centre) + mesh.interior + microphones)
+    integrals = try PanelIntegrals(
+      mesh: mesh, points: mesh.panels.map(\.centre) + mesh.interior + microphones, step: step)
   }
 
   /// Where the incident wave is to be known: panel centres, then interior points.
@@ -35,7 +37,7 @@ package struct BoundaryElements: Sendable {
 
   /// What a microphone hears beyond 2 p_in there: Σ weight × (the incident wave's part in a sector at a point).
   /// - Returns: `[sector][microphone][point]`, or nil where the system has no solution.
-  func weights(frequency: Double) -> [Complex]? {
+  func weights(frequency: Double, step: DesignStep) throws(DesignError) -> [Complex]? {
     let unknowns = mesh.panels.count
     let rows = pointCount(frequency: frequency)
     let count = microphones.count
@@ -45,9 +47,10 @@ package struct BoundaryElements: Sendable {
     result.reserveCapacity(Parity.count * count * rows)
     let kernels = UnsafeMutablePointer<Complex>.allocate(capacity: integrals.entries)
     defer { kernels.deallocate() }
-    integrals.write(wavenumber: 2 * .pi * frequency / speedOfSound, to: kernels)
+    try integrals.write(wavenumber: 2 * .pi * frequency / speedOfSound, to: kernels, step: step)
     Parity.sectors(kernels, plane: plane)
     for sector in 0..<Parity.count {
+      try step.reached(0.2 + 0.8 * Double(sector) / Double(Parity.count))
       // Row by row the equations, so column by column their transpose.
       let matrix = kernels + sector * plane
       var right = [Complex](repeating: .zero, count: count * rows)

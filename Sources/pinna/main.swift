@@ -1,5 +1,7 @@
 import FasterKernels
+import FilterDesign
 import Foundation
 
+useSingleThreadedBLAS()
 FasterKernels.register()
 exit(Tool.run(Array(CommandLine.arguments.dropFirst())).rawValue)
