@@ -2,6 +2,9 @@ import FasterKernels
 import FilterDesign
 import Foundation
 
+Output.prepare()
 useSingleThreadedBLAS()
 FasterKernels.register()
-exit(Tool.run(Array(CommandLine.arguments.dropFirst())).rawValue)
+let status = Tool.run(Array(CommandLine.arguments.dropFirst()))
+Output.finish(within: .milliseconds(200))
+exit(status.rawValue)
