@@ -19,8 +19,14 @@ public struct FilterSets: DeviceFilters {
   }
 
   /// Reads what ships or was designed before, or designs.
-  public init(device: Device, sampleRate: Int, progress: (@Sendable (Double) -> Void)? = nil) throws {
-    self.init(try FilterBank.ready(device: device, sampleRate: sampleRate, progress: progress))
+  /// - Throws: `DesignError.cancelled` where `cancellation` ended that.
+  public init(
+    device: Device, sampleRate: Int, cancellation: DesignCancellation? = nil,
+    progress: (@Sendable (Double) -> Void)? = nil
+  ) throws {
+    self.init(
+      try FilterBank.ready(
+        device: device, sampleRate: sampleRate, cancellation: cancellation, progress: progress))
   }
 
   package func check(_ selection: Selection, of device: Device) throws {

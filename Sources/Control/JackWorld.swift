@@ -1,4 +1,5 @@
 import Acoustics
+import FilterDesign
 import Foundation
 import JackClient
 import Realtime
@@ -44,8 +45,9 @@ package final class JackWorld: AudioWorld {
 
   package func design(_ device: Device, sampleRate: Int) -> Job<any DeviceFilters> {
     let progress = progress
-    return Job.start("pinna design") { job in
-      try FilterSets(device: device, sampleRate: sampleRate) { part in
+    let cancellation = DesignCancellation()
+    return Job.start("pinna design", onAbandon: cancellation.cancel) { job in
+      try FilterSets(device: device, sampleRate: sampleRate, cancellation: cancellation) { part in
         job.report(progress: part)
         progress(part)
       }

@@ -16,13 +16,17 @@ public final class Job<Value: Sendable>: Sendable {
   private let part = Mutex<Double>(0)
   private let cancelled = Atomic<Bool>(false)
 
-  public init() {}
+  private let onAbandon: @Sendable () -> Void
+
+  /// - Parameter onAbandon: asks the work to end early.
+  public init(onAbandon: @escaping @Sendable () -> Void = {}) { self.onAbandon = onAbandon }
 
   /// Starts `work` on a thread of its own.
   public static func start(
-    _ name: String, _ work: @escaping @Sendable (Job<Value>) throws -> Value
+    _ name: String, onAbandon: @escaping @Sendable () -> Void = {},
+    _ work: @escaping @Sendable (Job<Value>) throws -> Value
   ) -> Job<Value> {
-    let job = Job()
+    let job = Job(onAbandon: onAbandon)
     let thread = Thread { job.finish(Result { try work(job) }.mapError { Failure($0) }) }
     thread.name = name
     thread.start()
@@ -38,13 +42,14 @@ public final class Job<Value: Sendable>: Sendable {
   public var progress: Double { part.withLock { $0 } }
   public func report(progress: Double) { part.withLock { $0 = progress } }
 
-  /// Whether the work should stop early; its thread asks now and then.
+  /// Whether nobody wants it any more: work that has not begun need not.
   public var isCancelled: Bool { cancelled.load(ordering: .relaxed) }
 
   /// Nobody polls the result any more.
   /// - Parameter late: hears a value that comes all the same, on the thread that made it, so that it can be closed.
   public func abandon(late: @escaping @Sendable (Value) -> Void = { _ in }) {
     cancelled.store(true, ordering: .relaxed)
+    onAbandon()
     let value: Value? = state.withLock { state in
       switch state {
       case .running:

@@ -30,6 +30,21 @@ struct BinMatching {
     energyMatrix = matrix.map(\.conjugate)
   }
 
+  /// One for each bin of `responses`, shape `[bin][microphone][direction]`, which must outlive them.
+  static func all(
+    _ responses: UnsafeBufferPointer<Complex>, microphones: Int, directions: Int, step: DesignStep
+  ) throws(DesignError) -> [BinMatching] {
+    let size = microphones * directions
+    var matches: [BinMatching] = []
+    for start in stride(from: 0, to: responses.count, by: size) {
+      try step.reached(Double(start) / Double(responses.count))
+      matches.append(
+        BinMatching(
+          responses: responses.baseAddress! + start, microphones: microphones, directions: directions))
+    }
+    return matches
+  }
+
   /// What `weights` make of the directions: `[output][direction]`.
   func pattern(of weights: [Complex], outputs: Int, into result: inout [Complex]) {
     var one = Complex.one

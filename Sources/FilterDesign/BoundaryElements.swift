@@ -11,7 +11,7 @@ import Foundation
 /// sense of least squares.
 /// - Source: Schenck, Improved integral formulation for acoustic radiation problems, J. Acoust. Soc. Am. 44
 ///   (1968); Sloan, Improvement by iteration for compact operator equations, Math. Comp. 30 (1976).
-struct BoundaryElements: Sendable {
+package struct BoundaryElements: Sendable {
   let mesh: BoxMesh
   /// On the surface.
   let microphones: [Position]
@@ -19,10 +19,12 @@ struct BoundaryElements: Sendable {
   /// Interior points are used from this part of the first resonance.
   private static let resonanceMargin = 0.85
 
-  init(mesh: BoxMesh, microphones: [Position]) {
+  /// - Parameter microphones: at least one.
+  init(mesh: BoxMesh, microphones: [Position], step: DesignStep) throws(DesignError) {
     self.mesh = mesh
     self.microphones = microphones
-    integrals = PanelIntegrals(mesh: mesh, points: mesh.panels.map(\.centre) + mesh.interior + microphones)
+    integrals = try PanelIntegrals(
+      mesh: mesh, points: mesh.panels.map(\.centre) + mesh.interior + microphones, step: step)
   }
 
   /// Where the incident wave is to be known: panel centres, then interior points.
@@ -35,7 +37,7 @@ struct BoundaryElements: Sendable {
 
   /// What a microphone hears beyond 2 p_in there: Σ weight × (the incident wave's part in a sector at a point).
   /// - Returns: `[sector][microphone][point]`, or nil where the system has no solution.
-  func weights(frequency: Double) -> [Complex]? {
+  func weights(frequency: Double, step: DesignStep) throws(DesignError) -> [Complex]? {
     let unknowns = mesh.panels.count
     let rows = pointCount(frequency: frequency)
     let count = microphones.count
@@ -45,9 +47,10 @@ struct BoundaryElements: Sendable {
     result.reserveCapacity(Parity.count * count * rows)
     let kernels = UnsafeMutablePointer<Complex>.allocate(capacity: integrals.entries)
     defer { kernels.deallocate() }
-    integrals.write(wavenumber: 2 * .pi * frequency / speedOfSound, to: kernels)
+    try integrals.write(wavenumber: 2 * .pi * frequency / speedOfSound, to: kernels, step: step)
     Parity.sectors(kernels, plane: plane)
     for sector in 0..<Parity.count {
+      try step.reached(0.2 + 0.8 * Double(sector) / Double(Parity.count))
       // Row by row the equations, so column by column their transpose.
       let matrix = kernels + sector * plane
       var right = [Complex](repeating: .zero, count: count * rows)
@@ -65,8 +68,9 @@ struct BoundaryElements: Sendable {
     return result
   }
 
-  /// Least solutions of `matrix`ᵀ x = `right`.
-  private static func solve(
+  /// Least solutions of `matrix`ᵀ x = `right`. `unknowns` values behind `matrix` must be readable, as the
+  /// microphones' equations there are: zgels gives zgemv_n rows of it (see `HermitianEigen.decompose`).
+  package static func solve(
     _ matrix: UnsafeMutablePointer<Complex>, unknowns: Int, rows: Int, _ right: OpaquePointer, count: Int
   ) -> Int32 {
     let (n, r, m) = (Int32(unknowns), Int32(rows), Int32(count))

@@ -9,7 +9,7 @@ extension BoxManifold {
   /// The manifold of this box, which is solved only if it is not one of the last few.
   package static func solved(
     positions: [Position], size: SIMD3<Double>, panelWidth: Double = Self.panelWidth,
-    progress: (@Sendable (Double) -> Void)? = nil
+    step: DesignStep = .unobserved
   ) throws(DesignError) -> BoxManifold {
     let found = kept.withLock { kept in
       kept.first { $0.asked == positions && $0.manifold.size == size && $0.panelWidth == panelWidth }?
@@ -17,7 +17,7 @@ extension BoxManifold {
     }
     if let found { return found }
     let manifold = try BoxManifold(
-      positions: positions, size: size, panelWidth: panelWidth, progress: progress)
+      positions: positions, size: size, panelWidth: panelWidth, step: step)
     kept.withLock { kept in
       kept.append((positions, panelWidth, manifold))
       if kept.count > keptCount { kept.removeFirst() }

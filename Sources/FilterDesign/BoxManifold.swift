@@ -1,6 +1,4 @@
 import Acoustics
-import CLapack
-import Dispatch
 import Synchronization
 
 /// Microphones anywhere on the surface of a rigid box around the origin, by boundary elements.
@@ -30,14 +28,14 @@ package struct BoxManifold: ArrayManifold {
   private let weights: [[Double]]
   private let interpolation: SpectrumInterpolation
 
-  /// Solves on all cores. Leaves OpenBLAS with one thread in the whole process.
+  /// Solves on all cores.
   /// - Parameters:
   ///   - positions: in metres; the nearest points of the surface are used.
   ///   - size: edge lengths in metres.
-  ///   - progress: called with what part is solved, 0…1, from any thread, one call at a time.
+  ///   - step: hears how much is solved.
   package init(
     positions: [Position], size: SIMD3<Double>, panelWidth: Double = Self.panelWidth,
-    progress: (@Sendable (Double) -> Void)? = nil
+    step: DesignStep = .unobserved
   ) throws(DesignError) {
     try Self.check(size: size)
     for (i, position) in positions.enumerated() {
@@ -50,21 +48,17 @@ package struct BoxManifold: ArrayManifold {
     let count = 64 * Int((size.length / 0.35).rounded(.up))
     interpolation = SpectrumInterpolation(count: count, width: Self.highestFrequency / Double(count))
     let width = interpolation.width
-    let solver = BoundaryElements(mesh: BoxMesh(size: size, width: panelWidth), microphones: surface)
+    let solver = try BoundaryElements(
+      mesh: BoxMesh(size: size, width: panelWidth), microphones: surface, step: step.within(0...0.05))
     points = BoxPoints(solver.points)
-    // The frequencies are what is solved in parallel; a threaded BLAS would fight them for the cores.
-    openblas_set_num_threads(1)
     let results = Mutex([[Double]?](repeating: nil, count: count))
-    let solved = Mutex(0)
-    DispatchQueue.concurrentPerform(iterations: count) { i in
-      let weights = solver.weights(frequency: Double(i + 1) * width).map {
+    let steps = step.within(0.05...1).divided(by: [Double](repeating: 1, count: count))
+    try DesignThreads.forEach(count) { i throws(DesignError) in
+      let weights = try solver.weights(frequency: Double(i + 1) * width, step: steps[i]).map {
         Self.realRows($0, microphones: surface.count)
       }
       results.withLock { $0[i] = weights }
-      solved.withLock {
-        $0 += 1
-        progress?(Double($0) / Double(count))
-      }
+      try steps[i].reached(1)
     }
     let rows = results.withLock { $0.compactMap { $0 } }
     guard rows.count == count else {

@@ -26,25 +26,35 @@ package struct EnergyCeiling: Sendable {
   private let responses: ResponseGrid
 
   /// - Parameter highestFrequency: octaves that reach above it are left out, in hertz.
-  package init(manifold: any ArrayManifold, highestFrequency: Double = DesignGrid.highestFrequency) {
+  package init(
+    manifold: any ArrayManifold, highestFrequency: Double = DesignGrid.highestFrequency,
+    step: DesignStep = .unobserved
+  ) throws(DesignError) {
     centres = OctaveFigure.centres.filter { Double($0) * 1.3 <= highestFrequency }
-    responses = manifold.responses(from: Self.sphere, frequencies: centres.map { Double($0) })
+    responses = try manifold.responses(
+      from: Self.sphere, frequencies: centres.map { Double($0) }, step: step)
   }
 
   /// Left over right and right over left, mean, in decibels by octave.
-  package func separation(_ frame: HeadFrame) -> [Int: Double] {
-    let left = ratio(towards: frame.left, within: Self.sideAngle)
-    let right = ratio(towards: frame.right, within: Self.sideAngle)
+  package func separation(
+    _ frame: HeadFrame, step: DesignStep = .unobserved
+  ) throws(DesignError) -> [Int: Double] {
+    let left = try ratio(towards: frame.left, within: Self.sideAngle, step: step.within(0...0.5))
+    let right = try ratio(towards: frame.right, within: Self.sideAngle, step: step.within(0.5...1))
     return left.merging(right) { ($0 + $1) / 2 }
   }
 
   /// Front over back, in decibels by octave.
   /// - Parameter channels: of the microphones used.
-  package func frontBack(_ forward: Direction, channels: [Int]) -> [Int: Double] {
-    ratio(towards: forward, within: PatternReading.coneAngle, channels: channels)
+  package func frontBack(
+    _ forward: Direction, channels: [Int], step: DesignStep = .unobserved
+  ) throws(DesignError) -> [Int: Double] {
+    try ratio(towards: forward, within: PatternReading.coneAngle, channels: channels, step: step)
   }
 
-  private func ratio(towards axis: Direction, within angle: Angle, channels: [Int]? = nil) -> [Int: Double] {
+  private func ratio(
+    towards axis: Direction, within angle: Angle, channels: [Int]? = nil, step: DesignStep
+  ) throws(DesignError) -> [Int: Double] {
     let used = channels.map(responses.selecting(channels:)) ?? responses
     let cosines = Self.sphere.map { $0.dot(axis.vector) }
     let edge = cos(angle.radians)
@@ -52,41 +62,55 @@ package struct EnergyCeiling: Sendable {
     let away = cosines.indices.filter { cosines[$0] < -edge }
     var result: [Int: Double] = [:]
     for (f, centre) in centres.enumerated() {
-      result[centre] = Self.ratio(
+      let octave = step.within(Double(f) / Double(centres.count)...Double(f + 1) / Double(centres.count))
+      try octave.reached(0)
+      result[centre] = try Self.ratio(
         used.energies(f, towards), over: used.energies(f, away),
-        diffuse: used.energies(f, Array(cosines.indices)), microphones: used.channels)
+        diffuse: used.energies(f, Array(cosines.indices)), microphones: used.channels, step: octave)
     }
     return result
   }
 
   /// Nil where no regulariser keeps the noise gain within its limit.
   private static func ratio(
-    _ wanted: [Complex], over unwanted: [Complex], diffuse: [Complex], microphones: Int
-  ) -> Double? {
+    _ wanted: [Complex], over unwanted: [Complex], diffuse: [Complex], microphones: Int, step: DesignStep
+  ) throws(DesignError) -> Double? {
     let mean = (0..<microphones).reduce(0) { $0 + diffuse[$1 * microphones + $1].real } / Double(microphones)
-    return regularisers.compactMap { power -> Double? in
+    var best: Double?
+    for power in regularisers {
+      try step.check()
       var loaded = unwanted
       for m in 0..<microphones { loaded[m * microphones + m].real += pow(10, power) * mean }
-      guard let weights = greatest(wanted, over: loaded, order: microphones) else { return nil }
+      guard let weights = greatest(wanted, over: loaded, order: microphones) else { continue }
       let noise = weights.reduce(0) { $0 + $1.squaredMagnitude }
-      guard noise <= StereoDesign.noiseGainLimit * form(diffuse, weights) else { return nil }
-      return 10 * log10(form(wanted, weights) / max(form(unwanted, weights), 1e-12))
-    }.max()
+      guard noise <= StereoDesign.noiseGainLimit * form(diffuse, weights) else { continue }
+      let level = 10 * log10(form(wanted, weights) / max(form(unwanted, weights), 1e-12))
+      best = max(best ?? level, level)
+    }
+    return best
   }
 
   /// The eigenvector x of A x = λ B x with the greatest λ; `[column][row]`.
   private static func greatest(_ a: [Complex], over b: [Complex], order: Int) -> [Complex]? {
     var (vectors, divisor) = (a, b)
     var values = [Double](repeating: 0, count: order)
-    let status = vectors.withUnsafeMutableBytes { vectors in
-      divisor.withUnsafeMutableBytes { divisor in
-        LAPACKE_zhegv(
-          LAPACK_COL_MAJOR, 1, CChar(UInt8(ascii: "V")), CChar(UInt8(ascii: "U")), Int32(order),
-          OpaquePointer(vectors.baseAddress!), Int32(order), OpaquePointer(divisor.baseAddress!),
-          Int32(order), &values)
+    let isSolved = vectors.withUnsafeMutableBufferPointer { vectors in
+      divisor.withUnsafeMutableBufferPointer { divisor in
+        decompose(vectors.baseAddress!, over: divisor.baseAddress!, order: order, values: &values)
       }
     }
-    return status == 0 ? Array(vectors.suffix(order)) : nil
+    return isSolved ? Array(vectors.suffix(order)) : nil
+  }
+
+  /// In place: `a` becomes the eigenvectors, `b` a factor of itself. Of both the lower triangle counts, for the
+  /// reason that `HermitianEigen.decompose` gives.
+  package static func decompose(
+    _ a: UnsafeMutablePointer<Complex>, over b: UnsafeMutablePointer<Complex>, order: Int,
+    values: UnsafeMutablePointer<Double>
+  ) -> Bool {
+    LAPACKE_zhegv(
+      LAPACK_COL_MAJOR, 1, CChar(UInt8(ascii: "V")), CChar(UInt8(ascii: "L")), Int32(order),
+      OpaquePointer(a), Int32(order), OpaquePointer(b), Int32(order), values) == 0
   }
 
   /// wᴴ R w; `[column][row]`.

@@ -1,5 +1,4 @@
 import Acoustics
-import CLapack
 import Foundation
 
 /// Reads the figures of several cases of one array off the same plane waves.
@@ -17,20 +16,19 @@ struct FigureReader: Sendable {
   ///   - hrtf: of the listener; needed where a case is stereo.
   init(
     _ cases: [(view: CaseView, taps: [[[Float]]])], sampleRate: Int, delayFrames: Int,
-    field: MeasuringField, hrtf: HRTF?
-  ) {
+    field: MeasuringField, hrtf: HRTF?, step: DesignStep = .unobserved
+  ) throws(DesignError) {
     self.field = field
     views = cases.map(\.view)
-    let weights = cases.map { view, taps in
-      FilterResponse(
-        taps: Array(taps.prefix(view.outputs)), sampleRate: sampleRate, delayFrames: delayFrames,
+    let weights = try cases.enumerated().map { number, one throws(DesignError) in
+      try step.reached(Double(number) / Double(cases.count))
+      return FilterResponse(
+        taps: Array(one.taps.prefix(one.view.outputs)), sampleRate: sampleRate, delayFrames: delayFrames,
         frequencies: field.frequencies
       ).weights
     }
     rows = field.frequencies.indices.flatMap { f in weights.flatMap { $0[f] } }
     rowCount = weights.reduce(0) { $0 + $1.outputs }
-    // Cases are read in parallel; a threaded BLAS would fight them for the cores.
-    openblas_set_num_threads(1)
     target = hrtf.map {
       BinauralLevels(
         StereoDesign.target($0, from: MeasuringField.horizon, frequencies: field.frequencies),
@@ -40,11 +38,13 @@ struct FigureReader: Sendable {
 
   /// Of each case, in order.
   /// - Parameter errors: of the array; nil for one that is as described.
-  func read(errors: ArrayErrors? = nil) -> [CaseReading] {
+  func read(
+    errors: ArrayErrors? = nil, step: DesignStep = .unobserved
+  ) throws(DesignError) -> [CaseReading] {
     var patterns = views.map { PatternReading($0, field: field) }
     var ears = views.map { EarReading($0, field: field) }
     let microphones = field.responses.channels
-    field.forEachFrequency(rows: rows, rowCount: rowCount, errors: errors) { f, outputs in
+    try field.forEachFrequency(rows: rows, rowCount: rowCount, errors: errors, step: step) { f, outputs in
       var row = 0
       for i in views.indices {
         let first = (f * rowCount + row) * microphones

@@ -7,18 +7,21 @@ extension FilterBank {
   ///
   /// The cache is `pinna/filters` under XDG_CACHE_HOME or ~/.cache. One that is broken or cannot be written is
   /// never an error, only a slower start. `progress` is called where something is designed.
-  /// - Parameter shipped: folders with banks that came with their devices; they are only read.
+  /// - Parameters:
+  ///   - shipped: folders with banks that came with their devices; they are only read.
+  ///   - cancellation: ends a design early, with `DesignError.cancelled`.
   public static func cached(
-    device: Device, sampleRate: Int, shipped: [String] = [], progress: (@Sendable (Double) -> Void)? = nil
+    device: Device, sampleRate: Int, shipped: [String] = [], cancellation: DesignCancellation? = nil,
+    progress: (@Sendable (Double) -> Void)? = nil
   ) throws(DesignError) -> FilterBank {
     try cached(
       device: device, sampleRate: sampleRate, cache: CacheFolder.path + "/filters", shipped: shipped,
-      progress: progress)
+      cancellation: cancellation, progress: progress)
   }
 
   package static func cached(
     device: Device, sampleRate: Int, cache: String, shipped: [String] = [],
-    progress: (@Sendable (Double) -> Void)? = nil
+    cancellation: DesignCancellation? = nil, progress: (@Sendable (Double) -> Void)? = nil
   ) throws(DesignError) -> FilterBank {
     try check(device, sampleRate: sampleRate)
     let name = keptName(device: device, sampleRate: sampleRate)
@@ -27,7 +30,8 @@ extension FilterBank {
         return bank
       }
     }
-    let bank = try design(device: device, sampleRate: sampleRate, progress: progress)
+    let bank = try design(
+      device: device, sampleRate: sampleRate, cancellation: cancellation, progress: progress)
     bank.keep(in: "\(cache)/\(name)")
     return bank
   }

@@ -1,35 +1,53 @@
 import Acoustics
-import CLapack
 import Foundation
 import Synchronization
 
 extension FilterBank {
-  /// What parts of a design's progress the manifold and the cases are; the rest is finding out what works.
-  private static let solvingPart = 0.15
-  private static let designingPart = 0.8
+  /// What parts of a design's progress the manifold, the listener and the cases are; the rest is finding out what
+  /// works.
+  private static let solving = 0.0...0.15
+  private static let listening = 0.15...0.18
+  private static let designing = 0.18...0.9
+  private static let reading = 0.9...1.0
 
-  /// Designs every case of the device on all cores; those that do not work become refusals. Leaves
-  /// OpenBLAS with one thread in the whole process.
+  /// Designs every case of the device on all cores; those that do not work become refusals.
+  ///
+  /// It runs on threads of lower priority (`nice` 10), and the calling one waits. The cases are what runs in parallel:
+  /// with an OpenBLAS that has several threads of its own the design takes longer, by half with two of them. This
+  /// library leaves that as the program set it; `openblas_set_num_threads(1)` or OPENBLAS_NUM_THREADS=1 is best.
   /// - Parameters:
   ///   - sampleRate: 8000…192 000 Hz.
+  ///   - cancellation: ends the design within about half a second.
   ///   - progress: called with what part is done, 0…1, from any thread, one call at a time.
+  /// - Throws: `DesignError.cancelled` where `cancellation` ended the design.
   public static func design(
-    device: Device, sampleRate: Int, progress: (@Sendable (Double) -> Void)? = nil
+    device: Device, sampleRate: Int, cancellation: DesignCancellation? = nil,
+    progress: (@Sendable (Double) -> Void)? = nil
   ) throws(DesignError) -> FilterBank {
     try check(device, sampleRate: sampleRate)
-    // The cases are what runs in parallel; a threaded BLAS would fight them for the cores.
-    openblas_set_num_threads(1)
-    progress?(0)
+    let step = DesignStep(cancellation: cancellation, report: progress)
+    return try DesignThreads.run { () throws(DesignError) in
+      try design(device: device, sampleRate: sampleRate, step: step)
+    }
+  }
+
+  private static func design(
+    device: Device, sampleRate: Int, step: DesignStep
+  ) throws(DesignError) -> FilterBank {
+    try step.reached(0)
     let grid = DesignGrid(sampleRate: sampleRate)
-    let manifold = try manifold(for: device) { progress?(solvingPart * $0) }
+    let manifold = try manifold(for: device, step: step.within(solving))
     let filterCases = device.filterCases
     let isStereo = filterCases.contains { $0.polarPattern == .stereo }
+    try step.reached(listening.lowerBound)
     let hrtf = isStereo ? try HRTF(path: device.hrtf ?? HRTF.defaultPath) : nil
+    try step.reached(listening.lowerBound + 0.01)
     let tuning = StereoDesign.Tuning(body: device.body)
     let target = hrtf.map { hrtf in
       StereoDesign.target(
         hrtf, from: StereoDesign.directions, frequencies: grid.frequencies, tuning: tuning)
     }
+    try step.reached(listening.lowerBound + 0.02)
     let refinement = target.map {
       SectorRefinement(target: $0, directions: StereoDesign.directions)
     }
@@ -42,21 +60,21 @@ extension FilterBank {
       )
     }
     let results = Mutex([FilterCoefficients?](repeating: nil, count: filterCases.count))
-    DispatchQueue.concurrentPerform(iterations: order.count) { i in
+    let steps = step.within(designing).divided(
+      by: order.map { filterCases[$0].polarPattern == .omnidirectional ? 0 : 1 })
+    try DesignThreads.forEach(order.count, threads: designer.threads) { i throws(DesignError) in
       let filterCase = filterCases[order[i]]
-      let coefficients = FilterCoefficients(filterCase: filterCase, taps: designer.taps(of: filterCase))
-      results.withLock { results in
-        results[order[i]] = coefficients
-        let part = Double(results.count { $0 != nil }) / Double(results.count)
-        progress?(solvingPart + designingPart * part)
-      }
+      let coefficients = FilterCoefficients(
+        filterCase: filterCase, taps: try designer.taps(of: filterCase, step: steps[i]))
+      results.withLock { $0[order[i]] = coefficients }
+      try steps[i].reached(1)
     }
-    let bank = FilterBank(
+    let bank = try FilterBank(
       device: device.name, sampleRate: sampleRate, microphones: device.microphones.map(\.name),
       delayFrames: grid.delayFrames, tapCount: grid.tapCount,
       cases: results.withLock { $0.compactMap { $0 } }
-    ).withoutInfeasible(device: device, manifold: manifold, hrtf: hrtf)
-    progress?(1)
+    ).withoutInfeasible(device: device, manifold: manifold, hrtf: hrtf, step: step.within(reading))
+    try step.reached(1)
     return bank
   }
 
@@ -121,14 +139,25 @@ private struct CaseDesigner: Sendable {
   let refinement: SectorRefinement?
   let tuning: StereoDesign.Tuning
 
+  /// Responses that cases in parallel may hold, in bytes: of 64 microphones 525 MB each.
+  private static let memory = 2 << 30
+
+  /// How many cases may be designed at the same time.
+  var threads: Int {
+    let bytes =
+      device.microphones.count * grid.designedBinCount * StereoDesign.directions.count
+      * MemoryLayout<Complex>.stride
+    return min(ProcessInfo.processInfo.activeProcessorCount, max(1, Self.memory / max(1, bytes)))
+  }
+
   /// Shape `[output][microphone][tap]`.
-  func taps(of filterCase: FilterCase) -> [[[Float]]] {
+  func taps(of filterCase: FilterCase, step: DesignStep) throws(DesignError) -> [[[Float]]] {
     let source = device.dataSources.first { $0.name == filterCase.dataSource }!
     if let orientation = filterCase.inputOrientation {
       let frame = HeadFrame(forward: source.forward, orientation: orientation)!
-      return StereoDesign.filters(
+      return try StereoDesign.filters(
         target: target!, manifold: manifold, frame: frame, grid: grid, refinement: refinement,
-        tuning: tuning
+        tuning: tuning, step: step
       ).map { $0.map { $0.map { Float($0) } } }
     }
     var output = [[Float]](
@@ -137,9 +166,9 @@ private struct CaseDesigner: Sendable {
       output[source.microphones[0]][grid.delayFrames] = 1
     } else {
       let design = MonoDesign(device: device, source: source, manifold: manifold)
-      let filters = design.filters(
+      let filters = try design.filters(
         omnidirectionalPart: filterCase.polarPattern.omnidirectionalPart ?? 1, forward: source.forward.vector,
-        grid: grid)
+        grid: grid, step: step)
       for (microphone, taps) in zip(source.microphones, filters) {
         output[microphone] = taps.map { Float($0) }
       }

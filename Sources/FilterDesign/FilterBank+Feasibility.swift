@@ -39,14 +39,19 @@ extension FilterBank {
   }
 
   /// This bank without the cases whose finished filters do not do what their pattern is for, and why.
-  func withoutInfeasible(device: Device, manifold: any ArrayManifold, hrtf: HRTF?) -> FilterBank {
+  func withoutInfeasible(
+    device: Device, manifold: any ArrayManifold, hrtf: HRTF?, step: DesignStep
+  ) throws(DesignError) -> FilterBank {
     let views = cases.map { device.view(of: $0.filterCase)! }
-    let field = MeasuringField(
-      manifold: manifold, views: views, frequencies: DesignGrid(sampleRate: sampleRate).frequencies)
-    let readings = FigureReader(
+    let field = try MeasuringField(
+      manifold: manifold, views: views, frequencies: DesignGrid(sampleRate: sampleRate).frequencies,
+      step: step.within(0...0.3))
+    let readings = try FigureReader(
       Array(zip(views, cases.map(\.taps))), sampleRate: sampleRate, delayFrames: delayFrames, field: field,
-      hrtf: hrtf
-    ).read()
+      hrtf: hrtf, step: step.within(0.3...0.4)
+    ).read(step: step.within(0.4...0.7))
+    let doubtful = readings.count { $0.shortfall != nil }
+    let steps = step.within(0.7...1).divided(by: [Double](repeating: 1, count: doubtful))
     var ceiling: EnergyCeiling?
     var kept: [FilterCoefficients] = []
     var refused: [Refusal] = []
@@ -55,12 +60,20 @@ extension FilterBank {
         kept.append(coefficients)
         continue
       }
-      let physics = ceiling ?? EnergyCeiling(manifold: manifold, highestFrequency: field.frequencies.last!)
+      let physics: EnergyCeiling
+      if let ceiling {
+        physics = ceiling
+      } else {
+        physics = try EnergyCeiling(
+          manifold: manifold, highestFrequency: field.frequencies.last!, step: steps[refused.count])
+      }
       ceiling = physics
       refused.append(
         Refusal(
           filterCase: coefficients.filterCase,
-          reason: physics.reason(view, channels: device.channels(of: coefficients.filterCase), reached)))
+          reason: try physics.reason(
+            view, channels: device.channels(of: coefficients.filterCase), reached, step: steps[refused.count])
+        ))
     }
     return FilterBank(
       device: self.device, sampleRate: sampleRate, microphones: microphones, delayFrames: delayFrames,
@@ -81,11 +94,14 @@ extension CaseReading {
 }
 
 extension EnergyCeiling {
-  fileprivate func reason(_ view: CaseView, channels: [Int], _ reached: Decibels) -> String {
+  fileprivate func reason(
+    _ view: CaseView, channels: [Int], _ reached: Decibels, step: DesignStep
+  ) throws(DesignError) -> String {
     let (what, levels) =
       switch view {
-      case .ears(let frame): ("left and right apart", separation(frame))
-      case .pattern(let forward, _): ("front and back apart", frontBack(forward, channels: channels))
+      case .ears(let frame): ("left and right apart", try separation(frame, step: step))
+      case .pattern(let forward, _):
+        ("front and back apart", try frontBack(forward, channels: channels, step: step))
       }
     let octaves = levels.sorted { $0.key < $1.key }
     let texts = octaves.map { Self.text($0.value) }

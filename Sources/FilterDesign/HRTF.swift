@@ -63,7 +63,7 @@ package struct HRTF: Sendable {
     let block = 32
     grid.values.withUnsafeMutableBufferPointer { buffer in
       nonisolated(unsafe) let values = buffer
-      DispatchQueue.concurrentPerform(iterations: (frequencies.count + block - 1) / block) { index in
+      DesignThreads.forEach((frequencies.count + block - 1) / block) { index in
         let range = index * block..<min((index + 1) * block, frequencies.count)
         let columns = 4 * range.count
         let coefficients = Self.multiply(

@@ -24,12 +24,13 @@ package struct LimitedMemoryBFGS {
   ///   - start: where to begin.
   ///   - function: value at a point; writes the gradient there.
   /// - Returns: the best point found.
-  package func minimise(
-    from start: [Double], _ function: (_ point: [Double], _ gradient: inout [Double]) -> Double
-  ) -> [Double] {
+  package func minimise<Failure: Error>(
+    from start: [Double],
+    _ function: (_ point: [Double], _ gradient: inout [Double]) throws(Failure) -> Double
+  ) throws(Failure) -> [Double] {
     var point = start
     var gradient = [Double](repeating: 0, count: start.count)
-    var value = function(point, &gradient)
+    var value = try function(point, &gradient)
     var steps: [Step] = []
     for _ in 0..<iterations {
       var direction = Self.direction(gradient, steps)
@@ -41,7 +42,7 @@ package struct LimitedMemoryBFGS {
       }
       let length = steps.isEmpty ? min(1, 1 / max((-slope).squareRoot(), 1e-300)) : 1
       guard slope < 0,
-        let found = Self.search(
+        let found = try Self.search(
           from: point, value, along: direction, slope: slope, first: length, function)
       else { break }
       let move = zip(found.point, point).map { $0 - $1 }
@@ -76,17 +77,17 @@ package struct LimitedMemoryBFGS {
     return result
   }
 
-  private static func search(
+  private static func search<Failure: Error>(
     from point: [Double], _ value: Double, along direction: [Double], slope: Double, first: Double,
-    _ function: (_ point: [Double], _ gradient: inout [Double]) -> Double
-  ) -> (point: [Double], gradient: [Double], value: Double)? {
+    _ function: (_ point: [Double], _ gradient: inout [Double]) throws(Failure) -> Double
+  ) throws(Failure) -> (point: [Double], gradient: [Double], value: Double)? {
     var (low, high, length) = (0.0, Double.infinity, first)
     var trial = point
     var gradient = point
     var best: (point: [Double], gradient: [Double], value: Double)?
     for _ in 0..<20 {
       for j in trial.indices { trial[j] = point[j] + length * direction[j] }
-      let reached = function(trial, &gradient)
+      let reached = try function(trial, &gradient)
       if !(reached <= value + 1e-4 * length * slope) {
         high = length
       } else {

@@ -88,7 +88,7 @@ package struct MeasuredManifold: ArrayManifold {
       frequencies: frequencies.count, channels: positions.count, directions: directions.count)
     grid.values.withUnsafeMutableBufferPointer { buffer in
       nonisolated(unsafe) let values = buffer
-      DispatchQueue.concurrentPerform(iterations: blocks.count) { index in
+      DesignThreads.forEach(blocks.count) { index in
         let block = blocks[index]
         let columns = 2 * positions.count * block.frequencies.count
         var sums = [Double](repeating: 0, count: directions.count * columns)

@@ -29,7 +29,9 @@ struct MeasuringField: Sendable {
   let responses: ResponseGrid
   private let firstDirections: [CaseView: Int]
 
-  init(manifold: any ArrayManifold, views: [CaseView], frequencies: [Double]) {
+  init(
+    manifold: any ArrayManifold, views: [CaseView], frequencies: [Double], step: DesignStep = .unobserved
+  ) throws(DesignError) {
     var directions = Self.sphere
     var firsts: [CaseView: Int] = [:]
     for view in views where firsts[view] == nil {
@@ -42,7 +44,7 @@ struct MeasuringField: Sendable {
     self.frequencies = frequencies
     self.directions = directions
     firstDirections = firsts
-    responses = manifold.responses(from: directions, frequencies: frequencies)
+    responses = try manifold.responses(from: directions, frequencies: frequencies, step: step)
   }
 
   /// Where the axis or the horizon of `view` starts in `directions`.
@@ -54,18 +56,19 @@ struct MeasuringField: Sendable {
   /// field: the body's own part is taken to change little over a millimetre.
   /// - Parameter rows: shape `[frequency][row][microphone]`.
   func forEachFrequency(
-    rows: [Complex], rowCount: Int, errors: ArrayErrors?,
+    rows: [Complex], rowCount: Int, errors: ArrayErrors?, step: DesignStep,
     _ body: (_ frequency: Int, _ outputs: UnsafeBufferPointer<Complex>) -> Void
-  ) {
+  ) throws(DesignError) {
     let (microphones, count) = (responses.channels, directions.count)
     let block = microphones * count
     var heard = [Complex](repeating: .zero, count: block)
     var outputs = [Complex](repeating: .zero, count: rowCount * count)
     var (one, zero) = (Complex.one, Complex.zero)
     var detours = Detours(errors, field: self)
-    responses.values.withUnsafeBufferPointer { values in
-      rows.withUnsafeBufferPointer { rows in
+    try responses.values.withUnsafeBufferPointer { values throws(DesignError) in
+      try rows.withUnsafeBufferPointer { rows throws(DesignError) in
         for f in frequencies.indices {
+          try step.reached(Double(f) / Double(frequencies.count))
           let exact = values.baseAddress! + f * block
           detours?.apply(to: exact, into: &heard)
           heard.withUnsafeBufferPointer { heard in

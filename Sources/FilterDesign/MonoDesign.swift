@@ -37,33 +37,36 @@ struct MonoDesign {
   ///   - omnidirectionalPart: α.
   ///   - forward: unit vector of the device frame at which cos θ = 1.
   /// - Returns: filters of one output, `[microphone used][tap]`.
-  func filters(omnidirectionalPart: Double, forward: SIMD3<Double>, grid: DesignGrid) -> [[Double]] {
+  func filters(
+    omnidirectionalPart: Double, forward: SIMD3<Double>, grid: DesignGrid, step: DesignStep
+  ) throws(DesignError) -> [[Double]] {
     let sphere = fibonacciSphere(1200)
     let frequencies = grid.frequencies
-    let responses = centred(from: sphere, frequencies: frequencies)
-    let onAxis = centred(from: [forward], frequencies: frequencies)
-    return responses.values.withUnsafeBufferPointer { buffer in
+    let responses = try centred(from: sphere, frequencies: frequencies, step: step.within(0...0.1))
+    let onAxis = try centred(from: [forward], frequencies: frequencies, step: step)
+    return try responses.values.withUnsafeBufferPointer { buffer throws(DesignError) in
       let matching = PatternMatching(
         grid: grid,
-        matches: frequencies.indices.map { bin in
-          BinMatching(
-            responses: buffer.baseAddress! + bin * channels.count * sphere.count,
-            microphones: channels.count, directions: sphere.count)
-        },
+        matches: try BinMatching.all(
+          buffer, microphones: channels.count, directions: sphere.count, step: step.within(0.1...0.2)),
         axes: frequencies.indices.map { bin in channels.indices.map { onAxis[bin, $0, 0] } },
         cosines: sphere.map { $0.dot(forward) }, omnidirectionalPart: omnidirectionalPart,
         crossover: crossover)
-      return TruncationRepair(matching: matching).filters(from: matching.bins())
+      let bins = try matching.bins(step: step.within(0.2...0.6))
+      return try TruncationRepair(matching: matching).filters(from: bins, step: step.within(0.6...1))
     }
   }
 
   /// Responses of the microphones used, relative to the free field at their centroid.
-  private func centred(from directions: [SIMD3<Double>], frequencies: [Double]) -> ResponseGrid {
-    var responses = manifold.responses(from: directions, frequencies: frequencies).selecting(
-      channels: channels)
+  private func centred(
+    from directions: [SIMD3<Double>], frequencies: [Double], step: DesignStep
+  ) throws(DesignError) -> ResponseGrid {
+    var responses = try manifold.responses(from: directions, frequencies: frequencies, step: step)
+      .selecting(channels: channels)
     let leads = directions.map { $0.dot(centroid) / speedOfSound }
-    responses.values.withUnsafeMutableBufferPointer { values in
+    try responses.values.withUnsafeMutableBufferPointer { values throws(DesignError) in
       for (f, frequency) in frequencies.enumerated() {
+        try step.check()
         for (d, lead) in leads.enumerated() {
           let shift = Complex(phase: -2 * .pi * frequency * lead)
           for m in channels.indices { values[(f * channels.count + m) * directions.count + d] *= shift }

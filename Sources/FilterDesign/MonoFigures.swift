@@ -27,7 +27,7 @@ public struct MonoFigures: Sendable {
     guard case .pattern(let forward, let part) = device.view(of: coefficients.filterCase) else {
       throw DesignError("\(coefficients.filterCase) is not a mono case of \(device.name)")
     }
-    self.init(
+    try self.init(
       taps: coefficients.taps, sampleRate: bank.sampleRate, delayFrames: bank.delayFrames,
       manifold: try manifold(for: device), forward: forward, omnidirectionalPart: part)
   }
@@ -35,13 +35,13 @@ public struct MonoFigures: Sendable {
   package init(
     taps: [[[Float]]], sampleRate: Int, delayFrames: Int, manifold: any ArrayManifold, forward: Direction,
     omnidirectionalPart: Double
-  ) {
+  ) throws(DesignError) {
     let view = CaseView.pattern(forward: forward, omnidirectionalPart: omnidirectionalPart)
-    let field = MeasuringField(
+    let field = try MeasuringField(
       manifold: manifold, views: [view], frequencies: DesignGrid(sampleRate: sampleRate).frequencies)
-    let reader = FigureReader(
+    let reader = try FigureReader(
       [(view, taps)], sampleRate: sampleRate, delayFrames: delayFrames, field: field, hrtf: nil)
-    guard case .mono(let figures) = reader.read()[0] else { preconditionFailure("a mono view is mono") }
+    guard case .mono(let figures) = try reader.read()[0] else { preconditionFailure("a mono view is mono") }
     self = figures
   }
 

@@ -23,7 +23,10 @@ struct NoiseGainLimits {
 
   /// Lowers the limits around bins in which `filters` (`[output][microphone][tap]`) are over it.
   /// - Returns: the greatest excess in decibels; not above zero if nothing is over.
-  mutating func tighten(_ filters: [[[Double]]], _ matches: [BinMatching]) -> Double {
+  mutating func tighten(
+    _ filters: [[[Double]]], _ matches: [BinMatching], step: DesignStep
+  ) throws(DesignError) -> Double {
+    try step.check()
     let response = FilterResponse(
       taps: filters.map { $0.map { $0.map { Float($0) } } }, sampleRate: grid.sampleRate,
       delayFrames: grid.delayFrames, frequencies: grid.frequencies)

@@ -22,7 +22,7 @@ struct PanelIntegrals: Sendable {
   private let still: [Double]
   private let samples: [Sample]
 
-  init(mesh: BoxMesh, points: [Position]) {
+  init(mesh: BoxMesh, points: [Position], step: DesignStep) throws(DesignError) {
     plane = points.count * mesh.panels.count
     entries = Parity.count * plane
     var still = [Double](repeating: 0, count: entries)
@@ -31,7 +31,9 @@ struct PanelIntegrals: Sendable {
     var entry = 0
     for image in 0..<Parity.count {
       let mirror = Parity.mirror(image)
+      try step.reached(Double(image) / Double(Parity.count))
       for point in points {
+        try step.check()
         for panel in mesh.panels {
           let view = View(of: panel, mirror: mirror, from: point)
           if abs(view.height) > 1e-9 {
@@ -49,9 +51,12 @@ struct PanelIntegrals: Sendable {
   }
 
   /// Writes the integrals at one wavenumber, in 1/m, into `entries` values.
-  func write(wavenumber: Double, to values: UnsafeMutablePointer<Complex>) {
+  func write(
+    wavenumber: Double, to values: UnsafeMutablePointer<Complex>, step: DesignStep
+  ) throws(DesignError) {
     for i in 0..<entries { values[i] = Complex(still[i], 0) }
-    for sample in samples {
+    for (number, sample) in samples.enumerated() {
+      if number & 0xffff == 0 { try step.check() }
       let x = wavenumber * sample.distance
       let (c, s) = (cos(x), sin(x))
       // ((1 + jx) e^(−jx) − 1) × weight

@@ -52,20 +52,23 @@ struct PatternMatching {
     crossoverBin = min(Int(crossover / grid.binWidth) + 1, matches.count)
   }
 
-  func bins() -> PatternBins {
+  func bins(step: DesignStep) throws(DesignError) -> PatternBins {
     var bins = PatternBins(
       weights: Weights(frequencies: matches.count, outputs: 1, microphones: matches[0].microphones),
       regularisers: [])
     for bin in 0..<crossoverBin {
+      try step.reached(0.1 * Double(bin) / Double(crossoverBin))
       let found = complexMatch(bin)
       bins.weights[bin] = flattened(found.weights, bin)
       bins.regularisers.append(found.regulariser)
     }
-    var start = bestStart(below: bins.weights)
+    var start = try bestStart(below: bins.weights, step: step.within(0.1...0.8))
     for bin in crossoverBin..<matches.count {
+      try step.reached(0.8 + 0.2 * Double(bin) / Double(matches.count))
       let phases = start.map { waves(ofMicrophone: $0, bin) } ?? pattern(of: bins.weights[bin - 1], bin)
-      let found = magnitudeMatch(
-        bin, phases: phases, passes: start == nil ? Self.magnitudePasses : Self.firstMagnitudePasses)
+      let found = try magnitudeMatch(
+        bin, phases: phases, passes: start == nil ? Self.magnitudePasses : Self.firstMagnitudePasses,
+        step: step)
       start = nil
       bins.weights[bin] = flattened(found.weights, bin)
       bins.regularisers.append(found.regulariser)
@@ -118,11 +121,14 @@ struct PatternMatching {
     return (found.weights, found.regulariser)
   }
 
-  private func magnitudeMatch(_ bin: Int, phases: [Complex], passes: Int) -> Match {
+  private func magnitudeMatch(
+    _ bin: Int, phases: [Complex], passes: Int, step: DesignStep
+  ) throws(DesignError) -> Match {
     let levels = cosines.map { abs(omnidirectionalPart + (1 - omnidirectionalPart) * $0) }
     var phases = phases
     var found: Match = ([], 0)
     for _ in 0..<passes {
+      try step.check()
       let wanted = zip(levels, phases).map { level, reached in level * reached.direction }
       let solved = solve(bin, wanted: wanted, least: Self.leastMagnitude)
       found = (solved.weights, solved.regulariser)
@@ -135,19 +141,21 @@ struct PatternMatching {
   ///
   /// Each match ends in an optimum near its start, and the bins above follow: for a flat phone's cardioid or a
   /// ring's there is a better one than the complex match leads to, by up to 10 dB of pattern error.
-  private func bestStart(below weights: Weights) -> Int? {
+  private func bestStart(below weights: Weights, step: DesignStep) throws(DesignError) -> Int? {
     guard crossoverBin < matches.count else { return nil }
     var best: (error: Double, start: Int?) = (.infinity, nil)
-    for start in [nil] + (0..<matches[0].microphones).map(Optional.some) {
+    let starts = [nil] + (0..<matches[0].microphones).map(Optional.some)
+    for (number, start) in starts.enumerated() {
+      try step.reached(Double(number) / Double(starts.count))
       var phases =
         start.map { waves(ofMicrophone: $0, crossoverBin) }
         ?? pattern(of: weights[crossoverBin - 1], crossoverBin)
       var (error, sum) = (0.0, 0.0)
       let last = min(matches.count, Int(Self.highestTrial / grid.binWidth))
       for bin in stride(from: crossoverBin, to: last, by: Self.trialStride) {
-        let found = magnitudeMatch(
+        let found = try magnitudeMatch(
           bin, phases: phases,
-          passes: bin == crossoverBin ? Self.firstMagnitudePasses : Self.magnitudePasses)
+          passes: bin == crossoverBin ? Self.firstMagnitudePasses : Self.magnitudePasses, step: step)
         // Each octave weighs the same.
         error += log(patternError(of: found.weights, bin)) / Double(bin)
         sum += 1 / Double(bin)

@@ -1,5 +1,4 @@
 import Acoustics
-import Dispatch
 import Synchronization
 
 /// Acoustic figures of every case of a preset's device: what `pinna report` prints.
@@ -9,8 +8,7 @@ public struct Report: Codable, Hashable, Sendable {
   /// Those with filters in the order of the bank, then those that are not offered.
   public let cases: [CaseFigures]
 
-  /// Reads all figures of `bank`, and what they lose by the array's errors, on all cores. Leaves OpenBLAS with
-  /// one thread in the whole process.
+  /// Reads all figures of `bank`, and what they lose by the array's errors, on all cores.
   ///
   /// Boxes are solved anew with finer panels than a design's, and no direction is one of a design's.
   /// - Parameters:
@@ -53,42 +51,42 @@ public struct Report: Codable, Hashable, Sendable {
       cases.append((view, coefficients.taps))
     }
     let isStereo = bank.cases.contains { $0.filterCase.polarPattern == .stereo }
-    let field = MeasuringField(
+    let field = try MeasuringField(
       manifold: manifold, views: cases.map(\.view),
       frequencies: DesignGrid(sampleRate: bank.sampleRate).frequencies)
-    let reader = FigureReader(
+    let reader = try FigureReader(
       cases, sampleRate: bank.sampleRate, delayFrames: bank.delayFrames, field: field,
       hrtf: isStereo ? try HRTF(path: device.hrtf ?? HRTF.defaultPath) : nil)
     // The first is the array as described.
     let readings = Mutex([[Figures]](repeating: [], count: 1 + draws))
-    DispatchQueue.concurrentPerform(iterations: 1 + draws) { i in
+    try DesignThreads.forEach(1 + draws) { i throws(DesignError) in
       let errors =
         i == 0 ? nil : ArrayErrors(microphones: device.microphones.count, seed: UInt64(i))
-      let figures = reader.read(errors: errors).map(\.figures)
+      let figures = try reader.read(errors: errors).map(\.figures)
       readings.withLock { readings in
         readings[i] = figures
         progress?(Double(readings.count { !$0.isEmpty }) / Double(readings.count))
       }
     }
     let all = readings.withLock { $0 }
-    let ceiling = EnergyCeiling(manifold: manifold, highestFrequency: field.frequencies.last!)
-    func ceilings(_ filterCase: FilterCase) -> [Int: Double]? {
+    let ceiling = try EnergyCeiling(manifold: manifold, highestFrequency: field.frequencies.last!)
+    func ceilings(_ filterCase: FilterCase) throws(DesignError) -> [Int: Double]? {
       guard case .ears(let frame) = device.view(of: filterCase) else { return nil }
-      return ceiling.separation(frame)
+      return try ceiling.separation(frame)
     }
     self.preset = preset
     sampleRate = bank.sampleRate
     self.cases =
-      bank.cases.enumerated().map { i, coefficients in
+      try bank.cases.enumerated().map { i, coefficients throws(DesignError) in
         var figures = all[0][i]
         let losses = FigureTable(of: figures, draws: all.dropFirst().map { $0[i] })
-        figures.octaves[.separationCeiling] = ceilings(coefficients.filterCase)
+        figures.octaves[.separationCeiling] = try ceilings(coefficients.filterCase)
         return CaseFigures(
           filterCase: coefficients.filterCase, figures: figures, losses: losses, bank: bank, reason: nil)
       }
-      + bank.refusals.map { refusal in
+      + bank.refusals.map { refusal throws(DesignError) in
         var figures = Figures()
-        figures.octaves[.separationCeiling] = ceilings(refusal.filterCase)
+        figures.octaves[.separationCeiling] = try ceilings(refusal.filterCase)
         return CaseFigures(
           filterCase: refusal.filterCase, figures: figures, losses: nil, bank: bank, reason: refusal.reason)
       }

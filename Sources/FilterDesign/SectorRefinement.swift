@@ -40,15 +40,18 @@ package struct SectorRefinement: Sendable {
   ///   - noiseGainLimit: power ratio above which noise gain is punished.
   ///   - isFirst: whether `start` comes from another design, and needs more iterations.
   func refined(
-    _ start: [Complex], bin: Int, _ match: BinMatching, noiseGainLimit: Double, isFirst: Bool
-  ) -> [Complex] {
+    _ start: [Complex], bin: Int, _ match: BinMatching, noiseGainLimit: Double, isFirst: Bool,
+    step: DesignStep = .unobserved
+  ) throws(DesignError) -> [Complex] {
     let microphones = match.microphones
     var problem = Problem(
       microphones: microphones, sectors: sectors, matrices: sectorMatrices(match), energy: match.energyMatrix,
       targets: energies[bin], floor: floors[bin], noiseGainLimit: noiseGainLimit)
     let solver = LimitedMemoryBFGS(iterations: isFirst ? Self.firstIterations : Self.iterations)
-    let point = solver.minimise(from: start.flatMap { [$0.real, $0.imaginary] }) { point, gradient in
-      problem.evaluate(point, &gradient)
+    let point = try solver.minimise(from: start.flatMap { [$0.real, $0.imaginary] }) {
+      point, gradient throws(DesignError) in
+      try step.check()
+      return problem.evaluate(point, &gradient)
     }
     return (0..<2 * microphones).map { Complex(point[2 * $0], point[2 * $0 + 1]) }
   }

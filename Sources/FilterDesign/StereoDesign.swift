@@ -74,24 +74,26 @@ package struct StereoDesign {
   /// - Returns: `[output][microphone][tap]`.
   package static func filters(
     target: ResponseGrid, manifold: any ArrayManifold, frame: HeadFrame, grid: DesignGrid,
-    refinement: SectorRefinement?, tuning: Tuning = .standard
-  ) -> [[[Double]]] {
+    refinement: SectorRefinement?, tuning: Tuning = .standard, step: DesignStep = .unobserved
+  ) throws(DesignError) -> [[[Double]]] {
     let frequencies = grid.frequencies
     let microphones = manifold.microphoneCount
-    let responses = manifold.responses(
-      from: directions.map(frame.device(fromHead:)), frequencies: frequencies)
-    return responses.values.withUnsafeBufferPointer { buffer in
-      let matches = frequencies.indices.map { bin in
-        BinMatching(
-          responses: buffer.baseAddress! + bin * microphones * directions.count, microphones: microphones,
-          directions: directions.count)
-      }
+    let responses = try manifold.responses(
+      from: directions.map(frame.device(fromHead:)), frequencies: frequencies, step: step.within(0...0.1))
+    return try responses.values.withUnsafeBufferPointer { buffer throws(DesignError) in
+      let matches = try BinMatching.all(
+        buffer, microphones: microphones, directions: directions.count, step: step.within(0.1...0.2))
       var limits = NoiseGainLimits(grid: grid, start: noiseGainLimit, allowed: finishedNoiseGain)
       var best: (filters: [[[Double]]], excess: Double)?
+      var done = 0.2
       for _ in 0...tightenings {
-        let filters = weights(target: target, matches, limits: limits.ratios, grid: grid, refinement, tuning)
-          .filters(on: grid)
-        let excess = limits.tighten(filters, matches)
+        // Mostly there are two or three rounds.
+        let round = step.within(done...(done + 1) / 2)
+        done = (done + 1) / 2
+        let weights = try weights(
+          target: target, matches, limits: limits.ratios, grid: grid, refinement, tuning, round)
+        let filters = try weights.filters(on: grid, step: step)
+        let excess = try limits.tighten(filters, matches, step: step)
         if excess < best?.excess ?? .infinity { best = (filters, excess) }
         if excess <= 0 { break }
       }
@@ -101,15 +103,17 @@ package struct StereoDesign {
 
   private static func weights(
     target: ResponseGrid, _ matches: [BinMatching], limits: [Double], grid: DesignGrid,
-    _ refinement: SectorRefinement?, _ tuning: Tuning
-  ) -> Weights {
+    _ refinement: SectorRefinement?, _ tuning: Tuning, _ step: DesignStep
+  ) throws(DesignError) -> Weights {
     var weights = Weights(frequencies: matches.count, outputs: 2, microphones: matches[0].microphones)
     var pattern = [Complex](repeating: .zero, count: 2 * directions.count)
     let crossoverBin = grid.bin(nearest: tuning.crossover)
     for (bin, match) in matches.enumerated() {
+      try step.reached(Double(bin) / Double(matches.count))
       if let refinement, bin >= crossoverBin {
-        weights[bin] = refinement.refined(
-          weights[bin - 1], bin: bin, match, noiseGainLimit: limits[bin], isFirst: bin == crossoverBin)
+        weights[bin] = try refinement.refined(
+          weights[bin - 1], bin: bin, match, noiseGainLimit: limits[bin], isFirst: bin == crossoverBin,
+          step: step)
         continue
       }
       let ears = Array(target.values[bin * pattern.count..<(bin + 1) * pattern.count])

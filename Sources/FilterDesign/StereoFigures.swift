@@ -27,7 +27,7 @@ public struct StereoFigures: Sendable {
     guard case .ears(let frame) = device.view(of: coefficients.filterCase) else {
       throw DesignError("\(coefficients.filterCase) is not a stereo case of \(device.name)")
     }
-    self.init(
+    try self.init(
       taps: coefficients.taps, sampleRate: bank.sampleRate, delayFrames: bank.delayFrames,
       manifold: try manifold(for: device), frame: frame, hrtf: try HRTF(path: device.hrtf ?? HRTF.defaultPath)
     )
@@ -36,13 +36,13 @@ public struct StereoFigures: Sendable {
   package init(
     taps: [[[Float]]], sampleRate: Int, delayFrames: Int, manifold: any ArrayManifold, frame: HeadFrame,
     hrtf: HRTF
-  ) {
+  ) throws(DesignError) {
     let view = CaseView.ears(frame)
-    let field = MeasuringField(
+    let field = try MeasuringField(
       manifold: manifold, views: [view], frequencies: DesignGrid(sampleRate: sampleRate).frequencies)
-    let reader = FigureReader(
+    let reader = try FigureReader(
       [(view, taps)], sampleRate: sampleRate, delayFrames: delayFrames, field: field, hrtf: hrtf)
-    guard case .stereo(let figures) = reader.read()[0] else {
+    guard case .stereo(let figures) = try reader.read()[0] else {
       preconditionFailure("a view of ears is stereo")
     }
     self = figures

@@ -1,4 +1,3 @@
-import CLapack
 import Foundation
 
 /// Filters of one output from a pattern's bins, with what cutting them to their length did taken back.
@@ -42,8 +41,8 @@ struct TruncationRepair {
   }
 
   /// - Returns: `[microphone][tap]`.
-  func filters(from bins: PatternBins) -> [[Double]] {
-    let cut = bins.weights.filters(on: grid)[0]
+  func filters(from bins: PatternBins, step: DesignStep) throws(DesignError) -> [[Double]] {
+    let cut = try bins.weights.filters(on: grid, step: step)[0]
     let lowest = lowestBin(bins)
     let weights = importances(from: lowest)
     let start = (0..<binCount).map { Self.spectrum(of: cut, bin: $0, grid: grid) }
@@ -52,11 +51,18 @@ struct TruncationRepair {
     }
     var regularisers = Array(bins.regularisers.prefix(binCount))
     var best = cut
+    var done = 0.0
     for _ in 0..<Self.noiseRounds {
-      guard let solver = factored(weights: weights, regularisers: regularisers) else { return cut }
+      // Mostly there are one or two rounds.
+      let round = step.within(done...(done + 1) / 2)
+      done = (done + 1) / 2
+      guard let solver = try factored(weights: weights, regularisers: regularisers, step: round) else {
+        return cut
+      }
       var wanted = (0..<binCount).map { product(bins.weights[$0], $0, regularisers) }
       var reached = start
       for _ in 0..<Self.passes {
+        try step.check()
         let additions = solve(solver, wanted, start: start, weights: weights, regularisers)
         best = sum(cut, additions)
         reached = (0..<binCount).map { Self.sum(start[$0], additions, spectra[$0]) }
@@ -105,11 +111,14 @@ struct TruncationRepair {
   }
 
   /// The Cholesky factor of Σ importance · Re Bᴴ (R + l) B over the bins; nil where there is none.
-  private func factored(weights: [Double], regularisers: [Double]) -> [Double]? {
+  private func factored(
+    weights: [Double], regularisers: [Double], step: DesignStep
+  ) throws(DesignError) -> [Double]? {
     let (microphones, cosines) = (matching.matches[0].microphones, basis.count)
     let unknowns = microphones * cosines
     var matrix = [Double](repeating: 0, count: unknowns * unknowns)
     for bin in 0..<binCount {
+      try step.reached(0.5 * Double(bin) / Double(binCount))
       let energy = matching.matches[bin].energyMatrix
       for m in 0..<microphones {
         for n in m..<microphones {
@@ -127,9 +136,10 @@ struct TruncationRepair {
     }
     let trace = (0..<unknowns).reduce(0) { $0 + matrix[$1 * unknowns + $1] }
     for i in 0..<unknowns { matrix[i * unknowns + i] += 1e-9 * trace / Double(unknowns) }
-    let status = LAPACKE_dpotrf(
-      LAPACK_ROW_MAJOR, CChar(UInt8(ascii: "U")), Int32(unknowns), &matrix, Int32(unknowns))
-    return status == 0 ? matrix : nil
+    let isDefinite = try matrix.withUnsafeMutableBufferPointer { matrix throws(DesignError) in
+      try Cholesky.factor(matrix.baseAddress!, order: unknowns, step: step.within(0.5...1))
+    }
+    return isDefinite ? matrix : nil
   }
 
   /// How much of each cosine to add: `[microphone][cosine]`.
@@ -146,9 +156,7 @@ struct TruncationRepair {
         for (i, a) in spectra[bin].enumerated() { right[m * cosines + i] += (a.conjugate * missing).real }
       }
     }
-    let unknowns = Int32(microphones * cosines)
-    _ = LAPACKE_dpotrs(
-      LAPACK_ROW_MAJOR, CChar(UInt8(ascii: "U")), unknowns, 1, factor, unknowns, &right, 1)
+    Cholesky.solve(factor, order: microphones * cosines, &right)
     return (0..<microphones).map { Array(right[$0 * cosines..<($0 + 1) * cosines]) }
   }
 

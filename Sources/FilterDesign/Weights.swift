@@ -25,12 +25,15 @@ package struct Weights: Sendable {
   ///
   /// Above the designed bins the weights keep their last magnitude, and the delay's phase. The fade out takes
   /// a sixteenth of the filter, the fade in no more than half the delay.
-  package func filters(on grid: DesignGrid) -> [[[Double]]] {
+  package func filters(
+    on grid: DesignGrid, step: DesignStep = .unobserved
+  ) throws(DesignError) -> [[[Double]]] {
     let designed = grid.designedBinCount
     let window = Self.window(tapCount: grid.tapCount, delayFrames: grid.delayFrames)
     let turns = (0..<grid.length).map { Complex(phase: 2 * .pi * Double($0) / Double(grid.length)) }
-    return (0..<outputs).map { output in
-      (0..<microphones).map { microphone in
+    return try (0..<outputs).map { output throws(DesignError) in
+      try (0..<microphones).map { microphone throws(DesignError) in
+        try step.check()
         let spectrum = (0..<grid.binCount).map { bin in
           let weight = values[(min(bin, designed - 1) * outputs + output) * microphones + microphone]
           return bin < designed ? weight : Complex(weight.magnitude, 0)

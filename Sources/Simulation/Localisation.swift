@@ -19,7 +19,11 @@ public struct Localisation: Sendable {
     let analysis = VoiceAnalysis(left, right, reference, sampleRate: sampleRate)
     var difference = 0.0
     var level = 0.0
-    for (centre, weight) in Self.octaveWeights {
+    // Octaves that begin above the band of the sound, which ends at 0.45 of the rate, say nothing.
+    let octaves = Self.octaveWeights.filter { $0.0 / 2.squareRoot() < 0.45 * Double(sampleRate) }
+    let sum = octaves.reduce(0) { $0 + $1.1 }
+    for (centre, octaveWeight) in octaves {
+      let weight = octaveWeight / sum
       let (l, r, m) = analysis.energies(from: centre / 2.squareRoot(), to: centre * 2.squareRoot())
       difference += weight * 10 * log10(l / r)
       level += weight * 10 * log10((l + r) / (2 * m))

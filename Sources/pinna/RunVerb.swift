@@ -19,6 +19,7 @@ extension Verb {
       Option("--no-reconnect", nil, "end with the JACK server instead of waiting for it to come back"),
     ]
   ) { arguments in
+    Output.queue()
     let library = PresetLibrary.standard
     let preset = try library.preset(named: arguments["--preset"] ?? "phone5")
     let setting = Setting(preset: preset, device: try library.device(named: preset.device))

@@ -86,15 +86,11 @@ enum Tool {
   }
 
   /// A line at once, also into a pipe.
-  static func say(_ line: String) {
-    print(line)
-    fflush(nil)
-  }
+  static func say(_ line: String) { Output.say(line) }
 
   /// Errors and progress go to standard error; results to standard output.
   static func complain(_ sentence: String) {
     WorkProgress.endLine()
-    // Nobody may be listening any more: a closed terminal must not end a take.
-    try? FileHandle.standardError.write(contentsOf: Data("pinna: \(sentence)\n".utf8))
+    Output.complain(sentence)
   }
 }

@@ -27,12 +27,13 @@ struct Verb: Sendable {
   static let nameOption = Option("--name", "NAME", "the running Pinna to talk to (default: pinna)")
   static let isaOption = Option(
     "--isa", "SET", "baseline, v3 or v4: what to compute with (default: the fastest that this processor has)")
+  static let helpOption = Option("--help", nil, "show this text")
   static let jsonOption = Option("--json", nil, "print one JSON document")
 
   var help: String {
     let usage = (["usage: pinna \(name)"] + (options.isEmpty ? [] : ["[options]"]) + operands).joined(
       separator: " ")
-    let shown = options + [Option("--help", nil, "show this text")]
+    let shown = options + [Self.helpOption]
     let rows = shown.map { ([$0.name, $0.value].compactMap { $0 }.joined(separator: " "), $0.help) }
     let width = rows.map(\.0.count).max()!
     let lines = rows.map { "  " + $0.0.padded(width) + "  " + $0.1 }
@@ -61,15 +62,20 @@ struct Arguments {
         operands.append(word)
         continue
       }
-      let parts = word.split(separator: "=", maxSplits: 1).map(String.init)
+      let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
       let typed = Self.long[parts[0]] ?? parts[0]
-      guard let option = verb.options.first(where: { $0.name == typed }) else {
-        let known = verb.options.map(\.name) + ["--help"]
+      guard let option = (verb.options + [Verb.helpOption]).first(where: { $0.name == typed }) else {
+        let known = (verb.options + [Verb.helpOption]).map(\.name)
         throw Failure(
           .usage, "pinna \(verb.name) has no option \(parts[0]); use one of: \(known.joined(separator: ", "))"
         )
       }
       if option.value == nil {
+        guard parts.count == 1 else {
+          throw Failure(
+            .usage,
+            "\(option.name) takes no value, but got \"\(parts[1])\"; write \(option.name), or leave it out")
+        }
         flags.insert(option.name)
       } else if parts.count == 2 {
         options[option.name, default: []].append(parts[1])

@@ -42,7 +42,7 @@ enum WorkProgress {
   /// Leaves an unfinished bar where it is, and begins a new line.
   static func endLine() {
     lineIsOpen.withLock { isOpen in
-      if isOpen { write("\n") }
+      if isOpen { Output.show("\n") }
       isOpen = false
     }
   }
@@ -54,7 +54,7 @@ enum WorkProgress {
     let rest = String(repeating: "░", count: width - filled)
     let (colour, plain) = hasColour ? ("\u{1b}[36m", "\u{1b}[0m") : ("", "")
     lineIsOpen.withLock { isOpen in
-      write("\r\(work) \(colour)\(bar)\(rest)\(plain) \(percent) %" + (percent == 100 ? "\n" : ""))
+      Output.show("\r\(work) \(colour)\(bar)\(rest)\(plain) \(percent) %" + (percent == 100 ? "\n" : ""))
       isOpen = percent < 100
     }
   }
@@ -63,9 +63,5 @@ enum WorkProgress {
   private static var hasColour: Bool {
     let environment = ProcessInfo.processInfo.environment
     return (environment["NO_COLOR"] ?? "").isEmpty && environment["TERM"] != "dumb"
-  }
-
-  private static func write(_ text: String) {
-    try? FileHandle.standardError.write(contentsOf: Data(text.utf8))
   }
 }

@@ -6,6 +6,8 @@ import Session
 // The table of figures over the shipped presets, on the full mesh and with all draws of the array's errors, as
 // Markdown on standard output. Status 1 where a figure that must be reached is not.
 
+useSingleThreadedBLAS()
+
 func note(_ text: String) { FileHandle.standardError.write(Data("\(text)\n".utf8)) }
 
 /// A report of fresh filters, and how long the design took.

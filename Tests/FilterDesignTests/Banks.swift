@@ -28,6 +28,7 @@ enum Banks {
     let bank: FilterBank
 
     init(_ device: Device, sampleRate: Int = 48_000) {
+      useSingleThreadedBLAS()
       self.device = device
       bank = try! FilterBank.design(device: device, sampleRate: sampleRate)
     }

@@ -42,7 +42,7 @@ import Testing
   static func mono(
     _ manifold: any ArrayManifold, _ row: [Float], _ pattern: PolarPattern, forward: Direction = .plusZ
   ) -> MonoFigures {
-    MonoFigures(
+    try! MonoFigures(
       taps: impulses([row, row]), sampleRate: 48_000, delayFrames: 64, manifold: manifold, forward: forward,
       omnidirectionalPart: pattern.omnidirectionalPart!)
   }
@@ -106,7 +106,7 @@ import Testing
   /// acoustics.md, section 6: the target itself has 7.8 dB, and 7.1 dB with front emphasis.
   @Test(arguments: frames) func theTargetsOwnEarsHaveItsFiguresAndNoErrors(frame: HeadFrame) {
     func figures(_ rows: [[Float]]) -> StereoFigures {
-      StereoFigures(
+      try! StereoFigures(
         taps: Self.impulses(rows), sampleRate: 48_000, delayFrames: 64, manifold: Ears(frame: frame),
         frame: frame, hrtf: StereoTests.hrtf)
     }
@@ -128,9 +128,9 @@ import Testing
     for error in lopsided.octaveErrors { #expect(abs(error.value - 20 * log10(2) / 2.0.squareRoot()) < 1e-3) }
   }
 
-  @Test func stereoFiguresAreTheOraclesForTheSameFilters() {
+  @Test func stereoFiguresAreTheOraclesForTheSameFilters() throws {
     let golden = FigureGoldens.all.stereo
-    let figures = StereoFigures(
+    let figures = try StereoFigures(
       taps: golden.taps.map { $0.map { $0.map { $0 * FigureGoldens.unit } } }, sampleRate: 48_000,
       delayFrames: 64, manifold: FreeFieldManifold(positions: Banks.ring7.device.microphones.map(\.position)),
       frame: Self.frames[0], hrtf: StereoTests.hrtf)
@@ -149,9 +149,9 @@ import Testing
   }
 
   @Test(arguments: FigureGoldens.all.mono)
-  func monoFiguresAreTheOraclesForTheSameFilters(golden: FigureGoldens.Mono) {
+  func monoFiguresAreTheOraclesForTheSameFilters(golden: FigureGoldens.Mono) throws {
     let taps = golden.taps.map { $0.map { $0 * FigureGoldens.unit } }
-    let figures = MonoFigures(
+    let figures = try MonoFigures(
       taps: [taps, taps], sampleRate: 48_000, delayFrames: 64,
       manifold: FreeFieldManifold(positions: Banks.named(golden.device).device.microphones.map(\.position)),
       forward: .plusZ, omnidirectionalPart: 0.5)
@@ -171,7 +171,7 @@ import Testing
       positions: Banks.named(golden.device).device.microphones.map(\.position))
     let frame = try #require(
       HeadFrame(forward: .plusZ, orientation: InputOrientation(word: golden.inputOrientation)))
-    let ceiling = EnergyCeiling(manifold: manifold).separation(frame)
+    let ceiling = try EnergyCeiling(manifold: manifold).separation(frame)
     for (centre, theirs) in zip(OctaveFigure.centres, golden.separation) {
       #expect(abs(try #require(ceiling[centre]) - theirs) < 0.01, "\(centre) Hz")
     }

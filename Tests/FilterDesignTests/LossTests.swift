@@ -23,7 +23,7 @@ import Testing
     let errors = ArrayErrors(microphones: 8, seed: 1)
     let entry = try #require(report.cases.first { $0.filterCase.inputOrientation == .portrait })
     let frame = try #require(HeadFrame(forward: .plusZ, orientation: .portrait))
-    let figures = StereoFigures(
+    let figures = try StereoFigures(
       taps: Self.louder(designed.coefficients("Front", .stereo, .portrait).taps, by: errors),
       sampleRate: 48_000, delayFrames: 64, manifold: Self.moved(designed, by: errors), frame: frame,
       hrtf: StereoTests.hrtf)
@@ -55,7 +55,7 @@ import Testing
       draws: 1)
     let errors = ArrayErrors(microphones: 2, seed: 1)
     let entry = try #require(report.cases.first { $0.filterCase.polarPattern == .cardioid })
-    let figures = MonoFigures(
+    let figures = try MonoFigures(
       taps: Self.louder(designed.coefficients("Front", .cardioid).taps, by: errors), sampleRate: 48_000,
       delayFrames: 64, manifold: Self.moved(designed, by: errors), forward: .plusZ, omnidirectionalPart: 0.5)
     let losses = try #require(entry.losses)

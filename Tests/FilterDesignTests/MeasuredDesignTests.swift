@@ -59,7 +59,7 @@ import Testing
       // A measurement does not say what it is of: it is designed as a listener would be, not as a free array.
       let expected =
         b.filterCase.polarPattern == .stereo
-        ? StereoDesign.filters(
+        ? try StereoDesign.filters(
           target: target, manifold: positions,
           frame: HeadFrame(forward: .plusZ, orientation: .portrait)!, grid: grid,
           refinement: SectorRefinement(target: target, directions: StereoDesign.directions)

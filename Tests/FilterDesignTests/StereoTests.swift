@@ -63,11 +63,11 @@ import Testing
     }
     // As the oracle tunes it, whatever the body.
     let manifold = try manifold(for: designed.device)
-    let taps = StereoDesign.filters(
+    let taps = try StereoDesign.filters(
       target: Self.target, manifold: manifold, frame: frame, grid: DesignGrid(sampleRate: 48_000),
       refinement: Self.refinement
     ).map { $0.map { $0.map { Float($0) } } }
-    let figures = StereoFigures(
+    let figures = try StereoFigures(
       taps: taps, sampleRate: 48_000, delayFrames: 64, manifold: manifold, frame: frame, hrtf: Self.hrtf)
     // The oracle's minimiser takes other steps, and its filters may have 13 dB of noise gain.
     #expect(abs(figures.separation.value - golden.separation) < 0.5)
@@ -123,7 +123,7 @@ import Testing
     for (source, orientation, left) in Self.left {
       let frame = try #require(
         HeadFrame(forward: device.dataSource(named: source).forward, orientation: orientation))
-      let figures = StereoFigures(
+      let figures = try StereoFigures(
         taps: Banks.phone5Box.coefficients(source, .stereo, orientation).taps, sampleRate: 48_000,
         delayFrames: 64, manifold: box, frame: frame, hrtf: Self.hrtf)
       #expect(figures.separation.value >= 7.5)

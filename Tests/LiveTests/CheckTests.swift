@@ -52,6 +52,13 @@ extension LiveTests {
       #expect(!graph.program.errorText.contains("check-"), "\(graph.program.errorText)")
     }
 
+    @Test("S21: live, also at rates that hold few octaves", arguments: [8000, 11_025])
+    func lowRates(rate: Int) throws {
+      let graph = try LiveGraph(preset: "pair", sampleRate: rate, home: try Self.home())
+      let outcome = try graph.pinna("check", "--live", "--server", graph.server.name, "--json")
+      #expect(outcome.status == 0, "\(outcome)")
+    }
+
     @Test("S21: live, two swapped microphones are reported with status 1")
     func swapped() throws {
       let graph = try LiveGraph(preset: "swapped", home: try Self.home())

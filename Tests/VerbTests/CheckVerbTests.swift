@@ -31,6 +31,21 @@ import Testing
     #expect(table.output.contains("in all 1 cases"), "\(table)")
   }
 
+  @Test("a value given to a flag is an error that names the flag, and nothing is done")
+  func valuesOfFlags() throws {
+    for (words, flag) in [
+      (["check", "--preset", "pair", "--json=no"], "--json"), (["run", "--connect=no"], "--connect"),
+      (["run", "--connect="], "--connect"), (["status", "--help=no"], "--help"),
+    ] {
+      let outcome = try home.pinna(words)
+      #expect(outcome.status == 2 && outcome.isOneSentence, "\(outcome)")
+      #expect(outcome.error.hasPrefix("pinna: \(flag) takes no value"), "\(outcome)")
+    }
+    // The value behind the sign counts, even where it is empty.
+    let empty = try home.pinna(["render", "--period=", "64", "a.wav"])
+    #expect(empty.status == 2 && empty.error.contains("--period  is not usable"), "\(empty)")
+  }
+
   @Test("S21: every voice comes out right in each of phone5's cases, eight of them stereo")
   func phone() throws {
     let outcome = try home.pinna("check", "--preset", "phone5", "--json")

@@ -6,6 +6,8 @@ import TestSupport
 public final class PinnaHome {
   public let folder: TemporaryFolder
   public let runtimeFolder: String
+  /// Where a shell sends what `start` starts: ">FILE", "2>&-".
+  public var redirection: String?
   public var configFolder: String { folder.path + "/config" }
   public var takesFolder: String { folder.path + "/music/pinna" }
 
@@ -29,7 +31,12 @@ public final class PinnaHome {
 
   /// `pinna run …`, left running.
   public func start(_ words: [String], _ more: [String: String] = [:]) throws -> Program {
-    try Program(try Self.binary(), ["run"] + words, environment: environment.merging(more) { $1 })
+    let environment = environment.merging(more) { $1 }
+    let binary = try Self.binary()
+    guard let redirection else { return try Program(binary, ["run"] + words, environment: environment) }
+    // The program takes the shell's place, and its process id.
+    return try Program(
+      "/bin/sh", ["-c", "exec \"$0\" \"$@\" \(redirection)", binary, "run"] + words, environment: environment)
   }
 
   /// What `pinna` is started with.

@@ -1,0 +1,128 @@
+import Acoustics
+import FilterDesign
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+/// Designs end early where they are cancelled, say how far they are, and leave the cores to others.
+@Suite(.serialized) struct DesignCancellationTests {
+  /// Microphones on a ring, or on the top edges of a box, all of them in each data source.
+  static func device(microphones: Int, sources: Int = 1, box: Double? = nil) -> Device {
+    let places = (0..<microphones).map { n -> (String, Double, Double, Double) in
+      let phase = 2 * Double.pi * Double(n) / Double(microphones)
+      guard let box else { return ("m\(n)", 60 * cos(phase), Double(n % 3), 60 * sin(phase)) }
+      return ("m\(n)", 500 * box * 0.8 * cos(phase), 500 * box, 500 * box * 0.8 * sin(phase))
+    }
+    let directions: [(DataSource.Orientation, Direction)] = [
+      (.front, .plusZ), (.back, Direction.plusZ.opposite), (.left, Direction.plusX.opposite),
+      (.right, .plusX),
+    ]
+    return Device(
+      name: "ring\(microphones)", title: "", body: box.map { .box(size: [$0, $0, $0]) } ?? .free,
+      microphones: TestDevices.microphones(places),
+      dataSources: (0..<sources).map { n in
+        TestDevices.source(
+          "S\(n)", id: UInt32(n + 1), directions[n % 4].0, directions[n % 4].1,
+          microphones: Array(0..<microphones), [.cardioid, .stereo],
+          stereo: [.portrait, .portraitUpsideDown])
+      })
+  }
+
+  /// Designs until `part` is done, and cancels: how long it then takes to end, and the longest time between two calls
+  /// of progress.
+  private func cancel(_ device: Device, at part: Double) throws -> (end: Duration, silence: Duration) {
+    let cancellation = DesignCancellation()
+    let state = Mutex<
+      (cancelled: ContinuousClock.Instant?, last: ContinuousClock.Instant, silence: Duration)
+    >(
+      (nil, .now, .zero))
+    #expect(throws: DesignError.cancelled) {
+      try FilterBank.design(device: device, sampleRate: 48_000, cancellation: cancellation) { fraction in
+        state.withLock { state in
+          let now = ContinuousClock.now
+          if state.cancelled == nil { state.silence = max(state.silence, now - state.last) }
+          state.last = now
+          guard fraction >= part, state.cancelled == nil else { return }
+          state.cancelled = now
+          cancellation.cancel()
+        }
+      }
+    }
+    let (cancelled, _, silence) = state.withLock { $0 }
+    return (.now - (try #require(cancelled)), silence)
+  }
+
+  @Test(
+    "R41: a design ends soon after it is cancelled, wherever it is, and its progress moves",
+    arguments: [
+      ("16 microphones × 8 data sources", 16, 8, nil, [0, 0.19, 0.2, 0.25]),
+      ("64 microphones", 64, 1, nil, [0.16, 0.2, 0.26]),
+      ("8 microphones on a box of 300 mm", 8, 2, 0.3, [0, 0.008, 0.02, 0.03]),
+    ] as [(String, Int, Int, Double?, [Double])])
+  func ends(_ name: String, microphones: Int, sources: Int, box: Double?, parts: [Double]) throws {
+    let device = Self.device(microphones: microphones, sources: sources, box: box)
+    var (end, silence) = (Duration.zero, Duration.zero)
+    for part in Faults.areHeavy ? parts : [parts[1]] {
+      let measured = try cancel(device, at: part)
+      (end, silence) = (max(end, measured.end), max(silence, measured.silence))
+    }
+    // Design threads yield to whatever else the machine does, which beside other tests is much.
+    #expect(end < Faults.patience(.milliseconds(500)) && silence < Faults.patience(.seconds(1)))
+    Faults.report(
+      "R41", done: "design of \(name) cancelled", took: end, limit: .milliseconds(500))
+    Faults.report(
+      "R41", done: "design of \(name): longest time without progress", took: silence, limit: .seconds(1))
+  }
+
+  @Test func aDesignCancelledBeforeItBeginsNeverBegins() {
+    let cancellation = DesignCancellation()
+    cancellation.cancel()
+    #expect(throws: DesignError.cancelled) {
+      try FilterBank.design(device: TestDevices.pair(), sampleRate: 48_000, cancellation: cancellation) { _ in
+        Issue.record("it began")
+      }
+    }
+  }
+
+  @Test func whatWasDesignedBeforeIsReadThoughCancelled() throws {
+    try FilterBankTests.withFolder { cache in
+      let bank = try FilterBank.cached(device: TestDevices.pair(), sampleRate: 48_000, cache: cache)
+      let cancellation = DesignCancellation()
+      cancellation.cancel()
+      let again = try FilterBank.cached(
+        device: TestDevices.pair(), sampleRate: 48_000, cache: cache, cancellation: cancellation)
+      #expect(again == bank)
+    }
+  }
+
+  @Test func designThreadsHaveLowerPriorityAndTheCallerKeepsItsOwn() throws {
+    @Sendable func niceness() -> Int32 { getpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0) }
+    let before = niceness()
+    let seen = Mutex<Set<Int32>>([])
+    _ = try FilterBank.design(device: TestDevices.pair(), sampleRate: 48_000) { _ in
+      let value = niceness()
+      seen.withLock { _ = $0.insert(value) }
+    }
+    #expect(seen.withLock { $0 } == [max(before, 10)])
+    #expect(niceness() == before)
+  }
+
+  @Test func progressNeverFallsAndEndsAtOne() throws {
+    let parts = Mutex<[Double]>([])
+    _ = try FilterBank.design(device: TestDevices.ring7(), sampleRate: 48_000) { part in
+      parts.withLock { $0.append(part) }
+    }
+    let all = parts.withLock { $0 }
+    #expect(zip(all, all.dropFirst()).allSatisfy { $0 <= $1 })
+    #expect(all.first == 0 && all.last == 1 && all.count > 100)
+  }
+
+  @Test func theNumberOfBLASThreadsIsLeftToTheProgram() async {
+    await #expect(processExitsWith: .success) {
+      setBLASThreads(2)
+      _ = try FilterBank.design(device: TestDevices.phone5(body: .free), sampleRate: 8_000)
+      precondition(blasThreads() == 2)
+    }
+  }
+}
