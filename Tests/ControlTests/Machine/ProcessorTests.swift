@@ -268,6 +268,34 @@ import Testing
     #expect(rig.processor.state.kind == .stranded && rig.processor.lossForGood(reconnects: true) != nil)
   }
 
+  @Test("R4: a server that goes on our way into its graph is left at once", arguments: [false, true])
+  func serverGoesBeforeWeAreIn(arePortsRegistered: Bool) {
+    let rig = Rig()
+    rig.processor.poll()
+    rig.world.endOpening(.success(48000))
+    rig.processor.poll()
+    if arePortsRegistered {
+      rig.world.endDesign()
+      rig.processor.poll()
+    }
+    #expect(rig.processor.state.kind == (arePortsRegistered ? .preparing : .joining))
+    rig.world.client?.lossReason = "it was killed"
+    rig.processor.poll()
+    #expect(rig.processor.state.kind == .leaving)
+  }
+
+  @Test("R28: a stop ends within three seconds although no period runs that could end the take")
+  func stopWithoutPeriods() {
+    let rig = Rig.live()
+    let take = rig.record()
+    let stop = rig.stop()
+    for _ in 0..<12 { rig.advance(.milliseconds(100)) }
+    #expect(take.isAbandoned, "what is in its ring is the take")
+    take.phase = .finished(FakeTake.whole)
+    rig.processor.poll()
+    #expect(stop.status == .done && rig.processor.isStopped)
+  }
+
   @Test("a server that goes ends the take with what is in its ring, and answers all who wait with status 3")
   func serverGoesDuringTake() {
     let rig = Rig.live()
