@@ -35,6 +35,7 @@ test: install-packages lint
 ## The engine and its queues under three sanitizers; each stops at its first report.
 sanitize: export PINNA_ONLY_CORE = 1
 sanitize: export PINNA_RACES = 10000
+sanitize: export PINNA_SEQUENCES = 3000
 sanitize:
 	@echo "== RealtimeSanitizer"
 	swift test --disable-xctest -c release $(SANITIZE_REALTIME)

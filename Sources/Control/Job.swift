@@ -1,4 +1,5 @@
 import Foundation
+import Realtime
 import Synchronization
 
 /// Slow work on another thread. Whoever starts a job polls its result and never waits for its thread; a job that
@@ -12,8 +13,8 @@ public final class Job<Value: Sendable>: Sendable {
     case abandoned(late: @Sendable (Value) -> Void)
   }
 
-  private let state = Mutex<State>(.running)
-  private let part = Mutex<Double>(0)
+  private let state = Locked<State>(.running)
+  private let part = Locked<Double>(0)
   private let cancelled = Atomic<Bool>(false)
 
   private let onAbandon: @Sendable () -> Void

@@ -1,4 +1,5 @@
 import Foundation
+import Realtime
 import Synchronization
 
 /// A thread that does one thing after another, in the order asked for, and may hang in any of them.
@@ -9,7 +10,7 @@ final class Worker: Sendable {
 
   /// What the thread keeps; it must not keep the worker alive.
   private final class State: Sendable {
-    let queue = Mutex<[@Sendable () -> Void]>([])
+    let queue = Locked<[@Sendable () -> Void]>([])
     let waiting = DispatchSemaphore(value: 0)
     let ended = Atomic<Bool>(false)
     let busy = Atomic<Int>(0)

@@ -1,5 +1,6 @@
 import CJack
 import Foundation
+import Realtime
 import Synchronization
 
 /// Labels of ports, JACK's metadata, written one after the other on a thread of their own.
@@ -38,7 +39,7 @@ package final class MetadataThread: Sendable {
     var hasThread = false
     var dropped = 0
   }
-  private let state = Mutex(State())
+  private let state = Locked(State())
   private let perform: @Sendable (Job?) -> Void
 
   /// - Parameter perform: does a job; nil says that there is none for now.

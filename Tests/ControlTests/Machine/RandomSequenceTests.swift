@@ -49,6 +49,8 @@ import Testing
       let met = zip(RigEvent.allCases, row).filter { $0.1 > 0 }.map { "\($0.0) \($0.1)" }
       print("  \(state): \(met.joined(separator: ", "))")
     }
+    // Under the sanitizers there are too few sequences for everything to meet everything.
+    guard Self.sequences >= 50_000 else { return }
     let unmet = zip(ProcessorState.Kind.allCases, counts).flatMap { state, row in
       zip(RigEvent.allCases, row).filter { $1 == 0 && Self.isExpected($0, in: state) }.map {
         "\($0.0) in \(state)"
