@@ -156,7 +156,7 @@ let package = Package(
       name: "LiveTests",
       dependencies: [
         "pinna", "PinnaSession", "SeedListings", "LiveSupport", "TestSupport", "Simulation", "Session",
-        "Control", "JackClient", "Recording", "Realtime", "FasterKernels", "AudioFiles", "Acoustics",
+        "Control", "JackClient", "CJack", "Recording", "Realtime", "FasterKernels", "AudioFiles", "Acoustics",
       ]),
     .testTarget(
       name: "FuzzTests",

@@ -22,7 +22,10 @@ extension JackConnection {
   func label(_ port: OpaquePointer, _ label: PortLabel) {
     guard let uuid = handle.ask({ _ in jack_port_uuid(port) }) else { return }
     labelled.withLock { _ = $0.insert(uuid) }
-    MetadataThread.shared.post(.init(owner: handle.number, server: server, port: uuid, label: label))
+    MetadataThread.shared.post(
+      .init(owner: handle.number, server: server, port: uuid, label: label) { [handle] in
+        !handle.gone.load(ordering: .acquiring)
+      })
   }
 
   /// Any thread; returns at once. The server removes the labels with the port.

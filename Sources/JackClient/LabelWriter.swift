@@ -8,8 +8,10 @@ import Synchronization
 /// server of each label over the client's socket, and does not keep requests of two threads on one socket apart; nor may a
 /// client be closed while a call with it is held up.
 final class LabelWriter: @unchecked Sendable {
-  // Unchecked: `client` is the metadata thread's; `stale` is guarded.
+  // Unchecked: `client` and `refused` are the metadata thread's; `stale` is guarded.
   private var client: (owner: Int, handle: OpaquePointer)?
+  /// The connection whose server did not let us in: it is not asked again.
+  private var refused = 0
   /// Numbers of ports whose labels a server that died left behind: the next server uses the numbers again.
   static let stale = Mutex<Set<jack_uuid_t>>([])
 
@@ -33,10 +35,14 @@ final class LabelWriter: @unchecked Sendable {
     ] { jack_set_property(client, job.port, key, value, type) }
   }
 
-  /// The server may have gone: then there is nothing to label.
+  /// Where the server has gone there is nothing to label, and nothing may be opened: libjack then frees all other clients
+  /// of the process, whoever holds them (`JackLibGlobals::Init`; a C program of 30 lines crashes in its next close).
   private func open(_ job: MetadataThread.Job) {
     var status = JackStatus(rawValue: 0)
+    guard job.owner != refused, job.isWanted() else { return }
     guard let handle = pinna_jack_client_open("pinna-labels", JackNoStartServer, &status, job.server) else {
+      // Most likely the server has just died, and its other clients are told in a moment.
+      refused = job.owner
       return
     }
     client = (job.owner, handle)

@@ -16,9 +16,15 @@ package final class MetadataThread: Sendable {
     package let server: String?
     package let port: jack_uuid_t
     package let label: PortLabel?
+    /// Whether the owner's server is still there.
+    package let isWanted: @Sendable () -> Bool
 
-    package init(owner: Int, server: String?, port: jack_uuid_t, label: PortLabel?) {
+    package init(
+      owner: Int, server: String?, port: jack_uuid_t, label: PortLabel?,
+      isWanted: @escaping @Sendable () -> Bool = { true }
+    ) {
       (self.owner, self.server, self.port, self.label) = (owner, server, port, label)
+      self.isWanted = isWanted
     }
   }
 
@@ -70,7 +76,10 @@ package final class MetadataThread: Sendable {
       state.queue.removeAll { $0.port == port }
       return state.running?.port == port ? state.running : nil
     }
-    if let running { post(Job(owner: running.owner, server: running.server, port: port, label: nil)) }
+    if let running {
+      post(
+        Job(owner: running.owner, server: running.server, port: port, label: nil, isWanted: running.isWanted))
+    }
   }
 
   /// Whether a client is open, or may be, that writes labels for this connection's ports.

@@ -1,5 +1,6 @@
 import AudioFiles
 import Foundation
+import JackClient
 import LiveSupport
 import Recording
 import TestSupport
@@ -158,6 +159,54 @@ extension LiveTests {
         }
       }
       withExtendedLifetime((player, recorder)) {}
+    }
+
+    /// Seconds of processor time that a program has used.
+    static func processorTime(_ pid: Int32) throws -> Double {
+      let fields = try String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8).split(separator: ")")
+        .last!
+        .split(separator: " ")
+      return (Double(fields[11])! + Double(fields[12])!) / Double(sysconf(Int32(_SC_CLK_TCK)))
+    }
+
+    @Test("R45: clients with one-time names come and go: processor time and memory stay, and status answers")
+    func oneTimeNames() throws {
+      let graph = try LiveGraph(preset: "phone5", period: 1024)
+      let names = try graph.microphones()
+      let clients = Int(Faults.number("PINNA_FAULT_CLIENTS", quick: 100, heavy: 600))
+      func memory() throws -> Int {
+        let status = try String(contentsOfFile: "/proc/\(graph.program.pid)/status", encoding: .utf8)
+        let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("VmRSS") })
+        return try #require(line.split(separator: " ").compactMap { Int($0) }.first)
+      }
+      /// Per cent of a core, over three seconds in which nothing happens.
+      func load() throws -> Double {
+        let before = try Self.processorTime(graph.program.pid)
+        sleep(3)
+        return try (Self.processorTime(graph.program.pid) - before) / 3 * 100
+      }
+      func visit(_ range: Range<Int>) throws {
+        for n in range {
+          let client = try SignalPlayer(name: "once-\(n)", server: graph.server.name, channels: [[0]])
+          #expect(client.connect(to: ["pinna:\(names[n % names.count])"]))
+          // Its connection must have been seen.
+          usleep(60_000)
+        }
+      }
+      try visit(0..<20)
+      let (loadBefore, memoryBefore) = (try load(), try memory())
+      try visit(20..<20 + clients)
+      let (loadAfter, memoryAfter) = (try load(), try memory())
+      let answer = try graph.pinna("status", "--json")
+      #expect(answer.status == 0, "\(answer)")
+      #expect(loadAfter <= loadBefore + 2, "\(loadBefore) to \(loadAfter) %")
+      #expect(memoryAfter - memoryBefore <= 2048, "\(memoryBefore) to \(memoryAfter) kB")
+      Faults.report(
+        "R45", done: "\(clients) clients with one-time names: processor time and memory of an idle Pinna",
+        measured: String(
+          format: "%.1f → %.1f %%, %d kB more", loadBefore, loadAfter, memoryAfter - memoryBefore),
+        limit: "+2 %, +2048 kB", kept: loadAfter <= loadBefore + 2 && memoryAfter - memoryBefore <= 2048,
+        isWhole: false)
     }
   }
 }

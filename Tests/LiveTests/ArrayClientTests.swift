@@ -1,0 +1,121 @@
+import Foundation
+import JackClient
+import LiveSupport
+import Realtime
+import Synchronization
+import TestSupport
+import Testing
+
+extension LiveTests {
+  /// The client alone, in this process: what the control room builds on.
+  @Suite("The array client") struct ArrayClientTests {
+    func engine(microphones: Int) -> Engine {
+      let engine = Engine(microphones: microphones, taps: 64, sampleRate: 48_000)
+      engine.start(
+        with: FilterSet(
+          coefficients: [[[Float]]](
+            repeating: [[Float]](
+              repeating: [Float](repeating: 0.01, count: 64), count: microphones), count: 2), channels: 2))
+      return engine
+    }
+
+    @Test("R36: callbacks are counted, and the count stands still with the graph, to be read without waiting")
+    func watchdog() throws {
+      let server = try PrivateServer(name: LiveGraph.uniqueName(), period: 256)
+      let client = try ArrayClient(name: "watched", server: server.name, onShutdown: { _ in })
+      defer { client.close() }
+      client.adopt(
+        try client.prepare(engine(microphones: 2), microphones: ["a", "b"], group: "test", delayFrames: 0))
+      #expect(client.periodsRun == 0)
+      try client.activate()
+      #expect(waitUntil(seconds: 5) { client.periodsRun > 20 })
+      kill(server.pid, SIGSTOP)
+      // One more period at most is on its way.
+      usleep(200_000)
+      let stalled = client.periodsRun
+      let look = ContinuousClock().measure {
+        for _ in 0..<100 {
+          _ = (client.period, client.sampleRate, client.xruns, client.dspLoad, client.isServerGone)
+        }
+      }
+      usleep(300_000)
+      #expect(client.periodsRun == stalled && !client.isServerGone && look < .milliseconds(50), "\(look)")
+      kill(server.pid, SIGCONT)
+      #expect(waitUntil(seconds: 5) { client.periodsRun > stalled + 20 })
+      let conductor = try JackConnection(name: "conductor", server: server.name)
+      #expect(
+        !client.isFreewheeling && conductor.setFreewheel(true)
+          && waitUntil(seconds: 5) { client.isFreewheeling })
+      #expect(conductor.setFreewheel(false) && waitUntil(seconds: 5) { !client.isFreewheeling })
+      conductor.close()
+    }
+
+    @Test("a close that did not come back is told again, and is finished when the server answers")
+    func closeTwice() throws {
+      let server = try PrivateServer(name: LiveGraph.uniqueName())
+      let connection = try JackConnection(name: "twice", server: server.name)
+      try connection.activate()
+      kill(server.pid, SIGSTOP)
+      let took = ContinuousClock().measure { #expect(!connection.close()) }
+      let again = ContinuousClock().measure { #expect(!connection.close()) }
+      #expect(took < .seconds(3) && again < .milliseconds(100), "\(took), \(again)")
+      #expect(JackConnection.unfinishedCloses == 1)
+      kill(server.pid, SIGCONT)
+      #expect(waitUntil(seconds: 5) { JackConnection.unfinishedCloses == 0 })
+      #expect(!connection.close())
+      let other = try JackConnection(name: "other", server: server.name)
+      #expect(other.close() && other.close())
+    }
+
+    @Test("R42: jackd killed at any time of a change of device: it is done, or what was there is in force")
+    func killedDuringInstall() throws {
+      let name = LiveGraph.uniqueName()
+      var (done, gone) = (0, 0)
+      var longest = Duration.zero
+      for delay in stride(
+        from: 0, through: Faults.areHeavy ? 50_000 : 12_000, by: Faults.areHeavy ? 1000 : 2000)
+      {
+        let server = try PrivateServer(name: name)
+        let hasGone = Atomic<Bool>(false)
+        let client = try ArrayClient(
+          name: "swapped", server: name, onShutdown: { _ in hasGone.store(true, ordering: .releasing) })
+        let first = engine(microphones: 2)
+        client.adopt(
+          try client.prepare(first, microphones: ["a", "b"], group: "test", delayFrames: 0))
+        try client.activate()
+        try #require(waitUntil(seconds: 5) { first.statistics.frames > 0 })
+        let threads = Threads()
+        let pid = server.pid
+        threads.start {
+          usleep(UInt32(delay))
+          kill(pid, SIGKILL)
+        }
+        let began = ContinuousClock.now
+        do throws(JackError) {
+          client.adopt(
+            try client.prepare(
+              engine(microphones: 12), microphones: (0..<12).map { "m\($0)" }, group: "test", delayFrames: 0))
+          client.releaseRetired()
+          done += 1
+        } catch {
+          #expect(error == .serverGone)
+          gone += 1
+        }
+        longest = max(longest, .now - began)
+        threads.wait()
+        #expect(waitUntil(seconds: 2) { hasGone.load(ordering: .acquiring) && client.isServerGone })
+        #expect(client.close())
+        server.stop()
+      }
+      // It frees the place that a killed server keeps.
+      try Program("/usr/bin/jackd", ["-n", name, "-r", "-p", "128", "-d", "dummy"]).stop()
+      #expect(longest < .seconds(2), "\(longest)")
+      Faults.report(
+        "R42",
+        done:
+          "jackd killed at every millisecond of an exchange: done \(done), gone with the old device in force \(gone)",
+        measured: "\(done + gone) of \(done + gone)", limit: "all", kept: longest < .seconds(2),
+        isWhole: Faults.areHeavy)
+    }
+  }
+}

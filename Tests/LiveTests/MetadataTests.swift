@@ -1,0 +1,134 @@
+import Foundation
+import LiveSupport
+import TestSupport
+import Testing
+
+extension LiveTests {
+  @Suite("JACK's metadata") struct MetadataTests {
+    /// A JACK client that stands still in the middle of writing a label: with a page of the database locked. What libdb
+    /// copies into the page gives it away.
+    static let holder = """
+      #define _GNU_SOURCE
+      #include <dlfcn.h>
+      #include <jack/jack.h>
+      #include <jack/metadata.h>
+      #include <jack/uuid.h>
+      #include <signal.h>
+      #include <string.h>
+      #include <unistd.h>
+      static const char mark[] = "PINNA-STOPS-HERE";
+      void *memcpy(void *to, const void *from, size_t count) {
+        volatile char *a = to;
+        const char *b = from;
+        Dl_info caller;
+        int is_mark = count > sizeof mark;
+        for (size_t n = 0; is_mark && n < sizeof mark - 1; n++) is_mark = b[n] == mark[n];
+        if (is_mark && dladdr(__builtin_return_address(0), &caller) && strstr(caller.dli_fname, "libdb")) raise(SIGSTOP);
+        for (size_t n = 0; n < count; n++) a[n] = b[n];
+        return to;
+      }
+      int main(int count, char **words) {
+        jack_status_t status;
+        jack_client_t *client = jack_client_open("holder", JackNoStartServer | JackServerName, &status, words[1]);
+        if (!client) return 1;
+        jack_port_t *port = jack_port_register(client, "x", JACK_DEFAULT_AUDIO_TYPE, JackPortIsInput, 0);
+        jack_set_property(client, jack_port_uuid(port), "http://pinna/test", "PINNA-STOPS-HERE-with-a-page", "text/plain");
+        jack_client_close(client);
+        return 0;
+      }
+      """
+
+    func state(_ program: Program) -> Character? {
+      (try? String(contentsOfFile: "/proc/\(program.pid)/stat", encoding: .utf8))?.split(separator: ")").last?
+        .dropFirst().first
+    }
+
+    @Test(
+      "R30: a stopped process holds JACK's metadata database: start, run and stop work",
+      .enabled(if: Preload.compiler != nil, "there is no C compiler for the program that holds it"),
+      .enabled(
+        if: getuid() == 0,
+        "only root can give the test a /dev/shm of its own: the database is every program's"))
+    func heldDatabase() throws {
+      let home = try PinnaHome()
+      let code = try home.folder.write(Self.holder, to: "holder.c")
+      let binary = home.folder.path + "/holder"
+      let built = try Program.run(
+        Preload.compiler!,
+        ["-O1", "-fno-builtin", "-rdynamic", "-D_FORTIFY_SOURCE=0", "-o", binary, code, "-ljack", "-ldl"])
+      try #require(built.status == 0, "\(built)")
+      // A /dev/shm of its own, with a server and a database of its own: a program that dies while it waits leaves the
+      // database locked for good.
+      let space = try Program(
+        "/usr/bin/unshare",
+        ["-m", "sh", "-c", "mount -t tmpfs none /dev/shm && echo there && exec sleep 600"])
+      defer { space.stop() }
+      func inside(_ words: [String]) throws -> Program {
+        try Program("/usr/bin/nsenter", ["-m", "-t", "\(space.pid)"] + words, environment: home.environment)
+      }
+      try #require(
+        waitUntil(seconds: 5) {
+          (try? Program.run("/usr/bin/nsenter", ["-m", "-t", "\(space.pid)", "mountpoint", "/dev/shm"]))?
+            .status == 0
+        })
+      let name = LiveGraph.uniqueName()
+      let server = try inside(["/usr/bin/jackd", "-n", name, "-r", "-p", "128", "-d", "dummy", "-p", "1024"])
+      defer { server.signal(SIGKILL) }
+      try #require(
+        try waitUntil(seconds: 10) {
+          try inside(["/usr/bin/jack_lsp", "-s", name]).wait(seconds: 5)?.status == 0
+        })
+      let holder = try inside([binary, name])
+      defer { holder.signal(SIGKILL) }
+      try #require(waitUntil(seconds: 10) { state(holder) == "T" }, "\(holder.errorText)")
+
+      let began = ContinuousClock.now
+      let pinna = try inside([PinnaHome.binary(), "run", "--server", name, "--preset", "phone5"])
+      defer { pinna.signal(SIGKILL) }
+      try #require(
+        try waitUntil(seconds: 20) { try home.pinna("set", "--gain", "-1").status == 0 }, "\(pinna.errorText)"
+      )
+      let started = ContinuousClock.now - began
+      let path = try #require(try home.pinna("record", "start", "--json").json()["take"] as? String)
+      usleep(1_500_000)
+      try #require(try home.pinna("record", "stop").status == 0)
+      #expect(FileManager.default.fileExists(atPath: path))
+      let warnings = try home.pinna("status", "--json").json()["warnings"] as? [String] ?? []
+      #expect(warnings.count { $0.contains("metadata") } == 1)
+      let asked = ContinuousClock.now
+      #expect(try home.pinna("stop").status == 0)
+      let end = try #require(pinna.wait(seconds: 10), "pinna does not end")
+      let stopped = ContinuousClock.now - asked
+      #expect(end.status == 0, "\(end)")
+      #expect(started < .seconds(5) && stopped < .seconds(3), "\(started), \(stopped)")
+      Faults.report(
+        "R30", done: "metadata database held by a stopped process: start, take, stop", took: stopped,
+        limit: .seconds(3))
+    }
+
+    @Test(
+      "R30: a libjack that hangs in its metadata calls holds nobody up",
+      .enabled(if: Preload.compiler != nil, "there is no C compiler for the libjack that hangs"),
+      arguments: ["jack_set_property", "jack_remove_properties"])
+    func hangingCalls(_ function: String) throws {
+      let home = try PinnaHome()
+      let preload = try Preload.environment(
+        "#include <unistd.h>\nint \(function)(void *client) { (void)client; for (;;) pause(); }\n", home: home
+      )
+      let graph = try LiveGraph(preset: "phone5", synchronous: true, home: home, environment: preload)
+      let path = try graph.startTake()
+      usleep(300_000)
+      try graph.stopTake(path)
+      let took = try ContinuousClock().measure {
+        try #require(try graph.pinna("preset", "use", "ring7").status == 0)
+      }
+      #expect(took < Faults.patience(.seconds(1)))
+      let asked = ContinuousClock.now
+      #expect(try graph.pinna("stop").status == 0)
+      let end = try #require(graph.program.wait(seconds: 10), "pinna does not end")
+      let stopped = ContinuousClock.now - asked
+      #expect(end.status == 0 && stopped < .seconds(3), "\(end), \(stopped)")
+      Faults.report("R30", done: "\(function) hangs: stop", took: stopped, limit: .seconds(3))
+    }
+  }
+}

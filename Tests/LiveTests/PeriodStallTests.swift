@@ -1,0 +1,125 @@
+import AudioFiles
+import CJack
+import Foundation
+import LiveSupport
+import Recording
+import TestSupport
+import Testing
+
+extension LiveTests {
+  @Suite("A period that changes") struct PeriodStallTests {
+    /// A client that notes every period's frame time and length.
+    final class PeriodLog: @unchecked Sendable {
+      // Unchecked: read when the client is closed.
+      private let client: OpaquePointer
+      private(set) var periods: [(time: UInt32, frames: UInt32)] = []
+
+      init(server: String) throws {
+        var status = JackStatus(rawValue: 0)
+        guard let client = pinna_jack_client_open("period-log", JackNoStartServer, &status, server) else {
+          throw SupportError("the log is not let in: status \(status.rawValue)")
+        }
+        self.client = client
+        periods.reserveCapacity(100_000)
+        jack_set_process_callback(
+          client,
+          { frames, context in
+            let log = Unmanaged<PeriodLog>.fromOpaque(context!).takeUnretainedValue()
+            log.periods.append((jack_last_frame_time(log.client), frames))
+            return 0
+          }, Unmanaged.passUnretained(self).toOpaque())
+        jack_activate(client)
+      }
+
+      func close() { jack_client_close(client) }
+    }
+
+    @Test("R46: jackd2's frame time grows by the length of the period that begins, also where that changes")
+    func counting() throws {
+      // Every client is in every period.
+      let graph = try LiveGraph(preset: "phone5", period: 64, synchronous: true)
+      let log = try PeriodLog(server: graph.server.name)
+      for period in [4096, 64, 4096, 100, 1024, 64] {
+        #expect(graph.requestPeriod(period))
+        usleep(200_000)
+      }
+      log.close()
+      let wrong = zip(log.periods, log.periods.dropFirst()).count { $1.time &- $0.time != $1.frames }
+      let changes = zip(log.periods, log.periods.dropFirst()).count { $0.frames != $1.frames }
+      #expect(wrong == 0 && changes == 6 && log.periods.count > 200)
+    }
+
+    @Test(
+      "R46: the period changes while Pinna stands still: every frame that the server played is in the take or in a gap",
+      arguments: [[64, 4096], [4096, 64]])
+    func ownStall(_ periods: [Int]) throws {
+      let (graph, clock) = try LiveGraph.clocked(period: periods[0])
+      let path = try graph.startTake()
+      usleep(500_000)
+      graph.program.signal(SIGSTOP)
+      usleep(300_000)
+      // jackd tells every client of a new period, and waits for one that stands still for some seconds.
+      let server = graph.server.name
+      for period in periods.dropFirst() {
+        let changed = try Program.run(
+          "/usr/bin/jack_bufsize", ["\(period)"],
+          environment: graph.home.environment.merging(["JACK_DEFAULT_SERVER": server]) { $1 }, seconds: 60)
+        #expect(changed.status == 0, "\(changed)")
+        usleep(300_000)
+      }
+      graph.program.signal(SIGCONT)
+      try #require(try waitUntil(seconds: 10) { try graph.status()["period"] as? Int == periods.last })
+      usleep(500_000)
+      let stop = try graph.pinna("record", "stop")
+      #expect(stop.status == 7, "\(stop)")
+      let document = try TakeFiles.sidecar(path)
+      let clip = try TakeFiles.microphones(path).channels[0]
+      let gap = try #require(document.gaps.max { $0.frames < $1.frames })
+      #expect(gap.cause == .stall && document.frames == clip.count)
+      // From the beginning of its first period to the end of its last: as the server counts, and one length for another.
+      let first = try #require(FrameClock.time(clip[0]))
+      let last = try #require(FrameClock.time(clip[clip.count - 1]))
+      let played = (last - first) & 0x7F_FFFF + 1 + periods[0] - periods.last!
+      #expect(clip.count == played, "\(clip.count) frames, \(played) played, \(document.gaps)")
+      Faults.report(
+        "R46",
+        done:
+          "period \(periods.map(String.init).joined(separator: " → ")) while pinna stood still: frames in the take and its gaps, of those played",
+        measured: "\(clip.count) of \(played)", limit: "all", kept: clip.count == played)
+      withExtendedLifetime(clock) {}
+    }
+
+    @Test(
+      "R46: the period changes right after the server stood still: a pause, and every frame that it played",
+      arguments: [[64, 4096], [4096, 64]])
+    func serverStall(_ periods: [Int]) throws {
+      let (graph, clock) = try LiveGraph.clocked(period: periods[0], synchronous: true)
+      let path = try graph.startTake()
+      usleep(300_000)
+      kill(graph.server.pid, SIGSTOP)
+      let request = try Program(
+        "/usr/bin/jack_bufsize", ["\(periods[1])"],
+        environment: graph.home.environment.merging(["JACK_DEFAULT_SERVER": graph.server.name]) { $1 })
+      usleep(1_000_000)
+      kill(graph.server.pid, SIGCONT)
+      #expect(request.wait(seconds: 20)?.status == 0)
+      try #require(try waitUntil(seconds: 10) { try graph.status()["period"] as? Int == periods[1] })
+      usleep(500_000)
+      _ = try graph.pinna("record", "stop")
+      let document = try TakeFiles.sidecar(path)
+      let clip = try TakeFiles.microphones(path).channels[0]
+      let first = try #require(FrameClock.time(clip[0]))
+      let last = try #require(FrameClock.time(clip[clip.count - 1]))
+      let played = (last - first) & 0x7F_FFFF + 1 + periods[0] - periods[1]
+      #expect(
+        clip.count == played && document.pauses.contains { $0.seconds > 0.8 },
+        "\(document.gaps) \(document.pauses)")
+      Faults.report(
+        "R46",
+        done:
+          "period \(periods[0]) → \(periods[1]) while jackd stood still: frames in the take and its gaps, of those played",
+        measured: "\(clip.count) of \(played)", limit: "all", kept: clip.count == played)
+      withExtendedLifetime(clock) {}
+    }
+  }
+}
