@@ -1,4 +1,5 @@
 import Foundation
+import JackClient
 import Realtime
 import Synchronization
 
@@ -28,7 +29,10 @@ public final class Job<Value: Sendable>: Sendable {
     _ work: @escaping @Sendable (Job<Value>) throws -> Value
   ) -> Job<Value> {
     let job = Job(onAbandon: onAbandon)
-    let thread = Thread { job.finish(Result { try work(job) }.mapError { Failure($0) }) }
+    let thread = Thread {
+      blockPipeSignal()
+      job.finish(Result { try work(job) }.mapError { Failure($0) })
+    }
     thread.name = name
     thread.start()
     return job

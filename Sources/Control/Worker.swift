@@ -1,4 +1,5 @@
 import Foundation
+import JackClient
 import Realtime
 import Synchronization
 
@@ -33,7 +34,10 @@ final class Worker: Sendable {
   init(_ name: String) {
     let state = State()
     self.state = state
-    let thread = Thread { state.work() }
+    let thread = Thread {
+      blockPipeSignal()
+      state.work()
+    }
     thread.name = name
     thread.start()
   }

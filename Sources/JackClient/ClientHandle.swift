@@ -42,6 +42,8 @@ final class ClientHandle: @unchecked Sendable {
     self.listener = listener
     period = Atomic(Int(jack_get_buffer_size(client)))
     sampleRate = Atomic(Int(jack_get_sample_rate(client)))
+    // libjack let us in: it has no client of a dead server any more.
+    LabelWriter.serverHasGone.store(false, ordering: .releasing)
     register()
   }
 
@@ -97,6 +99,7 @@ final class ClientHandle: @unchecked Sendable {
 
   /// The server has gone. The first to say so counts.
   private func lose(_ reason: String) {
+    LabelWriter.serverHasGone.store(true, ordering: .releasing)
     if !gone.exchange(true, ordering: .acquiringAndReleasing) { listener.shutdown(reason) }
   }
 
@@ -144,6 +147,7 @@ final class ClientHandle: @unchecked Sendable {
     let (isClosed, isDone) = (Flag(), Flag())
     Self.unfinishedCloses.wrappingAdd(1, ordering: .relaxed)
     Thread.detachNewThread { [self] in
+      blockPipeSignal()
       while users.load(ordering: .sequentiallyConsistent) > 0 { usleep(500) }
       // A label that is just being written would outlive its port.
       let graceEnd = ContinuousClock.now + Self.grace

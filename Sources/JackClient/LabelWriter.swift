@@ -12,6 +12,9 @@ final class LabelWriter: @unchecked Sendable {
   private var client: (owner: Int, handle: OpaquePointer)?
   /// The connection whose server did not let us in: it is not asked again.
   private var refused = 0
+  /// A server has gone whose clients this process may still have. Whichever of them hears of it first says so: libjack tells
+  /// one after the other, and counts the server as gone with the first.
+  static let serverHasGone = Atomic<Bool>(false)
   /// Numbers of ports whose labels a server that died left behind: the next server uses the numbers again.
   static let stale = Mutex<Set<jack_uuid_t>>([])
 
@@ -39,12 +42,14 @@ final class LabelWriter: @unchecked Sendable {
   /// of the process, whoever holds them (`JackLibGlobals::Init`; a C program of 30 lines crashes in its next close).
   private func open(_ job: MetadataThread.Job) {
     var status = JackStatus(rawValue: 0)
-    guard job.owner != refused, job.isWanted() else { return }
+    guard job.owner != refused, job.isWanted(), !Self.serverHasGone.load(ordering: .acquiring) else { return }
     guard let handle = pinna_jack_client_open("pinna-labels", JackNoStartServer, &status, job.server) else {
       // Most likely the server has just died, and its other clients are told in a moment.
       refused = job.owner
       return
     }
+    jack_on_info_shutdown(
+      handle, { _, _, _ in LabelWriter.serverHasGone.store(true, ordering: .releasing) }, nil)
     client = (job.owner, handle)
     let stale = Self.stale.withLock { stale in
       defer { stale = [] }

@@ -100,6 +100,7 @@ package final class MetadataThread: Sendable {
   // MARK: The thread
 
   private func run() {
+    blockPipeSignal()
     while true {
       while let job = next() { perform(job) }
       perform(nil)
