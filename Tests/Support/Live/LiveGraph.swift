@@ -72,6 +72,7 @@ public final class LiveGraph {
   /// A server that was killed keeps one of a machine's eight places until one of the same name ends well.
   /// Other programs do this: libjack, in this process, still knows the dead server under the name.
   private func releasePlace() {
+    Self.freeMetadata()
     guard
       let successor = try? Program("/usr/bin/jackd", ["-n", server.name, "-r", "-p", "128", "-d", "dummy"])
     else { return }
@@ -86,6 +87,19 @@ public final class LiveGraph {
     kill(server.pid, SIGKILL)
   }
 
+  /// A jackd that is killed in the middle of a write leaves JACK's metadata database locked for good: the next server, and
+  /// every client, would wait for it without end. It is made anew, unless another server still uses it.
+  private static func freeMetadata() {
+    let servers = (try? FileManager.default.contentsOfDirectory(atPath: "/proc"))?.count { pid in
+      guard Int(pid) != nil, let text = try? String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8)
+      else {
+        return false
+      }
+      return text.contains("(jackd) ") && !text.contains("(jackd) Z") && !text.contains("(jackd) X")
+    }
+    if servers == 0 { try? FileManager.default.removeItem(atPath: "/dev/shm/jack_db-\(getuid())") }
+  }
+
   /// Another server of the same name, after `killServer`. All clients of this process must have been let go of:
   /// libjack would take the new server for the dead one. Returns when it let the first client in.
   @discardableResult
@@ -93,6 +107,7 @@ public final class LiveGraph {
     connection?.close()
     connection = nil
     server.stop()
+    Self.freeMetadata()
     server = try PrivateServer(
       name: server.name, sampleRate: sampleRate, period: period, synchronous: synchronous,
       captures: physical.captures, playbacks: physical.playbacks)
