@@ -1,5 +1,6 @@
 import Foundation
 import JackClient
+import Realtime
 import Synchronization
 import Testing
 
@@ -7,7 +8,7 @@ import Testing
   /// Stands for the database: it holds every call up until it is let go, and notes which came.
   final class Database: Sendable {
     let isHeld = Atomic<Bool>(false)
-    let calls = Mutex<[MetadataThread.Job]>([])
+    let calls = Locked<[MetadataThread.Job]>([])
 
     func perform(_ job: MetadataThread.Job?) {
       guard let job else { return }

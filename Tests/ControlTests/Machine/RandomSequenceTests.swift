@@ -1,6 +1,7 @@
 import Control
 import Dispatch
 import Foundation
+import Realtime
 import Synchronization
 import TestSupport
 import Testing
@@ -19,7 +20,7 @@ import Testing
   func sequences() {
     let first = ProcessInfo.processInfo.environment["PINNA_SEED"].flatMap(UInt64.init) ?? 0
     let began = ContinuousClock.now
-    let total = Mutex((counts: RandomSequence.noCounts, violations: [String]()))
+    let total = Locked((counts: RandomSequence.noCounts, violations: [String]()))
     let blocks = 64
     DispatchQueue.concurrentPerform(iterations: blocks) { block in
       var counts = RandomSequence.noCounts
