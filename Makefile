@@ -42,8 +42,7 @@ sanitize:
 	@echo "== ThreadSanitizer"
 	TSAN_OPTIONS=halt_on_error=1 swift test --disable-xctest -c release $(SANITIZE_THREAD)
 	@echo "== AddressSanitizer"
-	@# Random sequences leave jobs unfinished, which hold on to their clients: leaks of the tests' own.
-	ASAN_OPTIONS=halt_on_error=1:detect_leaks=0 swift test --disable-xctest -c release $(SANITIZE_ADDRESS)
+	ASAN_OPTIONS=halt_on_error=1 swift test --disable-xctest -c release $(SANITIZE_ADDRESS)
 
 ## The whole processor in a live graph under RealtimeSanitizer: changes every 20 ms, a new period every second.
 sanitize-live:

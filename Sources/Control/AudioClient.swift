@@ -100,7 +100,7 @@ package protocol TakePlayback: AnyObject, Sendable {
   func abandon()
 }
 
-/// What a client tells of itself at one moment.
+/// A snapshot of a client: its period, load, levels and complaints.
 package struct Readings: Sendable {
   package var period = 0
   package var latencyFrames = 0

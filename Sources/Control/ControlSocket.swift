@@ -203,7 +203,7 @@ func askForCredentials(_ socket: Int32) {
   setsockopt(socket, SOL_SOCKET, SO_PASSCRED, &yes, socklen_t(MemoryLayout<Int32>.size))
 }
 
-/// A packet for somebody.
+/// A packet that waits until its receiver has room.
 struct Parcel {
   var packet: [UInt8]
   /// Of a large answer.

@@ -18,8 +18,9 @@ final class JackAudioClient: AudioClient {
   private let inUse = Mutex<JackEngine?>(nil)
   private let news = Mutex<[GraphNews]>([])
   private let looks = Mutex(Looks())
-  /// Microphones that `run --connect` found no capture port for.
+  /// Closes the client; nil until that is asked for.
   private let closed = Mutex<Job<Bool>?>(nil)
+  /// Microphones that `run --connect` found no capture port for.
   private let unconnected = Mutex<[String]>([])
 
   /// Looks at the graph, of which one goes on at a time.

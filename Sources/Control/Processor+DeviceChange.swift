@@ -41,10 +41,10 @@ extension Processor {
     end(change, .failed(Failure(status, sentence)))
   }
 
-  /// Its ports go when they have been registered after all.
+  /// Its ports go when they have been registered after all. A client that is gone by then took them along; held here, it
+  /// would live as long as a job that never ends.
   func abandon(_ job: Job<any PreparedEngine>) {
-    let owner = client
-    job.abandon { owner?.discard($0) }
+    job.abandon { [weak client] in client?.discard($0) }
   }
 
   private func end(_ change: DeviceChange, _ outcome: Outcome) {

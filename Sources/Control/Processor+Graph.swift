@@ -22,8 +22,9 @@ extension Processor {
     nextLook = world.now + .milliseconds(45)
     watch(client)
     _ = client.look(inForce)
-    watchPeriod(client)
-    watchInputs(client.readings)
+    let readings = client.readings
+    watchPeriod(readings.period)
+    watchInputs(readings)
   }
 
   /// A change is in force: whoever asked hears of it when ports and connections are as it wants them, too.
@@ -83,7 +84,7 @@ extension Processor {
         EngineEvent(
           .outputChanged,
           target.isEmpty
-            ? "sound goes out nowhere of itself" : "sound goes out to \(target.joined(separator: ", "))"))
+            ? "the outputs are connected to no port" : "sound goes out to \(target.joined(separator: ", "))"))
     }
     if let old = seen.capturePorts, old != news.capturePorts {
       notify(
@@ -94,8 +95,7 @@ extension Processor {
     seen.capturePorts = news.capturePorts
   }
 
-  private func watchPeriod(_ client: any AudioClient) {
-    let now = client.readings.period
+  private func watchPeriod(_ now: Int) {
     if let old = seen.period, old != now {
       notify(EngineEvent(.periodChanged, "the period is now \(now) frames, it was \(old)"))
     }

@@ -123,7 +123,9 @@ extension Processor {
 
   private func strand() {
     enter(.stranded)
-    warn("libjack does not let go of the JACK server that has gone: there is no way back for this process")
+    warn(
+      "libjack did not close the client of the JACK server that has gone, so Pinna cannot reconnect; start it again"
+    )
   }
 
   private func join(_ new: any AudioClient) {

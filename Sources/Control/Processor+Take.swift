@@ -98,10 +98,8 @@ extension Processor {
     notify(EngineEvent(.takeBegan, "recording \(recording.take.path ?? "a take")"))
   }
 
-  /// - Parameters:
-  ///   - ticket: of the request to end it.
-  ///   - begun: of the request to begin it.
-  func takeEnded(_ ticket: Ticket, _ begun: Ticket) {
+  /// - Parameter ticket: of the request to end it.
+  func takeEnded(_ ticket: Ticket) {
     if case .stopping(var stopping) = state, stopping.ticket == ticket, let recording = stopping.take {
       stopping.take = nil
       stopping.ticket = nil

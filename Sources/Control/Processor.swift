@@ -162,8 +162,7 @@ package final class Processor {
       if ended.setting == wanted { wanted = pending.max { $0.key < $1.key }?.value.setting ?? inForce }
       ended.request?.answer(.failed(Failure(.refused, recordingReason)))
     case .takeBegan(let ticket, _): takeBegan(ticket)
-    case .takeEnded(let ticket, let begun, _): takeEnded(ticket, begun)
-    case .noTake(let ticket): takeEnded(ticket, ticket)
+    case .takeEnded(let ticket, _, _), .noTake(let ticket): takeEnded(ticket)
     case .playbackEnded(let ticket): playbackEnded(ticket)
     case .released, .convolverReplaced: break
     }

@@ -34,7 +34,8 @@ package struct Rejoin {
     case .joining:
       "the JACK server is back at another sample rate, and filters for it are being designed; try again"
     case .unusable: "the JACK server is back, but Pinna cannot use it: \(obstacle ?? "")"
-    case .stranded: "libjack does not let go of the JACK server that has gone; start Pinna again"
+    case .stranded:
+      "libjack did not close the client of the JACK server that has gone, so Pinna cannot reconnect; start it again"
     default:
       "the JACK server has gone (\(reason ?? "none was there yet")); start it again, and Pinna goes on, or end it with: pinna stop"
     }
