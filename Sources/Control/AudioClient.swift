@@ -6,9 +6,11 @@ import Recording
 
 /// What the processor asks of the world outside it. `JackWorld` is the real one; tests have another.
 ///
-/// Thread: control. Every call returns at once.
+/// Thread: control. Every call returns at once, but for presets, whose disk has 50 ms.
 package protocol AudioWorld: AnyObject {
   var now: ContinuousClock.Instant { get }
+  /// What the preset of that name sets, as its file stands now.
+  func setting(ofPreset name: String) throws -> Setting
   /// Opens a client in the server's graph. Fails with `noServer` where there is none.
   func openClient() -> Job<any AudioClient>
   /// The filter sets of every case of `device`: read, or designed.

@@ -4,6 +4,7 @@ import Foundation
 import JackClient
 import Realtime
 import Recording
+import Session
 import Synchronization
 
 /// The world as it is: a JACK server, a disk, a clock.
@@ -22,6 +23,7 @@ package final class JackWorld: AudioWorld {
   }
 
   private let options: Options
+  private let presets: PresetReader
   private let events: ControllerEvents
   private let progress: @Sendable (Double) -> Void
   /// Outlives clients: what was connected is connected again in the next graph.
@@ -29,14 +31,18 @@ package final class JackWorld: AudioWorld {
 
   /// - Parameter progress: hears how far the design of filters is.
   package init(
-    _ options: Options, events: ControllerEvents, progress: @escaping @Sendable (Double) -> Void = { _ in }
+    _ options: Options, library: PresetLibrary, events: ControllerEvents,
+    progress: @escaping @Sendable (Double) -> Void = { _ in }
   ) {
     self.options = options
+    presets = PresetReader(library)
     self.events = events
     self.progress = progress
   }
 
   package var now: ContinuousClock.Instant { .now }
+
+  package func setting(ofPreset name: String) throws -> Setting { try presets.setting(ofPreset: name) }
 
   package func openClient() -> Job<any AudioClient> {
     let (options, events, memory) = (options, events, memory)

@@ -35,8 +35,7 @@ extension Processor {
     if changes.contains(where: \.isRouting) { try refuseDuringFadeOut() }
     var setting = wanted
     if let name = changes.last(where: { $0.key == Change.preset })?.value {
-      let preset = try library.preset(named: name)
-      setting = Setting(preset: preset, device: try library.device(named: preset.device))
+      setting = try world.setting(ofPreset: name)
       setting.muted = wanted.muted
       setting.output = wanted.output
     }

@@ -129,6 +129,13 @@ extension Processor {
     periodRequests.append((job, request, world.now + .seconds(5)))
   }
 
+  /// Nothing more comes from the server that was asked.
+  func failPeriodRequests(_ status: ExitStatus, _ sentence: String) {
+    let waiting = periodRequests.map(\.request)
+    periodRequests = []
+    for request in waiting { request.fail(status, sentence) }
+  }
+
   func pollPeriodRequests() {
     for n in periodRequests.indices.reversed() {
       let waiting = periodRequests[n]

@@ -18,14 +18,8 @@ extension Processor {
   /// The server has gone: a take ends with what is in its ring, everyone who waits is told, and the client is closed.
   func leaveServer(_ reason: String) {
     let sentence = "the JACK server has gone (\(reason)) before this was done; start it again"
-    if case .stopping(var stopping) = state {
-      stopping.take.map { recording in
-        recording.take.abandon()
-        closing.append(ClosingTake(take: recording.take, stopper: recording.stopper))
-      }
-      stopping.take = nil
-      stopping.ticket = nil
-      hold(.stopping(stopping))
+    if case .stopping = state {
+      closeTakeAtStop(isCutOff: true)
       return answerPending(.noServer, sentence)
     }
     let left = state
@@ -54,8 +48,7 @@ extension Processor {
     change = nil
     answerPending(.noServer, sentence)
     filters = filtersInForce ?? filters
-    for waiting in periodRequests { waiting.request.fail(.noServer, sentence) }
-    periodRequests = []
+    failPeriodRequests(.noServer, sentence)
     if left.isInGraph {
       warn("the JACK server has gone (\(reason)); Pinna goes on when it is back")
       notify(EngineEvent(.serverGone, "the JACK server has gone (\(reason))"))

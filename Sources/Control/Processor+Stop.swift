@@ -39,25 +39,19 @@ extension Processor {
     default: break
     }
     answerPending(.failed, sentence)
-    for waiting in periodRequests { waiting.request.fail(.failed, sentence) }
-    periodRequests = []
+    failPeriodRequests(.failed, sentence)
     enter(.stopping(stopping))
     pollStop()
   }
 
   /// A second for the callback, two for conversions, then as long as the disk takes anything at all.
   func pollStop() {
-    guard case .stopping(var stopping) = state else { return }
+    guard case .stopping(let stopping) = state else { return }
     let elapsed = world.now - stopping.since
-    if let recording = stopping.take, elapsed > .seconds(1) {
-      recording.take.abandon()
-      closing.append(ClosingTake(take: recording.take, stopper: recording.stopper))
-      stopping.take = nil
-      stopping.ticket = nil
-      hold(.stopping(stopping))
-    }
+    let hasWaited = elapsed > .seconds(1)
+    if hasWaited { closeTakeAtStop(isCutOff: true) }
     pollClosing()
-    guard stopping.take == nil else { return }
+    guard hasWaited || stopping.take == nil else { return }
     if elapsed > .seconds(2) { for each in closing { each.take.abandon() } }
     let isHung = elapsed > .milliseconds(2500) && closing.allSatisfy { $0.take.unansweredFor > .seconds(1) }
     guard closing.isEmpty || isHung || isLate else { return }
@@ -74,6 +68,17 @@ extension Processor {
     } else {
       stopping.request?.answer(.done(["stopped": true]))
     }
+  }
+
+  /// The take that was running when the stop came: from here on the disk thread ends it.
+  /// - Parameter isCutOff: the callback has not ended it and is not waited for: what is in the ring is the take.
+  func closeTakeAtStop(isCutOff: Bool) {
+    guard case .stopping(var stopping) = state, let recording = stopping.take else { return }
+    if isCutOff { recording.take.abandon() }
+    closing.append(ClosingTake(take: recording.take, stopper: recording.stopper))
+    stopping.take = nil
+    stopping.ticket = nil
+    hold(.stopping(stopping))
   }
 
   /// Of a take that the disk does not take to its end.

@@ -100,12 +100,8 @@ extension Processor {
 
   /// - Parameter ticket: of the request to end it.
   func takeEnded(_ ticket: Ticket) {
-    if case .stopping(var stopping) = state, stopping.ticket == ticket, let recording = stopping.take {
-      stopping.take = nil
-      stopping.ticket = nil
-      hold(.stopping(stopping))
-      closing.append(ClosingTake(take: recording.take, stopper: recording.stopper))
-      return
+    if case .stopping(let stopping) = state, stopping.ticket == ticket {
+      return closeTakeAtStop(isCutOff: false)
     }
     guard case .endingTake(let recording, ticket) = state else { return }
     close(recording)

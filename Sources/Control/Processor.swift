@@ -2,7 +2,6 @@ import Acoustics
 import Foundation
 import Realtime
 import Recording
-import Session
 
 /// The running processor: a client in a JACK graph, what is set, and the take. An explicit state machine: requests,
 /// the callback's reports, results of jobs and the clock move it from state to state (`ProcessorState`).
@@ -11,7 +10,6 @@ import Session
 /// `poll` hears how it ended. Each wait has a deadline, and each request gets exactly one answer.
 package final class Processor {
   let world: any AudioWorld
-  let library: PresetLibrary
   /// One line for whoever watches the processor.
   let warn: (String) -> Void
   /// Tells whoever listens what happened.
@@ -73,11 +71,10 @@ package final class Processor {
 
   /// - Parameter monitor: ports that the outputs go to, left and right.
   package init(
-    world: any AudioWorld, setting: Setting, library: PresetLibrary, monitor: [String] = [],
-    preRollSeconds: Int = 0, warn: @escaping (String) -> Void
+    world: any AudioWorld, setting: Setting, monitor: [String] = [], preRollSeconds: Int = 0,
+    warn: @escaping (String) -> Void
   ) {
     self.world = world
-    self.library = library
     self.warn = warn
     self.monitor = monitor
     self.preRollSeconds = preRollSeconds

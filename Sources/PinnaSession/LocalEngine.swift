@@ -75,7 +75,7 @@ public final class LocalEngine: SessionEngine, Sendable {
     var options = JackWorld.Options(name: name, server: server)
     options.connect = connect
     let processor = Processor(
-      world: JackWorld(options, events: events), setting: setting, library: library, warn: warn)
+      world: JackWorld(options, library: library, events: events), setting: setting, warn: warn)
     try processor.start()
     return Controller(
       socket: socket, processor: processor, events: events, reconnects: true, tell: warn, warn: warn)

@@ -67,8 +67,8 @@ extension Verb {
     options.instructionSet = try arguments.instructionSet()
     options.monitor = try monitorPorts(arguments)
     return Processor(
-      world: JackWorld(options, events: events, progress: WorkProgress.designing(setting.device.name)),
-      setting: setting, library: library, monitor: options.monitor, preRollSeconds: options.preRollSeconds,
-      warn: Tool.complain)
+      world: JackWorld(
+        options, library: library, events: events, progress: WorkProgress.designing(setting.device.name)),
+      setting: setting, monitor: options.monitor, preRollSeconds: options.preRollSeconds, warn: Tool.complain)
   }
 }

@@ -53,7 +53,7 @@ import Testing
         try fake.push(.endPlayback, fromReserve: true)
         continue
       default:
-        _ = run.process(64)
+        run.process(64)
         fake.run()
         let reports = engine.takeReports().compactMap { Self.plain($0, real) }
         #expect(reports == fake.takeReports().compactMap { Self.plain($0, imitated) })

@@ -39,6 +39,10 @@ final class FakeWorld: AudioWorld {
     return takes.last!
   }
 
+  func setting(ofPreset name: String) throws -> Setting {
+    throw Failure(.failed, "there is no preset \(name)")
+  }
+
   func openPlayback(_ path: String, sampleRate: Int) -> any TakePlayback {
     players.append(FakePlayer())
     return players.last!

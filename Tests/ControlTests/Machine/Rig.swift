@@ -45,8 +45,7 @@ final class Rig {
 
   init(preRollSeconds: Int = 0) {
     var warn: (String) -> Void = { _ in }
-    processor = Processor(
-      world: world, setting: Self.setting, library: PresetLibrary(folders: []), warn: { warn($0) })
+    processor = Processor(world: world, setting: Self.setting, warn: { warn($0) })
     warn = { [unowned self] in warnings.append($0) }
   }
 
