@@ -31,6 +31,12 @@ extension LiveTests {
       return state
     }
 
+    private func expect(_ graph: LiveGraph, toBe before: [String: String]) throws {
+      let isAsBefore = try waitUntil(seconds: 5) { try state(graph) == before }
+      let after = try state(graph)
+      #expect(isAsBefore, "\(after), before \(before)")
+    }
+
     @Test("S21: live, says where the voices came out, and leaves settings and connections as they were")
     func live() throws {
       let graph = try LiveGraph(preset: "pair", home: try Self.home())
@@ -45,11 +51,10 @@ extension LiveTests {
       let json = try outcome.json()
       #expect(json["right"] as? Bool == true && json["live"] as? Bool == true)
       #expect((json["cases"] as? [[String: Any]])?.count == 1)
-      #expect(
-        try waitUntil(seconds: 5) { try state(graph) == before }, "\(try state(graph)), before \(before)")
+      try expect(graph, toBe: before)
       // What Pinna has to say of the check's own ports it says before it misses the monitor's.
       monitor = nil
-      #expect(try waitUntil(seconds: 5) { try graph.program.errorText.contains("has lost monitor:") })
+      #expect(waitUntil(seconds: 5) { graph.program.errorText.contains("has lost monitor:") })
       let warnings = "\(try graph.status()["warnings"] ?? "")"
       #expect(!warnings.contains("check-"), "\(warnings)")
       #expect(!graph.program.errorText.contains("check-"), "\(graph.program.errorText)")
@@ -119,8 +124,7 @@ extension LiveTests {
       check.signal(SIGINT)
       let outcome = try #require(check.wait(seconds: 10))
       #expect(outcome.status == 1 && outcome.error.contains("interrupted"), "\(outcome)")
-      #expect(
-        try waitUntil(seconds: 5) { try state(graph) == before }, "\(try state(graph)), before \(before)")
+      try expect(graph, toBe: before)
     }
 
     @Test("ends with status 3 where the server goes")
