@@ -62,56 +62,79 @@ extension LiveTests {
       var noise = SeededNoise(seed: seed)
       var clock: FrameClock? = try clock(graph)
       var (takes, wrong, changes, deaths) = (0, 0, 0, 0)
+      // The last steps, told where one fails.
+      var steps: [String] = []
+      func step(_ what: String) {
+        if steps.count == 12 { steps.removeFirst() }
+        steps.append(what)
+      }
+      func told(_ error: any Error) -> SupportError {
+        SupportError("\(error); the last steps, seed \(seed): \(steps.joined(separator: ", "))")
+      }
       var warm: Footprint?
       let start = ContinuousClock.now
       let (end, half) = (start + .seconds(enduranceSeconds), start + .seconds(enduranceSeconds / 4))
       while .now < end {
-        switch noise.next() % 16 {
-        case 0..<7:
-          let words = [
-            ["set", "--pattern", "stereo"], ["set", "--pattern", "omnidirectional"], ["set", "--gain", "-3"],
-            ["set", "--mute", "on"], ["set", "--mute", "off"],
-          ].randomElement(using: &noise)!
-          #expect(try graph.home.pinna(words).status == 0, "\(words), seed \(seed)")
-          changes += 1
-        case 7..<10:
-          clock = nil
-          let preset = ["phone5", "pair"].randomElement(using: &noise)!
-          #expect(try graph.pinna("preset", "use", preset).status == 0, "seed \(seed)")
-          clock = try self.clock(graph)
-          changes += 1
-        case 10..<14:
-          let path = try graph.startTake()
-          usleep(UInt32.random(in: 10_000...1_500_000, using: &noise))
-          if noise.next() % 4 == 0 {
-            kill(graph.server.pid, SIGSTOP)
+        do {
+          switch noise.next() % 16 {
+          case 0..<7:
+            let words = [
+              ["set", "--pattern", "stereo"], ["set", "--pattern", "omnidirectional"],
+              ["set", "--gain", "-3"],
+              ["set", "--mute", "on"], ["set", "--mute", "off"],
+            ].randomElement(using: &noise)!
+            step(words.joined(separator: " "))
+            #expect(try graph.home.pinna(words).status == 0, "\(words), seed \(seed)")
+            changes += 1
+          case 7..<10:
+            clock = nil
+            let preset = ["phone5", "pair"].randomElement(using: &noise)!
+            step("preset use \(preset)")
+            let use = try graph.pinna("preset", "use", preset)
+            #expect(use.status == 0, "\(use), seed \(seed)")
+            clock = try self.clock(graph)
+            changes += 1
+          case 10..<14:
+            step("take")
+            let path = try graph.startTake()
             usleep(UInt32.random(in: 10_000...1_500_000, using: &noise))
-            kill(graph.server.pid, SIGCONT)
-            usleep(100_000)
-          }
-          let stop = try graph.pinna("record", "stop")
-          #expect([0, 7].contains(stop.status), "\(stop), seed \(seed)")
-          wrong += try strangers(path)
-          for ending in [".wav", "-microphones.wav", ".json"] { unlink(path.replacing(".wav", with: ending)) }
-          takes += 1
-        case 14: #expect(graph.requestPeriod([256, 1024, 2048].randomElement(using: &noise)!))
-        default:
-          let isRecording = noise.next() % 2 == 0
-          let path = isRecording ? try graph.startTake() : nil
-          usleep(UInt32.random(in: 0...300_000, using: &noise))
-          clock = nil
-          graph.killServer()
-          try #require(try waitUntil(seconds: 5) { try graph.status()["server"] as? String == "gone" })
-          try graph.restartServer(period: 1024)
-          try #require(try waitUntil(seconds: 10) { try graph.status()["server"] as? String == "running" })
-          if let path {
-            // Its clock went before the server did: frames that it held still are no judge of Pinna.
-            #expect(try TakeFiles.complaints(path) == [], "seed \(seed)")
+            if noise.next() % 4 == 0 {
+              step("standstill")
+              kill(graph.server.pid, SIGSTOP)
+              usleep(UInt32.random(in: 10_000...1_500_000, using: &noise))
+              kill(graph.server.pid, SIGCONT)
+              usleep(100_000)
+            }
+            let stop = try graph.pinna("record", "stop")
+            #expect([0, 7].contains(stop.status), "\(stop), seed \(seed)")
+            wrong += try strangers(path)
+            for ending in [".wav", "-microphones.wav", ".json"] {
+              unlink(path.replacing(".wav", with: ending))
+            }
             takes += 1
+          case 14:
+            let period = [256, 1024, 2048].randomElement(using: &noise)!
+            step("period \(period)")
+            #expect(graph.requestPeriod(period))
+          default:
+            let isRecording = noise.next() % 2 == 0
+            step("server killed\(isRecording ? " in a take" : "")")
+            let path = isRecording ? try graph.startTake() : nil
+            usleep(UInt32.random(in: 0...300_000, using: &noise))
+            clock = nil
+            graph.killServer()
+            try #require(try waitUntil(seconds: 5) { try graph.status()["server"] as? String == "gone" })
+            try graph.restartServer(period: 1024)
+            try #require(try waitUntil(seconds: 10) { try graph.status()["server"] as? String == "running" })
+            if let path {
+              // Its clock went before the server did: frames that it held still are no judge of Pinna.
+              #expect(try TakeFiles.complaints(path) == [], "seed \(seed)")
+              takes += 1
+            }
+            clock = try self.clock(graph)
+            deaths += 1
           }
-          clock = try self.clock(graph)
-          deaths += 1
-        }
+        } catch { throw told(error) }
         if warm == nil, .now > half { warm = try Footprint(graph.program.pid) }
       }
       // What was under way has ended.

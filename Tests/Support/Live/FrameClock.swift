@@ -64,8 +64,9 @@ public final class FrameClock {
     }
   }
 
+  /// Pinna may have connected it again already.
   public func connect(to microphone: String) throws {
-    guard jack_connect(client, Self.port, microphone) == 0 else {
+    guard [0, EEXIST].contains(jack_connect(client, Self.port, microphone)) else {
       throw SupportError("the frame clock cannot be connected to \(microphone)")
     }
   }
