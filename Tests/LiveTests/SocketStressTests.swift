@@ -119,7 +119,7 @@ extension LiveTests {
       "R32: takes over the address of a session that has ended: it controls nothing and hears nothing",
       .enabled(if: getuid() == 0, "only root can become another user"))
     func addressTakenOver() throws {
-      let graph = try LiveGraph(preset: "phone5")
+      let graph = try LiveGraph(preset: "phone5", synchronous: true)
       let name = "pinna-test-\(getpid())"
       var program: ControlSender? = try ControlSender(
         runtimeFolder: graph.home.runtimeFolder, abstractName: name)
