@@ -30,7 +30,7 @@ extension LiveTests {
       try client.activate()
       #expect(waitUntil(seconds: 5) { client.periodsRun > 20 })
       kill(server.pid, SIGSTOP)
-      // One more period at most is on its way.
+      // One more period at most is on its way, and nothing tells when it has ended.
       usleep(200_000)
       let stalled = client.periodsRun
       let look = ContinuousClock().measure {
@@ -38,6 +38,7 @@ extension LiveTests {
           _ = (client.period, client.sampleRate, client.xruns, client.dspLoad, client.isServerGone)
         }
       }
+      // Sixty periods more, if the server ran.
       usleep(300_000)
       #expect(client.periodsRun == stalled && !client.isServerGone && look < .milliseconds(50), "\(look)")
       kill(server.pid, SIGCONT)

@@ -57,9 +57,9 @@ extension LiveTests {
         let start = try graph.pinna("record", "start", "--json")
         let began = ContinuousClock.now
         try #require(start.status == 0, "\(start)")
-        usleep(200_000)
+        try graph.waitForTake(frames: 9600)
         try setClock(jump)
-        usleep(300_000)
+        try graph.waitForTake(frames: 24_000)
         let asked = ContinuousClock.now
         #expect(try graph.status()["state"] as? String == "recording")
         let stop = try graph.pinna("record", "stop", "--json")

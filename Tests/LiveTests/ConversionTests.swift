@@ -18,7 +18,7 @@ extension LiveTests {
       let graph = try LiveGraph(
         preset: "phone5", period: 1024, synchronous: true, home: home, environment: disk.environment)
       let path = try graph.startTake("--format", format)
-      usleep(1_500_000)
+      try graph.waitForTake(frames: 72_000)
       try disk.delay(seconds: 3)
       try graph.sender().send("/pinna/record/stop")
       try #require(waitUntil(seconds: 5) { disk.hasBegun })

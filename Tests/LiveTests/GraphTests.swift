@@ -50,7 +50,7 @@ extension LiveTests {
       try #require(waitUntil(seconds: 10) { player.isFinished })
       for period in [64, 1000, 32, 48, 512, 128] {
         #expect(graph.requestPeriod(period))
-        usleep(300_000)
+        try recorder.wait(frames: 14_400)
         let status = try graph.status()
         #expect(status["period"] as? Int == period)
         #expect(status["unpreparedPeriods"] as? Int == 0)
@@ -75,8 +75,8 @@ extension LiveTests {
       player.start()
       let start = try graph.pinna("record", "start", "--json")
       let path = try #require(try start.json()["take"] as? String)
-      sleep(1)
-      let frames = try #require((try graph.status()["take"] as? [String: Any])?["frames"] as? Int)
+      try graph.waitForTake(frames: 48_000)
+      let frames = try graph.takeFrames()
       graph.killServer()
       let killed = ContinuousClock.now
       let outcome = try #require(graph.program.wait(seconds: 10), "pinna run does not notice")
@@ -190,7 +190,8 @@ extension LiveTests {
           let client = try SignalPlayer(name: "once-\(n)", server: graph.server.name, channels: [[0]])
           #expect(client.connect(to: ["pinna:\(names[n % names.count])"]))
           // Its connection must have been seen.
-          usleep(60_000)
+          try graph.waitForLook()
+          withExtendedLifetime(client) {}
         }
       }
       try visit(0..<20)

@@ -41,8 +41,9 @@ extension LiveTests {
       #expect(
         try Program.run("/usr/bin/jack_connect", ["-s", graph.server.name, peer, microphone]).status == 0)
       let kept = try source(graph, to: "pinna:front")
+      try graph.waitForLook()
       let path = try #require(try graph.pinna("record", "start", "--json").json()["take"] as? String)
-      usleep(300_000)
+      try graph.waitForTake(frames: 14_400)
 
       let sender = try graph.sender()
       func sees(_ text: String) -> Bool {
@@ -58,7 +59,8 @@ extension LiveTests {
       #expect(graph.program.errorText.contains("bottom-left has lost metro:240_bpm"))
       let status = try graph.status()
       #expect(status["state"] as? String == "recording")
-      sleep(2)
+      // Two seconds: the meters hold a peak for 1.5 s.
+      try graph.waitForTake(frames: graph.takeFrames() + 96_000)
       let levels = (try graph.status()["levels"] as? [String: Any])?["microphones"] as? [[String: Any]] ?? []
       let silent = levels.first { $0["name"] as? String == "bottom-left" }?["peakDB"] as? Double
       #expect(silent == -150)
@@ -90,10 +92,12 @@ extension LiveTests {
     func disconnected() throws {
       let graph = try LiveGraph(preset: "phone5")
       let source = try source(graph, to: "pinna:front")
-      usleep(200_000)
+      try graph.waitForLook()
       let ends = ["source:out_1", "pinna:front"]
       #expect(try Program.run("/usr/bin/jack_disconnect", ["-s", graph.server.name] + ends).status == 0)
+      // Long after Pinna has missed it, and the 200 ms after which it counts as taken away.
       usleep(600_000)
+      try graph.waitForLook()
       #expect(try graph.ports("-c")["pinna:front"] == [])
       #expect(try warnings(graph).allSatisfy { !$0.contains("lost") })
       withExtendedLifetime(source) {}

@@ -90,7 +90,10 @@ extension LiveTests {
       )
       let started = ContinuousClock.now - began
       let path = try #require(try home.pinna("record", "start", "--json").json()["take"] as? String)
-      usleep(1_500_000)
+      try home.waitForTake(frames: 48_000)
+      try #require(
+        try waitUntil(seconds: 10) { try home.pinna("status").output.contains("metadata") },
+        "nobody is told of the database")
       try #require(try home.pinna("record", "stop").status == 0)
       #expect(FileManager.default.fileExists(atPath: path))
       let warnings = try home.pinna("status", "--json").json()["warnings"] as? [String] ?? []
@@ -117,7 +120,7 @@ extension LiveTests {
       )
       let graph = try LiveGraph(preset: "phone5", synchronous: true, home: home, environment: preload)
       let path = try graph.startTake()
-      usleep(300_000)
+      try graph.waitForTake(frames: 14_400)
       try graph.stopTake(path)
       let took = try ContinuousClock().measure {
         try #require(try graph.pinna("preset", "use", "ring7").status == 0)

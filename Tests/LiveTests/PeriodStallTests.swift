@@ -3,6 +3,7 @@ import CJack
 import Foundation
 import LiveSupport
 import Recording
+import Synchronization
 import TestSupport
 import Testing
 
@@ -10,9 +11,10 @@ extension LiveTests {
   @Suite("A period that changes") struct PeriodStallTests {
     /// A client that notes every period's frame time and length.
     final class PeriodLog: @unchecked Sendable {
-      // Unchecked: read when the client is closed.
+      // Unchecked: periods are read when the client is closed.
       private let client: OpaquePointer
       private(set) var periods: [(time: UInt32, frames: UInt32)] = []
+      let frames = Atomic<Int>(0)
 
       init(server: String) throws {
         var status = JackStatus(rawValue: 0)
@@ -26,6 +28,7 @@ extension LiveTests {
           { frames, context in
             let log = Unmanaged<PeriodLog>.fromOpaque(context!).takeUnretainedValue()
             log.periods.append((jack_last_frame_time(log.client), frames))
+            log.frames.wrappingAdd(Int(frames), ordering: .releasing)
             return 0
           }, Unmanaged.passUnretained(self).toOpaque())
         jack_activate(client)
@@ -41,7 +44,9 @@ extension LiveTests {
       let log = try PeriodLog(server: graph.server.name)
       for period in [4096, 64, 4096, 100, 1024, 64] {
         #expect(graph.requestPeriod(period))
-        usleep(200_000)
+        let end = log.frames.load(ordering: .acquiring) + 9600
+        try #require(
+          waitUntil(seconds: 20) { log.frames.load(ordering: .acquiring) >= end }, "no periods of \(period)")
       }
       log.close()
       let wrong = zip(log.periods, log.periods.dropFirst()).count { $1.time &- $0.time != $1.frames }
@@ -55,8 +60,9 @@ extension LiveTests {
     func ownStall(_ periods: [Int]) throws {
       let (graph, clock) = try LiveGraph.clocked(period: periods[0])
       let path = try graph.startTake()
-      usleep(500_000)
+      try graph.waitForTake(frames: 24_000)
       graph.program.signal(SIGSTOP)
+      // So long it misses periods of the old length, and below of the new one.
       usleep(300_000)
       // jackd tells every client of a new period, and waits for one that stands still for some seconds.
       let server = graph.server.name
@@ -69,7 +75,7 @@ extension LiveTests {
       }
       graph.program.signal(SIGCONT)
       try #require(try waitUntil(seconds: 10) { try graph.status()["period"] as? Int == periods.last })
-      usleep(500_000)
+      try clock.wait(frames: 24_000)
       let stop = try graph.pinna("record", "stop")
       #expect(stop.status == 7, "\(stop)")
       let document = try TakeFiles.sidecar(path)
@@ -95,16 +101,17 @@ extension LiveTests {
     func serverStall(_ periods: [Int]) throws {
       let (graph, clock) = try LiveGraph.clocked(period: periods[0], synchronous: true)
       let path = try graph.startTake()
-      usleep(300_000)
+      try graph.waitForTake(frames: 14_400)
       kill(graph.server.pid, SIGSTOP)
       let request = try Program(
         "/usr/bin/jack_bufsize", ["\(periods[1])"],
         environment: graph.home.environment.merging(["JACK_DEFAULT_SERVER": graph.server.name]) { $1 })
+      // So long the server stands still.
       usleep(1_000_000)
       kill(graph.server.pid, SIGCONT)
       #expect(request.wait(seconds: 20)?.status == 0)
       try #require(try waitUntil(seconds: 10) { try graph.status()["period"] as? Int == periods[1] })
-      usleep(500_000)
+      try clock.wait(frames: 24_000)
       _ = try graph.pinna("record", "stop")
       let document = try TakeFiles.sidecar(path)
       let clip = try TakeFiles.microphones(path).channels[0]

@@ -36,14 +36,15 @@ extension LiveTests {
       player?.start()
       let words = ["--data-source", "front", "--pattern", "cardioid", "--gain", "-6"]
       try #require(try graph.home.pinna(["set"] + words).status == 0)
-      usleep(200_000)
+      // The memory of connections has all of them.
+      try graph.waitForLook()
       let before = try graph.status()
       let connections = try graph.ports("-c").filter { $0.key.hasPrefix("pinna:") }
       #expect(before["server"] as? String == "running")
       let start = try graph.pinna("record", "start", "--json")
       let path = try #require(try start.json()["take"] as? String)
-      sleep(1)
-      let frames = try #require((try graph.status()["take"] as? [String: Any])?["frames"] as? Int)
+      try graph.waitForTake(frames: 48_000)
+      let frames = try graph.takeFrames()
 
       graph.killServer()
       let noticed = time { graph.program.errorText.contains("the JACK server has gone") }
@@ -72,6 +73,7 @@ extension LiveTests {
       }
       player = nil
       recorder = nil
+      // So long it stays away, and is looked for.
       sleep(1)
       let up = try graph.restartServer()
       _ = time { graph.hasPort("pinna:out_right") && graph.hasPort("pinna:top") }
@@ -109,7 +111,7 @@ extension LiveTests {
         home: home)
       let graph = try LiveGraph(preset: "phone5", synchronous: true, home: home, environment: preload)
       let path = try graph.startTake()
-      usleep(500_000)
+      try graph.waitForTake(frames: 24_000)
       graph.killServer()
       let start = ContinuousClock.now
       let end = try #require(graph.program.wait(seconds: 30))
@@ -153,7 +155,7 @@ extension LiveTests {
       let graph = try LiveGraph(preset: "linear8", synchronous: true)
       let start = try graph.pinna("record", "start", "--json")
       let first = try #require(try start.json()["take"] as? String)
-      usleep(300_000)
+      try graph.waitForTake(frames: 14_400)
       graph.killServer()
       #expect(try waitUntil(seconds: 2) { try graph.status()["server"] as? String == "gone" })
       try graph.restartServer(sampleRate: 16000, period: 256)
@@ -166,7 +168,7 @@ extension LiveTests {
       player.start()
       #expect(try waitUntil(seconds: 3) { try outputLevel(graph) > -60 })
       let second = try #require(try graph.pinna("record", "start", "--json").json()["take"] as? String)
-      usleep(300_000)
+      try graph.waitForTake(frames: 4800)
       #expect(try graph.pinna("record", "stop").status == 0)
       let rates = try [first, second].map { try AudioClip(path: $0).sampleRate }
       #expect(rates == [48000, 16000])

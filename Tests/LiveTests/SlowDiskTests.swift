@@ -17,13 +17,13 @@ extension LiveTests {
       // It waits for the clock and for Pinna, so that nothing is missing but what the disk costs.
       let graph = try LiveGraph(
         preset: "phone5", period: 1024, synchronous: true, home: home, environment: disk.environment)
-      let clock = try FrameClock(server: graph.server.name)
-      try clock.connect(to: "pinna:" + graph.microphones()[0])
+      let clock = try graph.frameClock()
       let path = try graph.startTake()
-      sleep(1)
+      try graph.waitForTake(frames: 48_000)
       try disk.delay(seconds: seconds)
-      sleep(UInt32(seconds) + 2)
-      #expect(disk.hasBegun, "no write was slow")
+      try #require(waitUntil(seconds: 10) { disk.hasBegun }, "no write was slow")
+      // The second before, the slow write, and a second after it.
+      try graph.waitForTake(frames: (seconds + 2) * 48_000)
       let stop = try graph.pinna("record", "stop")
       let document = try TakeFiles.sidecar(path)
       let lost = document.gaps.reduce(0) { $0 + $1.frames }

@@ -115,7 +115,7 @@ extension LiveTests {
       let recorder = try graph.recorder(seconds: 2 * soakSeconds + 10)
       let tally = try graph.freewheel {
         player.start()
-        usleep(200_000)
+        try player.wait(frames: 9600)
         return try soak(graph)
       }
       expectAllAnswered(tally)
@@ -155,7 +155,7 @@ extension LiveTests {
       let player = try graph.player(Self.tone, repeats: true)
       let recorder = try graph.recorder(seconds: 2 * soakSeconds + 10)
       player.start()
-      usleep(200_000)
+      try player.wait(frames: 9600)
       let periods = [64, 1000, 32, 441, 128, 1024, 48, 512, 100, 256]
       let tally = try soak(graph) { second in
         #expect(graph.requestPeriod(periods[second % periods.count]))

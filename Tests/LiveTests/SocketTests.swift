@@ -90,7 +90,10 @@ extension LiveTests {
       let sender = try graph.sender()
       // More than its queue holds are answered before it reads; the rest are asked while it does.
       for n in 0..<30 { sender.send("/pinna/question/\(n)") }
-      usleep(100_000)
+      // Requests are served in their order, whoever sends them.
+      let other = try graph.sender()
+      other.send("/pinna/status")
+      try #require(other.reply(seconds: 5) != nil)
       var heard: [Int] = []
       for n in 30..<60 {
         sender.send("/pinna/question/\(n)")
@@ -131,9 +134,11 @@ extension LiveTests {
       let graph = try LiveGraph(preset: "phone5")
       let sender = try graph.sender()
       kill(graph.server.pid, SIGSTOP)
+      // A period may be on its way, and nothing tells when it has ended.
       usleep(50_000)
       sender.send("/pinna/set/pattern", "cardioid")
-      usleep(100_000)
+      // Requests are served in their order, whoever sends them.
+      _ = try graph.status()
       graph.killServer()
       let reply = sender.reply(seconds: 2)
       #expect(reply?.status == 3, "\(String(describing: reply))")

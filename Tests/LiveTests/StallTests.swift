@@ -21,7 +21,7 @@ extension LiveTests {
     func suspendedServer() throws {
       let graph = try LiveGraph(preset: "phone5", synchronous: true)
       let path = try graph.startTake()
-      usleep(300_000)
+      try graph.waitForTake(frames: 14_400)
       kill(graph.server.pid, SIGSTOP)
       let began = ContinuousClock.now
       let took = try stalled(graph)
@@ -30,7 +30,7 @@ extension LiveTests {
       kill(graph.server.pid, SIGCONT)
       let stood = ContinuousClock.now - began
       #expect(try waitUntil(seconds: 3) { try graph.status()["server"] as? String == "running" })
-      usleep(300_000)
+      try graph.waitForTake(frames: graph.takeFrames() + 14_400)
       _ = try graph.pinna("record", "stop")
       let pause = try #require(try TakeFiles.sidecar(path).pauses.max { $0.seconds < $1.seconds })
       #expect(abs(pause.seconds - stood / .seconds(1)) < 0.1)

@@ -61,7 +61,7 @@ extension LiveTests {
         #expect(outcome.status == 0, "\(words): \(outcome)")
       }
       let path = try graph.startTake()
-      usleep(100_000)
+      try graph.waitForTake(frames: 4800)
       let stop = try graph.pinna("record", "stop")
       #expect([0, 7].contains(stop.status) && FileManager.default.fileExists(atPath: path), "\(stop)")
       #expect(try graph.pinna("preset", "use", "pair").status == 0)
@@ -100,6 +100,7 @@ extension LiveTests {
           graph.killServer()
           try graph.restartServer()
         }
+        // The moment to kill in.
         usleep(UInt32(delay * 1000))
         graph.killServer()
         if moment != .reconnect {

@@ -34,7 +34,7 @@ extension LiveTests {
       let player = try graph.player(noise(480_000))
       player.start()
       let path = try graph.startTake()
-      usleep(3_700_000)
+      try graph.waitForTake(frames: 177_600)
       let before = try takenFrames(graph)
       graph.program.signal(SIGKILL)
       #expect(graph.program.wait(seconds: 5)?.status == -SIGKILL)
@@ -91,12 +91,13 @@ extension LiveTests {
       try #require(mounted.status == 0, "\(mounted)")
       defer { _ = try? run("umount", disk) }
       let path = try graph.startTake("--dir", disk)
-      usleep(2_500_000)
+      try graph.waitForTake(frames: 120_000)
       var copies: [(path: String, frames: Int)] = []
       for n in 0..<20 {
         let copy = folder + "/cut-\(n).img"
         copies.append((copy, try takenFrames(graph)))
         #expect(try run("cp", "--sparse=always", image, copy).status == 0)
+        // The next moment: not a part of the second that headers are written in.
         usleep(137_000)
       }
       try graph.stopTake(path)
@@ -143,7 +144,7 @@ extension LiveTests {
       #expect(said("reaches the disk any more", within: 10))
       // Finished at once, while the take is still to be stopped.
       #expect(waitUntil(seconds: 1) { FileManager.default.fileExists(atPath: path) })
-      usleep(500_000)
+      try player.wait(frames: 24_000)
       let status = try graph.status()
       #expect(status["state"] as? String == "recording")
       #expect(((status["take"] as? [String: Any])?["fault"] as? String)?.contains("No space left") == true)

@@ -18,9 +18,7 @@ extension LiveTests {
       let disk = try HungDisk(home: home)
       let graph = try LiveGraph(
         preset: "phone5", period: 1024, synchronous: true, home: home, environment: disk.environment)
-      let clock = try FrameClock(server: graph.server.name)
-      try clock.connect(to: "pinna:" + graph.microphones()[0])
-      return (graph, clock, disk)
+      return (graph, try graph.frameClock(), disk)
     }
 
     /// The longest that `status` took while `duration` passed; a minute where one had no answer.
@@ -63,14 +61,15 @@ extension LiveTests {
     func during() throws {
       let (graph, clock, disk) = try graph()
       let path = try graph.startTake("--dir", disk.folder)
-      sleep(1)
+      try graph.waitForTake(frames: 48_000)
       try disk.hang()
       defer { disk.letGo() }
       let worst = try slowestAnswer(graph, for: seconds)
       #expect(disk.hasBegun, "nothing was asked of the disk")
       disk.letGo()
       #expect(worst <= Faults.patience(.milliseconds(100)), "\(worst)")
-      sleep(1)
+      // The second before, the gap, and some of what came after it.
+      try graph.waitForTake(frames: Int((seconds + 1.5) * 48_000))
       let stop = try graph.pinna("record", "stop")
       #expect(stop.status == 7 && stop.error.contains("the disk could not keep up"), "\(stop)")
       let gaps = try TakeFiles.sidecar(path).gaps
@@ -91,7 +90,7 @@ extension LiveTests {
     func atTheEnd() throws {
       let (graph, clock, disk) = try graph()
       let path = try graph.startTake("--dir", disk.folder)
-      sleep(1)
+      try graph.waitForTake(frames: 48_000)
       try disk.hang()
       defer { disk.letGo() }
       let sender = try graph.sender()
@@ -114,7 +113,7 @@ extension LiveTests {
     func stopped() throws {
       let (graph, clock, disk) = try graph()
       let path = try graph.startTake("--dir", disk.folder)
-      sleep(1)
+      try graph.waitForTake(frames: 48_000)
       try disk.hang()
       defer { disk.letGo() }
       let begun = ContinuousClock.now
@@ -154,12 +153,11 @@ extension LiveTests {
     func serverDies() throws {
       let (graph, clock, disk) = try graph()
       let path = try graph.startTake("--dir", disk.folder)
-      sleep(1)
+      try graph.waitForTake(frames: 48_000)
       try disk.hang()
       defer { disk.letGo() }
       try #require(waitUntil(seconds: 3) { disk.hasBegun })
       graph.killServer()
-      usleep(20_000)
       let worst = try slowestAnswer(graph, for: 5)
       #expect(worst <= Faults.patience(.milliseconds(100)) / 2, "\(worst)")
       #expect(graph.program.errorText.contains("the JACK server has gone"))

@@ -79,6 +79,8 @@ extension LiveTests {
     @Test("R44: of descriptors: a take goes on in the file that it has, and says so")
     func descriptors() throws {
       let graph = try LiveGraph(preset: "phone5", period: 1024, synchronous: true)
+      // Before there is a limit: of a new client Pinna opens what they share.
+      let clock = try FrameClock(server: graph.server.name)
       // A stretch of five microphones is a second.
       let path = try graph.startTake("--split-size", "1")
       // What is open stays open; the next would have the lowest number that is free.
@@ -87,8 +89,8 @@ extension LiveTests {
           Int.init))
       let free = try #require((0...).first { !open.contains($0) })
       try limit(graph, "nofile", to: "\(free)")
-      sleep(3)
       // Nobody is asked to answer: that takes a descriptor, too.
+      try clock.wait(frames: 144_000)
       try graph.sender().send("/pinna/record/stop")
       try #require(waitUntil(seconds: 5) { access(path.replacing(".wav", with: ".json"), F_OK) == 0 })
       let document = try TakeFiles.sidecar(path)
@@ -108,21 +110,24 @@ extension LiveTests {
         "R44", done: "no descriptor left during a take that is to be split: whole, frames",
         measured: "\(document.frames)",
         limit: "> 100000", kept: document.frames > 100_000)
+      withExtendedLifetime(clock) {}
     }
 
     @Test("R44: of memory: a take goes on, and is finished")
     func memoryDuring() throws {
       let graph = try LiveGraph(preset: "phone5", period: 1024, synchronous: true)
+      let clock = try FrameClock(server: graph.server.name)
       let path = try graph.startTake()
-      sleep(2)
+      try graph.waitForTake(frames: 96_000)
       try limit(graph, "as", to: "\(try memory(graph, "VmSize"))")
-      sleep(4)
+      try clock.wait(frames: 192_000)
       try #require(graph.program.isRunning, "\(graph.program.wait(seconds: 1)!)")
       let document = try graph.stopTake(path)
       #expect(document.frames > 5 * 48_000)
       Faults.report(
         "R44", done: "no memory left during a take: whole, frames", measured: "\(document.frames)",
         limit: "> 240000", kept: document.frames > 240_000)
+      withExtendedLifetime(clock) {}
     }
   }
 }

@@ -37,7 +37,7 @@ extension LiveTests {
       #expect(notes.count == 1 && notes[0].contains("cannot be locked (No locks available)"), "\(notes)")
 
       let path = try graph.startTake()
-      sleep(1)
+      try graph.waitForTake(frames: 48_000)
       graph.program.signal(SIGKILL)
       #expect(graph.program.wait(seconds: 5)?.status == -SIGKILL)
       let refused = try Program.run(

@@ -26,14 +26,16 @@ extension LiveTests {
     @Test("--pre-roll begins so long before it was asked for, no further back than the last change")
     func preRoll() throws {
       let (graph, clock) = try graph("--pre-roll", "2")
-      sleep(3)
+      // Longer than the pre-roll.
+      try clock.wait(frames: 120_000)
       for isChanged in [false, true] {
         let changed = clock.now
         if isChanged { try #require(try graph.pinna("set", "--gain", "-1").status == 0) }
         let asked = clock.now
         _ = try graph.startTake()
         let began = clock.now
-        usleep(300_000)
+        // The pre-roll, and 0.3 s.
+        try graph.waitForTake(frames: isChanged ? 62_400 : 110_400)
         let take = try stop(graph)
         let raw = try TakeFiles.microphones(take.path).channels[0]
         let start = try #require(FrameClock.time(raw[0]))
@@ -56,7 +58,7 @@ extension LiveTests {
     func split() throws {
       let (graph, clock) = try graph()
       _ = try graph.startTake("--split-size", "1")
-      usleep(3_500_000)
+      try graph.waitForTake(frames: 168_000)
       let take = try stop(graph)
       let files = take.document.files
       #expect(files.count >= 3 && take.document.state == .complete)
@@ -87,7 +89,7 @@ extension LiveTests {
     func compressed(format: String) throws {
       let (graph, clock) = try graph()
       _ = try graph.startTake("--format", format)
-      usleep(1_500_000)
+      try graph.waitForTake(frames: 72_000)
       let take = try stop(graph)
       #expect(take.path.hasSuffix("." + format) && take.document.notes.isEmpty)
       let names = try FileManager.default.contentsOfDirectory(atPath: graph.home.takesFolder)

@@ -29,8 +29,7 @@ extension LiveTests {
     private func run(_ name: String, redirection: String, home: PinnaHome) throws {
       home.redirection = redirection
       let graph = try LiveGraph(preset: "phone5", period: 1024, synchronous: true, home: home)
-      let clock = try FrameClock(server: graph.server.name)
-      try clock.connect(to: "pinna:" + graph.microphones()[0])
+      let clock = try graph.frameClock()
       let path = try graph.startTake()
       // A status each, some 2 KB: many times what a pipe holds. Preset phone5 cannot be reloaded meanwhile, which is
       // told, too.
@@ -38,6 +37,7 @@ extension LiveTests {
       for _ in 0..<50 {
         for _ in 0..<4 {
           graph.program.signal(SIGUSR1)
+          // Signals that come together are one.
           usleep(5000)
         }
         graph.program.signal(SIGHUP)

@@ -78,6 +78,10 @@ import Testing
     engine.prepare(period: 64)
     let callback = Callback(engine)
     let threads = Threads()
+    defer {
+      callback.stop.store(true, ordering: .releasing)
+      threads.wait()
+    }
     threads.start { callback.run() }
     // The server: a new period is prepared first, as JACK does, and now and then another follows at once.
     threads.start {
@@ -122,6 +126,7 @@ import Testing
       }
       let ring = TakeRing(outputs: 2, capacityFrames: 5000)
       _ = try engine.beginTake(into: ring)
+      // As much of it as chance has it.
       usleep(500)
       var position = 0
       var range: ClosedRange<Float>?

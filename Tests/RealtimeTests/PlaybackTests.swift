@@ -122,10 +122,11 @@ import Testing
       let ring = PlaybackRing(capacityFrames: 1000)
       let ticket = try engine.beginPlayback(of: ring)
       let stop = Atomic<Bool>(false)
+      let end = ContinuousClock.now + .seconds(60)
       threads.start {
         var noise = SeededNoise(seed: UInt64(round))
         var next = 1
-        while next <= total / 4 {
+        while next <= total / 4, .now < end {
           let count = min(Int.random(in: 1...300, using: &noise), ring.freeFrames, total / 4 - next + 1)
           if count == 0 { sched_yield() }
           let block = (next..<next + count).map { Float($0) }
@@ -153,7 +154,6 @@ import Testing
         }
       }
       var ended = false
-      let end = ContinuousClock.now + .seconds(60)
       while !ended, .now < end {
         ended = engine.takeReports().contains(.playbackEnded(ticket))
         usleep(1000)

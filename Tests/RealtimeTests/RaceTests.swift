@@ -7,6 +7,8 @@ import Testing
 @Suite(.serialized) struct RaceTests {
   /// Fewer under a sanitizer, which the Makefile says with PINNA_RACES.
   static let attempts = ProcessInfo.processInfo.environment["PINNA_RACES"].flatMap(Int.init) ?? 100_000
+  /// Within the time limit of a test, which ends none that waits.
+  static let patience = Duration.seconds(280)
 
   @Test(
     "R25: a change raced against take starts is fully before the take or refused, never half",
@@ -18,7 +20,12 @@ import Testing
     let stop = Atomic<Bool>(false)
     let changed = Atomic<Bool>(false)
     let answered = Atomic<UInt64>(0)
+    let end = ContinuousClock.now + Self.patience
     let threads = Threads()
+    defer {
+      stop.store(true, ordering: .releasing)
+      threads.wait()
+    }
 
     threads.start("callback") {
       var run = OfflineRun(engine, microphones: [[]])
@@ -32,7 +39,10 @@ import Testing
       let sets = (1...2).map { constant(Float($0)) }
       for attempt in 0..<Self.attempts {
         let ticket = try! engine.change(to: sets[attempt % 2], gain: 1)
-        while answered.load(ordering: .acquiring) != ticket.number { sched_yield() }
+        while answered.load(ordering: .acquiring) != ticket.number {
+          if .now > end || stop.load(ordering: .acquiring) { return }
+          sched_yield()
+        }
       }
       changed.store(true, ordering: .releasing)
     }
@@ -47,21 +57,25 @@ import Testing
       }
     }
     var noise = SeededNoise(seed: 2)
-    while !changed.load(ordering: .acquiring) {
+    while !changed.load(ordering: .acquiring), .now < end {
       let ring = TakeRing(outputs: 1, capacityFrames: 1 << 16)
       let idleUntil = referee.applied + Int.random(in: 0...4, using: &noise)
-      while referee.applied < idleUntil, !changed.load(ordering: .acquiring) { listen() }
+      while referee.applied < idleUntil, !changed.load(ordering: .acquiring), .now < end { listen() }
       referee.take = try engine.beginTake(into: ring)
       let takeUntil = referee.refused + Int.random(in: 0...4, using: &noise)
-      while referee.began == nil || (referee.refused < takeUntil && !changed.load(ordering: .acquiring)) {
+      while referee.began == nil || (referee.refused < takeUntil && !changed.load(ordering: .acquiring)),
+        .now < end
+      {
         listen()
       }
       _ = try engine.endTake()
-      while referee.began != nil { listen() }
+      while referee.began != nil, .now < end { listen() }
       referee.inspect(ring)
     }
     stop.store(true, ordering: .releasing)
     threads.wait()
+    let isChanged = changed.load(ordering: .acquiring)
+    #expect(isChanged, "changes, or takes, that nobody answered")
     print("raced \(referee.applied + referee.refused) changes against \(referee.takes) takes:")
     print("\(referee.applied) applied, \(referee.refused) refused")
     #expect(referee.faults.isEmpty, "\(referee.faults.prefix(5))")
@@ -82,6 +96,7 @@ import Testing
     engine.start(with: constant(0))
     engine.prepare(period: 16)
     let stop = Atomic<Bool>(false)
+    let giveUp = ContinuousClock.now + Self.patience
     let threads = Threads()
     threads.start("callback") {
       var run = OfflineRun(engine, microphones: [[]])
@@ -116,7 +131,7 @@ import Testing
     var noise = SeededNoise(seed: 2)
     var takes = 0
     var recording = false
-    while sent < total {
+    while sent < total, .now < giveUp {
       // Now and then a take, so that some are refused.
       if sent % 1000 == 500, !recording {
         recording = (try? engine.beginTake(into: TakeRing(outputs: 1, capacityFrames: 1 << 12))) != nil
@@ -139,6 +154,7 @@ import Testing
     stop.store(true, ordering: .releasing)
     threads.wait()
     let ended = answers.applied + answers.superseded + answers.refused
+    #expect(sent == total, "the queue stayed full")
     #expect(open.isEmpty && strangers == 0)
     #expect(ended == sent && answers.applied > 0 && answers.superseded > 0 && answers.refused > 0)
     Faults.report(

@@ -118,8 +118,9 @@ import Testing
     for name in ["a", "b"] {
       try AudioClip(sampleRate: 48000, channels: [[0.5, 0.25], [1, -1]]).write(
         wav: "\(folder.path)/\(name).wav")
-      // libsndfile's PEAK chunk would hold the second.
-      if name == "a" { usleep(1_100_000) }
+      // libsndfile's PEAK chunk would hold the second: b is written in another one.
+      let second = time(nil)
+      if name == "a" { try #require(waitUntil(seconds: 5) { time(nil) != second }) }
     }
     #expect(
       try Data(contentsOf: URL(filePath: folder.path + "/a.wav"))

@@ -11,10 +11,8 @@ extension TakeWriterTests {
   )
   mutating func repair() throws {
     let writer = try writer()
-    _ = try run.engine.beginTake(into: writer.opened())
-    for _ in 0..<100 { run.process(Self.period) }
     // On disk, and no header says so yet.
-    while writer.frames < 100 * Self.period { usleep(1000) }
+    try begin(writer, periods: 100)
     #expect(TakeFolder(path: folder.path).repair().isEmpty)
     #expect(TakeFolder(path: folder.path).takes().map(\.state) == [.recording])
     let copy = try TemporaryFolder()

@@ -27,7 +27,7 @@ extension TakeWriterTests {
     for n in 1...periods {
       run.process(8, timing: n > periods - 2 ? both : stall)
       // The disk keeps up: no more gaps at a time than the ring has places for.
-      if n % 100 == 0 { while writer.frames < 11 * (n - 100) { usleep(1000) } }
+      if n % 100 == 0 { try #require(waitUntilWritten(writer, frames: 11 * (n - 100))) }
     }
     _ = try engine.endTake()
     run.process(8)

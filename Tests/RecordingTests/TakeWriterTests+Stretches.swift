@@ -83,9 +83,7 @@ extension TakeWriterTests {
   }
 
   func waitUntilWritten(_ writer: TakeWriter, frames: Int) -> Bool {
-    let end = ContinuousClock.now + .seconds(20)
-    while writer.frames < frames, .now < end { usleep(1000) }
-    return writer.frames >= frames
+    waitUntil(seconds: 20) { writer.frames >= frames }
   }
 
   @Test("R6: whose sidecar was exchanged for one that nobody locks is left alone while its sound is written")

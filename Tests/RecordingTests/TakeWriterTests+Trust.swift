@@ -13,9 +13,7 @@ extension TakeWriterTests {
   mutating func begin(_ writer: TakeWriter, periods: Int) throws {
     _ = try run.engine.beginTake(into: writer.opened())
     for _ in 0..<periods { run.process(Self.period) }
-    let end = ContinuousClock.now + .seconds(10)
-    while writer.frames < periods * Self.period, .now < end { usleep(1000) }
-    try #require(writer.frames >= periods * Self.period)
+    try #require(waitUntil(seconds: 10) { writer.frames >= periods * Self.period })
   }
 
   mutating func end(_ writer: TakeWriter) throws -> TakeWriter.Result {
@@ -115,9 +113,8 @@ extension TakeWriterTests {
     let path = writer.openPath.replacing(".wav", with: ".json.part")
     let held = try #require(FileHandle(forReadingAtPath: path))
     let before = try #require(try held.readToEnd())
-    let end = ContinuousClock.now + .seconds(5)
     writer.note("something happened")
-    while (try? Data(contentsOf: URL(filePath: path))) == before, .now < end { usleep(1000) }
+    try #require(waitUntil(seconds: 5) { (try? Data(contentsOf: URL(filePath: path))) != before })
     #expect(try Data(contentsOf: URL(filePath: path)) != before)
     try held.seek(toOffset: 0)
     let after = try held.readToEnd()

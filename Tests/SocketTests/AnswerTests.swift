@@ -46,6 +46,7 @@ import Testing
     let home = try PinnaHome()
     let server = try Server(home) { socket, _, sender in
       for n in 1...8 {
+        // Two seconds in all, longer than the patience.
         usleep(250_000)
         socket.sendProgress("designing", part: Double(n) / 8, to: sender)
       }
@@ -53,7 +54,6 @@ import Testing
     }
     defer { server.end() }
     var heard: [RequestProgress] = []
-    // Two seconds in all.
     let answer = try ControlClient(name: "pinna", environment: home.environment)
       .request(OSCMessage("/pinna/preset/use", [.string("x")]), seconds: 1.5) { heard.append($0) }
     #expect(answer == Answer(.done, "designed"))

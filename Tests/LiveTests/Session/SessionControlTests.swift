@@ -93,7 +93,8 @@ extension LiveTests {
       try session.setPreferredInputOrientation(.landscapeLeft)
       try #require(before != "landscapeLeft")
       graph.program.signal(SIGHUP)
-      usleep(500_000)
+      try #require(
+        waitUntil(seconds: 5) { graph.program.outputText.contains("phone5 is not reloaded yet") })
       #expect(session.inputOrientation == .landscapeLeft)
       try session.setActive(false)
       #expect(try waitUntil(seconds: 2) { try graph.status()["inputOrientation"] as? String == before })
@@ -126,9 +127,16 @@ extension LiveTests {
       #expect(
         error?.description.contains(obstacle == .take ? "nothing may change" : "JACK server has gone") == true
       )
-      usleep(200_000)
-      // Not even for a moment.
-      #expect(heard.routes.withLock { $0.filter { $0.reason == .controlChanged } } == [])
+      // Not even for a moment: the first that is heard of is another one, which claims the route now.
+      let stranger = try graph.sender()
+      let token = try #require(stranger.openSession("stranger", claims: true))
+      func claims() -> [String] {
+        heard.routes.withLock { $0.filter { $0.reason == .controlChanged }.map(\.text) }
+      }
+      try #require(waitUntil(seconds: 5) { !claims().isEmpty })
+      #expect(claims() == ["the session stranger controls the route"])
+      stranger.send("/pinna/session/close", token)
+      try #require(stranger.reply(seconds: 5)?.status == 0)
       if obstacle == .take {
         #expect(try graph.pinna("record", "stop").status == 0)
         #expect(try session.setActive(true).kept == nil)
@@ -213,7 +221,8 @@ extension LiveTests {
       let input = try #require(session.activeInput)
       try input.setPreferredDataSource(front)
       let line = try #require(session.availableInputs?.first { $0.portType == .lineIn })
-      usleep(100_000)
+      // Past the fade of what was set.
+      try player.wait(frames: 4800)
       let path = try #require(try graph.pinna("record", "start", "--json").json()["take"] as? String)
       let attempts: [() throws -> Void] = [
         { try session.setPreferredInputOrientation(.landscapeLeft) },
@@ -231,7 +240,7 @@ extension LiveTests {
         }
         #expect(text.contains("recording \(path)"))
       }
-      usleep(300_000)
+      try graph.waitForTake(frames: 14_400)
       let stop = try graph.pinna("record", "stop")
       #expect(stop.status == 0, "\(stop)")
       // One microphone's pattern: nothing was mixed in from elsewhere, and nothing faded.

@@ -98,7 +98,8 @@ extension LiveTests {
         repeats: true)
       try #require(source.connect(to: microphones.map { "\(clientName):\($0)" }))
       source.start()
-      usleep(600_000)
+      // Twice what the meters average over.
+      try source.wait(frames: 28_800)
       let levels = try #require(AudioRecorder(session).levels)
       withExtendedLifetime(source) {}
       return [levels.left.rms, levels.right.rms]
@@ -122,7 +123,9 @@ extension LiveTests {
 
       var source: SignalPlayer? = try SignalPlayer(name: "source", server: bench.serverName, channels: [[0]])
       try #require(source?.connect(to: ["\(bench.clientName):front"]) == true)
-      usleep(300_000)
+      // Each is answered when the connections have been looked at.
+      try session.overrideOutputAudioPort(.speaker)
+      try session.overrideOutputAudioPort(.none)
       source = nil
       #expect(bench.hears(.portGone, "front has lost source:out_1"))
 

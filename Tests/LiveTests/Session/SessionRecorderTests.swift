@@ -27,7 +27,7 @@ extension LiveTests {
 
       let path = try recorder.record(to: graph.home.takesFolder)
       #expect(recorder.state == .recording)
-      usleep(600_000)
+      try graph.waitForTake(frames: 28_800)
       let levels = try #require(recorder.levels)
       #expect(levels.left.rms > -60 && levels.right.rms > -60 && levels.left.peak > levels.left.rms)
       #expect(throws: SessionError.self) { try recorder.play(path) }
@@ -86,7 +86,10 @@ extension LiveTests {
       try #require(try graph.pinna("play", "\(folder)/mono.wav").status == 0)
       #expect(try graph.status()["state"] as? String == "playing")
       #expect(try graph.pinna("play", "\(folder)/mono.wav").status == 1)
-      usleep(400_000)
+      try #require(
+        try waitUntil(seconds: 2) {
+          (try graph.status()["playback"] as? [String: Any])?["framesPlayed"] as? Int ?? 0 > 19_200
+        })
       let outputs = (try graph.status()["levels"] as? [String: Any])?["outputs"] as? [[String: Any]] ?? []
       // Uniform noise of 0.2 has an RMS of 0.2/√3: −18.75 dB, alike on both sides.
       for output in outputs { #expect(abs((output["rmsDB"] as? Double ?? 0) + 18.8) < 0.6, "\(output)") }
@@ -176,15 +179,20 @@ extension LiveTests {
       session = graph.session()
       try session?.listen()
       session = nil
-      // Past the roll call of the sessions, once a second.
-      usleep(1_500_000)
+      // Past the roll call of the sessions, which ends those that are gone without a word, and what that would change.
+      var stranger: ControlSender? = try graph.sender()
+      try #require(stranger?.openSession("stranger", claims: true) != nil)
+      try #require(try graph.status()["controller"] as? String == "stranger")
+      stranger = nil
+      try #require(try waitUntil(seconds: 5) { try graph.status()["controller"] as? String == nil })
+      try #require(try graph.pinna("set", "--gain", "-1").status == 0)
       #expect(try choice() == "speaker")
     }
 
     @Test("S19: monitor ports that come later are connected when they come, and again when they come back")
     func followed() throws {
       let graph = try LiveGraph(preset: "phone2", options: ["--monitor", "late:in_1,late:in_2"])
-      for _ in 0..<2 {
+      for n in 1...2 {
         var late: SignalRecorder? = try SignalRecorder(
           name: "late", server: graph.server.name, channels: 2, capacityFrames: 48)
         #expect(try waitUntil(seconds: 2) { try graph.ports("-c")["late:in_2"] == ["pinna:out_right"] })
@@ -192,7 +200,11 @@ extension LiveTests {
         withExtendedLifetime(late) {}
         late = nil
         // A client that is back within a look at the graph was never away.
-        usleep(300_000)
+        for port in ["out_left has lost late:in_1", "out_right has lost late:in_2"] {
+          try #require(
+            waitUntil(seconds: 5) { graph.program.errorText.components(separatedBy: port).count == n + 1 },
+            "\(graph.program.errorText)")
+        }
       }
       let wrong = try graph.home.pinna("run", "--monitor", "late", "--name", "other")
       #expect(wrong.status == 2 && wrong.isOneSentence)

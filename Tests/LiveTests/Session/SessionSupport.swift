@@ -34,11 +34,9 @@ extension LiveGraph {
   /// Runs `body` while sound goes in over and over, or is played, and holds that what comes out is heard and repeats
   /// to the last bit: that nothing faded, stopped or began. The server must be synchronous, and play `repetition`.
   func expectSameSound(at location: SourceLocation = #_sourceLocation, _ body: () throws -> Void) throws {
-    // Past the fade of what was set before.
-    usleep(100_000)
     let recorder = try recorder(seconds: 60)
-    // While its ports are connected one by one it hears half of the sound.
-    usleep(100_000)
+    // Past the fade of what was set before, and what was heard while some ports were not connected yet.
+    try recorder.wait(frames: 4800)
     let start = recorder.frames
     try body()
     let end = recorder.frames + 2 * Self.repetition

@@ -66,9 +66,22 @@ public final class ControlSender {
     send(OSCMessage(method, words.map { .string($0) }).packet)
   }
 
-  /// The next answer; nil where none comes in time.
+  /// Opens a session, which ends with this sender; its token, or nil where that was refused.
+  /// - Parameter claims: whether it claims the route.
+  public func openSession(_ name: String, claims: Bool) -> String? {
+    send("/pinna/session/open", name)
+    let words = reply(seconds: 5)?.text.split(separator: "\"")
+    guard let token = words?.last(where: { $0.hasPrefix("session-") }).map(String.init) else { return nil }
+    guard claims else { return token }
+    send("/pinna/session/claim", token, "on")
+    return reply(seconds: 5)?.status == 0 ? token : nil
+  }
+
+  /// The next answer, past what a session is told; nil where none comes in time.
   public func reply(seconds: Double) -> Reply? {
-    guard let message = message(seconds: seconds), message.arguments.count >= 2,
+    var next = message(seconds: seconds)
+    while next?.path == "/pinna/event" { next = message(seconds: seconds) }
+    guard let message = next, message.arguments.count >= 2,
       case .integer(let status) = message.arguments[0], case .string(let text) = message.arguments[1]
     else { return nil }
     return Reply(status: status, text: text)

@@ -74,6 +74,14 @@ public final class FrameClock {
   /// The server's frame time, as the clock counts.
   public var now: Int { Int(jack_frame_time(client)) & 0x7F_FFFF }
 
+  /// Waits until the server has played `frames` more.
+  public func wait(frames: Int) throws {
+    let start = now
+    guard waitUntil(seconds: 60, { (now - start) & 0x7F_FFFF >= frames }) else {
+      throw SupportError("the server has played \((now - start) & 0x7F_FFFF) frames in 60 s, not \(frames)")
+    }
+  }
+
   /// Never zero: that is silence.
   static func sample(_ time: UInt32) -> Float { (Float(time & 0x7F_FFFF) + 0.5) / 8_388_608 }
 

@@ -165,6 +165,17 @@ public final class LiveGraph {
     return (levels?["microphones"] as? [[String: Any]] ?? []).compactMap { $0["name"] as? String }
   }
 
+  /// Waits until pinna has looked at the graph as it is now. A choice of output is answered after such a look: none may
+  /// have been made before, no session may control the route, and no take may run.
+  public func waitForLook() throws {
+    let sender = try sender()
+    for choice in ["speaker", "standard"] {
+      sender.send("/pinna/set", "output", choice)
+      let reply = sender.reply(seconds: 10)
+      guard reply?.status == 0 else { throw SupportError("the output cannot be chosen: \(reply as Any)") }
+    }
+  }
+
   // MARK: The graph
 
   public func requestPeriod(_ frames: Int) -> Bool { connection!.requestPeriod(frames) }

@@ -103,12 +103,14 @@ public struct SupportError: Error, CustomStringConvertible {
   public init(_ description: String) { self.description = description }
 }
 
-/// Asks every two milliseconds; false where `condition` did not come true within `seconds`.
-public func waitUntil(seconds: Double, _ condition: () throws -> Bool) rethrows -> Bool {
+/// Asks every few milliseconds; false where `condition` did not come true within `seconds`.
+public func waitUntil(
+  seconds: Double, every milliseconds: UInt32 = 2, _ condition: () throws -> Bool
+) rethrows -> Bool {
   let end = ContinuousClock.now + .seconds(seconds)
   while try !condition() {
     if ContinuousClock.now > end { return false }
-    usleep(2000)
+    usleep(1000 * milliseconds)
   }
   return true
 }

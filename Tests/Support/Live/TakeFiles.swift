@@ -48,9 +48,18 @@ extension LiveGraph {
     LiveGraph, FrameClock
   ) {
     let graph = try LiveGraph(preset: "phone5", period: period, synchronous: synchronous, options: options)
-    let clock = try FrameClock(server: graph.server.name)
-    try clock.connect(to: "pinna:" + graph.microphones()[0])
-    usleep(100_000)
-    return (graph, clock)
+    return (graph, try graph.frameClock())
+  }
+
+  /// A clock that the first microphone hears already.
+  public func frameClock() throws -> FrameClock {
+    let clock = try FrameClock(server: server.name)
+    try clock.connect(to: "pinna:" + microphones()[0])
+    let isHeard = try waitUntil(seconds: 10) {
+      let levels = (try status()["levels"] as? [String: Any])?["microphones"] as? [[String: Any]]
+      return levels?.first?["peakDB"] as? Double ?? -150 > -150
+    }
+    guard isHeard else { throw SupportError("the first microphone does not hear the clock after 10 s") }
+    return clock
   }
 }
