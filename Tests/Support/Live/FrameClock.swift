@@ -1,5 +1,6 @@
 import CJack
 import Foundation
+import Synchronization
 
 /// A JACK client that plays the server's frame time: a counter of 23 bits, which floats hold exactly. It repeats after
 /// three minutes, so that every frame of a shorter take says which one it was.
@@ -9,13 +10,14 @@ public final class FrameClock {
   private let context: UnsafeMutablePointer<Context>
 
   /// What the callback keeps.
-  private struct Context {
+  private struct Context: ~Copyable {
     let client: OpaquePointer
     let port: OpaquePointer
     var expected: UInt32?
     /// Spans of frame time that the server played without the clock.
     let missed: UnsafeMutablePointer<(start: UInt32, frames: UInt32)>
     var missedCount = 0
+    let played = Atomic<Int>(0)
     static let mostMissed = 65_536
   }
 
@@ -44,6 +46,7 @@ public final class FrameClock {
         let buffer = jack_port_get_buffer(context.pointee.port, frames)!
           .assumingMemoryBound(to: Float.self)
         for n in 0..<frames { buffer[Int(n)] = FrameClock.sample(time &+ n) }
+        context.pointee.played.wrappingAdd(Int(frames), ordering: .releasing)
         return 0
       }, context)
     guard jack_activate(client) == 0 else { throw SupportError("the frame clock cannot be activated") }
@@ -52,6 +55,7 @@ public final class FrameClock {
   deinit {
     jack_client_close(client)
     context.pointee.missed.deallocate()
+    context.deinitialize(count: 1)
     context.deallocate()
   }
 
@@ -74,11 +78,13 @@ public final class FrameClock {
   /// The server's frame time, as the clock counts.
   public var now: Int { Int(jack_frame_time(client)) & 0x7F_FFFF }
 
-  /// Waits until the server has played `frames` more.
+  private var played: Int { context.pointee.played.load(ordering: .acquiring) }
+
+  /// Waits until it has played `frames` more. The server's frame time says less: while a period is late it runs ahead.
   public func wait(frames: Int) throws {
-    let start = now
-    guard waitUntil(seconds: 60, { (now - start) & 0x7F_FFFF >= frames }) else {
-      throw SupportError("the server has played \((now - start) & 0x7F_FFFF) frames in 60 s, not \(frames)")
+    let end = played + frames
+    guard waitUntil(seconds: 60, { played >= end }) else {
+      throw SupportError("the clock has played \(played) frames after 60 s, not \(end)")
     }
   }
 
