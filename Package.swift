@@ -11,7 +11,7 @@ func library(_ name: String, pkgConfig: String?, debian: String) -> Target {
 let onlyCore = Context.environment["PINNA_ONLY_CORE"] != nil
 let coreTargets: Set = [
   "CFiles", "CRealtime", "CSndfile", "CSockets", "CJack", "CLiblo", "CMysofa", "CYaml", "CLapack",
-  "Acoustics",
+  "Acoustics", "Threads",
   "AudioFiles",
   "Kernels", "Realtime", "FasterKernels", "FilterDesign", "Session", "Recording", "JackClient", "Control",
   "TestSupport", "RealtimeTests", "ControlTests",
@@ -60,10 +60,11 @@ let package = Package(
 
     // Imports point one way: each line may use the lines above it.
     .target(name: "Acoustics"),
+    .target(name: "Threads", dependencies: ["CFiles"]),
     .target(name: "AudioFiles", dependencies: ["CFiles", "CSndfile"]),
     .target(name: "Plots", dependencies: ["CCairo"]),
     .target(name: "Kernels", dependencies: ["CRealtime"]),
-    .target(name: "Realtime", dependencies: ["CRealtime", "Kernels"]),
+    .target(name: "Realtime", dependencies: ["CRealtime", "Kernels", "Threads"]),
     // Apart from the libraries: these carry compiler flags.
     .target(
       name: "FasterKernels", dependencies: ["Realtime"] + faster.map { .target(name: $0.name) }),
@@ -71,20 +72,20 @@ let package = Package(
     .target(name: "Session", dependencies: ["Acoustics", "FilterDesign", "CYaml"]),
     .target(
       name: "Simulation", dependencies: ["Acoustics", "AudioFiles", "FilterDesign", "Realtime", "Session"]),
-    .target(name: "Recording", dependencies: ["AudioFiles", "Realtime"]),
-    .target(name: "JackClient", dependencies: ["CJack", "CRealtime", "Realtime"]),
+    .target(name: "Recording", dependencies: ["AudioFiles", "Realtime", "Threads"]),
+    .target(name: "JackClient", dependencies: ["CJack", "CRealtime", "Realtime", "Threads"]),
     .target(
       name: "Control",
       dependencies: [
         "CLiblo", "CSockets", "Acoustics", "AudioFiles", "FilterDesign", "Session", "Realtime", "JackClient",
-        "Recording",
+        "Recording", "Threads",
       ]),
-    .target(name: "PinnaSession", dependencies: ["Acoustics", "Session", "Recording", "Control"]),
+    .target(name: "PinnaSession", dependencies: ["Acoustics", "Session", "Recording", "Control", "Threads"]),
     .executableTarget(
       name: "pinna",
       dependencies: [
         "Control", "Simulation", "JackClient", "Recording", "Session", "FilterDesign", "Realtime",
-        "FasterKernels", "AudioFiles", "Plots", "Acoustics", "CFiles",
+        "FasterKernels", "AudioFiles", "Plots", "Acoustics", "Threads", "CFiles",
       ]),
 
     .target(
@@ -138,7 +139,7 @@ let package = Package(
     .testTarget(
       name: "ControlTests",
       dependencies: [
-        "Control", "JackClient", "Recording", "Realtime", "FilterDesign", "Session", "Acoustics",
+        "Control", "JackClient", "Recording", "Realtime", "FilterDesign", "Session", "Acoustics", "Threads",
         "TestSupport",
       ]),
     // Real sockets, other processes, another user.

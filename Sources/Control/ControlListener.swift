@@ -1,5 +1,6 @@
 import Foundation
 import Synchronization
+import Threads
 
 /// A session's ear at a running Pinna: opens the session there, hears its events, and opens it again where another
 /// Pinna takes the first one's place.
@@ -78,9 +79,9 @@ public final class ControlListener: Sendable {
     let state = State(client: client, program: program)
     self.state = state
     let ear = try state.open()
-    let thread = Thread { Self.listen(ear, state, onEvent) }
-    thread.name = "pinna events"
-    thread.start()
+    do { try BackgroundThread.start("pinna events") { Self.listen(ear, state, onEvent) } } catch {
+      throw Failure(error)
+    }
   }
 
   /// The session is closed by its socket's end, within a second.

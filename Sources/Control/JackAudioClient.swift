@@ -12,7 +12,7 @@ final class JackAudioClient: AudioClient {
   private let array: ArrayClient
   private let options: JackWorld.Options
   private let memory: ConnectionMemory
-  private let worker = Worker("pinna graph")
+  private let worker: Worker
   private let loss: Loss
   /// Whose engine the callback runs.
   private let inUse = Mutex<JackEngine?>(nil)
@@ -43,6 +43,7 @@ final class JackAudioClient: AudioClient {
     self.memory = memory
     let loss = Loss()
     self.loss = loss
+    worker = try Worker("pinna graph")
     array = try ArrayClient(
       name: options.name, server: options.server,
       onShutdown: { reason in

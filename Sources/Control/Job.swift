@@ -2,6 +2,7 @@ import Foundation
 import JackClient
 import Realtime
 import Synchronization
+import Threads
 
 /// Slow work on another thread. Whoever starts a job polls its result and never waits for its thread; a job that
 /// nobody wants any more is abandoned, and counted until its thread comes back.
@@ -29,12 +30,9 @@ public final class Job<Value: Sendable>: Sendable {
     _ work: @escaping @Sendable (Job<Value>) throws -> Value
   ) -> Job<Value> {
     let job = Job(onAbandon: onAbandon)
-    let thread = Thread {
-      blockPipeSignal()
-      job.finish(Result { try work(job) }.mapError { Failure($0) })
-    }
-    thread.name = name
-    thread.start()
+    do {
+      try BackgroundThread.start(name) { job.finish(Result { try work(job) }.mapError { Failure($0) }) }
+    } catch { job.finish(.failure(Failure(error))) }
     return job
   }
 

@@ -2,6 +2,7 @@ import Foundation
 import JackClient
 import Realtime
 import Synchronization
+import Threads
 
 /// A thread that does one thing after another, in the order asked for, and may hang in any of them.
 ///
@@ -31,15 +32,10 @@ final class Worker: Sendable {
     }
   }
 
-  init(_ name: String) {
+  init(_ name: String) throws(NoThread) {
     let state = State()
     self.state = state
-    let thread = Thread {
-      blockPipeSignal()
-      state.work()
-    }
-    thread.name = name
-    thread.start()
+    try BackgroundThread.start(name) { state.work() }
   }
 
   /// What was asked for is still done; then the thread ends.

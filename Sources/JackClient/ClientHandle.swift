@@ -2,6 +2,7 @@ import CJack
 import CRealtime
 import Foundation
 import Synchronization
+import Threads
 
 /// An open client of libjack's, and all that libjack's callbacks reach.
 ///
@@ -146,8 +147,7 @@ final class ClientHandle: @unchecked Sendable {
     closing.store(true, ordering: .sequentiallyConsistent)
     let (isClosed, isDone) = (Flag(), Flag())
     Self.unfinishedCloses.wrappingAdd(1, ordering: .relaxed)
-    Thread.detachNewThread { [self] in
-      blockPipeSignal()
+    let close: @Sendable () -> Void = { [self] in
       while users.load(ordering: .sequentiallyConsistent) > 0 { usleep(500) }
       // A label that is just being written would outlive its port.
       let graceEnd = ContinuousClock.now + Self.grace
@@ -157,6 +157,10 @@ final class ClientHandle: @unchecked Sendable {
       while metadata.isBusy(for: number) { usleep(500) }
       Self.unfinishedCloses.wrappingSubtract(1, ordering: .relaxed)
       isDone.raise()
+    }
+    do { try BackgroundThread.start("pinna close", close) } catch {
+      Self.unfinishedCloses.wrappingSubtract(1, ordering: .relaxed)
+      return false
     }
     // Not a semaphore: its timeout would follow the wall clock.
     let end = ContinuousClock.now + Self.patience

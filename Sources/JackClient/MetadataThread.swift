@@ -2,6 +2,7 @@ import CJack
 import Foundation
 import Realtime
 import Synchronization
+import Threads
 
 /// Labels of ports, JACK's metadata, written one after the other on a thread of their own.
 ///
@@ -63,7 +64,11 @@ package final class MetadataThread: Sendable {
       defer { state.hasThread = true }
       return !state.hasThread
     }
-    if needsThread { Thread.detachNewThread { [self] in run() } }
+    guard needsThread else { return }
+    do { try BackgroundThread.start("pinna labels") { [self] in run() } } catch {
+      // The next label tries again.
+      state.withLock { $0.hasThread = false }
+    }
   }
 
   /// Takes back what waits for a connection that goes.
@@ -100,7 +105,6 @@ package final class MetadataThread: Sendable {
   // MARK: The thread
 
   private func run() {
-    blockPipeSignal()
     while true {
       while let job = next() { perform(job) }
       perform(nil)

@@ -2,6 +2,7 @@ import Control
 import Foundation
 import Session
 import Synchronization
+import Threads
 
 /// A Pinna in this process: the same processor as `pinna run`, on a thread of its own. It has a control socket like
 /// any other, so that `pinna status --name NAME` works, too.
@@ -38,20 +39,23 @@ public final class LocalEngine: SessionEngine, Sendable {
     let library = PresetLibrary(folders: presets + PresetLibrary(environment: environment).folders)
     let outcome = Outcome()
     let (started, ended) = (DispatchSemaphore(value: 0), ended)
-    let thread = Thread {
-      do {
-        let controller = try Self.controller(
-          name, server, preset, connect, library, events, environment, warn)
-        started.signal()
-        _ = controller.run()
-      } catch {
-        outcome.failure.withLock { $0 = Failure(error) }
-        started.signal()
+    do {
+      try BackgroundThread.start("pinna control") {
+        do {
+          let controller = try Self.controller(
+            name, server, preset, connect, library, events, environment, warn)
+          started.signal()
+          _ = controller.run()
+        } catch {
+          outcome.failure.withLock { $0 = Failure(error) }
+          started.signal()
+        }
+        ended.signal()
       }
+    } catch {
       ended.signal()
+      throw SessionError(Failure(error))
     }
-    thread.name = "pinna control"
-    thread.start()
     started.wait()
     let failure = outcome.failure.withLock { $0 }
     if let failure { throw SessionError(failure) }

@@ -1,5 +1,6 @@
 import CRealtime
 import Synchronization
+import Threads
 
 /// Microphones in, left and right out: what runs in the process callback.
 ///

@@ -1,5 +1,6 @@
 import CRealtime
 import Kernels
+import Threads
 
 /// What the engine's kernels are compiled for: the levels of x86-64. Every other processor is `baseline`.
 public enum InstructionSet: String, CaseIterable, Comparable, Sendable {

@@ -1,5 +1,6 @@
 import AudioFiles
 import Foundation
+import Threads
 
 /// A take as its folder shows it.
 public struct ListedTake: Encodable, Sendable {

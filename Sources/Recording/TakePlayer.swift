@@ -2,6 +2,7 @@ import AudioFiles
 import Foundation
 import Realtime
 import Synchronization
+import Threads
 
 /// A take on its way from disk into the outputs: the disk thread opens it and makes the ring, which the callback empties,
 /// and fills that ahead of time. A mono take comes out alike on both sides.
@@ -35,9 +36,9 @@ public final class TakePlayer: Sendable {
   public init(path: String, sampleRate: Int) {
     self.path = path
     self.sampleRate = sampleRate
-    let fault = DiskThread.start("pinna playback") { [self] in work() }
-    guard fault != 0 else { return }
-    enter(.failed(DiskThread.failure(fault, "\(path) cannot be played")))
+    do { try BackgroundThread.start("pinna playback") { [self] in work() } } catch {
+      enter(.failed(TakeError("\(path) cannot be played: \(error)")))
+    }
   }
 
   public var phase: Phase { state.withLock { $0.phase } }

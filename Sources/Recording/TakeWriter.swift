@@ -2,6 +2,7 @@ import AudioFiles
 import Foundation
 import Realtime
 import Synchronization
+import Threads
 
 /// One take on its way to disk: the disk thread makes its name, files and ring, which the callback fills, and empties
 /// that into the files.
@@ -62,9 +63,9 @@ public final class TakeWriter: Sendable {
   /// Starts the disk thread, and returns.
   public init(folder: TakeFolder, plan: TakePlan) {
     self.plan = plan
-    let fault = DiskThread.start("pinna disk") { [self] in work(folder) }
-    guard fault != 0 else { return }
-    enter(.failed(DiskThread.failure(fault, "the take cannot begin")))
+    do { try BackgroundThread.start("pinna disk") { [self] in work(folder) } } catch {
+      enter(.failed(TakeError("the take cannot begin: \(error)")))
+    }
   }
 
   public var phase: Phase { state.withLock { $0.phase } }

@@ -1,5 +1,6 @@
 import Foundation
 import Synchronization
+import Threads
 
 /// Writes lines to a descriptor that may be full, closed or on a full disk, without ever blocking who has one to
 /// write: a thread of its own does it, which is abandoned where it is stuck. What does not fit the queue is dropped
@@ -29,12 +30,17 @@ package final class Console: Sendable {
 
   /// Thread: any. Returns at once.
   package func put(_ text: String) {
-    let isFirst = state.withLock { state in
+    let needsThread = state.withLock { state in
       defer { state.isStarted = true }
       if state.lines.count < Self.capacity { state.lines.append(text) } else { state.lost += 1 }
       return !state.isStarted
     }
-    if isFirst { Thread.detachNewThread { [self] in run() } }
+    if needsThread {
+      do { try BackgroundThread.start("pinna console") { [self] in run() } } catch {
+        // The next line tries again.
+        state.withLock { $0.isStarted = false }
+      }
+    }
     wake.signal()
   }
 

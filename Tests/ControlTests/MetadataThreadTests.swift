@@ -3,6 +3,7 @@ import JackClient
 import Realtime
 import Synchronization
 import Testing
+import Threads
 
 @Suite("JACK's metadata, behind a thread of their own") struct MetadataThreadTests {
   /// Stands for the database: it holds every call up until it is let go, and notes which came.

@@ -127,6 +127,12 @@ extension LiveTests {
       Faults.report(
         "R44", done: "no memory left during a take: whole, frames", measured: "\(document.frames)",
         limit: "> 240000", kept: document.frames > 240_000)
+      // No thread can be made that would close the client: that is known at once, and not waited for.
+      let asked = ContinuousClock.now
+      graph.program.signal(SIGTERM)
+      let end = try #require(graph.program.wait(seconds: 10))
+      let took = ContinuousClock.now - asked
+      #expect(end.status == 0 && took < .seconds(1), "\(end), \(took)")
       withExtendedLifetime(clock) {}
     }
   }

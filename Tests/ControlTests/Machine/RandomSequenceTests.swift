@@ -5,6 +5,7 @@ import Realtime
 import Synchronization
 import TestSupport
 import Testing
+import Threads
 
 @Suite("The processor, whatever happens") struct RandomSequenceTests {
   /// 100 000 sequences; `make soak` sets PINNA_SEQUENCES to 10 million.
