@@ -2,9 +2,14 @@ import CLapack
 
 /// Cholesky factors of symmetric positive definite matrices, of which the upper triangle counts, row by row: what
 /// LAPACK takes for the lower one, column by column. So nothing is copied and transposed.
-enum Cholesky {
+package enum Cholesky {
   /// Columns at a time, between looks at the step: with 4096 unknowns a block takes 0.2 s.
   private static let block = 256
+
+  /// In place and at once, for small matrices; false where the matrix is not positive definite.
+  package static func factor(_ matrix: UnsafeMutablePointer<Double>, order: Int) -> Bool {
+    LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, CChar(UInt8(ascii: "L")), Int32(order), matrix, Int32(order)) == 0
+  }
 
   /// In place; false where the matrix is not positive definite.
   static func factor(
@@ -32,8 +37,10 @@ enum Cholesky {
   }
 
   /// In place of `right` the solution for it.
-  static func solve(_ factor: [Double], order: Int, _ right: inout [Double]) {
-    _ = LAPACKE_dpotrs(
-      LAPACK_COL_MAJOR, CChar(UInt8(ascii: "L")), Int32(order), 1, factor, Int32(order), &right, Int32(order))
+  package static func solve(
+    _ factor: UnsafePointer<Double>, order: Int, _ right: UnsafeMutablePointer<Double>
+  ) {
+    _ = LAPACKE_dpotrs_work(
+      LAPACK_COL_MAJOR, CChar(UInt8(ascii: "L")), Int32(order), 1, factor, Int32(order), right, Int32(order))
   }
 }

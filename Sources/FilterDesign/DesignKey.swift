@@ -4,7 +4,7 @@ import Foundation
 /// What a design depends on, as one line of text and a short hash of it: equal keys mean equal filters.
 package struct DesignKey: Sendable {
   /// To be raised whenever the same device is to give other filters.
-  package static let designVersion = 5
+  package static let designVersion = 6
 
   package let text: String
 

@@ -22,18 +22,16 @@ package struct HermitianEigen {
 
   /// In place: `matrix` becomes its eigenvectors.
   ///
-  /// From order 33 on the lower triangle is what counts, because of a defect of OpenBLAS 0.3.21, Debian 12's: on
-  /// processors with AVX its `zgemv_n` loads one element of x too many, a whole stride behind the last one. From that
-  /// order on zheev gives it rows of the matrix and of its workspace as x. With the upper triangle these rows reach to
-  /// the last column, and the load is outside the buffers; with the lower one they begin in the first column and end
-  /// before the current one. Smaller matrices are reduced without `zgemv_n`; of these the upper triangle counts, so
-  /// that the designs that ship stay what they are: another rounding leads the refinement of linear8 elsewhere.
+  /// The lower triangle is what counts, because of a defect of OpenBLAS 0.3.21, Debian 12's: on processors with AVX its
+  /// `zgemv_n` loads one element of x too many, a whole stride behind the last one. From order 33 on zheev gives it rows
+  /// of the matrix and of its workspace as x. With the upper triangle these rows reach to the last column, and the load
+  /// is outside the buffers; with the lower one they begin in the first column and end before the current one.
   /// - Source: OpenBLAS issue 4013; zhetrd and zlatrd of LAPACK 3.11.
   package static func decompose(
     _ matrix: UnsafeMutablePointer<Complex>, order: Int, values: UnsafeMutablePointer<Double>
   ) -> Bool {
     LAPACKE_zheev(
-      LAPACK_COL_MAJOR, CChar(UInt8(ascii: "V")), CChar(UInt8(ascii: order > 32 ? "L" : "U")), Int32(order),
+      LAPACK_COL_MAJOR, CChar(UInt8(ascii: "V")), CChar(UInt8(ascii: "L")), Int32(order),
       OpaquePointer(matrix), Int32(order), values) == 0
   }
 

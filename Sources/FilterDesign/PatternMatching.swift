@@ -23,11 +23,18 @@ struct PatternMatching {
   static let firstMagnitudePasses = 60
   /// Where the pattern is weaker on axis than over all directions, equalisation stops at the inverse of this.
   static let leastOnAxis = 0.5
+  /// Least part of a target that microphones must be able to pick up, root over root of the energies. A figure of eight
+  /// at 0 Hz is beyond reach: weights for it would be made of rounding.
+  static let leastReach = 1e-6
   /// Steps of α towards a narrower aim.
   static let narrowing = 0.02
   /// Starting phases are tried on every sixth bin up to this frequency.
   static let trialStride = 6
   static let highestTrial = 12_000.0
+  /// How much lower the log of a starting phase's mean squared error must be: than that of the bin below, from which it
+  /// is a jump, half a decibel of the squares' mean; than that of another microphone, more than rounding.
+  static let worthAJump = 0.05 * log(10)
+  static let tie = 1e-3
 
   let grid: DesignGrid
   /// Of each designed bin.
@@ -162,8 +169,9 @@ struct PatternMatching {
         if bin + Self.trialStride < last { phases = pattern(of: found.weights, bin + Self.trialStride) }
       }
       error /= max(sum, 1e-9)
-      // Another start than the bin below must be worth its jump: half a decibel.
-      if error < best.error - (best.start == nil && start != nil ? 0.05 * log(10) : 0) {
+      // Microphones that mirror each other reach the same error but for rounding: the first of them is taken.
+      let margin = best.start == nil ? Self.worthAJump : Self.tie
+      if number == 0 || error < best.error - margin {
         best = (error, start)
       }
     }
@@ -189,6 +197,11 @@ struct PatternMatching {
     let match = matches[bin]
     let largest = match.energy.values.last!
     let correlation = match.correlation(with: wanted, outputs: 1)[0]
+    // By Cauchy and Schwarz ‖V* t‖² is at most the largest eigenvalue times ‖t‖².
+    guard energy(correlation) >= pow(Self.leastReach, 2) * largest * mean(wanted.map(\.squaredMagnitude))
+    else {
+      return ([Complex](repeating: .zero, count: match.microphones), least * largest, false)
+    }
     func isRobust(_ components: [Complex]) -> Bool {
       let weights = match.energy.combine(components)
       return response(weights, bin).squaredMagnitude >= Self.whiteNoiseGainFloor * energy(weights)

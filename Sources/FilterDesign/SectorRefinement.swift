@@ -1,20 +1,20 @@
 import CLapack
 import Foundation
 
-/// Refines stereo weights above 1.5 kHz, where only levels matter: per bin it lowers the error of each
-/// sector's log energy at both ears, four times the error of its interaural level difference, and the log
-/// excess of noise gain; the bin below is where each bin starts.
+/// Refines stereo weights above 1.5 kHz, where only levels matter: per bin it minimises `SectorCost`. The bin below is
+/// where each bin starts.
 ///
 /// Magnitude least squares alone gets stuck: refined, the level difference is 2 dB nearer to the target.
 package struct SectorRefinement: Sendable {
-  static let differenceWeight = 4.0
-  static let noiseWeight = 50.0
-  static let iterations = 40
-  static let firstIterations = 200
+  /// Mostly 5 to 10 are enough; the first bin of the shipped devices needs up to 40.
+  static let iterations = 30
+  static let firstIterations = 60
   /// Energies below this part of the target's mean count as nothing.
   static let floor = 1e-2
 
   let sectors: Sectors
+  /// What the ears should hear, `[frequency][ear][direction]`.
+  private let target: ResponseGrid
   /// Energy of the target: `[frequency][sector][ear]`, and its mean over all directions and ears.
   private let energies: [[Double]]
   private let floors: [Double]
@@ -23,6 +23,7 @@ package struct SectorRefinement: Sendable {
   package init(target: ResponseGrid, directions: [SIMD3<Double>]) {
     let sectors = Sectors(directions: directions)
     self.sectors = sectors
+    self.target = target
     let size = 2 * directions.count
     var floors: [Double] = []
     energies = (0..<target.frequencies).map { f in
@@ -43,17 +44,18 @@ package struct SectorRefinement: Sendable {
     _ start: [Complex], bin: Int, _ match: BinMatching, noiseGainLimit: Double, isFirst: Bool,
     step: DesignStep = .unobserved
   ) throws(DesignError) -> [Complex] {
-    let microphones = match.microphones
-    var problem = Problem(
-      microphones: microphones, sectors: sectors, matrices: sectorMatrices(match), energy: match.energyMatrix,
-      targets: energies[bin], floor: floors[bin], noiseGainLimit: noiseGainLimit)
-    let solver = LimitedMemoryBFGS(iterations: isFirst ? Self.firstIterations : Self.iterations)
+    let size = 2 * match.directions
+    var cost = SectorCost(
+      match, sectors: sectors, matrices: sectorMatrices(match), energies: energies[bin],
+      target: Array(target.values[bin * size..<(bin + 1) * size]), floor: floors[bin],
+      noiseGainLimit: noiseGainLimit)
+    let solver = DampedNewton(iterations: isFirst ? Self.firstIterations : Self.iterations)
     let point = try solver.minimise(from: start.flatMap { [$0.real, $0.imaginary] }) {
-      point, gradient throws(DesignError) in
+      point, gradient, curvature throws(DesignError) in
       try step.check()
-      return problem.evaluate(point, &gradient)
+      return cost.evaluate(point, &gradient, &curvature)
     }
-    return (0..<2 * microphones).map { Complex(point[2 * $0], point[2 * $0 + 1]) }
+    return (0..<start.count).map { Complex(point[2 * $0], point[2 * $0 + 1]) }
   }
 
   /// Mean of conj(V) Vᵀ over each sector: `[sector][row][column]`.
@@ -84,115 +86,5 @@ package struct SectorRefinement: Sendable {
       }
     }
     return result
-  }
-}
-
-/// The function that one bin's refinement minimises.
-private struct Problem {
-  let microphones: Int
-  let sectors: Sectors
-  let matrices: [Complex]
-  let energy: [Complex]
-  let logTargets: [Double]
-  let floor: Double
-  let noiseGainLimit: Double
-  /// R_s·w of each sector: `[sector][microphone]`.
-  private var products: [Complex]
-  private var levels: [Double]
-
-  init(
-    microphones: Int, sectors: Sectors, matrices: [Complex], energy: [Complex], targets: [Double],
-    floor: Double,
-    noiseGainLimit: Double
-  ) {
-    self.microphones = microphones
-    self.sectors = sectors
-    self.matrices = matrices
-    self.energy = energy
-    self.floor = floor
-    self.noiseGainLimit = noiseGainLimit
-    logTargets = targets.map { log($0 + floor) }
-    products = [Complex](repeating: .zero, count: 2 * sectors.count * microphones)
-    levels = [Double](repeating: 0, count: 2 * sectors.count)
-  }
-
-  /// - Parameter point: weights `[ear][microphone](real, imaginary)`; the gradient has the same shape.
-  mutating func evaluate(_ point: [Double], _ gradient: inout [Double]) -> Double {
-    let count = microphones
-    var value = 0.0
-    for j in gradient.indices { gradient[j] = 0 }
-    point.withUnsafeBytes { bytes in
-      let weights = bytes.bindMemory(to: Complex.self).baseAddress!
-      gradient.withUnsafeMutableBytes { bytes in
-        let slopes = bytes.bindMemory(to: Complex.self).baseAddress!
-        for ear in 0..<2 { measure(weights + ear * count, ear: ear) }
-        value = compare(into: slopes)
-        for ear in 0..<2 { value += restrain(weights + ear * count, into: slopes + ear * count) }
-      }
-    }
-    return value
-  }
-
-  /// Fills in the products and energies of one ear.
-  private mutating func measure(_ weights: UnsafePointer<Complex>, ear: Int) {
-    let count = microphones
-    products.withUnsafeMutableBufferPointer { products in
-      matrices.withUnsafeBufferPointer { matrices in
-        for s in 0..<sectors.count {
-          var power = 0.0
-          for m in 0..<count {
-            let row = (s * count + m) * count
-            var sum = Complex.zero
-            for n in 0..<count { sum += matrices[row + n] * weights[n] }
-            products[(ear * sectors.count + s) * count + m] = sum
-            power += weights[m].real * sum.real + weights[m].imaginary * sum.imaginary
-          }
-          levels[2 * s + ear] = max(power, 0)
-        }
-      }
-    }
-  }
-
-  /// Level and level-difference errors of all sectors; adds their gradient.
-  private func compare(into slopes: UnsafeMutablePointer<Complex>) -> Double {
-    let count = microphones
-    var value = 0.0
-    for s in 0..<sectors.count {
-      let importance = sectors.importance[s]
-      let left = log(levels[2 * s] + floor) - logTargets[2 * s]
-      let right = log(levels[2 * s + 1] + floor) - logTargets[2 * s + 1]
-      let difference = SectorRefinement.differenceWeight * (left - right)
-      value += importance * (left * left + right * right + difference * (left - right))
-      let factors = [
-        4 * importance * (left + difference) / (levels[2 * s] + floor),
-        4 * importance * (right - difference) / (levels[2 * s + 1] + floor),
-      ]
-      for ear in 0..<2 {
-        for m in 0..<count {
-          slopes[ear * count + m] += factors[ear] * products[(ear * sectors.count + s) * count + m]
-        }
-      }
-    }
-    return value
-  }
-
-  /// The penalty on one ear's noise gain above the limit; adds its gradient.
-  private func restrain(_ weights: UnsafePointer<Complex>, into slopes: UnsafeMutablePointer<Complex>)
-    -> Double
-  {
-    let count = microphones
-    var noise = 0.0
-    var signal = 1e-12
-    var product = [Complex](repeating: .zero, count: count)
-    for m in 0..<count {
-      for n in 0..<count { product[m] += energy[m * count + n] * weights[n] }
-      noise += weights[m].squaredMagnitude
-      signal += weights[m].real * product[m].real + weights[m].imaginary * product[m].imaginary
-    }
-    guard noise > 0, noise > noiseGainLimit * signal else { return 0 }
-    let excess = log(noise / (signal * noiseGainLimit))
-    let factor = 4 * SectorRefinement.noiseWeight * excess
-    for m in 0..<count { slopes[m] += factor * ((1 / noise) * weights[m] - (1 / signal) * product[m]) }
-    return SectorRefinement.noiseWeight * excess * excess
   }
 }

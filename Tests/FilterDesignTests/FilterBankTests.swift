@@ -107,17 +107,15 @@ import Testing
     #expect(DesignKey(device: TestDevices.pair(), sampleRate: 48_000).hash == keys[0].hash)
   }
 
-  @Test(arguments: [Banks.phone3, Banks.linear8, Banks.glasses8])
+  /// On whatever processor: the filters were designed on another. Between OpenBLAS's kernels for Prescott, Haswell and
+  /// SkylakeX designs of all shipped devices differ by at most −139 dB; see `RoundingTests`.
+  @Test(arguments: [Banks.phone3, Banks.linear8, Banks.glasses8, Banks.phone5Box])
   func whatShipsIsWhatADesignGives(designed: Banks.Designed) throws {
     let name = FilterBank.keptName(device: designed.device, sampleRate: 48_000)
     let shipped = try FilterBank(folder: "\(repositoryFolder)/Presets/filters/\(name)")
     #expect(shipped.cases.map(\.filterCase) == designed.bank.cases.map(\.filterCase))
     for (a, b) in zip(shipped.cases, designed.bank.cases) {
-      let pairs = zip(a.taps.joined().joined(), b.taps.joined().joined())
-      let error = pairs.reduce(0.0) { $0 + pow(Double($1.0 - $1.1), 2) }
-      let energy = b.taps.joined().joined().reduce(0.0) { $0 + pow(Double($1), 2) }
-      // Another machine's BLAS rounds otherwise, and a refinement may stop elsewhere.
-      #expect(10 * log10(error / energy + 1e-12) < -30, "\(b.filterCase)")
+      #expect(RoundingTests.difference(a.taps, b.taps).value < -60, "\(a.filterCase)")
     }
   }
 

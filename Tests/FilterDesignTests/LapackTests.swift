@@ -68,6 +68,23 @@ import Testing
     }
   }
 
+  /// Of refinements, of four unknowns to a microphone: order·1 plus a matrix of ones, whose rows sum to twice the order.
+  @Test func definiteSystemsAreSolvedWithinTheirBuffers() async {
+    await #expect(processExitsWith: .success) {
+      for order in LapackTests.orders.map({ 4 * $0 }) {
+        let matrix = GuardedMemory<Double>(count: order * order)
+        let right = GuardedMemory<Double>(count: order)
+        for n in 0..<order * order {
+          matrix.elements[n] = n % (order + 1) == 0 ? Double(order + 1) : 1
+        }
+        for n in 0..<order { right.elements[n] = Double(order) }
+        precondition(Cholesky.factor(matrix.elements, order: order))
+        Cholesky.solve(matrix.elements, order: order, right.elements)
+        for n in 0..<order { precondition(abs(right.elements[n] - 0.5) < 1e-12) }
+      }
+    }
+  }
+
   /// One equation more may be read than there are, as `solve` says, and no more; with interior points and without.
   @Test func boxesAreSolvedWithinTheirBuffers() async {
     await #expect(processExitsWith: .success) {

@@ -69,12 +69,16 @@ import Testing
     ).map { $0.map { $0.map { Float($0) } } }
     let figures = try StereoFigures(
       taps: taps, sampleRate: 48_000, delayFrames: 64, manifold: manifold, frame: frame, hrtf: Self.hrtf)
-    // The oracle's minimiser takes other steps, and its filters may have 13 dB of noise gain.
+    // The oracle stops after 40 steps of a quasi-Newton method, and its filters may have 13 dB of noise gain. What is
+    // minimised, the level difference error, is at most 0.03 dB above the oracle's, and up to 0.26 dB below. Front/back
+    // is not minimised: in phone5's Back landscapeLeft it is 2.44 dB for the oracle's 3.16, on all of OpenBLAS's kernels,
+    // at level difference errors of 3.86 and 3.87 dB; in the 15 other cases it differs by at most 0.24 dB.
     #expect(abs(figures.separation.value - golden.separation) < 0.5)
-    #expect(abs(figures.frontBack.value - golden.frontBack) < 0.6)
+    #expect(abs(figures.frontBack.value - golden.frontBack) < 0.8)
     #expect(abs(figures.timeDifferenceError - golden.timeDifferenceError) < 8)
     #expect(abs(figures.timeDifferenceLeft - golden.timeDifferenceLeft) < 30)
-    #expect(abs(figures.levelDifferenceErrorHigh.value - golden.levelDifferenceErrorHigh) < 0.2)
+    let levelDifference = figures.levelDifferenceErrorHigh.value - golden.levelDifferenceErrorHigh
+    #expect(levelDifference < 0.1 && levelDifference > -0.4)
     #expect(abs(figures.levelDifferenceErrorLow.value - golden.levelDifferenceErrorLow) < 0.1)
     #expect(figures.noiseGain.value <= 10.5)
   }

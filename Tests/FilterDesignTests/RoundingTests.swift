@@ -1,0 +1,74 @@
+import Acoustics
+import FilterDesign
+import Foundation
+import TestSupport
+import Testing
+
+/// Designs depend on their data, not on how a machine rounds: OpenBLAS has other kernels for other processors, and each
+/// sums in an order of its own. Microphones moved by a picometre stand for all of them. Their responses change by
+/// 4e-10 at 20 kHz, a million times more than by rounding, and far less than any design could notice.
+@Suite struct RoundingTests {
+  static let picometre = 1e-12
+  /// Largest energy of the taps' differences, relative to the taps'.
+  static let limit = Decibels(-60)
+
+  static func moved(_ positions: [Position]) -> [Position] {
+    var noise = SeededNoise(seed: 1)
+    return positions.map { position in
+      position
+        + Position(
+          .random(in: -picometre...picometre, using: &noise),
+          .random(in: -picometre...picometre, using: &noise),
+          .random(in: -picometre...picometre, using: &noise))
+    }
+  }
+
+  static func moved(_ device: Device) -> Device {
+    Device(
+      name: device.name, title: device.title, body: device.body,
+      microphones: zip(device.microphones, moved(device.microphones.map(\.position))).map {
+        Microphone(name: $0.name, position: $1)
+      },
+      dataSources: device.dataSources)
+  }
+
+  /// Energy of the differences relative to that of `a`; shape `[output][microphone][tap]`.
+  static func difference(_ a: [[[some BinaryFloatingPoint]]], _ b: [[[some BinaryFloatingPoint]]]) -> Decibels
+  {
+    let (a, b) = (a.joined().joined().map { Double($0) }, b.joined().joined().map { Double($0) })
+    let error = zip(a, b).reduce(0.0) { $0 + pow($1.0 - $1.1, 2) }
+    return Decibels(10 * log10(error / a.reduce(0.0) { $0 + $1 * $1 } + 1e-20))
+  }
+
+  @Test(arguments: [Banks.linear8, Banks.glasses8, Banks.phone3, Banks.ring7])
+  func aPicometreChangesNoFilter(designed: Banks.Designed) throws {
+    let other = try FilterBank.design(device: Self.moved(designed.device), sampleRate: 48_000)
+    #expect(other.cases.map(\.filterCase) == designed.bank.cases.map(\.filterCase))
+    for (a, b) in zip(designed.bank.cases, other.cases) {
+      #expect(Self.difference(a.taps, b.taps).value < Self.limit.value, "\(a.filterCase)")
+    }
+  }
+
+  /// On a coarse mesh, as the shipped phone is designed.
+  @Test func aPicometreChangesNoFilterOfAPhonesBody() throws {
+    let device = TestDevices.phone5()
+    let grid = DesignGrid(sampleRate: 48_000)
+    let tuning = StereoDesign.Tuning.box
+    let target = StereoDesign.target(
+      StereoTests.hrtf, from: StereoDesign.directions, frequencies: grid.frequencies, tuning: tuning)
+    let refinement = SectorRefinement(target: target, directions: StereoDesign.directions)
+    let positions = device.microphones.map(\.position)
+    let boxes = try [positions, Self.moved(positions)].map {
+      try BoxManifold(positions: $0, size: BoxManifoldTests.phoneSize, panelWidth: 0.006)
+    }
+    for (source, orientation) in [("Front", InputOrientation.portrait), ("Back", .landscapeLeft)] {
+      let frame = try #require(
+        HeadFrame(forward: device.dataSource(named: source).forward, orientation: orientation))
+      let taps = try boxes.map {
+        try StereoDesign.filters(
+          target: target, manifold: $0, frame: frame, grid: grid, refinement: refinement, tuning: tuning)
+      }
+      #expect(Self.difference(taps[0], taps[1]).value < Self.limit.value, "\(source) \(orientation)")
+    }
+  }
+}
