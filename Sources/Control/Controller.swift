@@ -9,6 +9,8 @@ public final class Controller {
   public enum End: Sendable, Equatable {
     case stopped
     case serverGone(String)
+    /// It never was in a graph.
+    case notStarted(Failure)
   }
 
   let socket: ControlSocket
@@ -20,15 +22,20 @@ public final class Controller {
   private let tell: (String) -> Void
   let warn: (String) -> Void
   private let reconnects: Bool
+  /// How long a first server may take to come.
+  private let wait: Duration
+  private let onStart: () -> Void
 
   /// - Parameters:
-  ///   - processor: started.
+  ///   - wait: how long a first server may take to come; after that `run` ends.
   ///   - reconnects: whether a server that goes is waited for; otherwise `run` ends with it.
+  ///   - onStart: called once, when the processor is in its first graph.
   ///   - tell: prints a line that somebody asked for.
   ///   - warn: prints a line for whoever watches the processor.
   package init(
-    socket: ControlSocket, processor: Processor, events: ControllerEvents, reconnects: Bool,
-    tell: @escaping (String) -> Void, warn: @escaping (String) -> Void
+    socket: ControlSocket, processor: Processor, events: ControllerEvents, wait: Duration = .zero,
+    reconnects: Bool, onStart: @escaping () -> Void, tell: @escaping (String) -> Void,
+    warn: @escaping (String) -> Void
   ) {
     self.socket = socket
     self.processor = processor
@@ -36,13 +43,18 @@ public final class Controller {
     self.tell = tell
     self.warn = warn
     self.reconnects = reconnects
+    self.wait = wait
+    self.onStart = onStart
     processor.notify = { [unowned self] in announce($0) }
   }
 
-  /// Serves until somebody stops it, or the server goes for good. A take is finalised.
+  /// Brings the processor into a graph, and serves from the beginning on, until somebody stops it or the server goes for
+  /// good. A take is finalised.
   /// - Returns: why it ended; and what a take lacks, a sentence, or of a whole one what became of it.
   public func run() -> (end: End, take: TakeOutcome?) {
-    var end = End.stopped
+    let waitEnd = ContinuousClock.now + wait
+    var end = End.notStarted(Failure(.failed, "stopped before it was in a graph"))
+    processor.poll()
     while !processor.isStopped {
       events.quieten()
       if events.stopRequested, !processor.isStopping { processor.stop(nil) }
@@ -55,6 +67,15 @@ public final class Controller {
         serve(message, from: sender)
       }
       processor.poll()
+      if case .notStarted = end, !processor.isStopping {
+        if processor.state.isInGraph {
+          end = .stopped
+          onStart()
+        } else if let failure = processor.startFailure(isWaiting: .now < waitEnd) {
+          end = .notStarted(failure)
+          processor.stop(nil)
+        }
+      }
       if let reason = processor.lossForGood(reconnects: reconnects), !processor.isStopping {
         end = .serverGone(reason)
         processor.stop(nil)
