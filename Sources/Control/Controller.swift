@@ -25,6 +25,10 @@ public final class Controller {
   /// How long a first server may take to come.
   private let wait: Duration
   private let onStart: () -> Void
+  /// What came before the first graph: it waits for that, but not for long.
+  private var early:
+    [(message: OSCMessage, sender: ControlSocket.Sender, deadline: ContinuousClock.Instant)] = []
+  private var hasStarted = false
 
   /// - Parameters:
   ///   - wait: how long a first server may take to come; after that `run` ends.
@@ -64,12 +68,13 @@ public final class Controller {
       // Short while somebody waits; nothing in the callback may wake us.
       let patience: Int32 = processor.isBusy ? 2 : 45
       if let (message, sender) = socket.receive(milliseconds: patience, or: events.wake), let message {
-        serve(message, from: sender)
+        receive(message, from: sender)
       }
       processor.poll()
       if case .notStarted = end, !processor.isStopping {
         if processor.state.isInGraph {
           end = .stopped
+          hasStarted = true
           onStart()
         } else if let failure = processor.startFailure(isWaiting: .now < waitEnd) {
           end = .notStarted(failure)
@@ -80,6 +85,7 @@ public final class Controller {
         end = .serverGone(reason)
         processor.stop(nil)
       }
+      serveEarly()
       tendSessions()
     }
     announce(EngineEvent(.engineGone, "Pinna has stopped"))
@@ -110,6 +116,22 @@ public final class Controller {
     do { try change([Change(Change.preset, name)], of: nil, request) } catch {
       request.answer(.failed(Failure(error)))
     }
+  }
+
+  /// Before the first graph requests wait for it, as long as a first design may take a caller's patience: 20 s, a status
+  /// one second. Only a stop is served at once.
+  private func receive(_ message: OSCMessage, from sender: ControlSocket.Sender) {
+    let isUrgent = message.path == "/pinna/stop" || early.count >= 64
+    guard !hasStarted, !isUrgent, !processor.isStopping else { return serve(message, from: sender) }
+    let patience = Duration.seconds(message.path == "/pinna/status" ? 1 : 20)
+    early.append((message, sender, .now + patience))
+  }
+
+  private func serveEarly() {
+    let isOver = hasStarted || processor.isStopping
+    let due = early.filter { isOver || .now > $0.deadline }
+    early.removeAll { isOver || .now > $0.deadline }
+    for (message, sender, _) in due { serve(message, from: sender) }
   }
 
   private func serve(_ message: OSCMessage, from sender: ControlSocket.Sender) {
