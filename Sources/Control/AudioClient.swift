@@ -52,6 +52,8 @@ package protocol AudioClient: AnyObject, Sendable {
   func discard(_ engine: any PreparedEngine)
   /// Leaves the graph. Fails where libjack does not come back: then no other client must be opened in this process.
   func close() -> Job<Bool>
+  /// What holds a close up, where that is known.
+  var closingFault: String? { get }
 
   /// Crossfades to `setting`, of the device in use.
   /// - Parameter isRestoring: takes back what was asked for before, for which the queue keeps room.
@@ -78,8 +80,14 @@ package protocol AudioClient: AnyObject, Sendable {
 /// An engine with its ports, not yet in use.
 package protocol PreparedEngine: AnyObject, Sendable {}
 
+/// What a disk thread does.
+package protocol DiskWork: AnyObject, Sendable {
+  /// The disk has not brought or made its file yet.
+  var isOpening: Bool { get }
+}
+
 /// A take on its way to disk; `TakeWriter` is the real one.
-package protocol TakeRecording: AnyObject, Sendable {
+package protocol TakeRecording: DiskWork {
   var phase: TakeWriter.Phase { get }
   /// Of the outputs' file; nil while it is being opened.
   var path: String? { get }
@@ -95,11 +103,19 @@ package protocol TakeRecording: AnyObject, Sendable {
 }
 
 /// A take on its way from disk into the outputs; `TakePlayer` is the real one.
-package protocol TakePlayback: AnyObject, Sendable {
+package protocol TakePlayback: DiskWork {
   var path: String { get }
   var phase: TakePlayer.Phase { get }
   var report: PlaybackReport { get }
   func abandon()
+}
+
+extension TakeRecording {
+  package var isOpening: Bool { if case .opening = phase { true } else { false } }
+}
+
+extension TakePlayback {
+  package var isOpening: Bool { if case .opening = phase { true } else { false } }
 }
 
 /// A snapshot of a client: its period, load, levels and complaints.

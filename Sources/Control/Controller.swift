@@ -9,6 +9,8 @@ public final class Controller {
   public enum End: Sendable, Equatable {
     case stopped
     case serverGone(String)
+    /// It never was in a graph.
+    case notStarted(Failure)
   }
 
   let socket: ControlSocket
@@ -20,15 +22,24 @@ public final class Controller {
   private let tell: (String) -> Void
   let warn: (String) -> Void
   private let reconnects: Bool
+  /// How long a first server may take to come.
+  private let wait: Duration
+  private let onStart: () -> Void
+  /// What came before the first graph: it waits for that, but not for long.
+  private var early:
+    [(message: OSCMessage, sender: ControlSocket.Sender, deadline: ContinuousClock.Instant)] = []
+  private var hasStarted = false
 
   /// - Parameters:
-  ///   - processor: started.
+  ///   - wait: how long a first server may take to come; after that `run` ends.
   ///   - reconnects: whether a server that goes is waited for; otherwise `run` ends with it.
+  ///   - onStart: called once, when the processor is in its first graph.
   ///   - tell: prints a line that somebody asked for.
   ///   - warn: prints a line for whoever watches the processor.
   package init(
-    socket: ControlSocket, processor: Processor, events: ControllerEvents, reconnects: Bool,
-    tell: @escaping (String) -> Void, warn: @escaping (String) -> Void
+    socket: ControlSocket, processor: Processor, events: ControllerEvents, wait: Duration = .zero,
+    reconnects: Bool, onStart: @escaping () -> Void, tell: @escaping (String) -> Void,
+    warn: @escaping (String) -> Void
   ) {
     self.socket = socket
     self.processor = processor
@@ -36,13 +47,18 @@ public final class Controller {
     self.tell = tell
     self.warn = warn
     self.reconnects = reconnects
+    self.wait = wait
+    self.onStart = onStart
     processor.notify = { [unowned self] in announce($0) }
   }
 
-  /// Serves until somebody stops it, or the server goes for good. A take is finalised.
+  /// Brings the processor into a graph, and serves from the beginning on, until somebody stops it or the server goes for
+  /// good. A take is finalised.
   /// - Returns: why it ended; and what a take lacks, a sentence, or of a whole one what became of it.
   public func run() -> (end: End, take: TakeOutcome?) {
-    var end = End.stopped
+    let waitEnd = ContinuousClock.now + wait
+    var end = End.notStarted(Failure(.failed, "stopped before it was in a graph"))
+    processor.poll()
     while !processor.isStopped {
       events.quieten()
       if events.stopRequested, !processor.isStopping { processor.stop(nil) }
@@ -52,13 +68,24 @@ public final class Controller {
       // Short while somebody waits; nothing in the callback may wake us.
       let patience: Int32 = processor.isBusy ? 2 : 45
       if let (message, sender) = socket.receive(milliseconds: patience, or: events.wake), let message {
-        serve(message, from: sender)
+        receive(message, from: sender)
       }
       processor.poll()
+      if case .notStarted = end, !processor.isStopping {
+        if processor.state.isInGraph {
+          end = .stopped
+          hasStarted = true
+          onStart()
+        } else if let failure = processor.startFailure(isWaiting: .now < waitEnd) {
+          end = .notStarted(failure)
+          processor.stop(nil)
+        }
+      }
       if let reason = processor.lossForGood(reconnects: reconnects), !processor.isStopping {
         end = .serverGone(reason)
         processor.stop(nil)
       }
+      serveEarly()
       tendSessions()
     }
     announce(EngineEvent(.engineGone, "Pinna has stopped"))
@@ -89,6 +116,22 @@ public final class Controller {
     do { try change([Change(Change.preset, name)], of: nil, request) } catch {
       request.answer(.failed(Failure(error)))
     }
+  }
+
+  /// Before the first graph requests wait for it, as long as a first design may take a caller's patience: 20 s, a status
+  /// one second. Only a stop is served at once.
+  private func receive(_ message: OSCMessage, from sender: ControlSocket.Sender) {
+    let isUrgent = message.path == "/pinna/stop" || early.count >= 64
+    guard !hasStarted, !isUrgent, !processor.isStopping else { return serve(message, from: sender) }
+    let patience = Duration.seconds(message.path == "/pinna/status" ? 1 : 20)
+    early.append((message, sender, .now + patience))
+  }
+
+  private func serveEarly() {
+    let isOver = hasStarted || processor.isStopping
+    let due = early.filter { isOver || .now > $0.deadline }
+    early.removeAll { isOver || .now > $0.deadline }
+    for (message, sender, _) in due { serve(message, from: sender) }
   }
 
   private func serve(_ message: OSCMessage, from sender: ControlSocket.Sender) {

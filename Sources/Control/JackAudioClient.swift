@@ -102,9 +102,11 @@ final class JackAudioClient: AudioClient {
       if !array.isActive {
         array.adopt(ports)
         try array.activate()
-        if options.connect, !memory.hasConnected.exchange(true, ordering: .relaxed) {
+        if options.connect, !memory.hasConnected.load(ordering: .relaxed) {
           let open = array.connectToHardware()
           unconnected.withLock { $0 = open }
+          // A server that went meanwhile made nothing of it.
+          if lossReason == nil { memory.hasConnected.store(true, ordering: .relaxed) }
         }
       }
       return JackEngine(engine: engine, filters: sets, device: device, ports: ports)
@@ -128,21 +130,26 @@ final class JackAudioClient: AudioClient {
 
   func discard(_ prepared: any PreparedEngine) {
     let prepared = prepared as! JackEngine
-    worker.run { [array] in array.discard(prepared.ports) }
+    // A retry may wait behind it that needs ports of the same names.
+    worker.runNext { [array] in array.discard(prepared.ports) }
   }
 
   /// The same job however often it is asked for.
   func close() -> Job<Bool> {
     closed.withLock { closed in
-      let job = closed ?? leave()
+      // One that failed at once, for want of a thread, is tried again.
+      if let job = closed, (try? job.result?.get()) != nil || job.result == nil { return job }
+      let job = leave()
       closed = job
       return job
     }
   }
 
+  var closingFault: String? { ArrayClient.metadataFault }
+
   private func leave() -> Job<Bool> {
-    Job.start("pinna leaves") { [self] _ in
-      memory.wiring.withLock { $0.loseAll() }
+    memory.loseAll(array.wantedConnections)
+    return Job.start("pinna leaves") { [self] _ in
       guard array.close() else { throw Failure(.failed, "libjack does not return") }
       return true
     }
@@ -189,10 +196,10 @@ final class JackAudioClient: AudioClient {
     return number
   }
 
-  /// The worker: as often as it was asked for meanwhile.
+  /// The worker: one look. Where another was asked for meanwhile, it comes behind what else waits.
   private func lookAgain() {
-    while let (target, number) = nextLook() {
-      guard lossReason == nil else { continue }
+    guard let (target, number) = nextLook() else { return }
+    if lossReason == nil {
       var found = array.look(memory, target)
       found.look = number
       news.withLock { news in
@@ -200,6 +207,7 @@ final class JackAudioClient: AudioClient {
         if news.count < 64 { news.append(found) }
       }
     }
+    worker.run { [self] in lookAgain() }
   }
 
   private func nextLook() -> (target: [String], number: Int)? {
@@ -245,21 +253,19 @@ extension ArrayClient {
     var news = GraphNews()
     releaseRetired()
     // Calls into libjack may wait for the server: not under a lock.
-    var wiring = memory.wiring.withLock { $0 }
-    news.events = tend(&wiring)
-    var route = memory.route.withLock { $0 }
-    let (connect, disconnect, isNew) = route.follow(target)
+    var seen = memory.connections.withLock { $0 }
+    news.events = tend(&seen.wiring)
+    let (connect, disconnect, isNew) = seen.route.follow(target)
     for wire in disconnect {
-      wiring.forget(wire)
+      seen.wiring.forget(wire)
       disconnectOutput(wire)
     }
-    for wire in connect where connectOutput(wire) { route.hasMade(wire) }
+    for wire in connect where connectOutput(wire) { seen.route.hasMade(wire) }
     if isNew { news.newTarget = target }
-    news.connectedPorts = wiring.connectedPorts
-    news.lost = wiring.lost
+    news.connectedPorts = seen.wiring.connectedPorts
+    news.lost = seen.wiring.lost
     news.capturePorts = physicalCapturePorts
-    memory.wiring.withLock { $0 = wiring }
-    memory.route.withLock { $0 = route }
+    memory.store(seen)
     return news
   }
 }

@@ -25,14 +25,14 @@ package final class JackWorld: AudioWorld {
   private let options: Options
   private let presets: PresetReader
   private let events: ControllerEvents
-  private let progress: @Sendable (Double) -> Void
+  private let progress: @Sendable (_ device: String) -> @Sendable (Double) -> Void
   /// Outlives clients: what was connected is connected again in the next graph.
   private let memory = ConnectionMemory()
 
-  /// - Parameter progress: hears how far the design of filters is.
+  /// - Parameter progress: for each device whose filters are designed, whoever hears how far that is, from 0 to 1.
   package init(
     _ options: Options, library: PresetLibrary, events: ControllerEvents,
-    progress: @escaping @Sendable (Double) -> Void = { _ in }
+    progress: @escaping @Sendable (_ device: String) -> @Sendable (Double) -> Void = { _ in { _ in } }
   ) {
     self.options = options
     presets = PresetReader(library)
@@ -50,7 +50,7 @@ package final class JackWorld: AudioWorld {
   }
 
   package func design(_ device: Device, sampleRate: Int) -> Job<any DeviceFilters> {
-    let progress = progress
+    let progress = progress(device.name)
     let cancellation = DesignCancellation()
     return Job.start("pinna design", onAbandon: cancellation.cancel) { job in
       try FilterSets(device: device, sampleRate: sampleRate, cancellation: cancellation) { part in
@@ -82,9 +82,40 @@ extension TakePlayer: TakePlayback {
 }
 
 /// Connections of our ports, and which of them a choice of output made. The workers of one client after another use it.
-final class ConnectionMemory: Sendable {
-  let wiring = Mutex(Wiring())
-  let route = Mutex(OutputRoute())
+package final class ConnectionMemory: Sendable {
+  package struct Connections {
+    package var wiring = Wiring()
+    var route = OutputRoute()
+    /// Servers that have gone.
+    fileprivate var losses = 0
+    /// What the client before had asked for.
+    fileprivate var asked: Set<Wiring.Wire> = []
+  }
+
+  package let connections = Mutex(Connections())
+
+  package init() {}
+
   /// `run --connect` has been done.
   let hasConnected = Atomic<Bool>(false)
+
+  /// Everything goes with the server, and is to be made again in the next graph.
+  /// - Parameter asked: connections that were asked for, whether a look has seen them or not.
+  package func loseAll(_ asked: Set<Wiring.Wire>) {
+    connections.withLock {
+      $0.wiring.loseAll(asked)
+      $0.losses += 1
+      $0.asked = asked
+    }
+  }
+
+  /// What a look has found. A server that went while it looked took that along, too.
+  package func store(_ seen: Connections) {
+    connections.withLock { connections in
+      let (losses, asked) = (connections.losses, connections.asked)
+      connections = seen
+      if seen.losses != losses { connections.wiring.loseAll(asked) }
+      (connections.losses, connections.asked) = (losses, asked)
+    }
+  }
 }

@@ -1,6 +1,4 @@
 import Foundation
-import JackClient
-import Realtime
 import Synchronization
 import Threads
 
@@ -10,12 +8,14 @@ import Threads
 /// Threads: one thread starts, polls and abandons it; `finish` is for the thread that does the work.
 public final class Job<Value: Sendable>: Sendable {
   private enum State {
+    /// Its work waits for a thread.
+    case waiting
     case running
     case done(Result<Value, Failure>)
     case abandoned(late: @Sendable (Value) -> Void)
   }
 
-  private let state = Locked<State>(.running)
+  private let state = Locked<State>(.waiting)
   private let part = Locked<Double>(0)
   private let cancelled = Atomic<Bool>(false)
 
@@ -31,7 +31,7 @@ public final class Job<Value: Sendable>: Sendable {
   ) -> Job<Value> {
     let job = Job(onAbandon: onAbandon)
     do {
-      try BackgroundThread.start(name) { job.finish(Result { try work(job) }.mapError { Failure($0) }) }
+      try BackgroundThread.start(name) { job.run { try work(job) } }
     } catch { job.finish(.failure(Failure(error))) }
     return job
   }
@@ -55,6 +55,7 @@ public final class Job<Value: Sendable>: Sendable {
     onAbandon()
     let value: Value? = state.withLock { state in
       switch state {
+      case .waiting: state = .done(.failure(Failure(.failed, "abandoned")))
       case .running:
         AbandonedJobs.running.wrappingAdd(1, ordering: .relaxed)
         state = .abandoned(late: late)
@@ -68,14 +69,30 @@ public final class Job<Value: Sendable>: Sendable {
     if let value { late(value) }
   }
 
+  /// The thread that does the work: it begins now. False where nobody wants that any more.
+  public func begin() -> Bool {
+    state.withLock { state in
+      guard case .waiting = state else { return false }
+      state = .running
+      return true
+    }
+  }
+
+  /// Begins the work, does it, and ends it.
+  func run(_ work: () throws -> Value) {
+    if begin() { finish(Result { try work() }.mapError { Failure($0) }) }
+  }
+
   /// The thread that does the work: it has ended.
   public func finish(_ result: Result<Value, Failure>) {
     let late: (@Sendable (Value) -> Void)? = state.withLock { state in
-      if case .abandoned(let late) = state {
+      switch state {
+      case .abandoned(let late):
         AbandonedJobs.running.wrappingSubtract(1, ordering: .relaxed)
         return late
+      case .waiting, .running: state = .done(result)
+      case .done: break
       }
-      state = .done(result)
       return nil
     }
     if let late, case .success(let value) = result { late(value) }

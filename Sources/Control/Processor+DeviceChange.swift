@@ -63,7 +63,7 @@ extension Processor {
       change = nil
       drop(current, status, sentence)
     }
-    if !current.requests.isEmpty, !current.requests.contains(where: \.isAskerThere) {
+    if !current.isPromised, !current.requests.contains(where: \.isAskerThere) {
       return fail(.failed, "nobody waits for the change to \(name) any more: it was given up")
     }
     switch current.phase {
@@ -74,7 +74,7 @@ extension Processor {
         pollChange()
       case .failure(let failure): return fail(failure.status, failure.description)
       case nil:
-        guard world.now - current.began < .seconds(600) else {
+        if isOver(current.began + .seconds(600)) {
           return fail(.failed, "the design of \(name) took longer than 10 minutes and was given up")
         }
         tellProgress("designing filters for \(name)", part: job.progress)
@@ -95,7 +95,7 @@ extension Processor {
       case .failure(let failure):
         return fail(failure.status, "the device could not be changed: \(failure.description)")
       case nil:
-        if world.now > deadline { fail(.failed, "the JACK server does not answer; try again when it does") }
+        if isOver(deadline) { fail(.failed, "the JACK server does not answer; try again when it does") }
       }
     case .prepared(let filters, let engine, let deadline):
       guard let client = clientForChange(name) else {
@@ -106,7 +106,7 @@ extension Processor {
       if pending.isEmpty, let ticket = try? client.fadeOut(from: wanted) {
         change = nil
         enter(.fadingOut(current, engine, filters, ticket))
-      } else if world.now > deadline {
+      } else if isOver(deadline) {
         fail(.failed, Self.stalled + "; the device stays, try again when it does")
       }
     }
@@ -122,6 +122,7 @@ extension Processor {
         "a take is running: the device \(name) comes when it has ended; cancel that with: pinna preset cancel"
       for request in change?.requests ?? [] { request.answer(.done(ChangeReport(inForce, kept: kept))) }
       change?.requests = []
+      change?.isPromised = true
     }
     return nil
   }

@@ -38,9 +38,8 @@ extension Processor {
 
   /// - Parameter look: the last one that has ended; nil where none will.
   func answerSettled(upTo look: Int?) {
-    let now = world.now
-    let done = settling.filter { look == nil || $0.look <= look! || now > $0.deadline }
-    settling.removeAll { look == nil || $0.look <= look! || now > $0.deadline }
+    let done = settling.filter { look == nil || $0.look <= look! || isOver($0.deadline) }
+    settling.removeAll { look == nil || $0.look <= look! || isOver($0.deadline) }
     for change in done { change.request.answer(.done(change.report)) }
   }
 
@@ -116,10 +115,9 @@ extension Processor {
 
   /// Asks the server for the power of two of frames that is nearest to `seconds`; the answer is what it runs with then.
   package func requestPeriod(seconds: Double, _ request: Request) throws {
-    try refuseOutsideGraph()
+    let client = try clientInGraph()
     try refuseDuringTake()
     try refuseDuringFadeOut()
-    guard let client else { return }
     guard periodRequests.count < 8 else {
       throw Failure(
         .failed, "the JACK server has not answered earlier requests for a period; try again when it does")
@@ -142,7 +140,7 @@ extension Processor {
       switch waiting.job.result {
       case .success(let period): waiting.request.answer(.done(["period": period]))
       case .failure(let failure): waiting.request.answer(.failed(failure))
-      case nil where world.now > waiting.deadline:
+      case nil where isOver(waiting.deadline):
         waiting.job.abandon()
         waiting.request.fail(.failed, "the JACK server does not answer; try again when it does")
       case nil: continue

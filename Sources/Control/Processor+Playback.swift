@@ -6,9 +6,10 @@ import Recording
 extension Processor {
   /// Answers when the take begins to play.
   package func play(_ path: String, _ request: Request) throws {
-    try refuseOutsideGraph()
+    let client = try clientInGraph()
     try refuseDuringTake()
     try refuseDuringFadeOut()
+    try refuseWhileDiskHangs()
     guard path.hasPrefix("/") else {
       throw Failure(.failed, "the take \(path) is not given from the root; give a path that begins with /")
     }
@@ -16,16 +17,15 @@ extension Processor {
     guard !wanted.muted else {
       throw Failure(.failed, "the outputs are muted; let sound out with: pinna set --mute off")
     }
-    enter(.openingPlayback(world.openPlayback(path, sampleRate: client?.sampleRate ?? 0), request))
+    enter(.openingPlayback(world.openPlayback(path, sampleRate: client.sampleRate), request))
   }
 
   /// Answers when the take has faded out.
   package func stopPlayback(_ request: Request) throws {
     switch state {
     case .openingPlayback(let player, let starter):
-      player.abandon()
       enter(.live)
-      starter.fail(.failed, "the playback was stopped before it began")
+      giveUp(player, starter, .failed, "the playback was stopped before it began")
       request.answer(.done(player.report))
     case .playing(var playing):
       playing.stoppers.append(request)
@@ -45,19 +45,26 @@ extension Processor {
     enter(.endingPlayback(playing))
   }
 
+  /// It has not begun, and is not wanted any more.
+  func giveUp(_ player: any TakePlayback, _ starter: Request, _ status: ExitStatus, _ reason: String) {
+    player.abandon()
+    if player.isOpening { hanging.append(player) }
+    starter.fail(status, reason)
+  }
+
   func pollPlayback() {
     switch state {
     case .openingPlayback(let player, let request):
       switch player.phase {
       case .opening where isLate:
-        player.abandon()
         enter(.live)
-        request.fail(.failed, "\(player.path): the disk has not answered for 5 s; try again when it does")
+        giveUp(
+          player, request, .failed,
+          "\(player.path): the disk has not answered for 5 s; try again when it does")
       case .opening: break
       case .open(let ring):
         do {
-          guard let client else { return }
-          let ticket = try client.beginPlayback(of: ring)
+          let ticket = try clientInGraph().beginPlayback(of: ring)
           enter(.playing(Playing(player: player, ticket: ticket)))
           notify(EngineEvent(.playbackBegan, "playing \(player.path)"))
           request.answer(.done(player.report))
@@ -89,7 +96,7 @@ extension Processor {
 
   func finish(_ playing: Playing) {
     playing.player.abandon()
-    notify(EngineEvent(.playbackEnded, "\(playing.player.path) has been played"))
+    notify(EngineEvent(.playbackEnded, "the playback of \(playing.player.path) has ended"))
     for request in playing.stoppers { request.answer(.done(playing.player.report)) }
   }
 }

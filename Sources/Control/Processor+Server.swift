@@ -12,8 +12,14 @@ extension Processor {
     }
   }
 
-  /// What stood in the way of the very first attempt; nil once we are, or were, in a graph.
-  package var startFailure: Failure? { filters == nil ? rejoin?.complaint : nil }
+  /// What stands in the way of the first graph; nil once we are, or were, in one.
+  /// - Parameter isWaiting: a server may yet come.
+  func startFailure(isWaiting: Bool) -> Failure? {
+    guard filters == nil, let failure = rejoin?.complaint else { return nil }
+    guard failure.status == .noServer, isWaiting else { return failure }
+    rejoin?.complaint = nil
+    return nil
+  }
 
   /// The server has gone: a take ends with what is in its ring, everyone who waits is told, and the client is closed.
   func leaveServer(_ reason: String) {
@@ -27,16 +33,10 @@ extension Processor {
     if let client { enter(.leaving(client.close())) } else { enter(.absent) }
     rejoin = Rejoin(reason: reason, now: world.now)
     switch left {
-    case .openingTake(let recording), .startingTake(let recording, _):
-      recording.take.discard()
-      recording.starter?.fail(.noServer, sentence)
-    case .recording(let recording), .endingTake(let recording, _):
-      recording.take.abandon()
-      recording.starter?.fail(.noServer, sentence)
-      closing.append(ClosingTake(take: recording.take, stopper: recording.stopper))
-    case .openingPlayback(let player, let request):
-      player.abandon()
-      request.fail(.noServer, sentence)
+    case .openingTake(let recording), .startingTake(let recording, _), .recording(let recording),
+      .endingTake(let recording, _):
+      close(recording, isCutOff: true, .noServer, sentence)
+    case .openingPlayback(let player, let request): giveUp(player, request, .noServer, sentence)
     case .playing(let playing), .endingPlayback(let playing): finish(playing)
     case .fadingOut(let change, _, _, _):
       for request in change.requests { request.fail(.noServer, sentence) }
@@ -104,21 +104,21 @@ extension Processor {
     case .leaving(let job):
       switch job.result {
       case .success: enter(.absent)
-      case .failure: strand()
+      case .failure(let failure): strand(failure.description)
       case nil where isLate:
         job.abandon()
-        strand()
+        strand(client?.closingFault ?? "libjack does not return")
       case nil: break
       }
     default: break
     }
   }
 
-  private func strand() {
+  /// - Parameter cause: why the client of the server that has gone cannot be closed.
+  private func strand(_ cause: String) {
+    rejoin?.obstacle = cause
     enter(.stranded)
-    warn(
-      "libjack did not close the client of the JACK server that has gone, so Pinna cannot reconnect; start it again"
-    )
+    warn(rejoin?.sentence(state) ?? cause)
   }
 
   private func join(_ new: any AudioClient) {

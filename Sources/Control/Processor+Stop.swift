@@ -15,22 +15,14 @@ extension Processor {
     drop(change, .failed, sentence)
     change = nil
     switch state {
-    case .openingTake(let recording):
-      recording.take.discard()
-      recording.starter?.fail(.failed, sentence)
+    case .openingTake(let recording): close(recording, isCutOff: true, .failed, sentence)
     case .startingTake(let recording, _), .recording(let recording):
       stopping.take = recording
       stopping.ticket = client?.endTake()
-      recording.starter?.fail(.failed, sentence)
-      stopping.take?.starter = nil
     case .endingTake(let recording, let ticket):
       stopping.take = recording
       stopping.ticket = ticket
-      recording.starter?.fail(.failed, sentence)
-      stopping.take?.starter = nil
-    case .openingPlayback(let player, let starter):
-      player.abandon()
-      starter.fail(.failed, sentence)
+    case .openingPlayback(let player, let starter): giveUp(player, starter, .failed, sentence)
     case .playing(let playing), .endingPlayback(let playing): finish(playing)
     case .fadingOut(let change, _, _, _): for each in change.requests { each.fail(.failed, sentence) }
     case .opening(let job): job.abandon { _ = $0.close() }
@@ -47,17 +39,18 @@ extension Processor {
   /// A second for the callback, two for conversions, then as long as the disk takes anything at all.
   func pollStop() {
     guard case .stopping(let stopping) = state else { return }
-    let elapsed = world.now - stopping.since
-    let hasWaited = elapsed > .seconds(1)
+    let hasWaited = isOver(stopping.since + .seconds(1))
     if hasWaited { closeTakeAtStop(isCutOff: true) }
     pollClosing()
     guard hasWaited || stopping.take == nil else { return }
-    if elapsed > .seconds(2) { for each in closing { each.take.abandon() } }
-    let isHung = elapsed > .milliseconds(2500) && closing.allSatisfy { $0.take.unansweredFor > .seconds(1) }
+    if isOver(stopping.since + .seconds(2)) { for each in closing { each.take.abandon() } }
+    let isHung =
+      isOver(stopping.since + .milliseconds(2500))
+      && closing.allSatisfy { $0.take.unansweredFor > .seconds(1) }
     guard closing.isEmpty || isHung || isLate else { return }
     for each in closing {
       let sentence = Self.sentence(of: each.take)
-      each.stopper?.fail(.incompleteTake, sentence)
+      for stopper in each.stoppers { stopper.fail(.incompleteTake, sentence) }
       warn(sentence)
       faultsAtStop.append(sentence)
     }
@@ -71,15 +64,16 @@ extension Processor {
   }
 
   /// The take that was running when the stop came: from here on the disk thread ends it.
-  /// - Parameter isCutOff: the callback has not ended it and is not waited for: what is in the ring is the take.
+  /// - Parameter isCutOff: the callback has not ended it and is not waited for.
   func closeTakeAtStop(isCutOff: Bool) {
     guard case .stopping(var stopping) = state, let recording = stopping.take else { return }
-    if isCutOff { recording.take.abandon() }
-    closing.append(ClosingTake(take: recording.take, stopper: recording.stopper))
+    close(recording, isCutOff: isCutOff, .failed, "Pinna was stopped before this was done")
     stopping.take = nil
     stopping.ticket = nil
     hold(.stopping(stopping))
   }
+
+  var takeAtStop: Recording? { if case .stopping(let stopping) = state { stopping.take } else { nil } }
 
   /// Of a take that the disk does not take to its end.
   private static func sentence(of take: any TakeRecording) -> String {
@@ -110,21 +104,5 @@ extension Processor {
     let job = client.close()
     let end = ContinuousClock.now + .seconds(2)
     while job.result == nil, ContinuousClock.now < end { usleep(500) }
-  }
-
-  /// The way into the first graph.
-  /// - Parameter wait: how long a server may take to come.
-  /// - Throws: what stands in the way.
-  package func start(wait: Duration = .zero, isWanted: () -> Bool = { true }) throws {
-    let end = ContinuousClock.now + wait
-    while !state.isInGraph {
-      poll()
-      if let failure = startFailure {
-        guard failure.status == .noServer, ContinuousClock.now < end else { throw failure }
-        rejoin?.complaint = nil
-      }
-      guard isWanted() else { throw Failure(.failed, "stopped before a JACK server was there") }
-      usleep(500)
-    }
   }
 }

@@ -7,11 +7,11 @@ import Recording
 /// Takes: begun and ended through the same queue as every change.
 extension Processor {
   package func startTake(_ takeRequest: TakeRequest, _ request: Request) throws {
-    try refuseOutsideGraph()
+    let client = try clientInGraph()
     try refuseDuringTake()
     try refuseDuringFadeOut()
     try refuseDuringPlayback()
-    guard let client else { return }
+    try refuseWhileDiskHangs()
     guard closing.count < Self.mostClosing else {
       throw Failure(
         .failed,
@@ -23,17 +23,17 @@ extension Processor {
   }
 
   package func stopTake(_ request: Request) throws {
-    let unbegun = "the take was stopped before its first frame; start another"
     switch state {
-    case .openingTake(let recording):
-      recording.take.discard()
+    case .openingTake(var recording):
+      recording.stoppers.append(request)
+      close(recording, isCutOff: true)
       enter(.live)
-      recording.starter?.fail(.failed, unbegun)
-      request.fail(.failed, "the take was stopped before its first frame: nothing was recorded")
     case .startingTake(var recording, _), .recording(var recording):
-      guard let client else { return }
-      recording.stopper = request
-      enter(.endingTake(recording, client.endTake()))
+      recording.stoppers.append(request)
+      enter(.endingTake(recording, try clientInGraph().endTake()))
+    case .endingTake(var recording, let ticket):
+      recording.stoppers.append(request)
+      hold(.endingTake(recording, ticket))
     default: throw Failure(.failed, "nothing is being recorded; start with: pinna record start")
     }
   }
@@ -43,10 +43,10 @@ extension Processor {
     case .openingTake(let recording):
       switch recording.take.phase {
       case .opening where isLate:
-        recording.take.discard()
+        close(
+          recording, isCutOff: true, .failed,
+          "the disk has not answered for 5 s: no take was started; choose another with --dir")
         enter(.live)
-        recording.starter?.fail(
-          .failed, "the disk has not answered for 5 s: no take was started; choose another with --dir")
       case .opening: break
       case .open(let ring): start(recording, ring)
       case .failed(let error):
@@ -59,66 +59,88 @@ extension Processor {
     case .startingTake(let recording, _) where isLate:
       // Behind its beginning in the queue: it ends in the period in which it begins.
       _ = client?.endTake()
-      recording.take.discard()
+      close(
+        recording, isCutOff: true, .failed, Self.stalled + "; no take was started, try again when it does")
       enter(.live)
-      recording.starter?.fail(.failed, Self.stalled + "; no take was started, try again when it does")
     case .endingTake(let recording, _) where isLate:
-      // What is in the ring is the take.
-      recording.take.abandon()
-      close(recording)
+      close(recording, isCutOff: true)
+      enter(.live)
     default: break
     }
   }
 
   private func start(_ recording: Recording, _ ring: TakeRing) {
-    guard let client else { return }
+    var recording = recording
     do {
-      enter(.startingTake(recording, try client.beginTake(into: ring)))
+      let ticket = try clientInGraph().beginTake(into: ring)
+      recording.beginning = ticket
+      enter(.startingTake(recording, ticket))
     } catch {
-      recording.take.discard()
+      let failure = Failure(error)
+      close(recording, isCutOff: true, failure.status, failure.description)
       enter(.live)
-      recording.starter?.answer(.failed(Failure(error)))
     }
   }
 
+  /// - Parameter ticket: of the request to begin it.
   func takeBegan(_ ticket: Ticket) {
-    guard case .startingTake(var recording, ticket) = state else {
-      // Its end is asked for already; whoever started it hears that it began.
-      if case .endingTake(var recording, let end) = state, let starter = recording.starter {
-        recording.starter = nil
-        starter.answer(.done(TakeAnswer(recording.take, muted: inForce.muted)))
-        hold(.endingTake(recording, end))
-      }
+    guard var recording = state.take ?? takeAtStop, recording.beginning == ticket, !recording.hasBegun else {
       return
     }
     let starter = recording.starter
     recording.starter = nil
-    enter(.recording(recording))
+    recording.hasBegun = true
+    switch state {
+    case .startingTake: enter(.recording(recording))
+    case .endingTake(_, let end): hold(.endingTake(recording, end))
+    case .stopping(var stopping):
+      stopping.take = recording
+      hold(.stopping(stopping))
+    default: break
+    }
     starter?.answer(.done(TakeAnswer(recording.take, muted: inForce.muted)))
     notify(EngineEvent(.takeBegan, "recording \(recording.take.path ?? "a take")"))
   }
 
   /// - Parameter ticket: of the request to end it.
   func takeEnded(_ ticket: Ticket) {
-    if case .stopping(let stopping) = state, stopping.ticket == ticket {
-      return closeTakeAtStop(isCutOff: false)
+    switch state {
+    case .stopping(let stopping) where stopping.ticket == ticket: closeTakeAtStop(isCutOff: false)
+    case .endingTake(let recording, ticket):
+      close(recording, isCutOff: false)
+      enter(.live)
+    default: break
     }
-    guard case .endingTake(let recording, ticket) = state else { return }
-    close(recording)
   }
 
-  /// The callback has ended it: the disk thread writes what is left, and everything else may go on. One that never began
+  /// The end of a take for everything but the disk thread, which writes what is left. One that the callback never began
   /// leaves no file.
-  func close(_ recording: Recording) {
-    if let starter = recording.starter {
-      recording.take.discard()
-      starter.fail(.failed, "the take was stopped before its first frame; start another")
-      recording.stopper?.fail(
-        .failed, "the take was stopped before its first frame: nothing was recorded")
-    } else {
-      closing.append(ClosingTake(take: recording.take, stopper: recording.stopper))
+  /// - Parameters:
+  ///   - isCutOff: the callback has not ended it and is not waited for: the take is what is in the ring.
+  ///   - reason: for whoever started one that never began.
+  func close(
+    _ recording: Recording, isCutOff: Bool, _ status: ExitStatus = .failed,
+    _ reason: String = "the take was stopped before its first frame; start another"
+  ) {
+    if recording.hasBegun {
+      if isCutOff { recording.take.abandon() }
+      closing.append(ClosingTake(take: recording.take, stoppers: recording.stoppers))
+      return
     }
-    enter(.live)
+    recording.take.discard()
+    if case .opening = recording.take.phase { hanging.append(recording.take) }
+    recording.starter?.fail(status, reason)
+    for stopper in recording.stoppers {
+      stopper.fail(.failed, "the take was stopped before its first frame: nothing was recorded")
+    }
+  }
+
+  /// Requests to the disk that were given up before it answered: each keeps a thread until it does.
+  func refuseWhileDiskHangs() throws(Failure) {
+    hanging.removeAll { !$0.isOpening }
+    guard hanging.count >= Self.mostHanging else { return }
+    throw Failure(
+      .failed, "the disk has not answered \(hanging.count) earlier requests; try again when it does")
   }
 
   /// Answers for takes that are on disk, or that the disk does not take.
@@ -127,32 +149,36 @@ extension Processor {
       let take = closing[n].take
       switch take.phase {
       case .finished(let result):
-        let stopper = closing.remove(at: n).stopper
-        finished(result, stopper)
+        finished(result, closing.remove(at: n).stoppers)
       case .failed(let error):
-        closing.remove(at: n).stopper?.fail(.failed, error.description)
+        for stopper in closing.remove(at: n).stoppers { stopper.fail(.failed, error.description) }
       case .opening, .open:
         let silent = take.unansweredFor
-        guard silent > .seconds(10), let stopper = closing[n].stopper else { break }
-        closing[n].stopper = nil
-        stopper.fail(
-          .incompleteTake,
-          "the take \(take.path ?? "") is not on disk yet: the disk has not answered for \(silent.components.seconds) s; "
-            + "it goes on when the disk does, see: pinna status")
+        guard silent > .seconds(10) else { break }
+        let stoppers = closing[n].stoppers
+        closing[n].stoppers = []
+        for stopper in stoppers {
+          stopper.fail(
+            .incompleteTake,
+            "the take \(take.path ?? "") is not on disk yet: the disk has not answered for \(silent.components.seconds) s; "
+              + "it goes on when the disk does, see: pinna status")
+        }
       }
     }
   }
 
-  private func finished(_ result: TakeWriter.Result, _ stopper: Request?) {
+  private func finished(_ result: TakeWriter.Result, _ stoppers: [Request]) {
     lastTake = result
     if incompleteTake == nil, result.fault != nil { incompleteTake = result }
-    if let fault = result.fault {
-      stopper?.fail(.incompleteTake, "the take \(result.path) is incomplete: \(fault)")
-    } else {
-      stopper?.answer(.done(TakeAnswer(result)))
+    for stopper in stoppers {
+      if let fault = result.fault {
+        stopper.fail(.incompleteTake, "the take \(result.path) is incomplete: \(fault)")
+      } else {
+        stopper.answer(.done(TakeAnswer(result)))
+      }
     }
     if case .stopping = state, result.fault != nil { faultsAtStop.append(result.sentence) }
-    if stopper == nil, state.kind != .stopping { warn(result.sentence) }
+    if stoppers.isEmpty, state.kind != .stopping { warn(result.sentence) }
     notify(EngineEvent(.takeEnded, "the take \(result.path) has ended"))
   }
 }

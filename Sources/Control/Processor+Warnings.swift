@@ -30,7 +30,9 @@ extension Processor {
     var found: [Warnings.Suspicion] = []
     for name in readings.mutedMicrophones {
       found.append(
-        .init(sentence: "\(name) is muted: it sends values that are no sound", patience: .zero))
+        .init(
+          sentence: "\(name) is muted: it sends invalid samples (NaN, infinity, or above +60 dBFS)",
+          patience: .zero))
     }
     let isSounding = zip(names, levels).contains { $1.peak > 1e-3 }
     for (n, name) in names.enumerated() where isSounding && connected.contains(name) && levels[n].peak < 1e-6
@@ -46,7 +48,15 @@ extension Processor {
   }
 
   private var takeSuspicions: [Warnings.Suspicion] {
-    guard let take = state.take?.take else { return [] }
+    hanging.removeAll { !$0.isOpening }
+    guard let take = state.take?.take else {
+      guard !hanging.isEmpty else { return [] }
+      return [
+        .init(
+          sentence: "the disk has not answered earlier requests for a take or a playback",
+          patience: .zero)
+      ]
+    }
     if let fault = take.fault {
       return [.init(sentence: "nothing of the take reaches the disk any more: \(fault)", patience: .zero)]
     }
@@ -54,7 +64,7 @@ extension Processor {
     if silent > .seconds(2) {
       return [
         .init(
-          sentence: "the disk has stopped answering; the take's ring holds what comes meanwhile",
+          sentence: "the disk does not answer; the take's ring buffers up to 8 s",
           patience: .zero)
       ]
     }

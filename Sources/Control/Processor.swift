@@ -41,6 +41,9 @@ package final class Processor {
   /// Takes that the disk thread still writes.
   package internal(set) var closing: [ClosingTake] = []
   package static let mostClosing = 4
+  /// Takes and playbacks that were given up while the disk was still opening them.
+  var hanging: [any DiskWork] = []
+  package static let mostHanging = 4
   /// The first incomplete one: `run` ends with 7 for it, however well later ones went.
   package internal(set) var incompleteTake: TakeWriter.Result?
   /// The take that ended last.
@@ -57,6 +60,9 @@ package final class Processor {
   /// When the graph and the levels are looked at again.
   var nextLook: ContinuousClock.Instant
   var nextProgress: ContinuousClock.Instant
+  private var lastPoll: ContinuousClock.Instant
+  /// No wait is over before: this process was stopped, and others may not have been heard since.
+  private var graceEnd: ContinuousClock.Instant
   /// What was told last of what may change by itself.
   var seen = SeenGraph()
   let monitor: [String]
@@ -83,6 +89,8 @@ package final class Processor {
     rejoin = Rejoin(reason: nil, now: world.now)
     nextLook = world.now
     nextProgress = world.now
+    lastPoll = world.now
+    graceEnd = world.now
   }
 
   /// The one place where the state changes.
@@ -97,7 +105,15 @@ package final class Processor {
     state = next
   }
 
-  var isLate: Bool { deadline.map { world.now > $0 } ?? false }
+  var isLate: Bool { deadline.map(isOver) ?? false }
+
+  /// Whether a wait until `end` has lasted long enough. Time in which this process itself stood still does not count.
+  func isOver(_ end: ContinuousClock.Instant) -> Bool { world.now > end && world.now >= graceEnd }
+
+  private func noteStandstill() {
+    if world.now - lastPoll > .seconds(2) { graceEnd = world.now + .milliseconds(500) }
+    lastPoll = world.now
+  }
 
   /// True while somebody waits for the callback or for a job: then `poll` is called often.
   package var isBusy: Bool {
@@ -120,6 +136,7 @@ package final class Processor {
 
   /// Hears what happened, and goes on where something ended or took too long.
   package func poll() {
+    noteStandstill()
     if let client, state.isInGraph {
       for report in client.takeReports() { hear(report) }
       if let reason = client.lossReason { leaveServer(reason) }
@@ -169,16 +186,14 @@ package final class Processor {
 
   /// Crossfades to `setting`, of the device in use; `request` hears how that ended.
   func post(_ setting: Setting, _ request: Request?, isRestoring: Bool = false) throws {
-    guard let client else { throw Failure(.noServer, "there is no JACK server; start one") }
-    let ticket = try client.change(to: setting, isRestoring: isRestoring)
+    let ticket = try clientInGraph().change(to: setting, isRestoring: isRestoring)
     pending[ticket] = PendingChange(setting: setting, deadline: world.now + .seconds(3), request: request)
     wanted = setting
   }
 
   /// The callback has not answered in time: no period runs. What stands in its queue still comes when one does.
   private func expireChanges() {
-    let now = world.now
-    for (ticket, change) in pending where change.request != nil && now > change.deadline {
+    for (ticket, change) in pending where change.request != nil && isOver(change.deadline) {
       pending[ticket]?.request = nil
       change.request?.fail(.failed, Self.stalled + "; the change comes into force when it does")
     }
@@ -209,6 +224,13 @@ package final class Processor {
       throw Failure(.noServer, rejoin?.sentence(state) ?? "there is no JACK server")
     default: break
     }
+  }
+
+  /// The client whose callback runs our engine.
+  func clientInGraph() throws(Failure) -> any AudioClient {
+    try refuseOutsideGraph()
+    guard let client else { throw Failure(.noServer, "no JACK server is running; start one") }
+    return client
   }
 
   func refuseDuringTake() throws(Failure) {

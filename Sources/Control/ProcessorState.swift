@@ -110,16 +110,20 @@ package enum ProcessorState {
 /// A take from `record start` until the callback has ended it.
 package struct Recording {
   package let take: any TakeRecording
-  /// Who asked for it, until that is answered.
+  /// Of the request to the callback to begin it.
+  var beginning: Ticket?
+  /// Who asked for it, until the callback has begun it.
   var starter: Request?
   /// Who asked for its end.
-  var stopper: Request?
+  var stoppers: [Request] = []
+  /// Whether the callback has begun it. One that has not leaves no file.
+  var hasBegun = false
 }
 
 /// A take that the callback has ended, while the disk thread still writes or converts it.
 package struct ClosingTake {
   package let take: any TakeRecording
-  var stopper: Request?
+  var stoppers: [Request]
 }
 
 /// A take that is played back through the outputs, in place of what the microphones give.
@@ -152,8 +156,10 @@ package struct DeviceChange {
   }
 
   var setting: Setting
-  /// Who asked for it, or for a gain or mute that came later; nobody where it was kept until a take ends.
+  /// Who waits for it, or for a gain or mute that comes with it.
   var requests: [Request]
+  /// Whoever asked for it was told that it comes after the take: it comes, whoever waits.
+  package var isPromised = false
   var phase: Phase
   var isPrepared: Bool { if case .prepared = phase { true } else { false } }
   let began: ContinuousClock.Instant

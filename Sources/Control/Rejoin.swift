@@ -31,13 +31,17 @@ package struct Rejoin {
   /// Why a request is refused.
   func sentence(_ state: ProcessorState) -> String {
     switch state.kind {
-    case .joining:
-      "the JACK server is back at another sample rate, and filters for it are being designed; try again"
+    case .joining: "filters for the JACK server's sample rate are being designed; try again in a moment"
+    case .preparing: "ports are being registered at the JACK server; try again in a moment"
     case .unusable: "the JACK server is back, but Pinna cannot use it: \(obstacle ?? "")"
     case .stranded:
-      "libjack did not close the client of the JACK server that has gone, so Pinna cannot reconnect; start it again"
+      "Pinna cannot leave the JACK server that has gone, and so cannot reconnect (\(obstacle ?? "")); start Pinna again"
     default:
-      "the JACK server has gone (\(reason ?? "none was there yet")); start it again, and Pinna goes on, or end it with: pinna stop"
+      if let reason {
+        "the JACK server has gone (\(reason)); start it again, and Pinna goes on, or end it with: pinna stop"
+      } else {
+        "no JACK server is running; start one"
+      }
     }
   }
 

@@ -1,13 +1,11 @@
 import Foundation
-import JackClient
-import Realtime
 import Synchronization
 import Threads
 
 /// A thread that does one thing after another, in the order asked for, and may hang in any of them.
 ///
 /// Threads: `run` may be called from any thread, and never waits.
-final class Worker: Sendable {
+package final class Worker: Sendable {
   private let state: State
 
   /// What the thread keeps; it must not keep the worker alive.
@@ -32,7 +30,7 @@ final class Worker: Sendable {
     }
   }
 
-  init(_ name: String) throws(NoThread) {
+  package init(_ name: String) throws(NoThread) {
     let state = State()
     self.state = state
     try BackgroundThread.start(name) { state.work() }
@@ -44,19 +42,21 @@ final class Worker: Sendable {
     state.waiting.signal()
   }
 
-  func run(_ body: @escaping @Sendable () -> Void) {
+  package func run(_ body: @escaping @Sendable () -> Void) { add { $0.append(body) } }
+
+  /// Before everything that waits already: what takes something back that was just done.
+  package func runNext(_ body: @escaping @Sendable () -> Void) { add { $0.insert(body, at: 0) } }
+
+  private func add(_ insert: (inout [@Sendable () -> Void]) -> Void) {
     state.busy.wrappingAdd(1, ordering: .relaxed)
-    state.queue.withLock { $0.append(body) }
+    state.queue.withLock { insert(&$0) }
     state.waiting.signal()
   }
 
   /// The same, with a result to poll.
-  func job<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) -> Job<Value> {
+  package func job<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) -> Job<Value> {
     let job = Job<Value>()
-    run {
-      if job.isCancelled { return job.finish(.failure(Failure(.failed, "cancelled"))) }
-      job.finish(Result { try body() }.mapError { Failure($0) })
-    }
+    run { job.run(body) }
     return job
   }
 

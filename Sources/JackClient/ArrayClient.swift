@@ -198,6 +198,9 @@ public final class ArrayClient: Sendable {
     connection.disconnect("\(connection.name):\(wire.port)", wire.peer)
   }
 
+  /// Connections that were asked for through us and not taken back.
+  public var wantedConnections: Set<Wiring.Wire> { shared.values.withLock { $0.wanted } }
+
   private func want(_ wire: Wiring.Wire) { shared.values.withLock { _ = $0.wanted.insert(wire) } }
 
   /// Asks the server for another period; the answer is the one that it runs with then.

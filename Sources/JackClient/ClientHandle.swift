@@ -158,10 +158,8 @@ final class ClientHandle: @unchecked Sendable {
       Self.unfinishedCloses.wrappingSubtract(1, ordering: .relaxed)
       isDone.raise()
     }
-    do { try BackgroundThread.start("pinna close", close) } catch {
-      Self.unfinishedCloses.wrappingSubtract(1, ordering: .relaxed)
-      return false
-    }
+    // Without a thread for it, it is done here: libjack must not call into what is freed after this.
+    do { try BackgroundThread.start("pinna close", close) } catch { close() }
     // Not a semaphore: its timeout would follow the wall clock.
     let end = ContinuousClock.now + Self.patience
     while !isDone.isRaised {

@@ -75,9 +75,10 @@ public struct Wiring: Sendable {
     if kept.count > asked.count { kept = kept.filter { asked.contains($0) || wires[$0] != nil } }
   }
 
-  /// Everything goes with the server.
-  public mutating func loseAll() {
-    for wire in wires.keys.sorted() { setAbsent(wire, .lost) }
+  /// Everything goes with the server, and is to be made again in the next graph.
+  /// - Parameter asked: connections that were asked for, and may have been made without having been seen.
+  public mutating func loseAll(_ asked: Set<Wire> = []) {
+    for wire in asked.union(wires.keys).sorted() { setAbsent(wire, .lost) }
     prune()
   }
 

@@ -43,13 +43,10 @@ public final class LocalEngine: SessionEngine, Sendable {
       try BackgroundThread.start("pinna control") {
         do {
           let controller = try Self.controller(
-            name, server, preset, connect, library, events, environment, warn)
-          started.signal()
-          _ = controller.run()
-        } catch {
-          outcome.failure.withLock { $0 = Failure(error) }
-          started.signal()
-        }
+            name, server, preset, connect, library, events, environment, warn, onStart: { started.signal() })
+          if case .notStarted(let failure) = controller.run().end { throw failure }
+        } catch { outcome.failure.withLock { $0 = Failure(error) } }
+        started.signal()
         ended.signal()
       }
     } catch {
@@ -71,7 +68,8 @@ public final class LocalEngine: SessionEngine, Sendable {
 
   private static func controller(
     _ name: String, _ server: String?, _ preset: String, _ connect: Bool, _ library: PresetLibrary,
-    _ events: ControllerEvents, _ environment: [String: String], _ warn: @escaping @Sendable (String) -> Void
+    _ events: ControllerEvents, _ environment: [String: String],
+    _ warn: @escaping @Sendable (String) -> Void, onStart: @escaping () -> Void
   ) throws -> Controller {
     let preset = try library.preset(named: preset)
     let setting = Setting(preset: preset, device: try library.device(named: preset.device))
@@ -80,8 +78,8 @@ public final class LocalEngine: SessionEngine, Sendable {
     options.connect = connect
     let processor = Processor(
       world: JackWorld(options, library: library, events: events), setting: setting, warn: warn)
-    try processor.start()
     return Controller(
-      socket: socket, processor: processor, events: events, reconnects: true, tell: warn, warn: warn)
+      socket: socket, processor: processor, events: events, reconnects: true, onStart: onStart, tell: warn,
+      warn: warn)
   }
 }

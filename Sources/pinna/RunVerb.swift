@@ -28,21 +28,23 @@ extension Verb {
     Signals.listen(events)
     let socket = try ControlSocket(name: arguments.name)
     let processor = try processor(arguments, setting, library, events)
-    try processor.start(
-      wait: .seconds(try arguments.integer("--wait", in: 0...86400) ?? 0), isWanted: { !events.stopRequested }
-    )
-    Tool.complain(
-      "\(arguments.name) is in the graph: \(setting.device.microphones.count) microphones, preset \(preset.name); "
-        + "stop with Ctrl-C or pinna stop")
+    let wait = try arguments.integer("--wait", in: 0...86400) ?? 0
     let (end, take) = Controller(
-      socket: socket, processor: processor, events: events, reconnects: !arguments.has("--no-reconnect"),
-      tell: Tool.say, warn: Tool.complain
+      socket: socket, processor: processor, events: events, wait: .seconds(wait),
+      reconnects: !arguments.has("--no-reconnect"),
+      onStart: {
+        Tool.complain(
+          "\(arguments.name) is in the graph: \(setting.device.microphones.count) microphones, preset \(preset.name); "
+            + "stop with Ctrl-C or pinna stop")
+      }, tell: Tool.say, warn: Tool.complain
     ).run()
     if let take { Tool.complain(take.sentence) }
-    if case .serverGone(let reason) = end {
+    switch end {
+    case .stopped: return take?.isComplete ?? true ? .done : .incompleteTake
+    case .notStarted(let failure): throw failure
+    case .serverGone(let reason):
       throw Failure(.noServer, "the JACK server has gone (\(reason)); start it again, then pinna run")
     }
-    return take?.isComplete ?? true ? .done : .incompleteTake
   }
 
   /// One port for both outputs, or one each.
@@ -68,7 +70,7 @@ extension Verb {
     options.monitor = try monitorPorts(arguments)
     return Processor(
       world: JackWorld(
-        options, library: library, events: events, progress: WorkProgress.designing(setting.device.name)),
+        options, library: library, events: events, progress: WorkProgress.designing),
       setting: setting, monitor: options.monitor, preRollSeconds: options.preRollSeconds, warn: Tool.complain)
   }
 }

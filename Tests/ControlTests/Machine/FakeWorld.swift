@@ -24,12 +24,14 @@ final class FakeWorld: AudioWorld {
     precondition(opening == nil, "libjack opens one client at a time")
     precondition(clients.allSatisfy(\.isClosed), "the client before is closed first")
     let job = Job<any AudioClient>()
+    _ = job.begin()
     opening = job
     return job
   }
 
   func design(_ device: Device, sampleRate: Int) -> Job<any DeviceFilters> {
     let job = Job<any DeviceFilters>()
+    _ = job.begin()
     designs.append((device, job))
     return job
   }
@@ -122,6 +124,7 @@ final class FakeClient: AudioClient, @unchecked Sendable {
     precondition(!isClosed, "a closed client is not used")
     if (filters as! FakeFilters).device != device { hasWrongFilters = true }
     let job = Job<any PreparedEngine>()
+    _ = job.begin()
     preparing = (Prepared(device), job)
     return job
   }
@@ -142,8 +145,13 @@ final class FakeClient: AudioClient, @unchecked Sendable {
 
   func discard(_ engine: any PreparedEngine) { unused -= 1 }
 
+  var closingFault: String? { nil }
+
   func close() -> Job<Bool> {
-    closing = closing ?? Job()
+    if closing == nil {
+      closing = Job()
+      _ = closing!.begin()
+    }
     return closing!
   }
 
@@ -206,6 +214,7 @@ final class FakeClient: AudioClient, @unchecked Sendable {
 
   func requestPeriod(_ frames: Int) -> Job<Int> {
     let job = Job<Int>()
+    _ = job.begin()
     periods.append(job)
     return job
   }
@@ -242,7 +251,8 @@ final class FakeTake: TakeRecording, @unchecked Sendable {
   private(set) var isDiscarded = false
   var plan: TakePlan { Self.plan }
 
-  var isOpening: Bool { if case .opening = phase { !isDiscarded } else { false } }
+  /// Its disk thread still opens it, and somebody waits for it.
+  var isWanted: Bool { isOpening && !isDiscarded }
   var isOpen: Bool { if case .open = phase { true } else { false } }
   func open() { phase = .open(Self.ring) }
   func note(_ what: String) {}
@@ -256,7 +266,8 @@ final class FakePlayer: TakePlayback, @unchecked Sendable {
   var path: String { "/takes/played.wav" }
   var phase = TakePlayer.Phase.opening
   private(set) var isAbandoned = false
-  var isOpening: Bool { if case .opening = phase { !isAbandoned } else { false } }
+  /// Its disk thread still opens it, and somebody waits for it.
+  var isWanted: Bool { isOpening && !isAbandoned }
   func open() { phase = .open(Self.ring) }
   func abandon() { isAbandoned = true }
   var report: PlaybackReport {

@@ -343,4 +343,101 @@ import Testing
       rig.run(periods: 3)
     }
   }
+
+  // Found in a review of issue 12.
+  @Test("R28: what stood still with the processor itself gets half a second before a wait is over")
+  func standstill() {
+    let rig = Rig.live()
+    let start = rig.startTake()
+    rig.standStill(.seconds(6))
+    #expect(start.outcome == nil && rig.processor.state.kind == .openingTake)
+    rig.world.takes[0].open()
+    rig.advance(.milliseconds(100))
+    rig.run(periods: 1)
+    #expect(start.status == .done && rig.processor.state.kind == .recording)
+    let other = rig.startTake()
+    #expect(other.status == .refused)
+
+    let late = Rig.live()
+    let never = late.startTake()
+    late.standStill(.seconds(6))
+    late.advance(.milliseconds(600))
+    #expect(never.status == .failed && late.processor.state.kind == .live)
+  }
+
+  @Test("R28: a take that was stopped, or whose server went, before its first frame leaves no file")
+  func unbegunTakes() {
+    for end in ["stop", "server", "record stop and server"] {
+      let rig = Rig.live()
+      let start = rig.startTake()
+      let take = rig.world.takes[0]
+      take.open()
+      rig.processor.poll()
+      #expect(rig.processor.state.kind == .startingTake)
+      if end == "record stop and server" { rig.stopTake() }
+      if end == "stop" { rig.stop() } else { rig.world.client?.lossReason = "it was killed" }
+      rig.advance(.milliseconds(1100))
+      #expect(take.isDiscarded && rig.processor.closing.isEmpty && start.status != .done, "\(end)")
+    }
+  }
+
+  @Test("R28: each of two who stop a take is answered when it is on disk")
+  func twoStops() {
+    let rig = Rig.live()
+    let take = rig.record()
+    let (first, second) = (rig.stopTake(), rig.stopTake())
+    rig.run(periods: 1)
+    #expect(first.outcome == nil && second.outcome == nil)
+    take.phase = .finished(FakeTake.whole)
+    rig.processor.poll()
+    #expect(first.status == .done && second.status == .done)
+  }
+
+  @Test(
+    "R28: a device that was promised for the end of a take comes, whoever of those who came later has gone")
+  func promisedDevice() {
+    let rig = Rig.live()
+    let take = rig.record()
+    // Refused during a take; what came before it waits for its end.
+    rig.stopTake()
+    rig.run(periods: 1)
+    take.phase = .finished(FakeTake.whole)
+    rig.processor.poll()
+    let other = rig.set(["input": "b"], gain: 1)
+    rig.startTake()
+    let second = rig.world.takes[1]
+    second.open()
+    rig.processor.poll()
+    rig.run(periods: 1)
+    rig.world.endDesign()
+    rig.processor.poll()
+    #expect(other.status == .done && rig.processor.change?.isPromised == true)
+    rig.stopTake()
+    rig.run(periods: 1)
+    second.phase = .finished(FakeTake.whole)
+    rig.processor.poll()
+    rig.world.client?.endPreparing()
+    let gain = rig.set([:], gain: 2)
+    gain.isAskerThere = false
+    rig.processor.poll()
+    for _ in 0..<5 { rig.run(periods: 5) }
+    #expect(rig.processor.inForce.device == Rig.other)
+  }
+
+  @Test(
+    "R29: four requests that the disk has left open are the most; the next is refused, and a warning tells of them"
+  )
+  func hangingDisk() {
+    let rig = Rig.live()
+    for _ in 0..<Processor.mostHanging {
+      rig.startTake()
+      rig.advance(.milliseconds(5001))
+    }
+    rig.advance(.milliseconds(100))
+    let fifth = rig.startTake()
+    #expect(fifth.status == .failed && fifth.text.contains("4 earlier requests"))
+    #expect(rig.warnings.contains { $0.contains("has not answered earlier requests") }, "\(rig.warnings)")
+    rig.world.takes[0].phase = .failed(TakeError("nobody wanted it"))
+    #expect(rig.startTake().outcome == nil)
+  }
 }

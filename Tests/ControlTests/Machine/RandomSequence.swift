@@ -135,7 +135,7 @@ struct RandomSequence {
       guard let client, client.closing != nil, !client.isClosed else { return false }
       client.endClosing(event == .closeFails ? failure : nil)
     case .takeOpens, .takeFailsToOpen:
-      guard let take = world.takes.first(where: \.isOpening) else { return false }
+      guard let take = world.takes.first(where: \.isWanted) else { return false }
       if event == .takeOpens { take.open() } else { take.phase = .failed(TakeError("the disk is full")) }
     case .takeEnds, .takeEndsIncomplete:
       // The disk thread ends what nobody writes into any more.
@@ -149,7 +149,7 @@ struct RandomSequence {
       guard let take = world.takes.last, take.isOpen else { return false }
       take.unansweredFor += .seconds(4)
     case .playerOpens, .playerFails:
-      guard let player = world.players.first(where: \.isOpening) else { return false }
+      guard let player = world.players.first(where: \.isWanted) else { return false }
       if event == .playerOpens { player.open() } else { player.phase = .failed(TakeError("no such file")) }
     case .playbackRunsOut:
       guard let client, client.lossReason == nil, let engine = client.engine, engine.isPlaying else {
@@ -168,7 +168,9 @@ struct RandomSequence {
       asked.isAskerThere = false
     case .millisecond: world.now += .milliseconds(1)
     case .tenthOfSecond: world.now += .milliseconds(100)
-    case .seconds: world.now += .milliseconds(Int(noise.next() % 6000))
+    case .seconds:
+      let duration = Duration.milliseconds(Int(noise.next() % 6000))
+      if noise.next() % 4 == 0 { world.now += duration } else { rig.advance(duration) }
     }
     return true
   }
@@ -219,12 +221,13 @@ struct RandomSequence {
       }
       for take in world.takes {
         take.unansweredFor = .zero
-        if take.isOpening { take.open() }
+        if take.isWanted { take.open() }
+        if take.isOpening { take.phase = .failed(TakeError("nobody wanted it")) }
         if take.isOpen, take.isAbandoned || processor.state.take?.take !== take {
           take.phase = .finished(FakeTake.whole)
         }
       }
-      for player in world.players where player.isOpening { player.open() }
+      for player in world.players where player.isWanted { player.open() }
       if round % 8 == 4, processor.state.take != nil { unanswered.append(rig.stopTake()) }
       if round % 8 == 4, processor.state.kind == .playing { unanswered.append(rig.stopPlayback()) }
       // The server that cannot be used makes room for one that can.
@@ -267,8 +270,8 @@ struct RandomSequence {
   /// Nothing goes on but the clock: every wait ends, and every request is answered.
   private mutating func freeze(_ step: Int) throws {
     for take in rig.world.takes { take.unansweredFor = .seconds(20) }
-    for round in 0..<50 {
-      rig.world.now += round < 40 ? .milliseconds(500) : .seconds(100)
+    for round in 0..<60 {
+      rig.world.now += round < 40 || round % 2 == 0 ? .milliseconds(500) : .seconds(100)
       for take in rig.world.takes { take.unansweredFor += .milliseconds(500) }
       rig.processor.poll()
       try check(step + round)

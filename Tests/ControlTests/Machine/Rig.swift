@@ -73,7 +73,17 @@ final class Rig {
     processor.poll()
   }
 
+  /// Time passes, and the processor is awake meanwhile.
   func advance(_ duration: Duration) {
+    let end = world.now + duration
+    while world.now < end {
+      world.now = min(end, world.now + .seconds(1))
+      processor.poll()
+    }
+  }
+
+  /// Time passes in which the processor itself stands still.
+  func standStill(_ duration: Duration) {
     world.now += duration
     processor.poll()
   }
