@@ -174,7 +174,7 @@ public final class TakeWriter: Sendable {
         begin(files, start)
       }
       ring.drain(
-        position: &position,
+        position: &position, isLast: last,
         frames: {
           files.write($0)
           tick()

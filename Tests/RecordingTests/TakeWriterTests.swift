@@ -117,6 +117,26 @@ import Testing
 
   @Test("begins with what came before it was asked for, no further back than the last change or take")
   mutating func preRoll() throws {
+  @Test("R9: whose callback goes has silence for what it lost until then, says so, and is incomplete")
+  mutating func callbackGoes() throws {
+    let writer = try writer()
+    _ = try run.engine.beginTake(into: writer.opened())
+    for _ in 0..<10 { run.process(Self.period) }
+    // Lost, and no later period puts it down.
+    var stall = Timing()
+    stall.skippedFrames = 4800
+    stall.isRepeat = true
+    run.process(Self.period, timing: stall)
+    writer.abandon()
+    let result = try writer.finished()
+    let document = try sidecar(result)
+    #expect(document.state == .incomplete && document.frames == 10 * Self.period + 4800)
+    #expect(document.gaps == [Sidecar.Gap(frame: 10 * Self.period, frames: 4800, cause: .stall)])
+    #expect(try #require(result.fault).contains("4800 frames at frame \(10 * Self.period)"))
+    let (outputs, microphones) = try files(result)
+    #expect((outputs.channels + microphones.channels).allSatisfy { $0.count == document.frames })
+  }
+
     for _ in 0..<30 { run.process(Self.period) }
     let first = try take(try writer(), periods: 20)
     var start = 20 * Self.period
