@@ -127,7 +127,7 @@ extension TakeWriterTests {
       outputs: 2, sampleRate: 48000, options: TakeOptions(), setup: Self.setup,
       preRoll: PreRoll(microphones: 3, capacityFrames: 0))
     for wait in [false, true] {
-      let writer = TakeWriter(folder: TakeFolder(path: TakeFolder.resolve(folder.path)), plan: plan)
+      let writer = TakeWriter(folder: TakeFolder.resolve(folder.path), plan: plan)
       if wait { _ = try writer.opened() }
       writer.discard()
       _ = try writer.finished()

@@ -52,7 +52,7 @@ extension TakeWriterTests {
     var options = TakeOptions()
     options.splitMinutes = 1
     let writer = TakeWriter(
-      folder: TakeFolder(path: real + "/a"),
+      folder: real + "/a",
       plan: TakePlan(
         outputs: 2, sampleRate: 48000, options: options, setup: Self.setup, preRoll: run.engine.preRoll))
     try begin(writer, periods: 10)
@@ -95,7 +95,7 @@ extension TakeWriterTests {
     for _ in 0..<2 {
       DispatchQueue.concurrentPerform(iterations: 16) { _ in
         let outcome = Result {
-          let writer = TakeWriter(folder: folder, plan: plan)
+          let writer = TakeWriter(folder: folder.path, plan: plan)
           writer.abandon()
           return try writer.finished().path
         }
