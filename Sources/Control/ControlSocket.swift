@@ -135,8 +135,9 @@ public final class ControlSocket {
   /// sent it, and would in the end keep everyone else's answers back. Only a sender that connected its socket to
   /// ours hears nobody else, and is answered from ours.
   ///
-  /// A sender whose queue is full (ten packets, as Linux comes) is tried again for a second, whenever requests are
-  /// looked for; what is for the same sender waits behind it, so that answers come in their order.
+  /// A sender whose queue is full (ten packets, as Linux comes), or for whose answer the system has no memory just now,
+  /// is tried again for a second, whenever requests are looked for; what is for the same sender waits behind it, so that
+  /// answers come in their order.
   public func send(_ message: OSCMessage, to sender: Sender) {
     guard sender.origin != .nowhere else { return }
     let packet = message.numbered(sender.number).packet
@@ -173,24 +174,24 @@ public final class ControlSocket {
     if !unsent.isEmpty { unsent.retry(now: .now) { sendNow($0) } }
   }
 
-  /// False where the sender's queue is full.
+  /// False where it is worth another try.
   private func sendNow(_ parcel: Parcel) -> Bool {
     let own = makeDatagramSocket()
     defer { if own >= 0 { close(own) } }
     // Out of descriptors, ours must do.
-    if sendNow(parcel, through: own >= 0 ? own : descriptor) { return true }
-    if errno == EPERM, sendNow(parcel, through: descriptor) { return true }
-    return errno != EAGAIN && errno != EWOULDBLOCK
+    var sent = send(parcel, through: own >= 0 ? own : descriptor)
+    if sent == .gone, errno == EPERM { sent = send(parcel, through: descriptor) }
+    return sent != .full
   }
 
-  private func sendNow(_ parcel: Parcel, through socket: Int32) -> Bool {
-    func send(_ address: UnsafePointer<sockaddr>, _ length: socklen_t) -> Bool {
-      pinna_send(
-        socket, parcel.packet, parcel.packet.count, address, length, parcel.file?.number ?? -1,
-        Int32(MSG_DONTWAIT)) >= 0
+  private func send(_ parcel: Parcel, through socket: Int32) -> Sent {
+    func send(_ address: UnsafePointer<sockaddr>, _ length: socklen_t) -> Sent {
+      sendPacket(
+        parcel.packet, through: socket, to: address, length, file: parcel.file?.number ?? -1,
+        flags: Int32(MSG_DONTWAIT))
     }
     switch parcel.origin {
-    case .nowhere: return true
+    case .nowhere: return .done
     case .anybodys(let bytes): return withSocketAddress(bytes: bytes, send)
     case .held(let socket): return socket.withAddress(send)
     }
@@ -239,7 +240,7 @@ struct UnsentAnswers {
     parcels.append((parcel, now + .seconds(1)))
   }
 
-  /// - Parameter send: false where the queue is full still.
+  /// - Parameter send: false where it is worth another try.
   mutating func retry(now: ContinuousClock.Instant, send: (Parcel) -> Bool) {
     var full: [Datagram.Origin] = []
     parcels.removeAll { parcel, deadline in

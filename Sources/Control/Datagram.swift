@@ -112,6 +112,25 @@ func withSocketAddress<Result>(bytes: [UInt8], _ body: (UnsafePointer<sockaddr>,
   }
 }
 
+/// What became of a packet that was sent.
+enum Sent: Sendable {
+  case done
+  /// The receiver's queue is full, or the system has no memory for the packet just now: worth another try.
+  case full
+  /// The receiver is not there, or not reached in this way: `errno` says why.
+  case gone
+}
+
+/// Sends one packet through a datagram socket, with a file where `file` is not -1.
+func sendPacket(
+  _ packet: [UInt8], through socket: Int32, to address: UnsafePointer<sockaddr>, _ length: socklen_t,
+  file: Int32 = -1, flags: Int32 = 0
+) -> Sent {
+  if pinna_send(socket, packet, packet.count, address, length, file, flags) >= 0 { return .done }
+  // ETOOMANYREFS: too many files are on their way to receivers that have not read them.
+  return [EAGAIN, EWOULDBLOCK, EINTR, ENOBUFS, ENOMEM, ETOOMANYREFS].contains(errno) ? .full : .gone
+}
+
 /// A datagram socket, not bound.
 func makeDatagramSocket() -> Int32 {
   socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)

@@ -152,6 +152,31 @@ import Testing
     withExtendedLifetime(deaf) {}
   }
 
+  @Test(
+    "an answer that the system has no memory for just now is tried again",
+    .enabled(if: Preload.compiler != nil, "there is no C compiler for a system without memory"),
+    arguments: ["ENOBUFS", "ENOMEM"])
+  func noMemoryForAnswers(error: String) throws {
+    let peer = try PeerHome {
+      try Preload.environment(
+        """
+        #define _GNU_SOURCE
+        #include <errno.h>
+        #include <sys/socket.h>
+        #include <sys/syscall.h>
+        #include <unistd.h>
+        ssize_t sendmsg(int socket, const struct msghdr *message, int flags) {
+          static int calls;
+          if (calls++ < 4) { errno = \(error); return -1; }
+          return syscall(SYS_sendmsg, socket, message, flags);
+        }
+        """, home: $0)
+    }
+    let sender = try peer.sender()
+    sender.send("/peer/echo", "kept")
+    #expect(sender.reply(seconds: 2)?.text == "kept")
+  }
+
   @Test("open files that somebody sends with requests stay nowhere")
   func files() throws {
     let peer = try PeerHome()
