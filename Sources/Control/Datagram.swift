@@ -36,13 +36,14 @@ struct Datagram {
   /// Whether a process of this user sent it. Root's do not count, which has other ways.
   var isOurs: Bool { user == getuid() }
 
-  /// Where its sender is bound.
-  var origin: Origin {
+  /// Where its sender is bound; nil where the disk that holds its socket does not answer.
+  func origin(through reach: SenderReach) -> Origin? {
     guard addressLength > 0 else { return .nowhere }
     let bytes = withUnsafeBytes(of: address.sun_path) { Array($0.prefix(addressLength)) }
     guard let first = bytes.first, first != 0 else { return .anybodys(bytes) }
-    return HeldSocket(path: String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)).map(Origin.held)
-      ?? .nowhere
+    let path = String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+    guard case .done(let socket) = reach.reach(path, { HeldSocket(path: path) }) else { return nil }
+    return socket.map(Origin.held) ?? .nowhere
   }
 
   enum Origin: Sendable, Equatable {

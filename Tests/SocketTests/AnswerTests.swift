@@ -153,6 +153,36 @@ import Testing
   }
 
   @Test(
+    "R29: a sender whose socket is on a disk that hangs is passed over and counted; everybody else is answered",
+    .enabled(if: DeadMount.isPossible, "only root may mount a disk that hangs"))
+  func hungAddress() throws {
+    let peer = try PeerHome()
+    let folder = peer.home.folder.path + "/far"
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+    let far = try ControlSender(runtimeFolder: peer.home.runtimeFolder, folder: folder)
+    let near = try peer.sender()
+    func answers(_ sender: ControlSender) -> String? {
+      sender.send("/peer/echo", "x")
+      return sender.reply(seconds: 2)?.text
+    }
+    #expect(answers(far) == "x")
+    let disk = try DeadMount(over: folder)
+    var worst = Duration.zero
+    for _ in 0..<20 {
+      far.send("/peer/echo", "unheard")
+      let asked = ContinuousClock.now
+      try #require(answers(near) == "x")
+      worst = max(worst, .now - asked)
+    }
+    #expect(worst <= Faults.patience(.milliseconds(100)), "\(worst)")
+    near.send("/peer/dropped")
+    #expect(near.reply(seconds: 2)?.text == "20")
+    disk.letGo()
+    // The look that waited has failed; the next finds the socket.
+    #expect(waitUntil(seconds: 5) { answers(far) == "x" })
+  }
+
+  @Test(
     "an answer that the system has no memory for just now is tried again",
     .enabled(if: Preload.compiler != nil, "there is no C compiler for a system without memory"),
     arguments: ["ENOBUFS", "ENOMEM"])
