@@ -152,6 +152,7 @@ import Testing
   func noMemory() {
     // No process has 2⁴⁸ bytes of address space.
     #expect(throws: OutOfMemory.self) { try TakeRing(outputs: 1, microphones: 1, reservingFrames: 1 << 45) }
+    #expect(throws: OutOfMemory.self) { try PreRoll(microphones: 1, reservingFrames: 1 << 45) }
     #expect(throws: OutOfMemory.self) { try PlaybackRing(reservingFrames: 1 << 45) }
   }
 }

@@ -17,7 +17,9 @@ import Testing
     folder = try TemporaryFolder()
     var noise = SeededNoise(seed: 10)
     sound = (0..<3).map { _ in noise.samples(200 * Self.period, amplitude: 0.5) }
-    let engine = Engine(microphones: 3, taps: 1, sampleRate: 48000, preRollFrames: 10 * Self.period)
+    let engine = Engine(
+      microphones: 3, taps: 1, sampleRate: 48000,
+      preRoll: PreRoll(microphones: 3, capacityFrames: 10 * Self.period))
     engine.start(with: FilterSet(coefficients: [[[1], [0], [0]], [[0], [1], [0]]], channels: 2))
     engine.prepare(period: Self.period)
     run = OfflineRun(engine, microphones: sound)
@@ -135,6 +137,8 @@ import Testing
     #expect((outputs.channels + microphones.channels).allSatisfy { $0.count == document.frames })
   }
 
+  @Test("begins with what came before it was asked for, no further back than the last change or take")
+  mutating func preRoll() throws {
     for _ in 0..<30 { run.process(Self.period) }
     let first = try take(try writer(), periods: 20)
     var start = 20 * Self.period
@@ -238,7 +242,7 @@ import Testing
       options.raw = true
       options.format = format
       let writer = TakeWriter(
-        folder: TakeFolder(path: TakeFolder.resolve(folder.path)),
+        folder: TakeFolder.resolve(folder.path),
         plan: TakePlan(outputs: 2, sampleRate: 44100, options: options, setup: setup, preRoll: engine.preRoll)
       )
       _ = try engine.beginTake(into: writer.opened())
