@@ -113,7 +113,7 @@ let package = Package(
     // The seeds' listings, as a program of its own.
     .executableTarget(name: "SeedListings", dependencies: ["PinnaSession"], path: "Tests/SeedListings"),
     // One end of a control socket as a program of its own: a server, a client, another user who meddles.
-    .executableTarget(name: "peer", dependencies: ["Control"], path: "Tests/Peer"),
+    .executableTarget(name: "peer", dependencies: ["PinnaSession", "Control"], path: "Tests/Peer"),
     // Its malloc counts: a program of its own, so that no test or sanitizer meets it.
     .target(name: "AllocationCount", path: "Tests/AllocationCount", publicHeadersPath: "include"),
     .executableTarget(

@@ -38,7 +38,7 @@ public final class AudioFileReader {
     var status = stat()
     var info = SF_INFO()
     guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
-      let file = sf_open_fd(descriptor, Int32(SFM_READ), &info, Int32(SF_FALSE))
+      let file = openForReading(descriptor, &info)
     else {
       let error = Self.unreadable(folder.path(of: name))
       close(descriptor)

@@ -167,9 +167,7 @@ public final class AudioFileWriter {
     self.wav = nil
     defer { Glibc.close(descriptor) }
     do { try synchronize() } catch { suspect(error.description) }
-    if suspicion == nil, let counted = WAVFile.frames(descriptor), counted != framesWritten {
-      suspect("the header of \(partPath) counts \(counted) frames, and \(framesWritten) were written")
-    }
+    if suspicion == nil { checkFrames() }
     guard folder.has(part, as: descriptor) else {
       fate = .lost
       let what = folder.contains(part) ? "was exchanged for another file" : "was removed"
@@ -190,6 +188,16 @@ public final class AudioFileWriter {
       throw systemFailure("the sound is in \(partPath), but cannot be named \(path)")
     }
     fate = .named
+  }
+
+  /// Whether a reader finds what was written.
+  private func checkFrames() {
+    guard let counted = WAVFile.frames(descriptor) else {
+      suspect("\(partPath) cannot be read back")
+      return
+    }
+    guard counted != framesWritten else { return }
+    suspect("the header of \(partPath) counts \(counted) frames, and \(framesWritten) were written")
   }
 
   /// Ends what is said of a take's file that stayed `.part`.

@@ -107,7 +107,7 @@ private struct Outline {
     var information = stat()
     var info = SF_INFO()
     guard fstat(descriptor, &information) == 0, information.st_mode & S_IFMT == S_IFREG,
-      let file = sf_open_fd(descriptor, Int32(SFM_READ), &info, Int32(SF_FALSE))
+      let file = openForReading(descriptor, &info)
     else { throw stranger }
     defer { sf_close(file) }
     let encoding = SampleEncoding.allCases.first { Int(info.format) & SF_FORMAT_SUBMASK == $0.subformat }

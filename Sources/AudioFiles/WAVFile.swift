@@ -62,12 +62,12 @@ struct WAVFile {
     return offset > 0 ? Int(offset) : nil
   }
 
-  /// How many frames a reader finds in a finished file; nil where that cannot be told.
+  /// How many frames a reader finds in a finished file; nil where none can open it.
   /// - Parameter descriptor: it stays open.
   static func frames(_ descriptor: Int32) -> Int? {
     var info = SF_INFO()
     guard lseek(descriptor, 0, SEEK_SET) == 0,
-      let file = sf_open_fd(descriptor, Int32(SFM_READ), &info, Int32(SF_FALSE))
+      let file = openForReading(descriptor, &info)
     else { return nil }
     sf_close(file)
     return Int(info.frames)

@@ -34,13 +34,9 @@ final class ClientSocket: Sendable {
   /// How long anything here waits at once: after that somebody asks whether the other end is there.
   static let slice = Duration.milliseconds(250)
 
-  enum Sent { case done, gone, full }
-
   /// Sends a packet to the server at `path`; waits a slice where the server's queue is full.
   func send(_ packet: [UInt8], to path: String) -> Sent {
-    let count = withSocketAddress(path) { pinna_send(descriptor, packet, packet.count, $0, $1, -1, 0) }
-    if count == packet.count { return .done }
-    return [EAGAIN, EWOULDBLOCK, EINTR, ENOBUFS, ENOMEM].contains(errno) ? .full : .gone
+    withSocketAddress(path) { sendPacket(packet, through: descriptor, to: $0, $1) }
   }
 
   struct Heard {

@@ -9,15 +9,19 @@ import Foundation
 /// Only this user's processes are heard: the kernel says with each packet whose it is (SCM_CREDENTIALS). Only a socket
 /// that this user has bound to a path is answered, and it stays the one that is answered whatever is put at its path later.
 ///
-/// Threads: the control thread, for everything. Nothing here waits for a sender.
+/// Threads: the control thread, for everything. Nothing here waits for a sender, nor longer than `DiskThread.patience` for
+/// the disk that its socket is on.
 public final class ControlSocket {
-  private let descriptor: Int32
+  private let own: Datagram.FileDescriptor
+  private var descriptor: Int32 { own.number }
   private let lock: Int32
   private let path: String
-  /// Packets that were no plain OSC message, or another user's, or from an address that anybody may take over.
+  /// Packets that were no plain OSC message, or another user's, or from an address that anybody may take over, or from a
+  /// socket on a disk that did not answer.
   public private(set) var droppedPackets = 0
   private var unsent = UnsentAnswers()
   private var broom: ClientBroom
+  private let reach: SenderReach
   private var buffer = [UInt8](repeating: 0, count: OSCShape.longestPacket + 4)
 
   /// Somebody who sent a request, to answer to.
@@ -35,7 +39,9 @@ public final class ControlSocket {
   ) throws(Failure) {
     path = try RuntimeFolder.socket(named: name, environment: environment)
     try RuntimeFolder.prepare(environment: environment)
-    broom = ClientBroom(folder: RuntimeFolder.clients(environment: environment))
+    let clients = RuntimeFolder.clients(environment: environment)
+    broom = ClientBroom(folder: clients)
+    reach = SenderReach(clients: clients)
     lock = open(path + ".lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard lock >= 0 else {
       throw Failure(.failed, "cannot open \(path).lock: \(String(cString: strerror(errno)))")
@@ -48,10 +54,10 @@ public final class ControlSocket {
         "a Pinna named \"\(name)\" is running already; choose another name with --name, or stop that one")
     }
     unlink(path)
-    descriptor = makeDatagramSocket()
+    own = Datagram.FileDescriptor(makeDatagramSocket())
     askForCredentials(descriptor)
     guard withSocketAddress(path, { bind(descriptor, $0, $1) }) == 0 else {
-      // From here on deinit closes both.
+      // From here on deinit closes the lock.
       throw Failure(.failed, "cannot make the control socket \(path): \(String(cString: strerror(errno)))")
     }
     // Until here the folder alone keeps others out: the umask is the process's, and not ours to change.
@@ -60,7 +66,6 @@ public final class ControlSocket {
 
   deinit {
     unlink(path)
-    close(descriptor)
     close(lock)
   }
 
@@ -81,12 +86,12 @@ public final class ControlSocket {
   private func next() -> (message: OSCMessage?, sender: Sender)? {
     for _ in 0..<16 {
       guard let packet = Datagram(from: descriptor, buffer: &buffer, wantsFile: false) else { return nil }
-      guard packet.isOurs else {
+      guard packet.isOurs, let origin = packet.origin(through: reach) else {
         droppedPackets += 1
         continue
       }
       let read = packet.isCut ? nil : OSCMessage(packet: packet.bytes)?.split
-      let sender = Sender(origin: packet.origin, number: read?.number)
+      let sender = Sender(origin: origin, number: read?.number)
       let complaint: String? =
         if case .anybodys = sender.origin {
           "bind your socket to a path, such as one in \(broom.folder): anybody may take over an abstract address, "
@@ -110,10 +115,12 @@ public final class ControlSocket {
     if case .held = sender.origin { !hasGone(sender) } else { false }
   }
 
-  /// Whether a sender had an address, at which nobody listens any more.
+  /// Whether a sender had an address, at which nobody listens any more; a disk that does not answer says nothing of it.
   public func hasGone(_ sender: Sender) -> Bool {
     guard case .held(let socket) = sender.origin else { return false }
-    return Control.hasGone { address in socket.withAddress(address) }
+    let outcome = reach.reach(socket.path) { Control.hasGone { address in socket.withAddress(address) } }
+    guard case .done(let hasGone) = outcome else { return false }
+    return hasGone
   }
 
   /// From now on nobody finds us; whoever had already asked is answered.
@@ -135,8 +142,9 @@ public final class ControlSocket {
   /// sent it, and would in the end keep everyone else's answers back. Only a sender that connected its socket to
   /// ours hears nobody else, and is answered from ours.
   ///
-  /// A sender whose queue is full (ten packets, as Linux comes) is tried again for a second, whenever requests are
-  /// looked for; what is for the same sender waits behind it, so that answers come in their order.
+  /// A sender whose queue is full (ten packets, as Linux comes), or for whose answer the system has no memory just now,
+  /// is tried again for a second, whenever requests are looked for; what is for the same sender waits behind it, so that
+  /// answers come in their order.
   public func send(_ message: OSCMessage, to sender: Sender) {
     guard sender.origin != .nowhere else { return }
     let packet = message.numbered(sender.number).packet
@@ -173,24 +181,35 @@ public final class ControlSocket {
     if !unsent.isEmpty { unsent.retry(now: .now) { sendNow($0) } }
   }
 
-  /// False where the sender's queue is full.
+  /// False where it is worth another try.
   private func sendNow(_ parcel: Parcel) -> Bool {
-    let own = makeDatagramSocket()
-    defer { if own >= 0 { close(own) } }
-    // Out of descriptors, ours must do.
-    if sendNow(parcel, through: own >= 0 ? own : descriptor) { return true }
-    if errno == EPERM, sendNow(parcel, through: descriptor) { return true }
-    return errno != EAGAIN && errno != EWOULDBLOCK
+    guard case .held(let socket) = parcel.origin else { return Self.send(parcel, instead: own) != .full }
+    return switch reach.reach(socket.path, { [own] in Self.send(parcel, instead: own) }) {
+    case .done(let sent): sent != .full
+    // The thread still tries.
+    case .late: true
+    case .busy: false
+    }
   }
 
-  private func sendNow(_ parcel: Parcel, through socket: Int32) -> Bool {
-    func send(_ address: UnsafePointer<sockaddr>, _ length: socklen_t) -> Bool {
-      pinna_send(
-        socket, parcel.packet, parcel.packet.count, address, length, parcel.file?.number ?? -1,
-        Int32(MSG_DONTWAIT)) >= 0
+  /// Any thread.
+  /// - Parameter ours: the control socket, for a sender that hears no other.
+  private static func send(_ parcel: Parcel, instead ours: Datagram.FileDescriptor) -> Sent {
+    let single = makeDatagramSocket()
+    defer { if single >= 0 { close(single) } }
+    // Out of descriptors, ours must do.
+    let sent = send(parcel, through: single >= 0 ? single : ours.number)
+    return sent == .gone && errno == EPERM ? send(parcel, through: ours.number) : sent
+  }
+
+  private static func send(_ parcel: Parcel, through socket: Int32) -> Sent {
+    func send(_ address: UnsafePointer<sockaddr>, _ length: socklen_t) -> Sent {
+      sendPacket(
+        parcel.packet, through: socket, to: address, length, file: parcel.file?.number ?? -1,
+        flags: Int32(MSG_DONTWAIT))
     }
     switch parcel.origin {
-    case .nowhere: return true
+    case .nowhere: return .done
     case .anybodys(let bytes): return withSocketAddress(bytes: bytes, send)
     case .held(let socket): return socket.withAddress(send)
     }
@@ -204,7 +223,7 @@ func askForCredentials(_ socket: Int32) {
 }
 
 /// A packet that waits until its receiver has room.
-struct Parcel {
+struct Parcel: Sendable {
   var packet: [UInt8]
   /// Of a large answer.
   let file: Datagram.FileDescriptor?
@@ -239,7 +258,7 @@ struct UnsentAnswers {
     parcels.append((parcel, now + .seconds(1)))
   }
 
-  /// - Parameter send: false where the queue is full still.
+  /// - Parameter send: false where it is worth another try.
   mutating func retry(now: ContinuousClock.Instant, send: (Parcel) -> Bool) {
     var full: [Datagram.Origin] = []
     parcels.removeAll { parcel, deadline in

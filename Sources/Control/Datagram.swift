@@ -36,13 +36,14 @@ struct Datagram {
   /// Whether a process of this user sent it. Root's do not count, which has other ways.
   var isOurs: Bool { user == getuid() }
 
-  /// Where its sender is bound.
-  var origin: Origin {
+  /// Where its sender is bound; nil where the disk that holds its socket does not answer.
+  func origin(through reach: SenderReach) -> Origin? {
     guard addressLength > 0 else { return .nowhere }
     let bytes = withUnsafeBytes(of: address.sun_path) { Array($0.prefix(addressLength)) }
     guard let first = bytes.first, first != 0 else { return .anybodys(bytes) }
-    return HeldSocket(path: String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)).map(Origin.held)
-      ?? .nowhere
+    let path = String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+    guard case .done(let socket) = reach.reach(path, { HeldSocket(path: path) }) else { return nil }
+    return socket.map(Origin.held) ?? .nowhere
   }
 
   enum Origin: Sendable, Equatable {
@@ -110,6 +111,25 @@ func withSocketAddress<Result>(bytes: [UInt8], _ body: (UnsafePointer<sockaddr>,
       body($0, socklen_t(MemoryLayout<sa_family_t>.size + min(bytes.count, 108)))
     }
   }
+}
+
+/// What became of a packet that was sent.
+enum Sent: Sendable {
+  case done
+  /// The receiver's queue is full, or the system has no memory for the packet just now: worth another try.
+  case full
+  /// The receiver is not there, or not reached in this way: `errno` says why.
+  case gone
+}
+
+/// Sends one packet through a datagram socket, with a file where `file` is not -1.
+func sendPacket(
+  _ packet: [UInt8], through socket: Int32, to address: UnsafePointer<sockaddr>, _ length: socklen_t,
+  file: Int32 = -1, flags: Int32 = 0
+) -> Sent {
+  if pinna_send(socket, packet, packet.count, address, length, file, flags) >= 0 { return .done }
+  // ETOOMANYREFS: too many files are on their way to receivers that have not read them.
+  return [EAGAIN, EWOULDBLOCK, EINTR, ENOBUFS, ENOMEM, ETOOMANYREFS].contains(errno) ? .full : .gone
 }
 
 /// A datagram socket, not bound.

@@ -54,13 +54,30 @@ public struct FilterSets: DeviceFilters {
     return filters
   }
 
-  /// An engine of the right size, which keeps so much for takes to begin with, in at most 256 MB.
-  public func makeEngine(preRollSeconds: Int = 0, instructionSet: InstructionSet = .best) -> Engine {
+  /// An engine of the right size.
+  public func makeEngine(preRoll: PreRoll? = nil, instructionSet: InstructionSet = .best) -> Engine {
     Engine(
       microphones: bank.microphones.count, taps: bank.tapCount, sampleRate: Double(bank.sampleRate),
-      preRollFrames: min(
-        preRollSeconds * bank.sampleRate, TakePlan.mostFrames(channels: bank.microphones.count + 2)),
-      instructionSet: instructionSet)
+      preRoll: preRoll, instructionSet: instructionSet)
+  }
+
+  /// The same, which keeps so much for takes to begin with, in at most 256 MB.
+  public func makeEngine(preRollSeconds: Int, instructionSet: InstructionSet) throws(Failure) -> Engine {
+    guard preRollSeconds > 0 else { return makeEngine(instructionSet: instructionSet) }
+    let microphones = bank.microphones.count
+    let preRoll: PreRoll
+    do throws(OutOfMemory) {
+      preRoll = try PreRoll(
+        microphones: microphones,
+        reservingFrames: min(
+          preRollSeconds * bank.sampleRate, TakePlan.mostFrames(channels: microphones + 2)))
+    } catch {
+      throw Failure(
+        .failed,
+        "not enough memory for a pre-roll of \(preRollSeconds) s (\(error)); start pinna run with a shorter "
+          + "--pre-roll, or give it more memory")
+    }
+    return makeEngine(preRoll: preRoll, instructionSet: instructionSet)
   }
 }
 

@@ -95,7 +95,7 @@ final class JackAudioClient: AudioClient {
   func prepare(_ filters: any DeviceFilters, for device: Device) -> Job<any PreparedEngine> {
     let sets = filters as! FilterSets
     return worker.job { [self] in
-      let engine = sets.makeEngine(
+      let engine = try sets.makeEngine(
         preRollSeconds: options.preRollSeconds, instructionSet: options.instructionSet)
       let ports = try array.prepare(
         engine, microphones: sets.bank.microphones, group: device.title, delayFrames: sets.bank.delayFrames)

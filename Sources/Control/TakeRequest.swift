@@ -4,16 +4,17 @@ import Recording
 
 /// What `record start` asks for, as words.
 package struct TakeRequest {
-  var folder = TakeFolder(path: nil)
+  /// A path, for the take's disk thread to open; nil for the standard folder.
+  var folder: String?
   var options = TakeOptions()
 
   /// One word is a folder; more are pairs of key and value.
   package init(words: [String]) throws {
-    if words.count == 1 { folder = TakeFolder(path: words[0]) }
+    if words.count == 1 { folder = words[0] }
     guard words.count > 1 else { return }
     for (key, value) in stride(from: 0, to: words.count - 1, by: 2).map({ (words[$0], words[$0 + 1]) }) {
       switch key {
-      case "dir": folder = TakeFolder(path: value)
+      case "dir": folder = value
       case "raw": options.raw = try Switch(word: value) == .on
       case "format": options.format = try TakeFormat(word: value)
       case "split-size": options.splitMegabytes = try Self.number(key, value, upTo: 1_000_000)

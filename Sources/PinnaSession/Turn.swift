@@ -1,12 +1,11 @@
-import Foundation
 import Synchronization
+import Threads
 
 /// Lets one thread in at a time, in the order in which they came; nobody waits without end.
 package final class Turn: Sendable {
   private struct Queue {
     var isTaken = false
-    var waiting: [(number: Int, wake: DispatchSemaphore)] = []
-    var last = 0
+    var waiting: [Latch] = []
   }
   private let queue = Mutex(Queue())
 
@@ -18,21 +17,20 @@ package final class Turn: Sendable {
   /// Waits for its turn up to `seconds`.
   /// - Returns: false where it did not come. Otherwise `leave` must follow.
   package func enter(seconds: Double) -> Bool {
-    let mine: (number: Int, wake: DispatchSemaphore)? = queue.withLock { queue in
+    let mine: Latch? = queue.withLock { queue in
       guard queue.isTaken else {
         queue.isTaken = true
         return nil
       }
-      queue.last += 1
-      let entry = (queue.last, DispatchSemaphore(value: 0))
-      queue.waiting.append(entry)
-      return entry
+      let latch = Latch()
+      queue.waiting.append(latch)
+      return latch
     }
     guard let mine else { return true }
-    if mine.wake.wait(timeout: .now() + seconds) == .success { return true }
+    if mine.wait(for: .seconds(seconds)) { return true }
     return queue.withLock { queue in
       // Its turn may have come since.
-      guard let n = queue.waiting.firstIndex(where: { $0.number == mine.number }) else { return true }
+      guard let n = queue.waiting.firstIndex(where: { $0 === mine }) else { return true }
       queue.waiting.remove(at: n)
       return false
     }
@@ -44,7 +42,7 @@ package final class Turn: Sendable {
       if queue.waiting.isEmpty {
         queue.isTaken = false
       } else {
-        queue.waiting.removeFirst().wake.signal()
+        queue.waiting.removeFirst().open()
       }
     }
   }

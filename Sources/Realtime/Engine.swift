@@ -45,10 +45,10 @@ public final class Engine: @unchecked Sendable {
 
   /// - Parameters:
   ///   - fadeFrames: length of every crossfade; nil for 20 ms. 0 switches fades off, for tests.
-  ///   - preRollFrames: how far a take can reach back.
+  ///   - preRoll: what a take can reach back to, of as many microphones; nil for nothing.
   ///   - instructionSet: one that is available; nil for the best.
   public init(
-    microphones: Int, taps: Int, sampleRate: Double, fadeFrames: Int? = nil, preRollFrames: Int = 0,
+    microphones: Int, taps: Int, sampleRate: Double, fadeFrames: Int? = nil, preRoll: PreRoll? = nil,
     instructionSet: InstructionSet? = nil
   ) {
     let set = instructionSet ?? .best
@@ -67,8 +67,9 @@ public final class Engine: @unchecked Sendable {
     history.initialize(to: InputHistory(microphones: microphones, taps: taps))
     fade = Crossfade(frames: fadeFrames ?? Int((0.02 * sampleRate).rounded()))
     microphoneGuard = MicrophoneGuard(microphones: microphones, sampleRate: sampleRate)
-    preRoll = PreRoll(microphones: microphones, capacityFrames: preRollFrames)
-    past = .passUnretained(preRoll)
+    self.preRoll = preRoll ?? PreRoll(microphones: microphones, capacityFrames: 0)
+    precondition(self.preRoll.channels == microphones + 2)
+    past = .passUnretained(self.preRoll)
     meters = Meters(channels: microphones + 2, sampleRate: sampleRate)
   }
 

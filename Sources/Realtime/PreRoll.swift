@@ -17,10 +17,22 @@ public final class PreRoll: @unchecked Sendable {
   // Of what is held.
   private var heldEnd = 0
 
-  public init(microphones: Int, capacityFrames: Int) {
+  /// Ends the program where there is no memory.
+  public convenience init(microphones: Int, capacityFrames: Int) {
+    let memory = AlignedMemory(count: (2 + microphones) * capacityFrames)
+    self.init(microphones, capacityFrames, memory)
+  }
+
+  /// A large one.
+  public convenience init(microphones: Int, reservingFrames capacityFrames: Int) throws(OutOfMemory) {
+    let memory = try AlignedMemory(reserving: (2 + microphones) * capacityFrames)
+    self.init(microphones, capacityFrames, memory)
+  }
+
+  private init(_ microphones: Int, _ capacityFrames: Int, _ memory: AlignedMemory) {
     self.capacityFrames = capacityFrames
     channels = 2 + microphones
-    samples = AlignedMemory(count: channels * capacityFrames)
+    samples = memory
   }
 
   deinit { samples.free() }

@@ -37,11 +37,14 @@ public final class TakeRing: @unchecked Sendable {
   private let gaps: UnsafeMutablePointer<TakeGap>
   private let begun = Atomic<Bool>(false)
   private let finished = Atomic<Bool>(false)
+  // Frames that are missing so far, whether put down as a gap or not, and whether a stall lost the last of them.
   private let lost = Atomic<Int>(0)
+  private let lostToStall = Atomic<Bool>(false)
   // Callback only: length of the take so far, and frames of it that are still to be put down as a gap.
   private var length = 0
   private var missing = 0
-  private var missingCause = TakeGap.Cause.disk
+  // Disk thread only: frames of the gaps that it has drained.
+  private var drainedGapFrames = 0
   // Written by the callback before `begun`.
   private var origin = (preRoll: 0, microseconds: 0)
   private static let mostGaps = 256
@@ -143,9 +146,15 @@ public final class TakeRing: @unchecked Sendable {
   @_noLocks @_noAllocation
   private func miss(_ frames: Int, _ cause: TakeGap.Cause) {
     if missing > 0, missingCause != cause, gapCursor.free() > 2 { putDownGap() }
-    if missing == 0 { missingCause = cause }
+    if missing == 0 { lostToStall.store(cause == .stall, ordering: .relaxed) }
     missing &+= frames
-    lost.store(lost.load(ordering: .relaxed) &+ frames, ordering: .relaxed)
+    // Releasing: whoever sees these frames as lost sees every frame and gap before them, too.
+    lost.store(lost.load(ordering: .relaxed) &+ frames, ordering: .releasing)
+  }
+
+  private var missingCause: TakeGap.Cause {
+    @_noLocks @_noAllocation
+    get { lostToStall.load(ordering: .relaxed) ? .stall : .disk }
   }
 
   @_noLocks @_noAllocation
@@ -178,8 +187,34 @@ public final class TakeRing: @unchecked Sendable {
   public var isFinished: Bool { finished.load(ordering: .acquiring) }
 
   /// Hands over what has arrived since the last call: runs of interleaved frames, and gaps in their place.
-  /// `position` is the take's length up to there and is moved on.
+  /// - Parameters:
+  ///   - position: the take's length up to there; it is moved on.
+  ///   - isLast: nothing is drained after this. Frames that were lost, and that the callback did not live to put down as
+  ///     a gap, become the last gap.
   public func drain<Failure: Error>(
+    position: inout Int, isLast: Bool = false,
+    frames: (UnsafeBufferPointer<Float>) throws(Failure) -> Void,
+    gap: (TakeGap) throws(Failure) -> Void
+  ) throws(Failure) {
+    // Read before everything else: a callback that still runs may put down a gap and write frames behind it meanwhile.
+    // What was lost until now is then either among the gaps drained below, or missing at `position`.
+    let lostSoFar = lost.load(ordering: .acquiring)
+    try drainWritten(position: &position, frames: frames, gap: gap)
+    let missing = lostSoFar - drainedGapFrames
+    guard isLast, missing > 0 else { return }
+    let last = TakeGap(start: position, frames: missing, cause: missingCause, microseconds: 0)
+    try hand(over: last, position: &position, to: gap)
+  }
+
+  private func hand<Failure: Error>(
+    over gap: TakeGap, position: inout Int, to body: (TakeGap) throws(Failure) -> Void
+  ) throws(Failure) {
+    position += gap.frames
+    drainedGapFrames += gap.frames
+    try body(gap)
+  }
+
+  private func drainWritten<Failure: Error>(
     position: inout Int, frames: (UnsafeBufferPointer<Float>) throws(Failure) -> Void,
     gap: (TakeGap) throws(Failure) -> Void
   ) throws(Failure) {
@@ -191,8 +226,7 @@ public final class TakeRing: @unchecked Sendable {
         let next = gaps[gapCursor.readIndex()]
         if next.start == position {
           gapCursor.consumed(1)
-          position += next.frames
-          try gap(next)
+          try hand(over: next, position: &position, to: gap)
           continue
         }
         run = min(run, next.start - position)

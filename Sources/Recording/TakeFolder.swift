@@ -5,12 +5,13 @@ import Foundation
 public struct TakeFolder: Sendable {
   public let path: String
 
-  /// - Parameter path: from the root, without symbolic links; nil for `standard`.
+  /// - Parameter path: from the root, without symbolic links; nil for `standard`, which waits for the disk.
   public init(path: String?, environment: [String: String] = ProcessInfo.processInfo.environment) {
     self.path = path ?? Self.standard(environment)
   }
 
-  /// `$XDG_MUSIC_DIR/pinna`, or `~/Music/pinna` where that is not set. Links on the way there are its owner's choice.
+  /// `$XDG_MUSIC_DIR/pinna`, or `~/Music/pinna` where that is not set. Links on the way there are its owner's choice:
+  /// following them waits for the disk.
   public static func standard(_ environment: [String: String] = ProcessInfo.processInfo.environment) -> String
   {
     var music = environment["XDG_MUSIC_DIR"] ?? ""
@@ -18,7 +19,7 @@ public struct TakeFolder: Sendable {
     return resolve(music + "/pinna")
   }
 
-  /// `path` without symbolic links, as far as it exists.
+  /// `path` without symbolic links, as far as it exists; waits for the disk.
   public static func resolve(_ path: String) -> String {
     var missing: [Substring] = []
     var parts = path.split(separator: "/")

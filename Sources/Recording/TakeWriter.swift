@@ -61,7 +61,8 @@ public final class TakeWriter: Sendable {
   }
 
   /// Starts the disk thread, and returns.
-  public init(folder: TakeFolder, plan: TakePlan) {
+  /// - Parameter folder: a path from the root, without symbolic links; nil for `TakeFolder.standard`.
+  public init(folder: String?, plan: TakePlan) {
     self.plan = plan
     do { try BackgroundThread.start("pinna disk") { [self] in work(folder) } } catch {
       enter(.failed(TakeError("the take cannot begin: \(error)")))
@@ -117,9 +118,12 @@ public final class TakeWriter: Sendable {
 
   // MARK: Disk thread
 
-  private func work(_ folder: TakeFolder) {
+  private func work(_ path: String?) {
     watch.ask()
     defer { watch.rest() }
+    // Looks for the standard folder on disk.
+    let folder = TakeFolder(path: path)
+    watch.ask()
     let files: TakeFiles
     do throws(TakeError) {
       let place = try folder.open()
@@ -174,7 +178,7 @@ public final class TakeWriter: Sendable {
         begin(files, start)
       }
       ring.drain(
-        position: &position,
+        position: &position, isLast: last,
         frames: {
           files.write($0)
           tick()

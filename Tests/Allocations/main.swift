@@ -20,7 +20,8 @@ let sets = (0..<4).map { _ in
 }
 let set: InstructionSet = CommandLine.arguments.contains("--baseline") ? .baseline : .best
 let engine = Engine(
-  microphones: microphones, taps: taps, sampleRate: 48000, preRollFrames: 5000, instructionSet: set)
+  microphones: microphones, taps: taps, sampleRate: 48000,
+  preRoll: PreRoll(microphones: microphones, capacityFrames: 5000), instructionSet: set)
 engine.start(with: sets[0])
 engine.prepare(period: 64)
 let longest = 480

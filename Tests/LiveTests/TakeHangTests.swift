@@ -149,6 +149,34 @@ extension LiveTests {
       withExtendedLifetime(clock) {}
     }
 
+    @Test("R29: that holds the music folder: control answers, and takes elsewhere begin at once")
+    func musicFolder() throws {
+      let home = try PinnaHome()
+      let disk = try HungDisk(home: home)
+      let graph = try LiveGraph(
+        preset: "phone5", period: 1024, synchronous: true, home: home,
+        environment: disk.environment.merging(["XDG_MUSIC_DIR": disk.folder]) { $1 })
+      let elsewhere = TakeFolder.resolve(home.folder.path) + "/elsewhere"
+      try disk.hang()
+      defer { disk.letGo() }
+      let sender = try graph.sender()
+      sender.send("/pinna/record/start", elsewhere)
+      let worst = try slowestAnswer(graph, for: 1)
+      #expect(worst <= Faults.patience(.milliseconds(100)), "\(worst)")
+      try #require(sender.reply(seconds: 5)?.status == 0)
+      try graph.waitForTake(frames: 48_000)
+      sender.send("/pinna/record/stop")
+      #expect(sender.reply(seconds: 5)?.status == 0)
+      #expect(!disk.hasBegun, "the music folder was looked at for a take elsewhere")
+      // A take that is to go there waits for the disk, and nobody else does.
+      sender.send("/pinna/record/start")
+      let refused = try slowestAnswer(graph, for: seconds)
+      #expect(disk.hasBegun && refused <= Faults.patience(.milliseconds(100)), "\(refused)")
+      let reply = sender.reply(seconds: 5)
+      #expect(reply?.status == 1 && reply?.text.contains("disk") == true, "\(reply as Any)")
+      report("with the music folder on it", max(worst, refused))
+    }
+
     @Test("R29: while the server dies: it is noticed, and control answers")
     func serverDies() throws {
       let (graph, clock, disk) = try graph()

@@ -76,6 +76,23 @@ extension LiveTests {
         limit: "1", kept: start.status == 1)
     }
 
+    @Test("R44: of memory, too little for a pre-roll: another device is refused, and sound goes on")
+    func memoryForPreRoll() throws {
+      // 80 MB of it.
+      let graph = try LiveGraph(preset: "phone5", options: ["--pre-roll", "60"])
+      try limit(graph, "as", to: "\(try memory(graph, "VmSize") + (60 << 20))")
+      let change = try graph.pinna("preset", "use", "phone4")
+      try #require(graph.program.isRunning, "\(graph.program.wait(seconds: 1)!)")
+      #expect(change.status == 1, "\(change)")
+      #expect(change.error.contains("not enough memory for a pre-roll of 60 s"), "\(change)")
+      #expect(try graph.status()["preset"] as? String == "phone5")
+      try limit(graph, "as", to: "unlimited")
+      #expect(try graph.pinna("preset", "use", "phone4").status == 0)
+      Faults.report(
+        "R44", done: "memory limited to 60 MB more than there is: another device's pre-roll, status",
+        measured: "\(change.status)", limit: "1", kept: change.status == 1)
+    }
+
     @Test("R44: of descriptors: a take goes on in the file that it has, and says so")
     func descriptors() throws {
       let graph = try LiveGraph(preset: "phone5", period: 1024, synchronous: true)

@@ -1,5 +1,6 @@
 import Control
 import Foundation
+import PinnaSession
 
 /// A control thread that knows a few methods and nothing of sound.
 ///
@@ -76,6 +77,15 @@ func listen() throws {
   say("listening")
   done.wait()
   withExtendedLifetime(listener) {}
+}
+
+/// Waits for a turn that does not come.
+func waitForTurn(seconds: Double) {
+  let turn = Turn()
+  guard turn.enter(seconds: 0) else { return }
+  let asked = ContinuousClock.now
+  guard !turn.enter(seconds: seconds) else { return }
+  say("\((ContinuousClock.now - asked) / .seconds(1))")
 }
 
 /// A signal every five milliseconds, whose handler does nothing, and after which no call is restarted.

@@ -7,6 +7,7 @@
 //   forge            as another user: sends answers and events to every socket that the kernel lists
 //   take ADDRESS     as another user: binds an abstract address, prints each packet that arrives there
 //   ask SOCKET PATH… as another user: sends a request through a socket that was connected before it became one
+//   turn SECONDS     waits so long for a turn that another has, prints how long that was
 //   own PATH KIND    as another user: makes a folder, a link or a file at PATH
 import Control
 import Foundation
@@ -27,6 +28,7 @@ case "take":
   becomeNobody()
   take(words[1])
 case "ask": ask(words[1], words.dropFirst(2))
+case "turn": waitForTurn(seconds: Double(words[1]) ?? 0)
 case "own":
   becomeNobody()
   try own(words[1], words[2])

@@ -22,7 +22,8 @@ import Testing
   func everyBranch(_ set: InstructionSet) throws {
     var noise = SeededNoise(seed: 9)
     let engine = Engine(
-      microphones: 3, taps: 600, sampleRate: 48000, preRollFrames: 1000, instructionSet: set)
+      microphones: 3, taps: 600, sampleRate: 48000,
+      preRoll: PreRoll(microphones: 3, capacityFrames: 1000), instructionSet: set)
     var sets = (0..<4).map { n in
       FilterSet(
         coefficients: [[[Float]]](

@@ -53,10 +53,106 @@ import Testing
     for (n, sample) in sound.enumerated() where sample != -1 { #expect(abs(sample * 65536 - Float(n)) < 0.1) }
   }
 
+  static let period = 100
+  static let ramp = (0..<100_000).map { Float($0) / 131_072 }
+
+  /// An engine that plays a ramp, and records it in mono.
+  func recording(into ring: TakeRing) throws -> Engine {
+    let engine = Engine(microphones: 1, taps: 1, sampleRate: 48000)
+    engine.start(with: FilterSet(coefficients: [[[1]], [[1]]], channels: 1))
+    engine.prepare(period: Self.period)
+    _ = try engine.beginTake(into: ring)
+    return engine
+  }
+
+  /// What the disk thread takes out of a ring with a ramp in it.
+  struct Drained {
+    var position = 0
+    var gaps: [TakeGap] = []
+    /// Frames and gaps out of their place.
+    var misplaced = 0
+
+    mutating func drain(_ ring: TakeRing, isLast: Bool = false) {
+      var length = position
+      ring.drain(
+        position: &position, isLast: isLast,
+        frames: { run in
+          for sample in run {
+            if abs(sample * 131_072 - Float(length)) > 0.1 { misplaced += 1 }
+            length += 1
+          }
+        },
+        gap: {
+          if $0.start != length { misplaced += 1 }
+          gaps.append($0)
+          length += $0.frames
+        })
+    }
+  }
+
+  @Test("R9: frames that were lost when the callback goes without an end are the last gap")
+  func callbackGoes() throws {
+    let ring = TakeRing(outputs: 1, capacityFrames: 200)
+    var run = OfflineRun(try recording(into: ring), microphones: [Self.ramp])
+    for _ in 0..<4 { run.process(Self.period) }
+    var take = Drained()
+    take.drain(ring, isLast: true)
+    #expect(take.gaps.map(\.start) == [200] && take.gaps.map(\.frames) == [200])
+    #expect(take.gaps.map(\.cause) == [.disk] && ring.lostFrames == 200)
+    #expect(take.position == 400 && take.misplaced == 0)
+  }
+
+  @Test("R9: a stall that the callback did not live to put down is the last gap, and told as a stall")
+  func callbackGoesInAStall() throws {
+    let ring = TakeRing(outputs: 1, capacityFrames: 200)
+    var run = OfflineRun(try recording(into: ring), microphones: [Self.ramp])
+    run.process(Self.period)
+    var stall = Timing()
+    stall.skippedFrames = 700
+    stall.isRepeat = true
+    run.process(Self.period, timing: stall)
+    var take = Drained()
+    take.drain(ring, isLast: true)
+    #expect(take.gaps.map(\.start) == [100] && take.gaps.map(\.frames) == [700])
+    #expect(take.gaps.map(\.cause) == [.stall] && take.position == 800)
+  }
+
+  @Test("R9: a gap that was put down is drained once")
+  func endedTake() throws {
+    let ring = TakeRing(outputs: 1, capacityFrames: 200)
+    let engine = try recording(into: ring)
+    var run = OfflineRun(engine, microphones: [Self.ramp])
+    for _ in 0..<3 { run.process(Self.period) }
+    _ = try engine.endTake()
+    run.process(Self.period)
+    var take = Drained()
+    take.drain(ring, isLast: true)
+    #expect(take.gaps.map(\.frames) == [100] && take.position == 300)
+  }
+
+  @Test("R9: while the callback still runs, a last drain has each frame in its place, or a gap for it")
+  func lastDrainBesideTheCallback() throws {
+    for round in 0..<200 {
+      let ring = TakeRing(outputs: 1, capacityFrames: 300)
+      let engine = try recording(into: ring)
+      let threads = Threads()
+      threads.start {
+        var run = OfflineRun(engine, microphones: [Self.ramp])
+        for _ in 0..<300 { run.process(Self.period) }
+      }
+      var take = Drained()
+      for _ in 0..<round % 10 { take.drain(ring) }
+      take.drain(ring, isLast: true)
+      threads.wait()
+      #expect(take.misplaced == 0 && take.gaps.allSatisfy { $0.frames % Self.period == 0 })
+    }
+  }
+
   @Test("that there is no memory for is an error, and not the end of the program")
   func noMemory() {
     // No process has 2⁴⁸ bytes of address space.
     #expect(throws: OutOfMemory.self) { try TakeRing(outputs: 1, microphones: 1, reservingFrames: 1 << 45) }
+    #expect(throws: OutOfMemory.self) { try PreRoll(microphones: 1, reservingFrames: 1 << 45) }
     #expect(throws: OutOfMemory.self) { try PlaybackRing(reservingFrames: 1 << 45) }
   }
 }

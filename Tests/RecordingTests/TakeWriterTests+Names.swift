@@ -36,7 +36,7 @@ extension TakeWriterTests {
       ]
     for path in hostile {
       #expect(throws: TakeError.self, "\(path)") {
-        try TakeWriter(folder: TakeFolder(path: path), plan: plan).opened()
+        try TakeWriter(folder: path, plan: plan).opened()
       }
     }
     #expect(
@@ -56,7 +56,7 @@ extension TakeWriterTests {
         made.append(try folder.write("mine", to: "\(stem)-\(n + 1)\(ending)"))
       }
     }
-    let writer = TakeWriter(folder: TakeFolder(path: real + "/a"), plan: plan)
+    let writer = TakeWriter(folder: real + "/a", plan: plan)
     _ = try writer.opened()
     #expect(writer.openPath.hasSuffix("-7.wav"))
     writer.discard()

@@ -15,7 +15,7 @@ extension TakeWriterTests {
     engine.prepare(period: 8)
     run = OfflineRun(engine, microphones: [[Float](repeating: 0.25, count: 8 * (periods + 2))])
     let writer = TakeWriter(
-      folder: TakeFolder(path: TakeFolder.resolve(folder.path)),
+      folder: TakeFolder.resolve(folder.path),
       plan: TakePlan(
         outputs: 2, sampleRate: 48000, options: TakeOptions(), setup: Self.setup, preRoll: engine.preRoll))
     _ = try engine.beginTake(into: writer.opened())

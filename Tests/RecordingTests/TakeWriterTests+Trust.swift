@@ -52,7 +52,7 @@ extension TakeWriterTests {
     var options = TakeOptions()
     options.splitMinutes = 1
     let writer = TakeWriter(
-      folder: TakeFolder(path: real + "/a"),
+      folder: real + "/a",
       plan: TakePlan(
         outputs: 2, sampleRate: 48000, options: options, setup: Self.setup, preRoll: run.engine.preRoll))
     try begin(writer, periods: 10)
@@ -95,7 +95,7 @@ extension TakeWriterTests {
     for _ in 0..<2 {
       DispatchQueue.concurrentPerform(iterations: 16) { _ in
         let outcome = Result {
-          let writer = TakeWriter(folder: folder, plan: plan)
+          let writer = TakeWriter(folder: folder.path, plan: plan)
           writer.abandon()
           return try writer.finished().path
         }
@@ -122,9 +122,9 @@ extension TakeWriterTests {
     _ = try self.end(writer)
   }
 
-  /// Puts a descriptor that cannot be written in the place of this process's own on `path`.
-  func forbidWriting(_ path: String) throws {
-    let other = open(path, O_RDONLY | O_CLOEXEC)
+  /// Puts a descriptor that cannot be written, or not read, in the place of this process's own on `path`.
+  func reopen(_ path: String, _ access: Int32) throws {
+    let other = open(path, access | O_CLOEXEC)
     try #require(other >= 0)
     defer { close(other) }
     var found = false
@@ -147,7 +147,7 @@ extension TakeWriterTests {
     try begin(writer, periods: 10)
     let name = URL(filePath: writer.openPath).lastPathComponent
     let real = TakeFolder.resolve(folder.path)
-    try forbidWriting("\(real)/\(name).part")
+    try reopen("\(real)/\(name).part", O_RDONLY)
     let result = try end(writer)
     let fault = try #require(result.fault)
     #expect(access(writer.openPath, F_OK) != 0 && access(writer.openPath + ".part", F_OK) == 0)
@@ -157,6 +157,19 @@ extension TakeWriterTests {
     #expect(repaired.map(\.fault) == [nil] && repaired.map(\.frames) == [10 * Self.period])
     let microphones = try AudioClip(path: writer.openPath.replacing(".wav", with: "-microphones.wav"))
     #expect(differences(microphones, sound, 0..<10 * Self.period) == 0)
+  }
+
+  @Test("R6: whose file cannot be read back keeps its .part, says so, and repair finishes it")
+  mutating func unreadableFile() throws {
+    let writer = try writer()
+    try begin(writer, periods: 10)
+    try reopen(TakeFolder.resolve(writer.openPath + ".part"), O_WRONLY)
+    let result = try end(writer)
+    let fault = try #require(result.fault)
+    #expect(access(writer.openPath, F_OK) != 0 && access(writer.openPath + ".part", F_OK) == 0)
+    #expect(fault.contains("cannot be read back") && fault.contains("pinna takes repair"), "\(fault)")
+    let repaired = TakeFolder(path: folder.path).repair()
+    #expect(repaired.map(\.fault) == [nil] && repaired.map(\.frames) == [10 * Self.period])
   }
 
   @Test("R44: is written by a thread to which a limit of file size is an error and no signal")

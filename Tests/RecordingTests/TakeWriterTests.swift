@@ -17,7 +17,9 @@ import Testing
     folder = try TemporaryFolder()
     var noise = SeededNoise(seed: 10)
     sound = (0..<3).map { _ in noise.samples(200 * Self.period, amplitude: 0.5) }
-    let engine = Engine(microphones: 3, taps: 1, sampleRate: 48000, preRollFrames: 10 * Self.period)
+    let engine = Engine(
+      microphones: 3, taps: 1, sampleRate: 48000,
+      preRoll: PreRoll(microphones: 3, capacityFrames: 10 * Self.period))
     engine.start(with: FilterSet(coefficients: [[[1], [0], [0]], [[0], [1], [0]]], channels: 2))
     engine.prepare(period: Self.period)
     run = OfflineRun(engine, microphones: sound)
@@ -32,7 +34,7 @@ import Testing
     options.raw = true
     change(&options)
     let writer = TakeWriter(
-      folder: TakeFolder(path: TakeFolder.resolve(folder.path)),
+      folder: TakeFolder.resolve(folder.path),
       plan: TakePlan(
         outputs: 2, sampleRate: 48000, options: options, setup: Self.setup,
         preRoll: run.engine.preRoll))
@@ -113,6 +115,26 @@ import Testing
       expected += source[10 * Self.period..<30 * Self.period] + source[31 * Self.period..<40 * Self.period]
       #expect(zip(channel, expected).count { $0 != $1 } == 0)
     }
+  }
+
+  @Test("R9: whose callback goes has silence for what it lost until then, says so, and is incomplete")
+  mutating func callbackGoes() throws {
+    let writer = try writer()
+    _ = try run.engine.beginTake(into: writer.opened())
+    for _ in 0..<10 { run.process(Self.period) }
+    // Lost, and no later period puts it down.
+    var stall = Timing()
+    stall.skippedFrames = 4800
+    stall.isRepeat = true
+    run.process(Self.period, timing: stall)
+    writer.abandon()
+    let result = try writer.finished()
+    let document = try sidecar(result)
+    #expect(document.state == .incomplete && document.frames == 10 * Self.period + 4800)
+    #expect(document.gaps == [Sidecar.Gap(frame: 10 * Self.period, frames: 4800, cause: .stall)])
+    #expect(try #require(result.fault).contains("4800 frames at frame \(10 * Self.period)"))
+    let (outputs, microphones) = try files(result)
+    #expect((outputs.channels + microphones.channels).allSatisfy { $0.count == document.frames })
   }
 
   @Test("begins with what came before it was asked for, no further back than the last change or take")
@@ -220,7 +242,7 @@ import Testing
       options.raw = true
       options.format = format
       let writer = TakeWriter(
-        folder: TakeFolder(path: TakeFolder.resolve(folder.path)),
+        folder: TakeFolder.resolve(folder.path),
         plan: TakePlan(outputs: 2, sampleRate: 44100, options: options, setup: setup, preRoll: engine.preRoll)
       )
       _ = try engine.beginTake(into: writer.opened())

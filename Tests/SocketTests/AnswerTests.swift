@@ -152,6 +152,61 @@ import Testing
     withExtendedLifetime(deaf) {}
   }
 
+  @Test(
+    "R29: a sender whose socket is on a disk that hangs is passed over and counted; everybody else is answered",
+    .enabled(if: DeadMount.isPossible, "only root may mount a disk that hangs"))
+  func hungAddress() throws {
+    let peer = try PeerHome()
+    let folder = peer.home.folder.path + "/far"
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+    let far = try ControlSender(runtimeFolder: peer.home.runtimeFolder, folder: folder)
+    let near = try peer.sender()
+    func answers(_ sender: ControlSender) -> String? {
+      sender.send("/peer/echo", "x")
+      return sender.reply(seconds: 2)?.text
+    }
+    #expect(answers(far) == "x")
+    let disk = try DeadMount(over: folder)
+    var worst = Duration.zero
+    for _ in 0..<20 {
+      far.send("/peer/echo", "unheard")
+      let asked = ContinuousClock.now
+      try #require(answers(near) == "x")
+      worst = max(worst, .now - asked)
+    }
+    #expect(worst <= Faults.patience(.milliseconds(100)), "\(worst)")
+    near.send("/peer/dropped")
+    #expect(near.reply(seconds: 2)?.text == "20")
+    disk.letGo()
+    // The look that waited has failed; the next finds the socket.
+    #expect(waitUntil(seconds: 5) { answers(far) == "x" })
+  }
+
+  @Test(
+    "an answer that the system has no memory for just now is tried again",
+    .enabled(if: Preload.compiler != nil, "there is no C compiler for a system without memory"),
+    arguments: ["ENOBUFS", "ENOMEM"])
+  func noMemoryForAnswers(error: String) throws {
+    let peer = try PeerHome {
+      try Preload.environment(
+        """
+        #define _GNU_SOURCE
+        #include <errno.h>
+        #include <sys/socket.h>
+        #include <sys/syscall.h>
+        #include <unistd.h>
+        ssize_t sendmsg(int socket, const struct msghdr *message, int flags) {
+          static int calls;
+          if (calls++ < 4) { errno = \(error); return -1; }
+          return syscall(SYS_sendmsg, socket, message, flags);
+        }
+        """, home: $0)
+    }
+    let sender = try peer.sender()
+    sender.send("/peer/echo", "kept")
+    #expect(sender.reply(seconds: 2)?.text == "kept")
+  }
+
   @Test("open files that somebody sends with requests stay nowhere")
   func files() throws {
     let peer = try PeerHome()

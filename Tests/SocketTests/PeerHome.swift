@@ -10,9 +10,11 @@ struct PeerHome {
 
   var socketPath: String { home.runtimeFolder + "/pinna/pinna.sock" }
 
-  init() throws {
+  /// - Parameter preload: more of the server's environment.
+  init(preload: (PinnaHome) throws -> [String: String] = { _ in [:] }) throws {
     home = try PinnaHome()
-    server = try Program(try PinnaHome.built("peer"), ["serve"], environment: home.environment)
+    let environment = home.environment.merging(try preload(home)) { $1 }
+    server = try Program(try PinnaHome.built("peer"), ["serve"], environment: environment)
     let server = server
     try #require(waitUntil(seconds: 10) { server.outputText.contains("ready") }, "\(server.errorText)")
   }

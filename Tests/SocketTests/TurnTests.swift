@@ -35,6 +35,20 @@ import Testing
     turn.leave()
   }
 
+  @Test(
+    "R22: whoever waits, waits as long as was asked for, however far the wall clock is off",
+    arguments: [-3600, 3600])
+  func wallClock(seconds: Int) throws {
+    let home = try PinnaHome()
+    let clock = try JumpingClock(home: home)
+    try clock.set(seconds: seconds)
+    let outcome = try Program.run(
+      try PinnaHome.built("peer"), ["turn", "0.3"],
+      environment: home.environment.merging(clock.environment) { $1 }, seconds: 20)
+    let took = try #require(Double(outcome.output.dropLast()), "\(outcome)")
+    #expect(took >= 0.3 && took < 2, "\(took) s")
+  }
+
   @Test("whatever becomes of the waiting: one at a time, and nobody left behind")
   func race() {
     let turn = Turn()

@@ -18,14 +18,17 @@ public final class ControlSender {
   ///   - answerable: false for a sender without an address, which cannot be answered.
   ///   - abstractName: an address in the abstract namespace, which anybody may take over.
   ///   - clientName: of its socket among those of clients; chance picks one otherwise.
+  ///   - folder: where its socket is; nil for among those of clients.
   ///   - tidies: removes its socket's file at its end, which a program that is killed does not.
   public init(
     runtimeFolder: String, name: String = "pinna", answerable: Bool = true, abstractName: String? = nil,
-    clientName: String? = nil, tidies: Bool = true
+    clientName: String? = nil, folder: String? = nil, tidies: Bool = true
   ) throws {
     descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     let own = clientName ?? "test-\(UInt32.random(in: 0 ... .max))"
-    clientPath = answerable && abstractName == nil ? "\(runtimeFolder)/pinna/clients/\(own)" : nil
+    clientPath =
+      answerable && abstractName == nil
+      ? "\(folder ?? runtimeFolder + "/pinna/clients")/\(own)" : nil
     removesFile = tidies
     if let own = clientPath ?? abstractName.map({ "\u{0}" + $0 }) {
       var address = sockaddr_un()

@@ -2,16 +2,18 @@ import Foundation
 import TestSupport
 
 /// A disk that does not answer until it is let go of: what a network drive does whose server is gone. Each operation that
-/// a take needs, on anything in its folder, waits.
+/// a take needs, on anything in its folder, waits; so does each look at a path there.
 public struct HungDisk {
   private static let source = #"""
     #define _GNU_SOURCE
+    #include <dirent.h>
     #include <errno.h>
     #include <fcntl.h>
     #include <stdarg.h>
     #include <stdio.h>
     #include <stdlib.h>
     #include <string.h>
+    #include <sys/stat.h>
     #include <sys/syscall.h>
     #include <unistd.h>
     static void hang(const char *path) {
@@ -60,6 +62,39 @@ public struct HungDisk {
       va_end(more);
       hang_at(folder, name);
       return syscall(SYS_openat, folder, name, flags, mode);
+    }
+    int open(const char *path, int flags, ...) {
+      va_list more;
+      va_start(more, flags);
+      int mode = flags & O_CREAT ? va_arg(more, int) : 0;
+      va_end(more);
+      hang(path);
+      return syscall(SYS_openat, AT_FDCWD, path, flags, mode);
+    }
+    DIR *opendir(const char *path) {
+      hang(path);
+      int file = syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+      return file < 0 ? NULL : fdopendir(file);
+    }
+    char *realpath(const char *path, char *resolved) {
+      hang(path);
+      char *found = canonicalize_file_name(path);
+      if (!found || !resolved) return found;
+      strcpy(resolved, found);
+      free(found);
+      return resolved;
+    }
+    int access(const char *path, int mode) {
+      hang(path);
+      return syscall(SYS_faccessat, AT_FDCWD, path, mode);
+    }
+    int stat(const char *path, struct stat *information) {
+      hang(path);
+      return syscall(SYS_newfstatat, AT_FDCWD, path, information, 0);
+    }
+    int lstat(const char *path, struct stat *information) {
+      hang(path);
+      return syscall(SYS_newfstatat, AT_FDCWD, path, information, AT_SYMLINK_NOFOLLOW);
     }
     int renameat(int from, const char *name, int to, const char *other) {
       hang_at(from, name);
