@@ -270,9 +270,9 @@ struct RandomSequence {
   /// Nothing goes on but the clock: every wait ends, and every request is answered.
   private mutating func freeze(_ step: Int) throws {
     for take in rig.world.takes { take.unansweredFor = .seconds(20) }
-    for round in 0..<60 {
-      rig.world.now += round < 40 || round % 2 == 0 ? .milliseconds(500) : .seconds(100)
-      for take in rig.world.takes { take.unansweredFor += .milliseconds(500) }
+    for round in 0..<34 {
+      rig.world.now += round < 14 || round % 2 == 0 ? .milliseconds(1500) : .seconds(100)
+      for take in rig.world.takes { take.unansweredFor += .milliseconds(1500) }
       rig.processor.poll()
       try check(step + round)
     }

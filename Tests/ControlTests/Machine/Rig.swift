@@ -77,7 +77,7 @@ final class Rig {
   func advance(_ duration: Duration) {
     let end = world.now + duration
     while world.now < end {
-      world.now = min(end, world.now + .seconds(1))
+      world.now = min(end, world.now + .seconds(2))
       processor.poll()
     }
   }
