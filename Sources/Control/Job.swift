@@ -17,7 +17,6 @@ public final class Job<Value: Sendable>: Sendable {
 
   private let state = Locked<State>(.waiting)
   private let part = Locked<Double>(0)
-  private let cancelled = Atomic<Bool>(false)
 
   private let onAbandon: @Sendable () -> Void
 
@@ -45,13 +44,9 @@ public final class Job<Value: Sendable>: Sendable {
   public var progress: Double { part.withLock { $0 } }
   public func report(progress: Double) { part.withLock { $0 = progress } }
 
-  /// Whether nobody wants it any more: work that has not begun need not.
-  public var isCancelled: Bool { cancelled.load(ordering: .relaxed) }
-
   /// Nobody polls the result any more.
   /// - Parameter late: hears a value that comes all the same, on the thread that made it, so that it can be closed.
   public func abandon(late: @escaping @Sendable (Value) -> Void = { _ in }) {
-    cancelled.store(true, ordering: .relaxed)
     onAbandon()
     let value: Value? = state.withLock { state in
       switch state {

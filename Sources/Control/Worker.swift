@@ -13,7 +13,6 @@ package final class Worker: Sendable {
     let queue = Locked<[@Sendable () -> Void]>([])
     let waiting = DispatchSemaphore(value: 0)
     let ended = Atomic<Bool>(false)
-    let busy = Atomic<Int>(0)
 
     /// The worker's thread.
     func work() {
@@ -25,7 +24,6 @@ package final class Worker: Sendable {
           continue
         }
         next()
-        busy.wrappingSubtract(1, ordering: .releasing)
       }
     }
   }
@@ -48,7 +46,6 @@ package final class Worker: Sendable {
   package func runNext(_ body: @escaping @Sendable () -> Void) { add { $0.insert(body, at: 0) } }
 
   private func add(_ insert: (inout [@Sendable () -> Void]) -> Void) {
-    state.busy.wrappingAdd(1, ordering: .relaxed)
     state.queue.withLock { insert(&$0) }
     state.waiting.signal()
   }
@@ -59,7 +56,4 @@ package final class Worker: Sendable {
     run { job.run(body) }
     return job
   }
-
-  /// Nothing is being done, and nothing waits.
-  var isIdle: Bool { state.busy.load(ordering: .acquiring) == 0 }
 }
