@@ -2,7 +2,7 @@
 # Where the numpy oracle is: it judges exported filters on an array manifold of its own.
 ORACLE ?= ../shared/oracle
 
-.PHONY: mutations bench run test figures filters build install-packages lint sanitize sanitize-live soak fuzz fuzzers faults day format clean
+.PHONY: mutations bench run test figures filters pictures build install-packages lint sanitize sanitize-live soak fuzz fuzzers faults day format clean
 
 SANITIZE_REALTIME = --scratch-path .build/rtsan -Xswiftc -Xclang-linker -Xswiftc -fsanitize=realtime
 SANITIZE_REALTIME_PRODUCT = --scratch-path .build/rtsan-pinna -Xswiftc -Xclang-linker -Xswiftc -fsanitize=realtime
@@ -27,7 +27,7 @@ test: install-packages lint
 	@echo "== Tests in a live JACK graph"
 	@sh .ci/free-places
 	swift test -c release --skip-build --filter LiveTests
-	@echo "== The README's tables and commands"
+	@echo "== The documentation: its tables, commands and output"
 	swift test -c release --skip-build --filter DocsTests
 	@$(MAKE) --no-print-directory sanitize
 	@$(MAKE) --no-print-directory sanitize-live
@@ -68,9 +68,9 @@ mutations: install-packages
 ## The table of figures over all presets: must, aim, reached. Fails where one that must be reached is missed.
 figures: install-packages
 	@echo "== Figures of every preset on the full mesh, into .build/figures.md"
-	swift build -c release --product figures
+	swift build -c release --product figure-table
 	swift build -c release --product pinna
-	@.build/release/figures > .build/figures.md; status=$$?; cat .build/figures.md; \
+	@.build/release/figure-table > .build/figures.md; status=$$?; cat .build/figures.md; \
 	  echo "== The oracle's judgement of exported filters"; \
 	  sh .ci/evaluate-exports "$(ORACLE)" || status=1; exit $$status
 
@@ -114,7 +114,7 @@ faults: install-packages
 	$(FAULTS_RUN) --no-parallel --filter 'FuzzTests/|GuardTests/cost|DesignCancellationTests/' >>$(FAULTS).txt 2>&1 \
 	  || echo "faults: not every parser or time passed" >>$(FAULTS).txt
 	@echo "== $$(date +%T) Without a server"
-	$(FAULTS_RUN) --filter '^(Realtime|Session|Recording|Control|FilterDesign)Tests' --skip GuardTests/cost --skip DesignCancellationTests --skip sanitizerHears >>$(FAULTS).txt 2>&1 \
+	$(FAULTS_RUN) --filter '^(Realtime|Presets|Recording|Control|FilterDesign)Tests' --skip GuardTests/cost --skip DesignCancellationTests --skip sanitizerHears >>$(FAULTS).txt 2>&1 \
 	  || echo "faults: not every test without a server passed" >>$(FAULTS).txt
 	@echo "== $$(date +%T) In a graph"
 	@sh .ci/free-places
@@ -138,6 +138,14 @@ faults: install-packages
 day: install-packages
 	swift build -c release --build-tests
 	PINNA_FAULTS=1 PINNA_FAULT_SECONDS=7200 swift test -c release --skip-build --filter FaultTests/hours
+
+## The picture of the README.
+pictures: install-packages
+	swift build -c release --product pinna
+	rm -rf .build/plots
+	.build/release/pinna report --preset phone5 --plots .build/plots >/dev/null
+	mkdir -p docs/pictures
+	cp .build/plots/back-stereo-portrait-polar.svg docs/pictures/
 
 ## The engine against zita-convolver, in turn on the same matrix; fails where a goal is missed. Wants a quiet machine.
 bench:

@@ -13,7 +13,8 @@ let coreTargets: Set = [
   "CFiles", "CRealtime", "CSndfile", "CSockets", "CJack", "CLiblo", "CMysofa", "CYaml", "CLapack",
   "Acoustics", "Threads",
   "AudioFiles",
-  "Kernels", "Realtime", "FasterKernels", "FilterDesign", "Session", "Recording", "JackClient", "Control",
+  "Kernels", "Realtime", "FasterKernels", "Numerics", "Measurements", "Manifolds", "HeadResponses",
+  "FilterDesign", "Figures", "FilterBanks", "Rendering", "Presets", "Recording", "JackClient", "Control",
   "TestSupport", "RealtimeTests", "ControlTests",
 ]
 
@@ -68,24 +69,61 @@ let package = Package(
     // Apart from the libraries: these carry compiler flags.
     .target(
       name: "FasterKernels", dependencies: ["Realtime"] + faster.map { .target(name: $0.name) }),
-    .target(name: "FilterDesign", dependencies: ["Acoustics", "AudioFiles", "CMysofa", "CLapack"]),
-    .target(name: "Session", dependencies: ["Acoustics", "FilterDesign", "CYaml"]),
+    .target(name: "Numerics", dependencies: ["CLapack"]),
     .target(
-      name: "Simulation", dependencies: ["Acoustics", "AudioFiles", "FilterDesign", "Realtime", "Session"]),
+      name: "Measurements",
+      dependencies: ["Acoustics", "AudioFiles", "Numerics", "Threads", "CMysofa", "CLapack"]),
+    .target(name: "Manifolds", dependencies: ["Acoustics", "Measurements", "Numerics", "CLapack"]),
+    .target(name: "HeadResponses", dependencies: ["Acoustics", "Measurements", "Numerics"]),
+    .target(
+      name: "FilterDesign",
+      dependencies: ["Acoustics", "Manifolds", "HeadResponses", "Numerics", "CLapack"]),
+    .target(
+      name: "Figures",
+      dependencies: ["Acoustics", "FilterDesign", "Manifolds", "HeadResponses", "Numerics", "CLapack"]),
+    .target(
+      name: "Presets", dependencies: ["Acoustics", "Manifolds", "Measurements", "Numerics", "CYaml"]),
+    .target(
+      name: "FilterBanks",
+      dependencies: [
+        "Acoustics", "AudioFiles", "Figures", "FilterDesign", "HeadResponses", "Manifolds", "Measurements",
+        "Numerics", "Presets",
+      ]),
+    // What the engine plays, without a server: `render` and the guided check need no JACK.
+    .target(
+      name: "Rendering",
+      dependencies: ["Acoustics", "FilterBanks", "FilterDesign", "Numerics", "Realtime"]),
+    .target(
+      name: "Simulation",
+      dependencies: ["Acoustics", "AudioFiles", "Manifolds", "Numerics", "Realtime", "Presets"]),
+    // The guided check without a server: its sound, what is expected, the verdict.
+    .target(
+      name: "GuidedCheck", dependencies: ["Acoustics", "AudioFiles", "Rendering", "Simulation"]),
     .target(name: "Recording", dependencies: ["AudioFiles", "Realtime", "Threads"]),
     .target(name: "JackClient", dependencies: ["CJack", "CRealtime", "Realtime", "Threads"]),
     .target(
       name: "Control",
       dependencies: [
-        "CLiblo", "CSockets", "Acoustics", "AudioFiles", "FilterDesign", "Session", "Realtime", "JackClient",
-        "Recording", "Threads",
+        "CLiblo", "CSockets", "Acoustics", "AudioFiles", "FilterBanks", "FilterDesign", "Numerics", "Presets",
+        "Realtime", "Rendering", "JackClient", "Recording", "Threads",
       ]),
-    .target(name: "PinnaSession", dependencies: ["Acoustics", "Session", "Recording", "Control", "Threads"]),
+    // For the demo, the bench, the check and tests, and in no library: a private server, players and recorders, and
+    // requests to a server that may never answer.
+    .target(name: "JackTools", dependencies: ["CJack", "Control", "JackClient"]),
+    // The same check in a JACK graph, through a running Pinna.
+    .target(
+      name: "LiveCheck", dependencies: ["Acoustics", "Control", "GuidedCheck", "JackClient", "JackTools"]),
+    .target(
+      name: "PinnaSession",
+      dependencies: ["Acoustics", "Presets", "Recording", "GuidedCheck", "Control", "Threads"]),
     .executableTarget(
       name: "pinna",
       dependencies: [
-        "Control", "Simulation", "JackClient", "Recording", "Session", "FilterDesign", "Realtime",
-        "FasterKernels", "AudioFiles", "Plots", "Acoustics", "Threads", "CFiles",
+        "LiveCheck", "GuidedCheck", "Control", "JackTools", "JackClient", "Recording", "Simulation",
+        "Rendering", "FilterBanks", "Presets", "Figures", "FilterDesign", "HeadResponses", "Manifolds",
+        "Measurements", "Numerics", "FasterKernels", "Realtime", "AudioFiles", "Plots", "Acoustics",
+        "Threads",
+        "CFiles",
       ]),
 
     .target(
@@ -94,24 +132,34 @@ let package = Package(
     // Apart, so that sanitizer runs of the realtime tests build no JACK.
     .target(
       name: "LiveSupport",
-      dependencies: ["CJack", "CSockets", "Control", "JackClient", "Recording", "AudioFiles", "TestSupport"],
+      dependencies: [
+        "CJack", "CSockets", "Control", "JackClient", "JackTools", "Recording", "Realtime", "AudioFiles",
+        "Threads", "TestSupport",
+      ],
       path: "Tests/Support/Live"),
     // The table of figures, for the tests on a coarse mesh and for `make figures`, which takes a minute.
     .target(
-      name: "FigureSupport", dependencies: ["FilterDesign", "Acoustics"], path: "Tests/Support/Figures"),
+      name: "FigureSupport", dependencies: ["Figures", "Acoustics"], path: "Tests/Support/Figures"),
     .executableTarget(
-      name: "figures", dependencies: ["FilterDesign", "FigureSupport", "Session", "Acoustics"],
+      name: "figure-table",
+      dependencies: [
+        "FilterBanks", "Figures", "FigureSupport", "FilterDesign", "Manifolds", "Numerics", "Presets",
+        "Acoustics",
+      ],
       path: "Tests/Figures"),
     // The parsers of what others write, for the tests and for libFuzzer.
     .target(
       name: "FuzzSupport",
       dependencies: [
-        "Control", "Simulation", "Session", "Recording", "FilterDesign", "AudioFiles", "Acoustics",
-        "TestSupport",
+        "Control", "Simulation", "Presets", "Recording", "FilterBanks", "FilterDesign", "Measurements",
+        "AudioFiles", "Acoustics", "TestSupport",
       ],
       path: "Tests/Support/Fuzz"),
-    // The seeds' listings, as a program of its own.
+    // The seeds' listings, and the library page's guided check, as a program of its own.
     .executableTarget(name: "SeedListings", dependencies: ["PinnaSession"], path: "Tests/SeedListings"),
+    // A client that plays the server's frame time, in a process of its own.
+    .executableTarget(
+      name: "frame-clock", dependencies: ["CJack", "LiveSupport", "Threads"], path: "Tests/FrameClock"),
     // One end of a control socket as a program of its own: a server, a client, another user who meddles.
     .executableTarget(name: "peer", dependencies: ["PinnaSession", "Control"], path: "Tests/Peer"),
     // Its malloc counts: a program of its own, so that no test or sanitizer meets it.
@@ -124,22 +172,32 @@ let package = Package(
       name: "FilterDesignTests",
       // The tool is what reads SOFA files.
       dependencies: [
-        "pinna", "FilterDesign", "FigureSupport", "Session", "Acoustics", "AudioFiles", "TestSupport",
+        "pinna", "FilterBanks", "Figures", "FilterDesign", "HeadResponses", "Manifolds", "Measurements",
+        "Numerics", "CLapack",
+        "FigureSupport", "Presets", "Acoustics", "AudioFiles", "TestSupport",
       ]),
+    // No JACK in its dependencies.
+    .testTarget(
+      name: "RenderingTests", dependencies: ["Rendering", "FilterDesign", "Acoustics", "TestSupport"]),
     .testTarget(
       name: "RecordingTests",
       dependencies: ["Recording", "AudioFiles", "Realtime", "TestSupport", "LiveSupport"]),
     .testTarget(
-      name: "SessionTests", dependencies: ["Session", "FilterDesign", "Acoustics", "TestSupport"]),
+      name: "PresetsTests",
+      dependencies: [
+        "Presets", "FilterBanks", "FilterDesign", "Manifolds", "Numerics", "Acoustics", "TestSupport",
+      ]),
     .testTarget(
       name: "SimulationTests",
-      dependencies: ["Simulation", "Session", "Acoustics", "AudioFiles", "FilterDesign", "TestSupport"]),
+      dependencies: [
+        "Simulation", "Presets", "Acoustics", "AudioFiles", "Manifolds", "Numerics", "TestSupport",
+      ]),
     // No JACK server: state machines, registers and clocks against fakes, in milliseconds; control sockets in temporary
     // folders.
     .testTarget(
       name: "ControlTests",
       dependencies: [
-        "Control", "JackClient", "Recording", "Realtime", "FilterDesign", "Session", "Acoustics", "Threads",
+        "Control", "JackClient", "Recording", "Realtime", "FilterDesign", "Presets", "Acoustics", "Threads",
         "TestSupport",
       ]),
     // Real sockets, other processes, another user.
@@ -150,21 +208,24 @@ let package = Package(
     .testTarget(
       name: "VerbTests",
       dependencies: [
-        "pinna", "allocations", "LiveSupport", "TestSupport", "FilterDesign", "Session", "AudioFiles",
-        "Acoustics",
+        "pinna", "allocations", "PinnaSession", "GuidedCheck", "LiveSupport", "TestSupport", "Control",
+        "Figures", "FilterBanks", "FilterDesign", "Presets", "AudioFiles", "Acoustics",
       ]),
     .testTarget(
       name: "LiveTests",
       dependencies: [
-        "pinna", "PinnaSession", "SeedListings", "LiveSupport", "TestSupport", "Simulation", "Session",
-        "Control", "JackClient", "CJack", "Recording", "Realtime", "FasterKernels", "AudioFiles", "Acoustics",
+        "pinna", "frame-clock", "PinnaSession", "SeedListings", "LiveSupport", "TestSupport", "Simulation",
+        "Presets",
+        "Control", "JackClient", "JackTools", "CJack", "Recording", "Realtime", "FasterKernels", "AudioFiles",
+        "Acoustics",
       ]),
     .testTarget(
       name: "FuzzTests",
       // The tool is what reads SOFA files.
-      dependencies: ["pinna", "FuzzSupport", "FilterDesign", "Acoustics", "TestSupport"]),
+      dependencies: ["pinna", "FuzzSupport", "Manifolds", "Acoustics", "TestSupport"]),
     .testTarget(
-      name: "DocsTests", dependencies: ["pinna", "LiveSupport", "TestSupport", "Session", "Acoustics"]),
+      name: "DocsTests",
+      dependencies: ["pinna", "SeedListings", "LiveSupport", "TestSupport", "Presets", "Acoustics"]),
   ]
 )
 

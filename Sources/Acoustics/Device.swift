@@ -1,27 +1,31 @@
-/// An array as a file describes it: a body, microphones, data sources. A device is one input.
+/// A microphone array as a device file describes it: body, microphones and data sources. A device is one input.
 public struct Device: Hashable, Sendable {
   public let name: String
-  /// What a person calls it: "Phone with five microphones".
+  /// The name shown to users: "Phone with five microphones".
   public let title: String
   public let body: Body
   public let microphones: [Microphone]
   public private(set) var dataSources: [DataSource]
   public let portType: PortType
-  /// SOFA file of the listener whom stereo imitates; nil for the packaged KEMAR.
+  /// Path of the SOFA file whose HRTFs the stereo design uses; nil selects the packaged KEMAR.
   public private(set) var hrtf: String?
-  /// What programs know the input by.
+  /// Parameters of the filter designs.
+  public private(set) var design: DesignParameters
+  /// The identifier by which programs select the input.
   public let uid: String
-  /// JACK ports that its microphones are connected to, in order, when it is chosen as an input.
+  /// JACK ports to connect to the microphones, in microphone order, when this input is selected.
   public let capturePorts: [String]
-  /// JACK ports of the earpieces that belong to it, left and right; empty where there are none.
+  /// JACK ports of the device's earpieces, left then right; empty if it has none.
   public let playbackPorts: [String]
-  /// Further inputs that can be chosen instead of this one.
+  /// Alternative inputs that can be selected instead of this one.
   public let inputs: [Device]
 
+  /// - Parameter design: nil takes the defaults of `body`.
   public init(
     name: String, title: String, body: Body, microphones: [Microphone], dataSources: [DataSource],
-    portType: PortType = .builtInMic, hrtf: String? = nil, uid: String? = nil, capturePorts: [String] = [],
-    playbackPorts: [String] = [], inputs: [Device] = []
+    portType: PortType = .builtInMic, hrtf: String? = nil, design: DesignParameters? = nil,
+    uid: String? = nil,
+    capturePorts: [String] = [], playbackPorts: [String] = [], inputs: [Device] = []
   ) {
     self.name = name
     self.title = title
@@ -30,33 +34,41 @@ public struct Device: Hashable, Sendable {
     self.dataSources = dataSources
     self.portType = portType
     self.hrtf = hrtf
+    self.design = design ?? DesignParameters(body: body)
     self.uid = uid ?? name
     self.capturePorts = capturePorts
     self.playbackPorts = playbackPorts
     self.inputs = inputs
   }
 
-  /// The same device with other data sources.
+  /// A copy of the device with `dataSources` in place of its own.
   public func with(dataSources: [DataSource]) -> Device {
     var device = self
     device.dataSources = dataSources
     return device
   }
 
-  /// The same device with another listener: the path of a SOFA file.
+  /// A copy of the device that uses the HRTFs in the SOFA file at path `hrtf`.
   public func with(hrtf: String) -> Device {
     var device = self
     device.hrtf = hrtf
     return device
   }
 
-  /// Whether there is anything to choose between.
+  /// A copy of the device that uses `design` as its design parameters.
+  public func with(design: DesignParameters) -> Device {
+    var device = self
+    device.design = design
+    return device
+  }
+
+  /// Whether the device has more than one data source, or a data source with more than one polar pattern.
   public var hasChoice: Bool { dataSources.count > 1 || dataSources.contains { $0.polarPatterns.count > 1 } }
 
-  /// The data source that `word` names in any case.
+  /// The data source called `word`, ignoring case.
   public func dataSource(named word: String) throws(UnknownWord) -> DataSource {
     guard let match = dataSources.first(where: { $0.name.lowercased() == word.lowercased() }) else {
-      throw UnknownWord(kind: "data source of \(name)", word: word, known: dataSources.map(\.name))
+      throw UnknownWord(kind: "data source of \(name)", word: word, choices: dataSources.map(\.name))
     }
     return match
   }
@@ -66,29 +78,30 @@ public struct Device: Hashable, Sendable {
   }
 }
 
-/// What the microphones sit on.
+/// The body that the microphones are mounted on, which determines the array manifold.
 public enum Body: Hashable, Sendable {
-  /// Nothing that disturbs the sound field.
+  /// No body: the microphones are in the free field.
   case free
-  /// A rigid sphere around the origin; radius in metres.
+  /// A rigid sphere centred at the origin; radius in metres.
   case sphere(radius: Double)
-  /// A rigid box around the origin; edge lengths x, y, z in metres.
+  /// A rigid box centred at the origin; edge lengths along x, y, z in metres.
   case box(size: SIMD3<Double>)
-  /// Whatever it is: how the array hears each direction was measured.
+  /// Any body; the array manifold comes from a measurement.
   case measured(ArrayMeasurement)
 }
 
-/// The files that hold the measurement of an array, a channel of which is a microphone of the device.
+/// The files that hold an array measurement. Each of its channels is one microphone of the device.
 public enum ArrayMeasurement: Hashable, Sendable {
   /// A SOFA file (AES69) of impulse responses.
   case sofa(path: String)
-  /// A WAV of impulse responses, one direction after the other, and the table of those directions.
+  /// A WAV file of impulse responses, direction after direction, and a table of those directions.
   case impulseResponses(path: String, directions: String)
 }
 
 public struct Microphone: Hashable, Sendable {
-  /// The port's name: "bottom-left".
+  /// Also the name of the JACK port: "bottom-left".
   public let name: String
+  /// In the device frame, in metres.
   public let position: Position
 
   public init(name: String, position: Position) {
@@ -97,7 +110,7 @@ public struct Microphone: Hashable, Sendable {
   }
 }
 
-/// A microphone, or a beamformer that uses several.
+/// A single microphone, or a beamformer that combines several.
 public struct DataSource: Hashable, Sendable {
   public enum Location: String, NamedWord, Codable {
     case upper, lower
@@ -109,18 +122,18 @@ public struct DataSource: Hashable, Sendable {
   }
 
   public let name: String
-  /// The seeds' identifier, four characters as a number: 1835216945, which spells 'mc01', and on.
+  /// The identifier that the seeds print: a four-character code, counting up from 1835216945 ('mc01').
   public let id: UInt32
   public let location: Location?
   public let orientation: Orientation
   public let forward: Direction
-  /// Channels of the microphones that mono patterns use, the first being the omnidirectional one.
+  /// Channels that the mono patterns use. The omnidirectional pattern is the first channel alone.
   public let microphones: [Int]
   public let polarPatterns: [PolarPattern]
-  /// Orientations in which stereo is offered; empty where the pattern is not.
+  /// Input orientations in which stereo is offered; empty if the stereo pattern is not offered.
   public let stereoOrientations: [InputOrientation]
 
-  /// What it hears with where nobody has chosen.
+  /// The pattern in force until the user selects one.
   public var defaultPolarPattern: PolarPattern {
     polarPatterns.contains(.omnidirectional) ? .omnidirectional : polarPatterns[0]
   }

@@ -1,40 +1,41 @@
-/// The listener's axes in one stereo case: forward f from the data source, up u from the input orientation,
-/// right = f × u.
+/// The listener's axes in one stereo case. Forward f comes from the data source, up u from the input orientation,
+/// and right is f × u.
 public struct HeadFrame: Hashable, Sendable {
   public let forward: Direction
   public let up: Direction
   public let right: Direction
   public var left: Direction { right.opposite }
 
-  /// Nil where the orientation's up is parallel to forward: then left and right do not exist.
-  /// An up that is not perpendicular is turned to the nearest one that is.
+  /// Nil if the orientation's up is parallel to `forward`, because left and right are then undefined.
+  /// An up that is not perpendicular to `forward` is projected onto the plane perpendicular to it.
   public init?(forward: Direction, orientation: InputOrientation) {
     let up = orientation.up
     guard abs(forward.vector.dot(up.vector)) < 0.999,
       let right = Direction(forward.vector.cross(up.vector)),
-      let level = Direction(right.vector.cross(forward.vector))
+      let perpendicularUp = Direction(right.vector.cross(forward.vector))
     else { return nil }
     self.forward = forward
-    self.up = level
+    self.up = perpendicularUp
     self.right = right
   }
 
-  /// A device-frame vector in head coordinates (forward, left, up), as HRTF files use them.
+  /// Converts a device-frame vector to head coordinates (forward, left, up), the convention of SOFA and HRTF files.
   public func head(fromDevice vector: SIMD3<Double>) -> SIMD3<Double> {
     [vector.dot(forward.vector), vector.dot(left.vector), vector.dot(up.vector)]
   }
 
-  /// A head vector (forward, left, up) in the device frame.
+  /// Converts a vector in head coordinates (forward, left, up) to the device frame.
   public func device(fromHead vector: SIMD3<Double>) -> SIMD3<Double> {
     vector.x * forward.vector + vector.y * left.vector + vector.z * up.vector
   }
 
-  /// The device-frame direction of a source seen at `azimuth` (positive to the left) and `elevation`.
+  /// The device-frame direction of a source at `azimuth` (positive to the listener's left) and `elevation`
+  /// (positive upwards).
   public func direction(azimuth: Angle, elevation: Angle = .degrees(0)) -> Direction {
     Direction(device(fromHead: sphericalUnit(azimuth: azimuth, elevation: elevation)))!
   }
 
-  /// Which edge of the device is left and which is right.
+  /// Which edge of the device is on the left and which on the right.
   public var layout: StereoLayout {
     StereoLayout(left: DeviceEdge(nearest: left), right: DeviceEdge(nearest: right))
   }

@@ -1,32 +1,32 @@
-/// A word of the vocabulary, as users type it: matched in any case, printed as spelt here.
+/// A vocabulary word that users type: matching ignores case, and output uses the spelling of the raw value.
 public protocol NamedWord: RawRepresentable, CaseIterable, Sendable where RawValue == String {
-  /// What the word names, for messages: "polar pattern".
+  /// What the word names, for use in messages: "polar pattern".
   static var kind: String { get }
 }
 
 extension NamedWord {
-  /// The word that `text` spells in any case.
+  /// The word spelt `text`, ignoring case.
   public init(word text: String) throws(UnknownWord) {
     guard let match = Self.allCases.first(where: { $0.rawValue.lowercased() == text.lowercased() }) else {
-      throw UnknownWord(kind: Self.kind, word: text, known: Self.allCases.map(\.rawValue))
+      throw UnknownWord(kind: Self.kind, word: text, choices: Self.allCases.map(\.rawValue))
     }
     self = match
   }
 }
 
-/// A word that Pinna does not know, with those that it does.
+/// A word that is not in the vocabulary, together with the valid choices.
 public struct UnknownWord: Error, Hashable, CustomStringConvertible {
   public let kind: String
   public let word: String
-  public let known: [String]
+  public let choices: [String]
 
-  public init(kind: String, word: String, known: [String]) {
+  public init(kind: String, word: String, choices: [String]) {
     self.kind = kind
     self.word = word
-    self.known = known
+    self.choices = choices
   }
 
   public var description: String {
-    "unknown \(kind) \"\(word)\"; use one of: \(known.joined(separator: ", "))"
+    "unknown \(kind) \"\(word)\"\(didYouMean(word, among: choices)); use one of: \(choices.joined(separator: ", "))"
   }
 }

@@ -1,13 +1,13 @@
-/// How loud a data source hears each direction.
+/// The sensitivity of a data source as a function of direction.
 public enum PolarPattern: String, NamedWord, Codable {
   case omnidirectional, subcardioid, cardioid, supercardioid, hypercardioid, figureEight, stereo
 
   public static let kind = "polar pattern"
 
-  /// As the seeds' console prints it: "Cardioid".
+  /// The spelling in the seeds' console reports: "Cardioid".
   public var title: String { rawValue.prefix(1).uppercased() + rawValue.dropFirst() }
 
-  /// The constant term α of the first-order pattern α + (1 − α) cos θ; nil for stereo.
+  /// The omnidirectional coefficient α of the first-order pattern α + (1 − α) cos θ; nil for stereo.
   public var omnidirectionalPart: Double? {
     switch self {
     case .omnidirectional: 1
@@ -20,6 +20,6 @@ public enum PolarPattern: String, NamedWord, Codable {
     }
   }
 
-  /// Channels of what comes out, as the seeds count input channels.
+  /// The number of output channels, which the seeds report as input channels.
   public var channels: Int { self == .stereo ? 2 : 1 }
 }

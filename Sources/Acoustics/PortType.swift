@@ -1,14 +1,14 @@
-/// What kind of port an input or an output is.
+/// The kind of an input or output port.
 public enum PortType: String, NamedWord, Codable, CustomStringConvertible {
   case builtInMic, headsetMic, usbAudio, lineIn, bluetoothHFP
   case builtInSpeaker, headphones, lineOut
 
   public static let kind = "port type"
 
-  /// Those that microphones can have.
+  /// The types that an input can have.
   public static let inputs: [PortType] = [.builtInMic, .headsetMic, .usbAudio, .lineIn, .bluetoothHFP]
 
-  /// As the seeds' console prints it.
+  /// The spelling in the seeds' console reports.
   public var title: String {
     switch self {
     case .builtInMic: "MicrophoneBuiltIn"
@@ -24,6 +24,6 @@ public enum PortType: String, NamedWord, Codable, CustomStringConvertible {
 
   public var description: String { title }
 
-  /// Worn on the head: its microphone and its earpieces go together.
+  /// Whether the port belongs to a headset, so that selecting its microphone also selects its earpieces.
   public var isHeadset: Bool { [.headsetMic, .bluetoothHFP, .headphones].contains(self) }
 }

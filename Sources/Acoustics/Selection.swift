@@ -1,4 +1,4 @@
-/// What is asked of a device: one data source, one polar pattern, one input orientation.
+/// A requested setting of a device: data source, polar pattern and input orientation.
 public struct Selection: Hashable, Sendable {
   public var dataSource: String
   public var polarPattern: PolarPattern
@@ -9,9 +9,14 @@ public struct Selection: Hashable, Sendable {
     self.polarPattern = polarPattern
     self.inputOrientation = inputOrientation
   }
+
+  /// The case whose filters it takes.
+  public var filterCase: FilterCase {
+    FilterCase(dataSource: dataSource, polarPattern: polarPattern, inputOrientation: inputOrientation)
+  }
 }
 
-/// One combination that has a filter set of its own. The input orientation changes nothing for mono patterns.
+/// One combination that has its own filter set. Mono patterns do not depend on the input orientation.
 public struct FilterCase: Hashable, Sendable {
   public let dataSource: String
   public let polarPattern: PolarPattern
@@ -25,14 +30,14 @@ public struct FilterCase: Hashable, Sendable {
   }
 }
 
-/// Why a device cannot do what was asked: known words, but not together here.
+/// A request made of valid words that the device does not support in this combination.
 public struct Unsupported: Error, Hashable, CustomStringConvertible {
   public let description: String
   public init(_ description: String) { self.description = description }
 }
 
 extension Device {
-  /// Every case that the device offers, data source by data source.
+  /// All filter cases that the device offers, ordered by data source.
   public var filterCases: [FilterCase] {
     dataSources.flatMap { source in
       source.polarPatterns.flatMap { pattern in
@@ -45,7 +50,8 @@ extension Device {
     }
   }
 
-  /// The case that `selection` asks for, if this device offers it.
+  /// The filter case for `selection`.
+  /// - Throws: `UnknownWord` for an unknown data source; `Unsupported` if the device does not offer the combination.
   public func filterCase(for selection: Selection) throws -> FilterCase {
     let source = try dataSource(named: selection.dataSource)
     guard source.polarPatterns.contains(selection.polarPattern) else {
@@ -56,7 +62,7 @@ extension Device {
     let orientation = selection.inputOrientation
     if selection.polarPattern == .stereo, !source.stereoOrientations.contains(orientation) {
       throw Unsupported(
-        "data source \(source.name) of \(name) has no stereo in \(orientation.rawValue); it has stereo in "
+        "data source \(source.name) of \(name) does not offer stereo in \(orientation.rawValue); it offers stereo in "
           + source.stereoOrientations.map(\.rawValue).joined(separator: ", "))
     }
     return FilterCase(

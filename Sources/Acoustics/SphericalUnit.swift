@@ -2,7 +2,7 @@
   import Glibc
 #endif
 
-/// The unit vector at `azimuth` (from the first axis towards the second) and `elevation` (towards the third).
+/// The unit vector at `azimuth` (measured from the first axis towards the second) and `elevation` (towards the third).
 public func sphericalUnit(azimuth: Angle, elevation: Angle) -> SIMD3<Double> {
   [
     cos(elevation.radians) * cos(azimuth.radians),

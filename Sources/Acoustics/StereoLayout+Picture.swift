@@ -1,6 +1,6 @@
 extension StereoLayout {
-  /// The device as somebody facing its screen sees it, held as `orientation` says, with L and R at the edges that come
-  /// out left and right. Plain text, a line each (S14).
+  /// A plain-text picture of the device as somebody facing its screen sees it, held in `orientation`, with L and R at
+  /// the edges that the left and right outputs represent (S14). Each element is one line.
   ///
   /// ```
   ///      top
@@ -11,7 +11,7 @@ extension StereoLayout {
   /// ```
   public func picture(held orientation: InputOrientation) -> [String] {
     func mark(_ edge: DeviceEdge) -> String { edge == left ? "L" : edge == right ? "R" : " " }
-    // The device's edges as they are seen, clockwise from above.
+    // The device's edges in clockwise order, starting with the one seen at the top.
     let (above, toTheRight, below, toTheLeft): (DeviceEdge, DeviceEdge, DeviceEdge, DeviceEdge) =
       switch orientation {
       case .portrait: (.top, .right, .bottom, .left)

@@ -1,10 +1,10 @@
-/// An edge or face of a device, as somebody facing its screen names it.
+/// An edge or face of a device, named as somebody facing its screen sees it.
 public enum DeviceEdge: String, NamedWord, Codable {
   case left, right, bottom, top, back, front
 
   public static let kind = "device edge"
 
-  /// The edge that `direction` comes nearest to.
+  /// The edge or face nearest to `direction`.
   public init(nearest direction: Direction) {
     let v = direction.vector
     let magnitude = SIMD3(abs(v.x), abs(v.y), abs(v.z))
@@ -18,7 +18,7 @@ public enum DeviceEdge: String, NamedWord, Codable {
   }
 }
 
-/// Which edge of the device comes out left and which right, for one data source and input orientation.
+/// Which edge of the device the left and right outputs represent, for one data source and input orientation.
 public struct StereoLayout: Hashable, Sendable, Codable {
   public let left: DeviceEdge
   public let right: DeviceEdge

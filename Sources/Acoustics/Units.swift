@@ -5,7 +5,7 @@
 /// A duration or a position in time, counted in sample frames.
 public typealias Frames = Int
 
-/// An angle. Degrees are for the edges (files, words, reports); inside, radians.
+/// An angle. Files, commands and reports use degrees; computations use radians.
 public struct Angle: Hashable, Sendable {
   public let radians: Double
 
@@ -14,7 +14,7 @@ public struct Angle: Hashable, Sendable {
   public var degrees: Double { radians * 180 / .pi }
 }
 
-/// A frequency or a sample rate.
+/// A frequency or a sample rate, in hertz.
 public struct Hertz: Hashable, Sendable, Comparable {
   public let value: Double
 
@@ -22,7 +22,7 @@ public struct Hertz: Hashable, Sendable, Comparable {
   public static func < (a: Hertz, b: Hertz) -> Bool { a.value < b.value }
 }
 
-/// A level ratio, 20 log10 of an amplitude.
+/// A level in decibels: 20 log10 of an amplitude ratio.
 public struct Decibels: Hashable, Sendable, Comparable {
   public let value: Double
 
@@ -34,6 +34,8 @@ public struct Decibels: Hashable, Sendable, Comparable {
 public let speedOfSound = 343.0
 
 extension Decibels {
-  /// The factor on amplitudes: 6 dB is 1.995.
+  /// The amplitude ratio: 6 dB is 1.995.
   public var amplitude: Double { pow(10, value / 20) }
+  /// The factor on powers: 6 dB is 3.981.
+  public var powerRatio: Double { pow(10, value / 10) }
 }

@@ -15,11 +15,11 @@ extension SIMD3<Double> {
   public var length: Double { dot(self).squareRoot() }
 }
 
-/// A unit vector that points from the origin towards something: a source, an edge, the sky.
+/// A unit vector that points from the origin towards something, such as a sound source or an edge of the device.
 public struct Direction: Hashable, Sendable {
   public let vector: SIMD3<Double>
 
-  /// The direction of `vector`, or nil where it has no length.
+  /// The direction of `vector`; nil if its length is zero or not finite.
   public init?(_ vector: SIMD3<Double>) {
     let length = vector.length
     guard length > 1e-9, length.isFinite else { return nil }

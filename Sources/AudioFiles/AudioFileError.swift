@@ -1,5 +1,12 @@
-/// What went wrong with an audio file, as one sentence that names the file.
+/// An error with an audio file: one sentence that names the file.
 public struct AudioFileError: Error, Hashable, CustomStringConvertible {
   public let description: String
-  public init(_ description: String) { self.description = description }
+  /// The reason, without the file's name.
+  public let reason: String
+
+  /// - Parameter reason: nil if it is the whole sentence.
+  public init(_ description: String, reason: String? = nil) {
+    self.description = description
+    self.reason = reason ?? description
+  }
 }

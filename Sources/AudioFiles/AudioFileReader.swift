@@ -1,24 +1,24 @@
 import CSndfile
 import Glibc
 
-/// An audio file of any format that libsndfile knows, read as 32-bit float.
+/// Reads an audio file of any format that libsndfile supports, as 32-bit float.
 public final class AudioFileReader {
-  /// More channels than any array here has; a file that claims more is refused before anything is allocated.
+  /// More channels than any supported array has. A file that claims more is refused before memory is allocated.
   public static let channelLimit = 256
 
   public let path: String
   public let channels: Int
   public let sampleRate: Int
-  /// Frames that the header promises.
+  /// Number of frames according to the header.
   public let frames: Int
-  /// The file holds less than its header promises: it was cut off.
+  /// The file is truncated: it has fewer frames than its header says.
   public let endsEarly: Bool
   private let file: OpaquePointer
-  /// Of the file, where it was opened in its folder; otherwise negative.
+  /// The file's descriptor if it was opened in an `OpenFolder`, else negative.
   package let descriptor: Int32
 
   public convenience init(path: String) throws(AudioFileError) {
-    // Opening a FIFO that nobody writes to would never return.
+    // Opening a FIFO without a writer would never return.
     var status = stat()
     guard stat(path, &status) != 0 || status.st_mode & S_IFMT == S_IFREG else {
       throw AudioFileError("\(path) is not a regular file; give a sound file, such as WAV or FLAC")
@@ -28,7 +28,7 @@ public final class AudioFileReader {
     try self.init(file, info, path: path, descriptor: -1)
   }
 
-  /// A take's file, wherever its folder is by now; never through a link.
+  /// Opens a file in a folder that may have been moved. Does not follow symbolic links.
   package convenience init(folder: OpenFolder, name: String) throws(AudioFileError) {
     let descriptor = folder.open(name, O_RDONLY)
     guard descriptor >= 0 else {
@@ -66,7 +66,7 @@ public final class AudioFileReader {
     channels = Int(info.channels)
     sampleRate = Int(info.samplerate)
     frames = Int(info.frames)
-    endsEarly = Self.isCut(file)
+    endsEarly = Self.isTruncated(file)
   }
 
   deinit {
@@ -74,7 +74,7 @@ public final class AudioFileReader {
     if descriptor >= 0 { close(descriptor) }
   }
 
-  /// The next frames, interleaved; fewer than `count` only at the end of the file.
+  /// Reads the next frames, interleaved. Fewer than `count` only at the end of the file.
   public func read(frames count: Int) -> [Float] {
     [Float](unsafeUninitializedCapacity: count * channels) { buffer, filled in
       let got = sf_readf_float(file, buffer.baseAddress!, sf_count_t(count))
@@ -82,22 +82,22 @@ public final class AudioFileReader {
     }
   }
 
-  /// The same as integers that fill 32 bits: what fewer bits hold is exact.
+  /// Reads the next frames as integers scaled to 32 bits. Samples with fewer bits are exact.
   func readIntegers(frames count: Int) -> [Int32] {
     [Int32](unsafeUninitializedCapacity: count * channels) { buffer, filled in
       filled = Int(max(0, sf_readf_int(file, buffer.baseAddress!, sf_count_t(count)))) * channels
     }
   }
 
-  /// The next frames are those from `frame` on.
+  /// Continues reading at `frame`.
   public func seek(toFrame frame: Int) throws(AudioFileError) {
     guard sf_seek(file, sf_count_t(frame), Int32(SEEK_SET)) == frame else {
       throw AudioFileError("cannot find frame \(frame) in \(path)")
     }
   }
 
-  /// libsndfile says so in its log alone, and reads what there is.
-  private static func isCut(_ file: OpaquePointer) -> Bool {
+  /// Whether the file is truncated. libsndfile reads the samples that exist and reports the truncation only in its log.
+  private static func isTruncated(_ file: OpaquePointer) -> Bool {
     var log = [CChar](repeating: 0, count: 16384)
     guard sf_command(file, Int32(SFC_GET_LOG_INFO), &log, Int32(log.count - 1)) > 0 else { return false }
     let text = String(decoding: log.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
@@ -112,13 +112,13 @@ public final class AudioFileReader {
   }
 }
 
-/// A whole file in memory.
+/// A whole audio file in memory.
 public struct AudioClip: Sendable {
   public let sampleRate: Int
   /// Shape: `[channel][frame]`.
   public var channels: [[Float]]
   public var frames: Int { channels.first?.count ?? 0 }
-  /// The file that it came from was cut off.
+  /// The file it was read from is truncated.
   public private(set) var endsEarly = false
 
   public init(sampleRate: Int, channels: [[Float]]) {
@@ -126,7 +126,7 @@ public struct AudioClip: Sendable {
     self.channels = channels
   }
 
-  /// Reads `path` to its end, whatever length its header claims.
+  /// Reads `path` to its end, regardless of the length in its header.
   public init(path: String) throws(AudioFileError) {
     let reader = try AudioFileReader(path: path)
     var channels = [[Float]](repeating: [], count: reader.channels)
@@ -142,7 +142,7 @@ public struct AudioClip: Sendable {
     endsEarly = reader.endsEarly
   }
 
-  /// Writes the clip as 32-bit float WAV, whole or not at all.
+  /// Writes the clip as 32-bit float WAV. After an error no file is left.
   public func write(wav path: String) throws(AudioFileError) {
     let writer = try AudioFileWriter(
       path: path, channels: channels.count, sampleRate: sampleRate)

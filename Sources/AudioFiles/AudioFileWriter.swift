@@ -2,22 +2,22 @@ import CFiles
 import CSndfile
 import Glibc
 
-/// A WAV file being written. Nothing carries the final name until `close` succeeds: the sound goes into `path` with
-/// `.part` behind it, and only a file that is known to be whole gets the name.
+/// Writes a WAV file through libsndfile. The data goes into `path` + `.part`; the file is renamed to `path` only when
+/// `close` has verified that it is complete.
 ///
-/// libsndfile writes it. Frames count as it says the system took them; after the first ones that did not fit, nothing
-/// more is written but the header in its place. So a full disk costs what did not fit and nothing else.
+/// Frames count as written when libsndfile says that the system accepted them. After the first short write, only the
+/// header is still updated. A full disk therefore loses only the frames that did not fit.
 ///
-/// One thread calls everything here; each call may wait for the disk.
+/// Thread: one thread makes all calls. Each call may wait for the disk.
 public final class AudioFileWriter {
-  /// What became of the file.
+  /// The state of the file.
   public enum Fate: Sendable {
     case open
-    /// It is whole, and has its name.
+    /// Complete, under its final name.
     case named
-    /// It stayed `.part`: it could not be finished, or its name was taken.
+    /// Still `.part`: it could not be finished, or its name was in use.
     case part
-    /// Somebody removed it, or put another file in its place.
+    /// Another program removed it or replaced it.
     case lost
     case removed
   }
@@ -26,27 +26,29 @@ public final class AudioFileWriter {
   private let name: String
   public let channels: Int
   public private(set) var framesWritten = 0
-  /// Samples that integers could not hold: over full scale.
+  /// Samples above full scale, which integer formats clip.
   public private(set) var clippedSamples = 0
   public private(set) var fate = Fate.open
-  /// Says to others that the file is being written.
+  /// Tells other programs that the file is being written.
   package let lock: FileLock
   private let encoding: SampleEncoding
   private let hasBroadcast: Bool
   private let replaces: Bool
   private let descriptor: Int32
   private var wav: WAVFile?
+  /// Bytes before the first frame.
+  private var headerBytes = 0
   private var hasFailed = false
-  /// Why the file may not be whole, however well what follows goes: of data that never reached the disk, the kernel
-  /// tells once.
-  private var suspicion: String?
+  /// Why the file may be incomplete, even if everything that follows succeeds. The kernel reports a failed writeback
+  /// only once.
+  private var integrityFault: String?
   private var integers: [Int32] = []
 
-  private var part: String { name + ".part" }
-  private var partPath: String { folder.path(of: part) }
+  private var partName: String { name + ".part" }
+  private var partPath: String { folder.path(of: partName) }
   public var path: String { folder.path(of: name) }
 
-  /// - Parameter replacing: whether a file that has the name already is replaced; otherwise that is an error.
+  /// - Parameter replacing: whether to replace an existing file of that name. If false, it is an error.
   public convenience init(
     path: String, encoding: SampleEncoding = .float32, channels: Int, sampleRate: Int,
     broadcast: BroadcastExtension? = nil, replacing: Bool = true
@@ -74,12 +76,13 @@ public final class AudioFileWriter {
       throw AudioFileError(
         "cannot write \(folder.path(of: name)).part: \(String(cString: strerror(reason)))\(remedy)")
     }
-    // Before the first byte: an empty file is nothing that could be repaired.
-    lock = FileLock.take(descriptor, patience: .seconds(1))
+    // Lock before the first byte is written: nobody tries to repair an empty file.
+    lock = FileLock.acquire(descriptor, timeout: .seconds(1))
     do {
       wav = try WAVFile(
         descriptor: descriptor, encoding: encoding, channels: channels, sampleRate: sampleRate,
         broadcast: broadcast?.info)
+      headerBytes = size ?? 0
     } catch {
       folder.remove(name + ".part", as: descriptor)
       Glibc.close(descriptor)
@@ -88,26 +91,27 @@ public final class AudioFileWriter {
   }
 
   deinit {
-    // A take is never thrown away for want of a close; a render that failed half-way is.
+    // Without `close`, a take's file is kept, and an unfinished render is removed.
     if replaces { abandon() } else { leave() }
   }
 
-  /// Says where the sound stands in time; only for a file that was opened with such an extension.
+  /// Sets the broadcast extension. Does nothing unless the file was opened with one.
   public func setBroadcast(_ broadcast: BroadcastExtension) {
     if hasBroadcast { wav?.setBroadcast(broadcast.info) }
   }
 
-  /// Keeps the first `frames`, and writes no more.
+  /// Truncates the file to `frames`, and ignores all further writes.
   public func end(atFrame frames: Int) {
     hasFailed = true
     guard let wav, frames <= framesWritten else { return }
     framesWritten = frames
-    if !wav.setLength(frames: frames) { suspect(failure("\(partPath) could not be cut").description) }
+    if !wav.setLength(frames: frames) { markDamaged(failure("cannot truncate \(partPath)").description) }
   }
 
-  /// Appends whole interleaved frames. A short write is an error, after which nothing more is written.
+  /// Appends whole interleaved frames. A short write is an error; further writes are then ignored.
   public func write(_ interleaved: UnsafeBufferPointer<Float>) throws(AudioFileError) {
     guard let wav, !hasFailed, let samples = interleaved.baseAddress else { return }
+    checkSize()
     let frames = sf_count_t(interleaved.count / channels)
     let written: sf_count_t
     switch encoding {
@@ -119,7 +123,7 @@ public final class AudioFileWriter {
     framesWritten += Int(max(0, written))
     guard written < frames else { return }
     let fault = failure("\(path) could not be written to its end")
-    // No part of a frame.
+    // Remove a partial frame.
     end(atFrame: framesWritten)
     throw fault
   }
@@ -128,61 +132,87 @@ public final class AudioFileWriter {
     try interleaved.withUnsafeBufferPointer { (buffer) throws(AudioFileError) in try write(buffer) }
   }
 
-  /// Appends silence, which takes no room on disk: a hole in the file.
+  /// Appends silence as a hole in the file, which takes no space on disk.
   public func skip(frames: Int) throws(AudioFileError) {
     guard let wav, !hasFailed else { return }
+    checkSize()
     guard wav.setLength(frames: framesWritten + frames) else {
       throw failure("\(path) could not be written to its end")
     }
     framesWritten += frames
   }
 
-  /// Makes what was written so far readable after a kill (header) and a power cut (data).
-  public func secure() throws(AudioFileError) {
+  /// Whether the file was deleted: it has no name any more, so nobody can read it later.
+  public var isRemoved: Bool {
+    var information = stat()
+    return wav != nil && fstat(descriptor, &information) == 0 && information.st_nlink == 0
+  }
+
+  /// Updates the header and flushes the data to disk. The frames so far then survive a kill and a power failure.
+  public func flush() throws(AudioFileError) {
     guard let wav else { return }
-    guard wav.updateHeader() else { throw suspect(failure("cannot secure \(partPath)").description) }
+    checkSize()
+    guard wav.updateHeader() else {
+      throw markDamaged(failure("cannot update the header of \(partPath)").description)
+    }
     try synchronize()
   }
 
+  private var size: Int? {
+    var information = stat()
+    return fstat(descriptor, &information) == 0 ? Int(information.st_size) : nil
+  }
+
+  /// Detects that another program truncated the file. The next write would turn the missing part into a hole, which reads
+  /// as silence and has the right length. So this must run before every write.
+  private func checkSize() {
+    guard integrityFault == nil, let size else { return }
+    guard size < headerBytes + framesWritten * channels * encoding.bytes else { return }
+    markDamaged(
+      "\(partPath) was truncated to \(size) bytes while it was written: frames before \(framesWritten) are lost"
+    )
+  }
+
   private func synchronize() throws(AudioFileError) {
-    // Where the file system writes late, this is where a full or dying disk is first heard of.
+    // With delayed allocation, a full or failing disk first shows here.
     guard fdatasync(descriptor) != 0 else { return }
-    throw suspect(systemFailure("cannot secure \(partPath)").description)
+    throw markDamaged(systemFailure("cannot flush \(partPath) to disk").description)
   }
 
   @discardableResult
-  private func suspect(_ reason: String) -> AudioFileError {
-    suspicion = suspicion ?? reason
+  private func markDamaged(_ reason: String) -> AudioFileError {
+    integrityFault = integrityFault ?? reason
     return AudioFileError(reason)
   }
 
-  /// Finishes the file, and gives it its name where it is known to be whole: its header and its data reached the disk,
-  /// and the header counts what was written. Otherwise a take's file stays `.part`, for `pinna takes repair`, and any
-  /// other is removed.
+  /// Finishes the file. It gets its final name only if it is known to be complete: header and data reached the disk, and
+  /// the header counts the frames written. Otherwise a take's file stays `.part`, for `pinna takes repair`; any other file
+  /// is removed.
   public func close() throws(AudioFileError) {
     guard let wav else { return }
-    // sf_close keeps to itself what went wrong.
-    if !wav.updateHeader() { suspect(failure("cannot secure \(partPath)").description) }
+    checkSize()
+    // sf_close does not report errors, so update the header first.
+    if !wav.updateHeader() { markDamaged(failure("cannot update the header of \(partPath)").description) }
     sf_close(wav.file)
     self.wav = nil
     defer { Glibc.close(descriptor) }
-    do { try synchronize() } catch { suspect(error.description) }
-    if suspicion == nil { checkFrames() }
-    guard folder.has(part, as: descriptor) else {
+    do { try synchronize() } catch { markDamaged(error.description) }
+    if integrityFault == nil { checkFrames() }
+    guard folder.has(partName, as: descriptor) else {
       fate = .lost
-      let what = folder.contains(part) ? "was exchanged for another file" : "was removed"
+      let what = folder.contains(partName) ? "was replaced by another file" : "was removed"
       throw AudioFileError("\(partPath) \(what) while it was written: the sound is lost")
     }
-    if let suspicion {
+    if let integrityFault {
       guard !replaces else {
-        folder.remove(part)
+        folder.remove(partName)
         fate = .removed
-        throw AudioFileError(suspicion)
+        throw AudioFileError(integrityFault)
       }
       fate = .part
-      throw AudioFileError("\(suspicion); the sound is in \(partPath): \(Self.remedy)")
+      throw AudioFileError("\(integrityFault); the sound is in \(partPath): \(Self.remedy)")
     }
-    let named = replaces ? folder.rename(part, to: name) : folder.renameToFree(part, name)
+    let named = replaces ? folder.rename(partName, to: name) : folder.renameWithoutReplacing(partName, name)
     guard named == 0 else {
       fate = .part
       throw systemFailure("the sound is in \(partPath), but cannot be named \(path)")
@@ -190,29 +220,30 @@ public final class AudioFileWriter {
     fate = .named
   }
 
-  /// Whether a reader finds what was written.
+  /// Checks that a reader finds the frames that were written.
   private func checkFrames() {
     guard let counted = WAVFile.frames(descriptor) else {
-      suspect("\(partPath) cannot be read back")
+      markDamaged("\(partPath) cannot be read back")
       return
     }
     guard counted != framesWritten else { return }
-    suspect("the header of \(partPath) counts \(counted) frames, and \(framesWritten) were written")
+    markDamaged("the header of \(partPath) counts \(counted) frames, and \(framesWritten) were written")
   }
 
-  /// Ends what is said of a take's file that stayed `.part`.
+  /// The end of every message about a take's file that stayed `.part`.
   package static let remedy = "finish it with: pinna takes repair"
 
-  /// Gives up: what was written is removed.
+  /// Closes and removes the file.
   public func abandon() {
     guard let wav else { return }
     sf_close(wav.file)
     self.wav = nil
-    folder.remove(part, as: descriptor)
+    folder.remove(partName, as: descriptor)
     Glibc.close(descriptor)
     fate = .removed
   }
 
+  /// Closes the file and keeps it as `.part`.
   private func leave() {
     guard let wav else { return }
     sf_close(wav.file)
@@ -221,8 +252,8 @@ public final class AudioFileWriter {
     fate = .part
   }
 
-  /// What is over full scale is clipped and counted, what is no number is silence. libsndfile itself would round
-  /// floats down.
+  /// Converts to 24-bit integers. Samples above full scale are clipped and counted; NaN becomes silence. libsndfile's own
+  /// conversion would round down.
   private func round(_ samples: UnsafeBufferPointer<Float>) {
     integers.removeAll(keepingCapacity: true)
     for sample in samples {
@@ -232,7 +263,7 @@ public final class AudioFileWriter {
     }
   }
 
-  /// Refuses what must not be replaced: anything but a regular file, and in a take's place anything at all.
+  /// Refuses to replace anything but a regular file. Without `replacing`, refuses any existing file.
   private static func check(_ folder: OpenFolder, _ name: String, replacing: Bool) throws(AudioFileError) {
     var information = stat()
     guard fstatat(folder.descriptor, name, &information, AT_SYMLINK_NOFOLLOW) == 0 else { return }
@@ -243,7 +274,8 @@ public final class AudioFileWriter {
   }
 
   private func failure(_ what: String) -> AudioFileError {
-    AudioFileError("\(what): \(AudioFileReader.lastError(wav?.file))")
+    let reason = AudioFileReader.lastError(wav?.file)
+    return AudioFileError("\(what): \(reason)", reason: reason)
   }
 
   private func systemFailure(_ what: String) -> AudioFileError {

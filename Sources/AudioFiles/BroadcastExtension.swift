@@ -1,15 +1,16 @@
 import CSndfile
 
-/// Where a take stands in time, as the broadcast extension (EBU Tech 3285) says it.
+/// The Broadcast Wave extension (EBU Tech 3285), which says when a take was recorded.
 public struct BroadcastExtension: Sendable, Hashable {
   public let description: String
-  /// "2026-11-21" and "17:04:05", local time of the first frame.
+  /// Local date of the first frame, such as "2026-11-21".
   public let date: String
+  /// Local time of the first frame, such as "17:04:05".
   public let time: String
-  /// Frames from midnight to the first one.
+  /// Frames from local midnight to the first frame.
   public let timeReference: Int
 
-  /// To be set later.
+  /// A placeholder that reserves the header's space until the values are known.
   public static let unknown = BroadcastExtension(description: "", date: "", time: "", timeReference: 0)
 
   public init(description: String, date: String, time: String, timeReference: Int) {
@@ -27,7 +28,7 @@ public struct BroadcastExtension: Sendable, Hashable {
     withUnsafeMutableBytes(of: &info.origination_time) { Self.put(time, $0) }
     info.time_reference_low = UInt32(truncatingIfNeeded: timeReference)
     info.time_reference_high = UInt32(truncatingIfNeeded: timeReference >> 32)
-    // Not measured.
+    // EBU Tech 3285: 0x7FFF means not measured.
     info.loudness_value = 0x7FFF
     info.loudness_range = 0x7FFF
     info.max_true_peak_level = 0x7FFF

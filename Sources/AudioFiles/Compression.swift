@@ -1,22 +1,22 @@
 import CSndfile
 import Glibc
 
-/// A finished WAV file becomes a smaller one.
+/// Converts a finished WAV file to a smaller format.
 public enum Compression: String, Sendable {
-  /// Lossless, in 24 bits.
+  /// Lossless, 24 bits.
   case flac
   /// Lossy.
   case opus
 
-  /// Why a file like this cannot be had; nil where it can.
+  /// Why this format cannot hold such a file; nil if it can.
   public func obstacle(channels: Int, sampleRate: Int) -> String? {
-    if channels > 8 { return "\(rawValue) ends at 8 channels" }
-    if self == .opus, sampleRate != 48000 { return "opus wants 48000 Hz" }
+    if channels > 8 { return "\(rawValue) supports at most 8 channels" }
+    if self == .opus, sampleRate != 48000 { return "opus requires a sample rate of 48000 Hz" }
     return nil
   }
 
-  /// Writes `wav` anew, with this format's ending, reads it back, and removes `wav` where nothing is missing.
-  /// - Parameter isWanted: asked before every block; once it says no, that is an error, and `wav` stays.
+  /// Converts `wav` to a file with this format's extension, reads that back, and removes `wav` if it is complete.
+  /// - Parameter isWanted: called before every block. If it returns false, the conversion fails and `wav` stays.
   /// - Returns: the new name.
   public func replace(
     wav: String, in folder: OpenFolder = .working, while isWanted: () -> Bool = { true }
@@ -30,14 +30,14 @@ public enum Compression: String, Sendable {
     defer { close(descriptor) }
     do {
       try encode(reader, descriptor, partPath, isWanted)
-      guard fdatasync(descriptor) == 0 else { throw failure("cannot secure \(partPath)") }
+      guard fdatasync(descriptor) == 0 else { throw failure("cannot flush \(partPath) to disk") }
       try verify(
         AudioFileReader(folder: folder, name: wav), AudioFileReader(folder: folder, name: part), isWanted)
       guard folder.has(part, as: descriptor) else {
-        throw AudioFileError("\(partPath) was exchanged for another file while it was written")
+        throw AudioFileError("\(partPath) was replaced by another file while it was written")
       }
-      guard folder.renameToFree(part, name) == 0 else {
-        throw failure("cannot name \(folder.path(of: name))")
+      guard folder.renameWithoutReplacing(part, name) == 0 else {
+        throw failure("cannot rename \(partPath) to \(folder.path(of: name))")
       }
     } catch {
       folder.remove(part, as: descriptor)
@@ -51,17 +51,16 @@ public enum Compression: String, Sendable {
     _ reader: AudioFileReader, _ descriptor: Int32, _ part: String, _ isWanted: () -> Bool
   ) throws(AudioFileError) {
     let format = self == .flac ? SF_FORMAT_FLAC | SF_FORMAT_PCM_24 : SF_FORMAT_OGG | SF_FORMAT_OPUS
-    var info = SF_INFO(
-      frames: 0, samplerate: Int32(reader.sampleRate), channels: Int32(reader.channels),
-      format: Int32(format),
-      sections: 0, seekable: 0)
-    guard let file = sf_open_fd(descriptor, Int32(SFM_WRITE), &info, Int32(SF_FALSE)) else {
+    guard
+      let file = openForWriting(
+        descriptor, mode: SFM_WRITE, channels: reader.channels, sampleRate: reader.sampleRate, format: format)
+    else {
       throw AudioFileError("cannot write \(part): \(AudioFileReader.lastError(nil))")
     }
     defer { sf_close(file) }
     while true {
       try proceed(isWanted)
-      // libsndfile scales floats differently on their way in and out; integers it leaves alone.
+      // For FLAC, integers: libsndfile scales floats differently when reading and writing.
       let (frames, written) =
         switch self {
         case .flac: write(reader.readIntegers(frames: 16384), reader.channels) { sf_writef_int(file, $0, $1) }
@@ -84,7 +83,7 @@ public enum Compression: String, Sendable {
     )
   }
 
-  /// The same sound where that is promised, the same length always.
+  /// Checks that both files have the same length and, for a lossless format, the same samples.
   private func verify(
     _ wav: AudioFileReader, _ other: AudioFileReader, _ isWanted: () -> Bool
   ) throws(AudioFileError) {
@@ -99,7 +98,7 @@ public enum Compression: String, Sendable {
   }
 
   private func proceed(_ isWanted: () -> Bool) throws(AudioFileError) {
-    guard isWanted() else { throw AudioFileError("Pinna could not wait") }
+    guard isWanted() else { throw AudioFileError("the conversion was cancelled") }
   }
 
   private func failure(_ what: String) -> AudioFileError {

@@ -1,18 +1,18 @@
 import Glibc
 
-/// Who writes a file: its writer holds the lock, and the kernel lets go of it however the writer ends.
+/// An advisory lock (`flock`) that marks a file as being written. The kernel releases it however the writer ends.
 package enum FileLock: Equatable {
-  /// It is ours until the descriptor is closed.
-  case taken
-  /// Somebody else writes the file.
+  /// This program holds the lock until it closes the descriptor.
+  case acquired
+  /// Another program is writing the file.
   case held
-  /// The file system has no locks: nothing says whether somebody writes.
+  /// The file system does not support locks, so nobody can tell whether the file is being written.
   case unavailable(reason: String)
 
-  /// For whoever writes.
-  /// - Parameter patience: how long somebody who only looks, as `pinna takes list` does, is waited for.
-  package static func take(_ descriptor: Int32, patience: Duration = .zero) -> FileLock {
-    let end = ContinuousClock.now + patience
+  /// Acquires the lock, for a writer.
+  /// - Parameter timeout: how long to wait for a program that only probes, such as `pinna takes list`.
+  package static func acquire(_ descriptor: Int32, timeout: Duration = .zero) -> FileLock {
+    let end = ContinuousClock.now + timeout
     while true {
       let outcome = FileLock(flock(descriptor, LOCK_EX | LOCK_NB))
       guard outcome == .held, .now < end else { return outcome }
@@ -20,10 +20,10 @@ package enum FileLock: Equatable {
     }
   }
 
-  /// For whoever only wants to know; `taken` where nobody writes.
-  package static func look(_ descriptor: Int32) -> FileLock {
+  /// Checks the lock without keeping it. `acquired` means that nobody is writing.
+  package static func probe(_ descriptor: Int32) -> FileLock {
     let outcome = FileLock(flock(descriptor, LOCK_SH | LOCK_NB))
-    if outcome == .taken { flock(descriptor, LOCK_UN) }
+    if outcome == .acquired { flock(descriptor, LOCK_UN) }
     return outcome
   }
 
@@ -31,13 +31,13 @@ package enum FileLock: Equatable {
     let reason = errno
     self =
       result == 0
-      ? .taken : reason == EWOULDBLOCK ? .held : .unavailable(reason: String(cString: strerror(reason)))
+      ? .acquired : reason == EWOULDBLOCK ? .held : .unavailable(reason: String(cString: strerror(reason)))
   }
 
-  /// Why there is no lock; nil where there is.
+  /// Why the lock was not acquired; nil if it was.
   package var fault: String? {
     switch self {
-    case .taken: nil
+    case .acquired: nil
     case .held: "another program holds its lock"
     case .unavailable(let reason): reason
     }

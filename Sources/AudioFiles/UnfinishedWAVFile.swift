@@ -2,31 +2,32 @@ import CFiles
 import CSndfile
 import Glibc
 
-/// A sound file that its writer never finished: `name` with `.part` behind it, of which the header may lag behind.
-/// It is held open, and locked where it is to be finished, so that what is finished is what was looked at.
-public final class CutFile {
+/// A WAV file that its writer never finished: `name` + `.part`. Its header may be older than its data.
+///
+/// The file stays open, and is locked if it is to be finished. So the file that was examined is the one that is finished.
+public final class UnfinishedWAVFile {
   private let folder: OpenFolder
   private let name: String
   public let channels: Int
   public let sampleRate: Int
-  /// Whole frames that are there, whatever the header says.
+  /// Whole frames in the file, regardless of its header.
   public let frames: Int
   private let encoding: SampleEncoding
   private let broadcast: SF_BROADCAST_INFO?
   private let headerBytes: Int
   private let descriptor: Int32
-  /// Ours where the file is to be finished; otherwise what a look at it said.
+  /// The lock this object holds if the file is to be finished, else the result of a probe.
   package let lock: FileLock
 
   private var part: String { name + ".part" }
   private var partPath: String { folder.path(of: part) }
 
-  /// To be finished.
+  /// Opens and locks a file to finish it.
   public convenience init(path: String) throws(AudioFileError) {
     try self.init(folder: .working, name: path, toFinish: true)
   }
 
-  /// - Parameter toFinish: otherwise it is only looked at.
+  /// - Parameter toFinish: whether to lock the file for `finish`. If false, it is only examined.
   package init(folder: OpenFolder, name: String, toFinish: Bool) throws(AudioFileError) {
     let part = name + ".part"
     let descriptor = folder.open(part, toFinish ? O_RDWR : O_RDONLY)
@@ -35,10 +36,10 @@ public final class CutFile {
       throw AudioFileError("cannot read \(folder.path(of: part)): \(String(cString: strerror(reason)))")
     }
     do {
-      lock = toFinish ? FileLock.take(descriptor) : FileLock.look(descriptor)
-      let outline = try Outline(descriptor, path: folder.path(of: part))
-      (channels, sampleRate, frames) = (outline.channels, outline.sampleRate, outline.frames)
-      (encoding, broadcast, headerBytes) = (outline.encoding, outline.broadcast, outline.headerBytes)
+      lock = toFinish ? FileLock.acquire(descriptor) : FileLock.probe(descriptor)
+      let header = try Header(descriptor, path: folder.path(of: part))
+      (channels, sampleRate, frames) = (header.channels, header.sampleRate, header.frames)
+      (encoding, broadcast, headerBytes) = (header.encoding, header.broadcast, header.headerBytes)
     } catch {
       close(descriptor)
       throw error
@@ -46,35 +47,35 @@ public final class CutFile {
     self.folder = folder
     self.name = name
     self.descriptor = descriptor
-    if try header(frames: 0) == nil {
+    if try encodedHeader(frames: 0) == nil {
       throw AudioFileError("\(folder.path(of: part)) does not begin as Pinna's takes do")
     }
   }
 
   deinit { close(descriptor) }
 
-  /// Keeps the first `count` frames, and gives the file its name.
+  /// Truncates the file to `count` frames, writes its header, and renames it to its final name.
   public func finish(frames count: Int) throws(AudioFileError) {
     if let fault = lock.fault {
       throw AudioFileError(
-        "nothing says that nobody writes \(partPath) any more (\(fault)); copy the take to another disk first"
+        "cannot tell whether \(partPath) is still being written (\(fault)); copy the take to another disk first"
       )
     }
     guard folder.has(part, as: descriptor) else {
-      throw AudioFileError("\(partPath) was exchanged for another file while it was repaired; try again")
+      throw AudioFileError("\(partPath) was replaced by another file while it was repaired; try again")
     }
     let length = headerBytes + count * encoding.bytes * channels
-    // Chunks have an even length.
-    guard let bytes = try header(frames: count),
+    // WAV chunks have an even length.
+    guard let bytes = try encodedHeader(frames: count),
       ftruncate(descriptor, off_t(length)) == 0, ftruncate(descriptor, off_t(length + length % 2)) == 0,
       pwrite(descriptor, bytes, bytes.count, 0) == bytes.count, fdatasync(descriptor) == 0,
-      folder.renameToFree(part, name) == 0
+      folder.renameWithoutReplacing(part, name) == 0
     else { throw AudioFileError("cannot finish \(partPath): \(String(cString: strerror(errno)))") }
   }
 
-  /// The header that libsndfile writes before so many frames like these: of a file of as much silence, in memory. nil
-  /// where it has not the length of this file's.
-  private func header(frames: Int) throws(AudioFileError) -> [UInt8]? {
+  /// The header that libsndfile writes for `frames` frames of this format. It comes from a file of silence in memory.
+  /// - Returns: nil if its length differs from that of this file's header.
+  private func encodedHeader(frames: Int) throws(AudioFileError) -> [UInt8]? {
     let descriptor = pinna_memory_file()
     guard descriptor >= 0 else {
       throw AudioFileError("cannot repair \(partPath): \(String(cString: strerror(errno)))")
@@ -83,18 +84,18 @@ public final class CutFile {
     let wav = try WAVFile(
       descriptor: descriptor, encoding: encoding, channels: channels, sampleRate: sampleRate,
       broadcast: broadcast)
-    let isAlike =
+    let hasSameHeaderLength =
       WAVFile.headerBytes(wav.file, descriptor) == headerBytes && wav.setLength(frames: frames)
       && wav.updateHeader()
     sf_close(wav.file)
-    guard isAlike else { return nil }
+    guard hasSameHeaderLength else { return nil }
     var bytes = [UInt8](repeating: 0, count: headerBytes)
     return pread(descriptor, &bytes, bytes.count, 0) == bytes.count ? bytes : nil
   }
 }
 
-/// What the beginning of a cut file says.
-private struct Outline {
+/// The header of an unfinished file.
+private struct Header {
   let channels: Int
   let sampleRate: Int
   let frames: Int
@@ -103,17 +104,17 @@ private struct Outline {
   let headerBytes: Int
 
   init(_ descriptor: Int32, path: String) throws(AudioFileError) {
-    let stranger = AudioFileError("\(path) does not begin as Pinna's takes do")
+    let notATake = AudioFileError("\(path) does not begin as Pinna's takes do")
     var information = stat()
     var info = SF_INFO()
     guard fstat(descriptor, &information) == 0, information.st_mode & S_IFMT == S_IFREG,
       let file = openForReading(descriptor, &info)
-    else { throw stranger }
+    else { throw notATake }
     defer { sf_close(file) }
     let encoding = SampleEncoding.allCases.first { Int(info.format) & SF_FORMAT_SUBMASK == $0.subformat }
     guard let encoding, let headerBytes = WAVFile.headerBytes(file, descriptor),
       (1...AudioFileReader.channelLimit).contains(Int(info.channels)), info.samplerate > 0
-    else { throw stranger }
+    else { throw notATake }
     var broadcast = SF_BROADCAST_INFO()
     let hasBroadcast =
       sf_command(file, Int32(SFC_GET_BROADCAST_INFO), &broadcast, Int32(MemoryLayout<SF_BROADCAST_INFO>.size))

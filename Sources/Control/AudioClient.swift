@@ -6,11 +6,11 @@ import Recording
 
 /// What the processor asks of the world outside it. `JackWorld` is the real one; tests have another.
 ///
-/// Thread: control. Every call returns at once, but for presets, whose disk has 50 ms.
+/// Thread: control. Every call returns at once.
 package protocol AudioWorld: AnyObject {
   var now: ContinuousClock.Instant { get }
   /// What the preset of that name sets, as its file stands now.
-  func setting(ofPreset name: String) throws -> Setting
+  func setting(ofPreset name: String) -> Job<Setting>
   /// Opens a client in the server's graph. Fails with `noServer` where there is none.
   func openClient() -> Job<any AudioClient>
   /// The filter sets of every case of `device`: read, or designed.
@@ -67,7 +67,7 @@ package protocol AudioClient: AnyObject, Sendable {
   /// The queue keeps room for this.
   func endPlayback()
   /// What the callback has reported since the last call, oldest first.
-  func takeReports() -> [Realtime.Report]
+  func drainReports() -> [Realtime.Report]
 
   /// Compares ports and connections with what they should be, and mends them; the outcome comes through `takeNews`.
   /// - Returns: the number of the look that does so for `setting`.
@@ -94,10 +94,15 @@ package protocol TakeRecording: DiskWork {
   var frames: Int { get }
   var plan: TakePlan { get }
   var fault: String? { get }
+  /// What of the take was removed while it ran, so that it is lost.
+  var loss: String? { get }
   var secondsLeft: Int? { get }
   /// How long the disk has not answered; zero while nothing is asked of it.
   var unansweredFor: Duration { get }
+  /// Something happened just now: an event of the sidecar.
   func note(_ what: String)
+  /// A sentence for the sidecar's notes.
+  func addNote(_ sentence: String)
   func abandon()
   func discard()
 }
@@ -142,11 +147,14 @@ package struct GraphNews: Sendable {
   /// Its number, from 1.
   package var look = 0
   package var events: [Wiring.Event] = []
-  package var connectedPorts: Set<String> = []
+  /// What each of our ports is connected to; those that are connected to nothing are left out.
+  package var connections: [String: Set<String>] = [:]
   package var lost: [Wiring.Wire] = []
   package var capturePorts: [String] = []
   /// Where the outputs go now, if that is elsewhere than before.
   package var newTarget: [String]?
+  /// Ports that the outputs are to go to, and that are not there.
+  package var missingTargets: [String] = []
 
   package init() {}
 }

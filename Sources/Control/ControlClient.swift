@@ -28,6 +28,27 @@ public struct ControlClient: Sendable {
       message, through: try open(), number: OSCMessage.newNumber(), seconds: seconds, onProgress: onProgress)
   }
 
+  /// Ends the running Pinna, and waits until another one can be started: the client in the graph is closed and the name is
+  /// free.
+  /// - Throws: also where the name is not free within five seconds of the answer.
+  public func stop(onProgress: (RequestProgress) -> Void = { _ in }) throws(Failure) -> Answer {
+    let (path, server) = (try path, identity)
+    let answer = try request(OSCMessage("/pinna/stop"), seconds: 3600, onProgress: onProgress)
+    guard [.done, .incompleteTake].contains(answer.status) else { return answer }
+    let deadline = ContinuousClock.now + .seconds(5)
+    // The next Pinna of that name may be there already.
+    while identity == nil || identity == server, !SocketPlace.isFree(path) {
+      guard .now < deadline else {
+        throw Failure(
+          .failed,
+          "the Pinna named \"\(name)\" has stopped, but its process still holds the name; end that process, or choose "
+            + "another name with --name")
+      }
+      usleep(5000)
+    }
+    return answer
+  }
+
   /// A socket for requests, to which answers and, later, events come.
   func open() throws(Failure) -> ClientSocket {
     _ = try path
@@ -102,15 +123,25 @@ public struct ControlClient: Sendable {
   private func answer(_ heard: ClientSocket.Heard, to number: String) throws(Failure) -> Answer? {
     guard heard.message.path == Answer.path, heard.number == number || heard.number == nil else { return nil }
     guard heard.number == number, let answer = Answer(heard.message) else {
-      throw Failure(.failed, "the Pinna named \"\(name)\" sent a malformed answer; is it of another version?")
+      throw .malformedReply("it is not an exit status and a text")
     }
     return answer
   }
 
   private var startCommand: String { "pinna run" + (name == "pinna" ? "" : " --name \(name)") }
 
-  private var notRunning: Failure {
-    Failure(.notRunning, "no Pinna named \"\(name)\" is running; start one with: \(startCommand)")
+  /// Names the folder: another user's Pinna, or one that was started with another XDG_RUNTIME_DIR, is in another.
+  package var notRunning: Failure {
+    let folder = RuntimeFolder.path(environment: environment)
+    if access(folder, X_OK) != 0, errno == EACCES {
+      return Failure(
+        .notRunning,
+        "no Pinna named \"\(name)\" can be reached: \(folder) cannot be entered (\(String(cString: strerror(EACCES)))); "
+          + "ask as the user who runs it, or set XDG_RUNTIME_DIR to a folder of your own")
+    }
+    return Failure(
+      .notRunning,
+      "no Pinna named \"\(name)\" is running (looked in \(folder)); start one with: \(startCommand)")
   }
 
   private var ended: Failure {

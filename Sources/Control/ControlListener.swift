@@ -47,10 +47,7 @@ public final class ControlListener: Sendable {
         let answer = try client.request(
           OSCMessage("/pinna/session/open", [.string(program)]), through: ear.socket, number: ear.number,
           seconds: 5)
-        guard answer.status == .done,
-          let opened = try? JSONDecoder().decode([String: String].self, from: Data(answer.text.utf8)),
-          let session = opened["session"]
-        else { throw Failure(answer.status, answer.text) }
+        let session = try answer.document(SessionAnswer.self).session
         token.withLock { $0 = session }
         identity.withLock { $0 = found }
         refusal.withLock { $0 = nil }

@@ -3,8 +3,8 @@ import Foundation
 
 /// The datagram socket on which a running Pinna is told what to do.
 ///
-/// Our own rather than liblo's: 0600 in a 0700 folder, and a stale one is reclaimed. Who holds the lock file
-/// owns the name; the kernel lets go of it when its holder dies, however that happens.
+/// Our own rather than liblo's: 0600 in a 0700 folder, a stale one is reclaimed, and one that is removed is made again
+/// (`SocketPlace`).
 ///
 /// Only this user's processes are heard: the kernel says with each packet whose it is (SCM_CREDENTIALS). Only a socket
 /// that this user has bound to a path is answered, and it stays the one that is answered whatever is put at its path later.
@@ -12,10 +12,8 @@ import Foundation
 /// Threads: the control thread, for everything. Nothing here waits for a sender, nor longer than `DiskThread.patience` for
 /// the disk that its socket is on.
 public final class ControlSocket {
-  private let own: Datagram.FileDescriptor
-  private var descriptor: Int32 { own.number }
-  private let lock: Int32
-  private let path: String
+  private let place: SocketPlace
+  private var descriptor: Int32 { place.socket.number }
   /// Packets that were no plain OSC message, or another user's, or from an address that anybody may take over, or from a
   /// socket on a disk that did not answer.
   public private(set) var droppedPackets = 0
@@ -37,36 +35,10 @@ public final class ControlSocket {
   public init(
     name: String, environment: [String: String] = ProcessInfo.processInfo.environment
   ) throws(Failure) {
-    path = try RuntimeFolder.socket(named: name, environment: environment)
-    try RuntimeFolder.prepare(environment: environment)
+    place = try SocketPlace(name: name, environment: environment)
     let clients = RuntimeFolder.clients(environment: environment)
     broom = ClientBroom(folder: clients)
     reach = SenderReach(clients: clients)
-    lock = open(path + ".lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
-    guard lock >= 0 else {
-      throw Failure(.failed, "cannot open \(path).lock: \(String(cString: strerror(errno)))")
-    }
-    fchmod(lock, 0o600)
-    guard flock(lock, LOCK_EX | LOCK_NB) == 0 else {
-      close(lock)
-      throw Failure(
-        .failed,
-        "a Pinna named \"\(name)\" is running already; choose another name with --name, or stop that one")
-    }
-    unlink(path)
-    own = Datagram.FileDescriptor(makeDatagramSocket())
-    askForCredentials(descriptor)
-    guard withSocketAddress(path, { bind(descriptor, $0, $1) }) == 0 else {
-      // From here on deinit closes the lock.
-      throw Failure(.failed, "cannot make the control socket \(path): \(String(cString: strerror(errno)))")
-    }
-    // Until here the folder alone keeps others out: the umask is the process's, and not ours to change.
-    chmod(path, 0o600)
-  }
-
-  deinit {
-    unlink(path)
-    close(lock)
   }
 
   // MARK: Requests
@@ -76,6 +48,7 @@ public final class ControlSocket {
   /// and counted.
   public func receive(milliseconds: Int32, or wake: Int32 = -1) -> (message: OSCMessage?, sender: Sender)? {
     retry()
+    place.restore()
     broom.sweep()
     let patience = unsent.isEmpty ? milliseconds : min(milliseconds, 10)
     guard pinna_wait(descriptor, wake, patience) & 1 != 0 else { return nil }
@@ -125,7 +98,7 @@ public final class ControlSocket {
 
   /// From now on nobody finds us; whoever had already asked is answered.
   public func leave(_ answer: OSCMessage) {
-    unlink(path)
+    place.leave()
     // Bounded: somebody who is connected may go on asking.
     for _ in 0..<256 {
       guard let (message, sender) = next() else { break }
@@ -183,8 +156,11 @@ public final class ControlSocket {
 
   /// False where it is worth another try.
   private func sendNow(_ parcel: Parcel) -> Bool {
-    guard case .held(let socket) = parcel.origin else { return Self.send(parcel, instead: own) != .full }
-    return switch reach.reach(socket.path, { [own] in Self.send(parcel, instead: own) }) {
+    guard case .held(let socket) = parcel.origin else {
+      return Self.send(parcel, instead: place.socket) != .full
+    }
+    let ours = place.socket
+    return switch reach.reach(socket.path, { Self.send(parcel, instead: ours) }) {
     case .done(let sent): sent != .full
     // The thread still tries.
     case .late: true

@@ -1,7 +1,7 @@
 import Acoustics
 import Foundation
+import Presets
 import Recording
-import Session
 
 /// The control thread: takes requests from the socket, hands them to the processor, answers when they ended.
 public final class Controller {
@@ -21,24 +21,24 @@ public final class Controller {
   private let events: ControllerEvents
   private let tell: (String) -> Void
   let warn: (String) -> Void
-  private let reconnects: Bool
   /// How long a first server may take to come.
   private let wait: Duration
   private let onStart: () -> Void
-  /// What came before the first graph: it waits for that, but not for long.
-  private var early:
-    [(message: OSCMessage, sender: ControlSocket.Sender, deadline: ContinuousClock.Instant)] = []
+  /// What came before the first graph, or behind a preset whose file is being read: it waits for that, but not for long.
+  private var held: [(message: OSCMessage, sender: ControlSocket.Sender, deadline: ContinuousClock.Instant)] =
+    []
+  /// Changes that wait for a preset's file.
+  let reads = PresetReads()
   private var hasStarted = false
 
   /// - Parameters:
   ///   - wait: how long a first server may take to come; after that `run` ends.
-  ///   - reconnects: whether a server that goes is waited for; otherwise `run` ends with it.
   ///   - onStart: called once, when the processor is in its first graph.
   ///   - tell: prints a line that somebody asked for.
   ///   - warn: prints a line for whoever watches the processor.
   package init(
     socket: ControlSocket, processor: Processor, events: ControllerEvents, wait: Duration = .zero,
-    reconnects: Bool, onStart: @escaping () -> Void, tell: @escaping (String) -> Void,
+    onStart: @escaping () -> Void, tell: @escaping (String) -> Void,
     warn: @escaping (String) -> Void
   ) {
     self.socket = socket
@@ -46,7 +46,6 @@ public final class Controller {
     self.events = events
     self.tell = tell
     self.warn = warn
-    self.reconnects = reconnects
     self.wait = wait
     self.onStart = onStart
     processor.notify = { [unowned self] in announce($0) }
@@ -54,8 +53,8 @@ public final class Controller {
 
   /// Brings the processor into a graph, and serves from the beginning on, until somebody stops it or the server goes for
   /// good. A take is finalised.
-  /// - Returns: why it ended; and what a take lacks, a sentence, or of a whole one what became of it.
-  public func run() -> (end: End, take: TakeOutcome?) {
+  /// - Returns: why it ended, and what became of the takes.
+  public func run() -> (end: End, takes: TakeOutcome) {
     let waitEnd = ContinuousClock.now + wait
     var end = End.notStarted(Failure(.failed, "stopped before it was in a graph"))
     processor.poll()
@@ -66,11 +65,12 @@ public final class Controller {
       if events.takeGraphChange() { processor.graphChanged() }
       if events.takeReload() { reload() }
       // Short while somebody waits; nothing in the callback may wake us.
-      let patience: Int32 = processor.isBusy ? 2 : 45
+      let patience: Int32 = processor.isBusy || !reads.isEmpty ? 2 : 45
       if let (message, sender) = socket.receive(milliseconds: patience, or: events.wake), let message {
         receive(message, from: sender)
       }
       processor.poll()
+      reads.poll()
       if case .notStarted = end, !processor.isStopping {
         if processor.state.isInGraph {
           end = .stopped
@@ -81,13 +81,14 @@ public final class Controller {
           processor.stop(nil)
         }
       }
-      if let reason = processor.lossForGood(reconnects: reconnects), !processor.isStopping {
+      if let reason = processor.lossForGood, !processor.isStopping {
         end = .serverGone(reason)
         processor.stop(nil)
       }
-      serveEarly()
+      serveHeld()
       tendSessions()
     }
+    reads.giveUp()
     announce(EngineEvent(.engineGone, "Pinna has stopped"))
     socket.leave(Answer(.notRunning, "Pinna has just stopped; start it again with: pinna run").message)
     processor.closeClient()
@@ -104,12 +105,14 @@ public final class Controller {
   /// everything as it was.
   private func reload() {
     let name = processor.wanted.preset
-    let request = Request { [tell] outcome in
+    let request = Request { [warn] outcome in
       switch outcome {
-      case .failed(let failure): tell("preset \(name) was not reloaded: \(failure)")
+      case .failed(let failure): warn("preset \(name) was not reloaded: \(failure)")
       case .done(let document):
         if let kept = (document as? ChangeReport)?.kept {
-          tell("preset \(name) is not reloaded yet: \(kept)")
+          warn("preset \(name) is not reloaded yet: \(kept)")
+        } else {
+          warn("preset \(name) was reloaded")
         }
       }
     }
@@ -119,19 +122,28 @@ public final class Controller {
   }
 
   /// Before the first graph requests wait for it, as long as a first design may take a caller's patience: 20 s, a status
-  /// one second. Only a stop is served at once.
+  /// one second. Behind a preset whose file is being read they wait 50 ms, so that changes keep their order. Only a stop is
+  /// served at once, and then what only asks.
   private func receive(_ message: OSCMessage, from sender: ControlSocket.Sender) {
-    let isUrgent = message.path == "/pinna/stop" || early.count >= 64
-    guard !hasStarted, !isUrgent, !processor.isStopping else { return serve(message, from: sender) }
-    let patience = Duration.seconds(message.path == "/pinna/status" ? 1 : 20)
-    early.append((message, sender, .now + patience))
+    let asks = ["/pinna/status", "/pinna/inputs"].contains(message.path)
+    let waits = hasStarted ? !reads.isEmpty && !asks : true
+    guard waits, message.path != "/pinna/stop", held.count < 64, !processor.isStopping else {
+      return serve(message, from: sender)
+    }
+    let patience: Duration =
+      hasStarted ? .milliseconds(50) : .seconds(message.path == "/pinna/status" ? 1 : 20)
+    held.append((message, sender, .now + patience))
   }
 
-  private func serveEarly() {
-    let isOver = hasStarted || processor.isStopping
-    let due = early.filter { isOver || .now > $0.deadline }
-    early.removeAll { isOver || .now > $0.deadline }
-    for (message, sender, _) in due { serve(message, from: sender) }
+  private func serveHeld() {
+    func isDue(_ deadline: ContinuousClock.Instant) -> Bool {
+      hasStarted && reads.isEmpty || processor.isStopping || .now > deadline
+    }
+    // One by one: what is served may have the others wait again.
+    while let next = held.firstIndex(where: { isDue($0.deadline) }) {
+      let (message, sender, _) = held.remove(at: next)
+      serve(message, from: sender)
+    }
   }
 
   private func serve(_ message: OSCMessage, from sender: ControlSocket.Sender) {
@@ -145,7 +157,7 @@ public final class Controller {
   private func dispatch(_ message: OSCMessage, _ sender: ControlSocket.Sender, _ request: Request) throws {
     let words = message.words
     guard let method = OSCMethod.all.first(where: { $0.path == message.path }) else {
-      throw UnknownWord(kind: "method", word: message.path, known: OSCMethod.all.map(\.path))
+      throw UnknownWord(kind: "method", word: message.path, choices: OSCMethod.all.map(\.path))
     }
     guard method.takes(words.count) else {
       throw Failure(.usage, "\(method.path) takes \(method.arguments); it got \(words.count) arguments")
@@ -179,9 +191,9 @@ public final class Controller {
   }
 }
 
-/// What became of the takes of a run.
+/// What became of the takes of a run. Whoever runs it has been told of each that ended by itself or with it.
 public struct TakeOutcome: Sendable, Hashable {
-  /// For people.
-  public let sentence: String
-  public let isComplete: Bool
+  public let areComplete: Bool
+  /// The path of an incomplete one where none of those that ended with the run is incomplete.
+  public let earlierIncomplete: String?
 }

@@ -1,6 +1,6 @@
 import Acoustics
 import JackClient
-import Session
+import Presets
 
 extension Failure {
   /// The exit status that belongs to any error of ours.
@@ -11,6 +11,9 @@ extension Failure {
     case is UnknownWord: self.init(.usage, text)
     case is Unsupported: self.init(.unsupported, text)
     case JackError.noServer, JackError.serverGone: self.init(.noServer, text)
+    case JackError.nameTaken, JackError.nameOfServer:
+      self.init(.failed, text)
+      isFinal = true
     default: self.init(.failed, text)
     }
   }

@@ -1,7 +1,7 @@
 import Acoustics
-import FilterDesign
+import FilterBanks
 
-/// What `pinna inputs` prints: the inputs that can be chosen, with their data sources.
+/// The answer to `inputs`: the inputs that can be chosen, with their data sources.
 package struct InputsReport: Codable, Sendable {
   /// What the device file asks for and no filters make work.
   package struct NotOffered: Codable, Sendable {
@@ -9,8 +9,6 @@ package struct InputsReport: Codable, Sendable {
     /// Null for mono patterns.
     package let inputOrientation: InputOrientation?
     package let reason: String
-
-    private enum CodingKeys: CodingKey { case polarPattern, inputOrientation, reason }
 
     package func encode(to encoder: any Encoder) throws {
       var container = encoder.container(keyedBy: CodingKeys.self)
@@ -58,7 +56,7 @@ package struct InputsReport: Codable, Sendable {
 extension Processor {
   /// What filters do not make work is known of the input in the route alone; the others are listed as their files
   /// have them.
-  var inputsReport: InputsReport {
+  package var inputsReport: InputsReport {
     var devices = inputs(of: inForce)
     if !devices.contains(inForce.device) { devices.append(inForce.device) }
     return InputsReport(

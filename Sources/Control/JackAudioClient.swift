@@ -3,6 +3,7 @@ import Foundation
 import JackClient
 import Realtime
 import Recording
+import Rendering
 import Synchronization
 
 /// A JACK client with the engine of one device after another.
@@ -17,20 +18,12 @@ final class JackAudioClient: AudioClient {
   /// Whose engine the callback runs.
   private let inUse = Mutex<JackEngine?>(nil)
   private let news = Mutex<[GraphNews]>([])
-  private let looks = Mutex(Looks())
+  /// Looks at the graph, for the ports that the outputs are to be connected to.
+  private let looks = LatestRequest<[String]>()
   /// Closes the client; nil until that is asked for.
   private let closed = Mutex<Job<Bool>?>(nil)
   /// Microphones that `run --connect` found no capture port for.
   private let unconnected = Mutex<[String]>([])
-
-  /// Looks at the graph, of which one goes on at a time.
-  private struct Looks {
-    /// What the next one is for; nil where none is asked for.
-    var target: [String]?
-    var isGoingOn = false
-    /// Those that have begun.
-    var count = 0
-  }
 
   /// Why the server has gone, from JACK's notification thread.
   private final class Loss: Sendable {
@@ -103,8 +96,8 @@ final class JackAudioClient: AudioClient {
         array.adopt(ports)
         try array.activate()
         if options.connect, !memory.hasConnected.load(ordering: .relaxed) {
-          let open = array.connectToHardware()
-          unconnected.withLock { $0 = open }
+          connectMicrophones(of: device)
+          array.connectOutputsToHardware()
           // A server that went meanwhile made nothing of it.
           if lossReason == nil { memory.hasConnected.store(true, ordering: .relaxed) }
         }
@@ -121,11 +114,21 @@ final class JackAudioClient: AudioClient {
     }
     if isFirst { return }
     array.adopt(prepared.ports)
-    unconnected.withLock { $0 = [] }
-    worker.run { [array] in
-      array.connectMicrophones(to: prepared.device.capturePorts)
+    worker.run { [self] in
+      connectMicrophones(of: prepared.device)
       array.releaseRetired()
     }
+  }
+
+  /// The worker: to the capture ports that the device names, or, with `run --connect`, to the physical ones in order.
+  private func connectMicrophones(of device: Device) {
+    let isInOrder = device.capturePorts.isEmpty
+    let sources = !isInOrder ? device.capturePorts : options.connect ? array.physicalCapturePorts : []
+    var seen = memory.connections.withLock { $0 }
+    array.connectMicrophones(to: sources, respectsOthers: isInOrder, &seen.placement, &seen.wiring)
+    memory.store(seen)
+    let open = isInOrder && options.connect ? Array(array.microphones.dropFirst(sources.count)) : []
+    unconnected.withLock { $0 = open }
   }
 
   func discard(_ prepared: any PreparedEngine) {
@@ -181,44 +184,20 @@ final class JackAudioClient: AudioClient {
   func endTake() -> Ticket { (try? engine.engine.endTake()) ?? .next() }
   func beginPlayback(of ring: PlaybackRing) throws -> Ticket { try engine.engine.beginPlayback(of: ring) }
   func endPlayback() { try? engine.engine.endPlayback() }
-  func takeReports() -> [Report] { (try? engine.engine.takeReports()) ?? [] }
+  func drainReports() -> [Report] { (try? engine.engine.drainReports()) ?? [] }
 
   // MARK: The graph
 
   func look(_ setting: Setting) -> Int {
     let target = OutputRoute.target(of: setting, monitor: options.monitor).ports
-    let (number, mustStart) = looks.withLock { looks in
-      looks.target = target
-      defer { looks.isGoingOn = true }
-      return (looks.count + 1, !looks.isGoingOn)
-    }
-    if mustStart { worker.run { [self] in lookAgain() } }
-    return number
-  }
-
-  /// The worker: one look. Where another was asked for meanwhile, it comes behind what else waits.
-  private func lookAgain() {
-    guard let (target, number) = nextLook() else { return }
-    if lossReason == nil {
+    return looks.post(target, on: worker) { [self] target, number in
+      guard lossReason == nil else { return }
       var found = array.look(memory, target)
       found.look = number
       news.withLock { news in
-        // Nobody hears them while the processor has no graph.
+        // Nobody reads them while the processor has no graph.
         if news.count < 64 { news.append(found) }
       }
-    }
-    worker.run { [self] in lookAgain() }
-  }
-
-  private func nextLook() -> (target: [String], number: Int)? {
-    looks.withLock { looks in
-      guard let target = looks.target else {
-        looks.isGoingOn = false
-        return nil
-      }
-      looks.target = nil
-      looks.count += 1
-      return (target, looks.count)
     }
   }
 
@@ -260,9 +239,15 @@ extension ArrayClient {
       seen.wiring.forget(wire)
       disconnectOutput(wire)
     }
-    for wire in connect where connectOutput(wire) { seen.route.hasMade(wire) }
+    for wire in connect {
+      switch connectOutput(wire) {
+      case .made: seen.route.hasMade(wire)
+      case .wasThere: break
+      case .noPort: news.missingTargets.append(wire.peer)
+      }
+    }
     if isNew { news.newTarget = target }
-    news.connectedPorts = seen.wiring.connectedPorts
+    news.connections = seen.wiring.connections
     news.lost = seen.wiring.lost
     news.capturePorts = physicalCapturePorts
     memory.store(seen)

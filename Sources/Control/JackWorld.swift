@@ -1,10 +1,11 @@
 import Acoustics
-import FilterDesign
 import Foundation
 import JackClient
+import Numerics
+import Presets
 import Realtime
 import Recording
-import Session
+import Rendering
 import Synchronization
 
 /// The world as it is: a JACK server, a disk, a clock.
@@ -42,7 +43,7 @@ package final class JackWorld: AudioWorld {
 
   package var now: ContinuousClock.Instant { .now }
 
-  package func setting(ofPreset name: String) throws -> Setting { try presets.setting(ofPreset: name) }
+  package func setting(ofPreset name: String) -> Job<Setting> { presets.setting(ofPreset: name) }
 
   package func openClient() -> Job<any AudioClient> {
     let (options, events, memory) = (options, events, memory)
@@ -85,6 +86,8 @@ extension TakePlayer: TakePlayback {
 package final class ConnectionMemory: Sendable {
   package struct Connections {
     package var wiring = Wiring()
+    /// Which capture ports the devices' microphones were connected to by us.
+    var placement = ArrayClient.Placement()
     var route = OutputRoute()
     /// Servers that have gone.
     fileprivate var losses = 0

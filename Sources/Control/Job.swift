@@ -16,7 +16,7 @@ public final class Job<Value: Sendable>: Sendable {
   }
 
   private let state = Locked<State>(.waiting)
-  private let part = Locked<Double>(0)
+  private let part = Locked<Double?>(nil)
 
   private let onAbandon: @Sendable () -> Void
 
@@ -40,8 +40,8 @@ public final class Job<Value: Sendable>: Sendable {
     state.withLock { if case .done(let result) = $0 { result } else { nil } }
   }
 
-  /// What part is done, 0…1.
-  public var progress: Double { part.withLock { $0 } }
+  /// What part is done, 0…1; nil until the work says.
+  public var progress: Double? { part.withLock { $0 } }
   public func report(progress: Double) { part.withLock { $0 = progress } }
 
   /// Nobody polls the result any more.

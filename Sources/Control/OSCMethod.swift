@@ -1,4 +1,4 @@
-/// One row of the OSC method table; the README's is made from it.
+/// One row of the OSC method table; the one in docs/control.md is made from it.
 ///
 /// A packet is one message of strings, integers, floats and the words T (on), F (off), N and I (nothing). What may come
 /// back to the address that the sender's socket is bound to, which must be a path:

@@ -1,11 +1,13 @@
-import Session
+import Presets
+import Threads
 
-/// Presets for the control thread, from a disk that may hang.
+/// Presets for the control thread, which does not wait for them: their disk may hang.
 ///
 /// Thread: control.
 package final class PresetReader {
   private let read: @Sendable (_ name: String) throws -> Setting
-  private let disk = DiskThread("pinna presets")
+  /// Nil until something is asked.
+  private var worker: Worker?
 
   package convenience init(_ library: PresetLibrary) {
     self.init { name in
@@ -16,12 +18,16 @@ package final class PresetReader {
 
   package init(_ read: @escaping @Sendable (_ name: String) throws -> Setting) { self.read = read }
 
-  /// - Throws: what is wrong with its file or its device's, or that the disk does not answer.
-  package func setting(ofPreset name: String) throws -> Setting {
-    let outcome = try disk.ask { [read] in Result { try read(name) }.mapError { Failure($0) } }
-    guard case .done(let result) = outcome else {
-      throw Failure(.failed, "the disk has not brought the preset \(name) in time; try again in a moment")
+  /// Fails with what is wrong with its file or its device's. Presets are read one after the other.
+  package func setting(ofPreset name: String) -> Job<Setting> {
+    do {
+      let worker = if let worker { worker } else { try Worker("pinna presets") }
+      self.worker = worker
+      return worker.job { [read] in try read(name) }
+    } catch {
+      let job = Job<Setting>()
+      job.finish(.failure(Failure(error)))
+      return job
     }
-    return try result.get()
   }
 }

@@ -1,12 +1,13 @@
 import Acoustics
-import Session
+import Presets
 
 /// Requests that change what is set.
 extension Processor {
   /// Several changes at once, as words: one crossfade, all or nothing. Another device takes over in silence, when its
   /// filters are there and no take is running.
-  package func set(_ changes: [Change], _ request: Request) throws {
-    let setting = try target(of: changes)
+  /// - Parameter preset: what the preset among `changes` sets, if one is.
+  package func set(_ changes: [Change], preset: Setting? = nil, _ request: Request) throws {
+    let setting = try target(of: changes, preset: preset)
     if setting.device != wanted.device || change != nil && changes.contains(where: \.choosesDevice) {
       return begin(changeTo: setting, request)
     }
@@ -24,20 +25,19 @@ extension Processor {
     }
     if setting.muted, state.playback != nil { endPlaybackNow() }
     try post(setting, request)
-    try? change?.setting.apply(changes)
+    change?.add(inForce: changes)
   }
 
   /// What `changes` would make of what is wanted now.
   /// - Throws: where they are refused, unknown or unsupported.
-  package func target(of changes: [Change]) throws -> Setting {
-    try refuseOutsideGraph()
-    try refuseDuringTake()
-    if changes.contains(where: \.isRouting) { try refuseDuringFadeOut() }
+  package func target(of changes: [Change], preset: Setting? = nil) throws -> Setting {
+    try refuseNow(changes)
     var setting = wanted
-    if let name = changes.last(where: { $0.key == Change.preset })?.value {
-      setting = try world.setting(ofPreset: name)
+    if let preset {
+      setting = preset
       setting.muted = wanted.muted
       setting.output = wanted.output
+      setting.remember(wanted)
     }
     if let uid = changes.last(where: { $0.key == Change.input })?.value {
       setting.choose(try input(uid, of: setting))
@@ -49,6 +49,13 @@ extension Processor {
       _ = try setting.device.filterCase(for: setting.selection)
     }
     return setting
+  }
+
+  /// Refuses what could not be changed now, whatever it is.
+  package func refuseNow(_ changes: [Change]) throws(Failure) {
+    try refuseOutsideGraph()
+    try refuseDuringTake()
+    if changes.contains(where: \.isRouting) { try refuseDuringFadeOut() }
   }
 
   /// What is heard from where, as long as another device is on its way: two answers to "which device" would be one too

@@ -1,14 +1,15 @@
 import Acoustics
 import Foundation
 import JackClient
+import Presets
 import Recording
-import Session
 
 /// Another device: its filters are designed and its ports registered in the background, then the outputs fade out, then
 /// its engine takes over and fades in.
 extension Processor {
   /// A newer change of device takes an older one's place.
   func begin(changeTo setting: Setting, _ request: Request) {
+    let displaced = change?.promised ?? change?.displaced
     drop(change, .failed, "a newer change of device took the place of this one; see: pinna status")
     change = nil
     // Back to the device in use: nothing has to be brought.
@@ -17,8 +18,18 @@ extension Processor {
       return
     }
     let job = world.design(setting.device, sampleRate: client?.sampleRate ?? 0)
-    change = DeviceChange(setting: setting, requests: [request], phase: .designing(job), began: world.now)
+    change = DeviceChange(
+      setting: setting, requests: [request], displaced: displaced, phase: .designing(job), began: world.now)
     pollChange()
+  }
+
+  /// After a change that failed: the one whose place it took had been promised, and comes after all.
+  private func resumeDisplaced(by failed: DeviceChange) {
+    guard change == nil, let promise = failed.displaced else { return }
+    change = DeviceChange(
+      setting: promise.setting, requests: [], promised: promise, phase: .designed(promise.filters),
+      began: world.now)
+    warn("\(promise.setting.device.name) comes after all: the change that took its place failed")
   }
 
   /// Gives up a device that is not in use yet.
@@ -26,7 +37,7 @@ extension Processor {
     guard let pending = change else { throw Failure(.failed, "no device is on its way; see: pinna status") }
     change = nil
     drop(pending, .failed, "the change to \(pending.setting.device.name) was cancelled")
-    request.answer(.done(["cancelled": pending.setting.device.name]))
+    request.answer(.done(CancelAnswer(cancelled: pending.setting.device.name)))
   }
 
   /// What has been made for it goes, and everyone who asked for it is told.
@@ -62,6 +73,7 @@ extension Processor {
     func fail(_ status: ExitStatus, _ sentence: String) {
       change = nil
       drop(current, status, sentence)
+      resumeDisplaced(by: current)
     }
     if !current.isPromised, !current.requests.contains(where: \.isAskerThere) {
       return fail(.failed, "nobody waits for the change to \(name) any more: it was given up")
@@ -77,10 +89,11 @@ extension Processor {
         if isOver(current.began + .seconds(600)) {
           return fail(.failed, "the design of \(name) took longer than 10 minutes and was given up")
         }
-        tellProgress("designing filters for \(name)", part: job.progress)
+        // Filters that are only read report none.
+        if let part = job.progress { tellProgress("designing filters for \(name)", part: part) }
       }
     case .designed(let filters):
-      guard let client = clientForChange(name) else { return }
+      guard let client = clientForChange(name, filters) else { return }
       do { try filters.check(current.setting.selection, of: current.setting.device) } catch {
         let failure = Failure(error)
         return fail(failure.status, failure.description)
@@ -98,7 +111,7 @@ extension Processor {
         if isOver(deadline) { fail(.failed, "the JACK server does not answer; try again when it does") }
       }
     case .prepared(let filters, let engine, let deadline):
-      guard let client = clientForChange(name) else {
+      guard let client = clientForChange(name, filters) else {
         change?.phase = .prepared(filters, engine, deadline: world.now + .seconds(3))
         return
       }
@@ -114,15 +127,17 @@ extension Processor {
 
   /// The client, where another device may take over; nil while something is recorded: whoever asked hears that the device
   /// comes after the take. A playback ends for it.
-  private func clientForChange(_ name: String) -> (any AudioClient)? {
+  private func clientForChange(_ name: String, _ filters: any DeviceFilters) -> (any AudioClient)? {
     if state.kind == .live { return client }
     endPlaybackNow()
     if state.take != nil {
       let kept =
         "a take is running: the device \(name) comes when it has ended; cancel that with: pinna preset cancel"
       for request in change?.requests ?? [] { request.answer(.done(ChangeReport(inForce, kept: kept))) }
+      guard let current = change, !current.requests.isEmpty else { return nil }
+      change?.promised = DeviceChange.Promise(setting: current.setting, filters: filters)
+      change?.displaced = nil
       change?.requests = []
-      change?.isPromised = true
     }
     return nil
   }
@@ -141,6 +156,7 @@ extension Processor {
     // The queue keeps room for it, and has it behind the fade-out.
     try? post(wanted, nil, isRestoring: true)
     end(change, .failed(Failure(.failed, Self.stalled + "; the device stays, try again when it does")))
+    resumeDisplaced(by: change)
   }
 
   /// The outputs are silent: the other device takes over.

@@ -69,10 +69,12 @@ extension Processor {
       switch event {
       case .lost(let wire):
         state.take?.take.note("\(wire.port) has lost \(wire.peer)")
+        bereftPorts.insert(wire.port)
         warn("\(wire.port) has lost \(wire.peer); it is connected again when that is back")
         notify(EngineEvent(.portGone, "\(wire.port) has lost \(wire.peer)"))
       case .restored(let wire):
         state.take?.take.note("\(wire.port) is connected to \(wire.peer) again")
+        bereftPorts.remove(wire.port)
         restored.append("\(wire.port) to \(wire.peer)")
         notify(EngineEvent(.portBack, "\(wire.port) is connected to \(wire.peer) again"))
       }

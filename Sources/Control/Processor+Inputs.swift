@@ -1,7 +1,7 @@
 import Acoustics
 import Foundation
 import JackClient
-import Session
+import Presets
 
 /// The inputs that can be chosen.
 extension Processor {
@@ -18,7 +18,7 @@ extension Processor {
   func input(_ uid: String, of setting: Setting) throws(UnknownWord) -> Device {
     let inputs = inputs(of: setting)
     guard let input = inputs.first(where: { $0.uid.lowercased() == uid.lowercased() }) else {
-      throw UnknownWord(kind: "input", word: uid, known: inputs.map(\.uid))
+      throw UnknownWord(kind: "input", word: uid, choices: inputs.map(\.uid))
     }
     return input
   }

@@ -101,13 +101,15 @@ extension Processor {
   }
 }
 
-/// What is played, and how far.
+/// What is played, and how far: the answer to `play` and `play --stop`.
 package struct PlaybackReport: Codable, Sendable {
+  /// Path of the take.
   package let playing: String
+  /// Length of the take.
   package let frames: Int
   package let channels: Int
   package let framesPlayed: Int
-  /// Silent, because the disk did not bring them in time.
+  /// Frames that are silent because the disk was late.
   package let missedFrames: Int
 
   package init(playing: String, frames: Int, channels: Int, framesPlayed: Int, missedFrames: Int) {

@@ -13,10 +13,10 @@ extension Processor {
   }
 
   /// What stands in the way of the first graph; nil once we are, or were, in one.
-  /// - Parameter isWaiting: a server may yet come.
-  func startFailure(isWaiting: Bool) -> Failure? {
+  /// - Parameter isWaiting: a server may yet come, or one that is starting or frozen let us in.
+  package func startFailure(isWaiting: Bool) -> Failure? {
     guard filters == nil, let failure = rejoin?.complaint else { return nil }
-    guard failure.status == .noServer, isWaiting else { return failure }
+    guard isWaiting, !failure.isFinal, state.kind != .unusable else { return failure }
     rejoin?.complaint = nil
     return nil
   }
@@ -35,7 +35,8 @@ extension Processor {
     switch left {
     case .openingTake(let recording), .startingTake(let recording, _), .recording(let recording),
       .endingTake(let recording, _):
-      close(recording, isCutOff: true, .noServer, sentence)
+      close(
+        recording, isCutOff: true, .noServer, sentence, cause: "the JACK server has gone (\(reason))")
     case .openingPlayback(let player, let request): giveUp(player, request, .noServer, sentence)
     case .playing(let playing), .endingPlayback(let playing): finish(playing)
     case .fadingOut(let change, _, _, _):
@@ -50,7 +51,8 @@ extension Processor {
     filters = filtersInForce ?? filters
     failPeriodRequests(.noServer, sentence)
     if left.isInGraph {
-      warn("the JACK server has gone (\(reason)); Pinna goes on when it is back")
+      // Otherwise this is the end, which whoever runs the processor tells of.
+      if reconnects { warn("the JACK server has gone (\(reason)); Pinna goes on when it is back") }
       notify(EngineEvent(.serverGone, "the JACK server has gone (\(reason))"))
     }
   }
@@ -150,6 +152,8 @@ extension Processor {
     enter(.live)
     rejoin = nil
     watchdog = Watchdog()
+    // What the last graph looked like says nothing of this one.
+    graph = GraphNews()
     try? post(inForce, nil, isRestoring: true)
     tellOfPreRoll()
     guard !isFirst else { return }

@@ -5,9 +5,10 @@ import Realtime
 extension Processor {
   /// What is in force, and how it goes.
   /// - Parameters:
+  ///   - droppedPackets: of the control socket.
   ///   - wish: what the command line asked for and a session that controls the route keeps from it.
   ///   - controller: the name of that session.
-  func status(droppedPackets: Int, wish: [Change], controller: String?) -> StatusReport {
+  package func status(droppedPackets: Int, wish: [Change], controller: String?) -> StatusReport {
     let readings = client?.readings ?? Readings()
     let levels = readings.levels
     var preferred = change?.setting ?? wanted
@@ -15,7 +16,7 @@ extension Processor {
     let statistics = readings.statistics
     let setting = inForce
     return StatusReport(
-      state: state.take != nil ? "recording" : state.playback != nil ? "playing" : "stopped",
+      state: state.take != nil ? .recording : state.playback != nil ? .playing : .stopped,
       server: serverState,
       warnings: warnings.current,
       preset: setting.preset, device: setting.device.name, input: .init(setting.device),
@@ -35,6 +36,7 @@ extension Processor {
       rejectedSamples: statistics.rejectedSamples, clippedSamples: statistics.clippedSamples,
       unpreparedPeriods: statistics.unpreparedPeriods, droppedPackets: droppedPackets,
       take: state.take.map(\.take).map(StatusReport.TakeReport.init),
+      lastTake: lastTake.map(StatusReport.LastTakeReport.init),
       closingTakes: closing.compactMap(\.take.path),
       change: change.map(StatusReport.ChangeOnItsWay.init),
       playback: state.playback?.player.report, controller: controller,

@@ -56,10 +56,10 @@ extension Processor {
     }
     closing = []
     enter(.stopped)
-    if let first = faultsAtStop.first {
-      stopping.request?.fail(.incompleteTake, first)
+    if faultsAtStop.isEmpty {
+      stopping.request?.answer(.done(StopAnswer(takes: endedAtStop.map { TakeAnswer($0.result, notes: []) })))
     } else {
-      stopping.request?.answer(.done(["stopped": true]))
+      stopping.request?.fail(.incompleteTake, faultsAtStop.joined(separator: "; "))
     }
   }
 
@@ -82,7 +82,7 @@ extension Processor {
   }
 
   /// Why there is no way back into a graph; nil while there is one.
-  package func lossForGood(reconnects: Bool) -> String? {
+  package var lossForGood: String? {
     switch state.kind {
     case .stranded: rejoin?.reason
     case .absent, .opening, .joining, .preparing, .unusable, .leaving: reconnects ? nil : rejoin?.reason
@@ -90,12 +90,11 @@ extension Processor {
     }
   }
 
-  /// What became of the takes: the first that is incomplete counts.
-  package var takeOutcome: TakeOutcome? {
-    if let fault = faultsAtStop.first { return TakeOutcome(sentence: fault, isComplete: false) }
-    return (incompleteTake ?? lastTake).map {
-      TakeOutcome(sentence: $0.sentence, isComplete: $0.fault == nil)
-    }
+  /// What became of the takes of this run.
+  package var takeOutcome: TakeOutcome {
+    TakeOutcome(
+      areComplete: incompleteTake == nil && faultsAtStop.isEmpty,
+      earlierIncomplete: faultsAtStop.isEmpty ? incompleteTake?.path : nil)
   }
 
   /// Leaves the graph, in two seconds at most.

@@ -1,5 +1,4 @@
 import Acoustics
-import FilterDesign
 import Foundation
 import Realtime
 import Recording
@@ -34,7 +33,18 @@ extension Processor {
     case .endingTake(var recording, let ticket):
       recording.stoppers.append(request)
       hold(.endingTake(recording, ticket))
-    default: throw Failure(.failed, "nothing is being recorded; start with: pinna record start")
+    default: try tellOfLastTake(request)
+    }
+  }
+
+  /// Answers whoever wants to end a take that ended without anybody asking for it, until another begins.
+  private func tellOfLastTake(_ request: Request) throws {
+    if let last = closing.firstIndex(where: { $0.number == takesBegun && $0.cause != nil }) {
+      closing[last].stoppers.append(request)
+    } else if let lastTake, lastTake.cause != nil {
+      request.answer(lastTake.outcome)
+    } else {
+      throw Failure(.failed, "nothing is being recorded; start with: pinna record start")
     }
   }
 
@@ -90,6 +100,10 @@ extension Processor {
     let starter = recording.starter
     recording.starter = nil
     recording.hasBegun = true
+    takesBegun += 1
+    recording.number = takesBegun
+    lastTake = nil
+    bereftPorts = []
     switch state {
     case .startingTake: enter(.recording(recording))
     case .endingTake(_, let end): hold(.endingTake(recording, end))
@@ -98,8 +112,24 @@ extension Processor {
       hold(.stopping(stopping))
     default: break
     }
-    starter?.answer(.done(TakeAnswer(recording.take, muted: inForce.muted)))
+    let microphones = client?.readings.microphones ?? []
+    // Before the first look at the graph nothing is known.
+    let unconnected = graph.look == 0 ? [] : microphones.filter { graph.connections[$0] == nil }
+    if let note = Self.note(unconnected, of: microphones.count) { recording.take.addNote(note) }
+    starter?.answer(
+      .done(
+        TakeStartAnswer(
+          recording.take, muted: inForce.muted, unconnected: unconnected, microphoneCount: microphones.count))
+    )
     notify(EngineEvent(.takeBegan, "recording \(recording.take.path ?? "a take")"))
+  }
+
+  private static func note(_ unconnected: [String], of count: Int) -> String? {
+    guard !unconnected.isEmpty else { return nil }
+    guard unconnected.count < count else { return "no microphone was connected when the take began" }
+    let verb = unconnected.count == 1 ? "was" : "were"
+    return "\(unconnected.count) of \(count) microphones \(verb) not connected when the take began: "
+      + unconnected.joined(separator: ", ")
   }
 
   /// - Parameter ticket: of the request to end it.
@@ -118,13 +148,19 @@ extension Processor {
   /// - Parameters:
   ///   - isCutOff: the callback has not ended it and is not waited for: the take is what is in the ring.
   ///   - reason: for whoever started one that never began.
+  ///   - cause: what ends it though nobody may have asked for its end.
   func close(
     _ recording: Recording, isCutOff: Bool, _ status: ExitStatus = .failed,
-    _ reason: String = "the take was stopped before its first frame; start another"
+    _ reason: String = "the take was stopped before its first frame; start another", cause: String? = nil
   ) {
     if recording.hasBegun {
+      let cause = recording.stoppers.isEmpty ? cause : nil
+      if let cause { recording.take.note("the take ended because \(cause)") }
       if isCutOff { recording.take.abandon() }
-      closing.append(ClosingTake(take: recording.take, stoppers: recording.stoppers))
+      closing.append(
+        ClosingTake(
+          take: recording.take, number: recording.number, cause: cause, bereft: bereftMicrophones,
+          stoppers: recording.stoppers))
       return
     }
     recording.take.discard()
@@ -132,6 +168,12 @@ extension Processor {
     recording.starter?.fail(status, reason)
     for stopper in recording.stoppers {
       stopper.fail(.failed, "the take was stopped before its first frame: nothing was recorded")
+    }
+  }
+
+  private var bereftMicrophones: [String] {
+    (client?.readings.microphones ?? []).filter {
+      bereftPorts.contains($0) && graph.connections[$0] == nil
     }
   }
 
@@ -149,7 +191,7 @@ extension Processor {
       let take = closing[n].take
       switch take.phase {
       case .finished(let result):
-        finished(result, closing.remove(at: n).stoppers)
+        finished(result, closing.remove(at: n))
       case .failed(let error):
         for stopper in closing.remove(at: n).stoppers { stopper.fail(.failed, error.description) }
       case .opening, .open:
@@ -167,18 +209,19 @@ extension Processor {
     }
   }
 
-  private func finished(_ result: TakeWriter.Result, _ stoppers: [Request]) {
-    lastTake = result
+  private func finished(_ result: TakeWriter.Result, _ closed: ClosingTake) {
+    let ended = EndedTake(result: result, cause: closed.cause, bereft: closed.bereft)
+    if closed.number == takesBegun { lastTake = ended }
     if incompleteTake == nil, result.fault != nil { incompleteTake = result }
-    for stopper in stoppers {
-      if let fault = result.fault {
-        stopper.fail(.incompleteTake, "the take \(result.path) is incomplete: \(fault)")
-      } else {
-        stopper.answer(.done(TakeAnswer(result)))
-      }
+    for stopper in closed.stoppers { stopper.answer(ended.outcome) }
+    if case .stopping = state {
+      endedAtStop.append(ended)
+      if result.fault != nil { faultsAtStop.append(result.sentence) }
     }
-    if case .stopping = state, result.fault != nil { faultsAtStop.append(result.sentence) }
-    if stoppers.isEmpty, state.kind != .stopping { warn(result.sentence) }
-    notify(EngineEvent(.takeEnded, "the take \(result.path) has ended"))
+    // Whoever runs Pinna hears of what nobody asked to end, or ends with Pinna.
+    if closed.stoppers.isEmpty || closed.cause != nil || state.kind == .stopping { warn(result.sentence) }
+    notify(
+      EngineEvent(
+        .takeEnded, "the take \(result.path) has ended" + (closed.cause.map { ", because \($0)" } ?? "")))
   }
 }

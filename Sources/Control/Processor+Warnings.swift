@@ -5,7 +5,8 @@ extension Processor {
   /// Looks at connections and levels, and tells what is newly wrong.
   func watchInputs(_ readings: Readings) {
     let suspicions =
-      wiringSuspicions(readings) + signalSuspicions(readings) + systemSuspicions(readings) + takeSuspicions
+      wiringSuspicions(readings) + outputSuspicions + signalSuspicions(readings) + systemSuspicions(readings)
+      + takeSuspicions
     for sentence in warnings.update(suspicions, now: world.now) { warn(sentence) }
   }
 
@@ -13,20 +14,43 @@ extension Processor {
     let lost = graph.lost.map {
       Warnings.Suspicion(sentence: "\($0.port) has lost \($0.peer)", patience: .zero, isTold: true)
     }
-    let connected = graph.connectedPorts
-    let open = readings.microphones.filter { !connected.contains($0) }
-    guard !open.isEmpty else { return lost }
+    let sources = graph.connections
+    let open = readings.microphones.filter { sources[$0] == nil }
+    guard !open.isEmpty else { return lost + patchedTwice(readings.microphones) }
     let sentence =
       open.count == readings.microphones.count
       ? "no microphone is connected" : "not connected: \(open.joined(separator: ", "))"
-    return lost + [.init(sentence: sentence, patience: .seconds(3))]
+    return lost + patchedTwice(readings.microphones) + [.init(sentence: sentence, patience: .seconds(3))]
+  }
+
+  /// Microphones that are connected to the very same sources.
+  private func patchedTwice(_ microphones: [String]) -> [Warnings.Suspicion] {
+    let groups = Dictionary(grouping: microphones.filter { graph.connections[$0] != nil }) {
+      graph.connections[$0]!
+    }
+    return groups.filter { $1.count > 1 }.map { sources, names -> Warnings.Suspicion in
+      let both = names.count == 2 ? "both" : "all"
+      return Warnings.Suspicion(
+        sentence: "\(names.dropLast().joined(separator: ", ")) and \(names.last!) carry the same signal: "
+          + "\(both) are connected to \(sources.sorted().joined(separator: ", "))", patience: .seconds(3))
+    }.sorted { $0.sentence < $1.sentence }
+  }
+
+  /// Names that may be mistyped.
+  private var outputSuspicions: [Warnings.Suspicion] {
+    graph.missingTargets.map {
+      .init(
+        sentence:
+          "there is no port \($0) for the outputs, which are connected to it when it comes; see: jack_lsp",
+        patience: .seconds(3))
+    }
   }
 
   /// What the meters give away. Patience outlasts the meters' peak hold of 1.5 s.
   private func signalSuspicions(_ readings: Readings) -> [Warnings.Suspicion] {
     let names = readings.microphones
     let levels = readings.levels
-    let connected = graph.connectedPorts
+    let sources = graph.connections
     var found: [Warnings.Suspicion] = []
     for name in readings.mutedMicrophones {
       found.append(
@@ -35,14 +59,12 @@ extension Processor {
           patience: .zero))
     }
     let isSounding = zip(names, levels).contains { $1.peak > 1e-3 }
-    for (n, name) in names.enumerated() where isSounding && connected.contains(name) && levels[n].peak < 1e-6
-    {
+    for (n, name) in names.enumerated() where isSounding && sources[name] != nil && levels[n].peak < 1e-6 {
       found.append(.init(sentence: "\(name) is silent while others are not", patience: .seconds(3)))
     }
-    for (a, b) in names.indices.flatMap({ a in names.indices.dropFirst(a + 1).map { (a, $0) } })
-    where levels[a] == levels[b] && levels[a].rms > 1e-6 {
+    for (a, b) in alike.observe(names, levels, now: world.now) where sources[a] != sources[b] {
       found.append(
-        .init(sentence: "\(names[a]) and \(names[b]) carry the same signal", patience: .seconds(2)))
+        .init(sentence: "\(a) and \(b) have carried the same signal for a minute", patience: .zero))
     }
     return found
   }
@@ -59,6 +81,9 @@ extension Processor {
     }
     if let fault = take.fault {
       return [.init(sentence: "nothing of the take reaches the disk any more: \(fault)", patience: .zero)]
+    }
+    if let loss = take.loss {
+      return [.init(sentence: "\(loss); end the take with: pinna record stop", patience: .zero)]
     }
     let silent = take.unansweredFor
     if silent > .seconds(2) {
@@ -78,10 +103,12 @@ extension Processor {
 
   private func systemSuspicions(_ readings: Readings) -> [Warnings.Suspicion] {
     var found = readings.complaints.map { Warnings.Suspicion(sentence: $0, patience: .zero) }
-    if AbandonedJobs.count > 0 {
+    let hung = AbandonedJobs.count
+    if hung > 0 {
       found.append(
         .init(
-          sentence: "\(AbandonedJobs.count) threads hang in calls to the disk or to JACK that do not return",
+          sentence:
+            "\(hung) thread\(hung == 1 ? " hangs" : "s hang") in calls to the disk or to JACK that do not return",
           patience: .seconds(3)))
     }
     guard readings.lacksRealtime else { return found }

@@ -46,8 +46,14 @@ package final class Processor {
   package static let mostHanging = 4
   /// The first incomplete one: `run` ends with 7 for it, however well later ones went.
   package internal(set) var incompleteTake: TakeWriter.Result?
-  /// The take that ended last.
-  package internal(set) var lastTake: TakeWriter.Result?
+  /// How many takes began: each has its number.
+  var takesBegun = 0
+  /// Our ports that lost a connection during the take, and did not get that back.
+  var bereftPorts: Set<String> = []
+  /// The take that began last, once it is on disk.
+  var lastTake: EndedTake?
+  /// Takes that ended with Pinna.
+  var endedAtStop: [EndedTake] = []
   /// What a stop could not finish, or found incomplete, a sentence each.
   package internal(set) var faultsAtStop: [String] = []
   /// Periods that sessions asked the server for.
@@ -56,6 +62,7 @@ package final class Processor {
 
   var watchdog = Watchdog()
   var warnings = Warnings()
+  var alike = AlikeMicrophones()
   var graph = GraphNews()
   /// When the graph and the levels are looked at again.
   var nextLook: ContinuousClock.Instant
@@ -67,6 +74,8 @@ package final class Processor {
   var seen = SeenGraph()
   let monitor: [String]
   let preRollSeconds: Int
+  /// Whether a server that goes is waited for.
+  let reconnects: Bool
 
   package struct PendingChange {
     let setting: Setting
@@ -75,15 +84,18 @@ package final class Processor {
     var request: Request?
   }
 
-  /// - Parameter monitor: ports that the outputs go to, left and right.
+  /// - Parameters:
+  ///   - monitor: ports that the outputs go to, left and right.
+  ///   - reconnects: whether a server that goes is waited for; otherwise it is the end (`lossForGood`).
   package init(
     world: any AudioWorld, setting: Setting, monitor: [String] = [], preRollSeconds: Int = 0,
-    warn: @escaping (String) -> Void
+    reconnects: Bool = true, warn: @escaping (String) -> Void
   ) {
     self.world = world
     self.warn = warn
     self.monitor = monitor
     self.preRollSeconds = preRollSeconds
+    self.reconnects = reconnects
     inForce = setting
     wanted = setting
     rejoin = Rejoin(reason: nil, now: world.now)
@@ -138,7 +150,7 @@ package final class Processor {
   package func poll() {
     noteStandstill()
     if let client, state.isInGraph {
-      for report in client.takeReports() { hear(report) }
+      for report in client.drainReports() { hear(report) }
       if let reason = client.lossReason { leaveServer(reason) }
     }
     expireChanges()

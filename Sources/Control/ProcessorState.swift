@@ -1,4 +1,5 @@
 import Realtime
+import Recording
 
 /// What the processor is doing. The Architecture page draws how one state follows another.
 package enum ProcessorState {
@@ -118,12 +119,49 @@ package struct Recording {
   var stoppers: [Request] = []
   /// Whether the callback has begun it. One that has not leaves no file.
   var hasBegun = false
+  /// In the order in which takes began, from 1.
+  var number = 0
 }
 
 /// A take that the callback has ended, while the disk thread still writes or converts it.
 package struct ClosingTake {
   package let take: any TakeRecording
+  let number: Int
+  /// What ended it where nobody had asked for its end.
+  let cause: String?
+  /// Microphones that lost their source while it ran, and did not get it back.
+  let bereft: [String]
   var stoppers: [Request]
+}
+
+/// A take that is on disk.
+struct EndedTake {
+  let result: TakeWriter.Result
+  /// What ended it where nobody had asked for its end.
+  let cause: String?
+  /// Microphones that lost their source while it ran, and did not get it back.
+  let bereft: [String]
+
+  /// For whoever asks for its end.
+  var outcome: Outcome {
+    guard let cause else {
+      guard result.fault == nil else { return .failed(Failure(.incompleteTake, result.sentence + rest)) }
+      return .done(TakeAnswer(result, notes: [loss].compactMap { $0 }))
+    }
+    let end = "the take \(result.path) has ended already, after \(result.frames) frames, because \(cause)"
+    return .failed(
+      result.fault.map { Failure(.incompleteTake, "\(end); it is incomplete: \($0)\(rest)") }
+        ?? Failure(.noServer, "\(end); it is complete\(rest)"))
+  }
+
+  private var rest: String { loss.map { "; " + $0 } ?? "" }
+
+  private var loss: String? {
+    guard !bereft.isEmpty else { return nil }
+    let what = bereft.count == 1 ? "microphone lost its source" : "microphones lost their source"
+    return "\(bereft.count) \(what) during the take: \(bereft.joined(separator: ", ")); "
+      + "see \(result.sidecarName)"
+  }
 }
 
 /// A take that is played back through the outputs, in place of what the microphones give.
@@ -158,9 +196,23 @@ package struct DeviceChange {
   var setting: Setting
   /// Who waits for it, or for a gain or mute that comes with it.
   var requests: [Request]
-  /// Whoever asked for it was told that it comes after the take: it comes, whoever waits.
-  package var isPromised = false
+  /// Whoever asked was told that this comes after the take: it comes, whoever waits.
+  struct Promise {
+    var setting: Setting
+    let filters: any DeviceFilters
+  }
+  var promised: Promise?
+  /// What had been promised when this change took its place: it comes after all where this one fails.
+  var displaced: Promise?
   var phase: Phase
+  package var isPromised: Bool { promised != nil }
   var isPrepared: Bool { if case .prepared = phase { true } else { false } }
   let began: ContinuousClock.Instant
+
+  /// What is in force already comes with it, and with what may come in its place.
+  mutating func add(inForce changes: [Change]) {
+    try? setting.apply(changes)
+    try? promised?.setting.apply(changes)
+    try? displaced?.setting.apply(changes)
+  }
 }

@@ -7,9 +7,9 @@ package struct Rejoin {
     case stalled
     /// There is no server.
     case gone
-    /// It is back; filters for its sample rate are being designed, or ports registered.
+    /// It is there; filters for its sample rate are read or designed, or ports registered.
     case joining
-    /// It is back, and cannot be used as it is.
+    /// It is there, and cannot be used as it is.
     case unusable
   }
 
@@ -31,9 +31,12 @@ package struct Rejoin {
   /// Why a request is refused.
   func sentence(_ state: ProcessorState) -> String {
     switch state.kind {
-    case .joining: "filters for the JACK server's sample rate are being designed; try again in a moment"
+    case .joining: "filters for the JACK server's sample rate are being made ready; try again in a moment"
     case .preparing: "ports are being registered at the JACK server; try again in a moment"
-    case .unusable: "the JACK server is back, but Pinna cannot use it: \(obstacle ?? "")"
+    case .unusable:
+      (reason == nil
+        ? "Pinna cannot use the JACK server: " : "the JACK server is back, but Pinna cannot use it: ")
+        + (obstacle ?? "")
     case .stranded:
       "Pinna cannot leave the JACK server that has gone, and so cannot reconnect (\(obstacle ?? "")); start Pinna again"
     default:

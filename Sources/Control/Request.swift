@@ -41,12 +41,3 @@ package enum Outcome {
 
   package var status: ExitStatus { if case .failed(let failure) = self { failure.status } else { .done } }
 }
-
-extension Answer {
-  package init(_ outcome: Outcome) {
-    switch outcome {
-    case .done(let document): self.init(.done, json(document))
-    case .failed(let failure): self.init(failure)
-    }
-  }
-}

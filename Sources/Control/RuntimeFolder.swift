@@ -34,8 +34,13 @@ public enum RuntimeFolder {
 
   /// A path for a client's socket that nobody has.
   static func newClient(environment: [String: String]) throws(Failure) -> String {
-    let number = UInt64.random(in: 0..<(1 << 50))
-    return try usable(clients(environment: environment) + "/" + String(number, radix: 36))
+    try client(.random(in: 0...lastClient), environment: environment)
+  }
+
+  private static let lastClient: UInt64 = (1 << 50) - 1
+
+  private static func client(_ number: UInt64, environment: [String: String]) throws(Failure) -> String {
+    try usable(clients(environment: environment) + "/" + String(number, radix: 36))
   }
 
   /// An address of a Unix socket ends after 107 bytes; cut off it would be another one's.
@@ -52,6 +57,9 @@ public enum RuntimeFolder {
   public static func prepare(environment: [String: String] = ProcessInfo.processInfo.environment)
     throws(Failure)
   {
+    try checkRoot(environment)
+    // One that is too long for its clients would never be asked anything.
+    _ = try client(lastClient, environment: environment)
     try make(path(environment: environment))
     try check(environment: environment)
     try prepareClients(environment: environment)
@@ -75,6 +83,7 @@ public enum RuntimeFolder {
 
   /// Whoever owns the folder, or may rename it, could answer in our name.
   static func check(environment: [String: String] = ProcessInfo.processInfo.environment) throws(Failure) {
+    try checkRoot(environment)
     let path = path(environment: environment)
     guard try check(path) else { return }
     let parent = (path as NSString).deletingLastPathComponent
@@ -90,6 +99,14 @@ public enum RuntimeFolder {
     guard information.st_mode & 0o022 == 0 || isSticky else {
       throw Failure(
         .failed, "other users may rename what is in \(parent), the control sockets' folder too; \(remedy)")
+    }
+  }
+
+  /// Clients and servers may stand in different folders.
+  private static func checkRoot(_ environment: [String: String]) throws(Failure) {
+    let path = path(environment: environment)
+    guard path.hasPrefix("/") else {
+      throw Failure(.failed, "the folder of control sockets, \(path), is not given from the root; \(remedy)")
     }
   }
 

@@ -1,5 +1,5 @@
 import Acoustics
-import Session
+import Presets
 
 /// What is chosen at one moment: a preset's device, what is selected on it, and how loud it comes out.
 public struct Setting: Hashable, Sendable {
@@ -9,6 +9,8 @@ public struct Setting: Hashable, Sendable {
   /// The input in the route: `home`, or another one that was chosen instead.
   public private(set) var device: Device
   public var selection: Selection
+  /// What was selected last on inputs that are not in the route, by their UIDs.
+  private var remembered: [String: Selection] = [:]
   public var gain: Decibels
   public var muted = false
   public var output = OutputChoice.standard
@@ -32,10 +34,25 @@ public struct Setting: Hashable, Sendable {
     return HeadFrame(forward: source.forward, orientation: selection.inputOrientation)?.layout
   }
 
-  /// Another input in the route. What was selected stays where the input has it.
+  /// Takes over what another setting remembers of inputs, and what is selected on the one that it has in the route. This
+  /// one's own input keeps the selection that it has.
+  mutating func remember(_ other: Setting) {
+    remembered.merge(other.remembered) { $1 }
+    remembered[other.device.uid] = other.selection
+    remembered[device.uid] = nil
+  }
+
+  /// Another input in the route: with what was selected on it last, or else with what is selected now, as far as the
+  /// input has it.
   public mutating func choose(_ input: Device) {
     guard input != device else { return }
+    remembered[device.uid] = selection
     device = input
+    // A device file that was edited meanwhile may not have it any more.
+    if let last = remembered.removeValue(forKey: input.uid), (try? input.filterCase(for: last)) != nil {
+      selection = last
+      return
+    }
     let source = (try? input.dataSource(named: selection.dataSource)) ?? input.dataSources[0]
     selection.dataSource = source.name
     if !source.polarPatterns.contains(selection.polarPattern) {
@@ -55,7 +72,7 @@ public struct Setting: Hashable, Sendable {
       case "gain": gain = try Self.gain(value)
       case "mute": muted = try Switch(word: value) == .on
       case "output": output = try OutputChoice(word: value)
-      default: throw UnknownWord(kind: "setting", word: key, known: Self.keys)
+      default: throw UnknownWord(kind: "setting", word: key, choices: Self.keys)
       }
     }
   }

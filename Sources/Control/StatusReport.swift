@@ -2,16 +2,21 @@ import Acoustics
 import Foundation
 import Realtime
 
-/// What `pinna status` prints, key by key.
+/// What a running Pinna does: the answer to `status`, key by key.
 package struct StatusReport: Codable, Sendable {
+  package enum State: String, Codable, Sendable { case stopped, recording, playing }
+  /// What was asked for last, in force or not.
   package struct Preferred: Codable, Sendable {
     package let dataSource: String
     package let polarPattern: PolarPattern
     package let inputOrientation: InputOrientation
   }
+  /// Level of a port, in dB relative to full scale.
   package struct NamedLevel: Codable, Sendable {
     package let name: String
+    /// Over 300 ms.
     package let rmsDB: Double
+    /// Held for 1.5 s.
     package let peakDB: Double
 
     init(_ name: String, _ level: Level) {
@@ -29,13 +34,17 @@ package struct StatusReport: Codable, Sendable {
     package let microphones: [NamedLevel]
     package let outputs: [NamedLevel]
   }
+  /// The take that is running.
   package struct TakeReport: Codable, Sendable {
     package let path: String
+    /// Written so far.
     package let frames: Int
     package let channels: Int
     /// Why nothing reaches the disk any more.
     package let fault: String?
-    /// How long the disk has room for.
+    /// What of the take was removed while it ran, so that it is lost.
+    package let loss: String?
+    /// For how many seconds the disk has room; nil before that is known.
     package let secondsLeft: Int?
 
     init(_ take: any TakeRecording) {
@@ -43,24 +52,41 @@ package struct StatusReport: Codable, Sendable {
       frames = take.frames
       channels = take.plan.outputs
       fault = take.fault
+      loss = take.loss
       secondsLeft = take.secondsLeft
+    }
+  }
+  /// The take that ended last, while no other has begun.
+  package struct LastTakeReport: Codable, Sendable {
+    package let path: String
+    package let frames: Int
+    /// What it lacks.
+    package let fault: String?
+    /// What ended it where nobody had asked for its end.
+    package let endedBecause: String?
+
+    init(_ take: EndedTake) {
+      path = take.result.path
+      frames = take.result.frames
+      fault = take.result.fault
+      endedBecause = take.cause
     }
   }
   /// Another device on its way in.
   package struct ChangeOnItsWay: Codable, Sendable {
     package let device: String
     package let preset: String
-    /// What part of the design of its filters is done; 1 while it waits for the end of a take.
+    /// What part of the design of its filters is done, 0…1; 1 while it waits for the end of a take.
     package let progress: Double
 
     init(_ change: DeviceChange) {
       device = change.setting.device.name
       preset = change.setting.preset
-      if case .designing(let job) = change.phase { progress = job.progress } else { progress = 1 }
+      if case .designing(let job) = change.phase { progress = job.progress ?? 0 } else { progress = 1 }
     }
   }
 
-  package let state: String
+  package let state: State
   package let server: Rejoin.State
   /// What is wrong with what comes in, a sentence each.
   package let warnings: [String]
@@ -72,25 +98,35 @@ package struct StatusReport: Codable, Sendable {
   package let polarPattern: PolarPattern
   package let inputOrientation: InputOrientation
   package let preferred: Preferred
+  /// Nil for mono patterns.
   package let layout: StereoLayout?
+  /// Channels that come out: 2 for stereo, otherwise 1.
   package let inputChannels: Int
+  /// From −60 to 24 dB.
   package let gainDB: Double
   package let muted: Bool
+  /// Number of microphones.
   package let microphones: Int
+  /// In hertz; 0 without a server.
   package let sampleRate: Int
+  /// In frames.
   package let period: Int
   package let latencyFrames: Int
+  /// The server's load, in percent.
   package let dspLoad: Double
   package let xruns: Int
   package let levels: Levels
   /// Those that send what is no sound, or did within the last second.
   package let mutedMicrophones: [String]
+  /// Invalid samples of microphones.
   package let rejectedSamples: Int
   package let clippedSamples: Int
+  /// Periods of a length that nothing was prepared for; they are silent.
   package let unpreparedPeriods: Int
   /// Packets on the control socket that were no plain OSC message.
   package let droppedPackets: Int
   package let take: TakeReport?
+  package let lastTake: LastTakeReport?
   /// Takes that have ended, and that the disk thread still writes or converts.
   package let closingTakes: [String]
   /// Another device that was asked for and is not in force yet.
@@ -99,14 +135,4 @@ package struct StatusReport: Codable, Sendable {
   /// The session that controls the route.
   package let controller: String?
   package let output: OutputReport
-}
-
-/// JSON on one line, keys in a fixed order, so that equal states print equal.
-public func json(_ value: some Encodable) -> String {
-  let encoder = JSONEncoder()
-  encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-  encoder.nonConformingFloatEncodingStrategy = .convertToString(
-    positiveInfinity: "inf", negativeInfinity: "-inf", nan: "nan")
-  guard let data = try? encoder.encode(value) else { return "{}" }
-  return String(decoding: data, as: UTF8.self)
 }

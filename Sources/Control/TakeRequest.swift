@@ -19,7 +19,7 @@ package struct TakeRequest {
       case "format": options.format = try TakeFormat(word: value)
       case "split-size": options.splitMegabytes = try Self.number(key, value, upTo: 1_000_000)
       case "split-minutes": options.splitMinutes = try Self.number(key, value, upTo: 10_000)
-      default: throw UnknownWord(kind: "setting of a take", word: key, known: Self.keys)
+      default: throw UnknownWord(kind: "setting of a take", word: key, choices: Self.keys)
       }
     }
   }

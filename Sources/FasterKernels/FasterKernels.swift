@@ -6,10 +6,10 @@ import Realtime
   import KernelsV4Eight
 #endif
 
-/// The engine's kernels for newer processors. Apart from `Realtime`, because they carry compiler flags that a library
-/// which other packages depend on may not have; whoever wants them registers them.
+/// The engine's kernels for newer processors. They are a separate module because they need unsafe compiler flags, which
+/// SwiftPM does not allow in a versioned dependency. Programs that want them call `register`.
 public enum FasterKernels {
-  /// Engines that are made from now on use the fastest kernels that this processor has.
+  /// Registers the kernels that this processor supports. Engines created afterwards use the fastest ones.
   public static func register() {
     #if arch(x86_64)
       KernelRegistry.add(.v3, [KernelsV3.kernels()])

@@ -1,13 +1,13 @@
 import Acoustics
 import Foundation
 
-/// How a built array differs from its description: each microphone's gain and place.
+/// Random gain and position errors of the microphones: how a built array may differ from its description.
 package struct ArrayErrors: Sendable {
-  /// Gains of all microphones are off by at most this, each evenly distributed.
+  /// Gain error of each microphone in decibels, uniformly distributed.
   package static let gainRange = -1.0...1.0
-  /// Positions are off by at most this along each axis, in metres.
+  /// Position error along each axis in metres, uniformly distributed.
   package static let offsetRange = -0.001...0.001
-  /// Draws behind the losses of a report.
+  /// Number of random draws from which a report computes losses.
   package static let drawCount = 30
 
   /// Amplitude factor of each microphone.
@@ -15,7 +15,7 @@ package struct ArrayErrors: Sendable {
   /// Displacement of each microphone, in metres.
   package let offsets: [Position]
 
-  /// The same `seed` draws the same errors.
+  /// Draws the errors of `microphones` microphones. Equal seeds produce equal errors.
   package init(microphones: Int, seed: UInt64) {
     var random = SplitMix64(state: seed)
     gains = (0..<microphones).map { _ in pow(10, random.next(in: Self.gainRange) / 20) }
@@ -26,7 +26,8 @@ package struct ArrayErrors: Sendable {
   }
 }
 
-/// - Source: Steele, Lea, Flood, Fast splittable pseudorandom number generators (2014).
+/// SplitMix64 pseudorandom number generator.
+/// - Source: Steele, Lea and Flood, Fast splittable pseudorandom number generators (2014).
 private struct SplitMix64 {
   var state: UInt64
 

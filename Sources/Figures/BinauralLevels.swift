@@ -1,11 +1,12 @@
 import Foundation
+import Numerics
 
-/// Band levels and time differences of two ears over the 72 azimuths of `MeasuringField.horizon`.
-struct BinauralLevels: Sendable {
-  /// Where +90°, 180° and −90° are.
+/// Octave levels and interaural time differences over the 72 azimuths of `MeasuringField.horizon`.
+package struct BinauralLevels: Sendable {
+  /// Indices of the azimuths +90°, 180° and −90°.
   static let (left, back, right) = (18, 36, 54)
 
-  /// Share of each octave in speech, centre in hertz.
+  /// Importance of each octave for speech intelligibility; centres in hertz.
   /// - Source: ANSI S3.5-1997, table 3 (octave bands).
   static let speechOctaves: [(centre: Double, weight: Double)] = [
     (250, 0.0617), (500, 0.1671), (1000, 0.2373), (2000, 0.2648), (4000, 0.2142), (8000, 0.0549),
@@ -14,9 +15,9 @@ struct BinauralLevels: Sendable {
 
   let frequencies: [Double]
   let responses: ResponseGrid
-  /// Levels in decibels of the octaves that fit below half the sample rate: `[octave][ear][direction]`.
+  /// Levels in decibels of the octaves below the Nyquist frequency: `[octave][ear][direction]`.
   let octaves: [[[Double]]]
-  /// Interaural time differences in microseconds, positive where the left ear leads.
+  /// Interaural time differences in microseconds, positive if the left ear leads.
   let timeDifferences: [Double]
 
   /// - Parameter responses: `[frequency][ear][direction]`.
@@ -34,23 +35,25 @@ struct BinauralLevels: Sendable {
     timeDifferences = Self.timeDifferences(responses, frequencies: frequencies)
   }
 
-  /// Left over right of a source at +90°, and the reverse at −90°, mean, in decibels.
+  /// Left-right separation in decibels: mean of the level of left over right for a source at +90°, and of right over
+  /// left for a source at −90°; octaves weighted by speech importance.
   var separation: Double {
     weighted { level in
       (level[0][Self.left] - level[1][Self.left] + level[1][Self.right] - level[0][Self.right]) / 2
     }
   }
 
-  /// Energy of 0° over that of 180°, both ears, in decibels.
+  /// Front-to-back ratio in decibels: energy in both ears of a source at 0° over that of a source at 180°; octaves
+  /// weighted by speech importance.
   var frontBack: Double {
     weighted { level in
       let front = pow(10, level[0][0] / 10) + pow(10, level[1][0] / 10)
-      let behind = pow(10, level[0][Self.back] / 10) + pow(10, level[1][Self.back] / 10)
-      return 10 * log10(front / behind)
+      let back = pow(10, level[0][Self.back] / 10) + pow(10, level[1][Self.back] / 10)
+      return 10 * log10(front / back)
     }
   }
 
-  /// `figure` of each octave's levels, weighted by the octave's share in speech.
+  /// Weighted mean over octaves of `figure`, which computes a value from the octave's levels `[ear][direction]`.
   func weighted(_ figure: (_ levels: [[Double]]) -> Double) -> Double {
     var sum = 0.0
     var weights = 0.0
@@ -62,7 +65,8 @@ struct BinauralLevels: Sendable {
     return sum / max(weights, 1e-9)
   }
 
-  /// Mean absolute difference of left-over-right levels in ERB bands whose centre lies between the limits.
+  /// Mean absolute error of the interaural level difference against `other`, in decibels, over all azimuths and the ERB
+  /// bands whose centre lies between `low` and `high`, in hertz.
   /// - Source: Glasberg and Moore, Derivation of auditory filter shapes from notched-noise data (1990).
   func levelDifferenceError(against other: BinauralLevels, from low: Double, to high: Double) -> Double {
     let centres = (3..<38).map { (pow(10, Double($0) / 21.4) - 1) / 0.00437 }
@@ -70,21 +74,23 @@ struct BinauralLevels: Sendable {
     let errors = centres.filter { $0 > low && $0 < high && $0 * 1.1 < frequencies.last! }.flatMap { centre in
       let half = max(24.7 * (4.37e-3 * centre + 1) / 2, 0.6 * spacing)
       let bins = frequencies.indices.filter { abs(frequencies[$0] - centre) <= half }
-      let (mine, theirs) = (Self.levels(responses, bins: bins), Self.levels(other.responses, bins: bins))
-      return (0..<responses.directions).map { abs(mine[0][$0] - mine[1][$0] - theirs[0][$0] + theirs[1][$0]) }
+      let (a, b) = (Self.levels(responses, bins: bins), Self.levels(other.responses, bins: bins))
+      return (0..<responses.directions).map { abs(a[0][$0] - a[1][$0] - b[0][$0] + b[1][$0]) }
     }
     return mean(errors)
   }
 
-  /// The lag within ±1 ms at which both ears correlate best, 150–1500 Hz.
+  /// Interaural time differences in microseconds: the lag within ±1 ms that maximises the interaural cross-correlation,
+  /// 150–1500 Hz, per direction.
   private static func timeDifferences(_ responses: ResponseGrid, frequencies: [Double]) -> [Double] {
     let bins = frequencies.indices.filter { frequencies[$0] >= 150 && frequencies[$0] <= 1500 }
     let lags = Array(stride(from: -1000.0, through: 1000, by: 2))
-    // The correlations' real parts: [lag][bin × (real, imaginary)] times [bin × (real, imaginary)][direction].
-    let turns = lags.flatMap { lag in
+    // Real parts of the correlations as a matrix product:
+    // [lag][bin × (real, imaginary)] times [bin × (real, imaginary)][direction].
+    let phasors = lags.flatMap { lag in
       bins.flatMap { bin in
-        let turn = Complex(phase: -2e-6 * .pi * frequencies[bin] * lag)
-        return [turn.real, -turn.imaginary]
+        let phasor = Complex(phase: -2e-6 * .pi * frequencies[bin] * lag)
+        return [phasor.real, -phasor.imaginary]
       }
     }
     let count = responses.directions
@@ -94,12 +100,13 @@ struct BinauralLevels: Sendable {
       cross += products.map(\.real) + products.map(\.imaginary)
     }
     var correlations = [Double](repeating: 0, count: lags.count * count)
-    multiply(turns, cross, rows: lags.count, inner: 2 * bins.count, columns: count, into: &correlations)
+    multiply(phasors, cross, rows: lags.count, inner: 2 * bins.count, columns: count, into: &correlations)
     return (0..<count).map { d in
       lags[lags.indices.max { correlations[$0 * count + d] < correlations[$1 * count + d] }!]
     }
   }
 
+  /// Mean level over `bins` in decibels: `[ear][direction]`.
   private static func levels(_ responses: ResponseGrid, bins: [Int]) -> [[Double]] {
     (0..<2).map { ear in
       (0..<responses.directions).map { d in

@@ -1,42 +1,54 @@
 import Acoustics
+import FilterDesign
 import Foundation
+import HeadResponses
+import Manifolds
+import Numerics
 
-/// What the filters of one case do over azimuth and frequency, beside what was aimed at: the data of its plots.
+/// The response of one filter case over azimuth and frequency, together with its target: the data of its plots.
 ///
-/// Azimuths lie in the listener's horizontal plane; of a mono pattern, whose listener is held in no orientation,
-/// in the plane of its forward and the device's right (its bottom where it looks up or down).
+/// For stereo, azimuths lie in the listener's horizontal plane. A mono pattern does not depend on the input
+/// orientation; its azimuths lie in the plane of its forward direction and the device's right, or the device's bottom
+/// if it looks up or down.
 package struct CaseCurves: Sendable {
+  /// Centre frequencies of the octave bands, in hertz.
   package static let octaves = [125.0, 250, 500, 1000, 2000, 4000, 8000, 12_000]
-  /// Bands of the level difference, in hertz.
+  /// Frequency bands of the interaural level difference, in hertz.
   package static let lowBand = 150.0...1500
   package static let highBand = 1500.0...12_000
 
   /// Degrees, counter-clockwise from forward: 0, 2.5 … 357.5.
   package let azimuths: [Double]
-  /// Centres of the octaves that the filters reach.
+  /// Centres of the octaves below the Nyquist frequency, in hertz.
   package let octaves: [Double]
-  /// Levels in decibels, `[octave][output][azimuth]`; one output for mono patterns. 0 dB is the level on axis
-  /// for mono patterns, for stereo the target's highest.
+  /// Levels in decibels, `[octave][output][azimuth]`; mono patterns have one output. 0 dB is the on-axis level for mono
+  /// patterns, and the maximum of the target for stereo.
   package let levels: [[[Double]]]
+  /// Levels of the target; same shape and reference as `levels`.
   package let targetLevels: [[[Double]]]
-  /// Of mono patterns: the same over elevations, upwards from forward; empty for stereo.
-  package let uprightLevels: [[[Double]]]
-  /// Of stereo, empty for mono: left over right in decibels by azimuth, of `lowBand` and `highBand`, and how much
-  /// earlier left is, in microseconds.
+  /// Mono only, otherwise empty: levels in the vertical plane, over angles upwards from forward; same shape as
+  /// `levels`.
+  package let elevationLevels: [[[Double]]]
+  /// Stereo only, otherwise empty: level of left over right in decibels, `[lowBand, highBand][azimuth]`.
   package let levelDifferences: [[Double]]
   package let targetLevelDifferences: [[Double]]
+  /// Stereo only, otherwise empty: time by which left leads right, in microseconds, by azimuth.
   package let timeDifferences: [Double]
   package let targetTimeDifferences: [Double]
-  /// In hertz, 80 Hz and up.
+  /// In hertz, from 80 Hz.
   package let frequencies: [Double]
   /// Level of a source straight ahead in decibels, `[output][frequency]`.
   package let onAxis: [[Double]]
   package let targetOnAxis: [[Double]]
-  /// Of stereo: ‖w‖² over the mean of all directions; of mono patterns white-noise gain, the energy on axis over
-  /// ‖w‖². In decibels, `[output][frequency]`.
+  /// In decibels, `[output][frequency]`. Stereo: noise gain, ‖w‖² over the mean energy from all directions. Mono:
+  /// white-noise gain, the on-axis energy over ‖w‖².
   package let noiseGain: [[Double]]
 
-  /// - Parameter manifold: of the device; nil takes the one of the design.
+  /// - Parameters:
+  ///   - coefficients: a case of `bank`.
+  ///   - device: the device that `bank` was designed for.
+  ///   - manifold: of the device; nil selects the manifold that designs use.
+  ///   - hrtf: the target of stereo.
   package init(
     _ coefficients: FilterCoefficients, bank: FilterBank, device: Device,
     manifold: (any ArrayManifold)? = nil,
@@ -47,7 +59,7 @@ package struct CaseCurves: Sendable {
     guard let source = device.dataSources.first(where: { $0.name == filterCase.dataSource }),
       let frame = Self.frame(of: filterCase, forward: source.forward)
     else { throw DesignError("\(filterCase) is not a case of \(device.name)") }
-    let manifold = if let manifold { manifold } else { try FilterDesign.manifold(for: device) }
+    let manifold = if let manifold { manifold } else { try Manifolds.manifold(for: device) }
     let grid = DesignGrid(sampleRate: bank.sampleRate).frequencies
     let bins = grid.indices.filter { grid[$0] >= 80 }
     let response = FilterResponse(
@@ -55,8 +67,8 @@ package struct CaseCurves: Sendable {
       delayFrames: bank.delayFrames, frequencies: grid)
     azimuths = stride(from: 0.0, to: 360, by: 2.5).map(\.self)
     let horizon = azimuths.map { sphericalUnit(azimuth: .degrees($0), elevation: .degrees(0)) }
-    let upright = isStereo ? [] : horizon.map { SIMD3($0.x, 0, $0.y) }
-    let reached = response.outputs(manifold, from: (horizon + upright).map(frame.device(fromHead:)))
+    let verticalPlane = isStereo ? [] : horizon.map { SIMD3($0.x, 0, $0.y) }
+    let reached = response.outputs(manifold, from: (horizon + verticalPlane).map(frame.device(fromHead:)))
     let target =
       isStereo
       ? StereoDesign.target(hrtf, from: horizon, frequencies: grid)
@@ -77,17 +89,17 @@ package struct CaseCurves: Sendable {
       ]
     }
 
-    var (levels, targetLevels, uprightLevels) = ([[[Double]]](), [[[Double]]](), [[[Double]]]())
+    var (levels, targetLevels, elevationLevels) = ([[[Double]]](), [[[Double]]](), [[[Double]]]())
     for centre in octaves {
       let band = grid.indices.filter { grid[$0] >= centre / 1.3 && grid[$0] <= centre * 1.3 }
       let all = Self.bandLevels(reached, band)
-      let wanted = Self.bandLevels(target, band)
-      let reference = isStereo ? wanted.joined().max()! : all[0][0]
+      let targets = Self.bandLevels(target, band)
+      let reference = isStereo ? targets.joined().max()! : all[0][0]
       levels.append(all.map { $0[..<horizon.count].map { $0 - reference } })
-      uprightLevels.append(isStereo ? [] : all.map { $0[horizon.count...].map { $0 - reference } })
-      targetLevels.append(wanted.map { $0.map { $0 - (isStereo ? reference : wanted[0][0]) } })
+      elevationLevels.append(isStereo ? [] : all.map { $0[horizon.count...].map { $0 - reference } })
+      targetLevels.append(targets.map { $0.map { $0 - (isStereo ? reference : targets[0][0]) } })
     }
-    (self.levels, self.targetLevels, self.uprightLevels) = (levels, targetLevels, uprightLevels)
+    (self.levels, self.targetLevels, self.elevationLevels) = (levels, targetLevels, elevationLevels)
 
     func differences(_ responses: ResponseGrid) -> [[Double]] {
       guard isStereo else { return [] }
@@ -105,6 +117,7 @@ package struct CaseCurves: Sendable {
     targetTimeDifferences = times(target)
   }
 
+  /// The frame in which azimuths are measured; see `CaseCurves`.
   private static func frame(of filterCase: FilterCase, forward: Direction) -> HeadFrame? {
     if let orientation = filterCase.inputOrientation {
       return HeadFrame(forward: forward, orientation: orientation)
@@ -113,23 +126,23 @@ package struct CaseCurves: Sendable {
       ?? HeadFrame(forward: forward, orientation: .landscapeRight)
   }
 
-  /// α + (1 − α) cos θ at every frequency.
-  private static func pattern(_ part: Double, from directions: [SIMD3<Double>], count: Int) -> ResponseGrid {
+  /// The ideal pattern α + (1 − α) cos θ, repeated at `count` frequencies.
+  private static func pattern(_ alpha: Double, from directions: [SIMD3<Double>], count: Int) -> ResponseGrid {
     var grid = ResponseGrid(frequencies: count, channels: 1, directions: directions.count)
     for i in grid.values.indices {
-      grid.values[i] = Complex(part + (1 - part) * directions[i % directions.count].x, 0)
+      grid.values[i] = Complex(alpha + (1 - alpha) * directions[i % directions.count].x, 0)
     }
     return grid
   }
 
-  /// `[channel][bin]`
+  /// Levels in decibels: `[channel][bin]`.
   private static func spectra(_ responses: ResponseGrid, _ bins: [Int], direction: Int) -> [[Double]] {
     (0..<responses.channels).map { channel in
       bins.map { 10 * log10(responses[$0, channel, direction].squaredMagnitude + 1e-12) }
     }
   }
 
-  /// `[channel][direction]`
+  /// Mean levels over `bins` in decibels: `[channel][direction]`.
   private static func bandLevels(_ responses: ResponseGrid, _ bins: [Int]) -> [[Double]] {
     (0..<responses.channels).map { channel in
       (0..<responses.directions).map { direction in

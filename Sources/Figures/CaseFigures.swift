@@ -1,24 +1,26 @@
 import Acoustics
+import FilterDesign
 
-/// One case of a report: its figures, what they lose, and whether it is offered.
+/// One case of a report: its figures, their losses under array errors, and whether the case is offered.
 ///
-/// As JSON, one flat object: `dataSource`, `polarPattern`, `inputOrientation` (null for mono patterns), every key
-/// of `Figures`, `losses` (an object of the same keys), `taps`, `delayFrames`, `supported`, `reason`.
+/// In JSON it is one flat object: `dataSource`, `polarPattern`, `inputOrientation` (null for mono patterns), every key
+/// of `Figures`, `losses` (an object with the same keys), `taps`, `delayFrames`, `supported` and `reason`.
 public struct CaseFigures: Codable, Hashable, Sendable {
   public let filterCase: FilterCase
-  /// Of a case that is not offered, the ceiling alone.
+  /// A case that is not offered has only the separation ceiling.
   public let figures: Figures
-  /// Of `ArrayErrors.drawCount` draws; nil for a case that is not offered.
+  /// Losses over `ArrayErrors.drawCount` draws; nil for a case that is not offered.
   public let losses: FigureTable<Loss>?
-  /// Length of its filters.
+  /// Filter length.
   public let taps: Int
+  /// Latency of the filters in frames.
   public let delayFrames: Int
-  /// False where the device file asks for the case, but no filters make it work.
+  /// False if the device file requests the case but no filters make it work.
   public let supported: Bool
-  /// Why it is not supported.
+  /// Why the case is not supported; nil if it is.
   public let reason: String?
 
-  init(
+  package init(
     filterCase: FilterCase, figures: Figures, losses: FigureTable<Loss>?, bank: FilterBank, reason: String?
   ) {
     self.filterCase = filterCase

@@ -1,16 +1,17 @@
 import Acoustics
 import Foundation
+import Numerics
 
-/// What two outputs hear of a listener's horizon, and their noise gain, frequency by frequency.
-struct EarReading {
+/// Accumulates, frequency by frequency, the responses of a stereo case over the listener's horizon and its noise gain.
+package struct EarReading {
   /// Shape `[frequency][ear][azimuth]`.
   private(set) var ears: ResponseGrid
-  /// ‖w‖² / mean |Vw|² of the ear that has more of it, in decibels, per frequency.
+  /// Noise gain ‖w‖² / mean |Vw|² of the worse ear in decibels, per frequency.
   private(set) var noiseGains: [Double] = []
   private let firstDirection: Int
   private let directions: Int
 
-  /// Nil where `view` is not of ears.
+  /// Nil if `view` is a mono pattern.
   init?(_ view: CaseView, field: MeasuringField) {
     guard case .ears = view else { return nil }
     firstDirection = field.firstDirection(of: view)
@@ -19,7 +20,11 @@ struct EarReading {
       frequencies: field.frequencies.count, channels: 2, directions: MeasuringField.horizon.count)
   }
 
-  /// The next frequency: what `weights` (`[ear][microphone]`) make of each direction, `[ear][direction]`.
+  /// Adds the next frequency.
+  /// - Parameters:
+  ///   - outputs: responses of both ears to the plane waves of the field, `[ear][direction]`.
+  ///   - weights: the filters' spectra at this frequency, `[ear][microphone]`.
+  ///   - frequency: index of the frequency.
   mutating func add(
     _ outputs: UnsafeBufferPointer<Complex>, weights: ArraySlice<Complex>, frequency: Int
   ) {

@@ -1,50 +1,51 @@
-/// A figure that is one number per case. The raw value is its key in JSON.
+/// A figure with a single value per case. The raw value is its JSON key.
 public enum Figure: String, CaseIterable, Sendable {
-  /// Stereo: left over right of sources at +90°, and the reverse at −90°, mean; octaves weighted by speech.
+  /// Stereo: left-right separation. Mean of left over right for a source at +90° and right over left for a source at
+  /// −90°; octaves weighted by speech importance.
   case separation = "separationDB"
-  /// Stereo: energy of 0° over that of 180°, both ears, same weights.
+  /// Stereo: front-to-back ratio. Energy in both ears of a source at 0° over a source at 180°; octaves weighted by
+  /// speech importance.
   case frontBack = "frontBackDB"
-  /// Stereo: mean error of the level difference between the ears, ERB bands 1.5–12 kHz.
+  /// Stereo: mean absolute error of the interaural level difference (ILD), ERB bands 1.5–12 kHz.
   case levelDifferenceErrorHigh = "ildErrorHighDB"
-  /// Stereo: the same, 150–1500 Hz.
+  /// Stereo: mean absolute error of the interaural level difference (ILD), ERB bands 150–1500 Hz.
   case levelDifferenceErrorLow = "ildErrorLowDB"
-  /// Stereo: mean error of the time difference between the ears, 150–1500 Hz, in microseconds.
+  /// Stereo: mean absolute error of the interaural time difference (ITD), 150–1500 Hz, in microseconds.
   case timeDifferenceError = "itdErrorMicroseconds"
-  /// Stereo: the highest noise gain ‖w‖² / mean |Vw|² of any bin, 100 Hz to 16 kHz.
+  /// Stereo: maximum noise gain ‖w‖² / mean |Vw|² over all bins from 100 Hz to 16 kHz.
   case noiseGain = "noiseGainDB"
 }
 
-/// A figure that has a value in each octave, in decibels. The raw value is its key in JSON, whose value is an
-/// object from the octave's centre in hertz to the level: `{"125": 4.7, "250": 4.8}`. Octaves beyond half the
-/// sample rate are absent.
+/// A figure with one value per octave, in decibels. The raw value is its JSON key. The JSON value is an object that
+/// maps octave centres in hertz to levels: `{"125": 4.7, "250": 4.8}`. Octaves above the Nyquist frequency are absent.
 public enum OctaveFigure: String, CaseIterable, Sendable {
-  /// Stereo: error of the octave's level, root mean square over azimuths and ears; 250 Hz to 8 kHz.
+  /// Stereo: RMS error of the octave level over azimuths and ears; 250 Hz to 8 kHz.
   case octaveError = "octaveErrorDB"
-  /// Stereo: what the array's physics allow of left over right, whatever the filters; see `EnergyCeiling`.
+  /// Stereo: physical limit of the separation for any filters; see `EnergyCeiling`.
   case separationCeiling = "separationCeilingDB"
-  /// Mono: energy on axis over the mean of all directions of the sphere. Also where the array is planar and
-  /// looks along its plane: an ideal cardioid has 4.77 dB.
+  /// Mono: directivity index. On-axis energy over the mean over the whole sphere, also for a planar array that looks
+  /// along its plane; an ideal cardioid has 4.77 dB.
   case directivityIndex = "directivityIndexDB"
-  /// Mono: energy of the 30° cone in front over that behind.
+  /// Mono: front-to-back ratio. Energy from the cone within 30° of the axis over that from the opposite cone.
   case frontBackOctaves = "frontBackOctavesDB"
-  /// Mono: mean (|P| − |T|)² over mean T², all directions of the sphere, T = α + (1 − α) cos θ.
+  /// Mono: pattern error. Mean (|P| − |T|)² over mean T² over the sphere, with the target T = α + (1 − α) cos θ.
   case patternError = "patternErrorDB"
-  /// Mono: energy on axis over the noise of equal, independent microphones.
+  /// Mono: white-noise gain. On-axis energy over the output noise of microphones with equal, independent noise.
   case whiteNoiseGain = "whiteNoiseGainDB"
-  /// Mono: level on axis; 0 dB is one microphone alone in the free field.
+  /// Mono: on-axis level; 0 dB is a single microphone in the free field.
   case onAxis = "onAxisDB"
 
-  /// Centres of the octaves of mono figures and of the ceiling, in hertz.
+  /// Octave centres of the mono figures and of the ceiling, in hertz.
   public static let centres = [125, 250, 500, 1000, 2000, 4000, 8000, 12_000]
 }
 
-/// Which way a figure is better, and so what a loss is.
+/// Which values of a figure are better. This defines the sign of a loss.
 enum FigureSense {
-  /// Higher is better: the loss is what is missing.
+  /// Higher is better: the loss is the decrease.
   case high
-  /// Lower is better: the loss is what is added.
+  /// Lower is better: the loss is the increase.
   case low
-  /// Zero is better: the loss is what is added to the magnitude.
+  /// Closer to zero is better: the loss is the increase in magnitude.
   case zero
 
   func loss(from figure: Double, to reached: Double) -> Double {

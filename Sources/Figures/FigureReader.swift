@@ -1,20 +1,26 @@
 import Acoustics
+import FilterDesign
 import Foundation
+import HeadResponses
+import Numerics
 
-/// Reads the figures of several cases of one array off the same plane waves.
-struct FigureReader: Sendable {
+/// Computes the figures of several filter cases of one array from a common set of plane waves.
+package struct FigureReader: Sendable {
   private let views: [CaseView]
   private let field: MeasuringField
-  /// What the ears should hear of the horizon; nil where no case is stereo.
+  /// The target of stereo over the horizon; nil without an HRTF.
   private let target: BinauralLevels?
-  /// Weights of all cases, one row per output: `[frequency][row][microphone]`; mono patterns have one output.
+  /// Filter spectra of all cases, one row per output: `[frequency][row][microphone]`. Mono patterns have one output.
   private let rows: [Complex]
   private let rowCount: Int
 
   /// - Parameters:
-  ///   - cases: what each is measured as, and its taps `[output][microphone][tap]`.
-  ///   - hrtf: of the listener; needed where a case is stereo.
-  init(
+  ///   - cases: the view of each case, and its taps `[output][microphone][tap]`.
+  ///   - sampleRate: of the taps, in hertz.
+  ///   - delayFrames: latency of the filters, which is removed.
+  ///   - field: must have been made with the views of all cases.
+  ///   - hrtf: target of stereo; required if any case is stereo.
+  package init(
     _ cases: [(view: CaseView, taps: [[[Float]]])], sampleRate: Int, delayFrames: Int,
     field: MeasuringField, hrtf: HRTF?, step: DesignStep = .unobserved
   ) throws(DesignError) {
@@ -36,9 +42,9 @@ struct FigureReader: Sendable {
     }
   }
 
-  /// Of each case, in order.
-  /// - Parameter errors: of the array; nil for one that is as described.
-  func read(
+  /// The figures of each case, in order.
+  /// - Parameter errors: gain and position errors of the microphones; nil for an array without errors.
+  package func read(
     errors: ArrayErrors? = nil, step: DesignStep = .unobserved
   ) throws(DesignError) -> [CaseReading] {
     var patterns = views.map { PatternReading($0, field: field) }
@@ -63,11 +69,11 @@ struct FigureReader: Sendable {
 }
 
 /// The figures of one case.
-enum CaseReading: Sendable {
+package enum CaseReading: Sendable {
   case mono(MonoFigures)
   case stereo(StereoFigures)
 
-  var figures: Figures {
+  package var figures: Figures {
     switch self {
     case .mono(let figures): figures.table
     case .stereo(let figures): figures.table

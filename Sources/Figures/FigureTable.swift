@@ -1,9 +1,12 @@
-/// A value for each figure that a case has: the figures themselves, or their losses.
+import Numerics
+
+/// A value for each figure of a case: the figures themselves, or their losses.
 ///
-/// As JSON, an object in which every key of `Figure` and `OctaveFigure` is present, null where it does not apply.
+/// In JSON it is an object with every key of `Figure` and `OctaveFigure`; the value is null if the figure does not
+/// apply.
 public struct FigureTable<Value: Codable & Hashable & Sendable>: Codable, Hashable, Sendable {
   public var numbers: [Figure: Value] = [:]
-  /// By centre of the octave in hertz.
+  /// Keyed by octave centre in hertz.
   public var octaves: [OctaveFigure: [Int: Value]] = [:]
 
   public init() {}
@@ -39,12 +42,12 @@ public struct FigureTable<Value: Codable & Hashable & Sendable>: Codable, Hashab
 /// The figures of one case.
 public typealias Figures = FigureTable<Double>
 
-/// What a figure loses when microphones are not where, or as loud as, the device file says. Positive is worse, in
-/// the figure's unit.
+/// The degradation of a figure when microphone gains and positions differ from the device file. Positive is worse, in
+/// the unit of the figure.
 public struct Loss: Codable, Hashable, Sendable {
-  /// Over all draws.
+  /// Mean over all draws of the errors.
   public let mean: Double
-  /// The greatest of any draw.
+  /// Maximum over all draws of the errors.
   public let worst: Double
 
   public init(mean: Double, worst: Double) {
@@ -54,16 +57,18 @@ public struct Loss: Codable, Hashable, Sendable {
 }
 
 extension FigureTable where Value == Double {
-  /// Keeps numbers only: JSON knows no others.
-  mutating func set(_ figure: Figure, _ value: Double) { numbers[figure] = value.isFinite ? value : nil }
-  mutating func set(_ figure: OctaveFigure, _ values: [Int: Double]) {
+  /// Stores finite values only: JSON cannot represent NaN and infinity.
+  package mutating func set(_ figure: Figure, _ value: Double) {
+    numbers[figure] = value.isFinite ? value : nil
+  }
+  package mutating func set(_ figure: OctaveFigure, _ values: [Int: Double]) {
     octaves[figure] = values.filter(\.value.isFinite)
   }
 }
 
 extension FigureTable where Value == Loss {
-  /// Losses of `figures` where the draws reached `draws`.
-  init(of figures: Figures, draws: [Figures]) {
+  /// The losses of `figures`, given the figures under each draw of the array errors.
+  package init(of figures: Figures, draws: [Figures]) {
     for (figure, value) in figures.numbers {
       numbers[figure] = Loss(draws.compactMap { $0[figure].map { figure.sense.loss(from: value, to: $0) } })
     }
@@ -79,9 +84,9 @@ extension FigureTable where Value == Loss {
 }
 
 extension Loss {
-  /// Nil where there are no draws.
+  /// Nil if there are no draws.
   fileprivate init?(_ losses: [Double]) {
     guard let worst = losses.max() else { return nil }
-    self.init(mean: FilterDesign.mean(losses), worst: worst)
+    self.init(mean: Numerics.mean(losses), worst: worst)
   }
 }

@@ -1,35 +1,37 @@
 import Acoustics
 import CLapack
 import Foundation
+import Manifolds
+import Numerics
 
-/// What a case is measured as.
+/// How a filter case is evaluated.
 package enum CaseView: Hashable, Sendable {
   /// A mono pattern around an axis: α + (1 − α) cos θ.
   case pattern(forward: Direction, omnidirectionalPart: Double)
-  /// Two ears of a listener.
+  /// The two ears of a listener with the given axes.
   case ears(HeadFrame)
 }
 
-/// The plane waves that figures are read from, as an array's microphones hear them: from all over the sphere, from
-/// the axes of mono patterns, and from the horizons of listeners.
+/// The plane waves that figures are computed from, and their steering vectors: from the whole sphere, from the axes of
+/// mono patterns, and from the horizons of listeners.
 ///
-/// None of the directions is one of a design's.
-struct MeasuringField: Sendable {
-  static let sphere = fibonacciSphere(900)
-  /// A listener's horizon in the head frame: 72 azimuths from 0°, positive to the left.
+/// The directions on the sphere differ from those that designs use, so the figures are an independent check.
+package struct MeasuringField: Sendable {
+  package static let sphere = fibonacciSphere(900)
+  /// A listener's horizontal plane in the head frame: 72 azimuths from 0°, 5° apart, positive to the left.
   static let horizon = stride(from: 0.0, to: 360, by: 5).map {
     sphericalUnit(azimuth: .degrees($0), elevation: .degrees(0))
   }
 
   /// In hertz, evenly spaced.
-  let frequencies: [Double]
-  /// The sphere, then what the views need.
-  let directions: [SIMD3<Double>]
+  package let frequencies: [Double]
+  /// `sphere`, followed by the axis or horizon of each view; unit vectors in the device frame.
+  package let directions: [SIMD3<Double>]
   /// Shape `[frequency][microphone][direction]`.
-  let responses: ResponseGrid
+  package let responses: ResponseGrid
   private let firstDirections: [CaseView: Int]
 
-  init(
+  package init(
     manifold: any ArrayManifold, views: [CaseView], frequencies: [Double], step: DesignStep = .unobserved
   ) throws(DesignError) {
     var directions = Self.sphere
@@ -47,35 +49,39 @@ struct MeasuringField: Sendable {
     responses = try manifold.responses(from: directions, frequencies: frequencies, step: step)
   }
 
-  /// Where the axis or the horizon of `view` starts in `directions`.
+  /// The index in `directions` of the axis, or of the first horizon direction, of `view`.
   func firstDirection(of view: CaseView) -> Int { firstDirections[view]! }
 
-  /// Calls `body` with each frequency and what `rows` of weights make of all waves there: `[row][direction]`.
+  /// Calls `body` with the responses of all `rows` of weights to all plane waves, frequency by frequency:
+  /// `[row][direction]`.
   ///
-  /// A microphone out of place hears each wave earlier or later than the one in place, by its way in the free
-  /// field: the body's own part is taken to change little over a millimetre.
-  /// - Parameter rows: shape `[frequency][row][microphone]`.
+  /// A position error is modelled as a free-field delay. The influence of the body is assumed constant over a
+  /// millimetre.
+  /// - Parameters:
+  ///   - rows: filter spectra, shape `[frequency][row][microphone]`.
+  ///   - errors: of the microphones; nil for none.
   func forEachFrequency(
     rows: [Complex], rowCount: Int, errors: ArrayErrors?, step: DesignStep,
     _ body: (_ frequency: Int, _ outputs: UnsafeBufferPointer<Complex>) -> Void
   ) throws(DesignError) {
     let (microphones, count) = (responses.channels, directions.count)
     let block = microphones * count
-    var heard = [Complex](repeating: .zero, count: block)
+    var perturbed = [Complex](repeating: .zero, count: block)
     var outputs = [Complex](repeating: .zero, count: rowCount * count)
     var (one, zero) = (Complex.one, Complex.zero)
-    var detours = Detours(errors, field: self)
+    var errorFactors = ErrorFactors(errors, field: self)
     try responses.values.withUnsafeBufferPointer { values throws(DesignError) in
       try rows.withUnsafeBufferPointer { rows throws(DesignError) in
         for f in frequencies.indices {
           try step.reached(Double(f) / Double(frequencies.count))
           let exact = values.baseAddress! + f * block
-          detours?.apply(to: exact, into: &heard)
-          heard.withUnsafeBufferPointer { heard in
+          errorFactors?.apply(to: exact, into: &perturbed)
+          perturbed.withUnsafeBufferPointer { perturbed in
             cblas_zgemm(
               CblasRowMajor, CblasNoTrans, CblasNoTrans, Int32(rowCount), Int32(count), Int32(microphones),
               &one, rows.baseAddress! + f * rowCount * microphones, Int32(microphones),
-              detours == nil ? exact : heard.baseAddress!, Int32(count), &zero, &outputs, Int32(count))
+              errorFactors == nil ? exact : perturbed.baseAddress!, Int32(count), &zero, &outputs,
+              Int32(count))
           }
           outputs.withUnsafeBufferPointer { body(f, $0) }
         }
@@ -84,30 +90,35 @@ struct MeasuringField: Sendable {
   }
 }
 
-/// e^(jk d·δ) and gain of each microphone and wave, from one frequency to the next.
-private struct Detours {
-  private var turns: [Complex]
+/// Factors g e^(jk d·δ) by which gain errors g and position errors δ change each microphone's response to each plane
+/// wave from direction d. The factors advance from one frequency to the next by a recurrence.
+private struct ErrorFactors {
+  /// Factors at the current frequency: `[microphone][direction]`.
+  private var factors: [Complex]
+  /// Phase advance per frequency bin.
   private let steps: [Complex]
 
   init?(_ errors: ArrayErrors?, field: MeasuringField) {
     guard let errors else { return nil }
     let first = 2 * Double.pi * (field.frequencies.first ?? 0) / speedOfSound
     let spacing = field.frequencies.count > 1 ? field.frequencies[1] - field.frequencies[0] : 0
-    let ways = errors.offsets.map { offset in field.directions.map { $0.dot(offset) } }
-    turns = zip(errors.gains, ways).flatMap { gain, ways in
-      ways.map { gain * Complex(phase: first * $0) }
+    // Path length differences d·δ in metres.
+    let pathDifferences = errors.offsets.map { offset in field.directions.map { $0.dot(offset) } }
+    factors = zip(errors.gains, pathDifferences).flatMap { gain, differences in
+      differences.map { gain * Complex(phase: first * $0) }
     }
-    steps = ways.flatMap { $0.map { Complex(phase: 2 * .pi * spacing / speedOfSound * $0) } }
+    steps = pathDifferences.flatMap { $0.map { Complex(phase: 2 * .pi * spacing / speedOfSound * $0) } }
   }
 
-  /// The waves of one frequency after the other.
-  mutating func apply(to exact: UnsafePointer<Complex>, into heard: inout [Complex]) {
-    turns.withUnsafeMutableBufferPointer { turns in
+  /// Applies the factors to the exact responses at the current frequency and advances to the next frequency. Must be
+  /// called once per frequency, in order.
+  mutating func apply(to exact: UnsafePointer<Complex>, into perturbed: inout [Complex]) {
+    factors.withUnsafeMutableBufferPointer { factors in
       steps.withUnsafeBufferPointer { steps in
-        heard.withUnsafeMutableBufferPointer { heard in
-          for i in 0..<heard.count {
-            heard[i] = exact[i] * turns[i]
-            turns[i] *= steps[i]
+        perturbed.withUnsafeMutableBufferPointer { perturbed in
+          for i in 0..<perturbed.count {
+            perturbed[i] = exact[i] * factors[i]
+            factors[i] *= steps[i]
           }
         }
       }

@@ -1,28 +1,31 @@
 import Acoustics
+import FilterDesign
 import Foundation
+import Manifolds
+import Numerics
 
-/// How directional one mono pattern is, in octaves.
+/// The figures of one mono pattern, per octave.
 public struct MonoFigures: Sendable {
   public static let octaves = OctaveFigure.centres.map { Hertz(Double($0)) }
 
-  /// On-axis energy over the mean of all directions, per octave.
+  /// Directivity index: on-axis energy over the mean over the sphere, per octave.
   public let directivityIndex: [Decibels]
-  /// Energy of the 30° cone in front over that behind, per octave.
+  /// Front-to-back ratio: energy from the cone within 30° of the axis over that from the opposite cone, per octave.
   public let frontBack: [Decibels]
-  /// Mean (|P| − |T|)² over mean T² of all directions, per octave.
+  /// Pattern error: mean (|P| − |T|)² over mean T² over the sphere, per octave; T is the ideal pattern.
   public let patternError: [Decibels]
-  /// On-axis level at each of the octaves.
+  /// On-axis level per octave; 0 dB is a single microphone in the free field.
   public let onAxis: [Decibels]
-  /// On-axis energy over the noise of equal, independent microphones: white-noise gain per octave.
+  /// White-noise gain: on-axis energy over the output noise of microphones with equal, independent noise, per octave.
   public let whiteNoiseGain: [Decibels]
-  /// What the ideal pattern has of front/back.
-  let wantedFrontBack: Decibels
-  /// How many of the octaves fit below half the sample rate.
+  /// Front-to-back ratio of the ideal pattern.
+  package let targetFrontBack: Decibels
+  /// The number of octaves below the Nyquist frequency.
   private let octaveCount: Int
 
   /// - Parameters:
   ///   - coefficients: a mono case of `bank`.
-  ///   - device: whose filters they are.
+  ///   - device: the device that `bank` was designed for.
   public init(_ coefficients: FilterCoefficients, bank: FilterBank, device: Device) throws(DesignError) {
     guard case .pattern(let forward, let part) = device.view(of: coefficients.filterCase) else {
       throw DesignError("\(coefficients.filterCase) is not a mono case of \(device.name)")
@@ -46,8 +49,8 @@ public struct MonoFigures: Sendable {
   }
 
   /// - Parameter frequencies: of the reading, in hertz.
-  init(_ reading: PatternReading, frequencies: [Double]) {
-    /// Mean over a band of ±1.3 around each centre of a ratio in decibels.
+  package init(_ reading: PatternReading, frequencies: [Double]) {
+    /// The mean level in decibels over the band from centre / 1.3 to centre × 1.3, for each octave centre.
     func octaves(_ energy: [Double], over reference: [Double]? = nil) -> [Decibels] {
       Self.octaves.map { centre in
         let bins = frequencies.indices.filter {
@@ -67,11 +70,11 @@ public struct MonoFigures: Sendable {
     patternError = octaves(reading.error)
     onAxis = octaves(reading.axis)
     whiteNoiseGain = octaves(reading.axis, over: reading.noise)
-    wantedFrontBack = reading.targetFrontBack
+    targetFrontBack = reading.targetFrontBack
   }
 
-  /// Front/back, octaves weighted by speech.
-  var speechFrontBack: Decibels {
+  /// Front-to-back ratio with octaves weighted by speech importance.
+  package var speechFrontBack: Decibels {
     var (sum, weights) = (0.0, 0.0)
     for (centre, level) in zip(Self.octaves, frontBack).prefix(octaveCount) {
       let weight = BinauralLevels.speechOctaves.first { $0.centre == centre.value }?.weight ?? 0

@@ -1,19 +1,21 @@
 import Acoustics
 import Foundation
+import Numerics
 
-/// Energies of a mono pattern, frequency by frequency.
-struct PatternReading {
-  /// Half the opening of the cones in front and behind.
+/// Accumulates the energies of a mono pattern, frequency by frequency.
+package struct PatternReading {
+  /// Half the opening angle of the front and rear cones.
   static let coneAngle = Angle.degrees(30)
 
+  /// On-axis energy per frequency.
   private(set) var axis: [Double] = []
-  /// Means over the sphere, the cone in front and that behind.
+  /// Mean energy per frequency over the sphere, the front cone and the rear cone.
   private(set) var sphere: [Double] = []
   private(set) var front: [Double] = []
   private(set) var rear: [Double] = []
-  /// Mean (|P| − |T|)² over mean T².
+  /// Pattern error per frequency: mean (|P| − |T|)² over mean T².
   private(set) var error: [Double] = []
-  /// ‖w‖²
+  /// Output noise ‖w‖² per frequency, for sensor noise of unit power.
   private(set) var noise: [Double] = []
 
   private let axisDirection: Int
@@ -22,7 +24,7 @@ struct PatternReading {
   private let frontCone: [Int]
   private let rearCone: [Int]
 
-  /// Nil where `view` is not of a mono pattern.
+  /// Nil if `view` is not a mono pattern.
   init?(_ view: CaseView, field: MeasuringField) {
     guard case .pattern(let forward, let part) = view else { return nil }
     let cosines = MeasuringField.sphere.map { $0.dot(forward.vector) }
@@ -34,20 +36,23 @@ struct PatternReading {
     rearCone = cosines.indices.filter { cosines[$0] < -edge }
   }
 
-  /// Of the ideal pattern.
+  /// Front-to-back ratio of the ideal pattern.
   var targetFrontBack: Decibels {
     func energy(_ cone: [Int]) -> Double { mean(cone.map { target[$0] * target[$0] }) }
     return Decibels(10 * log10(energy(frontCone) / max(energy(rearCone), 1e-12)))
   }
 
-  /// The next frequency: what `weights` make of each direction.
+  /// Adds the next frequency.
+  /// - Parameters:
+  ///   - outputs: responses to the plane waves of the field, `[direction]`.
+  ///   - weights: the filters' spectra at this frequency, `[microphone]`.
   mutating func add(_ outputs: UnsafeBufferPointer<Complex>, weights: ArraySlice<Complex>) {
     var (energy, difference) = (0.0, 0.0)
     for d in target.indices {
       let square = outputs[d].squaredMagnitude
-      let missing = square.squareRoot() - target[d]
+      let deviation = square.squareRoot() - target[d]
       energy += square
-      difference += missing * missing
+      difference += deviation * deviation
     }
     func cone(_ directions: [Int]) -> Double {
       directions.reduce(0) { $0 + outputs[$1].squaredMagnitude } / Double(directions.count)

@@ -1,52 +1,59 @@
 import Acoustics
+import FilterDesign
+import HeadResponses
+import Manifolds
+import Numerics
 import Synchronization
 
-/// Acoustic figures of every case of a preset's device: what `pinna report` prints.
+/// The acoustic figures of all filter cases of a preset's device, as printed by `pinna report`.
 public struct Report: Codable, Hashable, Sendable {
   public let preset: String
   public let sampleRate: Int
-  /// Those with filters in the order of the bank, then those that are not offered.
+  /// Cases with filters, in the order of the bank, followed by cases that are not offered.
   public let cases: [CaseFigures]
 
-  /// Reads all figures of `bank`, and what they lose by the array's errors, on all cores.
+  /// Computes all figures of `bank` and their losses under array errors, on all cores.
   ///
-  /// Boxes are solved anew with finer panels than a design's, and no direction is one of a design's.
+  /// The figures do not reuse the design's model: boxes are solved on a finer mesh, and other directions are used.
   /// - Parameters:
-  ///   - device: whose filters they are.
-  ///   - preset: a name for the report to bear.
-  ///   - progress: called with what part is done, 0…1, from any thread, one call at a time.
+  ///   - device: the device that `bank` was designed for.
+  ///   - preset: the name of the preset, copied into the report.
+  ///   - progress: called with the completed fraction, 0…1, from any thread, one call at a time.
+  /// - Throws: `DesignError` if `bank` does not belong to `device`, or its body or HRTF cannot be computed.
   public init(
     bank: FilterBank, device: Device, preset: String,
     progress: (@Sendable (Double) -> Void)? = nil
   ) throws(DesignError) {
     progress?(0)
-    let manifold = try referenceManifold(for: device) { progress?(Self.solvingPart * $0) }
+    let manifold = try referenceManifold(for: device) { progress?(Self.solvingFraction * $0) }
     try self.init(
       bank: bank, device: device, preset: preset, manifold: manifold, draws: ArrayErrors.drawCount
     ) { part in
-      progress?(Self.solvingPart + (1 - Self.solvingPart) * part)
+      progress?(Self.solvingFraction + (1 - Self.solvingFraction) * part)
     }
   }
 
-  /// What part of the work the manifold is.
-  private static let solvingPart = 0.5
+  /// Fraction of the progress that is allotted to solving the manifold.
+  private static let solvingFraction = 0.5
 
   /// - Parameters:
-  ///   - manifold: of the device, and not the design's.
-  ///   - draws: of the array's errors, behind the losses.
+  ///   - manifold: of the device; should be more accurate than the manifold of the design.
+  ///   - draws: number of random draws of the array errors.
   package init(
     bank: FilterBank, device: Device, preset: String, manifold: any ArrayManifold,
     draws: Int, progress: (@Sendable (Double) -> Void)? = nil
   ) throws(DesignError) {
     guard bank.microphones == device.microphones.map(\.name) else {
-      throw DesignError("the filters of \(bank.device) do not belong to \(device.name); design them again")
+      throw DesignError(
+        "the filters of \(bank.device) were designed for other microphones than those of \(device.name); "
+          + "design them again")
     }
     var cases: [(view: CaseView, taps: [[[Float]]])] = []
     for coefficients in bank.cases {
       guard let view = device.view(of: coefficients.filterCase) else {
         throw DesignError(
-          "\(device.name) has no case \(coefficients.filterCase.title), which \(bank.device) has filters for; "
-            + "design them again")
+          "the filters of \(bank.device) include \(coefficients.filterCase.title), which \(device.name) does not "
+            + "have; design them again")
       }
       cases.append((view, coefficients.taps))
     }
@@ -57,7 +64,7 @@ public struct Report: Codable, Hashable, Sendable {
     let reader = try FigureReader(
       cases, sampleRate: bank.sampleRate, delayFrames: bank.delayFrames, field: field,
       hrtf: isStereo ? try HRTF(path: device.hrtf ?? HRTF.defaultPath) : nil)
-    // The first is the array as described.
+    // Index 0 is the array without errors.
     let readings = Mutex([[Figures]](repeating: [], count: 1 + draws))
     try DesignThreads.forEach(1 + draws) { i throws(DesignError) in
       let errors =
@@ -69,7 +76,8 @@ public struct Report: Codable, Hashable, Sendable {
       }
     }
     let all = readings.withLock { $0 }
-    let ceiling = try EnergyCeiling(manifold: manifold, highestFrequency: field.frequencies.last!)
+    let ceiling = try EnergyCeiling(
+      manifold: manifold, design: device.design, highestFrequency: field.frequencies.last!)
     func ceilings(_ filterCase: FilterCase) throws(DesignError) -> [Int: Double]? {
       guard case .ears(let frame) = device.view(of: filterCase) else { return nil }
       return try ceiling.separation(frame)

@@ -1,28 +1,34 @@
 import Acoustics
+import FilterDesign
 import Foundation
+import HeadResponses
+import Manifolds
+import Numerics
 
-/// How well one stereo case tells left from right and front from back, over 72 horizontal azimuths.
+/// The figures of one stereo case, over 72 azimuths in the listener's horizontal plane.
 public struct StereoFigures: Sendable {
-  /// Left over right of sources at +90°, and the reverse at −90°, mean, octaves weighted by speech
-  /// intelligibility.
+  /// Left-right separation. Mean of left over right for a source at +90° and right over left for a source at −90°;
+  /// octaves weighted by speech importance.
   public let separation: Decibels
-  /// Energy of 0° over that of 180°, both ears, same weights.
+  /// Front-to-back ratio. Energy in both ears of a source at 0° over a source at 180°; octaves weighted by speech
+  /// importance.
   public let frontBack: Decibels
-  /// Interaural time difference of a source at +90° in microseconds: positive where the left ear leads.
+  /// Interaural time difference of a source at +90° in microseconds, positive if the left ear leads.
   public let timeDifferenceLeft: Double
-  /// Mean error of the interaural time difference against the target, microseconds.
+  /// Mean absolute error of the interaural time difference against the target, in microseconds.
   public let timeDifferenceError: Double
-  /// Mean error of the interaural level difference in ERB bands 1.5–12 kHz, and 150–1500 Hz.
+  /// Mean absolute error of the interaural level difference, ERB bands 1.5–12 kHz.
   public let levelDifferenceErrorHigh: Decibels
+  /// Mean absolute error of the interaural level difference, ERB bands 150–1500 Hz.
   public let levelDifferenceErrorLow: Decibels
-  /// Error of the octave levels, root mean square over azimuths and ears; 250 Hz and up.
+  /// RMS error of the octave levels over azimuths and ears, from 250 Hz.
   public let octaveErrors: [Decibels]
-  /// The highest noise gain of any bin from 100 Hz to 16 kHz.
+  /// Maximum noise gain ‖w‖² / mean |Vw|² over all bins from 100 Hz to 16 kHz.
   public let noiseGain: Decibels
 
   /// - Parameters:
   ///   - coefficients: a stereo case of `bank`.
-  ///   - device: whose filters they are.
+  ///   - device: the device that `bank` was designed for.
   public init(_ coefficients: FilterCoefficients, bank: FilterBank, device: Device) throws(DesignError) {
     guard case .ears(let frame) = device.view(of: coefficients.filterCase) else {
       throw DesignError("\(coefficients.filterCase) is not a stereo case of \(device.name)")
@@ -49,9 +55,9 @@ public struct StereoFigures: Sendable {
   }
 
   /// - Parameters:
-  ///   - target: what the ears should hear.
+  ///   - target: the HRTFs that the design approximates.
   ///   - frequencies: of both, in hertz.
-  init(_ reading: EarReading, target: BinauralLevels, frequencies: [Double]) {
+  package init(_ reading: EarReading, target: BinauralLevels, frequencies: [Double]) {
     let reached = BinauralLevels(reading.ears, frequencies: frequencies)
     separation = Decibels(reached.separation)
     frontBack = Decibels(reached.frontBack)
@@ -83,10 +89,8 @@ public struct StereoFigures: Sendable {
   }
 }
 
-func mean(_ values: [Double]) -> Double { values.reduce(0, +) / Double(max(1, values.count)) }
-
 extension Device {
-  /// What a case of this device is measured as; nil where it has no such case.
+  /// How a filter case of this device is evaluated; nil if the device has no such case.
   package func view(of filterCase: FilterCase) -> CaseView? {
     guard let source = dataSources.first(where: { $0.name == filterCase.dataSource }) else { return nil }
     if let part = filterCase.polarPattern.omnidirectionalPart {

@@ -1,9 +1,11 @@
 import Acoustics
 import Foundation
+import HeadResponses
+import Measurements
 
 /// What a design depends on, as one line of text and a short hash of it: equal keys mean equal filters.
 package struct DesignKey: Sendable {
-  /// To be raised whenever the same device is to give other filters.
+  /// To be raised whenever the same device with the same `DesignParameters` is to give other filters.
   package static let designVersion = 6
 
   package let text: String
@@ -31,6 +33,7 @@ package struct DesignKey: Sendable {
     if device.filterCases.contains(where: { $0.polarPattern == .stereo }) {
       parts.append("hrtf \(ContentHash.ofFile(device.hrtf ?? HRTF.defaultPath) ?? "unreadable")")
     }
+    for (name, value) in device.design.values { parts.append("\(name) \(value)") }
     text = parts.joined(separator: "; ")
   }
 

@@ -1,5 +1,7 @@
 import Acoustics
+import FilterDesign
 import Foundation
+import Numerics
 
 extension FilterBank {
   /// What ships or an earlier design of the same device left in the cache, or else a new design, which is left
@@ -44,7 +46,7 @@ extension FilterBank {
 
   /// Whether this is what a design of `device` would have brought: the cache may hold anything.
   private func fits(_ device: Device, sampleRate: Int) -> Bool {
-    let grid = DesignGrid(sampleRate: sampleRate)
+    let grid = DesignGrid(sampleRate: sampleRate, parameters: device.design.grid)
     let refused = Set(refusals.map(\.filterCase))
     return self.device == device.name && self.sampleRate == sampleRate
       && microphones == device.microphones.map(\.name) && tapCount == grid.tapCount

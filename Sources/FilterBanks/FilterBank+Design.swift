@@ -1,5 +1,10 @@
 import Acoustics
+import FilterDesign
 import Foundation
+import HeadResponses
+import Manifolds
+import Numerics
+import Presets
 import Synchronization
 
 extension FilterBank {
@@ -35,24 +40,20 @@ extension FilterBank {
     device: Device, sampleRate: Int, step: DesignStep
   ) throws(DesignError) -> FilterBank {
     try step.reached(0)
-    let grid = DesignGrid(sampleRate: sampleRate)
+    let grid = DesignGrid(sampleRate: sampleRate, parameters: device.design.grid)
     let manifold = try manifold(for: device, step: step.within(solving))
     let filterCases = device.filterCases
     let isStereo = filterCases.contains { $0.polarPattern == .stereo }
     try step.reached(listening.lowerBound)
-    let hrtf = isStereo ? try HRTF(path: device.hrtf ?? HRTF.defaultPath) : nil
-    try step.reached(listening.lowerBound + 0.01)
-    let tuning = StereoDesign.Tuning(body: device.body)
-    let target = hrtf.map { hrtf in
-      StereoDesign.target(
-        hrtf, from: StereoDesign.directions, frequencies: grid.frequencies, tuning: tuning)
-    }
-    try step.reached(listening.lowerBound + 0.02)
-    let refinement = target.map {
-      SectorRefinement(target: $0, directions: StereoDesign.directions)
-    }
-    let designer = CaseDesigner(
-      device: device, manifold: manifold, grid: grid, target: target, refinement: refinement, tuning: tuning)
+    let hrtf =
+      isStereo ? try HRTF(path: device.hrtf ?? HRTF.defaultPath, parameters: device.design.head) : nil
+    let stereo: StereoDesign? =
+      if let hrtf {
+        try StereoDesign(
+          hrtf: hrtf, grid: grid, parameters: device.design,
+          step: step.within(listening.lowerBound + 0.01...listening.upperBound))
+      } else { nil }
+    let designer = CaseDesigner(device: device, manifold: manifold, grid: grid, stereo: stereo)
     // Stereo first: the long cases should not be what the last core is left with.
     let order = filterCases.indices.sorted { a, b in
       (filterCases[a].polarPattern == .stereo ? 0 : 1, a) < (
@@ -82,6 +83,10 @@ extension FilterBank {
   static func check(_ device: Device, sampleRate: Int) throws(DesignError) {
     guard DesignGrid.sampleRates.contains(sampleRate) else {
       throw DesignError("filters cannot be designed for \(sampleRate) Hz; use 8000 to 192000 Hz")
+    }
+    if let (field, value) = DesignField.outOfRange(in: device.design) {
+      throw DesignError(
+        "\(field.name) of device \(device.name) is \(value); give \(field.allowed)")
     }
     guard !device.microphones.isEmpty, !device.dataSources.isEmpty else {
       throw DesignError("device \(device.name) needs at least one microphone and one data source")
@@ -134,19 +139,17 @@ private struct CaseDesigner: Sendable {
   let device: Device
   let manifold: any ArrayManifold
   let grid: DesignGrid
-  /// For stereo: what the ears should hear.
-  let target: ResponseGrid?
-  let refinement: SectorRefinement?
-  let tuning: StereoDesign.Tuning
+  /// Nil where no case is stereo.
+  let stereo: StereoDesign?
 
   /// Responses that cases in parallel may hold, in bytes: of 64 microphones 525 MB each.
   private static let memory = 2 << 30
 
   /// How many cases may be designed at the same time.
   var threads: Int {
+    let directions = max(device.design.stereo.directions, device.design.mono.directions)
     let bytes =
-      device.microphones.count * grid.designedBinCount * StereoDesign.directions.count
-      * MemoryLayout<Complex>.stride
+      device.microphones.count * grid.designedBinCount * directions * MemoryLayout<Complex>.stride
     return min(ProcessInfo.processInfo.activeProcessorCount, max(1, Self.memory / max(1, bytes)))
   }
 
@@ -155,10 +158,8 @@ private struct CaseDesigner: Sendable {
     let source = device.dataSources.first { $0.name == filterCase.dataSource }!
     if let orientation = filterCase.inputOrientation {
       let frame = HeadFrame(forward: source.forward, orientation: orientation)!
-      return try StereoDesign.filters(
-        target: target!, manifold: manifold, frame: frame, grid: grid, refinement: refinement,
-        tuning: tuning, step: step
-      ).map { $0.map { $0.map { Float($0) } } }
+      return try stereo!.filters(manifold: manifold, frame: frame, step: step)
+        .map { $0.map { $0.map { Float($0) } } }
     }
     var output = [[Float]](
       repeating: [Float](repeating: 0, count: grid.tapCount), count: device.microphones.count)

@@ -1,23 +1,12 @@
 import Acoustics
+import Figures
+import FilterDesign
 import Foundation
-
-/// A case that a device file asks for and that no filters make work: it is not offered.
-public struct Refusal: Hashable, Sendable {
-  public let filterCase: FilterCase
-  /// What its filters reach and what physics allow: the end of a sentence that says what is refused.
-  public let reason: String
-
-  public init(filterCase: FilterCase, reason: String) {
-    self.filterCase = filterCase
-    self.reason = reason
-  }
-}
+import HeadResponses
+import Manifolds
+import Numerics
 
 extension FilterBank {
-  /// Stereo is offered from this separation on, a directional pattern from this front/back ratio, octaves weighted
-  /// by speech.
-  static let leastOffered = Decibels(3)
-
   /// The device with what does not work taken out of its data sources: patterns, and orientations of stereo.
   public func offered(of device: Device) -> Device {
     let refused = Set(refusals.map(\.filterCase))
@@ -50,13 +39,13 @@ extension FilterBank {
       Array(zip(views, cases.map(\.taps))), sampleRate: sampleRate, delayFrames: delayFrames, field: field,
       hrtf: hrtf, step: step.within(0.3...0.4)
     ).read(step: step.within(0.4...0.7))
-    let doubtful = readings.count { $0.shortfall != nil }
+    let doubtful = readings.count { $0.shortfall(of: device.design) != nil }
     let steps = step.within(0.7...1).divided(by: [Double](repeating: 1, count: doubtful))
     var ceiling: EnergyCeiling?
     var kept: [FilterCoefficients] = []
     var refused: [Refusal] = []
     for (coefficients, (view, reading)) in zip(cases, zip(views, readings)) {
-      guard let reached = reading.shortfall else {
+      guard let (reached, least) = reading.shortfall(of: device.design) else {
         kept.append(coefficients)
         continue
       }
@@ -65,14 +54,16 @@ extension FilterBank {
         physics = ceiling
       } else {
         physics = try EnergyCeiling(
-          manifold: manifold, highestFrequency: field.frequencies.last!, step: steps[refused.count])
+          manifold: manifold, design: device.design, highestFrequency: field.frequencies.last!,
+          step: steps[refused.count])
       }
       ceiling = physics
       refused.append(
         Refusal(
           filterCase: coefficients.filterCase,
           reason: try physics.reason(
-            view, channels: device.channels(of: coefficients.filterCase), reached, step: steps[refused.count])
+            view, channels: device.channels(of: coefficients.filterCase), reached, least: least,
+            step: steps[refused.count])
         ))
     }
     return FilterBank(
@@ -82,20 +73,23 @@ extension FilterBank {
 }
 
 extension CaseReading {
-  /// What the case reaches of the one thing that it is for, where that is too little.
-  fileprivate var shortfall: Decibels? {
+  /// What the case reaches of the one thing that it is for, where that is too little, and what is the least.
+  fileprivate func shortfall(of design: DesignParameters) -> (reached: Decibels, least: Decibels)? {
     switch self {
-    case .stereo(let figures): figures.separation < FilterBank.leastOffered ? figures.separation : nil
+    case .stereo(let figures):
+      let least = design.stereo.leastSeparation
+      return figures.separation < least ? (figures.separation, least) : nil
     case .mono(let figures):
-      figures.wantedFrontBack > FilterBank.leastOffered && figures.speechFrontBack < FilterBank.leastOffered
-        ? figures.speechFrontBack : nil
+      let least = design.mono.leastFrontBack
+      return figures.targetFrontBack > least && figures.speechFrontBack < least
+        ? (figures.speechFrontBack, least) : nil
     }
   }
 }
 
 extension EnergyCeiling {
   fileprivate func reason(
-    _ view: CaseView, channels: [Int], _ reached: Decibels, step: DesignStep
+    _ view: CaseView, channels: [Int], _ reached: Decibels, least: Decibels, step: DesignStep
   ) throws(DesignError) -> String {
     let (what, levels) =
       switch view {
@@ -110,7 +104,7 @@ extension EnergyCeiling {
       ? "\(texts[0]) dB in every octave"
       : "\(texts.joined(separator: ", ")) dB at \(octaves.map { "\($0.key)" }.joined(separator: ", ")) Hz"
     return "its filters would set \(what) by \(Self.text(reached.value)) dB, and "
-      + "\(Self.text(FilterBank.leastOffered.value)) dB is the least; whatever the filters, these microphones allow "
+      + "\(Self.text(least.value)) dB is the least; whatever the filters, these microphones allow "
       + list
   }
 

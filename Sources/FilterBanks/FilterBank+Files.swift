@@ -1,6 +1,8 @@
 import Acoustics
 import AudioFiles
+import FilterDesign
 import Foundation
+import Numerics
 
 /// What `filters.json` says of a filter bank in a folder of WAV files.
 private struct FilterFolder: Codable {

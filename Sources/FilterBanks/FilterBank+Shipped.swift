@@ -1,5 +1,7 @@
 import Acoustics
 import FilterDesign
+import Numerics
+import Presets
 
 extension FilterBank {
   /// The filters of `device`: those that ship with its preset, or an earlier design, or a new one.

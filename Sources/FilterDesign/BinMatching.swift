@@ -1,5 +1,6 @@
 import CLapack
 import Foundation
+import Numerics
 
 /// One frequency bin of a least-squares match: weights w for which Vᵀw comes near a target over the
 /// directions, each of which weighs the same.

@@ -12,6 +12,18 @@ public struct FilterCoefficients: Sendable, Equatable {
   }
 }
 
+/// A case that a device file asks for and that no filters make work: it is not offered.
+public struct Refusal: Hashable, Sendable {
+  public let filterCase: FilterCase
+  /// What its filters reach and what physics allow: the end of a sentence that says what is refused.
+  public let reason: String
+
+  public init(filterCase: FilterCase, reason: String) {
+    self.filterCase = filterCase
+    self.reason = reason
+  }
+}
+
 /// All filter sets of one device at one sample rate.
 public struct FilterBank: Sendable, Equatable {
   /// The device's name.

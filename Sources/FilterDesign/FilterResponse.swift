@@ -1,5 +1,7 @@
 import Acoustics
 import Foundation
+import Manifolds
+import Numerics
 
 /// What finished FIR filters, modelling delay removed, make of plane waves.
 package struct FilterResponse: Sendable {

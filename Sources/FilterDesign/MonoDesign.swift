@@ -1,5 +1,7 @@
 import Acoustics
 import Foundation
+import Manifolds
+import Numerics
 
 /// First-order patterns α + (1 − α) cos θ for one output, by regularised least squares over the sphere.
 ///
@@ -7,40 +9,38 @@ import Foundation
 /// cutting them to filters does to the pattern is taken back by `TruncationRepair`.
 /// - Source: Benesty and Chen, Study and Design of Differential Microphone Arrays (2013); white-noise gain
 ///   constraint after Cox, Zeskind and Owen, Robust adaptive beamforming (1987).
-struct MonoDesign {
-  let manifold: any ArrayManifold
+package struct MonoDesign {
+  package let manifold: any ArrayManifold
   /// Of the microphones used, in metres; and their channels.
   let positions: [Position]
-  let channels: [Int]
-  let body: Body
+  package let channels: [Int]
+  private let parameters: DesignParameters
 
-  init(device: Device, source: DataSource, manifold: any ArrayManifold) {
+  package init(device: Device, source: DataSource, manifold: any ArrayManifold) {
     self.manifold = manifold
     channels = source.microphones
     positions = channels.map { device.microphones[$0].position }
-    body = device.body
+    parameters = device.design
   }
 
   private var centroid: Position { positions.reduce(.zero, +) / Double(positions.count) }
 
-  /// Frequency above which only magnitudes count: where the array is a sixth of a wavelength in radius, 1.3 kHz
-  /// for a ring of 43 mm; at most 8 kHz, and 1.3 kHz on a box, whose phases no pair can follow.
+  /// Frequency above which only magnitudes count, in hertz.
   var crossover: Double {
     let squares = positions.map { ($0 - centroid).dot($0 - centroid) }
     let radius = max((squares.reduce(0, +) / Double(squares.count)).squareRoot(), 1e-4)
-    let limit: Double
-    if case .box = body { limit = 1300 } else { limit = 8000 }
-    return min(limit, 0.95 * speedOfSound / (2 * .pi * radius))
+    let mono = parameters.mono
+    return min(mono.highestCrossover.value, mono.crossoverSize * speedOfSound / (2 * .pi * radius))
   }
 
   /// - Parameters:
   ///   - omnidirectionalPart: α.
   ///   - forward: unit vector of the device frame at which cos θ = 1.
   /// - Returns: filters of one output, `[microphone used][tap]`.
-  func filters(
+  package func filters(
     omnidirectionalPart: Double, forward: SIMD3<Double>, grid: DesignGrid, step: DesignStep
   ) throws(DesignError) -> [[Double]] {
-    let sphere = fibonacciSphere(1200)
+    let sphere = fibonacciSphere(parameters.mono.directions)
     let frequencies = grid.frequencies
     let responses = try centred(from: sphere, frequencies: frequencies, step: step.within(0...0.1))
     let onAxis = try centred(from: [forward], frequencies: frequencies, step: step)
@@ -51,9 +51,10 @@ struct MonoDesign {
           buffer, microphones: channels.count, directions: sphere.count, step: step.within(0.1...0.2)),
         axes: frequencies.indices.map { bin in channels.indices.map { onAxis[bin, $0, 0] } },
         cosines: sphere.map { $0.dot(forward) }, omnidirectionalPart: omnidirectionalPart,
-        crossover: crossover)
+        crossover: crossover, parameters: parameters.mono)
       let bins = try matching.bins(step: step.within(0.2...0.6))
-      return try TruncationRepair(matching: matching).filters(from: bins, step: step.within(0.6...1))
+      return try TruncationRepair(matching: matching, parameters: parameters.truncation)
+        .filters(from: bins, step: step.within(0.6...1))
     }
   }
 

@@ -1,24 +1,18 @@
 import Acoustics
 import Foundation
+import Numerics
 
 /// How much noise gain each bin's weights may have so that the finished filters keep within what is allowed.
 struct NoiseGainLimits {
-  /// Finished filters are held to the limit between these frequencies, in hertz.
-  static let band = 100.0...16_000
-  /// Bins on either side of one that is over the limit that are tightened with it.
-  static let reach = 3
-  /// Tightening stops here, a power ratio: 5 dB.
-  static let least = pow(10, 0.5)
-
   let grid: DesignGrid
-  let allowed: Decibels
+  let parameters: DesignParameters.Stereo
   /// Power ratio per designed bin.
   private(set) var ratios: [Double]
 
-  init(grid: DesignGrid, start: Double, allowed: Decibels) {
+  init(grid: DesignGrid, parameters: DesignParameters.Stereo) {
     self.grid = grid
-    self.allowed = allowed
-    ratios = [Double](repeating: start, count: grid.designedBinCount)
+    self.parameters = parameters
+    ratios = [Double](repeating: parameters.noiseGainLimit.powerRatio, count: grid.designedBinCount)
   }
 
   /// Lowers the limits around bins in which `filters` (`[output][microphone][tap]`) are over it.
@@ -31,13 +25,16 @@ struct NoiseGainLimits {
       taps: filters.map { $0.map { $0.map { Float($0) } } }, sampleRate: grid.sampleRate,
       delayFrames: grid.delayFrames, frequencies: grid.frequencies)
     let excesses = matches.enumerated().map { bin, match in
-      Self.band.contains(grid.frequency(bin))
-        ? match.noiseGain(of: response.weights[bin]) - allowed.value : -1
+      let frequency = Hertz(grid.frequency(bin))
+      return frequency >= parameters.lowestNoise && frequency <= parameters.highestNoise
+        ? match.noiseGain(of: response.weights[bin]) - parameters.finishedNoiseGain.value : -1
     }
     let old = ratios
+    let least = parameters.leastNoiseGainLimit.powerRatio
+    let (reach, margin) = (parameters.tighteningReach, parameters.tighteningMargin.value)
     for (bin, excess) in excesses.enumerated() where excess > 0 {
-      for near in max(0, bin - Self.reach)...min(ratios.count - 1, bin + Self.reach) {
-        ratios[near] = max(Self.least, min(ratios[near], old[near] * pow(10, -(excess + 0.1) / 10)))
+      for near in max(0, bin - reach)...min(ratios.count - 1, bin + reach) {
+        ratios[near] = max(least, min(ratios[near], old[near] * pow(10, -(excess + margin) / 10)))
       }
     }
     return excesses.max() ?? 0
@@ -46,7 +43,7 @@ struct NoiseGainLimits {
 
 extension BinMatching {
   /// ‖w‖² / wᴴRw of the output that has more of it, in decibels; `weights` shape `[output][microphone]`.
-  func noiseGain(of weights: [Complex]) -> Double {
+  package func noiseGain(of weights: [Complex]) -> Double {
     var greatest = -Double.infinity
     for start in stride(from: 0, to: weights.count, by: microphones) {
       var noise = 0.0

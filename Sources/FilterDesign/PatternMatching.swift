@@ -1,4 +1,6 @@
+import Acoustics
 import Foundation
+import Numerics
 
 /// The weights of a first-order pattern, bin by bin.
 struct PatternBins {
@@ -10,32 +12,15 @@ struct PatternBins {
 
 /// Matches a first-order pattern in each bin: complex below a crossover, above it by magnitude.
 ///
-/// The regulariser grows until the white-noise gain is at least −10 dB; a pattern that cannot get there (a
+/// The regulariser grows until the white-noise gain is at its floor (−10 dB); a pattern that cannot get there (a
 /// figure of eight at low frequencies, which no regulariser makes less directional) rolls off on axis instead,
 /// so that its noise stays within the same bound. Where the regulariser makes a pattern wider than was asked
 /// for, a narrower one is aimed at. The response on axis is made flat, but never by raising the mean of all
 /// directions above −6 dB.
 struct PatternMatching {
-  /// White-noise gain that every bin keeps, as a power ratio: −10 dB.
-  static let whiteNoiseGainFloor = 0.1
-  static let magnitudePasses = 8
-  /// Passes where the phases come from elsewhere than the bin below.
-  static let firstMagnitudePasses = 60
-  /// Where the pattern is weaker on axis than over all directions, equalisation stops at the inverse of this.
-  static let leastOnAxis = 0.5
-  /// Least part of a target that microphones must be able to pick up, root over root of the energies. A figure of eight
-  /// at 0 Hz is beyond reach: weights for it would be made of rounding.
-  static let leastReach = 1e-6
-  /// Steps of α towards a narrower aim.
-  static let narrowing = 0.02
-  /// Starting phases are tried on every sixth bin up to this frequency.
-  static let trialStride = 6
-  static let highestTrial = 12_000.0
-  /// How much lower the log of a starting phase's mean squared error must be: than that of the bin below, from which it
-  /// is a jump, half a decibel of the squares' mean; than that of another microphone, more than rounding.
-  static let worthAJump = 0.05 * log(10)
-  static let tie = 1e-3
-
+  let parameters: DesignParameters.Mono
+  /// As a power ratio.
+  private let whiteNoiseGainFloor: Double
   let grid: DesignGrid
   /// Of each designed bin.
   let matches: [BinMatching]
@@ -49,8 +34,10 @@ struct PatternMatching {
 
   init(
     grid: DesignGrid, matches: [BinMatching], axes: [[Complex]], cosines: [Double],
-    omnidirectionalPart: Double, crossover: Double
+    omnidirectionalPart: Double, crossover: Double, parameters: DesignParameters.Mono
   ) {
+    self.parameters = parameters
+    whiteNoiseGainFloor = parameters.whiteNoiseGainFloor.powerRatio
     self.grid = grid
     self.matches = matches
     self.axes = axes
@@ -74,7 +61,8 @@ struct PatternMatching {
       try step.reached(0.8 + 0.2 * Double(bin) / Double(matches.count))
       let phases = start.map { waves(ofMicrophone: $0, bin) } ?? pattern(of: bins.weights[bin - 1], bin)
       let found = try magnitudeMatch(
-        bin, phases: phases, passes: start == nil ? Self.magnitudePasses : Self.firstMagnitudePasses,
+        bin, phases: phases,
+        passes: start == nil ? parameters.magnitudePasses : parameters.firstMagnitudePasses,
         step: step)
       start = nil
       bins.weights[bin] = flattened(found.weights, bin)
@@ -92,7 +80,7 @@ struct PatternMatching {
   func freeDirectivity(_ bin: Int) -> Double {
     let match = matches[bin]
     let correlation = match.correlation(with: target(omnidirectionalPart), outputs: 1)[0]
-    let least = Self.leastComplex * match.energy.values.last!
+    let least = parameters.leastRegulariser * match.energy.values.last!
     return directivity(of: match.energy.combine(match.solution(correlation, regulariser: least)), bin)
   }
 
@@ -104,21 +92,18 @@ struct PatternMatching {
   }
 
   private typealias Match = (weights: [Complex], regulariser: Double)
-  /// Least regularisers, relative to the greatest eigenvalue.
-  private static let leastComplex = 1e-9
-  private static let leastMagnitude = 1e-4
 
   private func target(_ part: Double) -> [Complex] { cosines.map { Complex(part + (1 - part) * $0, 0) } }
 
   private func complexMatch(_ bin: Int) -> Match {
-    let least = Self.leastComplex
+    let least = parameters.leastRegulariser
     var found = solve(bin, wanted: target(omnidirectionalPart), least: least)
     guard omnidirectionalPart > 0, found.isHeldByNoise else { return (found.weights, found.regulariser) }
     // ∫ (α + (1 − α) c)² over the sphere.
     let wanted = 1 / (pow(omnidirectionalPart, 2) + pow(1 - omnidirectionalPart, 2) / 3)
     var part = omnidirectionalPart
-    while directivity(of: found.weights, bin) < wanted, part > 0.1 {
-      part -= Self.narrowing
+    while directivity(of: found.weights, bin) < wanted, part > parameters.leastOmnidirectionalPart {
+      part -= parameters.narrowing
       let narrower = solve(bin, wanted: target(part), least: least)
       guard narrower.isHeldByNoise,
         directivity(of: narrower.weights, bin) > 1.0001 * directivity(of: found.weights, bin)
@@ -137,7 +122,7 @@ struct PatternMatching {
     for _ in 0..<passes {
       try step.check()
       let wanted = zip(levels, phases).map { level, reached in level * reached.direction }
-      let solved = solve(bin, wanted: wanted, least: Self.leastMagnitude)
+      let solved = solve(bin, wanted: wanted, least: parameters.leastMagnitudeRegulariser)
       found = (solved.weights, solved.regulariser)
       phases = pattern(of: found.weights, bin)
     }
@@ -158,19 +143,22 @@ struct PatternMatching {
         start.map { waves(ofMicrophone: $0, crossoverBin) }
         ?? pattern(of: weights[crossoverBin - 1], crossoverBin)
       var (error, sum) = (0.0, 0.0)
-      let last = min(matches.count, Int(Self.highestTrial / grid.binWidth))
-      for bin in stride(from: crossoverBin, to: last, by: Self.trialStride) {
+      let last = min(matches.count, Int(parameters.highestTrial.value / grid.binWidth))
+      for bin in stride(from: crossoverBin, to: last, by: parameters.trialStride) {
         let found = try magnitudeMatch(
           bin, phases: phases,
-          passes: bin == crossoverBin ? Self.firstMagnitudePasses : Self.magnitudePasses, step: step)
+          passes: bin == crossoverBin ? parameters.firstMagnitudePasses : parameters.magnitudePasses,
+          step: step)
         // Each octave weighs the same.
         error += log(patternError(of: found.weights, bin)) / Double(bin)
         sum += 1 / Double(bin)
-        if bin + Self.trialStride < last { phases = pattern(of: found.weights, bin + Self.trialStride) }
+        if bin + parameters.trialStride < last {
+          phases = pattern(of: found.weights, bin + parameters.trialStride)
+        }
       }
       error /= max(sum, 1e-9)
       // Microphones that mirror each other reach the same error but for rounding: the first of them is taken.
-      let margin = best.start == nil ? Self.worthAJump : Self.tie
+      let margin = best.start == nil ? parameters.worthAJump.value / 10 * log(10) : parameters.tie
       if number == 0 || error < best.error - margin {
         best = (error, start)
       }
@@ -198,13 +186,14 @@ struct PatternMatching {
     let largest = match.energy.values.last!
     let correlation = match.correlation(with: wanted, outputs: 1)[0]
     // By Cauchy and Schwarz ‖V* t‖² is at most the largest eigenvalue times ‖t‖².
-    guard energy(correlation) >= pow(Self.leastReach, 2) * largest * mean(wanted.map(\.squaredMagnitude))
+    guard
+      energy(correlation) >= pow(parameters.leastReach, 2) * largest * mean(wanted.map(\.squaredMagnitude))
     else {
       return ([Complex](repeating: .zero, count: match.microphones), least * largest, false)
     }
     func isRobust(_ components: [Complex]) -> Bool {
       let weights = match.energy.combine(components)
-      return response(weights, bin).squaredMagnitude >= Self.whiteNoiseGainFloor * energy(weights)
+      return response(weights, bin).squaredMagnitude >= whiteNoiseGainFloor * energy(weights)
     }
     let plain = match.solution(correlation, regulariser: least * largest)
     if isRobust(plain) { return (match.energy.combine(plain), least * largest, false) }
@@ -218,9 +207,9 @@ struct PatternMatching {
   /// `weights` with a flat response on axis, as far as equalisation and noise allow.
   private func flattened(_ weights: [Complex], _ bin: Int) -> [Complex] {
     let level = response(weights, bin).magnitude
-    let reached = max(level, min(Self.leastOnAxis, diffuse(weights, bin).squareRoot()), 1e-9)
+    let reached = max(level, min(parameters.leastOnAxis, diffuse(weights, bin).squareRoot()), 1e-9)
     let flat = weights.map { (1 / reached) * $0 }
-    let excess = energy(flat) * Self.whiteNoiseGainFloor
+    let excess = energy(flat) * whiteNoiseGainFloor
     return excess > 1 ? flat.map { (1 / excess.squareRoot()) * $0 } : flat
   }
 

@@ -1,9 +1,11 @@
+import Acoustics
 import CLapack
 import Foundation
+import Numerics
 
 /// The function that the refinement of one bin minimises, with its first and second derivatives: per sector the squared
-/// error of both ears' log energies, and four times that of the interaural level difference; the squared log excess of
-/// noise gain above its limit; and a little of what the phases miss of the target's.
+/// error of both ears' log energies, and several times that of the interaural level difference; the squared log excess
+/// of noise gain above its limit; and a little of what the phases miss of the target's.
 ///
 /// Levels alone do not determine the weights. For microphones in the free field that are their own mirror image in a
 /// point (a line, a ring), weights and their conjugates at the mirrored microphones reach the same levels. From one bin
@@ -12,11 +14,7 @@ import Foundation
 ///
 /// Points are weights `[ear][microphone](real, imaginary)`.
 struct SectorCost {
-  static let differenceWeight = 4.0
-  static let noiseWeight = 50.0
-  /// Weight of the coherence with the target. Costs are 0.1 to 30: this moves levels by less than 0.1 dB.
-  static let coherenceWeight = 0.03
-
+  private let parameters: DesignParameters.Refinement
   private let microphones: Int
   private let sectors: Sectors
   /// R_s of each sector, and R of all directions: wᴴ R w is the energy that weights pick up.
@@ -44,8 +42,9 @@ struct SectorCost {
   ///   - noiseGainLimit: power ratio above which noise gain is punished.
   init(
     _ match: BinMatching, sectors: Sectors, matrices: [Complex], energies: [Double], target: [Complex],
-    floor: Double, noiseGainLimit: Double
+    floor: Double, noiseGainLimit: Double, parameters: DesignParameters.Refinement
   ) {
+    self.parameters = parameters
     microphones = match.microphones
     self.sectors = sectors
     self.matrices = matrices
@@ -114,6 +113,7 @@ struct SectorCost {
     let right = sectors.count * size
     var value = 0.0
     let products = products
+    let differenceWeight = parameters.differenceWeight
     var slopes = [Double](repeating: 0, count: 2 * sectors.count)
     var scaled = [Double](repeating: 0, count: 2 * right)
     products.withUnsafeBytes { bytes in
@@ -124,9 +124,9 @@ struct SectorCost {
           let importance = sectors.importance[s]
           let left = log(levels[2 * s] + floor) - logTargets[2 * s]
           let right = log(levels[2 * s + 1] + floor) - logTargets[2 * s + 1]
-          let difference = Self.differenceWeight * (left - right)
+          let difference = differenceWeight * (left - right)
           value += importance * (left * left + right * right + difference * (left - right))
-          let own = 2 * importance * (1 + Self.differenceWeight)
+          let own = 2 * importance * (1 + differenceWeight)
           for ear in 0..<2 {
             // A log energy's derivative is 2·R_s·w over the energy.
             let scale = 2 / (levels[2 * s + ear] + floor)
@@ -143,7 +143,7 @@ struct SectorCost {
         addProducts(scaled + right, rows + right, to: curvature + size * (2 * size + 1))
         for s in 0..<sectors.count {
           let factor =
-            -8 * sectors.importance[s] * Self.differenceWeight
+            -8 * sectors.importance[s] * differenceWeight
             / ((levels[2 * s] + floor) * (levels[2 * s + 1] + floor))
           for j in s * size..<(s + 1) * size { scaled[j] = factor * rows[j] }
         }
@@ -187,10 +187,10 @@ struct SectorCost {
     let signalSlope = product.map { (1 / signal) * $0 }
     if noise > noiseGainLimit * signal {
       let excess = log(noise / (signal * noiseGainLimit))
-      value += Self.noiseWeight * excess * excess
+      value += parameters.noiseWeight * excess * excess
       let noiseSlope = (0..<count).map { (1 / noise) * weights[$0] }
       let slope = (0..<count).map { noiseSlope[$0] - signalSlope[$0] }
-      let factor = 2 * Self.noiseWeight
+      let factor = 2 * parameters.noiseWeight
       add(2 * factor * excess, slope, ear, to: gradient)
       addProduct(4 * factor, slope, slope, ear, to: curvature)
       addProduct(-4 * factor * excess, noiseSlope, noiseSlope, ear, to: curvature)
@@ -201,7 +201,7 @@ struct SectorCost {
       }
     }
     let coherence = correlation.squaredMagnitude / signal
-    let factor = Self.coherenceWeight
+    let factor = parameters.coherenceWeight
     value -= factor * coherence
     let slope = (0..<count).map {
       (1 / signal) * (correlations[ear * count + $0] * correlation) - coherence * signalSlope[$0]

@@ -1,17 +1,14 @@
+import Acoustics
 import CLapack
 import Foundation
+import Numerics
 
-/// Refines stereo weights above 1.5 kHz, where only levels matter: per bin it minimises `SectorCost`. The bin below is
-/// where each bin starts.
+/// Refines stereo weights above the crossover, where only levels matter: per bin it minimises `SectorCost`. The bin below
+/// is where each bin starts.
 ///
 /// Magnitude least squares alone gets stuck: refined, the level difference is 2 dB nearer to the target.
 package struct SectorRefinement: Sendable {
-  /// Mostly 5 to 10 are enough; the first bin of the shipped devices needs up to 40.
-  static let iterations = 30
-  static let firstIterations = 60
-  /// Energies below this part of the target's mean count as nothing.
-  static let floor = 1e-2
-
+  private let parameters: DesignParameters.Refinement
   let sectors: Sectors
   /// What the ears should hear, `[frequency][ear][direction]`.
   private let target: ResponseGrid
@@ -20,15 +17,18 @@ package struct SectorRefinement: Sendable {
   private let floors: [Double]
 
   /// - Parameter target: what the ears should hear, `[frequency][ear][direction]`.
-  package init(target: ResponseGrid, directions: [SIMD3<Double>]) {
-    let sectors = Sectors(directions: directions)
+  package init(
+    target: ResponseGrid, directions: [SIMD3<Double>], parameters: DesignParameters.Refinement = .init()
+  ) {
+    self.parameters = parameters
+    let sectors = Sectors(directions: directions, parameters: parameters)
     self.sectors = sectors
     self.target = target
     let size = 2 * directions.count
     var floors: [Double] = []
     energies = (0..<target.frequencies).map { f in
       let squares = target.values[f * size..<(f + 1) * size].map(\.squaredMagnitude)
-      floors.append(Self.floor * mean(squares))
+      floors.append(parameters.floor * mean(squares))
       return sectors.means(of: squares, count: 2)
     }
     self.floors = floors
@@ -48,8 +48,8 @@ package struct SectorRefinement: Sendable {
     var cost = SectorCost(
       match, sectors: sectors, matrices: sectorMatrices(match), energies: energies[bin],
       target: Array(target.values[bin * size..<(bin + 1) * size]), floor: floors[bin],
-      noiseGainLimit: noiseGainLimit)
-    let solver = DampedNewton(iterations: isFirst ? Self.firstIterations : Self.iterations)
+      noiseGainLimit: noiseGainLimit, parameters: parameters)
+    let solver = DampedNewton(iterations: isFirst ? parameters.firstIterations : parameters.iterations)
     let point = try solver.minimise(from: start.flatMap { [$0.real, $0.imaginary] }) {
       point, gradient, curvature throws(DesignError) in
       try step.check()

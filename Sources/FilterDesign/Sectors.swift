@@ -2,35 +2,36 @@ import Acoustics
 import CLapack
 import Foundation
 
-/// Regions of the head's surroundings over which the refinement compares energies: 36 around the horizon, six
-/// above and six below at 40°, the zenith and the nadir. A direction belongs to a sector by a von Mises weight.
+/// Regions of the head's surroundings over which the refinement compares energies: around the horizon, above and below
+/// it, the zenith and the nadir. A direction belongs to a sector by a von Mises weight.
 struct Sectors: Sendable {
-  /// Concentration of the von Mises weight.
-  static let concentration = 25.0
-
   let count: Int
-  /// How much each sector counts, sum 1: the whole horizon as 18, each other sector as 0.4.
+  /// How much each sector counts, sum 1.
   let importance: [Double]
   /// Shape `[sector][direction]`, each sector's sum 1.
   let weights: [Double]
   let directions: Int
 
   /// - Parameter directions: unit vectors of the head frame.
-  init(directions: [SIMD3<Double>]) {
-    var centres = stride(from: 0.0, to: 360, by: 10).map {
-      sphericalUnit(azimuth: .degrees($0), elevation: .degrees(0))
-    }
-    let horizontal = centres.count
-    for elevation in [40.0, -40] {
-      centres += stride(from: 0.0, to: 360, by: 60).map {
-        sphericalUnit(azimuth: .degrees($0), elevation: .degrees(elevation))
+  init(directions: [SIMD3<Double>], parameters: DesignParameters.Refinement) {
+    func circle(_ count: Int, elevation: Angle) -> [SIMD3<Double>] {
+      (0..<count).map {
+        sphericalUnit(azimuth: .degrees(Double($0) * (360 / Double(count))), elevation: elevation)
       }
     }
-    centres += [[0, 0, 1], [0, 0, -1]]
-    let raw = centres.indices.map { $0 < horizontal ? 18 / Double(horizontal) : 0.4 }
+    let horizontal = parameters.horizonSectors
+    let elevation = parameters.elevation
+    let centres =
+      circle(horizontal, elevation: .degrees(0))
+      + circle(parameters.raisedSectors, elevation: elevation)
+      + circle(parameters.raisedSectors, elevation: Angle(radians: -elevation.radians))
+      + [[0, 0, 1], [0, 0, -1]]
+    let raw = centres.indices.map {
+      $0 < horizontal ? parameters.horizonWeight / Double(horizontal) : parameters.raisedWeight
+    }
     importance = raw.map { $0 / raw.reduce(0, +) }
     weights = centres.flatMap { centre in
-      let row = directions.map { exp(Self.concentration * ($0.dot(centre) - 1)) }
+      let row = directions.map { exp(parameters.concentration * ($0.dot(centre) - 1)) }
       let sum = row.reduce(0, +)
       return row.map { $0 / sum }
     }

@@ -1,26 +1,15 @@
+import Acoustics
 import Foundation
+import Numerics
 
 /// Filters of one output from a pattern's bins, with what cutting them to their length did taken back.
 ///
 /// Differential patterns need integrators, whose impulse responses no 5 ms hold: cut, they ripple by 1 dB
 /// around 500 Hz and lose 10 dB of front/back. To the cut filters is added what least squares finds among
-/// cosines up to 6 kHz so that the pattern comes back, the lower octaves counting the more; below the lowest
+/// cosines of low frequencies so that the pattern comes back, the lower octaves counting the more; below the lowest
 /// frequency at which noise lets the pattern be what was asked for, noise alone is kept within bounds.
 struct TruncationRepair {
-  static let highestCosine = 6000.0
-  static let highestFrequency = 9000.0
-  /// The pattern counts from between these frequencies on: from the higher one where it is as directional as it
-  /// can be nowhere below.
-  static let lowestFrequencies = 100.0...250
-  /// Of what noise costs a bin's directivity, as a power ratio: half a decibel.
-  static let directivityLoss = pow(10, -0.05)
-  /// Weight of bins below, against that of the lowest that counts.
-  static let lowWeight = 3e-4
-  static let passes = 6
-  /// Noise gain that is let pass there, on a response of 1: 11 dB.
-  static let lowNoiseGain = pow(10, 1.1)
-  static let noiseRounds = 6
-
+  private let parameters: DesignParameters.Truncation
   private let matching: PatternMatching
   private let grid: DesignGrid
   /// Cosines over the taps, `[cosine][tap]`, and their spectra, `[bin][cosine]`.
@@ -28,15 +17,17 @@ struct TruncationRepair {
   private let spectra: [[Complex]]
   private let binCount: Int
 
-  init(matching: PatternMatching) {
+  init(matching: PatternMatching, parameters: DesignParameters.Truncation) {
+    self.parameters = parameters
     self.matching = matching
     grid = matching.grid
     let (tapCount, binWidth) = (grid.tapCount, grid.binWidth)
-    let count = min(tapCount / 2, Int(Self.highestCosine * Double(2 * tapCount) / Double(grid.sampleRate)))
+    let count = min(
+      tapCount / 2, Int(parameters.highestCosine.value * Double(2 * tapCount) / Double(grid.sampleRate)))
     basis = (0..<count).map { j in
       (0..<tapCount).map { cos(.pi * Double(j) * (Double($0) + 0.5) / Double(tapCount)) }
     }
-    binCount = min(matching.matches.count, Int(Self.highestFrequency / binWidth) + 1)
+    binCount = min(matching.matches.count, Int(parameters.highestFrequency.value / binWidth) + 1)
     spectra = (0..<binCount).map { [basis, grid] bin in Self.spectrum(of: basis, bin: bin, grid: grid) }
   }
 
@@ -50,9 +41,10 @@ struct TruncationRepair {
       matching.pattern(of: bins.weights[bin], bin).map(\.magnitude)
     }
     var regularisers = Array(bins.regularisers.prefix(binCount))
+    let lowNoiseGain = parameters.lowNoiseGain.powerRatio
     var best = cut
     var done = 0.0
-    for _ in 0..<Self.noiseRounds {
+    for _ in 0..<parameters.noiseRounds {
       // Mostly there are one or two rounds.
       let round = step.within(done...(done + 1) / 2)
       done = (done + 1) / 2
@@ -61,7 +53,7 @@ struct TruncationRepair {
       }
       var wanted = (0..<binCount).map { product(bins.weights[$0], $0, regularisers) }
       var reached = start
-      for _ in 0..<Self.passes {
+      for _ in 0..<parameters.passes {
         try step.check()
         let additions = solve(solver, wanted, start: start, weights: weights, regularisers)
         best = sum(cut, additions)
@@ -75,9 +67,9 @@ struct TruncationRepair {
       }
       var isWithin = true
       for bin in 0..<lowest {
-        let noise = reached[bin].reduce(0) { $0 + $1.squaredMagnitude } / Self.lowNoiseGain
+        let noise = reached[bin].reduce(0) { $0 + $1.squaredMagnitude } / lowNoiseGain
         guard noise > 1 else { continue }
-        regularisers[bin] *= 4 * noise
+        regularisers[bin] *= parameters.regulariserGrowth * noise
         isWithin = false
       }
       if isWithin { break }
@@ -87,18 +79,18 @@ struct TruncationRepair {
 
   /// The first bin whose pattern counts.
   private func lowestBin(_ bins: PatternBins) -> Int {
-    let range = Self.lowestFrequencies
-    let first = min(Int((range.lowerBound / grid.binWidth).rounded(.up)), binCount - 1)
-    let last = min(Int(range.upperBound / grid.binWidth), binCount - 1)
+    let first = min(Int((parameters.lowestFrequency.value / grid.binWidth).rounded(.up)), binCount - 1)
+    let last = min(Int(parameters.lowestFrequencyAtMost.value / grid.binWidth), binCount - 1)
+    let kept = Decibels(-parameters.directivityLoss.value).powerRatio
     guard first <= last else { return first }
     return (first...last).first { bin in
-      matching.directivity(of: bins.weights[bin], bin) >= Self.directivityLoss * matching.freeDirectivity(bin)
+      matching.directivity(of: bins.weights[bin], bin) >= kept * matching.freeDirectivity(bin)
     } ?? first
   }
 
   private func importances(from lowest: Int) -> [Double] {
     let unit = Double(max(lowest, 1))
-    return (0..<binCount).map { $0 < lowest ? Self.lowWeight : pow(unit / Double(max($0, 1)), 2) }
+    return (0..<binCount).map { $0 < lowest ? parameters.lowWeight : pow(unit / Double(max($0, 1)), 2) }
   }
 
   /// (R + l)·w
@@ -135,7 +127,9 @@ struct TruncationRepair {
       }
     }
     let trace = (0..<unknowns).reduce(0) { $0 + matrix[$1 * unknowns + $1] }
-    for i in 0..<unknowns { matrix[i * unknowns + i] += 1e-9 * trace / Double(unknowns) }
+    for i in 0..<unknowns {
+      matrix[i * unknowns + i] += parameters.diagonalLoading * trace / Double(unknowns)
+    }
     let isDefinite = try matrix.withUnsafeMutableBufferPointer { matrix throws(DesignError) in
       try Cholesky.factor(matrix.baseAddress!, order: unknowns, step: step.within(0.5...1))
     }

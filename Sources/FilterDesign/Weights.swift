@@ -1,4 +1,5 @@
 import Foundation
+import Numerics
 
 /// Filter weights per designed bin, before they become FIR filters.
 /// - Shape: `[frequency][output][microphone]`, flat in that order.
@@ -23,13 +24,12 @@ package struct Weights: Sendable {
 
   /// The FIR filters of these weights, with the grid's modelling delay and faded ends: `[output][microphone][tap]`.
   ///
-  /// Above the designed bins the weights keep their last magnitude, and the delay's phase. The fade out takes
-  /// a sixteenth of the filter, the fade in no more than half the delay.
+  /// Above the designed bins the weights keep their last magnitude, and the delay's phase.
   package func filters(
     on grid: DesignGrid, step: DesignStep = .unobserved
   ) throws(DesignError) -> [[[Double]]] {
     let designed = grid.designedBinCount
-    let window = Self.window(tapCount: grid.tapCount, delayFrames: grid.delayFrames)
+    let window = Self.window(on: grid)
     let turns = (0..<grid.length).map { Complex(phase: 2 * .pi * Double($0) / Double(grid.length)) }
     return try (0..<outputs).map { output throws(DesignError) in
       try (0..<microphones).map { microphone throws(DesignError) in
@@ -52,13 +52,12 @@ package struct Weights: Sendable {
     }
   }
 
-  static func window(tapCount: Int, delayFrames: Int) -> [Double] {
-    var window = [Double](repeating: 1, count: tapCount)
-    let fadeOut = max(8, tapCount / 16)
+  private static func window(on grid: DesignGrid) -> [Double] {
+    var window = [Double](repeating: 1, count: grid.tapCount)
+    let (fadeIn, fadeOut) = (grid.fadeInFrames, grid.fadeOutFrames)
     for i in 0..<fadeOut {
-      window[tapCount - fadeOut + i] = 0.5 * (1 + cos(.pi * Double(i + 1) / Double(fadeOut + 1)))
+      window[grid.tapCount - fadeOut + i] = 0.5 * (1 + cos(.pi * Double(i + 1) / Double(fadeOut + 1)))
     }
-    let fadeIn = min(fadeOut, max(delayFrames / 2, 1))
     for i in 0..<fadeIn { window[i] *= 0.5 * (1 - cos(.pi * (Double(i) + 0.5) / Double(fadeIn))) }
     return window
   }

@@ -1,9 +1,8 @@
 import Acoustics
-import Control
-import Realtime
+import Rendering
 
 /// What came out of a processor while the voices of a check spoke.
-package struct Hearing {
+package struct CheckOutput: Sendable {
   package let left: [Float]
   package let right: [Float]
   /// What was to be heard, silent where nothing was recorded.
@@ -48,17 +47,14 @@ package struct Hearing {
 
   /// Without a server: each case of `scene` through the filters that `device` has for it.
   /// - Parameter channels: which of the scene's microphones is which of the device's.
-  init(_ scene: CheckScene, through sets: FilterSets, of device: Device, channels: [Int]) throws {
+  package init(_ scene: CheckScene, through sets: FilterSets, of device: Device, channels: [Int]) throws {
     var (left, right): ([Float], [Float]) = ([], [])
     for (n, one) in scene.cases.enumerated() {
       let frames = scene.frames(ofCase: n)
-      let engine = sets.makeEngine()
-      engine.start(with: try sets.filters(for: one.selection, of: device), gain: 1)
-      var run = OfflineRun(
-        engine, microphones: channels.map { Array(scene.microphones.channels[$0][frames]) })
-      run.run(total: frames.count, period: 1024)
-      left += run.left
-      right += run.right
+      let rendered = try sets.render(
+        channels.map { Array(scene.microphones.channels[$0][frames]) }, selection: one.selection, of: device)
+      left += rendered.left
+      right += rendered.right
     }
     self.left = left
     self.right = right

@@ -1,65 +1,73 @@
 import Acoustics
 import Foundation
+import Measurements
+import Numerics
 
-/// Head-related transfer functions at any direction and frequency: the listener whose ears stereo imitates.
+/// Head-related transfer functions (HRTFs) of one listener, at any direction and frequency: the target of the stereo
+/// design.
 ///
-/// Measured responses are read at the bin frequencies by their exact Fourier sum, freed of the common onset
-/// delay, equalised to the diffuse field, carried on below 200 Hz with constant magnitude and linear phase,
-/// and interpolated in spherical harmonics after the ears' plane-wave delay is taken out. Directions that were
-/// not measured (below −40° for KEMAR) are what the harmonics make of them.
+/// The measured impulse responses are processed in these steps:
+/// 1. Spectra are evaluated at the requested frequencies by the direct Fourier sum.
+/// 2. The common onset delay is removed.
+/// 3. The responses are equalised to a flat diffuse field.
+/// 4. Up to the lowest measured frequency they are extrapolated with constant magnitude and linear phase.
+/// 5. The plane-wave delay of each ear is removed (ear alignment), the result is interpolated in spherical harmonics,
+///    and the delay is restored.
+///
+/// Directions outside the measurement (below −40° for KEMAR) are extrapolated by the spherical harmonics.
 /// - Source: Gardner and Martin, HRTF measurements of a KEMAR (1995); ear alignment after Ben-Hur et al.,
 ///   Efficient representation and sparse sampling of head-related transfer functions (2019).
 package struct HRTF: Sendable {
   package static let defaultPath = "/usr/share/libmysofa/MIT_KEMAR_normal_pinna.sofa"
 
-  static let order = 18
-  /// Where the ears sit for the alignment, in metres (forward, left, up): a little outside a head of 87.5 mm,
-  /// since sound takes the way around it.
-  static let ears: [SIMD3<Double>] = [[0, 0.0875 * 1.15, 0], [0, -0.0875 * 1.15, 0]]
-  /// Spacing of the equalisation's table in hertz.
-  private static let tableStep = 46.875
-  private static let lowestMeasured = 187.5
-  private static let phaseReference = 421.875
-  private static let highestEqualised = 17_000.0
-
-  /// Of two ears, 0 the left one; directions in the head frame.
+  private let parameters: DesignParameters.Head
+  /// Two channels, the left ear first; directions in the head frame.
   private let sofa: ImpulseResponses
-  /// Common onset of all responses in frames; becomes time zero.
+  /// Mean onset of all responses, in frames; counts as time zero.
   private let onset: Double
-  /// Gains towards a flat diffuse field, every `tableStep` from 0 Hz.
+  /// Diffuse-field equalisation gains, every `equalisationStep` from 0 Hz.
   private let equalisation: [Double]
-  /// Per response: magnitude and phase slope (radians per hertz) that stand in below `lowestMeasured`.
+  /// Magnitude of each response below `lowestMeasured`.
   private let lowMagnitudes: [Double]
+  /// Phase slope of each response below `lowestMeasured`, in radians per hertz.
   private let lowSlopes: [Double]
-  /// Harmonic coefficients from measured directions: `[harmonic][direction]`.
+  /// Matrix from values in the measured directions to spherical-harmonic coefficients: `[harmonic][direction]`.
   private let analysis: [Double]
 
-  package init(path: String = defaultPath) throws(DesignError) {
+  /// - Parameter path: of a SOFA file with two receivers.
+  package init(
+    path: String = defaultPath, parameters: DesignParameters.Head = .init()
+  ) throws(DesignError) {
+    self.parameters = parameters
     sofa = try SofaFile.read(path: path)
     guard sofa.channels == 2 else {
       throw DesignError(
-        "\(path) holds responses of \(sofa.channels) receivers, not of two ears; give a SOFA file of a head")
+        "\(path) contains responses of \(sofa.channels) receivers, not of two ears; give a SOFA file of a head"
+      )
     }
     let weights = Self.solidAngles(sofa.directions.map { asin(min(1, max(-1, $0.z))) * 180 / .pi })
     let onsets = sofa.onsets
     onset = onsets.reduce(0, +) / Double(onsets.count)
-    equalisation = Self.diffuseFieldEqualisation(sofa, onset: onset, weights: weights)
-    let low = sofa.spectra(origin: onset, frequencies: [Self.lowestMeasured, Self.phaseReference])
-    let gain = equalisation[Int(Self.lowestMeasured / Self.tableStep)]
+    equalisation = Self.diffuseFieldEqualisation(
+      sofa, onset: onset, weights: weights, parameters: parameters)
+    let (lowest, reference) = (parameters.lowestMeasured.value, parameters.phaseReference.value)
+    let low = sofa.spectra(origin: onset, frequencies: [lowest, reference])
+    let gain = equalisation[Int(lowest / parameters.equalisationStep.value)]
     lowMagnitudes = stride(from: 0, to: low.count, by: 2).map { gain * low[$0].magnitude }
-    lowSlopes = stride(from: 1, to: low.count, by: 2).map { low[$0].phase / Self.phaseReference }
-    analysis = try harmonicAnalysis(sofa.directions, shares: weights, order: Self.order, file: path) { l in
-      1e-4 * (1 + 0.01 * Double(l * (l + 1)))
+    lowSlopes = stride(from: 1, to: low.count, by: 2).map { low[$0].phase / reference }
+    analysis = try harmonicAnalysis(sofa.directions, shares: weights, order: parameters.order, file: path) {
+      l in
+      parameters.regularisation * (1 + parameters.regularisationSlope * Double(l * (l + 1)))
     }
   }
 
   /// Responses of both ears to plane waves from `directions` (unit vectors: forward, left, up).
-  /// - Returns: shape `[frequency][ear][direction]`, ear 0 the left one, relative to the free field at the
-  ///   head's centre, e^(+jωt): the ear nearer to the source has the greater phase.
+  /// - Returns: shape `[frequency][ear][direction]`, left ear first, relative to the free field at the head's centre.
+  ///   Sign convention e^(+jωt): the ear nearer to the source has the greater phase.
   package func responses(from directions: [SIMD3<Double>], frequencies: [Double]) -> ResponseGrid {
     var grid = ResponseGrid(frequencies: frequencies.count, channels: 2, directions: directions.count)
-    let synthesis = realSphericalHarmonics(order: Self.order, at: directions)
-    let leads = directions.map { u in Self.ears.map { u.dot($0) / speedOfSound } }
+    let synthesis = realSphericalHarmonics(order: parameters.order, at: directions)
+    let leads = directions.map { u in ears.map { u.dot($0) / speedOfSound } }
     let block = 32
     grid.values.withUnsafeMutableBufferPointer { buffer in
       nonisolated(unsafe) let values = buffer
@@ -67,10 +75,10 @@ package struct HRTF: Sendable {
         let range = index * block..<min((index + 1) * block, frequencies.count)
         let columns = 4 * range.count
         let coefficients = Self.multiply(
-          analysis, alignedSpectra(Array(frequencies[range])), rows: Self.harmonics,
+          analysis, alignedSpectra(Array(frequencies[range])), rows: harmonics,
           inner: sofa.directions.count, columns: columns)
         let result = Self.multiply(
-          synthesis, coefficients, rows: directions.count, inner: Self.harmonics, columns: columns)
+          synthesis, coefficients, rows: directions.count, inner: harmonics, columns: columns)
         for (d, lead) in leads.enumerated() {
           for ear in 0..<2 {
             for (i, f) in range.enumerated() {
@@ -85,17 +93,17 @@ package struct HRTF: Sendable {
     return grid
   }
 
-  /// Equalised measured responses without the ears' plane-wave delay:
+  /// Equalised measured responses with the plane-wave delay of each ear removed:
   /// `[direction][ear][frequency](real, imaginary)`.
   private func alignedSpectra(_ frequencies: [Double]) -> [Double] {
     var spectra = sofa.spectra(origin: onset, frequencies: frequencies)
     let gains = frequencies.map(equalisation(at:))
     for response in 0..<2 * sofa.directions.count {
-      let lead = sofa.directions[response / 2].dot(Self.ears[response % 2]) / speedOfSound
+      let lead = sofa.directions[response / 2].dot(ears[response % 2]) / speedOfSound
       for (f, frequency) in frequencies.enumerated() {
         let at = response * frequencies.count + f
         let measured =
-          frequency > Self.lowestMeasured
+          frequency > parameters.lowestMeasured.value
           ? gains[f] * spectra[at]
           : lowMagnitudes[response] * Complex(phase: lowSlopes[response] * frequency)
         spectra[at] = measured * Complex(phase: -2 * .pi * frequency * lead)
@@ -104,25 +112,31 @@ package struct HRTF: Sendable {
     return spectra.flatMap { [$0.real, $0.imaginary] }
   }
 
+  /// The equalisation gain, interpolated linearly between table entries.
   private func equalisation(at frequency: Double) -> Double {
-    let position = frequency / Self.tableStep
+    let position = frequency / parameters.equalisationStep.value
     let i = min(Int(position), equalisation.count - 2)
-    let part = min(1, position - Double(i))
-    return equalisation[i] * (1 - part) + equalisation[i + 1] * part
+    let fraction = min(1, position - Double(i))
+    return equalisation[i] * (1 - fraction) + equalisation[i + 1] * fraction
   }
 }
 
 extension HRTF {
-  private static var harmonics: Int { (order + 1) * (order + 1) }
+  private var harmonics: Int { (parameters.order + 1) * (parameters.order + 1) }
+
+  /// Where the ears sit for the alignment, left and right, in metres (forward, left, up).
+  private var ears: [SIMD3<Double>] { [[0, parameters.earDistance, 0], [0, -parameters.earDistance, 0]] }
 
   private static func multiply(_ a: [Double], _ b: [Double], rows: Int, inner: Int, columns: Int) -> [Double]
   {
     var product = [Double](repeating: 0, count: rows * columns)
-    FilterDesign.multiply(a, b, rows: rows, inner: inner, columns: columns, into: &product)
+    Numerics.multiply(a, b, rows: rows, inner: inner, columns: columns, into: &product)
     return product
   }
 
-  /// Shares of the sphere that the measured directions stand for, sum 1: rings of equal elevation share theirs.
+  /// Quadrature weights of the measured directions, proportional to solid angle; sum 1. The directions of a ring of
+  /// equal elevation have equal weights.
+  /// - Parameter elevations: in degrees.
   private static func solidAngles(_ elevations: [Double]) -> [Double] {
     var counts: [Int: Double] = [:]
     for elevation in elevations { counts[Int(elevation.rounded()), default: 0] += 1 }
@@ -133,9 +147,13 @@ extension HRTF {
     return raw.map { $0 / sum }
   }
 
-  private static func diffuseFieldEqualisation(_ sofa: ImpulseResponses, onset: Double, weights: [Double])
-    -> [Double]
-  {
+  /// Gains that make the diffuse-field response flat: the inverse of the weighted RMS over all directions and both
+  /// ears.
+  private static func diffuseFieldEqualisation(
+    _ sofa: ImpulseResponses, onset: Double, weights: [Double], parameters: DesignParameters.Head
+  ) -> [Double] {
+    let tableStep = parameters.equalisationStep.value
+    let halfWidth = pow(2, parameters.smoothing / 2)
     let frequencies = Array(stride(from: 0, through: min(24_000, sofa.sampleRate / 2), by: tableStep))
     let spectra = sofa.spectra(origin: onset, frequencies: frequencies)
     var energy = [Double](repeating: 0, count: frequencies.count)
@@ -144,16 +162,15 @@ extension HRTF {
         energy[f] += weights[response / 2] / 2 * spectra[response * frequencies.count + f].squaredMagnitude
       }
     }
-    // Smoothed over a third of an octave.
     var gains = frequencies.map { centre in
-      let first = Int((centre / pow(2, 1.0 / 6) / tableStep).rounded(.up))
-      let last = min(frequencies.count - 1, Int(centre * pow(2, 1.0 / 6) / tableStep + 1e-9))
+      let first = Int((centre / halfWidth / tableStep).rounded(.up))
+      let last = min(frequencies.count - 1, Int(centre * halfWidth / tableStep + 1e-9))
       let band = centre > 0 ? energy[first...last] : energy[1...1]
       return 1 / (band.reduce(0, +) / Double(band.count)).squareRoot()
     }
-    let low = Int(lowestMeasured / tableStep)
+    let low = Int(parameters.lowestMeasured.value / tableStep)
     for f in 0..<low { gains[f] = gains[low] }
-    let high = min(gains.count - 1, Int((highestEqualised / tableStep).rounded()))
+    let high = min(gains.count - 1, Int((parameters.highestEqualised.value / tableStep).rounded()))
     for f in high..<gains.count { gains[f] = gains[high] }
     return gains
   }

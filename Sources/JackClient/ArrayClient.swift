@@ -70,6 +70,7 @@ public final class ArrayClient: Sendable {
     left = PortHandle(try connection.registerPort(Self.outputNames[0], .output))
     right = PortHandle(try connection.registerPort(Self.outputNames[1], .output))
     trampoline.outputs.withLock { $0 = [left, right] }
+    StaleClients.forget(server: server)
     for (order, (port, side)) in [(left, "Left"), (right, "Right")].enumerated() {
       connection.label(
         port.port, PortLabel(prettyName: side, group: "Output", order: order, iconName: "audio-headphones"))
@@ -159,38 +160,59 @@ public final class ArrayClient: Sendable {
     return connection.close()
   }
 
-  /// Connects microphones to the physical capture ports in order, and the outputs to the first two physical
-  /// playback ports. Connections that others made stay as they are.
-  /// Returns the microphones that found no capture port.
-  public func connectToHardware() -> [String] {
-    let captures = connection.physicalCapturePorts
-    let names = shared.values.withLock { $0.ports?.names ?? [] }
-    for (source, microphone) in zip(captures, names) {
-      connection.connect(source, "\(connection.name):\(microphone)")
-      want(Wiring.Wire(microphone, source))
-    }
+  /// Which capture port `connectMicrophones` connected each microphone to, by the microphone's name.
+  public typealias Placement = [String: String]
+
+  /// Connects the outputs to the first two physical playback ports.
+  public func connectOutputsToHardware() {
     for (output, destination) in zip(Self.outputNames, connection.physicalPlaybackPorts) {
       connection.connect("\(connection.name):\(output)", destination)
       want(Wiring.Wire(output, destination))
     }
-    return Array(names.dropFirst(captures.count))
   }
 
-  /// Connects the microphones to `ports` in order, as far as both are there.
-  public func connectMicrophones(to ports: [String]) {
-    let names = shared.values.withLock { $0.ports?.names ?? [] }
-    for (source, microphone) in zip(ports, names) where connection.hasPort(source) {
-      connection.connect(source, "\(connection.name):\(microphone)")
+  /// Connects the microphones to `sources` in order, as far as both are there. Where that takes a microphone to another
+  /// source than before, its earlier connection of this kind goes.
+  /// - Parameters:
+  ///   - respectsOthers: leaves microphones alone that somebody else connected or disconnected.
+  ///   - placement: what earlier calls did.
+  ///   - wiring: the connections of our ports, remembered.
+  public func connectMicrophones(
+    to sources: [String], respectsOthers: Bool, _ placement: inout Placement, _ wiring: inout Wiring
+  ) {
+    for (source, microphone) in zip(sources, microphones) where connection.hasPort(source) {
+      let own = "\(connection.name):\(microphone)"
+      let before = placement[microphone]
+      if respectsOthers {
+        // A connection that we made before comes back by itself, unless somebody took it away.
+        let peers = wiring.peers(of: microphone).union(connection.connections(of: own))
+        guard before != source, peers == (before.map { [$0] } ?? []) else { continue }
+      }
+      if let before, before != source {
+        let wire = Wiring.Wire(microphone, before)
+        wiring.forget(wire)
+        shared.values.withLock { _ = $0.wanted.remove(wire) }
+        connection.disconnect(before, own)
+      }
+      connection.connect(source, own)
       want(Wiring.Wire(microphone, source))
+      placement[microphone] = source
     }
   }
 
-  /// True where this connected the two; false where they were connected already, or the other end is not there.
-  public func connectOutput(_ wire: Wiring.Wire) -> Bool {
-    guard connection.hasPort(wire.peer) else { return false }
+  public enum OutputConnection: Sendable {
+    case made
+    /// Somebody else connected the two before, or the server refuses.
+    case wasThere
+    case noPort
+  }
+
+  public func connectOutput(_ wire: Wiring.Wire) -> OutputConnection {
+    guard connection.hasPort(wire.peer) else { return .noPort }
     want(wire)
     let own = "\(connection.name):\(wire.port)"
-    return !connection.connections(of: own).contains(wire.peer) && connection.connect(own, wire.peer)
+    guard !connection.connections(of: own).contains(wire.peer) else { return .wasThere }
+    return connection.connect(own, wire.peer) ? .made : .wasThere
   }
 
   public func disconnectOutput(_ wire: Wiring.Wire) {
@@ -229,7 +251,11 @@ public final class ArrayClient: Sendable {
       return wiring.observe(connected: connected, ports: Set(own.map(\.0)), exists: exists, now: .now)
     }
     wiring.keep(wanted)
+    let known = wanted.filter(wiring.remembers)
     let (events, toMake) = observe()
+    // What somebody took away is asked for no longer.
+    let forgotten = known.filter { !wiring.remembers($0) }
+    if !forgotten.isEmpty { shared.values.withLock { $0.wanted.subtract(forgotten) } }
     // A server that went while we looked has no ports: nothing was lost that is not lost with it.
     guard !connection.isServerGone else { return [] }
     let made = toMake.filter { wire in
@@ -257,6 +283,8 @@ public final class ArrayClient: Sendable {
   public var isActive: Bool { trampoline.isActive.load(ordering: .acquiring) }
   /// None where the server has gone.
   public var physicalCapturePorts: [String] { connection.physicalCapturePorts }
+  /// None before `adopt`.
+  public var microphones: [String] { shared.values.withLock { $0.ports?.names ?? [] } }
   public var lacksRealtime: Bool { connection.lacksRealtime }
   /// The server's rate now; `onSampleRate` tells where it changes.
   public var sampleRate: Int { connection.sampleRate }
@@ -298,10 +326,10 @@ public final class ArrayClient: Sendable {
 }
 
 /// A port's handle; libjack lets any thread use it.
-struct PortHandle: @unchecked Sendable {
+package struct PortHandle: @unchecked Sendable {
   // Unchecked: an opaque pointer that never changes and that libjack guards.
-  let port: OpaquePointer
-  init(_ port: OpaquePointer) { self.port = port }
+  package let port: OpaquePointer
+  package init(_ port: OpaquePointer) { self.port = port }
 }
 
 /// An engine with its ports, registered and not yet in use.

@@ -17,6 +17,10 @@ final class ClientHandle: @unchecked Sendable {
   let number = ClientHandle.opened.wrappingAdd(1, ordering: .relaxed).newValue
   private static let opened = Atomic<Int>(0)
   let gone = Atomic<Bool>(false)
+  private let freewheel = Atomic<Bool>(false)
+  /// Whether the server runs its graph as fast as it can. jackd then stands still for ten seconds where a client that takes no
+  /// part in it, as the one that labels ports, comes and goes.
+  var isFreewheeling: Bool { freewheel.load(ordering: .relaxed) && !gone.load(ordering: .acquiring) }
   let xruns = Atomic<Int>(0)
   let period: Atomic<Int>
   let sampleRate: Atomic<Int>
@@ -33,8 +37,13 @@ final class ClientHandle: @unchecked Sendable {
   /// Clients of this process whose closing has not come back.
   static let unfinishedCloses = Atomic<Int>(0)
 
-  /// How long `close` waits.
+  /// How long `close` waits, not counting time in which this process was stopped.
   private static let patience = Duration.seconds(2)
+  /// A look at the clock tells nothing longer: what lies beyond is a standstill, in which nobody could close anything.
+  private static let longestSlice = Duration.milliseconds(20)
+  /// How long libjack's threads, which have just told us that the server has gone, take to come to rest. A close cancels them
+  /// at any instruction: caught inside of malloc they keep its lock, and the close never comes back.
+  private static let restMicroseconds: UInt32 = 20_000
   /// How long it waits, of that, for a label on its way.
   private static let grace = Duration.milliseconds(250)
 
@@ -43,8 +52,6 @@ final class ClientHandle: @unchecked Sendable {
     self.listener = listener
     period = Atomic(Int(jack_get_buffer_size(client)))
     sampleRate = Atomic(Int(jack_get_sample_rate(client)))
-    // libjack let us in: it has no client of a dead server any more.
-    LabelWriter.serverHasGone.store(false, ordering: .releasing)
     register()
   }
 
@@ -79,7 +86,12 @@ final class ClientHandle: @unchecked Sendable {
         return 0
       }, context)
     jack_set_freewheel_callback(
-      client, { ClientHandle.at($1).listener.freewheel($0 != 0) }, context)
+      client,
+      { isOn, context in
+        let handle = ClientHandle.at(context)
+        handle.freewheel.store(isOn != 0, ordering: .relaxed)
+        handle.listener.freewheel(isOn != 0)
+      }, context)
     jack_set_latency_callback(client, { ClientHandle.at($1).listener.latency($0) }, context)
     jack_set_port_connect_callback(
       client, { _, _, _, context in ClientHandle.at(context).listener.graphChanged() }, context)
@@ -100,7 +112,6 @@ final class ClientHandle: @unchecked Sendable {
 
   /// The server has gone. The first to say so counts.
   private func lose(_ reason: String) {
-    LabelWriter.serverHasGone.store(true, ordering: .releasing)
     if !gone.exchange(true, ordering: .acquiringAndReleasing) { listener.shutdown(reason) }
   }
 
@@ -127,9 +138,9 @@ final class ClientHandle: @unchecked Sendable {
     jack_set_process_callback(client, callback, Unmanaged.passUnretained(context).toOpaque())
   }
 
-  /// Closes the client in a thread of its own, and waits two seconds at most. False where it is not closed by then, or
-  /// where a client that writes its labels is still open and held up: then libjack keeps the server's memory. What the
-  /// callback uses is kept until libjack is through. Whoever calls later is told what the first one was.
+  /// Closes the client in a thread of its own, and waits two seconds at most. False where it is not closed by then: then
+  /// libjack keeps the server's memory. What the callback uses is kept until libjack is through. Whoever calls later is told
+  /// what the first one was.
   /// - Parameter labelled: ports whose labels a server that has gone leaves behind. One that runs removes them itself.
   func close(labelled: Set<jack_uuid_t>) -> Bool {
     outcome.withLock { outcome in
@@ -143,31 +154,32 @@ final class ClientHandle: @unchecked Sendable {
   private func closeOnce(labelled: Set<jack_uuid_t>) -> Bool {
     let metadata = MetadataThread.shared
     metadata.drop(owner: number)
-    if gone.load(ordering: .acquiring) { LabelWriter.stale.withLock { $0.formUnion(labelled) } }
+    if gone.load(ordering: .acquiring) { MetadataThread.leaveStale(labelled) }
     closing.store(true, ordering: .sequentiallyConsistent)
-    let (isClosed, isDone) = (Flag(), Flag())
+    let isClosed = Flag()
     Self.unfinishedCloses.wrappingAdd(1, ordering: .relaxed)
     let close: @Sendable () -> Void = { [self] in
       while users.load(ordering: .sequentiallyConsistent) > 0 { usleep(500) }
       // A label that is just being written would outlive its port.
       let graceEnd = ContinuousClock.now + Self.grace
       while metadata.isBusy(for: number), metadata.fault == nil, .now < graceEnd { usleep(500) }
+      if gone.load(ordering: .acquiring) { usleep(Self.restMicroseconds) }
       jack_client_close(client)
-      isClosed.raise()
-      while metadata.isBusy(for: number) { usleep(500) }
       Self.unfinishedCloses.wrappingSubtract(1, ordering: .relaxed)
-      isDone.raise()
+      isClosed.raise()
     }
     // Without a thread for it, it is done here: libjack must not call into what is freed after this.
     do { try BackgroundThread.start("pinna close", close) } catch { close() }
     // Not a semaphore: its timeout would follow the wall clock.
-    let end = ContinuousClock.now + Self.patience
-    while !isDone.isRaised {
-      // What is held up already is not waited for.
-      if .now >= end || (isClosed.isRaised && metadata.fault != nil) { return false }
+    var waited = Duration.zero
+    var last = ContinuousClock.now
+    while !isClosed.isRaised, waited < Self.patience {
       usleep(200)
+      let now = ContinuousClock.now
+      waited += min(now - last, Self.longestSlice)
+      last = now
     }
-    return true
+    return isClosed.isRaised
   }
 
   private final class Flag: Sendable {

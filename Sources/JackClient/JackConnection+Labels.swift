@@ -1,16 +1,16 @@
 import CJack
 
 /// What a patchbay shows of a port: JACK's metadata.
-package struct PortLabel: Sendable {
-  let prettyName: String
+package struct PortLabel: Sendable, Equatable {
+  package let prettyName: String
   /// Ports of one group are shown together.
-  let group: String
+  package let group: String
   /// Place within the group, from 0.
-  let order: Int
+  package let order: Int
   /// After the freedesktop.org icon naming specification.
-  let iconName: String
+  package let iconName: String
 
-  static func microphone(_ name: String, group: String, order: Int) -> PortLabel {
+  package static func microphone(_ name: String, group: String, order: Int) -> PortLabel {
     PortLabel(
       prettyName: name.prefix(1).uppercased() + name.dropFirst().replacing("-", with: " "), group: group,
       order: order, iconName: "audio-input-microphone")
@@ -19,13 +19,14 @@ package struct PortLabel: Sendable {
 
 extension JackConnection {
   /// Any thread; returns at once.
-  func label(_ port: OpaquePointer, _ label: PortLabel) {
+  package func label(_ port: OpaquePointer, _ label: PortLabel) {
     guard let uuid = handle.ask({ _ in jack_port_uuid(port) }) else { return }
     labelled.withLock { _ = $0.insert(uuid) }
     MetadataThread.shared.post(
-      .init(owner: handle.number, server: server, port: uuid, label: label) { [handle] in
-        !handle.gone.load(ordering: .acquiring)
-      })
+      .init(
+        owner: handle.number, server: server, port: uuid, label: label,
+        isWanted: { [handle] in !handle.gone.load(ordering: .acquiring) },
+        isHeldBack: { [handle] in handle.isFreewheeling }))
   }
 
   /// Any thread; returns at once. The server removes the labels with the port.

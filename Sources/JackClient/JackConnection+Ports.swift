@@ -7,7 +7,7 @@ extension JackConnection {
   public enum Direction: Sendable { case input, output }
 
   /// Waits for the server.
-  func registerPort(_ name: String, _ direction: Direction) throws(JackError) -> OpaquePointer {
+  package func registerPort(_ name: String, _ direction: Direction) throws(JackError) -> OpaquePointer {
     let flags = UInt((direction == .input ? JackPortIsInput : JackPortIsOutput).rawValue)
     let port = handle.request {
       jack_port_register($0, name, JACK_DEFAULT_AUDIO_TYPE, flags, 0).map(PortHandle.init)

@@ -1,6 +1,7 @@
 import CJack
 import Foundation
 import Synchronization
+import Threads
 
 /// A client of a JACK server: opened, given a process callback, activated, closed.
 ///
@@ -27,21 +28,21 @@ public final class JackConnection: Sendable {
   /// Ports that carry labels.
   let labelled = Mutex<Set<jack_uuid_t>>([])
 
-  var client: OpaquePointer { handle.client }
+  package var client: OpaquePointer { handle.client }
 
   /// Waits for the server.
   /// - Parameter server: nil for the default one. A server is never started.
   public init(name: String, server: String?, listener: Listener = Listener()) throws(JackError) {
     // jackd keeps the sockets of servers and clients under one name each: ours would replace the server's.
-    let serverName = server ?? getenv("JACK_DEFAULT_SERVER").map { String(cString: $0) } ?? "default"
-    if name == serverName { throw .nameOfServer(name) }
+    let named = server ?? getenv("JACK_DEFAULT_SERVER").map { String(cString: $0) }
+    if name == named ?? "default" { throw .nameOfServer(name) }
     var status = JackStatus(rawValue: 0)
     let options = JackOptions(rawValue: JackNoStartServer.rawValue | JackUseExactName.rawValue)
     guard let client = pinna_jack_client_open(name, options, &status, server) else {
       if status.rawValue & JackNameNotUnique.rawValue != 0 { throw .nameTaken(name) }
-      if status.rawValue & JackServerFailed.rawValue != 0 { throw .noServer(server) }
+      if status.rawValue & JackServerFailed.rawValue != 0 { throw .noServer(named) }
       if Self.letsIn(server: server) { throw .nameTaken(name) }
-      throw .openFailed("status \(status.rawValue)")
+      throw .openFailed(Self.words(status.rawValue))
     }
     self.name = name
     self.server = server
@@ -57,9 +58,22 @@ public final class JackConnection: Sendable {
     jack_set_info_function { _ in }
   }
 
+  /// What libjack says of a client that was not let in.
+  private static func words(_ status: UInt32) -> String {
+    func has(_ flag: JackStatus) -> Bool { status & flag.rawValue != 0 }
+    if has(JackVersionError) { return "the server is of another version than libjack; install both anew" }
+    if has(JackShmFailure) { return "the server's shared memory cannot be reached; start the server again" }
+    if has(JackBackendError) { return "the server's driver failed; see the server's messages" }
+    if has(JackServerError) {
+      return "the server broke off, as one does that is just starting or ending; try again"
+    }
+    return "status \(status); see the server's messages"
+  }
+
   /// Whether the server takes a client of any name. jackd2 hides that a name is taken behind
   /// `JackServerError`, so that this tells.
   private static func letsIn(server: String?) -> Bool {
+    guard HelperProcess.program == nil else { return LabelWriter.isLetIn(server: server) }
     var status = JackStatus(rawValue: 0)
     guard let probe = pinna_jack_client_open("pinna-probe", JackNoStartServer, &status, server) else {
       return false
@@ -70,7 +84,7 @@ public final class JackConnection: Sendable {
 
   /// Sets the process callback: before `activate` only. `context` lives as long as the callback may run, which is longer
   /// than the connection where libjack does not come back from closing it; so it must not keep the connection alive.
-  func setProcess(_ callback: @escaping JackProcessCallback, context: AnyObject) {
+  package func setProcess(_ callback: @escaping JackProcessCallback, context: AnyObject) {
     handle.setProcess(callback, context: context)
   }
 

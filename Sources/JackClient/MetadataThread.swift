@@ -19,20 +19,26 @@ package final class MetadataThread: Sendable {
     package let label: PortLabel?
     /// Whether the owner's server is still there.
     package let isWanted: @Sendable () -> Bool
+    /// Whether it has to wait.
+    package let isHeldBack: @Sendable () -> Bool
 
     package init(
       owner: Int, server: String?, port: jack_uuid_t, label: PortLabel?,
-      isWanted: @escaping @Sendable () -> Bool = { true }
+      isWanted: @escaping @Sendable () -> Bool = { true },
+      isHeldBack: @escaping @Sendable () -> Bool = { false }
     ) {
       (self.owner, self.server, self.port, self.label) = (owner, server, port, label)
       self.isWanted = isWanted
+      self.isHeldBack = isHeldBack
     }
   }
 
   static let shared = {
-    let writer = LabelWriter()
-    return MetadataThread { writer.perform($0) }
+    let labels = LabelProcess()
+    return MetadataThread { labels.perform($0) }
   }()
+  private static let stale = Locked<Set<jack_uuid_t>>([])
+
   /// Jobs that wait: several times the ports of the largest device. What comes beyond is dropped, and counted.
   package static let capacity = 256
   /// How long a job may take before it counts as held up.
@@ -47,10 +53,9 @@ package final class MetadataThread: Sendable {
     var dropped = 0
   }
   private let state = Locked(State())
-  private let perform: @Sendable (Job?) -> Void
+  private let perform: @Sendable (Job) -> Void
 
-  /// - Parameter perform: does a job; nil says that there is none for now.
-  package init(perform: @escaping @Sendable (Job?) -> Void) { self.perform = perform }
+  package init(perform: @escaping @Sendable (Job) -> Void) { self.perform = perform }
 
   // MARK: Any thread; none of these waits for the database
 
@@ -71,8 +76,11 @@ package final class MetadataThread: Sendable {
     }
   }
 
-  /// Takes back what waits for a connection that goes.
-  package func drop(owner: Int) { state.withLock { $0.queue.removeAll { $0.owner == owner } } }
+  /// Takes back what waits for a connection that closes, and ends the process that writes its labels.
+  package func drop(owner: Int) {
+    state.withLock { $0.queue.removeAll { $0.owner == owner } }
+    post(Job(owner: owner, server: nil, port: 0, label: nil, isWanted: { false }))
+  }
 
   /// Takes back what waits for a port that goes. Its number goes to the next port: where its labels are just being
   /// written, they are removed again.
@@ -83,11 +91,24 @@ package final class MetadataThread: Sendable {
     }
     if let running {
       post(
-        Job(owner: running.owner, server: running.server, port: port, label: nil, isWanted: running.isWanted))
+        Job(
+          owner: running.owner, server: running.server, port: port, label: nil, isWanted: running.isWanted,
+          isHeldBack: running.isHeldBack))
     }
   }
 
-  /// Whether a client is open, or may be, that writes labels for this connection's ports.
+  /// Notes ports whose labels a server that died left behind: the next server uses their numbers again.
+  static func leaveStale(_ ports: Set<jack_uuid_t>) { stale.withLock { $0.formUnion(ports) } }
+
+  /// The ports noted so far, which are forgotten.
+  static func takeStale() -> Set<jack_uuid_t> {
+    stale.withLock { stale in
+      defer { stale = [] }
+      return stale
+    }
+  }
+
+  /// Whether labels of this connection's ports are being written.
   package func isBusy(for owner: Int) -> Bool { state.withLock { $0.running?.owner == owner } }
 
   /// What is wrong, in one sentence; nil while the database answers.
@@ -107,22 +128,22 @@ package final class MetadataThread: Sendable {
   private func run() {
     while true {
       while let job = next() { perform(job) }
-      perform(nil)
       let isDone = state.withLock { state in
-        guard state.queue.isEmpty else { return false }
         state.running = nil
-        state.hasThread = false
-        return true
+        state.hasThread = !state.queue.isEmpty
+        return !state.hasThread
       }
       if isDone { return }
+      // What is left is held back, or has just come.
+      usleep(20_000)
     }
   }
 
   private func next() -> Job? {
     state.withLock { state in
       state.since = .now
-      guard !state.queue.isEmpty else { return nil }
-      state.running = state.queue.removeFirst()
+      guard let n = state.queue.firstIndex(where: { !$0.isHeldBack() }) else { return nil }
+      state.running = state.queue.remove(at: n)
       return state.running
     }
   }

@@ -57,9 +57,21 @@ public struct Wiring: Sendable {
     wires.filter { if case .lost = $0.value.state { true } else { false } }.keys.sorted()
   }
 
+  /// What each of our ports is connected to; those that are connected to nothing are left out.
+  public var connections: [String: Set<String>] {
+    let made = wires.filter { if case .made = $0.value.state { true } else { false } }.keys
+    return Dictionary(grouping: made, by: \.port).mapValues { Set($0.map(\.peer)) }
+  }
+
   /// Those of our ports that are connected, by their short names.
-  public var connectedPorts: Set<String> {
-    Set(wires.filter { if case .made = $0.value.state { true } else { false } }.keys.map(\.port))
+  public var connectedPorts: Set<String> { Set(connections.keys) }
+
+  /// Whether it is there, or will be made again.
+  public func remembers(_ wire: Wire) -> Bool { wires[wire] != nil }
+
+  /// What a port of ours is connected to, or will be as soon as that is there.
+  public func peers(of port: String) -> Set<String> {
+    Set(wires.keys.filter { $0.port == port }.map(\.peer))
   }
 
   /// Nobody wants it any more: it is not made again.

@@ -1,4 +1,5 @@
 import Foundation
+import JackClient
 
 /// A `jackd` of our own on the dummy driver: for the demo and for tests. Stopped by its process id.
 public final class PrivateServer {
@@ -44,11 +45,9 @@ public final class PrivateServer {
     process.standardError = heard
     process.standardInput = FileHandle.nullDevice
     try process.run()
-    for _ in 0..<1000 {
-      if let probe = try? JackConnection(name: "probe", server: name) {
-        probe.close()
-        return
-      }
+    let end = ContinuousClock.now + .seconds(5)
+    while .now < end {
+      if LabelWriter.isLetIn(server: name) { return }
       guard process.isRunning else { break }
       usleep(5_000)
     }

@@ -1,5 +1,5 @@
 import CJack
-import Realtime
+import JackClient
 import Synchronization
 
 /// A JACK client that plays a signal from memory, one output port per channel, from the period after `start`;

@@ -1,5 +1,5 @@
 import CJack
-import Realtime
+import JackClient
 import Synchronization
 
 /// A JACK client that records into memory, one input port per channel, from the moment it exists until its

@@ -1,49 +1,66 @@
 import CRealtime
 
-/// Spectra of the period that ends `age` frames before the newest, into the next slot. A negative `age` only moves
-/// the window on, by the period that ends -1 - age frames before the newest.
+// Analysis: from the input history to one spectrum per microphone and period (overlap-save window, then FFT).
+//
+//   history   [microphone][frame]                a row of contiguous frames per microphone
+//
+//   lanes are microphones (more than 8)          lanes are bins (up to 8 microphones)
+//     window  [group][frame][lane]                 two rows as re and im of one complex FFT
+//       frame 0  m0 m1 m2 m3 …                       re  x0[0] x0[1] x0[2] …
+//       frame 1  m0 m1 m2 m3 …                       im  x1[0] x1[1] x1[2] …
+//     LaneFFT, one microphone per lane             RowFFT, then separation by symmetry
+//
+//   spectra   [unit][slot][group][re, im][lane]  slot: ring of the last periods; unit: the bins of one vector
+//   nyquist   [partition][nyquist vector][lane]  one real value per microphone
+//
+// All spectra are twice the transform. The filters' scale makes up for it (`FilterSet`).
+
+/// Computes the spectra of the period that ended `age` frames before the newest, into the next slot. A negative `age`
+/// only advances the window, by the period that ended -1 - age frames before the newest.
 @_noLocks @_noAllocation
 func analyse(_ c: UnsafeMutablePointer<pinna_convolver>, _ history: UnsafePointer<pinna_history>, _ age: Int)
 {
   let start = history.pointee.written &- (age < 0 ? -1 &- age : age) &- c.pointee.period
-  if c.pointee.across != 0 { moveWindow(c, history, start) }
+  if c.pointee.lanesAreMicrophones != 0 { advanceWindow(c, history, start) }
   if age < 0 { return }
-  // Refilled, the first periods may lie before the stream.
-  c.pointee.clock = (start &+ 65536 &* c.pointee.period) / c.pointee.period
-  let slot = c.pointee.newest &+ 1 == c.pointee.slots ? 0 : c.pointee.newest &+ 1
-  c.pointee.newest = slot
-  let edge = c.pointee.newestEdge &+ 1 == c.pointee.partitions ? 0 : c.pointee.newestEdge &+ 1
-  c.pointee.newestEdge = edge
-  let nyquist = vectors(c.pointee.nyquist) + edge &* c.pointee.edges
-  let unit = c.pointee.unit / laneCount()
+  // During a refill `start` may be negative. The offset, a multiple of eight periods, keeps the index positive and
+  // the tail's phase unchanged.
+  c.pointee.periodIndex = (start &+ 65536 &* c.pointee.period) / c.pointee.period
+  let slot = c.pointee.newestSlot &+ 1 == c.pointee.slots ? 0 : c.pointee.newestSlot &+ 1
+  c.pointee.newestSlot = slot
+  let nyquistSlot =
+    c.pointee.newestNyquistSlot &+ 1 == c.pointee.partitions ? 0 : c.pointee.newestNyquistSlot &+ 1
+  c.pointee.newestNyquistSlot = nyquistSlot
+  let nyquist = vectors(c.pointee.nyquist) + nyquistSlot &* c.pointee.nyquistVectors
+  let unitStride = c.pointee.unitStride / laneCount()
   let spectra = vectors(c.pointee.spectra) + slot &* 2 &* c.pointee.groups
-  if c.pointee.across != 0 {
+  if c.pointee.lanesAreMicrophones != 0 {
     let work = vectors(c.pointee.re)
     var group = 0
     while group < c.pointee.groups {
-      let window = vectors(c.pointee.window) + group &* 2 &* c.pointee.half
-      firstPass(c.pointee.lanes, window, c.pointee.place, work)
-      middlePasses(c.pointee.lanes, work)
-      split(c.pointee.lanes, work, spectra + 2 &* group, unit, nyquist + group)
+      let window = vectors(c.pointee.window) + group &* 2 &* c.pointee.bins
+      firstPass(c.pointee.laneFFT, window, c.pointee.windowPosition, work)
+      laterPasses(c.pointee.laneFFT, work)
+      splitRealSpectra(c.pointee.laneFFT, work, spectra + 2 &* group, unitStride, nyquist + group)
       group &+= 1
     }
   } else {
     var microphone = 0
     while microphone < c.pointee.microphones {
-      analysePair(c, history, start, microphone, spectra + 2 &* microphone, unit, nyquist)
+      analysePair(c, history, start, microphone, spectra + 2 &* microphone, unitStride, nyquist)
       microphone &+= 2
     }
   }
   if c.pointee.tail.blocks > 0 { analyseTail(c) }
 }
 
-/// One period from `start` on into the windows: rows become lanes.
+/// Copies one period, from frame `start` on, into the windows. This transposes rows of frames into lanes.
 @_noLocks @_noAllocation
-private func moveWindow(
+private func advanceWindow(
   _ c: UnsafeMutablePointer<pinna_convolver>, _ history: UnsafePointer<pinna_history>, _ start: Int
 ) {
   let (capacity, stride) = (history.pointee.capacity, history.pointee.stride)
-  let size = 2 &* c.pointee.half
+  let size = 2 &* c.pointee.bins
   let mask = size &- 1
   let microphones = c.pointee.microphones
   var done = 0
@@ -56,32 +73,33 @@ private func moveWindow(
       let group: Int = m / laneCount()
       let lane: Int = m % laneCount()
       let window = c.pointee.window! + (group &* size &* laneCount() &+ lane)
-      let silence = c.pointee.silence!
-      lanes(
-        m < microphones ? rows : silence, m &+ 1 < microphones ? rows + stride : silence,
-        m &+ 2 < microphones ? rows + 2 &* stride : silence,
-        m &+ 3 < microphones ? rows + 3 &* stride : silence, count, window, c.pointee.place &+ done, mask)
+      let zeros = c.pointee.zeros!
+      transposeFour(
+        m < microphones ? rows : zeros, m &+ 1 < microphones ? rows + stride : zeros,
+        m &+ 2 < microphones ? rows + 2 &* stride : zeros,
+        m &+ 3 < microphones ? rows + 3 &* stride : zeros, count, window, c.pointee.windowPosition &+ done,
+        mask)
       m &+= 4
     }
     done &+= count
   }
-  c.pointee.place = (c.pointee.place &+ c.pointee.period) & mask
+  c.pointee.windowPosition = (c.pointee.windowPosition &+ c.pointee.period) & mask
 }
 
-/// Four rows into four neighbouring lanes.
+/// Transposes `count` frames of four rows into four neighbouring lanes of `window`, from `position` on.
 @_noLocks @_noAllocation @inline(__always)
-private func lanes(
-  _ a: Floats, _ b: Floats, _ c: Floats, _ d: Floats, _ count: Int, _ window: Floats, _ place: Int,
+private func transposeFour(
+  _ a: Floats, _ b: Floats, _ c: Floats, _ d: Floats, _ count: Int, _ window: Floats, _ position: Int,
   _ mask: Int
 ) {
   var n = 0
   while n &+ 4 <= count {
     let (va, vb, vc, vd) = (loadFour(a + n), loadFour(b + n), loadFour(c + n), loadFour(d + n))
-    let ac = zip4(va, vc)
-    let bd = zip4(vb, vd)
-    let low = zip4(ac.low, bd.low)
-    let high = zip4(ac.high, bd.high)
-    let to = place &+ n
+    let ac = interleave(va, vc)
+    let bd = interleave(vb, vd)
+    let low = interleave(ac.low, bd.low)
+    let high = interleave(ac.high, bd.high)
+    let to = position &+ n
     storeFour(low.low, window + (to & mask) &* laneCount())
     storeFour(low.high, window + ((to &+ 1) & mask) &* laneCount())
     storeFour(high.low, window + ((to &+ 2) & mask) &* laneCount())
@@ -89,7 +107,7 @@ private func lanes(
     n &+= 4
   }
   while n < count {
-    let to = window + ((place &+ n) & mask) &* laneCount()
+    let to = window + ((position &+ n) & mask) &* laneCount()
     to[0] = a[n]
     to[1] = b[n]
     to[2] = c[n]
@@ -98,25 +116,27 @@ private func lanes(
   }
 }
 
-/// Two microphones as real and imaginary part of one transform.
+/// Transforms two microphones as the real and imaginary parts of one complex FFT, and separates their spectra:
+/// 2·X1[k] = Z[k] + Z*[N−k], 2j·X2[k] = Z[k] − Z*[N−k].
 @_noLocks @_noAllocation
 private func analysePair(
   _ c: UnsafeMutablePointer<pinna_convolver>, _ history: UnsafePointer<pinna_history>, _ start: Int,
-  _ microphone: Int, _ spectra: Vectors, _ unit: Int, _ nyquist: Vectors
+  _ microphone: Int, _ spectra: Vectors, _ unitStride: Int, _ nyquist: Vectors
 ) {
-  let size = 2 &* c.pointee.half
+  let size = 2 &* c.pointee.bins
   let (re, im) = (c.pointee.re!, c.pointee.im!)
   let paired = microphone &+ 1 < c.pointee.microphones
   let first = start &+ c.pointee.period &- size
-  transformRow(
-    c.pointee.rows, row(history, microphone, first, size, re),
-    paired ? row(history, microphone &+ 1, first, size, im) : UnsafePointer(c.pointee.silence), re, im,
+  rowFFT(
+    c.pointee.rowFFT, contiguousFrames(history, microphone, first, size, re),
+    paired ? contiguousFrames(history, microphone &+ 1, first, size, im) : UnsafePointer(c.pointee.zeros), re,
+    im,
     c.pointee.scratch, isUpper: false)
   re[size] = re[0]
   im[size] = im[0]
   var k = 0
   var x = spectra
-  while k < c.pointee.half {
+  while k < c.pointee.bins {
     let mirrored = size &- k &- laneCount() &+ 1
     let (zr, zi) = (load(re + k), load(im + k))
     let (mr, mi) = (reversed(load(re + mirrored)), reversed(load(im + mirrored)))
@@ -126,17 +146,18 @@ private func analysePair(
       x[2] = zi + mi
       x[3] = mr - zr
     }
-    x += unit
+    x += unitStride
     k &+= laneCount()
   }
-  let edge = UnsafeMutableRawPointer(nyquist).assumingMemoryBound(to: Float.self)
-  edge[microphone] = 2 * re[c.pointee.half]
-  if paired { edge[microphone &+ 1] = 2 * im[c.pointee.half] }
+  let nyquistBins = UnsafeMutableRawPointer(nyquist).assumingMemoryBound(to: Float.self)
+  nyquistBins[microphone] = 2 * re[c.pointee.bins]
+  if paired { nyquistBins[microphone &+ 1] = 2 * im[c.pointee.bins] }
 }
 
-/// `count` frames of one microphone from frame `first` on; put together in `memory` where they stand apart.
+/// Returns `count` contiguous frames of one microphone from frame `first` on. Where they wrap around the end of the
+/// ring, they are copied into `memory`.
 @_noLocks @_noAllocation @inline(__always)
-private func row(
+private func contiguousFrames(
   _ history: UnsafePointer<pinna_history>, _ microphone: Int, _ first: Int, _ count: Int, _ memory: Floats
 ) -> UnsafePointer<Float> {
   let capacity = history.pointee.capacity

@@ -1,21 +1,32 @@
 import CRealtime
 
-/// Copies, and measures what it copied: energy and peak of all that is finite and below 120 dB, counts of what is no
-/// sound (finite, at most 60 dB over full scale) and of what is beyond full scale. Who writes `from` may still do so: where
-/// the samples are copied, the copy is what was measured.
+// Copies the samples of one channel and measures them on the way.
+//
+//   from  [frame]  ──►  to  [frame]      contiguous, any alignment
+//           └─► energy, peak             two vector accumulators each, then a sum and a maximum over lanes
+//
+// A block that holds an unusual sample (NaN, infinity, above the limit) is processed again one sample at a time.
+
+/// Copies `count` samples and adds their measures:
+/// - energy and peak, without NaN, infinity and samples above 120 dBFS
+/// - the number of invalid samples: NaN, infinity, or above 60 dBFS
+/// - the number of samples above full scale
+///
+/// Another thread may still write `from`. Where samples are copied, the measures are those of the copy.
+/// - Parameter to: nil to measure only.
 @_noLocks @_noAllocation
-func take(
+func copyAndMeasure(
   _ from: UnsafePointer<Float>, _ to: Floats?, _ count: Int, _ measure: UnsafeMutablePointer<pinna_measure>
 ) {
   let whole = count / laneCount() &* laneCount()
-  // Two of each, so that one need not wait for the other.
+  // Two accumulators of each kind break the dependency chain between iterations.
   var (energy, peak, energy2, peak2) = (Lanes.zero, Lanes.zero, Lanes.zero, Lanes.zero)
   var n = 0
   while n &+ 2 &* laneCount() <= whole {
     let (v, w) = (load(from + n), load(from + (n &+ laneCount())))
     let (a, b) = (magnitude(v), magnitude(w))
-    energy = plus(energy, v, v)
-    energy2 = plus(energy2, w, w)
+    energy = multiplyAdd(energy, v, v)
+    energy2 = multiplyAdd(energy2, w, w)
     peak = peak.replacing(with: a, where: a .> peak)
     peak2 = peak2.replacing(with: b, where: b .> peak2)
     if let to {
@@ -29,24 +40,24 @@ func take(
   while n < whole {
     let v = load(from + n)
     let size = magnitude(v)
-    energy = plus(energy, v, v)
+    energy = multiplyAdd(energy, v, v)
     peak = peak.replacing(with: size, where: size .> peak)
     if let to { store(v, to + n) }
     n &+= laneCount()
   }
-  let (sum, top) = (total(energy), highest(peak))
-  // What is not a number shows in the sum alone.
+  let (sum, top) = (sumOfLanes(energy), maximum(peak))
+  // Comparisons drop NaN, so the peak misses it; the sum does not.
   let checked = sum <= Float.greatestFiniteMagnitude && top <= (to == nil ? 1 : 1000) ? whole : 0
   if checked > 0 {
     measure.pointee.energy += sum
     if top > measure.pointee.peak { measure.pointee.peak = top }
   }
-  takeOneByOne(from, to, checked, count, measure)
+  copyAndMeasureSingly(from, to, checked, count, measure)
 }
 
-/// The same for the frames from `first` on, one at a time.
+/// Copies and measures the samples from `first` on, one at a time.
 @_noLocks @_noAllocation
-private func takeOneByOne(
+private func copyAndMeasureSingly(
   _ from: UnsafePointer<Float>, _ to: Floats?, _ first: Int, _ count: Int,
   _ measure: UnsafeMutablePointer<pinna_measure>
 ) {
@@ -71,23 +82,23 @@ private func magnitude(_ v: Lanes) -> Lanes {
 }
 
 @_noLocks @_noAllocation @inline(__always)
-private func highest(_ v: Lanes) -> Float {
+private func maximum(_ v: Lanes) -> Float {
   #if LANES_16
-    let eight = higher(v.lowHalf, v.highHalf)
-    let four = higher(eight.lowHalf, eight.highHalf)
+    let eight = elementwiseMaximum(v.lowHalf, v.highHalf)
+    let four = elementwiseMaximum(eight.lowHalf, eight.highHalf)
   #elseif LANES_8
-    let four = higher(v.lowHalf, v.highHalf)
+    let four = elementwiseMaximum(v.lowHalf, v.highHalf)
   #else
     let four = v
   #endif
-  let two = higher(four, Four(four.z, four.w, four.x, four.y))
+  let two = elementwiseMaximum(four, Float4(four.z, four.w, four.x, four.y))
   return two.x > two.y ? two.x : two.y
 }
 
 @_noLocks @_noAllocation @inline(__always)
-private func higher(_ a: SIMD8<Float>, _ b: SIMD8<Float>) -> SIMD8<Float> {
+private func elementwiseMaximum(_ a: SIMD8<Float>, _ b: SIMD8<Float>) -> SIMD8<Float> {
   a.replacing(with: b, where: b .> a)
 }
 
 @_noLocks @_noAllocation @inline(__always)
-private func higher(_ a: Four, _ b: Four) -> Four { a.replacing(with: b, where: b .> a) }
+private func elementwiseMaximum(_ a: Float4, _ b: Float4) -> Float4 { a.replacing(with: b, where: b .> a) }

@@ -1,4 +1,7 @@
-// The vectors that these kernels work in. Compiled once per instruction set and vector length.
+// SIMD vectors and their arithmetic. The kernels are compiled once per instruction set and vector length.
+//
+//   Lanes    | 0 | 1 | 2 | … |     4 floats (baseline), 8 (LANES_8: AVX2) or 16 (LANES_16: AVX-512)
+//   complex  | re lanes | im lanes |     two vectors, side by side in memory (split complex)
 
 #if LANES_16
   typealias Lanes = SIMD16<Float>
@@ -10,7 +13,7 @@
   typealias Lanes = SIMD4<Float>
   typealias Bits = SIMD4<UInt32>
 #endif
-typealias Four = SIMD4<Float>
+typealias Float4 = SIMD4<Float>
 typealias Vectors = UnsafeMutablePointer<Lanes>
 typealias Floats = UnsafeMutablePointer<Float>
 
@@ -35,7 +38,8 @@ func vectors(_ floats: UnsafePointer<Float>) -> UnsafePointer<Lanes> {
   UnsafeRawPointer(floats).assumingMemoryBound(to: Lanes.self)
 }
 
-/// Vectors at any address.
+// Loads and stores at any alignment.
+
 @_noLocks @_noAllocation @inline(__always)
 func load(_ floats: UnsafePointer<Float>) -> Lanes { UnsafeRawPointer(floats).loadUnaligned(as: Lanes.self) }
 
@@ -45,20 +49,21 @@ func store(_ value: Lanes, _ floats: Floats) {
 }
 
 @_noLocks @_noAllocation @inline(__always)
-func loadFour(_ floats: UnsafePointer<Float>) -> Four {
-  UnsafeRawPointer(floats).loadUnaligned(as: Four.self)
+func loadFour(_ floats: UnsafePointer<Float>) -> Float4 {
+  UnsafeRawPointer(floats).loadUnaligned(as: Float4.self)
 }
 
 @_noLocks @_noAllocation @inline(__always)
-func storeFour(_ value: Four, _ floats: Floats) {
-  UnsafeMutableRawPointer(floats).storeBytes(of: value, as: Four.self)
+func storeFour(_ value: Float4, _ floats: Floats) {
+  UnsafeMutableRawPointer(floats).storeBytes(of: value, as: Float4.self)
 }
 
-// One rounding where the processor has the instruction; a slow library call where it has not.
+// Fused multiply-add rounds once. Without the instruction it would be a slow library call, so builds without FMA
+// round twice.
 
 /// sum + a · b
 @_noLocks @_noAllocation @inline(__always)
-func plus(_ sum: Lanes, _ a: Lanes, _ b: Lanes) -> Lanes {
+func multiplyAdd(_ sum: Lanes, _ a: Lanes, _ b: Lanes) -> Lanes {
   #if FMA
     return sum.addingProduct(a, b)
   #else
@@ -68,36 +73,36 @@ func plus(_ sum: Lanes, _ a: Lanes, _ b: Lanes) -> Lanes {
 
 /// sum − a · b
 @_noLocks @_noAllocation @inline(__always)
-func minus(_ sum: Lanes, _ a: Lanes, _ b: Lanes) -> Lanes {
+func multiplySubtract(_ sum: Lanes, _ a: Lanes, _ b: Lanes) -> Lanes {
   #if FMA
-    return sum.addingProduct(negative(a), b)
+    return sum.addingProduct(negated(a), b)
   #else
     return sum - a * b
   #endif
 }
 
-/// By the sign bit, which the compiler makes part of a multiplication; 0 − a it would not.
+/// −a by flipping the sign bit. The compiler folds this into a fused negated multiplication; it does not fold 0 − a.
 @_noLocks @_noAllocation @inline(__always)
-func negative(_ a: Lanes) -> Lanes {
+func negated(_ a: Lanes) -> Lanes {
   unsafeBitCast(unsafeBitCast(a, to: Bits.self) ^ Bits(repeating: 0x8000_0000), to: Lanes.self)
 }
 
-/// a0 b0 a1 b1 …
+/// a0 b0 a1 b1, then a2 b2 a3 b3.
 @_noLocks @_noAllocation @inline(__always)
-func zip4(_ a: Four, _ b: Four) -> (low: Four, high: Four) {
-  (Four(a.x, b.x, a.y, b.y), Four(a.z, b.z, a.w, b.w))
+func interleave(_ a: Float4, _ b: Float4) -> (low: Float4, high: Float4) {
+  (Float4(a.x, b.x, a.y, b.y), Float4(a.z, b.z, a.w, b.w))
 }
 
-/// Four sums of every fourth lane. By reinterpretation: halves by name are put together element by element, and the
-/// compiler then adds them so, too.
+/// Four sums, each of every fourth lane. This reinterprets memory instead of using `lowHalf` and `highHalf`: for those
+/// the compiler assembles the halves, and adds them, element by element.
 @_noLocks @_noAllocation @inline(__always)
-func four(_ v: Lanes) -> Four {
+func foldToFour(_ v: Lanes) -> Float4 {
   #if LANES_16
     let halves = unsafeBitCast(v, to: (SIMD8<Float>, SIMD8<Float>).self)
-    let quarters = unsafeBitCast(halves.0 + halves.1, to: (Four, Four).self)
+    let quarters = unsafeBitCast(halves.0 + halves.1, to: (Float4, Float4).self)
     return quarters.0 + quarters.1
   #elseif LANES_8
-    let halves = unsafeBitCast(v, to: (Four, Four).self)
+    let halves = unsafeBitCast(v, to: (Float4, Float4).self)
     return halves.0 + halves.1
   #else
     return v
@@ -105,23 +110,23 @@ func four(_ v: Lanes) -> Four {
 }
 
 @_noLocks @_noAllocation @inline(__always)
-func total(_ a: Lanes) -> Float {
-  let v = four(a)
+func sumOfLanes(_ a: Lanes) -> Float {
+  let v = foldToFour(a)
   return (v.x + v.z) + (v.y + v.w)
 }
 
 @_noLocks @_noAllocation @inline(__always)
-func backwards(_ v: Four) -> Four { Four(v.w, v.z, v.y, v.x) }
+func reversedFour(_ v: Float4) -> Float4 { Float4(v.w, v.z, v.y, v.x) }
 
 @_noLocks @_noAllocation @inline(__always)
 func reversed(_ v: Lanes) -> Lanes {
   #if LANES_16
     return Lanes(
-      lowHalf: SIMD8(lowHalf: backwards(v.highHalf.highHalf), highHalf: backwards(v.highHalf.lowHalf)),
-      highHalf: SIMD8(lowHalf: backwards(v.lowHalf.highHalf), highHalf: backwards(v.lowHalf.lowHalf)))
+      lowHalf: SIMD8(lowHalf: reversedFour(v.highHalf.highHalf), highHalf: reversedFour(v.highHalf.lowHalf)),
+      highHalf: SIMD8(lowHalf: reversedFour(v.lowHalf.highHalf), highHalf: reversedFour(v.lowHalf.lowHalf)))
   #elseif LANES_8
-    return Lanes(lowHalf: backwards(v.highHalf), highHalf: backwards(v.lowHalf))
+    return Lanes(lowHalf: reversedFour(v.highHalf), highHalf: reversedFour(v.lowHalf))
   #else
-    return backwards(v)
+    return reversedFour(v)
   #endif
 }

@@ -1,39 +1,51 @@
 import CRealtime
 
-// One complex transform, neighbouring points in the lanes of a vector: Stockham's self-sorting form in radix 4.
+// One complex FFT whose neighbouring points stand in the lanes of a vector: Stockham's self-sorting form, radix 4.
+//
+//   re  | p0 p1 p2 p3 | p4 p5 p6 p7 | …        [point], contiguous; re and im are separate rows
+//   im  | p0 p1 p2 p3 | p4 p5 p6 p7 | …
+//
+//   pass       butterflies read                writes
+//   first 1–2  p, p + N/4, p + N/2, p + 3N/4   quarters, reordered afterwards: runs are shorter than a vector
+//   others     the same                        runs of `stride` = 4, 16, 64 … points, already in order
+//   radix 2    p, p + N/2                      last pass, only where N is an odd power of two
+//
 // - Source: Van Loan, Computational Frameworks for the Fast Fourier Transform (1992), ch. 1.7.
 
-/// Transforms `fromRe`, `fromIm` of `plan.size` points (at least four vectors) into `re`, `im`, by way of `scratch` of
-/// twice that many floats; e^(−jωn), unscaled. The inverse is the same with real and imaginary parts exchanged.
-/// - Parameter isUpper: only the second half of what comes out is wanted.
+/// Forward FFT with e^(−jωn), unscaled. Inverse FFT: swap real and imaginary parts on input and output.
+/// - Parameters:
+///   - fromRe: real parts of `plan.size` points, which fill at least four vectors. It may be `re`.
+///   - fromIm: imaginary parts. It may be `im`.
+///   - scratch: twice `plan.size` floats.
+///   - isUpper: whether only the second half of the output is needed; the first is then undefined.
 @_noLocks @_noAllocation @inline(__always)
-func transformRow(
-  _ plan: pinna_row_transform, _ fromRe: UnsafePointer<Float>, _ fromIm: UnsafePointer<Float>, _ re: Floats,
+func rowFFT(
+  _ plan: pinna_row_fft, _ fromRe: UnsafePointer<Float>, _ fromIm: UnsafePointer<Float>, _ re: Floats,
   _ im: Floats, _ scratch: Floats, isUpper: Bool
 ) {
   let size = plan.size
   var (xr, xi, yr, yi) = (re, im, scratch, scratch + size)
   let quarter = size / 4
   var stride = 4
-  var turns = plan.others!
-  beside(size, 1, plan.first, fromRe, fromIm, xr, xi)
+  var twiddles = plan.laterTwiddles!
+  unsortedPass(size, 1, plan.firstTwiddles, fromRe, fromIm, xr, xi)
   if size >= 16 &* laneCount() {
-    // Two passes stay where they are, and are put in order at once.
-    beside(quarter, 4, plan.second, xr, xi, xr, xi)
-    weave(size, 4, xr, yr)
-    weave(size, 4, xi, yi)
+    // Two unsorted passes, then one reordering for both.
+    unsortedPass(quarter, 4, plan.secondTwiddles, xr, xi, xr, xi)
+    interleaveQuarters(size, 4, xr, yr)
+    interleaveQuarters(size, 4, xi, yi)
     swap(&xr, &yr)
     swap(&xi, &yi)
     stride = 16
   } else {
-    weave(size, 1, xr, yr)
-    weave(size, 1, xi, yi)
+    interleaveQuarters(size, 1, xr, yr)
+    interleaveQuarters(size, 1, xi, yi)
     swap(&xr, &yr)
     swap(&xi, &yi)
     if laneCount() > 4 {
-      beside(size, 1, plan.second, xr, xi, xr, xi)
-      pieces(size, xr, yr)
-      pieces(size, xi, yi)
+      unsortedPass(size, 1, plan.secondTwiddles, xr, xi, xr, xi)
+      interleaveQuartersByFour(size, xr, yr)
+      interleaveQuartersByFour(size, xi, yi)
       swap(&xr, &yr)
       swap(&xi, &yi)
       stride = 16
@@ -41,18 +53,18 @@ func transformRow(
   }
   while stride <= size / 4 {
     if isUpper, stride == size / 4 {
-      upperPass(size, xr, xi, yr, yi)
+      sortedPassUpperHalf(size, xr, xi, yr, yi)
     } else {
-      widePass(size, stride, turns, xr, xi, yr, yi)
+      sortedPass(size, stride, twiddles, xr, xi, yr, yi)
     }
-    turns += 6 &* (size / stride / 4)
+    twiddles += 6 &* (size / stride / 4)
     swap(&xr, &yr)
     swap(&xi, &yi)
     stride &*= 4
   }
   if stride < size {
-    // Sums and differences are left. They may land where they come from.
-    lastPass(size, xr, xi, re, im)
+    // Works in place, too.
+    radix2Pass(size, xr, xi, re, im)
   } else if xr != re {
     let first = isUpper ? size / 2 : 0
     copy(xr + first, re + first, size &- first)
@@ -73,8 +85,8 @@ func copy(_ from: UnsafePointer<Float>, _ to: Floats, _ count: Int) {
   }
 }
 
-extension Turns {
-  /// Of neighbouring butterflies. Shape of the table: `[6][count]`.
+extension Twiddles {
+  /// Twiddle factors of neighbouring butterflies, one per lane. Shape of the table: `[6][count]`.
   @_noLocks @_noAllocation @inline(__always)
   fileprivate init(_ table: UnsafePointer<Float>, count: Int) {
     r1 = load(table)
@@ -87,18 +99,18 @@ extension Turns {
 }
 
 @_noLocks @_noAllocation @inline(__always)
-private func quad(_ xr: UnsafePointer<Float>, _ xi: UnsafePointer<Float>, _ step: Int) -> Quad {
-  Quad(
+private func radix4(_ xr: UnsafePointer<Float>, _ xi: UnsafePointer<Float>, _ step: Int) -> Radix4 {
+  Radix4(
     load(xr), load(xi), load(xr + step), load(xi + step), load(xr + 2 &* step), load(xi + 2 &* step),
     load(xr + 3 &* step), load(xi + 3 &* step))
 }
 
-// The two passes whose outputs stand closer than a vector: butterflies side by side, and then a loop of its
-// own that puts them in order. In one loop the compiler takes every vector of products apart.
+// In the first two passes the sorted runs are shorter than a vector. An unsorted pass computes neighbouring butterflies
+// in the lanes, and a separate loop reorders its output. In a single loop the compiler splits every vector into scalars.
 
-/// Of `blocks` of `size` numbers each.
+/// One radix-4 pass over `blocks` blocks of `size` points each, without Stockham's reordering. Works in place, too.
 @_noLocks @_noAllocation
-private func beside(
+private func unsortedPass(
   _ size: Int, _ blocks: Int, _ table: UnsafePointer<Float>, _ xr: UnsafePointer<Float>,
   _ xi: UnsafePointer<Float>,
   _ yr: Floats, _ yi: Floats
@@ -106,12 +118,12 @@ private func beside(
   let quarter = size / 4
   var p = 0
   while p < quarter {
-    let turns = Turns(table + p, count: quarter)
+    let twiddles = Twiddles(table + p, count: quarter)
     var at = p
     let end = blocks &* size
     while at < end {
-      var q = quad(xr + at, xi + at, quarter)
-      q.turn(turns)
+      var q = radix4(xr + at, xi + at, quarter)
+      q.apply(twiddles)
       store(q.r0, yr + at)
       store(q.i0, yi + at)
       store(q.r1, yr + (quarter &+ at))
@@ -126,9 +138,10 @@ private func beside(
   }
 }
 
-/// The four quarters in turn, number by number; where each is made of `blocks`, these in turn, too.
+/// Reorders after unsorted passes: interleaves the four quarters point by point. With several `blocks` per quarter it
+/// interleaves these as well, which reorders for two passes.
 @_noLocks @_noAllocation
-private func weave(_ size: Int, _ blocks: Int, _ x: Floats, _ y: Floats) {
+private func interleaveQuarters(_ size: Int, _ blocks: Int, _ x: Floats, _ y: Floats) {
   let quarter = size / 4
   let step = 4 &* blocks
   var block = 0
@@ -137,10 +150,10 @@ private func weave(_ size: Int, _ blocks: Int, _ x: Floats, _ y: Floats) {
     var to = y + 4 &* block
     let end = from &+ quarter / blocks
     while from < end {
-      let ac = zip4(loadFour(x + from), loadFour(x + (2 &* quarter &+ from)))
-      let bd = zip4(loadFour(x + (quarter &+ from)), loadFour(x + (3 &* quarter &+ from)))
-      let low = zip4(ac.low, bd.low)
-      let high = zip4(ac.high, bd.high)
+      let ac = interleave(loadFour(x + from), loadFour(x + (2 &* quarter &+ from)))
+      let bd = interleave(loadFour(x + (quarter &+ from)), loadFour(x + (3 &* quarter &+ from)))
+      let low = interleave(ac.low, bd.low)
+      let high = interleave(ac.high, bd.high)
       storeFour(low.low, to)
       storeFour(low.high, to + step)
       storeFour(high.low, to + 2 &* step)
@@ -152,9 +165,9 @@ private func weave(_ size: Int, _ blocks: Int, _ x: Floats, _ y: Floats) {
   }
 }
 
-/// The four quarters in turn, four by four.
+/// Reorders after the second unsorted pass: interleaves the four quarters in runs of four points.
 @_noLocks @_noAllocation
-private func pieces(_ size: Int, _ x: Floats, _ y: Floats) {
+private func interleaveQuartersByFour(_ size: Int, _ x: Floats, _ y: Floats) {
   let quarter = size / 4
   var p = 0
   while p < quarter {
@@ -166,23 +179,24 @@ private func pieces(_ size: Int, _ x: Floats, _ y: Floats) {
   }
 }
 
+/// One radix-4 pass of Stockham's FFT with runs of `stride` points, a whole number of vectors.
 @_noLocks @_noAllocation
-private func widePass(
+private func sortedPass(
   _ size: Int, _ stride: Int, _ table: UnsafePointer<Float>, _ xr: Floats, _ xi: Floats, _ yr: Floats,
   _ yi: Floats
 ) {
   let quarter = size / 4
   let butterflies = quarter / stride
-  var turns = table
+  var twiddles = table
   var p = 0
   while p < butterflies {
-    let t = Turns(turns)
+    let t = Twiddles(twiddles)
     var n = 0
     while n < stride {
       let x = p &* stride &+ n
       let y = 4 &* p &* stride &+ n
-      var q = quad(xr + x, xi + x, quarter)
-      if p > 0 { q.turn(t) }
+      var q = radix4(xr + x, xi + x, quarter)
+      if p > 0 { q.apply(t) }
       store(q.r0, yr + y)
       store(q.i0, yi + y)
       store(q.r1, yr + (y &+ stride))
@@ -193,20 +207,20 @@ private func widePass(
       store(q.i3, yi + (y &+ 3 &* stride))
       n &+= laneCount()
     }
-    turns += 6
+    twiddles += 6
     p &+= 1
   }
 }
 
-/// The last of them, its second half.
+/// The last radix-4 pass, which has no twiddles; computes the second half of its output.
 @_noLocks @_noAllocation
-private func upperPass(
+private func sortedPassUpperHalf(
   _ size: Int, _ xr: Floats, _ xi: Floats, _ yr: Floats, _ yi: Floats
 ) {
   let quarter = size / 4
   var n = 0
   while n < quarter {
-    let q = quad(xr + n, xi + n, quarter)
+    let q = radix4(xr + n, xi + n, quarter)
     store(q.r2, yr + (2 &* quarter &+ n))
     store(q.i2, yi + (2 &* quarter &+ n))
     store(q.r3, yr + (3 &* quarter &+ n))
@@ -215,8 +229,9 @@ private func upperPass(
   }
 }
 
+/// Last pass of radix 2: sums and differences.
 @_noLocks @_noAllocation
-private func lastPass(_ size: Int, _ xr: Floats, _ xi: Floats, _ yr: Floats, _ yi: Floats) {
+private func radix2Pass(_ size: Int, _ xr: Floats, _ xi: Floats, _ yr: Floats, _ yi: Floats) {
   let half = size / 2
   var n = 0
   while n < half {

@@ -1,10 +1,24 @@
 import CRealtime
 
-/// This period's outputs of `count` voices; nothing but the tail of one that is not to be heard yet.
+// Synthesis: from input spectra × filter spectra to one period of left and right.
+//
+//   spectra, filters      SpectrumProduct.swift draws them
+//   sums     [unit][output][re, im][lane]
+//              lanes are microphones: summed over lanes, four bins at a time, through `laneSums`
+//              lanes are bins: stored as they are
+//   re, im   | 0 … bins−1 | bins | bins+1 … 2·bins−1 |     spectrum of left + j·right, for one complex inverse FFT
+//              L + jR       Nyquist  mirrored: L* + jR*, in reverse
+//   left     real part of the last `period` points; right the imaginary part
+//
+// With pairing (`pairsPeriods`), one pass over the filters serves two periods. The halves of the units alternate:
+//
+//   period          n                      n + 1                   n + 2
+//   units 0 … h−1   sumPaired              completePartialSums     sumPaired
+//   units h …       completePartialSums    sumPaired               completePartialSums
+
+/// Computes one period of output for `count` voices. For a voice without output it only forms the tail.
 ///
-/// Where products are formed ahead, the two halves of the units take turns: one forms this period's sums and the known
-/// part of the next, the other completes what it formed the period before. A voice that has just begun goes over to that
-/// within eight periods.
+/// A new voice starts with direct sums, and changes over to pairing within eight periods.
 @_noLocks @_noAllocation
 func synthesise(
   _ c: UnsafeMutablePointer<pinna_convolver>, _ voices: UnsafeMutablePointer<pinna_voice>, _ count: Int
@@ -14,15 +28,15 @@ func synthesise(
     if c.pointee.tail.blocks > 0 { sumTail(c, voices + voice) }
     voice &+= 1
   }
-  let w = Walk(c)
-  let share = c.pointee.ahead == 0 ? c.pointee.units : c.pointee.units / 2
-  // Few units at a time, so that the second voice finds their spectra at hand.
+  let ring = PartitionRing(c)
+  let share = c.pointee.pairsPeriods == 0 ? c.pointee.units : c.pointee.units / 2
+  // A few units at a time, so that the second voice finds their input spectra in the cache.
   let step = min(4, share)
   var first = 0
   while first < c.pointee.units {
     voice = 0
     while voice < count {
-      if voices[voice].left != nil { sum(c, w, voices + voice, first, step, share) }
+      if voices[voice].left != nil { sumUnits(c, ring, voices + voice, first, step, share) }
       voice &+= 1
     }
     first &+= step
@@ -30,144 +44,154 @@ func synthesise(
   voice = 0
   while voice < count {
     if voices[voice].left != nil {
-      (voices + voice).pointee.age &+= 1
-      nyquist(c, voices + voice)
-      invert(c, voices + voice)
+      (voices + voice).pointee.periodsHeard &+= 1
+      sumNyquist(c, voices + voice)
+      inverseTransform(c, voices + voice)
     }
     voice &+= 1
   }
 }
 
-/// Sums of `step` units from `first` on.
+/// Computes the sums of `step` units from `first` on.
+/// - Parameter share: half of the units with pairing, else all of them.
 @_noLocks @_noAllocation @inline(__always)
-private func sum(
-  _ c: UnsafeMutablePointer<pinna_convolver>, _ w: Walk, _ voice: UnsafeMutablePointer<pinna_voice>,
+private func sumUnits(
+  _ c: UnsafeMutablePointer<pinna_convolver>, _ ring: PartitionRing,
+  _ voice: UnsafeMutablePointer<pinna_voice>,
   _ first: Int,
   _ step: Int, _ share: Int
 ) {
-  // Periods since these units last had their turn.
-  let since = (c.pointee.clock &+ (first < share ? 0 : 1)) & 1
-  let isReady =
-    c.pointee.ahead != 0
-    && isReady(first < share ? first : first &- share, of: share, step, age: voice.pointee.age &- since)
+  // 0 if these units compute paired sums in this period, 1 if they did in the last.
+  let since = (c.pointee.periodIndex &+ (first < share ? 0 : 1)) & 1
+  let isPairing =
+    c.pointee.pairsPeriods != 0
+    && hasStartedPairing(
+      first < share ? first : first &- share, of: share, step, age: voice.pointee.periodsHeard &- since)
   var u = first
   while u < first &+ step {
-    if !isReady {
-      finish(c, w, voice, u)
+    if !isPairing {
+      sumDirectly(c, ring, voice, u)
     } else if since == 0 {
-      formAhead(c, w, voice, u)
+      sumPaired(c, ring, voice, u)
     } else {
-      complete(c, w, voice, u)
+      completePartialSums(c, ring, voice, u)
     }
     u &+= 2
   }
 }
 
-/// Whether a voice that began `age` periods before its last turn forms these units' products ahead by then: a quarter of
-/// them more every other period.
+/// Whether a voice already used pairing when these units last began a pair. Every other period a further quarter of
+/// each half starts, which spreads the extra work.
+/// - Parameter age: periods from the voice's start to the beginning of that pair.
 @_noLocks @_noAllocation @inline(__always)
-private func isReady(_ unit: Int, of share: Int, _ step: Int, age: Int) -> Bool {
+private func hasStartedPairing(_ unit: Int, of share: Int, _ step: Int, age: Int) -> Bool {
   age >= 0 && 4 &* unit < (age / 2 &+ 1) &* share
 }
 
-/// The whole sum of two units.
+/// The sums of units `u` and `u + 1`, all in this period.
 @_noLocks @_noAllocation @inline(__always)
-private func finish(
-  _ c: UnsafeMutablePointer<pinna_convolver>, _ w: Walk, _ voice: UnsafeMutablePointer<pinna_voice>, _ u: Int
+private func sumDirectly(
+  _ c: UnsafeMutablePointer<pinna_convolver>, _ ring: PartitionRing,
+  _ voice: UnsafeMutablePointer<pinna_voice>, _ u: Int
 ) {
-  let x = UnsafePointer(vectors(c.pointee.spectra) + u &* w.unit)
-  let h = vectors(voice.pointee.bins) + u &* w.filterUnit
-  place(c, voice, u, straight(w, x, h))
+  let x = UnsafePointer(vectors(c.pointee.spectra) + u &* ring.unitStride)
+  let h = vectors(voice.pointee.headSpectra) + u &* ring.filterUnitStride
+  packSpectrum(c, voice, u, directSums(ring, x, h))
 }
 
+/// Second period of a pair: adds the newest partition to the partial sums of units `u` and `u + 1`.
 @_noLocks @_noAllocation
-private func complete(
-  _ c: UnsafeMutablePointer<pinna_convolver>, _ w: Walk, _ voice: UnsafeMutablePointer<pinna_voice>, _ u: Int
+private func completePartialSums(
+  _ c: UnsafeMutablePointer<pinna_convolver>, _ ring: PartitionRing,
+  _ voice: UnsafeMutablePointer<pinna_voice>, _ u: Int
 ) {
-  let x = UnsafePointer(vectors(c.pointee.spectra) + (u &* w.unit &+ w.newest &* w.slot))
-  let h = vectors(voice.pointee.bins) + ((u &+ 1) &* w.filterUnit &- w.slot)
-  let known = vectors(voice.pointee.sums) + u &* 4
-  var sums = Sums()
-  (sums.r0, sums.i0, sums.r1, sums.i1) = (known[0], known[1], known[2], known[3])
-  (sums.r2, sums.i2, sums.r3, sums.i3) = (known[4], known[5], known[6], known[7])
-  sums.addPair(w, x, h, w.slot)
-  place(c, voice, u, sums)
+  let x = UnsafePointer(vectors(c.pointee.spectra) + (u &* ring.unitStride &+ ring.newest &* ring.slotStride))
+  let h = vectors(voice.pointee.headSpectra) + ((u &+ 1) &* ring.filterUnitStride &- ring.slotStride)
+  let partial = vectors(voice.pointee.partialSums) + u &* 4
+  var sums = Accumulators()
+  (sums.r0, sums.i0, sums.r1, sums.i1) = (partial[0], partial[1], partial[2], partial[3])
+  (sums.r2, sums.i2, sums.r3, sums.i3) = (partial[4], partial[5], partial[6], partial[7])
+  sums.accumulatePair(ring, x, h, ring.slotStride)
+  packSpectrum(c, voice, u, sums)
 }
 
+/// First period of a pair: the sums of units `u` and `u + 1`, and the partial sums of the next period.
 @_noLocks @_noAllocation
-private func formAhead(
-  _ c: UnsafeMutablePointer<pinna_convolver>, _ w: Walk, _ voice: UnsafeMutablePointer<pinna_voice>, _ u: Int
+private func sumPaired(
+  _ c: UnsafeMutablePointer<pinna_convolver>, _ ring: PartitionRing,
+  _ voice: UnsafeMutablePointer<pinna_voice>, _ u: Int
 ) {
-  let x = UnsafePointer(vectors(c.pointee.spectra) + u &* w.unit)
-  let h = vectors(voice.pointee.bins) + u &* w.filterUnit
-  let known = vectors(voice.pointee.sums) + u &* 4
-  let a = ahead(w, x, h)
-  (known[0], known[1], known[2], known[3]) = (a.r1, a.i1, a.r3, a.i3)
-  let b = ahead(w, x + w.unit, h + w.filterUnit)
-  (known[4], known[5], known[6], known[7]) = (b.r1, b.i1, b.r3, b.i3)
-  var now = Sums()
+  let x = UnsafePointer(vectors(c.pointee.spectra) + u &* ring.unitStride)
+  let h = vectors(voice.pointee.headSpectra) + u &* ring.filterUnitStride
+  let partial = vectors(voice.pointee.partialSums) + u &* 4
+  let a = pairedSums(ring, x, h)
+  (partial[0], partial[1], partial[2], partial[3]) = (a.r1, a.i1, a.r3, a.i3)
+  let b = pairedSums(ring, x + ring.unitStride, h + ring.filterUnitStride)
+  (partial[4], partial[5], partial[6], partial[7]) = (b.r1, b.i1, b.r3, b.i3)
+  var now = Accumulators()
   (now.r0, now.i0, now.r1, now.i1) = (a.r0, a.i0, a.r2, a.i2)
   (now.r2, now.i2, now.r3, now.i3) = (b.r0, b.i0, b.r2, b.i2)
-  place(c, voice, u, now)
+  packSpectrum(c, voice, u, now)
 }
 
-// MARK: Left + j·right as one spectrum
+// MARK: - Left + j·right as one spectrum
 
-/// Puts finished sums of units `u` and `u + 1` where the inverse transform reads them.
+/// Adds the tail to the sums of units `u` and `u + 1`, and packs both outputs into one spectrum for the inverse FFT.
 @_noLocks @_noAllocation @inline(__always)
-private func place(
+private func packSpectrum(
   _ c: UnsafeMutablePointer<pinna_convolver>, _ voice: UnsafeMutablePointer<pinna_voice>, _ u: Int,
-  _ sums: Sums
+  _ sums: Accumulators
 ) {
   var s = sums
   if c.pointee.tail.blocks > 0 { addTail(c, voice, u, &s) }
-  if c.pointee.across == 0 {
+  if c.pointee.lanesAreMicrophones == 0 {
     let (re, im) = (voice.pointee.re!, voice.pointee.im!)
-    let size = 2 &* c.pointee.half
-    spread(re, im, size, u &* laneCount(), s.r0, s.i0, s.r1, s.i1)
-    spread(re, im, size, (u &+ 1) &* laneCount(), s.r2, s.i2, s.r3, s.i3)
+    let size = 2 &* c.pointee.bins
+    packBins(re, im, size, u &* laneCount(), s.r0, s.i0, s.r1, s.i1)
+    packBins(re, im, size, (u &+ 1) &* laneCount(), s.r2, s.i2, s.r3, s.i3)
     return
   }
-  let gathered = c.pointee.gathered + 16 &* (u & 3)
-  storeFour(four(s.r0 - s.i1), gathered)
-  storeFour(four(s.i0 + s.r1), gathered + 4)
-  storeFour(four(s.r0 + s.i1), gathered + 8)
-  storeFour(four(s.r1 - s.i0), gathered + 12)
-  storeFour(four(s.r2 - s.i3), gathered + 16)
-  storeFour(four(s.i2 + s.r3), gathered + 20)
-  storeFour(four(s.r2 + s.i3), gathered + 24)
-  storeFour(four(s.r3 - s.i2), gathered + 28)
-  if u & 2 != 0 { addLanes(c, voice, u &- 2) }
+  let laneSums = c.pointee.laneSums + 16 &* (u & 3)
+  storeFour(foldToFour(s.r0 - s.i1), laneSums)
+  storeFour(foldToFour(s.i0 + s.r1), laneSums + 4)
+  storeFour(foldToFour(s.r0 + s.i1), laneSums + 8)
+  storeFour(foldToFour(s.r1 - s.i0), laneSums + 12)
+  storeFour(foldToFour(s.r2 - s.i3), laneSums + 16)
+  storeFour(foldToFour(s.i2 + s.r3), laneSums + 20)
+  storeFour(foldToFour(s.r2 + s.i3), laneSums + 24)
+  storeFour(foldToFour(s.r3 - s.i2), laneSums + 28)
+  if u & 2 != 0 { reduceLanesOfFourBins(c, voice, u &- 2) }
 }
 
-/// Sums over lanes, which are microphones, of four gathered bins from `k` on: re and im of each, and of the one that
-/// mirrors it. On its own, by way of memory: inlined, the compiler takes the vectors apart.
+/// Sums over lanes (microphones) for bins `k` to `k + 3`, re and im, and for their mirrored bins.
+///
+/// It reads through memory and is never inlined: inlined, the compiler splits the vectors into scalars.
 @_noLocks @_noAllocation @inline(never)
-private func addLanes(
+private func reduceLanesOfFourBins(
   _ c: UnsafeMutablePointer<pinna_convolver>, _ voice: UnsafeMutablePointer<pinna_voice>, _ k: Int
 ) {
   let (re, im) = (voice.pointee.re!, voice.pointee.im!)
-  let mirrored = 2 &* c.pointee.half &- k &- 3
-  let x = c.pointee.gathered!
-  storeFour(lanesAdded(x), re + k)
-  storeFour(lanesAdded(x + 4), im + k)
-  storeFour(backwards(lanesAdded(x + 8)), re + mirrored)
-  storeFour(backwards(lanesAdded(x + 12)), im + mirrored)
+  let mirrored = 2 &* c.pointee.bins &- k &- 3
+  let x = c.pointee.laneSums!
+  storeFour(reduceLanes(x), re + k)
+  storeFour(reduceLanes(x + 4), im + k)
+  storeFour(reversedFour(reduceLanes(x + 8)), re + mirrored)
+  storeFour(reversedFour(reduceLanes(x + 12)), im + mirrored)
 }
 
-/// One sum of each of four bins.
+/// Transposes and adds: one sum over lanes for each of four bins.
 @_noLocks @_noAllocation @inline(__always)
-private func lanesAdded(_ x: UnsafePointer<Float>) -> Four {
-  let ac = zip4(loadFour(x), loadFour(x + 32))
-  let bd = zip4(loadFour(x + 16), loadFour(x + 48))
-  let low = zip4(ac.low, bd.low)
-  let high = zip4(ac.high, bd.high)
+private func reduceLanes(_ x: UnsafePointer<Float>) -> Float4 {
+  let ac = interleave(loadFour(x), loadFour(x + 32))
+  let bd = interleave(loadFour(x + 16), loadFour(x + 48))
+  let low = interleave(ac.low, bd.low)
+  let high = interleave(ac.high, bd.high)
   return (low.low + low.high) + (high.low + high.high)
 }
 
-/// The same where neighbouring bins are in the lanes.
+/// Packs one unit of both outputs where lanes are bins, at `k` and mirrored.
 @_noLocks @_noAllocation @inline(__always)
-private func spread(
+private func packBins(
   _ re: Floats, _ im: Floats, _ size: Int, _ k: Int, _ lr: Lanes, _ li: Lanes, _ rr: Lanes, _ ri: Lanes
 ) {
   store(lr - ri, re + k)
@@ -177,20 +201,23 @@ private func spread(
   store(reversed(rr - li), im + mirrored)
 }
 
+/// The Nyquist bin, which is real. All partitions are summed directly.
 @_noLocks @_noAllocation @inline(__always)
-private func nyquist(_ c: UnsafeMutablePointer<pinna_convolver>, _ voice: UnsafeMutablePointer<pinna_voice>) {
-  let edges = c.pointee.edges
+private func sumNyquist(
+  _ c: UnsafeMutablePointer<pinna_convolver>, _ voice: UnsafeMutablePointer<pinna_voice>
+) {
+  let edges = c.pointee.nyquistVectors
   let partitions = c.pointee.partitions
   let right = partitions &* edges
   var h = vectors(voice.pointee.nyquist)
   var l = Lanes.zero
   var r = Lanes.zero
   var (totalLeft, totalRight) = (Lanes.zero, Lanes.zero)
-  // The oldest stands behind the newest.
-  var slot = c.pointee.newestEdge
+  // The ring is full: the oldest slot follows the newest.
+  var slot = c.pointee.newestNyquistSlot
   var left = partitions
   while left > 0 {
-    // Chunks as of the other bins: what is over comes first.
+    // Chunks as in the other bins: the oldest takes the remainder.
     var size = left > c.pointee.chunk ? (left &- 1) % c.pointee.chunk &+ 1 : left
     left &-= size
     while size > 0 {
@@ -198,8 +225,8 @@ private func nyquist(_ c: UnsafeMutablePointer<pinna_convolver>, _ voice: Unsafe
       let x = vectors(c.pointee.nyquist) + slot &* edges
       var n = 0
       while n < edges {
-        l = plus(l, x[n], h[n])
-        r = plus(r, x[n], h[right &+ n])
+        l = multiplyAdd(l, x[n], h[n])
+        r = multiplyAdd(r, x[n], h[right &+ n])
         n &+= 1
       }
       h += edges
@@ -209,15 +236,18 @@ private func nyquist(_ c: UnsafeMutablePointer<pinna_convolver>, _ voice: Unsafe
     totalRight += r
     (l, r) = (Lanes.zero, Lanes.zero)
   }
-  voice.pointee.re[c.pointee.half] = total(totalLeft)
-  voice.pointee.im[c.pointee.half] = total(totalRight)
+  voice.pointee.re[c.pointee.bins] = sumOfLanes(totalLeft)
+  voice.pointee.im[c.pointee.bins] = sumOfLanes(totalRight)
 }
 
+/// Inverse FFT of left + j·right; copies the last period, which is free of wrap-around.
 @_noLocks @_noAllocation @inline(__always)
-private func invert(_ c: UnsafeMutablePointer<pinna_convolver>, _ voice: UnsafeMutablePointer<pinna_voice>) {
+private func inverseTransform(
+  _ c: UnsafeMutablePointer<pinna_convolver>, _ voice: UnsafeMutablePointer<pinna_voice>
+) {
   let (re, im) = (voice.pointee.re!, voice.pointee.im!)
-  transformRow(c.pointee.rows, im, re, im, re, c.pointee.scratch, isUpper: true)
-  let first = 2 &* c.pointee.half &- c.pointee.period
+  rowFFT(c.pointee.rowFFT, im, re, im, re, c.pointee.scratch, isUpper: true)
+  let first = 2 &* c.pointee.bins &- c.pointee.period
   copy(re + first, voice.pointee.left, c.pointee.period)
   copy(im + first, voice.pointee.right, c.pointee.period)
 }

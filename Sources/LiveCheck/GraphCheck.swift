@@ -1,53 +1,72 @@
 import Acoustics
 import Control
 import Foundation
+import GuidedCheck
 import JackClient
+import JackTools
 
-/// A running Pinna in a JACK graph that hears the voices of a check, and a recorder of what comes out. It selects case
-/// after case while sound flows. Its connections are taken away when it is let go of, as somebody would who wants to.
-final class GraphCheck {
+/// The voices of a check as a JACK client that plays into a running Pinna's microphones, and a recorder of its outputs.
+/// Case after case is selected while sound flows. The last release disconnects both, as a user would.
+package final class GraphCheck {
   private let name: String
   private let scene: CheckScene
   private let talkers: SignalPlayer
   private let recorder: SignalRecorder
   private var wires: [(String, String)] = []
-  private let interruptions: SignalCount
+  private let interruptions: StopCount
+  private let requests: ServerRequests
+  private let warn: (String) -> Void
 
   /// - Parameters:
   ///   - name: of the running Pinna.
   ///   - microphones: its microphones, of the scene's channels.
   ///   - interruptions: counts what is to end this early.
-  init(
+  ///   - warn: called with a sentence where the clients could not be disconnected.
+  package init(
     name: String, server: String?, scene: CheckScene, microphones: [(name: String, channel: Int)],
-    interruptions: SignalCount
+    interruptions: StopCount, warn: @escaping (String) -> Void
   ) throws {
+    self.warn = warn
     self.name = name
     self.scene = scene
     self.interruptions = interruptions
+    let requests = ServerRequests(stops: interruptions)
+    self.requests = requests
     let total = scene.microphones.frames
     let own = "check-\(getpid())"
-    recorder = try SignalRecorder(
-      name: "\(own)-listener", server: server, channels: 3, capacityFrames: total + 10 * scene.sampleRate)
-    talkers = try SignalPlayer(
-      name: "\(own)-talkers", server: server,
-      channels: microphones.map { scene.microphones.channels[$0.channel] } + [Hearing.clock(total)],
-      microphones: microphones.map(\.name))
+    let capacity = total + 10 * scene.sampleRate
+    recorder = try requests.ask {
+      try SignalRecorder(
+        name: "\(own)-listener", server: server, channels: 3, capacityFrames: capacity)
+    }
+    let channels = microphones.map { scene.microphones.channels[$0.channel] } + [CheckOutput.clock(total)]
+    talkers = try requests.ask {
+      try SignalPlayer(
+        name: "\(own)-talkers", server: server, channels: channels, microphones: microphones.map(\.name))
+    }
     wires =
       Array(zip(talkers.portNames, microphones.map { "\(name):\($0.name)" } + [recorder.portNames[2]]))
       + Array(zip(ArrayClient.outputNames.map { "\(name):\($0)" }, recorder.portNames))
-    guard wires.allSatisfy({ talkers.graph.connect($0.0, $0.1) }) else {
+    let isConnected = try requests.ask { [wires, talkers] in
+      wires.allSatisfy { talkers.graph.connect($0.0, $0.1) }
+    }
+    guard isConnected else {
       throw Failure(.failed, "the check's own graph could not be connected; is \(name) still running?")
     }
   }
 
   deinit {
-    for wire in wires { talkers.graph.disconnect(wire.0, wire.1) }
-    // Pinna takes a connection for lost, and wants it back, that goes with its other end.
+    do {
+      try requests.ask { [wires, talkers] in
+        for wire in wires { talkers.graph.disconnect(wire.0, wire.1) }
+      }
+    } catch { return warn(error.description) }
+    // Pinna must see the connections go before the clients: it waits for a client that takes its connections along.
     usleep(400_000)
   }
 
-  /// - Parameter during: called when a case sounds, with its number and what Pinna answered to its selection.
-  func listen(_ during: (Int, String) throws -> Void) throws -> Hearing {
+  /// - Parameter during: called when a case sounds, with its number and Pinna's answer to its selection.
+  package func listen(_ during: (Int, ChangeReport) throws -> Void) throws -> CheckOutput {
     talkers.start()
     for (n, one) in scene.cases.enumerated() {
       try during(n, try select(one.selection))
@@ -56,15 +75,15 @@ final class GraphCheck {
     while !talkers.isFinished { try wait(seconds: .infinity) }
     usleep(300_000)
     guard let start = talkers.startFrame else { throw Failure(.failed, "the talkers never spoke") }
-    return Hearing(recorder.channels(from: start, count: recorder.frames), reference: scene.reference)
+    return CheckOutput(recorder.channels(from: start, count: recorder.frames), reference: scene.reference)
   }
 
-  private func select(_ selection: Selection) throws -> String {
+  private func select(_ selection: Selection) throws -> ChangeReport {
     let words = [
       "data-source", selection.dataSource, "pattern", selection.polarPattern.rawValue, "orientation",
       selection.inputOrientation.rawValue,
     ]
-    return try RunningPinna.set(name, words).changeText
+    return try RunningPinna.set(name, words)
   }
 
   private func wait(seconds: Double) throws {

@@ -1,37 +1,40 @@
 import Acoustics
+import Numerics
 
-/// The array manifold of a device: how each microphone hears a plane wave from each direction.
+/// The array manifold of a device: the complex response of each microphone to a plane wave from each direction.
 package protocol ArrayManifold: Sendable {
   var microphoneCount: Int { get }
 
-  /// Steering vectors for plane waves that come from `directions` (unit vectors of the device frame).
-  /// - Parameter frequencies: in hertz.
-  /// - Returns: shape `[frequency][microphone][direction]`, relative to the free field at the origin.
-  /// - Convention: e^(+jωt): a microphone nearer to the source has the greater phase.
+  /// Steering vectors for plane waves.
+  /// - Parameters:
+  ///   - directions: unit vectors towards the sources, in the device frame.
+  ///   - frequencies: in hertz.
+  /// - Returns: shape `[frequency][microphone][direction]`, relative to the free field at the origin. Sign convention
+  ///   e^(+jωt): a microphone nearer to the source has the greater phase.
   func responses(from directions: [SIMD3<Double>], frequencies: [Double]) -> ResponseGrid
 }
 
 extension ArrayManifold {
-  /// Directions at a time, between looks at the step.
+  /// Directions per block. Cancellation is checked and progress reported between blocks.
   private static var block: Int { 32 }
 
-  /// The same, in blocks of directions, so that it can be cancelled.
-  func responses(
+  /// Steering vectors, computed block by block so that `step` can report progress and cancel the computation.
+  package func responses(
     from directions: [SIMD3<Double>], frequencies: [Double], step: DesignStep
   ) throws(DesignError) -> ResponseGrid {
     var grid = ResponseGrid(
       frequencies: frequencies.count, channels: microphoneCount, directions: directions.count)
     for first in stride(from: 0, to: directions.count, by: Self.block) {
       try step.reached(Double(first) / Double(directions.count))
-      let some = Array(directions[first..<min(first + Self.block, directions.count)])
-      grid.replace(directionsFrom: first, with: responses(from: some, frequencies: frequencies))
+      let block = Array(directions[first..<min(first + Self.block, directions.count)])
+      grid.replace(directionsFrom: first, with: responses(from: block, frequencies: frequencies))
     }
     return grid
   }
 }
 
 extension ResponseGrid {
-  /// Puts `part`, of the same frequencies and channels, in place of as many directions from `first` on.
+  /// Replaces the directions from index `first` on with those of `part`, which has the same frequencies and channels.
   fileprivate mutating func replace(directionsFrom first: Int, with part: ResponseGrid) {
     values.withUnsafeMutableBufferPointer { values in
       part.values.withUnsafeBufferPointer { part in
@@ -45,31 +48,40 @@ extension ResponseGrid {
   }
 }
 
-/// The manifold that designs for `device` use.
-/// - Parameter progress: called with what part of a box is solved, 0…1, from any thread, one call at a time; not
-///   at all for other bodies, nor for a box that was solved a short while ago.
+/// The array manifold of `device` that filter designs use.
+/// - Parameter progress: called with the solved fraction of a box, 0…1, from any thread, one call at a time. It is not
+///   called for other bodies or for a box that is still cached.
+/// - Throws: `DesignError` if a measurement cannot be used or a box cannot be solved.
 package func manifold(
   for device: Device, progress: (@Sendable (Double) -> Void)? = nil
 ) throws(DesignError) -> any ArrayManifold {
   try manifold(for: device, step: DesignStep(report: progress))
 }
 
-func manifold(for device: Device, step: DesignStep) throws(DesignError) -> any ArrayManifold {
+package func manifold(for device: Device, step: DesignStep) throws(DesignError) -> any ArrayManifold {
   let positions = device.microphones.map(\.position)
   return switch device.body {
   case .free: FreeFieldManifold(positions: positions)
   case .sphere(let radius): RigidSphereManifold(positions: positions, radius: radius)
-  case .box(let size): try BoxManifold.solved(positions: positions, size: size, step: step)
-  case .measured(let measurement): try MeasuredManifold(measurement, positions: positions)
+  case .box(let size):
+    try BoxManifold.solved(positions: positions, size: size, parameters: device.design.box, step: step)
+  case .measured(let measurement):
+    try MeasuredManifold(measurement, positions: positions, parameters: device.design.measured)
   }
 }
 
-/// A manifold to hold designs against: that of a box is solved on a finer mesh than any design's.
+/// The array manifold that verifies designs for `device`, whatever its design parameters. Boxes are solved on a finer mesh
+/// than designs use by default.
+/// - Parameter progress: as for `manifold(for:progress:)`.
 package func referenceManifold(
   for device: Device, progress: (@Sendable (Double) -> Void)? = nil
 ) throws(DesignError) -> any ArrayManifold {
-  guard case .box(let size) = device.body else { return try manifold(for: device) }
-  return try BoxManifold.solved(
-    positions: device.microphones.map(\.position), size: size, panelWidth: BoxManifold.finePanelWidth,
-    step: DesignStep(report: progress))
+  let positions = device.microphones.map(\.position)
+  return switch device.body {
+  case .free, .sphere: try manifold(for: device)
+  case .box(let size):
+    try BoxManifold.solved(
+      positions: positions, size: size, parameters: BoxManifold.reference, step: DesignStep(report: progress))
+  case .measured(let measurement): try MeasuredManifold(measurement, positions: positions)
+  }
 }

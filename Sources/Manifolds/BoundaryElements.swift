@@ -1,43 +1,52 @@
 import Acoustics
 import CLapack
 import Foundation
+import Numerics
 
-/// Pressure at microphones on a rigid box, as sums over the incident wave at points of its surface.
+/// Boundary element method (BEM) for a rigid box: the pressure at microphones on its surface, as a linear functional of
+/// the incident wave.
 ///
-/// On the surface ½p = p_in + ∫ p ∂G/∂n dS; collocated at the panels' centres that is a linear system per
-/// parity sector. The same equation, read at a microphone, gives the pressure there from that of the panels,
-/// wherever on the surface it is. Solved backwards: one right-hand side per microphone serves all waves.
-/// Near and above the first interior resonance the pressure also has to vanish at points inside, in the
-/// sense of least squares.
+/// On the surface, ½p = p_in + ∫ p ∂G/∂n dS. Collocation at the panel centres turns this into one linear system per
+/// parity sector. Evaluating the same equation at a microphone gives its pressure from that of the panels, anywhere on
+/// the surface. The adjoint (transposed) system is solved: one right-hand side per microphone serves all incident
+/// waves.
+///
+/// The equation has no unique solution at the interior resonances. CHIEF removes this: near and above the first
+/// resonance, additional equations require zero pressure at interior points, and the system is solved by least squares.
 /// - Source: Schenck, Improved integral formulation for acoustic radiation problems, J. Acoust. Soc. Am. 44
 ///   (1968); Sloan, Improvement by iteration for compact operator equations, Math. Comp. 30 (1976).
 package struct BoundaryElements: Sendable {
   let mesh: BoxMesh
-  /// On the surface.
-  let microphones: [Position]
+  /// Microphone positions on the surface, in metres.
+  package let microphones: [Position]
   private let integrals: PanelIntegrals
-  /// Interior points are used from this part of the first resonance.
-  private static let resonanceMargin = 0.85
+  /// CHIEF points are used from this fraction of the first interior resonance.
+  private let resonanceMargin: Double
 
   /// - Parameter microphones: at least one.
-  init(mesh: BoxMesh, microphones: [Position], step: DesignStep) throws(DesignError) {
+  init(
+    mesh: BoxMesh, microphones: [Position], resonanceMargin: Double, step: DesignStep
+  ) throws(DesignError) {
     self.mesh = mesh
+    self.resonanceMargin = resonanceMargin
     self.microphones = microphones
     integrals = try PanelIntegrals(
       mesh: mesh, points: mesh.panels.map(\.centre) + mesh.interior + microphones, step: step)
   }
 
-  /// Where the incident wave is to be known: panel centres, then interior points.
+  /// Points at which the incident wave is evaluated: panel centres, then interior (CHIEF) points.
   var points: [Position] { mesh.panels.map(\.centre) + mesh.interior }
 
-  /// How many of `points` matter at `frequency`.
+  /// The number of leading `points` that are used at `frequency`, in hertz.
   func pointCount(frequency: Double) -> Int {
-    mesh.panels.count + (frequency < Self.resonanceMargin * mesh.firstResonance ? 0 : mesh.interior.count)
+    mesh.panels.count + (frequency < resonanceMargin * mesh.firstResonance ? 0 : mesh.interior.count)
   }
 
-  /// What a microphone hears beyond 2 p_in there: Σ weight × (the incident wave's part in a sector at a point).
-  /// - Returns: `[sector][microphone][point]`, or nil where the system has no solution.
-  func weights(frequency: Double, step: DesignStep) throws(DesignError) -> [Complex]? {
+  /// Weights that give the pressure at each microphone from the incident wave: p = 2 p_in + Σ weight × (component of
+  /// the incident wave in a parity sector, at a point).
+  /// - Parameter frequency: in hertz.
+  /// - Returns: `[sector][microphone][point]`, or nil if LAPACK cannot solve the system.
+  package func weights(frequency: Double, step: DesignStep) throws(DesignError) -> [Complex]? {
     let unknowns = mesh.panels.count
     let rows = pointCount(frequency: frequency)
     let count = microphones.count
@@ -51,7 +60,7 @@ package struct BoundaryElements: Sendable {
     Parity.sectors(kernels, plane: plane)
     for sector in 0..<Parity.count {
       try step.reached(0.2 + 0.8 * Double(sector) / Double(Parity.count))
-      // Row by row the equations, so column by column their transpose.
+      // The equations are stored row by row, so a column-major solver sees the transposed matrix.
       let matrix = kernels + sector * plane
       var right = [Complex](repeating: .zero, count: count * rows)
       for m in 0..<count {
@@ -68,8 +77,10 @@ package struct BoundaryElements: Sendable {
     return result
   }
 
-  /// Least solutions of `matrix`ᵀ x = `right`. `unknowns` values behind `matrix` must be readable, as the
-  /// microphones' equations there are: zgels gives zgemv_n rows of it (see `HermitianEigen.decompose`).
+  /// Solves `matrix`ᵀ x = `right` in place. With more rows than unknowns, x is the minimum-norm solution.
+  ///
+  /// Hazard: `unknowns` values behind the end of `matrix` must be readable, because zgels passes rows of it to zgemv_n,
+  /// which reads beyond them (see `HermitianEigen.decompose`). Here the microphones' equations follow the matrix.
   package static func solve(
     _ matrix: UnsafeMutablePointer<Complex>, unknowns: Int, rows: Int, _ right: OpaquePointer, count: Int
   ) -> Int32 {

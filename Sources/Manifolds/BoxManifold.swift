@@ -1,40 +1,43 @@
 import Acoustics
+import Numerics
 import Synchronization
 
-/// Microphones anywhere on the surface of a rigid box around the origin, by boundary elements.
+/// Array manifold of microphones on the surface of a rigid box centred at the origin, by the boundary element method.
 ///
-/// The box is solved at frequencies 375 Hz apart (closer for large boxes) up to 24 kHz, and the incident wave
-/// is summed over the mesh for each direction asked for: none is interpolated. Between the frequencies the
-/// responses are those of their impulse responses, with the microphone's lead in the free field taken out.
-/// Above 24 kHz only that lead goes on changing.
+/// The box is solved at evenly spaced frequencies (by default 375 Hz apart up to 24 kHz, closer for large boxes). For each
+/// requested direction the incident wave is summed over the mesh, so there is no interpolation over directions. Between
+/// the solved frequencies the spectra are interpolated through their finite impulse responses, after the free-field lead
+/// of each microphone has been removed. Above the highest solved frequency only that lead changes with frequency.
 package struct BoxManifold: ArrayManifold {
-  package static let highestFrequency = 24_000.0
-  /// Mean width of panels in metres, as far as `BoxMesh.mostPanels` allows.
-  package static let panelWidth = 0.0045
-  /// That of meshes that designs are held against.
-  package static let finePanelWidth = 0.003
-  /// Edge lengths of a box, in metres. Panels of cubes over 0.15 m are wider than a third of a wavelength at 24 kHz.
+  /// Parameters of the reference manifolds that verify designs: panels of 3 mm.
+  package static let reference = DesignParameters.Box(panelWidth: 0.003)
+  /// Valid edge lengths of a box, in metres. For cubes over 0.15 m, panels are wider than a third of the wavelength at
+  /// 24 kHz.
   package static let edgeLengths = 0.001...0.5
-  /// How far from the surface a microphone may be said to be, in metres.
+  /// Maximum distance of a requested microphone position from the surface, in metres.
   package static let tolerance = 0.001
 
+  /// Edge lengths in metres.
   package let size: SIMD3<Double>
-  /// On the surface: those asked for, moved there.
+  /// The requested positions, moved to the surface, in metres.
   package let positions: [Position]
   package var microphoneCount: Int { positions.count }
 
   private let points: BoxPoints
-  /// Of each frequency solved: real rows, (real, imaginary) of each microphone, times `[sector][point]`.
+  /// Weights for each solved frequency as a real matrix: rows (real, imaginary) for each microphone, columns
+  /// `[sector][point]`.
   private let weights: [[Double]]
   private let interpolation: SpectrumInterpolation
 
-  /// Solves on all cores.
+  /// Solves the box on all cores.
   /// - Parameters:
-  ///   - positions: in metres; the nearest points of the surface are used.
+  ///   - positions: in metres, at most `tolerance` from the surface; they are moved to the nearest surface point.
   ///   - size: edge lengths in metres.
-  ///   - step: hears how much is solved.
+  ///   - parameters: of the mesh and of the solution.
+  ///   - step: reports progress and cancels.
+  /// - Throws: `DesignError` if the size or a position is invalid, or the system cannot be solved.
   package init(
-    positions: [Position], size: SIMD3<Double>, panelWidth: Double = Self.panelWidth,
+    positions: [Position], size: SIMD3<Double>, parameters: DesignParameters.Box = .init(),
     step: DesignStep = .unobserved
   ) throws(DesignError) {
     try Self.check(size: size)
@@ -44,12 +47,14 @@ package struct BoxManifold: ArrayManifold {
     let surface = positions.map { Self.nearestSurfacePoint(to: $0, size: size) }
     self.size = size
     self.positions = surface
-    // Impulse responses last as long as sound goes around the box a few times.
-    let count = 64 * Int((size.length / 0.35).rounded(.up))
-    interpolation = SpectrumInterpolation(count: count, width: Self.highestFrequency / Double(count))
+    // The impulse responses must be long enough for sound to travel around the box several times.
+    let count = parameters.frequencyCount * Int((size.length / 0.35).rounded(.up))
+    interpolation = SpectrumInterpolation(
+      count: count, width: parameters.highestFrequency.value / Double(count))
     let width = interpolation.width
     let solver = try BoundaryElements(
-      mesh: BoxMesh(size: size, width: panelWidth), microphones: surface, step: step.within(0...0.05))
+      mesh: BoxMesh(size: size, parameters: parameters), microphones: surface,
+      resonanceMargin: parameters.resonanceMargin, step: step.within(0...0.05))
     points = BoxPoints(solver.points)
     let results = Mutex([[Double]?](repeating: nil, count: count))
     let steps = step.within(0.05...1).divided(by: [Double](repeating: 1, count: count))
@@ -63,18 +68,18 @@ package struct BoxManifold: ArrayManifold {
     let rows = results.withLock { $0.compactMap { $0 } }
     guard rows.count == count else {
       throw DesignError(
-        "the sound field around a box of \(millimetres(size)) could not be computed; check its size")
+        "the sound field around a box of \(millimetres(size)) cannot be computed; check the size of the box")
     }
     weights = rows
   }
 
   package func responses(from directions: [SIMD3<Double>], frequencies: [Double]) -> ResponseGrid {
-    let known = knownResponses(from: directions)
+    let solved = solvedResponses(from: directions)
     let columns = positions.count * directions.count
     let matrix = interpolation.matrix(frequencies: frequencies)
     var product = [Double](repeating: 0, count: 2 * frequencies.count * columns)
     multiply(
-      matrix, known, rows: 2 * frequencies.count, inner: 2 * (interpolation.count + 1), columns: columns,
+      matrix, solved, rows: 2 * frequencies.count, inner: 2 * (interpolation.count + 1), columns: columns,
       into: &product)
     var grid = ResponseGrid(
       frequencies: frequencies.count, channels: positions.count, directions: directions.count)
@@ -91,18 +96,19 @@ package struct BoxManifold: ArrayManifold {
     return grid
   }
 
-  /// Responses at the frequencies solved, relative to the free field at each microphone: 0 Hz and up, real
-  /// parts, then imaginary parts. Shape `[2 × frequency][microphone][direction]`.
-  private func knownResponses(from directions: [SIMD3<Double>]) -> [Double] {
+  /// Responses at 0 Hz and the solved frequencies, relative to the free field at each microphone. Real parts come
+  /// first, then imaginary parts: shape `[2 × frequency][microphone][direction]`.
+  private func solvedResponses(from directions: [SIMD3<Double>]) -> [Double] {
     let count = interpolation.count
     let columns = positions.count * directions.count
     let imaginary = (count + 1) * columns
-    var known = [Double](repeating: 0, count: 2 * imaginary)
-    for i in 0..<columns { known[i] = 1 }
+    var solved = [Double](repeating: 0, count: 2 * imaginary)
+    // At 0 Hz the body has no effect.
+    for i in 0..<columns { solved[i] = 1 }
     for (f, weights) in weights.enumerated() {
       let wavenumber = 2 * .pi * Double(f + 1) * interpolation.width / speedOfSound
       let rows = weights.count / (2 * positions.count)
-      // Few enough directions at a time to stay in the cache.
+      // Blocks of directions that are small enough for the CPU cache.
       for first in stride(from: 0, to: directions.count, by: 64) {
         let block = Array(directions[first..<min(first + 64, directions.count)])
         let waves = points.sectors(of: block, wavenumber: wavenumber, count: rows / Parity.count)
@@ -113,26 +119,29 @@ package struct BoxManifold: ArrayManifold {
             let sum = Complex(sums[2 * m * block.count + d], sums[(2 * m + 1) * block.count + d])
             let value = Complex(2, 0) + sum * Complex(phase: -wavenumber * direction.dot(position))
             let at = (f + 1) * columns + m * directions.count + first + d
-            known[at] = value.real
-            known[imaginary + at] = value.imaginary
+            solved[at] = value.real
+            solved[imaginary + at] = value.imaginary
           }
         }
       }
     }
-    return known
+    return solved
   }
 
-  /// From `[sector][microphone][point]` to real rows: an odd axis makes a wave's part imaginary.
+  /// Converts `[sector][microphone][point]` to the real matrix of `weights`.
+  ///
+  /// Each odd axis contributes a factor j to the wave's component in a sector. `BoxPoints.sectors` omits these factors,
+  /// so they are applied to the weights here.
   private static func realRows(_ weights: [Complex], microphones: Int) -> [Double] {
     let points = weights.count / (Parity.count * microphones)
-    let turns = [Complex.one, Complex(0, 1), Complex(-1, 0), Complex(0, -1)]
+    let powersOfJ = [Complex.one, Complex(0, 1), Complex(-1, 0), Complex(0, -1)]
     let row = Parity.count * points
     var rows = [Double](repeating: 0, count: 2 * microphones * row)
     for sector in 0..<Parity.count {
-      let turn = turns[sector.nonzeroBitCount]
+      let factor = powersOfJ[sector.nonzeroBitCount]
       for m in 0..<microphones {
         for p in 0..<points {
-          let weight = turn * weights[(sector * microphones + m) * points + p]
+          let weight = factor * weights[(sector * microphones + m) * points + p]
           rows[2 * m * row + sector * points + p] = weight.real
           rows[(2 * m + 1) * row + sector * points + p] = weight.imaginary
         }
@@ -141,24 +150,25 @@ package struct BoxManifold: ArrayManifold {
     return rows
   }
 
-  static func check(size: SIMD3<Double>) throws(DesignError) {
+  package static func check(size: SIMD3<Double>) throws(DesignError) {
     guard (0..<3).allSatisfy({ edgeLengths.contains(size[$0]) }) else {
       throw DesignError(
-        "a box of \(millimetres(size)) cannot be computed; its edges are to be 1 to 500 mm long, given in metres"
+        "a box of \(millimetres(size)) is out of range; use edges of 1 to 500 mm"
       )
     }
   }
 
-  static func check(position: Position, of name: String, size: SIMD3<Double>) throws(DesignError) {
+  package static func check(position: Position, of name: String, size: SIMD3<Double>) throws(DesignError) {
     let nearest = nearestSurfacePoint(to: position, size: size)
     guard (position - nearest).length <= tolerance else {
       throw DesignError(
-        "microphone \(name) at \(millimetres(position)) is not on the box of \(millimetres(size)); the nearest point "
-          + "of its surface is \(millimetres(nearest))")
+        "microphone \(name) at \(millimetres(position)) is not on the surface of the box of \(millimetres(size)); move it "
+          + "to the nearest surface point, \(millimetres(nearest))")
     }
   }
 
-  /// A point on an edge counts as on the face whose axis comes first, just inside the edge.
+  /// The surface point nearest to `position`. A point on an edge is assigned to the face whose axis comes first, and is
+  /// moved just inside that face.
   static func nearestSurfacePoint(to position: Position, size: SIMD3<Double>) -> Position {
     let half = size / 2
     let inside = position.clamped(lowerBound: -half, upperBound: half)
@@ -172,7 +182,7 @@ package struct BoxManifold: ArrayManifold {
   }
 }
 
-/// "(72, 147, 8) mm"
+/// Formats a vector given in metres: "(72, 147, 8) mm".
 func millimetres(_ vector: SIMD3<Double>) -> String {
   let numbers = (0..<3).map { axis -> String in
     let tenths = (vector[axis] * 10_000).rounded() / 10

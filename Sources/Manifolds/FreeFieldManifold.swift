@@ -1,6 +1,7 @@
 import Acoustics
+import Numerics
 
-/// Microphones in the air, nothing around them: p = e^(+jk d·r).
+/// Array manifold of microphones in the free field: p = e^(+jk d·r).
 /// - Source: Van Trees, Optimum Array Processing (2002), section 2.2.
 package struct FreeFieldManifold: ArrayManifold {
   package let positions: [Position]

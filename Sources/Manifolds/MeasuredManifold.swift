@@ -1,87 +1,97 @@
 import Acoustics
 import Foundation
+import Measurements
+import Numerics
 import Synchronization
 
-/// An array as it was measured: its microphones' impulse responses to sound from directions around it.
+/// Array manifold from measured impulse responses.
 ///
-/// The responses are freed of the delay that all have in common, and scaled so that between 200 and 500 Hz, where
-/// bodies hardly count, their mean energy is 1. At the frequencies asked for they are read by their exact Fourier
-/// sum. Below 200 Hz, which loudspeakers and short responses hardly give, the magnitude stays and the phase is
-/// linear; above nine tenths of the measurement's Nyquist frequency, only the microphones' plane-wave lead goes on
-/// changing. What the loudspeaker adds is to be out of the measurement: it would count as the array's.
+/// Time and level: the delay that all responses share is removed. The responses are scaled to a mean energy of 1
+/// between 200 and 500 Hz, where bodies have little effect.
 ///
-/// Between the directions they are interpolated in spherical harmonics after the lead is taken out. The fit is
-/// charged for roughness, so that a gap, such as the cap below an arc of loudspeakers, is filled with what changes
-/// least. Of a rigid sphere of 87.5 mm, measured in 440 directions, the error is −65 dB at 4 kHz, −34 dB at 8 kHz and
-/// −29 dB at 16 kHz. KEMAR's 710 directions leave a cap of 50°: for a microphone below or beside it is −27 dB or better
-/// in the cap up to 4 kHz. For one straight above, whose bright spot lies there, nothing brings that back: −16 dB over
-/// the whole sphere at 2 kHz.
+/// Frequencies: spectra are evaluated by the direct Fourier sum. Below the lowest frequency, where loudspeakers and
+/// short responses are unreliable, the magnitude is constant and the phase is linear. Above the highest part of the
+/// measurement's frequency range only the microphones' plane-wave lead changes. The response of the loudspeaker must have
+/// been removed from the measurement: it cannot be distinguished from that of the array.
+///
+/// Directions: the responses are interpolated in spherical harmonics after the plane-wave lead has been removed. The
+/// fit has a roughness penalty, so gaps (such as the cap below an arc of loudspeakers) are filled smoothly.
+/// Interpolation error for a rigid sphere of 87.5 mm radius measured in 440 directions: −65 dB at 4 kHz, −34 dB at 8
+/// kHz, −29 dB at 16 kHz. KEMAR's 710 directions leave a cap of 50° open. For a microphone at the bottom or at the
+/// side, the error in the cap is −27 dB or better up to 4 kHz. For a microphone at the top, the bright spot lies in the
+/// cap and cannot be recovered: the error over the whole sphere is −16 dB at 2 kHz.
 /// - Source: alignment after Ben-Hur et al. (2019), as in `HRTF`; the penalty (l(l+1))² is that of smoothing splines,
 ///   Wahba, Spline interpolation and smoothing on the sphere, SIAM J. Sci. Stat. Comput. 2 (1981).
 package struct MeasuredManifold: ArrayManifold {
-  private static let highestOrder = 20
-  private static let roughness = 1e-6
-  private static let lowestFrequency = 200.0
-  private static let highestPart = 0.9
-
   package let positions: [Position]
   package var microphoneCount: Int { positions.count }
 
   private let measured: ImpulseResponses
-  /// Of the measurement, in the device frame.
+  /// Measured directions in the device frame.
   private let directions: [SIMD3<Double>]
   /// The frame at which sound passes the device's origin.
   private let origin: Double
+  /// Level and polarity correction; see `MeasurementAlignment`.
   private let gain: Double
+  /// Order of the spherical harmonics.
   private let order: Int
-  /// Harmonic coefficients from measured directions: `[harmonic][direction]`.
+  private let parameters: DesignParameters.Measured
+  /// Matrix from values in the measured directions to spherical-harmonic coefficients: `[harmonic][direction]`.
   private let analysis: [Double]
-  private let kept = KeptCoefficients()
+  private let cache = CoefficientCache()
 
-  /// - Parameter positions: of the microphones in the order of the measurement's channels, in metres.
-  package init(_ measurement: ArrayMeasurement, positions: [Position]) throws(DesignError) {
+  /// - Parameter positions: of the microphones, in the order of the measurement's channels, in metres.
+  /// - Throws: `DesignError` if the measurement cannot be read, does not cover the sphere, or does not fit `positions`.
+  package init(
+    _ measurement: ArrayMeasurement, positions: [Position], parameters: DesignParameters.Measured = .init()
+  ) throws(DesignError) {
     switch measurement {
     case .sofa(let path):
-      try self.init(SofaFile.read(path: path), positions: positions)
+      try self.init(SofaFile.read(path: path), positions: positions, parameters: parameters)
     case .impulseResponses(let path, let directions):
-      try self.init(ImpulseResponses(path: path, directions: directions), positions: positions)
+      try self.init(
+        ImpulseResponses(path: path, directions: directions), positions: positions, parameters: parameters)
     }
   }
 
-  init(_ responses: ImpulseResponses, positions: [Position]) throws(DesignError) {
+  package init(
+    _ responses: ImpulseResponses, positions: [Position], parameters: DesignParameters.Measured = .init()
+  ) throws(DesignError) {
     guard responses.channels == positions.count else {
       throw DesignError(
-        "\(responses.file) holds responses of \(responses.channels) microphones, but the device has "
-          + "\(positions.count); list them all, in the order of the measurement")
+        "\(responses.file) contains responses of \(responses.channels) microphones, but the device has "
+          + "\(positions.count); list all microphones in the order of the measurement")
     }
-    if let (direction, channel) = responses.silent {
+    if let (direction, channel) = responses.firstSilent {
       throw DesignError(
-        "\(responses.file) is silent in direction \(direction), microphone \(channel); measure that direction again, "
-          + "or leave it out")
+        "\(responses.file) is silent in direction \(direction), microphone \(channel); measure that direction again "
+          + "or remove it")
     }
     let directions = responses.directions.map(Self.device(fromListener:))
     let shares = try measuredShares(directions, file: responses.file)
     let alignment = try MeasurementAlignment(
       responses, directions: directions, shares: shares, positions: positions)
     let reach = (positions.map(\.length).max() ?? 0) / speedOfSound
-    let (cut, first) = responses.cut(around: alignment.origin, reach: reach)
-    measured = cut
+    let (truncated, first) = responses.truncated(around: alignment.origin, reach: reach)
+    measured = truncated
     origin = alignment.origin - Double(first)
     gain = alignment.gain
     self.directions = directions
     self.positions = positions
-    order = min(Self.highestOrder, Int((0.7 * Double(directions.count)).squareRoot()) - 1)
+    self.parameters = parameters
+    let harmonics = parameters.harmonicsPerDirection * Double(directions.count)
+    order = max(0, min(parameters.highestOrder, Int(harmonics.squareRoot()) - 1))
     analysis = try harmonicAnalysis(directions, shares: shares, order: order, file: responses.file) { l in
-      Self.roughness * (0.1 + Double(l * l * (l + 1) * (l + 1)))
+      parameters.roughness * (parameters.roughnessOfMean + Double(l * l * (l + 1) * (l + 1)))
     }
   }
 
-  /// A SOFA file's listener looks along x, has y at the left and z up. A device looks along z, y is up, and x, the
-  /// right of somebody who faces it, is at its own left.
-  static func device(fromListener v: SIMD3<Double>) -> SIMD3<Double> { [v.y, v.z, v.x] }
+  /// Converts SOFA listener coordinates to the device frame. A SOFA listener looks along x, with y to the left and z
+  /// up. A device looks along z, with y up and x to its own left (to the right of somebody facing it).
+  package static func device(fromListener v: SIMD3<Double>) -> SIMD3<Double> { [v.y, v.z, v.x] }
 
   package func responses(from directions: [SIMD3<Double>], frequencies: [Double]) -> ResponseGrid {
-    let blocks = kept.coefficients(frequencies, coefficients(at:))
+    let blocks = cache.coefficients(frequencies, coefficients(at:))
     let synthesis = realSphericalHarmonics(order: order, at: directions)
     let leads = directions.map { u in positions.map { u.dot($0) / speedOfSound } }
     var grid = ResponseGrid(
@@ -110,8 +120,8 @@ package struct MeasuredManifold: ArrayManifold {
     return grid
   }
 
-  /// Harmonics of the responses without their lead.
-  private func coefficients(at frequencies: [Double]) -> [KeptCoefficients.Block] {
+  /// Spherical-harmonic coefficients of the aligned responses.
+  private func coefficients(at frequencies: [Double]) -> [CoefficientCache.Block] {
     let width = 32
     let harmonics = (order + 1) * (order + 1)
     return stride(from: 0, to: frequencies.count, by: width).map { first in
@@ -122,27 +132,29 @@ package struct MeasuredManifold: ArrayManifold {
         analysis, aligned(Array(frequencies[range])), rows: harmonics, inner: directions.count,
         columns: columns,
         into: &values)
-      return KeptCoefficients.Block(frequencies: range, values: values)
+      return CoefficientCache.Block(frequencies: range, values: values)
     }
   }
 
-  /// The measured responses without their lead: `[direction][microphone][frequency](real, imaginary)`.
+  /// The measured responses with the plane-wave lead of each microphone removed, extrapolated outside the measured
+  /// frequency range: `[direction][microphone][frequency](real, imaginary)`.
   private func aligned(_ frequencies: [Double]) -> [Double] {
-    let highest = Self.highestPart * measured.sampleRate / 2
-    let read = frequencies.map { min(max($0, Self.lowestFrequency), highest) }
-    let spectra = measured.spectra(origin: origin, frequencies: read)
+    let highest = parameters.highestPart * measured.sampleRate / 2
+    let lowest = parameters.lowestFrequency.value
+    let clamped = frequencies.map { min(max($0, lowest), highest) }
+    let spectra = measured.spectra(origin: origin, frequencies: clamped)
     var values = [Double](repeating: 0, count: 2 * spectra.count)
     for (direction, towards) in directions.enumerated() {
       for (microphone, position) in positions.enumerated() {
         let lead = towards.dot(position) / speedOfSound
-        let first = (direction * positions.count + microphone) * read.count
-        for f in read.indices {
-          var value = gain * (spectra[first + f] * Complex(phase: -2 * .pi * read[f] * lead))
-          if frequencies[f] < Self.lowestFrequency {
-            // A microphone may be wired the other way round; then its phase runs to half a turn.
+        let first = (direction * positions.count + microphone) * clamped.count
+        for f in clamped.indices {
+          var value = gain * (spectra[first + f] * Complex(phase: -2 * .pi * clamped[f] * lead))
+          if frequencies[f] < lowest {
+            // A microphone with inverted polarity has a phase near π, which must stay there down to 0 Hz.
             let sign = value.real < 0 ? -1.0 : 1
-            let turn = (sign * value).phase * frequencies[f] / Self.lowestFrequency
-            value = sign * value.magnitude * Complex(phase: turn)
+            let phase = (sign * value).phase * frequencies[f] / lowest
+            value = sign * value.magnitude * Complex(phase: phase)
           }
           values[2 * (first + f)] = value.real
           values[2 * (first + f) + 1] = value.imaginary
@@ -153,8 +165,8 @@ package struct MeasuredManifold: ArrayManifold {
   }
 }
 
-/// The coefficients of the frequencies last asked for: a design asks for the same ones case after case.
-private final class KeptCoefficients: Sendable {
+/// Caches the coefficients for the most recently requested frequencies: a design requests the same ones for every case.
+private final class CoefficientCache: Sendable {
   struct Block: Sendable {
     let frequencies: Range<Int>
     /// Shape `[harmonic][microphone][frequency](real, imaginary)`.

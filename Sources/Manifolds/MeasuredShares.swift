@@ -1,17 +1,20 @@
 import Acoustics
 import Foundation
+import Numerics
 
-/// Every direction is to be nearer than this to a measured one, in degrees.
+/// Maximum angle from any direction to the nearest measured one, in degrees.
 let widestMeasuredGap = 60.0
 let fewestMeasuredDirections = 25
 
-/// Shares of the sphere that measured directions (of the device frame) stand for, sum 1: of evenly spread points,
-/// those that are nearest. Directions beside a gap get no more than thrice the mean.
-/// - Throws: where there are too few, or a gap is too wide to be filled with any sense.
+/// Quadrature weights of the measured directions (device frame): each one's share of the sphere, sum 1.
+///
+/// The share is the fraction of evenly spread points that are nearest to the direction, as in a Voronoi diagram. It is
+/// capped at three times the mean, so that directions at the border of a gap do not dominate.
+/// - Throws: `DesignError` if there are too few directions, or a gap is too wide for meaningful interpolation.
 func measuredShares(_ directions: [SIMD3<Double>], file: String) throws(DesignError) -> [Double] {
   guard directions.count >= fewestMeasuredDirections else {
     throw DesignError(
-      "\(file) holds \(directions.count) directions; measure \(fewestMeasuredDirections) or more, all around the array"
+      "\(file) contains \(directions.count) directions; measure at least \(fewestMeasuredDirections), all around the array"
     )
   }
   let points = fibonacciSphere(4000)
@@ -28,12 +31,12 @@ func measuredShares(_ directions: [SIMD3<Double>], file: String) throws(DesignEr
   }
   let width = acos(min(1, max(-1, gap.cosine))) * 180 / .pi
   guard width <= widestMeasuredGap else {
-    // Back in the measurement's terms: azimuth from the front to the left, elevation.
+    // Converted back to the measurement's convention: azimuth from the front to the left, and elevation.
     let azimuth = Int((atan2(gap.centre.x, gap.centre.z) * 180 / .pi).rounded())
     let elevation = Int((asin(gap.centre.y) * 180 / .pi).rounded())
     throw DesignError(
-      "\(file) holds no direction within \(Int(width)) degrees of azimuth \(azimuth), elevation \(elevation); measure "
-        + "so that no gap is wider than \(Int(widestMeasuredGap)) degrees from its middle to its edge")
+      "\(file) contains no direction within \(Int(width)) degrees of azimuth \(azimuth), elevation \(elevation); measure "
+        + "so that every direction is within \(Int(widestMeasuredGap)) degrees of a measured one")
   }
   let most = 3 / Double(directions.count)
   let capped = counts.map { min($0 / Double(points.count), most) }

@@ -1,18 +1,21 @@
 import Acoustics
 import Foundation
+import Measurements
+import Numerics
 
-/// What all responses of a measurement have in common: delay and level.
+/// The common delay, level and polarity of all responses of a measurement.
 struct MeasurementAlignment {
   /// The frame at which sound passes the device's origin.
   private(set) var origin: Double
-  /// Makes the mean energy of all directions and microphones 1 between 200 and 500 Hz, and upright what was measured
-  /// upside down.
+  /// Scales the mean energy over all directions and microphones to 1 between 200 and 500 Hz. Negative if the
+  /// measurement has inverted polarity.
   private(set) var gain: Double
 
   /// - Parameters:
-  ///   - directions: of the measurement, in the device frame.
-  ///   - shares: of the sphere that they stand for, sum 1.
+  ///   - directions: measured directions in the device frame.
+  ///   - shares: their quadrature weights, sum 1.
   ///   - positions: of the microphones, in metres.
+  /// - Throws: `DesignError` if arrival times contradict `positions`, or there is no energy between 200 and 500 Hz.
   init(
     _ measured: ImpulseResponses, directions: [SIMD3<Double>], shares: [Double], positions: [Position]
   ) throws(DesignError) {
@@ -20,7 +23,7 @@ struct MeasurementAlignment {
     let leads = directions.flatMap { u in positions.map { u.dot($0) / speedOfSound } }
     let onsets = measured.onsets
     try Self.checkAxes(onsets, measured, directions, shares, positions)
-    // Roughly, by onsets; then by the slope of the mean response's phase.
+    // A first estimate is the median onset. The phase slope of the mean response then refines it.
     let passages = onsets.indices.map { onsets[$0] + leads[$0] * measured.sampleRate }.sorted()
     origin = passages[passages.count / 2]
     let step = 125.0
@@ -29,13 +32,13 @@ struct MeasurementAlignment {
     var mean = [Complex](repeating: .zero, count: frequencies.count)
     for (at, value) in spectra.enumerated() {
       let (response, f) = at.quotientAndRemainder(dividingBy: frequencies.count)
-      let turn = Complex(phase: -2 * .pi * frequencies[f] * leads[response])
-      mean[f] += shares[response / channels] * (value * turn)
+      let alignment = Complex(phase: -2 * .pi * frequencies[f] * leads[response])
+      mean[f] += shares[response / channels] * (value * alignment)
     }
     let slope = (1..<mean.count).reduce(Complex.zero) { $0 + mean[$1] * mean[$1 - 1].conjugate }
     let delay = -slope.phase / (2 * .pi * step)
     origin += delay * measured.sampleRate
-    let upright = mean.indices.reduce(0) {
+    let polarity = mean.indices.reduce(0) {
       $0 + (mean[$1] * Complex(phase: 2 * .pi * frequencies[$1] * delay)).real
     }
     let low = stride(from: 200.0, through: 500, by: 50).map { $0 }
@@ -44,13 +47,16 @@ struct MeasurementAlignment {
     }
     let level = (energy / Double(low.count * channels)).squareRoot()
     guard level > 1e-9, level.isFinite else {
-      throw DesignError("\(measured.file) holds no sound between 200 and 500 Hz; measure again with these")
+      throw DesignError(
+        "\(measured.file) has no energy between 200 and 500 Hz; measure again with a signal that includes this range"
+      )
     }
-    gain = (upright < 0 ? -1 : 1) / level
+    gain = (polarity < 0 ? -1 : 1) / level
   }
 
-  /// Refuses a measurement in which sound from along an axis does not reach first the microphones that are said to
-  /// be further along it: angles, channels or positions are mixed up.
+  /// Refuses a measurement whose arrival times contradict the microphone positions along an axis: sound from the
+  /// positive direction must reach microphones with larger coordinates first. Otherwise angles, channels or positions
+  /// are mixed up.
   private static func checkAxes(
     _ onsets: [Double], _ measured: ImpulseResponses, _ directions: [SIMD3<Double>], _ shares: [Double],
     _ positions: [Position]
@@ -58,7 +64,7 @@ struct MeasurementAlignment {
     let centre = positions.reduce(.zero, +) / Double(positions.count)
     for axis in 0..<3 {
       let offsets = positions.map { $0[axis] - centre[axis] }
-      // Nearer together, less than a frame's travel, they prove nothing.
+      // Microphones closer than the distance sound travels in about one frame prove nothing.
       guard (offsets.max() ?? 0) - (offsets.min() ?? 0) > 0.007 else { continue }
       var (found, expected) = (0.0, 0.0)
       for (d, direction) in directions.enumerated() {
@@ -70,13 +76,13 @@ struct MeasurementAlignment {
           expected += weight * direction.dot(positions[m] - centre) / speedOfSound
         }
       }
-      // Around a body sound takes longer; it never takes a third of the time, nor runs backwards.
+      // Diffraction around a body lengthens the time differences. It never shortens them to a third or reverses them.
       guard found > 0.3 * expected else {
         let name = ["x", "y", "z"][axis]
         throw DesignError(
-          "the times at which sound arrives in \(measured.file) do not fit the microphones' \(name); check the order "
-            + "of the microphones, their positions, and that azimuth 90 is at the left of somebody who looks out of "
-            + "the front")
+          "the arrival times in \(measured.file) do not fit the \(name) coordinates of the microphones; check the order "
+            + "of the microphones, their positions, and that azimuth 90 is to the left of somebody looking out of the "
+            + "device's front")
       }
     }
   }

@@ -1,31 +1,35 @@
 import Acoustics
 import Foundation
+import Numerics
 
-/// The double-layer potential of every panel and its images at a list of points:
+/// The double-layer potentials of all panels and their mirror images at a list of points:
 /// ∫ ∂G/∂n dS with G = e^(−jkr) / 4πr.
 ///
-/// The part that remains at k = 0 is a solid angle, which has a closed form; the rest is smooth and is
-/// sampled, by the more points the nearer the panel is.
-/// - Shape: `[image][point][panel]`, flat in that order.
+/// The static part (k = 0) is a solid angle, which has a closed form. The dynamic remainder is smooth and is integrated
+/// by Gauss–Legendre quadrature, with more points for nearer panels.
+///
+/// Entries have the shape `[image][point][panel]`, flat in that order.
 struct PanelIntegrals: Sendable {
-  /// One point of a panel, as it adds to an entry.
+  /// The contribution of one quadrature point of a panel to an entry.
   private struct Sample: Sendable {
     let entry: Int
+    /// From the quadrature point to the field point, in metres.
     let distance: Double
-    /// Height over the panel × area / 4πr³.
+    /// Height of the field point above the panel × quadrature area / 4πr³.
     let weight: Double
   }
 
   let entries: Int
-  /// Entries per image.
+  /// Number of entries per image.
   let plane: Int
-  private let still: [Double]
+  /// Entries at k = 0.
+  private let staticParts: [Double]
   private let samples: [Sample]
 
   init(mesh: BoxMesh, points: [Position], step: DesignStep) throws(DesignError) {
     plane = points.count * mesh.panels.count
     entries = Parity.count * plane
-    var still = [Double](repeating: 0, count: entries)
+    var staticParts = [Double](repeating: 0, count: entries)
     var samples: [Sample] = []
     samples.reserveCapacity(entries)
     var entry = 0
@@ -35,10 +39,11 @@ struct PanelIntegrals: Sendable {
       for point in points {
         try step.check()
         for panel in mesh.panels {
-          let view = View(of: panel, mirror: mirror, from: point)
-          if abs(view.height) > 1e-9 {
-            still[entry] = view.solidAngle / (4 * .pi)
-            view.forEachSample { distance, weight in
+          let geometry = PanelGeometry(of: panel, mirror: mirror, from: point)
+          // A panel does not contribute to points in its own plane.
+          if abs(geometry.height) > 1e-9 {
+            staticParts[entry] = geometry.solidAngle / (4 * .pi)
+            geometry.forEachSample { distance, weight in
               samples.append(Sample(entry: entry, distance: distance, weight: weight))
             }
           }
@@ -46,15 +51,16 @@ struct PanelIntegrals: Sendable {
         }
       }
     }
-    self.still = still
+    self.staticParts = staticParts
     self.samples = samples
   }
 
-  /// Writes the integrals at one wavenumber, in 1/m, into `entries` values.
+  /// Computes the integrals at one wavenumber, in 1/m.
+  /// - Parameter values: receives `entries` values.
   func write(
     wavenumber: Double, to values: UnsafeMutablePointer<Complex>, step: DesignStep
   ) throws(DesignError) {
-    for i in 0..<entries { values[i] = Complex(still[i], 0) }
+    for i in 0..<entries { values[i] = Complex(staticParts[i], 0) }
     for (number, sample) in samples.enumerated() {
       if number & 0xffff == 0 { try step.check() }
       let x = wavenumber * sample.distance
@@ -66,11 +72,13 @@ struct PanelIntegrals: Sendable {
   }
 }
 
-/// A panel's image as a point sees it, in the panel's own coordinates.
-private struct View {
-  /// Of the point over the panel's outer side, and across it from its centre.
+/// The position of a field point relative to a panel's mirror image, in the panel's own coordinates.
+private struct PanelGeometry {
+  /// Height of the point above the panel's outer side, in metres; negative behind it.
   let height: Double
+  /// Offset of the point from the panel's centre, parallel to the panel, in metres.
   let across: SIMD2<Double>
+  /// Half the edge lengths of the panel, in metres.
   let half: SIMD2<Double>
 
   init(of panel: BoxMesh.Panel, mirror: SIMD3<Double>, from point: Position) {
@@ -80,7 +88,7 @@ private struct View {
     half = panel.half
   }
 
-  /// Negative from behind.
+  /// Solid angle of the panel as seen from the point; negative behind the panel.
   var solidAngle: Double {
     var sum = 0.0
     for (a, sign) in [(across.x + half.x, 1.0), (across.x - half.x, -1.0)] {
@@ -92,6 +100,7 @@ private struct View {
     return sum
   }
 
+  /// Calls `body` for each quadrature point: 16 for near panels, 4 at medium distance, 1 for far panels.
   func forEachSample(_ body: (_ distance: Double, _ weight: Double) -> Void) {
     let widest = 2 * max(half.x, half.y)
     let distance = (across.x * across.x + across.y * across.y + height * height).squareRoot()
@@ -108,7 +117,7 @@ private struct View {
   }
 }
 
-/// Gauss–Legendre quadrature on −1…1, weights of sum 1.
+/// Gauss–Legendre quadrature on −1…1, with weights normalised to sum 1.
 private struct GaussRule {
   let nodes: [Double]
   let weights: [Double]

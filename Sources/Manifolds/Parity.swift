@@ -1,16 +1,20 @@
-/// The eight ways of a field to be even or odd in the three mirrors of a box.
+import Numerics
+
+/// Parity decomposition with respect to the three mirror planes of a box. Splitting a field into its eight parity
+/// sectors decouples the boundary-element equations.
 ///
-/// Bit a of a sector says that the field is odd along axis a; bit a of an image says that a panel is mirrored
-/// along it. A panel's image has the panel's pressure times `sign(sector, image)`.
+/// Bit a of a sector index is set if the field is odd along axis a. Bit a of an image index is set if a panel is
+/// mirrored along axis a. The pressure on a panel's image is that on the panel times `sign(sector, image)`.
 enum Parity {
   static let count = 8
 
-  /// 1 or −1 along each axis.
+  /// The signs of the mirror image along each axis: 1 or −1.
   static func mirror(_ image: Int) -> SIMD3<Double> {
     [image & 1 == 0 ? 1 : -1, image & 2 == 0 ? 1 : -1, image & 4 == 0 ? 1 : -1]
   }
 
-  /// Turns eight planes by image into eight planes by sector, Σ sign(sector, image) × plane, in place.
+  /// Transforms eight planes of values from images to sectors in place: Σ sign(sector, image) × plane. This is a
+  /// Walsh–Hadamard transform.
   static func sectors(_ values: UnsafeMutablePointer<Complex>, plane: Int) {
     for step in [1, 2, 4] {
       for low in 0..<count where low & step == 0 {

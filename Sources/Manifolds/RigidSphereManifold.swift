@@ -1,8 +1,9 @@
 import Acoustics
 import CLapack
 import Foundation
+import Numerics
 
-/// Microphones on the surface of a rigid sphere around the origin; positions are projected onto it.
+/// Array manifold of microphones on a rigid sphere centred at the origin. Positions are projected onto its surface.
 /// - Source: Duda and Martens, Range dependence of the response of a spherical head model, J. Acoust. Soc. Am.
 ///   104 (1998), for a source at infinity: p = Σ jⁿ (2n+1) Pₙ(cos θ) · (−j) / ((ka)² hₙ'(ka)).
 package struct RigidSphereManifold: ArrayManifold {
@@ -10,7 +11,8 @@ package struct RigidSphereManifold: ArrayManifold {
   package let radius: Double
   package var microphoneCount: Int { positions.count }
 
-  /// Below this ka the sphere is as good as absent; the series itself divides by ka².
+  /// Lower limit of ka. Below it the sphere has practically no effect, and the series, which divides by (ka)², would
+  /// lose precision.
   private static let smallestSize = 1e-3
 
   /// - Parameter radius: of the sphere, in metres.
@@ -23,7 +25,7 @@ package struct RigidSphereManifold: ArrayManifold {
     let sizes = frequencies.map { max(2 * .pi * $0 / speedOfSound * radius, Self.smallestSize) }
     let orders = Int((sizes.max() ?? 0) * 1.15 + 12) + 2
     let points = positions.count * directions.count
-    // [2 × frequency + (real, imaginary)][order] times [order][microphone, direction].
+    // Matrix product: [2 × frequency + (real, imaginary)][order] times [order][microphone, direction].
     var modes = [Double](repeating: 0, count: 2 * frequencies.count * orders)
     for (f, size) in sizes.enumerated() {
       for (n, mode) in Self.modeStrengths(orders: orders, size: size).enumerated() {
@@ -48,7 +50,8 @@ package struct RigidSphereManifold: ArrayManifold {
     return grid
   }
 
-  /// jⁿ (2n+1) (−j) / ((ka)² hₙ'(ka)) for n = 0..<orders; zero where hₙ' overflows.
+  /// Mode strengths jⁿ (2n+1) (−j) / ((ka)² hₙ'(ka)) for n = 0 ..< orders; zero if hₙ' overflows.
+  /// - Parameter size: ka.
   private static func modeStrengths(orders: Int, size: Double) -> [Complex] {
     let powers = [Complex(0, -1), Complex(1, 0), Complex(0, 1), Complex(-1, 0)]  // −j·jⁿ
     return sphericalHankelDerivatives(highestOrder: orders - 1, argument: size).enumerated().map { n, slope in
@@ -57,7 +60,8 @@ package struct RigidSphereManifold: ArrayManifold {
     }
   }
 
-  /// Legendre polynomials of the angle between microphone and source: `[order][microphone][direction]`.
+  /// Legendre polynomials of the cosine of the angle between microphone and source, by the three-term recurrence:
+  /// `[order][microphone][direction]`.
   private func legendre(orders: Int, directions: [SIMD3<Double>]) -> [Double] {
     let cosines = positions.flatMap { position in
       let outward = position / position.length

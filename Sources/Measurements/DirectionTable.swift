@@ -1,16 +1,19 @@
 import Acoustics
+import Numerics
 
-/// The directions of a measurement, a line each: azimuth and elevation in degrees, as SOFA files have them. Azimuth 0
-/// is what the device's front looks at (+z), 90 its own left (+x), which is the right of somebody who faces it;
-/// elevation 90 is up (+y). Commas, semicolons, tabs or spaces between; # begins a comment; a first line with the words
-/// azimuth and elevation may say what the columns are.
+/// Reads the table of directions that belongs to a WAV measurement. Each line holds azimuth and elevation in degrees,
+/// with the convention of SOFA files: azimuth 0 is in front of the device (+z), azimuth 90 is to the device's own left
+/// (+x, on the right of somebody facing it), and elevation 90 is up (+y). Columns are separated by commas, semicolons,
+/// tabs or spaces. A # starts a comment. A header line "azimuth, elevation" is optional.
 package enum DirectionTable {
   private static let sizeLimit = 4 << 20
 
-  /// - Returns: unit vectors: forward, left, up.
+  /// - Returns: unit vectors (forward, left, up), in file order.
+  /// - Throws: `DesignError` with the file and the line of the first malformed entry.
   package static func read(path: String) throws(DesignError) -> [SIMD3<Double>] {
     let file = try InputFile(path: path, kind: "a table of directions", sizeLimit: sizeLimit)
     var text = String(decoding: try file.bytes(), as: UTF8.self)
+    // A byte order mark, which spreadsheets write.
     if text.hasPrefix("\u{FEFF}") { text.removeFirst() }
     var directions: [SIMD3<Double>] = []
     for (index, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
@@ -24,13 +27,13 @@ package enum DirectionTable {
       guard words.count == 2, numbers.count == 2, abs(numbers[0]) <= 360, abs(numbers[1]) <= 90 else {
         throw DesignError(
           "\(path):\(index + 1): is not a direction; write azimuth (-360 to 360) and elevation (-90 to 90) in degrees, "
-            + "\"90, 0\"")
+            + "for example \"90, 0\"")
       }
       directions.append(sphericalUnit(azimuth: .degrees(numbers[0]), elevation: .degrees(numbers[1])))
     }
     guard !directions.isEmpty else {
       throw DesignError(
-        "\(path) has no directions in it; write one to a line, azimuth and elevation in degrees")
+        "\(path) contains no directions; write azimuth and elevation in degrees, one direction per line")
     }
     return directions
   }

@@ -1,30 +1,35 @@
 import Acoustics
 import AudioFiles
+import Numerics
 
 extension ImpulseResponses {
-  /// A sound file with a channel per microphone: the impulse responses of one direction after the other, all equally
-  /// long, and a table of the directions in that order.
-  init(path: String, directions table: String) throws(DesignError) {
+  /// Reads impulse responses from a sound file and a table of directions.
+  /// - Parameters:
+  ///   - path: a file with one channel per microphone. The responses of all directions follow one another and have the
+  ///     same length.
+  ///   - table: the directions in the same order; see `DirectionTable`.
+  package init(path: String, directions table: String) throws(DesignError) {
     let kind = "a WAV of impulse responses"
     _ = try InputFile(path: path, kind: kind)
     let directions = try DirectionTable.read(path: table)
     let (reader, samples) = try Self.samples(path: path)
     let rate = Double(reader.sampleRate)
     guard Self.sampleRates.contains(rate) else {
-      throw DesignError("\(path) has a rate of \(reader.sampleRate) Hz; use 8000 to 400000 Hz")
+      throw DesignError("\(path) has a sample rate of \(reader.sampleRate) Hz; use 8000 to 400000 Hz")
     }
-    guard !samples.isEmpty else { throw DesignError("\(path) has no sound in it; give \(kind)") }
+    guard !samples.isEmpty else { throw DesignError("\(path) contains no samples; give \(kind)") }
     guard !reader.endsEarly else {
-      throw DesignError("\(path) was cut off: it holds less than its header promises; copy it again")
+      throw DesignError("\(path) is truncated: it is shorter than its header says; copy it again")
     }
     let (channels, total) = (reader.channels, samples.count / reader.channels)
     guard total.isMultiple(of: directions.count) else {
       throw DesignError(
-        "\(path) has \(total) frames, which is no multiple of the \(directions.count) directions in \(table); give as "
-          + "many frames to each direction, in the order of the table")
+        "\(path) has \(total) frames, which is not a multiple of the \(directions.count) directions in \(table); use "
+          + "the same number of frames for each direction, in the order of the table")
     }
     guard samples.allSatisfy({ abs($0) < 1e6 }) else {
-      throw DesignError("\(path) holds samples that are not numbers; export it again")
+      throw DesignError(
+        "\(path) contains invalid samples (NaN, infinity, or above +120 dBFS); export it again")
     }
     let frames = total / directions.count
     var values = [Double](repeating: 0, count: samples.count)
@@ -52,7 +57,7 @@ extension ImpulseResponses {
       samples += block
       guard samples.count <= valueLimit else {
         throw DesignError(
-          "\(path) holds more than the \(valueLimit) samples that are read; shorten its responses")
+          "\(path) contains more than \(valueLimit) samples, the maximum; shorten its impulse responses")
       }
     }
   }

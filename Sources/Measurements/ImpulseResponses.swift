@@ -1,30 +1,36 @@
 import Acoustics
 import CLapack
 import Foundation
+import Numerics
 
-/// Impulse responses of several channels (ears, microphones) to sound from several directions.
-struct ImpulseResponses: Sendable {
-  /// More samples than any measurement of an array has; a file that claims more is refused before it is copied.
+/// Impulse responses of several channels (ears or microphones) to sound from several directions.
+package struct ImpulseResponses: Sendable {
+  /// Maximum number of samples, well above that of real measurements. A file that claims more is refused before memory
+  /// is allocated for it.
   static let valueLimit = 32_000_000
-  static let sampleRates = 8000.0...400_000.0
+  package static let sampleRates = 8000.0...400_000.0
 
-  /// The file they came from, for messages.
-  let file: String
-  let sampleRate: Double
-  /// Unit vectors towards the sources: forward, left, up.
-  let directions: [SIMD3<Double>]
-  let channels: Int
-  let frames: Int
+  /// The file that the responses were read from, for messages.
+  package let file: String
+  package let sampleRate: Double
+  /// Unit vectors towards the sources, in the listener's coordinates: forward, left, up.
+  package let directions: [SIMD3<Double>]
+  package let channels: Int
+  package let frames: Int
   /// Shape `[direction][channel][frame]`, flat.
-  let values: [Double]
-  /// Frames by which each response is late on top of its own: `[direction][channel]`.
+  package let values: [Double]
+  /// Additional delay of each response in frames (SOFA's `Data.Delay`): `[direction][channel]`.
   let delays: [Double]
 
-  /// Responses, all channels of all directions.
-  var count: Int { directions.count * channels }
+  /// The number of responses: all channels of all directions.
+  package var count: Int { directions.count * channels }
 
-  /// Fourier sums of all responses, `origin` frames being time zero: `[direction][channel][frequency]`.
-  func spectra(origin: Double, frequencies: [Double]) -> [Complex] {
+  /// Spectra of all responses at arbitrary frequencies, by direct evaluation of the Fourier sum.
+  /// - Parameters:
+  ///   - origin: the frame that counts as time zero; may be fractional.
+  ///   - frequencies: in hertz.
+  /// - Returns: shape `[direction][channel][frequency]`, e^(+jωt): a delay makes the phase negative.
+  package func spectra(origin: Double, frequencies: [Double]) -> [Complex] {
     var kernel = [Double](repeating: 0, count: frames * 2 * frequencies.count)
     for n in 0..<frames {
       for (f, frequency) in frequencies.enumerated() {
@@ -43,8 +49,8 @@ struct ImpulseResponses: Sendable {
     }
   }
 
-  /// The frame at which each response first passes 15 % of its peak, its delay counted in: `[direction][channel]`.
-  var onsets: [Double] {
+  /// The frame at which each response first exceeds 15 % of its peak, delay included: `[direction][channel]`.
+  package var onsets: [Double] {
     (0..<count).map { response in
       let samples = values[response * frames..<(response + 1) * frames]
       let peak = samples.lazy.map(abs).max() ?? 0
@@ -53,8 +59,8 @@ struct ImpulseResponses: Sendable {
     }
   }
 
-  /// The first response without any sound, as people count: direction and channel from 1.
-  var silent: (direction: Int, channel: Int)? {
+  /// The first response that is all zero, or nil. Direction and channel count from 1, for messages.
+  package var firstSilent: (direction: Int, channel: Int)? {
     (0..<count).first { response in
       values[response * frames..<(response + 1) * frames].allSatisfy { $0 == 0 }
     }.map { ($0 / channels + 1, $0 % channels + 1) }
@@ -62,13 +68,16 @@ struct ImpulseResponses: Sendable {
 }
 
 extension ImpulseResponses {
-  /// How much is kept before and after the sound, in seconds: longer than any filter that is designed, short enough
-  /// to leave the room's reflections behind.
+  /// Seconds kept before and after the onset, and length of the fade-out. The window is longer than any filter that is
+  /// designed, yet short enough to exclude room reflections.
   private static let (before, after, fade) = (0.002, 0.0107, 0.001)
 
-  /// The frames around `origin`, with what is cut off at the end faded out, and the first of them.
-  /// - Parameter reach: by how much sound may reach a microphone earlier or later than the origin, in seconds.
-  func cut(around origin: Double, reach: Double) -> (ImpulseResponses, first: Int) {
+  /// Truncates the responses to a window around `origin`. If the end is truncated, it is faded out.
+  /// - Parameters:
+  ///   - origin: the frame at which sound passes the device's origin.
+  ///   - reach: maximum time, in seconds, by which sound reaches a microphone earlier or later than the origin.
+  /// - Returns: the truncated responses, and the index of their first frame in the original ones.
+  package func truncated(around origin: Double, reach: Double) -> (ImpulseResponses, first: Int) {
     let earliest = origin - (delays.max() ?? 0) - (Self.before + reach) * sampleRate
     let latest = origin - (delays.min() ?? 0) + (Self.after + reach) * sampleRate
     let first = min(max(0, Int(earliest)), frames - 1)
@@ -83,10 +92,10 @@ extension ImpulseResponses {
         values[values.count - 1 - n] *= (1 - cos(.pi * (Double(n) + 0.5) / Double(faded))) / 2
       }
     }
-    let cut = ImpulseResponses(
+    let truncated = ImpulseResponses(
       file: file, sampleRate: sampleRate, directions: directions, channels: channels, frames: length,
       values: values,
       delays: delays)
-    return (cut, first)
+    return (truncated, first)
   }
 }

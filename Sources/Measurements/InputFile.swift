@@ -1,19 +1,22 @@
 import Glibc
+import Numerics
 
-/// A file that somebody hands us, opened with limits: what is not a regular file is not waited for, and what is too
-/// long is not read.
+/// A user's input file, open for reading. Only regular files up to a size limit are accepted, so reading cannot block.
 package final class InputFile {
-  /// 1 GiB: more than any measurement that fits `ImpulseResponses.valueLimit`.
+  /// 1 GiB, more than the size of any file within `ImpulseResponses.valueLimit`.
   package static let sizeLimit = 1 << 30
 
-  let path: String
+  package let path: String
   let descriptor: Int32
-  let size: Int
+  package let size: Int
 
-  /// - Parameter kind: what to give instead, for messages: "a WAV file".
+  /// - Parameters:
+  ///   - kind: the expected kind of file, for messages: "a WAV file".
+  ///   - sizeLimit: maximum size in bytes.
+  /// - Throws: `DesignError` if the file cannot be opened, is not a regular file, is empty or is too large.
   package init(path: String, kind: String, sizeLimit: Int = InputFile.sizeLimit) throws(DesignError) {
     guard !path.utf8.contains(0) else { throw DesignError("a path with a NUL cannot be read; give \(kind)") }
-    // Non-blocking, so that a FIFO nobody writes to does not hold us up.
+    // Non-blocking: opening a FIFO that has no writer would block otherwise.
     descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY)
     self.path = path
     guard descriptor >= 0 else {
@@ -27,29 +30,30 @@ package final class InputFile {
     guard isRegular else { throw DesignError("\(path) is not a regular file; give \(kind)") }
     guard size > 0 else { throw DesignError("\(path) is empty; give \(kind)") }
     guard size <= sizeLimit else {
-      throw DesignError("\(path) is longer than \(sizeLimit >> 20) MiB; give \(kind) that is shorter")
+      throw DesignError("\(path) is larger than \(sizeLimit >> 20) MiB; give \(kind) that is smaller")
     }
   }
 
   deinit { if descriptor >= 0 { close(descriptor) } }
 
-  /// All bytes, a block at a time, from the beginning.
+  /// Calls `body` with the whole content, block by block.
   func forEachBlock(_ body: (UnsafeRawBufferPointer) -> Void) throws(DesignError) {
     var block = [UInt8](repeating: 0, count: 1 << 18)
     var offset = 0
     while offset < Self.sizeLimit {
-      let got = block.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress!, $0.count, offset) }
-      if got < 0, errno == EINTR { continue }
-      guard got >= 0 else {
+      let count = block.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress!, $0.count, offset) }
+      if count < 0, errno == EINTR { continue }
+      guard count >= 0 else {
         throw DesignError("\(path) cannot be read: \(String(cString: strerror(errno))); try again")
       }
-      if got == 0 { return }
-      block.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[..<got])) }
-      offset += got
+      if count == 0 { return }
+      block.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
+      offset += count
     }
   }
 
-  func bytes() throws(DesignError) -> [UInt8] {
+  /// The whole content.
+  package func bytes() throws(DesignError) -> [UInt8] {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(size)
     try forEachBlock { bytes.append(contentsOf: $0) }

@@ -1,22 +1,24 @@
 import Acoustics
 import CMysofa
 import Foundation
+import Numerics
 
-/// The process that reads a SOFA file from its standard input and writes what is in it to its standard output.
+/// The helper process that reads a SOFA file from standard input and writes its contents to standard output.
 ///
-/// Status 0: counts and rate, directions, delays and samples in this machine's byte order. Status 1: the rest of a
-/// sentence that begins with the file's name.
+/// Exit status 0: the output is counts and sample rate, directions, delays and samples, in native byte order. Exit
+/// status 1: the output is an error message, the rest of a sentence that begins with the file's name.
 package enum SofaReader {
-  /// The word that makes `pinna` a reader.
-  package static let word = "--read-sofa"
-  /// In bytes.
+  /// The command-line argument that makes `pinna` run as the helper process.
+  package static let argument = "--read-sofa"
+  /// Limit of the address space, in bytes.
   private static let memory: rlim_t = 3 << 30
+  /// Three counts and the sample rate, as 8-byte floats.
   private static let headerSize = 32
 
   package static func run() -> Int32 {
     var status = stat()
     fstat(STDIN_FILENO, &status)
-    // Seconds of processor time. A good file takes 1 s for 32 MiB.
+    // Limit of CPU time, in seconds: 2 s plus 1 s per 8 MiB. A well-formed file takes 1 s for 32 MiB.
     limit(RLIMIT_CPU, to: 2 + rlim_t(max(0, status.st_size)) >> 23)
     limit(RLIMIT_AS, to: memory)
     limit(RLIMIT_CORE, to: 0)
@@ -38,25 +40,26 @@ package enum SofaReader {
   private static func load(_ path: String) throws(DesignError) -> ImpulseResponses {
     var status: Int32 = 0
     guard let file = mysofa_load(path, &status) else {
-      throw DesignError("is not a SOFA file that libmysofa reads (error \(status)); give \(SofaFile.kind)")
+      throw DesignError(
+        "is not a SOFA file that libmysofa can read (error \(status)); give \(SofaFile.kind)")
     }
     defer { mysofa_free(file) }
     let sofa = file.pointee
     let type = attribute("DataType", sofa.attributes) ?? ""
     guard type == "FIR" else {
-      throw DesignError("has data of the type \(type.debugDescription), not \"FIR\"; give \(SofaFile.kind)")
+      throw DesignError("has data of type \(type.debugDescription), not \"FIR\"; give \(SofaFile.kind)")
     }
     let (count, channels, frames) = (Int(sofa.M), Int(sofa.R), Int(sofa.N))
     let (pairs, overflow1) = count.multipliedReportingOverflow(by: channels)
     let (size, overflow2) = pairs.multipliedReportingOverflow(by: frames)
     guard sofa.C == 3, count > 0, channels > 0, frames > 0, !overflow1, !overflow2 else {
       throw DesignError(
-        "claims \(count) measurements of \(channels) receivers with \(frames) samples each; give \(SofaFile.kind)"
+        "has invalid dimensions: \(count) measurements, \(channels) receivers, \(frames) samples; give \(SofaFile.kind)"
       )
     }
     guard size <= ImpulseResponses.valueLimit else {
       throw DesignError(
-        "holds \(size) samples, more than the \(ImpulseResponses.valueLimit) that are read; shorten its responses"
+        "contains \(size) samples, more than the maximum of \(ImpulseResponses.valueLimit); shorten its impulse responses"
       )
     }
     let values = numbers(sofa.DataIR)
@@ -64,13 +67,13 @@ package enum SofaReader {
     let delays = numbers(sofa.DataDelay)
     guard values.count == size, [0, channels, pairs].contains(delays.count) else {
       throw DesignError(
-        "does not hold \(frames) samples for each of \(count) measurements of \(channels) receivers; export it again"
+        "does not contain \(frames) samples for each of \(count) measurements of \(channels) receivers; export it again"
       )
     }
     guard let rate = rates.first, rates.allSatisfy({ $0 == rate }),
       ImpulseResponses.sampleRates.contains(rate)
     else {
-      throw DesignError("has no one sample rate from 8000 to 400000 Hz; export it again")
+      throw DesignError("has no single sample rate from 8000 to 400000 Hz; export it again")
     }
     return ImpulseResponses(
       file: path, sampleRate: rate, directions: try directions(sofa, count: count), channels: channels,
@@ -79,7 +82,8 @@ package enum SofaReader {
         ? [Double](repeating: 0, count: pairs) : (0..<pairs).map { delays[$0 % delays.count] })
   }
 
-  /// Towards each source as the listener (the array) sees it: forward (its view), left, up.
+  /// Unit vectors towards the sources in the listener's coordinates: forward (SOFA's view), left, up. The listener is
+  /// the head or the array.
   private static func directions(_ sofa: MYSOFA_HRTF, count: Int) throws(DesignError) -> [SIMD3<Double>] {
     let sources = vectors(sofa.SourcePosition)
     let listeners = vectors(sofa.ListenerPosition)
@@ -87,8 +91,9 @@ package enum SofaReader {
     let ups = vectors(sofa.ListenerUp)
     var directions: [SIMD3<Double>] = []
     for row in 0..<count {
-      func vector(_ list: [SIMD3<Double>], or other: SIMD3<Double>) -> SIMD3<Double>? {
-        list.isEmpty ? other : list.count == 1 ? list[0] : row < list.count ? list[row] : nil
+      // A SOFA variable has one row for all measurements, or one row per measurement.
+      func vector(_ list: [SIMD3<Double>], or fallback: SIMD3<Double>) -> SIMD3<Double>? {
+        list.isEmpty ? fallback : list.count == 1 ? list[0] : row < list.count ? list[row] : nil
       }
       guard !sources.isEmpty, let source = vector(sources, or: .zero),
         let listener = vector(listeners, or: .zero),
@@ -97,8 +102,8 @@ package enum SofaReader {
         let towards = Direction(source - listener)?.vector
       else {
         throw DesignError(
-          "does not say where the source of measurement \(row + 1) is as the listener sees it; export it again "
-            + "with positions of sources, and view and up of the listener")
+          "has no valid source direction for measurement \(row + 1); export it again with SourcePosition, "
+            + "ListenerPosition, ListenerView and ListenerUp")
       }
       directions.append([towards.dot(forward), towards.dot(left), towards.dot(forward.cross(left))])
     }
@@ -110,7 +115,7 @@ package enum SofaReader {
     return (0..<Int(array.elements)).map { Double(values[$0]) }
   }
 
-  /// Triples, made Cartesian where they are spherical (azimuth, elevation in degrees, radius).
+  /// Positions as Cartesian triples. Spherical ones (azimuth and elevation in degrees, radius) are converted.
   private static func vectors(_ array: MYSOFA_ARRAY) -> [SIMD3<Double>] {
     let numbers = numbers(array)
     let isSpherical = attribute("Type", array.attributes) == "spherical"
@@ -138,13 +143,13 @@ extension SofaReader {
     let counts = [responses.directions.count, responses.channels, responses.frames].map { Double($0) }
     let numbers =
       counts + [responses.sampleRate] + responses.directions.flatMap { [$0.x, $0.y, $0.z] } + responses.delays
-    // Samples come from libmysofa as single floats.
+    // Samples are single precision: libmysofa returns them so.
     return numbers.withUnsafeBytes { Data($0) }
       + responses.values.map { Float($0) }.withUnsafeBytes { Data($0) }
   }
 
-  /// What `encode` wrote, if it fits together and everything in it is a number.
-  static func decode(_ data: Data, file: String) -> ImpulseResponses? {
+  /// Decodes the output of `encode`; nil if its size is inconsistent or a value is not finite or out of range.
+  package static func decode(_ data: Data, file: String) -> ImpulseResponses? {
     func doubles(_ count: Int, at offset: Int) -> [Double] {
       (0..<count).map { i in
         data.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: offset + 8 * i, as: Double.self) }

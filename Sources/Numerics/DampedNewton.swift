@@ -1,24 +1,26 @@
 import CLapack
 
-/// Minimises a smooth function of up to a few hundred variables, whose second derivatives are at hand.
+/// Damped Newton method (Levenberg–Marquardt damping): minimises a smooth function of up to a few hundred variables with
+/// known second derivatives.
 ///
 /// Each iteration solves (H + μ·mean|diag H|·1) p = −g. The damping μ grows until the matrix is positive definite and
-/// the step lowers the function, and shrinks where the quadratic model predicts well. Near a minimum the steps converge
-/// quadratically, so the result hardly depends on the path, nor on how the arithmetic rounds. A quasi-Newton method is
-/// no substitute: it builds its model of the curvature from differences of gradients along the path, and stops in flat
-/// valleys at a place that rounding decides.
+/// the step lowers the function. It shrinks where the quadratic model predicts well.
+///
+/// Near a minimum the steps converge quadratically, so the result hardly depends on the path or on rounding. A
+/// quasi-Newton method is no substitute. It estimates the curvature from gradient differences along the path, and stops
+/// in flat valleys at a point that depends on rounding.
 /// - Source: Nocedal and Wright, Numerical Optimization (2006), chapters 3.4 and 4.1; Madsen, Nielsen and Tingleff,
 ///   Methods for Non-linear Least Squares Problems (2004), for the control of the damping.
 package struct DampedNewton {
   package let iterations: Int
-  /// Stops with a step from which the model promises less than this part of the function's value.
+  /// Stops when the model predicts a reduction smaller than this fraction of the function's value.
   package let tolerance: Double
 
-  private static let firstDamping = 1e-3
-  private static let leastDamping = 1e-7
-  private static let greatestDamping = 1e12
-  /// Steps that are damped more than this do not end the search: they are short whatever is left to gain.
-  private static let greatestFinalDamping = 1e-2
+  private static let initialDamping = 1e-3
+  private static let minimumDamping = 1e-7
+  private static let maximumDamping = 1e12
+  /// A step with more damping than this never ends the search, because it is short in any case.
+  private static let maximumFinalDamping = 1e-2
 
   package init(iterations: Int, tolerance: Double = 1e-12) {
     self.iterations = iterations
@@ -26,9 +28,9 @@ package struct DampedNewton {
   }
 
   /// - Parameters:
-  ///   - start: where to begin.
-  ///   - function: value at a point; writes the gradient and the second derivatives there. Of the latter, row by row,
-  ///     the upper triangle counts.
+  ///   - start: the initial point.
+  ///   - function: returns the value at a point, and writes the gradient and the Hessian there. Only the Hessian's upper
+  ///     triangle is used, in row-major order.
   /// - Returns: the best point found.
   package func minimise<Failure: Error>(
     from start: [Double],
@@ -46,43 +48,46 @@ package struct DampedNewton {
     var factor = curvature
     var step = gradient
     var value = try function(point, &gradient, &curvature)
-    var damping = Self.firstDamping
+    var damping = Self.initialDamping
     for _ in 0..<iterations {
       let scale = (0..<order).reduce(0) { $0 + abs(curvature[$1 * order + $1]) } / Double(order)
-      var isLower = false
-      while !isLower {
-        guard damping <= Self.greatestDamping else { return point }
+      var isAccepted = false
+      while !isAccepted {
+        guard damping <= Self.maximumDamping else { return point }
         let shift = damping * scale
         guard Self.solve(curvature, plus: shift, gradient, &step, factor: &factor) else {
-          damping = max(4 * damping, Self.leastDamping)
+          damping = max(4 * damping, Self.minimumDamping)
           continue
         }
-        // With (H + s)p = −g the model −gᵀp − pᵀHp/2 is −gᵀp/2 + s·pᵀp/2.
-        let promise = 0.5 * (shift * Self.dot(step, step) - Self.dot(gradient, step))
+        // With (H + s)p = −g, the predicted reduction −gᵀp − pᵀHp/2 equals −gᵀp/2 + s·pᵀp/2.
+        let predictedReduction = 0.5 * (shift * Self.dot(step, step) - Self.dot(gradient, step))
         for j in trial.indices { trial[j] = point[j] + step[j] }
-        if damping < Self.greatestFinalDamping, promise <= tolerance * max(abs(value), 1e-3) { return trial }
+        if damping < Self.maximumFinalDamping, predictedReduction <= tolerance * max(abs(value), 1e-3) {
+          return trial
+        }
         let next = try function(trial, &nextGradient, &nextCurvature)
-        let gain = value - next
-        if gain > 1e-4 * promise {
-          isLower = true
-          if gain > 0.75 * promise {
-            damping = damping > Self.leastDamping ? damping / 8 : 0
-          } else if gain < 0.25 * promise {
-            damping = max(2 * damping, Self.leastDamping)
+        let reduction = value - next
+        if reduction > 1e-4 * predictedReduction {
+          isAccepted = true
+          if reduction > 0.75 * predictedReduction {
+            damping = damping > Self.minimumDamping ? damping / 8 : 0
+          } else if reduction < 0.25 * predictedReduction {
+            damping = max(2 * damping, Self.minimumDamping)
           }
           swap(&point, &trial)
           swap(&gradient, &nextGradient)
           swap(&curvature, &nextCurvature)
           value = next
         } else {
-          damping = max(4 * damping, Self.leastDamping)
+          damping = max(4 * damping, Self.minimumDamping)
         }
       }
     }
     return point
   }
 
-  /// The solution of (`matrix` + `shift`·1)·x = −`right`; false where that matrix is not positive definite.
+  /// Solves (`matrix` + `shift`·1)·x = −`right`.
+  /// - Returns: false if that matrix is not positive definite.
   private static func solve(
     _ matrix: [Double], plus shift: Double, _ right: [Double], _ solution: inout [Double],
     factor: inout [Double]

@@ -1,8 +1,8 @@
 import Synchronization
 
-/// Ends a design early: hand one to `FilterBank.ready` or `design`, and call `cancel` from any thread.
+/// Cancels a design. Pass it to `FilterBank.ready` or `design`, and call `cancel` from any thread.
 ///
-/// The design then throws `DesignError.cancelled`, within about half a second.
+/// The design then throws `DesignError.cancelled` within about half a second.
 public final class DesignCancellation: Sendable {
   private let flag = Atomic(false)
 
@@ -13,6 +13,6 @@ public final class DesignCancellation: Sendable {
 }
 
 extension DesignError {
-  /// What a design throws that was cancelled.
+  /// Thrown by a cancelled design.
   public static let cancelled = DesignError("the design was cancelled; start it again if it is still wanted")
 }

@@ -1,15 +1,15 @@
 import Synchronization
 
-/// A step of a design: reports how far it is, and throws where the design was cancelled. Every loop that may take
-/// more than a tenth of a second calls one of its methods each time around.
+/// Progress and cancellation of one step of a design. Every loop that may take more than 0.1 s calls `reached` or `check`
+/// in each iteration.
 package struct DesignStep: Sendable {
   private let cancellation: DesignCancellation?
   private let report: (@Sendable (Double) -> Void)?
 
-  /// Reports to nobody, and is never cancelled.
+  /// Reports nothing and is never cancelled.
   package static let unobserved = DesignStep()
 
-  /// - Parameter report: called with what part of the step is done, 0…1.
+  /// - Parameter report: called with the fraction of the step that is done, 0…1.
   package init(
     cancellation: DesignCancellation? = nil, report: (@Sendable (Double) -> Void)? = nil
   ) {
@@ -17,17 +17,19 @@ package struct DesignStep: Sendable {
     self.report = report
   }
 
+  /// Throws if the design was cancelled.
   package func check() throws(DesignError) {
     if let cancellation, cancellation.isCancelled { throw .cancelled }
   }
 
-  /// - Parameter part: how much of the step is done, 0…1.
+  /// Reports progress; throws if the design was cancelled.
+  /// - Parameter part: the fraction of the step that is done, 0…1.
   package func reached(_ part: Double) throws(DesignError) {
     try check()
     report?(part)
   }
 
-  /// The step whose own 0…1 is `range` of this one.
+  /// A sub-step whose progress 0…1 is mapped to `range` of this step.
   package func within(_ range: ClosedRange<Double>) -> DesignStep {
     guard let report else { return self }
     return DesignStep(cancellation: cancellation) {
@@ -35,22 +37,21 @@ package struct DesignStep: Sendable {
     }
   }
 
-  /// A step for each of `weights`, which say how long they take compared with each other. They may be taken in
-  /// parallel.
+  /// Sub-steps whose relative durations are `weights`. They may run in parallel.
   package func divided(by weights: [Double]) -> [DesignStep] {
     guard let report else { return weights.map { _ in self } }
-    let sum = SumOfParts(weights: weights, report: report)
+    let sum = CombinedProgress(weights: weights, report: report)
     return weights.indices.map { i in DesignStep(cancellation: cancellation) { sum.set($0, of: i) } }
   }
 }
 
-/// How much of several steps is done together; it never falls, and is reported in one call at a time.
-private final class SumOfParts: Sendable {
+/// The combined progress of several steps. It never decreases; calls of `report` never overlap.
+private final class CombinedProgress: Sendable {
   private let weights: [Double]
   private let report: @Sendable (Double) -> Void
   private let state: Mutex<(parts: [Double], reported: Double)>
-  /// Calls come no closer than this.
-  private static let grain = 1e-4
+  /// Smaller increments are not reported.
+  private static let minimumIncrement = 1e-4
 
   init(weights: [Double], report: @escaping @Sendable (Double) -> Void) {
     let total = max(weights.reduce(0, +), 1e-9)
@@ -63,7 +64,7 @@ private final class SumOfParts: Sendable {
     state.withLock { state in
       state.parts[index] = max(state.parts[index], part)
       let sum = zip(weights, state.parts).reduce(0) { $0 + $1.0 * $1.1 }
-      guard sum >= state.reported + Self.grain else { return }
+      guard sum >= state.reported + Self.minimumIncrement else { return }
       state.reported = sum
       report(sum)
     }

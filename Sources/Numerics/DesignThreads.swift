@@ -2,21 +2,23 @@ import CLapack
 import Foundation
 import Synchronization
 
-/// For programs, before they design; not for libraries, as it holds for the whole process. Designs take a thread on
-/// each core, and an OpenBLAS with threads of its own fights them for the cores.
+/// Makes OpenBLAS single-threaded, for the whole process. Programs call it before they design; libraries must not.
+///
+/// Designs run one thread per core. OpenBLAS threads would compete with them.
 package func useSingleThreadedBLAS() { openblas_set_num_threads(1) }
 
-/// The threads that designs run on: as many as there are cores, at lower priority than the rest of the process, so
-/// that control and disk threads get a core as soon as they want one.
-enum DesignThreads {
-  /// Of design threads. On Linux each thread has a nice value of its own, which threads that it starts inherit.
+/// The threads that designs run on: one per core, at lower priority than the rest of the process. Control and disk
+/// threads therefore get a core at once.
+package enum DesignThreads {
+  /// The nice value of design threads. On Linux each thread has its own, and new threads inherit it.
   static let niceness: Int32 = 10
   private static let eachThread = __priority_which_t(PRIO_PROCESS.rawValue)
 
-  /// Runs `body` on a thread of lower priority. The calling thread waits for it, and keeps its own priority.
-  static func run<T: Sendable>(_ body: @Sendable () throws(DesignError) -> T) throws(DesignError) -> T {
+  /// Runs `body` on a thread of lower priority, and waits for it. The calling thread keeps its priority.
+  package static func run<T: Sendable>(_ body: @Sendable () throws(DesignError) -> T) throws(DesignError) -> T
+  {
     if getpriority(eachThread, 0) >= niceness { return try body() }
-    let result = Slot<Result<T, DesignError>>()
+    let result = FirstValue<Result<T, DesignError>>()
     withoutActuallyEscaping(body) { body in
       JoinableThread {
         setpriority(eachThread, 0, niceness)
@@ -26,17 +28,17 @@ enum DesignThreads {
     return try result.value!.get()
   }
 
-  /// Calls `body` with 0..<count, on this thread and others of its priority, and waits for all of them. After an
-  /// error no further index is begun.
-  /// - Parameter threads: at most so many at a time; nil for one on each core.
-  static func forEach<Failure: Error>(
+  /// Calls `body` with 0..<count in parallel, on this thread and others of the same priority, and waits for all of them.
+  /// After an error no further index is started.
+  /// - Parameter threads: the maximum number of threads; nil for one per core.
+  package static func forEach<Failure: Error>(
     _ count: Int, threads: Int? = nil, _ body: @Sendable (Int) throws(Failure) -> Void
   ) throws(Failure) {
     let next = Counter()
-    let failure = Slot<Failure>()
+    let failure = FirstValue<Failure>()
     withoutActuallyEscaping(body) { body in
       let work: @Sendable () -> Void = {
-        while failure.value == nil, let index = next.take(below: count) {
+        while failure.value == nil, let index = next.increment(below: count) {
           do throws(Failure) { try body(index) } catch { failure.set(error) }
         }
       }
@@ -49,14 +51,14 @@ enum DesignThreads {
   }
 }
 
-/// A thread that somebody waits for.
+/// A thread that can be joined.
 private final class JoinableThread: Sendable {
   private final class Work: Sendable {
     let body: @Sendable () -> Void
     init(_ body: @escaping @Sendable () -> Void) { self.body = body }
   }
 
-  /// Nil where the system has no more threads; then the work was done here.
+  /// Nil if no thread could be created. The work was then done in `init`.
   private let handle: pthread_t?
 
   init(_ body: @escaping @Sendable () -> Void) {
@@ -75,8 +77,8 @@ private final class JoinableThread: Sendable {
   func join() { if let handle { pthread_join(handle, nil) } }
 }
 
-/// What threads leave for the one that waits for them; the first value stays.
-private final class Slot<Value: Sendable>: Sendable {
+/// A value that several threads may set. The first one is kept.
+private final class FirstValue<Value: Sendable>: Sendable {
   private let stored = Mutex<Value?>(nil)
   var value: Value? { stored.withLock { $0 } }
   func set(_ value: Value) { stored.withLock { $0 = $0 ?? value } }
@@ -85,7 +87,7 @@ private final class Slot<Value: Sendable>: Sendable {
 private final class Counter: Sendable {
   private let next = Atomic(0)
 
-  func take(below limit: Int) -> Int? {
+  func increment(below limit: Int) -> Int? {
     let index = next.wrappingAdd(1, ordering: .relaxed).oldValue
     return index < limit ? index : nil
   }

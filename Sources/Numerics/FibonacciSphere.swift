@@ -1,6 +1,6 @@
 import Foundation
 
-/// `count` unit vectors, spread evenly over the sphere: each stands for the same solid angle.
+/// A Fibonacci lattice: `count` unit vectors spread evenly over the sphere, each for the same solid angle.
 /// - Source: González, Measurement of areas on a sphere using Fibonacci lattices (2010).
 package func fibonacciSphere(_ count: Int) -> [SIMD3<Double>] {
   (0..<count).map { i in

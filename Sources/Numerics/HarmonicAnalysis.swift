@@ -1,11 +1,12 @@
 import CLapack
 
-/// Weighted least squares from values in `directions` towards spherical harmonics of orders 0...`order`.
+/// The matrix of a regularised least-squares fit of spherical harmonics, of orders 0...`order`, to values in `directions`.
 /// - Parameters:
-///   - shares: of the sphere that the directions stand for, sum 1.
-///   - penalty: what harmonics of degree l cost, relative to the energy of their fit.
-/// - Returns: `[harmonic][direction]`.
-func harmonicAnalysis(
+///   - shares: quadrature weights: the share of the sphere that each direction represents. They sum to 1.
+///   - file: named in the error.
+///   - penalty: regularisation of the harmonics of degree l, relative to the energy of their fit.
+/// - Returns: shape `[harmonic][direction]`.
+package func harmonicAnalysis(
   _ directions: [SIMD3<Double>], shares: [Double], order: Int, file: String, penalty: (Int) -> Double
 ) throws(DesignError) -> [Double] {
   let count = directions.count

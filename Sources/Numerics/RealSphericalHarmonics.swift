@@ -1,9 +1,9 @@
 import Foundation
 
-/// Real orthonormal spherical harmonics of orders 0...`order` at unit vectors (polar axis = third axis).
-/// - Returns: `[direction][(order + 1)²]`, flat; degree l, index m at l² + l + m.
+/// Real orthonormal spherical harmonics of orders 0...`order` at unit vectors. The polar axis is the third axis.
+/// - Returns: shape `[direction][(order + 1)²]`, flat. Degree l, order m is at l² + l + m.
 /// - Source: DLMF 14.30; normalised recurrences as in Holmes and Featherstone, J. Geodesy 76 (2002).
-func realSphericalHarmonics(order: Int, at directions: [SIMD3<Double>]) -> [Double] {
+package func realSphericalHarmonics(order: Int, at directions: [SIMD3<Double>]) -> [Double] {
   let count = (order + 1) * (order + 1)
   var result = [Double](repeating: 0, count: directions.count * count)
   var column = [Double](repeating: 0, count: order + 1)

@@ -14,12 +14,12 @@ package struct ResponseGrid: Sendable {
     values = [Complex](repeating: .zero, count: frequencies * channels * directions)
   }
 
-  package subscript(frequency: Int, channel: Int, direction: Int) -> Complex {
+  @inlinable package subscript(frequency: Int, channel: Int, direction: Int) -> Complex {
     get { values[(frequency * channels + channel) * directions + direction] }
     set { values[(frequency * channels + channel) * directions + direction] = newValue }
   }
 
-  /// The same responses with the channels in `order` only.
+  /// The responses of selected channels, in the given order.
   package func selecting(channels order: [Int]) -> ResponseGrid {
     if order == Array(0..<channels) { return self }
     var result = ResponseGrid(frequencies: frequencies, channels: order.count, directions: directions)

@@ -1,16 +1,25 @@
 import Foundation
 
-/// Spectra of short impulse responses between the frequencies at which they are known: 0, width, 2·width … N·width.
+/// Interpolates the spectrum of a short impulse response between the frequencies 0, width, 2·width … N·width.
 ///
-/// The impulse response has 2N samples, of which a quarter lie before time zero; the spectrum at the last
-/// frequency counts by its real part.
-struct SpectrumInterpolation {
-  let count: Int
-  let width: Double
+/// The impulse response has 2N samples, a quarter of them before time zero. At the last frequency only the real part of
+/// the spectrum is used.
+package struct SpectrumInterpolation {
+  package let count: Int
+  package let width: Double
 
-  /// Real rows, (real, imaginary) of each of `frequencies`, times real columns: the real parts of the known
-  /// spectrum, then the imaginary parts. Above the last known frequency the spectrum stays as it is there.
-  func matrix(frequencies: [Double]) -> [Double] {
+  /// - Parameters:
+  ///   - count: N.
+  ///   - width: frequency spacing in hertz.
+  package init(count: Int, width: Double) {
+    self.count = count
+    self.width = width
+  }
+
+  /// The real matrix that interpolates to `frequencies`. Above the last known frequency the spectrum is held constant.
+  /// - Returns: row-major. Rows: real and imaginary part of each frequency in turn. Columns: all real parts of the known
+  ///   spectrum, then all imaginary parts.
+  package func matrix(frequencies: [Double]) -> [Double] {
     let columns = 2 * (count + 1)
     var matrix = [Double](repeating: 0, count: 2 * frequencies.count * columns)
     for (f, frequency) in frequencies.enumerated() {
@@ -37,7 +46,7 @@ struct SpectrumInterpolation {
     let mean =
       abs(sin(half)) < 1e-12
       ? cos(half * (length - 1)) / cos(half) : sin(half * length) / (length * sin(half))
-    // The samples' centre is at N/2 − 1/2.
+    // The centre of the samples is at N/2 − 1/2.
     return mean * Complex(phase: -2 * half * (Double(count) / 2 - 0.5))
   }
 }

@@ -1,11 +1,11 @@
 import Foundation
 
-/// Derivatives of the spherical Hankel functions of the second kind, h_n' = j_n' − j·y_n', which stand for
-/// outgoing waves under e^(+jωt).
+/// Derivatives of the spherical Hankel functions of the second kind, h_n' = j_n' − j·y_n'. Under e^(+jωt) they represent
+/// outgoing waves.
 /// - Parameter argument: greater than zero.
 /// - Returns: orders 0...`highestOrder`. Orders that overflow are infinite.
-/// - Source: DLMF 10.49 (closed forms of orders 0 and 1), 10.51 (recurrences). The upward recurrence keeps
-///   the relative accuracy of h, since h grows as y does.
+/// - Source: DLMF 10.49 (closed forms of orders 0 and 1), 10.51 (recurrences). The upward recurrence preserves the
+///   relative accuracy of h, because h grows like y.
 package func sphericalHankelDerivatives(highestOrder: Int, argument x: Double) -> [Complex] {
   let count = highestOrder + 2
   var h = [Complex](repeating: Complex(.infinity, .infinity), count: count)

@@ -27,7 +27,9 @@ public final class AudioRecorder: Sendable {
   public init(_ session: AudioSession) { self.session = session }
 
   /// What the running Pinna does; stopped where none runs.
-  public var state: State { (try? engine.status()).flatMap { State(rawValue: $0.state) } ?? .stopped }
+  public var state: State {
+    (try? engine.status()).flatMap { State(rawValue: $0.state.rawValue) } ?? .stopped
+  }
 
   /// Starts a take; nothing may change until it ends.
   /// - Parameter folder: nil for the usual one.
@@ -37,8 +39,8 @@ public final class AudioRecorder: Sendable {
     let category = session.category
     try SessionError.capturing(category)
     try requireActive("recorded")
-    let text = try engine.request("/pinna/record/start", folder.map { [TakeFolder.resolve($0)] } ?? [])
-    return try SocketEngine.decode(TakeAnswer.self, text).take
+    let answer = try engine.request("/pinna/record/start", folder.map { [TakeFolder.resolve($0)] } ?? [])
+    return try SocketEngine.document(TakeStartAnswer.self, of: answer).take
   }
 
   /// Ends a take or a playback.
@@ -49,8 +51,8 @@ public final class AudioRecorder: Sendable {
       try engine.request("/pinna/play/stop")
       return nil
     }
-    let answer = try SocketEngine.decode(TakeAnswer.self, engine.request("/pinna/record/stop"))
-    return RecordedTake(path: answer.take, numberOfChannels: answer.channels, frames: answer.frames ?? 0)
+    let take = try SocketEngine.document(TakeAnswer.self, of: engine.request("/pinna/record/stop"))
+    return RecordedTake(path: take.take, numberOfChannels: take.channels, frames: take.frames)
   }
 
   /// Plays a take through the outputs, in place of what the microphones give.

@@ -71,8 +71,8 @@ extension AudioSession {
       if let take = status.take { throw Self.recording(take.path) }
       if next.claims != old.claims { try claim(next.claims) }
       let wish = try wish(of: next) + ["output", next.output.rawValue]
-      let text = try engine.sessionRequest("/pinna/session/set", wish)
-      let kept = try SocketEngine.decode(ChangeReport.self, text).kept
+      let answer = try engine.sessionRequest("/pinna/session/set", wish)
+      let kept = try SocketEngine.document(ChangeReport.self, of: answer).kept
       let period = circumstances.withLock { $0.preferredIOBufferDuration }
       if !old.isActive, kept == nil, period > 0 {
         try engine.sessionRequest("/pinna/session/period", ["\(period)"])

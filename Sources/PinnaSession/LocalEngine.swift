@@ -1,13 +1,13 @@
 import Control
 import Foundation
-import Session
+import Presets
 import Synchronization
 import Threads
 
 /// A Pinna in this process: the same processor as `pinna run`, on a thread of its own. It has a control socket like
 /// any other, so that `pinna status --name NAME` works, too.
 ///
-/// It runs on the baseline kernels, slower than those of newer processors (the README has figures), unless the program
+/// It runs on the baseline kernels, slower than those of newer processors (docs/library.md has figures), unless the program
 /// depends on the product `PinnaFasterKernels` as well and calls `FasterKernels.register()` before it makes an engine.
 /// Those carry compiler flags, which SwiftPM takes from dependencies by branch, revision or path, not by version.
 ///
@@ -79,7 +79,7 @@ public final class LocalEngine: SessionEngine, Sendable {
     let processor = Processor(
       world: JackWorld(options, library: library, events: events), setting: setting, warn: warn)
     return Controller(
-      socket: socket, processor: processor, events: events, reconnects: true, onStart: onStart, tell: warn,
+      socket: socket, processor: processor, events: events, onStart: onStart, tell: warn,
       warn: warn)
   }
 }

@@ -68,45 +68,42 @@ public final class SocketEngine: SessionEngine, Sendable {
     }
   }
 
-  /// Sends a request of this session, whose token comes first, and returns the answer's document.
+  /// Sends a request of this session, whose token comes first.
+  /// - Returns: the answer, of status 0.
   @discardableResult
-  func sessionRequest(_ method: String, _ words: [String]) throws(SessionError) -> String {
+  func sessionRequest(_ method: String, _ words: [String]) throws(SessionError) -> Answer {
     let listener = listener.withLock { $0 }
     let current: String?
     do { current = try listener?.currentToken() } catch { throw SessionError(error) }
     guard let token = current else {
-      throw .notRunning("no Pinna named \"\(name)\" is running; start one with: pinna run --name \(name)")
+      throw SessionError(client.notRunning)
     }
     return try request(method, [token] + words)
   }
 
-  /// Sends a request and returns the answer's document.
+  /// Sends a request.
+  /// - Returns: the answer, of status 0.
   @discardableResult
-  func request(_ method: String, _ words: [String] = []) throws(SessionError) -> String {
+  func request(_ method: String, _ words: [String] = []) throws(SessionError) -> Answer {
     let answer: Answer
     do { answer = try client.request(OSCMessage(method, words.map { .string($0) })) } catch {
       throw SessionError(error)
     }
     guard answer.status == .done else { throw SessionError(answer) }
-    return answer.text
+    return answer
   }
 
-  func document<Document: Decodable>(_ type: Document.Type, _ method: String) throws(SessionError) -> Document
-  {
-    try Self.decode(type, request(method))
-  }
-
-  static func decode<Document: Decodable>(_ type: Document.Type, _ text: String) throws(SessionError)
+  static func document<Document: Decodable>(_ type: Document.Type, of answer: Answer) throws(SessionError)
     -> Document
   {
-    do { return try JSONDecoder().decode(type, from: Data(text.utf8)) } catch {
-      throw .failed("the running Pinna sent a malformed answer; is it of another version?")
-    }
+    do { return try answer.document(type) } catch { throw SessionError(error) }
   }
 
-  func status() throws(SessionError) -> StatusReport { try document(StatusReport.self, "/pinna/status") }
+  func status() throws(SessionError) -> StatusReport {
+    try Self.document(StatusReport.self, of: request("/pinna/status"))
+  }
 
   func inputs() throws(SessionError) -> [InputsReport.Input] {
-    try document(InputsReport.self, "/pinna/inputs").inputs
+    try Self.document(InputsReport.self, of: request("/pinna/inputs")).inputs
   }
 }

@@ -1,9 +1,9 @@
 extension Canvas {
   static let margin = 24.0
-  /// Where what is below the header may begin.
+  /// Height reserved for the header, in points.
   static let headerHeight = 84.0
 
-  /// Title, subtitle, and a legend of everything drawn below.
+  /// Draws title, subtitle and a legend with one entry per distinct combination of label, colour and dashing.
   func header(_ title: PlotTitle, curves: [Curve]) {
     text(title.title, at: [Self.margin, 34], size: 15, isBold: true)
     text(title.subtitle, at: [Self.margin, 51], size: 10, .grey)

@@ -1,10 +1,12 @@
 import CCairo
 import Foundation
 
-/// A page to draw on: SVG or PNG, by the ending of its file's name. Lengths in points, y downwards.
+/// A drawing surface for one SVG or PNG file; the file name's extension selects the format.
+///
+/// Lengths are in points; y increases downwards. The drawing goes to `path.part`, which `finish` renames to `path`.
 final class Canvas {
-  /// Pixels of a PNG per point.
-  private static let pixels = 2.0
+  /// Resolution of PNG files.
+  private static let pixelsPerPoint = 2.0
   private static let font = "DejaVu Sans"
 
   let size: SIMD2<Double>
@@ -15,21 +17,21 @@ final class Canvas {
   private var partPath: String { path + ".part" }
 
   init(path: String, size: SIMD2<Double>) throws(PlotError) {
-    let ending = URL(filePath: path).pathExtension.lowercased()
-    guard ["svg", "png"].contains(ending) else {
-      throw PlotError("\(path) cannot be drawn; give a name that ends in .svg or .png")
+    let format = URL(filePath: path).pathExtension.lowercased()
+    guard ["svg", "png"].contains(format) else {
+      throw PlotError("cannot draw \(path): unknown image format; use a name that ends in .svg or .png")
     }
     self.path = path
     self.size = size
-    isPNG = ending == "png"
+    isPNG = format == "png"
     surface =
       isPNG
       ? cairo_image_surface_create(
-        CAIRO_FORMAT_RGB24, Int32(size.x * Self.pixels), Int32(size.y * Self.pixels))
+        CAIRO_FORMAT_RGB24, Int32(size.x * Self.pixelsPerPoint), Int32(size.y * Self.pixelsPerPoint))
       : cairo_svg_surface_create(path + ".part", size.x, size.y)
     context = cairo_create(surface)
     try check()
-    if isPNG { cairo_scale(context, Self.pixels, Self.pixels) }
+    if isPNG { cairo_scale(context, Self.pixelsPerPoint, Self.pixelsPerPoint) }
     set(.white)
     cairo_paint(context)
     cairo_set_line_join(context, CAIRO_LINE_JOIN_ROUND)
@@ -41,7 +43,7 @@ final class Canvas {
     unlink(partPath)
   }
 
-  /// Completes the file and gives it its name.
+  /// Completes the drawing and moves it to its final path.
   func finish() throws(PlotError) {
     if isPNG {
       cairo_surface_flush(surface)
@@ -50,11 +52,12 @@ final class Canvas {
     cairo_surface_finish(surface)
     try check()
     guard rename(partPath, path) == 0 else {
-      throw PlotError("cannot write \(path): \(String(cString: strerror(errno)))")
+      throw PlotError(
+        "cannot write \(path): \(String(cString: strerror(errno))); choose another folder or name")
     }
   }
 
-  /// Draws lines from point to point; one that is no number interrupts them.
+  /// Draws a polyline. A NaN or infinite point interrupts it.
   func stroke(
     _ points: [SIMD2<Double>], _ colour: PlotColour, width: Double = 1, isDashed: Bool = false,
     isClosed: Bool = false
@@ -89,7 +92,7 @@ final class Canvas {
     cairo_fill(context)
   }
 
-  /// Keeps what `draw` draws within a rectangle.
+  /// Clips everything that `draw` draws to a rectangle.
   func clipped(from corner: SIMD2<Double>, size: SIMD2<Double>, _ draw: () -> Void) {
     cairo_save(context)
     cairo_rectangle(context, corner.x, corner.y, size.x, size.y)
@@ -99,19 +102,19 @@ final class Canvas {
   }
 
   /// - Parameters:
-  ///   - anchor: what part of the text's width and height lies left of and above `place`: (0, 0) hangs it to the
-  ///     lower right, (0.5, 0.5) centres it. Heights are those of capitals.
-  ///   - isUpright: reads from the bottom to the top.
-  ///   - hidesBehind: keeps lines below from running through it.
+  ///   - anchor: the point of the text's bounding box that is placed at `point`, as fractions of its width and height:
+  ///     (0, 0) is the upper left corner, (0.5, 0.5) the centre. The box has the height of capital letters.
+  ///   - isVertical: draws the text from bottom to top.
+  ///   - hasBackground: draws a white background, so that no line runs through the text.
   func text(
-    _ text: String, at place: SIMD2<Double>, anchor: SIMD2<Double> = [0, 1], size: Double = 9,
-    isBold: Bool = false, _ colour: PlotColour = .black, isUpright: Bool = false, hidesBehind: Bool = false
+    _ text: String, at point: SIMD2<Double>, anchor: SIMD2<Double> = [0, 1], size: Double = 9,
+    isBold: Bool = false, _ colour: PlotColour = .black, isVertical: Bool = false, hasBackground: Bool = false
   ) {
     let width = select(size: size, isBold: isBold, width: text)
     cairo_save(context)
-    cairo_translate(context, place.x, place.y)
-    if isUpright { cairo_rotate(context, -.pi / 2) }
-    if hidesBehind {
+    cairo_translate(context, point.x, point.y)
+    if isVertical { cairo_rotate(context, -.pi / 2) }
+    if hasBackground {
       set(.white)
       cairo_rectangle(
         context, -anchor.x * width - 1, -anchor.y * 0.73 * size - 1.5, width + 2, 0.73 * size + 3)
@@ -123,7 +126,7 @@ final class Canvas {
     cairo_restore(context)
   }
 
-  /// How far `text` moves the pen.
+  /// The advance width of `text`, in points.
   func width(of text: String, size: Double = 9, isBold: Bool = false) -> Double {
     select(size: size, isBold: isBold, width: text)
   }
@@ -155,7 +158,9 @@ final class Canvas {
 
   private func check(_ status: cairo_status_t) throws(PlotError) {
     guard status == CAIRO_STATUS_SUCCESS else {
-      throw PlotError("cannot write \(path): \(String(cString: cairo_status_to_string(status)))")
+      throw PlotError(
+        "cannot write \(path): \(String(cString: cairo_status_to_string(status))); choose another folder or name"
+      )
     }
   }
 }

@@ -1,11 +1,11 @@
-/// One line of a plot.
+/// One curve of a plot.
 public struct Curve: Sendable {
-  /// What the legend calls it; curves of one label, colour and stroke share an entry. Empty: none.
+  /// Text in the legend; empty for no entry. Curves with the same label, colour and dashing share one entry.
   public let label: String
   public let colour: PlotColour
-  /// Dashed lines are what was aimed at, or limits.
+  /// Targets and limits are dashed.
   public let isDashed: Bool
-  /// x and y in the units of the axes: for polar plots degrees, counter-clockwise from the top, and decibels.
+  /// (x, y) in the units of the axes. For polar plots: degrees, counter-clockwise from the top, and decibels.
   public let points: [SIMD2<Double>]
 
   public init(_ label: String, _ colour: PlotColour, isDashed: Bool = false, points: [SIMD2<Double>]) {
@@ -18,7 +18,7 @@ public struct Curve: Sendable {
   var width: Double { isDashed ? 1 : 1.6 }
 }
 
-/// What stands above a plot.
+/// The heading of a plot.
 public struct PlotTitle: Sendable {
   public let title: String
   public let subtitle: String

@@ -1,4 +1,4 @@
-/// Curves over one horizontal axis, in panels one below the other.
+/// Curves over a common horizontal axis, in panels stacked vertically.
 public struct LinePlot: Sendable {
   public struct Panel: Sendable {
     public let axis: PlotAxis
@@ -26,7 +26,7 @@ public struct LinePlot: Sendable {
     self.panels = panels
   }
 
-  /// Writes SVG or PNG, by the ending of `path`.
+  /// Writes an SVG or PNG file, according to the extension of `path`.
   public func write(_ path: String) throws(PlotError) {
     let heights = Double(panels.count) * (Self.panelHeight + Self.gap) - Self.gap
     let canvas = try Canvas(
@@ -43,37 +43,37 @@ public struct LinePlot: Sendable {
   private func draw(_ panel: Panel, on canvas: Canvas, top: Double, isLast: Bool) {
     let corner: SIMD2<Double> = [Self.left, top]
     let size: SIMD2<Double> = [Self.width - Self.left - Canvas.margin, Self.panelHeight]
-    func place(_ x: Double, _ y: Double) -> SIMD2<Double> {
+    func point(_ x: Double, _ y: Double) -> SIMD2<Double> {
       corner + size * [horizontal.fraction(x), 1 - panel.axis.fraction(y)]
     }
     let (xs, ys) = (horizontal.range, panel.axis.range)
-    func upright(_ x: Double, _ width: Double) {
-      canvas.stroke([place(x, ys.lowerBound), place(x, ys.upperBound)], .lightGrey, width: width)
+    func verticalGridLine(_ x: Double, _ width: Double) {
+      canvas.stroke([point(x, ys.lowerBound), point(x, ys.upperBound)], .lightGrey, width: width)
     }
-    for x in horizontal.minorTicks { upright(x, 0.35) }
-    for tick in horizontal.ticks { upright(tick.value, 0.7) }
+    for x in horizontal.minorTicks { verticalGridLine(x, 0.35) }
+    for tick in horizontal.ticks { verticalGridLine(tick.value, 0.7) }
     for tick in panel.axis.ticks {
       let isZero = tick.value == 0
       canvas.stroke(
-        [place(xs.lowerBound, tick.value), place(xs.upperBound, tick.value)], isZero ? .grey : .lightGrey,
+        [point(xs.lowerBound, tick.value), point(xs.upperBound, tick.value)], isZero ? .grey : .lightGrey,
         width: isZero ? 0.9 : 0.7)
       canvas.text(
-        tick.text, at: place(xs.lowerBound, tick.value) - [7, 0], anchor: [1, 0.5], size: 9, .grey)
+        tick.text, at: point(xs.lowerBound, tick.value) - [7, 0], anchor: [1, 0.5], size: 9, .grey)
     }
     canvas.clipped(from: corner, size: size) {
       for curve in panel.curves {
         canvas.stroke(
-          curve.points.map { place($0.x, $0.y) }, curve.colour, width: curve.width, isDashed: curve.isDashed)
+          curve.points.map { point($0.x, $0.y) }, curve.colour, width: curve.width, isDashed: curve.isDashed)
       }
     }
     canvas.stroke(
       [corner, corner + [size.x, 0], corner + size, corner + [0, size.y]], .grey, width: 0.9, isClosed: true)
     canvas.text(
-      panel.axis.label, at: [18, top + size.y / 2], anchor: [0.5, 0.5], size: 9.5, isUpright: true)
+      panel.axis.label, at: [18, top + size.y / 2], anchor: [0.5, 0.5], size: 9.5, isVertical: true)
     guard isLast else { return }
     for tick in horizontal.ticks {
       canvas.text(
-        tick.text, at: place(tick.value, ys.lowerBound) + [0, 7], anchor: [0.5, 0], size: 9, .grey)
+        tick.text, at: point(tick.value, ys.lowerBound) + [0, 7], anchor: [0.5, 0], size: 9, .grey)
     }
     canvas.text(
       horizontal.label, at: corner + [size.x / 2, size.y + 26], anchor: [0.5, 0], size: 9.5)

@@ -1,15 +1,15 @@
 import Foundation
 
-/// An axis of a line plot: its range, where it is marked, and what it measures.
+/// An axis of a line or strip plot: label, range and ticks.
 public struct PlotAxis: Sendable {
   public let label: String
   public let range: ClosedRange<Double>
   let isLogarithmic: Bool
   let ticks: [(value: Double, text: String)]
-  /// Lines of the grid without a number.
+  /// Positions of grid lines without a number.
   let minorTicks: [Double]
 
-  /// Every `step`, numbers with a proper minus sign.
+  /// A linear axis with ticks at multiples of `step`. Negative numbers get a typographic minus sign (U+2212).
   public static func linear(_ label: String, _ range: ClosedRange<Double>, step: Double) -> PlotAxis {
     let first = (range.lowerBound / step).rounded(.up)
     let last = (range.upperBound / step).rounded(.down)
@@ -21,19 +21,20 @@ public struct PlotAxis: Sendable {
     return PlotAxis(label: label, range: range, isLogarithmic: false, ticks: ticks, minorTicks: [])
   }
 
-  /// A linear axis on which `values` fit, and `least` at least, marked at multiples of `step`.
+  /// A linear axis that covers all finite `values` and at least `minimumRange`. Ticks are at multiples of `step`, or of
+  /// a multiple of it if the range is wide.
   public static func linear(
-    _ label: String, fitting values: [Double], least: ClosedRange<Double>, step: Double
+    _ label: String, fitting values: [Double], minimumRange: ClosedRange<Double>, step: Double
   ) -> PlotAxis {
     let finite = values.filter(\.isFinite)
-    let low = min(least.lowerBound, ((finite.min() ?? 0) / step).rounded(.down) * step)
-    let high = max(least.upperBound, ((finite.max() ?? 0) / step).rounded(.up) * step)
-    // Wide ranges with few numbers.
+    let low = min(minimumRange.lowerBound, ((finite.min() ?? 0) / step).rounded(.down) * step)
+    let high = max(minimumRange.upperBound, ((finite.max() ?? 0) / step).rounded(.up) * step)
+    // A larger step keeps the axis at about eight ticks.
     let count = (high - low) / step
     return linear(label, low...high, step: step * max(1, (count / 8).rounded(.up)))
   }
 
-  /// Hertz, logarithmic.
+  /// A logarithmic frequency axis in hertz.
   public static func frequency(_ range: ClosedRange<Double>) -> PlotAxis {
     let decades = [10.0, 100, 1000, 10_000, 100_000]
     let ticks = decades.flatMap { decade in [1.0, 2, 5].map { $0 * decade } }.filter(range.contains)
@@ -44,7 +45,7 @@ public struct PlotAxis: Sendable {
       minorTicks: minor.filter { !ticks.contains($0) })
   }
 
-  /// 0…1 within the range.
+  /// The position of `value` along the axis: 0 at the lower bound of the range, 1 at the upper bound.
   func fraction(_ value: Double) -> Double {
     let (low, high) = (range.lowerBound, range.upperBound)
     return isLogarithmic ? log(value / low) / log(high / low) : (value - low) / (high - low)

@@ -1,4 +1,4 @@
-/// A colour of plots, each part 0…1.
+/// A plot colour in sRGB; each component is 0…1.
 public struct PlotColour: Hashable, Sendable {
   let red: Double
   let green: Double
@@ -10,7 +10,7 @@ public struct PlotColour: Hashable, Sendable {
     blue = Double(hex & 0xFF) / 255
   }
 
-  // Told apart with any colour vision, and in grey by their lightness.
+  // Distinguishable with any type of colour vision, and by lightness when printed in grey.
   // - Source: Okabe and Ito, Color universal design (2008).
   public static let blue = PlotColour(0x0072B2)
   public static let orange = PlotColour(0xD55E00)

@@ -1,10 +1,11 @@
 import Foundation
 
-/// Levels over azimuth, one panel per band: forward is up, the listener's left is left, rings are decibels.
+/// Levels over azimuth, one panel per frequency band. Forward is up, the listener's left is on the left, and the rings
+/// are levels in decibels.
 public struct PolarPlot: Sendable {
   public struct Panel: Sendable {
     public let title: String
-    /// Points are (degrees, decibels).
+    /// Points are (azimuth in degrees, level in decibels).
     public let curves: [Curve]
 
     public init(_ title: String, curves: [Curve]) {
@@ -16,7 +17,7 @@ public struct PolarPlot: Sendable {
   public let title: PlotTitle
   public let panels: [Panel]
 
-  /// The centre of the rings, and the outer one, in decibels.
+  /// Levels at the centre and at the outer ring, in decibels.
   private static let levels = -30.0...0
   private static let radius = 84.0
   private static let panelSize: SIMD2<Double> = [244, 236]
@@ -27,7 +28,7 @@ public struct PolarPlot: Sendable {
     self.panels = panels
   }
 
-  /// Writes SVG or PNG, by the ending of `path`.
+  /// Writes an SVG or PNG file, according to the extension of `path`.
   public func write(_ path: String) throws(PlotError) {
     let columns = min(Self.columns, max(2, panels.count))
     let rows = max(1, (panels.count + columns - 1) / columns)
@@ -52,7 +53,7 @@ public struct PolarPlot: Sendable {
     canvas.text(panel.title, at: corner + [Canvas.margin / 2, 12], size: 10.5, isBold: true)
     let centre = corner + [Self.panelSize.x / 2, Self.panelSize.y / 2 + 8]
     for azimuth in stride(from: 0.0, to: 360, by: 30) {
-      canvas.stroke([centre, centre + Self.place(azimuth, 0)], .lightGrey, width: 0.6)
+      canvas.stroke([centre, centre + Self.offset(azimuth, 0)], .lightGrey, width: 0.6)
     }
     for level in stride(from: -20.0, through: 0, by: 10) {
       canvas.circle(
@@ -61,30 +62,30 @@ public struct PolarPlot: Sendable {
     for azimuth in stride(from: 0.0, to: 360, by: 90) {
       let degrees = azimuth > 180 ? azimuth - 360 : azimuth
       let label = degrees < 0 ? "−\(Int(-degrees))°" : "\(Int(degrees))°"
-      let outside = Self.place(azimuth, 0) * (1 + 6 / Self.radius)
+      let outside = Self.offset(azimuth, 0) * (1 + 6 / Self.radius)
       canvas.text(
         label, at: centre + outside,
         anchor: [0.5 - outside.x / Self.radius / 2.2, 0.5 - outside.y / Self.radius / 2.2], size: 8.5, .grey)
     }
     for level in stride(from: -20.0, through: 0, by: 10) {
       canvas.text(
-        level == 0 ? "0 dB" : "−\(Int(-level))", at: centre + Self.place(-45, level), anchor: [0.5, 0.5],
-        size: 7.5, .grey, hidesBehind: true)
+        level == 0 ? "0 dB" : "−\(Int(-level))", at: centre + Self.offset(-45, level), anchor: [0.5, 0.5],
+        size: 7.5, .grey, hasBackground: true)
     }
     for curve in panel.curves {
       canvas.stroke(
-        curve.points.map { centre + Self.place($0.x, $0.y) }, curve.colour, width: curve.width,
+        curve.points.map { centre + Self.offset($0.x, $0.y) }, curve.colour, width: curve.width,
         isDashed: curve.isDashed, isClosed: true)
     }
   }
 
-  /// A little more than the outer ring still fits into a panel.
+  /// Distance from the centre for a level in decibels, limited to 1.12 radii, which still fits into a panel.
   private static func distance(_ level: Double) -> Double {
     radius * min(max(0, (level - levels.lowerBound) / (levels.upperBound - levels.lowerBound)), 1.12)
   }
 
-  /// Relative to the centre, for an azimuth in degrees to the left.
-  private static func place(_ azimuth: Double, _ level: Double) -> SIMD2<Double> {
+  /// Offset from the centre for an azimuth in degrees, positive to the left, and a level in decibels.
+  private static func offset(_ azimuth: Double, _ level: Double) -> SIMD2<Double> {
     let angle = azimuth * .pi / 180
     return distance(level) * [-sin(angle), -cos(angle)]
   }

@@ -1,13 +1,13 @@
 import Foundation
 
-/// Single values on horizontal strips, in panels of several strips each: where things lie.
+/// Single values as dots on horizontal strips; each panel has several strips.
 public struct StripPlot: Sendable {
   public struct Point: Sendable {
-    /// What the legend calls it; points of one label and colour share an entry.
+    /// Text in the legend. Points with the same label and colour share one entry.
     public let label: String
     public let colour: PlotColour
     public let value: Double
-    /// Crossed out.
+    /// Marks the point with a cross.
     public let isWrong: Bool
 
     public init(_ label: String, _ colour: PlotColour, _ value: Double, isWrong: Bool = false) {
@@ -20,7 +20,7 @@ public struct StripPlot: Sendable {
 
   public struct Strip: Sendable {
     public let axis: PlotAxis
-    /// The greatest value lies at the left.
+    /// Whether values increase from right to left.
     public let isMirrored: Bool
     public let points: [Point]
 
@@ -47,16 +47,18 @@ public struct StripPlot: Sendable {
   private static let columns = 2
   private static let width = 360.0
   private static let left = 20.0
-  private static let lane = 7.0
-  private static let heading = 22.0
-  private static let below = 34.0
+  /// Vertical distance of two points of a strip.
+  private static let rowHeight = 7.0
+  private static let titleHeight = 22.0
+  /// Room for tick and axis labels below a strip.
+  private static let axisHeight = 34.0
 
   public init(_ title: PlotTitle, panels: [Panel]) {
     self.title = title
     self.panels = panels
   }
 
-  /// Writes SVG or PNG, by the ending of `path`.
+  /// Writes an SVG or PNG file, according to the extension of `path`.
   public func write(_ path: String) throws(PlotError) {
     let columns = min(Self.columns, max(1, panels.count))
     let rows = stride(from: 0, to: panels.count, by: columns).map {
@@ -83,18 +85,18 @@ public struct StripPlot: Sendable {
   }
 
   private static func height(_ panel: Panel) -> Double {
-    heading + panel.strips.reduce(0) { $0 + height($1) + below } + 8
+    titleHeight + panel.strips.reduce(0) { $0 + height($1) + axisHeight } + 8
   }
 
-  private static func height(_ strip: Strip) -> Double { lane * Double(strip.points.count + 1) }
+  private static func height(_ strip: Strip) -> Double { rowHeight * Double(strip.points.count + 1) }
 
   private func draw(_ panel: Panel, on canvas: Canvas, corner: SIMD2<Double>) {
     canvas.text(panel.title, at: corner + [Self.left, 12], size: 10.5, isBold: true)
-    var top = corner.y + Self.heading
+    var top = corner.y + Self.titleHeight
     for strip in panel.strips {
-      let place: SIMD2<Double> = [corner.x + Self.left, top]
-      draw(strip, on: canvas, corner: place, size: [Self.width - 2 * Self.left, Self.height(strip)])
-      top += Self.height(strip) + Self.below
+      let stripCorner: SIMD2<Double> = [corner.x + Self.left, top]
+      draw(strip, on: canvas, corner: stripCorner, size: [Self.width - 2 * Self.left, Self.height(strip)])
+      top += Self.height(strip) + Self.axisHeight
     }
   }
 
@@ -114,7 +116,7 @@ public struct StripPlot: Sendable {
     canvas.text(
       strip.axis.label, at: [corner.x + size.x / 2, bottom + 15], anchor: [0.5, 0], size: 8.5)
     for (n, point) in strip.points.enumerated() where point.value.isFinite {
-      let centre: SIMD2<Double> = [x(point.value), corner.y + Self.lane * (Double(n) + 1)]
+      let centre: SIMD2<Double> = [x(point.value), corner.y + Self.rowHeight * (Double(n) + 1)]
       canvas.disc(centre, radius: 3.2, point.colour)
       guard point.isWrong else { continue }
       for diagonal in [SIMD2(6.0, 6.0), SIMD2(6.0, -6.0)] {

@@ -3,12 +3,12 @@ import Acoustics
 extension YAMLReader {
   static let dataSourceLimit = 32
 
-  /// `NAME: {forward, microphones, polarPatterns, …}`; ids are given in the order of the file.
+  /// Reads `NAME: {forward, microphones, polarPatterns, …}`. IDs are assigned in file order.
   func dataSources(of microphones: [Microphone]) throws(DescriptionError) -> [DataSource] {
     let entries = try entries()
-    guard !entries.isEmpty else { throw failure("are none; add at least one, for example Front") }
+    guard !entries.isEmpty else { throw failure("is empty; add at least one data source, for example Front") }
     guard entries.count <= Self.dataSourceLimit else {
-      throw failure("are \(entries.count); keep at most \(Self.dataSourceLimit)")
+      throw failure("has \(entries.count) entries; keep at most \(Self.dataSourceLimit)")
     }
     var sources: [DataSource] = []
     for (name, value) in entries {
@@ -38,7 +38,7 @@ extension YAMLReader {
         fields.optional("stereoOrientations"), forward: forward, offered: patterns.contains(.stereo)))
   }
 
-  /// `all`, or a list of names, the omnidirectional one first.
+  /// Reads `all`, or a list of names whose first microphone is the one that the omnidirectional pattern uses.
   private func microphoneIndices(of microphones: [Microphone]) throws(DescriptionError) -> [Int] {
     if let word = scalar {
       guard word.lowercased() == "all" else {
@@ -50,13 +50,15 @@ extension YAMLReader {
     for element in try list() {
       let name = try element.string()
       guard let index = microphones.firstIndex(where: { $0.name == name }) else {
-        let unknown = UnknownWord(kind: "microphone", word: name, known: microphones.map(\.name))
+        let unknown = UnknownWord(kind: "microphone", word: name, choices: microphones.map(\.name))
         throw element.failure("is an \(unknown.quotable)")
       }
-      guard !indices.contains(index) else { throw element.failure("names \(name) again; remove it") }
+      guard !indices.contains(index) else { throw element.failure("repeats \(name); remove it") }
       indices.append(index)
     }
-    guard !indices.isEmpty else { throw failure("are none; write all, or the names of one or more") }
+    guard !indices.isEmpty else {
+      throw failure("is empty; write all, or the name of at least one microphone")
+    }
     return indices
   }
 
@@ -67,63 +69,66 @@ extension YAMLReader {
     for element in try list() {
       let pattern = try element.word(PolarPattern.self)
       guard !patterns.contains(pattern) else {
-        throw element.failure("names \(pattern.rawValue) again; remove it")
+        throw element.failure("repeats \(pattern.rawValue); remove it")
       }
       if pattern == .stereo, all < 2 {
-        throw element.failure("is stereo, which takes two microphones or more; the device has one: remove it")
+        throw element.failure(
+          "is stereo, which needs at least two microphones, but the device has one; remove it")
       }
       if pattern != .stereo, pattern != .omnidirectional, used < 2 {
         throw element.failure(
-          "is \(pattern.rawValue), which takes two microphones or more; remove it, or list more under microphones"
+          "is \(pattern.rawValue), which needs at least two microphones; remove it, or list more under microphones"
         )
       }
       patterns.append(pattern)
     }
     guard !patterns.isEmpty else {
       throw failure(
-        "are none; use one or more of: \(PolarPattern.allCases.map(\.rawValue).joined(separator: ", "))")
+        "is empty; use one or more of: \(PolarPattern.allCases.map(\.rawValue).joined(separator: ", "))")
     }
     return patterns
   }
 
-  /// What `wanted` lists; without it, every orientation whose up is not parallel to `forward`.
-  private func stereoOrientations(_ wanted: YAMLReader?, forward: Direction, offered: Bool)
+  /// Reads the list of orientations. If it is missing, returns every orientation whose up is not parallel to `forward`.
+  /// - Parameter offered: whether the data source offers stereo.
+  private func stereoOrientations(_ listed: YAMLReader?, forward: Direction, offered: Bool)
     throws(DescriptionError) -> [InputOrientation]
   {
     func isPossible(_ orientation: InputOrientation) -> Bool {
       HeadFrame(forward: forward, orientation: orientation) != nil
     }
-    guard let wanted else { return offered ? InputOrientation.allCases.filter(isPossible) : [] }
+    guard let listed else { return offered ? InputOrientation.allCases.filter(isPossible) : [] }
     guard offered else {
-      throw wanted.failure("are given, but polarPatterns has no stereo; add it there, or remove this key")
+      throw listed.failure(
+        "is given, but polarPatterns does not list stereo; add stereo there, or remove this key")
     }
     var orientations: [InputOrientation] = []
-    for element in try wanted.list() {
+    for element in try listed.list() {
       let orientation = try element.word(InputOrientation.self)
       guard isPossible(orientation) else {
         throw element.failure(
-          "is \(orientation.rawValue), whose up is parallel to forward, so that left and right do not exist; "
+          "is \(orientation.rawValue), whose up is parallel to forward, so left and right are undefined; "
             + "remove it")
       }
       guard !orientations.contains(orientation) else {
-        throw element.failure("names \(orientation.rawValue) again; remove it")
+        throw element.failure("repeats \(orientation.rawValue); remove it")
       }
       orientations.append(orientation)
     }
     guard !orientations.isEmpty else {
-      throw wanted.failure("are none; list one or more, or remove stereo from polarPatterns")
+      throw listed.failure("is empty; list at least one orientation, or remove stereo from polarPatterns")
     }
     return orientations
   }
 }
 
 extension DataSource {
-  /// The first data source's identifier as the seeds print it; as four characters it reads 'mc01'.
+  /// The ID of the first data source, as the seeds print it: the four-character code 'mc01'.
   public static let firstID: UInt32 = 1_835_216_945
 }
 
 extension DataSource.Orientation {
-  /// The face of the device that `forward` comes nearest to.
+  /// The face of the device nearest to the direction `forward`.
   init(facing forward: Direction) {
     switch DeviceEdge(nearest: forward) {
     case .left: self = .left

@@ -1,5 +1,5 @@
-/// A line and a column of a text, both counted from 1 as editors do.
-public struct TextPlace: Hashable, Sendable, CustomStringConvertible {
+/// A line and column in a text, both counted from 1, as editors do.
+public struct TextPosition: Hashable, Sendable, CustomStringConvertible {
   public let line: Int
   public let column: Int
 
@@ -11,26 +11,27 @@ public struct TextPlace: Hashable, Sendable, CustomStringConvertible {
   public var description: String { "\(line):\(column)" }
 }
 
-/// What is wrong with a device, preset or scene file, as one sentence: "FILE:LINE:COLUMN: what is wrong; what
-/// to do". There is no place where the file could not be read at all.
+/// An error in a device, preset or scene file, as one sentence: "FILE:LINE:COLUMN: what is wrong; what to do".
+/// The position is missing if the file could not be read at all.
 public struct DescriptionError: Error, Hashable, CustomStringConvertible {
   public let file: String
-  public let place: TextPlace?
+  public let position: TextPosition?
   public let message: String
 
-  public init(file: String, place: TextPlace?, message: String) {
+  public init(file: String, position: TextPosition?, message: String) {
     self.file = file
-    self.place = place
+    self.position = position
     self.message = message
   }
 
   public var description: String {
     let name = printable(file, limit: 4096)
-    return place.map { "\(name):\($0): \(message)" } ?? "\(name): \(message)"
+    return position.map { "\(name):\($0): \(message)" } ?? "\(name): \(message)"
   }
 }
 
-/// `text` as it may appear within one line of a message: control characters escaped, the rest cut at `limit`.
+/// `text` made safe for one line of a message: control characters are escaped, and the text is truncated after `limit`
+/// characters (Unicode scalars).
 func printable(_ text: String, limit: Int = 40) -> String {
   var result = ""
   for scalar in text.unicodeScalars.prefix(limit) {
@@ -43,5 +44,5 @@ func printable(_ text: String, limit: Int = 40) -> String {
   return text.unicodeScalars.dropFirst(limit).isEmpty ? result : result + "…"
 }
 
-/// `text` in quotation marks, fit for a message.
+/// `text` in quotation marks, made safe for a message.
 func quoted(_ text: String) -> String { "\"\(printable(text))\"" }

@@ -1,13 +1,13 @@
 import Acoustics
 
-/// The names that description files give to things, and those that the files themselves bear.
+/// Names of device and preset files, and names that these files define.
 public enum DescriptionName {
   public static let limit = 32
-  /// Ports of Pinna's own, which no microphone may be called.
+  /// Pinna's own JACK ports, whose names no microphone may have.
   static let ownPorts = ["out_left", "out_right", "control"]
 
-  /// Whether `name` may be part of a JACK port name and of an OSC path: letters and digits of ASCII, and
-  /// - _ . between them.
+  /// Whether `name` is safe in a JACK port name and an OSC path: ASCII letters, digits, - _ and ., with no - or . at
+  /// the beginning.
   public static func isValid(_ name: String) -> Bool {
     let bytes = Array(name.utf8)
     guard (1...limit).contains(bytes.count), bytes[0] != UInt8(ascii: "."), bytes[0] != UInt8(ascii: "-")
@@ -24,15 +24,23 @@ public enum DescriptionName {
     }
   }
 
+  /// File name extensions of description files. If a name exists with both, the first is read.
+  public static let extensions = [".yaml", ".yml"]
+
+  /// "phone5" for "phone5.yaml"; nil if the file has another extension.
+  static func of(file: String) -> String? {
+    extensions.first(where: file.hasSuffix).map { String(file.dropLast($0.count)) }
+  }
+
   /// "phone5" for "/a/b/phone5.yaml".
   static func of(path: String) -> String {
     let file = path.split(separator: "/").last.map(String.init) ?? path
-    return file.hasSuffix(".yaml") ? String(file.dropLast(5)) : file
+    return of(file: file) ?? file
   }
 }
 
 extension YAMLReader {
-  /// Refuses a key that is not a valid name, or that another one equals but for its case.
+  /// Refuses a key that is not a valid name, or that differs from an earlier key only in case.
   func checkName(_ name: String, among earlier: [String]) throws(DescriptionError) {
     guard DescriptionName.isValid(name) else {
       throw failure(
@@ -40,7 +48,7 @@ extension YAMLReader {
           + "beginning with a letter, digit or _")
     }
     if let other = earlier.first(where: { $0.lowercased() == name.lowercased() }) {
-      throw failure("has the name of \(other) but for its case; choose another")
+      throw failure("differs from \(other) only in case; choose another name")
     }
   }
 }

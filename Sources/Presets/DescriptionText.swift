@@ -1,9 +1,8 @@
 import Glibc
 
-/// The bytes of a description file, read with limits: what is not a regular file is not waited for, and what
-/// is too long is not read.
+/// The bytes of a description file. Only regular files up to `sizeLimit` are read, so reading cannot block.
 struct DescriptionText {
-  /// 256 KiB; the longest sensible device file has a few.
+  /// 256 KiB; realistic device files have a few KiB.
   static let sizeLimit = 256 << 10
 
   let file: String
@@ -16,10 +15,10 @@ struct DescriptionText {
 
   init(path: String) throws(DescriptionError) {
     func failure(_ message: String) -> DescriptionError {
-      DescriptionError(file: path, place: nil, message: message)
+      DescriptionError(file: path, position: nil, message: message)
     }
-    guard !path.utf8.contains(0) else { throw failure("cannot be read: a path has no NUL; check its name") }
-    // Non-blocking, so that a FIFO nobody writes to does not hold us up.
+    guard !path.utf8.contains(0) else { throw failure("cannot be read: the path contains a NUL; remove it") }
+    // Non-blocking: opening a FIFO that has no writer would block otherwise.
     let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY)
     guard descriptor >= 0 else {
       let reason = errno == ENOENT ? "there is no such file" : String(cString: strerror(errno))
@@ -35,23 +34,27 @@ struct DescriptionText {
     var bytes = [UInt8](repeating: 0, count: Self.sizeLimit + 1)
     var filled = 0
     while filled < bytes.count {
-      let got = bytes.withUnsafeMutableBytes { read(descriptor, $0.baseAddress! + filled, $0.count - filled) }
-      if got < 0, errno == EINTR { continue }
-      guard got >= 0 else { throw failure("cannot be read: \(String(cString: strerror(errno))); try again") }
-      if got == 0 { break }
-      filled += got
+      let count = bytes.withUnsafeMutableBytes {
+        read(descriptor, $0.baseAddress! + filled, $0.count - filled)
+      }
+      if count < 0, errno == EINTR { continue }
+      guard count >= 0 else {
+        throw failure("cannot be read: \(String(cString: strerror(errno))); try again")
+      }
+      if count == 0 { break }
+      filled += count
     }
     guard filled <= Self.sizeLimit else { throw tooLong }
     self.init(file: path, bytes: Array(bytes[..<filled]))
   }
 
-  /// The place of the byte at `offset`, with columns counted in characters.
-  func place(ofByte offset: Int) -> TextPlace {
+  /// The position of the byte at `offset`. Columns count characters (Unicode scalars), not bytes.
+  func position(ofByte offset: Int) -> TextPosition {
     let before = bytes.prefix(offset)
     let line = before.split(separator: 10, omittingEmptySubsequences: false).last ?? []
     let newlines = before.lazy.filter { $0 == 10 }.count
-    // Continuation bytes of UTF-8 begin with 10.
+    // UTF-8 continuation bytes have the form 10xxxxxx.
     let characters = line.lazy.filter { $0 & 0xC0 != 0x80 }.count
-    return TextPlace(line: newlines + 1, column: characters + 1)
+    return TextPosition(line: newlines + 1, column: characters + 1)
   }
 }

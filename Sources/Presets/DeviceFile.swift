@@ -1,8 +1,8 @@
 import Acoustics
-import FilterDesign
+import Manifolds
+import Measurements
 
-/// Reads a device file: title, body, microphones, data sources. Lengths are in millimetres in the file and in
-/// metres in the device.
+/// Reads a device file. Lengths are in millimetres in the file and in metres in `Device`.
 ///
 /// ```yaml
 /// title: Two microphones on a stick
@@ -17,27 +17,29 @@ import FilterDesign
 ///     polarPatterns: [omnidirectional, stereo]
 /// ```
 ///
-/// `body` is `free`, `{sphere: RADIUS}`, `{box: [X, Y, Z]}`, or a measurement, its files named relative to the device
-/// file: `{sofa: array.sofa}`, or `{impulseResponses: responses.wav, directions: directions.csv}`. A measurement's
-/// receivers, or channels, are the microphones in the order of this file. The listener of a SOFA file is the device as
-/// it looks out of its front: SOFA's x, y, z (forward, left, up) are the device's z, x, y. The WAV holds the impulse
-/// responses of one direction after the other, all equally long; the table has a line for each: azimuth (0 at the
-/// front, +z; 90 at +x) and elevation (90 at +y) in degrees.
+/// `body` is `free`, `{sphere: RADIUS}`, `{box: [X, Y, Z]}` or a measurement: `{sofa: array.sofa}` or
+/// `{impulseResponses: responses.wav, directions: directions.csv}`. File names are relative to the device file. The
+/// receivers or channels of a measurement are the microphones in the order of this file. A SOFA file's listener is the
+/// device looking out of its front, so SOFA's x, y, z (forward, left, up) are the device's z, x, y. The WAV file holds
+/// the impulse responses of one direction after the other, all of the same length. The table has one line per
+/// direction: azimuth (0 at the front, +z; 90 at +x) and elevation (90 at +y) in degrees.
 ///
-/// `hrtf: head.sofa` names the listener whom stereo imitates instead of the packaged KEMAR: a SOFA file of two ears.
+/// `hrtf: head.sofa` names a SOFA file of two ears, whose HRTFs stereo uses instead of those of the packaged KEMAR.
 ///
-/// `portType` (builtInMic where it is missing) says what kind of input the device is, `uid` what programs know it by (its
-/// name where that is missing); `capturePorts` and
-/// `playbackPorts` name JACK ports that go with it. `inputs` are further inputs to choose from, each described like a
-/// device: `{headset: {title: …, portType: headsetMic, body: free, microphones: …}}`. Without `dataSources` such an
-/// input has nothing to choose: its first microphone is what is heard.
+/// `design` overrides parameters of the filter designs by group and key: `{stereo: {crossover: 1200}}`. `DesignField.all`
+/// lists the parameters.
+///
+/// `portType` is the type of the input (default: builtInMic), and `uid` its identifier (default: the device's name).
+/// `capturePorts` and `playbackPorts` name the JACK ports that belong to it. `inputs` lists alternative inputs, each
+/// described like a device: `{headset: {title: …, portType: headsetMic, body: free, microphones: …}}`. An alternative
+/// input without `dataSources` has a single data source: its first microphone.
 public enum DeviceFile {
-  /// The device that the file at `path` describes, named after the file.
+  /// Reads the device file at `path`. The device is named after the file.
   public static func read(path: String) throws(DescriptionError) -> Device {
     try device(name: DescriptionName.of(path: path), from: YAMLReader(path: path))
   }
 
-  /// The device that `text` describes; messages call the text `file`.
+  /// Reads a device from `text`. Error messages call it `file`.
   public static func read(text: String, name: String, file: String) throws(DescriptionError) -> Device {
     try device(name: name, from: YAMLReader(text: text, file: file))
   }
@@ -46,7 +48,7 @@ public enum DeviceFile {
     throws(DescriptionError) -> Device
   {
     let keys = [
-      "title", "body", "microphones", "dataSources", "hrtf", "portType", "uid", "capturePorts",
+      "title", "body", "microphones", "dataSources", "hrtf", "design", "portType", "uid", "capturePorts",
       "playbackPorts",
     ]
     let fields = try reader.fields(keys + (isFurtherInput ? [] : ["inputs"]))
@@ -67,6 +69,7 @@ public enum DeviceFile {
       name: name, title: title, body: body, microphones: microphones, dataSources: sources,
       portType: try fields.optional("portType")?.inputType() ?? .builtInMic,
       hrtf: try fields.optional("hrtf")?.filePath(kind: "a SOFA file of a head"),
+      design: try fields.optional("design")?.design(of: body),
       uid: try fields.optional("uid")?.string(),
       capturePorts: try fields.optional("capturePorts")?.portNames() ?? [],
       playbackPorts: try fields.optional("playbackPorts")?.portNames(atMost: 2) ?? [],
@@ -75,10 +78,10 @@ public enum DeviceFile {
 }
 
 extension YAMLReader {
-  /// `free`, `{sphere: RADIUS}`, `{box: [X, Y, Z]}`, or the files of a measurement.
+  /// Reads `free`, `{sphere: RADIUS}`, `{box: [X, Y, Z]}`, or the files of a measurement.
   fileprivate func body() throws(DescriptionError) -> Body {
     let forms =
-      "write free, {sphere: RADIUS} or {box: [X, Y, Z]}, in millimetres, or {sofa: FILE} or "
+      "write free, {sphere: RADIUS} or {box: [X, Y, Z]} in millimetres, {sofa: FILE}, or "
       + "{impulseResponses: FILE, directions: FILE}"
     if let word = scalar {
       guard word.lowercased() == "free" else { throw failure("is \(quoted(word)); \(forms)") }
@@ -88,7 +91,7 @@ extension YAMLReader {
     let fields = try self.fields(["sphere", "box", "sofa", "impulseResponses", "directions"])
     let keys = Set(entries.map(\.key))
     guard keys.count == 1 || keys == ["impulseResponses", "directions"] else {
-      throw failure("is not one body; \(forms)")
+      throw failure("does not describe exactly one body; \(forms)")
     }
     if let radius = fields.optional("sphere") {
       return .sphere(radius: try radius.number(in: 5...2000, unit: "mm") / 1000)
@@ -109,7 +112,7 @@ extension YAMLReader {
         directions: try directions.filePath(kind: "a table of directions")))
   }
 
-  /// The path of a file that can be opened, relative to the folder of the file that this is in.
+  /// Reads a path, resolves it relative to this description file's folder, and checks that the file can be opened.
   fileprivate func filePath(kind: String) throws(DescriptionError) -> String {
     let name = try string(limit: 1024)
     let folder = file.lastIndex(of: "/").map { file[...$0] } ?? ""
@@ -120,7 +123,7 @@ extension YAMLReader {
     return path
   }
 
-  /// Three numbers: x, y, z.
+  /// Reads a list of three numbers, [x, y, z], each within `range`.
   public func vector(in range: ClosedRange<Double>, unit: String) throws(DescriptionError) -> SIMD3<Double> {
     let numbers = try list()
     guard numbers.count == 3 else {
@@ -132,7 +135,7 @@ extension YAMLReader {
     ]
   }
 
-  /// A direction of the device frame: `+x`, `-x`, `+y`, `-y`, `+z`, `-z`, or `[x, y, z]` of any length.
+  /// Reads a direction in the device frame: `+x`, `-x`, `+y`, `-y`, `+z`, `-z`, or `[x, y, z]` of any length but zero.
   public func direction() throws(DescriptionError) -> Direction {
     let axes: [String: Direction] = [
       "+x": .plusX, "-x": Direction.plusX.opposite, "+y": .plusY, "-y": Direction.plusY.opposite,
@@ -145,7 +148,7 @@ extension YAMLReader {
       return axis
     }
     guard let direction = Direction(try vector(in: -1e6...1e6, unit: "any one unit")) else {
-      throw failure("has no length; write +x, -x, +y, -y, +z, -z or [x, y, z]")
+      throw failure("is the zero vector; write +x, -x, +y, -y, +z, -z or [x, y, z]")
     }
     return direction
   }

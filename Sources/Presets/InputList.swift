@@ -1,10 +1,10 @@
 import Acoustics
 
 extension YAMLReader {
-  /// `NAME: {title, portType, body, microphones, …}`; each is called "DEVICE.NAME".
+  /// Reads `NAME: {title, portType, body, microphones, …}`. Each input is named "DEVICE.NAME".
   func furtherInputs(of device: String) throws(DescriptionError) -> [Device] {
     let entries = try entries()
-    guard entries.count <= 16 else { throw failure("are \(entries.count); keep at most 16") }
+    guard entries.count <= 16 else { throw failure("has \(entries.count) entries; keep at most 16") }
     var inputs: [Device] = []
     var names: [String] = []
     for (name, value) in entries {
@@ -15,26 +15,28 @@ extension YAMLReader {
     return inputs
   }
 
-  /// A kind of port that microphones can have.
+  /// Reads a port type that an input can have.
   func inputType() throws(DescriptionError) -> PortType {
     let type = try word(PortType.self)
     guard PortType.inputs.contains(type) else {
       throw failure(
-        "is \(type.rawValue), where sound goes out; use one of: "
+        "is \(type.rawValue), which is an output; use one of: "
           + PortType.inputs.map(\.rawValue).joined(separator: ", "))
     }
     return type
   }
 
-  /// Full names of JACK ports, "client:port".
+  /// Reads a list of full JACK port names, "client:port".
   func portNames(atMost limit: Int = 64) throws(DescriptionError) -> [String] {
     let elements = try list()
-    guard elements.count <= limit else { throw failure("are \(elements.count); keep at most \(limit)") }
+    guard elements.count <= limit else {
+      throw failure("has \(elements.count) entries; keep at most \(limit)")
+    }
     var names: [String] = []
     for element in elements {
       let name = try element.string(limit: 320)
       guard name.dropFirst().dropLast().contains(":") else {
-        throw element.failure("is \(quoted(name)); write a JACK port in full, client:port")
+        throw element.failure("is \(quoted(name)); write the full name of a JACK port, client:port")
       }
       names.append(name)
     }
@@ -43,7 +45,7 @@ extension YAMLReader {
 }
 
 extension DataSource {
-  /// What an input has where there is nothing to choose: its first microphone.
+  /// The data source of an input without a choice: its first microphone.
   public static let only = DataSource(
     name: "Input", id: firstID, location: nil, orientation: .front, forward: .plusZ, microphones: [0],
     polarPatterns: [.omnidirectional], stereoOrientations: [])

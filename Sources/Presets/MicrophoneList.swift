@@ -2,25 +2,25 @@ import Acoustics
 
 extension YAMLReader {
   static let microphoneLimit = 64
-  /// How far from the body's surface a microphone may be, in metres.
+  /// Maximum distance of a microphone from the body's surface, in metres.
   private static let surfaceTolerance = 0.001
-  /// Nearer together than this, in metres, two microphones hear the same.
-  private static let smallestSpacing = 0.0005
+  /// Minimum distance between two microphones, in metres. Closer microphones pick up practically the same signal.
+  private static let minimumSpacing = 0.0005
 
-  /// `NAME: [x, y, z]` in millimetres, in the order of the ports.
+  /// Reads `NAME: [x, y, z]`, in millimetres. The order of the file is the order of the ports.
   func microphones(on body: Body) throws(DescriptionError) -> [Microphone] {
     let entries = try entries()
     guard !entries.isEmpty else {
-      throw failure("are none; add at least one, for example \"top: [0, 73.5, 0]\"")
+      throw failure("is empty; add at least one microphone, for example \"top: [0, 73.5, 0]\"")
     }
     guard entries.count <= Self.microphoneLimit else {
-      throw failure("are \(entries.count); keep at most \(Self.microphoneLimit)")
+      throw failure("has \(entries.count) entries; keep at most \(Self.microphoneLimit)")
     }
     var microphones: [Microphone] = []
     for (name, value) in entries {
       try value.checkName(name, among: microphones.map(\.name))
       guard !DescriptionName.ownPorts.contains(name.lowercased()) else {
-        throw value.failure("has the name of a port of Pinna's own; choose another")
+        throw value.failure("is the name of a port of Pinna itself; choose another name")
       }
       let position = try value.vector(in: -5000...5000, unit: "mm") / 1000
       microphones.append(Microphone(name: name, position: position))
@@ -34,7 +34,7 @@ extension YAMLReader {
     return microphones
   }
 
-  /// Coordinates all below a millimetre were meant in metres.
+  /// Refuses a list in which all coordinates are below 1 mm: it was most likely written in metres.
   private func checkUnit(_ microphones: [Microphone], _ values: [YAMLReader]) throws(DescriptionError) {
     func largest(_ microphone: Microphone) -> Double {
       let p = microphone.position
@@ -43,14 +43,16 @@ extension YAMLReader {
     guard microphones.allSatisfy({ largest($0) < 0.001 }),
       let first = microphones.firstIndex(where: { largest($0) > 0 })
     else { return }
-    throw values[first].failure("looks like metres, as do all the others; write millimetres")
+    throw values[first].failure(
+      "is within 1 mm of the origin, like all others; write millimetres, not metres")
   }
 
   private func checkSpacing(_ microphones: [Microphone], _ values: [YAMLReader]) throws(DescriptionError) {
     for (index, microphone) in microphones.enumerated() {
       for other in microphones[..<index]
-      where (microphone.position - other.position).length < Self.smallestSpacing {
-        throw values[index].failure("is where \(other.name) is; move one of them by 0.5 mm or more")
+      where (microphone.position - other.position).length < Self.minimumSpacing {
+        throw values[index].failure(
+          "is at the position of \(other.name); move one of them by at least 0.5 mm")
       }
     }
   }
@@ -63,13 +65,13 @@ extension YAMLReader {
     let side = body.contains(position) ? "inside" : "outside"
     let point = [nearest.x, nearest.y, nearest.z].map { "\(millimetres($0))" }.joined(separator: ", ")
     throw failure(
-      "is \(millimetres(distance)) mm \(side) the body; put it on the surface, which is nearest at [\(point)] mm"
+      "is \(millimetres(distance)) mm \(side) the body; move it to the surface, whose nearest point is [\(point)] mm"
     )
   }
 }
 
 extension Body {
-  /// Nil where there is no surface that anything is known of.
+  /// Nil for a body without a known surface.
   fileprivate func nearestSurfacePoint(to position: Position) -> Position? {
     switch self {
     case .free, .measured: return nil

@@ -1,15 +1,16 @@
 import Acoustics
 
-/// A named choice: a device, what is selected on it, and how loud it comes out.
+/// A named setting: a device, a selection on it, and an output gain.
 public struct Preset: Hashable, Sendable {
-  /// The name of its file: "phone5".
+  /// The name of the preset file without its extension: "phone5".
   public let name: String
   public let title: String
-  /// The name of the device's file.
+  /// The name of the device file without its extension.
   public let device: String
   public let selection: Selection
   public let gain: Decibels
 
+  /// Valid gains, in decibels.
   public static let gainRange = -60.0...24.0
 
   public init(name: String, title: String, device: String, selection: Selection, gain: Decibels = Decibels(0))

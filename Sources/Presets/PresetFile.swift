@@ -3,7 +3,7 @@ import Acoustics
 /// Reads and writes a preset file.
 ///
 /// ```yaml
-/// title: Stereo of what the camera sees
+/// title: Stereo in the direction of the camera
 /// device: phone5
 /// dataSource: Back
 /// polarPattern: stereo
@@ -11,22 +11,22 @@ import Acoustics
 /// gain: 0       # dB, -60 to 24; optional
 /// ```
 public enum PresetFile {
-  /// The preset that the file at `path` describes, named after the file.
-  /// - Parameter device: finds the device of a name.
-  /// - Throws: `DescriptionError` about the preset's file, or about the device's where that is at fault.
+  /// Reads the preset file at `path`. The preset is named after the file.
+  /// - Parameter device: returns the device with a given name.
+  /// - Throws: `DescriptionError` for an error in the preset file or in the device file that it names.
   public static func read(path: String, device: (String) throws -> Device) throws(DescriptionError) -> Preset
   {
     try preset(name: DescriptionName.of(path: path), from: YAMLReader(path: path), device: device)
   }
 
-  /// The preset that `text` describes; messages call the text `file`.
+  /// Reads a preset from `text`. Error messages call it `file`.
   public static func read(text: String, name: String, file: String, device: (String) throws -> Device)
     throws(DescriptionError) -> Preset
   {
     try preset(name: name, from: YAMLReader(text: text, file: file), device: device)
   }
 
-  /// The text of a file that reads back as `preset`.
+  /// The text of a preset file for `preset`.
   public static func text(of preset: Preset) -> String {
     let title = preset.title.map { $0 == "\"" || $0 == "\\" ? "\\\($0)" : String($0) }.joined()
     return """
@@ -66,7 +66,7 @@ public enum PresetFile {
 }
 
 extension YAMLReader {
-  /// The device that this text names.
+  /// Reads the name of a device and returns the device.
   public func device(_ find: (String) throws -> Device) throws(DescriptionError) -> Device {
     let name = try string()
     do {
@@ -78,7 +78,7 @@ extension YAMLReader {
     }
   }
 
-  /// The data source of `device` that this text names, in any case.
+  /// Reads the name of a data source of `device`, ignoring case.
   public func dataSource(of device: Device) throws(DescriptionError) -> DataSource {
     let name = try string()
     do { return try device.dataSource(named: name) } catch { throw failure("is an \(error.quotable)") }

@@ -1,15 +1,17 @@
 import Glibc
 
-/// The folders that presets and devices are looked for in, the most personal first.
+/// The search path for presets and devices: the user's folders, then the system's, then the shipped one.
 public enum PresetFolders {
+  /// The folders to search, in order.
   /// - Parameters:
-  ///   - environment: `XDG_CONFIG_HOME`, `XDG_DATA_HOME`, `XDG_DATA_DIRS`, `HOME` and `PINNA_PRESETS` count.
-  ///   - executable: where the shipped folder is looked for, upwards; then from `currentFolder`, upwards.
+  ///   - environment: `XDG_CONFIG_HOME`, `XDG_DATA_HOME`, `XDG_DATA_DIRS`, `HOME` and `PINNA_PRESETS` are used.
+  ///   - executable: path of the program. Unless `PINNA_PRESETS` is set, the shipped folder is searched in this path's
+  ///     ancestors and then in those of `currentFolder`.
   public static func search(
     environment: [String: String], executable: String? = executablePath(),
     currentFolder: String? = workingFolder()
   ) -> [String] {
-    /// The XDG specification has relative and empty paths ignored.
+    /// The XDG base directory specification requires relative and empty paths to be ignored.
     func absolute(_ path: String?) -> String? { path.flatMap { $0.hasPrefix("/") ? $0 : nil } }
     let home = absolute(environment["HOME"])
     let config = absolute(environment["XDG_CONFIG_HOME"]) ?? home.map { $0 + "/.config" }
@@ -29,12 +31,13 @@ public enum PresetFolders {
     return folders
   }
 
-  /// The real path of the running program.
+  /// The path of the running program, with symbolic links resolved.
   public static func executablePath() -> String? { realPath("/proc/self/exe") }
 
+  /// The path of the current folder, with symbolic links resolved.
   public static func workingFolder() -> String? { realPath(".") }
 
-  /// The first `Presets` folder with devices in it, in `path` or in one of the folders above.
+  /// The nearest `Presets` folder with a `devices` folder in it, in `path` or one of its ancestors.
   private static func presets(above path: String) -> String? {
     var folder = path[...]
     while true {

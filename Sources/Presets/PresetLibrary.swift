@@ -1,12 +1,12 @@
 import Acoustics
 import Foundation
 
-/// Presets and devices by name. A file in an earlier folder hides one of the same name in a later folder;
-/// nothing is remembered, so that an edited file counts at once.
+/// Looks up presets and devices by name. A file in an earlier folder hides files of the same name in later folders.
+/// Nothing is cached, so an edited file takes effect immediately.
 ///
-/// Presets are `NAME.yaml` in a folder, devices `devices/NAME.yaml` beside them.
+/// Presets are `NAME.yaml` in a folder, devices are `devices/NAME.yaml` in the same folder.
 public struct PresetLibrary: Sendable {
-  /// In the order of search.
+  /// In search order.
   public let folders: [String]
 
   public init(folders: [String]) { self.folders = folders }
@@ -15,53 +15,59 @@ public struct PresetLibrary: Sendable {
     self.init(folders: PresetFolders.search(environment: environment))
   }
 
-  /// The library of this process.
+  /// The library for the environment of this process.
   public static var standard: PresetLibrary {
     PresetLibrary(environment: ProcessInfo.processInfo.environment)
   }
 
-  /// Names of all presets, sorted; MIDI programs and `preset list` follow this order.
+  /// Names of all presets, sorted. MIDI program numbers and `preset list` follow this order.
   public func presetNames() -> [String] { names(in: "") }
 
   /// Names of all devices, sorted.
   public func deviceNames() -> [String] { names(in: "devices") }
 
-  /// - Throws: `PresetNotFound`, or a `DescriptionError` where its file or its device's is at fault.
+  /// - Throws: `PresetNotFound`, `DeviceNotFound`, or `DescriptionError` for an error in the preset or device file.
   public func preset(named name: String) throws -> Preset {
     try PresetFile.read(path: path(ofPreset: name)) { try device(named: $0) }
   }
 
-  /// - Throws: `DeviceNotFound`, or a `DescriptionError` where its file is at fault.
+  /// - Throws: `DeviceNotFound`, or `DescriptionError` for an error in the device file.
   public func device(named name: String) throws -> Device {
     guard let path = path(of: name, in: "devices") else {
-      throw DeviceNotFound(name: name, known: deviceNames())
+      throw DeviceNotFound(name: name, available: deviceNames())
     }
     return try DeviceFile.read(path: path)
   }
 
-  /// The file of the preset that `name` spells in any case.
+  /// The path of the preset file for `name`, ignoring case.
   public func path(ofPreset name: String) throws(PresetNotFound) -> String {
-    guard let path = path(of: name, in: "") else { throw PresetNotFound(name: name, known: presetNames()) }
+    guard let path = path(of: name, in: "") else {
+      throw PresetNotFound(name: name, available: presetNames())
+    }
     return path
   }
 
-  /// The preset's file as it stands.
+  /// The contents of the preset file, unparsed.
   public func text(ofPreset name: String) throws -> String {
     String(decoding: try DescriptionText(path: path(ofPreset: name)).bytes, as: UTF8.self)
   }
 
-  /// Files in the folders of presets and devices that look like descriptions but are not read, each with what to do.
+  /// Files in the preset and device folders that look like description files but are ignored, each with a remedy.
   public func ignoredFiles() -> [(path: String, remedy: String)] {
     folders.flatMap { [$0, "\($0)/devices"] }.flatMap { folder in
       let files = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
       return files.sorted().compactMap { file -> (String, String)? in
-        let ending = URL(fileURLWithPath: file).pathExtension
-        guard !file.hasPrefix("."), ["yaml", "yml"].contains(ending.lowercased()) else { return nil }
-        let name = String(file.dropLast(ending.count + 1))
-        guard DescriptionName.isValid(name) else {
-          return ("\(folder)/\(file)", "rename it to letters, digits, - _ and . with .yaml behind")
+        let pathExtension = URL(fileURLWithPath: file).pathExtension
+        guard !file.hasPrefix("."), ["yaml", "yml"].contains(pathExtension.lowercased()) else { return nil }
+        let name = String(file.dropLast(pathExtension.count + 1))
+        if pathExtension == "yml", files.contains("\(name).yaml") {
+          return ("\(folder)/\(file)", "remove it, because \(name).yaml in the same folder takes precedence")
         }
-        return ending == "yaml" ? nil : ("\(folder)/\(file)", "rename it to \(name).yaml")
+        guard DescriptionName.isValid(name) else {
+          return ("\(folder)/\(file)", "rename it, using only letters, digits, - _ and . before .yaml")
+        }
+        let isRead = DescriptionName.extensions.contains(".\(pathExtension)")
+        return isRead ? nil : ("\(folder)/\(file)", "rename it to \(name).yaml")
       }
     }
   }
@@ -69,7 +75,7 @@ public struct PresetLibrary: Sendable {
   private func names(in subfolder: String) -> [String] {
     var found: [String: String] = [:]
     for folder in folders {
-      for name in Self.descriptions(in: "\(folder)/\(subfolder)") where found[name.lowercased()] == nil {
+      for name in Self.descriptions(in: "\(folder)/\(subfolder)").keys where found[name.lowercased()] == nil {
         found[name.lowercased()] = name
       }
     }
@@ -80,40 +86,43 @@ public struct PresetLibrary: Sendable {
     guard DescriptionName.isValid(name) else { return nil }
     for folder in folders {
       let files = Self.descriptions(in: "\(folder)/\(subfolder)")
-      let match = files.first { $0 == name } ?? files.first { $0.lowercased() == name.lowercased() }
-      if let match {
-        return [folder, subfolder, match + ".yaml"].filter { !$0.isEmpty }.joined(separator: "/")
+      let alike = files.keys.sorted().first { $0.lowercased() == name.lowercased() }
+      if let file = files[name] ?? alike.flatMap({ files[$0] }) {
+        return [folder, subfolder, file].filter { !$0.isEmpty }.joined(separator: "/")
       }
     }
     return nil
   }
 
-  /// Names of the description files of one folder, sorted; none where it cannot be read.
-  private static func descriptions(in folder: String) -> [String] {
+  /// The description files of one folder, keyed by name; empty if the folder cannot be read. `.yaml` wins over `.yml`.
+  private static func descriptions(in folder: String) -> [String: String] {
     let files = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
-    return files.filter { $0.hasSuffix(".yaml") }.map { String($0.dropLast(5)) }
-      .filter(DescriptionName.isValid).sorted()
+    let named = files.compactMap { file in DescriptionName.of(file: file).map { ($0, file) } }
+    return Dictionary(named.filter { DescriptionName.isValid($0.0) }) { $0.hasSuffix(".yaml") ? $0 : $1 }
   }
 }
 
-/// There is no preset of that name in any folder.
+/// No folder has a preset with this name.
 public struct PresetNotFound: Error, Hashable, CustomStringConvertible {
   public let name: String
-  public let known: [String]
+  /// Names of all presets.
+  public let available: [String]
 
-  public var description: String { notFound("preset", name, known) }
+  public var description: String { notFound("preset", name, available) }
 }
 
-/// There is no device of that name in any folder.
+/// No folder has a device with this name.
 public struct DeviceNotFound: Error, Hashable, CustomStringConvertible {
   public let name: String
-  public let known: [String]
+  /// Names of all devices.
+  public let available: [String]
 
-  public var description: String { notFound("device", name, known) }
+  public var description: String { notFound("device", name, available) }
 }
 
-private func notFound(_ kind: String, _ name: String, _ known: [String]) -> String {
-  known.isEmpty
-    ? "there is no \(kind) \(quoted(name)), nor any other; set PINNA_PRESETS to the folder of presets"
-    : "there is no \(kind) \(quoted(name)); use one of: \(known.joined(separator: ", "))"
+private func notFound(_ kind: String, _ name: String, _ available: [String]) -> String {
+  let start = "there is no \(kind) \(quoted(name))"
+  return available.isEmpty
+    ? "\(start), and no other \(kind) was found; set PINNA_PRESETS to the presets folder"
+    : "\(start)\(didYouMean(name, among: available)); use one of: \(available.joined(separator: ", "))"
 }

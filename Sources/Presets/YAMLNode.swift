@@ -1,27 +1,27 @@
-/// A value of a YAML file, with the place where it stands.
+/// A value of a YAML file, with its position in the text.
 public struct YAMLNode: Hashable, Sendable {
   public indirect enum Content: Hashable, Sendable {
-    /// Text as written; `quoted` tells "1" from 1.
+    /// Unparsed text; `quoted` distinguishes the string "1" from the number 1.
     case scalar(String, quoted: Bool)
     case sequence([YAMLNode])
-    /// In the order of the file; no key occurs twice.
+    /// In file order, with unique keys.
     case mapping([Entry])
   }
 
   /// One `key: value` of a mapping.
   public struct Entry: Hashable, Sendable {
     public let key: String
-    public let place: TextPlace
+    public let position: TextPosition
     public let value: YAMLNode
   }
 
   public let content: Content
-  public let place: TextPlace
+  public let position: TextPosition
 
-  /// What a reader of the file would call it: "a list".
+  /// Describes the value in messages: "a list".
   var kind: String {
     switch content {
-    case .scalar("", quoted: false), .scalar("~", quoted: false), .scalar("null", quoted: false): "nothing"
+    case .scalar("", quoted: false), .scalar("~", quoted: false), .scalar("null", quoted: false): "empty"
     case .scalar(let text, _): quoted(text)
     case .sequence: "a list"
     case .mapping: "a group of keys"

@@ -1,32 +1,32 @@
 import CYaml
 
-/// Builds the tree of a YAML text from libyaml's events, and refuses what a description never needs: aliases,
-/// anchors, tags, keys that occur twice, a second document, deep nesting, a great many values.
+/// Builds a tree from libyaml's parser events. Refuses everything that a description does not need: aliases, anchors,
+/// tags, duplicate keys, a second document, deep nesting, and more than `nodeLimit` values.
 final class YAMLParser {
   static let depthLimit = 16
   static let nodeLimit = 10_000
 
-  /// The single value of the text.
+  /// Parses `text`, which must hold exactly one document.
   static func parse(_ text: DescriptionText) throws(DescriptionError) -> YAMLNode {
     let parser = YAMLParser(text)
-    var event = try parser.next()  // start of the stream
+    var event = try parser.next()  // stream start
     event = try parser.next()
     guard event.kind == YAML_DOCUMENT_START_EVENT else {
-      throw parser.failure(event.place, "the file is empty; describe something in it")
+      throw parser.failure(event.position, "the file is empty; write a description into it")
     }
     let root = try parser.node(from: parser.next(), depth: 1)
-    event = try parser.next()  // end of the document
+    event = try parser.next()  // document end
     event = try parser.next()
     guard event.kind == YAML_STREAM_END_EVENT else {
-      throw parser.failure(event.place, "a second document begins here; keep one per file, without ---")
+      throw parser.failure(event.position, "a second document begins here; keep one per file, without ---")
     }
     return root
   }
 
-  /// What we take of an event; libyaml's own is freed at once.
+  /// A copy of the parts of a libyaml event that are used. The original is freed immediately.
   private struct Event {
     let kind: yaml_event_type_t
-    let place: TextPlace
+    let position: TextPosition
     var text = ""
     var quoted = false
     var anchored = false
@@ -57,22 +57,22 @@ final class YAMLParser {
   private func node(from event: Event, depth: Int) throws(DescriptionError) -> YAMLNode {
     nodes += 1
     if event.kind == YAML_ALIAS_EVENT || event.anchored {
-      throw failure(event.place, "anchors (&) and aliases (*) are not allowed; write the value out")
+      throw failure(event.position, "anchors (&) and aliases (*) are not allowed; write the value out")
     }
-    if event.tagged { throw failure(event.place, "tags (!) are not allowed; write the value alone") }
+    if event.tagged { throw failure(event.position, "tags (!) are not allowed; write the value alone") }
     guard depth <= Self.depthLimit else {
-      throw failure(event.place, "values are nested more than \(Self.depthLimit) deep; flatten them")
+      throw failure(event.position, "values are nested more than \(Self.depthLimit) deep; flatten them")
     }
     guard nodes <= Self.nodeLimit else {
-      throw failure(event.place, "there are more than \(Self.nodeLimit) values; shorten the file")
+      throw failure(event.position, "there are more than \(Self.nodeLimit) values; shorten the file")
     }
     switch event.kind {
     case YAML_SEQUENCE_START_EVENT:
-      return YAMLNode(content: .sequence(try elements(depth: depth + 1)), place: event.place)
+      return YAMLNode(content: .sequence(try elements(depth: depth + 1)), position: event.position)
     case YAML_MAPPING_START_EVENT:
-      return YAMLNode(content: .mapping(try entries(depth: depth + 1)), place: event.place)
+      return YAMLNode(content: .mapping(try entries(depth: depth + 1)), position: event.position)
     default:
-      return YAMLNode(content: .scalar(event.text, quoted: event.quoted), place: event.place)
+      return YAMLNode(content: .scalar(event.text, quoted: event.quoted), position: event.position)
     }
   }
 
@@ -87,19 +87,19 @@ final class YAMLParser {
 
   private func entries(depth: Int) throws(DescriptionError) -> [YAMLNode.Entry] {
     var entries: [YAMLNode.Entry] = []
-    var places: [String: TextPlace] = [:]
+    var positions: [String: TextPosition] = [:]
     while true {
       let event = try next()
       if event.kind == YAML_MAPPING_END_EVENT { return entries }
       let key = try node(from: event, depth: depth)
       guard case .scalar(let name, _) = key.content else {
-        throw failure(key.place, "a key is \(key.kind); make it a word")
+        throw failure(key.position, "a key is \(key.kind); make it a word")
       }
-      if let first = places.updateValue(key.place, forKey: name) {
-        throw failure(key.place, "\(quoted(name)) is given twice, first in line \(first.line); remove one")
+      if let first = positions.updateValue(key.position, forKey: name) {
+        throw failure(key.position, "\(quoted(name)) is given twice, first in line \(first.line); remove one")
       }
       let value = try node(from: next(), depth: depth)
-      entries.append(YAMLNode.Entry(key: name, place: key.place, value: value))
+      entries.append(YAMLNode.Entry(key: name, position: key.position, value: value))
     }
   }
 
@@ -107,8 +107,8 @@ final class YAMLParser {
     var event = yaml_event_t()
     guard yaml_parser_parse(parser, &event) == 1 else { throw syntaxFailure() }
     defer { yaml_event_delete(&event) }
-    let place = TextPlace(line: event.start_mark.line + 1, column: event.start_mark.column + 1)
-    var result = Event(kind: event.type, place: place)
+    let position = TextPosition(line: event.start_mark.line + 1, column: event.start_mark.column + 1)
+    var result = Event(kind: event.type, position: position)
     switch event.type {
     case YAML_SCALAR_EVENT:
       let scalar = event.data.scalar
@@ -128,18 +128,19 @@ final class YAMLParser {
     return result
   }
 
-  private func failure(_ place: TextPlace, _ message: String) -> DescriptionError {
-    DescriptionError(file: text.file, place: place, message: message)
+  private func failure(_ position: TextPosition, _ message: String) -> DescriptionError {
+    DescriptionError(file: text.file, position: position, message: message)
   }
 
   private func syntaxFailure() -> DescriptionError {
     let problem = parser.pointee.problem.map { String(cString: $0) } ?? "unknown problem"
     if parser.pointee.error == YAML_READER_ERROR {
-      let place = text.place(ofByte: parser.pointee.problem_offset)
-      return failure(place, "this is not plain text in UTF-8 (\(problem)); save the file as UTF-8")
+      let position = text.position(ofByte: parser.pointee.problem_offset)
+      return failure(position, "this is not plain text in UTF-8 (\(problem)); save the file as UTF-8")
     }
     let mark = parser.pointee.problem_mark
-    let place = TextPlace(line: mark.line + 1, column: mark.column + 1)
-    return failure(place, "this is not YAML (\(problem)); check indentation, brackets and colons here")
+    let position = TextPosition(line: mark.line + 1, column: mark.column + 1)
+    return failure(
+      position, "this is not valid YAML (\(problem)); check indentation, brackets and colons here")
   }
 }

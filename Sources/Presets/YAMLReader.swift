@@ -1,10 +1,9 @@
 import Acoustics
 
-/// A value of a description file on its way to becoming something typed. Every complaint says the file, the
-/// place and the field.
+/// Converts one value of a description file to a typed value. Every error names the file, the position and the field.
 public struct YAMLReader {
   public let file: String
-  /// The way to the value, as a person writes it: "dataSources.Front.forward"; empty for the whole file.
+  /// The path of the value within the file: "dataSources.Front.forward"; empty for the root.
   public let field: String
   public let node: YAMLNode
 
@@ -13,12 +12,13 @@ public struct YAMLReader {
     self.init(file: path, field: "", node: try YAMLParser.parse(DescriptionText(path: path)))
   }
 
-  /// Reads `text`, which messages call `file`.
+  /// Reads `text`. Error messages call it `file`.
   public init(text: String, file: String) throws(DescriptionError) {
     let bytes = Array(text.utf8)
     guard bytes.count <= DescriptionText.sizeLimit else {
       throw DescriptionError(
-        file: file, place: nil, message: "is longer than \(DescriptionText.sizeLimit >> 10) KiB; shorten it")
+        file: file, position: nil,
+        message: "is longer than \(DescriptionText.sizeLimit >> 10) KiB; shorten it")
     }
     self.init(file: file, field: "", node: try YAMLParser.parse(DescriptionText(file: file, bytes: bytes)))
   }
@@ -29,13 +29,15 @@ public struct YAMLReader {
     self.node = node
   }
 
-  /// An error at this value. The message begins with the field's name: give it what follows.
+  /// An error at this value.
+  /// - Parameter message: the rest of a sentence that begins with the name of the field.
   public func failure(_ message: String) -> DescriptionError {
-    failure(message, at: node.place)
+    failure(message, at: node.position)
   }
 
-  private func failure(_ message: String, at place: TextPlace) -> DescriptionError {
-    DescriptionError(file: file, place: place, message: (field.isEmpty ? "the file" : field) + " " + message)
+  private func failure(_ message: String, at position: TextPosition) -> DescriptionError {
+    DescriptionError(
+      file: file, position: position, message: (field.isEmpty ? "the file" : field) + " " + message)
   }
 
   private func child(_ name: String, _ node: YAMLNode) -> YAMLReader {
@@ -46,23 +48,23 @@ public struct YAMLReader {
 // MARK: - Groups and lists
 
 extension YAMLReader {
-  /// The keys of a group and their values; the names are the file's own choice.
+  /// The entries of a group whose keys are names that the file defines.
   public func entries() throws(DescriptionError) -> [(key: String, value: YAMLReader)] {
     guard case .mapping(let entries) = node.content else {
-      throw failure("is \(node.kind); write a group of keys, one \"name: value\" to a line")
+      throw failure("is \(node.kind); write a group of keys, one \"name: value\" per line")
     }
     return entries.map { ($0.key, child(printable($0.key), $0.value)) }
   }
 
-  /// The values of a group whose keys can only be `known`.
-  public func fields(_ known: [String]) throws(DescriptionError) -> YAMLFields {
+  /// The values of a group. Any key that is not in `allowedKeys` is an error.
+  public func fields(_ allowedKeys: [String]) throws(DescriptionError) -> YAMLFields {
     guard case .mapping(let entries) = node.content else {
-      throw failure("is \(node.kind); write a group with the keys \(known.joined(separator: ", "))")
+      throw failure("is \(node.kind); write a group with the keys \(allowedKeys.joined(separator: ", "))")
     }
-    for entry in entries where !known.contains(entry.key) {
+    for entry in entries where !allowedKeys.contains(entry.key) {
       throw failure(
-        "has an unknown key \(quoted(entry.key)); use one of: \(known.joined(separator: ", "))",
-        at: entry.place)
+        "has an unknown key \(quoted(entry.key)); use one of: \(allowedKeys.joined(separator: ", "))",
+        at: entry.position)
     }
     var values: [String: YAMLReader] = [:]
     for entry in entries { values[entry.key] = child(entry.key, entry.value) }
@@ -79,15 +81,15 @@ extension YAMLReader {
   }
 }
 
-/// The values of a group whose keys are known.
+/// The values of a group with a fixed set of keys.
 public struct YAMLFields {
   let group: YAMLReader
   let values: [String: YAMLReader]
 
-  /// The value of `key`, or nil where the group does not have it.
+  /// The value of `key`; nil if the group does not have it.
   public func optional(_ key: String) -> YAMLReader? { values[key] }
 
-  /// The value of `key`, whose absence is an error; `example` shows what to add.
+  /// The value of `key`. If it is missing, the error message suggests `example` as its value.
   public func required(_ key: String, example: String) throws(DescriptionError) -> YAMLReader {
     guard let value = values[key] else {
       throw group.failure("has no key \"\(key)\"; add it, for example \"\(key): \(example)\"")
@@ -99,7 +101,7 @@ public struct YAMLFields {
 // MARK: - Single values
 
 extension YAMLReader {
-  /// The text of a scalar, or nil where this is something else or nothing.
+  /// The text of a scalar; nil for a list, a group or an empty value.
   public var scalar: String? {
     guard case .scalar(let text, let quoted) = node.content, quoted || !["", "~", "null"].contains(text)
     else {
@@ -108,50 +110,50 @@ extension YAMLReader {
     return text
   }
 
-  /// A line of text: not empty, without control characters, at most `limit` characters.
+  /// Reads one line of text: not empty, no control characters, at most `limit` characters.
   public func string(limit: Int = 120) throws(DescriptionError) -> String {
-    guard let text = scalar else { throw failure("is \(node.kind); write a text") }
+    guard let text = scalar else { throw failure("is \(node.kind); write text") }
     guard !text.isEmpty, text.unicodeScalars.count <= limit else {
       throw failure("has \(text.unicodeScalars.count) characters; write between 1 and \(limit)")
     }
     guard printable(text, limit: limit) == text else {
-      throw failure("has characters that cannot be printed; write one line of plain text")
+      throw failure("has unprintable characters; write one line of plain text")
     }
     return text
   }
 
-  /// A finite number within `range`; `unit` is for messages: "mm".
+  /// Reads a finite number within `range`. Messages use `unit`: "mm", or an empty string for plain numbers.
   public func number(in range: ClosedRange<Double>, unit: String) throws(DescriptionError) -> Double {
     guard case .scalar(let text, quoted: false) = node.content, let value = Self.decimal(text) else {
-      throw failure("is \(node.kind), not a number; write a number in \(unit)")
+      throw failure("is \(node.kind), not a number; write a number" + (unit.isEmpty ? "" : " in \(unit)"))
     }
     guard range.contains(value) else {
-      let bounds = "\(Self.short(range.lowerBound)) to \(Self.short(range.upperBound)) \(unit)"
+      let bounds =
+        "\(plain(range.lowerBound)) to \(plain(range.upperBound))" + (unit.isEmpty ? "" : " \(unit)")
       throw failure("is \(printable(text)), out of range; write a number from \(bounds)")
     }
     return value
   }
 
-  /// A word of a vocabulary, in any case.
+  /// Reads a word of a vocabulary, ignoring case.
   public func word<Word: NamedWord>(_ type: Word.Type) throws(DescriptionError) -> Word {
     let text = try string()
     do { return try Word(word: text) } catch { throw failure("has an \(error.quotable)") }
   }
 
-  /// Decimal notation only: Swift would take "nan", "inf" and "0x1p3" for numbers as well.
+  /// Accepts decimal notation only; `Double(_:)` also accepts "nan", "inf" and "0x1p3".
   private static func decimal(_ text: String) -> Double? {
     guard text.utf8.allSatisfy({ "+-.0123456789eE".utf8.contains($0) }), let value = Double(text),
       value.isFinite
     else { return nil }
     return value
   }
-
-  private static func short(_ value: Double) -> String {
-    value == value.rounded() ? String(Int(value)) : String(value)
-  }
 }
 
+/// "8" for 8.0, and "0.5" for 0.5.
+func plain(_ value: Double) -> String { value == value.rounded() ? String(Int(value)) : String(value) }
+
 extension UnknownWord {
-  /// The same complaint with the word made fit for one line.
-  var quotable: UnknownWord { UnknownWord(kind: kind, word: printable(word), known: known) }
+  /// The same error with the word made safe for one line of a message.
+  var quotable: UnknownWord { UnknownWord(kind: kind, word: printable(word), choices: choices) }
 }

@@ -1,18 +1,21 @@
 import Glibc
 
-/// The system gives no more memory, or a limit (`ulimit -v`) forbids it.
+/// The system has no more memory, or a limit (`ulimit -v`) forbids it.
 public struct OutOfMemory: Error, CustomStringConvertible {
   public let bytes: Int
   public var description: String { "there is no memory for \((bytes + 999_999) / 1_000_000) MB" }
 }
 
-/// Zeroed floats on a cache-line boundary, owned and freed by one type.
+/// Zeroed floats, aligned to a cache line (64 bytes). The type that holds it calls `free` exactly once.
 package struct AlignedMemory {
   package let floats: UnsafeMutablePointer<Float>
   let count: Int
-  /// Of a mapping of its own; 0 for memory of the allocator's.
+  /// Size of the mapping; 0 for memory from the allocator.
   private let mappedBytes: Int
 
+  /// Memory from the allocator. If there is none, the program ends.
+  ///
+  /// Thread: any but the callback's.
   package init(count: Int) {
     let raw = UnsafeMutableRawPointer.allocate(byteCount: max(count, 16) * 4, alignment: 64)
     floats = raw.initializeMemory(as: Float.self, repeating: 0, count: max(count, 16))
@@ -20,11 +23,12 @@ package struct AlignedMemory {
     mappedBytes = 0
   }
 
-  /// What is left beside: an allocation that Swift itself makes, and that fails, ends the program.
+  /// Must stay available for Swift's own allocations, which end the program when they fail.
   private static let headroomBytes = 32 << 20
 
-  /// For large memory that there may be too little for. Every page is touched, so that the callback meets none that the
-  /// system still has to find.
+  /// A large block in a mapping of its own. Touches every page, so that the callback never causes a page fault.
+  ///
+  /// Thread: any but the callback's.
   package init(reserving count: Int) throws(OutOfMemory) {
     let bytes = (max(count, 16) * 4 + 4095) / 4096 * 4096
     let all = bytes + Self.headroomBytes
@@ -36,23 +40,28 @@ package struct AlignedMemory {
     mappedBytes = bytes
   }
 
+  /// Thread: any but the callback's.
   package func free() {
     if mappedBytes > 0 { munmap(floats, mappedBytes) } else { UnsafeMutableRawPointer(floats).deallocate() }
   }
 }
 
-/// Vectors of eight floats, the width that every loop here works in.
+/// The vector that the loops of this module use. The kernels have their own (`Kernels/Lanes.swift`).
 typealias Lanes = SIMD8<Float>
 
 extension UnsafeMutablePointer<Float> {
-  /// The same memory in vectors; the pointer must be 32-byte aligned.
+  /// The same memory as vectors. The pointer must be aligned to 32 bytes.
+  ///
+  /// Thread: any.
   var lanes: UnsafeMutablePointer<Lanes> {
     @_noLocks @_noAllocation
     get { UnsafeMutableRawPointer(self).assumingMemoryBound(to: Lanes.self) }
   }
 
-  // The standard library's update(from:) and update(repeating:) are not provably free of locks and allocation.
+  // The compiler cannot prove that the standard library's update(from:) and update(repeating:) neither lock nor
+  // allocate.
 
+  /// Thread: any.
   @_noLocks @_noAllocation
   func copy(from source: UnsafeMutablePointer<Float>, count: Int) {
     var n = 0
@@ -62,6 +71,7 @@ extension UnsafeMutablePointer<Float> {
     }
   }
 
+  /// Thread: any.
   @_noLocks @_noAllocation
   func clear(count: Int) {
     var n = 0

@@ -1,25 +1,26 @@
-/// What only the callback touches between two periods. Trivial, so that it is copied, never counted.
+/// The callback's state from one period to the next. It is trivial, so that copies count no references.
 struct CallbackState: BitwiseCopyable {
   enum TakeState: BitwiseCopyable {
     case idle
-    /// Accepted; begins when the changes before it have been applied.
+    /// Accepted. It begins when all earlier changes have been applied.
     case armed(Ticket, Unmanaged<TakeRing>)
     case recording(Ticket, Unmanaged<TakeRing>)
   }
 
   var convolver: Unmanaged<Convolver>?
-  /// The convolver has not seen all that the history holds, and must be refilled from it.
-  var isBehind = false
-  /// Nil until the first change: silence.
-  var current: Sound?
-  var next: Sound?
-  /// `next` is not heard yet: its tail has to be formed first.
-  var isGettingReady = false
-  /// Frames of the fade to `next` that have been played.
+  /// The convolver missed input, and must be refilled from the history before it plays.
+  var needsRefill = false
+  /// What is heard. Nil, which is silence, until the first change.
+  var current: FilterSetting?
+  /// What the outputs fade to.
+  var next: FilterSetting?
+  /// `next` is not audible yet, because its tail is still being formed.
+  var isFormingTail = false
+  /// Frames of the fade to `next` played so far.
   var fadePosition = 0
-  /// The newest change that came during a fade.
-  var waiting: Sound?
+  /// The newest change received during a fade.
+  var pending: FilterSetting?
   var take = TakeState.idle
-  /// Frames processed since the engine was made.
+  /// Frames processed since the engine was created.
   var frame = 0
 }

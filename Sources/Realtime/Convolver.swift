@@ -1,41 +1,42 @@
 import CRealtime
 
-/// Everything that depends on the period: the microphones' spectra and the transforms.
+/// The part of the engine that depends on the period: input spectra, FFT tables, and the kernels' work areas.
 ///
-/// Partitioned overlap-save: one forward transform per microphone, products summed over microphones and
-/// partitions in an order that does not depend on the phase of the schedule, one inverse for both outputs
-/// (left + j·right). The arithmetic is in `Sources/Kernels`.
+/// Uniformly partitioned overlap-save: one forward FFT per microphone, products summed over microphones and partitions,
+/// one inverse FFT for both outputs (left + j·right). The order of the sums does not depend on the schedule's phase.
+/// The arithmetic is in `Sources/Kernels`.
 /// - Source: Gardner, Efficient Convolution without Input-Output Delay, JAES 43 (1995).
 final class Convolver: @unchecked Sendable {
-  // Unchecked: built by the control side, then used by the callback alone until it hands it back.
+  // Unchecked: the control side builds it; from then on only the callback uses it, until it reports its release.
 
-  let layout: Layout
-  /// Tells this convolver from those before and after it.
+  let layout: ConvolverLayout
+  /// Identifies this convolver among those of its engine.
   let serial: Int
-  /// Which of a filter set's two spectra belongs to this convolver.
+  /// 0 or 1: which of a filter set's two spectra this convolver uses.
   let generation: Int
   private let kernels: KernelCalls
-  private let core: UnsafeMutablePointer<pinna_convolver>
-  /// Two, for the time of a crossfade.
+  private let kernelState: UnsafeMutablePointer<pinna_convolver>
+  /// Two, for crossfades.
   private let voices: UnsafeMutablePointer<pinna_voice>
   private let tables: TransformTables
   private let memory: [AlignedMemory]
-  private let tail: Int
-  private let nyquist: Int
-  /// Periods that `history` must be replayed for, so that every partition has seen all that it would have.
-  private let reach: Int
-  /// Frames that the input's history has to hold for that: a power of two.
+  private let tailOffset: Int
+  private let nyquistOffset: Int
+  /// Periods of history that `refill` replays, so that every partition has its complete input.
+  private let refillPeriods: Int
+  /// Frames that the input history must hold for that: a power of two.
   private let historyFrames: Int
 
-  init(_ layout: Layout, kernels: KernelCalls, generation: Int, serial: Int) {
+  /// Thread: control side.
+  init(_ layout: ConvolverLayout, kernels: KernelCalls, generation: Int, serial: Int) {
     let (plan, lanes) = (layout.plan, layout.lanes)
     self.layout = layout
     self.kernels = kernels
     self.serial = serial
     self.generation = generation
-    tail = layout.headFloats
-    nyquist = layout.filterFloats - layout.nyquistFloats
-    reach = layout.reach
+    tailOffset = layout.headFloats
+    nyquistOffset = layout.filterFloats - layout.nyquistFloats
+    refillPeriods = layout.refillPeriods
     historyFrames = layout.historyFrames
     tables = TransformTables(layout)
     var memory: [AlignedMemory] = []
@@ -44,89 +45,104 @@ final class Convolver: @unchecked Sendable {
       return memory.last!.floats
     }
     let size = plan.transformSize
-    // A window's work in lanes takes the memory of both rows.
-    let work = floats(max(2 * (size + 64), layout.isAcross ? size * lanes : 0))
-    core = .allocate(capacity: 1)
-    core.initialize(
+    // Where lanes are microphones, the analysis uses `re` and `im` as one block.
+    let work = floats(max(2 * (size + 64), layout.lanesAreMicrophones ? size * lanes : 0))
+    kernelState = .allocate(capacity: 1)
+    kernelState.initialize(
       to: pinna_convolver(
-        microphones: plan.microphones, period: plan.period, partitions: plan.partitions, head: layout.head,
-        slots: layout.slots, half: size / 2,
-        across: layout.isAcross ? 1 : 0, groups: layout.groups, units: layout.units, edges: layout.edges,
-        unit: layout.unit, chunk: layout.chunk, ahead: layout.isAhead ? 1 : 0, clock: 0,
-        newest: layout.slots - 1, newestEdge: plan.partitions - 1, place: 0,
-        window: layout.isAcross ? floats(layout.groups * size * lanes) : nil,
-        spectra: floats(layout.units * layout.unit), nyquist: floats(plan.partitions * layout.edges * lanes),
-        re: work, im: work + size + 64, scratch: floats(2 * size),
-        gathered: floats(64), silence: floats(size), rows: tables.rows,
-        lanes: tables.lanes,
+        microphones: plan.microphones, period: plan.period, partitions: plan.partitions,
+        headPartitions: layout.headPartitions, slots: layout.slots, bins: layout.bins,
+        lanesAreMicrophones: layout.lanesAreMicrophones ? 1 : 0, groups: layout.groups, units: layout.units,
+        nyquistVectors: layout.nyquistVectors, unitStride: layout.unitStride, chunk: layout.chunk,
+        pairsPeriods: layout.pairsPeriods ? 1 : 0, periodIndex: 0, newestSlot: layout.slots - 1,
+        newestNyquistSlot: plan.partitions - 1, windowPosition: 0,
+        window: layout.lanesAreMicrophones ? floats(layout.groups * size * lanes) : nil,
+        spectra: floats(layout.units * layout.unitStride),
+        nyquist: floats(plan.partitions * layout.nyquistVectors * lanes),
+        re: work, im: work + size + 64, scratch: floats(2 * size), laneSums: floats(64), zeros: floats(size),
+        rowFFT: tables.rowFFT, laneFFT: tables.laneFFT,
         tail: pinna_tail(
-          blocks: layout.blocks, unit: layout.tailUnit,
-          shift: (layout.units / 8).trailingZeroBitCount, turns: tables.tail,
-          spectra: layout.blocks > 0 ? floats(layout.units * 16 * layout.tailUnit) : nil,
+          blocks: layout.blocks, frequencyStride: layout.tailFrequencyStride,
+          phaseShift: (layout.units / 8).trailingZeroBitCount, twiddles: tables.tailTwiddles,
+          spectra: layout.blocks > 0 ? floats(layout.units * 16 * layout.tailFrequencyStride) : nil,
           work: layout.blocks > 0 ? floats(64 * lanes) : nil)))
     voices = .allocate(capacity: 2)
     for n in 0..<2 {
-      let sums = layout.isAhead ? floats(layout.units * 4 * lanes) : nil
+      let partialSums = layout.pairsPeriods ? floats(layout.units * 4 * lanes) : nil
       let spectrum = floats(2 * (size + 64))
       (voices + n).initialize(
         to: pinna_voice(
-          set: 0, bins: nil, tail: nil, nyquist: nil, sums: sums,
-          later: layout.blocks > 0 ? floats(layout.units * 32 * lanes) : nil, known: 0, age: 0, re: spectrum,
-          im: spectrum + size + 64, left: nil,
-          right: nil))
+          filterSerial: 0, headSpectra: nil, tailSpectra: nil, nyquist: nil, partialSums: partialSums,
+          tailSums: layout.blocks > 0 ? floats(layout.units * 32 * lanes) : nil, tailPhases: 0,
+          periodsHeard: 0, re: spectrum, im: spectrum + size + 64, left: nil, right: nil))
     }
     self.memory = memory
   }
 
   deinit {
-    core.deallocate()
+    kernelState.deallocate()
     voices.deallocate()
     tables.free()
     for block in memory { block.free() }
   }
 
-  @_noLocks @_noAllocation
-  func fits(frames: Int) -> Bool { core.pointee.period == frames }
+  // MARK: - Realtime thread
 
+  /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
-  func name() -> Int { serial }
+  func fits(frames: Int) -> Bool { kernelState.pointee.period == frames }
 
+  /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
-  func history() -> Int { historyFrames }
+  func serialNumber() -> Int { serial }
 
-  /// Takes over in mid-stream, or catches up: transforms what every partition would have seen, had it run all
-  /// along, up to and with the period that `history` ends with.
+  /// Frames that the input history must hold for a refill.
+  ///
+  /// Thread: JACK's realtime thread (process callback).
+  @_noLocks @_noAllocation
+  func requiredHistory() -> Int { historyFrames }
+
+  /// Computes all spectra from `history`, up to and including its last period, as if this convolver had run all along.
+  /// This is for a convolver that starts mid-stream, or that missed periods.
+  ///
+  /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
   func refill(from history: UnsafePointer<pinna_history>) {
-    let period = core.pointee.period
-    let windowPeriods = 2 &* core.pointee.half / period
-    var age = reach &+ windowPeriods
+    let period = kernelState.pointee.period
+    let windowPeriods = 2 &* kernelState.pointee.bins / period
+    var age = refillPeriods &+ windowPeriods
     while age >= 0 {
-      kernels.analyse(core, history, age: age < reach ? age &* period : -1 &- age &* period)
+      kernels.analyse(kernelState, history, age: age < refillPeriods ? age &* period : -1 &- age &* period)
       age &-= 1
     }
-    forget()
+    stopVoices()
   }
 
-  /// Takes in the period that `history` ends with.
+  /// Computes the spectra of the last period of `history`.
+  ///
+  /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
-  func advance(_ history: UnsafePointer<pinna_history>) { kernels.analyse(core, history, age: 0) }
+  func advance(_ history: UnsafePointer<pinna_history>) { kernels.analyse(kernelState, history, age: 0) }
 
-  /// Whether `filters` can be heard at the price of any other period: their tail must have been formed over eight,
-  /// of which the one that they are first heard in is the last.
+  /// Whether `filters` can become audible in this period without extra work. Their tail is formed over eight periods,
+  /// and the last of these is the first audible one.
+  ///
+  /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
   func isReady(_ filters: Unmanaged<FilterSet>) -> Bool {
     let generation = generation
     let spectra = filters._withUnsafeGuaranteedRef { $0.spectra(generation: generation) }
-    guard core.pointee.tail.blocks > 0, spectra != nil else { return true }
+    guard kernelState.pointee.tail.blocks > 0, spectra != nil else { return true }
     let set = filters._withUnsafeGuaranteedRef { $0.serial }
-    if voices[0].set == set { return voices[0].known >= PINNA_TURNS &- 1 }
-    return voices[1].set == set ? voices[1].known >= PINNA_TURNS &- 1 : false
+    if voices[0].filterSerial == set { return voices[0].tailPhases >= PINNA_TAIL_PHASES &- 1 }
+    return voices[1].filterSerial == set ? voices[1].tailPhases >= PINNA_TAIL_PHASES &- 1 : false
   }
 
-  /// This period's outputs through `filters`, and through `others` where there are any. Writes one period to each
-  /// target, and nothing where there is none: such a set gets ready. False, and nothing written, where a set was not
-  /// cut for this period.
+  /// Computes this period's outputs through `filters` and, if not nil, through `others`. A set whose target is nil only
+  /// forms its tail.
+  ///
+  /// Thread: JACK's realtime thread (process callback).
+  /// - Returns: false, with nothing written, if a set was not prepared for this period.
   @_noLocks @_noAllocation
   func synthesise(
     _ filters: Unmanaged<FilterSet>, to target: Stereo?, _ others: Unmanaged<FilterSet>?,
@@ -138,36 +154,38 @@ final class Convolver: @unchecked Sendable {
     let first = filters._withUnsafeGuaranteedRef { $0.spectra(generation: generation) }
     guard let first else { return false }
     guard let others else {
-      // One that goes on is first in line, so that it is found again.
+      // A set that continues must be voice 0, where the next period looks for it.
       let set = filters._withUnsafeGuaranteedRef { $0.serial }
-      if voices[1].set == set { exchangeVoices() }
-      begin(0, set, first, target)
-      voices[1].set = 0
-      kernels.synthesise(core, voices, count: 1)
-      unite(filters, target)
+      if voices[1].filterSerial == set { swapVoices() }
+      startVoice(0, set, first, target)
+      voices[1].filterSerial = 0
+      kernels.synthesise(kernelState, voices, count: 1)
+      copyMono(filters, target)
       return true
     }
     let second = others._withUnsafeGuaranteedRef { $0.spectra(generation: generation) }
     guard let second else { return false }
     let set = filters._withUnsafeGuaranteedRef { $0.serial }
     let otherSet = others._withUnsafeGuaranteedRef { $0.serial }
-    let (last, other) = (voices[0].set, voices[1].set)
-    if last == otherSet || other == set { exchangeVoices() }
-    begin(0, set, first, target)
-    begin(1, otherSet, second, otherTarget)
-    kernels.synthesise(core, voices, count: 2)
-    unite(filters, target)
-    unite(others, otherTarget)
+    let (last, other) = (voices[0].filterSerial, voices[1].filterSerial)
+    if last == otherSet || other == set { swapVoices() }
+    startVoice(0, set, first, target)
+    startVoice(1, otherSet, second, otherTarget)
+    kernels.synthesise(kernelState, voices, count: 2)
+    copyMono(filters, target)
+    copyMono(others, otherTarget)
     return true
   }
 
-  /// Left and right of a set with one channel are the same to the last bit: the inverse transform, in which they are
-  /// the two parts of a complex number, rounds them differently.
+  /// Copies left to right for a set with one channel, so that both are identical to the last bit. The inverse FFT
+  /// computes them as real and imaginary parts, which round differently.
+  ///
+  /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
-  private func unite(_ filters: Unmanaged<FilterSet>, _ target: Stereo?) {
+  private func copyMono(_ filters: Unmanaged<FilterSet>, _ target: Stereo?) {
     guard let target else { return }
     guard filters._withUnsafeGuaranteedRef({ $0.channels }) == 1 else { return }
-    let period = core.pointee.period
+    let period = kernelState.pointee.period
     var n = 0
     while n < period {
       target.right[n] = target.left[n]
@@ -175,40 +193,47 @@ final class Convolver: @unchecked Sendable {
     }
   }
 
-  /// What no voice has played through in this period has to begin anew.
+  /// Forgets both voices: no filter set played in this period, so each has to start over.
+  ///
+  /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
-  func forget() {
-    voices[0].set = 0
-    voices[1].set = 0
+  func stopVoices() {
+    voices[0].filterSerial = 0
+    voices[1].filterSerial = 0
   }
 
+  /// Assigns a voice to a filter set. Its partial sums are kept if it played this set already.
+  ///
+  /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
-  private func begin(_ n: Int, _ set: Int, _ spectra: UnsafeMutablePointer<Float>, _ target: Stereo?) {
-    if voices[n].set != set {
-      voices[n].set = set
-      voices[n].bins = UnsafePointer(spectra)
-      voices[n].tail = UnsafePointer(spectra + tail)
-      voices[n].nyquist = UnsafePointer(spectra + nyquist)
-      voices[n].known = 0
-      voices[n].age = 0
+  private func startVoice(_ n: Int, _ set: Int, _ spectra: UnsafeMutablePointer<Float>, _ target: Stereo?) {
+    if voices[n].filterSerial != set {
+      voices[n].filterSerial = set
+      voices[n].headSpectra = UnsafePointer(spectra)
+      voices[n].tailSpectra = UnsafePointer(spectra + tailOffset)
+      voices[n].nyquist = UnsafePointer(spectra + nyquistOffset)
+      voices[n].tailPhases = 0
+      voices[n].periodsHeard = 0
     }
     voices[n].left = target?.left
     voices[n].right = target?.right
   }
 
+  /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
-  private func exchangeVoices() {
+  private func swapVoices() {
     let voice = voices[0]
     voices[0] = voices[1]
     voices[1] = voice
   }
 }
 
-/// Where a stereo sound goes.
+/// Two output buffers.
 struct Stereo: BitwiseCopyable {
   let left: UnsafeMutablePointer<Float>
   let right: UnsafeMutablePointer<Float>
 
+  /// Thread: any.
   @_noLocks @_noAllocation
   init(_ left: UnsafeMutablePointer<Float>, _ right: UnsafeMutablePointer<Float>) {
     self.left = left

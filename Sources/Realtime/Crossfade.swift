@@ -1,11 +1,12 @@
 import Glibc
 
-/// What sounds: a filter set at an amplitude, and the request that asked for it.
-struct Sound: BitwiseCopyable {
+/// A filter set, its gain (an amplitude), and the request that asked for them.
+struct FilterSetting: BitwiseCopyable {
   let ticket: Ticket
   let filters: Unmanaged<FilterSet>
   let gain: Float
 
+  /// Thread: any.
   @_noLocks @_noAllocation
   init(ticket: Ticket, filters: Unmanaged<FilterSet>, gain: Float) {
     self.ticket = ticket
@@ -14,11 +15,14 @@ struct Sound: BitwiseCopyable {
   }
 }
 
-/// The way from one sound to the next: raised cosine, gains summing to 1.
+/// The crossfade curve: a raised cosine. Both gains sum to 1.
 struct Crossfade {
+  /// Length of every crossfade unless an engine is made with another.
+  static let seconds = 0.02
   let frames: Int
   private let rise: AlignedMemory
 
+  /// Thread: control side.
   init(frames: Int) {
     self.frames = frames
     rise = AlignedMemory(count: frames)
@@ -27,9 +31,13 @@ struct Crossfade {
     }
   }
 
+  /// Thread: control side.
   func free() { rise.free() }
 
-  /// Mixes `new` into `old`, in place in `new`. `position`: frames of the fade that lie before this period.
+  /// Fades from `old` to `new`, in place in `new`.
+  ///
+  /// Thread: JACK's realtime thread (process callback).
+  /// - Parameter position: frames of the fade played before this period.
   @_noLocks @_noAllocation
   func mix(
     _ new: UnsafeMutablePointer<Float>, gain: Float, with old: UnsafePointer<Float>, gain oldGain: Float,

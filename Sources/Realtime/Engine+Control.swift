@@ -4,67 +4,73 @@ import Synchronization
 public enum QueueRefusal: Error, Hashable, CustomStringConvertible {
   case queueFull
   public var description: String { "too many changes are waiting; try again in a moment" }
+
 }
 
-/// What the control side keeps, under its lock.
+/// State of the control side, behind `Engine.control`.
 struct ControlSide {
-  /// Keeps alive what the callback may still read, until it says that it does not.
+  // Objects that the callback may still read, by ticket. Each is released after the callback's report.
   var filtersInUse: [UInt64: FilterSet] = [:]
   var ringsInUse: [UInt64: TakeRing] = [:]
   var playbacksInUse: [UInt64: PlaybackRing] = [:]
-  /// The convolver prepared last, and the one before it while the callback may still run on it.
-  var newest: Convolver?
-  var previous: Convolver?
+  /// The convolver prepared last.
+  var newestConvolver: Convolver?
+  /// The one before it, while the callback may still use it.
+  var previousConvolver: Convolver?
   var convolversMade = 0
-  var arrived: [Report] = []
+  var pendingReports: [Report] = []
 }
 
-/// The control side: any thread but the callback's.
+/// The control side: any thread but the callback's. Every function takes the lock of `control`.
 extension Engine {
-  /// Gets ready for periods of `frames`: builds what they need and hands it to the callback, which takes it
-  /// over when the first one arrives. Filter sets in use are cut for it before that. Periods beyond
-  /// `Partitioning.longestPeriod` are not prepared for: they stay silent, and are counted.
+  /// Prepares for periods of `frames`: partitions all filter sets in use, and builds a convolver. The callback adopts it
+  /// with the first period of that length. Periods longer than `Partitioning.longestPeriod` are not prepared; they stay
+  /// silent and are counted.
+  ///
+  /// Thread: control side.
   public func prepare(period frames: Int) {
     guard (1...Partitioning.longestPeriod).contains(frames) else { return }
     control.withLock { side in
       collect(&side)
       let plan = Partitioning(microphones: microphones, taps: taps, period: frames)
-      let layout = Layout(plan, lanes: kernelTables.map(\.lanes))
-      if side.newest?.layout == layout { return }
-      precondition(layout.historyFrames <= InputHistory.longest(taps: taps))
-      // Take back one that the callback never took; it may be freed at once.
+      let layout = ConvolverLayout(plan, lanes: kernelTables.map(\.lanes))
+      if side.newestConvolver?.layout == layout { return }
+      precondition(layout.historyFrames <= InputHistory.maximumCapacity(taps: taps))
+      // Withdraw a convolver that the callback never adopted. It may be freed at once.
       if prepared.exchange(0, ordering: .acquiring) != 0 {
-        if side.previous?.layout == layout {
-          // The server came back to the period that is still running.
-          side.newest = side.previous
-          side.previous = nil
+        if side.previousConvolver?.layout == layout {
+          // The server returned to the period that is still in use.
+          side.newestConvolver = side.previousConvolver
+          side.previousConvolver = nil
           return
         }
       } else {
-        // What was newest is running; what ran before it is no longer in use.
-        side.previous = side.newest
+        // The callback adopted the newest convolver, so the previous one is no longer in use.
+        side.previousConvolver = side.newestConvolver
       }
-      let generation = side.previous.map { 1 - $0.generation } ?? 0
+      let generation = side.previousConvolver.map { 1 - $0.generation } ?? 0
       side.convolversMade += 1
       let convolver = Convolver(
         layout, kernels: kernelTables.first { $0.lanes == layout.lanes }!, generation: generation,
         serial: side.convolversMade)
-      side.newest = convolver
+      side.newestConvolver = convolver
       for filters in side.filtersInUse.values { filters.prepare(layout, generation: generation) }
-      // Releasing: all of the above is there before the callback sees the address.
+      // Releasing: the callback sees all of the above once it sees the address.
       prepared.store(UInt(bitPattern: Unmanaged.passUnretained(convolver).toOpaque()), ordering: .releasing)
     }
   }
 
-  /// Asks for a crossfade to `filters` at amplitude `gain`; its end is reported under the ticket.
-  /// - Parameter isRestoring: takes back what was asked for before, for which the queue keeps room.
+  /// Requests a crossfade to `filters` at amplitude `gain`. A report with this ticket tells how it ended.
+  ///
+  /// Thread: control side.
+  /// - Parameter isRestoring: whether this undoes an earlier change. The queue reserves slots for that.
   public func change(to filters: FilterSet, gain: Float, isRestoring: Bool = false) throws(QueueRefusal)
     -> Ticket
   {
     try control.withLock { (side) throws(QueueRefusal) in
       collect(&side)
       let ticket = Ticket.next()
-      for convolver in [side.previous, side.newest] {
+      for convolver in [side.previousConvolver, side.newestConvolver] {
         if let convolver { filters.prepare(convolver.layout, generation: convolver.generation) }
       }
       side.filtersInUse[ticket.number] = filters
@@ -77,8 +83,10 @@ extension Engine {
     }
   }
 
-  /// Asks for a take: it begins with the first period after everything accepted before has been applied.
-  /// From now until `endTake` every change is refused.
+  /// Requests a take. It begins with the first period after everything accepted before has been applied. From now until
+  /// `endTake` every change is refused.
+  ///
+  /// Thread: control side.
   public func beginTake(into ring: TakeRing) throws(QueueRefusal) -> Ticket {
     try control.withLock { (side) throws(QueueRefusal) in
       collect(&side)
@@ -92,6 +100,9 @@ extension Engine {
     }
   }
 
+  /// Requests the end of the take.
+  ///
+  /// Thread: control side.
   public func endTake() throws(QueueRefusal) -> Ticket {
     try control.withLock { (side) throws(QueueRefusal) in
       let ticket = Ticket.next()
@@ -100,7 +111,9 @@ extension Engine {
     }
   }
 
-  /// Asks for what comes through `ring` in place of the microphones, from the next period on.
+  /// Requests playback of `ring` in place of the microphones, from the next period on.
+  ///
+  /// Thread: control side.
   public func beginPlayback(of ring: PlaybackRing) throws(QueueRefusal) -> Ticket {
     try control.withLock { (side) throws(QueueRefusal) in
       collect(&side)
@@ -114,29 +127,35 @@ extension Engine {
     }
   }
 
-  /// Fades a playback out; its end is reported.
+  /// Requests a fade-out of the playback. Its end is reported.
+  ///
+  /// Thread: control side.
   public func endPlayback() throws(QueueRefusal) {
     try control.withLock { (_) throws(QueueRefusal) in
       guard messages.push(.endPlayback, fromReserve: true) else { throw .queueFull }
     }
   }
 
-  /// What the callback has reported since the last call, oldest first.
-  public func takeReports() -> [Report] {
+  /// Returns the callback's reports since the last call, oldest first.
+  ///
+  /// Thread: control side.
+  public func drainReports() -> [Report] {
     control.withLock { side in
       collect(&side)
-      defer { side.arrived = [] }
-      return side.arrived
+      defer { side.pendingReports = [] }
+      return side.pendingReports
     }
   }
 
-  /// Reads the callback's queue and lets go of what it no longer uses.
+  /// Drains the report queue, and releases what the callback no longer uses.
+  ///
+  /// Thread: control side.
   private func collect(_ side: inout ControlSide) {
     while let report = reports.pop() {
       switch report {
       case .released(let ticket): side.filtersInUse[ticket.number] = nil
       case .convolverReplaced(let serial):
-        if side.previous?.serial == serial { side.previous = nil }
+        if side.previousConvolver?.serial == serial { side.previousConvolver = nil }
       case .playbackEnded(let ticket): side.playbacksInUse[ticket.number] = nil
       case .refused(let ticket, _): side.ringsInUse[ticket.number] = nil
       case .takeEnded(_, let take, _): side.ringsInUse[take.number] = nil
@@ -144,14 +163,17 @@ extension Engine {
       }
       switch report {
       case .released, .convolverReplaced: break
-      default: side.arrived.append(report)
+      default: side.pendingReports.append(report)
       }
     }
   }
 
   /// Levels of the microphones in channel order, then left and right.
+  ///
+  /// Thread: any.
   public var levels: [Level] { (0..<microphones + 2).map { meters.level($0) } }
 
+  /// Thread: any.
   public var statistics: EngineStatistics {
     EngineStatistics(
       frames: counters.frames.load(ordering: .relaxed),
@@ -161,14 +183,18 @@ extension Engine {
       unpreparedPeriods: counters.unpreparedPeriods.load(ordering: .relaxed))
   }
 
-  /// Starts with `filters` sounding, without a fade. Only before the first period.
+  /// Starts with `filters` in force, without a fade. Only before the first period.
+  ///
+  /// Thread: control side.
   public func start(with filters: FilterSet, gain: Float = 1) {
     precondition(statistics.frames == 0)
     control.withLock { side in
       let ticket = Ticket.next()
-      if let convolver = side.newest { filters.prepare(convolver.layout, generation: convolver.generation) }
+      if let convolver = side.newestConvolver {
+        filters.prepare(convolver.layout, generation: convolver.generation)
+      }
       side.filtersInUse[ticket.number] = filters
-      setInitial(Sound(ticket: ticket, filters: .passUnretained(filters), gain: gain))
+      setInitial(FilterSetting(ticket: ticket, filters: .passUnretained(filters), gain: gain))
     }
   }
 }

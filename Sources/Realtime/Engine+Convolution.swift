@@ -1,73 +1,91 @@
-/// The callback's: microphones through the convolver, one sound or the fade from one to the next.
+// MARK: - Realtime thread
+
+/// From the input history to left and right: one setting, or a crossfade between two.
 extension Engine {
+  /// Computes the outputs of one period. A period that nothing was prepared for is silent.
+  ///
+  /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
   func convolve(_ period: borrowing Period) {
     let frames = period.frames
-    state.pointee.isGettingReady = false
+    state.pointee.isFormingTail = false
     guard let convolver = state.pointee.convolver,
       convolver._withUnsafeGuaranteedRef({ $0.fits(frames: frames) })
     else {
       period.left.clear(count: period.frames)
       period.right.clear(count: period.frames)
       counters.unpreparedPeriods.wrappingAdd(1, ordering: .relaxed)
-      state.pointee.isBehind = true
+      state.pointee.needsRefill = true
       return
     }
-    let record = history.pointee.record
-    if state.pointee.isBehind {
-      convolver._withUnsafeGuaranteedRef { $0.refill(from: record) }
-      state.pointee.isBehind = false
+    let input = history.pointee.storage
+    if state.pointee.needsRefill {
+      convolver._withUnsafeGuaranteedRef { $0.refill(from: input) }
+      state.pointee.needsRefill = false
     } else {
-      convolver._withUnsafeGuaranteedRef { $0.advance(record) }
+      convolver._withUnsafeGuaranteedRef { $0.advance(input) }
     }
     let target = Stereo(period.left, period.right)
     if let next = state.pointee.next {
-      state.pointee.isGettingReady = !isReady(convolver, for: next)
-      if !state.pointee.isGettingReady { return crossfade(convolver, to: next, target, frames: frames) }
+      state.pointee.isFormingTail = !isReady(convolver, for: next)
+      if !state.pointee.isFormingTail { return crossfade(convolver, to: next, target, frames: frames) }
     }
-    play(convolver, state.pointee.current, target, frames: frames)
+    convolveSingle(convolver, state.pointee.current, target, frames: frames)
     let gain = state.pointee.current?.gain ?? 0
     scale(target.left, by: gain, count: frames)
     scale(target.right, by: gain, count: frames)
   }
 
-  /// A fade that has begun goes on, whatever it costs; what sounds already is as ready as it can be.
+  /// Whether the fade to `next` may proceed. A fade that has begun continues, whatever it costs. A filter set that is
+  /// already audible needs no preparation.
+  ///
+  /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
-  private func isReady(_ convolver: Unmanaged<Convolver>, for next: Sound) -> Bool {
+  private func isReady(_ convolver: Unmanaged<Convolver>, for next: FilterSetting) -> Bool {
     if state.pointee.fadePosition > 0 { return true }
     let filters = next.filters
     if let current = state.pointee.current, current.filters.toOpaque() == filters.toOpaque() { return true }
     return convolver._withUnsafeGuaranteedRef { $0.isReady(filters) }
   }
 
-  /// One sound at full gain, silence where there is none; what comes next gets ready meanwhile where it must.
+  /// Computes one setting before gain; nil is silence. Meanwhile forms the next set's tail if needed.
+  ///
+  /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
-  private func play(_ convolver: Unmanaged<Convolver>, _ sound: Sound?, _ target: Stereo, frames: Int) {
-    let following = state.pointee.isGettingReady ? state.pointee.next?.filters : nil
-    let filters = sound?.filters ?? following
-    guard let filters else { return silence(convolver, target, frames: frames) }
-    let (heard, others) = (sound == nil ? nil : target, sound == nil ? nil : following)
+  private func convolveSingle(
+    _ convolver: Unmanaged<Convolver>, _ setting: FilterSetting?, _ target: Stereo, frames: Int
+  ) {
+    let forming = state.pointee.isFormingTail ? state.pointee.next?.filters : nil
+    let filters = setting?.filters ?? forming
+    guard let filters else { return outputSilence(convolver, target, frames: frames) }
+    let (heard, others) = (setting == nil ? nil : target, setting == nil ? nil : forming)
     let played = convolver._withUnsafeGuaranteedRef {
       $0.synthesise(filters, to: heard, others, to: nil)
     }
     if !played {
       counters.unpreparedPeriods.wrappingAdd(1, ordering: .relaxed)
-      silence(convolver, target, frames: frames)
-    } else if sound == nil {
+      outputSilence(convolver, target, frames: frames)
+    } else if setting == nil {
       target.left.clear(count: frames)
       target.right.clear(count: frames)
     }
   }
 
+  /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
-  private func silence(_ convolver: Unmanaged<Convolver>, _ target: Stereo, frames: Int) {
-    convolver._withUnsafeGuaranteedRef { $0.forget() }
+  private func outputSilence(_ convolver: Unmanaged<Convolver>, _ target: Stereo, frames: Int) {
+    convolver._withUnsafeGuaranteedRef { $0.stopVoices() }
     target.left.clear(count: frames)
     target.right.clear(count: frames)
   }
 
+  /// Computes the current setting and `next`, and mixes them.
+  ///
+  /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
-  private func crossfade(_ convolver: Unmanaged<Convolver>, to next: Sound, _ target: Stereo, frames: Int) {
+  private func crossfade(
+    _ convolver: Unmanaged<Convolver>, to next: FilterSetting, _ target: Stereo, frames: Int
+  ) {
     let gain = state.pointee.current?.gain ?? 0
     var old = Stereo(oldLeft.floats, oldRight.floats)
     if let current = state.pointee.current, current.filters.toOpaque() != next.filters.toOpaque() {
@@ -78,12 +96,12 @@ extension Engine {
       }
       if !played {
         counters.unpreparedPeriods.wrappingAdd(1, ordering: .relaxed)
-        silence(convolver, target, frames: frames)
+        outputSilence(convolver, target, frames: frames)
         old = target
       }
     } else {
-      // A change of gain alone, or from silence, needs no second product.
-      play(convolver, next, target, frames: frames)
+      // A change of gain alone, or from silence, needs no second convolution.
+      convolveSingle(convolver, next, target, frames: frames)
       old = target
     }
     let position = state.pointee.fadePosition
@@ -91,6 +109,7 @@ extension Engine {
     fade.mix(target.right, gain: next.gain, with: old.right, gain: gain, position: position, count: frames)
   }
 
+  /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
   private func scale(_ samples: UnsafeMutablePointer<Float>, by gain: Float, count: Int) {
     guard gain != 1 else { return }

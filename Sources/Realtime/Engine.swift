@@ -2,20 +2,21 @@ import CRealtime
 import Synchronization
 import Threads
 
-/// Microphones in, left and right out: what runs in the process callback.
+/// The engine: microphones in, left and right out. It runs in JACK's process callback.
 ///
-/// Two sides share it. The *callback*'s thread calls `process`, and in freewheel `hasRoomInTake`. The *control side* is everybody else:
-/// its methods (`Engine+Control.swift`) may be called from any thread but the callback's, and take a lock that
-/// the callback never sees. Between the two stand one queue each way, one hand-over place for a prepared
-/// convolver, and counters.
+/// Two sides share it:
+/// - The callback's thread calls `process` and, in freewheel, `hasRoomInTake` and `hasPlayback`.
+/// - The control side is any other thread (`Engine+Control.swift`). It takes a lock that the callback never touches.
+///
+/// They communicate through one queue in each direction, one atomic pointer to a prepared convolver, and counters.
 public final class Engine: @unchecked Sendable {
-  // Unchecked: `state` and the scratch memory belong to the callback alone; see above for the rest.
+  // Unchecked: only the callback uses `state` and the work areas; the rest is described above.
 
   public let microphones: Int
   public let taps: Int
   public let sampleRate: Double
   public let instructionSet: InstructionSet
-  /// One per vector length; the control side chooses among them for each period.
+  /// One per vector length. `ConvolverLayout` chooses among them for each period.
   let kernelTables: [KernelCalls]
   private let kernels: KernelCalls
 
@@ -29,24 +30,25 @@ public final class Engine: @unchecked Sendable {
   // Shared.
   let messages = ControlQueue()
   let reports = ReportQueue()
-  /// A convolver for another period, waiting for the callback: address of a `Convolver`, 0 for none.
+  /// Address of a `Convolver` prepared for another period, which the callback has not adopted yet; 0 for none.
   let prepared = Atomic<UInt>(0)
   let counters = EngineCounters()
   let meters: Meters
   private let playback = Playback()
   private let microphoneGuard: MicrophoneGuard
-  /// What a take can reach back to; of no length where it is not wanted.
+  /// The pre-roll buffer. Empty when pre-roll is off.
   public let preRoll: PreRoll
-  /// The same, for the callback, which counts no references.
-  private let past: Unmanaged<PreRoll>
+  /// The same object for the callback, which counts no references.
+  private let unmanagedPreRoll: Unmanaged<PreRoll>
 
   // Control side only.
   let control = Locked(ControlSide())
 
+  /// Thread: control side.
   /// - Parameters:
   ///   - fadeFrames: length of every crossfade; nil for 20 ms. 0 switches fades off, for tests.
-  ///   - preRoll: what a take can reach back to, of as many microphones; nil for nothing.
-  ///   - instructionSet: one that is available; nil for the best.
+  ///   - preRoll: a pre-roll buffer for the same number of microphones; nil switches pre-roll off.
+  ///   - instructionSet: an available one; nil for the fastest.
   public init(
     microphones: Int, taps: Int, sampleRate: Double, fadeFrames: Int? = nil, preRoll: PreRoll? = nil,
     instructionSet: InstructionSet? = nil
@@ -65,11 +67,11 @@ public final class Engine: @unchecked Sendable {
     state.initialize(to: CallbackState())
     history = .allocate(capacity: 1)
     history.initialize(to: InputHistory(microphones: microphones, taps: taps))
-    fade = Crossfade(frames: fadeFrames ?? Int((0.02 * sampleRate).rounded()))
+    fade = Crossfade(frames: fadeFrames ?? Int((Crossfade.seconds * sampleRate).rounded()))
     microphoneGuard = MicrophoneGuard(microphones: microphones, sampleRate: sampleRate)
     self.preRoll = preRoll ?? PreRoll(microphones: microphones, capacityFrames: 0)
     precondition(self.preRoll.channels == microphones + 2)
-    past = .passUnretained(self.preRoll)
+    unmanagedPreRoll = .passUnretained(self.preRoll)
     meters = Meters(channels: microphones + 2, sampleRate: sampleRate)
   }
 
@@ -82,73 +84,87 @@ public final class Engine: @unchecked Sendable {
     fade.free()
   }
 
-  /// Before the first period only.
-  func setInitial(_ sound: Sound) { state.pointee.current = sound }
+  /// Only before the first period.
+  ///
+  /// Thread: control side.
+  func setInitial(_ setting: FilterSetting) { state.pointee.current = setting }
 
-  /// The process callback: one period of microphones into `left` and `right`.
+  /// Processes one period: microphones into `left` and `right`.
+  ///
+  /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
   public func process(_ period: borrowing Period) {
     if state.pointee.frame == 0 { history.pointee.begin(at: period.timing.frame) }
     adoptConvolver(period.frames)
-    noteTiming(period.timing)
+    recordLostTime(period.timing)
     applyControl()
     beginFadeOrTake(period.timing)
     let rejected = history.pointee.append(
       period.inputs, frames: period.frames, kernels: kernels, guard: microphoneGuard, meters: meters)
     convolve(period)
     if let ended = playback.mix(into: period, fade: fade) { reports.push(.playbackEnded(ended)) }
-    meter(period, rejected: rejected)
+    updateMeters(period, rejected: rejected)
     record(period)
     finishPeriod(period.frames)
   }
 
-  /// Any thread: whether a microphone is silenced, because it sends what is no sound.
+  /// Whether a microphone is muted because it sends invalid samples.
+  ///
+  /// Thread: any.
   public func isMuted(microphone: Int) -> Bool { microphoneGuard.isMuted(microphone) }
 
-  /// The callback's thread, before `process`, where there is no deadline: whether a running take has room.
+  /// Whether a running take has room for `frames`. Only in freewheel, where there is no deadline, before `process`.
+  ///
+  /// Thread: JACK's realtime thread (process callback).
   public func hasRoomInTake(frames: Int) -> Bool {
     guard case .recording(_, let ring) = state.pointee.take else { return true }
     return ring._withUnsafeGuaranteedRef { $0.freeFrames() >= frames || $0.capacityFrames < frames }
   }
 
-  /// The callback's thread, before `process`, where there is no deadline: whether what is played back is there.
+  /// Whether the playback ring holds `frames`. Only in freewheel, where there is no deadline, before `process`.
+  ///
+  /// Thread: JACK's realtime thread (process callback).
   public func hasPlayback(frames: Int) -> Bool { playback.isReady(frames: frames) }
 
-  // MARK: Control
+  // MARK: - Realtime thread: requests
 
-  /// Takes over a convolver that was prepared for the server's new period.
+  /// Adopts the convolver prepared for the server's new period.
+  ///
+  /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
   private func adoptConvolver(_ frames: Int) {
     let running = state.pointee.convolver
     if let running, running._withUnsafeGuaranteedRef({ $0.fits(frames: frames) }) { return }
-    // Read before the exchange: from then on the control side may free the one that ran.
+    // Read the serial before the exchange: after it, the control side may free the running convolver.
     var replaced: Int?
-    if let running { replaced = running._withUnsafeGuaranteedRef { $0.name() } }
-    // Acquiring: what the control side built is there before we use it. Releasing: our reads of the spectra
-    // that we leave are over before it cuts new ones in their place.
+    if let running { replaced = running._withUnsafeGuaranteedRef { $0.serialNumber() } }
+    // Acquiring: everything the control side built is visible before it is used here. Releasing: the reads of the old
+    // generation of spectra are over before the control side overwrites it.
     let address = prepared.exchange(0, ordering: .acquiringAndReleasing)
     guard let pointer = UnsafeRawPointer(bitPattern: address) else {
       return history.pointee.makeRoom(for: frames)
     }
     let adopted = Unmanaged<Convolver>.fromOpaque(pointer)
     state.pointee.convolver = adopted
-    history.pointee.resize(adopted._withUnsafeGuaranteedRef { $0.history() })
+    history.pointee.resize(adopted._withUnsafeGuaranteedRef { $0.requiredHistory() })
     if !adopted._withUnsafeGuaranteedRef({ $0.fits(frames: frames) }) {
       history.pointee.makeRoom(for: frames)
     }
-    state.pointee.isBehind = true
+    state.pointee.needsRefill = true
     if let replaced { reports.push(.convolverReplaced(serial: replaced)) }
   }
 
-  /// Applies what the controller sent, a bounded number per period, while there is room to answer.
+  /// Applies requests from the control side: at most 16 per period, and only while there is room for reports.
+  ///
+  /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
   private func applyControl() {
     var budget = 16
-    while budget > 0, reports.room() >= 16 {
+    while budget > 0, reports.freeCount() >= 16 {
       guard let message = messages.pop() else { return }
       switch message {
       case .change(let ticket, let filters, let gain):
-        accept(Sound(ticket: ticket, filters: filters, gain: gain))
+        acceptChange(FilterSetting(ticket: ticket, filters: filters, gain: gain))
       case .beginTake(let ticket, let ring): beginTake(ticket, ring)
       case .beginPlayback(let ticket, let ring):
         if !playback.begin(ticket, ring) { reports.push(.playbackEnded(ticket)) }
@@ -159,31 +175,35 @@ public final class Engine: @unchecked Sendable {
     }
   }
 
-  /// A change waits while another fades; of those that wait only the newest is kept.
+  /// Refuses a change during a take. Otherwise a change waits while another fades, and a newer one replaces it.
+  ///
+  /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
-  private func accept(_ sound: Sound) {
+  private func acceptChange(_ setting: FilterSetting) {
     switch state.pointee.take {
     case .armed(let take, _), .recording(let take, _):
-      reports.push(.refused(sound.ticket, take: take))
-      reports.push(.released(sound.ticket))
+      reports.push(.refused(setting.ticket, take: take))
+      reports.push(.released(setting.ticket))
     case .idle:
-      if let older = state.pointee.waiting {
+      if let older = state.pointee.pending {
         reports.push(.superseded(older.ticket))
         reports.push(.released(older.ticket))
       }
-      state.pointee.waiting = sound
+      state.pointee.pending = setting
       beginFade()
     }
   }
 
+  /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
   private func beginFade() {
-    guard state.pointee.next == nil, let sound = state.pointee.waiting else { return }
-    state.pointee.next = sound
-    state.pointee.waiting = nil
+    guard state.pointee.next == nil, let setting = state.pointee.pending else { return }
+    state.pointee.next = setting
+    state.pointee.pending = nil
     state.pointee.fadePosition = 0
   }
 
+  /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
   private func beginTake(_ ticket: Ticket, _ ring: Unmanaged<TakeRing>) {
     switch state.pointee.take {
@@ -192,6 +212,7 @@ public final class Engine: @unchecked Sendable {
     }
   }
 
+  /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
   private func endTake(_ ticket: Ticket) {
     switch state.pointee.take {
@@ -205,36 +226,42 @@ public final class Engine: @unchecked Sendable {
     }
   }
 
-  /// At the start of a period: the change that waited, or else the take that waited for it.
+  /// Begins the pending change, or else the armed take, which waits until all changes have been applied.
+  ///
+  /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
   private func beginFadeOrTake(_ timing: Timing) {
     beginFade()
     guard state.pointee.next == nil, case .armed(let ticket, let ring) = state.pointee.take else { return }
     state.pointee.take = .recording(ticket, ring)
-    let preRoll = past._withUnsafeGuaranteedRef { $0.hold() }
+    let preRoll = unmanagedPreRoll._withUnsafeGuaranteedRef { $0.hold() }
     ring._withUnsafeGuaranteedRef { $0.begin(preRoll: preRoll, microseconds: timing.microseconds) }
     counters.recording.store(true, ordering: .relaxed)
     reports.push(.takeBegan(ticket, frame: state.pointee.frame))
   }
 
-  // MARK: What leaves besides sound
+  // MARK: - Realtime thread: meters and takes
 
+  /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
-  private func meter(_ period: borrowing Period, rejected: Int) {
+  private func updateMeters(_ period: borrowing Period, rejected: Int) {
     let clipped =
-      observe(microphones, period.left, period.frames)
-      &+ observe(microphones &+ 1, period.right, period.frames)
+      measureOutput(microphones, period.left, period.frames)
+      &+ measureOutput(microphones &+ 1, period.right, period.frames)
     if rejected > 0 { counters.rejectedSamples.wrappingAdd(rejected, ordering: .relaxed) }
     if clipped > 0 { counters.clippedSamples.wrappingAdd(clipped, ordering: .relaxed) }
     meters.advance(frames: period.frames)
   }
 
-  /// Time that passed without us belongs to a running take, and parts what is kept for the next.
+  /// Writes time without callbacks into a running take. Without a take, empties the pre-roll, which must be
+  /// contiguous.
+  ///
+  /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
-  private func noteTiming(_ timing: Timing) {
+  private func recordLostTime(_ timing: Timing) {
     guard timing.skippedFrames > 0 || timing.pausedMicroseconds > 0 else { return }
     guard case .recording(_, let ring) = state.pointee.take else {
-      return past._withUnsafeGuaranteedRef { $0.reset() }
+      return unmanagedPreRoll._withUnsafeGuaranteedRef { $0.reset() }
     }
     if timing.pausedMicroseconds > 0 {
       ring._withUnsafeGuaranteedRef { $0.pause(microseconds: timing.pausedMicroseconds) }
@@ -242,15 +269,22 @@ public final class Engine: @unchecked Sendable {
     if timing.skippedFrames > 0 { ring._withUnsafeGuaranteedRef { $0.skip(timing.skippedFrames) } }
   }
 
-  /// Measures one output; returns how many samples are beyond full scale.
+  /// Measures one output.
+  ///
+  /// Thread: JACK's realtime thread (process callback).
+  /// - Returns: the number of samples above full scale.
   @_noLocks @_noAllocation
-  private func observe(_ channel: Int, _ samples: UnsafeMutablePointer<Float>, _ frames: Int) -> Int {
+  private func measureOutput(_ channel: Int, _ samples: UnsafeMutablePointer<Float>, _ frames: Int) -> Int {
     var measure = pinna_measure(energy: 0, peak: 0, rejected: 0, clipped: 0)
-    kernels.take(samples, nil, frames, &measure)
+    kernels.copyAndMeasure(samples, nil, frames, &measure)
     meters.observe(channel, measure, frames: frames)
     return measure.clipped
   }
 
+  /// Appends the period to the running take, else to the pre-roll. A change empties the pre-roll, so that it holds a
+  /// single setting.
+  ///
+  /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
   private func record(_ period: borrowing Period) {
     guard !period.timing.isRepeat else { return }
@@ -260,23 +294,28 @@ public final class Engine: @unchecked Sendable {
     let frames = period.frames
     if case .recording(_, let ring) = state.pointee.take {
       ring._withUnsafeGuaranteedRef { $0.write(left: left, right: right, inputs: inputs, frames: frames) }
-    } else if state.pointee.next != nil, !state.pointee.isGettingReady {
-      past._withUnsafeGuaranteedRef { $0.reset() }
+    } else if state.pointee.next != nil, !state.pointee.isFormingTail {
+      unmanagedPreRoll._withUnsafeGuaranteedRef { $0.reset() }
     } else {
-      past._withUnsafeGuaranteedRef { $0.append(left: left, right: right, inputs: inputs, frames: frames) }
+      unmanagedPreRoll._withUnsafeGuaranteedRef {
+        $0.append(left: left, right: right, inputs: inputs, frames: frames)
+      }
     }
   }
 
+  /// Advances the clock and the fade; reports a fade that ended in this period.
+  ///
+  /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
   private func finishPeriod(_ frames: Int) {
     state.pointee.frame &+= frames
     counters.frames.store(state.pointee.frame, ordering: .relaxed)
-    guard !state.pointee.isGettingReady, let next = state.pointee.next else { return }
-    let left = fade.frames &- state.pointee.fadePosition
+    guard !state.pointee.isFormingTail, let next = state.pointee.next else { return }
+    let remaining = fade.frames &- state.pointee.fadePosition
     state.pointee.fadePosition &+= frames
-    guard frames >= left else { return }
+    guard frames >= remaining else { return }
     if let current = state.pointee.current { reports.push(.released(current.ticket)) }
-    reports.push(.applied(next.ticket, frame: state.pointee.frame &- frames &+ max(left, 0)))
+    reports.push(.applied(next.ticket, frame: state.pointee.frame &- frames &+ max(remaining, 0)))
     state.pointee.current = next
     state.pointee.next = nil
   }

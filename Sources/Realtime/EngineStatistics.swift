@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Counters that the callback keeps and anyone reads. Relaxed: each stands for itself.
+/// Counters that the callback writes and any thread reads. Relaxed ordering: they are independent of each other.
 struct EngineCounters: ~Copyable {
   let frames = Atomic<Int>(0)
   let recording = Atomic<Bool>(false)
@@ -9,17 +9,19 @@ struct EngineCounters: ~Copyable {
   let unpreparedPeriods = Atomic<Int>(0)
 }
 
+/// A snapshot of the engine's counters.
 public struct EngineStatistics: Hashable, Sendable {
-  /// Frames processed since the engine was made.
+  /// Frames processed since the engine was created.
   public let frames: Int
   public let recording: Bool
-  /// Microphone samples that were not finite, or 60 dB over full scale.
+  /// Invalid microphone samples: NaN, infinity, or above 60 dBFS.
   public let rejectedSamples: Int
-  /// Output samples beyond full scale.
+  /// Output samples above full scale.
   public let clippedSamples: Int
-  /// Periods that came with a length that nothing had been prepared for, and were silent.
+  /// Silent periods, because the engine was not prepared for their length.
   public let unpreparedPeriods: Int
 
+  /// Thread: any.
   public init(
     frames: Int = 0, recording: Bool = false, rejectedSamples: Int = 0, clippedSamples: Int = 0,
     unpreparedPeriods: Int = 0

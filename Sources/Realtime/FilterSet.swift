@@ -1,32 +1,37 @@
 import Synchronization
 
-/// Microphones × 2 FIR filters: the engine's only notion of a pattern. Immutable to the callback.
+/// Microphones × 2 FIR filters: the engine's only notion of a polar pattern. Immutable for the callback.
 ///
-/// A set carries its spectra for up to two periods at once, so that a change of period finds the sets that are
-/// sounding already cut for it. Which of the two the callback reads is the convolver's `generation`; the
-/// control side writes only the other one (see `Engine.prepare`).
+/// A set holds its spectra for up to two periods at once, its generations. When the period changes, the sets in use are
+/// therefore prepared already. The callback reads the generation of its convolver; the control side writes only the
+/// other one (see `Engine.prepare`).
 public final class FilterSet: @unchecked Sendable {
-  private static let made = Atomic<Int>(0)
+  private static let lastSerial = Atomic<Int>(0)
 
-  // Unchecked: `prepared` is the control side's, under the engine's control lock; the callback reads the two addresses.
+  // Unchecked: only the control side uses `prepared`, under the engine's control lock; the callback reads the two
+  // addresses.
 
-  /// Tells this set from all others there ever were: the next one may stand at the same address.
-  let serial = FilterSet.made.wrappingAdd(1, ordering: .relaxed).newValue
+  /// Unique within the process. An address is not: the next set may be allocated at the same one.
+  let serial = FilterSet.lastSerial.wrappingAdd(1, ordering: .relaxed).newValue
   public let microphones: Int
   public let taps: Int
-  /// Channels of what comes out: 1 where left and right are the same.
+  /// 1 if left and right are identical, else 2.
   public let channels: Int
   /// Shape: `[output][microphone][tap]`.
   private let coefficients: [[[Float]]]
-  /// By generation. Shape: as `Layout` says; scaled by 1/(2 transformSize), for the kernels' spectra are twice too large,
-  /// and the tail by 1/16 besides, for its transforms.
-  private var prepared: [(layout: Layout, spectra: AlignedMemory)?] = [nil, nil]
-  /// Where the callback finds the spectra of each generation; 0 for none. Two of their own, since one is written while the
-  /// callback reads the other.
+  /// Spectra by generation. `ConvolverLayout` defines the shape.
+  ///
+  /// Scale: 1/(2 transformSize), because the kernels' input spectra are twice the transform and the inverse FFT is
+  /// unscaled. The tail has a further 1/16 for its 16-point FFTs.
+  private var prepared: [(layout: ConvolverLayout, spectra: AlignedMemory)?] = [nil, nil]
+  /// Address of generation 0's spectra; 0 for none. Two separate atomics, because one is written while the callback
+  /// reads the other.
   private let firstAddress = Atomic<UInt>(0)
+  /// Address of generation 1's spectra; 0 for none.
   private let secondAddress = Atomic<UInt>(0)
 
-  /// - Parameter coefficients: Shape `[output][microphone][tap]`, two outputs, every filter equally long.
+  /// Thread: any but the callback's.
+  /// - Parameter coefficients: shape `[output][microphone][tap]`: two outputs, all filters of the same length.
   public init(coefficients: [[[Float]]], channels: Int) {
     precondition(coefficients.count == 2 && coefficients[0].count == coefficients[1].count)
     let taps = coefficients[0][0].count
@@ -39,22 +44,27 @@ public final class FilterSet: @unchecked Sendable {
 
   deinit { for generation in prepared { generation?.spectra.free() } }
 
-  /// Callback: the filters of a generation.
+  /// The spectra of a generation; nil if it was never prepared.
+  ///
+  /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
   func spectra(generation: Int) -> UnsafeMutablePointer<Float>? {
-    // Acquiring: what was cut is there before its address is.
+    // Acquiring: the spectra are visible before their address is.
     let address =
       generation == 0 ? firstAddress.load(ordering: .acquiring) : secondAddress.load(ordering: .acquiring)
     return UnsafeMutableRawPointer(bitPattern: address)?.assumingMemoryBound(to: Float.self)
   }
 
-  /// Control side: cuts the filters for `layout`, unless they are already. The callback must not read `generation` now.
-  func prepare(_ layout: Layout, generation: Int) {
+  /// Partitions and transforms the filters for `layout`, unless that has been done. The callback must not be reading
+  /// this generation.
+  ///
+  /// Thread: control side.
+  func prepare(_ layout: ConvolverLayout, generation: Int) {
     let old = prepared[generation]
     guard old?.layout != layout else { return }
-    let cut = cut(layout)
-    prepared[generation] = (layout, cut)
-    let address = UInt(bitPattern: cut.floats)
+    let partitioned = partitioned(layout)
+    prepared[generation] = (layout, partitioned)
+    let address = UInt(bitPattern: partitioned.floats)
     if generation == 0 {
       firstAddress.store(address, ordering: .releasing)
     } else {
@@ -63,7 +73,10 @@ public final class FilterSet: @unchecked Sendable {
     old?.spectra.free()
   }
 
-  private func cut(_ layout: Layout) -> AlignedMemory {
+  /// Cuts the filters into partitions of one period, and transforms them.
+  ///
+  /// Thread: control side.
+  private func partitioned(_ layout: ConvolverLayout) -> AlignedMemory {
     let plan = layout.plan
     precondition(plan.microphones == microphones && plan.taps == taps)
     let memory = AlignedMemory(count: layout.filterFloats)
@@ -76,8 +89,8 @@ public final class FilterSet: @unchecked Sendable {
       im.free()
     }
     let scale = 0.5 / Float(plan.transformSize)
-    // Of the tail's transforms, of which the inverse is unscaled too.
-    let turns = TransformTables.circle(16).map { ($0.re / 16, $0.im / 16) }
+    // Twiddle factors of the tail's 16-point FFT, whose inverse is unscaled.
+    let twiddles = TransformTables.rootsOfUnity(16).map { ($0.re / 16, $0.im / 16) }
     for partition in 0..<plan.partitions {
       let first = partition * plan.period
       let last = min(first + plan.period, taps)
@@ -88,23 +101,25 @@ public final class FilterSet: @unchecked Sendable {
           for n in first..<last { re.floats[n - first] = coefficients[output][microphone][n] * scale }
           transform.forward(re.floats, im.floats)
           for bin in 0..<layout.bins {
-            if partition < layout.head {
-              let at = layout.place(output: output, microphone: microphone, partition: partition, bin: bin)
+            if partition < layout.headPartitions {
+              let at = layout.offset(output: output, microphone: microphone, partition: partition, bin: bin)
               memory.floats[at] = re.floats[bin]
               memory.floats[at + layout.lanes] = im.floats[bin]
             } else {
-              let (block, n) = ((partition - layout.head) / 8, (partition - layout.head) % 8)
+              let (block, n) = (
+                (partition - layout.headPartitions) / 8, (partition - layout.headPartitions) % 8
+              )
               for frequency in 0..<16 {
-                let at = layout.place(
+                let at = layout.offset(
                   output: output, microphone: microphone, block: block, frequency: frequency, bin: bin)
-                let (c, s) = turns[n * frequency % 16]
+                let (c, s) = twiddles[n * frequency % 16]
                 memory.floats[at] += c * re.floats[bin] - s * im.floats[bin]
                 memory.floats[at + layout.lanes] += c * im.floats[bin] + s * re.floats[bin]
               }
             }
           }
-          let edge = layout.nyquistPlace(output: output, microphone: microphone, partition: partition)
-          memory.floats[edge] = re.floats[layout.bins]
+          let nyquist = layout.nyquistOffset(output: output, microphone: microphone, partition: partition)
+          memory.floats[nyquist] = re.floats[layout.bins]
         }
       }
     }

@@ -1,5 +1,8 @@
 import CRealtime
 
-/// Denormals count as zero on the calling thread from here on: slow otherwise, and libjack does not see to it.
-/// Every thread that calls `Engine.process` needs it, so that all of them compute the same samples.
+/// Makes the calling thread treat denormals as zero. They are slow otherwise, and libjack does not do it.
+///
+/// Every thread that calls `Engine.process` needs this, so that all of them compute the same samples.
+///
+/// Thread: any.
 public func flushDenormalsToZero() { pinna_flush_denormals() }

@@ -1,9 +1,9 @@
 import Glibc
 
-/// Complex discrete Fourier transform of a power-of-two size, real and imaginary parts apart.
+/// Complex FFT of a power-of-two size on split real and imaginary parts. The process callback does not use it; the
+/// kernels have their own FFTs.
 ///
-/// Forward: X[k] = Σ x[n] e^(−j2πkn/N), unscaled. The inverse is the forward transform with real and
-/// imaginary parts exchanged.
+/// Forward FFT: X[k] = Σ x[n] e^(−j2πkn/N), unscaled. Inverse FFT: swap real and imaginary parts.
 /// - Source: Stockham's self-sorting radix-2 form, as in Van Loan, Computational Frameworks for the Fast
 ///   Fourier Transform (1992), ch. 1.7.
 package struct FourierTransform {
@@ -13,6 +13,7 @@ package struct FourierTransform {
   private let sines: AlignedMemory
   private let scratch: AlignedMemory
 
+  /// Thread: any but the callback's.
   package init(size: Int) {
     precondition(size >= 16 && size & (size - 1) == 0, "transform size must be a power of two from 16 on")
     self.size = size
@@ -26,13 +27,19 @@ package struct FourierTransform {
     }
   }
 
+  /// Thread: any but the callback's.
   package func free() {
     cosines.free()
     sines.free()
     scratch.free()
   }
 
-  /// Transforms `size` values in place, in `AlignedMemory`. For the inverse, exchange the arguments.
+  /// Forward FFT in place. For the inverse FFT, swap the arguments.
+  ///
+  /// Thread: any; one at a time, since calls share the scratch memory.
+  /// - Parameters:
+  ///   - re: real parts, in `AlignedMemory`.
+  ///   - im: imaginary parts, in `AlignedMemory`.
   @_noLocks @_noAllocation
   package func forward(_ re: UnsafeMutablePointer<Float>, _ im: UnsafeMutablePointer<Float>) {
     var fromRe = re
@@ -58,7 +65,9 @@ package struct FourierTransform {
     }
   }
 
-  /// One stage: `blocks` butterflies of `width` neighbouring values, eight at a time.
+  /// One radix-2 pass: `blocks` butterflies over runs of `width` neighbouring values, eight at a time.
+  ///
+  /// Thread: any.
   @_noLocks @_noAllocation
   private func pass(
     _ blocks: Int, _ width: Int, _ xr: UnsafeMutablePointer<Float>, _ xi: UnsafeMutablePointer<Float>,
@@ -90,7 +99,9 @@ package struct FourierTransform {
     }
   }
 
-  /// The first three stages, whose neighbouring runs are shorter than a vector.
+  /// The first three passes, whose runs are shorter than a vector.
+  ///
+  /// Thread: any.
   @_noLocks @_noAllocation
   private func narrowPass(
     _ blocks: Int, _ width: Int, _ xr: UnsafeMutablePointer<Float>, _ xi: UnsafeMutablePointer<Float>,

@@ -1,63 +1,73 @@
 import CRealtime
 
-/// The last frames of every microphone in the time domain, so that a convolver of another period can take over
-/// in mid-stream.
+/// The last frames of every microphone in the time domain, a ring per microphone. From them a convolver for another
+/// period can start mid-stream.
 struct InputHistory {
   let microphones: Int
-  /// Frames in shape `[microphone][frame mod capacity]`, and how many were written so far.
-  let record: UnsafeMutablePointer<pinna_history>
+  /// Shape: `[microphone][frame modulo capacity]`, with the number of frames written so far.
+  let storage: UnsafeMutablePointer<pinna_history>
   private let taps: Int
   private let longestPeriod = Partitioning.longestPeriod
   private let memory: AlignedMemory
 
+  /// Thread: control side.
   init(microphones: Int, taps: Int) {
-    let capacity = Self.longest(taps: taps)
+    let capacity = Self.maximumCapacity(taps: taps)
     self.microphones = microphones
     self.taps = taps
-    // Rows a power of two apart would all fall on the same lines of the cache.
+    // Rows a power of two apart would compete for the same cache sets.
     let stride = capacity + 5 * 16
     memory = AlignedMemory(count: microphones * stride)
-    record = .allocate(capacity: 1)
-    record.initialize(
+    storage = .allocate(capacity: 1)
+    storage.initialize(
       to: pinna_history(frames: memory.floats, capacity: capacity, stride: stride, written: 0))
   }
 
-  /// What any convolver needs: of a tail, 2.2 times its filters and little more; else the filters, a period, and a
-  /// window of up to four.
-  static func longest(taps: Int) -> Int {
+  /// The largest capacity that any convolver needs, a power of two. A convolver with a tail needs about 2.2 times its
+  /// filters. Any other needs the filters, a period, and a window of up to four periods.
+  ///
+  /// Thread: any.
+  static func maximumCapacity(taps: Int) -> Int {
     var capacity = 1
     while capacity < 3 * taps + 3 * Partitioning.longestPeriod { capacity *= 2 }
     return capacity
   }
 
-  /// Before the first period: `frame` is its place on the stream's clock, from which frames are counted on.
+  /// Sets the stream's clock. Only before the first period, whose first frame is `frame`.
+  ///
+  /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
-  func begin(at frame: Int) { record.pointee.written = frame }
+  func begin(at frame: Int) { storage.pointee.written = frame }
 
+  /// Thread: control side.
   func free() {
-    record.deallocate()
+    storage.deallocate()
     memory.free()
   }
 
-  /// Room for a period that nothing was prepared for, and for what filters reach back to behind it.
+  /// Grows the capacity for a period that was not prepared, plus the length of the filters.
+  ///
+  /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
   func makeRoom(for frames: Int) {
-    var capacity = record.pointee.capacity
+    var capacity = storage.pointee.capacity
     while capacity < taps &+ 2 &* min(frames, longestPeriod) { capacity &*= 2 }
     resize(capacity)
   }
 
-  /// Goes on with another capacity, a power of two up to the longest: one that is larger than it need be leaves the
-  /// cache to nothing else. What is older than was kept becomes silence.
+  /// Changes the capacity, a power of two up to `maximumCapacity`. A capacity larger than needed would displace
+  /// everything else from the cache. Frames older than the old capacity become silence.
+  ///
+  /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
   func resize(_ capacity: Int) {
-    let (old, written) = (record.pointee.capacity, record.pointee.written)
+    let (old, written) = (storage.pointee.capacity, storage.pointee.written)
     if capacity == old { return }
     let kept = min(old, capacity)
     var microphone = 0
     while microphone < microphones {
-      let row = record.pointee.frames + microphone &* record.pointee.stride
-      // Of two frames that are kept none stands where the other goes: that would be a whole capacity apart.
+      let row = storage.pointee.frames + microphone &* storage.pointee.stride
+      // Two retained frames never share a slot: they are less than a whole capacity apart.
       var frame = written &- kept
       while frame < written {
         let (from, to) = (frame & (old &- 1), frame & (capacity &- 1))
@@ -74,12 +84,17 @@ struct InputHistory {
       }
       microphone &+= 1
     }
-    record.pointee.capacity = capacity
+    storage.pointee.capacity = capacity
   }
 
-  /// Appends one period of each microphone, and measures it. A port without a buffer is silent, and so is what the
-  /// guard does not let pass. Returns how many samples were no sound. Of a period beyond the longest, which JACK 2 never
-  /// has and PipeWire may be told to, only the end is taken in.
+  /// Appends and measures one period of each microphone. A port without a buffer is silent. The guard mutes invalid
+  /// samples.
+  ///
+  /// Only the end of a period longer than `Partitioning.longestPeriod` is stored. JACK 2 never has such periods;
+  /// PipeWire can be configured to.
+  ///
+  /// Thread: JACK's realtime thread (process callback).
+  /// - Returns: the number of invalid samples.
   @_noLocks @_noAllocation
   func append(
     _ inputs: UnsafePointer<UnsafePointer<Float>?>, frames all: Int, kernels: KernelCalls,
@@ -87,17 +102,17 @@ struct InputHistory {
   ) -> Int {
     var rejected = 0
     let frames = min(all, longestPeriod)
-    let capacity = record.pointee.capacity
-    let at = record.pointee.written & (capacity &- 1)
+    let capacity = storage.pointee.capacity
+    let at = storage.pointee.written & (capacity &- 1)
     let head = min(frames, capacity &- at)
     var microphone = 0
     while microphone < microphones {
-      let ring = record.pointee.frames + microphone &* record.pointee.stride
+      let ring = storage.pointee.frames + microphone &* storage.pointee.stride
       var measure = pinna_measure(energy: 0, peak: 0, rejected: 0, clipped: 0)
       if let whole = inputs[microphone] {
         let input = whole + (all &- frames)
-        kernels.take(input, ring + at, head, &measure)
-        if head < frames { kernels.take(input + head, ring, frames &- head, &measure) }
+        kernels.copyAndMeasure(input, ring + at, head, &measure)
+        if head < frames { kernels.copyAndMeasure(input + head, ring, frames &- head, &measure) }
         `guard`.apply(
           microphone, frames: frames, rejected: measure.rejected, ring: ring, start: at, mask: capacity &- 1)
         rejected &+= measure.rejected
@@ -108,7 +123,7 @@ struct InputHistory {
       meters.observe(microphone, measure, frames: frames)
       microphone &+= 1
     }
-    record.pointee.written &+= frames
+    storage.pointee.written &+= frames
     return rejected
   }
 }

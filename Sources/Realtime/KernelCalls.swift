@@ -1,16 +1,20 @@
 import CRealtime
 
-/// The calls into the kernels, through pointers that the compiler cannot look behind: escapes from its realtime
-/// checks. What they point to is held to the same checks where it is defined (`Sources/Kernels`).
+/// Calls into the kernels through function pointers. The compiler cannot check these, so they are escapes from its
+/// realtime checks. The kernels themselves are checked where they are defined (`Sources/Kernels`).
 struct KernelCalls {
   private let table: pinna_kernels
 
+  /// Thread: any.
   init(_ table: pinna_kernels) { self.table = table }
 
+  /// Thread: any.
   var lanes: Int { table.lanes }
 
-  /// Spectra of the period that ends `age` frames before the newest; a negative `age` only moves the window on, by the
-  /// period that ends -1 - age frames before the newest.
+  /// Computes the spectra of the period that ended `age` frames before the newest. A negative `age` only advances the
+  /// window, by the period that ended -1 - age frames before the newest.
+  ///
+  /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
   func analyse(
     _ convolver: UnsafeMutablePointer<pinna_convolver>, _ history: UnsafePointer<pinna_history>, age: Int
@@ -18,7 +22,9 @@ struct KernelCalls {
     _unsafePerformance { table.analyse(convolver, history, age) }
   }
 
-  /// Outputs of one voice or two.
+  /// Computes one period of output for one or two voices.
+  ///
+  /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
   func synthesise(
     _ convolver: UnsafeMutablePointer<pinna_convolver>, _ voices: UnsafeMutablePointer<pinna_voice>,
@@ -27,12 +33,14 @@ struct KernelCalls {
     _unsafePerformance { table.synthesise(convolver, voices, count) }
   }
 
-  /// Copies sound, zeroes what is none, and adds to `measure`; without a target it measures only.
+  /// Copies samples, and adds their measures to `measure`. Without a target it only measures.
+  ///
+  /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
-  func take(
+  func copyAndMeasure(
     _ from: UnsafePointer<Float>, _ to: UnsafeMutablePointer<Float>?, _ count: Int,
     _ measure: UnsafeMutablePointer<pinna_measure>
   ) {
-    _unsafePerformance { table.take(from, to, count, measure) }
+    _unsafePerformance { table.copyAndMeasure(from, to, count, measure) }
   }
 }

@@ -1,31 +1,39 @@
 import CRealtime
 import Synchronization
 
-/// Level of one channel, as amplitudes: 1 is full scale.
+/// The level of one channel, as amplitudes. 1 is full scale.
 public struct Level: Hashable, Sendable {
   public let rms: Float
   public let peak: Float
+
+  /// Thread: any.
+  public init(rms: Float, peak: Float) { (self.rms, self.peak) = (rms, peak) }
 }
 
-/// RMS over 300 ms and peak with a 1.5 s hold for every channel; linear, because logarithms do not belong in
-/// the callback.
+/// Level meters: RMS over 300 ms, and peak with a 1.5 s hold, for every channel. Values are linear, because logarithms do
+/// not belong in the callback. When the hold ends, the peak becomes that of the same 300 ms, so it is never below the
+/// RMS.
 ///
-/// Energies are summed in slots of 10 ms, or of a period where that is longer. All channels are published in one
-/// period, every 10 ms: equal signals have equal levels, by which microphones that carry the same are found.
+/// Energies and peaks are accumulated in slots of 10 ms, or of a period if that is longer. All channels are published in
+/// the same period, every 10 ms. Equal signals therefore have equal levels, which reveals duplicated microphones.
 struct Meters: ~Copyable, @unchecked Sendable {
-  // Unchecked: the callback alone touches the accumulators; what others read is published in `cells`.
+  // Unchecked: only the callback uses the accumulators; other threads read `cells`.
 
   let channels: Int
   private let slotFrames: Int
   private let windowFrames: Int
   private let holdFrames: Int
   private let cells: [LevelCell]
-  /// The same cells, for the callback, which may not count references.
-  private let published: UnsafeMutablePointer<Unmanaged<LevelCell>>
+  /// The same objects for the callback, which counts no references.
+  private let unmanagedCells: UnsafeMutablePointer<Unmanaged<LevelCell>>
   private let cursor: UnsafeMutablePointer<Cursor>
-  /// Sums of squares; what is out of the window is zero. Shape: `[channel][slot]`.
+  /// Sums of squares; zero outside the window. Shape: `[channel][slot]`.
   private let energies: AlignedMemory
+  /// The largest magnitude of each slot; zero outside the window. Shape: `[channel][slot]`.
+  private let slotPeaks: AlignedMemory
+  /// Held peaks, by channel.
   private let peaks: AlignedMemory
+  /// Frames since each held peak.
   private let peakAges: UnsafeMutablePointer<Int>
   private let slotLengths: UnsafeMutablePointer<Int>
 
@@ -34,21 +42,23 @@ struct Meters: ~Copyable, @unchecked Sendable {
     var oldest = 0
     /// Frames in the window.
     var length = 0
-    /// Frames since the channels were published.
-    var due = 0
+    /// Frames since the last publication.
+    var sincePublished = 0
   }
 
+  /// Thread: control side.
   init(channels: Int, sampleRate: Double) {
     self.channels = channels
     slotFrames = max(1, Int(sampleRate * 0.01))
     windowFrames = 30 * slotFrames
     holdFrames = Int(sampleRate * 1.5)
     cells = (0..<channels).map { _ in LevelCell() }
-    published = .allocate(capacity: channels)
-    for (n, cell) in cells.enumerated() { (published + n).initialize(to: .passUnretained(cell)) }
+    unmanagedCells = .allocate(capacity: channels)
+    for (n, cell) in cells.enumerated() { (unmanagedCells + n).initialize(to: .passUnretained(cell)) }
     cursor = .allocate(capacity: 1)
     cursor.initialize(to: Cursor())
     energies = AlignedMemory(count: channels * Meters.slots())
+    slotPeaks = AlignedMemory(count: channels * Meters.slots())
     peaks = AlignedMemory(count: channels)
     peakAges = .allocate(capacity: channels)
     peakAges.initialize(repeating: 0, count: channels)
@@ -57,37 +67,46 @@ struct Meters: ~Copyable, @unchecked Sendable {
   }
 
   deinit {
-    published.deallocate()
+    unmanagedCells.deallocate()
     cursor.deallocate()
     energies.free()
+    slotPeaks.free()
     peaks.free()
     peakAges.deallocate()
     slotLengths.deallocate()
   }
 
-  /// Any thread.
+  /// Thread: any.
   func level(_ channel: Int) -> Level { cells[channel].level }
 
-  /// Callback: takes in what `frames` samples of one channel measured. After all channels, `advance`.
+  // MARK: - Realtime thread
+
+  /// Adds the measures of `frames` samples of one channel. Call `advance` after all channels.
+  ///
+  /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
   func observe(_ channel: Int, _ measure: pinna_measure, frames: Int) {
-    energies.floats[channel &* Meters.slots() &+ cursor.pointee.slot] += measure.energy
+    let slot = channel &* Meters.slots() &+ cursor.pointee.slot
+    energies.floats[slot] += measure.energy
+    slotPeaks.floats[slot] = max(slotPeaks.floats[slot], measure.peak)
     peakAges[channel] &+= frames
-    if measure.peak >= peaks.floats[channel] || peakAges[channel] > holdFrames {
+    if measure.peak >= peaks.floats[channel] {
       peaks.floats[channel] = measure.peak
       peakAges[channel] = 0
     }
   }
 
-  /// Callback: ends the period; publishes all channels every 10 ms.
+  /// Ends the period. Publishes all channels every 10 ms.
+  ///
+  /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
   func advance(frames: Int) {
     let slot = cursor.pointee.slot
     slotLengths[slot] &+= frames
     cursor.pointee.length &+= frames
-    cursor.pointee.due &+= frames
-    if cursor.pointee.due >= slotFrames {
-      cursor.pointee.due = 0
+    cursor.pointee.sincePublished &+= frames
+    if cursor.pointee.sincePublished >= slotFrames {
+      cursor.pointee.sincePublished = 0
       var channel = 0
       while channel < channels {
         publish(channel)
@@ -97,7 +116,9 @@ struct Meters: ~Copyable, @unchecked Sendable {
     if slotLengths[slot] >= slotFrames { beginSlot((slot &+ 1) % Meters.slots()) }
   }
 
-  /// Lets go of slots that the window no longer needs, of one at least where all are in use.
+  /// Clears the slots that left the window; at least one if all are in use.
+  ///
+  /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
   private func beginSlot(_ next: Int) {
     var oldest = cursor.pointee.oldest
@@ -107,6 +128,7 @@ struct Meters: ~Copyable, @unchecked Sendable {
       var channel = 0
       while channel < channels {
         energies.floats[channel &* Meters.slots() &+ oldest] = 0
+        slotPeaks.floats[channel &* Meters.slots() &+ oldest] = 0
         channel &+= 1
       }
       cursor.pointee.length &-= slotLengths[oldest]
@@ -117,6 +139,7 @@ struct Meters: ~Copyable, @unchecked Sendable {
     cursor.pointee.slot = next
   }
 
+  /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
   private func publish(_ channel: Int) {
     let slots = (energies.floats + channel &* Meters.slots()).lanes
@@ -124,31 +147,53 @@ struct Meters: ~Copyable, @unchecked Sendable {
     let four = eight.lowHalf + eight.highHalf
     let two = four.lowHalf + four.highHalf
     let meanSquare = (two.x + two.y) / Float(max(cursor.pointee.length, 1))
+    if peakAges[channel] > holdFrames {
+      peaks.floats[channel] = windowPeak(channel)
+      peakAges[channel] = 0
+    }
     let peak = peaks.floats[channel]
-    published[channel]._withUnsafeGuaranteedRef { $0.publish(meanSquare: meanSquare, peak: peak) }
+    unmanagedCells[channel]._withUnsafeGuaranteedRef { $0.publish(meanSquare: meanSquare, peak: peak) }
   }
 
-  /// Room for slots: 30 make the window, one is being filled. A stored static would be initialised lazily, which the
-  /// callback may not do.
+  /// Thread: JACK's realtime thread (process callback).
+  @_noLocks @_noAllocation
+  private func windowPeak(_ channel: Int) -> Float {
+    let slots = slotPeaks.floats + channel &* Meters.slots()
+    var peak: Float = 0
+    var slot = 0
+    while slot < Meters.slots() {
+      peak = max(peak, slots[slot])
+      slot &+= 1
+    }
+    return peak
+  }
+
+  /// Number of slots: 30 make the window, and one is being filled. This is a function because a stored static is
+  /// initialised lazily, which may lock.
+  ///
+  /// Thread: any.
   @_noLocks @_noAllocation
   private static func slots() -> Int { 32 }
 }
 
-/// One channel's published level: written by the callback, read by anyone.
+/// One channel's published level. The callback writes it, any thread reads it.
 final class LevelCell: Sendable {
-  private let meanSquare = Atomic<UInt32>(0)
-  private let peak = Atomic<UInt32>(0)
+  /// Mean square and peak, in one word so that they always belong to the same period.
+  private let meanSquareAndPeak = Atomic<UInt64>(0)
 
+  /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
-  func publish(meanSquare energy: Float, peak top: Float) {
-    // Relaxed: each value stands for itself.
-    meanSquare.store(energy.bitPattern, ordering: .relaxed)
-    peak.store(top.bitPattern, ordering: .relaxed)
+  func publish(meanSquare: Float, peak: Float) {
+    // Relaxed: no other memory depends on this word.
+    meanSquareAndPeak.store(UInt64(meanSquare.bitPattern) << 32 | UInt64(peak.bitPattern), ordering: .relaxed)
   }
 
+  /// Thread: any.
   var level: Level {
-    Level(
-      rms: Float(bitPattern: meanSquare.load(ordering: .relaxed)).squareRoot(),
-      peak: Float(bitPattern: peak.load(ordering: .relaxed)))
+    let word = meanSquareAndPeak.load(ordering: .relaxed)
+    let peak = Float(bitPattern: UInt32(truncatingIfNeeded: word))
+    let rms = Float(bitPattern: UInt32(truncatingIfNeeded: word >> 32)).squareRoot()
+    // Rounding can put the RMS above the peak.
+    return Level(rms: min(rms, peak), peak: peak)
   }
 }

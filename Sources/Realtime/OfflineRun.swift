@@ -1,5 +1,7 @@
-/// Drives an engine over signals in memory, period by period, on the calling thread: what the process callback
+/// Runs an engine over signals in memory, period by period, on the calling thread. It does what the process callback
 /// does, without a server.
+///
+/// One thread at a time uses a run. That thread takes the callback's place.
 public struct OfflineRun {
   public let engine: Engine
   private let firstFrame: Int
@@ -9,9 +11,10 @@ public struct OfflineRun {
   public private(set) var right: [Float] = []
   private let microphones: [[Float]]
 
+  /// Thread: the caller's, in place of JACK's realtime thread.
   /// - Parameters:
-  ///   - microphones: Shape `[microphone][frame]`; past their end there is silence.
-  ///   - firstFrame: where the stream's clock stands at their beginning.
+  ///   - microphones: shape `[microphone][frame]`. Silence follows their end.
+  ///   - firstFrame: time of their first frame on the stream's clock.
   public init(_ engine: Engine, microphones: [[Float]], firstFrame: Int = 0) {
     precondition(microphones.count == engine.microphones)
     self.engine = engine
@@ -20,7 +23,10 @@ public struct OfflineRun {
     flushDenormalsToZero()
   }
 
-  /// One period of `frames`. The engine must have been prepared for it. Its `timing.frame` is this run's.
+  /// Processes one period of `frames`. The engine must be prepared for it. `timing.frame` is replaced by the run's
+  /// position.
+  ///
+  /// Thread: the caller's, in place of JACK's realtime thread.
   public mutating func process(_ frames: Int, timing: Timing = Timing()) {
     var timing = timing
     timing.frame = firstFrame + position
@@ -47,13 +53,17 @@ public struct OfflineRun {
     position += frames
   }
 
-  /// Drops what has come out so far.
-  public mutating func forget() {
+  /// Discards the output so far.
+  ///
+  /// Thread: the caller's, in place of JACK's realtime thread.
+  public mutating func discardOutput() {
     left = []
     right = []
   }
 
-  /// Periods of `frames` until `total` frames are done; what the last one holds beyond is dropped.
+  /// Processes periods of `frames` until `total` frames are done. Discards excess output of the last period.
+  ///
+  /// Thread: the caller's, in place of JACK's realtime thread.
   public mutating func run(total: Int, period frames: Int) {
     engine.prepare(period: frames)
     while position < total { process(frames) }

@@ -1,4 +1,4 @@
-/// One call of the process callback: exists only inside it.
+/// One call of the process callback. It exists only inside that call.
 public struct Period: ~Copyable {
   public let frames: Int
   /// One buffer per microphone, in channel order; nil is silence.
@@ -7,6 +7,7 @@ public struct Period: ~Copyable {
   public let right: UnsafeMutablePointer<Float>
   public let timing: Timing
 
+  /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
   public init(
     frames: Int, inputs: UnsafePointer<UnsafePointer<Float>?>, left: UnsafeMutablePointer<Float>,

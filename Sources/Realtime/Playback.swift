@@ -1,74 +1,85 @@
-/// A take in the outputs, in place of what the microphones give: fades in over them, and out again at its end or when
-/// it is stopped. For the callback alone.
+/// Plays a take on the outputs, in place of the microphones. It fades in, and fades out at the take's end or when
+/// stopped.
 struct Playback: ~Copyable, @unchecked Sendable {
-  // Unchecked: the callback alone touches it.
+  // Unchecked: only the callback uses it.
 
   private enum Phase: BitwiseCopyable { case rising, steady, falling }
 
-  private struct Run: BitwiseCopyable {
+  private struct ActivePlayback: BitwiseCopyable {
     let ticket: Ticket
     let ring: Unmanaged<PlaybackRing>
     var phase = Phase.rising
-    /// Frames of the fade that have been played.
-    var position = 0
+    /// Frames of the fade played so far.
+    var fadePosition = 0
   }
 
-  private let run: UnsafeMutablePointer<Run?>
-  /// The longest period. A stored static would be initialised lazily, which the callback may not do.
+  private let active: UnsafeMutablePointer<ActivePlayback?>
+  /// The longest period. A property, because a stored static is initialised lazily, which may lock.
   private let capacity = Partitioning.longestPeriod
   private let left = AlignedMemory(count: Partitioning.longestPeriod)
   private let right = AlignedMemory(count: Partitioning.longestPeriod)
 
+  /// Thread: control side.
   init() {
-    run = .allocate(capacity: 1)
-    run.initialize(to: nil)
+    active = .allocate(capacity: 1)
+    active.initialize(to: nil)
   }
 
   deinit {
-    run.deallocate()
+    active.deallocate()
     left.free()
     right.free()
   }
 
-  /// False where another one plays.
+  // MARK: - Realtime thread
+
+  /// Thread: JACK's realtime thread (process callback).
+  /// - Returns: false if another playback is active.
   @_noLocks @_noAllocation
   func begin(_ ticket: Ticket, _ ring: Unmanaged<PlaybackRing>) -> Bool {
-    guard run.pointee == nil else { return false }
-    run.pointee = Run(ticket: ticket, ring: ring)
+    guard active.pointee == nil else { return false }
+    active.pointee = ActivePlayback(ticket: ticket, ring: ring)
     return true
   }
 
-  /// Fades out from here on.
+  /// Starts the fade-out.
+  ///
+  /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
   func end(fade: Crossfade) {
-    guard var current = run.pointee else { return }
+    guard var current = active.pointee else { return }
     switch current.phase {
     case .falling: return
-    // As loud as it is now: the fade down is the fade up backwards.
-    case .rising: current.position = fade.frames &- current.position
-    case .steady: current.position = 0
+    // Continue at the present level: the fade-out is the fade-in reversed.
+    case .rising: current.fadePosition = fade.frames &- current.fadePosition
+    case .steady: current.fadePosition = 0
     }
     current.phase = .falling
-    run.pointee = current
+    active.pointee = current
   }
 
-  /// Whether the next period's frames are there; where there is no deadline they are waited for.
+  /// Whether the ring holds the next period. In freewheel, where there is no deadline, the caller waits for it.
+  ///
+  /// Thread: JACK's realtime thread (process callback).
   func isReady(frames: Int) -> Bool {
-    run.pointee.map { $0.ring._withUnsafeGuaranteedRef { $0.isReady(frames: frames) } } ?? true
+    active.pointee.map { $0.ring._withUnsafeGuaranteedRef { $0.isReady(frames: frames) } } ?? true
   }
 
-  /// Puts the take over `period`. Returns the ticket of one that has ended.
+  /// Mixes the take over the outputs of `period`.
+  ///
+  /// Thread: JACK's realtime thread (process callback).
+  /// - Returns: the ticket of a playback that ended in this period.
   @_noLocks @_noAllocation
   func mix(into period: borrowing Period, fade: Crossfade) -> Ticket? {
     let count = period.frames
     guard count <= capacity else { return nil }
-    guard let ring = run.pointee?.ring else { return nil }
-    let rest = ring._withUnsafeGuaranteedRef { $0.framesLeft() }
-    if rest <= fade.frames &+ count { end(fade: fade) }
-    guard var current = run.pointee else { return nil }
+    guard let ring = active.pointee?.ring else { return nil }
+    let remaining = ring._withUnsafeGuaranteedRef { $0.framesLeft() }
+    if remaining <= fade.frames &+ count { end(fade: fade) }
+    guard var current = active.pointee else { return nil }
     let (takeLeft, takeRight) = (left.floats, right.floats)
     current.ring._withUnsafeGuaranteedRef { $0.read(left: takeLeft, right: takeRight, count: count) }
-    let position = current.position
+    let position = current.fadePosition
     switch current.phase {
     case .falling:
       fade.mix(period.left, gain: 1, with: takeLeft, gain: 1, position: position, count: count)
@@ -82,16 +93,16 @@ struct Playback: ~Copyable, @unchecked Sendable {
       period.left.copy(from: takeLeft, count: count)
       period.right.copy(from: takeRight, count: count)
     }
-    current.position = position &+ count
+    current.fadePosition = position &+ count
     var isOver = false
-    if current.position >= fade.frames {
+    if current.fadePosition >= fade.frames {
       switch current.phase {
       case .rising: current.phase = .steady
       case .falling: isOver = true
       case .steady: break
       }
     }
-    run.pointee = isOver ? nil : current
+    active.pointee = isOver ? nil : current
     return isOver ? current.ticket : nil
   }
 }

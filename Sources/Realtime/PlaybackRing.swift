@@ -1,25 +1,29 @@
 import Synchronization
 
-/// Frames of a take on their way from the disk thread to the callback, interleaved, left and right.
+/// The ring buffer of a playback, from the playback's disk thread to the callback. Frames are interleaved: left, right.
 public final class PlaybackRing: @unchecked Sendable {
-  // Unchecked: one producer (the disk thread), one consumer (the callback); the cursor orders their accesses.
+  // Unchecked: single producer (the disk thread), single consumer (the callback); the cursor orders their accesses.
 
   public let capacityFrames: Int
   private let samples: AlignedMemory
   private let cursor: RingCursor
   private let finished = Atomic<Bool>(false)
-  private let played = Atomic<Int>(0)
-  private let missing = Atomic<Int>(0)
+  private let playedCount = Atomic<Int>(0)
+  private let missedCount = Atomic<Int>(0)
 
-  /// Ends the program where there is no memory.
+  /// If there is no memory, the program ends.
+  ///
+  /// Thread: any but the callback's.
   public convenience init(capacityFrames: Int) {
     self.init(capacityFrames, AlignedMemory(count: 2 * capacityFrames))
   }
 
+  /// Thread: any but the callback's.
   public convenience init(reservingFrames capacityFrames: Int) throws(OutOfMemory) {
     self.init(capacityFrames, try AlignedMemory(reserving: 2 * capacityFrames))
   }
 
+  /// Thread: any but the callback's.
   private init(_ capacityFrames: Int, _ memory: AlignedMemory) {
     self.capacityFrames = capacityFrames
     samples = memory
@@ -28,11 +32,14 @@ public final class PlaybackRing: @unchecked Sendable {
 
   deinit { samples.free() }
 
-  // MARK: Disk thread
+  // MARK: - Disk thread
 
-  public var freeFrames: Int { cursor.free() }
+  /// Thread: disk thread.
+  public var freeFrames: Int { cursor.freeCount() }
 
-  /// Appends whole frames; there must be room.
+  /// Appends whole frames. There must be room for all of them.
+  ///
+  /// Thread: disk thread.
   public func write(left: some Collection<Float>, right: some Collection<Float>) {
     precondition(left.count == right.count && left.count <= freeFrames, "room for every frame")
     var at = cursor.writeIndex()
@@ -44,38 +51,50 @@ public final class PlaybackRing: @unchecked Sendable {
     cursor.produced(left.count)
   }
 
-  /// The last frame has been written.
+  /// Marks the end: the last frame has been written.
+  ///
+  /// Thread: disk thread.
   public func finish() { finished.store(true, ordering: .releasing) }
 
-  // MARK: Anyone
+  // MARK: - Any thread
 
-  /// Frames that have been played.
-  public var framesPlayed: Int { played.load(ordering: .relaxed) }
-  /// Frames that the disk did not bring in time; there was silence instead.
-  public var missedFrames: Int { missing.load(ordering: .relaxed) }
+  /// Frames played so far.
+  ///
+  /// Thread: any.
+  public var framesPlayed: Int { playedCount.load(ordering: .relaxed) }
+  /// Frames lost to underruns: the disk was too slow, and silence was played instead.
+  ///
+  /// Thread: any.
+  public var missedFrames: Int { missedCount.load(ordering: .relaxed) }
 
-  // MARK: Callback
+  // MARK: - Realtime thread
 
   /// Whether `frames` can be read, or no more will come.
+  ///
+  /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
   func isReady(frames: Int) -> Bool {
     if finished.load(ordering: .acquiring) { return true }
     if frames > capacityFrames { return true }
-    return cursor.waiting() >= frames
+    return cursor.filledCount() >= frames
   }
 
-  /// Frames that are still to come; `Int.max` before the end is known.
+  /// Frames left to play; `Int.max` until the end is known.
+  ///
+  /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
   func framesLeft() -> Int {
-    if finished.load(ordering: .acquiring) { return cursor.waiting() }
+    if finished.load(ordering: .acquiring) { return cursor.filledCount() }
     return Int.max
   }
 
-  /// The next `count` frames; silence where they are not there.
+  /// Copies the next `count` frames. An underrun is filled with silence and counted.
+  ///
+  /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
   func read(left: UnsafeMutablePointer<Float>, right: UnsafeMutablePointer<Float>, count: Int) {
     let isLast = finished.load(ordering: .acquiring)
-    let available = cursor.waiting()
+    let available = cursor.filledCount()
     let frames = available < count ? available : count
     var at = cursor.readIndex()
     var n = 0
@@ -91,7 +110,9 @@ public final class PlaybackRing: @unchecked Sendable {
       n &+= 1
     }
     cursor.consumed(frames)
-    played.store(played.load(ordering: .relaxed) &+ frames, ordering: .relaxed)
-    if !isLast { missing.store(missing.load(ordering: .relaxed) &+ count &- frames, ordering: .relaxed) }
+    playedCount.store(playedCount.load(ordering: .relaxed) &+ frames, ordering: .relaxed)
+    if !isLast {
+      missedCount.store(missedCount.load(ordering: .relaxed) &+ count &- frames, ordering: .relaxed)
+    }
   }
 }

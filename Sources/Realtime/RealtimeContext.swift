@@ -1,11 +1,14 @@
 import CRealtime
 
-/// The stretch of a thread that plays the process callback where there is no server.
+/// Marks code as realtime for RealtimeSanitizer, where a thread plays the process callback without a server.
 package enum RealtimeContext {
-  /// Whether this build carries RealtimeSanitizer, which ends the program (43) when `body` allocates, locks or
+  /// Whether this build contains RealtimeSanitizer. It ends the program (status 43) when `body` allocates, locks or
   /// enters the kernel.
+  ///
+  /// Thread: any.
   package static var isSanitized: Bool { pinna_realtime_sanitized() != 0 }
 
+  /// Thread: the caller's, in place of JACK's realtime thread.
   package static func run(_ body: () -> Void) {
     pinna_realtime_enter()
     body()

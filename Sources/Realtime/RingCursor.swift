@@ -1,35 +1,50 @@
 import Synchronization
 
-/// Positions of a bounded queue with one producer and one consumer; the elements stand in the owner's memory.
+/// Read and write positions of a single-producer, single-consumer ring buffer. The owner holds the elements.
 ///
-/// The producer releases `head` after it wrote an element, the consumer acquires it before it reads; `tail`
-/// goes the other way. Both only grow.
+/// The producer stores `head` with release ordering after it wrote an element; the consumer loads it with acquire
+/// ordering before it reads. `tail` works the same way in the other direction. Both only grow.
 struct RingCursor: ~Copyable, Sendable {
   private let head = Atomic<Int>(0)
   private let tail = Atomic<Int>(0)
   private let capacity: Int
 
+  /// Thread: any.
   init(capacity: Int) { self.capacity = capacity }
 
-  /// Producer: how many elements fit.
+  /// Elements that fit.
+  ///
+  /// Thread: producer. On any other thread it is an estimate.
   @_noLocks @_noAllocation
-  func free() -> Int { capacity &- (head.load(ordering: .relaxed) &- tail.load(ordering: .acquiring)) }
+  func freeCount() -> Int { capacity &- (head.load(ordering: .relaxed) &- tail.load(ordering: .acquiring)) }
 
-  /// Consumer: how many elements wait.
+  /// Elements to read.
+  ///
+  /// Thread: consumer.
   @_noLocks @_noAllocation
-  func waiting() -> Int { head.load(ordering: .acquiring) &- tail.load(ordering: .relaxed) }
+  func filledCount() -> Int { head.load(ordering: .acquiring) &- tail.load(ordering: .relaxed) }
 
-  /// Producer: where the next element goes.
+  /// Index for the next element.
+  ///
+  /// Thread: producer.
   @_noLocks @_noAllocation
   func writeIndex() -> Int { head.load(ordering: .relaxed) % capacity }
 
-  /// Consumer: where the oldest element stands.
+  /// Index of the oldest element.
+  ///
+  /// Thread: consumer.
   @_noLocks @_noAllocation
   func readIndex() -> Int { tail.load(ordering: .relaxed) % capacity }
 
+  /// Publishes `count` elements that have been written.
+  ///
+  /// Thread: producer.
   @_noLocks @_noAllocation
   func produced(_ count: Int) { head.store(head.load(ordering: .relaxed) &+ count, ordering: .releasing) }
 
+  /// Frees the slots of `count` elements that have been read.
+  ///
+  /// Thread: consumer.
   @_noLocks @_noAllocation
   func consumed(_ count: Int) { tail.store(tail.load(ordering: .relaxed) &+ count, ordering: .releasing) }
 }

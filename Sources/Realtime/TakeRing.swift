@@ -1,29 +1,31 @@
 import Synchronization
 
-/// A place in a take where time passed and no sound came.
+/// A place in a take where time passed without recorded frames.
 public struct TakeGap: Hashable, Sendable, BitwiseCopyable {
   public enum Cause: String, Sendable, BitwiseCopyable, Codable {
-    /// The disk did not keep up, and the ring was full.
+    /// Overrun: the disk was too slow, and the ring was full.
     case disk
-    /// The server played on while Pinna stood still.
+    /// Pinna stalled while the server continued.
     case stall
-    /// The server stood still: no frames existed, and none are missing.
+    /// The server stalled: there were no frames, so none are missing.
     case server
   }
 
-  /// Frame at which it begins, from the first one that the callback wrote.
+  /// Frame at which it begins, counted from the first one that the callback wrote.
   public let start: Int
-  /// Length, in frames that silence takes the place of.
+  /// Length in frames, which silence replaces.
   public let frames: Int
   public let cause: Cause
-  /// Of the server's stall, beyond what its frames account for.
+  /// Duration of the server's stall, beyond the time of its frames.
   public let microseconds: Int
 }
 
-/// Frames of one take on their way from the callback to the disk thread: whole frames in order, outputs first, then
-/// microphones, so that both stay in step; and where some had to be left out, exactly how many.
+/// The ring buffer of one take, from the callback to the take's disk thread.
+///
+/// It holds whole frames in order: outputs first, then microphones, so that both stay in step. A second queue holds the
+/// gaps, with their exact lengths.
 public final class TakeRing: @unchecked Sendable {
-  // Unchecked: one producer (the callback), one consumer (the disk thread); the cursors order their accesses.
+  // Unchecked: single producer (the callback), single consumer (the disk thread); the cursors order their accesses.
 
   /// 1 or 2: left, or left and right.
   public let outputs: Int
@@ -37,25 +39,29 @@ public final class TakeRing: @unchecked Sendable {
   private let gaps: UnsafeMutablePointer<TakeGap>
   private let begun = Atomic<Bool>(false)
   private let finished = Atomic<Bool>(false)
-  // Frames that are missing so far, whether put down as a gap or not, and whether a stall lost the last of them.
-  private let lost = Atomic<Int>(0)
+  // Frames lost so far, whether queued as a gap or not, and whether a stall lost the last of them.
+  private let lostCount = Atomic<Int>(0)
   private let lostToStall = Atomic<Bool>(false)
-  // Callback only: length of the take so far, and frames of it that are still to be put down as a gap.
+  // Callback only: length of the take so far, and lost frames that are not queued as a gap yet.
   private var length = 0
-  private var missing = 0
-  // Disk thread only: frames of the gaps that it has drained.
+  private var unflushedGap = 0
+  // Disk thread only: frames of the gaps drained so far.
   private var drainedGapFrames = 0
   // Written by the callback before `begun`.
   private var origin = (preRoll: 0, microseconds: 0)
-  private static let mostGaps = 256
+  private static let gapCapacity = 256
 
-  /// Ends the program where there is no memory.
+  /// If there is no memory, the program ends.
+  ///
+  /// Thread: any but the callback's.
   public convenience init(outputs: Int, microphones: Int = 0, capacityFrames: Int) {
     let memory = AlignedMemory(count: (outputs + microphones) * capacityFrames)
     self.init(outputs, microphones, capacityFrames, memory)
   }
 
-  /// A large one.
+  /// A large ring, whose allocation may fail.
+  ///
+  /// Thread: any but the callback's.
   public convenience init(outputs: Int, microphones: Int, reservingFrames capacityFrames: Int)
     throws(OutOfMemory)
   {
@@ -63,6 +69,7 @@ public final class TakeRing: @unchecked Sendable {
     self.init(outputs, microphones, capacityFrames, memory)
   }
 
+  /// Thread: any but the callback's.
   private init(_ outputs: Int, _ microphones: Int, _ capacityFrames: Int, _ memory: AlignedMemory) {
     self.outputs = outputs
     self.microphones = microphones
@@ -70,8 +77,8 @@ public final class TakeRing: @unchecked Sendable {
     width = outputs + microphones
     samples = memory
     cursor = RingCursor(capacity: capacityFrames)
-    gapCursor = RingCursor(capacity: Self.mostGaps)
-    gaps = .allocate(capacity: Self.mostGaps)
+    gapCursor = RingCursor(capacity: Self.gapCapacity)
+    gaps = .allocate(capacity: Self.gapCapacity)
   }
 
   deinit {
@@ -79,61 +86,77 @@ public final class TakeRing: @unchecked Sendable {
     gaps.deallocate()
   }
 
-  /// Room for whole frames; the freewheeling caller waits for it.
-  public func freeFrames() -> Int { cursor.free() }
+  // MARK: - Realtime thread
 
-  // MARK: Callback
+  /// Frames that fit. In freewheel the caller waits for room.
+  ///
+  /// Thread: JACK's realtime thread (process callback).
+  public func freeFrames() -> Int { cursor.freeCount() }
 
-  /// The next frame is the first.
+  /// Begins the take: the next frame is its first.
+  ///
+  /// Thread: JACK's realtime thread (process callback).
+  /// - Parameters:
+  ///   - preRoll: frames of pre-roll before it.
+  ///   - microseconds: its time on the monotonic clock.
   @_noLocks @_noAllocation
   func begin(preRoll: Int, microseconds: Int) {
     origin = (preRoll, microseconds)
     begun.store(true, ordering: .releasing)
   }
 
-  /// Appends one period; all of it, or a gap of its length. A microphone without a buffer is silent.
+  /// Appends one whole period, or a gap of its length. A microphone without a buffer is silent.
+  ///
+  /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
   func write(
     left: UnsafePointer<Float>, right: UnsafePointer<Float>, inputs: UnsafePointer<UnsafePointer<Float>?>,
     frames: Int
   ) {
-    // The last places for gaps are kept for pauses and for the end.
-    var hasRoom = cursor.free() >= frames
-    if missing > 0, gapCursor.free() <= 2 { hasRoom = false }
-    guard hasRoom else { return miss(frames, .disk) }
-    putDownGap()
-    put(left, 0, frames)
-    if outputs > 1 { put(right, 1, frames) }
+    // The last two gap slots are reserved for pauses and for the end.
+    var hasRoom = cursor.freeCount() >= frames
+    if unflushedGap > 0, gapCursor.freeCount() <= 2 { hasRoom = false }
+    guard hasRoom else { return loseFrames(frames, .disk) }
+    flushGap()
+    copy(left, 0, frames)
+    if outputs > 1 { copy(right, 1, frames) }
     var microphone = 0
     while microphone < microphones {
-      put(inputs[microphone], outputs &+ microphone, frames)
+      copy(inputs[microphone], outputs &+ microphone, frames)
       microphone &+= 1
     }
     length &+= frames
     cursor.produced(frames)
   }
 
-  /// The server played `frames` that the callback never saw.
+  /// Adds a gap: the server played `frames` that the callback never received.
+  ///
+  /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
-  func skip(_ frames: Int) { miss(frames, .stall) }
+  func skip(_ frames: Int) { loseFrames(frames, .stall) }
 
-  /// The server stood still.
+  /// Adds a pause: the server stalled.
+  ///
+  /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
   func pause(microseconds: Int) {
-    putDownGap()
-    guard missing == 0, gapCursor.free() > 1 else { return }
-    put(TakeGap(start: length, frames: 0, cause: .server, microseconds: microseconds))
+    flushGap()
+    guard unflushedGap == 0, gapCursor.freeCount() > 1 else { return }
+    push(TakeGap(start: length, frames: 0, cause: .server, microseconds: microseconds))
   }
 
-  /// The last frame has been written.
+  /// Ends the take: the last frame has been written.
+  ///
+  /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
   func finish() {
-    putDownGap()
+    flushGap()
     finished.store(true, ordering: .releasing)
   }
 
+  /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
-  private func put(_ source: UnsafePointer<Float>?, _ channel: Int, _ frames: Int) {
+  private func copy(_ source: UnsafePointer<Float>?, _ channel: Int, _ frames: Int) {
     var at = cursor.writeIndex()
     var n = 0
     while n < frames {
@@ -143,95 +166,115 @@ public final class TakeRing: @unchecked Sendable {
     }
   }
 
+  /// Counts lost frames. They become a gap when the next frame is written, or when the cause changes.
+  ///
+  /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
-  private func miss(_ frames: Int, _ cause: TakeGap.Cause) {
-    if missing > 0, missingCause != cause, gapCursor.free() > 2 { putDownGap() }
-    if missing == 0 { lostToStall.store(cause == .stall, ordering: .relaxed) }
-    missing &+= frames
-    // Releasing: whoever sees these frames as lost sees every frame and gap before them, too.
-    lost.store(lost.load(ordering: .relaxed) &+ frames, ordering: .releasing)
+  private func loseFrames(_ frames: Int, _ cause: TakeGap.Cause) {
+    if unflushedGap > 0, missingCause != cause, gapCursor.freeCount() > 2 { flushGap() }
+    if unflushedGap == 0 { lostToStall.store(cause == .stall, ordering: .relaxed) }
+    unflushedGap &+= frames
+    // Releasing: a reader that sees this count also sees every frame and gap before it.
+    lostCount.store(lostCount.load(ordering: .relaxed) &+ frames, ordering: .releasing)
   }
 
+  /// Thread: any.
   private var missingCause: TakeGap.Cause {
     @_noLocks @_noAllocation
     get { lostToStall.load(ordering: .relaxed) ? .stall : .disk }
   }
 
+  /// Queues the lost frames as one gap.
+  ///
+  /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
-  private func putDownGap() {
-    guard missing > 0, gapCursor.free() > 0 else { return }
-    put(TakeGap(start: length, frames: missing, cause: missingCause, microseconds: 0))
-    length &+= missing
-    missing = 0
+  private func flushGap() {
+    guard unflushedGap > 0, gapCursor.freeCount() > 0 else { return }
+    push(TakeGap(start: length, frames: unflushedGap, cause: missingCause, microseconds: 0))
+    length &+= unflushedGap
+    unflushedGap = 0
   }
 
+  /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
-  private func put(_ gap: TakeGap) {
+  private func push(_ gap: TakeGap) {
     gaps[gapCursor.writeIndex()] = gap
     gapCursor.produced(1)
   }
 
-  // MARK: Disk thread
+  // MARK: - Disk thread
 
-  /// Frames of pre-roll that stand before the first one, and when that was played, on the monotonic clock; nil until
-  /// then.
+  /// Frames of pre-roll before the take's first frame, and the time of that frame on the monotonic clock. Nil until the
+  /// take has begun.
+  ///
+  /// Thread: any.
   public var start: (preRoll: Int, microseconds: Int)? { begun.load(ordering: .acquiring) ? origin : nil }
 
-  /// Frames that are silence.
-  public var lostFrames: Int { lost.load(ordering: .relaxed) }
+  /// Frames lost so far, which silence replaces.
+  ///
+  /// Thread: any.
+  public var lostFrames: Int { lostCount.load(ordering: .relaxed) }
 
-  /// Frames that the callback has written and the disk thread has not taken. Anyone may ask.
-  public var waitingFrames: Int { capacityFrames - cursor.free() }
+  /// Frames that the disk thread has not drained yet.
+  ///
+  /// Thread: any.
+  public var waitingFrames: Int { capacityFrames - cursor.freeCount() }
 
-  /// Whether the callback has written its last frame. Ask before draining: what was written before is then there.
+  /// Whether the callback has written its last frame. Read it before draining; the drain then reaches that frame.
+  ///
+  /// Thread: any.
   public var isFinished: Bool { finished.load(ordering: .acquiring) }
 
-  /// Hands over what has arrived since the last call: runs of interleaved frames, and gaps in their place.
+  /// Drains everything that arrived since the last call, in order: runs of interleaved frames, and gaps.
+  ///
+  /// Thread: disk thread.
   /// - Parameters:
-  ///   - position: the take's length up to there; it is moved on.
-  ///   - isLast: nothing is drained after this. Frames that were lost, and that the callback did not live to put down as
-  ///     a gap, become the last gap.
+  ///   - position: length of the take drained so far, which this advances.
+  ///   - isLast: whether this is the last call. Lost frames that the callback did not queue before it ended become the
+  ///     last gap.
   public func drain<Failure: Error>(
     position: inout Int, isLast: Bool = false,
     frames: (UnsafeBufferPointer<Float>) throws(Failure) -> Void,
     gap: (TakeGap) throws(Failure) -> Void
   ) throws(Failure) {
-    // Read before everything else: a callback that still runs may put down a gap and write frames behind it meanwhile.
-    // What was lost until now is then either among the gaps drained below, or missing at `position`.
-    let lostSoFar = lost.load(ordering: .acquiring)
+    // Read this first: a callback that still runs may queue a gap and write frames after it meanwhile. Frames lost until
+    // now are then either in a gap drained below, or missing at `position`.
+    let lostSoFar = lostCount.load(ordering: .acquiring)
     try drainWritten(position: &position, frames: frames, gap: gap)
     let missing = lostSoFar - drainedGapFrames
     guard isLast, missing > 0 else { return }
     let last = TakeGap(start: position, frames: missing, cause: missingCause, microseconds: 0)
-    try hand(over: last, position: &position, to: gap)
+    try deliver(last, position: &position, to: gap)
   }
 
-  private func hand<Failure: Error>(
-    over gap: TakeGap, position: inout Int, to body: (TakeGap) throws(Failure) -> Void
+  /// Thread: disk thread.
+  private func deliver<Failure: Error>(
+    _ gap: TakeGap, position: inout Int, to body: (TakeGap) throws(Failure) -> Void
   ) throws(Failure) {
     position += gap.frames
     drainedGapFrames += gap.frames
     try body(gap)
   }
 
+  /// Thread: disk thread.
   private func drainWritten<Failure: Error>(
     position: inout Int, frames: (UnsafeBufferPointer<Float>) throws(Failure) -> Void,
     gap: (TakeGap) throws(Failure) -> Void
   ) throws(Failure) {
-    // Frames before gaps: a gap that stands before a frame was put down before it.
-    var available = cursor.waiting()
+    // Read the frame count before the gaps: a gap is always queued before the frames that follow it.
+    var available = cursor.filledCount()
     while true {
       var run = available
-      if gapCursor.waiting() > 0 {
+      if gapCursor.filledCount() > 0 {
         let next = gaps[gapCursor.readIndex()]
         if next.start == position {
           gapCursor.consumed(1)
-          try hand(over: next, position: &position, to: gap)
+          try deliver(next, position: &position, to: gap)
           continue
         }
         run = min(run, next.start - position)
       }
-      // In pieces, so that room comes free while a slow disk still writes.
+      // In short runs, so that room becomes free while a slow disk is still writing.
       run = min(run, capacityFrames - cursor.readIndex(), 8192)
       guard run > 0 else { return }
       let start = samples.floats + cursor.readIndex() * channels

@@ -1,87 +1,98 @@
-/// Where a period stands in time, against the one before it.
+/// The time of a period, relative to the period before.
 public struct Timing: BitwiseCopyable, Sendable, Hashable {
-  /// Frames that the server played in between, without us.
+  /// Frames that the server played in between without calling Pinna.
   public var skippedFrames = 0
-  /// How long the server stood still in between, beyond the time that its frames take.
+  /// How long the server stalled in between, beyond the duration of its frames.
   public var pausedMicroseconds = 0
-  /// The server has not gone on since: this period has been seen already.
+  /// The server has not advanced: this period was processed already.
   public var isRepeat = false
-  /// When it came, on the monotonic clock.
+  /// When the period began, on the monotonic clock.
   public var microseconds = 0
-  /// Its first frame on the server's clock; 0 in freewheel. An engine counts on from that of its first period; what a
-  /// long filter's schedule does in a period hangs on it, so that engines which start at different times do the same,
-  /// as long as neither misses a period.
+  /// The period's first frame on the server's clock; 0 in freewheel. An engine reads it in its first period and counts
+  /// from there. The schedule of a long filter's tail depends on it. Engines that start at different times therefore
+  /// compute the same samples, as long as none misses a period.
   public var frame = 0
 
-  /// It follows the one before.
+  /// A period that directly follows the one before.
+  ///
+  /// Thread: any.
   @_noLocks @_noAllocation
   public init(microseconds: Int = 0) { self.microseconds = microseconds }
 }
 
-/// What a server's frame time says of a period whose length is not that of the period before. While the length stays
-/// the same the two agree.
+/// How a server's frame time counts when the period changes. With a constant period both ways agree.
 public enum FrameCounting: Sendable {
-  /// jackd2: grows by the length of the period that begins, not of the one that ends (seen with 1.9.21, in both of its
-  /// modes). So it is the sum of all lengths up to and with this period's, however often they changed in between.
+  /// jackd2: the frame time grows by the length of the period that begins, not of the one that ended (observed with
+  /// 1.9.21, in both of its modes). It is the sum of all period lengths including this one.
   case withThisPeriod
-  /// PipeWire: the position of the period's first frame.
+  /// PipeWire: the frame time is the position of the period's first frame.
   case position
 }
 
-/// Compares the server's frame time with the frames that came, period by period. The callback's thread alone calls it.
+/// Detects stalls: compares the server's frame time with the frames received, period by period.
 ///
-/// The frame time counts every period that the server runs, and stands still while the server does; so a jump of it is
-/// a stall of ours, frame-exact, and time that it does not account for is a stall of the server's.
+/// The frame time counts every period that the server runs, and stops while the server stalls. A jump of the frame time
+/// is therefore a stall of Pinna, exact to the frame. Elapsed time beyond the frame time is a stall of the server.
 ///
-/// Elapsed time bounds what is believed. Let `elapsed` be the monotonic time since the period before, in frames, `last`
-/// that period's length, and `slack` the longer of the two periods, at least 1 ms, and a thousandth of `elapsed` for two
-/// clocks that run apart. A jump of `n` frames is plausible where
+/// Elapsed time limits which jumps are believed. Let `elapsed` be the monotonic time since the period before, in frames,
+/// and `last` that period's length. Let `slack` be the longer of the two periods, at least 1 ms, plus a thousandth of
+/// `elapsed` for clock drift. A jump of `n` frames is plausible if
 ///
 ///     0 ≤ n ≤ elapsed − last + lag + slack
 ///
-/// with `lag`, how late the server's periods came of late: one that was late runs the next ones sooner. Any other jump,
-/// forwards or backwards, is another base of the clock: the gap then is `elapsed − last`, to the nearest whole period.
-/// A jump beyond 2³¹ frames (12 h at 48 kHz) reads as one backwards, and so is taken from elapsed time, too.
+/// `lag` is how late the server's recent periods were: after a late period the next ones come early. Any other jump,
+/// forwards or backwards, means that the clock was reset. The gap is then `elapsed − last`, rounded to whole periods.
+/// A jump beyond 2³¹ frames (12 h at 48 kHz) looks like a backward jump, so elapsed time decides it as well.
 public struct Timeline {
-  /// A server that is late by less is only busy.
+  /// The shortest server stall, in microseconds, that counts as a pause. Shorter delays only mean a busy server.
+  ///
+  /// Thread: any.
   @inlinable public static var shortestPause: Int {
     @_noLocks @_noAllocation
     get { 50_000 }
   }
 
-  /// Changes where the server's rate does.
+  /// The server's sample rate, which may change.
   public var sampleRate: Int
   private let counting: FrameCounting
-  private var isKnown = false
+  private var hasReference = false
   private var lastFrameTime: UInt32 = 0
   private var lastFrames = 0
   private var lastMicroseconds = 0
-  /// Frames by which the server's periods are later than they were, forgotten within some seconds.
+  /// How late the server's recent periods were, in frames. Decays within some seconds.
   private var lag = 0
-  /// Calls that found the frame time where it was, since it last moved.
+  /// Calls without progress of the frame time, since it last changed.
   private var repeats = 0
 
+  /// Thread: any.
   public init(sampleRate: Int, counting: FrameCounting = .withThisPeriod) {
     self.sampleRate = sampleRate
     self.counting = counting
   }
 
-  /// Freewheel, where frames take no time: whatever comes next follows.
+  /// Forgets the period before, so that the next one follows directly. Used in freewheel, where frames take no time.
+  ///
+  /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
   public mutating func forget() {
-    isKnown = false
+    hasReference = false
     lag = 0
   }
 
+  /// Computes the timing of the next period.
+  ///
+  /// Thread: JACK's realtime thread (process callback).
   /// - Parameters:
-  ///   - frameTime: of the period's first frame, as the server counts.
+  ///   - frameTime: the server's frame time of the period.
   ///   - microseconds: when the frame time was read, on the monotonic clock.
+  ///   - frames: length of the period.
   @_noLocks @_noAllocation
   public mutating func advance(frameTime: UInt32, microseconds: Int, frames: Int) -> Timing {
     var timing = Timing(microseconds: microseconds)
     timing.frame = Int(frameTime)
-    if isKnown {
-      // One call that was owed, and one in reserve; a frame time that never moves is no clock.
+    if hasReference {
+      // The server may call once more for a period it owed; one repeat is a reserve. Beyond that the frame time is
+      // stuck, and not a clock.
       if frameTime == lastFrameTime, repeats < 2 {
         repeats &+= 1
         timing.isRepeat = true
@@ -104,7 +115,7 @@ public struct Timeline {
         lag = 0
       }
     }
-    isKnown = true
+    hasReference = true
     if frameTime != lastFrameTime { repeats = 0 }
     lastFrameTime = frameTime
     lastFrames = frames

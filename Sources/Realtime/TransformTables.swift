@@ -1,75 +1,82 @@
 import CRealtime
 import Glibc
 
-/// Twiddles of both transforms of a layout, in one block of memory.
+/// The twiddle factors of all FFTs of a layout. `CRealtime/convolver.h` defines the shapes.
 struct TransformTables {
-  let rows: pinna_row_transform
-  let lanes: pinna_lane_transform
-  /// Of 16 partitions of a tail. Shape: `[4][6]`.
-  let tail: UnsafeMutablePointer<Float>
+  let rowFFT: pinna_row_fft
+  let laneFFT: pinna_lane_fft
+  /// Twiddle factors of the tail's 16-point FFT. Shape: `[4][6]`.
+  let tailTwiddles: UnsafeMutablePointer<Float>
   private let memory: [AlignedMemory]
-  private let places: UnsafeMutablePointer<Int>
+  private let binOffsets: UnsafeMutablePointer<Int>
 
-  init(_ layout: Layout) {
+  /// Thread: control side.
+  init(_ layout: ConvolverLayout) {
     let size = layout.plan.transformSize
-    let first = Self.beside(size: size, butterflies: size / 4, repeats: 1)
+    let first = Self.unsortedPassTwiddles(size: size, butterflies: size / 4, repeats: 1)
     let isWide = size >= 16 * layout.lanes
-    let second = Self.beside(size: size / 4, butterflies: size / 16, repeats: isWide ? 1 : 4)
-    let others = Self.copy(Self.passes(size: isWide || layout.lanes > 4 ? size / 16 : size / 4))
-    rows = pinna_row_transform(size: size, first: first.floats, second: second.floats, others: others.floats)
+    let second = Self.unsortedPassTwiddles(size: size / 4, butterflies: size / 16, repeats: isWide ? 1 : 4)
+    let later = Self.copy(Self.passTwiddles(size: isWide || layout.lanes > 4 ? size / 16 : size / 4))
+    rowFFT = pinna_row_fft(
+      size: size, firstTwiddles: first.floats, secondTwiddles: second.floats, laterTwiddles: later.floats)
     let half = size / 2
-    let turns = Self.copy(Self.passes(size: half))
-    let splits = Self.copy(
+    let laneTwiddles = Self.copy(Self.passTwiddles(size: half))
+    let splitTwiddles = Self.copy(
       (0...half / 2).flatMap { k in
         let angle = Double.pi * Double(k) / Double(half)
         return [Float(cos(angle)), Float(sin(angle))]
       })
-    places = .allocate(capacity: half)
-    for k in 0..<half { places[k] = 2 * Self.place(k, of: half) }
-    lanes = pinna_lane_transform(size: half, turns: turns.floats, splits: splits.floats, places: places)
-    let sixteen = Self.copy((0..<4).flatMap { Self.turns($0, size: 16) })
-    tail = sixteen.floats
-    memory = [first, second, others, turns, splits, sixteen]
+    binOffsets = .allocate(capacity: half)
+    for k in 0..<half { binOffsets[k] = 2 * Self.digitReversed(k, size: half) }
+    laneFFT = pinna_lane_fft(
+      size: half, twiddles: laneTwiddles.floats, splitTwiddles: splitTwiddles.floats, binOffsets: binOffsets)
+    let sixteen = Self.copy((0..<4).flatMap { Self.twiddles($0, size: 16) })
+    tailTwiddles = sixteen.floats
+    memory = [first, second, later, laneTwiddles, splitTwiddles, sixteen]
   }
 
+  /// Thread: control side.
   func free() {
     for block in memory { block.free() }
-    places.deallocate()
+    binOffsets.deallocate()
   }
 
-  /// e^(−j2πn/size).
-  static func circle(_ size: Int) -> [(re: Float, im: Float)] {
+  // MARK: - Control side
+
+  /// e^(−j2πn/size) for n = 0 ..< size.
+  static func rootsOfUnity(_ size: Int) -> [(re: Float, im: Float)] {
     (0..<size).map { n in
       let angle = 2 * Double.pi * Double(n) / Double(size)
       return (Float(cos(angle)), Float(-sin(angle)))
     }
   }
 
-  /// e^(−j2πpm/size) for m = 1, 2, 3: re and im in turn.
-  private static func turns(_ p: Int, size: Int) -> [Float] {
+  /// Twiddle factors of butterfly `p`: re and im of e^(−j2πpm/size) for m = 1, 2, 3.
+  private static func twiddles(_ p: Int, size: Int) -> [Float] {
     (1...3).flatMap { m in
       let angle = 2 * Double.pi * Double(p * m % size) / Double(size)
       return [Float(cos(angle)), Float(-sin(angle))]
     }
   }
 
-  /// Shape: `[6][butterflies × repeats]`.
-  private static func beside(size: Int, butterflies: Int, repeats: Int) -> AlignedMemory {
+  /// Twiddle factors of an unsorted pass, one per lane. Shape: `[6][butterflies × repeats]`.
+  private static func unsortedPassTwiddles(size: Int, butterflies: Int, repeats: Int) -> AlignedMemory {
     let table = AlignedMemory(count: 6 * butterflies * repeats)
     for p in 0..<butterflies {
-      for (row, turn) in turns(p, size: size).enumerated() {
-        for n in 0..<repeats { table.floats[(row * butterflies + p) * repeats + n] = turn }
+      for (row, twiddle) in twiddles(p, size: size).enumerated() {
+        for n in 0..<repeats { table.floats[(row * butterflies + p) * repeats + n] = twiddle }
       }
     }
     return table
   }
 
-  /// Shape: `[p][6]` of a pass over `size` points, then of the next over a quarter of them, and so on.
-  private static func passes(size: Int) -> [Float] {
+  /// Twiddle factors of a pass over `size` points, then of the next over a quarter of them, and so on. Shape of each:
+  /// `[p][6]`.
+  private static func passTwiddles(size: Int) -> [Float] {
     var all: [Float] = []
     var length = size
     while length >= 4 {
-      for p in 0..<length / 4 { all += turns(p, size: length) }
+      for p in 0..<length / 4 { all += twiddles(p, size: length) }
       length /= 4
     }
     return all
@@ -81,10 +88,10 @@ struct TransformTables {
     return memory
   }
 
-  /// Where bin `k` of `size` stands after decimation in frequency by four, and by eight at the end where need be.
-  private static func place(_ k: Int, of size: Int) -> Int {
+  /// Index of bin `k` after a decimation-in-frequency FFT in place: radix 4, with a last pass of radix 4 or 8.
+  private static func digitReversed(_ k: Int, size: Int) -> Int {
     if size == 4 { return k }
     if size == 8 { return 4 * (k % 2) + k / 2 }
-    return k % 4 * (size / 4) + place(k / 4, of: size / 4)
+    return k % 4 * (size / 4) + digitReversed(k / 4, size: size / 4)
   }
 }

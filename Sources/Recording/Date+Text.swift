@@ -1,8 +1,8 @@
 import Foundation
 
 extension Date {
-  /// In local time, the same in every language.
-  /// - Parameter format: of Unicode TR 35: "yyyy-MM-dd".
+  /// Formats the date in local time, independent of the user's language.
+  /// - Parameter format: a Unicode TR 35 pattern, such as "yyyy-MM-dd".
   func text(_ format: String) -> String {
     let formatter = DateFormatter()
     formatter.locale = Locale(identifier: "en_US_POSIX")

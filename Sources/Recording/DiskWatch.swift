@@ -1,9 +1,10 @@
 import Glibc
 import Synchronization
 
-/// How long a disk thread has been inside one operation. The thread writes, anyone reads; nobody waits.
+/// Measures how long a disk thread has been inside one disk operation. The disk thread writes it; any thread may read it
+/// without waiting.
 final class DiskWatch: Sendable {
-  /// Nanoseconds on the monotonic clock; 0 while nothing is asked of the disk.
+  /// Start of the present operation in nanoseconds on the monotonic clock; 0 while there is none.
   private let since = Atomic<Int>(0)
 
   private static var now: Int {
@@ -12,12 +13,19 @@ final class DiskWatch: Sendable {
     return now.tv_sec * 1_000_000_000 + now.tv_nsec
   }
 
-  /// The disk is asked for something; what was asked for before it has done.
-  func ask() { since.store(Self.now, ordering: .relaxed) }
+  /// Begins a disk operation; the previous one has ended.
+  ///
+  /// Thread: disk thread.
+  func begin() { since.store(Self.now, ordering: .relaxed) }
 
-  /// The disk has done everything that was asked for.
-  func rest() { since.store(0, ordering: .relaxed) }
+  /// Ends the last disk operation.
+  ///
+  /// Thread: disk thread.
+  func end() { since.store(0, ordering: .relaxed) }
 
+  /// How long the present operation has taken; zero if there is none.
+  ///
+  /// Thread: any.
   var unansweredFor: Duration {
     let since = since.load(ordering: .relaxed)
     return since == 0 ? .zero : .nanoseconds(max(0, Self.now - since))

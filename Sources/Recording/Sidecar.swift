@@ -2,15 +2,15 @@ import AudioFiles
 import Foundation
 import Realtime
 
-/// What a program, or a person, needs to know of a take beside its sound: NAME.json.
+/// The sidecar of a take, NAME.json: its setup, its files, and what is missing.
 public struct Sidecar: Codable, Sendable, Hashable {
   public enum State: String, Codable, Sendable {
     case recording, complete, incomplete
-    /// A crash cut it off, and `pinna takes repair` finished it.
+    /// A crash interrupted it, and `pinna takes repair` finished it.
     case repaired
   }
 
-  /// Sound that is missing: silence stands in its place.
+  /// Missing frames, which silence replaces.
   public struct Gap: Codable, Sendable, Hashable {
     public let frame: Int
     public let frames: Int
@@ -23,7 +23,7 @@ public struct Sidecar: Codable, Sendable, Hashable {
     }
   }
 
-  /// Time in which the server stood still, so that there were no frames; nothing was inserted.
+  /// A stall of the server: there were no frames, and nothing was inserted.
   public struct Pause: Codable, Sendable, Hashable {
     public let frame: Int
     public let seconds: Double
@@ -34,15 +34,15 @@ public struct Sidecar: Codable, Sendable, Hashable {
     }
   }
 
-  /// Gaps, or pauses of the server, that came after the listed ones: counted, and summed up.
+  /// Totals of the gaps or pauses beyond the listed ones.
   public struct Unlisted: Codable, Sendable, Hashable {
     public let cause: TakeGap.Cause
-    /// Where the first of them begins.
+    /// Frame at which the first of them begins.
     public let frame: Int
     public var count = 0
-    /// That silence takes the place of; 0 for pauses.
+    /// Frames replaced by silence; 0 for pauses.
     public var frames = 0
-    /// That the server stood still; 0 for gaps.
+    /// Duration of the server's stalls; 0 for gaps.
     public var seconds = 0.0
 
     init(_ cause: TakeGap.Cause, from frame: Int) {
@@ -51,15 +51,15 @@ public struct Sidecar: Codable, Sendable, Hashable {
     }
   }
 
-  /// Something that happened while the take ran.
+  /// Something that happened during the take.
   public struct Event: Codable, Sendable, Hashable {
     public let frame: Int
     public let what: String
   }
 
-  /// Files of the take, by their names in its folder.
+  /// The files of one segment, by their names in the take's folder.
   public struct Files: Codable, Sendable, Hashable {
-    /// Frame of the take at which they begin.
+    /// Frame of the take at which the segment begins.
     public let frame: Int
     public var frames: Int
     public var outputs: String
@@ -70,29 +70,29 @@ public struct Sidecar: Codable, Sendable, Hashable {
   public var files: [Files] = []
   public var frames = 0
   public let sampleRate: Int
-  /// Of the outputs' file: 1 or 2.
+  /// Channels of the outputs' file: 1 or 2.
   public let channels: Int
   public var format: String
   /// Local time of the first frame, pre-roll included: ISO 8601 to the millisecond.
   public var started: String?
-  /// Frames from before the take was asked for.
+  /// Frames recorded before the take was requested.
   public var preRollFrames = 0
   public let setup: TakeSetup
-  /// The first `mostListed`.
+  /// The first `listLimit`.
   public var gaps: [Gap] = []
-  /// The first `mostListed`.
+  /// The first `listLimit`.
   public var pauses: [Pause] = []
-  /// What came after those, an entry for each cause; nil where all are listed.
+  /// Totals of the others, one entry per cause; nil if all are listed.
   public var unlisted: [Unlisted]?
-  /// The first `mostListed`.
+  /// The first `listLimit`.
   public var events: [Event] = []
-  /// Samples over full scale that integers could not hold.
+  /// Samples above full scale, clipped by an integer format.
   public var clippedSamples = 0
-  /// Samples that were no numbers, and are silence.
+  /// NaN and infinite samples, written as silence.
   public var silencedSamples = 0
-  /// What is otherwise than asked for, though nothing is missing.
+  /// Deviations from the request that lose nothing.
   public var notes: [String] = []
-  /// What the take lacks, a sentence each.
+  /// What is missing from the take, one sentence each.
   public var missing: [String] = []
 
   package init(_ plan: TakePlan) {
@@ -102,15 +102,15 @@ public struct Sidecar: Codable, Sendable, Hashable {
     setup = plan.setup
   }
 
-  /// So many gaps, pauses and events a sidecar lists each: it can be written every second and read whatever happens
-  /// during a take. Sound may be missing in every period for hours.
-  public static let mostListed = 10_000
-  /// In bytes: many times what the most that is listed takes.
+  /// The maximum number of gaps, of pauses, and of events in a sidecar. Frames may be lost in every period for hours, and
+  /// the sidecar must still be written every second.
+  public static let listLimit = 10_000
+  /// In bytes: far more than full lists need.
   private static let sizeLimit = 64 << 20
 
   /// - Throws: `TakeError`, a sentence that says what is wrong with the file at `path`.
   public static func read(_ path: String) throws(TakeError) -> Sidecar {
-    // Opening a FIFO that nobody writes to would never return.
+    // Opening a FIFO without a writer would never return.
     let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
     guard descriptor >= 0 else {
       throw TakeError("\(path) cannot be read: \(String(cString: strerror(errno)))")
@@ -120,26 +120,26 @@ public struct Sidecar: Codable, Sendable, Hashable {
   }
 
   /// - Parameters:
-  ///   - descriptor: of the file; it stays open.
-  ///   - path: what messages call it.
+  ///   - descriptor: of the file, which stays open.
+  ///   - path: the file's name in messages.
   static func read(_ descriptor: Int32, path: String) throws(TakeError) -> Sidecar {
     var status = stat()
     guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-      throw TakeError("\(path) is not a file, as a take's sidecar is")
+      throw TakeError("\(path) is not a regular file, so it cannot be a take's sidecar")
     }
     guard status.st_size <= sizeLimit else {
-      throw TakeError("\(path) is larger than \(sizeLimit >> 20) MiB, as no sidecar of a take is")
+      throw TakeError("\(path) is larger than \(sizeLimit >> 20) MiB, so it cannot be a take's sidecar")
     }
     let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: false)
     guard let data = try? handle.read(upToCount: sizeLimit),
       let sidecar = try? JSONDecoder().decode(Sidecar.self, from: data), !sidecar.files.isEmpty
-    else { throw TakeError("\(path) is no sidecar of a take, or a damaged one") }
+    else { throw TakeError("\(path) is not a take's sidecar, or it is damaged") }
     return sidecar
   }
 
-  /// The first of its files that is none of the take whose files' names begin with `stem`; nil where all are. Without
-  /// this, whoever can write a sidecar says what becomes of another take's files.
-  func stranger(to stem: String) -> String? {
+  /// The first listed file that does not belong to the take named `stem`; nil if all do. Without this check, a forged
+  /// sidecar could change the files of another take.
+  func foreignFile(stem: String) -> String? {
     for (n, files) in files.enumerated() {
       let base = n == 0 ? stem : "\(stem)_\(n + 1)"
       for (name, middle) in [(files.outputs, ""), (files.microphones, "-microphones")] {
@@ -151,16 +151,16 @@ public struct Sidecar: Codable, Sendable, Hashable {
   }
 
   mutating func add(_ gap: Gap) {
-    if gaps.count < Self.mostListed { return gaps.append(gap) }
-    sumUp(gap.cause, at: gap.frame, frames: gap.frames, seconds: 0)
+    if gaps.count < Self.listLimit { return gaps.append(gap) }
+    addUnlisted(gap.cause, at: gap.frame, frames: gap.frames, seconds: 0)
   }
 
   mutating func add(_ pause: Pause) {
-    if pauses.count < Self.mostListed { return pauses.append(pause) }
-    sumUp(.server, at: pause.frame, frames: 0, seconds: pause.seconds)
+    if pauses.count < Self.listLimit { return pauses.append(pause) }
+    addUnlisted(.server, at: pause.frame, frames: 0, seconds: pause.seconds)
   }
 
-  private mutating func sumUp(_ cause: TakeGap.Cause, at frame: Int, frames: Int, seconds: Double) {
+  private mutating func addUnlisted(_ cause: TakeGap.Cause, at frame: Int, frames: Int, seconds: Double) {
     var all = unlisted ?? []
     if !all.contains(where: { $0.cause == cause }) { all.append(Unlisted(cause, from: frame)) }
     for n in all.indices where all[n].cause == cause {
@@ -171,9 +171,9 @@ public struct Sidecar: Codable, Sendable, Hashable {
     unlisted = all
   }
 
-  mutating func add(_ more: [Event]) { events += more.prefix(max(0, Self.mostListed - events.count)) }
+  mutating func add(_ more: [Event]) { events += more.prefix(max(0, Self.listLimit - events.count)) }
 
-  /// What is missing for `cause`, listed or not; nil where nothing is.
+  /// The total of the gaps with `cause`, listed or not; nil if there are none.
   func total(of cause: TakeGap.Cause) -> (first: Int, count: Int, frames: Int)? {
     let listed = gaps.filter { $0.cause == cause }
     let rest = unlisted?.first { $0.cause == cause }
@@ -189,7 +189,7 @@ public struct Sidecar: Codable, Sendable, Hashable {
 }
 
 extension Sidecar.Files {
-  /// Refuses names that lead out of the folder, and numbers that no take reaches.
+  /// Refuses names that lead out of the folder, and impossible frame numbers.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: CodingKeys.self)
     frame = try container.decode(Int.self, forKey: .frame)
@@ -198,7 +198,7 @@ extension Sidecar.Files {
     microphones = try container.decodeIfPresent(String.self, forKey: .microphones)
     let isSafe = [outputs, microphones ?? ""].allSatisfy { !$0.utf8.contains { $0 == 0x2F || $0 == 0 } }
     guard isSafe, (0...1 << 53).contains(frame), (0...1 << 53).contains(frames) else {
-      throw TakeError("\(outputs) is no file of a take")
+      throw TakeError("\(outputs) is not a file of a take")
     }
   }
 }

@@ -1,32 +1,34 @@
 import AudioFiles
 import Foundation
 
-/// A sidecar on disk while its take runs, NAME.json.part, whose creation also claims the take's name.
+/// The sidecar on disk during its take: NAME.json.part. Creating it also claims the take's name.
 ///
-/// It is replaced as a whole, never written over: what is new goes into NAME.json.part.next, which then takes its name.
-/// The room for that is taken beforehand, before the sound can fill the disk. Both files are locked, the next one before
-/// it gets the name, so that whoever repairs takes sees at any moment that this one is being written; the kernel lets go
-/// of the locks however that ends.
+/// It is replaced atomically, never overwritten: a new version goes into NAME.json.part.next, which is then renamed. The
+/// space for the next version is allocated in advance, before the audio can fill the disk.
+///
+/// Both files are locked, the next one before it is renamed. A repair therefore always sees that the take is being
+/// written. The kernel releases the locks however the program ends.
 final class SidecarFile {
   private let folder: OpenFolder
   private let name: String
-  private var part: String { name + ".part" }
-  private var next: String { part + ".next" }
+  private var partName: String { name + ".part" }
+  private var nextName: String { partName + ".next" }
   private var current: Int32
-  /// The file of the next version; negative where there is none.
-  private var spare: Int32 = -1
-  private var spareRoom = 0
+  /// The file for the next version; negative if there is none.
+  private var nextDescriptor: Int32 = -1
+  /// Bytes allocated for it.
+  private var nextRoom = 0
   private var isRepair = false
-  /// Why others cannot tell that the take is being written; nil where they can.
+  /// Why other programs cannot see that the take is being written; nil if they can.
   private(set) var lockFault: String?
 
-  /// Nil where another take has claimed the name.
+  /// Nil if another take has claimed the name.
   init?(folder: OpenFolder, name: String) throws(TakeError) {
     self.folder = folder
     self.name = name
     current = folder.create(name + ".part")
     guard current < 0 else {
-      lockFault = FileLock.take(current, patience: .seconds(1)).fault
+      lockFault = FileLock.acquire(current, timeout: .seconds(1)).fault
       return
     }
     let reason = errno
@@ -34,8 +36,8 @@ final class SidecarFile {
     throw TakeError("cannot write \(folder.path(of: name)).part: \(String(cString: strerror(reason)))")
   }
 
-  /// The sidecar that a crash left.
-  /// - Parameter descriptor: of NAME.json.part, whose lock is ours; closed with this.
+  /// A sidecar that a crash left behind.
+  /// - Parameter descriptor: of NAME.json.part, with its lock held. This object closes it.
   init(repairing descriptor: Int32, folder: OpenFolder, name: String) {
     self.folder = folder
     self.name = name
@@ -44,86 +46,87 @@ final class SidecarFile {
   }
 
   deinit {
-    for descriptor in [current, spare] where descriptor >= 0 { close(descriptor) }
+    for descriptor in [current, nextDescriptor] where descriptor >= 0 { close(descriptor) }
   }
 
-  /// Replaces the sidecar by `document`.
+  /// Replaces the sidecar with `document`.
   func write(_ document: Sidecar) throws(TakeError) {
     let bytes = document.encoded()
     try prepare(room: bytes.count)
-    // A write that ends early does not say why.
+    // A short write does not set errno.
     errno = ENOSPC
-    guard pwrite(spare, bytes, bytes.count, 0) == bytes.count, ftruncate(spare, off_t(bytes.count)) == 0,
-      fdatasync(spare) == 0
+    guard pwrite(nextDescriptor, bytes, bytes.count, 0) == bytes.count,
+      ftruncate(nextDescriptor, off_t(bytes.count)) == 0,
+      fdatasync(nextDescriptor) == 0
     else { throw failure(errno) }
-    spareRoom = bytes.count
-    guard folder.has(part, as: current) else {
-      throw TakeError("\(folder.path(of: part)) was removed or exchanged while the take ran")
+    nextRoom = bytes.count
+    guard folder.has(partName, as: current) else {
+      throw TakeError("\(folder.path(of: partName)) was removed or replaced during the take")
     }
-    guard folder.rename(next, to: part) == 0 else { throw failure(errno) }
+    guard folder.rename(nextName, to: partName) == 0 else { throw failure(errno) }
     close(current)
-    (current, spare) = (spare, -1)
-    // Room for the next version, and for what it will say more. Where there is none, that is told when it is missed.
+    (current, nextDescriptor) = (nextDescriptor, -1)
+    // Allocate space for the next version, which may be longer. A failure is reported when the space is needed.
     try? prepare(room: bytes.count)
   }
 
-  /// Makes sure that there is a locked file for the next version, with room on disk.
+  /// Ensures that there is a locked file for the next version, with `room` bytes allocated.
   private func prepare(room: Int) throws(TakeError) {
-    if spare < 0 {
-      spare = folder.create(next)
-      // What a crash left has the room that a full disk may not give any more.
-      if spare < 0, errno == EEXIST, isRepair { spare = folder.open(next, O_RDWR) }
-      guard spare >= 0 else { throw failure(errno) }
+    if nextDescriptor < 0 {
+      nextDescriptor = folder.create(nextName)
+      // A file left by a crash has the space that a full disk may no longer provide.
+      if nextDescriptor < 0, errno == EEXIST, isRepair { nextDescriptor = folder.open(nextName, O_RDWR) }
+      guard nextDescriptor >= 0 else { throw failure(errno) }
       var information = stat()
-      guard fstat(spare, &information) == 0, information.st_mode & S_IFMT == S_IFREG,
+      guard fstat(nextDescriptor, &information) == 0, information.st_mode & S_IFMT == S_IFREG,
         information.st_nlink == 1
       else {
-        close(spare)
-        spare = -1
+        close(nextDescriptor)
+        nextDescriptor = -1
         throw failure(EEXIST)
       }
-      spareRoom = isRepair ? Int(information.st_size) : 0
-      lockFault = lockFault ?? FileLock.take(spare, patience: .seconds(1)).fault
+      nextRoom = isRepair ? Int(information.st_size) : 0
+      lockFault = lockFault ?? FileLock.acquire(nextDescriptor, timeout: .seconds(1)).fault
     }
-    guard spareRoom < room else { return }
+    guard nextRoom < room else { return }
     let size = (room + 4096) / 16384 * 16384 + 16384
-    let fault = posix_fallocate(spare, 0, off_t(size))
-    // The write itself may still fit.
-    if fault == 0 { spareRoom = size }
+    let fault = posix_fallocate(nextDescriptor, 0, off_t(size))
+    // Even if the allocation fails, the write may succeed.
+    if fault == 0 { nextRoom = size }
   }
 
-  /// Writes it for the last time.
-  /// - Parameter named: gives it its name unless somebody else has taken that; otherwise it stays `.part`, for
+  /// Writes the sidecar for the last time.
+  /// - Parameter named: whether to rename it to its final name. If false, or if that name is in use, it stays `.part`, for
   ///   `TakeFolder.repair`.
   func finish(_ document: Sidecar, named: Bool) throws(TakeError) {
-    defer { removeSpare() }
+    defer { removeNext() }
     do throws(TakeError) {
       try write(document)
     } catch {
-      // No descriptor, or no room, for a next file: rather written over than not written.
+      // No descriptor or no space for another file: overwrite the present one.
       let bytes = document.encoded()
-      guard folder.has(part, as: current), pwrite(current, bytes, bytes.count, 0) == bytes.count,
+      guard folder.has(partName, as: current), pwrite(current, bytes, bytes.count, 0) == bytes.count,
         ftruncate(current, off_t(bytes.count)) == 0, fdatasync(current) == 0
       else { throw error }
     }
     guard named else { return }
-    guard folder.has(part, as: current) else {
-      throw TakeError("\(folder.path(of: part)) was removed or exchanged while the take ran")
+    guard folder.has(partName, as: current) else {
+      throw TakeError("\(folder.path(of: partName)) was removed or replaced during the take")
     }
-    guard folder.renameToFree(part, name) == 0 else { throw failure(errno) }
+    guard folder.renameWithoutReplacing(partName, name) == 0 else { throw failure(errno) }
   }
 
-  /// The take never began: leaves no file.
+  /// Removes all files of a take that never began.
   func discard() {
-    removeSpare()
-    folder.remove(part, as: current)
+    removeNext()
+    folder.remove(partName, as: current)
   }
 
-  private func removeSpare() {
-    guard spare >= 0 else { return }
-    folder.remove(next, as: spare)
-    close(spare)
-    spare = -1
+  private func removeNext() {
+    guard nextDescriptor >= 0 else { return }
+    folder.remove(nextName, as: nextDescriptor)
+    close(nextDescriptor)
+    nextDescriptor = -1
   }
 
   private func failure(_ reason: Int32) -> TakeError {

@@ -2,32 +2,36 @@ import AudioFiles
 import Foundation
 import Realtime
 
-/// All files of one take, on the disk thread: its stretches one after another, and the sidecar. After the first failed
-/// write no more sound is written, and what there is is finished.
+/// All files of one take: its segments, one after another, and the sidecar. After the first failed write, no more audio is
+/// written, and the files are finished.
+///
+/// Thread: the take's disk thread makes all calls.
 final class TakeFiles {
   let folder: OpenFolder
-  /// What the names of all its files begin with.
+  /// The common prefix of its file names.
   let stem: String
   private let plan: TakePlan
   private let sidecar: SidecarFile
   private let watch: DiskWatch
   private(set) var document: Sidecar
   private var segment: TakeSegment
-  /// Length of the present stretch at which the next begins; nil where none does.
-  private var splitAt: Int?
+  /// Length in frames at which the present segment ends; nil if it is the last.
+  private var segmentLimit: Int?
   private var began: Date?
-  /// Why nothing reaches the disk any more.
+  /// Why writing stopped; nil while all is well.
   private(set) var fault: String?
-  /// What else went wrong with files of the take, a sentence each.
+  /// Which file or folder was removed during the take, so that its audio is lost; nil if none.
+  private(set) var loss: String?
+  /// Other errors with files of the take, one sentence each.
   private var faults: [String] = []
   /// Names of sound files that stayed `.part`.
   private var unfinished: Set<String> = []
-  private var notes: Set<Note> = []
+  private var notedOnce: Set<NoteKind> = []
 
-  /// What a sidecar says once, however often it happens.
-  private enum Note { case lock, stretch }
+  /// Notes that a sidecar contains only once, however often they apply.
+  private enum NoteKind { case lock, segment }
 
-  /// Claims the take's name, and opens its first files.
+  /// Opens the first segment, and writes the sidecar that has claimed the take's name.
   init(folder: OpenFolder, stem: String, sidecar: SidecarFile, plan: TakePlan, watch: DiskWatch)
     throws(TakeError)
   {
@@ -37,7 +41,7 @@ final class TakeFiles {
     self.plan = plan
     self.watch = watch
     document = Sidecar(plan)
-    splitAt = plan.splitFrames
+    segmentLimit = plan.splitFrames
     do {
       segment = try TakeSegment(folder: folder, stem: stem, start: 0, plan: plan)
     } catch {
@@ -46,7 +50,7 @@ final class TakeFiles {
     }
     document.files = [segment.files]
     if let reason = sidecar.lockFault ?? segment.lockFault { noteLock(reason) }
-    watch.ask()
+    watch.begin()
     do throws(TakeError) {
       try sidecar.write(document)
     } catch {
@@ -55,19 +59,19 @@ final class TakeFiles {
     }
   }
 
-  /// Of the outputs' first file, once it has its name.
+  /// The final path of the first outputs' file.
   var path: String { folder.path(of: stem + ".wav") }
 
   /// Frames on disk.
   var frames: Int { segment.start + segment.frames }
 
-  /// The first frame was played at `date`.
+  /// Begins the take, whose first frame was played at `date`.
   func begin(_ date: Date, preRoll: Int) {
     began = date
     document.started = date.text("yyyy-MM-dd'T'HH:mm:ss.SSSxxx")
     document.preRollFrames = preRoll
     setBroadcast()
-    secure()
+    flush()
   }
 
   private func setBroadcast() {
@@ -81,7 +85,7 @@ final class TakeFiles {
         timeReference: Int((date.timeIntervalSince(midnight) * Double(plan.sampleRate)).rounded())))
   }
 
-  /// Whole interleaved frames, outputs first.
+  /// Writes whole interleaved frames, outputs first.
   func write(_ frames: UnsafeBufferPointer<Float>) {
     let width = plan.outputs + plan.microphones
     append(frames.count / width) { (done, count) throws(AudioFileError) in
@@ -89,7 +93,7 @@ final class TakeFiles {
     }
   }
 
-  /// Silence in place of what is missing.
+  /// Writes silence for a gap, and lists the gap or pause.
   func write(_ gap: TakeGap, at frame: Int) {
     if gap.cause == .server {
       document.add(Sidecar.Pause(frame: frame, seconds: Double(gap.microseconds) / 1e6))
@@ -99,52 +103,55 @@ final class TakeFiles {
     append(gap.frames) { (_, count) throws(AudioFileError) in try segment.writeSilence(frames: count) }
   }
 
-  /// Hands on `total` frames in runs that do not cross from one stretch to the next.
+  /// Calls `body` for `total` frames in runs that do not cross a segment boundary.
   private func append(_ total: Int, _ body: (_ done: Int, _ count: Int) throws(AudioFileError) -> Void) {
     var done = 0
     while done < total, fault == nil {
-      watch.ask()
-      if let limit = splitAt, segment.frames >= limit { split() }
-      let count = min(total - done, (splitAt ?? .max) - segment.frames)
+      watch.begin()
+      if let limit = segmentLimit, segment.frames >= limit { split() }
+      let count = min(total - done, (segmentLimit ?? .max) - segment.frames)
       do throws(AudioFileError) {
         try body(done, count)
         done += count
       } catch {
-        fail(error.description)
+        fail(error.reason)
       }
     }
   }
 
-  /// The next stretch begins with the next frame; where none can be had, this one goes on, which loses nothing. The
-  /// sidecar hears of it within a second, as of everything: writing it here would cost each stretch more than the one
-  /// before. Until then `TakeFolder.repair` knows the stretch by its name.
+  /// Begins a new segment with the next frame. If that fails, the present one continues, and nothing is lost.
+  ///
+  /// The sidecar lists the new segment within a second. Writing it here would cost more with every segment. Until then
+  /// `TakeFolder.repair` recognises the segment by its name.
   private func split() {
     noteSegment()
     let name = segment.files.outputs
-    guard document.files.count < plan.options.mostStretches else {
-      splitAt = nil
+    guard document.files.count < plan.options.maximumSegments else {
+      segmentLimit = nil
       return note(
-        .stretch, "\(name) goes on to the end: no take has more than \(plan.options.mostStretches) stretches")
+        .segment,
+        "\(name) continues to the end of the take: a take has at most \(plan.options.maximumSegments) segments"
+      )
     }
     let next: TakeSegment
     do throws(TakeError) {
       next = try TakeSegment(
         folder: folder, stem: "\(stem)_\(document.files.count + 1)", start: frames, plan: plan)
     } catch {
-      // Tried again a second later.
-      splitAt! += plan.sampleRate
-      return note(.stretch, "\(name) is longer than asked: the next file could not be made (\(error))")
+      // Try again one second later.
+      segmentLimit! += plan.sampleRate
+      return note(.segment, "\(name) is longer than requested: the next file could not be created (\(error))")
     }
-    watch.ask()
+    watch.begin()
     closeSegment()
     document.clippedSamples += segment.clippedSamples
     document.silencedSamples += segment.silencedSamples
     segment = next
-    splitAt = plan.splitFrames
+    segmentLimit = plan.splitFrames
     document.files.append(next.files)
     if let reason = next.lockFault { noteLock(reason) }
     setBroadcast()
-    watch.ask()
+    watch.begin()
   }
 
   private func closeSegment() {
@@ -152,14 +159,14 @@ final class TakeFiles {
     unfinished.formUnion(segment.unfinished)
   }
 
-  private func note(_ kind: Note, _ sentence: String) {
-    if notes.insert(kind).inserted { document.notes.append(sentence) }
+  private func note(_ kind: NoteKind, _ sentence: String) {
+    if notedOnce.insert(kind).inserted { document.notes.append(sentence) }
   }
 
   private func noteLock(_ reason: String) {
     note(
       .lock,
-      "nothing keeps `pinna takes repair` from this take while it runs: its files cannot be locked (\(reason))"
+      "do not run `pinna takes repair` during this take: its files cannot be locked (\(reason))"
     )
   }
 
@@ -168,7 +175,7 @@ final class TakeFiles {
     document.frames = frames
   }
 
-  /// With what the stretch that is being written adds.
+  /// The sidecar including the counts of the present segment.
   private var current: Sidecar {
     var current = document
     current.clippedSamples += segment.clippedSamples
@@ -176,58 +183,72 @@ final class TakeFiles {
     return current
   }
 
-  func note(_ events: [Sidecar.Event]) { document.add(events) }
+  func add(_ events: [Sidecar.Event], notes: [String]) {
+    document.add(events)
+    document.notes += notes
+  }
 
-  /// Readable after a kill and a power cut from here on.
-  func secure() {
+  /// Flushes files and sidecar to disk. The frames so far then survive a kill and a power failure.
+  func flush() {
     guard fault == nil else { return }
-    watch.ask()
+    watch.begin()
     do throws(AudioFileError) {
-      try segment.secure()
+      try segment.flush()
     } catch {
       return fail(error.description)
     }
-    watch.ask()
+    watch.begin()
     noteSegment()
-    // What could not be written is written in a second, or at the end, which tells.
+    // A failure is retried in a second. At the end of the take it is reported.
     try? sidecar.write(current)
   }
 
-  /// What there is is finished, in step to the frame.
+  /// Checks whether the folder or a file that is being written was removed.
+  func checkForRemoval() {
+    if folder.isRemoved {
+      loss = "the takes folder \(folder.path) was removed during the take: the sound is lost"
+    } else if let path = segment.removedPath {
+      loss = "\(path).part was removed while it was written: the sound is lost"
+    }
+  }
+
+  /// Stops writing after an error, and finishes the files with the same number of frames.
   private func fail(_ reason: String) {
     fault = reason
-    segment.align()
+    segment.truncateToCommonLength()
     closeSegment()
   }
 
-  /// Finishes everything.
+  /// Finishes all files: closes, converts, and writes the sidecar.
   /// - Parameters:
-  ///   - length: what the take should have.
-  ///   - isTime: whether there is time to convert; asked again and again.
+  ///   - length: number of frames that the take should have.
+  ///   - isTime: whether there is still time to convert; called repeatedly.
   func close(length: Int, isTime: () -> Bool) -> Sidecar {
-    watch.ask()
+    watch.begin()
     closeSegment()
     noteSegment()
     document = current
-    document.missing = missing(length)
-    if folder.isMoved {
-      document.notes.append("the takes folder was moved while the take ran; it is \(folder.path) now")
+    let isRemoved = folder.isRemoved
+    if isRemoved { checkForRemoval() }
+    document.missing = isRemoved ? [loss].compactMap { $0 } : missing(length)
+    if folder.isMoved, !isRemoved {
+      document.notes.append("the takes folder was moved during the take; it is \(folder.path) now")
     }
-    watch.ask()
+    watch.begin()
     convert(while: isTime)
     document.state = document.missing.isEmpty ? .complete : .incomplete
-    watch.ask()
+    watch.begin()
     do throws(TakeError) {
-      // Repair begins with a sidecar that has no name yet.
+      // A repair starts from a sidecar that is still `.part`.
       try sidecar.finish(document, named: unfinished.isEmpty)
     } catch {
-      document.missing.append("\(error): \(AudioFileWriter.remedy)")
       document.state = .incomplete
+      if !isRemoved { document.missing.append("\(error): \(AudioFileWriter.remedy)") }
     }
     return document
   }
 
-  /// Where the outputs' first file is.
+  /// The present path of the first outputs' file.
   var finalPath: String {
     let name = document.files[0].outputs
     return folder.path(of: unfinished.contains(name) ? name + ".part" : name)
@@ -242,7 +263,7 @@ final class TakeFiles {
           throw AudioFileError(obstacle)
         }
         return try compression.replace(wav: name, in: folder) {
-          watch.ask()
+          watch.begin()
           return isTime()
         }
       } catch {
@@ -256,26 +277,30 @@ final class TakeFiles {
     }
   }
 
-  /// What the take lacks, a sentence each.
+  /// What is missing from the take, one sentence each.
   private func missing(_ length: Int) -> [String] {
     var sentences: [String] = []
     let lost = length - frames
     if let fault {
-      sentences.append(lost > 0 ? "the last \(lost) frames: \(fault)" : fault)
+      sentences.append(lost > 0 ? "its last \(lost) frames could not be written: \(fault)" : fault)
     } else if lost > 0 {
-      sentences.append("the last \(lost) frames")
+      sentences.append("its last \(lost) frames are missing")
     }
     sentences += faults
     for cause in [TakeGap.Cause.disk, .stall] {
       guard let (first, count, frames) = document.total(of: cause) else { continue }
-      let reason = cause == .disk ? "the disk could not keep up" : "Pinna was left out of periods"
+      let reason =
+        cause == .disk
+        ? "the disk could not keep up"
+        : "the JACK server went on without Pinna, because the machine was too busy or Pinna was stopped "
+          + "(to prevent the former, use a longer period, such as jackd -p 1024, or realtime scheduling)"
       let places = count == 1 ? "at frame \(first)" : "in \(count) places from frame \(first)"
       sentences.append("\(frames) frames \(places) are silence: \(reason)")
     }
     return sentences
   }
 
-  /// The take never began.
+  /// Removes all files of a take that never began.
   func discard() {
     segment.discard()
     sidecar.discard()

@@ -1,25 +1,28 @@
 import AudioFiles
 import Foundation
 
-/// Where takes go, and what they are called: ISO date and time, preset, counter.
+/// The folder of takes. Take names consist of ISO date and time, preset, and counter.
 public struct TakeFolder: Sendable {
   public let path: String
 
-  /// - Parameter path: from the root, without symbolic links; nil for `standard`, which waits for the disk.
+  /// - Parameter path: an absolute path without symbolic links. Nil for `standard`, which waits for the disk.
   public init(path: String?, environment: [String: String] = ProcessInfo.processInfo.environment) {
     self.path = path ?? Self.standard(environment)
   }
 
-  /// `$XDG_MUSIC_DIR/pinna`, or `~/Music/pinna` where that is not set. Links on the way there are its owner's choice:
-  /// following them waits for the disk.
+  /// `$XDG_MUSIC_DIR/pinna`, or `~/Music/pinna` if that variable is not an absolute path. Symbolic links in it are the
+  /// user's choice, so they are resolved, which waits for the disk.
   public static func standard(_ environment: [String: String] = ProcessInfo.processInfo.environment) -> String
   {
-    var music = environment["XDG_MUSIC_DIR"] ?? ""
-    if music.isEmpty { music = (environment["HOME"] ?? NSHomeDirectory()) + "/Music" }
+    let home = HomeFolder.path(environment)
+    guard let music = HomeFolder.absolute(environment["XDG_MUSIC_DIR"]) ?? home.map({ $0 + "/Music" }) else {
+      // `open` reports that this path cannot be used.
+      return "~/Music/pinna"
+    }
     return resolve(music + "/pinna")
   }
 
-  /// `path` without symbolic links, as far as it exists; waits for the disk.
+  /// Resolves the symbolic links of the existing part of `path`. Waits for the disk.
   public static func resolve(_ path: String) -> String {
     var missing: [Substring] = []
     var parts = path.split(separator: "/")
@@ -34,13 +37,14 @@ public struct TakeFolder: Sendable {
     }
   }
 
-  /// Claims a name that no other take has, in a folder that exists and can be written: the sidecar that claims it, and
-  /// what the names of all the take's files begin with. Two programs that look for a name at the same moment get two.
+  /// Claims a unique name in an existing, writable folder, by creating the sidecar. Two programs that do so at the same
+  /// time get different names.
+  /// - Returns: the common prefix of the take's file names, and the sidecar.
   func claim(in folder: OpenFolder, preset: String, date: Date = Date()) throws(TakeError)
     -> (stem: String, sidecar: SidecarFile)
   {
     let time = "\(date.text("yyyy-MM-dd'T'HHmmss"))-\(preset)"
-    // Anything that could be part of a take of that name, whatever its ending.
+    // Any file that could belong to a take of that name, whatever its extension.
     func isTaken(_ stem: String, _ names: [String]) -> Bool {
       names.contains { name in
         name != stem + ".json.part" && [".", "-", "_"].contains { name.hasPrefix(stem + $0) }
@@ -52,21 +56,21 @@ public struct TakeFolder: Sendable {
       guard !isTaken(stem, names), let sidecar = try SidecarFile(folder: folder, name: stem + ".json") else {
         continue
       }
-      // A take that had the name may have ended since it was looked for.
+      // A take of that name may have ended between the two steps.
       if !isTaken(stem, folder.names) { return (stem, sidecar) }
       sidecar.discard()
     }
-    throw TakeError("the takes folder \(path) holds 9999 takes of this second already")
+    throw TakeError("the takes folder \(path) already holds 9999 takes of this second; try again")
   }
 
-  /// Opens the folder for a take, and makes it where it is missing. Every step of the way has to be a folder itself:
-  /// through a symbolic link a take would end up where nobody asked for it.
+  /// Opens the folder for a take, and creates it if it is missing. Every component of the path must be a real folder:
+  /// through a symbolic link, a take could end up in the wrong place.
   func open() throws(TakeError) -> OpenFolder {
     guard path.hasPrefix("/") else {
-      throw TakeError("the takes folder \(path) is not given from the root; give one that begins with /")
+      throw TakeError("the takes folder \(path) is not an absolute path; give one that begins with /")
     }
     guard !path.split(separator: "/").contains("..") else {
-      throw TakeError("the takes folder \(path) goes up with ..; give it without")
+      throw TakeError("the takes folder \(path) contains ..; give a path without it")
     }
     var current = Glibc.open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     for part in path.split(separator: "/") {
@@ -108,12 +112,12 @@ public struct TakeFolder: Sendable {
 }
 
 extension OpenFolder {
-  /// In the order in which takes were made.
+  /// File names in alphabetical order, which is the order in which takes were recorded.
   var names: [String] {
     ((try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd/\(descriptor)")) ?? []).sorted()
   }
 
-  /// What the disk has room for; nil where it does not say.
+  /// Free space on the disk; nil if it is unknown.
   var freeBytes: Double? {
     var information = statvfs()
     guard fstatvfs(descriptor, &information) == 0 else { return nil }

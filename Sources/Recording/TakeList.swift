@@ -2,15 +2,15 @@ import AudioFiles
 import Foundation
 import Threads
 
-/// A take as its folder shows it.
+/// A take as listed by `pinna takes list`.
 public struct ListedTake: Encodable, Sendable {
   public enum State: String, Encodable, Sendable {
     case recording, complete, incomplete, repaired
-    /// A crash cut it off; `pinna takes repair` finishes it.
+    /// A crash interrupted it; `pinna takes repair` finishes it.
     case cut
   }
 
-  /// Of the outputs' file, as it is now.
+  /// The present path of the outputs' file.
   public let path: String
   public let state: State
   public let frames: Int
@@ -20,7 +20,7 @@ public struct ListedTake: Encodable, Sendable {
   public let started: String?
   public let preset: String?
   public let microphones: Bool
-  /// Number of stretches.
+  /// Number of segments.
   public let files: Int
   public let missing: [String]
 
@@ -45,22 +45,22 @@ public struct ListedTake: Encodable, Sendable {
 }
 
 extension TakeFolder {
-  /// The takes of this folder by name: oldest first, since names begin with the date. A folder that is not there has
-  /// none.
-  /// - Parameter unreadable: hears a sentence for each take that cannot be told of because its sidecar cannot be read.
+  /// The takes of this folder, sorted by name. Names begin with the date, so the oldest is first. A folder that does not
+  /// exist has none.
+  /// - Parameter unreadable: called with one sentence for each take that is omitted because its sidecar cannot be read.
   public func takes(unreadable: (String) -> Void = { _ in }) -> [ListedTake] {
     guard let folder = OpenFolder(path: path) else { return [] }
     let names = folder.names
     var listed: [ListedTake] = []
-    var known: Set<String> = []
+    var listedSounds: Set<String> = []
     for name in names where name.hasSuffix(".json") || name.hasSuffix(".json.part") {
       let stem = Self.stem(of: name)
       do throws(TakeError) {
         let sidecar = try readSidecar(name)
-        let stretches = stretches(of: sidecar, stem: stem, in: folder)
-        known.formUnion(stretches.flatMap { [$0.outputs, $0.microphones].compactMap { $0 } })
+        let segments = segments(of: sidecar, stem: stem, in: folder)
+        listedSounds.formUnion(segments.flatMap { [$0.outputs, $0.microphones].compactMap { $0 } })
         if let take = list(
-          sidecar, stretches,
+          sidecar, segments,
           isWritten: name.hasSuffix(".part") ? isBeingWritten(stem, among: names, in: folder) : nil,
           in: folder)
         {
@@ -73,13 +73,14 @@ extension TakeFolder {
           continue
         }
         unreadable(
-          "\(error); the take's sound (\(path)/\(sound)) is untouched: put a copy of the sidecar in its place, or "
-            + "move it away")
+          "\(error); the take's sound (\(path)/\(sound)) is untouched: replace the sidecar with a copy, or move it away"
+        )
       }
     }
-    // Whose sidecar is lost.
-    for name in names where name.hasSuffix(".wav.part") && !known.contains(String(name.dropLast(5))) {
-      guard let file = try? CutFile(folder: folder, name: String(name.dropLast(5)), toFinish: false) else {
+    // Takes whose sidecar is lost.
+    for name in names where name.hasSuffix(".wav.part") && !listedSounds.contains(String(name.dropLast(5))) {
+      guard let file = try? UnfinishedWAVFile(folder: folder, name: String(name.dropLast(5)), toFinish: false)
+      else {
         continue
       }
       listed.append(
@@ -91,18 +92,18 @@ extension TakeFolder {
     return listed.sorted { $0.path < $1.path }
   }
 
-  /// - Parameter isWritten: of a sidecar that is still `.part`.
+  /// - Parameter isWritten: whether the take is being written; nil if its sidecar has its final name.
   private func list(
-    _ sidecar: Sidecar, _ stretches: [Sidecar.Files], isWritten: Bool?, in folder: OpenFolder
+    _ sidecar: Sidecar, _ segments: [Sidecar.Files], isWritten: Bool?, in folder: OpenFolder
   ) -> ListedTake? {
-    guard let first = stretches.first else { return nil }
-    let named = present(first.outputs, in: folder)
+    guard let first = segments.first else { return nil }
+    let named = currentName(of: first.outputs, in: folder)
     var state = ListedTake.State(rawValue: sidecar.state.rawValue) ?? .complete
     var frames = sidecar.frames
     if let isWritten {
       state = isWritten ? .recording : .cut
-      if let last = stretches.last,
-        let cut = try? CutFile(folder: folder, name: last.outputs, toFinish: false)
+      if let last = segments.last,
+        let cut = try? UnfinishedWAVFile(folder: folder, name: last.outputs, toFinish: false)
       {
         frames = last.frame + cut.frames
       }
@@ -112,11 +113,11 @@ extension TakeFolder {
     return ListedTake(
       path: "\(path)/\(named)" + (isNamed ? "" : ".part"), state: state, frames: frames,
       sampleRate: sidecar.sampleRate, channels: sidecar.channels, started: sidecar.started,
-      preset: sidecar.setup.preset, microphones: first.microphones != nil, files: stretches.count,
+      preset: sidecar.setup.preset, microphones: first.microphones != nil, files: segments.count,
       missing: sidecar.missing)
   }
 
-  /// - Throws: `TakeError`; also where the sidecar names files of another take.
+  /// - Throws: `TakeError`, also if the sidecar lists files of another take.
   private func readSidecar(_ name: String) throws(TakeError) -> Sidecar {
     let sidecar = try Sidecar.read("\(path)/\(name)")
     try check(sidecar, named: name)
@@ -124,12 +125,12 @@ extension TakeFolder {
   }
 
   func check(_ sidecar: Sidecar, named name: String) throws(TakeError) {
-    guard let stranger = sidecar.stranger(to: Self.stem(of: name)) else { return }
-    throw TakeError("\(path)/\(name) names \(stranger), which is no file of its take")
+    guard let foreignFile = sidecar.foreignFile(stem: Self.stem(of: name)) else { return }
+    throw TakeError("\(path)/\(name) lists \(foreignFile), which is not a file of its take")
   }
 
-  /// The stretches that a sidecar lists, and those that began after it was written for the last time.
-  func stretches(of sidecar: Sidecar, stem: String, in folder: OpenFolder) -> [Sidecar.Files] {
+  /// The segments listed in a sidecar, and those that began after it was last written.
+  func segments(of sidecar: Sidecar, stem: String, in folder: OpenFolder) -> [Sidecar.Files] {
     var all = sidecar.files
     guard sidecar.state == .recording else { return all }
     func isThere(_ name: String) -> Bool { [name, name + ".part"].contains(where: folder.contains) }
@@ -137,7 +138,7 @@ extension TakeFolder {
       let base = "\(stem)_\(all.count + 1)"
       guard isThere(base + ".wav") else { break }
       let microphones = base + "-microphones.wav"
-      // It was longer when the next one began than when the sidecar was written.
+      // The segment grew after the sidecar was last written.
       all[all.count - 1].frames = length(of: last.outputs, in: folder) ?? last.frames
       all.append(
         Sidecar.Files(
@@ -149,30 +150,30 @@ extension TakeFolder {
 
   private func length(of name: String, in folder: OpenFolder) -> Int? {
     if let file = try? AudioFileReader(folder: folder, name: name) { return file.frames }
-    return (try? CutFile(folder: folder, name: name, toFinish: false))?.frames
+    return (try? UnfinishedWAVFile(folder: folder, name: name, toFinish: false))?.frames
   }
 
-  /// The name that the WAV file `name` has by now: its conversion may have ended after the sidecar was written.
-  func present(_ name: String, in folder: OpenFolder) -> String {
+  /// The present name of the WAV file `name`, which may have been converted after the sidecar was last written.
+  func currentName(of name: String, in folder: OpenFolder) -> String {
     guard !folder.contains(name), !folder.contains(name + ".part") else { return name }
     return ["flac", "opus"].map { "\(name.dropLast(4)).\($0)" }.first(where: folder.contains) ?? name
   }
 
-  /// What the names of all files of a take begin with, by the name of its sidecar.
+  /// The common prefix of a take's file names, from the name of its sidecar.
   static func stem(of sidecar: String) -> String { sidecar.replacing(/\.json(\.part)?$/, with: "") }
 
-  /// The same by the name of one of its WAV files.
+  /// The common prefix of a take's file names, from the name of one of its WAV files.
   static func stem(ofSound name: String) -> String {
     name.replacing(/(_\d+)?(-microphones)?\.wav$/, with: "")
   }
 
-  /// The first sound file of the take whose sidecar has the name `name`; nil where that is a file of somebody else's.
+  /// The first audio file of the take whose sidecar is `name`; nil if there is none, so that `name` is no sidecar.
   func sound(ofSidecar name: String, among names: [String]) -> String? {
     let stem = Self.stem(of: name)
     return [".wav", ".wav.part", ".flac", ".opus"].map { stem + $0 }.first(where: names.contains)
   }
 
-  /// Whether somebody holds the sidecar of the take, or one of its sound files that are not finished.
+  /// Whether a program holds the lock of the take's sidecar, or of one of its unfinished audio files.
   func isBeingWritten(_ stem: String, among names: [String], in folder: OpenFolder) -> Bool {
     isLocked(stem + ".json.part", in: folder) || isSoundBeingWritten(stem, among: names, in: folder)
   }
@@ -188,6 +189,6 @@ extension TakeFolder {
     let descriptor = folder.open(name, O_RDONLY)
     guard descriptor >= 0 else { return false }
     defer { close(descriptor) }
-    return FileLock.look(descriptor) == .held
+    return FileLock.probe(descriptor) == .held
   }
 }

@@ -2,37 +2,39 @@ import AudioFiles
 import Foundation
 import Realtime
 
-/// How a take is kept.
+/// The file format of a take.
 public enum TakeFormat: String, Sendable, CaseIterable, Codable {
   case float, pcm24
-  /// Recorded as WAV, which survives a crash, and converted at the end.
+  /// Recorded as WAV, which survives a crash, and converted when the take ends.
   case flac, opus
 
   var encoding: SampleEncoding { self == .float || self == .opus ? .float32 : .pcm24 }
   var compression: Compression? { Compression(rawValue: rawValue) }
 }
 
-/// What a take is to be, as its sender asked for it.
+/// The options of a take, as requested.
 public struct TakeOptions: Sendable, Hashable {
-  /// The microphones as a second file.
+  /// Whether to write the microphones to a second file.
   public var raw = false
   public var format = TakeFormat.float
-  /// Files of at most so many megabytes of 10⁶ bytes, and so many minutes.
+  /// Maximum size of a file, in megabytes of 10⁶ bytes.
   public var splitMegabytes: Int?
+  /// Maximum duration of a file.
   public var splitMinutes: Int?
-  /// The last one goes on to the take's end: a sidecar lists each, and is written every second.
-  public var mostStretches = 10_000
+  /// The last segment continues to the take's end. The number is limited because the sidecar lists all segments, and is
+  /// written every second.
+  public var maximumSegments = 10_000
   public init() {}
 }
 
-/// What is recorded, and how it is set up.
+/// What a take records, and with which setup.
 public struct TakePlan: Sendable {
   /// 1 or 2.
   public let outputs: Int
   public let sampleRate: Int
   public let options: TakeOptions
   public let setup: TakeSetup
-  /// What the engine kept of the time before.
+  /// The engine's pre-roll buffer.
   public let preRoll: PreRoll
 
   public init(outputs: Int, sampleRate: Int, options: TakeOptions, setup: TakeSetup, preRoll: PreRoll) {
@@ -47,7 +49,7 @@ public struct TakePlan: Sendable {
   private var sampleBytes: Int { options.format.encoding == .float32 ? 4 : 3 }
   var bytesPerFrame: Int { (outputs + microphones) * sampleBytes }
 
-  /// Length of a stretch that is split off; nil for all in one. No file of it, header included, is larger than asked.
+  /// Length of a segment in frames; nil for a single segment. No file, header included, exceeds the requested size.
   var splitFrames: Int? {
     let bySize = options.splitMegabytes.map {
       ($0 * 1_000_000 - 4096) / (max(outputs, microphones) * sampleBytes)
@@ -56,22 +58,32 @@ public struct TakePlan: Sendable {
     return [bySize, byTime].compactMap { $0 }.min()
   }
 
-  /// As many frames as 256 MB hold: the most that is kept for a slow disk, and of the time before a take.
-  public static func mostFrames(channels: Int) -> Int { 256_000_000 / (4 * channels) }
+  /// The format that the outputs' file is converted to; nil if it stays WAV.
+  public var convertedFormat: String? {
+    conversionObstacle == nil ? options.format.compression?.rawValue : nil
+  }
 
-  /// Eight seconds, or less where that passes 256 MB.
-  var ringFrames: Int { min(8 * sampleRate, Self.mostFrames(channels: outputs + microphones)) }
+  /// Why the outputs' file stays WAV although another format was requested; nil if it does not.
+  public var conversionObstacle: String? {
+    options.format.compression?.obstacle(channels: outputs, sampleRate: sampleRate)
+  }
 
-  /// Said at the start, where the disk may be slow for less than eight seconds.
-  public var shortRing: String? {
+  /// Frames in 256 MB: the limit for the take ring, and for the pre-roll.
+  public static func maximumFrames(channels: Int) -> Int { 256_000_000 / (4 * channels) }
+
+  /// Eight seconds, or less if that exceeds 256 MB.
+  var ringFrames: Int { min(8 * sampleRate, Self.maximumFrames(channels: outputs + microphones)) }
+
+  /// A note at the start of a take whose ring is shorter than eight seconds; nil otherwise.
+  public var shortRingNote: String? {
     guard ringFrames < 8 * sampleRate else { return nil }
     return String(
-      format: "a disk that stands still is waited for %.1f s, not 8 s: more of %d channels passes 256 MB",
+      format: "the take survives a stalled disk for %.1f s, not 8 s: more of %d channels exceeds 256 MB",
       Double(ringFrames) / Double(sampleRate), outputs + microphones)
   }
 }
 
-/// The setting that a take was made with; nothing of it changes while it runs.
+/// The setup that a take was recorded with. It never changes during the take.
 public struct TakeSetup: Codable, Sendable, Hashable {
   public struct Layout: Codable, Sendable, Hashable {
     let left: String
@@ -90,9 +102,9 @@ public struct TakeSetup: Codable, Sendable, Hashable {
   public let layout: Layout?
   public let gainDB: Double
   public let muted: Bool
-  /// In the order of the second file's channels.
+  /// Names, in channel order of the microphones' file.
   public let microphones: [String]
-  /// From the microphones' file to the outputs': the filters' delay.
+  /// Delay of the outputs' file relative to the microphones' file: the latency of the filters.
   public let latencyFrames: Int
 
   public init(

@@ -4,22 +4,22 @@ import Realtime
 import Synchronization
 import Threads
 
-/// A take on its way from disk into the outputs: the disk thread opens it and makes the ring, which the callback empties,
-/// and fills that ahead of time. A mono take comes out alike on both sides.
+/// Plays a take: a disk thread opens the file, creates the ring buffer, and fills it ahead of time. The callback drains it.
+/// A mono take is played on both outputs.
 ///
-/// Threads: the controller calls what is public, and nothing of that ever waits for the disk.
+/// Thread: the control thread makes all public calls. None of them waits for the disk.
 public final class TakePlayer: Sendable {
   public enum Phase: Sendable {
-    /// The disk thread opens the file, and reads the first frames.
+    /// The disk thread is opening the file and reading the first frames.
     case opening
-    /// Half of the ring is full, or all of the take is in it.
+    /// The ring is half full, or holds the whole take.
     case open(PlaybackRing)
-    /// It cannot be played.
+    /// The take cannot be played.
     case failed(TakeError)
   }
 
   public let path: String
-  /// Of the graph, which the take must have.
+  /// Sample rate of the JACK graph, which the take must have.
   public let sampleRate: Int
   private let state = Mutex<State>(State())
   private let abandoned = Atomic<Bool>(false)
@@ -31,8 +31,8 @@ public final class TakePlayer: Sendable {
     var channels = 0
   }
 
-  /// Starts the disk thread, and returns.
-  /// - Parameter sampleRate: of the graph, which the take must have.
+  /// Starts the disk thread and returns immediately.
+  /// - Parameter sampleRate: sample rate of the JACK graph, which the take must have.
   public init(path: String, sampleRate: Int) {
     self.path = path
     self.sampleRate = sampleRate
@@ -49,30 +49,30 @@ public final class TakePlayer: Sendable {
   /// 0 while the take is being opened.
   public var channels: Int { state.withLock { $0.channels } }
 
-  /// What the callback empties; nil while the take is being opened.
+  /// The ring that the callback drains; nil while the take is being opened.
   public var ring: PlaybackRing? {
     guard case .open(let ring) = phase else { return nil }
     return ring
   }
 
-  /// How long the disk has not answered; zero while nothing is asked of it.
+  /// How long the present disk operation has taken; zero if there is none.
   public var unansweredFor: Duration { watch.unansweredFor }
 
-  /// Nobody plays it any more.
+  /// Ends the disk thread: the take is no longer played.
   public func abandon() { abandoned.store(true, ordering: .releasing) }
 
   private func enter(_ phase: Phase) { state.withLock { $0.phase = phase } }
 
-  // MARK: Disk thread
+  // MARK: - Disk thread
 
   private func work() {
-    watch.ask()
-    defer { watch.rest() }
+    watch.begin()
+    defer { watch.end() }
     do throws(TakeError) {
       let file = try open()
       let ring: PlaybackRing
       do throws(OutOfMemory) {
-        // As far ahead as a disk may stand still, and no further than a short take needs.
+        // Long enough for a stalled disk, and no longer than a short take needs.
         ring = try PlaybackRing(reservingFrames: min(4 * sampleRate, max(16384, file.frames)))
       } catch {
         throw TakeError("\(path) cannot be played: \(error)")
@@ -92,15 +92,15 @@ public final class TakePlayer: Sendable {
     do { file = try AudioFileReader(path: path) } catch { throw TakeError(error.description) }
     guard file.channels <= 2 else {
       throw TakeError(
-        "\(path) has \(file.channels) channels: only takes of one or two can be played; hear its microphones with: pinna render"
+        "\(path) has \(file.channels) channels, and only one or two can be played; listen to microphones with: pinna render"
       )
     }
     guard file.sampleRate == sampleRate else {
       throw TakeError(
-        "\(path) has \(file.sampleRate) Hz and the JACK server \(sampleRate) Hz; convert it, or start the server at its rate"
+        "\(path) has a sample rate of \(file.sampleRate) Hz, and the JACK server \(sampleRate) Hz; convert the take, or start the server at its rate"
       )
     }
-    guard file.frames > 0 else { throw TakeError("\(path) holds no sound; play another one") }
+    guard file.frames > 0 else { throw TakeError("\(path) is empty; play another take") }
     return file
   }
 
@@ -112,11 +112,11 @@ public final class TakePlayer: Sendable {
         enter(.open(ring))
       }
       guard ring.freeFrames >= 4096 else {
-        watch.rest()
+        watch.end()
         usleep(10_000)
         continue
       }
-      watch.ask()
+      watch.begin()
       let block = file.read(frames: 4096)
       if block.isEmpty { break }
       let left = stride(from: 0, to: block.count, by: file.channels).map { block[$0] }

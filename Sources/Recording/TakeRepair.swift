@@ -1,18 +1,19 @@
 import AudioFiles
 import Foundation
 
-/// What became of a take that a crash had cut off.
+/// The result of repairing a take that a crash interrupted.
 public struct RepairedTake: Encodable, Sendable {
   public let path: String
   public var frames = 0
-  /// Why it could not be finished; nothing of it was changed then, or only what stands before.
+  /// Why it could not be finished; nil if it was. Its files are then unchanged, except those finished before the error.
   public var fault: String?
 }
 
 extension TakeFolder {
-  /// Finishes what a crash left: every file gets its whole frames, its header and its name; files of one take keep the
-  /// same frames. Nothing is ever overwritten. Files that somebody writes are left alone, whatever a sidecar says of
-  /// them: each is locked before it is touched.
+  /// Finishes the takes that a crash interrupted. Every file is truncated to whole frames, and gets its header and its
+  /// name. All files of a segment get the same length. Nothing is ever overwritten.
+  ///
+  /// Each file is locked before it is changed. Files that are being written are left alone, whatever a sidecar says.
   public func repair() -> [RepairedTake] {
     guard let folder = OpenFolder(path: path) else { return [] }
     let names = folder.names
@@ -22,13 +23,13 @@ extension TakeFolder {
       stems.insert(Self.stem(of: name))
       repaired += [repair(sidecar: name, among: names, in: folder)].compactMap { $0 }
     }
-    // What a power cut left of a take whose sidecar it took.
+    // Audio files whose sidecar was lost in a power failure.
     for name in names where name.hasSuffix(".wav.part") {
       let sound = String(name.dropLast(5))
       guard !stems.contains(Self.stem(ofSound: sound)) else { continue }
       var take = RepairedTake(path: "\(path)/\(sound)")
       do throws(AudioFileError) {
-        let file = try CutFile(folder: folder, name: sound, toFinish: true)
+        let file = try UnfinishedWAVFile(folder: folder, name: sound, toFinish: true)
         if file.lock == .held { continue }
         try file.finish(frames: file.frames)
         take.frames = file.frames
@@ -40,43 +41,43 @@ extension TakeFolder {
     return repaired
   }
 
-  /// - Parameter name: of a sidecar, with `.part`.
-  /// - Returns: nil where there is nothing to repair: the take is being written, or is somebody else's file.
+  /// - Parameter name: name of a sidecar, including `.part`.
+  /// - Returns: nil if there is nothing to repair: the take is being written, or the file is not a take's.
   private func repair(sidecar name: String, among names: [String], in folder: OpenFolder) -> RepairedTake? {
     let stem = Self.stem(of: name)
     let descriptor = folder.open(name, O_RDWR)
     let reason = errno
-    var isOurs = false
-    defer { if descriptor >= 0, !isOurs { close(descriptor) } }
+    var isOwned = false
+    defer { if descriptor >= 0, !isOwned { close(descriptor) } }
     do throws(TakeError) {
       guard descriptor >= 0 || reason != EISDIR else {
-        throw TakeError("\(path)/\(name) is not a file, as a take's sidecar is")
+        throw TakeError("\(path)/\(name) is not a regular file, so it cannot be a take's sidecar")
       }
       guard descriptor >= 0 else {
         throw TakeError("\(path)/\(name) cannot be read: \(String(cString: strerror(reason)))")
       }
-      switch FileLock.take(descriptor) {
-      // One that was replaced meanwhile is being written.
-      case .taken: guard folder.has(name, as: descriptor) else { return nil }
+      switch FileLock.acquire(descriptor) {
+      // If it was replaced in the meantime, the take is being written.
+      case .acquired: guard folder.has(name, as: descriptor) else { return nil }
       case .held: return nil
       case .unavailable(let reason):
         throw TakeError(
-          "nothing says whether \(path)/\(name) is being written: it cannot be locked (\(reason)); copy the take to "
+          "cannot tell whether \(path)/\(name) is being written: it cannot be locked (\(reason)); copy the take to "
             + "another disk and repair it there")
       }
       let sidecar = try Sidecar.read(descriptor, path: "\(path)/\(name)")
       try check(sidecar, named: name)
-      isOurs = true
+      isOwned = true
       let file = SidecarFile(repairing: descriptor, folder: folder, name: stem + ".json")
       return repair(sidecar, stem, file, in: folder)
     } catch {
       guard let sound = sound(ofSidecar: name, among: names),
         !isSoundBeingWritten(stem, among: names, in: folder)
       else { return nil }
-      // Without it nothing says which files belong together, and they would end at different frames.
+      // Only the sidecar says which files belong together. Without it they would end at different frames.
       return RepairedTake(
         path: "\(path)/\(sound)",
-        fault: "\(error); put a copy of it in its place, or move it away to have each file finished by itself"
+        fault: "\(error); replace it with a copy, or move it away to have each file finished separately"
       )
     }
   }
@@ -85,17 +86,17 @@ extension TakeFolder {
     -> RepairedTake?
   {
     var sidecar = old
-    sidecar.files = stretches(of: old, stem: stem, in: folder)
+    sidecar.files = segments(of: old, stem: stem, in: folder)
     var result = RepairedTake(path: "\(path)/\(sidecar.files[0].outputs)")
     do {
       for n in sidecar.files.indices {
         guard try repair(&sidecar.files[n], in: folder) else { return nil }
       }
       sidecar.frames = sidecar.files.reduce(0) { $0 + $1.frames }
-      // What could not be finished has been by now.
+      // These files have been finished by now.
       sidecar.missing.removeAll { $0.hasSuffix(AudioFileWriter.remedy) }
       if old.state == .recording {
-        sidecar.missing.append("what came after frame \(sidecar.frames): a crash cut the take off")
+        sidecar.missing.append("everything after frame \(sidecar.frames): a crash ended the take")
       }
       sidecar.state = .repaired
       try file.finish(sidecar, named: true)
@@ -106,28 +107,28 @@ extension TakeFolder {
     return result
   }
 
-  /// Finishes the files of one stretch.
-  /// - Returns: false where somebody writes one of them.
+  /// Finishes the files of one segment.
+  /// - Returns: false if one of them is being written.
   private func repair(_ files: inout Sidecar.Files, in folder: OpenFolder) throws(AudioFileError) -> Bool {
     let old = [files.outputs, files.microphones].compactMap { $0 }
-    files.outputs = present(files.outputs, in: folder)
-    files.microphones = files.microphones.map { present($0, in: folder) }
-    var cut: [CutFile] = []
+    files.outputs = currentName(of: files.outputs, in: folder)
+    files.microphones = files.microphones.map { currentName(of: $0, in: folder) }
+    var cut: [UnfinishedWAVFile] = []
     var lengths: [Int] = []
     for name in [files.outputs, files.microphones].compactMap({ $0 }) {
       if folder.contains(name + ".part") {
-        let file = try CutFile(folder: folder, name: name, toFinish: true)
+        let file = try UnfinishedWAVFile(folder: folder, name: name, toFinish: true)
         if file.lock == .held { return false }
         cut.append(file)
         lengths.append(file.frames)
       } else {
-        // What has its name already is whole.
+        // A file with its final name is complete.
         lengths.append(try AudioFileReader(folder: folder, name: name).frames)
       }
     }
     files.frames = lengths.min() ?? 0
     for file in cut { try file.finish(frames: files.frames) }
-    // What a conversion had begun.
+    // Remove unfinished conversions.
     for name in old {
       for ending in ["flac", "opus"] { folder.remove("\(name.dropLast(4)).\(ending).part") }
     }

@@ -1,21 +1,23 @@
 import AudioFiles
 import Foundation
 
-/// The sound files of one stretch of a take: outputs, and microphones where they are wanted, in step to the frame.
-/// The disk thread calls everything here.
+/// The audio files of one segment of a take: outputs and, if requested, microphones. Both always have the same number of
+/// frames.
+///
+/// Thread: the take's disk thread makes all calls.
 final class TakeSegment {
   /// Frame of the take at which it begins.
   let start: Int
   private let plan: TakePlan
   private let outputs: AudioFileWriter
   private var microphones: AudioFileWriter?
-  /// By their names in the take's folder.
+  /// File names in the take's folder.
   private let names: (outputs: String, microphones: String?)
   private(set) var silencedSamples = 0
-  /// Frames of one file on their way to it: kept, so that writing needs no more memory as the take goes on.
+  /// Buffer for the frames of one file. Reused, so that writing allocates nothing.
   private var samples: [Float] = []
 
-  /// - Parameter stem: what its files' names begin with.
+  /// - Parameter stem: the prefix of its file names.
   init(folder: OpenFolder, stem: String, start: Int, plan: TakePlan) throws(TakeError) {
     self.start = start
     self.plan = plan
@@ -45,7 +47,7 @@ final class TakeSegment {
   private var writers: [AudioFileWriter] { [outputs] + (microphones.map { [$0] } ?? []) }
   var frames: Int { outputs.framesWritten }
   var clippedSamples: Int { writers.reduce(0) { $0 + $1.clippedSamples } }
-  /// Why others cannot tell that the files are being written; nil where they can.
+  /// Why other programs cannot see that the files are being written; nil if they can.
   var lockFault: String? { writers.compactMap(\.lock.fault).first }
 
   var files: Sidecar.Files {
@@ -56,7 +58,7 @@ final class TakeSegment {
     for writer in writers { writer.setBroadcast(broadcast) }
   }
 
-  /// Whole interleaved frames, outputs first. What is no number becomes silence.
+  /// Writes whole interleaved frames, outputs first. NaN and infinity become silence.
   func write(_ frames: UnsafeBufferPointer<Float>) throws(AudioFileError) {
     copy(0..<plan.outputs, of: frames)
     try outputs.write(samples)
@@ -69,6 +71,7 @@ final class TakeSegment {
     for writer in writers { try writer.skip(frames: frames) }
   }
 
+  /// Copies a range of channels into `samples`.
   private func copy(_ span: Range<Int>, of frames: UnsafeBufferPointer<Float>) {
     let width = plan.outputs + plan.microphones
     samples.removeAll(keepingCapacity: true)
@@ -82,17 +85,21 @@ final class TakeSegment {
     }
   }
 
-  func secure() throws(AudioFileError) {
-    for writer in writers { try writer.secure() }
+  /// The path of the first file that was deleted; nil if none.
+  var removedPath: String? { writers.first(where: \.isRemoved).map { $0.path } }
+
+  func flush() throws(AudioFileError) {
+    for writer in writers { try writer.flush() }
   }
 
-  /// After a failed write: all files end with the last frame that each of them has.
-  func align() {
+  /// Truncates all files to the length of the shortest, after a failed write.
+  func truncateToCommonLength() {
     let common = writers.map(\.framesWritten).min() ?? 0
     for writer in writers { writer.end(atFrame: common) }
   }
 
-  /// Gives the files their names, each that is whole; what went wrong, a sentence each, once.
+  /// Finishes the files. Each one that is complete gets its final name.
+  /// - Returns: the errors, one sentence each.
   func close() -> [String] {
     var faults: [String] = []
     for writer in writers {
@@ -101,7 +108,7 @@ final class TakeSegment {
     return faults
   }
 
-  /// Names of those that stayed `.part`.
+  /// Names of the files that stayed `.part`.
   var unfinished: [String] {
     zip(writers, [names.outputs, names.microphones].compactMap { $0 }).filter { $0.0.fate == .part }.map(\.1)
   }

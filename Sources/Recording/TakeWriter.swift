@@ -4,15 +4,16 @@ import Realtime
 import Synchronization
 import Threads
 
-/// One take on its way to disk: the disk thread makes its name, files and ring, which the callback fills, and empties
-/// that into the files.
+/// Records a take: a disk thread claims the name, opens the files, creates the ring buffer that the callback fills, and
+/// drains it into the files.
 ///
-/// Threads: the controller calls what is public, and nothing of that ever waits, however long the disk does: no lock is
-/// held across an operation on the disk. The ring's producer is the callback. The files are touched by the disk thread
-/// alone.
+/// Threads:
+/// - The control thread makes all public calls. None of them waits, because no lock is held during a disk operation.
+/// - The callback is the ring's producer.
+/// - Only the disk thread uses the files.
 public final class TakeWriter: Sendable {
   public struct Result: Sendable, Hashable {
-    /// Of the outputs' file.
+    /// Path of the outputs' file.
     public let path: String
     public let sidecar: Sidecar
 
@@ -21,38 +22,51 @@ public final class TakeWriter: Sendable {
       self.sidecar = sidecar
     }
 
-    /// Length of the take, gaps included.
+    /// Length of the take, including gaps.
     public var frames: Int { sidecar.frames }
-    /// What the take lacks; nil where it is whole.
+    /// What is missing from the take; nil if it is complete.
     public var fault: String? { sidecar.missing.isEmpty ? nil : sidecar.missing.joined(separator: "; ") }
 
-    /// What became of the take.
+    /// The name of its sidecar.
+    public var sidecarName: String {
+      let name = path.split(separator: "/").last.map(String.init) ?? path
+      return name.replacing(/\.\w+(\.part)?$/, with: ".json")
+    }
+
+    /// The result in one sentence.
     public var sentence: String {
       fault.map { "the take \(path) is incomplete: \($0)" } ?? "take \(path): \(frames) frames"
     }
   }
 
-  /// Where a take stands.
+  /// The state of a take.
   public enum Phase: Sendable {
-    /// The disk thread makes name, folder, files and ring.
+    /// The disk thread is creating folder, name, files and ring.
     case opening
     /// Ready for the callback.
     case open(TakeRing)
-    /// It could not be opened: no file is left.
+    /// The take could not be opened. No file is left.
     case failed(TakeError)
-    /// Everything that could be written is, and has its name; or it was discarded, and no file is left.
+    /// All files are finished, or the take was discarded and no file is left.
     case finished(Result)
   }
 
   public let plan: TakePlan
   private let state = Mutex<State>(State())
-  private let trouble = Mutex<String?>(nil)
-  private let events = Mutex<[Sidecar.Event]>([])
-  private let written = Atomic<Int>(0)
-  private let room = Atomic<Int>(.max)
+  private let faultText = Mutex<String?>(nil)
+  private let lossText = Mutex<String?>(nil)
+  private let pendingNews = Mutex<News>(News())
+  private let framesOnDisk = Atomic<Int>(0)
+  private let secondsOfSpace = Atomic<Int>(.max)
   private let abandoned = Atomic<Bool>(false)
-  private let unwanted = Atomic<Bool>(false)
+  private let discarded = Atomic<Bool>(false)
   private let watch = DiskWatch()
+
+  /// Events and notes for the next version of the sidecar.
+  private struct News {
+    var events: [Sidecar.Event] = []
+    var notes: [String] = []
+  }
 
   private struct State {
     var phase = Phase.opening
@@ -60,8 +74,8 @@ public final class TakeWriter: Sendable {
     var ring: TakeRing?
   }
 
-  /// Starts the disk thread, and returns.
-  /// - Parameter folder: a path from the root, without symbolic links; nil for `TakeFolder.standard`.
+  /// Starts the disk thread and returns immediately.
+  /// - Parameter folder: an absolute path without symbolic links; nil for `TakeFolder.standard`.
   public init(folder: String?, plan: TakePlan) {
     self.plan = plan
     do { try BackgroundThread.start("pinna disk") { [self] in work(folder) } } catch {
@@ -71,65 +85,73 @@ public final class TakeWriter: Sendable {
 
   public var phase: Phase { state.withLock { $0.phase } }
 
-  /// Of the outputs' file; nil while the take is being opened.
+  /// Path of the outputs' file; nil while the take is being opened.
   public var path: String? { state.withLock { $0.path } }
 
-  /// What the callback fills; nil while the take is being opened.
+  /// The ring that the callback fills; nil while the take is being opened.
   public var ring: TakeRing? { state.withLock { $0.ring } }
 
   /// Frames on disk so far.
-  public var frames: Int { written.load(ordering: .relaxed) }
+  public var frames: Int { framesOnDisk.load(ordering: .relaxed) }
 
-  /// Frames that wait in the ring for the disk.
+  /// Frames in the ring that are not on disk yet.
   public var waitingFrames: Int { ring?.waitingFrames ?? 0 }
 
-  /// Frames that are silence, because there was no room for them in the ring or because Pinna stood still.
+  /// Frames lost to overruns of the ring or to stalls of Pinna, which silence replaces.
   public var lostFrames: Int { ring?.lostFrames ?? 0 }
 
-  /// Why nothing reaches the disk any more; nil while all is well.
-  public var fault: String? { trouble.withLock { $0 } }
+  /// Why writing stopped; nil while all is well.
+  public var fault: String? { faultText.withLock { $0 } }
 
-  /// How long the disk has not answered; zero while nothing is asked of it.
+  /// Which file or folder was removed during the take, so that its audio is lost; nil if none.
+  public var loss: String? { lossText.withLock { $0 } }
+
+  /// How long the present disk operation has taken; zero if there is none.
   public var unansweredFor: Duration { watch.unansweredFor }
 
-  /// How long the disk has room for, at the take's rate; nil until it has been looked at.
+  /// Recording time until the disk is full; nil until it has been measured.
   public var secondsLeft: Int? {
-    let seconds = room.load(ordering: .relaxed)
+    let seconds = secondsOfSpace.load(ordering: .relaxed)
     return seconds == .max ? nil : seconds
   }
 
-  /// Something happened just now.
+  /// Adds an event at the present frame to the sidecar.
   public func note(_ what: String) {
     let frame = frames
-    // The disk may stand still for hours.
-    events.withLock { if $0.count < Sidecar.mostListed { $0.append(.init(frame: frame, what: what)) } }
+    // Limited, because the disk may stall for hours.
+    pendingNews.withLock {
+      if $0.events.count < Sidecar.listLimit { $0.events.append(.init(frame: frame, what: what)) }
+    }
   }
 
-  /// The callback is gone: finish with what is there, and convert nothing more.
+  /// Adds a note to the sidecar: a deviation from the request that loses nothing.
+  public func addNote(_ sentence: String) { pendingNews.withLock { $0.notes.append(sentence) } }
+
+  /// Ends the take without the callback, which is gone: writes what is in the ring, and skips the conversion.
   public func abandon() { abandoned.store(true, ordering: .releasing) }
 
-  /// The take never began: leave no file.
+  /// Ends a take that never began, and removes its files.
   public func discard() {
-    unwanted.store(true, ordering: .releasing)
+    discarded.store(true, ordering: .releasing)
     abandon()
   }
 
   private func enter(_ phase: Phase) { state.withLock { $0.phase = phase } }
 
-  // MARK: Disk thread
+  // MARK: - Disk thread
 
   private func work(_ path: String?) {
-    watch.ask()
-    defer { watch.rest() }
-    // Looks for the standard folder on disk.
+    watch.begin()
+    defer { watch.end() }
+    // Waits for the disk if the standard folder must be resolved.
     let folder = TakeFolder(path: path)
-    watch.ask()
+    watch.begin()
     let files: TakeFiles
     do throws(TakeError) {
       let place = try folder.open()
-      watch.ask()
+      watch.begin()
       let (stem, sidecar) = try folder.claim(in: place, preset: plan.setup.preset)
-      watch.ask()
+      watch.begin()
       files = try TakeFiles(folder: place, stem: stem, sidecar: sidecar, plan: plan, watch: watch)
     } catch {
       return enter(.failed(error))
@@ -143,38 +165,36 @@ public final class TakeWriter: Sendable {
       return enter(.failed(TakeError("the take cannot begin: \(error)")))
     }
     let path = files.path
-    lookForRoom(files)
-    watch.rest()
+    measureFreeSpace(files)
+    watch.end()
     state.withLock { $0 = State(phase: .open(ring), path: path, ring: ring) }
     enter(.finished(record(ring, into: files)))
   }
 
   private func record(_ ring: TakeRing, into files: TakeFiles) -> Result {
     var position = 0
-    var before: Int?
-    var secured = ContinuousClock.now
+    var preRollFrames: Int?
+    var lastFlush = ContinuousClock.now
     var last = false
     func tick() {
-      written.store(files.frames, ordering: .relaxed)
-      // A second at most, the writing itself included.
-      if ContinuousClock.now - secured > .milliseconds(800) {
-        files.note(
-          events.withLock { arrived in
-            defer { arrived = [] }
-            return arrived
-          })
-        files.secure()
-        watch.ask()
-        lookForRoom(files)
-        secured = .now
+      framesOnDisk.store(files.frames, ordering: .relaxed)
+      // About once a second, including the time to write.
+      if ContinuousClock.now - lastFlush > .milliseconds(800) {
+        addPendingNews(files)
+        files.flush()
+        watch.begin()
+        files.checkForRemoval()
+        if let loss = files.loss { lossText.withLock { $0 = loss } }
+        measureFreeSpace(files)
+        lastFlush = .now
       }
-      if let fault = files.fault { trouble.withLock { $0 = fault } }
+      if let fault = files.fault { faultText.withLock { $0 = fault } }
     }
     while !last {
-      // Asked before draining: what was written before it is then there.
+      // Read before draining, so that the drain reaches the last frame.
       last = ring.isFinished || abandoned.load(ordering: .acquiring)
-      if before == nil, let start = ring.start {
-        before = start.preRoll
+      if preRollFrames == nil, let start = ring.start {
+        preRollFrames = start.preRoll
         begin(files, start)
       }
       ring.drain(
@@ -184,23 +204,31 @@ public final class TakeWriter: Sendable {
           tick()
         },
         gap: {
-          files.write($0, at: $0.start + (before ?? 0))
+          files.write($0, at: $0.start + (preRollFrames ?? 0))
           tick()
         })
       tick()
-      watch.rest()
+      watch.end()
       if !last { usleep(20_000) }
     }
-    watch.ask()
-    if unwanted.load(ordering: .acquiring) {
+    watch.begin()
+    if discarded.load(ordering: .acquiring) {
       let path = files.path
       files.discard()
       return Result(path: path, sidecar: files.document)
     }
-    files.note(events.withLock { $0 })
+    addPendingNews(files)
     let document = files.close(
-      length: position + (before ?? 0), isTime: { !abandoned.load(ordering: .acquiring) })
+      length: position + (preRollFrames ?? 0), isTime: { !abandoned.load(ordering: .acquiring) })
     return Result(path: files.finalPath, sidecar: document)
+  }
+
+  private func addPendingNews(_ files: TakeFiles) {
+    let arrived = pendingNews.withLock { pendingNews in
+      defer { pendingNews = News() }
+      return pendingNews
+    }
+    files.add(arrived.events, notes: arrived.notes)
   }
 
   private func begin(_ files: TakeFiles, _ start: (preRoll: Int, microseconds: Int)) {
@@ -218,12 +246,12 @@ public final class TakeWriter: Sendable {
       frames.withUnsafeBufferPointer { files.write($0) }
       left -= count
     }
-    // Where there was none, the take before may still read it.
+    // Without pre-roll the buffer is not held by this take; the previous take may still be reading it.
     if start.preRoll > 0 { plan.preRoll.release() }
   }
 
-  private func lookForRoom(_ files: TakeFiles) {
+  private func measureFreeSpace(_ files: TakeFiles) {
     guard let bytes = files.folder.freeBytes else { return }
-    room.store(Int(bytes / Double(plan.bytesPerFrame * plan.sampleRate)), ordering: .relaxed)
+    secondsOfSpace.store(Int(bytes / Double(plan.bytesPerFrame * plan.sampleRate)), ordering: .relaxed)
   }
 }

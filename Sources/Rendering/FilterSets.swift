@@ -1,11 +1,11 @@
 import Acoustics
+import FilterBanks
 import FilterDesign
+import Numerics
 import Realtime
-import Recording
-import Session
 
 /// The engine's filter sets for every case of one device at one sample rate.
-public struct FilterSets: DeviceFilters {
+public struct FilterSets: Sendable {
   public let bank: FilterBank
   private let sets: [FilterCase: FilterSet]
 
@@ -27,10 +27,6 @@ public struct FilterSets: DeviceFilters {
     self.init(
       try FilterBank.ready(
         device: device, sampleRate: sampleRate, cancellation: cancellation, progress: progress))
-  }
-
-  package func check(_ selection: Selection, of device: Device) throws {
-    _ = try filters(for: selection, of: device)
   }
 
   /// - Throws: `UnknownWord`, or `Unsupported` where the device does not offer `selection`, with what physics
@@ -59,25 +55,6 @@ public struct FilterSets: DeviceFilters {
     Engine(
       microphones: bank.microphones.count, taps: bank.tapCount, sampleRate: Double(bank.sampleRate),
       preRoll: preRoll, instructionSet: instructionSet)
-  }
-
-  /// The same, which keeps so much for takes to begin with, in at most 256 MB.
-  public func makeEngine(preRollSeconds: Int, instructionSet: InstructionSet) throws(Failure) -> Engine {
-    guard preRollSeconds > 0 else { return makeEngine(instructionSet: instructionSet) }
-    let microphones = bank.microphones.count
-    let preRoll: PreRoll
-    do throws(OutOfMemory) {
-      preRoll = try PreRoll(
-        microphones: microphones,
-        reservingFrames: min(
-          preRollSeconds * bank.sampleRate, TakePlan.mostFrames(channels: microphones + 2)))
-    } catch {
-      throw Failure(
-        .failed,
-        "not enough memory for a pre-roll of \(preRollSeconds) s (\(error)); start pinna run with a shorter "
-          + "--pre-roll, or give it more memory")
-    }
-    return makeEngine(preRoll: preRoll, instructionSet: instructionSet)
   }
 }
 

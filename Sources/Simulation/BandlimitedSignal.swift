@@ -1,19 +1,18 @@
 import Glibc
 
-/// A sampled sound as the continuous signal that it stands for: it can be asked at any time and at any rate.
+/// A sampled signal that can be evaluated at any time and resampled to any rate.
 ///
-/// Values between samples come from a sinc under a Kaiser window. Its passband reaches to 0.45 of the lower of
-/// the two rates and its stopband begins at 0.55, so that what folds over lands above 0.45; ripple and
-/// leakage stay below -90 dB.
+/// Interpolation uses a Kaiser-windowed sinc. The passband ends at 0.45 of the lower of the two rates and the stopband
+/// begins at 0.55, so aliases stay above 0.45. Ripple and stopband leakage are below -90 dB.
 /// - Source: Smith, Digital Audio Resampling Home Page (CCRMA); Oppenheim and Schafer, ch. 7 (Kaiser's formulas).
 public struct BandlimitedSignal: Sendable {
   public let sampleRate: Int
   public let frames: Int
-  /// Half the window's length, in samples of the lower rate.
+  /// Half the length of the window, in samples of the lower rate.
   private static let halfWidth = 34
   /// Kaiser's β for 95 dB.
   private static let beta = 0.1102 * (95 - 8.7)
-  /// Steps of the table of kernels from one sample to the next.
+  /// Fractional delays per sample in the kernel table.
   private static let tableSize = 512
   private let samples: [Double]
 
@@ -24,17 +23,17 @@ public struct BandlimitedSignal: Sendable {
     frames = samples.count
   }
 
-  /// Seconds from the first sample to just after the last.
+  /// Length in seconds.
   public var duration: Double { Double(frames) / Double(sampleRate) }
 
-  /// The signal at the times `start + n / rate`, n = 0 ..< count; silence before its beginning and after its end.
-  /// - Parameter start: seconds after the first sample; may be negative, and fall between samples.
+  /// The signal at the times `start + n / rate`, n = 0 ..< count. It is zero before its beginning and after its end.
+  /// - Parameter start: seconds after the first sample; may be negative and may fall between samples.
   public func sampled(rate: Int, count: Int, start: Double) -> [Float] {
     precondition(rate > 0 && count >= 0)
     let cutoff = min(1, Double(rate) / Double(sampleRate))
     let reach = Int((Double(Self.halfWidth) / cutoff).rounded(.up))
     let divisor = Self.greatestCommonDivisor(rate, sampleRate)
-    // After `phases` output samples the kernel lies as before, `advance` input samples further on.
+    // Polyphase resampling: after `phases` output samples the same kernel recurs, `advance` input samples further on.
     let (phases, advance) = (rate / divisor, sampleRate / divisor)
     var result = [Float](repeating: 0, count: count)
     for phase in 0..<min(phases, count) {
@@ -51,9 +50,10 @@ public struct BandlimitedSignal: Sendable {
     return result
   }
 
-  /// The signal at any times, in seconds after the first sample, for an output of `rate`: a sound whose source moves.
+  /// The signal at arbitrary `times`, in seconds after the first sample, for an output of `rate`. Used for moving
+  /// sources.
   ///
-  /// Kernels come from a table, between whose entries they are interpolated; that costs less than 1e-5 of them.
+  /// Kernels are interpolated linearly between table entries, with a relative error below 1e-5.
   public func sampled(rate: Int, at times: [Double]) -> [Float] {
     precondition(rate > 0)
     let cutoff = min(1, Double(rate) / Double(sampleRate))
@@ -76,7 +76,7 @@ public struct BandlimitedSignal: Sendable {
     }
   }
 
-  /// Weights of the samples `1 - reach ... reach` around the whole sample before the wanted time.
+  /// Weights of the samples `1 - reach ... reach`, relative to the last sample at or before the requested time.
   private static func kernel(fraction: Double, cutoff: Double, reach: Int) -> [Double] {
     (0..<2 * reach).map { tap in
       let distance = (Double(tap - reach + 1) - fraction) * cutoff
@@ -87,7 +87,7 @@ public struct BandlimitedSignal: Sendable {
     }
   }
 
-  /// Sum of `kernel[i] * samples[first + i]`, where `samples` is zero outside its bounds.
+  /// Sum of `kernel[i] * samples[first + i]`, with `samples` taken as zero outside its bounds.
   private static func dot(_ kernel: [Double], _ samples: [Double], from first: Int) -> Double {
     let (low, high) = (max(0, -first), min(kernel.count, samples.count - first))
     guard low < high else { return 0 }

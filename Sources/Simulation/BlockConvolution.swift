@@ -1,9 +1,9 @@
 import Realtime
 
-/// Convolution of long signals with short filters, by overlap-save.
+/// Overlap-save convolution of long signals with short filters.
 package enum BlockConvolution {
-  /// The part of `signal` ∗ `filter` for which every tap lies on the signal: `signal.count - filter.count + 1`
-  /// samples.
+  /// The "valid" part of `signal` ∗ `filter`, where the filter fully overlaps the signal: `signal.count -
+  /// filter.count + 1` samples.
   package static func valid(_ signal: [Float], _ filter: [Float]) -> [Float] {
     let count = signal.count - filter.count + 1
     guard count > 0 else { return [] }
@@ -22,7 +22,7 @@ package enum BlockConvolution {
     for (n, tap) in filter.enumerated() { filterRe[n] = tap / Float(size) }
     transform.forward(filterRe, filterIm)
     var result = [Float](repeating: 0, count: count)
-    // Two blocks at a time, one in the real part and one in the imaginary.
+    // The filter is real, so one complex FFT convolves two blocks: one in the real part, one in the imaginary part.
     for first in stride(from: 0, to: count, by: 2 * fresh) {
       for n in 0..<size {
         re[n] = first + n < signal.count ? signal[first + n] : 0
@@ -34,6 +34,7 @@ package enum BlockConvolution {
         re[k] = a * filterRe[k] - b * filterIm[k]
         im[k] = a * filterIm[k] + b * filterRe[k]
       }
+      // Inverse FFT: the forward FFT with real and imaginary parts swapped.
       transform.forward(im, re)
       for n in 0..<fresh {
         if first + n < count { result[first + n] = re[filter.count - 1 + n] }

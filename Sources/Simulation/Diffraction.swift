@@ -1,24 +1,25 @@
 import Acoustics
-import FilterDesign
 import Glibc
+import Manifolds
+import Numerics
 import Realtime
 
-/// What a device's body makes of sounds from some directions: the impulse responses from the free field at each
-/// microphone to what the microphone hears.
+/// The effect of a device's body on plane waves: an impulse response per direction and microphone, from the
+/// free-field pressure at the microphone's position to the pressure that the microphone picks up.
 ///
-/// Only the body is in here. How much earlier a sound reaches one microphone than another stays the business of
-/// `PlaneWave`, which knows no manifold, so that a wrong sign or axis of the designs is heard.
+/// The free-field delays between microphones are excluded. `PlaneWave` applies them without using the array manifold,
+/// so a wrong sign or axis in a filter design shows up in the simulation instead of cancelling out.
 struct Diffraction {
   private let device: Device
   private let manifold: any ArrayManifold
   private let sampleRate: Int
-  /// Taps before time zero, where the filter that ends the band rings.
-  let early: Int
+  /// Taps before time zero, which hold the pre-ringing of the band limit.
+  let leadingTaps: Int
   let taps: Int
 
   /// - Parameters:
-  ///   - device: whose body is solved, on a finer mesh than that of its designs.
-  ///   - progress: called with what part of a box is solved, 0…1, from any thread, one call at a time.
+  ///   - device: its body is solved on a finer mesh than the filter design uses.
+  ///   - progress: called with the solved fraction of a box, 0…1, from any thread, one call at a time.
   /// - Returns: nil for a device without a body.
   init?(device: Device, sampleRate: Int, progress: (@Sendable (Double) -> Void)?) throws(DesignError) {
     if case .free = device.body { return nil }
@@ -26,10 +27,10 @@ struct Diffraction {
     self.sampleRate = sampleRate
     manifold = try referenceManifold(for: device, progress: progress)
     taps = Self.size(device.body, sampleRate: sampleRate)
-    early = taps / 4
+    leadingTaps = taps / 4
   }
 
-  /// Impulse responses to sounds from `directions`, of the device frame: shape `[direction][microphone][tap]`.
+  /// Impulse responses for plane waves from `directions` (device frame): shape `[direction][microphone][tap]`.
   func responses(from directions: [Direction]) -> [[[Float]]] {
     let size = taps
     let frequencies = (0...size / 2).map { Double($0) * Double(sampleRate) / Double(size) }
@@ -46,7 +47,7 @@ struct Diffraction {
         let lead = PlaneWave.lead(at: microphone.position, from: direction)
         for (k, frequency) in frequencies.enumerated() {
           let shift = Complex(
-            phase: -2 * .pi * (frequency * lead + Double(k) * Double(early) / Double(size)))
+            phase: -2 * .pi * (frequency * lead + Double(k) * Double(leadingTaps) / Double(size)))
           let value = Self.band(frequency / Double(sampleRate)) / Double(size) * (shift * grid[k, m, d])
           re.floats[k] = Float(value.real)
           im.floats[k] = Float(value.imaginary)
@@ -55,21 +56,22 @@ struct Diffraction {
             im.floats[size - k] = Float(-value.imaginary)
           }
         }
-        // The bin at half the rate has no imaginary part, as the band ends there.
+        // The Nyquist bin needs no special case: the band limit makes it zero.
+        // Inverse FFT: the forward FFT with real and imaginary parts swapped.
         transform.forward(im.floats, re.floats)
         return (0..<size).map { re.floats[$0] }
       }
     }
   }
 
-  /// Sound goes around the body a few times; a power of two.
+  /// FFT length: a power of two, long enough for sound to travel around the body several times.
   private static func size(_ body: Body, sampleRate: Int) -> Int {
     let extent =
       switch body {
       case .free: 0.0
       case .sphere(let radius): 2 * radius
       case .box(let size): size.length
-      // Not known: 10 ms, about what is kept of a measurement.
+      // The size is unknown. This yields about 10 ms, close to the length that is kept of a measurement.
       case .measured: 0.4
       }
     let wanted = (0.003 + 8 * extent / speedOfSound) * Double(sampleRate)
@@ -78,8 +80,9 @@ struct Diffraction {
     return size
   }
 
-  /// 1 as far as `BandlimitedSignal` keeps its band, then falling to 0 at half the rate, so that impulse
-  /// responses are short.
+  /// Band limit that keeps the impulse responses short: 1 up to the passband edge of `BandlimitedSignal`, then a
+  /// raised-cosine roll-off to 0 at the Nyquist frequency.
+  /// - Parameter frequency: as a fraction of the sample rate.
   private static func band(_ frequency: Double) -> Double {
     let part = min(1, max(0, (frequency - 0.45) / 0.05))
     return 0.5 + 0.5 * cos(.pi * part)

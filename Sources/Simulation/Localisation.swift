@@ -2,24 +2,24 @@ import Acoustics
 import Glibc
 import Realtime
 
-/// Where one voice came out, measured on what left the processor.
+/// Where one voice appears in the stereo image, measured on the output signals.
 public struct Localisation: Sendable {
-  /// Left over right, octaves weighted as speech intelligibility weights them.
+  /// Level of left relative to right; octaves weighted by their importance for speech intelligibility.
   public let levelDifference: Decibels
-  /// Positive where left is earlier. Seconds, from the peak of the cross-correlation, 150–1500 Hz.
+  /// In seconds, positive if left leads. From the peak of the cross-correlation, 150–1500 Hz.
   public let timeDifference: Double
-  /// Both outputs over one microphone, weighted alike.
+  /// Mean level of both outputs relative to one microphone, with the same octave weights.
   public let level: Decibels
 
   /// - Parameters:
-  ///   - left, right: what came out while the voice spoke.
-  ///   - reference: what one microphone heard meanwhile.
-  /// - Source: octave weights of ANSI S3.5-1997, table 3, as the oracle uses them.
+  ///   - left, right: the outputs while the voice speaks.
+  ///   - reference: the signal of one microphone over the same time.
+  /// - Source: octave weights of ANSI S3.5-1997, table 3, as in the oracle of the tests.
   public init(left: [Float], right: [Float], reference: [Float], sampleRate: Int) {
     let analysis = VoiceAnalysis(left, right, reference, sampleRate: sampleRate)
     var difference = 0.0
     var level = 0.0
-    // Octaves that begin above the band of the sound, which ends at 0.45 of the rate, say nothing.
+    // Octaves that start above 0.45 of the sample rate are omitted: `BandlimitedSignal` leaves no energy there.
     let octaves = Self.octaveWeights.filter { $0.0 / 2.squareRoot() < 0.45 * Double(sampleRate) }
     let sum = octaves.reduce(0) { $0 + $1.1 }
     for (centre, octaveWeight) in octaves {
@@ -30,7 +30,7 @@ public struct Localisation: Sendable {
     }
     levelDifference = Decibels(difference)
     self.level = Decibels(level)
-    timeDifference = analysis.lead()
+    timeDifference = analysis.leftLead()
   }
 
   private static let octaveWeights: [(Double, Double)] = [
@@ -38,7 +38,7 @@ public struct Localisation: Sendable {
   ]
 }
 
-/// Spectra of left, right and a reference over one stretch of sound.
+/// Spectra of the left, right and reference signals over one analysis window.
 private struct VoiceAnalysis {
   private let size: Int
   private let sampleRate: Double
@@ -56,7 +56,7 @@ private struct VoiceAnalysis {
     self.reference = Self.spectrum(reference, size)
   }
 
-  /// Energies of left, right and the reference between two frequencies.
+  /// Energies of left, right and reference between two frequencies in hertz.
   func energies(from low: Double, to high: Double) -> (Double, Double, Double) {
     let bins = bins(low, high)
     func sum(_ spectrum: [SIMD2<Double>]) -> Double {
@@ -65,8 +65,8 @@ private struct VoiceAnalysis {
     return (sum(left), sum(right), sum(reference))
   }
 
-  /// How much earlier left is, within ±1 ms.
-  func lead() -> Double {
+  /// Seconds by which left leads right, within ±1 ms.
+  func leftLead() -> Double {
     let bins = bins(150, 1500)
     let steps = 400
     let best = (-steps...steps).max {
@@ -77,7 +77,7 @@ private struct VoiceAnalysis {
 
   private func seconds(_ step: Int, _ steps: Int) -> Double { 0.001 * Double(step) / Double(steps) }
 
-  /// Cross-correlation where left leads by `seconds`: right is left, that much later.
+  /// Cross-correlation of right with left delayed by `seconds`.
   private func correlation(at seconds: Double, _ bins: Range<Int>) -> Double {
     var sum = 0.0
     for k in bins {

@@ -1,13 +1,13 @@
 import Acoustics
-import FilterDesign
 import Glibc
+import Numerics
 
-/// What a scene's microphones hear besides its talkers.
+/// The noise in a scene.
 public struct SceneNoise: Hashable, Sendable {
-  /// Of each microphone itself, white and independent: RMS in decibels of full scale.
+  /// Sensor noise: white and independent in each microphone. RMS level in dBFS.
   public var sensor: Decibels?
-  /// From all around, white: RMS in the free field, in decibels of full scale, at 48 kHz. Lower rates hear the part of
-  /// it that is in their band.
+  /// Diffuse-field noise: white, from all directions. RMS level in the free field in dBFS, at 48 kHz; at lower sample
+  /// rates only the part within their band remains.
   public var diffuse: Decibels?
 
   public init(sensor: Decibels? = nil, diffuse: Decibels? = nil) {
@@ -15,15 +15,15 @@ public struct SceneNoise: Hashable, Sendable {
     self.diffuse = diffuse
   }
 
-  /// Plane waves that the diffuse noise is made of, alike around the device.
+  /// The number of plane waves that make up the diffuse noise, spread evenly over the sphere.
   static let waveCount = 48
-  /// So that a scene's noise is none of its voices.
+  /// Far from the seeds of noise voices, which count from 1, so that the signals are independent.
   private static let seed: UInt64 = 0x5CE7E
 
-  /// The diffuse noise as talkers that never pause.
+  /// The diffuse noise, as talkers that speak for the whole scene.
   func talkers(seconds: Double) -> [Talker] {
     guard let diffuse else { return [] }
-    // A voice of noise has -20 dB; waves that have nothing to do with each other add their energies.
+    // A noise voice has an RMS level of -20 dBFS. Uncorrelated waves add in energy.
     let gain = Decibels(diffuse.value + 20 - 10 * log10(Double(Self.waveCount)))
     return fibonacciSphere(Self.waveCount).enumerated().map { n, direction in
       Talker(
@@ -32,7 +32,7 @@ public struct SceneNoise: Hashable, Sendable {
     }
   }
 
-  /// Begins before and ends after the scene for every microphone.
+  /// In seconds: the noise starts earlier and ends later than the scene, so that it covers it at every microphone.
   private static let margin = 0.1
 
   func addSensorNoise(to channel: inout [Float], microphone: Int) {

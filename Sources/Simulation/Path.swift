@@ -1,11 +1,11 @@
 import Acoustics
 import Glibc
 
-/// Where a talker is at one moment, as the device's centre sees it.
+/// The position of a talker at one moment, relative to the device's centre.
 public struct Place: Hashable, Sendable {
   /// In the device frame.
   public let direction: Direction
-  /// In metres; nil for a talker so far away that its level does not depend on where it is.
+  /// In metres; nil for a talker in the far field, whose level does not depend on distance.
   public let distance: Double?
 
   public init(_ direction: Direction, distance: Double? = nil) {
@@ -13,29 +13,29 @@ public struct Place: Hashable, Sendable {
     self.distance = distance
   }
 
-  /// Nil at the device's centre.
+  /// Nil if `position` is the device's centre, which has no direction.
   public init?(position: Position) {
     guard let direction = Direction(position) else { return nil }
     self.init(direction, distance: position.length)
   }
 
-  /// In the device frame, in metres; 1 m away where there is no distance.
+  /// In the device frame, in metres; 1 m from the centre for a far-field talker.
   var position: Position { (distance ?? 1) * direction.vector }
 }
 
-/// Where a talker is over time: at one place, or on its way from waypoint to waypoint.
+/// The position of a talker over time: fixed, or interpolated linearly between waypoints.
 public struct Path: Sendable {
-  /// At a time in seconds after the talker's start; what the value means is the course's business.
+  /// A value at a time in seconds after the talker's start. The `Course` defines what the value means.
   struct Waypoint: Hashable, Sendable {
     let time: Double
     let value: SIMD3<Double>
   }
 
   private enum Course: Sendable {
-    case still(Place)
-    /// Azimuth and elevation in radians and distance in metres, as the listener sees them.
+    case stationary(Place)
+    /// Azimuth and elevation in radians and distance in metres, relative to the listener.
     case around(HeadFrame, hasDistance: Bool)
-    /// Positions of the device frame.
+    /// Positions in the device frame, in metres.
     case straight
   }
 
@@ -43,13 +43,13 @@ public struct Path: Sendable {
   let waypoints: [Waypoint]
 
   public init(_ place: Place) {
-    course = .still(place)
+    course = .stationary(place)
     waypoints = []
   }
 
-  /// Azimuth, elevation and distance change evenly between the waypoints, and stay before the first and after the
-  /// last.
-  /// - Parameter waypoints: at least one, by time; distances in metres, in all of them or in none.
+  /// A path with linear interpolation of azimuth, elevation and distance. It is constant before the first waypoint and
+  /// after the last.
+  /// - Parameter waypoints: at least one, in order of time (seconds). Distances in metres: in all waypoints or in none.
   public init(
     around frame: HeadFrame,
     _ waypoints: [(time: Double, azimuth: Angle, elevation: Angle, distance: Double?)]
@@ -61,20 +61,21 @@ public struct Path: Sendable {
     }
   }
 
-  /// Straight lines between positions of the device frame, in metres, none of them through the device's centre.
-  /// - Parameter waypoints: at least one, by time.
+  /// A path of straight lines between positions in the device frame, in metres. No line may pass through the device's
+  /// centre.
+  /// - Parameter waypoints: at least one, in order of time (seconds).
   public init(straight waypoints: [(time: Double, position: Position)]) {
     precondition(!waypoints.isEmpty)
     course = .straight
     self.waypoints = waypoints.map { Waypoint(time: $0.time, value: $0.position) }
   }
 
-  var isStill: Bool { waypoints.count <= 1 || waypoints.allSatisfy { $0.value == waypoints[0].value } }
+  var isStationary: Bool { waypoints.count <= 1 || waypoints.allSatisfy { $0.value == waypoints[0].value } }
 
   /// - Parameter time: seconds after the talker's start.
   public func place(at time: Double) -> Place {
     switch course {
-    case .still(let place): return place
+    case .stationary(let place): return place
     case .around(let frame, let hasDistance):
       let value = value(at: time)
       return Place(
@@ -96,48 +97,51 @@ public struct Path: Sendable {
     return a.value + (time - a.time) / (b.time - a.time) * (b.value - a.value)
   }
 
-  /// Places along the way, close enough together to judge it by.
-  var samples: [Place] {
+  /// Positions sampled along the path, 65 per segment, for checks that need no closed form.
+  var sampledPlaces: [Place] {
     guard waypoints.count > 1 else { return [place(at: 0)] }
     return zip(waypoints, waypoints.dropFirst()).flatMap { a, b in
       (0...64).map { place(at: a.time + (b.time - a.time) * Double($0) / 64) }
     }
   }
 
-  /// The greatest distance from the device, in metres; 0 for a talker that is far away.
-  var farthest: Double { samples.map { $0.distance ?? 0 }.max() ?? 0 }
+  /// The maximum distance from the device, in metres; 0 for a far-field talker.
+  var maximumDistance: Double { sampledPlaces.map { $0.distance ?? 0 }.max() ?? 0 }
 }
 
-/// What a scene file is judged by.
+/// Properties that scene files are validated by.
 extension Path {
-  /// How near it comes to the device, in metres; nil for a talker that is far away.
-  var nearest: Double? {
+  /// The minimum distance from the device, in metres; nil for a far-field talker.
+  var minimumDistance: Double? {
     switch course {
-    case .still(let place): return place.distance
+    case .stationary(let place): return place.distance
     case .around(_, let hasDistance): return hasDistance ? waypoints.map(\.value.z).min() : nil
     case .straight:
       let ends = waypoints.map(\.value.length)
       let between = zip(waypoints, waypoints.dropFirst()).map { a, b in
-        let way = b.value - a.value
-        let part = min(1, max(0, -a.value.dot(way) / max(way.dot(way), 1e-12)))
-        return (a.value + part * way).length
+        let segment = b.value - a.value
+        let fraction = min(1, max(0, -a.value.dot(segment) / max(segment.dot(segment), 1e-12)))
+        return (a.value + fraction * segment).length
       }
       return (ends + between).min()
     }
   }
 
-  /// The greatest speed, in metres per second; 0 for a talker that is far away.
-  var speed: Double { nearest == nil ? 0 : rate { ($0.position - $1.position).length } }
+  /// The maximum speed, in metres per second; 0 for a far-field talker.
+  var maximumSpeed: Double {
+    minimumDistance == nil ? 0 : maximumRate { ($0.position - $1.position).length }
+  }
 
-  /// The greatest speed at which its direction turns, in degrees per second.
-  var turn: Double {
-    rate { a, b in
+  /// The maximum angular speed of the talker's direction, in degrees per second.
+  var maximumTurnRate: Double {
+    maximumRate { a, b in
       let (u, v) = (a.direction.vector, b.direction.vector)
       return atan2(u.cross(v).length, u.dot(v)) * 180 / .pi
     }
   }
 
-  private func rate(_ change: (Place, Place) -> Double) -> Double {
+  /// The maximum of `change` per second, over 64 steps per segment.
+  private func maximumRate(of change: (Place, Place) -> Double) -> Double {
     zip(waypoints, waypoints.dropFirst()).map { a, b in
       let step = (b.time - a.time) / 64
       return (0..<64).map { n in

@@ -1,10 +1,10 @@
 import Acoustics
 
-/// A sound from far away in the free field, as microphones hear it: microphone m hears s(t + d·r/c), where d
-/// points towards the source. Nearer to the source is earlier.
+/// A plane wave in the free field. A microphone at r picks up s(t + d·r/c), where d points towards the source:
+/// microphones nearer to the source receive the wave earlier.
 ///
-/// Written in the time domain on purpose, without the array manifold, so that the two can be held against each
-/// other. The body of a device casts no shadow here.
+/// This deliberately works in the time domain and without the array manifold, so that each can verify the other.
+/// It ignores the device's body.
 public struct PlaneWave: Sendable {
   public let signal: BandlimitedSignal
   /// Towards the source, in the device frame.
@@ -20,7 +20,7 @@ public struct PlaneWave: Sendable {
     direction.vector.dot(position) / speedOfSound
   }
 
-  /// What a microphone at `position` hears at the times `start + n / rate`, n = 0 ..< count.
+  /// The signal of a microphone at `position` at the times `start + n / rate`, n = 0 ..< count.
   /// - Parameter start: seconds after the signal's first sample reaches the origin.
   public func heard(at position: Position, rate: Int, count: Int, start: Double = 0) -> [Float] {
     signal.sampled(rate: rate, count: count, start: start + Self.lead(at: position, from: direction))

@@ -2,16 +2,16 @@ import Acoustics
 import AudioFiles
 import Glibc
 
-/// Talkers around a device, in the open or in a room, and noise.
+/// Talkers around a device, in the free field or in a room, with noise.
 public struct Scene: Sendable {
-  /// The longest scene, in seconds.
-  public static let longest = 300.0
-  /// The rates at which a scene can be heard.
+  /// Maximum duration in seconds.
+  public static let maximumDuration = 300.0
+  /// Sample rates at which a scene can be rendered, in hertz.
   public static let sampleRates = 8000...192_000
-  /// Samples that a scene may fill in all channels together: 1 GiB.
+  /// Maximum number of samples in all channels together: 1 GiB.
   private static let sampleLimit = 1 << 28
-  /// Seconds that all voices, their reflections and the waves of diffuse noise may last together, one that moves
-  /// counting five times: about five minutes of work.
+  /// Maximum total duration, in seconds, of all waves: voices, reflections and diffuse noise. Moving waves count five
+  /// times. The limit corresponds to about five minutes of computation.
   private static let waveLimit = 15_000.0
 
   public let title: String
@@ -30,24 +30,28 @@ public struct Scene: Sendable {
     self.noise = noise
   }
 
-  /// Seconds until the last talker has finished, and the last reflection has arrived.
-  public var duration: Double { voices.map { $0.talker.end + $0.farthest / speedOfSound }.max() ?? 0 }
+  /// Seconds until the last talker has finished and the last reflection has arrived.
+  public var duration: Double {
+    voiceWaves.map { $0.talker.end + $0.maximumDistance / speedOfSound }.max() ?? 0
+  }
 
-  /// What the device's microphones hear, a channel each, from the scene's beginning to its end.
-  /// It is the plain sum of the voices and the noise: see `AudioClip.overload(names:)` for when that is too much.
-  /// Equal scenes make equal signals.
-  /// - Parameter progress: called with what part of a box is solved, 0…1, from any thread, one call at a time.
+  /// Renders the whole scene: one channel per microphone of the device.
+  ///
+  /// The result is deterministic. It is not limited to full scale: `AudioClip.overload(names:)` tells whether it
+  /// exceeds it.
+  /// - Parameter progress: called with the solved fraction of a box, 0…1, from any thread, one call at a time.
+  /// - Throws: `SceneError` if the scene exceeds a limit or the body cannot be solved.
   public func microphones(
     sampleRate: Int, progress: (@Sendable (Double) -> Void)? = nil
   ) throws(SceneError) -> AudioClip {
     let count = try checkedLength(sampleRate)
     let seconds = Double(count) / Double(sampleRate)
-    let waves = voices + noise.talkers(seconds: seconds).map { Wave($0) }
-    let work = waves.reduce(0) { $0 + $1.talker.voice.duration * ($1.talker.path.isStill ? 1 : 5) }
+    let waves = voiceWaves + noise.talkers(seconds: seconds).map { Wave($0) }
+    let work = waves.reduce(0) { $0 + $1.talker.voice.duration * ($1.talker.path.isStationary ? 1 : 5) }
     guard work <= Self.waveLimit else {
       throw SceneError(
-        "the scene has \(Int(work)) s of sound to follow, reflections and noise included, and "
-          + "\(Int(Self.waveLimit)) s is the most; lower the order of the room, or shorten it")
+        "the scene has \(Int(work)) s of sound in all voices, reflections and noise waves together; the limit is "
+          + "\(Int(Self.waveLimit)) s: lower the room's order or shorten the scene")
     }
     let body: Diffraction?
     do {
@@ -55,44 +59,48 @@ public struct Scene: Sendable {
     } catch {
       throw SceneError(error.description)
     }
-    let listeners = Listeners(device: device, rate: sampleRate, count: count, body: body)
-    listeners.hear(still: waves.filter(\.talker.path.isStill))
-    for wave in waves where !wave.talker.path.isStill { listeners.hear(moving: wave) }
+    let mixer = MicrophoneMixer(device: device, rate: sampleRate, count: count, body: body)
+    mixer.addStationary(waves.filter(\.talker.path.isStationary))
+    for wave in waves where !wave.talker.path.isStationary { mixer.addMoving(wave) }
     return AudioClip(
       sampleRate: sampleRate,
-      channels: listeners.signals.enumerated().map { m, heard in
-        var channel = heard
+      channels: mixer.signals.enumerated().map { m, signal in
+        var channel = signal
         noise.addSensorNoise(to: &channel, microphone: m)
         return channel
       })
   }
 
-  /// Every way that a talker's voice takes to the device.
-  private var voices: [Wave] {
-    let images = room.map { $0.images.map(Optional.some) } ?? [nil]
+  /// All propagation paths of all talkers' voices: direct sound and reflections.
+  private var voiceWaves: [Wave] {
+    let images = room.map { $0.imageSources.map(Optional.some) } ?? [nil]
     return talkers.flatMap { talker in images.map { Wave(talker, image: $0) } }
   }
 
-  /// Frames of the scene.
+  /// The length of the scene in frames.
+  /// - Throws: `SceneError` if the sample rate, the duration or the size exceeds its limit.
   private func checkedLength(_ sampleRate: Int) throws(SceneError) -> Int {
     guard Self.sampleRates.contains(sampleRate) else {
       throw SceneError(
-        "a scene cannot be heard at \(sampleRate) Hz; use a rate from \(Self.sampleRates.lowerBound) to "
+        "a scene cannot be rendered at \(sampleRate) Hz; use a sample rate from \(Self.sampleRates.lowerBound) to "
           + "\(Self.sampleRates.upperBound) Hz")
     }
-    guard talkers.allSatisfy({ $0.start >= -Self.longest && $0.end <= Self.longest }) else {
-      throw SceneError("the scene takes longer than \(Int(Self.longest)) s; start or end its talkers earlier")
+    guard talkers.allSatisfy({ $0.start >= -Self.maximumDuration && $0.end <= Self.maximumDuration }) else {
+      throw SceneError(
+        "the scene is longer than \(Int(Self.maximumDuration)) s; start or end its talkers earlier")
     }
     let count = Int((duration * Double(sampleRate)).rounded(.up))
     guard count * device.microphones.count <= Self.sampleLimit else {
-      throw SceneError("the scene fills more than 1 GiB at \(sampleRate) Hz; shorten it, or lower the rate")
+      throw SceneError(
+        "the scene needs more than 1 GiB at \(sampleRate) Hz; shorten it, or lower the sample rate")
     }
     return count
   }
 }
 
 extension AudioClip {
-  /// What to say where the loudest channel passes full scale; nil where none does. `names` are the channels'.
+  /// A message that names the loudest channel if it exceeds full scale; nil if no channel does.
+  /// - Parameter names: of the channels.
   public func overload(names: [String]) -> String? {
     let peaks = channels.map { $0.lazy.map(abs).max() ?? 0 }
     guard let loudest = peaks.indices.max(by: { peaks[$0] < peaks[$1] }), peaks[loudest] > 1 else {
@@ -100,11 +108,11 @@ extension AudioClip {
     }
     let tenths = (200 * log10(Double(peaks[loudest]))).rounded(.up)
     let name = loudest < names.count ? names[loudest] : "channel \(loudest + 1)"
-    return "\(name) passes full scale by \(tenths / 10) dB; lower the gain of the talkers"
+    return "\(name) exceeds full scale by \(tenths / 10) dB; lower the gain of the talkers"
   }
 }
 
-/// Why a scene cannot be heard, as one sentence.
+/// Why a scene cannot be rendered, as one sentence.
 public struct SceneError: Error, Hashable, CustomStringConvertible {
   public let description: String
   public init(_ description: String) { self.description = description }

@@ -1,10 +1,10 @@
 import Acoustics
 import AudioFiles
-import Session
+import Presets
 
 extension Scene {
   static let talkerLimit = 64
-  /// Seconds that all voices together may last, silence between them not counted.
+  /// Maximum total duration of all voices, in seconds. Silence between voices does not count.
   static let voiceLimit = 600.0
 
   /// Reads a scene file.
@@ -12,7 +12,7 @@ extension Scene {
   /// ```yaml
   /// title: Two voices
   /// device: phone5
-  /// facing: {dataSource: Back, inputOrientation: portrait}   # who looks; needed for azimuth and from
+  /// facing: {dataSource: Back, inputOrientation: portrait}   # the listener; azimuth and from need it
   /// talkers:
   ///   - {voice: hello.wav, from: left}                       # or azimuth: 90, or direction: [-1, 0, 0]
   ///   - {voice: noise, azimuth: -30, elevation: 10, start: 1.2, gain: -6, seconds: 2}
@@ -20,19 +20,19 @@ extension Scene {
   ///     path: [{at: 0, azimuth: 90, distance: 2}, {at: 3, azimuth: -90, distance: 2}]
   /// room:                                                    # metres along the listener's forward, left, up
   ///   size: [5, 4, 2.6]
-  ///   device: [2, 2, 1.2]                                    # from the corner behind, right, below
+  ///   device: [2, 2, 1.2]                                    # from the corner that is behind, right and below
   ///   absorption: 0.3                                        # of energy; or {front: 0.3, back: …, floor: …}
   ///   order: 3
-  /// noise: {sensor: -80, diffuse: -50}                       # dB of full scale, RMS
+  /// noise: {sensor: -80, diffuse: -50}                       # RMS level in dBFS
   /// ```
-  /// Azimuths and elevations are in degrees, positive to the left and upwards; positions, `[forward, left, up]`, and
-  /// distances in metres; files are relative to the scene's.
-  /// - Throws: `DescriptionError`.
+  /// Azimuths and elevations are in degrees, positive to the left and upwards. Positions `[forward, left, up]` and
+  /// distances are in metres. Paths of sound files are relative to the scene file's folder.
+  /// - Throws: `DescriptionError` with the file, the line and the field at fault.
   public init(file path: String, library: PresetLibrary) throws {
     try self.init(reader: YAMLReader(path: path), folder: Self.folder(of: path), library: library)
   }
 
-  /// Reads a scene from `text`, which messages call `file`; paths are relative to `folder`.
+  /// Reads a scene from `text`. Error messages call it `file`; paths in it are relative to `folder`.
   public init(text: String, file: String, folder: String, library: PresetLibrary) throws {
     try self.init(reader: YAMLReader(text: text, file: file), folder: folder, library: library)
   }
@@ -47,20 +47,21 @@ extension Scene {
     let listed = try fields.required("talkers", example: "[{voice: hello.wav, direction: [1, 0, 0]}]")
     let elements = try listed.list()
     guard (1...Self.talkerLimit).contains(elements.count) else {
-      throw listed.failure("are \(elements.count); write between 1 and \(Self.talkerLimit)")
+      throw listed.failure("has \(elements.count) entries; write between 1 and \(Self.talkerLimit)")
     }
     var talkers: [Talker] = []
     for element in elements {
       talkers.append(
         try element.talker(seed: UInt64(talkers.count + 1), facing: frame, room: room, folder: folder))
       guard talkers.reduce(0, { $0 + $1.voice.duration }) <= Self.voiceLimit else {
-        throw element.failure("makes the voices longer than \(Int(Self.voiceLimit)) s together; shorten them")
+        throw element.failure(
+          "brings the voices to more than \(Int(Self.voiceLimit)) s together; shorten or remove some")
       }
     }
     self.init(title: title, device: device, talkers: talkers, room: room, noise: noise)
     let end = talkers.map(\.end).max() ?? 0
-    guard end <= Self.longest else {
-      throw listed.failure("take \(Int(end)) s together; keep the scene to \(Int(Self.longest)) s")
+    guard end <= Self.maximumDuration else {
+      throw listed.failure("last until \(Int(end)) s; end them within \(Int(Self.maximumDuration)) s")
     }
   }
 
@@ -70,16 +71,16 @@ extension Scene {
 }
 
 extension YAMLReader {
-  /// `{dataSource: NAME, inputOrientation: WORD}`
+  /// Reads `{dataSource: NAME, inputOrientation: WORD}`.
   fileprivate func headFrame(of device: Device) throws(DescriptionError) -> HeadFrame {
     let fields = try fields(["dataSource", "inputOrientation"])
     let source = try fields.required("dataSource", example: device.dataSources[0].name).dataSource(of: device)
     let orientation = try fields.required("inputOrientation", example: "portrait")
-    let held = try orientation.word(InputOrientation.self)
-    guard let frame = HeadFrame(forward: source.forward, orientation: held) else {
+    let word = try orientation.word(InputOrientation.self)
+    guard let frame = HeadFrame(forward: source.forward, orientation: word) else {
       throw orientation.failure(
-        "is \(held.rawValue), whose up is parallel to where \(source.name) looks, so that left and right do not "
-          + "exist; choose another")
+        "is \(word.rawValue), whose up is parallel to the forward direction of \(source.name), so left and right are "
+          + "undefined; choose another orientation")
     }
     return frame
   }
@@ -92,27 +93,30 @@ extension YAMLReader {
       seconds: fields.optional("seconds"), seed: seed, folder: folder)
     return Talker(
       voice: voice, path: try path(fields, facing: frame, in: room),
-      start: try fields.optional("start")?.number(in: 0...Scene.longest, unit: "s") ?? 0,
+      start: try fields.optional("start")?.number(in: 0...Scene.maximumDuration, unit: "s") ?? 0,
       gain: Decibels(try fields.optional("gain")?.number(in: Preset.gainRange, unit: "dB") ?? 0))
   }
 
-  /// `noise`, or the path of an audio file.
+  /// Reads `noise`, or the path of a sound file.
   private func voice(seconds: YAMLReader?, seed: UInt64, folder: String) throws(DescriptionError)
     -> BandlimitedSignal
   {
     let name = try string(limit: 4096)
     if name.lowercased() == "noise" {
-      return Voice.noise(seconds: try seconds?.number(in: 0.01...Scene.longest, unit: "s") ?? 2, seed: seed)
+      return Voice.noise(
+        seconds: try seconds?.number(in: 0.01...Scene.maximumDuration, unit: "s") ?? 2, seed: seed)
     }
-    if let seconds { throw seconds.failure("is only for noise; remove it, a file plays to its end") }
+    if let seconds {
+      throw seconds.failure("applies to noise only; remove it, because a sound file plays to its end")
+    }
     do {
       return try Voice.read(path: name.hasPrefix("/") ? name : folder + name)
     } catch {
-      throw failure("cannot be used: \(error); give the path of a sound file, or noise")
+      throw failure("cannot be used: \(error); write the path of a sound file, or noise")
     }
   }
 
-  /// `{sensor: DB, diffuse: DB}`
+  /// Reads `{sensor: DB, diffuse: DB}`.
   fileprivate func noise() throws(DescriptionError) -> SceneNoise {
     let fields = try fields(["sensor", "diffuse"])
     func level(_ key: String) throws(DescriptionError) -> Decibels? {

@@ -1,14 +1,14 @@
 import Acoustics
 import AudioFiles
 
-/// Somebody who says something once, standing or moving.
+/// A sound source that plays one voice once, stationary or moving.
 public struct Talker: Sendable {
   public let voice: BandlimitedSignal
   public let path: Path
-  /// Seconds after the scene's beginning at which the talker begins. A voice from far away reaches the device's
-  /// centre at that moment, one at a distance as much later as sound takes.
+  /// Seconds after the beginning of the scene at which the talker starts. A far-field voice reaches the device's centre
+  /// at this time; a voice at a distance reaches it later by its travel time.
   public let start: Double
-  /// At the device's centre for a voice from far away; for one at a distance, at 1 m from it.
+  /// Gain at the device's centre for a far-field talker; gain at 1 m from the talker if it has a distance.
   public let gain: Decibels
 
   public init(voice: BandlimitedSignal, path: Path, start: Double = 0, gain: Decibels = Decibels(0)) {
@@ -18,14 +18,14 @@ public struct Talker: Sendable {
     self.gain = gain
   }
 
-  /// A talker far away who stands still.
+  /// A stationary far-field talker.
   /// - Parameter direction: towards the talker, in the device frame.
   public init(voice: BandlimitedSignal, direction: Direction, start: Double = 0, gain: Decibels = Decibels(0))
   {
     self.init(voice: voice, path: Path(Place(direction)), start: start, gain: gain)
   }
 
-  /// A talker with the voice of one channel of `clip`.
+  /// A stationary far-field talker whose voice is one channel of `clip`.
   public init(
     voice clip: AudioClip, channel: Int = 0, direction: Direction, start: Double = 0,
     gain: Decibels = Decibels(0)
@@ -37,6 +37,6 @@ public struct Talker: Sendable {
 
   /// Towards the talker at its start, in the device frame.
   public var direction: Direction { path.place(at: 0).direction }
-  /// Seconds after the scene's beginning at which the talker falls silent.
+  /// Seconds after the beginning of the scene at which the talker's voice ends.
   public var end: Double { start + voice.duration }
 }

@@ -1,17 +1,19 @@
 import Acoustics
 import AudioFiles
 import Glibc
-import Session
+import Presets
 
-/// Sounds that a scene's talkers can make.
+/// The voices that talkers can have: sound files and noise.
 enum Voice {
-  /// The file at `path`, its channels averaged into one.
+  /// Reads the sound file at `path` and averages its channels.
   static func read(path: String) throws(AudioFileError) -> BandlimitedSignal {
     let reader = try AudioFileReader(path: path)
     guard Scene.sampleRates.contains(reader.sampleRate) else {
-      throw AudioFileError("\(path) has a sample rate of \(reader.sampleRate) Hz")
+      throw AudioFileError(
+        "\(path) has a sample rate of \(reader.sampleRate) Hz, outside \(Scene.sampleRates.lowerBound) to "
+          + "\(Scene.sampleRates.upperBound) Hz")
     }
-    let limit = Int(Scene.longest) * reader.sampleRate
+    let limit = Int(Scene.maximumDuration) * reader.sampleRate
     var mono: [Float] = []
     while true {
       let block = reader.read(frames: 16384)
@@ -21,23 +23,23 @@ enum Voice {
         mono.append(sum.isFinite ? sum / Float(reader.channels) : 0)
       }
       guard mono.count <= limit else {
-        throw AudioFileError("\(path) is longer than \(Int(Scene.longest)) s")
+        throw AudioFileError("\(path) is longer than \(Int(Scene.maximumDuration)) s")
       }
     }
-    guard !mono.isEmpty else { throw AudioFileError("\(path) has no sound in it") }
+    guard !mono.isEmpty else { throw AudioFileError("\(path) contains no samples") }
     return BandlimitedSignal(samples: mono, sampleRate: reader.sampleRate)
   }
 
-  /// White Gaussian noise of 0.1 (-20 dB) RMS at 48 kHz; equal seeds make equal noise.
+  /// White Gaussian noise at 48 kHz with an RMS value of 0.1 (-20 dBFS). Equal seeds produce equal noise.
   static func noise(seconds: Double, seed: UInt64) -> BandlimitedSignal {
     BandlimitedSignal(
       samples: gaussian(count: Int(seconds * 48000), amplitude: 0.1, seed: seed), sampleRate: 48000)
   }
 
-  /// White Gaussian noise of `amplitude` RMS; equal seeds make equal noise.
+  /// White Gaussian noise with an RMS value of `amplitude`. Equal seeds produce equal noise.
   static func gaussian(count: Int, amplitude: Double, seed: UInt64) -> [Float] {
     var state = seed
-    /// SplitMix64, into (0, 1].
+    /// SplitMix64, mapped to (0, 1]. Box-Muller below needs a value above 0 for its logarithm.
     func uniform() -> Double {
       state &+= 0x9E37_79B9_7F4A_7C15
       var z = state

@@ -1,103 +1,109 @@
 import Acoustics
 import Glibc
 
-/// One way that a talker's voice takes to the device, straight or by a room's walls: plane waves there.
+/// One propagation path of a talker's voice, direct or reflected. It arrives at the device as a plane wave.
 struct Wave: Sendable {
   let talker: Talker
-  let image: Image?
+  let image: ImageSource?
 
-  init(_ talker: Talker, image: Image? = nil) {
+  init(_ talker: Talker, image: ImageSource? = nil) {
     self.talker = talker
     self.image = image
   }
 
-  /// How long before a voice's start and after its end it may still be heard, in seconds: 5 m of array, and the
-  /// ends of the interpolation at 8 kHz.
+  /// Seconds by which a voice may reach a microphone before its start and after its end: the travel time over an array
+  /// of 5 m, plus half the length of the interpolation kernel at 8 kHz.
   static let margin = 0.03
 
-  /// Where the sound comes from that leaves the talker `time` seconds after its start.
+  /// The place from which the sound arrives that the talker emits `time` seconds after its start.
   func place(at time: Double) -> Place {
     let place = talker.path.place(at: time)
     return image?.place(of: place) ?? place
   }
 
-  /// The greatest distance that the sound comes from, or a little more, in metres.
-  var farthest: Double {
-    if talker.path.isStill { return place(at: 0).distance ?? 0 }
-    return talker.path.farthest + (image?.offset.length ?? 0)
+  /// An upper bound of the distance of the source or its image, in metres.
+  var maximumDistance: Double {
+    if talker.path.isStationary { return place(at: 0).distance ?? 0 }
+    return talker.path.maximumDistance + (image?.offset.length ?? 0)
   }
 
-  /// Of amplitude, for sound from `place`: talker, walls and way.
+  /// Amplitude factor for sound from `place`: gain of the talker, reflection losses and 1/r spreading.
   func gain(from place: Place) -> Double {
     talker.gain.amplitude * (image?.gain ?? 1) / (place.distance ?? 1)
   }
 
-  /// Frames of a scene of `rate` in which the wave may be heard.
-  /// - Parameter tail: frames that the body makes of one.
+  /// The frames of the scene in which the wave may reach a microphone.
+  /// - Parameters:
+  ///   - rate: sample rate in hertz.
+  ///   - tail: length of the body's impulse responses in frames.
+  ///   - count: length of the scene in frames.
   func frames(rate: Int, tail: Int, count: Int) -> Range<Int> {
     let margin = Self.margin + Double(tail) / Double(rate)
-    let nearest = talker.path.isStill ? (place(at: 0).distance ?? 0) : 0
-    let first = max(0, Int(((talker.start - margin + nearest / speedOfSound) * Double(rate)).rounded(.down)))
-    let last = Int(((talker.end + margin + farthest / speedOfSound) * Double(rate)).rounded(.up))
+    let minimumDistance = talker.path.isStationary ? (place(at: 0).distance ?? 0) : 0
+    let first = max(
+      0, Int(((talker.start - margin + minimumDistance / speedOfSound) * Double(rate)).rounded(.down)))
+    let last = Int(((talker.end + margin + maximumDistance / speedOfSound) * Double(rate)).rounded(.up))
     return first..<max(first, min(count, last))
   }
 }
 
-/// What reaches the device's centre of a moving wave, frame by frame.
+/// The wave of a moving talker as it arrives at the device's centre, frame by frame.
 struct MovingWave: Sendable {
-  /// Seconds after the voice's first sample at which what arrives was said, and how fast that goes by: above 1 for a
-  /// talker that comes nearer.
-  private let emissions: [Double]
-  private let speeds: [Double]
+  /// Emission time of the sound that arrives in each frame, in seconds after the voice's first sample.
+  private let emissionTimes: [Double]
+  /// Derivative of the emission time with respect to the arrival time: above 1 for an approaching talker.
+  private let dopplerFactors: [Double]
   private let gains: [Double]
   let directions: [Direction]
 
   /// - Parameters:
-  ///   - start: seconds after the scene's beginning of the first frame.
-  ///   - count: frames.
+  ///   - rate: sample rate in hertz.
+  ///   - start: time of the first frame, in seconds after the beginning of the scene.
+  ///   - count: number of frames.
   init(_ wave: Wave, rate: Int, start: Double, count: Int) {
-    var emissions: [Double] = []
+    var emissionTimes: [Double] = []
     var gains: [Double] = []
     var directions: [Direction] = []
-    emissions.reserveCapacity(count)
-    var said = start - wave.talker.start - (wave.place(at: 0).distance ?? 0) / speedOfSound
+    emissionTimes.reserveCapacity(count)
+    var emission = start - wave.talker.start - (wave.place(at: 0).distance ?? 0) / speedOfSound
     for n in 0..<count {
       let time = start + Double(n) / Double(rate) - wave.talker.start
-      // What is said at `said` arrives at said + distance / c. Talkers are slow, so that this closes in quickly.
-      var place = wave.place(at: said)
+      // Solves emission + distance(emission) / c = time by fixed-point iteration. It converges quickly because talkers
+      // move much more slowly than sound.
+      var place = wave.place(at: emission)
       for _ in 0..<30 {
-        let better = time - (place.distance ?? 0) / speedOfSound
-        let isClose = abs(better - said) < 1e-10
-        said = better
-        place = wave.place(at: said)
-        if isClose { break }
+        let next = time - (place.distance ?? 0) / speedOfSound
+        let hasConverged = abs(next - emission) < 1e-10
+        emission = next
+        place = wave.place(at: emission)
+        if hasConverged { break }
       }
-      emissions.append(said)
+      emissionTimes.append(emission)
       gains.append(wave.gain(from: place))
       directions.append(place.direction)
-      said += 1 / Double(rate)
+      emission += 1 / Double(rate)
     }
-    self.emissions = emissions
+    self.emissionTimes = emissionTimes
     self.gains = gains
     self.directions = directions
-    speeds = emissions.indices.map { n in
+    dopplerFactors = emissionTimes.indices.map { n in
       let (before, after) = (max(0, n - 1), min(count - 1, n + 1))
       return after > before
-        ? (emissions[after] - emissions[before]) / Double(after - before) * Double(rate) : 1
+        ? (emissionTimes[after] - emissionTimes[before]) / Double(after - before) * Double(rate) : 1
     }
   }
 
-  /// What a microphone at `position` hears in the free field.
+  /// The free-field signal of a microphone at `position`.
   func heard(_ voice: BandlimitedSignal, at position: Position, rate: Int) -> [Float] {
-    let times = emissions.indices.map { n in
-      emissions[n] + speeds[n] * PlaneWave.lead(at: position, from: directions[n])
+    let times = emissionTimes.indices.map { n in
+      emissionTimes[n] + dopplerFactors[n] * PlaneWave.lead(at: position, from: directions[n])
     }
-    let heard = voice.sampled(rate: rate, at: times)
-    return heard.indices.map { Float(gains[$0] * Double(heard[$0])) }
+    let samples = voice.sampled(rate: rate, at: times)
+    return samples.indices.map { Float(gains[$0] * Double(samples[$0])) }
   }
 
-  /// Frames between which the direction turns by so little that what a body does can be cross-faded, the first and
-  /// the last among them.
+  /// Frame indices for cross-fading the body's impulse responses, the first and last frame included. Between two of
+  /// them the direction turns by little more than 3°.
   func knots() -> [Int] {
     let nearby = cos(3 * Double.pi / 180)
     var knots = [0]

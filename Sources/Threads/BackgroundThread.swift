@@ -1,19 +1,19 @@
 import CFiles
 import Glibc
 
-/// Threads that nobody joins: they end with their work.
+/// Detached threads: nobody joins them, and they end with their work.
 package enum BackgroundThread {
-  /// Runs `body` on a thread of its own.
+  /// Runs `body` on a new thread.
   ///
-  /// On that thread, a write to somebody who has gone, or beyond the limit of file size, is an error (EPIPE, EFBIG), and
-  /// does not end the program. The signals stay the program's business on every other thread.
-  /// - Parameter name: what `top` shows; the first 15 bytes count.
+  /// The thread blocks SIGPIPE and SIGXFSZ. A write to a closed socket, or beyond the file size limit, is therefore an
+  /// error (EPIPE, EFBIG) and does not end the program. The signal handling of other threads does not change.
+  /// - Parameter name: the thread's name in `top`, at most 15 bytes.
   package static func start(_ name: String, _ body: @escaping @Sendable () -> Void) throws(NoThread) {
     var attributes = pthread_attr_t()
     pthread_attr_init(&attributes)
     defer { pthread_attr_destroy(&attributes) }
     pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
-    // Half of what is usual; the encoders of sound files take the most.
+    // Half of the usual 8 MiB. The audio encoders need the most.
     pthread_attr_setstacksize(&attributes, 4 << 20)
     let work = Unmanaged.passRetained(Work(name: name, body: body))
     var thread = pthread_t()
@@ -46,12 +46,12 @@ package enum BackgroundThread {
   }
 }
 
-/// The system gives no further thread.
+/// The system could not create a thread.
 package struct NoThread: Error, CustomStringConvertible {
-  /// As `errno` would say it.
+  /// An `errno` value.
   package let fault: Int32
 
-  // The system does not say which of the two it is.
+  // EAGAIN stands for both causes.
   package var description: String {
     "no memory for another thread, or too many threads (\(String(cString: strerror(fault))))"
   }

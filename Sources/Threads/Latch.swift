@@ -1,9 +1,10 @@
 import Glibc
 
-/// Opened once; threads wait until then, or until a deadline on the monotonic clock. The deadlines of Dispatch's semaphores
-/// follow the wall clock on Linux: where that jumps an hour, they come an hour early or late.
+/// A latch that opens once. Threads wait for it, at most until a deadline on the monotonic clock.
+///
+/// On Linux the deadlines of Dispatch semaphores follow the wall clock, and shift when it is set.
 package final class Latch: @unchecked Sendable {
-  // Unchecked: `isOpenNow` is reached through the mutex alone.
+  // Unchecked: `isOpenNow` is only accessed under the mutex.
   private var isOpenNow = false
   private let mutex: UnsafeMutablePointer<pthread_mutex_t>
   private let condition: UnsafeMutablePointer<pthread_cond_t>
@@ -32,7 +33,7 @@ package final class Latch: @unchecked Sendable {
     return isOpenNow
   }
 
-  /// Lets every thread that waits go on, and whoever comes later.
+  /// Wakes all waiting threads. Later calls to `wait` return at once.
   package func open() {
     pthread_mutex_lock(mutex)
     defer { pthread_mutex_unlock(mutex) }
@@ -40,13 +41,13 @@ package final class Latch: @unchecked Sendable {
     pthread_cond_broadcast(condition)
   }
 
-  /// Waits up to `patience`.
+  /// Waits until the latch opens, at most for `timeout`.
   /// - Returns: whether it is open.
-  package func wait(for patience: Duration) -> Bool {
+  package func wait(for timeout: Duration) -> Bool {
     var deadline = timespec()
     clock_gettime(CLOCK_MONOTONIC, &deadline)
-    let nanoseconds = deadline.tv_nsec + Int(patience.components.attoseconds / 1_000_000_000)
-    deadline.tv_sec += Int(patience.components.seconds) + nanoseconds / 1_000_000_000
+    let nanoseconds = deadline.tv_nsec + Int(timeout.components.attoseconds / 1_000_000_000)
+    deadline.tv_sec += Int(timeout.components.seconds) + nanoseconds / 1_000_000_000
     deadline.tv_nsec = nanoseconds % 1_000_000_000
     pthread_mutex_lock(mutex)
     defer { pthread_mutex_unlock(mutex) }

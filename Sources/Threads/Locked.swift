@@ -1,8 +1,8 @@
 import Glibc
 
-/// A value behind a mutex. POSIX's rather than the standard library's, because ThreadSanitizer understands it.
+/// A value protected by a mutex. It is a POSIX mutex, because ThreadSanitizer does not understand the standard library's.
 package final class Locked<Value>: @unchecked Sendable {
-  // Unchecked: the value is reached through the mutex alone.
+  // Unchecked: the value is only accessed under the mutex.
   private var value: Value
   private let mutex: UnsafeMutablePointer<pthread_mutex_t>
 

@@ -37,14 +37,14 @@ extension Verb {
     if arguments.has("--live") {
       let bench = try LiveBench(
         arguments["--microphones"] == nil ? LiveBench.usual : shapes[0], set, periods: periods ?? 100_000)
-      print(arguments.isJSON ? try document(bench.json) : bench.table)
+      print(arguments.isJSON ? bench.json.text : bench.table)
       return bench.isWithinLimit ? .done : .failed
     }
     if arguments.has("--engines") {
       let counts = shapes.map { ($0, ScaleBench.engines($0, set)) }
       print(
         arguments.isJSON
-          ? try document(["configurations": counts.map { ScaleBench.json($0, $1, set) }])
+          ? (["configurations": counts.map { ScaleBench.json($0, $1, set) }] as JSONObject).text
           : ScaleBench.table(counts))
       return .done
     }
@@ -61,7 +61,7 @@ extension Verb {
     if isScale, !arguments.isJSON {
       print(ScaleBench.table(results))
     } else if arguments.isJSON {
-      print(try document(["configurations": results.map(\.json)]))
+      print((["configurations": results.map(\.json)] as JSONObject).text)
     } else {
       print(EngineBench.table(results))
     }
@@ -89,11 +89,11 @@ extension EngineBench {
     (64, 1024, 128),
   ].map { Partitioning(microphones: $0.0, taps: $0.1, period: $0.2) }
 
-  var json: [String: Any] {
+  var json: JSONObject {
     [
       "microphones": shape.microphones, "outputs": 2, "taps": shape.taps, "period": shape.period,
-      "isa": instructionSet.rawValue, "microsecondsPerPeriod": steady.json,
-      "crossfadeMicroseconds": fading.json, "deadlineMicroseconds": deadline,
+      "isa": instructionSet.rawValue, "microsecondsPerPeriod": steady,
+      "crossfadeMicroseconds": fading, "deadlineMicroseconds": deadline,
       "maxOverMeanOfPhases": unevenness, "phaseMicroseconds": phases,
       "processorMicroseconds": processorMean, "megabytes": megabytes,
     ]

@@ -1,5 +1,5 @@
 import Acoustics
-import FilterDesign
+import Figures
 import Foundation
 import Plots
 
@@ -49,7 +49,8 @@ struct CasePlots {
   private func monoPatterns(_ octave: Int) -> [Curve] {
     [
       over(curves.azimuths, curves.targetLevels[octave][0], "target", .grey, isDashed: true),
-      over(curves.azimuths, curves.uprightLevels[octave][0], "vertical plane, upwards to the left", .orange),
+      over(
+        curves.azimuths, curves.elevationLevels[octave][0], "vertical plane, upwards to the left", .orange),
       over(curves.azimuths, curves.levels[octave][0], "horizontal plane", .blue),
     ]
   }
@@ -92,9 +93,11 @@ struct CasePlots {
       horizontal: .linear("Azimuth in degrees, positive to the left", -180...180, step: 30),
       panels: [
         LinePlot.Panel(
-          .linear("Level difference in dB", fitting: allLevels, least: -20...20, step: 5), curves: levels),
+          .linear("Level difference in dB", fitting: allLevels, minimumRange: -20...20, step: 5),
+          curves: levels),
         LinePlot.Panel(
-          .linear("Time difference in µs", fitting: allTimes, least: -800...800, step: 200), curves: times),
+          .linear("Time difference in µs", fitting: allTimes, minimumRange: -800...800, step: 200),
+          curves: times),
       ])
   }
 
@@ -114,7 +117,8 @@ struct CasePlots {
       panels: [
         LinePlot.Panel(
           .linear(
-            "\(what.prefix(1).uppercased() + what.dropFirst()) in dB", fitting: values, least: -15...15,
+            "\(what.prefix(1).uppercased() + what.dropFirst()) in dB", fitting: values,
+            minimumRange: -15...15,
             step: 5),
           curves: [limit] + overFrequency(curves.noiseGain))
       ])

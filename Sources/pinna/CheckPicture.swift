@@ -1,10 +1,11 @@
 import Control
 import Foundation
+import GuidedCheck
 import Plots
 
 /// A check's results as a picture: a panel per case, in it where each voice came out between left and right.
 struct CheckPicture {
-  private static let colours: [CheckScene.Place: PlotColour] = [
+  private static let colours: [VoiceDirection: PlotColour] = [
     .left: .blue, .right: .orange, .front: .green, .behind: .purple,
   ]
 
@@ -26,7 +27,7 @@ struct CheckPicture {
         axis, isMirrored: isMirrored,
         points: one.voices.map {
           StripPlot.Point(
-            "voice " + $0.voice.phrase, colours[$0.voice.place]!, value($0), isWrong: $0.fault != nil)
+            "voice " + $0.direction.phrase, colours[$0.direction]!, value($0), isWrong: $0.fault != nil)
         })
     }
     let loudness = strip(.linear("louder than the voice in front, dB", -24...6, step: 6)) { $0.overFront }
@@ -35,14 +36,28 @@ struct CheckPicture {
       one.checked.name,
       strips: [
         strip(.linear("left louder than right, dB", -15...15, step: 5), isMirrored: true) {
-          $0.found.levelDifference.value
+          $0.levelDifference
         },
         strip(.linear("left earlier than right, µs", -1000...1000, step: 250), isMirrored: true) {
-          1e6 * $0.found.timeDifference
+          1e6 * $0.timeDifference
         },
         loudness,
       ])
   }
 
   func write(_ path: String) throws { try plot.write(path) }
+}
+
+/// A picture to write, as users name it.
+enum PictureFile {
+  static func check(_ path: String) throws(Failure) {
+    guard (try? PlotFormat(word: URL(filePath: path).pathExtension)) != nil else {
+      throw Failure(.usage, "\(path) cannot be drawn; give a name that ends in .png or .svg")
+    }
+    let folder = URL(filePath: path).deletingLastPathComponent().path
+    var isFolder: ObjCBool = false
+    guard FileManager.default.fileExists(atPath: folder, isDirectory: &isFolder), isFolder.boolValue else {
+      throw Failure(.failed, "there is no folder \(folder) for the picture; make it, or give another name")
+    }
+  }
 }

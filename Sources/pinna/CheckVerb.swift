@@ -1,9 +1,10 @@
 import Acoustics
-import AudioFiles
 import Control
 import Foundation
-import JackClient
-import Session
+import GuidedCheck
+import JackTools
+import LiveCheck
+import Presets
 
 extension Verb {
   static let check = Verb(
@@ -19,44 +20,42 @@ extension Verb {
       Option("--picture", "FILE", "also draw where each voice came out, as .png or .svg"), jsonOption,
     ]
   ) { arguments in
-    let stops = SignalCount()
+    let stops = StopCount()
     let isLive = arguments.has("--live")
     // Where nothing asks for stops, a signal ends the program at once.
     if isLive { Signals.onStop { stops.next() } }
     let picture = arguments["--picture"]
     if let picture { try PictureFile.check(picture) }
-    let playback = arguments.has("--play") ? try CheckPlayback(server: arguments["--server"]) : nil
-    let check =
+    let playback =
+      arguments.has("--play") ? try CheckPlayback(server: arguments["--server"], stops: stops) : nil
+    let run =
       isLive
-      ? try Check(live: arguments, stops: stops)
-      : try Check(offline: arguments, sampleRate: playback?.sampleRate ?? 48000)
-    let results = CheckResults(check.scene, heard: check.heard)
-    if let picture { try CheckPicture(results, of: check.device.name).write(picture) }
+      ? try CheckRun(live: arguments, stops: stops)
+      : try CheckRun(offline: arguments, sampleRate: playback?.sampleRate ?? 48000)
+    let results = CheckResults(run.check.scene, run.output)
+    if let picture { try CheckPicture(results, of: run.device.name).write(picture) }
     if arguments.isJSON {
       print(
-        try document(
-          results.json.merging([
-            "device": check.device.name, "array": check.array.name, "live": isLive,
-          ]) { $1 }))
+        (results.json + ["device": run.device.name, "array": run.array.name, "live": isLive]).text)
     } else {
       print(results.table)
       if let picture { print("The picture is \(picture).") }
     }
     if let playback {
       if !isLive { Signals.onStop { stops.next() } }
-      try playback.play(check, stops: stops) { if !arguments.isJSON { Tool.say($0) } }
+      try playback.play(run.output, of: run.check.scene) { if !arguments.isJSON { Tool.say($0) } }
     }
     return results.isRight ? .done : .failed
   }
 }
 
-/// A device that was checked: what was played to it and what came out.
-struct Check {
+/// What `check` was asked for, and what came out.
+private struct CheckRun {
   let device: Device
-  /// What stood in the sound.
+  /// What stood in the sound field.
   let array: Device
-  let scene: CheckScene
-  let heard: Hearing
+  let check: DeviceCheck
+  let output: CheckOutput
 
   init(offline arguments: Arguments, sampleRate: Int) throws {
     guard arguments["--name"] == nil else {
@@ -66,15 +65,11 @@ struct Check {
     let preset = try library.preset(named: arguments["--preset"] ?? "phone5")
     device = try library.device(named: preset.device)
     array = try arguments["--array"].map { try library.device(named: $0) } ?? device
-    let channels = try Self.channels(of: device, in: array)
-    let sets = try FilterSets(
-      device: device, sampleRate: sampleRate, progress: WorkProgress.designing(device.name))
-    scene = try CheckScene(
-      array: array, cases: Self.cases(of: sets.bank.offered(of: device)), sampleRate: sampleRate)
-    heard = try Hearing(scene, through: sets, of: device, channels: channels)
+    check = try Self.check(device, in: array, sampleRate: sampleRate)
+    output = try check.output()
   }
 
-  init(live arguments: Arguments, stops: SignalCount) throws {
+  init(live arguments: Arguments, stops: StopCount) throws {
     guard arguments["--preset"] == nil else {
       throw Failure(.usage, "--live checks what the running Pinna uses; remove --preset, or --live")
     }
@@ -82,45 +77,28 @@ struct Check {
     let library = PresetLibrary.standard
     device = try library.device(named: running.device)
     array = try arguments["--array"].map { try library.device(named: $0) } ?? device
-    let channels = try Self.channels(of: device, in: array)
-    try running.checkMicrophones(of: device, server: arguments["--server"])
-    let sets = try FilterSets(
-      device: device, sampleRate: running.sampleRate, progress: WorkProgress.designing(device.name))
-    scene = try CheckScene(
-      array: array, cases: Self.cases(of: sets.bank.offered(of: device)), sampleRate: running.sampleRate)
+    try running.checkMicrophones(of: device, server: arguments["--server"], stops: stops)
+    check = try Self.check(device, in: array, sampleRate: running.sampleRate)
     let graph = try GraphCheck(
-      name: arguments.name, server: arguments["--server"], scene: scene,
-      microphones: zip(device.microphones, channels).map { ($0.name, $1) }, interruptions: stops)
-    defer { running.restore() }
+      name: arguments.name, server: arguments["--server"], scene: check.scene,
+      microphones: zip(device.microphones, check.channels).map { ($0.name, $1) }, interruptions: stops,
+      warn: Tool.complain)
+    defer { running.restore(warn: Tool.complain) }
     try running.prepare()
-    let cases = scene.cases
-    heard = try graph.listen { n, _ in
+    let cases = check.cases
+    output = try graph.listen { n, _ in
       if !arguments.isJSON { Tool.complain("case \(n + 1) of \(cases.count): \(cases[n].name)") }
     }
   }
 
-  /// Where the microphones of `device` are in `array`, by their names.
-  private static func channels(of device: Device, in array: Device) throws(Failure) -> [Int] {
-    var channels: [Int] = []
-    for microphone in device.microphones {
-      guard let channel = array.microphoneIndex(named: microphone.name) else {
-        throw Failure(
-          .failed,
-          "\(array.name) has no microphone \"\(microphone.name)\", which \(device.name) has; give an --array with "
-            + "the same microphones")
+  private static func check(_ device: Device, in array: Device, sampleRate: Int) throws -> DeviceCheck {
+    let designing = WorkProgress.designing(device.name)
+    let simulating = WorkProgress.soundAround(array.name)
+    return try DeviceCheck(of: device, in: array, sampleRate: sampleRate) { step, part in
+      switch step {
+      case .designing: designing(part)
+      case .simulating: simulating(part)
       }
-      channels.append(channel)
     }
-    return channels
-  }
-
-  private static func cases(of offered: Device) throws(Failure) -> [CheckCase] {
-    let cases = CheckCase.all(of: offered)
-    guard !cases.isEmpty else {
-      throw Failure(
-        .unsupported,
-        "\(offered.name) offers no pattern that tells directions apart, so that there is nothing to check")
-    }
-    return cases
   }
 }

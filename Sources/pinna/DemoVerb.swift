@@ -1,10 +1,13 @@
 import Acoustics
 import AudioFiles
 import Control
-import FilterDesign
+import FilterBanks
 import Foundation
-import JackClient
-import Session
+import GuidedCheck
+import JackTools
+import LiveCheck
+import Presets
+import Rendering
 import Simulation
 
 extension Verb {
@@ -38,7 +41,7 @@ final class Demo {
   private let keeps: Bool
   private let rate = 48000
   /// INT and TERM, which must not leave the server and the processor behind: they are process groups of their own.
-  private let interruptions = SignalCount()
+  private let interruptions = StopCount()
 
   init(preset: Preset, device: Device, keep: String?, isQuiet: Bool) throws {
     self.preset = preset
@@ -58,7 +61,8 @@ final class Demo {
       device: device, sampleRate: rate, progress: WorkProgress.designing(device.name))
     let cases = CheckCase.all(of: sets.bank.offered(of: device)).filter(\.isStereo)
     guard !cases.isEmpty else { throw Failure(.unsupported, "\(device.name) has no stereo to show") }
-    scene = try CheckScene(array: device, cases: cases, sampleRate: rate)
+    scene = try CheckScene(
+      array: device, cases: cases, sampleRate: rate, progress: WorkProgress.soundAround(device.name))
   }
 
   /// Whether all came out as expected.
@@ -75,23 +79,23 @@ final class Demo {
 
     let graph = try GraphCheck(
       name: name, server: serverName, scene: scene,
-      microphones: device.microphones.enumerated().map { ($1.name, $0) }, interruptions: interruptions)
+      microphones: device.microphones.enumerated().map { ($1.name, $0) }, interruptions: interruptions,
+      warn: Tool.complain)
     say("Four voices speak in each of \(scene.cases.count) cases; the case changes while sound flows.")
     var take = (text: "", refusal: "")
-    let heard = try graph.listen { n, answer in
-      say("  \(n + 1). \(answer)")
+    let output = try graph.listen { n, answer in
+      say("  \(n + 1). \(answer.text)")
       if n == scene.cases.count / 2 { take = try record() }
     }
     if keeps {
-      try AudioClip(sampleRate: rate, channels: [heard.left, heard.right]).write(wav: folder + "/outputs.wav")
+      try AudioClip(sampleRate: rate, channels: [output.left, output.right]).write(
+        wav: folder + "/outputs.wav")
       try scene.microphones.write(wav: folder + "/microphones.wav")
     }
-    let results = CheckResults(scene, heard: heard)
+    let results = CheckResults(scene, output)
     let picture = try draw(results)
     if isQuiet {
-      print(
-        try Verb.document(
-          results.json.merging(["take": take.text, "refused": take.refusal, "picture": picture]) { $1 }))
+      print((results.json + ["take": take.text, "refused": take.refusal, "picture": picture]).text)
     } else {
       say("\n" + results.table)
       say("Take: \(take.text). Refused during it: \(take.refusal)")
@@ -114,7 +118,7 @@ final class Demo {
   private func record() throws -> (text: String, refusal: String) {
     let client = ControlClient(name: name)
     let started = try client.request(OSCMessage("/pinna/record/start", [.string(folder)]))
-    guard started.status == .done else { throw Failure(started.status, started.text) }
+      .document(TakeStartAnswer.self)
     usleep(1_000_000)
     let refused = try client.request(OSCMessage("/pinna/set/pattern", [.string("omnidirectional")]))
     usleep(500_000)
@@ -126,7 +130,7 @@ final class Demo {
     say(
       "     a take; a change during it is refused: pattern omnidirectional → status \(refused.status.rawValue)"
     )
-    let clip = try AudioClip(path: AnswerDocument(started.text).string("take"))
+    let clip = try AudioClip(path: started.take)
     let peak = 20 * log10(Double(clip.channels.joined().map(\.magnitude).max() ?? 0))
     return (
       "\(clip.frames) frames, \(clip.channels.count) channels, peak " + String(format: "%.1f dBFS", peak),

@@ -1,8 +1,9 @@
 import Acoustics
 import Control
+import FilterBanks
 import FilterDesign
 import Foundation
-import Session
+import Presets
 import Synchronization
 
 extension Verb {
@@ -16,12 +17,12 @@ extension Verb {
   ) { arguments in
     let given = arguments.operands[0]
     let library = PresetLibrary.standard
-    let device = try arguments.listener(of: device(given, in: library))
+    let device = try arguments.withHRTF(device(given, in: library))
     var rates = try arguments.integers("--sample-rate", in: DesignGrid.sampleRates)
     if rates.isEmpty { rates = [48000] }
     let designs = try rates.map { try DesignRun(device: device, sampleRate: $0) }
     if arguments.isJSON {
-      print(try document(["device": device.name, "designs": designs.map(\.json)]))
+      print((["device": device.name, "designs": designs.map(\.json)] as JSONObject).text)
     } else {
       for design in designs { print(design.text) }
       if let folder = library.folders.first, (try? library.device(named: device.name)) != device {
@@ -35,13 +36,14 @@ extension Verb {
 
   /// The device of a file, or the one that the library has under that name.
   static func device(_ given: String, in library: PresetLibrary) throws -> Device {
-    guard given.contains("/") || given.hasSuffix(".yaml") || given.hasSuffix(".yml") else {
+    let isFile = DescriptionName.extensions.contains(where: given.hasSuffix)
+    guard given.contains("/") || isFile else {
       return try library.device(named: given)
     }
     try InputPath.check(
       given, "give a device file, or the name of a device: \(library.deviceNames().joined(separator: ", "))")
     let device = try DeviceFile.read(path: given)
-    guard DescriptionName.isValid(device.name), given.hasSuffix(".yaml") else {
+    guard DescriptionName.isValid(device.name), isFile else {
       throw Failure(
         .failed,
         "\(given) is not a name that a device file can have; rename it to letters, digits, - _ and . with .yaml behind"
@@ -83,18 +85,11 @@ struct DesignRun {
       .joined(separator: "\n")
   }
 
-  var json: [String: Any] {
+  var json: JSONObject {
     [
       "sampleRate": bank.sampleRate, "seconds": seconds, "fromCache": isFromCache,
       "cases": bank.cases.count, "taps": bank.tapCount, "delayFrames": bank.delayFrames,
-      "notOffered": bank.refusals.map { refusal -> [String: Any] in
-        [
-          "dataSource": refusal.filterCase.dataSource,
-          "polarPattern": refusal.filterCase.polarPattern.rawValue,
-          "inputOrientation": refusal.filterCase.inputOrientation?.rawValue ?? NSNull(),
-          "reason": refusal.reason,
-        ]
-      },
+      "notOffered": bank.refusals.map { $0.filterCase.json + ["reason": $0.reason] },
     ]
   }
 }

@@ -98,7 +98,7 @@ final class EngineBench {
       // Refused, it would never be answered.
       guard (try? engine.change(to: sets[playing], gain: 1)) != nil else { return }
       var times: [Double] = []
-      while engine.takeReports().isEmpty { times.append(once()) }
+      while engine.drainReports().isEmpty { times.append(once()) }
       // A long filter gets ready first; the fade is the last 20 ms, of which whole periods count.
       let fade = times.suffix((960 + shape.period - 1) / shape.period)
       fadingTimes += fade.prefix(max(1, 960 / shape.period))
@@ -113,7 +113,7 @@ final class EngineBench {
 }
 
 /// Order statistics of times in microseconds.
-struct Percentiles {
+struct Percentiles: Encodable {
   let min, p50, p99, p999, max: Double
 
   init(_ times: [Double]) {
@@ -127,6 +127,4 @@ struct Percentiles {
     p999 = at(0.999)
     max = sorted[sorted.count - 1]
   }
-
-  var json: [String: Double] { ["min": min, "p50": p50, "p99": p99, "p999": p999, "max": max] }
 }

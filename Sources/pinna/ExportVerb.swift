@@ -1,8 +1,9 @@
 import Acoustics
 import Control
+import FilterBanks
 import FilterDesign
 import Foundation
-import Session
+import Presets
 
 /// What filter sets can be written as.
 enum ExportFormat: String, NamedWord {
@@ -33,8 +34,8 @@ extension Verb {
     let library = PresetLibrary.standard
     let rate = try arguments.integer("--sample-rate", in: DesignGrid.sampleRates) ?? 48000
     let folder = try ExportFolder(arguments.operands[0], replacing: arguments.has("--force"))
-    let device = try arguments.listener(
-      of: library.device(named: library.preset(named: arguments["--preset"] ?? "phone5").device))
+    let device = try arguments.withHRTF(
+      library.device(named: library.preset(named: arguments["--preset"] ?? "phone5").device))
     let bank = try FilterBank.ready(
       device: device, sampleRate: rate, progress: WorkProgress.designing(device.name))
     guard !bank.cases.isEmpty else {
@@ -42,11 +43,11 @@ extension Verb {
     }
     try folder.write(bank)
     if arguments.isJSON {
-      print(
-        try document([
-          "folder": folder.path, "device": device.name, "sampleRate": rate, "cases": bank.cases.count,
-          "taps": bank.tapCount, "delayFrames": bank.delayFrames,
-        ]))
+      let object: JSONObject = [
+        "folder": folder.path, "device": device.name, "sampleRate": rate, "cases": bank.cases.count,
+        "taps": bank.tapCount, "delayFrames": bank.delayFrames,
+      ]
+      print(object.text)
     } else {
       print(
         "\(folder.path): \(bank.cases.count) cases of \(device.name) at \(rate) Hz, one WAV each of "

@@ -5,4 +5,9 @@ extension FilterCase {
   var name: String {
     [dataSource, polarPattern.rawValue, inputOrientation?.rawValue].compactMap(\.self).joined(separator: ", ")
   }
+
+  /// The orientation is null for mono patterns.
+  var json: JSONObject {
+    ["dataSource": dataSource, "polarPattern": polarPattern, "inputOrientation": inputOrientation]
+  }
 }

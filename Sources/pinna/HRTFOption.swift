@@ -7,8 +7,8 @@ extension Verb {
 }
 
 extension Arguments {
-  /// `device`, with the listener that --hrtf names.
-  func listener(of device: Device) throws -> Device {
+  /// `device`, with the head that --hrtf names.
+  func withHRTF(_ device: Device) throws -> Device {
     guard let path = self["--hrtf"] else { return device }
     try InputPath.check(path, "give a SOFA file of a head")
     return device.with(hrtf: path)

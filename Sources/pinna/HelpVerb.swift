@@ -3,17 +3,33 @@ import Control
 
 extension Verb {
   static let help = Verb(
-    name: "help", summary: "this overview",
-    options: [Option("--markdown", "TABLE", "print a table of the README instead: methods or verbs")]
+    name: "help", operands: ["[VERB]", "[WORD]"], summary: "this overview, or what one verb does",
+    options: [
+      Option("--completions", "SHELL", "print completions for bash, zsh or fish"),
+      Option("--man", nil, "print the manual page"),
+      Option("--markdown", "TABLE", "print a table of docs/control.md: methods, statuses or verbs"),
+    ]
   ) { arguments in
-    print(try arguments["--markdown"].map { try ReferenceTable(word: $0).markdown } ?? Tool.overview)
+    let text =
+      if let word = arguments["--completions"] {
+        try Shell(word: word).completions
+      } else if arguments.has("--man") {
+        ManualPage.text
+      } else if let word = arguments["--markdown"] {
+        try ReferenceTable(word: word).markdown
+      } else if arguments.operands.isEmpty {
+        Tool.overview
+      } else {
+        try Tool.help(for: arguments.operands)
+      }
+    print(text)
     return .done
   }
 }
 
-/// A table of the README, made from what the tool itself goes by.
+/// A table of docs/control.md, made from what the tool itself goes by.
 enum ReferenceTable: String, NamedWord {
-  case methods, verbs
+  case methods, statuses, verbs
 
   static let kind = "table"
 
@@ -23,6 +39,8 @@ enum ReferenceTable: String, NamedWord {
       Self.table(
         ["method", "arguments", "what it does"],
         OSCMethod.all.map { ["`\($0.path)`", $0.arguments, $0.effect] })
+    case .statuses:
+      Self.table(["status", "meaning"], ExitStatus.allCases.map { ["\($0.rawValue)", $0.meaning] })
     case .verbs:
       Self.table(
         ["command", "what it does", "options"],

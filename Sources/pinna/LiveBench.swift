@@ -1,6 +1,7 @@
 import Control
 import Foundation
 import JackClient
+import JackTools
 import Realtime
 
 /// The engine in a graph of its own under a realtime server, each callback timed from entry to exit; and in turn with it
@@ -22,7 +23,7 @@ struct LiveBench {
     self.shape = shape
     self.instructionSet = instructionSet
     // The server is a process group of its own: it must not be left behind.
-    let interruptions = SignalCount()
+    let interruptions = StopCount()
     Signals.onStop { interruptions.next() }
     let awake = AwakeCores()
     let server = try PrivateServer(
@@ -50,11 +51,11 @@ struct LiveBench {
   var limit: Double { 3 * pinna.p50 + idle.p999 }
   var isWithinLimit: Bool { pinna.p999 <= limit }
 
-  var json: [String: Any] {
+  var json: JSONObject {
     [
       "microphones": shape.microphones, "taps": shape.taps, "period": shape.period,
       "isa": instructionSet.rawValue,
-      "callbackMicroseconds": pinna.json, "idleMicroseconds": idle.json, "limitMicroseconds": limit,
+      "callbackMicroseconds": pinna, "idleMicroseconds": idle, "limitMicroseconds": limit,
       "withinLimit": isWithinLimit, "xruns": xruns, "coresAwake": isAwake,
     ]
   }
@@ -82,7 +83,7 @@ private struct LiveBenchRound {
   let shape: Partitioning
   let instructionSet: InstructionSet
   let periods: Int
-  let interruptions: SignalCount
+  let interruptions: StopCount
   /// 0.2 s, in which a client joins.
   private var skipped: Int { Int(0.2 * EngineBench.sampleRate) / shape.period }
 

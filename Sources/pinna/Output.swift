@@ -21,6 +21,9 @@ enum Output {
     }
     // Not ignored, as programs that we start would inherit that.
     signal(SIGPIPE) { _ in }
+    // A terminal with `stty tostop` would stop a run in the background at its first line, and its sound with it. With a
+    // handler the write would be tried again for ever.
+    signal(SIGTTOU, SIG_IGN)
   }
 
   /// From now on lines are queued.

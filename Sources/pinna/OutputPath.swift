@@ -30,7 +30,13 @@ enum OutputPath {
   /// The path from the root: a running Pinna may stand in another folder.
   static func absolute(_ path: String) throws(Failure) -> String {
     guard !path.isEmpty else { throw Failure(.usage, "the name of the folder is empty; give one") }
-    return path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
+    if path.hasPrefix("/") { return path }
+    let folder = FileManager.default.currentDirectoryPath
+    guard folder.hasPrefix("/") else {
+      throw Failure(
+        .failed, "the folder that you are in was removed; go to another, or give \(path) from the root")
+    }
+    return folder + "/" + path
   }
 
   /// The same, with symbolic links and .. followed as far as there is something.

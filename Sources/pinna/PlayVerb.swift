@@ -12,9 +12,7 @@ extension Verb {
       guard arguments.operands.isEmpty else {
         throw Failure(.usage, "pinna play --stop takes no take; leave it out")
       }
-      return try ask(arguments, OSCMessage("/pinna/play/stop")) {
-        "stopped \($0.string("playing")) after \($0.integer("framesPlayed")) of \($0.integer("frames")) frames"
-      }
+      return try ask(arguments, OSCMessage("/pinna/play/stop"), \PlaybackReport.stopText)
     }
     guard let name = arguments.operands.first else {
       throw Failure(.usage, "pinna play needs a take, or --stop; see: pinna play --help")
@@ -23,8 +21,15 @@ extension Verb {
     let inFolder = TakeFolder(path: nil).path + "/" + name
     let isBare = !name.contains("/") && access(name, F_OK) != 0 && access(inFolder, F_OK) == 0
     let path = isBare ? inFolder : try OutputPath.absolute(name)
-    return try ask(arguments, OSCMessage("/pinna/play", [.string(path)])) {
-      "playing \($0.string("playing")): \($0.integer("frames")) frames, \($0.integer("channels")) channel(s)"
-    }
+    try InputPath.check(path, "give a take, see: pinna takes list")
+    return try ask(arguments, OSCMessage("/pinna/play", [.string(path)]), \PlaybackReport.startText)
   }
+}
+
+extension PlaybackReport {
+  package var startText: String {
+    "playing \(playing): \("frame".counted(frames)), \("channel".counted(channels))"
+  }
+
+  package var stopText: String { "stopped \(playing) after \(framesPlayed) of \(frames) frames" }
 }

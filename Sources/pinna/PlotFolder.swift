@@ -1,7 +1,8 @@
 import Acoustics
 import Control
-import FilterDesign
+import Figures
 import Foundation
+import HeadResponses
 
 /// How plots are written.
 enum PlotFormat: String, NamedWord {

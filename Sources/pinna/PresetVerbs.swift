@@ -1,6 +1,6 @@
 import Control
 import Foundation
-import Session
+import Presets
 
 /// Verbs that read presets from their files.
 extension Verb {
@@ -14,17 +14,13 @@ extension Verb {
       (name: name, preset: Result { try library.preset(named: name) })
     }
     if arguments.isJSON {
-      print(
-        try document([
-          "presets": entries.map { entry -> [String: Any] in
-            switch entry.preset {
-            case .success(let preset):
-              ["name": entry.name, "title": preset.title, "device": preset.device, "unusable": NSNull()]
-            case .failure(let error):
-              ["name": entry.name, "title": NSNull(), "device": NSNull(), "unusable": "\(error)"]
-            }
-          }
-        ]))
+      let presets = entries.map { name, result -> JSONObject in
+        let preset = try? result.get()
+        return [
+          "name": name, "title": preset?.title, "device": preset?.device, "unusable": result.fault,
+        ]
+      }
+      print((["presets": presets] as JSONObject).text)
       return .done
     }
     for entry in entries {
@@ -40,25 +36,26 @@ extension Verb {
     name: "preset show", operands: ["NAME"], summary: "a preset's file", options: [jsonOption]
   ) { arguments in
     let library = PresetLibrary.standard
-    let preset = try library.preset(named: arguments.operands[0])
+    let name = arguments.operands[0]
+    // A file with a mistake in it is shown, too.
+    if !arguments.isJSON { print(try library.text(ofPreset: name), terminator: "") }
+    let preset = try library.preset(named: name)
     if arguments.isJSON {
-      print(
-        try document([
-          "name": preset.name, "title": preset.title, "device": preset.device,
-          "dataSource": preset.selection.dataSource, "polarPattern": preset.selection.polarPattern.rawValue,
-          "inputOrientation": preset.selection.inputOrientation.rawValue, "gainDB": preset.gain.value,
-          "path": library.path(ofPreset: preset.name),
-        ]))
-    } else {
-      print(try library.text(ofPreset: preset.name), terminator: "")
+      let object: JSONObject = [
+        "name": preset.name, "title": preset.title, "device": preset.device,
+        "dataSource": preset.selection.dataSource, "polarPattern": preset.selection.polarPattern,
+        "inputOrientation": preset.selection.inputOrientation, "gainDB": preset.gain.value,
+        "path": try library.path(ofPreset: preset.name),
+      ]
+      print(object.text)
     }
     return .done
   }
+}
 
-  /// One JSON document, keys in order.
-  static func document(_ object: [String: Any]) throws -> String {
-    let data = try JSONSerialization.data(
-      withJSONObject: object, options: [.sortedKeys, .withoutEscapingSlashes])
-    return String(decoding: data, as: UTF8.self)
+extension Result {
+  /// What is wrong, as text; nil for a success.
+  fileprivate var fault: String? {
+    if case .failure(let error) = self { "\(error)" } else { nil }
   }
 }

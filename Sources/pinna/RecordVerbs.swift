@@ -27,12 +27,8 @@ extension Verb {
       guard let number = try arguments.integer(option, in: range) else { continue }
       words += [String(option.dropFirst(2)), "\(number)"]
     }
-    return try ask(arguments, OSCMessage("/pinna/record/start", words.map { .string($0) })) {
-      ([
-        "recording \($0.string("take"))" + ($0.boolean("muted") ? ": silence, for the outputs are muted" : "")
-      ]
-        + $0.strings("notes")).joined(separator: "; ")
-    }
+    return try ask(
+      arguments, OSCMessage("/pinna/record/start", words.map { .string($0) }), \TakeStartAnswer.text)
   }
 
   static let recordStop = Verb(
@@ -40,21 +36,6 @@ extension Verb {
     options: [nameOption, jsonOption]
   ) { arguments in
     // Converting a long take takes its time.
-    try ask(arguments, OSCMessage("/pinna/record/stop"), seconds: 3600, \.takeText)
-  }
-}
-
-extension AnswerDocument {
-  fileprivate var takeText: String {
-    var text = "\(string("take")): \(integer("frames")) frames, \(integer("channels")) channel(s)"
-    let notes = [
-      string("microphones").isEmpty ? nil : "microphones in \(string("microphones"))",
-      integer("clippedSamples") > 0 ? "\(integer("clippedSamples")) samples clipped" : nil,
-      integer("silencedSamples") > 0
-        ? "\(integer("silencedSamples")) samples that were no sound silenced" : nil,
-      integer("pauses") > 0 ? "the server stood still \(integer("pauses")) time(s)" : nil,
-    ].compactMap { $0 }
-    for note in notes + strings("notes") { text += "; " + note }
-    return text
+    try ask(arguments, OSCMessage("/pinna/record/stop"), seconds: 3600, \TakeAnswer.text)
   }
 }

@@ -2,8 +2,9 @@ import Acoustics
 import AudioFiles
 import Control
 import Foundation
+import Presets
 import Realtime
-import Session
+import Rendering
 
 extension Verb {
   static let render = Verb(
@@ -23,7 +24,7 @@ extension Verb {
     let library = PresetLibrary.standard
     let preset = try library.preset(named: arguments["--preset"] ?? "phone5")
     var setting = Setting(
-      preset: preset, device: try arguments.listener(of: library.device(named: preset.device)))
+      preset: preset, device: try arguments.withHRTF(library.device(named: preset.device)))
     try setting.apply(
       ["data-source", "pattern", "orientation", "gain"].compactMap { key in
         arguments["--" + key].map { Change(key, $0) }
@@ -54,11 +55,11 @@ extension Verb {
         "\(arguments.operands[1]) passes full scale (peak \(peak)); it is float, so nothing is lost")
     }
     if arguments.isJSON {
-      print(
-        try document([
-          "output": arguments.operands[1], "frames": output.frames, "channels": output.channels.count,
-          "sampleRate": output.sampleRate, "peak": Double(peak),
-        ]))
+      let object: JSONObject = [
+        "output": arguments.operands[1], "frames": output.frames, "channels": output.channels.count,
+        "sampleRate": output.sampleRate, "peak": Double(peak),
+      ]
+      print(object.text)
     }
     return .done
   }
@@ -67,16 +68,13 @@ extension Verb {
   static func renderClip(
     _ input: AudioClip, setting: Setting, period: Int, instructionSet: InstructionSet = .best
   ) throws -> AudioClip {
+    let device = setting.device
     let sets = try FilterSets(
-      device: setting.device, sampleRate: input.sampleRate,
-      progress: WorkProgress.designing(setting.device.name)
-    )
-    let engine = sets.makeEngine(instructionSet: instructionSet)
-    engine.start(
-      with: try sets.filters(for: setting.selection, of: setting.device), gain: Float(setting.gain.amplitude))
-    var run = OfflineRun(engine, microphones: input.channels)
-    run.run(total: input.frames, period: period)
+      device: device, sampleRate: input.sampleRate, progress: WorkProgress.designing(device.name))
+    let (left, right) = try sets.render(
+      input.channels, selection: setting.selection, of: device, gain: setting.gain, period: period,
+      instructionSet: instructionSet)
     let isStereo = setting.selection.polarPattern == .stereo
-    return AudioClip(sampleRate: input.sampleRate, channels: isStereo ? [run.left, run.right] : [run.left])
+    return AudioClip(sampleRate: input.sampleRate, channels: isStereo ? [left, right] : [left])
   }
 }

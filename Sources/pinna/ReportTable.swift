@@ -1,14 +1,14 @@
 import Acoustics
-import FilterDesign
+import Figures
 import Foundation
 
 /// A report for people: one row per stereo case, one block per mono pattern.
-struct ReportTable {
-  let report: Report
+package struct ReportTable {
+  private let report: Report
 
-  init(_ report: Report) { self.report = report }
+  package init(_ report: Report) { self.report = report }
 
-  var text: String {
+  package var text: String {
     let first = report.cases.first
     var lines = [
       "\(report.preset) at \(report.sampleRate) Hz: \(first?.taps ?? 0) taps, \(first?.delayFrames ?? 0) frames of delay",

@@ -1,8 +1,11 @@
 import Acoustics
 import Control
+import Figures
+import FilterBanks
 import FilterDesign
 import Foundation
-import Session
+import Manifolds
+import Presets
 
 extension Verb {
   static let report = Verb(
@@ -24,13 +27,11 @@ extension Verb {
     let format = try arguments["--format"].map { try PlotFormat(word: $0) } ?? .svg
     let folder = try arguments["--plots"].map { try PlotFolder($0, format: format) }
     let measurement = try Measurement(
-      preset: preset.name, device: arguments.listener(of: library.device(named: preset.device)),
+      preset: preset.name, device: arguments.withHRTF(library.device(named: preset.device)),
       sampleRate: rate)
     if let folder { try folder.write(measurement) }
     if arguments.isJSON {
-      let encoder = JSONEncoder()
-      encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-      print(String(decoding: try encoder.encode(measurement.report), as: UTF8.self))
+      print(json(measurement.report))
     } else {
       print(ReportTable(measurement.report).text)
       if let folder { print("\nPlots of \(measurement.bank.cases.count) cases are in \(folder.path).") }

@@ -1,7 +1,7 @@
 import Control
 import Foundation
 import JackClient
-import Session
+import Presets
 
 extension Verb {
   static let run = Verb(
@@ -29,18 +29,17 @@ extension Verb {
     let socket = try ControlSocket(name: arguments.name)
     let processor = try processor(arguments, setting, library, events)
     let wait = try arguments.integer("--wait", in: 0...86400) ?? 0
-    let (end, take) = Controller(
+    let (end, takes) = Controller(
       socket: socket, processor: processor, events: events, wait: .seconds(wait),
-      reconnects: !arguments.has("--no-reconnect"),
       onStart: {
         Tool.complain(
           "\(arguments.name) is in the graph: \(setting.device.microphones.count) microphones, preset \(preset.name); "
             + "stop with Ctrl-C or pinna stop")
       }, tell: Tool.say, warn: Tool.complain
     ).run()
-    if let take { Tool.complain(take.sentence) }
+    if let path = takes.earlierIncomplete { Tool.complain("an earlier take is incomplete: \(path)") }
     switch end {
-    case .stopped: return take?.isComplete ?? true ? .done : .incompleteTake
+    case .stopped: return takes.areComplete ? .done : .incompleteTake
     case .notStarted(let failure): throw failure
     case .serverGone(let reason):
       throw Failure(.noServer, "the JACK server has gone (\(reason)); start it again, then pinna run")
@@ -71,6 +70,7 @@ extension Verb {
     return Processor(
       world: JackWorld(
         options, library: library, events: events, progress: WorkProgress.designing),
-      setting: setting, monitor: options.monitor, preRollSeconds: options.preRollSeconds, warn: Tool.complain)
+      setting: setting, monitor: options.monitor, preRollSeconds: options.preRollSeconds,
+      reconnects: !arguments.has("--no-reconnect"), warn: Tool.complain)
   }
 }

@@ -28,7 +28,7 @@ enum ScaleBench {
       .joined(separator: "\n")
   }
 
-  static func json(_ shape: Partitioning, _ engines: Int, _ set: InstructionSet) -> [String: Any] {
+  static func json(_ shape: Partitioning, _ engines: Int, _ set: InstructionSet) -> JSONObject {
     [
       "microphones": shape.microphones, "taps": shape.taps, "period": shape.period, "isa": set.rawValue,
       "engines": engines,

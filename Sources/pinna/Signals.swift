@@ -1,10 +1,15 @@
 import Control
 import Foundation
-import Synchronization
+import JackTools
 
 /// What the tool's process is told by signals.
 enum Signals {
   nonisolated(unsafe) private static var sources: [DispatchSourceSignal] = []
+
+  /// Before `listen`: there is nothing yet to reload or to tell of, and neither signal is to end the process.
+  static func ignoreEarly() {
+    for number in [SIGHUP, SIGUSR1] { signal(number, SIG_IGN) }
+  }
 
   /// INT and TERM finalise a take and leave, a second one forces; HUP reloads the preset; USR1 prints status.
   /// Once, from the main thread.
@@ -16,10 +21,11 @@ enum Signals {
 
   /// INT and TERM ask for an orderly end; a second one forces. Once, from the main thread.
   static func onStop(_ request: @escaping @Sendable () -> Void) {
-    let count = SignalCount()
+    let count = StopCount()
     for number in [SIGINT, SIGTERM] {
       on(number) {
-        if count.next() > 1 { exit(ExitStatus.failed.rawValue) }
+        // Nothing is flushed: whoever should read it may be why the first one led to nothing.
+        if count.next() > 1 { _exit(ExitStatus.failed.rawValue) }
         request()
       }
     }
@@ -32,12 +38,4 @@ enum Signals {
     source.resume()
     sources.append(source)
   }
-}
-
-/// Counts signals.
-final class SignalCount: Sendable {
-  private let value = Atomic<Int>(0)
-  @discardableResult
-  func next() -> Int { value.wrappingAdd(1, ordering: .relaxed).newValue }
-  var count: Int { value.load(ordering: .relaxed) }
 }

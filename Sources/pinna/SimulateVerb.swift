@@ -2,7 +2,8 @@ import AudioFiles
 import Control
 import Foundation
 import JackClient
-import Session
+import JackTools
+import Presets
 import Simulation
 
 extension Verb {
@@ -31,7 +32,7 @@ extension Verb {
     let scene = try scene(arguments.operands[0])
     let clip = try microphones(of: scene, sampleRate: rate)
     try clip.write(wav: output)
-    if arguments.isJSON { print(try document(report(scene, clip).merging(["output": output]) { $1 })) }
+    if arguments.isJSON { print((report(scene, clip) + ["output": output]).text) }
     return .done
   }
 
@@ -47,7 +48,7 @@ extension Verb {
     return clip
   }
 
-  static func report(_ scene: Scene, _ clip: AudioClip) -> [String: Any] {
+  static func report(_ scene: Scene, _ clip: AudioClip) -> JSONObject {
     [
       "device": scene.device.name, "frames": clip.frames, "sampleRate": clip.sampleRate,
       "microphones": scene.device.microphones.map(\.name),
@@ -60,7 +61,7 @@ struct LiveScene {
   private let arguments: Arguments
   private let server: String?
   private let client: String
-  private let stops = SignalCount()
+  private let stops = StopCount()
 
   init(_ arguments: Arguments) throws(Failure) {
     guard arguments.operands.count == 1, arguments["--rate"] == nil else {
@@ -77,7 +78,8 @@ struct LiveScene {
     let scene = try Verb.scene(arguments.operands[0])
     let microphones = scene.device.microphones.map(\.name)
     // What stands in the way is said before anything is computed.
-    let probe = try JackConnection(name: client, server: server)
+    let requests = ServerRequests(stops: stops)
+    let probe = try requests.ask { [client, server] in try JackConnection(name: client, server: server) }
     let rate = probe.sampleRate
     if arguments.has("--connect") {
       try MicrophonePorts.check(arguments.name, microphones, of: scene.device.name, in: probe)
@@ -85,17 +87,20 @@ struct LiveScene {
     probe.close()
     let clip = try Verb.microphones(of: scene, sampleRate: rate)
     guard stops.count == 0 else { return .done }
-    let source = try SignalPlayer(
-      name: client, server: server, channels: clip.channels, microphones: microphones,
-      repeats: arguments.has("--loop"))
+    let repeats = arguments.has("--loop")
+    let source = try requests.ask { [client, server] in
+      try SignalPlayer(
+        name: client, server: server, channels: clip.channels, microphones: microphones, repeats: repeats)
+    }
     if arguments.has("--connect") {
-      guard source.connect(to: microphones.map { "\(arguments.name):\($0)" }) else {
+      let ports = microphones.map { "\(arguments.name):\($0)" }
+      guard try requests.ask({ source.connect(to: ports) }) else {
         throw Failure(.failed, "the microphones of \(arguments.name) could not be connected; try again")
       }
     }
     Tool.complain("\(client) is in the graph: \(scene.title); stop with Ctrl-C")
     source.start()
-    while stops.count == 0, arguments.has("--loop") || !source.isFinished {
+    while stops.count == 0, repeats || !source.isFinished {
       guard !source.graph.isServerGone else {
         throw Failure(.noServer, "the JACK server has gone; start it again, then pinna simulate")
       }
@@ -104,30 +109,8 @@ struct LiveScene {
     // The last period has been handed over; let it be heard.
     usleep(UInt32(2_000_000 * source.graph.period / rate))
     if arguments.isJSON {
-      print(
-        try Verb.document(
-          Verb.report(scene, clip).merging(["client": client, "played": source.framesPlayed]) { $1 }))
+      print((Verb.report(scene, clip) + ["client": client, "played": source.framesPlayed]).text)
     }
     return .done
-  }
-}
-
-/// The microphone ports of a running Pinna, as another client sees them.
-enum MicrophonePorts {
-  /// Refuses where Pinna, or one of `microphones`, is not in the graph.
-  static func check(_ name: String, _ microphones: [String], of device: String, in graph: JackConnection)
-    throws(Failure)
-  {
-    guard ArrayClient.outputNames.allSatisfy({ graph.hasPort("\(name):\($0)") }) else {
-      let option = name == "pinna" ? "" : " --name \(name)"
-      throw Failure(
-        .notRunning, "no Pinna named \"\(name)\" is in this JACK graph; start one with: pinna run\(option)")
-    }
-    if let missing = microphones.first(where: { !graph.hasPort("\(name):\($0)") }) {
-      throw Failure(
-        .failed,
-        "\(name) has no microphone \"\(missing)\", for its device is not \(device); give it a preset of \(device)"
-      )
-    }
   }
 }

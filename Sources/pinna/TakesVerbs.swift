@@ -21,11 +21,18 @@ extension Verb {
     var unreadable: [String] = []
     let takes = folder.takes { unreadable.append($0) }
     if arguments.isJSON {
-      print(json(["folder": AnyTakes.folder(folder.path), "takes": .takes(takes)]))
+      print((["folder": folder.path, "takes": takes] as JSONObject).text)
     } else if takes.isEmpty, unreadable.isEmpty {
       print("no takes in \(folder.path)")
     }
-    if !arguments.isJSON { for take in takes { print(take.line) } }
+    if !arguments.isJSON {
+      for take in takes { print(take.line) }
+      let cut = takes.count { $0.state == .cut }
+      if cut > 0 {
+        let who = cut == 1 ? "1 take was cut off; finish it" : "\(cut) takes were cut off; finish them"
+        print("\(who) with: pinna takes repair" + (arguments["--dir"].map { " --dir \($0)" } ?? ""))
+      }
+    }
     for sentence in unreadable { Tool.complain(sentence) }
     return unreadable.isEmpty ? .done : .failed
   }
@@ -37,7 +44,7 @@ extension Verb {
     let folder = try folder(arguments)
     let takes = folder.repair()
     if arguments.isJSON {
-      print(json(["folder": AnyTakes.folder(folder.path), "repaired": .repaired(takes)]))
+      print((["folder": folder.path, "repaired": takes] as JSONObject).text)
     } else if takes.isEmpty {
       print("nothing to repair in \(folder.path)")
     }
@@ -52,28 +59,12 @@ extension Verb {
   }
 }
 
-/// What the two verbs print as one document.
-private enum AnyTakes: Encodable {
-  case folder(String)
-  case takes([ListedTake])
-  case repaired([RepairedTake])
-
-  func encode(to encoder: any Encoder) throws {
-    var container = encoder.singleValueContainer()
-    switch self {
-    case .folder(let path): try container.encode(path)
-    case .takes(let takes): try container.encode(takes)
-    case .repaired(let takes): try container.encode(takes)
-    }
-  }
-}
-
 extension ListedTake {
   fileprivate var line: String {
     let time = String(
       format: "%d:%02d:%04.1f", Int(seconds) / 3600, Int(seconds) / 60 % 60,
       seconds.truncatingRemainder(dividingBy: 60))
-    var notes = [state.rawValue, "\(channels) channel(s)"]
+    var notes = [state.rawValue, "channel".counted(channels)]
     if microphones { notes.append("and microphones") }
     if files > 1 { notes.append("in \(files) files") }
     let lacks = missing.isEmpty ? "" : "; missing: " + missing.joined(separator: "; ")

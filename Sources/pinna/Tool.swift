@@ -1,6 +1,8 @@
+import Acoustics
 import Control
-import FilterDesign
 import Foundation
+import JackClient
+import Measurements
 
 /// Finds the verb, runs it, turns errors into one sentence and an exit status.
 enum Tool {
@@ -15,7 +17,13 @@ enum Tool {
 
   static func run(_ words: [String]) -> ExitStatus {
     // Not a verb: how Pinna reads SOFA files.
-    if words == [SofaReader.word] { exit(SofaReader.run()) }
+    if words == [SofaReader.argument] { end(SofaReader.run()) }
+    // Nor this: how Pinna writes labels of ports.
+    if words.first == LabelWriter.word { end(LabelWriter.run(server: words.dropFirst().first)) }
+    if words.first == Candidates.word {
+      for candidate in Candidates.list(Array(words.dropFirst())) { print(candidate) }
+      return .done
+    }
     do {
       if words.first == "--version" {
         print("pinna \(version)")
@@ -42,11 +50,41 @@ enum Tool {
     }
   }
 
+  /// Not `exit`: it waits for the threads of libraries, of which OpenBLAS's never end where the system gives them no
+  /// memory. Nothing of ours waits for that end.
+  static func end(_ status: Int32) -> Never {
+    fflush(nil)
+    _exit(status)
+  }
+
   /// What `pinna preset --help` shows.
   private static func help(forFamily words: [String]) -> String? {
-    let family = verbs.filter { $0.name.hasPrefix(words[0] + " ") }
-    guard !family.isEmpty, ["--help", "-h"].contains(words[1]) else { return nil }
-    return family.map(\.help).joined(separator: "\n\n")
+    ["--help", "-h"].contains(words[1]) ? help(forFamily: words[0]) : nil
+  }
+
+  private static func help(forFamily word: String) -> String? {
+    let family = verbs.filter { $0.name.hasPrefix(word + " ") }
+    return family.isEmpty ? nil : family.map(\.help).joined(separator: "\n\n")
+  }
+
+  /// What `pinna help VERB` shows: of one verb, or of a family such as `preset`.
+  static func help(for words: [String]) throws(Failure) -> String {
+    if words.count == 1, let help = help(forFamily: words[0]) { return help }
+    let (verb, rest) = try find(words)
+    guard rest.isEmpty else { throw Failure(.usage, "pinna help takes one verb; see: pinna help") }
+    return verb.help
+  }
+
+  /// What may stand behind `pinna`.
+  static var firstWords: [String] {
+    verbs.map { $0.name.split(separator: " ").map(String.init)[0] }.reduce(into: []) {
+      if $0.last != $1 { $0.append($1) }
+    }
+  }
+
+  /// What may stand behind the first word of a family: "start" and "stop" behind "record".
+  static func secondWords(of word: String) -> [String] {
+    verbs.map(\.name).filter { $0.hasPrefix(word + " ") }.map { String($0.dropFirst(word.count + 1)) }
   }
 
   /// The verb that `words` begin with, one word or two, and what follows it.
@@ -54,21 +92,18 @@ enum Tool {
     if let verb = verbs.first(where: { $0.name == words[0] }) { return (verb, Array(words.dropFirst())) }
     let pair = words.prefix(2).joined(separator: " ")
     if let verb = verbs.first(where: { $0.name == pair }) { return (verb, Array(words.dropFirst(2))) }
-    let family = verbs.filter { $0.name.hasPrefix(words[0] + " ") }
-    if family.isEmpty {
-      let known = verbs.map { $0.name.split(separator: " ")[0] }.reduce(into: [Substring]()) {
-        if $0.last != $1 { $0.append($1) }
-      }
+    let known = secondWords(of: words[0])
+    if known.isEmpty {
       if words[0].hasPrefix("-") {
         throw Failure(.usage, "\(words[0]) stands before the verb; write: pinna VERB \(words[0]) …")
       }
-      throw Failure(.usage, "unknown verb \"\(words[0])\"; use one of: \(known.joined(separator: ", "))")
+      throw Failure(.usage, UnknownWord(kind: "verb", word: words[0], choices: firstWords).description)
     }
-    let known = family.map { String($0.name.dropFirst(words[0].count + 1)) }.joined(separator: ", ")
     let typed =
       words.count > 1
-      ? "unknown word \"\(words[1])\" after pinna \(words[0])" : "pinna \(words[0]) needs a word"
-    throw Failure(.usage, "\(typed); use one of: \(known)")
+      ? "unknown word \"\(words[1])\" after pinna \(words[0])\(didYouMean(words[1], among: known))"
+      : "pinna \(words[0]) needs a word"
+    throw Failure(.usage, "\(typed); use one of: \(known.joined(separator: ", "))")
   }
 
   static var overview: String {
@@ -81,7 +116,7 @@ enum Tool {
 
       \(lines.joined(separator: "\n"))
 
-      pinna VERB --help explains each.
+      pinna help VERB explains each.
       """
   }
 

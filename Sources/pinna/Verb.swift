@@ -1,7 +1,9 @@
+import Acoustics
+import AudioFiles
 import Control
 import Realtime
 
-/// One command, described once: parsing, --help and the README's table come from here.
+/// One command, described once: parsing, --help and the table in docs/control.md come from here.
 struct Verb: Sendable {
   struct Option: Sendable {
     let name: String
@@ -59,7 +61,7 @@ struct Arguments {
     var rest = words[...]
     while let word = rest.popFirst() {
       guard word.hasPrefix("-"), word.count > 1 else {
-        operands.append(word)
+        operands.append(try Self.withHome(word))
         continue
       }
       let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
@@ -67,8 +69,9 @@ struct Arguments {
       guard let option = (verb.options + [Verb.helpOption]).first(where: { $0.name == typed }) else {
         let known = (verb.options + [Verb.helpOption]).map(\.name)
         throw Failure(
-          .usage, "pinna \(verb.name) has no option \(parts[0]); use one of: \(known.joined(separator: ", "))"
-        )
+          .usage,
+          "pinna \(verb.name) has no option \(parts[0])\(didYouMean(parts[0], among: known)); use one of: "
+            + known.joined(separator: ", "))
       }
       if option.value == nil {
         guard parts.count == 1 else {
@@ -78,9 +81,9 @@ struct Arguments {
         }
         flags.insert(option.name)
       } else if parts.count == 2 {
-        options[option.name, default: []].append(parts[1])
+        options[option.name, default: []].append(try Self.withHome(parts[1]))
       } else if let value = rest.popFirst() {
-        options[option.name, default: []].append(value)
+        options[option.name, default: []].append(try Self.withHome(value))
       } else {
         throw Failure(.usage, "\(option.name) needs a value: \(option.name) \(option.value!)")
       }
@@ -91,6 +94,16 @@ struct Arguments {
         verb.operands.isEmpty ? "takes no operands" : "takes \(verb.operands.joined(separator: " "))"
       throw Failure(.usage, "pinna \(verb.name) \(expected); see: pinna \(verb.name) --help")
     }
+  }
+
+  /// Shells leave a tilde that is quoted, or that stands behind "=". Taken literally it would make a folder of that name.
+  private static func withHome(_ word: String) throws(Failure) -> String {
+    guard word.hasPrefix("~") else { return word }
+    guard word == "~" || word.hasPrefix("~/"), let home = HomeFolder.path() else {
+      throw Failure(
+        .usage, "\(word) is not usable; give the path in full, or ./\(word) for a file of that name")
+    }
+    return home + word.dropFirst()
   }
 
   private static let long = ["-n": "--name", "-s": "--server"]
@@ -133,5 +146,8 @@ extension Arguments {
 }
 
 extension String {
+  /// "1 frame", "2 frames"
+  func counted(_ count: Int) -> String { "\(count) \(self)\(count == 1 ? "" : "s")" }
+
   func padded(_ width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
 }

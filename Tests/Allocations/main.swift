@@ -50,7 +50,7 @@ for n in 0..<10_000 {
   engine.process(Period(frames: frames, inputs: UnsafePointer(inputs), left: output, right: output + longest))
   if leaky, n % 1000 == 0 { kept = malloc(100) }
   calls += count_end()
-  for report in engine.takeReports() {
+  for report in engine.drainReports() {
     switch report {
     case .applied: applied += 1
     case .takeBegan: began += 1

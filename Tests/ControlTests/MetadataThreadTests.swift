@@ -11,8 +11,9 @@ import Threads
     let isHeld = Atomic<Bool>(false)
     let calls = Locked<[MetadataThread.Job]>([])
 
-    func perform(_ job: MetadataThread.Job?) {
-      guard let job else { return }
+    func perform(_ job: MetadataThread.Job) {
+      // What ends the process that writes a connection's labels writes none.
+      guard job.isWanted() else { return }
       calls.withLock { $0.append(job) }
       while isHeld.load(ordering: .acquiring) { usleep(500) }
     }
@@ -93,6 +94,20 @@ import Threads
     database.isHeld.store(false, ordering: .releasing)
     #expect(waitUntil { !metadata.isBusy(for: first) })
     #expect(database.calls.withLock { $0.map(\.port) } == [1, 5])
+  }
+
+  @Test("what is held back waits, keeps nobody busy, is no fault, and comes when nothing holds it back")
+  func heldBack() {
+    let isHeldBack = Latch()
+    metadata.post(
+      .init(owner: first, server: nil, port: 1, label: nil, isHeldBack: { !isHeldBack.isOpen }))
+    metadata.post(job(second, 2))
+    #expect(waitUntil { database.count == 1 })
+    usleep(1_200_000)
+    #expect(database.count == 1 && !metadata.isBusy(for: first) && metadata.fault == nil)
+    isHeldBack.open()
+    #expect(waitUntil { database.count == 2 })
+    #expect(database.calls.withLock { $0.map(\.port) } == [2, 1])
   }
 
   @Test(

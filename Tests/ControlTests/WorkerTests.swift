@@ -30,6 +30,43 @@ import Testing
     #expect(log.lines.withLock { $0 } == ["begun", "taken back", "second"])
   }
 
+  @Test(
+    "a flood of requests delays a job by one run, and a flood of jobs does not hold a request up for ever")
+  func floods() throws {
+    let worker = try Worker("worker test")
+    let (log, gate) = (Log(), DispatchSemaphore(value: 0))
+    let requests = LatestRequest<Int>()
+    // Each run asks for the next one, as a graph that changes all the time does.
+    @Sendable func post(_ n: Int) {
+      _ = requests.post(n, on: worker) { n, _ in
+        log.add("run")
+        if n < 100 { post(n + 1) }
+      }
+    }
+    worker.run { gate.wait() }
+    post(0)
+    let jobs = (0..<10).map { _ in worker.job { log.add("job") } }
+    gate.signal()
+    wait { jobs.allSatisfy { $0.result != nil } && log.lines.withLock { $0.count == 111 } }
+    #expect(
+      log.lines.withLock { Array($0.prefix(12)) } == ["run"] + Array(repeating: "job", count: 10) + ["run"])
+  }
+
+  @Test("of requests that wait only the newest runs, under the number that all of them were given")
+  func newest() throws {
+    let worker = try Worker("worker test")
+    let (log, gate) = (Log(), DispatchSemaphore(value: 0))
+    let requests = LatestRequest<Int>()
+    worker.run { gate.wait() }
+    let numbers = (0..<5).map { n in requests.post(n, on: worker) { log.add("\($0) as \($1)") } }
+    gate.signal()
+    wait { log.lines.withLock { !$0.isEmpty } }
+    let later = requests.post(5, on: worker) { log.add("\($0) as \($1)") }
+    wait { log.lines.withLock { $0.count == 2 } }
+    #expect(numbers == [1, 1, 1, 1, 1] && later == 2)
+    #expect(log.lines.withLock { $0 } == ["4 as 1", "5 as 2"])
+  }
+
   @Test("a job that is abandoned before it began is not begun, and is no thread that hangs")
   func abandonedInQueue() throws {
     let worker = try Worker("worker test")

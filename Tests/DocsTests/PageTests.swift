@@ -1,25 +1,23 @@
 import Acoustics
 import Foundation
 import LiveSupport
-import Session
+import Presets
 import TestSupport
 import Testing
 
-@Suite("The README") struct ReadmeTests {
-  let readme: Readme
-  init() throws { readme = try Readme() }
-
-  @Test("has the tables that the tool prints", arguments: ["verbs", "methods"])
+@Suite("The documentation", .serialized) struct PageTests {
+  @Test("has the tables that the tool prints", arguments: ["verbs", "methods", "statuses"])
   func tables(name: String) throws {
     let printed = try PinnaHome().pinna("help", "--markdown", name)
     #expect(printed.status == 0)
     #expect(
-      readme.section(name) == printed.output,
+      try Page("docs/control.md").section(name) == printed.output,
       "put the output of pinna help --markdown \(name) between the markers")
   }
 
   @Test("S9: has the eight stereo cases as the device gives them")
   func stereoCases() throws {
+    let rows = try Page("docs/acoustics.md").rows
     let device = try PresetLibrary(folders: [repositoryFolder + "/Presets"]).device(named: "phone5")
     for name in ["Back", "Front"] {
       let source = try device.dataSource(named: name)
@@ -28,20 +26,48 @@ import Testing
         let v = orientation.up.vector
         let up = (v.x + v.y > 0 ? "+" : "−") + (v.x == 0 ? "y" : "x")
         let row = [name, orientation.rawValue, up, layout.left.rawValue, layout.right.rawValue]
-        #expect(readme.rows.contains(row), "\(row)")
+        #expect(rows.contains(row), "\(row)")
       }
     }
   }
 
+  @Test("the README can be read in three minutes")
+  func length() throws {
+    let text = try Page("README.md").text
+    #expect(text.components(separatedBy: "\n").count <= 250)
+    #expect(text.split(whereSeparator: \.isWhitespace).count <= 2000)
+  }
+
+  @Test("the library page's check is a program that runs, and finds linear8 right")
+  func guidedCheck() throws {
+    let source = try String(
+      contentsOfFile: repositoryFolder + "/Tests/SeedListings/GuidedCheck.swift", encoding: .utf8)
+    let body = source.components(separatedBy: "func guidedCheck() throws {\n")[1]
+      .components(separatedBy: "\n}")[0]
+    let lines = body.components(separatedBy: "\n").map { String($0.dropFirst(2)) }
+    let examples = try Page("docs/library.md").blocks.filter { $0.language == "swift" }
+    #expect(examples.contains { $0.lines == ["import PinnaSession", ""] + lines })
+    let outcome = try Program.run(
+      try PinnaHome.built("SeedListings"), ["guided-check"], environment: PinnaHome().environment)
+    #expect(outcome.status == 0 && outcome.output.hasPrefix("Front, portrait: right\n"), "\(outcome)")
+    #expect(!outcome.output.contains("wrong"), "\(outcome)")
+  }
+
+  @Test("links to files that exist", arguments: Page.all)
+  func links(page: Page) {
+    let folder = URL(filePath: repositoryFolder + "/" + page.path).deletingLastPathComponent().path
+    for link in page.links { #expect(FileManager.default.fileExists(atPath: folder + "/" + link), "\(link)") }
+  }
+
   @Test(
-    "has commands that do what it says, in its order",
-    .enabled(if: LiveGraph.isPossible, "jackd2 is not installed: no JACK server"))
-  func commands() throws {
+    "has commands that do and print what it says, in its order",
+    .enabled(if: LiveGraph.isPossible, "jackd2 is not installed: no JACK server"),
+    arguments: Page.all.filter { !$0.commands.isEmpty })
+  func commands(page: Page) throws {
     // Those are the tests themselves, and the demo.
-    let commands = readme.commands.filter { !$0.text.hasPrefix("make ") && $0.text != "pinna demo" }
-    #expect(commands.count > 10)
+    let commands = page.commands.filter { !$0.text.hasPrefix("make ") }
     let home = try PinnaHome()
-    for file in readme.configurationFiles { try home.folder.write(file.text, to: "config/" + file.path) }
+    for file in page.configurationFiles { try home.folder.write(file.text, to: "files/" + file.path) }
     let work = home.folder.path + "/work"
     for folder in [work, home.folder.path + "/bin"] {
       try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
@@ -55,6 +81,7 @@ import Testing
     let script = try home.folder.write(Self.script(commands), to: "commands.sh")
     var environment = home.environment
     environment["PATH"] = home.folder.path + "/bin:" + (environment["PATH"] ?? "/usr/bin:/bin")
+    environment["FILES"] = home.folder.path + "/files"
     environment["JACK_DEFAULT_SERVER"] = LiveGraph.uniqueName()
     environment["JACK_NO_AUDIO_RESERVATION"] = "1"
     // timeout stops everything that the script started, too.
@@ -65,21 +92,41 @@ import Testing
     for (n, command) in commands.enumerated() {
       let status = n < statuses.count ? String(statuses[n]) : "none: the script did not get there"
       #expect(status == String(command.status), "$ \(command.text)\n\(outcome)")
+      guard !command.output.isEmpty else { continue }
+      let printed = (try? String(contentsOfFile: work + "/output-\(n)", encoding: .utf8)) ?? ""
+      let lines = printed.replacing(work, with: "/home/you").split(
+        separator: "\n", omittingEmptySubsequences: false
+      )
+      .map(String.init)
+      #expect(
+        DocumentedOutput.matches(command.output, lines.last == "" ? lines.dropLast() : lines),
+        "\(page.path): $ \(command.text) printed\n\(printed)")
     }
   }
 
-  /// Runs the commands one after another in the folder `$1` and writes the status of each into `statuses`. A
-  /// command in the background is waited for until it serves.
-  private static func script(_ commands: [Readme.Command]) -> String {
+  @Test("output that is compared: numbers may differ, words may not")
+  func comparison() {
+    #expect(DocumentedOutput.matches(["took 3.5 s", "…", "end…"], ["took 12 s", "a", "b", "ending"]))
+    #expect(DocumentedOutput.matches(["a  -3 dB"], ["a +12.0 dB"]))
+    #expect(!DocumentedOutput.matches(["took 3.5 s"], ["needed 3.5 s"]))
+    #expect(!DocumentedOutput.matches(["one"], ["one", "two"]))
+    #expect(!DocumentedOutput.matches(["one", "…", "three"], ["one", "two"]))
+  }
+
+  /// Runs the commands one after another in the folder `$1`. It writes their statuses into `statuses`, a line each, and
+  /// the output of command N into `output-N`. A command in the background is waited for until it serves.
+  private static func script(_ commands: [Page.Command]) -> String {
     var lines = [
       "cd \"$1\" || exit", "trap 'pinna stop; kill $(jobs -p); wait' EXIT",
       "await() { for n in $(seq 300); do \"$@\" && return; sleep 0.1; done; return 1; }",
     ]
-    for command in commands {
-      lines.append("echo '$ \(command.text.replacing("'", with: "'\\''"))'")
-      lines.append(command.text)
+    for (n, command) in commands.enumerated() {
+      let output = "> output-\(n) 2>&1"
       if command.text.hasSuffix("&") {
+        lines.append("\(command.text.dropLast()) \(output) &")
         lines.append("await \(command.text.hasPrefix("jackd") ? "jack_lsp" : "pinna status") >/dev/null 2>&1")
+      } else {
+        lines.append("\(command.text) \(output)")
       }
       lines.append("echo $? >> statuses")
     }

@@ -1,7 +1,11 @@
 import FigureSupport
+import Figures
+import FilterBanks
 import FilterDesign
 import Foundation
-import Session
+import Manifolds
+import Numerics
+import Presets
 
 // The table of figures over the shipped presets, on the full mesh and with all draws of the array's errors, as
 // Markdown on standard output. Status 1 where a figure that must be reached is not.

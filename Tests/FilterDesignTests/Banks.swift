@@ -1,6 +1,8 @@
 import Acoustics
+import FilterBanks
 import FilterDesign
-import Session
+import Numerics
+import Presets
 import TestSupport
 
 /// Banks that several tests look at, designed once. `phone5` is in the free field, as the goldens are.

@@ -1,6 +1,7 @@
 import Acoustics
-import FilterDesign
 import Foundation
+import Manifolds
+import Numerics
 import TestSupport
 import Testing
 
@@ -51,7 +52,7 @@ import Testing
     let box = try BoxManifold(
       positions: [[0.025, -0.0735, 0.001], [-0.025, -0.0735, 0.001], [0.025, 0.0735, -0.001]],
       size: Self.phoneSize,
-      panelWidth: 0.008)
+      parameters: .init(panelWidth: 0.008))
     let directions = fibonacciSphere(40)
     let frequencies = [700.0, 5000, 13_000]
     let response = box.responses(from: directions, frequencies: frequencies)
@@ -68,7 +69,8 @@ import Testing
   @Test func aMicrophoneIsHeardWhereItIsAndNotAtTheNextPanel() throws {
     // Half a millimetre at a time along the face, over panels of 8 mm: no steps.
     let positions = (0..<40).map { SIMD3<Double>(0.0005 * Double($0) - 0.01, 0.05, 0.004) }
-    let box = try BoxManifold(positions: positions, size: Self.phoneSize, panelWidth: 0.008)
+    let box = try BoxManifold(
+      positions: positions, size: Self.phoneSize, parameters: .init(panelWidth: 0.008))
     let response = box.responses(from: [[0.8, 0.36, 0.48]], frequencies: [6000])
     for m in 1..<39 {
       let bend = response[0, m - 1, 0] + response[0, m + 1, 0] - 2 * response[0, m, 0]
@@ -81,7 +83,8 @@ import Testing
     let positions: [Position] = [
       half, [half.x, half.y, 0], [0, half.y, half.z], [half.x - 0.001, 0.02, half.z],
     ]
-    let box = try BoxManifold(positions: positions, size: Self.phoneSize, panelWidth: 0.008)
+    let box = try BoxManifold(
+      positions: positions, size: Self.phoneSize, parameters: .init(panelWidth: 0.008))
     let response = box.responses(from: fibonacciSphere(60), frequencies: [1000, 8000])
     for m in positions.indices {
       for d in 0..<60 {
@@ -92,7 +95,8 @@ import Testing
   }
 
   @Test func aSmallCubeScattersAsTheSphereOfItsVolume() throws {
-    let cube = try BoxManifold(positions: [[0, 0, 0.03]], size: [0.06, 0.06, 0.06], panelWidth: 0.008)
+    let cube = try BoxManifold(
+      positions: [[0, 0, 0.03]], size: [0.06, 0.06, 0.06], parameters: .init(panelWidth: 0.008))
     let radius = 0.06 * pow(3 / (4 * Double.pi), 1.0 / 3)
     let sphere = RigidSphereManifold(positions: [[0, 0, 1]], radius: radius)
     let directions = fibonacciSphere(50)
@@ -112,7 +116,7 @@ import Testing
     let directions = fibonacciSphere(60)
     let frequencies = stride(from: 3000.0, through: 10_000, by: 375).map { $0 }
     let grids = try [0.0075, 0.006].map {
-      try BoxManifold(positions: positions, size: [0.06, 0.06, 0.06], panelWidth: $0)
+      try BoxManifold(positions: positions, size: [0.06, 0.06, 0.06], parameters: .init(panelWidth: $0))
         .responses(from: directions, frequencies: frequencies)
     }
     for f in frequencies.indices {

@@ -1,6 +1,8 @@
 import Acoustics
+import Figures
 import FilterDesign
 import Foundation
+import HeadResponses
 import Testing
 
 @Suite("Curves of a case") struct CaseCurvesTests {
@@ -35,7 +37,7 @@ import Testing
     let bank = bare(device, device.filterCases[0], left: 0, right: 0)
     let curves = try CaseCurves(bank.cases[0], bank: bank, device: device, hrtf: HRTF())
     #expect(curves.azimuths.count == 144 && curves.octaves.count == 8)
-    let levels = [curves.levels, curves.uprightLevels, curves.targetLevels].flatMap { $0 }.joined().joined()
+    let levels = [curves.levels, curves.elevationLevels, curves.targetLevels].flatMap { $0 }.joined().joined()
     #expect(levels.count == 3 * 8 * 144)
     let all = Array(levels) + (curves.onAxis + curves.targetOnAxis + curves.noiseGain).flatMap(\.self)
     // 1e-12 stands beside every energy, which is 4e-12 dB.
@@ -70,6 +72,6 @@ import Testing
       // Symmetrical sphere, symmetrical microphones.
       #expect(abs(curves.levels[octave][0][leftAhead] - curves.levels[octave][1][rightAhead]) < 1e-6)
     }
-    #expect(curves.uprightLevels.allSatisfy { $0.isEmpty })
+    #expect(curves.elevationLevels.allSatisfy { $0.isEmpty })
   }
 }

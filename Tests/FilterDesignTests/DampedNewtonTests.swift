@@ -1,4 +1,4 @@
-import FilterDesign
+import Numerics
 import Testing
 
 @Suite struct DampedNewtonTests {

@@ -1,6 +1,8 @@
 import Acoustics
+import FilterBanks
 import FilterDesign
 import Foundation
+import Numerics
 import Synchronization
 import TestSupport
 import Testing

@@ -1,7 +1,10 @@
 import Acoustics
+import Figures
+import FilterBanks
 import FilterDesign
 import Foundation
-import Session
+import Manifolds
+import Presets
 import TestSupport
 import Testing
 

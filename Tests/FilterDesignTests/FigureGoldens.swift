@@ -1,5 +1,4 @@
 import Acoustics
-import FilterDesign
 import Foundation
 import TestSupport
 

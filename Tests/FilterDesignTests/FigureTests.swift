@@ -1,6 +1,9 @@
 import Acoustics
+import Figures
 import FilterDesign
 import Foundation
+import Manifolds
+import Numerics
 import TestSupport
 import Testing
 

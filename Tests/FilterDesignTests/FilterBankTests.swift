@@ -1,7 +1,9 @@
 import Acoustics
 import AudioFiles
+import FilterBanks
 import FilterDesign
 import Foundation
+import Numerics
 import Synchronization
 import TestSupport
 import Testing

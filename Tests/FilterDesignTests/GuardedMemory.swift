@@ -1,4 +1,3 @@
-import FilterDesign
 import Glibc
 
 /// Memory that ends where a page begins that nobody may read: who reaches behind it crashes.

@@ -1,6 +1,7 @@
 import Acoustics
-import FilterDesign
 import Foundation
+import HeadResponses
+import Numerics
 import Testing
 
 @Suite struct HRTFTests {

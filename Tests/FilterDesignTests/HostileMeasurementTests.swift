@@ -1,7 +1,8 @@
 import Acoustics
 import AudioFiles
-import FilterDesign
 import Foundation
+import Manifolds
+import Numerics
 import TestSupport
 import Testing
 
@@ -54,35 +55,39 @@ import Testing
   }
 
   static let breaks = [
-    Break("text", "is not a SOFA file that libmysofa reads") { $0 = Data("azimuth, elevation\n0, 0\n".utf8) },
+    Break("text", "is not a SOFA file that libmysofa can read") {
+      $0 = Data("azimuth, elevation\n0, 0\n".utf8)
+    },
     Break("nothing", "is empty; give a SOFA file") { $0 = Data() },
-    Break("zeros", "is not a SOFA file that libmysofa reads") { $0 = Data(count: 5000) },
-    Break("its first 8 bytes", "is not a SOFA file that libmysofa reads") { $0 = $0.prefix(8) },
+    Break("zeros", "is not a SOFA file that libmysofa can read") { $0 = Data(count: 5000) },
+    Break("its first 8 bytes", "is not a SOFA file that libmysofa can read") { $0 = $0.prefix(8) },
     Break("its first half", "turned.sofa ") { $0 = $0.prefix($0.count / 2) },
-    Break("another type of data", "has data of the type \"TFX\", not \"FIR\"") {
+    Break("another type of data", "has data of type \"TFX\", not \"FIR\"") {
       Break.replace("FIR", "TFX", in: &$0)
     },
-    Break("no receivers", "is not a SOFA file that libmysofa reads") { Break.dimension(3, "0", in: &$0) },
+    Break("no receivers", "is not a SOFA file that libmysofa can read") { Break.dimension(3, "0", in: &$0) },
     Break("negative counts", "turned.sofa ") { Break.dimension(100, "-5", in: &$0) },
-    Break("huge dimensions", "holds 600000000000 samples, more than") {
+    Break("huge dimensions", "contains 600000000000 samples, more than") {
       Break.dimension(8, "2000000000", in: &$0)
     },
-    Break("more samples than there are", "does not hold 9 samples for each of") {
+    Break("more samples than there are", "does not contain 9 samples for each of") {
       Break.dimension(8, "9", in: &$0)
     },
-    Break("samples that are no numbers", "holds values that are not numbers") {
+    Break("samples that are no numbers", "contains invalid values") {
       Break.replace(0.5, .nan, in: &$0)
     },
-    Break("samples without end", "holds values that are not numbers") { Break.replace(0.5, 1e30, in: &$0) },
+    Break("samples without end", "contains invalid values") { Break.replace(0.5, 1e30, in: &$0) },
     Break("only silence", "is silent in direction 1, microphone 1") { Break.replace(0.5, 0, in: &$0) },
-    Break("a rate that is no number", "has no one sample rate") { Break.replace(44_100, .nan, in: &$0) },
-    Break("a rate of 1 Hz", "has no one sample rate from 8000 to 400000 Hz") {
+    Break("a rate that is no number", "has no single sample rate") { Break.replace(44_100, .nan, in: &$0) },
+    Break("a rate of 1 Hz", "has no single sample rate from 8000 to 400000 Hz") {
       Break.replace(44_100, 1, in: &$0)
     },
-    Break("sources in the listener", "does not say where the source of measurement 1 is") {
+    Break("sources in the listener", "has no valid source direction for measurement 1") {
       Break.replace(1.5, 0, in: &$0)
     },
-    Break("what libmysofa never ends with", "libmysofa did not get through it") { $0[16539] = 255 },
+    Break("what libmysofa never ends with", "libmysofa crashed or ran out of time or memory") {
+      $0[16539] = 255
+    },
   ]
 
   @Test("as SOFA is refused in one sentence", arguments: breaks)
@@ -125,14 +130,14 @@ import Testing
     for (path, complaint) in [
       (fifo, "is not a regular file; give"), (folder.path, "is not a regular file; give"),
       ("/dev/zero", "is not a regular file; give"), (folder.path + "/none", "there is no such file"),
-      (sparse, "is longer than 1024 MiB; give"), (folder.path + "/a\0b", "a path with a NUL"),
+      (sparse, "is larger than 1024 MiB; give"), (folder.path + "/a\0b", "a path with a NUL"),
     ] {
       let message = Self.refusal(.sofa(path: path))
       #expect(message.contains(complaint), "\(message)")
       #expect(Self.refusal(.impulseResponses(path: path, directions: table)).contains(complaint))
     }
     #expect(Self.refusal(.impulseResponses(path: table, directions: fifo)).contains("not a regular file"))
-    #expect(Self.refusal(.impulseResponses(path: table, directions: sparse)).contains("is longer than 4 MiB"))
+    #expect(Self.refusal(.impulseResponses(path: table, directions: sparse)).contains("is larger than 4 MiB"))
   }
 
   @Test("that fits other microphones is refused with what to check")
@@ -140,15 +145,20 @@ import Testing
     let path = MeasuredManifoldTests.golden + "/turned.sofa"
     #expect(
       Self.refusal(.sofa(path: path), Array(Self.positions.prefix(2)))
-        .contains("holds responses of 3 microphones, but the device has 2; list them all"))
+        .contains("contains responses of 3 microphones, but the device has 2; list all"))
     var swapped = Self.positions
     swapped.swapAt(0, 1)
     #expect(
-      Self.refusal(.sofa(path: path), swapped).contains("do not fit the microphones' x; check the order"))
+      Self.refusal(.sofa(path: path), swapped).contains(
+        "do not fit the x coordinates of the microphones; check the order"))
     let mirrored = Self.positions.map { $0 * [-1, 1, 1] }
-    #expect(Self.refusal(.sofa(path: path), mirrored).contains("do not fit the microphones' x; check"))
+    #expect(
+      Self.refusal(.sofa(path: path), mirrored).contains(
+        "do not fit the x coordinates of the microphones; check"))
     let upsideDown = Self.positions.map { $0 * [1, -1, 1] }
-    #expect(Self.refusal(.sofa(path: path), upsideDown).contains("do not fit the microphones' y; check"))
+    #expect(
+      Self.refusal(.sofa(path: path), upsideDown).contains(
+        "do not fit the y coordinates of the microphones; check"))
   }
 
   // MARK: - WAV and table
@@ -177,22 +187,23 @@ import Testing
     _ = try MeasuredManifold(Self.good.measurement, positions: Self.positions)
     #expect(
       try refusal(wav: { $0.removeLast() }).hasPrefix(
-        "responses.wav holds responses of 2 microphones, but the device has 3"))
+        "responses.wav contains responses of 2 microphones, but the device has 3"))
     #expect(
       try refusal(wav: { $0 = $0.map { Array($0.dropLast()) } }).hasPrefix(
-        "responses.wav has 5119 frames, which is no multiple of the 40 directions in directions.csv; give as many"
+        "responses.wav has 5119 frames, which is not a multiple of the 40 directions in directions.csv; use the same"
       ))
-    #expect(try refusal(wav: { $0 = $0.map { _ in [] } }).hasPrefix("responses.wav has no sound in it"))
+    #expect(try refusal(wav: { $0 = $0.map { _ in [] } }).hasPrefix("responses.wav contains no samples"))
     #expect(
-      try refusal(wav: { $0[1][700] = .nan }).hasPrefix("responses.wav holds samples that are not numbers"))
+      try refusal(wav: { $0[1][700] = .nan }).hasPrefix("responses.wav contains invalid samples"))
     #expect(
       try refusal(wav: { $0[1][700] = -.infinity }).hasPrefix(
-        "responses.wav holds samples that are not numbers"))
+        "responses.wav contains invalid samples"))
     #expect(
       try refusal(wav: { for n in 128..<256 { $0[2][n] = 0 } }).hasPrefix(
         "responses.wav is silent in direction 2, microphone 3; measure that direction again"))
-    #expect(try refusal(rate: 4000).hasPrefix("responses.wav has a rate of 4000 Hz; use 8000 to 400000 Hz"))
-    #expect(try refusal(wav: { $0.swapAt(0, 1) }).contains("do not fit the microphones' x"))
+    #expect(
+      try refusal(rate: 4000).hasPrefix("responses.wav has a sample rate of 4000 Hz; use 8000 to 400000 Hz"))
+    #expect(try refusal(wav: { $0.swapAt(0, 1) }).contains("do not fit the x coordinates of the microphones"))
   }
 
   @Test("as WAV that was cut off, or is none, is refused in one sentence")
@@ -200,7 +211,7 @@ import Testing
     let folder = try TemporaryFolder()
     let whole = try Data(contentsOf: URL(filePath: Self.good.wav))
     for (data, complaint) in [
-      (whole.prefix(whole.count / 2), "was cut off"), (whole.prefix(20), "cannot read"),
+      (whole.prefix(whole.count / 2), "is truncated"), (whole.prefix(20), "cannot read"),
       (Data("hello".utf8), "cannot read"), (Data(), "is empty"), (Data(count: 4096), "cannot read"),
     ] {
       let path = try folder.write(data, to: "r.wav")
@@ -223,18 +234,19 @@ import Testing
     ] {
       #expect(try line(7, wrong).hasPrefix("directions.csv:7: is not a direction; write azimuth"), "\(wrong)")
     }
-    #expect(try line(7, "").contains("which is no multiple of the 39 directions"))
-    #expect(try refusal(table: { _ in "# nothing\n" }).hasPrefix("directions.csv has no directions in it"))
+    #expect(try line(7, "").contains("which is not a multiple of the 39 directions"))
+    #expect(try refusal(table: { _ in "# nothing\n" }).hasPrefix("directions.csv contains no directions"))
     let same = String(repeating: "0, 0\n", count: 40)
-    #expect(try refusal(table: { _ in same }).contains("holds no direction within 17"))
-    #expect(try refusal(table: { _ in "0, 0\n1, 0\n" }).contains("holds 2 directions; measure 25 or more"))
+    #expect(try refusal(table: { _ in same }).contains("contains no direction within 17"))
+    #expect(
+      try refusal(table: { _ in "0, 0\n1, 0\n" }).contains("contains 2 directions; measure at least 25"))
     let clockwise = try refusal(table: {
       $0.split(separator: "\n").map { line in
         let numbers = line.split(separator: ", ").compactMap { Double($0) }
         return numbers.count == 2 ? "\(-numbers[0]), \(numbers[1])\n" : ""
       }.joined()
     })
-    #expect(clockwise.contains("do not fit the microphones' x"), "\(clockwise)")
+    #expect(clockwise.contains("do not fit the x coordinates of the microphones"), "\(clockwise)")
   }
 
   @Test("leaves a gap that is too wide: its middle is named")
@@ -243,6 +255,6 @@ import Testing
     let files = try MeasuredFiles(Self.free, directions: upper)
     #expect(
       Self.refusal(files.measurement).contains(
-        "elevation -88; measure so that no gap is wider than 60 degrees from its middle to its edge"))
+        "elevation -88; measure so that every direction is within 60 degrees of a measured one"))
   }
 }

@@ -1,5 +1,7 @@
-import FilterDesign
+import Figures
 import Foundation
+import Manifolds
+import Numerics
 import TestSupport
 import Testing
 

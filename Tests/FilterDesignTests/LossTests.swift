@@ -1,6 +1,7 @@
 import Acoustics
-import FilterDesign
+import Figures
 import Foundation
+import Manifolds
 import TestSupport
 import Testing
 

@@ -1,6 +1,7 @@
 import Acoustics
-import FilterDesign
 import Foundation
+import Manifolds
+import Numerics
 import Testing
 
 @Suite struct ManifoldTests {

@@ -1,6 +1,10 @@
 import Acoustics
+import Figures
+import FilterBanks
 import FilterDesign
 import Foundation
+import Manifolds
+import Numerics
 import TestSupport
 import Testing
 
@@ -52,17 +56,14 @@ import Testing
     }
     let measured = try FilterBank.design(device: device(.measured(files.measurement)), sampleRate: 16_000)
     let closed = try FilterBank.design(device: device(.free), sampleRate: 16_000)
-    let grid = DesignGrid(sampleRate: 16_000)
-    let target = StereoDesign.target(
-      StereoTests.hrtf, from: StereoDesign.directions, frequencies: grid.frequencies)
+    let stereo = try StereoDesign(
+      hrtf: StereoTests.hrtf, grid: DesignGrid(sampleRate: 16_000), parameters: DesignParameters())
     for (a, b) in zip(measured.cases, closed.cases) {
       // A measurement does not say what it is of: it is designed as a listener would be, not as a free array.
       let expected =
         b.filterCase.polarPattern == .stereo
-        ? try StereoDesign.filters(
-          target: target, manifold: positions,
-          frame: HeadFrame(forward: .plusZ, orientation: .portrait)!, grid: grid,
-          refinement: SectorRefinement(target: target, directions: StereoDesign.directions)
+        ? try stereo.filters(
+          manifold: positions, frame: HeadFrame(forward: .plusZ, orientation: .portrait)!
         ).map { $0.map { $0.map { Float($0) } } } : b.taps
       let pairs = zip(a.taps.joined().joined(), expected.joined().joined())
       let (error, energy) = pairs.reduce((0.0, 0.0)) { sum, taps in

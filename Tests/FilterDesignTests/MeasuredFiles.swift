@@ -1,7 +1,8 @@
 import Acoustics
 import AudioFiles
-import FilterDesign
 import Foundation
+import Manifolds
+import Numerics
 import TestSupport
 
 /// What somebody who measures `manifold` would write: a WAV of responses and a table of directions.

@@ -1,6 +1,8 @@
 import Acoustics
+import Figures
 import FilterDesign
 import Foundation
+import Manifolds
 import TestSupport
 import Testing
 

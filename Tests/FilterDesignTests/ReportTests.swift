@@ -1,5 +1,5 @@
 import Acoustics
-import FilterDesign
+import Figures
 import Foundation
 import TestSupport
 import Testing

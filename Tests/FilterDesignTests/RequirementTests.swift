@@ -1,6 +1,7 @@
 import Acoustics
 import FigureSupport
-import FilterDesign
+import Figures
+import Manifolds
 import TestSupport
 import Testing
 
@@ -19,7 +20,8 @@ extension Requirement: CustomStringConvertible {
     let device = designed.device
     let manifold: any ArrayManifold =
       if case .box(let size) = device.body {
-        try! BoxManifold(positions: device.microphones.map(\.position), size: size, panelWidth: 0.004)
+        try! BoxManifold(
+          positions: device.microphones.map(\.position), size: size, parameters: .init(panelWidth: 0.004))
       } else { try! manifold(for: device) }
     return try! Report(
       bank: designed.bank, device: device, preset: device.name, manifold: manifold, draws: 0)

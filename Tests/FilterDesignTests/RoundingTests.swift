@@ -1,6 +1,8 @@
 import Acoustics
+import FilterBanks
 import FilterDesign
 import Foundation
+import Manifolds
 import TestSupport
 import Testing
 
@@ -52,22 +54,16 @@ import Testing
   /// On a coarse mesh, as the shipped phone is designed.
   @Test func aPicometreChangesNoFilterOfAPhonesBody() throws {
     let device = TestDevices.phone5()
-    let grid = DesignGrid(sampleRate: 48_000)
-    let tuning = StereoDesign.Tuning.box
-    let target = StereoDesign.target(
-      StereoTests.hrtf, from: StereoDesign.directions, frequencies: grid.frequencies, tuning: tuning)
-    let refinement = SectorRefinement(target: target, directions: StereoDesign.directions)
+    let design = try StereoDesign(
+      hrtf: StereoTests.hrtf, grid: DesignGrid(sampleRate: 48_000), parameters: device.design)
     let positions = device.microphones.map(\.position)
     let boxes = try [positions, Self.moved(positions)].map {
-      try BoxManifold(positions: $0, size: BoxManifoldTests.phoneSize, panelWidth: 0.006)
+      try BoxManifold(positions: $0, size: BoxManifoldTests.phoneSize, parameters: .init(panelWidth: 0.006))
     }
     for (source, orientation) in [("Front", InputOrientation.portrait), ("Back", .landscapeLeft)] {
       let frame = try #require(
         HeadFrame(forward: device.dataSource(named: source).forward, orientation: orientation))
-      let taps = try boxes.map {
-        try StereoDesign.filters(
-          target: target, manifold: $0, frame: frame, grid: grid, refinement: refinement, tuning: tuning)
-      }
+      let taps = try boxes.map { try design.filters(manifold: $0, frame: frame) }
       #expect(Self.difference(taps[0], taps[1]).value < Self.limit.value, "\(source) \(orientation)")
     }
   }

@@ -1,6 +1,10 @@
 import Acoustics
+import Figures
+import FilterBanks
 import FilterDesign
 import Foundation
+import Manifolds
+import Numerics
 import TestSupport
 import Testing
 

@@ -1,6 +1,9 @@
 import Acoustics
+import Figures
 import FilterDesign
 import Foundation
+import HeadResponses
+import Manifolds
 import TestSupport
 import Testing
 
@@ -63,10 +66,8 @@ import Testing
     }
     // As the oracle tunes it, whatever the body.
     let manifold = try manifold(for: designed.device)
-    let taps = try StereoDesign.filters(
-      target: Self.target, manifold: manifold, frame: frame, grid: DesignGrid(sampleRate: 48_000),
-      refinement: Self.refinement
-    ).map { $0.map { $0.map { Float($0) } } }
+    let taps = try Self.refined.filters(manifold: manifold, frame: frame)
+      .map { $0.map { $0.map { Float($0) } } }
     let figures = try StereoFigures(
       taps: taps, sampleRate: 48_000, delayFrames: 64, manifold: manifold, frame: frame, hrtf: Self.hrtf)
     // The oracle stops after 40 steps of a quasi-Newton method, and its filters may have 13 dB of noise gain. What is
@@ -84,9 +85,10 @@ import Testing
   }
 
   static let hrtf = try! HRTF()
-  static let target = StereoDesign.target(
-    hrtf, from: StereoDesign.directions, frequencies: DesignGrid(sampleRate: 48_000).frequencies)
-  static let refinement = SectorRefinement(target: target, directions: StereoDesign.directions)
+  static let refined = try! StereoDesign(
+    hrtf: hrtf, grid: DesignGrid(sampleRate: 48_000), parameters: DesignParameters())
+  static let matched = try! StereoDesign(
+    hrtf: hrtf, grid: DesignGrid(sampleRate: 48_000), parameters: DesignParameters(), isRefined: false)
 
   @Test(arguments: Goldens.all.matched.filter { $0.inputOrientation != "portraitUpsideDown" })
   func withoutRefinementFiguresAreThoseOfTheOraclesMagnitudeLeastSquares(golden: Goldens.Stereo) throws {
@@ -95,10 +97,7 @@ import Testing
       HeadFrame(
         forward: device.dataSource(named: golden.dataSource).forward,
         orientation: InputOrientation(word: golden.inputOrientation)))
-    let filters = try StereoDesign.filters(
-      target: Self.target, manifold: manifold(for: device), frame: frame,
-      grid: DesignGrid(sampleRate: 48_000),
-      refinement: nil)
+    let filters = try Self.matched.filters(manifold: manifold(for: device), frame: frame)
     let figures = try StereoFigures(
       taps: filters.map { $0.map { $0.map { Float($0) } } }, sampleRate: 48_000, delayFrames: 64,
       manifold: manifold(for: device), frame: frame, hrtf: Self.hrtf)
@@ -123,7 +122,8 @@ import Testing
   @Test func onItsBodyThePhoneReachesWhatItMust() throws {
     let device = Banks.phone5Box.device
     let box = try BoxManifold(
-      positions: device.microphones.map(\.position), size: BoxManifoldTests.phoneSize, panelWidth: 0.004)
+      positions: device.microphones.map(\.position), size: BoxManifoldTests.phoneSize,
+      parameters: .init(panelWidth: 0.004))
     for (source, orientation, left) in Self.left {
       let frame = try #require(
         HeadFrame(forward: device.dataSource(named: source).forward, orientation: orientation))

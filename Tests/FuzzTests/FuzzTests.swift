@@ -1,7 +1,7 @@
 import Acoustics
-import FilterDesign
 import Foundation
 import FuzzSupport
+import Manifolds
 import TestSupport
 import Testing
 

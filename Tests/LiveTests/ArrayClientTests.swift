@@ -1,5 +1,6 @@
 import Foundation
 import JackClient
+import JackTools
 import LiveSupport
 import Realtime
 import Synchronization

@@ -65,7 +65,8 @@ extension LiveTests {
       let files = try #require(document.files.first)
       for name in [files.outputs, try #require(files.microphones)] {
         let file = "\(folder)/\(name)"
-        #expect(name.hasSuffix(".\(format)") && document.notes.isEmpty, "\(document.notes)")
+        let isWhole = !document.notes.contains { $0.contains("WAV") }
+        #expect(name.hasSuffix(".\(format)") && isWhole, "\(document.notes)")
         #expect(try AudioClip(path: file).frames == document.frames)
       }
       #expect(try FileManager.default.contentsOfDirectory(atPath: folder).count == 3)

@@ -73,7 +73,10 @@ extension LiveTests {
         })
       let name = LiveGraph.uniqueName()
       let server = try inside(["/usr/bin/jackd", "-n", name, "-r", "-p", "128", "-d", "dummy", "-p", "1024"])
-      defer { server.signal(SIGKILL) }
+      defer {
+        LiveGraph.endLabelProcess(name)
+        server.signal(SIGKILL)
+      }
       try #require(
         try waitUntil(seconds: 10) {
           try inside(["/usr/bin/jack_lsp", "-s", name]).wait(seconds: 5)?.status == 0

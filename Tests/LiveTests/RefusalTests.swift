@@ -1,7 +1,7 @@
 import AudioFiles
 import Control
 import Foundation
-import JackClient
+import JackTools
 import LiveSupport
 import TestSupport
 import Testing

@@ -44,6 +44,10 @@ extension LiveTests {
       let start = ContinuousClock.now
       expect(try home.pinna("run", "--server", server, "--wait", "1"), 3, server, "jackd")
       #expect(ContinuousClock.now - start > .seconds(1))
+      let byEnvironment = try Program.run(
+        try PinnaHome.binary(), ["run"],
+        environment: home.environment.merging(["JACK_DEFAULT_SERVER": server]) { $1 })
+      expect(byEnvironment, 3, server, "jackd -n \(server)")
       for verb in [
         ["status"], ["inputs"], ["stop"], ["set", "--gain", "0"], ["record", "start"], ["record", "stop"],
         ["preset", "use", "phone5"],
@@ -51,6 +55,20 @@ extension LiveTests {
         expect(try home.pinna(verb), 4, "pinna run")
       }
       expect(try home.pinna("status", "--name", "other"), 4, "pinna run --name other")
+    }
+
+    @Test("status before the first server speaks of none that has gone or come back")
+    func firstServer() throws {
+      let home = try PinnaHome()
+      let program = try home.start(["--server", LiveGraph.uniqueName(), "--wait", "60"])
+      defer { program.stop() }
+      var outcome = try home.pinna("status")
+      _ = try waitUntil(seconds: 10) {
+        outcome = try home.pinna("status")
+        return outcome.status == 0
+      }
+      #expect(outcome.output.contains("no JACK server is running"), "\(outcome)")
+      #expect(!outcome.output.contains("has gone") && !outcome.output.contains("back"), "\(outcome)")
     }
 
     @Test("of a running Pinna: words, presets and combinations that it refuses change nothing")
@@ -97,6 +115,20 @@ extension LiveTests {
       #expect(!FileManager.default.fileExists(atPath: graph.home.runtimeFolder + "/pinna/pinna.sock"))
     }
 
+    @Test("0 of stop when the name is free, so that another Pinna can be started at once")
+    func stopped() throws {
+      let graph = try LiveGraph(preset: "phone5")
+      for _ in 0..<5 {
+        let outcome = try graph.pinna("stop")
+        let lock = open(graph.home.runtimeFolder + "/pinna/pinna.sock.lock", O_RDONLY)
+        let isFree = flock(lock, LOCK_EX | LOCK_NB) == 0
+        close(lock)
+        #expect(outcome.status == 0 && isFree, "\(outcome)")
+        _ = graph.program.wait(seconds: 5)
+        try graph.restart()
+      }
+    }
+
     @Test("0 after INT and TERM, which finalise a take", arguments: [SIGINT, SIGTERM])
     func signals(number: Int32) throws {
       let graph = try LiveGraph(preset: "phone5", synchronous: true)
@@ -107,6 +139,47 @@ extension LiveTests {
       let outcome = try #require(graph.program.wait(seconds: 5))
       #expect(outcome.status == 0, "\(outcome)")
       #expect(try AudioClip(path: path).frames > 4800)
+    }
+
+    @Test(
+      "0 of a preset whose disk takes a moment; changes behind it come after it, and status answers meanwhile"
+    )
+    func slowPreset() throws {
+      let home = try PinnaHome()
+      try home.folder.write(
+        "title: Late\ndevice: phone5\ndataSource: Front\npolarPattern: cardioid\n"
+          + "inputOrientation: portrait\ngain: -3\n", to: "config/pinna/late.yaml")
+      let disk = try HungDisk(home: home)
+      let graph = try LiveGraph(
+        preset: "phone5", home: home,
+        environment: disk.environment.merging(["PINNA_HUNG_FOLDER": "late.yaml"]) { $1 })
+      func use() throws -> Program {
+        try Program(try PinnaHome.binary(), ["preset", "use", "late"], environment: home.environment)
+      }
+      try disk.hang()
+      let slow = try use()
+      try #require(waitUntil(seconds: 5) { disk.hasBegun })
+      usleep(300_000)
+      let start = ContinuousClock.now
+      #expect(try graph.status()["preset"] as? String == "phone5")
+      #expect(ContinuousClock.now - start < Faults.patience(.milliseconds(200)))
+      disk.letGo()
+      #expect(try #require(slow.wait(seconds: 5)).status == 0)
+      #expect(try graph.status()["preset"] as? String == "late")
+
+      // Both are sent before either is answered.
+      let (first, second) = (try graph.sender(), try graph.sender())
+      first.send("/pinna/preset/use", "phone5")
+      second.send("/pinna/set/orientation", "landscapeLeft")
+      #expect(first.reply(seconds: 5)?.text.contains("phone5") ?? false)
+      #expect(second.reply(seconds: 5)?.status == 0)
+      #expect(try graph.status()["inputOrientation"] as? String == "landscapeLeft")
+
+      try disk.hang()
+      let hung = try use()
+      let outcome = try #require(hung.wait(seconds: 10))
+      expect(outcome, 1, "late", "2 s")
+      disk.letGo()
     }
 
     @Test("HUP reads the preset's file again, or leaves all as it was; USR1 prints status")
@@ -122,16 +195,22 @@ extension LiveTests {
       try home.folder.write(preset("-9"), to: file)
       graph.program.signal(SIGHUP)
       #expect(try waitUntil(seconds: 3) { try graph.status()["gainDB"] as? Double == -9 })
+      #expect(
+        waitUntil(seconds: 3) { graph.program.errorText.contains("pinna: preset field was reloaded\n") })
       try home.folder.write(preset("loud"), to: file)
       graph.program.signal(SIGHUP)
-      try #require(waitUntil(seconds: 5) { graph.program.outputText.contains("field.yaml:6:7") })
+      try #require(
+        waitUntil(seconds: 5) {
+          graph.program.errorText.split(separator: "\n").contains {
+            $0.hasPrefix("pinna: preset field was not reloaded: ") && $0.contains("field.yaml:6:7")
+          }
+        })
       #expect(try graph.status()["gainDB"] as? Double == -9)
       graph.program.signal(SIGUSR1)
       try #require(waitUntil(seconds: 5) { graph.program.outputText.contains("\"unpreparedPeriods\":0") })
       #expect(try graph.pinna("stop").status == 0)
       let outcome = try #require(graph.program.wait(seconds: 5))
       #expect(outcome.status == 0)
-      #expect(outcome.output.contains("field.yaml:6:7"), "\(outcome)")
       #expect(outcome.output.contains("\"unpreparedPeriods\":0"), "\(outcome)")
     }
   }

@@ -15,7 +15,7 @@ extension LiveTests {
       var isGap = [Bool](repeating: false, count: sound.count)
       for gap in gaps { for n in gap.frame..<gap.frame + gap.frames { isGap[n] = true } }
       var isUnknown = [Bool](repeating: false, count: sound.count)
-      for span in clock.missed {
+      for span in try clock.missed() {
         let start = (span.lowerBound - origin) & 0x7F_FFFF
         for n in start..<start + span.count where n < sound.count { isUnknown[n] = true }
       }

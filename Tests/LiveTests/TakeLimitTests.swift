@@ -98,7 +98,7 @@ extension LiveTests {
       let graph = try LiveGraph(preset: "phone5", period: 1024, synchronous: true)
       // Before there is a limit: of a new client Pinna opens what they share.
       let clock = try FrameClock(server: graph.server.name)
-      // A stretch of five microphones is a second.
+      // A segment of five microphones is a second.
       let path = try graph.startTake("--split-size", "1")
       // What is open stays open; the next would have the lowest number that is free.
       let open = Set(

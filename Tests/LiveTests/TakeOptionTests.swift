@@ -29,11 +29,11 @@ extension LiveTests {
       // Longer than the pre-roll.
       try clock.wait(frames: 120_000)
       for isChanged in [false, true] {
-        let changed = clock.now
+        let changed = try clock.now()
         if isChanged { try #require(try graph.pinna("set", "--gain", "-1").status == 0) }
-        let asked = clock.now
+        let asked = try clock.now()
         _ = try graph.startTake()
-        let began = clock.now
+        let began = try clock.now()
         // The pre-roll, and 0.3 s.
         try graph.waitForTake(frames: isChanged ? 62_400 : 110_400)
         let take = try stop(graph)
@@ -64,16 +64,16 @@ extension LiveTests {
       #expect(files.count >= 3 && take.document.state == .complete)
       let folder = URL(filePath: take.path).deletingLastPathComponent().path
       var raw: [Float] = []
-      for stretch in files {
-        #expect(stretch.frame == raw.count)
-        for name in [stretch.outputs, try #require(stretch.microphones)] {
+      for segment in files {
+        #expect(segment.frame == raw.count)
+        for name in [segment.outputs, try #require(segment.microphones)] {
           let path = "\(folder)/\(name)"
           let size = try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int
           #expect(try #require(size) <= 1_000_000)
           #expect(try TakeFiles.complaints(path) == [])
         }
-        let clip = try AudioClip(path: "\(folder)/\(stretch.microphones!)")
-        #expect(try AudioClip(path: "\(folder)/\(stretch.outputs)").frames == clip.frames)
+        let clip = try AudioClip(path: "\(folder)/\(segment.microphones!)")
+        #expect(try AudioClip(path: "\(folder)/\(segment.outputs)").frames == clip.frames)
         raw += clip.channels[0]
       }
       #expect(raw.count == take.document.frames)
@@ -91,7 +91,7 @@ extension LiveTests {
       _ = try graph.startTake("--format", format)
       try graph.waitForTake(frames: 72_000)
       let take = try stop(graph)
-      #expect(take.path.hasSuffix("." + format) && take.document.notes.isEmpty)
+      #expect(take.path.hasSuffix("." + format) && !take.document.notes.contains { $0.contains("WAV") })
       let names = try FileManager.default.contentsOfDirectory(atPath: graph.home.takesFolder)
       #expect(names.count == 3 && names.count { $0.hasSuffix("." + format) } == 2, "\(names)")
       let raw = try AudioClip(path: take.path.replacing("." + format, with: "-microphones." + format))
@@ -124,7 +124,7 @@ extension LiveTests {
         graph.program.errorText.contains("--pre-roll: takes reach back 6.7 s, not 60 s"),
         "\(graph.program.errorText)")
       let raw = try graph.pinna("record", "start", "--raw")
-      #expect(raw.status == 0 && raw.output.contains("waited for 6.8 s, not 8 s"), "\(raw)")
+      #expect(raw.status == 0 && raw.output.contains("for 6.8 s, not 8 s"), "\(raw)")
       #expect(try graph.pinna("record", "stop").status == 0)
       let short = try graph.pinna("record", "start")
       #expect(short.status == 0 && !short.output.contains("waited for"), "\(short)")

@@ -1,6 +1,6 @@
 import AudioFiles
 import Foundation
-import JackClient
+import JackTools
 import LiveSupport
 import TestSupport
 import Testing

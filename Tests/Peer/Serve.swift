@@ -11,6 +11,7 @@ import PinnaSession
 /// - `/peer/exhaust`: opens files until there are no descriptors left.
 /// - `/peer/event TEXT`: tells whoever opened a session of a take that began.
 /// - `/pinna/session/open`: opens one.
+/// - `/pinna/stop`: says that it has stopped, and goes on.
 /// - Any other: no answer; it is printed.
 func serve() throws {
   let socket = try ControlSocket(name: "pinna")
@@ -30,6 +31,7 @@ func serve() throws {
       case "/peer/letters": text = String(repeating: "a", count: Int(words.first ?? "") ?? 0)
       case "/peer/dropped": text = "\(socket.droppedPackets)"
       case "/peer/stop": exit(0)
+      case "/pinna/stop": text = #"{"stopped":true}"#
       case "/peer/exhaust":
         while open("/dev/null", O_RDONLY) >= 0 {}
         text = "exhausted"

@@ -134,7 +134,8 @@ import Testing
     let plot = LinePlot(
       PlotTitle("Gap", ""), horizontal: .linear("s", 0...100, step: 20),
       panels: [
-        LinePlot.Panel(.linear("dB", fitting: curve.points.map(\.y), least: -1...1, step: 1), curves: [curve])
+        LinePlot.Panel(
+          .linear("dB", fitting: curve.points.map(\.y), minimumRange: -1...1, step: 1), curves: [curve])
       ])
     try plot.write(path("gap.png"))
     let blue = try #require(try Picture(png: path("gap.png")).extent(of: .blue))

@@ -1,6 +1,6 @@
 import Acoustics
 import Foundation
-import Session
+import Presets
 import TestSupport
 import Testing
 
@@ -34,15 +34,37 @@ struct DeviceFileErrorTests {
 
   static let mistakes = [
     Mistake("title: Good", "", at: "2:1", "the file has no key \"title\"; add it"),
-    Mistake("title: Good", "title:", at: "1:7", "title is nothing; write a text"),
-    Mistake("title: Good", "title: \"a\\x1b[2J\"", at: "1:8", "title has characters that cannot be printed"),
+    Mistake("title: Good", "title:", at: "1:7", "title is empty; write text"),
+    Mistake("title: Good", "title: \"a\\x1b[2J\"", at: "1:8", "title has unprintable characters"),
     Mistake(
       "title: Good", "name: Good", at: "1:1", "unknown key \"name\"; use one of: title, body, microphones"),
     Mistake(
+      "title: Good", "title: Good\ndesign: {tuning: 1}", at: "2:10",
+      "design has an unknown key \"tuning\"; use one of: grid, box, measured, head, stereo, refinement, mono"),
+    Mistake(
+      "title: Good", "title: Good\ndesign: {stereo: {crossover: 1200, rear: -6}}", at: "2:36",
+      "design.stereo has an unknown key \"rear\"; use one of: directions, crossover, rearGain"),
+    Mistake(
+      "title: Good", "title: Good\ndesign: {stereo: {crossover: 100}}", at: "2:30",
+      "design.stereo.crossover is 100, out of range; write a number from 200 to 8000 Hz"),
+    Mistake(
+      "title: Good", "title: Good\ndesign: {mono: {leastOnAxis: much}}", at: "2:30",
+      "design.mono.leastOnAxis is \"much\", not a number; write a number"),
+    Mistake(
+      "title: Good", "title: Good\ndesign: {grid: {tapCount: 250}}", at: "2:27",
+      "design.grid.tapCount is 250; write a multiple of 8 from 128 to 1024"),
+    Mistake(
+      "title: Good", "title: Good\ndesign: {grid: {delay: 8.5}}", at: "2:24",
+      "design.grid.delay is 8.5; write a whole number from 8 to 112"),
+    Mistake(
+      "title: Good", "title: Good\ndesign: loud", at: "2:9",
+      "design is \"loud\"; write a group with the keys grid, box"),
+    Mistake(
       "{box: [72, 147, 8]}", "cube", at: "2:7", "body is \"cube\"; write free, {sphere: RADIUS} or {box"),
     Mistake(
-      "{box: [72, 147, 8]}", "{box: [72, 147, 8], sphere: 9}", at: "2:7", "body is not one body; write free"),
-    Mistake("{box: [72, 147, 8]}", "{}", at: "2:7", "body is not one body; write free"),
+      "{box: [72, 147, 8]}", "{box: [72, 147, 8], sphere: 9}", at: "2:7",
+      "body does not describe exactly one body; write free"),
+    Mistake("{box: [72, 147, 8]}", "{}", at: "2:7", "body does not describe exactly one body; write free"),
     Mistake(
       "{box: [72, 147, 8]}", "{cube: 9}", at: "2:8",
       "body has an unknown key \"cube\"; use one of: sphere, box"),
@@ -56,7 +78,7 @@ struct DeviceFileErrorTests {
       "body.sofa cannot be used: dir/none.sofa cannot be read: there is no such file; check its path"),
     Mistake(
       "{box: [72, 147, 8]}", "{sofa: /dev/null}", at: "2:14", "/dev/null is not a regular file; give a SOFA"),
-    Mistake("{box: [72, 147, 8]}", "{sofa: [a]}", at: "2:14", "body.sofa is a list; write a text"),
+    Mistake("{box: [72, 147, 8]}", "{sofa: [a]}", at: "2:14", "body.sofa is a list; write text"),
     Mistake(
       "{box: [72, 147, 8]}", "{impulseResponses: r.wav}", at: "2:7", "body has no key \"directions\"; add it"),
     Mistake(
@@ -66,27 +88,27 @@ struct DeviceFileErrorTests {
       "body.impulseResponses cannot be used: dir/r.wav cannot be read"),
     Mistake(
       "{box: [72, 147, 8]}", "{sofa: a.sofa, directions: d.csv}", at: "2:7",
-      "body is not one body; write free"),
+      "body does not describe exactly one body; write free"),
     Mistake("{box: [72, 147, 8]}", "{box: [72, 147]}", at: "2:13", "body.box has 2 numbers; write three"),
     Mistake("[72, 147, 8]", "[0.072, 0.147, 0.008]", at: "2:14", "body.box[1] is 0.072, out of range"),
     Mistake(
       "{box: [72, 147, 8]}", "{sphere: 87.5}", at: "4:8",
-      "microphones.top is 14.0 mm inside the body; put it on the surface, which is nearest at [0.0, 87.5, 0.0] mm"
+      "microphones.top is 14.0 mm inside the body; move it to the surface, whose nearest point is [0.0, 87.5, 0.0] mm"
     ),
     Mistake("{box: [72, 147, 8]}", "{sphere: yes}", at: "2:16", "body.sphere is \"yes\", not a number"),
     Mistake(
       "[0, 73.5, 0]", "[0, 75.5, 0]", at: "4:8",
-      "microphones.top is 2.0 mm outside the body; put it on the surface, which is nearest at [0.0, 73.5, 0.0] mm"
+      "microphones.top is 2.0 mm outside the body; move it to the surface, whose nearest point is [0.0, 73.5, 0.0] mm"
     ),
     Mistake(
       "[0, 73.5, 0]", "[-40, -75.5, 1]", at: "4:8",
-      "microphones.top is 4.5 mm outside the body; put it on the surface, which is nearest at [-36.0, -73.5, 1.0]"
+      "microphones.top is 4.5 mm outside the body; move it to the surface, whose nearest point is [-36.0, -73.5, 1.0]"
     ),
     Mistake(
       "[0, 73.5, 0]", "[20, -60, -1.5]", at: "4:8",
-      "microphones.top is 2.5 mm inside the body; put it on the surface, which is nearest at [20.0, -60.0, -4.0]"
+      "microphones.top is 2.5 mm inside the body; move it to the surface, whose nearest point is [20.0, -60.0, -4.0]"
     ),
-    Mistake("[0, 73.5, 0]", "[0, 60, 0]", at: "4:8", "microphones.top is 4.0 mm inside the body; put it on"),
+    Mistake("[0, 73.5, 0]", "[0, 60, 0]", at: "4:8", "microphones.top is 4.0 mm inside the body; move it"),
     Mistake("[0, 73.5, 0]", "[0, 73500, 0]", at: "4:12", "microphones.top[2] is 73500, out of range"),
     Mistake("[0, 73.5, 0]", "[0, 73,5, 0]", at: "4:8", "microphones.top has 4 numbers; write three"),
     Mistake("[0, 73.5, 0]", "0 73.5 0", at: "4:8", "microphones.top is \"0 73.5 0\"; write a list"),
@@ -96,37 +118,39 @@ struct DeviceFileErrorTests {
     Mistake("[0, 73.5, 0]", "[0, .inf, 0]", at: "4:12", "microphones.top[2] is \".inf\", not a number"),
     Mistake("[0, 73.5, 0]", "[0, nan, 0]", at: "4:12", "microphones.top[2] is \"nan\", not a number"),
     Mistake("[0, 73.5, 0]", "[0, 0x49, 0]", at: "4:12", "microphones.top[2] is \"0x49\", not a number"),
-    Mistake("[0, 73.5, 0]", "[0, 65, 4.2]", at: "5:10", "microphones.front is where top is; move one"),
+    Mistake("[0, 73.5, 0]", "[0, 65, 4.2]", at: "5:10", "microphones.front is at the position of top; move"),
     Mistake("top: [0, 73.5, 0]", "to p: [0, 73.5, 0]", at: "4:9", "microphones.to p is not a valid name"),
     Mistake("top: [0, 73.5, 0]", "\"a:b\": [0, 73.5, 0]", at: "4:10", "microphones.a:b is not a valid name"),
     Mistake(
-      "top: [0, 73.5, 0]", "Front: [0, 73.5, 0]", at: "5:10", "microphones.front has the name of Front"),
+      "top: [0, 73.5, 0]", "Front: [0, 73.5, 0]", at: "5:10",
+      "microphones.front differs from Front only in case"),
     Mistake(
       "top: [0, 73.5, 0]", "front: [0, 73.5, 0]", at: "5:3", "\"front\" is given twice, first in line 4"),
     Mistake(
-      "top: [0, 73.5, 0]", "out_left: [0, 73.5, 0]", at: "4:13", "has the name of a port of Pinna's own"),
+      "top: [0, 73.5, 0]", "out_left: [0, 73.5, 0]", at: "4:13", "is the name of a port of Pinna itself"),
     Mistake("+z", "up", at: "8:14", "dataSources.Front.forward is \"up\"; write +x, -x"),
-    Mistake("+z", "[0, 0, 0]", at: "8:14", "dataSources.Front.forward has no length"),
+    Mistake("+z", "[0, 0, 0]", at: "8:14", "dataSources.Front.forward is the zero vector"),
     Mistake(
       "+z", "+y", at: "11:26", "dataSources.Front.stereoOrientations[1] is portrait, whose up is parallel"),
-    Mistake("[portrait]", "[]", at: "11:25", "dataSources.Front.stereoOrientations are none"),
-    Mistake("[portrait]", "[portrait, Portrait]", at: "11:36", "stereoOrientations[2] names portrait again"),
+    Mistake("[portrait]", "[]", at: "11:25", "dataSources.Front.stereoOrientations is empty"),
+    Mistake("[portrait]", "[portrait, Portrait]", at: "11:36", "stereoOrientations[2] repeats portrait"),
     Mistake(
       "[portrait]", "[sideways]", at: "11:26",
       "has an unknown input orientation \"sideways\"; use one of: portrait, portraitUpsideDown, landscapeLeft"
     ),
-    Mistake(", stereo]", "]", at: "11:25", "stereoOrientations are given, but polarPatterns has no stereo"),
+    Mistake(
+      ", stereo]", "]", at: "11:25", "stereoOrientations is given, but polarPatterns does not list stereo"),
     Mistake(
       "cardioid", "heart", at: "10:38", "polarPatterns[2] has an unknown polar pattern \"heart\"; use one of"),
-    Mistake("cardioid", "stereo", at: "10:46", "polarPatterns[3] names stereo again; remove it"),
+    Mistake("cardioid", "stereo", at: "10:46", "polarPatterns[3] repeats stereo; remove it"),
     Mistake(
-      "[front, top]", "[front]", at: "10:38", "polarPatterns[2] is cardioid, which takes two microphones"),
+      "[front, top]", "[front]", at: "10:38", "polarPatterns[2] is cardioid, which needs at least two"),
     Mistake(
       "[front, top]", "[front, rear]", at: "9:26", "is an unknown microphone \"rear\"; use one of: top, front"
     ),
-    Mistake("[front, top]", "[front, front]", at: "9:26", "microphones[2] names front again; remove it"),
+    Mistake("[front, top]", "[front, front]", at: "9:26", "microphones[2] repeats front; remove it"),
     Mistake("[front, top]", "every", at: "9:18", "microphones is \"every\"; write all, or a list of names"),
-    Mistake("[front, top]", "[]", at: "9:18", "dataSources.Front.microphones are none; write all"),
+    Mistake("[front, top]", "[]", at: "9:18", "dataSources.Front.microphones is empty; write all"),
     Mistake("    forward: +z\n", "", at: "8:5", "dataSources.Front has no key \"forward\"; add it"),
     Mistake("forward: +z", "forward: +z\n    location: middle", at: "9:15", "use one of: upper, lower"),
   ]
@@ -151,7 +175,8 @@ struct DeviceFileErrorTests {
     }
     #expect(
       error?.description
-        == "d.yaml:3:32: microphones.b looks like metres, as do all the others; write millimetres")
+        == "d.yaml:3:32: microphones.b is within 1 mm of the origin, like all others; write millimetres, not metres"
+    )
   }
 
   @Test("has at least one microphone and data source, and at most 64 microphones")
@@ -163,11 +188,11 @@ struct DeviceFileErrorTests {
       }?.description ?? ""
     }
     let many = (0..<65).map { "m\($0): [\($0), 0, 0]" }.joined(separator: ", ")
-    #expect(message("{}", "{}").hasPrefix("d.yaml:3:14: microphones are none; add at least one"))
-    #expect(message("{\(many)}", "{}").hasPrefix("d.yaml:3:14: microphones are 65; keep at most 64"))
-    #expect(message("{a: [0, 0, 0]}", "{}").hasPrefix("d.yaml:4:14: dataSources are none; add at least one"))
+    #expect(message("{}", "{}").hasPrefix("d.yaml:3:14: microphones is empty; add at least one"))
+    #expect(message("{\(many)}", "{}").hasPrefix("d.yaml:3:14: microphones has 65 entries; keep at most 64"))
+    #expect(message("{a: [0, 0, 0]}", "{}").hasPrefix("d.yaml:4:14: dataSources is empty; add at least one"))
     let stereo = "{Front: {forward: +z, microphones: all, polarPatterns: [stereo]}}"
-    #expect(message("{a: [0, 0, 0]}", stereo).contains("is stereo, which takes two microphones or more"))
+    #expect(message("{a: [0, 0, 0]}", stereo).contains("is stereo, which needs at least two microphones"))
   }
 
   @Test("names the files of a measurement relative to itself")
@@ -184,6 +209,20 @@ struct DeviceFileErrorTests {
       try body("{impulseResponses: \(path), directions: ../directions.csv}")
         == .measured(
           .impulseResponses(path: path, directions: folder.path + "/devices/../directions.csv")))
+  }
+
+  @Test("overrides parameters of its design one by one; the others are its body's")
+  func design() throws {
+    let text =
+      Self.good + "\ndesign: {stereo: {rearGain: -8}, grid: {tapCount: 512}, head: {earDistance: 95}}"
+    let device = try DeviceFile.read(text: text, name: "d", file: "d.yaml")
+    var expected = DesignParameters(body: device.body)
+    #expect(try DeviceFile.read(text: Self.good, name: "d", file: "d.yaml").design == expected)
+    expected.stereo.rearGain = Decibels(-8)
+    expected.grid.tapCount = 512
+    expected.head.earDistance = 0.095
+    #expect(device.design == expected)
+    #expect(device.design.stereo.crossover == Hertz(1300))
   }
 
   @Test("of ten lines is enough for a newcomer's array, and words count in any case")

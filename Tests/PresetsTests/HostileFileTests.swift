@@ -1,5 +1,5 @@
 import Foundation
-import Session
+import Presets
 import TestSupport
 import Testing
 
@@ -55,9 +55,9 @@ struct HostileFileTests {
     Attack(
       "UTF-16", Data([0xFF, 0xFE, 0x61, 0, 0x3A, 0, 0x20, 0, 0x62, 0]), "1:1: this is not plain text in UTF-8"
     ),
-    Attack("an open quotation", "title: \"abc", "this is not YAML"),
-    Attack("an open bracket", "title: [a, b\nbody: free\n", "this is not YAML"),
-    Attack("a tab as indentation", "a:\n\tb: 1\n", "this is not YAML"),
+    Attack("an open quotation", "title: \"abc", "this is not valid YAML"),
+    Attack("an open bracket", "title: [a, b\nbody: free\n", "this is not valid YAML"),
+    Attack("a tab as indentation", "a:\n\tb: 1\n", "this is not valid YAML"),
     Attack("a scalar", "hello", "the file is \"hello\"; write a group with the keys title, body"),
     Attack(
       "random bytes", Data((0..<4096).map { UInt8(truncatingIfNeeded: $0 &* 2_654_435 >> 7) }),

@@ -1,6 +1,6 @@
 import Acoustics
 import Foundation
-import Session
+import Presets
 import TestSupport
 import Testing
 
@@ -34,7 +34,7 @@ struct PresetLibraryTests {
   func notFound(name: String) {
     let library = PresetLibrary(folders: [Self.shipped])
     let error = #expect(throws: PresetNotFound.self) { try library.preset(named: name) }
-    #expect(error?.known == Self.names)
+    #expect(error?.available == Self.names)
     #expect(error?.description.hasSuffix("; use one of: \(Self.names.joined(separator: ", "))") == true)
     #expect(error?.description.contains("\0") == false)
     #expect(throws: DeviceNotFound.self) { try library.device(named: name) }

@@ -1,7 +1,9 @@
 import Acoustics
+import FilterBanks
 import FilterDesign
 import Foundation
-import Session
+import Manifolds
+import Presets
 import TestSupport
 import Testing
 

@@ -1,5 +1,5 @@
 import Acoustics
-import Session
+import Presets
 import Testing
 
 @Suite("The eight stereo cases")

@@ -3,7 +3,7 @@ import Realtime
 import TestSupport
 import Testing
 
-/// Filter sets of one microphone that only scale and delay it, so that what sounds can be read off the samples.
+/// Filter sets for one microphone that only scale and delay it, so that the samples identify the set in force.
 func scaling(_ amplitude: Float, delay: Int = 0, taps: Int = 64) -> FilterSet {
   var filter = [Float](repeating: 0, count: taps)
   filter[delay] = amplitude
@@ -11,7 +11,7 @@ func scaling(_ amplitude: Float, delay: Int = 0, taps: Int = 64) -> FilterSet {
 }
 
 @Suite struct ChangeTests {
-  @Test("A change takes 20 ms of raised cosine, gains summing to 1")
+  @Test("A change is a raised-cosine fade of 20 ms whose gains sum to 1")
   func crossfadeIsARaisedCosine() throws {
     let engine = Engine(microphones: 1, taps: 64, sampleRate: 48000)
     engine.start(with: scaling(1))
@@ -25,10 +25,12 @@ func scaling(_ amplitude: Float, delay: Int = 0, taps: Int = 64) -> FilterSet {
       #expect(abs(Double(run.left[n]) - ((1 - weight) - 0.5 * weight)) < 1e-5)
     }
     #expect(run.left[1024...].allSatisfy { abs($0 + 0.5) < 1e-6 })
-    #expect(engine.takeReports() == [.applied(ticket, frame: 1024)])
+    #expect(engine.drainReports() == [.applied(ticket, frame: 1024)])
   }
 
-  @Test("Every change ends as applied, superseded or refused, and only the newest waiting one is applied")
+  @Test(
+    "Every change ends as applied, superseded or refused, and only the newest waiting one is applied"
+  )
   func everyChangeIsAnswered() throws {
     let engine = Engine(microphones: 1, taps: 64, sampleRate: 48000)
     engine.start(with: scaling(0))
@@ -36,7 +38,7 @@ func scaling(_ amplitude: Float, delay: Int = 0, taps: Int = 64) -> FilterSet {
     var run = OfflineRun(engine, microphones: [[Float](repeating: 1, count: 64000)])
     let tickets = try (1...4).map { try engine.change(to: scaling(Float($0)), gain: 1) }
     while run.position < 6400 { run.process(64) }
-    let reports = Set(engine.takeReports())
+    let reports = Set(engine.drainReports())
     #expect(
       reports == [
         .applied(tickets[0], frame: 960), .superseded(tickets[1]), .superseded(tickets[2]),
@@ -45,7 +47,7 @@ func scaling(_ amplitude: Float, delay: Int = 0, taps: Int = 64) -> FilterSet {
     #expect(run.left.last == 4)
   }
 
-  @Test("A gain change fades the sound that is playing")
+  @Test("A gain change fades the set in force")
   func gainFades() throws {
     let filters = scaling(1)
     let engine = Engine(microphones: 1, taps: 64, sampleRate: 48000)
@@ -58,7 +60,8 @@ func scaling(_ amplitude: Float, delay: Int = 0, taps: Int = 64) -> FilterSet {
     #expect(run.left[960...].allSatisfy { $0 == 0 })
   }
 
-  @Test("S13: during a take changes are refused with the take's ticket and the sound stays")
+  @Test(
+    "S13: during a take changes are refused with the take's ticket, and the output does not change")
   func takeLocksTheEngine() throws {
     let engine = Engine(microphones: 1, taps: 64, sampleRate: 48000)
     engine.start(with: scaling(1))
@@ -75,21 +78,22 @@ func scaling(_ amplitude: Float, delay: Int = 0, taps: Int = 64) -> FilterSet {
     let after = try engine.change(to: scaling(4), gain: 1)
     while run.position < 12800 { run.process(64) }
     #expect(
-      engine.takeReports() == [
+      engine.drainReports() == [
         .refused(during, take: take), .refused(second, take: take), .applied(before, frame: 960),
         .takeBegan(take, frame: 960), .takeEnded(end, take: take, frame: 6400),
         .applied(after, frame: 7360),
       ])
     var recorded: [Float] = []
     var position = 0
-    ring.drain(position: &position, frames: { recorded += Array($0) }, gap: { _ in Issue.record("gap") })
+    ring.drain(
+      position: &position, frames: { recorded += Array($0) }, gap: { _ in Issue.record("gap") })
     #expect(recorded.count == 6400 - 960)
     #expect(recorded.allSatisfy { $0 == 2 })
     #expect(ring.isFinished)
     #expect(run.left.last == 4)
   }
 
-  @Test("A fade in progress goes on across a change of period")
+  @Test("A fade in progress continues across a change of period")
   func fadeSurvivesAPeriodChange() throws {
     let engine = Engine(microphones: 1, taps: 64, sampleRate: 48000)
     engine.start(with: scaling(0))
@@ -102,12 +106,14 @@ func scaling(_ amplitude: Float, delay: Int = 0, taps: Int = 64) -> FilterSet {
       run.process(period)
     }
     for n in 64..<1024 {
-      #expect(abs(Double(run.left[n]) - (0.5 - 0.5 * cos(Double.pi * (Double(n - 64) + 0.5) / 960))) < 1e-5)
+      #expect(
+        abs(Double(run.left[n]) - (0.5 - 0.5 * cos(Double.pi * (Double(n - 64) + 0.5) / 960)))
+          < 1e-5)
     }
-    #expect(engine.takeReports() == [.applied(ticket, frame: 1024)])
+    #expect(engine.drainReports() == [.applied(ticket, frame: 1024)])
   }
 
-  @Test("A full queue is an answer, not a wait")
+  @Test("A full queue is reported, not waited for")
   func fullQueueIsAnAnswer() throws {
     let engine = Engine(microphones: 1, taps: 64, sampleRate: 48000)
     let filters = scaling(1)

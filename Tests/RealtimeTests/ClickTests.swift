@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite struct ClickTests {
-  /// 11 s of 997 Hz at −12 dBFS under 50 random changes a second; what lies beyond ±500 Hz of it, in dBFS.
+  /// The level in dBFS beyond ±500 Hz of a 997 Hz tone: 11 s at −12 dBFS, with 50 random changes per second.
   func splatter(fadeFrames: Int?, period: Int) throws -> Double {
     let rate = 48000.0
     var noise = SeededNoise(seed: 3)
@@ -51,7 +51,7 @@ import Testing
       measured: String(format: "%.0f dBFS", level), limit: "< −80 dBFS", kept: level < -80)
   }
 
-  @Test("The click test hears clicks: it fails with fades off")
+  @Test("The click test detects clicks: it fails with fades off")
   func clickTestFailsWithoutFades() throws {
     let level = try splatter(fadeFrames: 0, period: 64)
     #expect(level > -80, "\(level) dBFS")

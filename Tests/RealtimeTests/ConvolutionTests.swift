@@ -19,7 +19,7 @@ import Testing
       [16, 100, 441, 4096].map { Shape(microphones: microphones, taps: 65, period: $0) }
     }
     + [1, 2, 63, 64, 65, 255, 511, 1023, 2049].map { Shape(microphones: 2, taps: $0, period: 64) }
-    // Around the length from which on there is a tail, and beyond.
+    // Lengths around the shortest with a tail, and longer.
     + [31 * 16, 31 * 16 + 1, 33 * 16, 40 * 16, 40 * 16 + 1, 1023].map {
       Shape(microphones: 9, taps: $0, period: 16)
     } + [1, 3, 8, 16, 33].map { Shape(microphones: $0, taps: 1300, period: 32) }
@@ -53,9 +53,12 @@ import Testing
   @Test(
     "R26: sums of thousands of partitions stay within 1e-6 of their peak, at every instruction set",
     arguments: [
-      Shape(microphones: 64, taps: 8191, period: 16), Shape(microphones: 16, taps: 4095, period: 64),
-      Shape(microphones: 64, taps: 1023, period: 128), Shape(microphones: 24, taps: 2047, period: 32),
-      Shape(microphones: 1, taps: 8191, period: 32), Shape(microphones: 8, taps: 4097, period: 1000),
+      Shape(microphones: 64, taps: 8191, period: 16),
+      Shape(microphones: 16, taps: 4095, period: 64),
+      Shape(microphones: 64, taps: 1023, period: 128),
+      Shape(microphones: 24, taps: 2047, period: 32),
+      Shape(microphones: 1, taps: 8191, period: 32),
+      Shape(microphones: 8, taps: 4097, period: 1000),
     ], instructionSets)
   func longFilters(_ shape: Shape, _ set: InstructionSet) {
     var noise = SeededNoise(seed: UInt64(shape.taps))
@@ -67,7 +70,7 @@ import Testing
     engine.start(with: FilterSet(coefficients: filters, channels: 2))
     var run = OfflineRun(engine, microphones: microphones)
     run.run(total: frames, period: shape.period)
-    // The last frames, which every tap takes part in.
+    // The last frames, to which every tap contributes.
     var peak = 0.0
     var error = 0.0
     for n in stride(from: frames - 300, to: frames, by: 3) {
@@ -82,7 +85,8 @@ import Testing
   }
 
   @Test(
-    "A unit impulse leaves in the same callback, at the frame of its tap", arguments: [16, 48, 128, 1000])
+    "A unit impulse comes out in the same callback, at the frame of its tap",
+    arguments: [16, 48, 128, 1000])
   func impulseIsNotAPeriodLate(period: Int) {
     let delay = 64
     var filter = [Float](repeating: 0, count: 256)
@@ -98,13 +102,13 @@ import Testing
     }
   }
 
-  /// One for each way of the kernels: rows and lanes, formed ahead and not, sums in chunks.
+  /// One for each path of the kernels: lanes as bins and as microphones, with and without pairing, sums in chunks.
   static let layouts: [Shape] = [
     Shape(microphones: 3, taps: 300, period: 64), Shape(microphones: 3, taps: 1024, period: 128),
     Shape(microphones: 9, taps: 300, period: 64), Shape(microphones: 7, taps: 992, period: 32),
     Shape(microphones: 20, taps: 480, period: 16), Shape(microphones: 64, taps: 640, period: 48),
   ]
-  /// The same with a tail.
+  /// The same for filters with a tail.
   static let longLayouts: [Shape] = [
     Shape(microphones: 3, taps: 2100, period: 64), Shape(microphones: 7, taps: 4200, period: 128),
     Shape(microphones: 7, taps: 1024, period: 32), Shape(microphones: 20, taps: 700, period: 16),
@@ -112,7 +116,7 @@ import Testing
   ]
 
   @Test(
-    "Left and right of a set with one channel are the same samples", arguments: layouts + longLayouts,
+    "Left and right of a set with one channel are identical", arguments: layouts + longLayouts,
     instructionSets)
   func oneChannelIsOne(_ shape: Shape, _ set: InstructionSet) {
     var noise = SeededNoise(seed: 8)
@@ -121,14 +125,15 @@ import Testing
       microphones: shape.microphones, taps: shape.taps, sampleRate: 48000, instructionSet: set)
     engine.start(with: FilterSet(coefficients: [filter, filter], channels: 1))
     let frames = 2 * shape.taps
-    var run = OfflineRun(engine, microphones: (0..<shape.microphones).map { _ in noise.samples(frames) })
+    var run = OfflineRun(
+      engine, microphones: (0..<shape.microphones).map { _ in noise.samples(frames) })
     run.run(total: frames, period: shape.period)
     #expect(run.left.contains { $0 != 0 })
     #expect((0..<frames).first { run.left[$0] != run.right[$0] } == nil)
   }
 
   @Test(
-    "Without a tail, the same samples come out whatever the phase of the schedule they came in at",
+    "Without a tail, the output does not depend on the phase of the schedule",
     arguments: layouts,
     instructionSets)
   func summationDoesNotDependOnThePhase(_ shape: Shape, _ set: InstructionSet) {
@@ -151,14 +156,15 @@ import Testing
   }
 
   @Test(
-    "The same samples come out whenever the engine joined the stream", arguments: layouts + longLayouts,
+    "The output does not depend on when the engine joined the stream",
+    arguments: layouts + longLayouts,
     instructionSets)
   func summationDoesNotDependOnTheStart(_ shape: Shape, _ set: InstructionSet) {
     var noise = SeededNoise(seed: 5)
     let filters = FilterSet(
       coefficients: noise.filters(microphones: shape.microphones, taps: shape.taps), channels: 2)
     let late = 19 * shape.period
-    // What an engine that came later has not heard may not be in the sound.
+    // The output must not contain input from before the later engine joined.
     let heard = late + 2 * shape.taps
     let frames = heard + 20 * shape.period
     let signal = (0..<shape.microphones).map { _ in noise.samples(frames) }
@@ -167,7 +173,8 @@ import Testing
         microphones: shape.microphones, taps: shape.taps, sampleRate: 48000, instructionSet: set)
       engine.start(with: filters)
       let missed = missedPeriods * shape.period
-      var run = OfflineRun(engine, microphones: signal.map { Array($0[missed...]) }, firstFrame: missed)
+      var run = OfflineRun(
+        engine, microphones: signal.map { Array($0[missed...]) }, firstFrame: missed)
       run.run(total: frames - missed, period: shape.period)
       return Array(run.left[(heard - missed)...])
     }
@@ -176,19 +183,22 @@ import Testing
   }
 
   @Test(
-    "R26: what a crossfade leads to sounds as if it had played all along", arguments: layouts + longLayouts)
+    "R26: after a crossfade the output is as if the new set had played all along",
+    arguments: layouts + longLayouts)
   func crossfadeEndsInTheSameSamples(_ shape: Shape) throws {
     FasterKernels.register()
     var noise = SeededNoise(seed: 8)
     let sets = (0..<2).map { _ in
-      FilterSet(coefficients: noise.filters(microphones: shape.microphones, taps: shape.taps), channels: 2)
+      FilterSet(
+        coefficients: noise.filters(microphones: shape.microphones, taps: shape.taps), channels: 2)
     }
     let frames = 80 * shape.period
     let signal = (0..<shape.microphones).map { _ in noise.samples(frames) }
-    // From the second to the first and back again, and the second alone.
+    // From the second to the first and back again; then the second alone.
     let outputs = try [[1, 0, 1], [1]].map { order in
       let engine = Engine(
-        microphones: shape.microphones, taps: shape.taps, sampleRate: 48000, fadeFrames: 5 * shape.period + 7)
+        microphones: shape.microphones, taps: shape.taps, sampleRate: 48000,
+        fadeFrames: 5 * shape.period + 7)
       engine.start(with: sets[order[0]])
       engine.prepare(period: shape.period)
       var run = OfflineRun(engine, microphones: signal)
@@ -204,7 +214,7 @@ import Testing
   }
 
   @Test(
-    "A period of more than 8192 frames is silent and counted; changes are applied, and what comes after it is right"
+    "A period of more than 8192 frames is silent and counted; changes are applied, and the next periods are correct"
   )
   func tooLong() throws {
     let tooLong = 2 * Partitioning.longestPeriod
@@ -221,18 +231,19 @@ import Testing
     run.process(tooLong)
     #expect(run.left[3200...].allSatisfy { $0 == 0 })
     #expect(engine.statistics.unpreparedPeriods == unprepared + 1)
-    let isApplied = engine.takeReports().contains {
+    let isApplied = engine.drainReports().contains {
       if case .applied(ticket, _) = $0 { true } else { false }
     }
     #expect(isApplied)
     for _ in 0..<100 { run.process(64) }
     let expected = directConvolution(signal, filters[0])[(3200 + tooLong)...]
     let peak = expected.map(\.magnitude).max()!
-    let error = zip(run.left[(3200 + tooLong)...], expected).map { abs(Double($0) - $1) }.max()! / peak
+    let error =
+      zip(run.left[(3200 + tooLong)...], expected).map { abs(Double($0) - $1) }.max()! / peak
     #expect(error <= 1e-6, "error \(error)")
   }
 
-  @Test("S22: a change of period in mid-stream adds no discontinuity of its own")
+  @Test("S22: a change of period mid-stream adds no discontinuity")
   func periodChangeCarriesTheHistoryOver() {
     var noise = SeededNoise(seed: 6)
     let filters = noise.filters(microphones: 2, taps: 700)
@@ -251,7 +262,7 @@ import Testing
     #expect(engine.statistics.unpreparedPeriods == 0)
   }
 
-  @Test("A period that nothing was prepared for is silent and counted, and the history survives it")
+  @Test("An unprepared period is silent and counted, and the history survives it")
   func unpreparedPeriodIsSilentAndCounted() {
     var noise = SeededNoise(seed: 7)
     let filters = noise.filters(microphones: 1, taps: 200)

@@ -4,13 +4,13 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite("A microphone that sends what is no sound", .serialized) struct GuardTests {
+@Suite("A microphone that sends invalid samples", .serialized) struct GuardTests {
   static let rate = 48000.0
   static let garbage: [Float] = [
     .nan, .signalingNaN, .infinity, -.infinity, 1e6, -1e6, .greatestFiniteMagnitude,
   ]
 
-  /// Three microphones, of which only the first is ever bad; each passes to both outputs as it is.
+  /// Three microphones, mixed to both outputs unchanged. Only the first ever sends invalid samples.
   func engine(period: Int) -> Engine {
     let engine = Engine(microphones: 3, taps: 64, sampleRate: Self.rate)
     var filters = [[[Float]]](
@@ -51,10 +51,10 @@ import Testing
     }
     let all = zip(others, noise[0]).map { $0 + $1 }
     #expect(apart(0..<1000, from: all) < 1e-5)
-    // Silent from the first bad sample until a second after the last; whole again 20 ms later.
+    // Silent from the first invalid sample until one second after the last; at full level 20 ms later.
     #expect(apart(1000..<2000 + 48_000, from: others) < 1e-5)
     #expect(apart(2001 + 48_960..<given[0].count, from: all) < 1e-5)
-    // No step in between: a fade of 20 ms moves by less than a fiftieth of the amplitude in 0.2 ms.
+    // No step: a fade of 20 ms changes by less than a fiftieth of the amplitude in 0.2 ms.
     let fade = (50_000..<50_961).map { (run.left[$0] - others[$0]) / noise[0][$0] }
     let steps = zip(fade, fade.dropFirst()).enumerated().filter {
       noise[0][50_000 + $0.offset].magnitude > 0.02
@@ -62,7 +62,8 @@ import Testing
     #expect(steps.allSatisfy { ($0.element.1 - $0.element.0).magnitude < 0.02 })
     if garbage == .infinity {
       Faults.report(
-        "R14", done: "infinity on one microphone: frames that were not finite", measured: "0", limit: "0",
+        "R14", done: "infinity on one microphone: frames that were not finite", measured: "0",
+        limit: "0",
         kept: run.left.allSatisfy { $0.isFinite })
     }
   }
@@ -76,7 +77,7 @@ import Testing
       return run.left
     }
     let apart = zip(outputs[0], outputs[1]).map { ($0 - $1).magnitude }.max()!
-    // One transform's rounding against another's, of a peak of 0.75.
+    // Rounding errors of FFTs of different sizes, at a peak of 0.75.
     #expect(apart <= 1e-6, "\(apart)")
   }
 
@@ -98,7 +99,7 @@ import Testing
       var run = OfflineRun(engine, microphones: signals)
       return ContinuousClock().measure { for _ in 0..<400 { run.process(128) } }
     }
-    // In turn, and of each the quickest: other programs use the machine, too.
+    // Alternate, and keep the fastest of each, because other programs use the machine, too.
     var times: (sound: Duration, bad: Duration) = (.seconds(10), .seconds(10))
     for _ in 0..<15 { times = (min(times.sound, quickest(noise)), min(times.bad, quickest(bad))) }
     let ratio = times.bad / times.sound
@@ -111,7 +112,7 @@ import Testing
   }
 
   @Test(
-    "R14: what the guard decides rests on its copy; a bad sample that is no longer in it is searched for no further than the period",
+    "R14: the guard decides by its copy; an invalid sample that is no longer in it is searched for within the period only",
     .timeLimit(.minutes(1)))
   func decidesOnTheCopy() {
     let microphoneGuard = MicrophoneGuard(microphones: 1, sampleRate: 48_000)
@@ -122,7 +123,7 @@ import Testing
     microphoneGuard.apply(0, frames: 64, rejected: 1, ring: ring, start: 100, mask: 255)
     let isMuted = microphoneGuard.isMuted(0)
     #expect(isMuted)
-    // The next period was counted with a bad sample, and holds none.
+    // An invalid sample was counted in the next period, but the copy has none.
     for _ in 0..<3 {
       for n in 0..<256 { ring[n] = 0.5 }
       microphoneGuard.apply(0, frames: 64, rejected: 1, ring: ring, start: 240, mask: 255)
@@ -134,11 +135,12 @@ import Testing
   }
 
   @Test(
-    "R14: a port whose writer writes on while it is read: nothing that is no sound comes out",
-    .enabled(if: getenv("TSAN_OPTIONS") == nil, "it is a race, on purpose"), .timeLimit(.minutes(1)))
+    "R14: a port that is still written while it is read: no invalid sample comes out",
+    .enabled(if: getenv("TSAN_OPTIONS") == nil, "it is a race, on purpose"), .timeLimit(.minutes(1))
+  )
   func writerWritesOn() {
     let engine = engine(period: 64)
-    // Atomic, so that the compiler writes what it is told to.
+    // Atomic, so that the compiler keeps every store.
     let samples = UnsafeMutablePointer<Atomic<UInt32>>.allocate(capacity: 64)
     for n in 0..<64 { (samples + n).initialize(to: Atomic(Float(0.5).bitPattern)) }
     let output = UnsafeMutablePointer<Float>.allocate(capacity: 128)
@@ -158,7 +160,9 @@ import Testing
         let n = Int.random(in: 0..<64, using: &noise)
         for value in [Float.infinity, 0.5] {
           samples[n].store(value.bitPattern, ordering: .relaxed)
-          for _ in 0..<Int.random(in: 0..<20, using: &noise) { _ = samples[n].load(ordering: .relaxed) }
+          for _ in 0..<Int.random(in: 0..<20, using: &noise) {
+            _ = samples[n].load(ordering: .relaxed)
+          }
         }
       }
     }
@@ -168,7 +172,8 @@ import Testing
       for _ in 0..<100_000 {
         engine.process(
           Period(
-            frames: 64, inputs: inputs.baseAddress!, left: output, right: output + 64, timing: Timing()))
+            frames: 64, inputs: inputs.baseAddress!, left: output, right: output + 64,
+            timing: Timing()))
         for n in 0..<128 where !(output[n].magnitude <= 1) { wrong += 1 }
       }
     }

@@ -4,13 +4,13 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Every hand-over between the sides while the callback runs: for the sanitizers, and for the sound that comes out of it.
+/// Every hand-over between control side and callback while the callback runs, for the sanitizers and for the output.
 @Suite(.serialized) struct HandOverTests {
   static let taps = 600
   static let periods = [16, 64, 100, 256, 1024]
 
-  /// Filters through which ones come out as `constant`. Every tap counts, so that a partition that is missing, or of
-  /// another period's, shows in the level.
+  /// Filters that turn an input of ones into `constant`. Every tap contributes, so a missing partition, or one of another
+  /// period, changes the level.
   static func filters(_ constant: Float) -> FilterSet {
     let tap = constant / Float(2 * taps)
     return FilterSet(
@@ -19,18 +19,18 @@ import Testing
       channels: 2)
   }
 
-  /// What came out in one period.
+  /// The output of one period.
   struct Heard {
     let frame: Int
     let count: Int
     let range: ClosedRange<Float>
-    /// Nothing was prepared for it, and it is silent.
+    /// The period was not prepared, and is silent.
     let isUnprepared: Bool
   }
 
-  /// The callback's thread: ones on both microphones, through an engine, period by period.
+  /// The callback's thread: runs an engine with ones on both microphones, period by period.
   final class Callback: @unchecked Sendable {
-    // Unchecked: `heard` is read when the thread has ended.
+    // Unchecked: `heard` is only read after the thread has ended.
     let engine: Engine
     let period = Atomic<Int>(64)
     let stop = Atomic<Bool>(false)
@@ -83,7 +83,7 @@ import Testing
       threads.wait()
     }
     threads.start { callback.run() }
-    // The server: a new period is prepared first, as JACK does, and now and then another follows at once.
+    // The server: like JACK, it prepares a new period first. Sometimes another one follows at once.
     threads.start {
       var noise = SeededNoise(seed: 4)
       while !callback.stop.load(ordering: .acquiring) {
@@ -96,15 +96,15 @@ import Testing
         usleep(UInt32.random(in: 0...10, using: &noise))
       }
     }
-    // What its input was before the first frame is silence.
+    // The input before the first frame is silence.
     try #require(waitUntil(seconds: 20) { engine.statistics.frames > 2 * Self.taps })
     var noise = SeededNoise(seed: 5)
     var asked: [UInt64: Float] = [:]
     var answered: Set<UInt64> = []
-    /// Levels in the order in which they were in force, and the first frame that holds nothing else.
+    /// Levels in the order in which they were in force, each with its first frame after the fade.
     var inForce: [(frame: Int, level: Float)] = [(0, 0.5)]
     func listen() {
-      for report in engine.takeReports() {
+      for report in engine.drainReports() {
         switch report {
         case .applied(let ticket, let frame):
           answered.insert(ticket.number)
@@ -116,7 +116,7 @@ import Testing
     }
     var mixed = 0
     for _ in 0..<200 {
-      // Nobody but the engine keeps the sets and rings that it was given.
+      // Only the engine keeps references to its sets and rings.
       for _ in 0..<3 {
         let constant = Float.random(in: 0.1...1, using: &noise)
         let gain: Float = Bool.random(using: &noise) ? 1 : 0.5
@@ -126,16 +126,17 @@ import Testing
       }
       let ring = TakeRing(outputs: 2, capacityFrames: 5000)
       _ = try engine.beginTake(into: ring)
-      // As much of it as chance has it.
+      // A random number of frames.
       usleep(500)
       var position = 0
       var range: ClosedRange<Float>?
       ring.drain(
         position: &position,
         frames: { frames in
-          // Silent where nothing was prepared, which is counted.
+          // Unprepared periods are silent and counted.
           for sample in frames where sample != 0 {
-            range = min(range?.lowerBound ?? sample, sample)...max(range?.upperBound ?? sample, sample)
+            range =
+              min(range?.lowerBound ?? sample, sample)...max(range?.upperBound ?? sample, sample)
           }
         }, gap: { _ in })
       if let range, range.upperBound - range.lowerBound > 2e-5 { mixed += 1 }
@@ -155,7 +156,7 @@ import Testing
     #expect(Self.strangers(callback.heard, inForce) == [])
   }
 
-  /// Periods of which a sample lies beyond the levels that were in force, or faded, in it.
+  /// Periods with a sample outside the range of the levels in force, or fading, in them.
   static func strangers(_ heard: [Heard], _ inForce: [(frame: Int, level: Float)]) -> [String] {
     var strangers: [String] = []
     var first = 0
@@ -165,11 +166,15 @@ import Testing
         continue
       }
       while first + 1 < inForce.count, inForce[first + 1].frame <= period.frame { first += 1 }
-      // That one, and all that came in force in the period; then the one that fades in at its end.
+      // The level in force at its start, all that became so during the period, and the one fading in at its end.
       var last = first
-      while last + 1 < inForce.count, inForce[last + 1].frame < period.frame + period.count { last += 1 }
+      while last + 1 < inForce.count, inForce[last + 1].frame < period.frame + period.count {
+        last += 1
+      }
       let levels = inForce[first...min(last + 1, inForce.count - 1)].map(\.level)
-      if period.range.lowerBound < levels.min()! - 1e-5 || period.range.upperBound > levels.max()! + 1e-5 {
+      if period.range.lowerBound < levels.min()! - 1e-5
+        || period.range.upperBound > levels.max()! + 1e-5
+      {
         strangers.append("\(period), not within \(levels)")
       }
     }

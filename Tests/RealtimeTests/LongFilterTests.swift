@@ -3,15 +3,17 @@ import Realtime
 import TestSupport
 import Testing
 
-/// Filters with a tail: what is to be heard forms it over seven periods, and in the eighth its fade begins.
+/// Filters with a tail. A new set forms its tail over seven periods, and its fade begins in the eighth.
 @Suite struct LongFilterTests {
   static let period = 16
   static let taps = 700
   static let wait = 7 * period
   static let fade = 200
 
-  /// An engine that has played `filters` (nothing where there are none) over noise since long, and its signals.
-  static func engine(_ filters: FilterSet?, seed: UInt64, fadeFrames: Int = fade) -> (Engine, OfflineRun) {
+  /// An engine that has played `filters` (or silence if nil) over noise for a long time, and its input signals.
+  static func engine(_ filters: FilterSet?, seed: UInt64, fadeFrames: Int = fade) -> (
+    Engine, OfflineRun
+  ) {
     var noise = SeededNoise(seed: seed)
     let engine = Engine(microphones: 3, taps: taps, sampleRate: 48000, fadeFrames: fadeFrames)
     if let filters { engine.start(with: filters) }
@@ -26,7 +28,7 @@ import Testing
     return FilterSet(coefficients: noise.filters(microphones: 3, taps: taps), channels: 2)
   }
 
-  /// How much of what comes next sounds in frame `n`, of a fade asked for in `asked`.
+  /// The gain of the new set in frame `n` of a fade requested in frame `asked`.
   static func weight(_ n: Int, asked: Int, wait: Int = wait) -> Double {
     let t = Double(n - asked - wait) + 0.5
     return t < 0 ? 0 : t > Double(fade) ? 1 : 0.5 - 0.5 * cos(Double.pi * t / Double(fade))
@@ -38,7 +40,7 @@ import Testing
     #expect(peak > 0 && error <= 2e-6 * peak, "error \(error / peak)")
   }
 
-  @Test("R26: a fade between two of them is the mix of what each gives alone, sample by sample")
+  @Test("R26: a fade between two of them is the mix of their separate outputs, sample by sample")
   func fadeMixesTheTwo() throws {
     var (_, first) = Self.engine(Self.filters(seed: 1), seed: 9)
     var (_, second) = Self.engine(Self.filters(seed: 2), seed: 9)
@@ -56,12 +58,12 @@ import Testing
         let weight = Self.weight($0, asked: asked)
         return (1 - weight) * Double(first.left[$0]) + weight * Double(second.left[$0])
       }, frames: 1000..<run.position)
-    #expect(engine.takeReports() == [.applied(ticket, frame: asked + Self.wait + Self.fade)])
+    #expect(engine.drainReports() == [.applied(ticket, frame: asked + Self.wait + Self.fade)])
     let end = asked + Self.wait + 2 * Self.fade
     #expect(differences(run.left[end...], second.left[end...]) == 0)
   }
 
-  @Test("The first sound fades in from silence, which lasts until it is ready")
+  @Test("The first set fades in from silence, which lasts until its tail is formed")
   func fadeFromSilence() throws {
     var (_, alone) = Self.engine(Self.filters(seed: 2), seed: 9)
     var (engine, run) = Self.engine(nil, seed: 9)
@@ -73,7 +75,8 @@ import Testing
     }
     #expect(run.left[..<(asked + Self.wait)].allSatisfy { $0 == 0 })
     Self.expect(
-      run, { 0.5 * Self.weight($0, asked: asked) * Double(alone.left[$0]) }, frames: asked..<run.position)
+      run, { 0.5 * Self.weight($0, asked: asked) * Double(alone.left[$0]) },
+      frames: asked..<run.position)
   }
 
   @Test("A change of gain alone begins at once")
@@ -90,11 +93,11 @@ import Testing
     Self.expect(
       run, { (1 - Self.weight($0, asked: asked, wait: 0)) * Double(alone.left[$0]) },
       frames: asked..<run.position)
-    #expect(engine.takeReports() == [.applied(ticket, frame: asked + Self.fade)])
+    #expect(engine.drainReports() == [.applied(ticket, frame: asked + Self.fade)])
   }
 
   @Test(
-    "S13: a take that is asked for meanwhile begins when the fade is over; without fades, when all is ready")
+    "S13: a take requested meanwhile begins after the fade; without fades, when the tail is formed")
   func takesWait() throws {
     for fadeFrames in [Self.fade, 0] {
       var (engine, run) = Self.engine(Self.filters(seed: 1), seed: 9, fadeFrames: fadeFrames)
@@ -103,14 +106,16 @@ import Testing
       let take = try engine.beginTake(into: TakeRing(outputs: 2, capacityFrames: 48000))
       for _ in 0..<40 { run.process(Self.period) }
       let applied = asked + Self.wait + fadeFrames
-      // The period in which a change ends is the last without the take.
+      // The take begins with the period after the one in which the change ends.
       let began = (applied + Self.period - (fadeFrames == 0 ? 0 : 1)) / Self.period * Self.period
-      #expect(engine.takeReports() == [.applied(change, frame: applied), .takeBegan(take, frame: began)])
+      #expect(
+        engine.drainReports() == [.applied(change, frame: applied), .takeBegan(take, frame: began)])
     }
   }
 
   @Test(
-    "A change of period while one gets ready loses neither the change nor the sound", arguments: [64, 100])
+    "A change of period while a tail is formed loses neither the change nor the output",
+    arguments: [64, 100])
   func periodChanges(period: Int) throws {
     var (_, first) = Self.engine(Self.filters(seed: 1), seed: 9)
     var (_, second) = Self.engine(Self.filters(seed: 2), seed: 9)
@@ -125,29 +130,29 @@ import Testing
       first.process(Self.period)
       second.process(Self.period)
     }
-    // Ready at once: filters of eleven periods have no tail.
+    // No wait: filters of eleven periods have no tail.
     Self.expect(
       run,
       {
         let weight = Self.weight($0, asked: changed, wait: 0)
         return (1 - weight) * Double(first.left[$0]) + weight * Double(second.left[$0])
       }, frames: asked..<run.position)
-    #expect(engine.takeReports().count == 1)
+    #expect(engine.drainReports().count == 1)
   }
 
-  @Test("A set that stands where a set stood that is gone gets ready all the same")
+  @Test("A set at the address of a freed set forms its own tail")
   func sameAddress() throws {
     var (engine, run) = Self.engine(Self.filters(seed: 1), seed: 9)
     for round in 0..<20 {
       let asked = run.position
       let ticket = try engine.change(to: Self.filters(seed: UInt64(round)), gain: 1)
       for _ in 0..<30 { run.process(Self.period) }
-      #expect(engine.takeReports() == [.applied(ticket, frame: asked + Self.wait + Self.fade)])
+      #expect(engine.drainReports() == [.applied(ticket, frame: asked + Self.wait + Self.fade)])
     }
   }
 
   @Test(
-    "A sound that comes some periods later comes out the same to within 1e-6 of its peak",
+    "Delaying the input by some periods changes the output by at most 1e-6 of its peak",
     arguments: ConvolutionTests.longLayouts)
   func laterIsTheSame(_ shape: ConvolutionTests.Shape) {
     var noise = SeededNoise(seed: 5)

@@ -3,7 +3,9 @@ import Realtime
 import Testing
 
 @Suite struct MeterTests {
-  @Test("RMS covers 300 ms and peak holds for 1.5 s, whatever the period", arguments: [16, 64, 441, 4096])
+  @Test(
+    "RMS covers 300 ms and peak holds for 1.5 s, whatever the period",
+    arguments: [16, 64, 441, 4096])
   func windows(period: Int) {
     let engine = Engine(microphones: 1, taps: 1, sampleRate: 48000)
     engine.start(with: FilterSet(coefficients: [[[0.5]], [[0.5]]], channels: 1))
@@ -15,11 +17,35 @@ import Testing
     #expect(abs(Double(engine.levels[0].rms) / expected - 1) < 0.01)
     #expect(abs(Double(engine.levels[1].rms) / (expected / 2) - 1) < 0.01)
     #expect(abs(engine.levels[0].peak - 0.8) < 0.001)
-    // The sine has ended. 400 ms later the RMS is gone, the peak still there; 2 s later that is gone too.
+    // The sine has ended. 400 ms later the RMS is zero and the peak still held; 2 s later the peak is gone, too.
     while run.position < 48000 + 19200 { run.process(period) }
     #expect(engine.levels[0].rms < 0.01)
     #expect(abs(engine.levels[0].peak - 0.8) < 0.001)
     while run.position < 3 * 48000 + 2 * period { run.process(period) }
     #expect(engine.levels[0].peak == 0)
+  }
+
+  @Test("peak is never below RMS, even if a hold ends in silence", arguments: [16, 64, 441, 4096])
+  func peakAboveRMS(period: Int) {
+    let engine = Engine(microphones: 1, taps: 1, sampleRate: 48000)
+    engine.start(with: FilterSet(coefficients: [[[0.5]], [[0.5]]], channels: 1))
+    engine.prepare(period: period)
+    // A loud moment, then alternately 250 ms of signal and 50 ms of silence, so that the hold of 1.5 s ends in silence.
+    let sound = (0..<4 * 48000).map { n -> Float in
+      let amplitude: Float = n < 480 ? 0.9 : (n - 480) % 14_400 < 12_000 ? 0.5 : 0
+      return amplitude * Float(sin(2 * Double.pi * 1000 * Double(n) / 48000))
+    }
+    // A constant: RMS and peak are equal.
+    for signal in [sound, [Float](repeating: 0.3, count: 2 * 48000)] {
+      var run = OfflineRun(engine, microphones: [signal])
+      var lowest = Float.infinity
+      while run.position + period <= signal.count {
+        run.process(period)
+        for level in engine.levels where level.rms > 0 {
+          lowest = min(lowest, level.peak / level.rms)
+        }
+      }
+      #expect(lowest >= 1, "\(lowest)")
+    }
   }
 }

@@ -7,7 +7,7 @@ import Testing
 @Suite struct PlaybackTests {
   static let fade = 100
 
-  /// An engine that gives its microphone, and a run over a microphone of ones.
+  /// An engine that passes its microphone through, and a run over a microphone of ones.
   func start(period: Int = 64, frames: Int = 20_000) -> (engine: Engine, run: OfflineRun) {
     let engine = Engine(microphones: 1, taps: 64, sampleRate: 48000, fadeFrames: Self.fade)
     engine.start(with: scaling(1))
@@ -22,14 +22,18 @@ import Testing
     return ring
   }
 
-  /// What the microphone gives: 1, but for the transforms' rounding.
-  func isMicrophone(_ samples: some Collection<Float>) -> Bool { samples.allSatisfy { abs($0 - 1) < 1e-6 } }
+  /// Whether these are the microphone's samples: 1 within the FFT's rounding error.
+  func isMicrophone(_ samples: some Collection<Float>) -> Bool {
+    samples.allSatisfy { abs($0 - 1) < 1e-6 }
+  }
 
-  /// Of the raised cosine, `n` frames after it began.
-  func rise(_ n: Int) -> Double { 0.5 - 0.5 * cos(Double.pi * (Double(n) + 0.5) / Double(Self.fade)) }
+  /// The raised cosine `n` frames after its start.
+  func rise(_ n: Int) -> Double {
+    0.5 - 0.5 * cos(Double.pi * (Double(n) + 0.5) / Double(Self.fade))
+  }
 
   @Test(
-    "A take fades in over the microphones, is itself bit for bit, and fades out before its last frame",
+    "A take fades in over the microphones, plays bit for bit, and fades out before its last frame",
     arguments: [16, 64, 100, 441])
   func wholeTake(period: Int) throws {
     var (engine, run) = start(period: period)
@@ -39,8 +43,8 @@ import Testing
     let ring = ring(left, right)
     let ticket = try engine.beginPlayback(of: ring)
     while run.position < 6000 { run.process(period) }
-    #expect(engine.takeReports() == [.playbackEnded(ticket)])
-    // The way out begins with the first period that would leave less than a fade.
+    #expect(engine.drainReports() == [.playbackEnded(ticket)])
+    // The fade-out begins with the first period that would leave less than a fade.
     let out = stride(from: 0, to: 3000, by: period).first { 3000 - $0 <= Self.fade + period }!
     for (heard, take) in [(run.left, left), (run.right, right)] {
       let played = Array(heard[period...])
@@ -53,10 +57,11 @@ import Testing
       let isOver = isMicrophone(played[(out + Self.fade)...])
       #expect(isItself && isOver && isMicrophone(heard[..<period]))
     }
-    #expect(ring.missedFrames == 0 && ring.framesPlayed <= 3000 && ring.framesPlayed >= out + Self.fade)
+    #expect(
+      ring.missedFrames == 0 && ring.framesPlayed <= 3000 && ring.framesPlayed >= out + Self.fade)
   }
 
-  @Test("Stopped in the middle of its way in, a take goes the same way back")
+  @Test("A take stopped during its fade-in fades out from the level it has reached")
   func stoppedEarly() throws {
     var (engine, run) = start(period: 16)
     let ticket = try engine.beginPlayback(of: ring([Float](repeating: 0, count: 5000)))
@@ -64,16 +69,16 @@ import Testing
     try engine.endPlayback()
     try engine.endPlayback()
     while run.position < 480 { run.process(16) }
-    // Of the microphone, 1 − rise is left.
+    // The microphone's gain is 1 − rise.
     for n in 0..<48 {
       #expect(abs(Double(run.left[n]) - (1 - rise(n))) < 1e-6)
       #expect(abs(Double(run.left[48 + n]) - (1 - rise(47 - n))) < 1e-6)
     }
     #expect(isMicrophone(run.left[96...]))
-    #expect(engine.takeReports() == [.playbackEnded(ticket)])
+    #expect(engine.drainReports() == [.playbackEnded(ticket)])
   }
 
-  @Test("What the disk does not bring in time is silence of its length, counted, and nothing is skipped")
+  @Test("An underrun is silence of its exact length, counted, and no frame is skipped")
   func lateDisk() throws {
     var (engine, run) = start()
     let ramp = (1...2000).map { Float($0) }
@@ -92,24 +97,24 @@ import Testing
     #expect(ring.missedFrames == 280)
   }
 
-  @Test("While a take plays, another one ends at once, and the first sounds on")
+  @Test("While a take plays, another one ends at once, and the first continues")
   func oneAtATime() throws {
     var (engine, run) = start()
     let first = try engine.beginPlayback(of: ring([Float](repeating: 0.25, count: 2000)))
     let second = try engine.beginPlayback(of: ring([Float](repeating: 0.75, count: 2000)))
     while run.position < 640 { run.process(64) }
-    #expect(engine.takeReports() == [.playbackEnded(second)])
+    #expect(engine.drainReports() == [.playbackEnded(second)])
     #expect(run.left[Self.fade..<640].allSatisfy { $0 == 0.25 })
     while run.position < 4000 { run.process(64) }
-    #expect(engine.takeReports() == [.playbackEnded(first)] && isMicrophone(run.left.suffix(64)))
+    #expect(engine.drainReports() == [.playbackEnded(first)] && isMicrophone(run.left.suffix(64)))
     let third = try engine.beginPlayback(of: ring([0.5]))
     run.process(64)
-    // Shorter than a fade: nothing of it is heard.
-    #expect(engine.takeReports() == [.playbackEnded(third)] && isMicrophone(run.left.suffix(64)))
+    // Shorter than a fade: it is inaudible.
+    #expect(engine.drainReports() == [.playbackEnded(third)] && isMicrophone(run.left.suffix(64)))
   }
 
   @Test(
-    "A disk thread raced against the callback: every frame once, in order, both sides together",
+    "A disk thread raced against the callback: every frame once, in order, left and right together",
     .timeLimit(.minutes(5)))
   func diskAgainstCallback() throws {
     let total = min(10 * RaceTests.attempts, 500_000)
@@ -127,7 +132,8 @@ import Testing
         var noise = SeededNoise(seed: UInt64(round))
         var next = 1
         while next <= total / 4, .now < end {
-          let count = min(Int.random(in: 1...300, using: &noise), ring.freeFrames, total / 4 - next + 1)
+          let count = min(
+            Int.random(in: 1...300, using: &noise), ring.freeFrames, total / 4 - next + 1)
           if count == 0 { sched_yield() }
           let block = (next..<next + count).map { Float($0) }
           ring.write(left: block, right: block.map { -$0 })
@@ -142,7 +148,7 @@ import Testing
           sched_yield()
           if run.position % 64_000 != 0 { continue }
           take(run)
-          run.forget()
+          run.discardOutput()
         }
         take(run)
       }
@@ -155,7 +161,7 @@ import Testing
       }
       var ended = false
       while !ended, .now < end {
-        ended = engine.takeReports().contains(.playbackEnded(ticket))
+        ended = engine.drainReports().contains(.playbackEnded(ticket))
         usleep(1000)
       }
       stop.store(true, ordering: .releasing)
@@ -166,7 +172,7 @@ import Testing
         return heard
       }
       #expect(apart == 0)
-      // But for the first, which is half faded in, and the last, which is half faded out.
+      // Except the first, which is partly faded in, and the last, which is partly faded out.
       let inOrder = frames.dropFirst().dropLast().enumerated().allSatisfy { $1 == Float($0 + 2) }
       #expect(inOrder && frames.count > total / 4 - 130 && frames.count <= total / 4)
       #expect(ring.framesPlayed >= frames.count && ring.framesPlayed <= total / 4)

@@ -5,9 +5,10 @@ import TestSupport
 import Testing
 
 @Suite(.serialized) struct RaceTests {
-  /// Fewer under a sanitizer, which the Makefile says with PINNA_RACES.
-  static let attempts = ProcessInfo.processInfo.environment["PINNA_RACES"].flatMap(Int.init) ?? 100_000
-  /// Within the time limit of a test, which ends none that waits.
+  /// The Makefile sets PINNA_RACES to a smaller number for sanitizers.
+  static let attempts =
+    ProcessInfo.processInfo.environment["PINNA_RACES"].flatMap(Int.init) ?? 100_000
+  /// Shorter than a test's time limit, which does not end a waiting test.
   static let patience = Duration.seconds(280)
 
   @Test(
@@ -34,7 +35,7 @@ import Testing
         sched_yield()
       }
     }
-    // The one who changes: the next change as soon as the last is answered.
+    // The changing thread: sends the next change as soon as the last is answered.
     threads.start("changer") {
       let sets = (1...2).map { constant(Float($0)) }
       for attempt in 0..<Self.attempts {
@@ -47,12 +48,12 @@ import Testing
       changed.store(true, ordering: .releasing)
     }
 
-    // The one who records, and keeps the book. A take ends, and the next begins, after a random number of
-    // answers, so that neither side starves on a busy machine; where in a change's life it falls is chance.
+    // The recording thread, which also keeps the count. A take ends, and the next begins, after a random number of
+    // answers, so that neither thread starves on a busy machine. When that happens within a change is random.
     var referee = Referee()
     func listen() {
       sched_yield()
-      for report in engine.takeReports() {
+      for report in engine.drainReports() {
         if let change = referee.hear(report) { answered.store(change.number, ordering: .releasing) }
       }
     }
@@ -60,10 +61,13 @@ import Testing
     while !changed.load(ordering: .acquiring), .now < end {
       let ring = TakeRing(outputs: 1, capacityFrames: 1 << 16)
       let idleUntil = referee.applied + Int.random(in: 0...4, using: &noise)
-      while referee.applied < idleUntil, !changed.load(ordering: .acquiring), .now < end { listen() }
+      while referee.applied < idleUntil, !changed.load(ordering: .acquiring), .now < end {
+        listen()
+      }
       referee.take = try engine.beginTake(into: ring)
       let takeUntil = referee.refused + Int.random(in: 0...4, using: &noise)
-      while referee.began == nil || (referee.refused < takeUntil && !changed.load(ordering: .acquiring)),
+      while referee.began == nil
+        || (referee.refused < takeUntil && !changed.load(ordering: .acquiring)),
         .now < end
       {
         listen()
@@ -83,7 +87,9 @@ import Testing
     #expect(referee.refused >= Self.attempts / 10)
     #expect(referee.takes >= Self.attempts / 100)
     Faults.report(
-      "R25", done: "\(referee.applied + referee.refused) changes raced against \(referee.takes) take starts",
+      "R25",
+      done:
+        "\(referee.applied + referee.refused) changes raced against \(referee.takes) take starts",
       measured: "\(referee.faults.count) in a take", limit: "0", kept: referee.faults.isEmpty)
   }
 
@@ -108,12 +114,12 @@ import Testing
     let sets = (1...4).map { constant(Float($0)) }
     var sent = 0
     var full = 0
-    // Tickets are numbered one by one; a bit for each that has not been answered.
+    // Tickets are consecutive; one bit for each that has not been answered.
     var open = Set<UInt64>()
     var answers = (applied: 0, superseded: 0, refused: 0)
     var strangers = 0
     func listen() {
-      for report in engine.takeReports() {
+      for report in engine.drainReports() {
         switch report {
         case .applied(let ticket, _):
           answers.applied += 1
@@ -132,18 +138,20 @@ import Testing
     var takes = 0
     var recording = false
     while sent < total, .now < giveUp {
-      // Now and then a take, so that some are refused.
+      // Occasionally a take, so that some changes are refused.
       if sent % 1000 == 500, !recording {
-        recording = (try? engine.beginTake(into: TakeRing(outputs: 1, capacityFrames: 1 << 12))) != nil
+        recording =
+          (try? engine.beginTake(into: TakeRing(outputs: 1, capacityFrames: 1 << 12))) != nil
         takes += recording ? 1 : 0
       }
       if sent % 1000 == 600, recording { recording = (try? engine.endTake()) == nil }
       do {
         open.insert(
-          try engine.change(to: sets[sent % 4], gain: Float.random(in: 0...1, using: &noise)).number)
+          try engine.change(to: sets[sent % 4], gain: Float.random(in: 0...1, using: &noise)).number
+        )
         sent += 1
       } catch {
-        // A full queue is an answer; the sender tries again.
+        // If the queue is full, the sender tries again.
         full += 1
         sched_yield()
       }
@@ -161,13 +169,14 @@ import Testing
       "R2",
       done:
         "\(sent) changes among \(takes) takes: \(answers.applied) applied, \(answers.superseded) superseded, "
-        + "\(answers.refused) refused, \(full) times a full queue", measured: "\(sent - ended) unanswered",
+        + "\(answers.refused) refused, \(full) times a full queue",
+      measured: "\(sent - ended) unanswered",
       limit: "0",
       kept: ended == sent && strangers == 0, isWhole: sent >= 10_000_000)
   }
 }
 
-/// Reads the reports in order and notes everything that a take should have prevented.
+/// Reads the reports in order, and records everything that a take should have prevented.
 private struct Referee {
   var take: Ticket?
   var began: Int?
@@ -198,7 +207,7 @@ private struct Referee {
     return nil
   }
 
-  /// One take, one sound.
+  /// Within one take the output never changes.
   mutating func inspect(_ ring: TakeRing) {
     var position = 0
     var values: Set<Float> = []

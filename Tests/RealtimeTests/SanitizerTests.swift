@@ -4,12 +4,14 @@ import TestSupport
 import Testing
 
 @Suite struct SanitizerTests {
-  /// An address that the optimiser cannot see through.
+  /// Hides an address from the optimiser.
   nonisolated(unsafe) static var kept: UnsafeMutableRawPointer?
 
   @Test(
-    "R27: the sanitizer that guards these tests hears an allocation in the callback",
-    .enabled(if: RealtimeContext.isSanitized, "this build carries no RealtimeSanitizer; see make sanitize"))
+    "R27: the sanitizer that guards these tests detects an allocation in the callback",
+    .enabled(
+      if: RealtimeContext.isSanitized, "this build carries no RealtimeSanitizer; see make sanitize")
+  )
   func sanitizerHearsAnAllocation() async {
     await #expect(processExitsWith: .exitCode(43)) {
       RealtimeContext.run { SanitizerTests.kept = malloc(100) }
@@ -17,7 +19,7 @@ import Testing
   }
 
   @Test(
-    "R3, R13: random changes, takes and periods, and a microphone that sends what is no sound",
+    "R3, R13: random changes, takes and periods, and a microphone that sends invalid samples",
     arguments: ConvolutionTests.instructionSets)
   func everyBranch(_ set: InstructionSet) throws {
     var noise = SeededNoise(seed: 9)
@@ -27,7 +29,8 @@ import Testing
     var sets = (0..<4).map { n in
       FilterSet(
         coefficients: [[[Float]]](
-          repeating: [[Float]](repeating: [Float](repeating: Float(n) / 600, count: 600), count: 3), count: 2),
+          repeating: [[Float]](repeating: [Float](repeating: Float(n) / 600, count: 600), count: 3),
+          count: 2),
         channels: 2)
     }
     engine.prepare(period: 64)
@@ -42,18 +45,21 @@ import Testing
         _ = try engine.change(
           to: sets.randomElement(using: &noise)!, gain: Float.random(in: 0...1, using: &noise))
       }
-      if round % 200 == 50 { _ = try engine.beginTake(into: TakeRing(outputs: 2, capacityFrames: 3000)) }
+      if round % 200 == 50 {
+        _ = try engine.beginTake(into: TakeRing(outputs: 2, capacityFrames: 3000))
+      }
       if round % 200 == 100 { _ = try engine.endTake() }
       if round % 97 == 0 {
         period = [16, 48, 64, 100, 441, 1024, 4096].randomElement(using: &noise)!
         if round % 2 == 0 { engine.prepare(period: period) }
         sets[Int.random(in: 0..<4, using: &noise)] = FilterSet(
           coefficients: [[[Float]]](
-            repeating: [[Float]](repeating: [Float](repeating: 0.001, count: 600), count: 3), count: 2),
+            repeating: [[Float]](repeating: [Float](repeating: 0.001, count: 600), count: 3),
+            count: 2),
           channels: 1)
       }
       run.process(period)
-      for report in engine.takeReports() {
+      for report in engine.drainReports() {
         switch report {
         case .applied, .superseded: answers += 1
         case .refused: answers += 1
@@ -63,7 +69,7 @@ import Testing
     }
     engine.prepare(period: 64)
     for _ in 0..<100 { run.process(64) }
-    for report in engine.takeReports() {
+    for report in engine.drainReports() {
       switch report {
       case .applied, .superseded, .refused: answers += 1
       default: break

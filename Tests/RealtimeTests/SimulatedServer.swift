@@ -1,13 +1,13 @@
 import Realtime
 
-/// A server's clocks as a client reads them, without a server: frame time and the monotonic clock, period by period.
+/// Simulates a server's clocks as a client reads them: frame time and the monotonic clock, period by period.
 struct SimulatedServer {
   let sampleRate: Int
   let counting: FrameCounting
   private(set) var frameTime: UInt32
-  /// Frames that the server has played since the first period began.
+  /// Frames played since the start of the first period.
   private(set) var played = 0
-  /// Of the period that plays now.
+  /// Length of the present period.
   private(set) var frames = 0
   private var microseconds = 0.0
 
@@ -17,7 +17,7 @@ struct SimulatedServer {
     self.frameTime = frameTime
   }
 
-  /// The next period begins.
+  /// Begins the next period.
   mutating func play(_ next: Int) {
     played += frames
     microseconds += 1_000_000 * Double(frames) / Double(sampleRate)
@@ -25,18 +25,18 @@ struct SimulatedServer {
     frames = next
   }
 
-  /// The server plays for so long what the client does not see.
+  /// The client stalls: the server plays periods that it does not see.
   mutating func play(seconds: Double, period: Int) {
     for _ in 0..<Int(seconds * Double(sampleRate)) / period { play(period) }
   }
 
-  /// The server stands still: no frames exist.
+  /// The server stalls: there are no frames.
   mutating func pause(seconds: Double) { microseconds += 1_000_000 * seconds }
 
-  /// The server counts from another base on.
+  /// Resets the server's frame time to another base.
   mutating func jump(frames: Int) { frameTime &+= UInt32(truncatingIfNeeded: frames) }
 
-  /// What the callback makes of the period that plays now, when it runs `late` after its beginning.
+  /// The timing computed by a callback that runs `late` after the start of the present period.
   func look(_ timeline: inout Timeline, late: Int = 0) -> Timing {
     timeline.advance(frameTime: frameTime, microseconds: Int(microseconds) + late, frames: frames)
   }

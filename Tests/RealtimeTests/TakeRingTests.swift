@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 @Suite struct TakeRingTests {
-  /// An engine that plays a ramp, recorded into a ring that the caller drains as it likes.
+  /// An engine that plays a ramp, recorded into a ring that the caller drains.
   func take(capacity: Int, periods: Int, drainEvery: Int) throws -> (
     sound: [Float], gaps: [TakeGap], lost: Int
   ) {
@@ -35,7 +35,7 @@ import Testing
     return (sound, gaps, ring.lostFrames)
   }
 
-  @Test("What fits comes out whole and in order, across the ring's end")
+  @Test("Frames that fit come out complete and in order, across the ring's end")
   func keepsOrder() throws {
     let (sound, gaps, lost) = try take(capacity: 200, periods: 100, drainEvery: 1)
     #expect(gaps.isEmpty && lost == 0)
@@ -43,20 +43,22 @@ import Testing
     for (n, sample) in sound.enumerated() { #expect(abs(sample * 65536 - Float(n)) < 0.1) }
   }
 
-  @Test("R9: what does not fit leaves a gap of its exact length in its exact place")
+  @Test("R9: an overrun leaves a gap of its exact length at its exact position")
   func overflowIsAGapOfTheRightLength() throws {
     let (sound, gaps, lost) = try take(capacity: 200, periods: 100, drainEvery: 7)
     #expect(!gaps.isEmpty)
     #expect(gaps.map(\.frames).reduce(0, +) == lost)
     #expect(gaps.allSatisfy { $0.frames % 64 == 0 && $0.start % 64 == 0 })
     #expect(sound.count == 6400)
-    for (n, sample) in sound.enumerated() where sample != -1 { #expect(abs(sample * 65536 - Float(n)) < 0.1) }
+    for (n, sample) in sound.enumerated() where sample != -1 {
+      #expect(abs(sample * 65536 - Float(n)) < 0.1)
+    }
   }
 
   static let period = 100
   static let ramp = (0..<100_000).map { Float($0) / 131_072 }
 
-  /// An engine that plays a ramp, and records it in mono.
+  /// An engine that plays a ramp and records it in mono.
   func recording(into ring: TakeRing) throws -> Engine {
     let engine = Engine(microphones: 1, taps: 1, sampleRate: 48000)
     engine.start(with: FilterSet(coefficients: [[[1]], [[1]]], channels: 1))
@@ -65,11 +67,11 @@ import Testing
     return engine
   }
 
-  /// What the disk thread takes out of a ring with a ramp in it.
+  /// Drains a ring that holds a ramp, as the disk thread does.
   struct Drained {
     var position = 0
     var gaps: [TakeGap] = []
-    /// Frames and gaps out of their place.
+    /// Frames and gaps at wrong positions.
     var misplaced = 0
 
     mutating func drain(_ ring: TakeRing, isLast: Bool = false) {
@@ -90,7 +92,7 @@ import Testing
     }
   }
 
-  @Test("R9: frames that were lost when the callback goes without an end are the last gap")
+  @Test("R9: frames lost when the callback ends without finishing the take become the last gap")
   func callbackGoes() throws {
     let ring = TakeRing(outputs: 1, capacityFrames: 200)
     var run = OfflineRun(try recording(into: ring), microphones: [Self.ramp])
@@ -102,7 +104,9 @@ import Testing
     #expect(take.position == 400 && take.misplaced == 0)
   }
 
-  @Test("R9: a stall that the callback did not live to put down is the last gap, and told as a stall")
+  @Test(
+    "R9: a stall that the callback did not queue before it ended becomes the last gap, with cause stall"
+  )
   func callbackGoesInAStall() throws {
     let ring = TakeRing(outputs: 1, capacityFrames: 200)
     var run = OfflineRun(try recording(into: ring), microphones: [Self.ramp])
@@ -117,7 +121,7 @@ import Testing
     #expect(take.gaps.map(\.cause) == [.stall] && take.position == 800)
   }
 
-  @Test("R9: a gap that was put down is drained once")
+  @Test("R9: a queued gap is drained once")
   func endedTake() throws {
     let ring = TakeRing(outputs: 1, capacityFrames: 200)
     let engine = try recording(into: ring)
@@ -130,7 +134,9 @@ import Testing
     #expect(take.gaps.map(\.frames) == [100] && take.position == 300)
   }
 
-  @Test("R9: while the callback still runs, a last drain has each frame in its place, or a gap for it")
+  @Test(
+    "R9: while the callback still runs, a last drain has each frame at its position, or a gap for it"
+  )
   func lastDrainBesideTheCallback() throws {
     for round in 0..<200 {
       let ring = TakeRing(outputs: 1, capacityFrames: 300)
@@ -148,10 +154,12 @@ import Testing
     }
   }
 
-  @Test("that there is no memory for is an error, and not the end of the program")
+  @Test("A ring too large for the memory is an error, and does not end the program")
   func noMemory() {
     // No process has 2⁴⁸ bytes of address space.
-    #expect(throws: OutOfMemory.self) { try TakeRing(outputs: 1, microphones: 1, reservingFrames: 1 << 45) }
+    #expect(throws: OutOfMemory.self) {
+      try TakeRing(outputs: 1, microphones: 1, reservingFrames: 1 << 45)
+    }
     #expect(throws: OutOfMemory.self) { try PreRoll(microphones: 1, reservingFrames: 1 << 45) }
     #expect(throws: OutOfMemory.self) { try PlaybackRing(reservingFrames: 1 << 45) }
   }

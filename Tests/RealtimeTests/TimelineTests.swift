@@ -3,50 +3,53 @@ import TestSupport
 import Testing
 
 @Suite("The timeline") struct TimelineTests {
-  /// Periods of 64 frames at 64 kHz: one a millisecond.
+  /// Periods of 64 frames at 64 kHz: one per millisecond.
   func times(_ calls: [(frameTime: UInt32, milliseconds: Int, frames: Int)]) -> [Timing] {
     var timeline = Timeline(sampleRate: 64000)
     return calls.map {
-      timeline.advance(frameTime: $0.frameTime, microseconds: 1000 * $0.milliseconds, frames: $0.frames)
+      timeline.advance(
+        frameTime: $0.frameTime, microseconds: 1000 * $0.milliseconds, frames: $0.frames)
     }
   }
 
-  @Test("R10: counts the frames that a stall of ours cost, also where the server's count wraps")
+  @Test("R10: counts the frames lost in a stall of Pinna, also if the frame time wraps")
   func skips() {
     for start: UInt32 in [0, 1000, .max - 100] {
       let found = times([
-        (start, 0, 64), (start &+ 64, 1, 64), (start &+ 64 * 3001, 3001, 64), (start &+ 64 * 3002, 3002, 64),
+        (start, 0, 64), (start &+ 64, 1, 64), (start &+ 64 * 3001, 3001, 64),
+        (start &+ 64 * 3002, 3002, 64),
       ])
       #expect(found.map(\.skippedFrames) == [0, 0, 64 * 2999, 0])
       #expect(found.allSatisfy { $0.pausedMicroseconds == 0 && !$0.isRepeat })
     }
   }
 
-  @Test("R11: finds time that no frames account for, and no less than a busy server loses")
+  @Test("R11: detects server stalls, and ignores the delays of a busy server")
   func pauses() {
     let found = times([(0, 0, 64), (64, 1, 64), (128, 3001, 64), (192, 3050, 64), (256, 3051, 64)])
     #expect(found.map(\.pausedMicroseconds) == [0, 0, 2_999_000, 0, 0])
     #expect(found.allSatisfy { $0.skippedFrames == 0 })
   }
 
-  @Test("knows a period that it has seen already")
+  @Test("detects a repeated period")
   func repeats() {
     let found = times([(0, 0, 64), (64, 1, 64), (64, 2, 64), (192, 3, 64)])
     #expect(found.map(\.isRepeat) == [false, false, true, false])
     #expect(found.map(\.skippedFrames) == [0, 0, 0, 64])
   }
 
-  @Test("R13: takes no change of period for a stall")
+  @Test("R13: does not mistake a change of period for a stall")
   func periods() {
     let found = times([(0, 0, 64), (128, 1, 128), (256, 3, 128), (320, 5, 64), (384, 6, 64)])
-    #expect(found.allSatisfy { $0.skippedFrames == 0 && !$0.isRepeat && $0.pausedMicroseconds == 0 })
+    #expect(
+      found.allSatisfy { $0.skippedFrames == 0 && !$0.isRepeat && $0.pausedMicroseconds == 0 })
   }
 
   static let countings: [FrameCounting] = [.withThisPeriod, .position]
   static let lengths: [(Int, Int)] = [(64, 4096), (4096, 64), (16, 8192), (100, 441), (128, 128)]
 
   @Test(
-    "R46: a period that changes while Pinna stands still: every frame that the server played is counted",
+    "R46: a period that changes while Pinna stalls: every frame that the server played is counted",
     arguments: countings, lengths)
   func periodChangesInAStall(_ counting: FrameCounting, _ lengths: (old: Int, new: Int)) {
     let (old, new) = lengths
@@ -66,7 +69,7 @@ import Testing
   }
 
   @Test(
-    "R46: a period that changes while the server stands still is a pause, and no frame is missing",
+    "R46: a period that changes while the server stalls is a pause, and no frame is missing",
     arguments: countings)
   func periodChangesInAPause(_ counting: FrameCounting) {
     for (old, new) in Self.lengths {
@@ -82,7 +85,7 @@ import Testing
   }
 
   @Test(
-    "R31: a frame time that jumps by hours costs nothing where no time passed, and elapsed time where some did",
+    "R31: a frame time that jumps by hours loses nothing if no time passed, else the elapsed time",
     arguments: countings, [3, 0.1, 12.4, 20, -0.1, -3, -12] as [Double])
   func baseJumps(_ counting: FrameCounting, _ hours: Double) {
     for stall in [0, 0.5, 3] {
@@ -104,9 +107,9 @@ import Testing
     }
   }
 
-  /// Takes of random histories: periods of many lengths, seen or missed, pauses, and calls that come late.
+  /// Random histories: periods of many lengths, received or missed, pauses, and late calls.
   @Test(
-    "R46: whatever a server plays, in periods that change at any time: what is seen and what is skipped is all of it",
+    "R46: with periods that change at any time, received and skipped frames add up to all frames played",
     arguments: countings, 0..<200)
   func histories(_ counting: FrameCounting, _ seed: Int) {
     var random = SeededNoise(seed: UInt64(seed))
@@ -145,24 +148,24 @@ import Testing
       #expect(!timing.isRepeat)
     }
     #expect(counted == server.played)
-    // Lateness is told as pause, and taken back.
+    // Lateness counts as a pause, and is corrected later.
     #expect(abs(paused) < 0.02)
   }
 
   @Test(
-    "R31: forwards, a jump within elapsed time is believed; in its first period beyond, elapsed time counts")
+    "R31: a forward jump within the elapsed time is believed; beyond it, the elapsed time counts")
   func bound() {
     for (frames, skipped) in [(48_000, 48_000), (48_128, 48_128), (48_000 + 128 + 49, 48_000)] {
       var timeline = Timeline(sampleRate: 48_000)
       _ = timeline.advance(frameTime: 0, microseconds: 0, frames: 128)
-      // 48 128 frames later: one period, and a second that others saw.
+      // 48 128 frames later: one period, and one second that Pinna missed.
       let timing = timeline.advance(
         frameTime: UInt32(frames + 128), microseconds: 1_002_667, frames: 128)
       #expect(timing.skippedFrames == skipped, "\(frames)")
     }
   }
 
-  @Test("R31: a frame time that never moves is no clock: what comes is counted by its length")
+  @Test("R31: a frame time that never moves is no clock: periods are counted by their length")
   func standingClock() {
     var timeline = Timeline(sampleRate: 48_000)
     var (repeats, skipped) = (0, 0)
@@ -174,31 +177,33 @@ import Testing
     #expect(repeats == 2 && skipped == 2 * 128)
   }
 
-  @Test("R31: freewheel, in which frames take no time, is neither a gap nor a pause, on its way in and out")
+  @Test(
+    "R31: entering and leaving freewheel, where frames take no time, is neither a gap nor a pause")
   func freewheel() {
     var timeline = Timeline(sampleRate: 48_000)
     var server = SimulatedServer()
     func look() -> Timing { server.look(&timeline) }
     server.play(128)
     _ = look()
-    // The first periods of freewheel, before we were told of it.
+    // The first periods of freewheel, before its notification.
     for n in 1...5 {
-      let timing = timeline.advance(frameTime: 128 + UInt32(128 * n), microseconds: 10 * n, frames: 128)
+      let timing = timeline.advance(
+        frameTime: 128 + UInt32(128 * n), microseconds: 10 * n, frames: 128)
       #expect(timing.skippedFrames == 0 && timing.pausedMicroseconds == 0 && !timing.isRepeat)
     }
     timeline.forget()
-    // Hours of sound in a second, and out again.
+    // Hours of audio in a second, then out of freewheel.
     let after = timeline.advance(frameTime: 500_000_000, microseconds: 1_000_000, frames: 128)
     #expect(after.skippedFrames == 0 && after.pausedMicroseconds == 0 && !after.isRepeat)
     let next = timeline.advance(frameTime: 500_000_128, microseconds: 1_002_667, frames: 128)
     #expect(next.skippedFrames == 0 && next.pausedMicroseconds == 0 && !next.isRepeat)
   }
 
-  @Test("a server that was late and runs its next periods sooner is believed what we miss of them")
+  @Test("periods missed while a late server catches up are counted")
   func catchingUp() {
     var timeline = Timeline(sampleRate: 48_000)
     _ = timeline.advance(frameTime: 64, microseconds: 0, frames: 64)
-    // 20 ms late, then 15 periods at once, of which we see the last.
+    // 20 ms late, then 15 periods at once, of which Pinna receives the last.
     _ = timeline.advance(frameTime: 128, microseconds: 21_333, frames: 64)
     let timing = timeline.advance(frameTime: 128 + 15 * 64, microseconds: 21_833, frames: 64)
     #expect(timing.skippedFrames == 14 * 64 && timing.pausedMicroseconds == 0)

@@ -26,7 +26,7 @@ import Testing
           description: "d", date: "2026-11-21", time: "12:00:00", timeReference: 7))
       for start in stride(from: 0, to: frames, by: 1000) {
         try writer.write(interleave(sound.map { Array($0[start..<min(frames, start + 1000)]) }))
-        try writer.secure()
+        try writer.flush()
       }
       try writer.close()
       let clip = try AudioClip(path: path)
@@ -94,7 +94,7 @@ import Testing
     let writer = try AudioFileWriter(
       path: path, channels: 3, sampleRate: 48000, broadcast: .unknown, replacing: false)
     try writer.write([0.5, -0.5, 0.25])
-    try writer.secure()
+    try writer.flush()
     writer.setBroadcast(
       BroadcastExtension(
         description: "ring7 ü", date: "2026-11-21", time: "17:04:05", timeReference: 6_000_000_000))
@@ -138,14 +138,14 @@ import Testing
       path: folder.path + "/live.wav", encoding: encoding, channels: 3, sampleRate: 44100, broadcast: .unknown
     )
     try writer.write(Array(sound.prefix(3 * secured)))
-    if secured > 0 { try writer.secure() }
+    if secured > 0 { try writer.flush() }
     try writer.write(Array(sound.dropFirst(3 * secured)))
     // As a kill leaves it, in the middle of a frame.
     var bytes = try Data(contentsOf: URL(filePath: writer.path + ".part"))
     bytes.append(contentsOf: [1, 2])
     try bytes.write(to: URL(filePath: path + ".part"))
     try writer.close()
-    let cut = try CutFile(path: path)
+    let cut = try UnfinishedWAVFile(path: path)
     #expect(cut.frames == 1501 && cut.channels == 3 && cut.sampleRate == 44100)
     try cut.finish(frames: 1501)
     // Not inside #expect, which spells out differences for minutes.
@@ -158,14 +158,14 @@ import Testing
     let path = folder.path + "/a.wav"
     let writer = try AudioFileWriter(path: folder.path + "/live.wav", channels: 4, sampleRate: 48000)
     try writer.write([0.5, 0.5, 0.5, 0.5])
-    try writer.secure()
+    try writer.flush()
     let copied = try Program.run("/usr/bin/cp", ["--sparse=always", writer.path + ".part", path + ".part"])
     #expect(copied.status == 0)
     writer.abandon()
     let frames = 300_000_000
     let header = try Data(contentsOf: URL(filePath: path + ".part")).count - 16
     #expect(truncate(path + ".part", off_t(header + 16 * frames)) == 0)
-    let cut = try CutFile(path: path)
+    let cut = try UnfinishedWAVFile(path: path)
     #expect(cut.frames == frames)
     try cut.finish(frames: frames)
     let head = try #require(FileHandle(forReadingAtPath: path)).readData(ofLength: 4)
@@ -198,7 +198,7 @@ import Testing
       written += block
       do {
         try writer.write(block)
-        try writer.secure()
+        try writer.flush()
       } catch { fault = error }
     }
     #expect(fault?.description.contains("No space left on device") == true, "\(fault as Any)")
@@ -216,5 +216,15 @@ import Testing
     // Chunks have an even length.
     #expect(try Data(contentsOf: URL(filePath: path)).count % 2 == 0)
     #expect(try TakeFiles.complaints(path) == [])
+  }
+
+  @Test("that libsndfile cannot open for writing leaves the descriptor to whoever opened it")
+  func descriptorStays() throws {
+    let descriptor = open(folder.path + "/unwritable.wav", O_RDWR | O_CREAT, 0o600)
+    try #require(descriptor >= 0)
+    let isOpen = openForWriting(descriptor, mode: 0x20, channels: 1, sampleRate: 48000, format: 0) != nil
+    var information = stat()
+    #expect(!isOpen && fstat(descriptor, &information) == 0)
+    close(descriptor)
   }
 }

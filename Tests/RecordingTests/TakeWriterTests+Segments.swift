@@ -9,10 +9,10 @@ import Testing
 /// Takes of many files, and what the sidecar does not say of them.
 extension TakeWriterTests {
   /// A take that is split every minute, with `minutes` of stall in it and half a minute more; not yet ended.
-  mutating func long(minutes: Int, mostStretches: Int = 10_000) throws -> TakeWriter {
+  mutating func long(minutes: Int, maximumSegments: Int = 10_000) throws -> TakeWriter {
     let writer = try writer {
       $0.splitMinutes = 1
-      $0.mostStretches = mostStretches
+      $0.maximumSegments = maximumSegments
     }
     try begin(writer, periods: 10)
     var stall = Timing()
@@ -21,22 +21,22 @@ extension TakeWriterTests {
     return writer
   }
 
-  @Test("has no more stretches than a sidecar may list: the last one goes on, and that is said")
-  mutating func mostStretches() throws {
-    let writer = try long(minutes: 6, mostStretches: 4)
+  @Test("has no more segments than a sidecar may list: the last one goes on, and that is said")
+  mutating func maximumSegments() throws {
+    let writer = try long(minutes: 6, maximumSegments: 4)
     let result = try end(writer)
     let files = result.sidecar.files
     #expect(files.count == 4 && result.frames == files.reduce(0) { $0 + $1.frames })
     #expect(files[2].frames == 60 * 48_000 && files[3].frames > 3 * 60 * 48_000)
-    #expect(result.sidecar.notes.count == 1 && result.sidecar.notes[0].contains("more than 4 stretches"))
+    #expect(result.sidecar.notes.count == 1 && result.sidecar.notes[0].contains("at most 4 segments"))
     #expect(result.sidecar.missing.count == 1)
   }
 
   @Test("goes on in the same file where the next cannot be made, and says so once")
-  mutating func impossibleStretch() throws {
+  mutating func impossibleSegment() throws {
     let writer = try writer { $0.splitMinutes = 1 }
     try begin(writer, periods: 10)
-    // The names of the second stretch, and of no other.
+    // The names of the second segment, and of no other.
     let name = URL(filePath: writer.openPath).lastPathComponent
     try folder.write("mine", to: name.replacing(".wav", with: "_2.wav.part"))
     var stall = Timing()
@@ -52,12 +52,12 @@ extension TakeWriterTests {
         == "mine")
   }
 
-  @Test("R6: that was cut off is repaired with the stretches that its sidecar did not hear of any more")
-  mutating func unlistedStretches() throws {
+  @Test("R6: that was cut off is repaired with the segments that its sidecar does not list yet")
+  mutating func unlistedSegments() throws {
     let writer = try writer { $0.splitMinutes = 1 }
     try begin(writer, periods: 10)
     let copy = try TemporaryFolder()
-    // As it is before any stretch has ended.
+    // As it is before any segment has ended.
     let json = URL(filePath: writer.openPath).lastPathComponent.replacing(".wav", with: ".json.part")
     try FileManager.default.copyItem(atPath: "\(folder.path)/\(json)", toPath: "\(copy.path)/\(json)")
     var stall = Timing()
@@ -99,7 +99,7 @@ extension TakeWriterTests {
     let result = try end(writer)
     // The sound is whole; what is said of it could not be.
     #expect(access(writer.openPath, F_OK) == 0)
-    #expect(try #require(result.fault).contains("\(json) was removed or exchanged"))
+    #expect(try #require(result.fault).contains("\(json) was removed or replaced"))
   }
 
   @Test("whose sidecar cannot be written for the last time says so, and repair finishes it")

@@ -8,7 +8,7 @@ import Testing
 extension TakeWriterTests {
   @Test("with a gap in every period lists the first 10 000, sums up the rest, and is read again")
   mutating func manyGaps() throws {
-    let (most, more) = (Sidecar.mostListed, 300)
+    let (most, more) = (Sidecar.listLimit, 300)
     let periods = most + more
     let engine = Engine(microphones: 1, taps: 1, sampleRate: 48000)
     engine.start(with: FilterSet(coefficients: [[[1]], [[1]]], channels: 2))
@@ -64,9 +64,9 @@ extension TakeWriterTests {
 
     var reason: String {
       switch self {
-      case .damaged, .empty: "is no sidecar of a take, or a damaged one"
+      case .damaged, .empty: "is not a take's sidecar, or it is damaged"
       case .large: "is larger than 64 MiB"
-      case .fifo, .folder: "is not a file"
+      case .fifo, .folder: "is not a regular file"
       }
     }
   }

@@ -28,7 +28,7 @@ extension TakeWriterTests {
     try begin(writer, periods: 50)
     let name = URL(filePath: writer.openPath).lastPathComponent
     let files = TakeFolder(path: folder.path)
-    // A take that nobody writes, whose second stretch is the running take.
+    // A take that nobody writes, whose second segment is the running take.
     try FileManager.default.copyItem(atPath: writer.openPath + ".part", toPath: folder.path + "/x.wav.part")
     var text = try String(
       contentsOfFile: writer.openPath.replacing(".wav", with: ".json.part"), encoding: .utf8)
@@ -45,7 +45,7 @@ extension TakeWriterTests {
     #expect(try end(writer).frames >= 50 * Self.period)
   }
 
-  @Test("goes on in its folder where that is renamed, stretches and all, and says where it is")
+  @Test("goes on in its folder where that is renamed, segments and all, and says where it is")
   mutating func movedFolder() throws {
     let real = TakeFolder.resolve(folder.path)
     try FileManager.default.createDirectory(atPath: real + "/a", withIntermediateDirectories: false)
@@ -67,6 +67,33 @@ extension TakeWriterTests {
     let names = try FileManager.default.contentsOfDirectory(atPath: real + "/b").sorted()
     #expect(names.count == 3 && names.allSatisfy { !$0.contains(".part") }, "\(names)")
     #expect(result.sidecar.notes.contains { $0.contains("\(real)/b") })
+  }
+
+  @Test(
+    "whose folder, or one of whose files, was removed says so within two seconds, and advises nothing impossible",
+    arguments: ["", ".wav.part", "-microphones.wav.part"])
+  mutating func removed(ending: String) throws {
+    let real = TakeFolder.resolve(folder.path)
+    try FileManager.default.createDirectory(atPath: real + "/a", withIntermediateDirectories: false)
+    var options = TakeOptions()
+    options.raw = true
+    let writer = TakeWriter(
+      folder: real + "/a",
+      plan: TakePlan(
+        outputs: 2, sampleRate: 48000, options: options, setup: Self.setup, preRoll: run.engine.preRoll))
+    try begin(writer, periods: 10)
+    let path = ending.isEmpty ? real + "/a" : writer.openPath.replacing(".wav", with: ending)
+    // What the disk thread writes just then keeps its folder.
+    #expect(
+      waitUntil(seconds: 2) { (try? FileManager.default.removeItem(atPath: path)) != nil },
+      "\(path) cannot be removed")
+    #expect(waitUntil(seconds: 2) { writer.loss?.contains("\(path) was removed") == true })
+    let result = try end(writer)
+    let fault = try #require(result.fault)
+    #expect(fault.contains("\(path) was removed") && fault.contains("is lost"), "\(fault)")
+    #expect(!fault.contains("takes repair") && !result.sentence.contains("(deleted)"), "\(result.sentence)")
+    #expect(fault.components(separatedBy: "was removed").count == 2, "\(fault)")
+    #expect(result.path == writer.openPath)
   }
 
   @Test("whose file was exchanged for a link is incomplete, says so, and gives the link no name")

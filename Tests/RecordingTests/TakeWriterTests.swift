@@ -117,6 +117,46 @@ import Testing
     }
   }
 
+  @Test("whose sound Pinna missed says in plain words what happened, and what prevents it")
+  mutating func plainWords() throws {
+    var stall = Timing()
+    stall.skippedFrames = 4800
+    let result = try take(try writer(), periods: 20, timing: [10: stall])
+    let fault = try #require(result.fault)
+    #expect(fault.hasPrefix("4800 frames at frame 640 are silence: "), "\(fault)")
+    for words in ["the JACK server went on without Pinna", "a longer period", "realtime"] {
+      #expect(fault.contains(words), "\(fault)")
+    }
+  }
+
+  @Test(
+    "R8: that fills its disk has its files at once, and says in one clear sentence what is missing",
+    .enabled(if: getuid() == 0, "only root may mount a small disk"))
+  mutating func fullDisk() throws {
+    let disk = TakeFolder.resolve(folder.path) + "/disk"
+    try FileManager.default.createDirectory(atPath: disk, withIntermediateDirectories: false)
+    let mounted = try Program.run("/usr/bin/mount", ["-t", "tmpfs", "-o", "size=80k", "none", disk])
+    try #require(mounted.status == 0, "\(mounted)")
+    defer { _ = try? Program.run("/usr/bin/umount", [disk]) }
+    let writer = TakeWriter(
+      folder: disk,
+      plan: TakePlan(
+        outputs: 2, sampleRate: 48000, options: TakeOptions(), setup: Self.setup, preRoll: run.engine.preRoll)
+    )
+    _ = try run.engine.beginTake(into: writer.opened())
+    for _ in 0..<200 { run.process(Self.period) }
+    try #require(waitUntil(seconds: 5) { writer.fault != nil })
+    #expect(writer.fault == "No space left on device")
+    // Finished, though the take still runs; what a program would read beside it is not.
+    try #require(waitUntil(seconds: 2) { access(writer.openPath, F_OK) == 0 })
+    #expect(access(writer.openPath.replacing(".wav", with: ".json.part"), F_OK) == 0)
+    let frames = try AudioClip(path: writer.openPath).frames
+    let result = try end(writer)
+    let lost = 200 * Self.period - frames
+    #expect(result.fault == "its last \(lost) frames could not be written: No space left on device")
+    #expect(try sidecar(result).state == .incomplete && sidecar(result).frames == frames)
+  }
+
   @Test("R9: whose callback goes has silence for what it lost until then, says so, and is incomplete")
   mutating func callbackGoes() throws {
     let writer = try writer()
@@ -194,11 +234,11 @@ import Testing
     let result = try take(try writer { $0.splitMinutes = minutes }, periods: 20, timing: [10: stall])
     let document = try sidecar(result)
     let length = 20 * Self.period + 210 * 48_000
-    let stretch = minutes * 60 * 48_000
-    #expect(result.frames == length && document.files.count == (length + stretch - 1) / stretch)
+    let segment = minutes * 60 * 48_000
+    #expect(result.frames == length && document.files.count == (length + segment - 1) / segment)
     var end = 0
     for (n, files) in document.files.enumerated() {
-      #expect(files.frame == end && files.frames == min(stretch, length - end))
+      #expect(files.frame == end && files.frames == min(segment, length - end))
       end += files.frames
       for name in [files.outputs, try #require(files.microphones)] {
         #expect(name.contains(n == 0 ? "-1" : "-1_\(n + 1)"))
@@ -267,7 +307,7 @@ import Testing
     // Seven blocks and the end are asked for to encode, and as many to verify.
     for patience in [0, 3, 10] {
       var asked = 0
-      #expect(throws: AudioFileError("Pinna could not wait")) {
+      #expect(throws: AudioFileError("the conversion was cancelled")) {
         try Compression.flac.replace(wav: path) {
           asked += 1
           return asked <= patience

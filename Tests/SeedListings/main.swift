@@ -1,4 +1,5 @@
-// Runs one of the seeds' listings against the running Pinna that XDG_RUNTIME_DIR leads to.
+// Runs one of the seeds' listings against the running Pinna that XDG_RUNTIME_DIR leads to, or the library page's guided
+// check.
 
 switch CommandLine.arguments.dropFirst().first {
 case "capturing-stereo":
@@ -38,5 +39,6 @@ case "front-cardioid":
   puttingItAllTogether()
 case "conditional": conditionalCompilationBlock()
 case "input-selection": demonstrateInputSelection()
+case "guided-check": try guidedCheck()
 default: print("usage: SeedListings LISTING")
 }

@@ -1,7 +1,7 @@
 import Acoustics
-import FilterDesign
 import Foundation
-import Session
+import Numerics
+import Presets
 import Simulation
 import TestSupport
 import Testing

@@ -1,6 +1,6 @@
 import Acoustics
-import FilterDesign
 import Foundation
+import Manifolds
 import Simulation
 import TestSupport
 import Testing

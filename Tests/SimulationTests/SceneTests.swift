@@ -1,7 +1,7 @@
 import Acoustics
 import AudioFiles
 import Foundation
-import Session
+import Presets
 import Simulation
 import TestSupport
 import Testing
@@ -50,7 +50,8 @@ struct SceneTests {
     #expect(try quiet.microphones(sampleRate: 48000).overload(names: names) == nil)
     let loud = AudioClip(sampleRate: 48000, channels: [[0.5], [-2]])
     #expect(
-      loud.overload(names: names) == "bottom-right passes full scale by 6.1 dB; lower the gain of the talkers"
+      loud.overload(names: names)
+        == "bottom-right exceeds full scale by 6.1 dB; lower the gain of the talkers"
     )
   }
 
@@ -66,7 +67,7 @@ struct SceneTests {
       title: "", device: TestDevices.phone5(body: .free), talkers: [Talker(voice: long, path: path)],
       room: room)
     let error = #expect(throws: SceneError.self) { try scene.microphones(sampleRate: 8000) }
-    #expect(error?.description.contains("lower the order of the room") == true)
+    #expect(error?.description.contains("lower the room's order") == true)
   }
 
   @Test("that cannot be heard is an error, not a crash", arguments: [1e300, -1e300, .nan, .infinity, 299.5])
@@ -212,7 +213,7 @@ struct SceneTests {
         "5:13: talkers[1].voice cannot be used: /dev/zero is not a regular"
       ),
       ("voice: noise", "voice: noise, seconds: 1e9", "5:29: talkers[1].seconds is 1e9, out of range"),
-      ("voice: noise", "voice: noise, start: 299.5", "5:3: talkers take 301 s together"),
+      ("voice: noise", "voice: noise, start: 299.5", "5:3: talkers last until 301 s"),
       (
         "inputOrientation: portrait", "inputOrientation: sideways",
         "3:46: facing.inputOrientation has an unknown"
@@ -242,19 +243,19 @@ struct SceneTests {
       ),
       (
         "azimuth: 90", "path: [{at: 0, azimuth: 0}, {at: 1, position: [1, 0, 0]}]",
-        "5:26: talkers[1].path has positions and angles"
+        "5:26: talkers[1].path mixes positions and angles"
       ),
       (
         "azimuth: 90", "path: [{at: 0, azimuth: 0, distance: 1}, {at: 1, azimuth: 3}]",
-        "5:26: talkers[1].path has a distance in some"
+        "5:26: talkers[1].path has a distance in only some"
       ),
       (
         "talkers:", "room: {size: [4, 4, 3], device: [2, 2, 1], absorption: 0.5}\ntalkers:",
-        "6:29: talkers[1].azimuth has no distance, which a talker in a room needs"
+        "6:29: talkers[1].azimuth has no distance, which every talker in a room needs"
       ),
       (
         "talkers:", "room: {size: [4, 4, 3], device: [2, 5, 1], absorption: 0.5}\ntalkers:",
-        "4:33: room.device is not in the room"
+        "4:33: room.device is not inside the room"
       ),
       (
         "talkers:", "room: {size: [4, 4, 3], device: [2, 2, 1], absorption: 1.5}\ntalkers:",

@@ -39,6 +39,25 @@ import Testing
     #expect(outcome.status == ExitStatus.notRunning.rawValue, "\(outcome)")
   }
 
+  @Test("where no Pinna runs, the folder that was looked in is named, with status 4")
+  func nobody() throws {
+    let home = try PinnaHome()
+    let outcome = try Program.run(
+      try PinnaHome.built("peer"), ["call", "/peer/echo"], environment: home.environment)
+    #expect(outcome.status == ExitStatus.notRunning.rawValue, "\(outcome)")
+    #expect(outcome.output.contains(home.runtimeFolder + "/pinna"), "\(outcome)")
+  }
+
+  @Test("a Pinna that says it has stopped, and keeps its name, is told of in a few seconds")
+  func keepsItsName() throws {
+    let peer = try PeerHome()
+    let start = ContinuousClock.now
+    let outcome = try peer.home.pinna("stop", seconds: 30)
+    #expect(outcome.status == 1 && outcome.isOneSentence, "\(outcome)")
+    #expect(outcome.error.contains("has stopped") && outcome.error.contains("name"), "\(outcome)")
+    #expect(ContinuousClock.now - start < .seconds(15))
+  }
+
   @Test("T and F are on and off, N and I are passed over", arguments: ["TF", "NTIF"])
   func wordTags(tags: String) throws {
     let peer = try PeerHome()

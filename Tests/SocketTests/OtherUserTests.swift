@@ -70,6 +70,21 @@ struct OtherUserTests {
       kept: forged == 0)
   }
 
+  @Test("asks for a Pinna in a folder of ours: is told that it cannot be entered, with status 4")
+  func closedFolder() throws {
+    let peer = try PeerHome()
+    let outcome = try Program.run(
+      "/usr/bin/setpriv",
+      [
+        "--reuid=65534", "--regid=65534", "--clear-groups", try PinnaHome.built("peer"), "call", "/peer/echo",
+      ],
+      environment: peer.home.environment)
+    #expect(outcome.status == 4, "\(outcome)")
+    #expect(
+      outcome.output.contains("\(peer.home.runtimeFolder)/pinna cannot be entered (Permission denied)"),
+      "\(outcome)")
+  }
+
   @Test("R32: sends a request, through a socket that was connected before: it is dropped, and counted")
   func requests() throws {
     let peer = try PeerHome()

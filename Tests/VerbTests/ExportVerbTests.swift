@@ -1,8 +1,9 @@
 import Acoustics
+import FilterBanks
 import FilterDesign
 import Foundation
 import LiveSupport
-import Session
+import Presets
 import TestSupport
 import Testing
 

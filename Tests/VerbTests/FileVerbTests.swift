@@ -11,7 +11,7 @@ import Testing
   @Test("preset list has titles in its JSON, says what is wrong with a file, and which it ignores")
   func presetList() throws {
     try home.home.folder.write("title: 3\n", to: "config/pinna/broken.yaml")
-    try home.home.folder.write(PinnaHome.preset(of: "pair"), to: "config/pinna/short.yml")
+    try home.home.folder.write(PinnaHome.preset(of: "pair"), to: "config/pinna/short.YML")
     try home.home.folder.write(PinnaHome.preset(of: "pair"), to: "config/pinna/my preset.yaml")
     try home.home.folder.write(PinnaHome.pair, to: "config/pinna/devices/bar.YAML")
     let outcome = try home.pinna("preset", "list", "--json")
@@ -26,12 +26,34 @@ import Testing
     let lines = outcome.error.split(separator: "\n")
     #expect(lines.count == 3, "\(outcome)")
     for words in [
-      "ignoring \(home.home.configFolder)/pinna/short.yml; rename it to short.yaml",
+      "ignoring \(home.home.configFolder)/pinna/short.YML; rename it to short.yaml",
       "ignoring \(home.home.configFolder)/pinna/my preset.yaml; rename it",
       "ignoring \(home.home.configFolder)/pinna/devices/bar.YAML; rename it to bar.yaml",
     ] {
       #expect(lines.contains { $0.contains(words) }, "\(outcome)")
     }
+  }
+
+  @Test("preset show shows a file with a mistake in it, too, and says what is wrong; its JSON does not")
+  func presetShow() throws {
+    let text = "title: Broken\ndevice: nosuch\n"
+    try home.home.folder.write(text, to: "config/pinna/broken.yaml")
+    let outcome = try home.pinna("preset", "show", "broken")
+    #expect(outcome.status == 1 && outcome.output == text, "\(outcome)")
+    #expect(outcome.error.hasPrefix("pinna: ") && outcome.error.contains("nosuch"), "\(outcome)")
+    #expect(outcome.error.count { $0 == "\n" } == 1, "\(outcome)")
+    let document = try home.pinna("preset", "show", "broken", "--json")
+    #expect(document.status == 1 && document.isOneSentence, "\(document)")
+  }
+
+  @Test("a tilde that the shell left in an option is the home folder")
+  func tilde() throws {
+    let outcome = try home.pinna("takes", "repair", "--dir=~/takes", environment: ["HOME": home.path])
+    #expect(
+      outcome.output + outcome.error != "" && !(outcome.output + outcome.error).contains("~"), "\(outcome)")
+    #expect((outcome.output + outcome.error).contains(home.path + "/takes"), "\(outcome)")
+    let stranger = try home.pinna("takes", "list", "--dir=~nosuchuser/takes")
+    #expect(stranger.status == 2 && stranger.isOneSentence, "\(stranger)")
   }
 
   @Test("render --gain comes instead of the preset's")

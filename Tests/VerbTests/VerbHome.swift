@@ -1,8 +1,7 @@
 import AudioFiles
-import FilterDesign
 import Foundation
 import LiveSupport
-import Session
+import Presets
 import TestSupport
 
 /// A home for verbs with a cache of its own, and a device in a folder of the user's whose filters take a blink.

@@ -5,7 +5,7 @@
 #include <jack/uuid.h>
 #include <string.h>
 
-// Whether libjack is PipeWire's.
+// Whether this libjack is PipeWire's.
 static inline int pinna_jack_is_pipewire(void) {
   const char *version = jack_get_version_string ? jack_get_version_string() : NULL;
   return version && strstr(version, "PipeWire");

@@ -1,5 +1,5 @@
 #pragma once
-// Complex pointers arrive in Swift as OpaquePointer: Debian's lapacke.h has C99 complex numbers, which Swift does
-// not import, whatever LAPACK_COMPLEX_STRUCTURE says.
+// Complex pointers are OpaquePointer in Swift. Debian's lapacke.h always uses C99 complex numbers, which Swift does not
+// import; it ignores LAPACK_COMPLEX_STRUCTURE.
 #include <lapacke.h>
 #include <cblas.h>

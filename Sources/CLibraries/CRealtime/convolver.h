@@ -1,100 +1,115 @@
 #pragma once
-// What the engine and its kernels share. C, so that every compilation of the kernels, one per instruction set and
-// vector length, has the same types and can be called through one table.
+// Types that the engine and its kernels share. They are C so that every compilation of the kernels (one per
+// instruction set and vector length) has the same types and can be called through one table.
+//
+// Shapes list the slowest index first; the last index is contiguous. Terms:
+// - lane: element of a SIMD vector.
+// - bin: index of the transform over time. The Nyquist bin is stored apart, so that the others fill whole vectors.
+// - unit: the bins of one vector. One bin where lanes hold microphones, else as many neighbouring bins as lanes.
+// - group: vectors that one unit needs for all microphones.
+// - partition: a piece of a filter, one period long. Partition 0 is the start of the impulse response.
+// - slot: place of one period's spectrum in the ring of input spectra.
+// - re, im: real and imaginary parts stand in separate vectors ("split complex"), side by side.
 #include <stdint.h>
 
-// Fourier transform of `size` complex points for vectors of `lanes` neighbouring points.
+// FFT of `size` complex points whose neighbours stand in the lanes of a vector (RowFFT.swift).
+// Twiddles: re and im of w^p, w^2p, w^3p, with w = e^(-j 2 pi / size of the pass).
 typedef struct {
   long size;
-  const float *first;    // [6][size / 4]: re, im of w^p, w^2p, w^3p of the first pass
-  const float *second;   // of the second pass: [6][size / 16] from 16 vectors on, else [6][size / 4], each four times
-  const float *others;   // [p][6], pass after pass
-} pinna_row_transform;
+  const float *firstTwiddles;   // first pass: [6][size / 4]
+  const float *secondTwiddles;  // second pass: [6][size / 16] from 16 vectors on, else [6][size / 4], each four times
+  const float *laterTwiddles;   // other passes, one after another: [p][6]
+} pinna_row_fft;
 
-// Real transform of 2 × `size` frames, one microphone per lane.
+// Real FFT of 2 x `size` frames, one microphone per lane (LaneFFT.swift).
 typedef struct {
   long size;
-  const float *turns;    // [p][6], pass after pass
-  const float *splits;   // [k][cos, sin] of pi k / size
-  const long *places;    // where point k stands after the passes
-} pinna_lane_transform;
+  const float *twiddles;        // all passes, one after another: [p][6]
+  const float *splitTwiddles;   // [k][cos, sin] of pi k / size
+  const long *binOffsets;       // [k]: vector offset of point k after the last pass
+} pinna_lane_fft;
 
-// Periods over which the units of a tail have their turns.
-static const long PINNA_TURNS = 8;
+// The tail's work is spread over this many periods, its phases. One eighth of the units is computed in each.
+static const long PINNA_TAIL_PHASES = 8;
 
 // The sum over old partitions, formed for eight periods at once (Tail.swift).
 typedef struct {
-  long blocks;           // of eight partitions; 0: there is no tail
-  long unit;             // floats from one frequency to the next
-  long shift;            // an eighth of the units is 1 << shift
-  const float *turns;    // [k][re, im of w^k, w^2k, w^3k], w = e^(-j 2 pi / 16)
-  float *spectra;        // [unit][frequency][block modulo blocks][group][re, im][lane]
-  float *work;           // [output][16][re, im][lane]
+  long blocks;            // blocks of eight partitions; 0 where there is no tail
+  long frequencyStride;   // floats from one frequency of `spectra` to the next
+  long phaseShift;        // units per phase = 1 << phaseShift
+  const float *twiddles;  // [k][re, im of w^k, w^2k, w^3k], w = e^(-j 2 pi / 16)
+  float *spectra;         // [unit][frequency][block modulo blocks][group][re, im][lane]
+  float *work;            // [output][16][re, im][lane]
 } pinna_tail;
 
-// Everything of one convolver that the kernels read and write; see Convolver.swift for the shapes.
+// All state of one convolver that the kernels read and write. ConvolverLayout.swift computes the sizes.
 typedef struct {
   long microphones, period;
-  long partitions;       // of the Nyquist bin: all
-  long head;             // partitions in front of the tail, or all
-  long slots;            // spectra that are kept
-  long half;             // half the transform; bins 0 ..< half, and the Nyquist bin apart
-  long across;           // 1: a vector holds microphones of one bin; 0: bins of one microphone
-  long groups;           // vectors per bin (across), or microphones
-  long units;            // half (across), or half / lanes
-  long edges;            // vectors that hold the Nyquist bin of all microphones
-  long unit;             // floats from one unit of the spectra to the next
-  long chunk;            // partitions summed before they join the total
-  long ahead;            // whether products are formed two periods at a time
-  long clock;            // number of the newest period since the stream's first frame
-  long newest;           // slot of the newest spectrum
-  long newestEdge;       // the same of the Nyquist bin
-  long place;            // frame of the window that comes next
-  float *window;         // [group][frame modulo 2 half][lane]
-  float *spectra;        // [unit][slot][group][re, im][lane]
-  float *nyquist;        // [partition][edge][lane]
-  float *re, *im;        // work of the analysis
-  float *scratch;        // 4 half
-  float *gathered;       // [bin modulo 4][re, im, mirrored re, im][4 sums], where vectors hold microphones
-  float *silence;        // zeros, 2 half
-  pinna_row_transform rows;
-  pinna_lane_transform lanes;
+  long partitions;          // of the filters; the Nyquist bin uses all of them directly, without a tail
+  long headPartitions;      // partitions before the tail; all where there is no tail
+  long slots;               // spectra kept per microphone
+  long bins;                // half the transform size; the Nyquist bin is stored apart
+  long lanesAreMicrophones; // 1: a vector holds one bin of several microphones; 0: several bins of one microphone
+  long groups;              // ceil(microphones / lanes) where lanes are microphones, else microphones
+  long units;               // bins where lanes are microphones, else bins / lanes
+  long nyquistVectors;      // vectors that hold the Nyquist bin of all microphones
+  long unitStride;          // floats from one unit of `spectra` to the next
+  long chunk;               // partitions summed before they join the total
+  long pairsPeriods;        // 1: one pass over the filters serves two periods
+  long periodIndex;         // index of the newest period on the stream's clock
+  long newestSlot;          // slot of the newest spectrum
+  long newestNyquistSlot;   // its slot in `nyquist`
+  long windowPosition;      // next write position in `window`
+  float *window;            // [group][frame modulo 2 bins][lane], only where lanes are microphones
+  float *spectra;           // [unit][slot][group][re, im][lane]
+  float *nyquist;           // [partition][nyquist vector][lane]
+  float *re, *im;           // work area of the analysis
+  float *scratch;           // 4 bins
+  float *laneSums;          // [bin modulo 4][re, im, mirrored re, im][4 sums], used where lanes are microphones
+  float *zeros;             // 2 bins
+  pinna_row_fft rowFFT;
+  pinna_lane_fft laneFFT;
   pinna_tail tail;
 } pinna_convolver;
 
-// One filter set in the course of being played.
+// A filter set while it is played. There are two during a crossfade.
 typedef struct {
-  long set;              // number of the filter set; 0: none
-  const float *bins;     // [output][unit][partition of the head, last first][group][re, im][lane]
-  const float *tail;     // [output][unit][frequency][block, last first][group][re, im][lane]
-  const float *nyquist;  // [output][partition, last first][edge][lane]
-  float *sums;           // [unit][output][re, im][lane], of the next period
-  float *later;          // [unit][period since its turn][output][re, im][lane]: the tail's part
-  long known;            // turns whose shares of the tail are in `later`: PINNA_TURNS are all
-  long age;              // periods since it began to be heard
-  float *re, *im;        // left + j right: 2 half and a vector each
-  float *left, *right;   // where it goes; null while it only gets ready
+  long filterSerial;           // of the filter set; 0 for none
+  const float *headSpectra;    // [output][unit][head partition, last first][group][re, im][lane]
+  const float *tailSpectra;    // [output][unit][frequency][block, last first][group][re, im][lane]
+  const float *nyquist;        // [output][partition, last first][nyquist vector][lane]
+  float *partialSums;          // [unit][output][re, im][lane]: the next period's sum without its newest partition
+  float *tailSums;             // [unit][period since the unit's phase][output][re, im][lane]: the tail's share
+  long tailPhases;             // phases whose share is in `tailSums`; complete at PINNA_TAIL_PHASES
+  long periodsHeard;           // periods since it became audible
+  float *re, *im;              // spectrum of left + j right, then its transform: 2 bins and one vector each
+  float *left, *right;         // output; null while only the tail is formed
 } pinna_voice;
 
 // The last frames of all microphones: [microphone][frame modulo capacity].
 typedef struct {
   float *frames;
-  long capacity;
-  long stride;           // floats from one microphone to the next
-  long written;
+  long capacity;  // a power of two
+  long stride;    // floats from one microphone to the next
+  long written;   // frames written so far
 } pinna_history;
 
+// Measured over the samples of one channel.
 typedef struct {
-  float energy, peak;
-  long rejected, clipped;
+  float energy;   // sum of squares; without NaN, infinity and samples above 120 dBFS
+  float peak;     // largest magnitude of the same samples
+  long rejected;  // invalid samples: NaN, infinity, or above 60 dBFS
+  long clipped;   // samples above full scale
 } pinna_measure;
 
+// The kernels of one instruction set and vector length.
 typedef struct {
   long lanes;
-  // Takes in the period that ends `age` frames before the newest.
+  // Computes the spectra of the period that ended `age` frames before the newest. A negative age only advances the
+  // window, by the period that ended -1 - age frames before the newest.
   void (*analyse)(pinna_convolver *, const pinna_history *, long age);
-  // Plays one voice, or two at once.
+  // Computes one period of output for one or two voices.
   void (*synthesise)(pinna_convolver *, pinna_voice *, long voices);
-  // Copies sound and zeroes what is none; measures what came. A null target only measures.
-  void (*take)(const float *from, float *to, long count, pinna_measure *);
+  // Copies samples and adds their measures. A null target only measures.
+  void (*copyAndMeasure)(const float *from, float *to, long count, pinna_measure *);
 } pinna_kernels;

@@ -1,5 +1,5 @@
 #pragma once
-// Which x86-64 level this processor has (https://gitlab.com/x86-psABIs/x86-64-ABI): 1, 3 or 4. Elsewhere 1.
+// The x86-64 level of this processor: 1, 3 or 4 (https://gitlab.com/x86-psABIs/x86-64-ABI). 1 on other architectures.
 static inline int pinna_processor_level(void) {
 #if defined(__x86_64__)
   __builtin_cpu_init();

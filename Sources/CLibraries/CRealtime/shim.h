@@ -8,7 +8,7 @@
 #include <xmmintrin.h>
 #endif
 
-// Present only in a build with -fsanitize=realtime; absent, the calls cost one test.
+// Defined only in a build with -fsanitize=realtime. Otherwise each call costs one test.
 extern void __rtsan_realtime_enter(void) __attribute__((weak));
 extern void __rtsan_realtime_exit(void) __attribute__((weak));
 
@@ -20,7 +20,7 @@ static inline void pinna_realtime_exit(void) {
 }
 static inline int pinna_realtime_sanitized(void) { return __rtsan_realtime_enter != 0; }
 
-// Flush-to-zero and denormals-are-zero for the calling thread; libjack does not set them.
+// Sets flush-to-zero and denormals-are-zero for the calling thread. libjack does not set them.
 static inline void pinna_flush_denormals(void) {
 #if defined(__x86_64__)
   _mm_setcsr(_mm_getcsr() | 0x8040);
@@ -31,7 +31,7 @@ static inline void pinna_flush_denormals(void) {
 #endif
 }
 
-// The monotonic clock; read through the vDSO, without a system call.
+// Time on the monotonic clock, read through the vDSO without a system call.
 static inline int64_t pinna_nanoseconds(void) {
   struct timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);

@@ -1,6 +1,6 @@
 #pragma once
-// Datagrams of Unix sockets, with what they carry beside their bytes: who sent them, and an open file. Client and
-// server alike use these; nothing else in Pinna touches control messages (cmsg) of sockets.
+// Unix domain datagrams with ancillary data: the sender's credentials, and an open file. Client and server both use
+// these functions. Nothing else in Pinna handles control messages (cmsg).
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-// Glibc declares these for GNU sources only: SCM_CREDENTIALS and its struct ucred, O_PATH, and the seals of fcntl.
+// Glibc declares these only with _GNU_SOURCE: SCM_CREDENTIALS, its struct ucred, O_PATH, and the seals of fcntl.
 enum {
   PINNA_SCM_CREDENTIALS = 2,
   PINNA_O_PATH = 010000000,
@@ -30,19 +30,19 @@ struct pinna_credentials {
 };
 
 struct pinna_datagram {
-  // Of the packet, also where it was longer than there was room for; -1 where there is none, with errno.
+  // Full length of the packet, even if it was truncated. -1 with errno if there is none.
   ssize_t length;
   struct sockaddr_un address;
   socklen_t address_length;
-  // Of the sender, as the kernel knows it; has_user is 0 where the socket did not ask (SO_PASSCRED).
+  // The sender, according to the kernel. has_user is 0 if the socket did not request credentials (SO_PASSCRED).
   int has_user;
   uid_t user;
-  // Which the receiver closes; -1 where the packet carries none, or it was not wanted.
+  // An open file, which the receiver must close. -1 if the packet has none, or none was requested.
   int file;
 };
 
-// The next packet; never waits. Of several files all but the first are closed; where no file is wanted, the kernel
-// has no room to hand one over, and closes them.
+// Receives the next packet without waiting. If it carries several files, all but the first are closed. If no file is
+// requested, there is no room for one in the control buffer, and the kernel closes them.
 static inline struct pinna_datagram pinna_receive(int socket, void *bytes, size_t size, int wants_file) {
   struct pinna_datagram it;
   memset(&it, 0, sizeof it);
@@ -60,7 +60,7 @@ static inline struct pinna_datagram pinna_receive(int socket, void *bytes, size_
     message.msg_iov = &part;
     message.msg_iovlen = 1;
     message.msg_control = &control;
-    // The kernel puts credentials first.
+    // Credentials come first, so the shorter buffer has room for them alone.
     message.msg_controllen =
         wants_file ? sizeof control : CMSG_SPACE(sizeof(struct pinna_credentials));
     it.length = recvmsg(socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC | MSG_TRUNC);
@@ -87,7 +87,7 @@ static inline struct pinna_datagram pinna_receive(int socket, void *bytes, size_
   return it;
 }
 
-// Sends one packet, with an open file where `file` is not -1.
+// Sends one packet, with an open file unless `file` is -1.
 static inline ssize_t pinna_send(int socket, const void *bytes, size_t size, const struct sockaddr *to,
                                  socklen_t to_length, int file, int flags) {
   union {
@@ -114,8 +114,8 @@ static inline ssize_t pinna_send(int socket, const void *bytes, size_t size, con
   return sendmsg(socket, &message, flags | MSG_NOSIGNAL);
 }
 
-// Waits until one of two descriptors is readable; -1 is none. A signal does not end it. Returns 1 for the first,
-// 2 for the second, 3 for both, 0 where the time is over. A negative time has no end.
+// Waits until one of two descriptors is readable. A descriptor of -1 is ignored; a negative time waits forever. Signals
+// do not interrupt it. Returns 1 for the first, 2 for the second, 3 for both, 0 after a timeout.
 static inline int pinna_wait(int first, int second, int milliseconds) {
   struct timespec start, now;
   clock_gettime(CLOCK_MONOTONIC, &start);
@@ -133,7 +133,7 @@ static inline int pinna_wait(int first, int second, int milliseconds) {
   }
 }
 
-// A file in memory that holds these bytes and can never be changed; -1 with errno where there is no room.
+// Creates a sealed file in memory with these bytes, which nobody can change. Returns -1 with errno on failure.
 static inline int pinna_sealed_file(const void *bytes, size_t size) {
   int file = (int)syscall(SYS_memfd_create, "pinna answer", 3u);  // MFD_CLOEXEC, MFD_ALLOW_SEALING
   if (file < 0) return -1;
@@ -148,7 +148,7 @@ static inline int pinna_sealed_file(const void *bytes, size_t size) {
   return -1;
 }
 
-// Bytes in a file that can never be changed; -1 where it is another kind of file.
+// Size of a sealed file in bytes; -1 if the file is not sealed.
 static inline long long pinna_sealed_size(int file) {
   struct stat information;
   int seals = fcntl(file, PINNA_F_GET_SEALS);
@@ -156,5 +156,6 @@ static inline long long pinna_sealed_size(int file) {
   return fstat(file, &information) == 0 ? (long long)information.st_size : -1;
 }
 
-// Holds on to what is at `path` without opening it, whatever is put in its place later; follows no link.
+// Returns a descriptor for the object at `path` without opening it (O_PATH). It keeps referring to that object if the
+// path is replaced. Does not follow symbolic links.
 static inline int pinna_hold(const char *path) { return open(path, PINNA_O_PATH | O_NOFOLLOW | O_CLOEXEC); }

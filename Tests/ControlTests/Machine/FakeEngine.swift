@@ -38,7 +38,7 @@ final class FakeEngine {
     queue.append(message)
   }
 
-  func takeReports() -> [Report] {
+  func drainReports() -> [Report] {
     if reports.isEmpty { return [] }
     defer { reports = [] }
     return reports

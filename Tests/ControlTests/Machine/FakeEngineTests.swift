@@ -55,8 +55,8 @@ import Testing
       default:
         run.process(64)
         fake.run()
-        let reports = engine.takeReports().compactMap { Self.plain($0, real) }
-        #expect(reports == fake.takeReports().compactMap { Self.plain($0, imitated) })
+        let reports = engine.drainReports().compactMap { Self.plain($0, real) }
+        #expect(reports == fake.drainReports().compactMap { Self.plain($0, imitated) })
         continue
       }
       imitated.append(ticket)

@@ -2,9 +2,10 @@ import Acoustics
 import Control
 import FilterDesign
 import Foundation
+import JackClient
+import Presets
 import Realtime
 import Recording
-import Session
 import Synchronization
 
 /// A world in which nothing happens by itself: a test ends jobs, runs periods and moves the clock.
@@ -41,8 +42,10 @@ final class FakeWorld: AudioWorld {
     return takes.last!
   }
 
-  func setting(ofPreset name: String) throws -> Setting {
-    throw Failure(.failed, "there is no preset \(name)")
+  func setting(ofPreset name: String) -> Job<Setting> {
+    let job = Job<Setting>()
+    job.finish(.failure(Failure(.failed, "there is no preset \(name)")))
+    return job
   }
 
   func openPlayback(_ path: String, sampleRate: Int) -> any TakePlayback {
@@ -179,7 +182,7 @@ final class FakeClient: AudioClient, @unchecked Sendable {
   func endTake() -> Ticket { try! push(FakeEngine.Message.endTake, fromReserve: true) }
   func beginPlayback(of ring: PlaybackRing) throws -> Ticket { try push(FakeEngine.Message.beginPlayback) }
   func endPlayback() { try! engine!.push(.endPlayback, fromReserve: true) }
-  func takeReports() -> [Realtime.Report] { engine?.takeReports() ?? [] }
+  func drainReports() -> [Realtime.Report] { engine?.drainReports() ?? [] }
 
   func run(periods count: Int) {
     guard let engine, lossReason == nil else { return }
@@ -194,15 +197,29 @@ final class FakeClient: AudioClient, @unchecked Sendable {
 
   private var looks = 0
   private var news: [GraphNews] = []
+  /// What our ports are connected to.
+  var connections: [String: Set<String>] = [:]
+  /// Ports that the outputs are to go to, and that are not there.
+  var missingTargets: [String] = []
   /// Whether looks end.
   var looksEnd = true
+  /// What the next looks find, each port with a source of its own.
+  var connectedPorts: Set<String> {
+    get { Set(connections.keys) }
+    set { connections = Dictionary(uniqueKeysWithValues: newValue.map { ($0, ["source:\($0)"]) }) }
+  }
+  var events: [Wiring.Event] = []
 
   func look(_ setting: Setting) -> Int {
     looks += 1
     if looksEnd {
       var found = GraphNews()
       found.look = looks
-      news = [found]
+      found.connections = connections
+      found.missingTargets = missingTargets
+      found.events = events
+      events = []
+      news.append(found)
     }
     return looks
   }
@@ -245,6 +262,7 @@ final class FakeTake: TakeRecording, @unchecked Sendable {
   var path: String? = "/takes/take.wav"
   var frames = 0
   var fault: String?
+  var loss: String?
   var secondsLeft: Int?
   var unansweredFor = Duration.zero
   private(set) var isAbandoned = false
@@ -255,7 +273,11 @@ final class FakeTake: TakeRecording, @unchecked Sendable {
   var isWanted: Bool { isOpening && !isDiscarded }
   var isOpen: Bool { if case .open = phase { true } else { false } }
   func open() { phase = .open(Self.ring) }
-  func note(_ what: String) {}
+  /// What its sidecar was told.
+  private(set) var events: [String] = []
+  private(set) var notes: [String] = []
+  func note(_ what: String) { events.append(what) }
+  func addNote(_ sentence: String) { notes.append(sentence) }
   func abandon() { isAbandoned = true }
   func discard() { isDiscarded = true }
 }

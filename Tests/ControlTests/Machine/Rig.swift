@@ -1,9 +1,9 @@
 import Acoustics
 import Control
 import Foundation
+import Presets
 import Realtime
 import Recording
-import Session
 import TestSupport
 
 /// A processor in a fake world, with everything that was asked of it.
@@ -30,6 +30,8 @@ final class Rig {
     /// What a change asked for, by its gain, which no other has.
     let gain: Int?
     var outcome: Outcome?
+    /// What it heard of its progress.
+    var told: [String] = []
     var request: Request!
     var isAskerThere = true
     /// Refused because of a take, while `status` showed none.
@@ -92,6 +94,7 @@ final class Rig {
   func ask(_ event: String, gain: Int? = nil, _ body: (Processor, Request) throws -> Void) -> Asked {
     let asked = Asked(event, gain: gain)
     let request = Request(
+      onProgress: { [unowned asked] text, _ in asked.told.append(text) },
       isThere: { [unowned asked] in asked.isAskerThere },
       onAnswer: { [unowned self, unowned asked] in
         asked.outcome = $0
@@ -131,6 +134,17 @@ final class Rig {
   @discardableResult
   func requestPeriod() -> Asked { ask("period") { try $0.requestPeriod(seconds: 0.01, $1) } }
 
+  /// Whatever another device waits for comes.
+  func finishChange() {
+    for _ in 0..<6 {
+      world.endDesign()
+      processor.poll()
+      world.client?.endPreparing()
+      processor.poll()
+      run(periods: 3)
+    }
+  }
+
   /// A take that runs.
   func record() -> FakeTake {
     startTake()
@@ -145,4 +159,9 @@ final class Rig {
 extension Rig.Asked {
   var status: ExitStatus? { outcome?.status }
   var text: String { if case .failed(let failure) = outcome { failure.description } else { "" } }
+  /// What whoever asked gets as JSON; empty where that failed.
+  var answer: [String: Any] {
+    guard case .done = outcome, let text = outcome.map({ Answer($0).text }) else { return [:] }
+    return ((try? JSONSerialization.jsonObject(with: Data(text.utf8))) as? [String: Any]) ?? [:]
+  }
 }

@@ -24,9 +24,9 @@ extension LiveTests {
       let revision = try git("-C", pinna, "rev-parse", "HEAD")
 
       let graph = try LiveGraph(preset: "phone5")
-      // The README's example, and more behind it.
-      let readme = try String(contentsOfFile: repositoryFolder + "/README.md", encoding: .utf8)
-      let example = try #require(readme.components(separatedBy: "```swift\n").dropFirst().first)
+      // The library page's example, and more behind it.
+      let page = try String(contentsOfFile: repositoryFolder + "/docs/library.md", encoding: .utf8)
+      let example = try #require(page.components(separatedBy: "```swift\n").dropFirst().first)
       let more = """
 
         print(session.inputOrientation.rawValue)

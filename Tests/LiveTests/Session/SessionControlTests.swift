@@ -94,13 +94,13 @@ extension LiveTests {
       try #require(before != "landscapeLeft")
       graph.program.signal(SIGHUP)
       try #require(
-        waitUntil(seconds: 5) { graph.program.outputText.contains("phone5 is not reloaded yet") })
+        waitUntil(seconds: 5) { graph.program.errorText.contains("phone5 is not reloaded yet") })
       #expect(session.inputOrientation == .landscapeLeft)
       try session.setActive(false)
       #expect(try waitUntil(seconds: 2) { try graph.status()["inputOrientation"] as? String == before })
       try #require(try graph.pinna("stop").status == 0)
       let outcome = try #require(graph.program.wait(seconds: 5))
-      #expect(outcome.output.contains("phone5 is not reloaded yet"), "\(outcome)")
+      #expect(outcome.error.contains("pinna: preset phone5 is not reloaded yet"), "\(outcome)")
     }
 
     enum Obstacle: CaseIterable { case take, noServer }

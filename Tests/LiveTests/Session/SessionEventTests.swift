@@ -1,6 +1,6 @@
 import Control
 import Foundation
-import JackClient
+import JackTools
 import LiveSupport
 import PinnaSession
 import Synchronization

@@ -1,5 +1,5 @@
 import Foundation
-import JackClient
+import JackTools
 import LiveSupport
 import PinnaSession
 import TestSupport

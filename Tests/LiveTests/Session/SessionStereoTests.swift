@@ -2,7 +2,7 @@ import Acoustics
 import Foundation
 import LiveSupport
 import PinnaSession
-import Session
+import Presets
 import Simulation
 import TestSupport
 import Testing

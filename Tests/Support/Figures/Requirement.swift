@@ -1,5 +1,5 @@
 import Acoustics
-import FilterDesign
+import Figures
 
 /// What a figure has to be.
 package enum Bound: CustomStringConvertible, Sendable {

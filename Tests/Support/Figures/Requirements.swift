@@ -1,5 +1,5 @@
 import Acoustics
-import FilterDesign
+import Figures
 
 extension Requirement {
   /// The rows of section 6 of the acoustics page, as the project set them for itself.

@@ -1,10 +1,12 @@
 import Acoustics
 import AudioFiles
 import Control
+import FilterBanks
 import FilterDesign
 import Foundation
+import Measurements
+import Presets
 import Recording
-import Session
 import Simulation
 import TestSupport
 

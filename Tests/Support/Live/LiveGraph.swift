@@ -1,5 +1,6 @@
 import Foundation
 import JackClient
+import JackTools
 import Recording
 import Synchronization
 import TestSupport
@@ -65,8 +66,18 @@ public final class LiveGraph {
   deinit {
     connection?.close()
     program.stop()
+    Self.endLabelProcess(server.name)
     server.stop()
     if serverKilled { releasePlace() }
+  }
+
+  /// Where a test holds up JACK's metadata, the process that writes labels waits for them without end.
+  public static func endLabelProcess(_ server: String) {
+    for pid in (try? FileManager.default.contentsOfDirectory(atPath: "/proc"))?.compactMap(Int32.init) ?? [] {
+      let words = (try? String(contentsOfFile: "/proc/\(pid)/cmdline", encoding: .utf8))?.split(
+        separator: "\0")
+      if words?.dropFirst() == ["--write-labels", Substring(server)] { kill(pid, SIGKILL) }
+    }
   }
 
   /// A server that was killed keeps one of a machine's eight places until one of the same name ends well.

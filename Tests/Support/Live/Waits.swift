@@ -1,5 +1,5 @@
 import Foundation
-import JackClient
+import JackTools
 
 // Sound is waited for in frames, not in seconds: then so much of it has passed, however slow the machine is.
 

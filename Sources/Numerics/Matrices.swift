@@ -1,0 +1,12 @@
+import CLapack
+
+package func mean(_ values: [Double]) -> Double { values.reduce(0, +) / Double(max(1, values.count)) }
+
+/// The product of two row-major matrices.
+package func multiply(
+  _ a: [Double], _ b: [Double], rows: Int, inner: Int, columns: Int, into product: inout [Double]
+) {
+  cblas_dgemm(
+    CblasRowMajor, CblasNoTrans, CblasNoTrans, Int32(rows), Int32(columns), Int32(inner), 1, a, Int32(inner),
+    b, Int32(columns), 0, &product, Int32(columns))
+}

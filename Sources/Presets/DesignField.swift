@@ -1,0 +1,259 @@
+import Acoustics
+
+/// One value of `DesignParameters` as device files have it: its name, its unit, and what it may be.
+package struct DesignField: Sendable {
+  /// Where the value is. Lengths are metres there, and millimetres in files.
+  private enum Place: Sendable {
+    case number(any WritableKeyPath<DesignParameters, Double> & Sendable)
+    case count(any WritableKeyPath<DesignParameters, Int> & Sendable, multipleOf: Int)
+    case level(any WritableKeyPath<DesignParameters, Decibels> & Sendable)
+    case frequency(any WritableKeyPath<DesignParameters, Hertz> & Sendable)
+    case length(any WritableKeyPath<DesignParameters, Double> & Sendable)
+    case angle(any WritableKeyPath<DesignParameters, Angle> & Sendable)
+  }
+
+  /// Group and key: "stereo.crossover".
+  package let name: String
+  /// In the unit of files.
+  package let range: ClosedRange<Double>
+  private let place: Place
+
+  package var group: String { String(name.prefix { $0 != "." }) }
+  package var key: String { String(name.drop { $0 != "." }.dropFirst()) }
+
+  /// "Hz"; empty for plain numbers.
+  package var unit: String {
+    switch place {
+    case .number, .count: ""
+    case .level: "dB"
+    case .frequency: "Hz"
+    case .length: "mm"
+    case .angle: "degrees"
+    }
+  }
+
+  /// What a whole number must be a multiple of; nil for other numbers.
+  package var multiple: Int? {
+    if case .count(_, let multiple) = place { multiple } else { nil }
+  }
+
+  /// The value in `parameters`, in the unit of files.
+  package func value(in parameters: DesignParameters) -> Double {
+    switch place {
+    case .number(let path): parameters[keyPath: path]
+    case .count(let path, _): Double(parameters[keyPath: path])
+    case .level(let path): parameters[keyPath: path].value
+    case .frequency(let path): parameters[keyPath: path].value
+    case .length(let path): parameters[keyPath: path] * 1000
+    case .angle(let path): parameters[keyPath: path].degrees
+    }
+  }
+
+  /// - Parameter value: within `range`, and whole where there is a `multiple`.
+  package func set(_ value: Double, in parameters: inout DesignParameters) {
+    switch place {
+    case .number(let path): parameters[keyPath: path] = value
+    case .count(let path, _): parameters[keyPath: path] = Int(value)
+    case .level(let path): parameters[keyPath: path] = Decibels(value)
+    case .frequency(let path): parameters[keyPath: path] = Hertz(value)
+    case .length(let path): parameters[keyPath: path] = value / 1000
+    case .angle(let path): parameters[keyPath: path] = .degrees(value)
+    }
+  }
+
+  package func allows(_ value: Double) -> Bool {
+    range.contains(value) && (multiple.map { value.remainder(dividingBy: Double($0)) == 0 } ?? true)
+  }
+
+  /// "a multiple of 8 from 128 to 1024", "200 to 8000 Hz"
+  package var allowed: String {
+    let bounds = "\(plain(range.lowerBound)) to \(plain(range.upperBound))" + (unit.isEmpty ? "" : " \(unit)")
+    guard let multiple else { return bounds }
+    return multiple == 1 ? "a whole number from \(bounds)" : "a multiple of \(multiple) from \(bounds)"
+  }
+
+  /// The first value that is not allowed, with its field.
+  package static func outOfRange(in parameters: DesignParameters) -> (field: DesignField, value: Double)? {
+    all.lazy.map { ($0, $0.value(in: parameters)) }.first { !$0.0.allows($0.1) }
+  }
+}
+
+extension DesignField {
+  private static func number(
+    _ name: String, _ path: any WritableKeyPath<DesignParameters, Double> & Sendable,
+    _ range: ClosedRange<Double>
+  ) -> DesignField {
+    DesignField(name: name, range: range, place: .number(path))
+  }
+
+  private static func count(
+    _ name: String, _ path: any WritableKeyPath<DesignParameters, Int> & Sendable,
+    _ range: ClosedRange<Double>,
+    multipleOf multiple: Int = 1
+  ) -> DesignField {
+    DesignField(name: name, range: range, place: .count(path, multipleOf: multiple))
+  }
+
+  private static func level(
+    _ name: String, _ path: any WritableKeyPath<DesignParameters, Decibels> & Sendable,
+    _ range: ClosedRange<Double>
+  ) -> DesignField {
+    DesignField(name: name, range: range, place: .level(path))
+  }
+
+  private static func frequency(
+    _ name: String, _ path: any WritableKeyPath<DesignParameters, Hertz> & Sendable,
+    _ range: ClosedRange<Double>
+  ) -> DesignField {
+    DesignField(name: name, range: range, place: .frequency(path))
+  }
+
+  private static func length(
+    _ name: String, _ path: any WritableKeyPath<DesignParameters, Double> & Sendable,
+    _ range: ClosedRange<Double>
+  ) -> DesignField {
+    DesignField(name: name, range: range, place: .length(path))
+  }
+
+  private static func angle(
+    _ name: String, _ path: any WritableKeyPath<DesignParameters, Angle> & Sendable,
+    _ range: ClosedRange<Double>
+  ) -> DesignField {
+    DesignField(name: name, range: range, place: .angle(path))
+  }
+
+  /// All fields, in the order of `DesignParameters.values`. Any combination of allowed values can be designed.
+  package static let all: [DesignField] =
+    grid + box + measured + head + stereo + refinement + mono + truncation
+
+  private static let grid: [DesignField] = [
+    count("grid.transformLength", \.grid.transformLength, 1024...4096, multipleOf: 2),
+    count("grid.tapCount", \.grid.tapCount, 128...1024, multipleOf: 8),
+    count("grid.delay", \.grid.delay, 8...112),
+    frequency("grid.highestFrequency", \.grid.highestFrequency, 4000...24_000),
+    number("grid.fadeOut", \.grid.fadeOut, 0...0.5),
+    number("grid.fadeIn", \.grid.fadeIn, 0...1),
+  ]
+
+  private static let box: [DesignField] = [
+    length("box.panelWidth", \.box.panelWidth, 1...50),
+    count("box.mostPanels", \.box.mostPanels, 50...1600),
+    number("box.edgeSqueeze", \.box.edgeSqueeze, 0...0.9),
+    count("box.interiorPoints", \.box.interiorPoints, 1...100),
+    number("box.resonanceMargin", \.box.resonanceMargin, 0...1),
+    frequency("box.highestFrequency", \.box.highestFrequency, 8000...24_000),
+    count("box.frequencyCount", \.box.frequencyCount, 16...256, multipleOf: 2),
+  ]
+
+  private static let measured: [DesignField] = [
+    count("measured.highestOrder", \.measured.highestOrder, 1...30),
+    number("measured.harmonicsPerDirection", \.measured.harmonicsPerDirection, 0.2...1),
+    number("measured.roughness", \.measured.roughness, 1e-9...0.01),
+    number("measured.roughnessOfMean", \.measured.roughnessOfMean, 0.001...10),
+    frequency("measured.lowestFrequency", \.measured.lowestFrequency, 20...1000),
+    number("measured.highestPart", \.measured.highestPart, 0.5...1),
+  ]
+
+  private static let head: [DesignField] = [
+    count("head.order", \.head.order, 1...30),
+    number("head.regularisation", \.head.regularisation, 1e-9...0.1),
+    number("head.regularisationSlope", \.head.regularisationSlope, 0...1),
+    length("head.earDistance", \.head.earDistance, 0...200),
+    frequency("head.lowestMeasured", \.head.lowestMeasured, 20...1000),
+    frequency("head.phaseReference", \.head.phaseReference, 100...1000),
+    frequency("head.equalisationStep", \.head.equalisationStep, 20...200),
+    frequency("head.highestEqualised", \.head.highestEqualised, 1000...24_000),
+    number("head.smoothing", \.head.smoothing, 0.05...2),
+  ]
+
+  private static let stereo: [DesignField] = [
+    count("stereo.directions", \.stereo.directions, 200...5000),
+    frequency("stereo.crossover", \.stereo.crossover, 200...8000),
+    level("stereo.rearGain", \.stereo.rearGain, -40...0),
+    level("stereo.noiseGainLimit", \.stereo.noiseGainLimit, 0...40),
+    level("stereo.finishedNoiseGain", \.stereo.finishedNoiseGain, 0...40),
+    frequency("stereo.lowestNoise", \.stereo.lowestNoise, 0...1000),
+    frequency("stereo.highestNoise", \.stereo.highestNoise, 1000...24_000),
+    count("stereo.tightenings", \.stereo.tightenings, 0...20),
+    level("stereo.tighteningMargin", \.stereo.tighteningMargin, 0...3),
+    count("stereo.tighteningReach", \.stereo.tighteningReach, 0...50),
+    level("stereo.leastNoiseGainLimit", \.stereo.leastNoiseGainLimit, -10...40),
+    number("stereo.leastRegulariser", \.stereo.leastRegulariser, 1e-9...1),
+    count("stereo.magnitudePasses", \.stereo.magnitudePasses, 1...200),
+    number("stereo.scalingLimit", \.stereo.scalingLimit, 1...100),
+    level("stereo.leastSeparation", \.stereo.leastSeparation, 0...20),
+  ]
+
+  private static let refinement: [DesignField] = [
+    count("refinement.horizonSectors", \.refinement.horizonSectors, 4...180),
+    number("refinement.horizonWeight", \.refinement.horizonWeight, 0.1...1000),
+    count("refinement.raisedSectors", \.refinement.raisedSectors, 1...36),
+    angle("refinement.elevation", \.refinement.elevation, 10...80),
+    number("refinement.raisedWeight", \.refinement.raisedWeight, 0...100),
+    number("refinement.concentration", \.refinement.concentration, 1...200),
+    number("refinement.floor", \.refinement.floor, 1e-5...1),
+    number("refinement.differenceWeight", \.refinement.differenceWeight, 0...100),
+    number("refinement.noiseWeight", \.refinement.noiseWeight, 0...1000),
+    number("refinement.coherenceWeight", \.refinement.coherenceWeight, 0.001...10),
+    count("refinement.iterations", \.refinement.iterations, 1...500),
+    count("refinement.firstIterations", \.refinement.firstIterations, 1...500),
+  ]
+
+  private static let mono: [DesignField] = [
+    count("mono.directions", \.mono.directions, 200...5000),
+    number("mono.crossoverSize", \.mono.crossoverSize, 0.1...10),
+    frequency("mono.highestCrossover", \.mono.highestCrossover, 200...20_000),
+    level("mono.whiteNoiseGainFloor", \.mono.whiteNoiseGainFloor, -40...0),
+    number("mono.leastOnAxis", \.mono.leastOnAxis, 0.01...1),
+    number("mono.leastReach", \.mono.leastReach, 1e-9...0.01),
+    number("mono.narrowing", \.mono.narrowing, 0.001...0.5),
+    number("mono.leastOmnidirectionalPart", \.mono.leastOmnidirectionalPart, 0...1),
+    count("mono.magnitudePasses", \.mono.magnitudePasses, 1...200),
+    count("mono.firstMagnitudePasses", \.mono.firstMagnitudePasses, 1...1000),
+    count("mono.trialStride", \.mono.trialStride, 1...100),
+    frequency("mono.highestTrial", \.mono.highestTrial, 1000...24_000),
+    level("mono.worthAJump", \.mono.worthAJump, 0...20),
+    number("mono.tie", \.mono.tie, 0...1),
+    number("mono.leastRegulariser", \.mono.leastRegulariser, 1e-12...0.1),
+    number("mono.leastMagnitudeRegulariser", \.mono.leastMagnitudeRegulariser, 1e-12...0.1),
+    level("mono.leastFrontBack", \.mono.leastFrontBack, 0...20),
+  ]
+
+  private static let truncation: [DesignField] = [
+    frequency("truncation.highestCosine", \.truncation.highestCosine, 500...12_000),
+    frequency("truncation.highestFrequency", \.truncation.highestFrequency, 500...20_000),
+    frequency("truncation.lowestFrequency", \.truncation.lowestFrequency, 20...1000),
+    frequency("truncation.lowestFrequencyAtMost", \.truncation.lowestFrequencyAtMost, 20...2000),
+    level("truncation.directivityLoss", \.truncation.directivityLoss, 0...10),
+    number("truncation.lowWeight", \.truncation.lowWeight, 1e-9...1),
+    count("truncation.passes", \.truncation.passes, 1...100),
+    level("truncation.lowNoiseGain", \.truncation.lowNoiseGain, 0...40),
+    count("truncation.noiseRounds", \.truncation.noiseRounds, 1...50),
+    number("truncation.regulariserGrowth", \.truncation.regulariserGrowth, 1...100),
+    number("truncation.diagonalLoading", \.truncation.diagonalLoading, 1e-12...0.001),
+  ]
+}
+
+extension YAMLReader {
+  /// The defaults of `body` with what this group of groups overrides: `{stereo: {crossover: 1200}}`.
+  func design(of body: Body) throws(DescriptionError) -> DesignParameters {
+    var parameters = DesignParameters(body: body)
+    var groups: [String] = []
+    for field in DesignField.all where groups.last != field.group { groups.append(field.group) }
+    let values = try fields(groups)
+    for name in groups {
+      guard let group = values.optional(name) else { continue }
+      let members = DesignField.all.filter { $0.group == name }
+      let fields = try group.fields(members.map(\.key))
+      for field in members {
+        guard let reader = fields.optional(field.key) else { continue }
+        let value = try reader.number(in: field.range, unit: field.unit)
+        guard field.allows(value) else {
+          throw reader.failure("is \(plain(value)); write \(field.allowed)")
+        }
+        field.set(value, in: &parameters)
+      }
+    }
+    return parameters
+  }
+}

@@ -1,0 +1,101 @@
+import CFiles
+import Glibc
+
+/// A child process that runs the program `pinna`. It isolates calls into libraries that may hang, crash, or break when one
+/// of their threads is cancelled.
+///
+/// Requests and answers are packets on a socket, which is the child's standard input. The child has its own process group,
+/// so that signals from a terminal do not reach it. It ends when the socket is closed.
+package final class HelperProcess {
+  private let socket: Int32
+  private let process: pid_t
+
+  /// The path of `pinna` in the folder of the running program. A program that links PinnaSession finds it in the PATH.
+  package static let program: String? = {
+    var candidates: [String] = []
+    var path = [CChar](repeating: 0, count: Int(PATH_MAX))
+    let length = readlink("/proc/self/exe", &path, path.count - 1)
+    if length > 0 {
+      let running = String(decoding: path[..<length].map(UInt8.init(bitPattern:)), as: UTF8.self)
+      candidates.append(running.prefix(through: running.lastIndex(of: "/")!) + "pinna")
+    }
+    let folders = getenv("PATH").map { String(cString: $0) } ?? ""
+    candidates += folders.split(separator: ":").map { "\($0)/pinna" }
+    return candidates.first { access($0, X_OK) == 0 }
+  }()
+
+  /// - Parameters:
+  ///   - program: path of the program.
+  ///   - words: its command-line arguments.
+  /// - Returns: nil if there is no such program, or no process can be created.
+  package init?(_ program: String? = program, words: [String]) {
+    guard let program else { return nil }
+    var ends: [Int32] = [-1, -1]
+    let kind = Int32(SOCK_SEQPACKET.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+    guard socketpair(AF_UNIX, kind, 0, &ends) == 0 else { return nil }
+    defer { close(ends[1]) }
+    var actions = posix_spawn_file_actions_t()
+    posix_spawn_file_actions_init(&actions)
+    defer { posix_spawn_file_actions_destroy(&actions) }
+    posix_spawn_file_actions_adddup2(&actions, ends[1], STDIN_FILENO)
+    for output in [STDOUT_FILENO, STDERR_FILENO] {
+      posix_spawn_file_actions_addopen(&actions, output, "/dev/null", O_WRONLY, 0)
+    }
+    // The JACK server considers this process alive while any copy of its socket is open.
+    pinna_close_from(&actions, STDERR_FILENO + 1)
+    var attributes = posix_spawnattr_t()
+    posix_spawnattr_init(&attributes)
+    defer { posix_spawnattr_destroy(&attributes) }
+    var none = sigset_t()
+    sigemptyset(&none)
+    posix_spawnattr_setsigmask(&attributes, &none)
+    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK))
+    var arguments = ([program] + words).map { strdup($0) } + [nil]
+    defer { for argument in arguments { free(argument) } }
+    var process: pid_t = 0
+    guard posix_spawn(&process, program, &actions, &attributes, &arguments, environ) == 0 else {
+      close(ends[0])
+      return nil
+    }
+    self.process = process
+    socket = ends[0]
+  }
+
+  /// Sends a request and waits for the answer, without a timeout. Call it on a dedicated thread that nobody waits for.
+  /// - Returns: nil if the process has ended.
+  package func ask(_ request: [UInt8]) -> [UInt8]? {
+    guard send(socket, request, request.count, Int32(MSG_NOSIGNAL)) == request.count else { return nil }
+    return Self.receive(socket)
+  }
+
+  /// Ends the child process and waits for its exit.
+  deinit {
+    close(socket)
+    var status: Int32 = 0
+    while waitpid(process, &status, 0) < 0, errno == EINTR {}
+  }
+
+  // MARK: - In the child process
+
+  /// Answers requests until the parent closes the socket.
+  package static func serve(_ answer: ([UInt8]) -> [UInt8]) {
+    // Killed during a request, the child could leave a lock behind forever. Only the parent ends it.
+    for number in [SIGINT, SIGTERM, SIGHUP, SIGPIPE] { signal(number, SIG_IGN) }
+    while let request = receive(STDIN_FILENO) {
+      let bytes = answer(request)
+      guard send(STDIN_FILENO, bytes, bytes.count, Int32(MSG_NOSIGNAL)) == bytes.count else { return }
+    }
+  }
+
+  private static let longestPacket = 4096
+
+  /// The next packet; nil when the socket is closed. Packets are never empty.
+  private static func receive(_ socket: Int32) -> [UInt8]? {
+    var bytes = [UInt8](repeating: 0, count: longestPacket)
+    while true {
+      let count = recv(socket, &bytes, bytes.count, 0)
+      if count > 0 { return Array(bytes[..<count]) }
+      if count == 0 || errno != EINTR { return nil }
+    }
+  }
+}

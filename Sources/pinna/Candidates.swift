@@ -1,0 +1,51 @@
+import Acoustics
+import Control
+import Presets
+import Realtime
+import Recording
+
+/// Candidates for the word that a shell completes; the scripts of `Shell` ask for them with `pinna --complete WORD…`.
+enum Candidates {
+  static let word = "--complete"
+
+  /// - Parameter words: behind `pinna`, the last being what is typed so far.
+  /// - Returns: none where a file is expected, or anything else that only the shell or the user knows.
+  static func list(_ words: [String]) -> [String] {
+    let typed = words.last ?? ""
+    return candidates(before: Array(words.dropLast()), typed).filter { $0.hasPrefix(typed) }
+  }
+
+  private static func candidates(before words: [String], _ typed: String) -> [String] {
+    guard let first = words.first else { return Tool.firstWords + ["--version", "--help"] }
+    if words == [Verb.help.name], !typed.hasPrefix("-") { return Tool.firstWords }
+    let family = Tool.secondWords(of: first)
+    if words.count == 1, !family.isEmpty { return family }
+    let name = family.isEmpty ? first : words.prefix(2).joined(separator: " ")
+    guard let verb = Tool.verbs.first(where: { $0.name == name }) else { return [] }
+    let options = verb.options + [Verb.helpOption]
+    if let option = options.first(where: { $0.name == words.last && $0.value != nil }) {
+      return values(of: option, verb)
+    }
+    if typed.hasPrefix("-") { return options.map(\.name) }
+    return verb.operands == ["NAME"] ? PresetLibrary.standard.presetNames() : []
+  }
+
+  private static func values(of option: Verb.Option, _ verb: Verb) -> [String] {
+    func words<Word: NamedWord>(_: Word.Type) -> [String] { Word.allCases.map(\.rawValue) }
+    return switch (option.name, option.value) {
+    case ("--preset", _): PresetLibrary.standard.presetNames()
+    case (_, "DEVICE"): PresetLibrary.standard.deviceNames()
+    case (_, "PATTERN"): words(PolarPattern.self)
+    case (_, "ORIENTATION"): words(InputOrientation.self)
+    case (_, "OUTPUT"): words(OutputChoice.self)
+    case (_, "SET"): InstructionSet.available.map(\.rawValue)
+    case (_, "SHELL"): words(Shell.self)
+    case (_, "TABLE"): words(ReferenceTable.self)
+    case (_, "FORMAT") where verb.name == Verb.recordStart.name: words(TakeFormat.self)
+    case (_, "FORMAT") where verb.name == Verb.report.name: words(PlotFormat.self)
+    case (_, "FORMAT") where verb.name == Verb.export.name: words(ExportFormat.self)
+    case (_, let value?) where value.contains("|"): value.split(separator: "|").map(String.init)
+    default: []
+    }
+  }
+}

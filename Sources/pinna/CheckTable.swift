@@ -1,0 +1,82 @@
+import Acoustics
+import Foundation
+import GuidedCheck
+
+/// A check's results as a table and as JSON.
+extension CheckResults {
+  var table: String {
+    let stereo = cases.filter(\.checked.isStereo)
+    let mono = cases.filter { !$0.checked.isStereo }
+    var lines: [String] = []
+    if !stereo.isEmpty {
+      lines += [
+        "Where each voice came out (left over right in dB; how much earlier left is, in µs):", "",
+        "case".padded(26) + "from the left".padded(18) + "from the right".padded(18) + "in front".padded(18)
+          + "front over behind",
+      ]
+      lines += stereo.map { one in
+        one.checked.name.padded(26)
+          + [VoiceDirection.left, .right, .front].map { direction in
+            let voice = one.voice(from: direction)
+            return String(
+              format: "%+5.1f dB %+4.0f µs", voice.levelDifference, 1e6 * voice.timeDifference
+            ).padded(18)
+          }.joined() + String(format: "%+5.1f dB", -one.voice(from: .behind).overFront)
+      }
+    }
+    if !mono.isEmpty {
+      if !stereo.isEmpty { lines.append("") }
+      lines += [
+        "How loud each voice came out (against the one in front, in dB):", "",
+        "case".padded(26) + "from the left".padded(18) + "from the right".padded(18) + "from behind",
+      ]
+      lines += mono.map { one in
+        one.checked.name.padded(26)
+          + [VoiceDirection.left, .right, .behind].map {
+            String(format: "%+5.1f dB", one.voice(from: $0).overFront).padded(18)
+          }.joined().trimmingCharacters(in: .whitespaces)
+      }
+    }
+    return (lines + [""] + verdict).joined(separator: "\n")
+  }
+
+  /// What is wrong, a line each, and the sum of it.
+  private var verdict: [String] {
+    var lines = cases.flatMap { one in
+      one.voices.compactMap { voice in
+        voice.fault.map { "WRONG: \(one.checked.name): the voice \(voice.direction.phrase) \($0)" }
+      }
+    }
+    if lostSeconds > 0 {
+      lines.append(String(format: "This machine was busy: JACK lost %.2f s of the sound.", lostSeconds))
+    }
+    let wrong = cases.count { !$0.isRight }
+    lines.append(
+      wrong == 0
+        ? "Every voice came out where a listener expects it, in all \(cases.count) cases."
+        : "\(wrong) of \(cases.count) cases did not come out as a listener expects.")
+    return lines
+  }
+
+  var json: JSONObject {
+    ["right": isRight, "lostSeconds": lostSeconds, "cases": cases.map(\.json)]
+  }
+}
+
+extension CheckResults.Case {
+  fileprivate var json: JSONObject {
+    [
+      "dataSource": checked.dataSource, "polarPattern": checked.polarPattern,
+      "inputOrientation": checked.inputOrientation, "right": isRight, "voices": voices.map(\.json),
+    ]
+  }
+}
+
+extension CheckResults.Voice {
+  fileprivate var json: JSONObject {
+    [
+      "from": direction.rawValue, "fault": fault, "levelDifferenceDB": levelDifference,
+      "timeDifferenceMicroseconds": 1e6 * timeDifference, "overFrontDB": overFront,
+    ]
+  }
+}

@@ -1,0 +1,37 @@
+import Acoustics
+import Control
+
+extension InputsReport {
+  /// Lists every input with its data sources, as the seeds' reports do.
+  package var text: String { inputs.flatMap(\.lines).joined(separator: "\n") }
+}
+
+extension InputsReport.Input {
+  fileprivate var lines: [String] {
+    let port = "port \"\(name)\" (\(portType.title), UID \(uid))"
+    guard let dataSources, !dataSources.isEmpty else {
+      return ["There is nothing to choose for \(port)"] + (active ? ["* it is in the route"] : [])
+    }
+    let count =
+      dataSources.count == 1 ? "is 1 data source" : "are \(dataSources.count) data sources"
+    let selected = dataSources.first(where: \.selected).map {
+      "Currently selected source is \"\($0.name)\" for port \"\(name)\""
+    }
+    return ["There \(count) for \(port)"] + dataSources.flatMap(\.lines) + [selected].compactMap(\.self)
+  }
+}
+
+extension InputsReport.DataSourceReport {
+  /// What it offers, with the pattern in use in brackets; then what it does not offer.
+  fileprivate var lines: [String] {
+    let patterns = supportedPolarPatterns.map {
+      $0 == selectedPolarPattern ? "[\($0.rawValue)]" : $0.rawValue
+    }
+    let offered =
+      "\(selected ? "* " : "  ")ID \(id)  \(name.padded(8)) " + patterns.joined(separator: ", ")
+    let refused = notOffered.map {
+      "    no \($0.polarPattern.rawValue)\($0.inputOrientation.map { " in \($0.rawValue)" } ?? ""): \($0.reason)"
+    }
+    return [offered] + refused
+  }
+}

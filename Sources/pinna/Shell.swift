@@ -1,0 +1,35 @@
+import Acoustics
+
+/// A shell, and the script that makes it complete the words of `pinna`; where Pinna has none, it completes files.
+enum Shell: String, NamedWord {
+  case bash, zsh, fish
+
+  static let kind = "shell"
+
+  var completions: String {
+    switch self {
+    case .bash:
+      """
+      _pinna() {
+        local IFS=$'\\n'
+        COMPREPLY=($("${COMP_WORDS[0]}" \(Candidates.word) "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null))
+      }
+      complete -o default -F _pinna pinna
+      """
+    case .zsh:
+      """
+      #compdef pinna
+      _pinna() {
+        local -a candidates
+        candidates=(${(f)"$("${words[1]}" \(Candidates.word) "${(@)words[2,CURRENT]}" 2>/dev/null)"})
+        if (( $#candidates )); then compadd -- $candidates; else _files; fi
+      }
+      compdef _pinna pinna
+      """
+    case .fish:
+      """
+      complete -c pinna -a '(pinna \(Candidates.word) (commandline -opc)[2..] (commandline -ct) 2>/dev/null)'
+      """
+    }
+  }
+}

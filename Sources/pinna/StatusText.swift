@@ -1,0 +1,113 @@
+import Acoustics
+import Control
+import Foundation
+
+/// What a status and the answer to a change have in common: the setting in force.
+package protocol SettingReport {
+  var preset: String { get }
+  var dataSource: String { get }
+  var polarPattern: PolarPattern { get }
+  var inputOrientation: InputOrientation { get }
+  /// Nil for mono patterns.
+  var layout: StereoLayout? { get }
+  var gainDB: Double { get }
+  var muted: Bool { get }
+}
+
+extension SettingReport {
+  /// One line: what is selected now and where left and right are.
+  fileprivate var settingText: String {
+    var text = "\(preset): \(dataSource), \(polarPattern.rawValue)"
+    if let layout {
+      text +=
+        ", \(inputOrientation.rawValue); left hears the device's \(layout.left.rawValue) edge, "
+        + "right its \(layout.right.rawValue) edge"
+    }
+    if gainDB != 0 { text += String(format: ", %+g dB", gainDB) }
+    return muted ? text + ", muted" : text
+  }
+}
+
+extension ChangeReport: SettingReport {
+  /// What is in force, and before it why that is not what was asked for.
+  package var text: String { [kept, settingText].compactMap(\.self).joined(separator: "\n") }
+}
+
+extension CancelAnswer {
+  package var text: String { "cancelled: \(cancelled)" }
+}
+
+extension StatusReport: SettingReport {
+  package var text: String {
+    let lines = ["\(stateText); \(settingText)", engineText] + [serverText].compactMap(\.self)
+    return
+      (lines + levelLines + warnings.map { "warning: " + $0 } + takeLines + changeLines + routeLines)
+      .joined(separator: "\n")
+  }
+
+  private var stateText: String {
+    if take?.fault != nil { return "recording, but nothing of it reaches the disk any more" }
+    if take?.loss != nil { return "recording, but its files were removed" }
+    return state == .stopped ? "not recording" : state.rawValue
+  }
+
+  private var engineText: String {
+    "\("microphone".counted(microphones)) at \(sampleRate) Hz, period \(period), "
+      + "latency \("frame".counted(latencyFrames)), \("xrun".counted(xruns)), "
+      + String(format: "load %.1f %%", dspLoad)
+  }
+
+  /// Nil while the server runs.
+  private var serverText: String? {
+    switch server {
+    case .running: nil
+    case .gone: "no JACK server is running; Pinna goes on when there is one"
+    case .joining: "Pinna is joining the JACK graph: its filters and ports are being made ready"
+    case .stalled: "the JACK server runs no periods: nothing is heard or recorded until it does"
+    case .unusable: "Pinna cannot use the JACK server as it is"
+    }
+  }
+
+  private var levelLines: [String] {
+    (levels.microphones + levels.outputs).map {
+      "  " + $0.name.padded(16) + String(format: "%7.1f dB rms %7.1f dB peak", $0.rmsDB, $0.peakDB)
+    }
+  }
+
+  /// What is played, recorded, was recorded last, and is still written.
+  private var takeLines: [String] {
+    var lines: [String] = []
+    if let playback {
+      lines.append(
+        "playing \(playback.playing): \(playback.framesPlayed) of \(playback.frames) frames")
+    }
+    if let take { lines.append("take: \(take.path), \(take.frames) frames") }
+    if let lastTake {
+      lines.append(
+        "last take: \(lastTake.path), \(lastTake.frames) frames"
+          + (lastTake.endedBecause.map { "; it ended because \($0)" } ?? "")
+          + (lastTake.fault.map { "; it is incomplete: \($0)" } ?? ""))
+    }
+    return lines + closingTakes.map { "being written: \($0)" }
+  }
+
+  private var changeLines: [String] {
+    var lines: [String] = []
+    if let change {
+      lines.append("on its way: \(change.device), " + String(format: "%.0f %%", 100 * change.progress))
+    }
+    if let controller { lines.append("the session \(controller) controls the route") }
+    return lines
+  }
+
+  /// The seeds' report of the route.
+  private var routeLines: [String] {
+    ["Port: \(input.portType.title)", "Name: \(dataSource)", "Polar Pattern: \(polarPattern.title)"]
+  }
+
+  /// The device as it is held, with left and right at their edges.
+  package var picture: String {
+    layout?.picture(held: inputOrientation).joined(separator: "\n")
+      ?? "no picture: a mono pattern has no left and right"
+  }
+}

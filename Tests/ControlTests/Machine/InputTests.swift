@@ -1,0 +1,138 @@
+import Control
+import Realtime
+import TestSupport
+import Testing
+
+/// What is selected on each input, and what is said of what comes in.
+@Suite("Inputs") struct InputTests {
+  @Test("an input that comes back has what was selected on it last")
+  func comesBack() {
+    let rig = Rig.live()
+    #expect(rig.set(["pattern": "cardioid"], gain: 1).outcome == nil)
+    rig.run(periods: 3)
+    choose("b", rig)
+    rig.set(["pattern": "omnidirectional", "orientation": "landscapeLeft"], gain: 2)
+    rig.run(periods: 3)
+    choose("a", rig)
+    #expect(rig.processor.inForce.selection.polarPattern == .cardioid)
+    #expect(rig.processor.inForce.selection.inputOrientation == .portrait)
+    choose("b", rig)
+    #expect(rig.processor.inForce.selection.polarPattern == .omnidirectional)
+    #expect(rig.processor.inForce.selection.inputOrientation == .landscapeLeft)
+  }
+
+  @Test("words that come with another input are for that input, and what was selected on the first stays")
+  func wordsWithAnInput() {
+    let rig = Rig.live()
+    rig.set(["input": "b", "pattern": "cardioid"], gain: 1)
+    rig.finishChange()
+    #expect(rig.processor.inForce.device == Rig.other)
+    #expect(rig.processor.inForce.selection.polarPattern == .cardioid)
+    choose("a", rig)
+    #expect(rig.processor.inForce.selection.polarPattern == .omnidirectional)
+  }
+
+  private func choose(_ uid: String, _ rig: Rig) {
+    let change = rig.set(["input": uid], gain: 3)
+    rig.finishChange()
+    #expect(change.status == .done && rig.processor.inForce.device.uid == uid)
+  }
+
+  @Test("progress of a design is told when something is designed, and not where filters are only read")
+  func progress() {
+    let rig = Rig.live()
+    let change = rig.set(["input": "b"], gain: 1)
+    rig.advance(.seconds(3))
+    #expect(change.told == [])
+    rig.world.designs.first?.job.report(progress: 0)
+    rig.advance(.seconds(3))
+    #expect(change.told.first == "designing filters for b")
+  }
+
+  // MARK: Warnings
+
+  /// A processor whose two microphones have these levels.
+  private func rig(_ levels: [Float]) -> Rig {
+    let rig = Rig.live()
+    rig.world.client?.readings.microphones = ["one", "two"]
+    set(levels, rig)
+    return rig
+  }
+
+  private func set(_ levels: [Float], _ rig: Rig) {
+    rig.world.client?.readings.levels = (levels + [0, 0]).map { Level(rms: $0 / 2, peak: $0) }
+  }
+
+  /// What was told, without the threads that other tests leave hanging in this process.
+  private func told(_ rig: Rig) -> [String] { rig.warnings.filter { !$0.contains(" thread") } }
+
+  @Test("two microphones that hear one voice alike for half a minute are not said to carry the same signal")
+  func symmetry() {
+    let rig = rig([0.5, 0.5])
+    for _ in 0..<5 {
+      set([0.5, 0.5], rig)
+      rig.advance(.seconds(30))
+      set([0.4, 0.5], rig)
+      rig.advance(.seconds(4))
+    }
+    #expect(!rig.warnings.contains { $0.contains("same signal") }, "\(rig.warnings)")
+  }
+
+  @Test("microphones that are connected to one source are told of within ten seconds, sound or not")
+  func patchedTwice() {
+    let rig = rig([0, 0])
+    rig.world.client?.connections = ["one": ["system:capture_1"], "two": ["system:capture_1"]]
+    rig.advance(.seconds(8))
+    let sentence = "one and two carry the same signal: both are connected to system:capture_1"
+    #expect(told(rig) == [sentence])
+    rig.world.client?.connections = ["one": ["system:capture_1"], "two": ["system:capture_1", "other:out"]]
+    rig.advance(.seconds(20))
+    #expect(told(rig) == [sentence])
+  }
+
+  @Test("microphones that sound alike from two sources for a minute are told of, through pauses too")
+  func alike() {
+    let rig = rig([0.5, 0.5])
+    rig.world.client?.connections = ["one": ["system:capture_1"], "two": ["system:capture_2"]]
+    for _ in 0..<3 {
+      set([0.5, 0.5], rig)
+      rig.advance(.seconds(18))
+      set([0, 0], rig)
+      rig.advance(.seconds(18))
+    }
+    #expect(told(rig) == [])
+    // One look between two readings of the meters is none.
+    set([0.5, 0.4], rig)
+    rig.advance(.seconds(2))
+    set([0.5, 0.5], rig)
+    rig.advance(.seconds(20))
+    #expect(told(rig) == ["one and two have carried the same signal for a minute"])
+  }
+
+  @Test("a port for the outputs that does not exist is told of once")
+  func missingMonitor() {
+    let rig = rig([0.5, 0.4])
+    rig.world.client?.connections = ["one": ["system:capture_1"], "two": ["system:capture_2"]]
+    rig.world.client?.missingTargets = ["system:playbck_1"]
+    rig.advance(.seconds(30))
+    #expect(
+      told(rig).count == 1 && told(rig)[0].contains("no port system:playbck_1"), "\(told(rig))")
+  }
+
+  @Test("a warning that comes and goes is told once, and again when it has been away for long")
+  func flickers() {
+    let rig = rig([0.5, 0.4])
+    func told() -> Int { rig.warnings.count { $0.contains("one is muted") } }
+    for _ in 0..<10 {
+      rig.world.client?.readings.mutedMicrophones = ["one"]
+      rig.advance(.seconds(2))
+      rig.world.client?.readings.mutedMicrophones = []
+      rig.advance(.seconds(4))
+    }
+    #expect(told() == 1)
+    rig.advance(.seconds(30))
+    rig.world.client?.readings.mutedMicrophones = ["one"]
+    rig.advance(.seconds(2))
+    #expect(told() == 2)
+  }
+}

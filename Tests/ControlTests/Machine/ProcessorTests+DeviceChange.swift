@@ -1,0 +1,183 @@
+import Control
+import Foundation
+import JackClient
+import Realtime
+import Recording
+import TestSupport
+import Testing
+
+/// Changes of device, in the background and at a take.
+extension ProcessorTests {
+  @Test(
+    "R28: a change of device whose fade-out timed out does not come later, and takes back no change that was answered"
+  )
+  func fadeOutTimesOut() {
+    let rig = Rig.live()
+    let other = rig.set(["input": "b"], gain: 1)
+    rig.world.endDesign()
+    rig.processor.poll()
+    rig.world.client?.endPreparing()
+    rig.processor.poll()
+    #expect(rig.processor.state.kind == .fadingOut)
+    rig.advance(.milliseconds(3001))
+    #expect(other.status == .failed && rig.processor.state.kind == .live)
+    #expect(rig.world.client?.unused == 0, "its ports go")
+    rig.run(periods: 10)
+    let change = rig.set(["pattern": "cardioid"], gain: 2)
+    rig.run(periods: 10)
+    #expect(change.status == .done)
+    rig.run(periods: 20)
+    #expect(rig.processor.inForce.device == Rig.home && rig.world.client?.sounding == rig.processor.inForce)
+    #expect(rig.processor.inForce.gain.value == Rig.decibels(2) && !rig.processor.isBusy)
+  }
+
+  @Test(
+    "R42: a server that dies at any moment of a change of device finds us back with what sounded",
+    arguments: 0..<12)
+  func serverDiesDuringChange(step: Int) {
+    let rig = Rig.live()
+    let other = rig.set(["input": "b"], gain: 1)
+    let steps: [() -> Void] = [
+      {}, { rig.world.endDesign() }, { rig.processor.poll() }, { rig.world.client?.endPreparing() },
+      { rig.processor.poll() }, { rig.run(periods: 1) }, { rig.run(periods: 1) }, { rig.run(periods: 1) },
+      { rig.run(periods: 1) }, { rig.run(periods: 1) }, { rig.run(periods: 1) }, { rig.run(periods: 1) },
+      { rig.run(periods: 1) },
+    ]
+    for n in 0...step { steps[n]() }
+    let wasDone = other.status == .done
+    rig.world.client?.lossReason = "it was killed"
+    rig.processor.poll()
+    #expect(other.status == (wasDone ? .done : .noServer))
+    rig.world.client?.endClosing()
+    rig.processor.poll()
+    rig.join()
+    #expect(rig.processor.state.kind == .live)
+    #expect(rig.processor.inForce.device == (wasDone ? Rig.other : Rig.home))
+    #expect(rig.world.client?.sounding == rig.processor.inForce)
+    #expect(rig.world.client?.device == rig.processor.inForce.device)
+    #expect(rig.world.client?.hasWrongFilters == false)
+  }
+
+  // Defect 19.
+
+  @Test(
+    "R41: recording, mute and gain go on while another device is being designed, which then comes after the take"
+  )
+  func longDesign() {
+    let rig = Rig.live()
+    let other = rig.set(["input": "b"], gain: 1)
+    rig.advance(.seconds(120))
+    #expect(other.outcome == nil && rig.processor.state.kind == .live)
+    let gain = rig.set(["mute": "on"], gain: 2)
+    rig.run(periods: 3)
+    #expect(gain.status == .done && rig.processor.inForce.muted)
+    let take = rig.record()
+    #expect(rig.processor.state.kind == .recording)
+    rig.world.endDesign()
+    rig.advance(.seconds(10))
+    guard case .done(let report) = other.outcome, let kept = (report as? ChangeReport)?.kept else {
+      return #expect(Bool(false), "\(other)")
+    }
+    #expect(kept.contains("comes when it has ended") && rig.processor.inForce.device == Rig.home)
+    let stop = rig.stopTake()
+    rig.run(periods: 1)
+    take.phase = .finished(FakeTake.whole)
+    rig.finishChange()
+    #expect(stop.status == .done && other.status == .done)
+    #expect(rig.processor.inForce.device == Rig.other)
+    #expect(rig.processor.inForce.muted && rig.processor.inForce.gain.value == Rig.decibels(2))
+  }
+
+  @Test("R41: a change of device that was cancelled, overtaken or given up by its asker never comes")
+  func givenUp() {
+    for way in 0..<3 {
+      let rig = Rig.live()
+      let other = rig.set(["input": "b"], gain: 1)
+      switch way {
+      case 0: #expect(rig.cancel().status == .done)
+      case 1: rig.set(["input": "a"], gain: 2)
+      default: other.isAskerThere = false
+      }
+      rig.processor.poll()
+      #expect(other.status == .failed, "way \(way)")
+      rig.world.endDesign()
+      rig.world.client?.endPreparing()
+      rig.run(periods: 20)
+      rig.advance(.seconds(10))
+      #expect(rig.processor.inForce.device == Rig.home && rig.processor.change == nil, "way \(way)")
+      #expect(rig.world.client?.unused == 0, "way \(way)")
+    }
+  }
+
+  @Test("mute and gain that come while another device takes over come with it")
+  func gainDuringFadeOut() {
+    let rig = Rig.live()
+    let other = rig.set(["input": "b"], gain: 1)
+    rig.world.endDesign()
+    rig.processor.poll()
+    rig.world.client?.endPreparing()
+    rig.processor.poll()
+    #expect(rig.processor.state.kind == .fadingOut)
+    let mute = rig.set(["mute": "on"], gain: 2)
+    let pattern = rig.set(["pattern": "cardioid"], gain: 3)
+    #expect(pattern.status == .failed && pattern.text.contains("just taking over"))
+    for _ in 0..<3 { rig.run(periods: 4) }
+    #expect(other.status == .done && mute.status == .done)
+    #expect(rig.processor.inForce.device == Rig.other && rig.processor.inForce.muted)
+  }
+
+  @Test(
+    "R28: a device that was promised for the end of a take comes, whoever of those who came later has gone")
+  func promisedDevice() {
+    let rig = Rig.live()
+    let take = rig.record()
+    // Refused during a take; what came before it waits for its end.
+    rig.stopTake()
+    rig.run(periods: 1)
+    take.phase = .finished(FakeTake.whole)
+    rig.processor.poll()
+    let other = rig.set(["input": "b"], gain: 1)
+    rig.startTake()
+    let second = rig.world.takes[1]
+    second.open()
+    rig.processor.poll()
+    rig.run(periods: 1)
+    rig.world.endDesign()
+    rig.processor.poll()
+    #expect(other.status == .done && rig.processor.change?.isPromised == true)
+    rig.stopTake()
+    rig.run(periods: 1)
+    second.phase = .finished(FakeTake.whole)
+    rig.processor.poll()
+    rig.world.client?.endPreparing()
+    let gain = rig.set([:], gain: 2)
+    gain.isAskerThere = false
+    rig.processor.poll()
+    for _ in 0..<5 { rig.run(periods: 5) }
+    #expect(rig.processor.inForce.device == Rig.other)
+  }
+
+  @Test("R28: a device that was promised for the end of a take comes where a newer change fails")
+  func promisedDeviceAfterFailure() {
+    let rig = Rig.live()
+    rig.set(["input": "b"], gain: 1)
+    rig.startTake()
+    let take = rig.world.takes[0]
+    take.open()
+    rig.run(periods: 1)
+    rig.world.endDesign()
+    rig.processor.poll()
+    #expect(rig.processor.change?.isPromised == true)
+    rig.stopTake()
+    rig.run(periods: 1)
+    take.phase = .finished(FakeTake.whole)
+    let newer = rig.set(["input": "b"], gain: 2)
+    rig.world.endDesign(Failure(.failed, "it did not work"))
+    rig.processor.poll()
+    #expect(newer.status == .failed)
+    rig.processor.poll()
+    rig.world.client?.endPreparing()
+    for _ in 0..<5 { rig.run(periods: 5) }
+    #expect(rig.processor.inForce.device == Rig.other && rig.processor.inForce.gain.value == Rig.decibels(1))
+  }
+}

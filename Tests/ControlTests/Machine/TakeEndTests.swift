@@ -1,0 +1,137 @@
+import Control
+import Foundation
+import JackClient
+import Realtime
+import Recording
+import TestSupport
+import Testing
+
+/// What is said of a take where it begins and where it ends.
+@Suite("A take, told by the processor") struct TakeEndTests {
+  func killServer(_ rig: Rig) {
+    rig.world.client?.lossReason = "it was killed"
+    rig.processor.poll()
+  }
+
+  func restartServer(_ rig: Rig) {
+    rig.world.client?.endClosing()
+    rig.processor.poll()
+    rig.join()
+  }
+
+  /// What the graph is like now is looked at, and heard.
+  func look(_ rig: Rig) { for _ in 0..<2 { rig.advance(.milliseconds(100)) } }
+
+  func finish(_ take: FakeTake, _ result: TakeWriter.Result, _ rig: Rig) {
+    rig.run(periods: 1)
+    take.phase = .finished(result)
+    rig.processor.poll()
+  }
+
+  @Test(
+    "begins with the names of the microphones that are not connected, in the answer and in the sidecar",
+    arguments: [
+      ([], "no microphone was connected when the take began"),
+      (["two"], "2 of 3 microphones were not connected when the take began: one, three"),
+      (["one", "two"], "1 of 3 microphones was not connected when the take began: three"),
+      (["one", "two", "three"], nil),
+    ])
+  func unconnected(connected: [String], note: String?) {
+    let rig = Rig.live()
+    let names = ["one", "two", "three"]
+    rig.world.client?.readings.microphones = names
+    rig.world.client?.readings.levels = [Level](repeating: Level(rms: 0, peak: 0), count: 5)
+    rig.world.client?.connectedPorts = Set(connected)
+    look(rig)
+    let take = rig.record()
+    let answer = rig.asked.last!.answer
+    #expect(answer["unconnected"] as? [String] ?? [] == names.filter { !connected.contains($0) }, "\(answer)")
+    #expect(take.notes == [note].compactMap { $0 })
+  }
+
+  @Test(
+    "that ended with the server is told of by record stop, with status 3, or 7 where it is incomplete, until another begins",
+    arguments: [FakeTake.whole, FakeTake.incomplete])
+  func endedWithServer(result: TakeWriter.Result) {
+    let rig = Rig.live()
+    let take = rig.record()
+    killServer(rig)
+    #expect(take.events.contains { $0.contains("JACK server has gone (it was killed)") }, "\(take.events)")
+    // The disk thread still writes it.
+    let early = rig.stopTake()
+    #expect(early.outcome == nil)
+    finish(take, result, rig)
+    let again = rig.stopTake()
+    restartServer(rig)
+    let back = rig.stopTake()
+    for stop in [early, again, back] {
+      #expect(stop.status == (result.fault == nil ? .noServer : .incompleteTake))
+      for words in [result.path, "0 frames", "it was killed", result.fault ?? "complete"] {
+        #expect(stop.text.contains(words), "\(stop.text)")
+      }
+    }
+    let second = rig.record()
+    #expect(rig.stopTake().outcome == nil)
+    finish(second, FakeTake.whole, rig)
+    let none = rig.stopTake()
+    #expect(none.status == .failed && none.text.contains("nothing is being recorded"))
+  }
+
+  @Test("that ended with the server is not told of once another began, however late it is on disk")
+  func overtaken() {
+    let rig = Rig.live()
+    let first = rig.record()
+    killServer(rig)
+    restartServer(rig)
+    let second = rig.record()
+    rig.stopTake()
+    finish(second, FakeTake.whole, rig)
+    #expect(rig.stopTake().status == .failed)
+    finish(first, FakeTake.whole, rig)
+    #expect(rig.stopTake().status == .failed)
+  }
+
+  @Test("whose microphones lost their sources says at its end how many did not get them back")
+  func lostSources() throws {
+    let rig = Rig.live()
+    let client = try #require(rig.world.client)
+    client.readings.microphones = ["one", "two", "three"]
+    client.readings.levels = [Level](repeating: Level(rms: 0, peak: 0), count: 5)
+    client.connectedPorts = ["one", "two", "three"]
+    look(rig)
+    for (lost, sentence) in [
+      (["one", "two"], "2 microphones lost their source during the take: one, two; see whole.json"),
+      (["one"], "1 microphone lost its source during the take: one; see whole.json"), ([], nil),
+    ] {
+      client.connectedPorts = ["one", "two", "three"]
+      look(rig)
+      let take = rig.record()
+      client.events = ["one", "two", "out_left"].map { .lost(.init($0, "player:\($0)")) }
+      client.connectedPorts = ["three"]
+      look(rig)
+      let back = ["one", "two"].filter { !lost.contains($0) }
+      client.events = back.map { .restored(.init($0, "player:\($0)")) }
+      client.connectedPorts.formUnion(back)
+      look(rig)
+      let stop = rig.stopTake()
+      finish(take, FakeTake.whole, rig)
+      #expect(stop.answer["notes"] as? [String] == [sentence].compactMap { $0 }, "\(stop.answer)")
+    }
+  }
+
+  @Test("is named where it ended with Pinna, by the stop and by the run, which name no other")
+  func endedWithStop() {
+    let rig = Rig.live()
+    let first = rig.record()
+    let told = rig.stopTake()
+    finish(first, FakeTake.incomplete, rig)
+    #expect(told.status == .incompleteTake)
+    let second = rig.record()
+    let stop = rig.stop()
+    finish(second, FakeTake.whole, rig)
+    let named = (stop.answer["takes"] as? [[String: Any]])?.compactMap { $0["take"] as? String }
+    #expect(stop.status == .done && named == [FakeTake.whole.path], "\(stop.answer)")
+    #expect(rig.warnings == [FakeTake.whole.sentence])
+    #expect(rig.processor.takeOutcome.areComplete == false)
+  }
+}

@@ -1,0 +1,29 @@
+import Foundation
+
+/// Compares what a page shows of a command's output with what the command printed.
+///
+/// Numbers and runs of spaces count as equal to any others. In the page, a line that is "…" stands for any lines, and a
+/// line that ends in "…" for any end.
+enum DocumentedOutput {
+  static func matches(_ shown: [String], _ printed: [String]) -> Bool {
+    matches(shown.map(masked)[...], printed.map(masked)[...])
+  }
+
+  private static func matches(_ shown: ArraySlice<String>, _ printed: ArraySlice<String>) -> Bool {
+    guard let first = shown.first else { return printed.isEmpty }
+    if first == "…" {
+      return (printed.startIndex...printed.endIndex).contains { matches(shown.dropFirst(), printed[$0...]) }
+    }
+    guard let line = printed.first else { return false }
+    let isEqual = first.hasSuffix("…") ? line.hasPrefix(first.dropLast()) : line == first
+    return isEqual && matches(shown.dropFirst(), printed.dropFirst())
+  }
+
+  static func masked(_ line: String) -> String {
+    // "1 xrun", "2 xruns": how many there are is the machine's business.
+    line.replacing(#/xruns?\b/#, with: "xruns").replacing(#/[-+−]?[0-9]+(\.[0-9]+)?/#, with: "#").replacing(
+      #/\s+/#, with: " "
+    )
+    .trimmingCharacters(in: .whitespaces)
+  }
+}

@@ -1,0 +1,115 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// A page of the documentation as its tests read it.
+struct Page: CustomTestStringConvertible {
+  /// A fenced block: the word behind the opening fence, and the lines inside.
+  struct Block {
+    let language: String
+    let lines: [String]
+  }
+
+  /// A line of a `console` block that begins with `$ `.
+  struct Command {
+    let text: String
+    /// What `# status N` behind it says; 0 without.
+    let status: Int
+    /// The lines below it, up to the next command.
+    var output: [String] = []
+  }
+
+  /// Relative to the repository.
+  let path: String
+  private let lines: [String]
+  var testDescription: String { path }
+
+  init(_ path: String) throws {
+    self.path = path
+    lines = try String(contentsOfFile: repositoryFolder + "/" + path, encoding: .utf8)
+      .components(separatedBy: "\n")
+  }
+
+  /// README.md, then every page of docs.
+  static let all: [Page] = {
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: repositoryFolder + "/docs")) ?? []
+    let pages = names.filter { $0.hasSuffix(".md") }.sorted().map { "docs/" + $0 }
+    return (["README.md"] + pages).compactMap { try? Page($0) }
+  }()
+
+  var text: String { lines.joined(separator: "\n") }
+
+  var blocks: [Block] {
+    var found: [Block] = []
+    var open: (language: String, lines: [String])?
+    for line in lines {
+      if line.hasPrefix("```") {
+        if let block = open {
+          found.append(Block(language: block.language, lines: block.lines))
+          open = nil
+        } else {
+          open = (String(line.dropFirst(3)), [])
+        }
+      } else {
+        open?.lines.append(line)
+      }
+    }
+    return found
+  }
+
+  /// In the page's order; a file that the reader is to write is copied from `$FILES`.
+  var commands: [Command] {
+    var found: [Command] = []
+    for block in blocks {
+      if let file = Self.configurationFile(block) {
+        found.append(
+          Command(text: "install -D \"$FILES/\(file.path)\" \"$XDG_CONFIG_HOME/\(file.path)\"", status: 0))
+      }
+      if block.language == "console" { found += Self.commands(block.lines) }
+    }
+    return found
+  }
+
+  private static func commands(_ lines: [String]) -> [Command] {
+    var found: [Command] = []
+    for line in lines {
+      if line.hasPrefix("$ ") {
+        let parts = line.dropFirst(2).components(separatedBy: "   # status ")
+        found.append(Command(text: parts[0], status: parts.count > 1 ? Int(parts[1])! : 0))
+      } else if !found.isEmpty {
+        found[found.count - 1].output.append(line)
+      }
+    }
+    return found
+  }
+
+  /// Files that the page has the reader write: path below the configuration folder, and text.
+  var configurationFiles: [(path: String, text: String)] { blocks.compactMap(Self.configurationFile) }
+
+  private static func configurationFile(_ block: Block) -> (path: String, text: String)? {
+    let mark = "# ~/.config/"
+    guard block.language == "yaml", let first = block.lines.first, first.hasPrefix(mark) else { return nil }
+    return (String(first.dropFirst(mark.count)), block.lines.joined(separator: "\n") + "\n")
+  }
+
+  /// Targets of its links to files of the repository, relative to the page.
+  var links: [String] {
+    text.matches(of: #/\]\(([^)#:]+)\)/#).map { String($0.output.1) }
+  }
+
+  /// The lines between `<!-- name -->` and `<!-- /name -->`.
+  func section(_ name: String) -> String? {
+    guard let start = lines.firstIndex(of: "<!-- \(name) -->"),
+      let end = lines.firstIndex(of: "<!-- /\(name) -->"),
+      start < end
+    else { return nil }
+    return lines[(start + 1)..<end].map { $0 + "\n" }.joined()
+  }
+
+  /// The cells of every table row.
+  var rows: [[String]] {
+    lines.filter { $0.hasPrefix("| ") }.map { line in
+      line.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
+    }
+  }
+}

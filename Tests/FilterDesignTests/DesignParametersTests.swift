@@ -1,0 +1,148 @@
+import Acoustics
+import FilterBanks
+import FilterDesign
+import Manifolds
+import Numerics
+import Presets
+import TestSupport
+import Testing
+
+@Suite("The parameters of designs")
+struct DesignParametersTests {
+  static let bodies: [Body] = [.free, .sphere(radius: 0.08), .box(size: [0.072, 0.147, 0.008])]
+
+  /// A value that is allowed and is not the one of `parameters`.
+  static func other(_ field: DesignField, than parameters: DesignParameters) -> Double {
+    let (value, range) = (field.value(in: parameters), field.range)
+    return range.upperBound - value > value - range.lowerBound ? range.upperBound : range.lowerBound
+  }
+
+  @Test("have a field of device files each, and no other")
+  func fields() {
+    #expect(DesignField.all.map(\.name) == DesignParameters().values.map(\.name))
+  }
+
+  @Test("are those that a field sets, and no other", arguments: DesignField.all.map(\.name))
+  func fieldSetsItsOwn(name: String) throws {
+    let field = try #require(DesignField.all.first { $0.name == name })
+    let before = DesignParameters()
+    var after = before
+    field.set(Self.other(field, than: before), in: &after)
+    #expect(abs(field.value(in: after) - Self.other(field, than: before)) < 1e-9)
+    let changed = zip(before.values, after.values).filter { $0.value != $1.value }.map(\.0.name)
+    #expect(changed == [name])
+    #expect(before != after)
+  }
+
+  @Test("each change the key that filters are kept under", arguments: bodies)
+  func keys(body: Body) {
+    let device = TestDevices.pair().with(body: body)
+    var hashes: Set = [DesignKey(device: device, sampleRate: 48_000).hash]
+    for field in DesignField.all {
+      var design = device.design
+      field.set(Self.other(field, than: design), in: &design)
+      let key = DesignKey(device: device.with(design: design), sampleRate: 48_000)
+      #expect(hashes.insert(key.hash).inserted, "\(field.name)")
+    }
+    #expect(hashes.count == DesignParameters().values.count + 1)
+  }
+
+  @Test("are within their ranges by default", arguments: bodies)
+  func defaults(body: Body) {
+    #expect(DesignField.outOfRange(in: DesignParameters(body: body)) == nil)
+  }
+
+  @Test("beyond their ranges are refused before anything is designed")
+  func refusal() {
+    for (field, value) in [("grid.tapCount", 250.0), ("stereo.crossover", 100), ("mono.tie", .nan)] {
+      var design = DesignParameters()
+      DesignField.all.first { $0.name == field }!.set(value, in: &design)
+      let device = TestDevices.pair().with(design: design)
+      let error = #expect(throws: DesignError.self) {
+        try FilterBank.design(device: device, sampleRate: 48_000)
+      }
+      #expect(
+        error?.description.hasPrefix("\(field) of device pair is ") == true, "\(error?.description ?? "")")
+    }
+  }
+
+  /// What no search of the devices below meets.
+  static let seldom: Set = [
+    "stereo.magnitudePasses", "stereo.scalingLimit", "stereo.highestNoise", "refinement.firstIterations",
+    "mono.leastOnAxis", "mono.leastReach", "mono.narrowing", "mono.leastOmnidirectionalPart",
+    "mono.worthAJump",
+    "mono.tie", "mono.firstMagnitudePasses", "mono.trialStride", "mono.highestTrial",
+  ]
+
+  @Test(
+    "change the filters",
+    arguments: DesignField.all.map(\.name).filter { !$0.hasPrefix("measured.") && !seldom.contains($0) })
+  func filters(name: String) throws {
+    let field = try #require(DesignField.all.first { $0.name == name })
+    let isMono = ["mono", "truncation"].contains(field.group)
+    let standard = isMono ? Self.cardioid : Self.stereo
+    let other = Self.other(field, than: standard.device.design)
+    let opposite = other == field.range.upperBound ? field.range.lowerBound : field.range.upperBound
+    let changes = try [other, opposite].contains { value throws in
+      var design = standard.device.design
+      field.set(value, in: &design)
+      let bank = try FilterBank.design(device: standard.device.with(design: design), sampleRate: 16_000)
+      #expect(bank.cases.allSatisfy { $0.taps.joined().joined().allSatisfy(\.isFinite) }, "\(value)")
+      return bank != standard.bank
+    }
+    #expect(changes)
+  }
+
+  @Test(
+    "change what a measurement is heard as",
+    arguments: DesignField.all.filter { $0.group == "measured" }.map(\.name))
+  func measured(name: String) throws {
+    let field = try #require(DesignField.all.first { $0.name == name })
+    let positions: [Position] = [[0, 0, 0.03], [0.02, 0, 0], [-0.01, 0.025, -0.01]]
+    func responses(_ design: DesignParameters) throws -> [Complex] {
+      try MeasuredManifold(
+        .sofa(path: MeasuredManifoldTests.golden + "/turned.sofa"), positions: positions,
+        parameters: design.measured
+      ).responses(from: [[0, 0, 1], [0.6, 0.8, 0]], frequencies: [100, 1000, 20_000]).values
+    }
+    var design = DesignParameters()
+    let before = try responses(design)
+    field.set(Self.other(field, than: design), in: &design)
+    #expect(try responses(design) != before)
+  }
+
+  static let cardioid = Banks.Designed(small(.cardioid), sampleRate: 16_000)
+  static let stereo = Banks.Designed(small(.stereo), sampleRate: 16_000)
+
+  /// Four microphones on a small box, designed roughly; whatever its filters reach, it is offered.
+  private static func small(_ pattern: PolarPattern) -> Device {
+    var design = DesignParameters(body: .box(size: [0.04, 0.06, 0.02]))
+    design.stereo.directions = 200
+    design.stereo.leastSeparation = Decibels(0)
+    // So little noise that limits are lowered everywhere.
+    design.stereo.noiseGainLimit = Decibels(0)
+    design.stereo.finishedNoiseGain = Decibels(0)
+    design.stereo.leastNoiseGainLimit = Decibels(-5)
+    design.mono.directions = 200
+    design.mono.leastFrontBack = Decibels(0)
+    design.truncation.lowNoiseGain = Decibels(0)
+    design.refinement.horizonSectors = 12
+    design.refinement.iterations = 10
+    return Device(
+      name: "small", title: "Small", body: .box(size: [0.04, 0.06, 0.02]),
+      microphones: TestDevices.microphones([
+        ("a", 0, 20, 10), ("b", 0, 20, -10), ("c", -20, 0, 5), ("d", 20, 0, -5),
+      ]),
+      dataSources: [
+        TestDevices.source(
+          "Front", .front, .plusZ, microphones: [0, 1, 2, 3], [pattern],
+          stereo: pattern == .stereo ? [.portrait] : [])
+      ], design: design)
+  }
+}
+
+extension Device {
+  fileprivate func with(body: Body) -> Device {
+    Device(name: name, title: title, body: body, microphones: microphones, dataSources: dataSources)
+  }
+}

@@ -1,0 +1,84 @@
+import CJack
+import Glibc
+import LiveSupport
+import Synchronization
+import Threads
+
+/// The client behind `FrameClock`: `frame-clock SERVER`. Orders and answers are words; "open" comes first.
+@main
+enum ClockClient {
+  /// What the callback keeps.
+  struct Context: ~Copyable {
+    let client: OpaquePointer
+    let port: OpaquePointer
+    var expected: UInt32?
+    /// Spans of frame time that the server played without the clock.
+    let missed = UnsafeMutablePointer<(start: UInt32, frames: UInt32)>.allocate(capacity: mostMissed)
+    let missedCount = Atomic<Int>(0)
+    let played = Atomic<Int>(0)
+    static let mostMissed = 65_536
+
+    /// JACK's realtime thread.
+    mutating func play(_ frames: UInt32) {
+      let time = jack_last_frame_time(client)
+      let count = missedCount.load(ordering: .relaxed)
+      if let expected, time != expected, count < Context.mostMissed {
+        missed[count] = (expected, time &- expected)
+        missedCount.store(count + 1, ordering: .releasing)
+      }
+      expected = time &+ frames
+      let buffer = jack_port_get_buffer(port, frames)!.assumingMemoryBound(to: Float.self)
+      for n in 0..<frames { buffer[Int(n)] = FrameClock.sample(time &+ n) }
+      played.wrappingAdd(Int(frames), ordering: .releasing)
+    }
+  }
+
+  /// - Returns: 0, or libjack's status.
+  static func open(_ server: String, _ context: UnsafeMutablePointer<Context>) -> UInt32 {
+    var status = JackStatus(rawValue: 0)
+    guard let client = pinna_jack_client_open("frame-clock", JackNoStartServer, &status, server) else {
+      return status.rawValue
+    }
+    guard
+      let port = jack_port_register(
+        client, "out", JACK_DEFAULT_AUDIO_TYPE, UInt(JackPortIsOutput.rawValue), 0)
+    else { return JackFailure.rawValue }
+    context.initialize(to: Context(client: client, port: port))
+    jack_set_process_callback(
+      client,
+      {
+        $1!.assumingMemoryBound(to: Context.self).pointee.play($0)
+        return 0
+      }, context)
+    return jack_activate(client) == 0 ? 0 : JackFailure.rawValue
+  }
+
+  static func answer(_ words: [String], _ context: UnsafeMutablePointer<Context>) -> String {
+    let client = context.pointee.client
+    switch words[0] {
+    case "connect":
+      let fault = jack_connect(client, FrameClock.port, words[1])
+      return fault == EEXIST ? "0" : "\(fault)"
+    case "now": return "\(jack_frame_time(client))"
+    case "played": return "\(context.pointee.played.load(ordering: .acquiring))"
+    case "missed" where words.count == 1:
+      return "\(context.pointee.missedCount.load(ordering: .acquiring))"
+    default:
+      let span = context.pointee.missed[Int(words[1])!]
+      return "\(span.start) \(span.frames)"
+    }
+  }
+
+  static func main() {
+    let context = UnsafeMutablePointer<Context>.allocate(capacity: 1)
+    let status = open(CommandLine.arguments[1], context)
+    HelperProcess.serve { order in
+      let words = String(decoding: order, as: UTF8.self).split(separator: " ", maxSplits: 1).map(String.init)
+      return Array((status != 0 || words == ["open"] ? "\(status)" : answer(words, context)).utf8)
+    }
+    // A hang in there is nobody's: the process ends.
+    alarm(5)
+    if status == 0 { jack_client_close(context.pointee.client) }
+    _exit(0)
+  }
+}

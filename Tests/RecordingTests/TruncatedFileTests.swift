@@ -1,0 +1,58 @@
+import AudioFiles
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("A sound file that somebody cuts while it is written") struct TruncatedFileTests {
+  let folder: TemporaryFolder
+  init() throws { folder = try TemporaryFolder() }
+  var part: String { folder.path + "/take.wav.part" }
+
+  func writer(_ encoding: SampleEncoding) throws -> AudioFileWriter {
+    let open = try #require(OpenFolder(path: folder.path))
+    return try AudioFileWriter(
+      folder: open, name: "take.wav", encoding: encoding, channels: 2, sampleRate: 48000, broadcast: .unknown,
+      replacing: false)
+  }
+
+  @Test(
+    "is not whole, stays .part and says so, however much comes after", arguments: SampleEncoding.allCases,
+    [0, 100, 3000])
+  func cut(encoding: SampleEncoding, length: Int) throws {
+    var noise = SeededNoise(seed: 8)
+    let writer = try writer(encoding)
+    try writer.write(noise.samples(4800))
+    try writer.flush()
+    #expect(truncate(part, off_t(length)) == 0)
+    for _ in 0..<10 { try writer.write(noise.samples(4800)) }
+    let fault = #expect(throws: AudioFileError.self) { try writer.close() }
+    #expect(fault?.description.contains("was truncated") == true, "\(fault as Any)")
+    #expect(access(part, F_OK) == 0 && access(folder.path + "/take.wav", F_OK) != 0)
+  }
+
+  @Test("is not whole where it was cut behind the last write, or before silence")
+  func cutAtEnd() throws {
+    var noise = SeededNoise(seed: 8)
+    for silence in [0, 480] {
+      let writer = try writer(.float32)
+      try writer.write(noise.samples(4800))
+      #expect(truncate(part, 200) == 0)
+      if silence > 0 { try writer.skip(frames: silence) }
+      #expect(throws: AudioFileError.self) { try writer.close() }
+      unlink(part)
+    }
+  }
+
+  @Test("is whole where nobody did, silence and all", arguments: SampleEncoding.allCases)
+  func whole(encoding: SampleEncoding) throws {
+    var noise = SeededNoise(seed: 8)
+    let writer = try writer(encoding)
+    for _ in 0..<5 {
+      try writer.write(noise.samples(4802))
+      try writer.skip(frames: 4801)
+      try writer.flush()
+    }
+    try writer.close()
+    #expect(try AudioClip(path: folder.path + "/take.wav").frames == 5 * (2401 + 4801))
+  }
+}

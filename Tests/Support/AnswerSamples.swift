@@ -1,0 +1,102 @@
+/// Answers of a running Pinna as they come through the socket: JSON on one line, keys in order.
+public enum AnswerSamples {
+  /// A status in which no key is absent.
+  public static let everything = #"""
+    {"change":{"device":"phone5","preset":"phone5","progress":0.25},"clippedSamples":4,\#
+    "closingTakes":["/takes/c.flac"],"controller":"camera","dataSource":"Front","device":"pair",\#
+    "droppedPackets":6,"dspLoad":12.25,"gainDB":-3.5,"input":{"name":"Two microphones",\#
+    "portType":"usbAudio","uid":"pair"},"inputChannels":2,"inputOrientation":"landscapeLeft",\#
+    "lastTake":{"endedBecause":"the JACK server ended","fault":"64 frames are silence","frames":480,\#
+    "path":"/takes/b.wav"},"latencyFrames":64,"layout":{"left":"top","right":"bottom"},\#
+    "levels":{"microphones":[{"name":"left","peakDB":-3,"rmsDB":-20.1},{"name":"right","peakDB":-150,\#
+    "rmsDB":-150}],"outputs":[{"name":"out_left","peakDB":-12.2,"rmsDB":-30.5},{"name":"out_right",\#
+    "peakDB":-12,"rmsDB":-31}]},"microphones":2,"muted":true,"mutedMicrophones":["right"],\#
+    "output":{"choice":"speaker","portType":"builtInSpeaker","ports":["system:playback_1",\#
+    "system:playback_2"]},"period":64,"playback":{"channels":2,"frames":4800,"framesPlayed":1200,\#
+    "missedFrames":7,"playing":"/takes/d.wav"},"polarPattern":"stereo","preferred":{"dataSource":"Back",\#
+    "inputOrientation":"portrait","polarPattern":"cardioid"},"preset":"pair","rejectedSamples":3,\#
+    "sampleRate":48000,"server":"stalled","state":"recording","take":{"channels":2,\#
+    "fault":"the disk is full","frames":960,"loss":"/takes was removed","path":"/takes/a.wav",\#
+    "secondsLeft":90},"unpreparedPeriods":5,"warnings":["no microphone is connected",\#
+    "the disk is slow"],"xruns":1}
+    """#
+  /// A status in which every key that may be absent is.
+  public static let mono = #"""
+    {"clippedSamples":4,"closingTakes":[],"dataSource":"Front","device":"pair","droppedPackets":6,\#
+    "dspLoad":0.5,"gainDB":0,"input":{"name":"Two microphones","portType":"usbAudio","uid":"pair"},\#
+    "inputChannels":1,"inputOrientation":"portrait","latencyFrames":64,\#
+    "levels":{"microphones":[{"name":"left","peakDB":-3,"rmsDB":-20}],"outputs":[]},"microphones":1,\#
+    "muted":false,"mutedMicrophones":[],"output":{"choice":"standard","ports":[]},"period":64,\#
+    "polarPattern":"cardioid","preferred":{"dataSource":"Back","inputOrientation":"portrait",\#
+    "polarPattern":"cardioid"},"preset":"pair","rejectedSamples":3,"sampleRate":48000,\#
+    "server":"running","state":"stopped","unpreparedPeriods":5,"warnings":[],"xruns":0}
+    """#
+  /// Inputs, data sources and refusals, with and without what may be absent.
+  public static let inputs = #"""
+    {"inputs":[{"active":true,"dataSources":[{"id":1,"location":"upper","name":"Front",\#
+    "notOffered":[{"inputOrientation":"landscapeRight","polarPattern":"stereo",\#
+    "reason":"the microphones lie on one line"},{"inputOrientation":null,"polarPattern":"cardioid",\#
+    "reason":"too close"}],"orientation":"front","selected":true,"selectedPolarPattern":"stereo",\#
+    "stereoOrientations":["portrait"],"supportedPolarPatterns":["omnidirectional","stereo"]},\#
+    {"id":1835216945,"name":"Bottom","notOffered":[],"orientation":"bottom","selected":false,\#
+    "stereoOrientations":[],"supportedPolarPatterns":["omnidirectional"]}],"name":"Two microphones",\#
+    "portType":"usbAudio","uid":"pair"},{"active":false,"dataSources":[{"id":7,"name":"Only",\#
+    "notOffered":[],"orientation":"front","selected":false,"stereoOrientations":[],\#
+    "supportedPolarPatterns":["omnidirectional"]}],"name":"One","portType":"headsetMic","uid":"one"},\#
+    {"active":true,"name":"system:capture_1","portType":"lineIn","uid":"system:capture_1"},\#
+    {"active":false,"name":"system:capture_2","portType":"lineIn","uid":"system:capture_2"}]}
+    """#
+  /// A change to stereo that is kept.
+  public static let keptChange = #"""
+    {"dataSource":"Front","gainDB":6,"input":"pair","inputChannels":2,"inputOrientation":"portrait",\#
+    "kept":"the session camera controls the route; this is set when it ends","layout":{"left":"right",\#
+    "right":"left"},"muted":true,"polarPattern":"stereo","preset":"pair"}
+    """#
+  /// A change to a mono pattern.
+  public static let monoChange = #"""
+    {"dataSource":"Front","gainDB":0,"input":"pair","inputChannels":1,"inputOrientation":"portrait",\#
+    "muted":false,"polarPattern":"cardioid","preset":"pair"}
+    """#
+  /// The start of a take that is converted, with every key.
+  public static let takeStart = #"""
+    {"channels":2,"convertedTake":"/takes/a.flac","microphoneCount":2,"muted":false,\#
+    "notes":["the ring is short"],"secondsLeft":90,"take":"/takes/a.wav","unconnected":["left"]}
+    """#
+  /// The start of a take without microphones.
+  public static let silentTakeStart = #"""
+    {"channels":1,"microphoneCount":2,"muted":false,"notes":[],"secondsLeft":300,"take":"/takes/a.wav",\#
+    "unconnected":["left","right"]}
+    """#
+  /// The start of a muted take; the disk's room is not known yet.
+  public static let mutedTakeStart = #"""
+    {"channels":1,"microphoneCount":2,"muted":true,"notes":[],"take":"/takes/a.wav","unconnected":[]}
+    """#
+  /// The end of a take with every key.
+  public static let takeEnd = #"""
+    {"channels":2,"clippedSamples":2,"frames":4800,"microphones":"/takes/a-microphones.wav",\#
+    "notes":["no microphone was connected when the take began"],"pauses":1,"seconds":0.1,\#
+    "sidecar":"/takes/a.json","silencedSamples":3,"take":"/takes/a.wav"}
+    """#
+  /// The end of a take without a file of microphones.
+  public static let plainTakeEnd = #"""
+    {"channels":1,"clippedSamples":0,"frames":4800,"notes":[],"pauses":2,"seconds":0.1,\#
+    "sidecar":"/takes/a.json","silencedSamples":0,"take":"/takes/a.wav"}
+    """#
+  /// A playback.
+  public static let playback = #"""
+    {"channels":2,"frames":4800,"framesPlayed":1200,"missedFrames":7,"playing":"/takes/d.wav"}
+    """#
+  /// A stop that ended two takes.
+  public static let stop = #"""
+    {"stopped":true,"takes":[{"channels":2,"clippedSamples":2,"frames":4800,\#
+    "microphones":"/takes/a-microphones.wav",\#
+    "notes":["no microphone was connected when the take began"],"pauses":1,"seconds":0.1,\#
+    "sidecar":"/takes/a.json","silencedSamples":3,"take":"/takes/a.wav"},{"channels":1,\#
+    "clippedSamples":0,"frames":1,"notes":[],"pauses":2,"seconds":0.1,"sidecar":"/takes/a.json",\#
+    "silencedSamples":0,"take":"/takes/a.wav"}]}
+    """#
+  /// The end of a change of device.
+  public static let cancellation = #"{"cancelled":"phone5"}"#
+  /// An opened session.
+  public static let session = #"{"session":"camera-0123456789abcdef"}"#
+}

@@ -1,0 +1,158 @@
+import Control
+import TestSupport
+import Testing
+import pinna
+
+/// What the JSON of a running Pinna becomes for people.
+@Suite("Answers in words") struct AnswerTextTests {
+  private func document<Document: Decodable>(_ text: String) throws -> Document {
+    try Answer(.done, text).document()
+  }
+
+  @Test("tell all of a status")
+  func status() throws {
+    let status: StatusReport = try document(AnswerSamples.everything)
+    let text = """
+      recording, but nothing of it reaches the disk any more; pair: Front, stereo, landscapeLeft; left hears the device's top edge, right its bottom edge, -3.5 dB, muted
+      2 microphones at 48000 Hz, period 64, latency 64 frames, 1 xrun, load 12.2 %
+      the JACK server runs no periods: nothing is heard or recorded until it does
+        left              -20.1 dB rms    -3.0 dB peak
+        right            -150.0 dB rms  -150.0 dB peak
+        out_left          -30.5 dB rms   -12.2 dB peak
+        out_right         -31.0 dB rms   -12.0 dB peak
+      warning: no microphone is connected
+      warning: the disk is slow
+      playing /takes/d.wav: 1200 of 4800 frames
+      take: /takes/a.wav, 960 frames
+      last take: /takes/b.wav, 480 frames; it ended because the JACK server ended; it is incomplete: 64 frames are silence
+      being written: /takes/c.flac
+      on its way: phone5, 25 %
+      the session camera controls the route
+      Port: USBAudio
+      Name: Front
+      Polar Pattern: Stereo
+      """
+    #expect(status.text == text)
+    let picture = """
+                  left
+             ┌─────────────┐
+             │             │
+       bottom│R           L│top
+             │             │
+             └─────────────┘
+                  right
+      """
+    #expect(status.picture == picture)
+  }
+
+  @Test("leave out of a status what is absent")
+  func plainStatus() throws {
+    let status: StatusReport = try document(AnswerSamples.mono)
+    let text = """
+      not recording; pair: Front, cardioid
+      1 microphone at 48000 Hz, period 64, latency 64 frames, 0 xruns, load 0.5 %
+        left              -20.0 dB rms    -3.0 dB peak
+      Port: USBAudio
+      Name: Front
+      Polar Pattern: Cardioid
+      """
+    #expect(status.text == text)
+    #expect(status.picture == "no picture: a mono pattern has no left and right")
+  }
+
+  @Test(
+    "have a line for every state of the server but running",
+    arguments: [
+      ("gone", "no JACK server is running; Pinna goes on when there is one"),
+      ("joining", "Pinna is joining the JACK graph: its filters and ports are being made ready"),
+      ("stalled", "the JACK server runs no periods: nothing is heard or recorded until it does"),
+      ("unusable", "Pinna cannot use the JACK server as it is"),
+    ])
+  func server(state: String, line: String) throws {
+    let status: StatusReport = try document(
+      AnswerSamples.mono.replacing("\"running\"", with: "\"\(state)\""))
+    #expect(status.text.split(separator: "\n")[2] == line)
+  }
+
+  @Test("say that the files of a take were removed")
+  func lostTake() throws {
+    let status: StatusReport = try document(
+      AnswerSamples.everything.replacing(#""fault":"the disk is full","#, with: ""))
+    #expect(status.text.hasPrefix("recording, but its files were removed; pair: "))
+  }
+
+  @Test("list inputs, data sources and what is not offered")
+  func inputs() throws {
+    let inputs: InputsReport = try document(AnswerSamples.inputs)
+    let text = """
+      There are 2 data sources for port "Two microphones" (USBAudio, UID pair)
+      * ID 1  Front    omnidirectional, [stereo]
+          no stereo in landscapeRight: the microphones lie on one line
+          no cardioid: too close
+        ID 1835216945  Bottom   omnidirectional
+      Currently selected source is "Front" for port "Two microphones"
+      There is 1 data source for port "One" (MicrophoneWired, UID one)
+        ID 7  Only     omnidirectional
+      There is nothing to choose for port "system:capture_1" (LineIn, UID system:capture_1)
+      * it is in the route
+      There is nothing to choose for port "system:capture_2" (LineIn, UID system:capture_2)
+      """
+    #expect(inputs.text == text)
+  }
+
+  @Test("say what a change brought, and why it is kept")
+  func change() throws {
+    let kept: ChangeReport = try document(AnswerSamples.keptChange)
+    let text = """
+      the session camera controls the route; this is set when it ends
+      pair: Front, stereo, portrait; left hears the device's right edge, right its left edge, +6 dB, muted
+      """
+    #expect(kept.text == text)
+    let mono: ChangeReport = try document(AnswerSamples.monoChange)
+    #expect(mono.text == "pair: Front, cardioid")
+    let cancellation: CancelAnswer = try document(AnswerSamples.cancellation)
+    #expect(cancellation.text == "cancelled: phone5")
+  }
+
+  @Test(
+    "say where a take goes, and what of it will be silent",
+    arguments: [
+      (
+        AnswerSamples.takeStart,
+        "recording /takes/a.wav (to be converted to flac at its end): 1 of 2 microphones is not connected: left; "
+          + "the ring is short; the disk has room for 90 seconds of it"
+      ),
+      (
+        AnswerSamples.silentTakeStart,
+        "recording /takes/a.wav: silence, for no microphone is connected; the disk has room for 5 minutes of it"
+      ),
+      (AnswerSamples.mutedTakeStart, "recording /takes/a.wav: silence, for the outputs are muted"),
+    ])
+  func takeStart(json: String, text: String) throws {
+    let start: TakeStartAnswer = try document(json)
+    #expect(start.text == text)
+  }
+
+  @Test("say what a take has become")
+  func takeEnd() throws {
+    let take: TakeAnswer = try document(AnswerSamples.takeEnd)
+    #expect(
+      take.text
+        == "/takes/a.wav: 4800 frames, 2 channels; microphones in /takes/a-microphones.wav; 2 samples clipped; "
+        + "3 samples that were no sound silenced; the server stood still 1 time; "
+        + "no microphone was connected when the take began")
+    let plain: TakeAnswer = try document(AnswerSamples.plainTakeEnd)
+    #expect(plain.text == "/takes/a.wav: 4800 frames, 1 channel; the server stood still 2 times")
+    let stop: StopAnswer = try document(AnswerSamples.stop)
+    #expect(stop.text == "stopped; take /takes/a.wav: 4800 frames; take /takes/a.wav: 1 frame")
+    let bare: StopAnswer = try document(#"{"stopped":true,"takes":[]}"#)
+    #expect(bare.text == "stopped")
+  }
+
+  @Test("say what is played")
+  func playback() throws {
+    let playback: PlaybackReport = try document(AnswerSamples.playback)
+    #expect(playback.startText == "playing /takes/d.wav: 4800 frames, 2 channels")
+    #expect(playback.stopText == "stopped /takes/d.wav after 1200 of 4800 frames")
+  }
+}

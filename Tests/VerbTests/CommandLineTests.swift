@@ -1,0 +1,107 @@
+import Foundation
+import LiveSupport
+import Testing
+
+@Suite("The command line") struct CommandLineTests {
+  let home: VerbHome
+  init() throws { home = try VerbHome() }
+
+  @Test("help explains one verb, or a family, as --help does", arguments: ["run", "preset use", "preset"])
+  func help(verb: String) throws {
+    let words = verb.split(separator: " ").map(String.init)
+    let help = try home.pinna(["help"] + words)
+    #expect(help.status == 0 && help.output.contains("usage: pinna \(verb)"), "\(help)")
+    #expect(try home.pinna(words + ["--help"]).output == help.output)
+  }
+
+  @Test(
+    "a word that is nearly right is asked about, one that is not is not",
+    arguments: [
+      (["recrod", "start"], "unknown verb \"recrod\" (did you mean record?); use one of: run, "),
+      (["record", "strat"], "(did you mean start?); use one of: start, stop"),
+      (["run", "--prest", "phone5"], "has no option --prest (did you mean --preset?)"),
+      (["render", "a", "b", "--preset", "phnoe5"], "there is no preset \"phnoe5\" (did you mean phone5?)"),
+      (["render", "a", "b", "--preset", "phone6"], "there is no preset \"phone6\"; use one of"),
+      (["banana"], "unknown verb \"banana\"; use one of: "),
+    ])
+  func didYouMean(words: [String], sentence: String) throws {
+    let outcome = try home.pinna(words)
+    #expect([1, 2].contains(outcome.status) && outcome.error.contains(sentence), "\(outcome)")
+    #expect(outcome.error.count { $0 == "\n" } == 1)
+  }
+
+  @Test("a file that ends in .yml is read, unless the same name with .yaml stands beside it")
+  func yml() throws {
+    try home.home.folder.write("title: Short\ndevice: pair\n", to: "config/pinna/short.yml")
+    #expect(try home.pinna("preset", "show", "short").output.contains("Short"))
+    try home.home.folder.write("title: Long\ndevice: pair\n", to: "config/pinna/short.yaml")
+    let outcome = try home.pinna("preset", "show", "short")
+    #expect(outcome.output.contains("Long"), "\(outcome)")
+    #expect(try home.pinna("preset", "list").error.contains("short.yml; remove it, because short.yaml"))
+  }
+
+  @Test(
+    "completes verbs, options, presets and words; files are the shell's",
+    arguments: [
+      (["re"], ["record", "render", "report"]), (["record", ""], ["start", "stop"]),
+      (["set", "--pat"], ["--pattern"]), (["set", "--pattern", "sub"], ["subcardioid"]),
+      (["preset", "use", "phone"], ["phone2", "phone3", "phone4", "phone5"]),
+      (["run", "--preset", "ri"], ["ring7"]), (["set", "--mute", ""], ["on", "off"]),
+      (["help", "tak"], ["takes"]), (["play", "x"], []), (["nosuch", ""], []),
+    ])
+  func candidates(words: [String], expected: [String]) throws {
+    let outcome = try home.pinna(["--complete"] + words)
+    let lines = outcome.output.split(separator: "\n").map(String.init)
+    #expect(outcome.status == 0 && Set(lines) == Set(expected) && lines.count == expected.count, "\(outcome)")
+  }
+
+  private static func isThere(_ program: String) -> Bool {
+    FileManager.default.isExecutableFile(atPath: "/usr/bin/\(program)")
+  }
+
+  @Test("bash completes with the script that help prints")
+  func bash() throws {
+    let script = """
+      eval "$("$1" help --completions bash)"
+      COMP_WORDS=("$1" set --pattern card); COMP_CWORD=3; _pinna; echo "${COMPREPLY[*]}"
+      """
+    let outcome = try Program.run(
+      "/bin/bash", ["-c", script, "bash", try PinnaHome.binary()], environment: home.home.environment)
+    #expect(outcome.output == "cardioid\n", "\(outcome)")
+  }
+
+  @Test(
+    "fish completes with the script that help prints",
+    .enabled(if: isThere("fish"), "fish is not installed"))
+  func fish() throws {
+    let folder = URL(filePath: try PinnaHome.binary()).deletingLastPathComponent().path
+    let script =
+      "set -x PATH \(folder) $PATH; pinna help --completions fish | source; complete -C 'pinna set --pattern card'"
+    let outcome = try Program.run("/usr/bin/fish", ["-c", script], environment: home.home.environment)
+    #expect(outcome.output == "cardioid\n", "\(outcome)")
+  }
+
+  @Test(
+    "zsh takes the script that help prints", .enabled(if: isThere("zsh"), "zsh is not installed"))
+  func zsh() throws {
+    let script =
+      "autoload -U compinit; compinit -u -D; eval \"$(\"$1\" help --completions zsh)\"; echo $_comps[pinna]"
+    let outcome = try Program.run(
+      "/usr/bin/zsh", ["-fc", script, "zsh", try PinnaHome.binary()], environment: home.home.environment)
+    #expect(outcome.output == "_pinna\n", "\(outcome)")
+  }
+
+  @Test(
+    "the manual page has every verb and option, and groff has nothing to complain of",
+    .enabled(if: isThere("groff"), "groff is not installed"))
+  func manual() throws {
+    let page = try home.home.folder.write(try home.pinna("help", "--man").output, to: "pinna.1")
+    let outcome = try Program.run("/usr/bin/groff", ["-man", "-Tutf8", "-ww", "-P-c", page])
+    #expect(outcome.status == 0 && outcome.error == "", "\(outcome)")
+    for word in [
+      "record start", "--split-minutes MINUTES", "pinna - data sources", "Known, but not supported",
+    ] {
+      #expect(outcome.output.replacing(#/.\u{8}/#, with: "").contains(word), "\(word)")
+    }
+  }
+}

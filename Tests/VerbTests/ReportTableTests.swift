@@ -1,0 +1,48 @@
+import Figures
+import Foundation
+import Testing
+import pinna
+
+@Suite("The table of a report") struct ReportTableTests {
+  /// Figures, losses in brackets where they show, octaves that are absent, and a case that is not offered.
+  private static let report = #"""
+    {"preset":"pair","sampleRate":48000,"cases":[
+      {"dataSource":"Front","polarPattern":"stereo","inputOrientation":"portrait","taps":256,"delayFrames":64,
+       "supported":true,"reason":null,"separationDB":7.94,"frontBackDB":-0.04,"ildErrorHighDB":2.5,
+       "ildErrorLowDB":1.25,"itdErrorMicroseconds":85.4,"noiseGainDB":12,
+       "octaveErrorDB":{"250":1.5,"500":3.25,"4000":9},
+       "losses":{"separationDB":{"mean":0.31,"worst":1},"noiseGainDB":{"mean":0.02,"worst":0.1},
+         "octaveErrorDB":{"500":{"mean":0.2,"worst":0.4}}}},
+      {"dataSource":"Front","polarPattern":"cardioid","inputOrientation":null,"taps":256,"delayFrames":64,
+       "supported":true,"reason":null,"directivityIndexDB":{"125":4.7,"1000":4.8},"onAxisDB":{"125":-11.25},
+       "losses":{"directivityIndexDB":{"125":{"mean":-0.4,"worst":0.4}}}},
+      {"dataSource":"Back","polarPattern":"stereo","inputOrientation":"landscapeLeft","taps":256,
+       "delayFrames":64,"supported":false,"reason":"the microphones lie on one line","losses":null,
+       "separationCeilingDB":{"1000":3}}
+    ]}
+    """#
+
+  @Test("has a row for each stereo case, a block for each mono pattern, and what is not offered")
+  func table() throws {
+    let report = try JSONDecoder().decode(Report.self, from: Data(Self.report.utf8))
+    let text = """
+      pair at 48000 Hz: 256 taps, 64 frames of delay
+      In brackets: what a figure loses by microphones off by up to 1 dB and 1 mm, mean of 30 draws.
+
+      Stereo, dB: left over right at ±90°; front over back; errors against the target of the level difference
+      (1.5–12 kHz; 150–1500 Hz), the time difference and the octaves (worst of 250 Hz to 2 kHz); highest noise gain.
+
+      Stereo                     left/right   front/back     ILD high      ILD low       ITD µs   noise gain      octaves
+      Front, portrait              7.9 (0.3)    0.0          2.5          1.2           85         12.0          3.2 (0.2)
+
+      Mono, by octave in Hz        125          250          500           1k           2k           4k           8k          12k
+      Front, cardioid
+        directivity index dB       4.7 (-0.4)     –            –          4.8            –            –            –            –
+        on axis dB               -11.2            –            –            –            –            –            –            –
+
+      Not offered:
+        Back, stereo, landscapeLeft: the microphones lie on one line
+      """
+    #expect(ReportTable(report).text == text)
+  }
+}

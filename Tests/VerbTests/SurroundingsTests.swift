@@ -1,0 +1,102 @@
+import Control
+import Foundation
+import LiveSupport
+import TestSupport
+import Testing
+
+/// What the tool is started in: limits, folders, a terminal, signals.
+@Suite("Odd surroundings") struct SurroundingsTests {
+  let home: VerbHome
+  init() throws { home = try VerbHome() }
+
+  func shell(_ script: String, environment: [String: String] = [:], seconds: Double = 30) throws
+    -> Program.Outcome
+  {
+    try Program.run(
+      "/bin/sh", ["-c", script, try PinnaHome.binary()],
+      environment: home.home.environment.merging(environment) { $1 }, seconds: seconds)
+  }
+
+  @Test(
+    "ends where the system gives too little memory for its libraries' threads",
+    .enabled(if: access("/usr/bin/prlimit", X_OK) == 0, "there is no prlimit"))
+  func littleMemory() throws {
+    for megabytes in [200, 250] {
+      // Any verb: what hung was the end of the process.
+      let outcome = try shell("exec prlimit --as=\(megabytes << 20) \"$0\" preset list")
+      #expect(outcome.status >= 0, "\(megabytes) MB: \(outcome)")
+    }
+  }
+
+  @Test("says that it may open too few files, and ends", arguments: [4, 8, 16, 22, 40])
+  func fewDescriptors(count: Int) throws {
+    let outcome = try shell("ulimit -n \(count); exec \"$0\" preset list")
+    #expect(
+      outcome.status == 1 && outcome.isOneSentence && outcome.error.contains("ulimit -n"),
+      "\(outcome)")
+  }
+
+  @Test("refuses a relative folder for takes where the working folder is gone")
+  func removedFolder() throws {
+    let outcome = try shell(
+      "cd '\(home.path)' && mkdir gone && cd gone && rmdir ../gone && exec \"$0\" record start --dir takes")
+    #expect(outcome.status == 1 && outcome.isOneSentence, "\(outcome)")
+    #expect(outcome.error.contains("folder that you are in"), "\(outcome)")
+  }
+
+  @Test(
+    "is not stopped by its own words where it runs in the background of a terminal with tostop",
+    .enabled(if: access("/usr/bin/script", X_OK) == 0 && access("/bin/bash", X_OK) == 0))
+  func background() throws {
+    let script = """
+      stty tostop; set -m
+      "\(try PinnaHome.binary())" preset list & pid=$!
+      for n in $(seq 50); do
+        sleep 0.1
+        state=$(sed -n 's/^State:.\\(.\\).*/\\1/p' /proc/$pid/status 2>/dev/null)
+        case "$state" in T) kill -KILL $pid; echo STOPPED; exit;; ""|Z) echo ENDED; exit;; esac
+      done
+      kill -KILL $pid
+      """
+    let file = try home.home.folder.write(script, to: "background.sh")
+    let outcome = try Program.run(
+      "/usr/bin/script", ["-qec", "bash \(file)", "/dev/null"], environment: home.home.environment,
+      seconds: 30)
+    #expect(outcome.output.contains("ENDED") && !outcome.output.contains("STOPPED"), "\(outcome)")
+  }
+
+  @Test("a run ignores HUP and USR1 before it does anything else, and obeys them later")
+  func earlySignals() throws {
+    /// What does not end the process: ignored, or caught.
+    func harmless(_ pid: Int32) -> UInt64? {
+      let text = (try? String(contentsOfFile: "/proc/\(pid)/status", encoding: .utf8)) ?? ""
+      let masks = text.split(separator: "\n").filter {
+        $0.hasPrefix("SigIgn:") || $0.hasPrefix("SigCgt:")
+      }
+      .compactMap { UInt64($0.split(separator: "\t").last ?? "", radix: 16) }
+      return masks.count == 2 ? masks[0] | masks[1] : nil
+    }
+    func bit(_ signal: Int32) -> UInt64 { 1 << UInt64(signal - 1) }
+    // The first statement of all has SIGXFSZ ignored.
+    var sawBeginning = false
+    for _ in 0..<5 {
+      let program = try Program(
+        try PinnaHome.binary(), ["run", "--wait", "60", "--server", "pinna-none-\(getpid())"],
+        environment: home.home.environment)
+      var early: UInt64?
+      _ = waitUntil(seconds: 2, every: 0) {
+        guard let mask = harmless(program.pid), mask & bit(SIGXFSZ) != 0 else { return false }
+        sawBeginning = true
+        early = early ?? (mask & bit(SIGHUP) == 0 || mask & bit(SIGUSR1) == 0 ? mask : nil)
+        return mask & bit(SIGTERM) != 0
+      }
+      #expect(early == nil, "harmless at first: \(String(early ?? 0, radix: 16))")
+      program.signal(SIGHUP)
+      program.signal(SIGUSR1)
+      usleep(100_000)
+      #expect(program.isRunning, "\(program.errorText)")
+      program.stop()
+    }
+    #expect(sawBeginning)
+  }
+}
