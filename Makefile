@@ -2,10 +2,9 @@
 # Where the numpy oracle is: it judges exported filters on an array manifold of its own.
 ORACLE ?= ../shared/oracle
 
-.PHONY: mutations bench run test figures filters pictures build install-packages lint sanitize sanitize-live soak fuzz fuzzers faults day format clean
+.PHONY: mutations bench run test tests sanitized figures filters pictures build install-packages lint sanitize sanitize-live soak fuzz fuzzers faults day format clean
 
 SANITIZE_REALTIME = --scratch-path .build/rtsan -Xswiftc -Xclang-linker -Xswiftc -fsanitize=realtime
-SANITIZE_REALTIME_PRODUCT = --scratch-path .build/rtsan-pinna -Xswiftc -Xclang-linker -Xswiftc -fsanitize=realtime
 SANITIZE_THREAD = --scratch-path .build/tsan --sanitize=thread
 SANITIZE_ADDRESS = --scratch-path .build/asan --sanitize=address
 
@@ -16,40 +15,51 @@ run: install-packages
 	@echo "== pinna demo"
 	.build/release/pinna demo
 
-## Everything that a change must pass.
+## Everything that a change must pass. What the sanitizers need is built while other tests run, at the lowest priority.
 test: install-packages lint
-	@echo "== Debug build: the compiler proves the callback free of locks and allocation"
-	swift build
-	@echo "== Release build with tests"
+	@echo "== $$(date +%T) Release build with tests: the compiler proves the callback free of locks and allocation"
 	swift build -c release --build-tests
-	@echo "== Tests without a server"
-	swift test -c release --skip-build --skip LiveTests --skip DocsTests
-	@echo "== Tests in a live JACK graph"
-	@sh .ci/free-places
-	swift test -c release --skip-build --filter LiveTests
-	@echo "== The documentation: its tables, commands and output"
-	swift test -c release --skip-build --filter DocsTests
+	@$(MAKE) --no-print-directory -j2 tests sanitized
 	@$(MAKE) --no-print-directory sanitize
 	@$(MAKE) --no-print-directory sanitize-live
+
+tests:
+	@echo "== $$(date +%T) Tests without a server"
+	swift test -c release --skip-build --skip LiveTests --skip DocsTests
+	@echo "== $$(date +%T) Tests in a live JACK graph"
+	@sh .ci/free-places
+	swift test -c release --skip-build --filter LiveTests --skip SoakTests
+	@echo "== $$(date +%T) The documentation: its tables, commands and output"
+	swift test -c release --skip-build --filter DocsTests
+
+## What `sanitize` and `sanitize-live` run. Shows the compiler's output only where it fails.
+IDLY = $(shell chrt -i 0 true 2>/dev/null && echo chrt -i 0 || echo nice -n 19)
+BUILD_CORE = PINNA_ONLY_CORE=1 $(IDLY) swift build --build-tests --disable-xctest -c release
+sanitized:
+	@mkdir -p .build
+	@{ $(BUILD_CORE) $(SANITIZE_REALTIME) \
+	  && $(IDLY) swift build -c release --product pinna $(SANITIZE_REALTIME) \
+	  && $(BUILD_CORE) $(SANITIZE_THREAD) && $(BUILD_CORE) $(SANITIZE_ADDRESS); } >.build/sanitized.txt 2>&1 \
+	  || { cat .build/sanitized.txt; exit 1; }
 
 ## The engine and its queues under three sanitizers; each stops at its first report.
 sanitize: export PINNA_ONLY_CORE = 1
 sanitize: export PINNA_RACES = 10000
 sanitize: export PINNA_SEQUENCES = 3000
 sanitize:
-	@echo "== RealtimeSanitizer"
+	@echo "== $$(date +%T) RealtimeSanitizer"
 	swift test --disable-xctest -c release $(SANITIZE_REALTIME)
-	@echo "== ThreadSanitizer"
+	@echo "== $$(date +%T) ThreadSanitizer"
 	TSAN_OPTIONS=halt_on_error=1 swift test --disable-xctest -c release $(SANITIZE_THREAD)
-	@echo "== AddressSanitizer"
+	@echo "== $$(date +%T) AddressSanitizer"
 	ASAN_OPTIONS=halt_on_error=1 swift test --disable-xctest -c release $(SANITIZE_ADDRESS)
 
 ## The whole processor in a live graph under RealtimeSanitizer: changes every 20 ms, a new period every second.
 sanitize-live:
-	@echo "== The processor in a live graph under RealtimeSanitizer"
+	@echo "== $$(date +%T) The processor in a live graph under RealtimeSanitizer"
 	swift build -c release --build-tests
-	swift build -c release --product pinna $(SANITIZE_REALTIME_PRODUCT)
-	PINNA_BINARY=$(CURDIR)/.build/rtsan-pinna/release/pinna \
+	swift build -c release --product pinna $(SANITIZE_REALTIME)
+	PINNA_BINARY=$(CURDIR)/.build/rtsan/release/pinna \
 	  swift test -c release --skip-build --filter SoakTests
 
 ## Long runs: the same for a minute each; the state machine's ten million sequences; two hours of everything at random, and
@@ -72,7 +82,9 @@ figures: install-packages
 	swift build -c release --product pinna
 	@.build/release/figure-table > .build/figures.md; status=$$?; cat .build/figures.md; \
 	  echo "== The oracle's judgement of exported filters"; \
-	  sh .ci/evaluate-exports "$(ORACLE)" || status=1; exit $$status
+	  sh .ci/evaluate-exports "$(ORACLE)" || status=1; \
+	  echo "== Every field of a design changes its filters"; \
+	  PINNA_EVERY_FIELD=1 swift test -c release --filter DesignParametersTests || status=1; exit $$status
 
 ## The filter sets that ship: every device of Presets at 44.1 and 48 kHz, designed anew.
 filters: export XDG_CACHE_HOME = $(CURDIR)/.build/shipped

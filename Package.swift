@@ -30,6 +30,9 @@ func fasterKernels(_ name: String, level: String, lanes: Int) -> Target {
     ])
 }
 
+/// For tests that wait for servers, disks and other processes: not optimised, they build in half the time.
+let waiting: [SwiftSetting] = [.unsafeFlags(["-Onone"])]
+
 #if arch(x86_64)
   let faster = [
     fasterKernels("KernelsV3", level: "v3", lanes: 8), fasterKernels("KernelsV4", level: "v4", lanes: 16),
@@ -181,12 +184,13 @@ let package = Package(
       name: "RenderingTests", dependencies: ["Rendering", "FilterDesign", "Acoustics", "TestSupport"]),
     .testTarget(
       name: "RecordingTests",
-      dependencies: ["Recording", "AudioFiles", "Realtime", "TestSupport", "LiveSupport"]),
+      dependencies: ["Recording", "AudioFiles", "Realtime", "TestSupport", "LiveSupport"],
+      swiftSettings: waiting),
     .testTarget(
       name: "PresetsTests",
       dependencies: [
         "Presets", "FilterBanks", "FilterDesign", "Manifolds", "Numerics", "Acoustics", "TestSupport",
-      ]),
+      ], swiftSettings: waiting),
     .testTarget(
       name: "SimulationTests",
       dependencies: [
@@ -203,14 +207,15 @@ let package = Package(
     // Real sockets, other processes, another user.
     .testTarget(
       name: "SocketTests",
-      dependencies: ["CSockets", "peer", "PinnaSession", "LiveSupport", "Control", "TestSupport"]),
+      dependencies: ["CSockets", "peer", "PinnaSession", "LiveSupport", "Control", "TestSupport"],
+      swiftSettings: waiting),
     .testTarget(name: "PlotsTests", dependencies: ["Plots", "CCairo", "TestSupport"]),
     .testTarget(
       name: "VerbTests",
       dependencies: [
         "pinna", "allocations", "PinnaSession", "GuidedCheck", "LiveSupport", "TestSupport", "Control",
         "Figures", "FilterBanks", "FilterDesign", "Presets", "AudioFiles", "Acoustics",
-      ]),
+      ], swiftSettings: waiting),
     .testTarget(
       name: "LiveTests",
       dependencies: [
@@ -218,14 +223,15 @@ let package = Package(
         "Presets",
         "Control", "JackClient", "JackTools", "CJack", "Recording", "Realtime", "FasterKernels", "AudioFiles",
         "Acoustics",
-      ]),
+      ], swiftSettings: waiting),
     .testTarget(
       name: "FuzzTests",
       // The tool is what reads SOFA files.
       dependencies: ["pinna", "FuzzSupport", "Manifolds", "Acoustics", "TestSupport"]),
     .testTarget(
       name: "DocsTests",
-      dependencies: ["pinna", "SeedListings", "LiveSupport", "TestSupport", "Presets", "Acoustics"]),
+      dependencies: ["pinna", "SeedListings", "LiveSupport", "TestSupport", "Presets", "Acoustics"],
+      swiftSettings: waiting),
   ]
 )
 

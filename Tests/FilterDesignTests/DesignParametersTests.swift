@@ -1,6 +1,7 @@
 import Acoustics
 import FilterBanks
 import FilterDesign
+import Foundation
 import Manifolds
 import Numerics
 import Presets
@@ -74,8 +75,12 @@ struct DesignParametersTests {
     "mono.tie", "mono.firstMagnitudePasses", "mono.trialStride", "mono.highestTrial",
   ]
 
+  /// A design or two for each field: a minute.
   @Test(
     "change the filters",
+    .enabled(
+      if: ProcessInfo.processInfo.environment["PINNA_EVERY_FIELD"] != nil,
+      "PINNA_EVERY_FIELD is not set: make figures sets it"),
     arguments: DesignField.all.map(\.name).filter { !$0.hasPrefix("measured.") && !seldom.contains($0) })
   func filters(name: String) throws {
     let field = try #require(DesignField.all.first { $0.name == name })

@@ -174,7 +174,7 @@ extension LiveTests {
     func oneTimeNames() throws {
       let graph = try LiveGraph(preset: "phone5", period: 1024)
       let names = try graph.microphones()
-      let clients = Int(Faults.number("PINNA_FAULT_CLIENTS", quick: 100, heavy: 600))
+      let clients = Int(Faults.number("PINNA_FAULT_CLIENTS", quick: 50, heavy: 600))
       func memory() throws -> Int {
         let status = try String(contentsOfFile: "/proc/\(graph.program.pid)/status", encoding: .utf8)
         let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("VmRSS") })
