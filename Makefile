@@ -32,12 +32,14 @@ tests:
 	@echo "== $$(date +%T) The documentation: its tables, commands and output"
 	swift test -c release --skip-build --filter DocsTests
 
-## What `sanitize` and `sanitize-live` run. Shows the compiler's output only where it fails.
+## The callback's proof in debug, and what `sanitize` and `sanitize-live` run. Shows the compiler's output where it fails.
 IDLY = $(shell chrt -i 0 true 2>/dev/null && echo chrt -i 0 || echo nice -n 19)
 BUILD_CORE = PINNA_ONLY_CORE=1 $(IDLY) swift build --build-tests --disable-xctest -c release
 sanitized:
 	@mkdir -p .build
-	@{ $(BUILD_CORE) $(SANITIZE_REALTIME) \
+	@{ $(IDLY) swift build --scratch-path .build/debug-proof --target FasterKernels \
+	  && $(IDLY) swift build --scratch-path .build/debug-proof --target JackClient \
+	  && $(BUILD_CORE) $(SANITIZE_REALTIME) \
 	  && $(IDLY) swift build -c release --product pinna $(SANITIZE_REALTIME) \
 	  && $(BUILD_CORE) $(SANITIZE_THREAD) && $(BUILD_CORE) $(SANITIZE_ADDRESS); } >.build/sanitized.txt 2>&1 \
 	  || { cat .build/sanitized.txt; exit 1; }
