@@ -30,8 +30,8 @@ public final class FrameClock {
     return number
   }
 
-  /// Spans of time, as the clock counts, that the server played without the clock: nobody knows what the clock's port
-  /// held then. Ask when what is judged has been played.
+  /// Spans of time, as the clock counts, that the server played without the clock, or in which the clock was late by half
+  /// a period and more: nobody knows what readers of the clock's port got then. Ask when what is judged has been played.
   public func missed() throws -> [Range<Int>] {
     try (0..<number("missed")).map { n in
       let span = try ask("missed \(n)").split(separator: " ").compactMap { Int($0) }
