@@ -3,11 +3,13 @@ import JackClient
 import Realtime
 
 extension Processor {
-  /// What is in force, and how it goes.
+  /// The answer to `status`.
+  ///
+  /// Thread: control thread.
   /// - Parameters:
-  ///   - droppedPackets: of the control socket.
-  ///   - wish: what the command line asked for and a session that controls the route keeps from it.
-  ///   - controller: the name of that session.
+  ///   - droppedPackets: number of packets that the control socket dropped.
+  ///   - wish: the command line's changes that are deferred while a session controls the route.
+  ///   - controller: the name of that session; nil if the route is free.
   package func status(droppedPackets: Int, wish: [Change], controller: String?) -> StatusReport {
     let readings = client?.readings ?? Readings()
     let levels = readings.levels
@@ -37,7 +39,7 @@ extension Processor {
       unpreparedPeriods: statistics.unpreparedPeriods, droppedPackets: droppedPackets,
       take: state.take.map(\.take).map(StatusReport.TakeReport.init),
       lastTake: lastTake.map(StatusReport.LastTakeReport.init),
-      closingTakes: closing.compactMap(\.take.path),
+      closingTakes: closingTakes.compactMap(\.take.path),
       change: change.map(StatusReport.ChangeOnItsWay.init),
       playback: state.playback?.player.report, controller: controller,
       output: OutputReport(setting, monitor: monitor))

@@ -87,7 +87,7 @@ package struct StatusReport: Codable, Sendable {
   }
 
   package let state: State
-  package let server: Rejoin.State
+  package let server: Reconnection.State
   /// What is wrong with what comes in, a sentence each.
   package let warnings: [String]
   package let preset: String

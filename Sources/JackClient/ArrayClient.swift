@@ -233,7 +233,7 @@ public final class ArrayClient: Sendable {
 
   /// Looks after our connections: makes those again whose other ends are back. Asks the server something only where there
   /// is one to make; looks through the graph's ports once, and only where a connection is missing.
-  public func tend(_ wiring: inout Wiring) -> [Wiring.Event] {
+  public func maintainConnections(_ wiring: inout Wiring) -> [Wiring.Event] {
     guard !connection.isServerGone else { return [] }
     let (ports, wanted) = shared.values.withLock { ($0.ports, $0.wanted) }
     let inputs = ports.map { Array(zip($0.names, $0.microphones.map(PortHandle.init))) } ?? []

@@ -89,7 +89,7 @@ public struct Wiring: Sendable {
 
   /// Everything goes with the server, and is to be made again in the next graph.
   /// - Parameter asked: connections that were asked for, and may have been made without having been seen.
-  public mutating func loseAll(_ asked: Set<Wire> = []) {
+  public mutating func markAllLost(_ asked: Set<Wire> = []) {
     for wire in asked.union(wires.keys).sorted() { setAbsent(wire, .lost) }
     prune()
   }

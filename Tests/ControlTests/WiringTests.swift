@@ -57,7 +57,7 @@ import Testing
     "goes with the server, or with our own port, and is made again when that is back; nobody is told of the latter"
   )
   mutating func server() {
-    wiring.loseAll()
+    wiring.markAllLost()
     #expect(wiring.lost == [wire])
     #expect(look(connected: false, peer: true, after: 1).toMake == [wire])
     #expect(look(connected: true, peer: true, after: 2).events == [.restored(wire)])
@@ -139,7 +139,7 @@ import Testing
     _ = wiring.observe(connected: many, ports: ["out_left"], exists: { _ in true }, now: start)
     visit(&wiring, "front", "once:out", beside: many)
     #expect(wiring.connectedPorts == ["out_left"] && wiring.lost.count == 1)
-    wiring.loseAll()
+    wiring.markAllLost()
     #expect(wiring.lost.count == Wiring.mostAbsentOfPort + 1)
     #expect(wiring.lost.contains(Wiring.Wire("out_left", "peer-7:in")))
   }
