@@ -152,7 +152,7 @@ extension Processor {
   private func reportProgress(_ text: String, part: Double) {
     guard world.now >= nextProgress else { return }
     nextProgress = world.now + .seconds(1)
-    for request in change?.requests ?? [] { request.tell(text, part: part) }
+    for request in change?.requests ?? [] { request.reportProgress(text, part: part) }
   }
 
   /// On timeout of the fade-out: keeps the current device and fades it in again.

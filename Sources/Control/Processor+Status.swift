@@ -8,13 +8,13 @@ extension Processor {
   /// Thread: control thread.
   /// - Parameters:
   ///   - droppedPackets: number of packets that the control socket dropped.
-  ///   - wish: the command line's changes that are deferred while a session controls the route.
+  ///   - deferredChanges: the command line's changes that are deferred while a session controls the route.
   ///   - controller: the name of that session; nil if the route is free.
-  package func status(droppedPackets: Int, wish: [Change], controller: String?) -> StatusReport {
+  package func status(droppedPackets: Int, deferredChanges: [Change], controller: String?) -> StatusReport {
     let readings = client?.readings ?? Readings()
     let levels = readings.levels
     var preferred = change?.setting ?? wanted
-    try? preferred.apply(wish.filter { Setting.keys.dropFirst().contains($0.key) })
+    try? preferred.apply(deferredChanges.filter { Setting.keys.dropFirst().contains($0.key) })
     let statistics = readings.statistics
     let setting = inForce
     return StatusReport(
@@ -40,7 +40,7 @@ extension Processor {
       take: state.take.map(\.take).map(StatusReport.TakeReport.init),
       lastTake: lastTake.map(StatusReport.LastTakeReport.init),
       closingTakes: closingTakes.compactMap(\.take.path),
-      change: change.map(StatusReport.ChangeOnItsWay.init),
+      change: change.map(StatusReport.PendingDeviceChange.init),
       playback: state.playback?.player.report, controller: controller,
       output: OutputReport(setting, monitor: monitor))
   }
