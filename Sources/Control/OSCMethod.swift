@@ -74,7 +74,7 @@ public struct OSCMethod: Sendable {
       "open a session: a token for the methods below, and from then on `/pinna/event`", .sessionOpen),
     OSCMethod(
       "/pinna/session/claim", "token, on or off", 2...2,
-      "control the route; others' changes are kept until it is let go", .sessionClaim),
+      "control the route; others' changes are deferred until it is released", .sessionClaim),
     OSCMethod(
       "/pinna/session/set", "token, then pairs as for set", 3...15, "changes that a session requests",
       .sessionSet),
