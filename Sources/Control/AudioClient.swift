@@ -22,7 +22,7 @@ package protocol AudioWorld: AnyObject {
 /// The filter sets of one device at one sample rate.
 package protocol DeviceFilters: Sendable {
   var bank: FilterBank { get }
-  /// - Throws: `UnknownWord` or `Unsupported` where the device does not offer `selection`.
+  /// - Throws: `UnknownWord` or `Unsupported` if the device does not offer `selection`.
   func check(_ selection: Selection, of device: Device) throws
 }
 

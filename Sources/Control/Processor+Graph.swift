@@ -77,7 +77,7 @@ extension Processor {
       case .lost(let wire):
         state.take?.take.note("\(wire.port) has lost \(wire.peer)")
         portsAwaitingPeers.insert(wire.port)
-        warn("\(wire.port) has lost \(wire.peer); it is connected again when that is back")
+        warn("\(wire.port) has lost \(wire.peer); Pinna connects it again when \(wire.peer) is back")
         notify(EngineEvent(.portGone, "\(wire.port) has lost \(wire.peer)"))
       case .restored(let wire):
         state.take?.take.note("\(wire.port) is connected to \(wire.peer) again")
