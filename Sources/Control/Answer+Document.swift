@@ -1,6 +1,6 @@
 import Foundation
 
-/// JSON on one line, keys in a fixed order, so that equal values print equal.
+/// Encodes a value as JSON on one line, with sorted keys, so that equal values give equal text. Any thread.
 public func json(_ value: some Encodable) -> String {
   let encoder = JSONEncoder()
   encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -10,6 +10,7 @@ public func json(_ value: some Encodable) -> String {
   return String(decoding: data, as: UTF8.self)
 }
 
+/// Thread: any.
 extension Answer {
   package init(_ outcome: Outcome) {
     switch outcome {
@@ -18,8 +19,8 @@ extension Answer {
     }
   }
 
-  /// The document, decoded as the type that the running Pinna encoded. Ignores fields that only a newer Pinna knows.
-  /// - Throws: the answer's own sentence where the request failed; another where the document is malformed.
+  /// Decodes the document. Ignores fields that are unknown to this version.
+  /// - Throws: the answer's sentence if the request failed; `malformedReply` if the document is malformed.
   package func document<Document: Decodable>(_ type: Document.Type = Document.self) throws(Failure)
     -> Document
   {
@@ -44,7 +45,7 @@ extension Failure {
 }
 
 extension DecodingError {
-  /// "levels.outputs[1].peakDB is missing"
+  /// For example "levels.outputs[1].peakDB is missing".
   fileprivate var fault: String {
     switch self {
     case .keyNotFound(let key, let context): Self.path(context.codingPath + [key]) + " is missing"

@@ -1,7 +1,9 @@
-/// What a running Pinna says to a request.
+/// The answer of a running Pinna to a request.
+///
+/// Thread: any; a value.
 public struct Answer: Hashable, Sendable {
   public let status: ExitStatus
-  /// A JSON document, or one sentence where the status is not 0.
+  /// A JSON document if the status is 0, otherwise one sentence.
   public let text: String
 
   public init(_ status: ExitStatus, _ text: String) {
@@ -13,7 +15,7 @@ public struct Answer: Hashable, Sendable {
 
   var message: OSCMessage { OSCMessage(Self.path, [.integer(status.rawValue), .string(text)]) }
 
-  /// - Parameter message: without its number.
+  /// - Parameter message: a message without its request number. Any other message than a reply gives nil.
   init?(_ message: OSCMessage) {
     guard message.path == Self.path, message.arguments.count == 2,
       case .integer(let code) = message.arguments[0], let status = ExitStatus(rawValue: code),
@@ -23,11 +25,13 @@ public struct Answer: Hashable, Sendable {
   }
 }
 
-/// How far a request is that takes long.
+/// The progress of a slow request.
+///
+/// Thread: any; a value.
 public struct RequestProgress: Hashable, Sendable {
   /// What is being done.
   public let text: String
-  /// Of the whole, from 0 to 1.
+  /// Completed fraction, from 0 to 1.
   public let part: Double
 
   public init(text: String, part: Double) {
@@ -39,7 +43,7 @@ public struct RequestProgress: Hashable, Sendable {
 
   var message: OSCMessage { OSCMessage(Self.path, [.string(text), .float(Float(part))]) }
 
-  /// - Parameter message: without its number.
+  /// - Parameter message: a message without its request number. Any other message than progress gives nil.
   init?(_ message: OSCMessage) {
     guard message.path == Self.path, message.arguments.count == 2,
       case .string(let text) = message.arguments[0], case .float(let part) = message.arguments[1]

@@ -4,16 +4,16 @@ import JackClient
 import Realtime
 import Recording
 
-/// What the processor asks of the world outside it. `JackWorld` is the real one; tests have another.
+/// The processor's environment: clock, JACK server and disk. `JackWorld` implements it; tests use a fake.
 ///
-/// Thread: control. Every call returns at once.
+/// Thread: control thread, for every function. No call blocks.
 package protocol AudioWorld: AnyObject {
   var now: ContinuousClock.Instant { get }
-  /// What the preset of that name sets, as its file stands now.
+  /// Reads the setting of a preset from its current file.
   func setting(ofPreset name: String) -> Job<Setting>
-  /// Opens a client in the server's graph. Fails with `noServer` where there is none.
+  /// Opens a client in the server's graph. Fails with `noServer` if no server is running.
   func openClient() -> Job<any AudioClient>
-  /// The filter sets of every case of `device`: read, or designed.
+  /// Reads the filter sets of every case of `device` from the cache, or designs them.
   func design(_ device: Device, sampleRate: Int) -> Job<any DeviceFilters>
   func openTake(_ request: TakeRequest, _ setting: Setting, on client: any AudioClient) -> any TakeRecording
   func openPlayback(_ path: String, sampleRate: Int) -> any TakePlayback
@@ -22,7 +22,7 @@ package protocol AudioWorld: AnyObject {
 /// The filter sets of one device at one sample rate.
 package protocol DeviceFilters: Sendable {
   var bank: FilterBank { get }
-  /// - Throws: `UnknownWord` or `Unsupported` where the device does not offer `selection`.
+  /// - Throws: `UnknownWord` or `Unsupported` if the device does not offer `selection`.
   func check(_ selection: Selection, of device: Device) throws
 }
 
@@ -30,84 +30,93 @@ extension DeviceFilters {
   var sampleRate: Int { bank.sampleRate }
 }
 
-/// A client in a JACK graph, and the engine in its callback. `JackAudioClient` is the real one; tests have another.
+/// A client in a JACK graph, and the engine in its callback. `JackAudioClient` implements it; tests use a fake.
 ///
-/// Thread: control. Every call returns at once: what JACK may take its time for is a job.
+/// Thread: control thread, for every function. No call blocks: requests to the JACK server are jobs.
 package protocol AudioClient: AnyObject, Sendable {
   var sampleRate: Int { get }
-  /// Why the server has gone; nil while it is there.
+  /// Why the server has gone; nil while it is running.
   var lossReason: String? { get }
-  /// Callbacks so far.
+  /// Number of callbacks so far.
   var periodsRun: Int { get }
   var readings: Readings { get }
   /// Physical capture ports of the graph, in the server's order.
   var capturePorts: [String] { get }
 
-  /// Makes an engine for `device` and registers the ports that it needs beside those in use. The first one of a client
-  /// is activated, too.
+  /// Creates an engine for `device` and registers the ports that the current engine lacks. The first engine also
+  /// activates the client.
   func prepare(_ filters: any DeviceFilters, for device: Device) -> Job<any PreparedEngine>
-  /// From now on the callback runs `engine`; the one before, and the ports that only it had, go.
+  /// Makes the callback run `engine`. The previous engine is freed, and the ports that only it used are unregistered.
   func adopt(_ engine: any PreparedEngine)
-  /// `engine` is not wanted: the ports registered for it go.
+  /// Unregisters the ports of an engine that was prepared and will not be adopted.
   func discard(_ engine: any PreparedEngine)
-  /// Leaves the graph. Fails where libjack does not come back: then no other client must be opened in this process.
+  /// Leaves the graph. Fails if libjack hangs; then no other client may be opened in this process.
   func close() -> Job<Bool>
-  /// What holds a close up, where that is known.
+  /// Why a close hangs, if that is known.
   var closingFault: String? { get }
 
-  /// Crossfades to `setting`, of the device in use.
-  /// - Parameter isRestoring: takes back what was asked for before, for which the queue keeps room.
+  /// Posts a crossfade to `setting`, for the current device.
+  /// - Parameter isRestoring: uses the slot that the queue reserves for restoring the previous setting.
   func change(to setting: Setting, isRestoring: Bool) throws -> Ticket
-  /// Fades to silence with the filters of `setting`.
+  /// Posts a fade to silence with the filters of `setting`.
   func fadeOut(from setting: Setting) throws -> Ticket
   func beginTake(into ring: TakeRing) throws -> Ticket
-  /// The queue keeps room for this.
+  /// Cannot fail: the queue reserves a slot for it.
   func endTake() -> Ticket
   func beginPlayback(of ring: PlaybackRing) throws -> Ticket
-  /// The queue keeps room for this.
+  /// Cannot fail: the queue reserves a slot for it.
   func endPlayback()
-  /// What the callback has reported since the last call, oldest first.
+  /// The callback's reports since the last call, oldest first.
   func drainReports() -> [Realtime.Report]
 
-  /// Compares ports and connections with what they should be, and mends them; the outcome comes through `takeNews`.
-  /// - Returns: the number of the look that does so for `setting`.
-  func look(_ setting: Setting) -> Int
-  func takeNews() -> [GraphNews]
-  /// Asks the server for another period; the answer is the one that it runs with then.
+  /// Starts a graph check: compares ports and connections with those that `setting` requires, and repairs them.
+  /// `drainGraphReports` delivers the result.
+  /// - Returns: the number of the check that applies `setting`.
+  func checkGraph(for setting: Setting) -> Int
+  /// The results of graph checks since the last call, oldest first.
+  func drainGraphReports() -> [GraphReport]
+  /// Requests another period, in frames. The result is the period that the server then uses.
   func requestPeriod(_ frames: Int) -> Job<Int>
 }
 
-/// An engine with its ports, not yet in use.
+/// An engine with registered ports, not yet in use.
 package protocol PreparedEngine: AnyObject, Sendable {}
 
-/// What a disk thread does.
+/// A take or a playback, as the control thread sees it. A disk thread writes or reads its file.
+///
+/// Thread: control thread, for every function of this protocol and those derived from it.
 package protocol DiskWork: AnyObject, Sendable {
-  /// The disk has not brought or made its file yet.
+  /// Whether the disk thread is still opening the file.
   var isOpening: Bool { get }
 }
 
-/// A take on its way to disk; `TakeWriter` is the real one.
+/// A take that is being written to disk. `TakeWriter` implements it; tests use a fake.
 package protocol TakeRecording: DiskWork {
   var phase: TakeWriter.Phase { get }
-  /// Of the outputs' file; nil while it is being opened.
+  /// Path of the outputs' file; nil while it is being opened.
   var path: String? { get }
+  /// Frames written so far.
   var frames: Int { get }
   var plan: TakePlan { get }
+  /// Why nothing more can be written; nil while writing works.
   var fault: String? { get }
-  /// What of the take was removed while it ran, so that it is lost.
+  /// Which file of the take was removed during the take; nil while all exist.
   var loss: String? { get }
+  /// Recording time that fits on the disk, in seconds; nil before it is known.
   var secondsLeft: Int? { get }
-  /// How long the disk has not answered; zero while nothing is asked of it.
+  /// How long the disk thread has been waiting for the disk; zero while it is not waiting.
   var unansweredFor: Duration { get }
-  /// Something happened just now: an event of the sidecar.
+  /// Adds an event to the sidecar, with the current time.
   func note(_ what: String)
-  /// A sentence for the sidecar's notes.
+  /// Adds a sentence to the sidecar's notes.
   func addNote(_ sentence: String)
+  /// Ends the take without the callback: writes the frames in the ring, and skips the conversion.
   func abandon()
+  /// Ends a take that never began, and removes its files.
   func discard()
 }
 
-/// A take on its way from disk into the outputs; `TakePlayer` is the real one.
+/// A take that is being played from disk. `TakePlayer` implements it; tests use a fake.
 package protocol TakePlayback: DiskWork {
   var path: String { get }
   var phase: TakePlayer.Phase { get }
@@ -123,37 +132,41 @@ extension TakePlayback {
   package var isOpening: Bool { if case .opening = phase { true } else { false } }
 }
 
-/// A snapshot of a client: its period, load, levels and complaints.
+/// A snapshot of a client: its period, load, levels and known problems.
 package struct Readings: Sendable {
+  /// In frames.
   package var period = 0
   package var latencyFrames = 0
+  /// Percent of the period that the graph uses.
   package var dspLoad = 0.0
   package var xruns = 0
   package var lacksRealtime = false
   package var statistics = EngineStatistics()
   package var microphones: [String] = []
-  /// Of the microphones in channel order, then left and right.
+  /// Levels of the microphones in channel order, then of the left and right output.
   package var levels: [Level] = []
   package var mutedMicrophones: [String] = []
-  /// What cannot work, and does no other harm: sentences for people.
-  package var complaints: [String] = []
+  /// Sentences about limited functions that do not affect the sound, such as missing port labels.
+  package var problems: [String] = []
   package var preRollSeconds = 0.0
 
   package init() {}
 }
 
-/// What a look at the graph found.
-package struct GraphNews: Sendable {
-  /// Its number, from 1.
-  package var look = 0
+/// The result of a graph check.
+package struct GraphReport: Sendable {
+  /// Number of the check, from 1; 0 before the first.
+  package var checkNumber = 0
   package var events: [Wiring.Event] = []
-  /// What each of our ports is connected to; those that are connected to nothing are left out.
+  /// The peers of each own port, by its short name; unconnected ports are absent.
   package var connections: [String: Set<String>] = [:]
+  /// Connections whose peers have gone; they are made again when the peers return.
   package var lost: [Wiring.Wire] = []
+  /// Physical capture ports, in the server's order.
   package var capturePorts: [String] = []
-  /// Where the outputs go now, if that is elsewhere than before.
+  /// The ports that the outputs are now connected to, if the target has changed.
   package var newTarget: [String]?
-  /// Ports that the outputs are to go to, and that are not there.
+  /// Ports that the outputs should be connected to and that do not exist.
   package var missingTargets: [String] = []
 
   package init() {}

@@ -1,6 +1,6 @@
 import Acoustics
 
-/// The answer to every change (S14): what is in force.
+/// The answer to every change (S14): the setting in force. A value; any thread.
 package struct ChangeReport: Codable, Sendable {
   package let preset: String
   /// UID of the input.
@@ -10,12 +10,12 @@ package struct ChangeReport: Codable, Sendable {
   package let inputOrientation: InputOrientation
   /// Nil for mono patterns.
   package let layout: StereoLayout?
-  /// Channels that come out: 2 for stereo, otherwise 1.
+  /// Number of output channels: 2 for stereo, otherwise 1.
   package let inputChannels: Int
   /// From −60 to 24 dB.
   package let gainDB: Double
   package let muted: Bool
-  /// Why what was asked for is kept and not in force; the rest says what is.
+  /// Why the requested change is deferred; nil if it is in force. The other fields describe the setting in force.
   package let kept: String?
 
   init(_ setting: Setting, kept: String? = nil) {
@@ -34,6 +34,6 @@ package struct ChangeReport: Codable, Sendable {
 
 /// The answer to `preset cancel`.
 package struct CancelAnswer: Codable, Sendable {
-  /// Name of the device that does not come.
+  /// Name of the device that the cancelled change would have selected.
   package let cancelled: String
 }

@@ -2,15 +2,15 @@ import CSockets
 import Foundation
 import Synchronization
 
-/// A client's socket: at a path that only this user can reach, and that is removed at its end.
+/// A client's socket, bound to a random path in a folder that only this user can enter. `deinit` removes it.
 ///
-/// Threads: any, one at a time.
+/// Thread: any, one at a time.
 final class ClientSocket: Sendable {
   private let descriptor: Int32
   private let path: String
   private let buffer = Mutex([UInt8](repeating: 0, count: OSCShape.longestPacket + 4))
 
-  /// - Throws: where no Pinna can be asked from here; not where only none runs.
+  /// - Throws: if the socket cannot be made. Does not require a running Pinna.
   init(environment: [String: String]) throws(Failure) {
     try RuntimeFolder.prepareClients(environment: environment)
     path = try RuntimeFolder.newClient(environment: environment)
@@ -18,7 +18,7 @@ final class ClientSocket: Sendable {
     askForCredentials(descriptor)
     guard withSocketAddress(path, { bind(descriptor, $0, $1) }) == 0 else {
       throw Failure(
-        .failed, "cannot make a socket to ask Pinna through, \(path): \(String(cString: strerror(errno)))")
+        .failed, "cannot make the client socket \(path): \(String(cString: strerror(errno)))")
     }
     // The server may write to it whatever the umask is.
     chmod(path, 0o600)
@@ -31,39 +31,41 @@ final class ClientSocket: Sendable {
     close(descriptor)
   }
 
-  /// How long anything here waits at once: after that somebody asks whether the other end is there.
+  /// Longest single wait. After each slice, the caller checks whether the server is still running.
   static let slice = Duration.milliseconds(250)
 
-  /// Sends a packet to the server at `path`; waits a slice where the server's queue is full.
+  /// Sends a packet to the server at `path`. If the server's queue is full, waits for one slice.
   func send(_ packet: [UInt8], to path: String) -> Sent {
     withSocketAddress(path) { sendPacket(packet, through: descriptor, to: $0, $1) }
   }
 
-  struct Heard {
+  struct ReceivedMessage {
     let message: OSCMessage
     let number: String?
   }
 
-  /// The next message, waiting for one up to `patience`. Of what comes, only this user's packets count; the sentence of
-  /// a large answer is exchanged for what it announces.
-  func receive(within patience: Duration) -> Heard? {
+  /// Waits up to `patience` for the next message from a process of this user. Replaces the envelope of a `LargeAnswer`
+  /// with the answer itself.
+  func receive(within patience: Duration) -> ReceivedMessage? {
     let deadline = ContinuousClock.now + patience
     while true {
       let left = max(.zero, deadline - .now)
       guard pinna_wait(descriptor, -1, Int32((left / .milliseconds(1)).rounded(.up))) != 0 else { return nil }
-      if let heard = next() { return heard }
+      if let received = next() { return received }
       guard .now < deadline else { return nil }
     }
   }
 
-  private func next() -> Heard? {
+  private func next() -> ReceivedMessage? {
     buffer.withLock { buffer in
       guard let packet = Datagram(from: descriptor, buffer: &buffer, wantsFile: true), packet.isOurs,
         !packet.isCut, let split = OSCMessage(packet: packet.bytes)?.split
       else { return nil }
-      guard let file = packet.file else { return Heard(message: split.message, number: split.number) }
+      guard let file = packet.file else {
+        return ReceivedMessage(message: split.message, number: split.number)
+      }
       guard let large = LargeAnswer.open(file)?.split, large.number == split.number else { return nil }
-      return Heard(message: large.message, number: large.number)
+      return ReceivedMessage(message: large.message, number: large.number)
     }
   }
 }

@@ -1,26 +1,26 @@
 import Foundation
 
-/// Talks to the running Pinna of a name.
+/// Sends requests to the running Pinna with a given name.
 ///
-/// Each request has a number that nobody can guess, and is answered by what carries it: from this user's processes
-/// alone, at a socket in a folder that nobody else can enter.
+/// Each request carries an unguessable number, which its answer repeats. Answers are accepted from this user's processes
+/// only, at a socket in a folder that no other user can enter.
 ///
-/// Threads: any.
+/// Thread: any that may wait for an answer.
 public struct ControlClient: Sendable {
   private let name: String
   private let environment: [String: String]
 
-  /// - Parameter environment: says where its socket is.
+  /// - Parameter environment: the environment variables that determine the runtime folder.
   public init(name: String, environment: [String: String] = ProcessInfo.processInfo.environment) {
     self.name = name
     self.environment = environment
   }
 
-  /// Sends `message` and waits for the answer: its exit status and its text, a JSON document where that is 0.
+  /// Sends `message` and waits for the answer.
   /// - Parameters:
-  ///   - seconds: how long to wait for the answer, or for the next word of progress.
-  ///   - onProgress: hears how far it is, on the calling thread.
-  /// - Throws: also within a second of the end of a Pinna that is killed meanwhile.
+  ///   - seconds: how long to wait for the answer, or for the next progress report.
+  ///   - onProgress: receives progress, on the calling thread.
+  /// - Throws: if there is no valid answer in time; within a second if Pinna is killed meanwhile.
   public func request(
     _ message: OSCMessage, seconds: Double = 30, onProgress: (RequestProgress) -> Void = { _ in }
   ) throws(Failure) -> Answer {
@@ -28,16 +28,15 @@ public struct ControlClient: Sendable {
       message, through: try open(), number: OSCMessage.newNumber(), seconds: seconds, onProgress: onProgress)
   }
 
-  /// Ends the running Pinna, and waits until another one can be started: the client in the graph is closed and the name is
-  /// free.
-  /// - Throws: also where the name is not free within five seconds of the answer.
+  /// Stops the running Pinna and waits until another one can be started: its JACK client is closed and its name is free.
+  /// - Throws: also if the name is not free within 5 s of the answer.
   public func stop(onProgress: (RequestProgress) -> Void = { _ in }) throws(Failure) -> Answer {
     let (path, server) = (try path, identity)
     let answer = try request(OSCMessage("/pinna/stop"), seconds: 3600, onProgress: onProgress)
     guard [.done, .incompleteTake].contains(answer.status) else { return answer }
     let deadline = ContinuousClock.now + .seconds(5)
-    // The next Pinna of that name may be there already.
-    while identity == nil || identity == server, !SocketPlace.isFree(path) {
+    // Another Pinna with that name may have started already.
+    while identity == nil || identity == server, !NamedSocket.isFree(path) {
       guard .now < deadline else {
         throw Failure(
           .failed,
@@ -49,7 +48,7 @@ public struct ControlClient: Sendable {
     return answer
   }
 
-  /// A socket for requests, to which answers and, later, events come.
+  /// Makes a socket for requests. Answers, and the events of a session opened through it, arrive there.
   func open() throws(Failure) -> ClientSocket {
     _ = try path
     try RuntimeFolder.check(environment: environment)
@@ -61,20 +60,21 @@ public struct ControlClient: Sendable {
     get throws(Failure) { try RuntimeFolder.socket(named: name, environment: environment) }
   }
 
-  /// Tells the socket of one running Pinna from that of the next; nil where there is none.
+  /// Identifies the socket of one Pinna process, so that a successor is noticed; nil if none exists.
   var identity: [Int]? {
     var file = stat()
     guard let path = try? path, stat(path, &file) == 0 else { return nil }
     return [Int(file.st_dev), Int(file.st_ino), file.st_mtim.tv_sec, file.st_mtim.tv_nsec]
   }
 
-  /// Whether anybody listens there.
+  /// Whether a process is listening at the control socket.
   var isThere: Bool {
     guard let path = try? path else { return false }
     return !hasGone { address in withSocketAddress(path, address) }
   }
 
-  /// The same through a socket that stays open, with a number that the answer and later events end with.
+  /// Sends `message` through `socket` and waits for the answer.
+  /// - Parameter number: repeated by the answer, by progress reports, and by the events of a session opened this way.
   func request(
     _ message: OSCMessage, through socket: ClientSocket, number: String, seconds: Double,
     onProgress: (RequestProgress) -> Void = { _ in }
@@ -85,7 +85,9 @@ public struct ControlClient: Sendable {
     let packet = message.numbered(number).packet
     guard packet.count <= OSCShape.longestPacket else {
       throw Failure(
-        .usage, "a request of \(packet.count) bytes is too long; give at most \(OSCShape.longestPacket)")
+        .usage,
+        "the request is \(packet.count) bytes long; the limit is \(OSCShape.longestPacket) bytes, send less at once"
+      )
     }
     let server = identity
     var isSent = false
@@ -98,16 +100,16 @@ public struct ControlClient: Sendable {
         }
       }
       let slice = isSent ? min(ClientSocket.slice, max(.zero, deadline - .now)) : .milliseconds(10)
-      if let heard = socket.receive(within: slice) {
-        if let answer = try answer(heard, to: number) { return answer }
-        if heard.number == number, let progress = RequestProgress(heard.message) {
+      if let received = socket.receive(within: slice) {
+        if let answer = try answer(received, to: number) { return answer }
+        if received.number == number, let progress = RequestProgress(received.message) {
           deadline = .now + patience
           onProgress(progress)
         }
       } else if !isThere || identity != server {
-        // Its last word may have come since.
-        while let heard = socket.receive(within: .zero) {
-          if let answer = try answer(heard, to: number) { return answer }
+        // The server may have answered just before it ended.
+        while let received = socket.receive(within: .zero) {
+          if let answer = try answer(received, to: number) { return answer }
         }
         throw isSent ? ended : notRunning
       }
@@ -119,10 +121,14 @@ public struct ControlClient: Sendable {
     }
   }
 
-  /// - Throws: where it is an answer that no Pinna of this version gives.
-  private func answer(_ heard: ClientSocket.Heard, to number: String) throws(Failure) -> Answer? {
-    guard heard.message.path == Answer.path, heard.number == number || heard.number == nil else { return nil }
-    guard heard.number == number, let answer = Answer(heard.message) else {
+  /// The answer to request `number`; nil if the message is something else.
+  /// - Throws: if the answer is malformed.
+  private func answer(_ received: ClientSocket.ReceivedMessage, to number: String) throws(Failure) -> Answer?
+  {
+    guard received.message.path == Answer.path, received.number == number || received.number == nil else {
+      return nil
+    }
+    guard received.number == number, let answer = Answer(received.message) else {
       throw .malformedReply("it is not an exit status and a text")
     }
     return answer
@@ -130,14 +136,15 @@ public struct ControlClient: Sendable {
 
   private var startCommand: String { "pinna run" + (name == "pinna" ? "" : " --name \(name)") }
 
-  /// Names the folder: another user's Pinna, or one that was started with another XDG_RUNTIME_DIR, is in another.
+  /// The failure when no Pinna is running. Names the runtime folder, because a Pinna of another user, or one started with
+  /// another XDG_RUNTIME_DIR, uses a different one.
   package var notRunning: Failure {
     let folder = RuntimeFolder.path(environment: environment)
     if access(folder, X_OK) != 0, errno == EACCES {
       return Failure(
         .notRunning,
         "no Pinna named \"\(name)\" can be reached: \(folder) cannot be entered (\(String(cString: strerror(EACCES)))); "
-          + "ask as the user who runs it, or set XDG_RUNTIME_DIR to a folder of your own")
+          + "run this command as the user who runs Pinna, or set XDG_RUNTIME_DIR to a folder of your own")
     }
     return Failure(
       .notRunning,

@@ -1,8 +1,11 @@
 import Foundation
 
-/// What sessions ask for, and what they are told.
+/// Sessions: their requests and their events.
+///
+/// Thread: control thread.
 extension Controller {
-  /// Applies `changes`, or keeps them where another session controls the route.
+  /// Applies `changes`, or defers them if another session controls the route.
+  /// - Parameter token: the session that requests them; nil for the command line and plain OSC.
   func change(_ changes: [Change], of token: String?, _ request: Request) throws {
     _ = try register.obstacle(for: token)
     try withPreset(among: changes, request) { [unowned self] in
@@ -10,28 +13,29 @@ extension Controller {
     }
   }
 
-  /// Calls `body` with what the preset among `changes` sets, as soon as its file has been read; at once where there is none.
+  /// Calls `body` with the setting of the preset that `changes` names, once its file has been read. Calls it at once with
+  /// nil if they name no preset.
   private func withPreset(
     among changes: [Change], _ request: Request, _ body: @escaping (Setting?) throws -> Void
   ) throws {
     guard let name = changes.last(where: { $0.key == Change.preset })?.value else { return try body(nil) }
     try processor.refuseNow(changes)
-    try reads.refuseMore()
-    reads.add(name, processor.world.setting(ofPreset: name), request, onArrival: body)
+    try reads.checkCapacity()
+    reads.add(name, processor.world.setting(ofPreset: name), request, onRead: body)
   }
 
   private func change(_ changes: [Change], preset: Setting?, of token: String?, _ request: Request) throws {
     let obstacle = try register.obstacle(for: token)
     guard changes.contains(where: \.isRouting), let obstacle else {
       if token != nil, try processor.isSettled(at: processor.target(of: changes, preset: preset)) {
-        // What a program asks for again and again is no route change.
+        // Programs repeat their requests; without an effect they must not fade or notify.
         if register.outputOwner != nil { register.noteOutput(changes, of: token) }
         request.answer(.done(ChangeReport(processor.inForce)))
       } else {
         try processor.set(changes, preset: preset, request)
         register.noteOutput(changes, of: token)
       }
-      // What was wished before is overtaken.
+      // These changes supersede deferred ones.
       if changes.contains(where: \.isRouting) { register.forget(for: token) }
       return
     }
@@ -40,33 +44,36 @@ extension Controller {
     request.answer(.done(ChangeReport(processor.inForce, kept: obstacle)))
   }
 
-  /// A session whose program listens at `sender`.
+  /// Opens a session whose events go to `sender`.
+  /// - Parameter name: the program's name; white space and control characters are removed.
   func open(_ name: String, _ sender: ControlSocket.Sender) throws -> Outcome {
     let name = String(
       name.unicodeScalars.filter { !$0.properties.isWhitespace && $0.value > 0x20 }.prefix(32))
     return .done(SessionAnswer(session: try register.open(name: name, sender: sender)))
   }
 
+  /// Makes a session claim the route ("on") or release it ("off").
   func claim(_ token: String, _ word: String) throws -> Outcome {
     let before = register.controller
     try register.claim(token, try Switch(word: word) == .on)
-    tellOfControl(before)
+    announceControlChange(before)
     return .done(["kept": try register.obstacle(for: token)])
   }
 
+  /// Closes a session. An output that it chose returns to the standard one.
   func close(_ token: String) throws -> Outcome {
     let before = register.controller
     let setOutput = register.outputOwner == token
     try register.close(token)
-    // What it did to the way out ends with it.
+    // Deferred until the route is free.
     if setOutput, processor.wanted.output != .standard {
       try register.keep([Change(Change.output, OutputChoice.standard.rawValue)], for: nil)
     }
-    tellOfControl(before)
+    announceControlChange(before)
     return .done(["closed": true])
   }
 
-  /// A period of about so many seconds; the server's answer is what it runs with.
+  /// Requests a period of about this many seconds. The answer contains the period that the server uses.
   func requestPeriod(_ token: String, _ text: String, _ request: Request) throws {
     guard let seconds = Double(text), (0.0001...1).contains(seconds) else {
       throw Failure(.usage, "a period of \"\(text)\" s is not usable; give a number from 0.0001 to 1")
@@ -75,38 +82,39 @@ extension Controller {
     try processor.requestPeriod(seconds: seconds, request)
   }
 
-  /// Applies wishes that nothing stands in the way of any more; ends sessions whose programs have gone.
-  func tendSessions() {
-    if .now >= nextRollCall {
-      nextRollCall = .now + .seconds(1)
+  /// Closes sessions whose programs have ended, and applies deferred changes that are no longer blocked.
+  func maintainSessions() {
+    if .now >= nextSessionCheck {
+      nextSessionCheck = .now + .seconds(1)
       for session in register.sessions where !socket.isThere(session.sender) {
         _ = try? close(session.token)
       }
     }
     guard processor.isFree, reads.isEmpty else { return }
-    // One at a time: what one asked for may be impossible by now, or bring another device, for which the next waits.
-    guard let (token, wish) = register.takeWish() else { return }
+    // One per call: a deferred change may fail by now, or change the device, which the next one must wait for.
+    guard let (token, deferredChanges) = register.popDeferredChanges() else { return }
     let request = Request { [warn] outcome in
-      if case .failed(let failure) = outcome { warn("a wish that was kept cannot be applied: \(failure)") }
+      if case .failed(let failure) = outcome { warn("a deferred change cannot be applied: \(failure)") }
     }
     do {
-      try withPreset(among: wish, request) { [unowned self] in
-        try processor.set(wish, preset: $0, request)
-        register.noteOutput(wish, of: token)
+      try withPreset(among: deferredChanges, request) { [unowned self] in
+        try processor.set(deferredChanges, preset: $0, request)
+        register.noteOutput(deferredChanges, of: token)
       }
     } catch {
-      warn("a wish that was kept cannot be applied: \(error)")
+      warn("a deferred change cannot be applied: \(error)")
     }
   }
 
-  private func tellOfControl(_ before: String?) {
-    guard register.controller != before else { return }
+  private func announceControlChange(_ previous: String?) {
+    guard register.controller != previous else { return }
     announce(
       EngineEvent(
         .controlChanged,
         register.controller.map { "the session \($0) controls the route" } ?? "the route is free"))
   }
 
+  /// Sends `event` to all sessions.
   func announce(_ event: EngineEvent) {
     for session in register.sessions { socket.send(event.message, to: session.sender) }
   }

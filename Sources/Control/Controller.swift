@@ -3,39 +3,43 @@ import Foundation
 import Presets
 import Recording
 
-/// The control thread: takes requests from the socket, hands them to the processor, answers when they ended.
+/// The loop of the control thread: receives requests from the socket, passes them to the processor, and sends the answers.
+///
+/// Thread: control thread, which is the thread that calls `run`.
 public final class Controller {
   /// Why `run` returned.
   public enum End: Sendable, Equatable {
     case stopped
     case serverGone(String)
-    /// It never was in a graph.
+    /// The processor never joined a graph.
     case notStarted(Failure)
   }
 
   let socket: ControlSocket
   let processor: Processor
   var register = SessionRegister()
-  /// When sessions are asked again whether they are there.
-  var nextRollCall = ContinuousClock.now
+  /// When to check next whether the sessions' programs are still running.
+  var nextSessionCheck = ContinuousClock.now
   private let events: ControllerEvents
   private let tell: (String) -> Void
   let warn: (String) -> Void
-  /// How long a first server may take to come.
+  /// How long to wait for the first server.
   private let wait: Duration
   private let onStart: () -> Void
-  /// What came before the first graph, or behind a preset whose file is being read: it waits for that, but not for long.
-  private var held: [(message: OSCMessage, sender: ControlSocket.Sender, deadline: ContinuousClock.Instant)] =
-    []
-  /// Changes that wait for a preset's file.
-  let reads = PresetReads()
+  /// Requests that arrived before the first graph, or after a preset change whose file is still being read. Each is served
+  /// at its deadline at the latest.
+  private var deferredRequests:
+    [(message: OSCMessage, sender: ControlSocket.Sender, deadline: ContinuousClock.Instant)] =
+      []
+  /// Changes that wait for a preset file.
+  let reads = PendingPresetReads()
   private var hasStarted = false
 
   /// - Parameters:
-  ///   - wait: how long a first server may take to come; after that `run` ends.
-  ///   - onStart: called once, when the processor is in its first graph.
-  ///   - tell: prints a line that somebody asked for.
-  ///   - warn: prints a line for whoever watches the processor.
+  ///   - wait: how long to wait for the first server before `run` returns.
+  ///   - onStart: called once, when the processor has joined its first graph.
+  ///   - tell: prints a line that the operator requested.
+  ///   - warn: prints a line that the operator did not request.
   package init(
     socket: ControlSocket, processor: Processor, events: ControllerEvents, wait: Duration = .zero,
     onStart: @escaping () -> Void, tell: @escaping (String) -> Void,
@@ -51,20 +55,19 @@ public final class Controller {
     processor.notify = { [unowned self] in announce($0) }
   }
 
-  /// Brings the processor into a graph, and serves from the beginning on, until somebody stops it or the server goes for
-  /// good. A take is finalised.
-  /// - Returns: why it ended, and what became of the takes.
+  /// Joins a graph and serves requests until Pinna is stopped or the server is lost for good. Finalises a running take.
+  /// - Returns: why it ended, and whether the takes are complete.
   public func run() -> (end: End, takes: TakeOutcome) {
     let waitEnd = ContinuousClock.now + wait
     var end = End.notStarted(Failure(.failed, "stopped before it was in a graph"))
     processor.poll()
     while !processor.isStopped {
-      events.quieten()
+      events.clearWake()
       if events.stopRequested, !processor.isStopping { processor.stop(nil) }
-      if events.takeStatus() { tell(status) }
-      if events.takeGraphChange() { processor.graphChanged() }
-      if events.takeReload() { reload() }
-      // Short while somebody waits; nothing in the callback may wake us.
+      if events.consumeStatusRequest() { tell(status) }
+      if events.consumeGraphChange() { processor.graphChanged() }
+      if events.consumeReloadRequest() { reload() }
+      // In milliseconds. Short while the callback owes a report: it must not make a system call to wake this thread.
       let patience: Int32 = processor.isBusy || !reads.isEmpty ? 2 : 45
       if let (message, sender) = socket.receive(milliseconds: patience, or: events.wake), let message {
         receive(message, from: sender)
@@ -81,14 +84,14 @@ public final class Controller {
           processor.stop(nil)
         }
       }
-      if let reason = processor.lossForGood, !processor.isStopping {
+      if let reason = processor.permanentLossReason, !processor.isStopping {
         end = .serverGone(reason)
         processor.stop(nil)
       }
-      serveHeld()
-      tendSessions()
+      serveDeferred()
+      maintainSessions()
     }
-    reads.giveUp()
+    reads.abandonAll()
     announce(EngineEvent(.engineGone, "Pinna has stopped"))
     socket.leave(Answer(.notRunning, "Pinna has just stopped; start it again with: pinna run").message)
     processor.closeClient()
@@ -98,11 +101,12 @@ public final class Controller {
   private var status: String {
     json(
       processor.status(
-        droppedPackets: socket.droppedPackets, wish: register.wish, controller: register.controller))
+        droppedPackets: socket.droppedPackets, deferredChanges: register.deferredChanges,
+        controller: register.controller))
   }
 
-  /// The preset's file as it stands now, where no session controls the route; a take, or a file that is wrong, leaves
-  /// everything as it was.
+  /// Applies the current contents of the preset file (SIGHUP). Changes nothing if the file is invalid or a take is
+  /// running; deferred while a session controls the route.
   private func reload() {
     let name = processor.wanted.preset
     let request = Request { [warn] outcome in
@@ -121,27 +125,29 @@ public final class Controller {
     }
   }
 
-  /// Before the first graph requests wait for it, as long as a first design may take a caller's patience: 20 s, a status
-  /// one second. Behind a preset whose file is being read they wait 50 ms, so that changes keep their order. Only a stop is
-  /// served at once, and then what only asks.
+  /// Serves a request, or defers it:
+  /// - before the first graph for 20 s, which is less than clients wait for an answer; a status request for 1 s;
+  /// - while a preset file is being read for 50 ms, to keep changes in order; queries are served at once.
+  ///
+  /// A stop is always served at once.
   private func receive(_ message: OSCMessage, from sender: ControlSocket.Sender) {
-    let asks = ["/pinna/status", "/pinna/inputs"].contains(message.path)
-    let waits = hasStarted ? !reads.isEmpty && !asks : true
-    guard waits, message.path != "/pinna/stop", held.count < 64, !processor.isStopping else {
+    let isQuery = ["/pinna/status", "/pinna/inputs"].contains(message.path)
+    let waits = hasStarted ? !reads.isEmpty && !isQuery : true
+    guard waits, message.path != "/pinna/stop", deferredRequests.count < 64, !processor.isStopping else {
       return serve(message, from: sender)
     }
     let patience: Duration =
       hasStarted ? .milliseconds(50) : .seconds(message.path == "/pinna/status" ? 1 : 20)
-    held.append((message, sender, .now + patience))
+    deferredRequests.append((message, sender, .now + patience))
   }
 
-  private func serveHeld() {
+  private func serveDeferred() {
     func isDue(_ deadline: ContinuousClock.Instant) -> Bool {
       hasStarted && reads.isEmpty || processor.isStopping || .now > deadline
     }
-    // One by one: what is served may have the others wait again.
-    while let next = held.firstIndex(where: { isDue($0.deadline) }) {
-      let (message, sender, _) = held.remove(at: next)
+    // One at a time: serving a request may make the others wait again.
+    while let next = deferredRequests.firstIndex(where: { isDue($0.deadline) }) {
+      let (message, sender, _) = deferredRequests.remove(at: next)
       serve(message, from: sender)
     }
   }
@@ -159,15 +165,16 @@ public final class Controller {
     guard let method = OSCMethod.all.first(where: { $0.path == message.path }) else {
       throw UnknownWord(kind: "method", word: message.path, choices: OSCMethod.all.map(\.path))
     }
-    guard method.takes(words.count) else {
-      throw Failure(.usage, "\(method.path) takes \(method.arguments); it got \(words.count) arguments")
+    guard method.accepts(words.count) else {
+      throw Failure(.usage, "\(method.path) expects \(method.arguments); it got \(words.count) arguments")
     }
     switch method.action {
     case .status:
       request.answer(
         .done(
           processor.status(
-            droppedPackets: socket.droppedPackets, wish: register.wish, controller: register.controller)))
+            droppedPackets: socket.droppedPackets, deferredChanges: register.deferredChanges,
+            controller: register.controller)))
     case .inputs: request.answer(.done(processor.inputsReport))
     case .set: try change(Self.changes(words[...]), of: nil, request)
     case .setOne(let key): try change([Change(key, words[0])], of: nil, request)
@@ -191,9 +198,10 @@ public final class Controller {
   }
 }
 
-/// What became of the takes of a run. Whoever runs it has been told of each that ended by itself or with it.
+/// Whether the takes of a run are complete. The operator has already been told of takes that ended without a request or
+/// with the run.
 public struct TakeOutcome: Sendable, Hashable {
   public let areComplete: Bool
-  /// The path of an incomplete one where none of those that ended with the run is incomplete.
+  /// Path of an incomplete take that ended earlier, if every take that ended with the run is complete.
   public let earlierIncomplete: String?
 }

@@ -1,52 +1,57 @@
 import Foundation
 import Synchronization
 
-/// What other threads tell the control thread: a signal asked for something, the server has gone, the graph is
-/// another one. Each of them wakes it.
+/// Events that other threads raise for the control thread, and that wake it: requests by signals, the loss of the server,
+/// changes of the graph.
+///
+/// Thread: any but the callback's raises events; the control thread consumes them.
 public final class ControllerEvents: Sendable {
   private let stop = Atomic<Bool>(false)
   private let reload = Atomic<Bool>(false)
   private let status = Atomic<Bool>(false)
   private let graph = Atomic<Bool>(false)
-  /// Readable from a request until `quieten`.
+  /// A socket that is readable from an event until `clearWake`.
   let wake: Int32
-  private let alarm: Int32
+  private let wakeSender: Int32
 
   public init() {
     var ends: [Int32] = [-1, -1]
     let type = Int32(SOCK_DGRAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
     socketpair(AF_UNIX, type, 0, &ends)
-    (wake, alarm) = (ends[0], ends[1])
+    (wake, wakeSender) = (ends[0], ends[1])
   }
 
   deinit {
     close(wake)
-    close(alarm)
+    close(wakeSender)
   }
 
-  /// Any thread but the callback's.
-  public func requestStop() { raise(stop) }
-  public func requestReload() { raise(reload) }
-  public func requestStatus() { raise(status) }
-  public func graphChanged() { raise(graph) }
-  /// Something can be polled.
-  func wakeUp() { ring() }
+  // MARK: Any thread but the callback's
 
-  private func raise(_ flag: borrowing Atomic<Bool>) {
+  public func requestStop() { set(stop) }
+  public func requestReload() { set(reload) }
+  public func requestStatus() { set(status) }
+  public func graphChanged() { set(graph) }
+  /// Wakes the control thread to poll.
+  func wakeUp() { signal() }
+
+  private func set(_ flag: borrowing Atomic<Bool>) {
     flag.store(true, ordering: .releasing)
-    ring()
+    signal()
   }
 
-  /// Where the queue is full it rings already.
-  private func ring() { _ = send(alarm, [1], 1, Int32(MSG_NOSIGNAL)) }
+  /// A full queue needs no further packet: the socket is readable already.
+  private func signal() { _ = send(wakeSender, [1], 1, Int32(MSG_NOSIGNAL)) }
+
+  // MARK: Control thread
 
   public var stopRequested: Bool { stop.load(ordering: .acquiring) }
-  /// True once per request.
-  func takeReload() -> Bool { reload.exchange(false, ordering: .acquiringAndReleasing) }
-  func takeStatus() -> Bool { status.exchange(false, ordering: .acquiringAndReleasing) }
-  func takeGraphChange() -> Bool { graph.exchange(false, ordering: .acquiringAndReleasing) }
-  /// Before the flags are read: what is raised after that wakes again.
-  func quieten() {
+  /// Each of these returns true once after a request.
+  func consumeReloadRequest() -> Bool { reload.exchange(false, ordering: .acquiringAndReleasing) }
+  func consumeStatusRequest() -> Bool { status.exchange(false, ordering: .acquiringAndReleasing) }
+  func consumeGraphChange() -> Bool { graph.exchange(false, ordering: .acquiringAndReleasing) }
+  /// Call it before reading the flags, so that a later event wakes the thread again.
+  func clearWake() {
     var byte: UInt8 = 0
     while recv(wake, &byte, 1, 0) > 0 {}
   }

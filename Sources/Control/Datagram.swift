@@ -1,16 +1,18 @@
 import CSockets
 import Foundation
 
-/// A packet that has come through a Unix socket, as the kernel handed it over.
+/// A packet received through a Unix socket.
+///
+/// Thread: any, except where stated otherwise.
 struct Datagram {
   let bytes: ArraySlice<UInt8>
-  /// Cut off, since it was longer than any message may be.
+  /// Whether it was truncated, because it was longer than any valid message.
   let isCut: Bool
-  /// Nil where the socket was not told (SO_PASSCRED).
+  /// The sender's user ID; nil if the socket does not request credentials (SO_PASSCRED).
   let user: uid_t?
   fileprivate let address: sockaddr_un
   fileprivate let addressLength: Int
-  /// Closed with the last reference; nil where the packet carries none.
+  /// The file descriptor that came with the packet, closed with the last reference; nil if it carries none.
   let file: FileDescriptor?
 
   final class FileDescriptor: Sendable {
@@ -19,9 +21,7 @@ struct Datagram {
     deinit { close(number) }
   }
 
-  /// The next packet, or nil; never waits.
-  ///
-  /// Any thread.
+  /// Receives the next packet; nil if none is queued. Never waits.
   init?(from socket: Int32, buffer: inout [UInt8], wantsFile: Bool) {
     let it = pinna_receive(socket, &buffer, buffer.count, wantsFile ? 1 : 0)
     guard it.length >= 0 else { return nil }
@@ -33,42 +33,48 @@ struct Datagram {
     file = it.file >= 0 ? FileDescriptor(it.file) : nil
   }
 
-  /// Whether a process of this user sent it. Root's do not count, which has other ways.
+  /// Whether a process of this user sent it. Root's packets are not accepted: root can act as this user.
   var isOurs: Bool { user == getuid() }
 
-  /// Where its sender is bound; nil where the disk that holds its socket does not answer.
-  func origin(through reach: SenderReach) -> Origin? {
+  /// The address of the sender's socket; nil if the disk that holds the socket does not answer.
+  ///
+  /// Thread: control thread.
+  func origin(through senderSockets: SenderSocketAccess) -> Origin? {
     guard addressLength > 0 else { return .nowhere }
     let bytes = withUnsafeBytes(of: address.sun_path) { Array($0.prefix(addressLength)) }
-    guard let first = bytes.first, first != 0 else { return .anybodys(bytes) }
+    guard let first = bytes.first, first != 0 else { return .abstract(bytes) }
     let path = String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-    guard case .done(let socket) = reach.reach(path, { HeldSocket(path: path) }) else { return nil }
+    guard case .done(let socket) = senderSockets.perform(at: path, { HeldSocket(path: path) }) else {
+      return nil
+    }
     return socket.map(Origin.held) ?? .nowhere
   }
 
   enum Origin: Sendable, Equatable {
-    /// Unbound, or at a path that is not the sender's own: it cannot be answered.
+    /// Unbound, or bound to a path that belongs to another user: no reply is possible.
     case nowhere
-    /// An abstract address, which anybody may bind as soon as its owner has gone.
-    case anybodys([UInt8])
+    /// An abstract address, which any user may bind once its owner has gone.
+    case abstract([UInt8])
     case held(HeldSocket)
   }
 }
 
-/// The socket of somebody who asked, at a path. It stays that socket: whatever is put at the path later is another one,
-/// and is never sent what was meant for this.
+/// A sender's socket, identified by its inode rather than its path. Another socket that is bound to the same path later
+/// never receives the replies.
+///
+/// Thread: any; immutable.
 final class HeldSocket: Sendable, Equatable {
   let path: String
-  /// Of the socket's file, not opened; nil where this process has no descriptors left. Then the path must do, which only
-  /// this user's programs can bind where it lies in a folder of theirs.
+  /// An `O_PATH` descriptor of the socket's file; nil if this process has no file descriptors left. Then the path is used
+  /// instead; in a folder of this user, only this user's programs can bind it.
   private let file: Datagram.FileDescriptor?
   private let inode: [UInt64]
 
   var isHeld: Bool { file != nil }
 
-  /// Nil where the path leads to no socket of this user.
+  /// Nil if there is no socket of this user at `path`. May hang with the disk that holds it.
   init?(path: String) {
-    // Relative to the sender's working folder, which we do not know.
+    // A relative path is relative to the sender's working folder, which is unknown here.
     guard path.hasPrefix("/") else { return nil }
     let held = pinna_hold(path)
     var information = stat()
@@ -86,20 +92,20 @@ final class HeldSocket: Sendable, Equatable {
 
   static func == (a: HeldSocket, b: HeldSocket) -> Bool { a.inode == b.inode }
 
-  /// Calls `body` with an address that leads there and nowhere else.
+  /// Calls `body` with an address that resolves to this socket only.
   func withAddress<Result>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
     withSocketAddress(file.map { "/proc/self/fd/\($0.number)" } ?? path, body)
   }
 }
 
-/// Calls `body` with the address of the Unix socket at `path`.
+/// Calls `body` with the address of the Unix socket at `path`. Any thread.
 func withSocketAddress<Result>(_ path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Result)
   -> Result
 {
   withSocketAddress(bytes: Array(path.utf8.prefix(107)) + [0], body)
 }
 
-/// The same for an address byte by byte; one that begins with a zero is abstract.
+/// Calls `body` with an address given as bytes; an address that begins with a zero is abstract. Any thread.
 func withSocketAddress<Result>(bytes: [UInt8], _ body: (UnsafePointer<sockaddr>, socklen_t) -> Result)
   -> Result
 {
@@ -113,32 +119,36 @@ func withSocketAddress<Result>(bytes: [UInt8], _ body: (UnsafePointer<sockaddr>,
   }
 }
 
-/// What became of a packet that was sent.
+/// The result of sending a packet.
 enum Sent: Sendable {
   case done
-  /// The receiver's queue is full, or the system has no memory for the packet just now: worth another try.
+  /// The receiver's queue is full, or the system lacks memory: retry later.
   case full
-  /// The receiver is not there, or not reached in this way: `errno` says why.
+  /// The receiver has gone, or does not accept this sender: `errno` says which.
   case gone
 }
 
-/// Sends one packet through a datagram socket, with a file where `file` is not -1.
+/// Sends one packet through a datagram socket. Any thread.
+/// - Parameter file: a file descriptor to send along; -1 for none.
 func sendPacket(
   _ packet: [UInt8], through socket: Int32, to address: UnsafePointer<sockaddr>, _ length: socklen_t,
   file: Int32 = -1, flags: Int32 = 0
 ) -> Sent {
   if pinna_send(socket, packet, packet.count, address, length, file, flags) >= 0 { return .done }
-  // ETOOMANYREFS: too many files are on their way to receivers that have not read them.
+  // ETOOMANYREFS: too many sent file descriptors have not been received yet.
   return [EAGAIN, EWOULDBLOCK, EINTR, ENOBUFS, ENOMEM, ETOOMANYREFS].contains(errno) ? .full : .gone
 }
 
-/// A datagram socket, not bound.
+/// An unbound datagram socket; negative on failure. Any thread.
 func makeDatagramSocket() -> Int32 {
   socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
 }
 
-/// Whether a socket at an address that `connect` was just tried with has gone. What else may fail, such as a process out
-/// of descriptors, says nothing of it; EPERM is a socket that is connected to another one.
+/// Whether no process has a socket open at an address. Any thread.
+///
+/// Tries to connect. Other errors do not count: this process may be out of file descriptors, and EPERM means that the
+/// socket is connected to another one.
+/// - Parameter withAddress: calls its argument with the address.
 func hasGone(connecting withAddress: ((UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32) -> Bool {
   let probe = makeDatagramSocket()
   defer { close(probe) }

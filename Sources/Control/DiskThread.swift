@@ -1,29 +1,30 @@
 import Threads
 
-/// Asks a disk that may hang: a thread does the asking, and is waited for 50 ms. Nothing else is asked until the disk has
-/// answered.
+/// Runs file operations that may hang on a thread of its own, and waits 50 ms for each. Starts no further operation until
+/// the previous one has returned.
 ///
-/// Threads: the control thread.
+/// Thread: control thread. The operations run on the disk thread.
 final class DiskThread {
   enum Outcome<Value: Sendable>: Sendable {
     case done(Value)
-    /// The disk has been asked, and has not answered in time.
+    /// The operation has not returned in time; it is still running.
     case late
-    /// The disk has not been asked: it has not answered what it was asked before.
+    /// The operation was not started, because the previous one has not returned.
     case busy
   }
 
   static let patience = Duration.milliseconds(50)
 
   private let name: String
-  /// Nil until something is asked.
+  /// Nil until the first operation.
   private var worker: Worker?
-  /// Opened when the thread came back from what it did last.
+  /// Opened when the latest operation has returned.
   private var returned: Latch?
 
   init(_ name: String) { self.name = name }
 
-  func ask<Value: Sendable>(_ body: @escaping @Sendable () -> Value) throws(NoThread) -> Outcome<Value> {
+  /// - Throws: if no thread can be started.
+  func perform<Value: Sendable>(_ body: @escaping @Sendable () -> Value) throws(NoThread) -> Outcome<Value> {
     if let returned, !returned.isOpen { return .busy }
     let worker = if let worker { worker } else { try Worker(name) }
     self.worker = worker

@@ -1,34 +1,35 @@
-/// Something that happened in a running Pinna, told to whoever has a session open there.
+/// An event in a running Pinna, sent to all open sessions.
+///
+/// Thread: any; a value.
 public struct EngineEvent: Hashable, Sendable, Codable {
   public enum Kind: String, Sendable, Codable {
     /// The JACK server has gone, or is back.
     case serverGone, serverBack
-    /// It runs no periods, or does so again.
+    /// The server runs no periods, or runs them again.
     case serverStalled, serverResumed
-    /// The other end of a connection has gone, or is back.
+    /// The peer of a connection has gone, or is back.
     case portGone, portBack
     case periodChanged
-    /// Physical capture ports came or went.
+    /// Physical capture ports have appeared or disappeared.
     case inputsChanged
     /// Another input is in the route.
     case inputChanged
-    /// Another input that was asked for does not come.
+    /// A change to another input has failed.
     case inputChangeFailed
     /// Another data source, polar pattern or input orientation is in force.
     case selectionChanged
-    /// Another session controls the route, or none.
+    /// Another session controls the route, or the route is free.
     case controlChanged
-    /// The take began, or ended; so did a playback.
     case takeBegan, takeEnded
     case playbackBegan, playbackEnded
-    /// The sound goes out elsewhere.
+    /// The outputs are connected to other ports.
     case outputChanged
-    /// The running Pinna has ended, or another one has taken its place.
+    /// The running Pinna has ended, or another one has replaced it.
     case engineGone, engineBack
   }
 
   public let kind: Kind
-  /// What happened, for people.
+  /// What happened, as a sentence for people.
   public let text: String
 
   public init(_ kind: Kind, _ text: String) {
@@ -39,6 +40,7 @@ public struct EngineEvent: Hashable, Sendable, Codable {
   static let path = "/pinna/event"
   var message: OSCMessage { OSCMessage(Self.path, [.string(kind.rawValue), .string(text)]) }
 
+  /// - Parameter message: a message with or without its request number. Any other message than an event gives nil.
   init?(_ message: OSCMessage) {
     let words = message.split.message.words
     guard message.path == Self.path, words.count == 2, let kind = Kind(rawValue: words[0]) else { return nil }

@@ -1,4 +1,4 @@
-/// How a command ended, as programs see it.
+/// The exit status of a command. A value; any thread.
 public enum ExitStatus: Int32, CaseIterable, Sendable {
   case done = 0
   case failed = 1
@@ -9,7 +9,7 @@ public enum ExitStatus: Int32, CaseIterable, Sendable {
   case unsupported = 6
   case incompleteTake = 7
 
-  /// For the manual.
+  /// The description in the manual.
   public var meaning: String {
     switch self {
     case .done: "done"
@@ -25,11 +25,11 @@ public enum ExitStatus: Int32, CaseIterable, Sendable {
   }
 }
 
-/// A request that did not end well: its exit status, and one sentence that names what to do.
+/// A failed request: its exit status, and one sentence that says what happened and what to do. A value; any thread.
 public struct Failure: Error, Hashable, CustomStringConvertible {
   public let status: ExitStatus
   public let description: String
-  /// Whether waiting does not help: somebody has to choose something else.
+  /// Whether retrying cannot help, because the request itself must change.
   package var isFinal = false
 
   public init(_ status: ExitStatus, _ description: String) {

@@ -3,7 +3,7 @@ import JackClient
 import Presets
 
 extension Failure {
-  /// The exit status that belongs to any error of ours.
+  /// Assigns the exit status that belongs to `error`. Any thread.
   public init(_ error: any Error) {
     let text = String(describing: error)
     switch error {

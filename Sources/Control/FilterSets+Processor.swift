@@ -4,13 +4,16 @@ import Recording
 import Rendering
 
 extension FilterSets: DeviceFilters {
+  /// Thread: any.
   package func check(_ selection: Selection, of device: Device) throws {
     _ = try filters(for: selection, of: device)
   }
 }
 
 extension FilterSets {
-  /// An engine that keeps its last seconds for takes to begin with, in at most 256 MB.
+  /// Makes an engine with a pre-roll buffer of at most 256 MB. Takes begin with its contents.
+  ///
+  /// Thread: worker; it allocates the buffer.
   func makeEngine(preRollSeconds: Int, instructionSet: InstructionSet) throws(Failure) -> Engine {
     guard preRollSeconds > 0 else { return makeEngine(instructionSet: instructionSet) }
     let microphones = bank.microphones.count

@@ -1,9 +1,9 @@
 import Acoustics
 import FilterBanks
 
-/// The answer to `inputs`: the inputs that can be chosen, with their data sources.
+/// The answer to `inputs`: the available inputs with their data sources. A value; any thread.
 package struct InputsReport: Codable, Sendable {
-  /// What the device file asks for and no filters make work.
+  /// A case of the device file for which no filters meet the requirements.
   package struct NotOffered: Codable, Sendable {
     package let polarPattern: PolarPattern
     /// Null for mono patterns.
@@ -26,7 +26,7 @@ package struct InputsReport: Codable, Sendable {
     package let stereoOrientations: [InputOrientation]
     package let notOffered: [NotOffered]
     package let selected: Bool
-    /// Nil where another data source is selected.
+    /// Nil if another data source is selected.
     package let selectedPolarPattern: PolarPattern?
   }
   package struct Port: Codable, Sendable {
@@ -44,9 +44,9 @@ package struct InputsReport: Codable, Sendable {
     package let portType: PortType
     package let name: String
     package let uid: String
-    /// It is in the route.
+    /// Whether the input is in the route.
     package let active: Bool
-    /// Null where there is nothing to choose.
+    /// Null if the input offers no choice.
     package let dataSources: [DataSourceReport]?
   }
 
@@ -54,8 +54,10 @@ package struct InputsReport: Codable, Sendable {
 }
 
 extension Processor {
-  /// What filters do not make work is known of the input in the route alone; the others are listed as their files
-  /// have them.
+  /// The answer to `inputs`. Only the filters of the input in the route are known; other inputs are listed as in their
+  /// device files.
+  ///
+  /// Thread: control thread.
   package var inputsReport: InputsReport {
     var devices = inputs(of: inForce)
     if !devices.contains(inForce.device) { devices.append(inForce.device) }

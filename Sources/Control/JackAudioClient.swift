@@ -6,31 +6,32 @@ import Recording
 import Rendering
 import Synchronization
 
-/// A JACK client with the engine of one device after another.
+/// A JACK client that runs the engine of the current device.
 ///
-/// Threads: the control thread calls everything that is no initialiser; what waits for the server runs on the worker.
+/// Thread: control thread, except for the initialiser and where stated otherwise. Requests that wait for the server run on
+/// `worker`.
 final class JackAudioClient: AudioClient {
   private let array: ArrayClient
   private let options: JackWorld.Options
   private let memory: ConnectionMemory
   private let worker: Worker
   private let loss: Loss
-  /// Whose engine the callback runs.
+  /// The engine that the callback runs; nil before the first.
   private let inUse = Mutex<JackEngine?>(nil)
-  private let news = Mutex<[GraphNews]>([])
-  /// Looks at the graph, for the ports that the outputs are to be connected to.
-  private let looks = LatestRequest<[String]>()
-  /// Closes the client; nil until that is asked for.
-  private let closed = Mutex<Job<Bool>?>(nil)
-  /// Microphones that `run --connect` found no capture port for.
+  private let graphReports = Mutex<[GraphReport]>([])
+  /// Graph checks on the worker; the input is the ports to connect the outputs to.
+  private let graphChecks = LatestRequest<[String]>()
+  /// The job that closes the client; nil before `close`.
+  private let closeJob = Mutex<Job<Bool>?>(nil)
+  /// Microphones for which `run --connect` found no capture port.
   private let unconnected = Mutex<[String]>([])
 
-  /// Why the server has gone, from JACK's notification thread.
+  /// Why the server has gone. Written by JACK's notification thread.
   private final class Loss: Sendable {
     let reason = Mutex<String?>(nil)
   }
 
-  /// Opens the client; on a job's thread, because libjack waits for the server.
+  /// Opens the client. Thread: a job's thread, because libjack waits for the server.
   init(_ options: JackWorld.Options, events: ControllerEvents, memory: ConnectionMemory) throws {
     self.options = options
     self.memory = memory
@@ -45,7 +46,7 @@ final class JackAudioClient: AudioClient {
       }, onGraphChange: events.graphChanged)
   }
 
-  // MARK: What it tells
+  // MARK: State
 
   var sampleRate: Int { array.sampleRate }
   var lossReason: String? { loss.reason.withLock { $0 } }
@@ -67,15 +68,15 @@ final class JackAudioClient: AudioClient {
     readings.mutedMicrophones = names.indices.filter(used.engine.isMuted).map { names[$0] }
     readings.preRollSeconds =
       Double(used.engine.preRoll.capacityFrames) / Double(used.filters.bank.sampleRate)
-    if let fault = ArrayClient.metadataFault { readings.complaints.append(fault) }
+    if let fault = ArrayClient.metadataFault { readings.problems.append(fault) }
     let open = unconnected.withLock { $0 }
     if !open.isEmpty {
-      readings.complaints.append("too few capture ports: not connected are \(open.joined(separator: ", "))")
+      readings.problems.append("too few capture ports; not connected: \(open.joined(separator: ", "))")
     }
     return readings
   }
 
-  /// What a take with `setting` is to be.
+  /// The format and metadata of a take that begins with `setting`.
   func plan(_ options: TakeOptions, _ setting: Setting) -> TakePlan {
     let used = inUse.withLock { $0 }!
     return TakePlan(
@@ -98,7 +99,7 @@ final class JackAudioClient: AudioClient {
         if options.connect, !memory.hasConnected.load(ordering: .relaxed) {
           connectMicrophones(of: device)
           array.connectOutputsToHardware()
-          // A server that went meanwhile made nothing of it.
+          // If the server has gone meanwhile, the connections were not made.
           if lossReason == nil { memory.hasConnected.store(true, ordering: .relaxed) }
         }
       }
@@ -120,38 +121,42 @@ final class JackAudioClient: AudioClient {
     }
   }
 
-  /// The worker: to the capture ports that the device names, or, with `run --connect`, to the physical ones in order.
+  /// Connects the microphones to the capture ports that the device names; with `run --connect`, to the physical capture
+  /// ports in order.
+  ///
+  /// Thread: worker.
   private func connectMicrophones(of device: Device) {
     let isInOrder = device.capturePorts.isEmpty
     let sources = !isInOrder ? device.capturePorts : options.connect ? array.physicalCapturePorts : []
-    var seen = memory.connections.withLock { $0 }
-    array.connectMicrophones(to: sources, respectsOthers: isInOrder, &seen.placement, &seen.wiring)
-    memory.store(seen)
+    var connections = memory.connections.withLock { $0 }
+    array.connectMicrophones(
+      to: sources, respectsOthers: isInOrder, &connections.placement, &connections.wiring)
+    memory.store(connections)
     let open = isInOrder && options.connect ? Array(array.microphones.dropFirst(sources.count)) : []
     unconnected.withLock { $0 = open }
   }
 
   func discard(_ prepared: any PreparedEngine) {
     let prepared = prepared as! JackEngine
-    // A retry may wait behind it that needs ports of the same names.
+    // Ahead of the queue: a queued retry may need ports of the same names.
     worker.runNext { [array] in array.discard(prepared.ports) }
   }
 
-  /// The same job however often it is asked for.
+  /// Repeated calls return the same job.
   func close() -> Job<Bool> {
-    closed.withLock { closed in
-      // One that failed at once, for want of a thread, is tried again.
-      if let job = closed, (try? job.result?.get()) != nil || job.result == nil { return job }
-      let job = leave()
-      closed = job
+    closeJob.withLock { closeJob in
+      // Retry a job that failed immediately because no thread could be started.
+      if let job = closeJob, (try? job.result?.get()) != nil || job.result == nil { return job }
+      let job = startClosing()
+      closeJob = job
       return job
     }
   }
 
   var closingFault: String? { ArrayClient.metadataFault }
 
-  private func leave() -> Job<Bool> {
-    memory.loseAll(array.wantedConnections)
+  private func startClosing() -> Job<Bool> {
+    memory.markAllLost(array.wantedConnections)
     return Job.start("pinna leaves") { [self] _ in
       guard array.close() else { throw Failure(.failed, "libjack does not return") }
       return true
@@ -188,30 +193,30 @@ final class JackAudioClient: AudioClient {
 
   // MARK: The graph
 
-  func look(_ setting: Setting) -> Int {
+  func checkGraph(for setting: Setting) -> Int {
     let target = OutputRoute.target(of: setting, monitor: options.monitor).ports
-    return looks.post(target, on: worker) { [self] target, number in
+    return graphChecks.post(target, on: worker) { [self] target, number in
       guard lossReason == nil else { return }
-      var found = array.look(memory, target)
-      found.look = number
-      news.withLock { news in
-        // Nobody reads them while the processor has no graph.
-        if news.count < 64 { news.append(found) }
+      var report = array.checkGraph(memory, target)
+      report.checkNumber = number
+      graphReports.withLock { reports in
+        // Bounded: nobody drains the reports while the processor is not in a graph.
+        if reports.count < 64 { reports.append(report) }
       }
     }
   }
 
-  func takeNews() -> [GraphNews] {
-    news.withLock { news in
-      defer { news = [] }
-      return news
+  func drainGraphReports() -> [GraphReport] {
+    graphReports.withLock { reports in
+      defer { reports = [] }
+      return reports
     }
   }
 
   func requestPeriod(_ frames: Int) -> Job<Int> { worker.job { [array] in array.requestPeriod(frames) } }
 }
 
-/// An engine with its ports, in use or about to be.
+/// An engine with its ports, in use or prepared. Immutable; any thread.
 final class JackEngine: PreparedEngine {
   let engine: Engine
   let filters: FilterSets
@@ -227,30 +232,33 @@ final class JackEngine: PreparedEngine {
 }
 
 extension ArrayClient {
-  /// The worker: compares connections with what they should be, and mends them.
-  fileprivate func look(_ memory: ConnectionMemory, _ target: [String]) -> GraphNews {
-    var news = GraphNews()
+  /// Compares the connections with those wanted, and makes or removes what differs.
+  ///
+  /// Thread: worker. Waits for the server.
+  /// - Parameter target: the ports to connect the outputs to.
+  fileprivate func checkGraph(_ memory: ConnectionMemory, _ target: [String]) -> GraphReport {
+    var report = GraphReport()
     releaseRetired()
-    // Calls into libjack may wait for the server: not under a lock.
-    var seen = memory.connections.withLock { $0 }
-    news.events = tend(&seen.wiring)
-    let (connect, disconnect, isNew) = seen.route.follow(target)
+    // A copy: calls into libjack may wait for the server, so no lock is held.
+    var connections = memory.connections.withLock { $0 }
+    report.events = maintainConnections(&connections.wiring)
+    let (connect, disconnect, isNew) = connections.route.follow(target)
     for wire in disconnect {
-      seen.wiring.forget(wire)
+      connections.wiring.forget(wire)
       disconnectOutput(wire)
     }
     for wire in connect {
       switch connectOutput(wire) {
-      case .made: seen.route.hasMade(wire)
+      case .made: connections.route.hasMade(wire)
       case .wasThere: break
-      case .noPort: news.missingTargets.append(wire.peer)
+      case .noPort: report.missingTargets.append(wire.peer)
       }
     }
-    if isNew { news.newTarget = target }
-    news.connections = seen.wiring.connections
-    news.lost = seen.wiring.lost
-    news.capturePorts = physicalCapturePorts
-    memory.store(seen)
-    return news
+    if isNew { report.newTarget = target }
+    report.connections = connections.wiring.connections
+    report.lost = connections.wiring.lost
+    report.capturePorts = physicalCapturePorts
+    memory.store(connections)
+    return report
   }
 }

@@ -8,16 +8,18 @@ import Recording
 import Rendering
 import Synchronization
 
-/// The world as it is: a JACK server, a disk, a clock.
+/// The real environment of the processor: a JACK server, a disk, a clock.
+///
+/// Thread: control thread.
 package final class JackWorld: AudioWorld {
   package struct Options: Sendable {
     package var name: String
     package var server: String?
-    /// Whether microphones and outputs are connected to the hardware when Pinna joins its first graph.
+    /// Whether to connect microphones and outputs to physical ports when Pinna joins its first graph.
     package var connect = false
     package var preRollSeconds = 0
     package var instructionSet = InstructionSet.best
-    /// Ports that the outputs go to, left and right.
+    /// Playback ports to connect the outputs to, left and right.
     package var monitor: [String] = []
 
     package init(name: String, server: String?) { (self.name, self.server) = (name, server) }
@@ -27,10 +29,11 @@ package final class JackWorld: AudioWorld {
   private let presets: PresetReader
   private let events: ControllerEvents
   private let progress: @Sendable (_ device: String) -> @Sendable (Double) -> Void
-  /// Outlives clients: what was connected is connected again in the next graph.
+  /// Outlives clients, so that connections are restored in the next graph.
   private let memory = ConnectionMemory()
 
-  /// - Parameter progress: for each device whose filters are designed, whoever hears how far that is, from 0 to 1.
+  /// - Parameter progress: returns a closure that receives the progress of a device's filter design, from 0 to 1. That
+  ///   closure runs on the design's thread.
   package init(
     _ options: Options, library: PresetLibrary, events: ControllerEvents,
     progress: @escaping @Sendable (_ device: String) -> @Sendable (Double) -> Void = { _ in { _ in } }
@@ -82,43 +85,46 @@ extension TakePlayer: TakePlayback {
   }
 }
 
-/// Connections of our ports, and which of them a choice of output made. The workers of one client after another use it.
+/// The connections of Pinna's ports, kept from one client to the next.
+///
+/// Thread: any. In practice the control thread (`markAllLost`) and the worker of the current client (`store`).
 package final class ConnectionMemory: Sendable {
   package struct Connections {
     package var wiring = Wiring()
-    /// Which capture ports the devices' microphones were connected to by us.
+    /// The capture ports that Pinna connected microphones to.
     var placement = ArrayClient.Placement()
+    /// The output connections that Pinna made for the chosen output.
     var route = OutputRoute()
-    /// Servers that have gone.
+    /// Number of servers that have gone.
     fileprivate var losses = 0
-    /// What the client before had asked for.
-    fileprivate var asked: Set<Wiring.Wire> = []
+    /// Connections that the previous client had requested.
+    fileprivate var requested: Set<Wiring.Wire> = []
   }
 
   package let connections = Mutex(Connections())
 
   package init() {}
 
-  /// `run --connect` has been done.
+  /// Whether the connections of `run --connect` have been made.
   let hasConnected = Atomic<Bool>(false)
 
-  /// Everything goes with the server, and is to be made again in the next graph.
-  /// - Parameter asked: connections that were asked for, whether a look has seen them or not.
-  package func loseAll(_ asked: Set<Wiring.Wire>) {
+  /// Marks all connections as lost with the server, to be restored in the next graph.
+  /// - Parameter requested: connections that were requested, whether or not a graph check has seen them.
+  package func markAllLost(_ requested: Set<Wiring.Wire>) {
     connections.withLock {
-      $0.wiring.loseAll(asked)
+      $0.wiring.markAllLost(requested)
       $0.losses += 1
-      $0.asked = asked
+      $0.requested = requested
     }
   }
 
-  /// What a look has found. A server that went while it looked took that along, too.
-  package func store(_ seen: Connections) {
+  /// Stores the result of a graph check. If the server has gone since the check began, marks its connections as lost, too.
+  package func store(_ checked: Connections) {
     connections.withLock { connections in
-      let (losses, asked) = (connections.losses, connections.asked)
-      connections = seen
-      if seen.losses != losses { connections.wiring.loseAll(asked) }
-      (connections.losses, connections.asked) = (losses, asked)
+      let (losses, requested) = (connections.losses, connections.requested)
+      connections = checked
+      if checked.losses != losses { connections.wiring.markAllLost(requested) }
+      (connections.losses, connections.requested) = (losses, requested)
     }
   }
 }

@@ -2,13 +2,13 @@ import Foundation
 import Synchronization
 import Threads
 
-/// Slow work on another thread. Whoever starts a job polls its result and never waits for its thread; a job that
-/// nobody wants any more is abandoned, and counted until its thread comes back.
+/// Slow work on another thread. The thread that starts a job polls its result and never waits. A job whose result is no
+/// longer needed is abandoned; it is counted in `AbandonedJobs` until its work returns.
 ///
-/// Threads: one thread starts, polls and abandons it; `finish` is for the thread that does the work.
+/// Thread: the owner, which is the control thread, calls every function unless it says *working thread*.
 public final class Job<Value: Sendable>: Sendable {
   private enum State {
-    /// Its work waits for a thread.
+    /// The work has not begun.
     case waiting
     case running
     case done(Result<Value, Failure>)
@@ -20,10 +20,10 @@ public final class Job<Value: Sendable>: Sendable {
 
   private let onAbandon: @Sendable () -> Void
 
-  /// - Parameter onAbandon: asks the work to end early.
+  /// - Parameter onAbandon: tells the work to end early. Called on the owner's thread.
   public init(onAbandon: @escaping @Sendable () -> Void = {}) { self.onAbandon = onAbandon }
 
-  /// Starts `work` on a thread of its own.
+  /// Starts `work` on a new thread.
   public static func start(
     _ name: String, onAbandon: @escaping @Sendable () -> Void = {},
     _ work: @escaping @Sendable (Job<Value>) throws -> Value
@@ -35,17 +35,19 @@ public final class Job<Value: Sendable>: Sendable {
     return job
   }
 
-  /// Nil while it runs, and for ever where it was abandoned.
+  /// The result; nil while the work is running, and always after `abandon`.
   public var result: Result<Value, Failure>? {
     state.withLock { if case .done(let result) = $0 { result } else { nil } }
   }
 
-  /// What part is done, 0…1; nil until the work says.
+  /// The completed fraction, from 0 to 1; nil until the work reports one.
   public var progress: Double? { part.withLock { $0 } }
+  /// Thread: working thread.
   public func report(progress: Double) { part.withLock { $0 = progress } }
 
-  /// Nobody polls the result any more.
-  /// - Parameter late: hears a value that comes all the same, on the thread that made it, so that it can be closed.
+  /// Gives up the result.
+  /// - Parameter late: receives a value that the work still produces, so that it can be released. Runs on the working
+  ///   thread, or at once on the owner's if the value is there already.
   public func abandon(late: @escaping @Sendable (Value) -> Void = { _ in }) {
     onAbandon()
     let value: Value? = state.withLock { state in
@@ -64,7 +66,8 @@ public final class Job<Value: Sendable>: Sendable {
     if let value { late(value) }
   }
 
-  /// The thread that does the work: it begins now. False where nobody wants that any more.
+  /// Marks the work as begun. Thread: working thread.
+  /// - Returns: false if the job was abandoned; then the work must not begin.
   public func begin() -> Bool {
     state.withLock { state in
       guard case .waiting = state else { return false }
@@ -73,12 +76,12 @@ public final class Job<Value: Sendable>: Sendable {
     }
   }
 
-  /// Begins the work, does it, and ends it.
+  /// Runs `work` and stores its result, unless the job was abandoned before. Thread: working thread.
   func run(_ work: () throws -> Value) {
     if begin() { finish(Result { try work() }.mapError { Failure($0) }) }
   }
 
-  /// The thread that does the work: it has ended.
+  /// Stores the result, or passes it to the `late` closure of `abandon`. Thread: working thread.
   public func finish(_ result: Result<Value, Failure>) {
     let late: (@Sendable (Value) -> Void)? = state.withLock { state in
       switch state {
@@ -94,7 +97,7 @@ public final class Job<Value: Sendable>: Sendable {
   }
 }
 
-/// Threads that hang in work which nobody waits for any more, in the whole process.
+/// Counts abandoned jobs whose work has not returned, in the whole process. Any thread.
 public enum AbandonedJobs {
   static let running = Atomic<Int>(0)
   public static var count: Int { running.load(ordering: .relaxed) }

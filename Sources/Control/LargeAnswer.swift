@@ -1,12 +1,14 @@
 import CSockets
 import Foundation
 
-/// A packet that is too long for a datagram travels in a sealed file in memory (memfd), whose descriptor comes with a
-/// short packet (SCM_RIGHTS).
+/// A packet that is too long for a datagram. It travels in a sealed memory file (memfd), whose descriptor is sent with a
+/// short packet, the envelope (SCM_RIGHTS).
 ///
-/// The short packet is an answer of status 1 whose sentence says so, with the request's number: whoever takes no
-/// descriptors reads it as the error that it is then. The file holds the long packet whole, from its first byte on, and
-/// can be neither changed nor cut short.
+/// The envelope is an answer of status 1 with the request's number and a sentence about the file; to a client that does
+/// not accept descriptors it is an ordinary error. The file contains the complete packet. Its seals prevent changes and
+/// truncation.
+///
+/// Thread: any; a value.
 struct LargeAnswer {
   static let longest = 16 << 20
 
@@ -14,7 +16,7 @@ struct LargeAnswer {
   let file: Datagram.FileDescriptor
   let size: Int
 
-  /// Nil where the packet is longer than anybody takes, or this process has no room for it.
+  /// Nil if the packet is longer than `longest`, or this process lacks memory or file descriptors.
   init?(packet: [UInt8], number: String?) {
     guard packet.count <= Self.longest else { return nil }
     let made = pinna_sealed_file(packet, packet.count)
@@ -23,12 +25,13 @@ struct LargeAnswer {
     size = packet.count
     envelope = Answer(
       .failed,
-      "the answer has \(packet.count) bytes, too many for one packet; take it from the open file that comes with this "
-        + "one (SCM_RIGHTS), or ask with the command line"
+      "the answer has \(packet.count) bytes, too many for one packet; read it from the file descriptor sent with this "
+        + "packet (SCM_RIGHTS), or use the command line"
     ).message.numbered(number)
   }
 
-  /// The packet in a file that came with an envelope; nil where it is not sealed, is too long, or no message.
+  /// Reads the packet in a file that came with an envelope; nil if the file is not sealed or too long, or the packet
+  /// malformed.
   static func open(_ file: Datagram.FileDescriptor) -> OSCMessage? {
     let size = pinna_sealed_size(file.number)
     guard size > 0, size <= longest else { return nil }

@@ -5,7 +5,7 @@ import Synchronization
 /// A request that arrives before the previous one has begun replaces it. Each run queues behind the worker's other jobs, so
 /// a flood of requests delays a job by one run at most, and a flood of jobs delays a run by those that were queued before it.
 ///
-/// Thread: `post` may be called from any thread and never waits.
+/// Thread: any. `post` never waits; its `body` runs on the worker.
 package final class LatestRequest<Input: Sendable>: Sendable {
   private struct State {
     /// The request that has not begun; nil when there is none.

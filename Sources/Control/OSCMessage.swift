@@ -1,7 +1,9 @@
 import CLiblo
 import Glibc
 
-/// One OSC message: a method and its arguments.
+/// An OSC message: a method path and its arguments.
+///
+/// Thread: any; a value.
 public struct OSCMessage: Hashable, Sendable {
   public enum Argument: Hashable, Sendable {
     case string(String)
@@ -17,7 +19,7 @@ public struct OSCMessage: Hashable, Sendable {
     self.arguments = arguments
   }
 
-  /// The words among the arguments; numbers become words, so that `/pinna/set/gain` takes both.
+  /// All arguments as strings, so that `/pinna/set/gain` accepts strings and numbers.
   public var words: [String] {
     arguments.map {
       switch $0 {
@@ -28,7 +30,7 @@ public struct OSCMessage: Hashable, Sendable {
     }
   }
 
-  /// The packet for this message.
+  /// The message in OSC wire format.
   public var packet: [UInt8] {
     let message = lo_message_new()
     defer { lo_message_free(message) }
@@ -45,13 +47,12 @@ public struct OSCMessage: Hashable, Sendable {
     return [UInt8](UnsafeRawBufferPointer(start: bytes, count: size))
   }
 
-  /// Reads a packet that anyone may have sent; nil where it is not one plain message of strings, integers, floats and
-  /// words (T, F, N, I). True and false read as on and off; nothing (N) and an impulse (I), which a button sends, carry
-  /// nothing and are passed over.
-  /// - Parameter limit: on the packet's bytes.
+  /// Parses an untrusted packet; nil unless it is one message of strings, integers, floats and the tags T, F, N and I.
+  /// True (T) and false (F) become "on" and "off". Nil (N) and impulse (I), which buttons send, are skipped.
   ///
-  /// liblo reads past the end of hostile packets, so that the shape is checked before, and the packet stands in
-  /// a longer, zeroed buffer.
+  /// liblo reads past the end of malicious packets. So `OSCShape` checks the packet first, and liblo gets a longer,
+  /// zero-padded buffer.
+  /// - Parameter limit: maximum length of the packet, in bytes.
   public init?(packet: some Collection<UInt8>, limit: Int = 65_536) {
     let bytes = Array(packet)
     guard OSCShape.isPlainMessage(bytes, limit: limit) else { return nil }

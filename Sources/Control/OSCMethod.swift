@@ -1,13 +1,14 @@
-/// One row of the OSC method table; the one in docs/control.md is made from it.
+/// One row of the OSC method table. The table in docs/control.md is generated from it.
 ///
-/// A packet is one message of strings, integers, floats and the words T (on), F (off), N and I (nothing). What may come
-/// back to the address that the sender's socket is bound to, which must be a path:
-/// - `/pinna/progress` text part: some requests that take long tell how far they are, from 0 to 1. Only to requests with
-///   a number.
-/// - `/pinna/reply` status text: one for each request. An answer of more than 64 KiB: see `LargeAnswer`.
-/// - `/pinna/event` kind text: as long as a session is open.
+/// A packet is one message of strings, integers, floats and the tags T (on), F (off), N and I (ignored). The sender's socket
+/// must be bound to a path, and may receive:
+/// - `/pinna/progress` text fraction: progress of a slow request, from 0 to 1; only for requests with a number.
+/// - `/pinna/reply` status text: one for each request. For an answer of more than 64 KiB see `LargeAnswer`.
+/// - `/pinna/event` kind text: while a session is open.
 ///
-/// Any method takes a request's number as one more, last argument (`OSCMessage.split`); all of these end with it then.
+/// Every method accepts a request number as an additional last argument (`OSCMessage.split`), which all of these repeat.
+///
+/// Thread: any; immutable.
 public struct OSCMethod: Sendable {
   enum Action: Sendable {
     case status, inputs, set
@@ -18,13 +19,14 @@ public struct OSCMethod: Sendable {
   }
 
   public let path: String
-  /// In words, for people.
+  /// Description of the arguments, for the manual.
   public let arguments: String
   public let effect: String
   let action: Action
   private let counts: ClosedRange<Int>
 
-  func takes(_ count: Int) -> Bool {
+  /// Whether the method accepts this number of arguments.
+  func accepts(_ count: Int) -> Bool {
     guard counts.contains(count) else { return false }
     switch action {
     case .set: return count % 2 == 0
@@ -59,7 +61,7 @@ public struct OSCMethod: Sendable {
       .setOne("output")),
     OSCMethod("/pinna/preset/use", "a string", 1...1, "change to a preset", .usePreset),
     OSCMethod(
-      "/pinna/preset/cancel", "no arguments", 0...0, "give up another device that is on its way",
+      "/pinna/preset/cancel", "no arguments", 0...0, "cancel a pending change of device",
       .cancelPreset),
     OSCMethod(
       "/pinna/record/start", "nothing, a folder, or pairs of strings, option and value", 0...10,
@@ -72,9 +74,9 @@ public struct OSCMethod: Sendable {
       "open a session: a token for the methods below, and from then on `/pinna/event`", .sessionOpen),
     OSCMethod(
       "/pinna/session/claim", "token, on or off", 2...2,
-      "control the route; others' changes are kept until it is let go", .sessionClaim),
+      "control the route; others' changes are deferred until it is released", .sessionClaim),
     OSCMethod(
-      "/pinna/session/set", "token, then pairs as for set", 3...15, "changes that a session wishes",
+      "/pinna/session/set", "token, then pairs as for set", 3...15, "changes that a session requests",
       .sessionSet),
     OSCMethod(
       "/pinna/session/period", "token, seconds", 2...2, "ask the server for a period of about that length",

@@ -1,8 +1,10 @@
-/// The request's number, by which a sender knows its answer: a string that begins with `#`, as the last argument of a
-/// request. Everything that is said because of that request ends with it: progress, the answer, and the events of the
-/// session that it opened. It does not count as an argument.
+/// Request numbers, by which a sender matches answers to requests. A number is a string that begins with `#`, as the last
+/// argument of a request. Progress, the answer, and the events of a session opened by the request repeat it. It is not
+/// counted as an argument.
+///
+/// Thread: any.
 extension OSCMessage {
-  /// In bytes; a longer string is an argument like any other.
+  /// In bytes; a longer string is an ordinary argument.
   static let longestNumber = 64
 
   /// The message without its number, and the number.
@@ -12,11 +14,12 @@ extension OSCMessage {
     return (OSCMessage(path, Array(arguments.dropLast())), text)
   }
 
+  /// The message with `number` as its last argument.
   func numbered(_ number: String?) -> OSCMessage {
     guard let number else { return self }
     return OSCMessage(path, arguments + [.string(number)])
   }
 
-  /// One that nobody can guess.
+  /// A random number, which other processes cannot guess.
   static func newNumber() -> String { "#" + String(UInt64.random(in: 0 ... .max), radix: 16) }
 }

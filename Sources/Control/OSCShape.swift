@@ -1,10 +1,14 @@
-/// The outline of an OSC packet, checked byte by byte before a library sees it.
+/// Validates the structure of an OSC packet before liblo parses it.
+///
+/// Thread: any.
 enum OSCShape {
+  /// In bytes.
   static let longestPacket = 65_536
-  static let mostArguments = 64
+  static let maxArguments = 64
 
-  /// One message, no bundle: a path, a type tag string of s, i, f, T, F, N and I, and exactly the arguments that it says.
-  /// - Parameter limit: in bytes.
+  /// Whether the packet is one message rather than a bundle: a path, a type tag string of s, i, f, T, F, N and I, and
+  /// exactly the arguments that the tags announce.
+  /// - Parameter limit: maximum length, in bytes.
   static func isPlainMessage(_ bytes: [UInt8], limit: Int = longestPacket) -> Bool {
     guard bytes.count >= 8, bytes.count % 4 == 0, bytes.count <= limit, bytes[0] == UInt8(ascii: "/")
     else { return false }
@@ -13,7 +17,7 @@ enum OSCShape {
     guard at < bytes.count, bytes[at] == UInt8(ascii: ","), let tags = skipString(bytes, &at) else {
       return false
     }
-    guard tags.count - 1 <= mostArguments else { return false }
+    guard tags.count - 1 <= maxArguments else { return false }
     for tag in tags.dropFirst() {
       switch tag {
       case UInt8(ascii: "s"): guard skipString(bytes, &at) != nil else { return false }
@@ -26,7 +30,8 @@ enum OSCShape {
     return at == bytes.count
   }
 
-  /// The string at `at`, which moves on to the next multiple of four; nil where it has no end.
+  /// Reads the string at `at` and advances `at` to the next multiple of four; nil if the string is not terminated or its
+  /// padding is not zero.
   private static func skipString(_ bytes: [UInt8], _ at: inout Int) -> ArraySlice<UInt8>? {
     guard at < bytes.count, let end = bytes[at...].firstIndex(of: 0) else { return nil }
     let text = bytes[at..<end]

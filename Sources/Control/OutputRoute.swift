@@ -1,30 +1,31 @@
 import Acoustics
 import JackClient
 
-/// Which way the sound goes out, as it is asked for.
+/// The requested destination of the outputs.
 public enum OutputChoice: String, NamedWord, Codable {
-  /// The monitor ports that `pinna run` was given, if any.
+  /// The ports of `pinna run --monitor`, or the earpieces if the input is a headset.
   case standard
-  /// Nowhere but where others connected the outputs to.
+  /// No ports, or the earpieces if the input is a headset. Connections made by others stay.
   case none
-  /// The monitor ports, unless a headset takes the output along.
+  /// Like `standard`, but requested explicitly.
   case speaker
-  /// The monitor ports, whatever is worn.
+  /// The monitor ports, even if the input is a headset.
   case override
 
   public static let kind = "output"
 }
 
-/// The connections of the outputs that the choice of an output makes, and takes away again. What others connected
-/// stays.
+/// The output connections that Pinna makes and removes for an `OutputChoice`. It never removes connections made by others.
+///
+/// A value; the worker of `JackAudioClient` mutates it.
 struct OutputRoute {
-  /// Made by us and still wanted.
+  /// Connections made by Pinna that are still wanted.
   private(set) var made: Set<Wiring.Wire> = []
   private var target: [String]?
 
-  /// Ports that the outputs go to, left and right or one for both, and what is there: a headset's earpieces, the monitor
-  /// ports, or nil.
-  /// - Parameter monitor: of `pinna run --monitor`.
+  /// The ports to connect the outputs to (left and right, or one for both) and their type; the type is nil for no ports.
+  /// Any thread.
+  /// - Parameter monitor: the ports of `pinna run --monitor`.
   static func target(of setting: Setting, monitor: [String]) -> (ports: [String], type: PortType?) {
     let headset = setting.device.portType.isHeadset ? setting.device.playbackPorts : []
     let speaker: ([String], PortType?) = (monitor, monitor.isEmpty ? nil : .builtInSpeaker)
@@ -38,7 +39,8 @@ struct OutputRoute {
     }
   }
 
-  /// What is to be made and unmade for `target`; whether that is another way out than before.
+  /// Changes the target. Worker.
+  /// - Returns: the connections to make and to remove, and whether the target differs from the previous one.
   mutating func follow(_ target: [String]) -> (connect: [Wiring.Wire], disconnect: [Wiring.Wire], isNew: Bool)
   {
     let wanted = Set(
@@ -51,13 +53,14 @@ struct OutputRoute {
     return (new.sorted(), old.sorted(), target != self.target ?? [])
   }
 
+  /// Records a connection that Pinna has made. Worker.
   mutating func hasMade(_ wire: Wiring.Wire) { made.insert(wire) }
 }
 
-/// Where the sound goes out, as `status` says it.
+/// The destination of the outputs, as reported by `status`.
 package struct OutputReport: Codable, Sendable {
   package let choice: OutputChoice
-  /// Speaker or headphones; null where we connected the outputs to nothing.
+  /// Speaker or headphones; null if Pinna connected the outputs to nothing.
   package let portType: PortType?
   package let ports: [String]
 

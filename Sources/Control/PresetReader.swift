@@ -1,12 +1,13 @@
 import Presets
 import Threads
 
-/// Presets for the control thread, which does not wait for them: their disk may hang.
+/// Reads presets on a worker, because their disk may hang.
 ///
-/// Thread: control.
+/// Thread: control thread.
 package final class PresetReader {
+  /// Runs on the worker.
   private let read: @Sendable (_ name: String) throws -> Setting
-  /// Nil until something is asked.
+  /// Nil until the first read.
   private var worker: Worker?
 
   package convenience init(_ library: PresetLibrary) {
@@ -18,7 +19,7 @@ package final class PresetReader {
 
   package init(_ read: @escaping @Sendable (_ name: String) throws -> Setting) { self.read = read }
 
-  /// Fails with what is wrong with its file or its device's. Presets are read one after the other.
+  /// Reads a preset and its device. Reads run one at a time. Fails with the error in the preset or device file.
   package func setting(ofPreset name: String) -> Job<Setting> {
     do {
       let worker = if let worker { worker } else { try Worker("pinna presets") }

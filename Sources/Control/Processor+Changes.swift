@@ -1,18 +1,20 @@
 import Acoustics
 import Presets
 
-/// Requests that change what is set.
+/// Requests that change the setting.
+///
+/// Thread: control thread.
 extension Processor {
-  /// Several changes at once, as words: one crossfade, all or nothing. Another device takes over in silence, when its
-  /// filters are there and no take is running.
-  /// - Parameter preset: what the preset among `changes` sets, if one is.
+  /// Applies all of `changes` in one crossfade, or none of them. A change to another device waits for its filters and
+  /// for the end of a take; the outputs are silent during the switch.
+  /// - Parameter preset: the setting of the preset that `changes` names; nil if they name none.
   package func set(_ changes: [Change], preset: Setting? = nil, _ request: Request) throws {
     let setting = try target(of: changes, preset: preset)
     if setting.device != wanted.device || change != nil && changes.contains(where: \.choosesDevice) {
       return begin(changeTo: setting, request)
     }
     if changes.contains(where: \.isRouting) { try refuseDuringDesign() }
-    // Gain and mute come with a device that is about to take over.
+    // Gain and mute join the change of a device that is about to take over.
     if state.kind == .live, change?.isPrepared ?? false {
       try change?.setting.apply(changes)
       change?.requests.append(request)
@@ -21,15 +23,15 @@ extension Processor {
     if case .fadingOut(var change, let engine, let filters, let ticket) = state {
       try change.setting.apply(changes)
       change.requests.append(request)
-      return hold(.fadingOut(change, engine, filters, ticket))
+      return updateState(.fadingOut(change, engine, filters, ticket))
     }
     if setting.muted, state.playback != nil { endPlaybackNow() }
     try post(setting, request)
     change?.add(inForce: changes)
   }
 
-  /// What `changes` would make of what is wanted now.
-  /// - Throws: where they are refused, unknown or unsupported.
+  /// The setting that `changes` would make of `wanted`.
+  /// - Throws: if they are refused in this state, unknown, or unsupported by the device.
   package func target(of changes: [Change], preset: Setting? = nil) throws -> Setting {
     try refuseNow(changes)
     var setting = wanted
@@ -51,25 +53,24 @@ extension Processor {
     return setting
   }
 
-  /// Refuses what could not be changed now, whatever it is.
+  /// Throws if `changes` are not allowed in the current state, whatever their values.
   package func refuseNow(_ changes: [Change]) throws(Failure) {
     try refuseOutsideGraph()
     try refuseDuringTake()
     if changes.contains(where: \.isRouting) { try refuseDuringFadeOut() }
   }
 
-  /// What is heard from where, as long as another device is on its way: two answers to "which device" would be one too
-  /// many.
+  /// Throws while a change of device is pending: it is ambiguous which device a routing change would apply to.
   private func refuseDuringDesign() throws(Failure) {
     guard let change else { return }
     throw Failure(
       .failed,
-      "the device \(change.setting.device.name) is on its way; wait for it, or cancel it with: pinna preset cancel"
+      "a change to the device \(change.setting.device.name) is pending; wait for it, or cancel it with: pinna preset cancel"
     )
   }
 }
 
 extension Change {
-  /// Whether it may bring another device.
+  /// Whether it may select another device.
   var choosesDevice: Bool { [Change.preset, Change.input].contains(key) }
 }

@@ -4,15 +4,17 @@ import JackClient
 import Presets
 import Recording
 
-/// Another device: its filters are designed and its ports registered in the background, then the outputs fade out, then
-/// its engine takes over and fades in.
+/// Changes of device. Filters are designed and ports registered in the background; then the outputs fade out, and the new
+/// engine takes over and fades in.
+///
+/// Thread: control thread.
 extension Processor {
-  /// A newer change of device takes an older one's place.
+  /// Begins a change to the device of `setting`. It replaces a pending change, whose requests fail.
   func begin(changeTo setting: Setting, _ request: Request) {
     let displaced = change?.promised ?? change?.displaced
-    drop(change, .failed, "a newer change of device took the place of this one; see: pinna status")
+    drop(change, .failed, "a newer change of device replaced this one; see: pinna status")
     change = nil
-    // Back to the device in use: nothing has to be brought.
+    // Back to the current device: its filters and ports are ready.
     if setting.device == wanted.device {
       do { try post(setting, request) } catch { request.answer(.failed(Failure(error))) }
       return
@@ -23,24 +25,27 @@ extension Processor {
     pollChange()
   }
 
-  /// After a change that failed: the one whose place it took had been promised, and comes after all.
+  /// Resumes the promised change that `failed` had replaced.
   private func resumeDisplaced(by failed: DeviceChange) {
     guard change == nil, let promise = failed.displaced else { return }
     change = DeviceChange(
       setting: promise.setting, requests: [], promised: promise, phase: .designed(promise.filters),
       began: world.now)
-    warn("\(promise.setting.device.name) comes after all: the change that took its place failed")
+    warn(
+      "the change to \(promise.setting.device.name) is resumed: the change that had replaced it failed")
   }
 
-  /// Gives up a device that is not in use yet.
+  /// Cancels the pending change of device.
   package func cancelChange(_ request: Request) throws {
-    guard let pending = change else { throw Failure(.failed, "no device is on its way; see: pinna status") }
+    guard let pending = change else {
+      throw Failure(.failed, "no change of device is pending; see: pinna status")
+    }
     change = nil
     drop(pending, .failed, "the change to \(pending.setting.device.name) was cancelled")
     request.answer(.done(CancelAnswer(cancelled: pending.setting.device.name)))
   }
 
-  /// What has been made for it goes, and everyone who asked for it is told.
+  /// Releases what was prepared for `change`, and fails its requests.
   func drop(_ change: DeviceChange?, _ status: ExitStatus, _ sentence: String) {
     guard let change else { return }
     switch change.phase {
@@ -52,8 +57,8 @@ extension Processor {
     end(change, .failed(Failure(status, sentence)))
   }
 
-  /// Its ports go when they have been registered after all. A client that is gone by then took them along; held here, it
-  /// would live as long as a job that never ends.
+  /// Abandons `job`; ports that it registers later are unregistered. The client is held weakly: its ports go with it, and
+  /// a job that never ends must not keep it alive.
   func abandon(_ job: Job<any PreparedEngine>) {
     job.abandon { [weak client] in client?.discard($0) }
   }
@@ -66,7 +71,7 @@ extension Processor {
     for request in change.requests { request.answer(outcome) }
   }
 
-  /// Goes on where a job has ended; gives up what takes too long, and what nobody waits for any more.
+  /// Advances the change when its job has ended. Cancels it on a timeout, or if every client that requested it has gone.
   func pollChange() {
     guard let current = change else { return }
     let name = current.setting.device.name
@@ -76,7 +81,8 @@ extension Processor {
       resumeDisplaced(by: current)
     }
     if !current.isPromised, !current.requests.contains(where: \.isAskerThere) {
-      return fail(.failed, "nobody waits for the change to \(name) any more: it was given up")
+      return fail(
+        .failed, "the change to \(name) was cancelled because the program that requested it has ended")
     }
     switch current.phase {
     case .designing(let job):
@@ -86,11 +92,11 @@ extension Processor {
         pollChange()
       case .failure(let failure): return fail(failure.status, failure.description)
       case nil:
-        if isOver(current.began + .seconds(600)) {
-          return fail(.failed, "the design of \(name) took longer than 10 minutes and was given up")
+        if hasPassed(current.began + .seconds(600)) {
+          return fail(.failed, "the filter design for \(name) took longer than 10 minutes and was cancelled")
         }
-        // Filters that are only read report none.
-        if let part = job.progress { tellProgress("designing filters for \(name)", part: part) }
+        // Nil when the filters are read from the cache.
+        if let part = job.progress { reportProgress("designing filters for \(name)", part: part) }
       }
     case .designed(let filters):
       guard let client = clientForChange(name, filters) else { return }
@@ -108,31 +114,31 @@ extension Processor {
       case .failure(let failure):
         return fail(failure.status, "the device could not be changed: \(failure.description)")
       case nil:
-        if isOver(deadline) { fail(.failed, "the JACK server does not answer; try again when it does") }
+        if hasPassed(deadline) { fail(.failed, "the JACK server does not answer; try again when it does") }
       }
     case .prepared(let filters, let engine, let deadline):
       guard let client = clientForChange(name, filters) else {
         change?.phase = .prepared(filters, engine, deadline: world.now + .seconds(3))
         return
       }
-      // Changes before it have ended by then, each with an answer of its own.
+      // Earlier changes must have ended and been answered before the fade-out.
       if pending.isEmpty, let ticket = try? client.fadeOut(from: wanted) {
         change = nil
         enter(.fadingOut(current, engine, filters, ticket))
-      } else if isOver(deadline) {
-        fail(.failed, Self.stalled + "; the device stays, try again when it does")
+      } else if hasPassed(deadline) {
+        fail(.failed, Self.stalled + "; the device is unchanged, try again when periods run")
       }
     }
   }
 
-  /// The client, where another device may take over; nil while something is recorded: whoever asked hears that the device
-  /// comes after the take. A playback ends for it.
+  /// The client, if another device may take over now. Ends a running playback. During a take it returns nil, answers the
+  /// requests that the change comes after the take, and records the promise.
   private func clientForChange(_ name: String, _ filters: any DeviceFilters) -> (any AudioClient)? {
     if state.kind == .live { return client }
     endPlaybackNow()
     if state.take != nil {
       let kept =
-        "a take is running: the device \(name) comes when it has ended; cancel that with: pinna preset cancel"
+        "a take is running: the device changes to \(name) when it ends; cancel with: pinna preset cancel"
       for request in change?.requests ?? [] { request.answer(.done(ChangeReport(inForce, kept: kept))) }
       guard let current = change, !current.requests.isEmpty else { return nil }
       change?.promised = DeviceChange.Promise(setting: current.setting, filters: filters)
@@ -142,44 +148,48 @@ extension Processor {
     return nil
   }
 
-  private func tellProgress(_ text: String, part: Double) {
+  /// Reports at most once a second.
+  private func reportProgress(_ text: String, part: Double) {
     guard world.now >= nextProgress else { return }
     nextProgress = world.now + .seconds(1)
-    for request in change?.requests ?? [] { request.tell(text, part: part) }
+    for request in change?.requests ?? [] { request.reportProgress(text, part: part) }
   }
 
-  /// The fade-out takes longer than it may: what sounded before sounds again.
+  /// On timeout of the fade-out: keeps the current device and fades it in again.
   func pollFadeOut() {
     guard isLate, case .fadingOut(let change, let engine, _, _) = state, let client else { return }
     client.discard(engine)
     enter(.live)
-    // The queue keeps room for it, and has it behind the fade-out.
+    // The queue reserves a slot for this change, and delivers it after the fade-out.
     try? post(wanted, nil, isRestoring: true)
-    end(change, .failed(Failure(.failed, Self.stalled + "; the device stays, try again when it does")))
+    end(
+      change,
+      .failed(
+        Failure(.failed, Self.stalled + "; the device is unchanged, try again when periods run")))
     resumeDisplaced(by: change)
   }
 
-  /// The outputs are silent: the other device takes over.
-  func exchange(_ change: DeviceChange, _ engine: any PreparedEngine, _ new: any DeviceFilters) {
+  /// Switches to the new device's engine once the outputs are silent.
+  func switchDevice(_ change: DeviceChange, _ engine: any PreparedEngine, _ new: any DeviceFilters) {
     client?.adopt(engine)
-    // The queue is in order: whatever was asked of the old engine has ended before its fade-out.
-    answerPending(.failed, "another device took over before this was done; see: pinna status")
+    // The queue is FIFO: everything posted to the old engine ended before its fade-out.
+    failPendingChanges(.failed, "another device took over before this was done; see: pinna status")
     filters = new
     enter(.live)
     let (setting, requests) = (change.setting, change.requests)
     let all = Request { outcome in for request in requests { request.answer(outcome) } }
     do { try post(setting, all) } catch { all.answer(.failed(Failure(error))) }
-    tellOfPreRoll()
+    warnOfShortPreRoll()
   }
 
-  /// Where takes cannot reach back as far as was asked.
-  func tellOfPreRoll() {
+  /// Warns if the pre-roll buffer is shorter than requested.
+  func warnOfShortPreRoll() {
     guard preRollSeconds > 0, let kept = client?.readings.preRollSeconds, kept < Double(preRollSeconds) else {
       return
     }
     warn(
       String(
-        format: "--pre-roll: takes reach back %.1f s, not %d s: more channels at this rate pass 256 MB", kept,
+        format: "--pre-roll: takes reach back %.1f s, not %d s: a longer buffer would exceed 256 MB", kept,
         preRollSeconds))
   }
 }

@@ -1,60 +1,67 @@
 import Foundation
 import JackClient
 
-/// What happens in the graph without anybody asking for it.
+/// Changes in the graph that Pinna did not cause: ports, connections, the period, stalls.
+///
+/// Thread: control thread.
 extension Processor {
-  /// What was told last of what may change by itself.
-  struct SeenGraph: Equatable {
+  /// The values in the latest events about the graph; nil before the first check.
+  struct NotifiedValues: Equatable {
     var period: Int?
     var capturePorts: [String]?
   }
 
-  /// Some twenty times a second, however often it is called.
+  /// Checks the graph about 20 times a second; calls in between only handle reports.
   func pollGraph() {
     guard let client, state.isInGraph else {
-      if !settling.isEmpty { answerSettled(upTo: nil) }
+      if !changesAwaitingConnections.isEmpty { answerConnectedChanges(upTo: nil) }
       if !warnings.current.isEmpty { _ = warnings.update([], now: world.now) }
       return
     }
-    for news in client.takeNews() { hear(news) }
-    if !settling.isEmpty { answerSettled(upTo: graph.look) }
-    guard world.now >= nextLook else { return }
-    nextLook = world.now + .milliseconds(45)
-    watch(client)
-    _ = client.look(inForce)
+    for report in client.drainGraphReports() { handle(report) }
+    if !changesAwaitingConnections.isEmpty { answerConnectedChanges(upTo: graph.checkNumber) }
+    guard world.now >= nextGraphCheck else { return }
+    nextGraphCheck = world.now + .milliseconds(45)
+    watchPeriodCount(client)
+    _ = client.checkGraph(for: inForce)
     let readings = client.readings
-    watchPeriod(readings.period)
+    watchPeriodLength(readings.period)
     watchInputs(readings)
   }
 
-  /// A change is in force: whoever asked hears of it when ports and connections are as it wants them, too.
+  /// Answers `request` for a change that is in force. If the change affects connections, the answer waits until they are
+  /// made, for 1 s at most.
   func answer(_ request: Request, changeFrom old: Setting) {
     let report = ChangeReport(inForce)
     guard let client, old.device != inForce.device || old.output != inForce.output else {
       return request.answer(.done(report))
     }
-    settling.append((request, report, client.look(inForce), world.now + .seconds(1)))
+    changesAwaitingConnections.append(
+      (request, report, client.checkGraph(for: inForce), world.now + .seconds(1)))
   }
 
-  /// - Parameter look: the last one that has ended; nil where none will.
-  func answerSettled(upTo look: Int?) {
-    let done = settling.filter { look == nil || $0.look <= look! || isOver($0.deadline) }
-    settling.removeAll { look == nil || $0.look <= look! || isOver($0.deadline) }
+  /// - Parameter finished: number of the latest graph check that has ended; nil to answer all, because none will end.
+  func answerConnectedChanges(upTo finished: Int?) {
+    let isDone = { [self] (check: Int, deadline: ContinuousClock.Instant) in
+      finished.map { check <= $0 } ?? true || hasPassed(deadline)
+    }
+    let done = changesAwaitingConnections.filter { isDone($0.graphCheck, $0.deadline) }
+    changesAwaitingConnections.removeAll { isDone($0.graphCheck, $0.deadline) }
     for change in done { change.request.answer(.done(change.report)) }
   }
 
-  /// Ports or connections came or went.
-  package func graphChanged() { nextLook = world.now }
+  /// Ports or connections have appeared or disappeared: checks the graph on the next poll.
+  package func graphChanged() { nextGraphCheck = world.now }
 
-  private func watch(_ client: any AudioClient) {
+  private func watchPeriodCount(_ client: any AudioClient) {
     switch watchdog.observe(periods: client.periodsRun, now: world.now) {
     case .stalled:
       let sentence = "the JACK server runs no periods: nothing is heard or recorded until it does"
       warn(sentence)
       state.take?.take.note("the JACK server ran no periods from here on")
       notify(EngineEvent(.serverStalled, sentence))
-    case .resumed(let stood):
-      let sentence = "the JACK server runs periods again, after \(stood.formatted)"
+    case .resumed(let stallDuration):
+      let sentence = "the JACK server runs periods again, after \(stallDuration.formatted)"
       warn(sentence)
       state.take?.take.note(sentence)
       notify(EngineEvent(.serverResumed, sentence))
@@ -62,48 +69,48 @@ extension Processor {
     }
   }
 
-  private func hear(_ news: GraphNews) {
-    graph = news
+  private func handle(_ report: GraphReport) {
+    graph = report
     var restored: [String] = []
-    for event in news.events {
+    for event in report.events {
       switch event {
       case .lost(let wire):
         state.take?.take.note("\(wire.port) has lost \(wire.peer)")
-        bereftPorts.insert(wire.port)
-        warn("\(wire.port) has lost \(wire.peer); it is connected again when that is back")
+        portsAwaitingPeers.insert(wire.port)
+        warn("\(wire.port) has lost \(wire.peer); Pinna connects it again when \(wire.peer) is back")
         notify(EngineEvent(.portGone, "\(wire.port) has lost \(wire.peer)"))
       case .restored(let wire):
         state.take?.take.note("\(wire.port) is connected to \(wire.peer) again")
-        bereftPorts.remove(wire.port)
+        portsAwaitingPeers.remove(wire.port)
         restored.append("\(wire.port) to \(wire.peer)")
         notify(EngineEvent(.portBack, "\(wire.port) is connected to \(wire.peer) again"))
       }
     }
     if !restored.isEmpty { warn("connected again: \(restored.sorted().joined(separator: ", "))") }
-    if let target = news.newTarget {
+    if let target = report.newTarget {
       notify(
         EngineEvent(
           .outputChanged,
           target.isEmpty
             ? "the outputs are connected to no port" : "sound goes out to \(target.joined(separator: ", "))"))
     }
-    if let old = seen.capturePorts, old != news.capturePorts {
+    if let old = lastNotified.capturePorts, old != report.capturePorts {
       notify(
         EngineEvent(
           .inputsChanged,
-          "there are now \(news.capturePorts.count) physical capture ports, it was \(old.count)"))
+          "there are now \(report.capturePorts.count) physical capture ports, it was \(old.count)"))
     }
-    seen.capturePorts = news.capturePorts
+    lastNotified.capturePorts = report.capturePorts
   }
 
-  private func watchPeriod(_ now: Int) {
-    if let old = seen.period, old != now {
-      notify(EngineEvent(.periodChanged, "the period is now \(now) frames, it was \(old)"))
+  private func watchPeriodLength(_ frames: Int) {
+    if let old = lastNotified.period, old != frames {
+      notify(EngineEvent(.periodChanged, "the period is now \(frames) frames, it was \(old)"))
     }
-    seen.period = now
+    lastNotified.period = frames
   }
 
-  func tellOfChange(from old: Setting, to new: Setting) {
+  func notifyOfChange(from old: Setting, to new: Setting) {
     if old.device != new.device {
       notify(EngineEvent(.inputChanged, "the input is now \(new.device.uid), it was \(old.device.uid)"))
     } else if old.selection != new.selection {
@@ -115,7 +122,7 @@ extension Processor {
     }
   }
 
-  /// Asks the server for the power of two of frames that is nearest to `seconds`; the answer is what it runs with then.
+  /// Requests the power-of-two period nearest to `seconds`. The answer contains the period that the server then uses.
   package func requestPeriod(seconds: Double, _ request: Request) throws {
     let client = try clientInGraph()
     try refuseDuringTake()
@@ -129,7 +136,7 @@ extension Processor {
     periodRequests.append((job, request, world.now + .seconds(5)))
   }
 
-  /// Nothing more comes from the server that was asked.
+  /// Fails all period requests: the server that received them has gone.
   func failPeriodRequests(_ status: ExitStatus, _ sentence: String) {
     let waiting = periodRequests.map(\.request)
     periodRequests = []
@@ -142,7 +149,7 @@ extension Processor {
       switch waiting.job.result {
       case .success(let period): waiting.request.answer(.done(["period": period]))
       case .failure(let failure): waiting.request.answer(.failed(failure))
-      case nil where isOver(waiting.deadline):
+      case nil where hasPassed(waiting.deadline):
         waiting.job.abandon()
         waiting.request.fail(.failed, "the JACK server does not answer; try again when it does")
       case nil: continue

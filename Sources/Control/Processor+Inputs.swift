@@ -3,10 +3,12 @@ import Foundation
 import JackClient
 import Presets
 
-/// The inputs that can be chosen.
+/// The inputs that a client can choose.
+///
+/// Thread: control thread.
 extension Processor {
-  /// The preset's device, what its file describes beside it, and each of the graph's physical capture ports that
-  /// none of them claims, as a line input.
+  /// The preset's device, the other inputs in its device file, and each physical capture port that none of them uses, as
+  /// a line input.
   func inputs(of setting: Setting) -> [Device] {
     let described = [setting.home] + setting.home.inputs
     let claimed = Set(described.flatMap(\.capturePorts))
@@ -14,7 +16,7 @@ extension Processor {
       + (client?.capturePorts ?? []).filter { !claimed.contains($0) }.map(Device.init(linePort:))
   }
 
-  /// The input of that uid, in any case.
+  /// The input with that UID; case is ignored.
   func input(_ uid: String, of setting: Setting) throws(UnknownWord) -> Device {
     let inputs = inputs(of: setting)
     guard let input = inputs.first(where: { $0.uid.lowercased() == uid.lowercased() }) else {
@@ -25,7 +27,7 @@ extension Processor {
 }
 
 extension Device {
-  /// A physical capture port of the graph: one microphone, nothing to choose.
+  /// A physical capture port as a device with one microphone and no choice of data source. Any thread.
   init(linePort: String) {
     self.init(
       name: linePort, title: linePort, body: .free, microphones: [Microphone(name: "line", position: .zero)],

@@ -2,54 +2,58 @@ import Foundation
 import Realtime
 import Recording
 
-/// Takes that are played back through the outputs.
+/// Playback of takes through the outputs.
+///
+/// Thread: control thread.
 extension Processor {
-  /// Answers when the take begins to play.
+  /// Plays the take at an absolute path. Answers when it begins to play.
   package func play(_ path: String, _ request: Request) throws {
     let client = try clientInGraph()
     try refuseDuringTake()
     try refuseDuringFadeOut()
     try refuseWhileDiskHangs()
     guard path.hasPrefix("/") else {
-      throw Failure(.failed, "the take \(path) is not given from the root; give a path that begins with /")
+      throw Failure(.failed, "the path of the take, \(path), is relative; give a path that begins with /")
     }
     try refuseDuringPlayback()
     guard !wanted.muted else {
-      throw Failure(.failed, "the outputs are muted; let sound out with: pinna set --mute off")
+      throw Failure(.failed, "the outputs are muted; unmute them with: pinna set --mute off")
     }
     enter(.openingPlayback(world.openPlayback(path, sampleRate: client.sampleRate), request))
   }
 
-  /// Answers when the take has faded out.
+  /// Fades the playback out. Answers when the outputs no longer play it.
   package func stopPlayback(_ request: Request) throws {
     switch state {
-    case .openingPlayback(let player, let starter):
+    case .openingPlayback(let player, let startRequest):
       enter(.live)
-      giveUp(player, starter, .failed, "the playback was stopped before it began")
+      cancelPlayback(player, startRequest, .failed, "the playback was stopped before it began")
       request.answer(.done(player.report))
     case .playing(var playing):
-      playing.stoppers.append(request)
+      playing.stopRequests.append(request)
       client?.endPlayback()
       enter(.endingPlayback(playing))
     case .endingPlayback(var playing):
-      playing.stoppers.append(request)
-      hold(.endingPlayback(playing))
+      playing.stopRequests.append(request)
+      updateState(.endingPlayback(playing))
     default: throw Failure(.failed, "nothing is being played; start with: pinna play TAKE")
     }
   }
 
-  /// Everything that leaves is to be silent, or another device's.
+  /// Ends the playback without a request: on mute and before a change of device.
   func endPlaybackNow() {
     guard case .playing(let playing) = state else { return }
     client?.endPlayback()
     enter(.endingPlayback(playing))
   }
 
-  /// It has not begun, and is not wanted any more.
-  func giveUp(_ player: any TakePlayback, _ starter: Request, _ status: ExitStatus, _ reason: String) {
+  /// Cancels a playback that has not begun, and fails the request that started it.
+  func cancelPlayback(
+    _ player: any TakePlayback, _ startRequest: Request, _ status: ExitStatus, _ reason: String
+  ) {
     player.abandon()
-    if player.isOpening { hanging.append(player) }
-    starter.fail(status, reason)
+    if player.isOpening { hangingDiskWork.append(player) }
+    startRequest.fail(status, reason)
   }
 
   func pollPlayback() {
@@ -58,7 +62,7 @@ extension Processor {
       switch player.phase {
       case .opening where isLate:
         enter(.live)
-        giveUp(
+        cancelPlayback(
           player, request, .failed,
           "\(player.path): the disk has not answered for 5 s; try again when it does")
       case .opening: break
@@ -80,14 +84,14 @@ extension Processor {
     case .endingPlayback(let playing) where isLate:
       playing.player.abandon()
       enter(.live)
-      for request in playing.stoppers {
+      for request in playing.stopRequests {
         request.fail(.failed, Self.stalled + "; the playback ends when it does")
       }
     default: break
     }
   }
 
-  /// The callback does not read it any more.
+  /// Handles the callback's report that it no longer reads the playback's ring.
   func playbackEnded(_ ticket: Ticket) {
     guard let playing = state.playback, playing.ticket == ticket else { return }
     enter(.live)
@@ -97,19 +101,19 @@ extension Processor {
   func finish(_ playing: Playing) {
     playing.player.abandon()
     notify(EngineEvent(.playbackEnded, "the playback of \(playing.player.path) has ended"))
-    for request in playing.stoppers { request.answer(.done(playing.player.report)) }
+    for request in playing.stopRequests { request.answer(.done(playing.player.report)) }
   }
 }
 
-/// What is played, and how far: the answer to `play` and `play --stop`.
+/// The answer to `play` and `play --stop`: the take and the position.
 package struct PlaybackReport: Codable, Sendable {
   /// Path of the take.
   package let playing: String
-  /// Length of the take.
+  /// Length of the take, in frames.
   package let frames: Int
   package let channels: Int
   package let framesPlayed: Int
-  /// Frames that are silent because the disk was late.
+  /// Frames replaced with silence because the disk was late.
   package let missedFrames: Int
 
   package init(playing: String, frames: Int, channels: Int, framesPlayed: Int, missedFrames: Int) {

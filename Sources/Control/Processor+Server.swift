@@ -1,9 +1,11 @@
 import Recording
 
-/// Into a graph, out of one whose server has gone, and back.
+/// Joining a graph, leaving it when the server goes, and reconnecting.
+///
+/// Thread: control thread.
 extension Processor {
-  /// How it stands with the server, as `status` says it.
-  package var serverState: Rejoin.State {
+  /// The server's state, as reported by `status`.
+  package var serverState: Reconnection.State {
     switch state.kind {
     case .absent, .opening, .leaving, .stranded: .gone
     case .joining, .preparing: .joining
@@ -12,32 +14,32 @@ extension Processor {
     }
   }
 
-  /// What stands in the way of the first graph; nil once we are, or were, in one.
-  /// - Parameter isWaiting: a server may yet come, or one that is starting or frozen let us in.
+  /// Why the first graph could not be joined; nil once the processor has joined a graph.
+  /// - Parameter isWaiting: whether to keep waiting for a server that is absent, starting or frozen.
   package func startFailure(isWaiting: Bool) -> Failure? {
-    guard filters == nil, let failure = rejoin?.complaint else { return nil }
+    guard filters == nil, let failure = reconnection?.lastFailure else { return nil }
     guard isWaiting, !failure.isFinal, state.kind != .unusable else { return failure }
-    rejoin?.complaint = nil
+    reconnection?.lastFailure = nil
     return nil
   }
 
-  /// The server has gone: a take ends with what is in its ring, everyone who waits is told, and the client is closed.
+  /// Handles the loss of the server: ends a take with the frames in its ring, fails all requests, and closes the client.
   func leaveServer(_ reason: String) {
     let sentence = "the JACK server has gone (\(reason)) before this was done; start it again"
     if case .stopping = state {
       closeTakeAtStop(isCutOff: true)
-      return answerPending(.noServer, sentence)
+      return failPendingChanges(.noServer, sentence)
     }
-    let left = state
-    // Libjack shares the server's memory among a program's clients: closed before the next is opened.
+    let previous = state
+    // libjack shares the server's memory among a process's clients: close this one before opening the next.
     if let client { enter(.leaving(client.close())) } else { enter(.absent) }
-    rejoin = Rejoin(reason: reason, now: world.now)
-    switch left {
+    reconnection = Reconnection(reason: reason, now: world.now)
+    switch previous {
     case .openingTake(let recording), .startingTake(let recording, _), .recording(let recording),
       .endingTake(let recording, _):
       close(
         recording, isCutOff: true, .noServer, sentence, cause: "the JACK server has gone (\(reason))")
-    case .openingPlayback(let player, let request): giveUp(player, request, .noServer, sentence)
+    case .openingPlayback(let player, let request): cancelPlayback(player, request, .noServer, sentence)
     case .playing(let playing), .endingPlayback(let playing): finish(playing)
     case .fadingOut(let change, _, _, _):
       for request in change.requests { request.fail(.noServer, sentence) }
@@ -47,17 +49,17 @@ extension Processor {
     }
     drop(change, .noServer, sentence)
     change = nil
-    answerPending(.noServer, sentence)
+    failPendingChanges(.noServer, sentence)
     filters = filtersInForce ?? filters
     failPeriodRequests(.noServer, sentence)
-    if left.isInGraph {
-      // Otherwise this is the end, which whoever runs the processor tells of.
-      if reconnects { warn("the JACK server has gone (\(reason)); Pinna goes on when it is back") }
+    if previous.isInGraph {
+      // Without reconnection the loss is final, and `pinna run` reports it as its result.
+      if reconnects { warn("the JACK server has gone (\(reason)); Pinna reconnects when it is back") }
       notify(EngineEvent(.serverGone, "the JACK server has gone (\(reason))"))
     }
   }
 
-  /// Looks for the server, and goes into its graph.
+  /// Advances the connection to the server: opens a client, designs filters, registers ports, joins the graph.
   func pollServer() {
     if let client, let reason = client.lossReason {
       switch state.kind {
@@ -67,38 +69,38 @@ extension Processor {
     }
     switch state {
     case .absent:
-      guard let rejoin, world.now >= rejoin.nextTry else { return }
-      self.rejoin?.waitForNextTry(now: world.now)
+      guard let reconnection, world.now >= reconnection.nextTry else { return }
+      self.reconnection?.waitForNextTry(now: world.now)
       enter(.opening(world.openClient()))
     case .opening(let job):
       switch job.result {
       case .success(let new): join(new)
       case .failure(let failure):
-        if failure.status != .noServer || filters == nil { complainOnce(failure) }
+        if failure.status != .noServer || filters == nil { warnOnce(failure) }
         enter(.absent)
       case nil where isLate:
-        complainOnce(Failure(.failed, "the JACK server is there, but does not answer"))
-        // libjack opens one client at a time: the same job goes on.
+        warnOnce(Failure(.failed, "the JACK server is there, but does not answer"))
+        // libjack opens one client at a time: keep waiting for the same job.
         enter(state)
       case nil: break
       }
     case .joining(let client, let job):
       switch job.result {
       case .success(let filters): prepare(client, filters)
-      case .failure(let failure): refuse(client, failure)
+      case .failure(let failure): becomeUnusable(client, failure)
       case nil where isLate:
         job.abandon()
-        refuse(client, Failure(.failed, "the design of its filters took longer than 10 minutes"))
+        becomeUnusable(client, Failure(.failed, "the design of its filters took longer than 10 minutes"))
       case nil: break
       }
     case .preparing(let client, let filters, let job):
       switch job.result {
       case .success(let engine): enterGraph(client, filters, engine)
       case .failure(let failure):
-        complainOnce(failure)
+        warnOnce(failure)
         enter(.leaving(client.close()))
       case nil where isLate:
-        complainOnce(Failure(.failed, "the JACK server does not answer"))
+        warnOnce(Failure(.failed, "the JACK server does not answer"))
         abandon(job)
         enter(.leaving(client.close()))
       case nil: break
@@ -116,11 +118,12 @@ extension Processor {
     }
   }
 
-  /// - Parameter cause: why the client of the server that has gone cannot be closed.
+  /// Gives up reconnecting, because the previous client cannot be closed.
+  /// - Parameter cause: why it cannot be closed.
   private func strand(_ cause: String) {
-    rejoin?.obstacle = cause
+    reconnection?.obstacle = cause
     enter(.stranded)
-    warn(rejoin?.sentence(state) ?? cause)
+    warn(reconnection?.sentence(state) ?? cause)
   }
 
   private func join(_ new: any AudioClient) {
@@ -131,17 +134,17 @@ extension Processor {
 
   private func prepare(_ client: any AudioClient, _ filters: any DeviceFilters) {
     do { try filters.check(inForce.selection, of: inForce.device) } catch {
-      return refuse(client, Failure(error))
+      return becomeUnusable(client, Failure(error))
     }
     enter(.preparing(client, filters, client.prepare(filters, for: inForce.device)))
   }
 
-  /// The client stays, so that we hear when this server goes, too.
-  private func refuse(_ client: any AudioClient, _ failure: Failure) {
-    rejoin?.obstacle = failure.description
-    rejoin?.complaint = failure
+  /// Keeps the client open, so that the loss of this server is noticed, too.
+  private func becomeUnusable(_ client: any AudioClient, _ failure: Failure) {
+    reconnection?.obstacle = failure.description
+    reconnection?.lastFailure = failure
     enter(.unusable(client))
-    if filters != nil { warn(rejoin?.sentence(state) ?? "") }
+    if filters != nil { warn(reconnection?.sentence(state) ?? "") }
   }
 
   private func enterGraph(_ client: any AudioClient, _ new: any DeviceFilters, _ engine: any PreparedEngine) {
@@ -150,23 +153,23 @@ extension Processor {
     filters = new
     filtersInForce = new
     enter(.live)
-    rejoin = nil
+    reconnection = nil
     watchdog = Watchdog()
-    // What the last graph looked like says nothing of this one.
-    graph = GraphNews()
+    // A report on the previous graph does not apply to this one.
+    graph = GraphReport()
     try? post(inForce, nil, isRestoring: true)
-    tellOfPreRoll()
+    warnOfShortPreRoll()
     guard !isFirst else { return }
     notify(EngineEvent(.serverBack, "the JACK server is back"))
     warn(
       "the JACK server is back, at \(client.sampleRate) Hz, period \(client.readings.period); preset \(inForce.preset)"
     )
-    nextLook = world.now
+    nextGraphCheck = world.now
   }
 
-  /// Of an attempt that is made again and again.
-  private func complainOnce(_ failure: Failure) {
-    if filters != nil, rejoin?.complaint != failure { warn(failure.description) }
-    rejoin?.complaint = failure
+  /// Warns only when the failure differs from that of the previous attempt.
+  private func warnOnce(_ failure: Failure) {
+    if filters != nil, reconnection?.lastFailure != failure { warn(failure.description) }
+    reconnection?.lastFailure = failure
   }
 }

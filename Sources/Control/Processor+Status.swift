@@ -3,16 +3,18 @@ import JackClient
 import Realtime
 
 extension Processor {
-  /// What is in force, and how it goes.
+  /// The answer to `status`.
+  ///
+  /// Thread: control thread.
   /// - Parameters:
-  ///   - droppedPackets: of the control socket.
-  ///   - wish: what the command line asked for and a session that controls the route keeps from it.
-  ///   - controller: the name of that session.
-  package func status(droppedPackets: Int, wish: [Change], controller: String?) -> StatusReport {
+  ///   - droppedPackets: number of packets that the control socket dropped.
+  ///   - deferredChanges: the command line's changes that are deferred while a session controls the route.
+  ///   - controller: the name of that session; nil if the route is free.
+  package func status(droppedPackets: Int, deferredChanges: [Change], controller: String?) -> StatusReport {
     let readings = client?.readings ?? Readings()
     let levels = readings.levels
     var preferred = change?.setting ?? wanted
-    try? preferred.apply(wish.filter { Setting.keys.dropFirst().contains($0.key) })
+    try? preferred.apply(deferredChanges.filter { Setting.keys.dropFirst().contains($0.key) })
     let statistics = readings.statistics
     let setting = inForce
     return StatusReport(
@@ -37,8 +39,8 @@ extension Processor {
       unpreparedPeriods: statistics.unpreparedPeriods, droppedPackets: droppedPackets,
       take: state.take.map(\.take).map(StatusReport.TakeReport.init),
       lastTake: lastTake.map(StatusReport.LastTakeReport.init),
-      closingTakes: closing.compactMap(\.take.path),
-      change: change.map(StatusReport.ChangeOnItsWay.init),
+      closingTakes: closingTakes.compactMap(\.take.path),
+      change: change.map(StatusReport.PendingDeviceChange.init),
       playback: state.playback?.player.report, controller: controller,
       output: OutputReport(setting, monitor: monitor))
   }

@@ -1,10 +1,12 @@
 import Foundation
 import Recording
 
-/// The end of the processor.
+/// Shutdown.
+///
+/// Thread: control thread.
 extension Processor {
-  /// Ends everything; takes are finalised. The answer comes when nothing is left to write, or when the disk does not
-  /// take it: within three seconds then.
+  /// Stops the processor and finalises takes. Answers when every take is on disk; if the disk does not respond, within
+  /// 3 s.
   package func stop(_ request: Request?) {
     let sentence = "Pinna was stopped before this was done"
     if state.kind == .stopping || state.kind == .stopped {
@@ -22,7 +24,8 @@ extension Processor {
     case .endingTake(let recording, let ticket):
       stopping.take = recording
       stopping.ticket = ticket
-    case .openingPlayback(let player, let starter): giveUp(player, starter, .failed, sentence)
+    case .openingPlayback(let player, let startRequest):
+      cancelPlayback(player, startRequest, .failed, sentence)
     case .playing(let playing), .endingPlayback(let playing): finish(playing)
     case .fadingOut(let change, _, _, _): for each in change.requests { each.fail(.failed, sentence) }
     case .opening(let job): job.abandon { _ = $0.close() }
@@ -30,31 +33,31 @@ extension Processor {
     case .preparing(_, _, let job): abandon(job)
     default: break
     }
-    answerPending(.failed, sentence)
+    failPendingChanges(.failed, sentence)
     failPeriodRequests(.failed, sentence)
     enter(.stopping(stopping))
     pollStop()
   }
 
-  /// A second for the callback, two for conversions, then as long as the disk takes anything at all.
+  /// Waits 1 s for the callback and 2 s for conversions, and then for as long as the disk still makes progress.
   func pollStop() {
     guard case .stopping(let stopping) = state else { return }
-    let hasWaited = isOver(stopping.since + .seconds(1))
+    let hasWaited = hasPassed(stopping.since + .seconds(1))
     if hasWaited { closeTakeAtStop(isCutOff: true) }
     pollClosing()
     guard hasWaited || stopping.take == nil else { return }
-    if isOver(stopping.since + .seconds(2)) { for each in closing { each.take.abandon() } }
+    if hasPassed(stopping.since + .seconds(2)) { for each in closingTakes { each.take.abandon() } }
     let isHung =
-      isOver(stopping.since + .milliseconds(2500))
-      && closing.allSatisfy { $0.take.unansweredFor > .seconds(1) }
-    guard closing.isEmpty || isHung || isLate else { return }
-    for each in closing {
+      hasPassed(stopping.since + .milliseconds(2500))
+      && closingTakes.allSatisfy { $0.take.unansweredFor > .seconds(1) }
+    guard closingTakes.isEmpty || isHung || isLate else { return }
+    for each in closingTakes {
       let sentence = Self.sentence(of: each.take)
-      for stopper in each.stoppers { stopper.fail(.incompleteTake, sentence) }
+      for request in each.stopRequests { request.fail(.incompleteTake, sentence) }
       warn(sentence)
       faultsAtStop.append(sentence)
     }
-    closing = []
+    closingTakes = []
     enter(.stopped)
     if faultsAtStop.isEmpty {
       stopping.request?.answer(.done(StopAnswer(takes: endedAtStop.map { TakeAnswer($0.result, notes: []) })))
@@ -63,41 +66,41 @@ extension Processor {
     }
   }
 
-  /// The take that was running when the stop came: from here on the disk thread ends it.
-  /// - Parameter isCutOff: the callback has not ended it and is not waited for.
+  /// Hands the take that was running at `stop` to the disk thread.
+  /// - Parameter isCutOff: whether the callback has not ended it in time.
   func closeTakeAtStop(isCutOff: Bool) {
     guard case .stopping(var stopping) = state, let recording = stopping.take else { return }
     close(recording, isCutOff: isCutOff, .failed, "Pinna was stopped before this was done")
     stopping.take = nil
     stopping.ticket = nil
-    hold(.stopping(stopping))
+    updateState(.stopping(stopping))
   }
 
   var takeAtStop: Recording? { if case .stopping(let stopping) = state { stopping.take } else { nil } }
 
-  /// Of a take that the disk does not take to its end.
+  /// The warning about a take that the disk does not finish.
   private static func sentence(of take: any TakeRecording) -> String {
     "the take \(take.path ?? "") is incomplete: the disk has not answered for \(take.unansweredFor.components.seconds) s, "
-      + "and has \(take.frames) frames of it; finish it with: pinna takes repair"
+      + "and \(take.frames) frames are written; finish it with: pinna takes repair"
   }
 
-  /// Why there is no way back into a graph; nil while there is one.
-  package var lossForGood: String? {
+  /// Why the server was lost, if the processor will not reconnect; otherwise nil.
+  package var permanentLossReason: String? {
     switch state.kind {
-    case .stranded: rejoin?.reason
-    case .absent, .opening, .joining, .preparing, .unusable, .leaving: reconnects ? nil : rejoin?.reason
+    case .stranded: reconnection?.reason
+    case .absent, .opening, .joining, .preparing, .unusable, .leaving: reconnects ? nil : reconnection?.reason
     default: nil
     }
   }
 
-  /// What became of the takes of this run.
+  /// Whether the takes of this run are complete.
   package var takeOutcome: TakeOutcome {
     TakeOutcome(
       areComplete: incompleteTake == nil && faultsAtStop.isEmpty,
       earlierIncomplete: faultsAtStop.isEmpty ? incompleteTake?.path : nil)
   }
 
-  /// Leaves the graph, in two seconds at most.
+  /// Leaves the graph. Blocks for 2 s at most: the one wait of this thread, at its end.
   func closeClient() {
     guard let client else { return }
     let job = client.close()

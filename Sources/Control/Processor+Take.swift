@@ -3,44 +3,48 @@ import Foundation
 import Realtime
 import Recording
 
-/// Takes: begun and ended through the same queue as every change.
+/// Takes. They begin and end through the same callback queue as every change, so the callback orders them.
+///
+/// Thread: control thread.
 extension Processor {
+  /// Starts a take. Answers when the callback has begun it.
   package func startTake(_ takeRequest: TakeRequest, _ request: Request) throws {
     let client = try clientInGraph()
     try refuseDuringTake()
     try refuseDuringFadeOut()
     try refuseDuringPlayback()
     try refuseWhileDiskHangs()
-    guard closing.count < Self.mostClosing else {
+    guard closingTakes.count < Self.maxClosingTakes else {
       throw Failure(
         .failed,
-        "\(closing.count) takes are still being written; wait until the disk has taken them, see: pinna status"
+        "\(closingTakes.count) takes are still being written; wait until they are on disk, see: pinna status"
       )
     }
     let take = world.openTake(takeRequest, wanted, on: client)
-    enter(.openingTake(Recording(take: take, starter: request)))
+    enter(.openingTake(Recording(take: take, startRequest: request)))
   }
 
+  /// Ends the take. Answers when it is on disk.
   package func stopTake(_ request: Request) throws {
     switch state {
     case .openingTake(var recording):
-      recording.stoppers.append(request)
+      recording.stopRequests.append(request)
       close(recording, isCutOff: true)
       enter(.live)
     case .startingTake(var recording, _), .recording(var recording):
-      recording.stoppers.append(request)
+      recording.stopRequests.append(request)
       enter(.endingTake(recording, try clientInGraph().endTake()))
     case .endingTake(var recording, let ticket):
-      recording.stoppers.append(request)
-      hold(.endingTake(recording, ticket))
-    default: try tellOfLastTake(request)
+      recording.stopRequests.append(request)
+      updateState(.endingTake(recording, ticket))
+    default: try answerForLastTake(request)
     }
   }
 
-  /// Answers whoever wants to end a take that ended without anybody asking for it, until another begins.
-  private func tellOfLastTake(_ request: Request) throws {
-    if let last = closing.firstIndex(where: { $0.number == takesBegun && $0.cause != nil }) {
-      closing[last].stoppers.append(request)
+  /// Answers `record stop` for the latest take if it ended without a request.
+  private func answerForLastTake(_ request: Request) throws {
+    if let last = closingTakes.firstIndex(where: { $0.number == takesBegun && $0.cause != nil }) {
+      closingTakes[last].stopRequests.append(request)
     } else if let lastTake, lastTake.cause != nil {
       request.answer(lastTake.outcome)
     } else {
@@ -61,13 +65,13 @@ extension Processor {
       case .open(let ring): start(recording, ring)
       case .failed(let error):
         enter(.live)
-        recording.starter?.fail(.failed, error.description)
+        recording.startRequest?.fail(.failed, error.description)
       case .finished:
         enter(.live)
-        recording.starter?.fail(.failed, "the take ended before its first frame; start another")
+        recording.startRequest?.fail(.failed, "the take ended before its first frame; start another")
       }
     case .startingTake(let recording, _) where isLate:
-      // Behind its beginning in the queue: it ends in the period in which it begins.
+      // Queued behind the request to begin: if periods resume, the take ends in the period in which it begins.
       _ = client?.endTake()
       close(
         recording, isCutOff: true, .failed, Self.stalled + "; no take was started, try again when it does")
@@ -83,7 +87,7 @@ extension Processor {
     var recording = recording
     do {
       let ticket = try clientInGraph().beginTake(into: ring)
-      recording.beginning = ticket
+      recording.beginTicket = ticket
       enter(.startingTake(recording, ticket))
     } catch {
       let failure = Failure(error)
@@ -92,31 +96,33 @@ extension Processor {
     }
   }
 
-  /// - Parameter ticket: of the request to begin it.
+  /// Handles the callback's report that a take has begun.
+  /// - Parameter ticket: ticket of the request to begin it.
   func takeBegan(_ ticket: Ticket) {
-    guard var recording = state.take ?? takeAtStop, recording.beginning == ticket, !recording.hasBegun else {
+    guard var recording = state.take ?? takeAtStop, recording.beginTicket == ticket, !recording.hasBegun
+    else {
       return
     }
-    let starter = recording.starter
-    recording.starter = nil
+    let startRequest = recording.startRequest
+    recording.startRequest = nil
     recording.hasBegun = true
     takesBegun += 1
     recording.number = takesBegun
     lastTake = nil
-    bereftPorts = []
+    portsAwaitingPeers = []
     switch state {
     case .startingTake: enter(.recording(recording))
-    case .endingTake(_, let end): hold(.endingTake(recording, end))
+    case .endingTake(_, let end): updateState(.endingTake(recording, end))
     case .stopping(var stopping):
       stopping.take = recording
-      hold(.stopping(stopping))
+      updateState(.stopping(stopping))
     default: break
     }
     let microphones = client?.readings.microphones ?? []
-    // Before the first look at the graph nothing is known.
-    let unconnected = graph.look == 0 ? [] : microphones.filter { graph.connections[$0] == nil }
+    // Before the first graph check, connections are unknown.
+    let unconnected = graph.checkNumber == 0 ? [] : microphones.filter { graph.connections[$0] == nil }
     if let note = Self.note(unconnected, of: microphones.count) { recording.take.addNote(note) }
-    starter?.answer(
+    startRequest?.answer(
       .done(
         TakeStartAnswer(
           recording.take, muted: inForce.muted, unconnected: unconnected, microphoneCount: microphones.count))
@@ -124,6 +130,7 @@ extension Processor {
     notify(EngineEvent(.takeBegan, "recording \(recording.take.path ?? "a take")"))
   }
 
+  /// The sidecar's note about microphones that were not connected.
   private static func note(_ unconnected: [String], of count: Int) -> String? {
     guard !unconnected.isEmpty else { return nil }
     guard unconnected.count < count else { return "no microphone was connected when the take began" }
@@ -132,7 +139,8 @@ extension Processor {
       + unconnected.joined(separator: ", ")
   }
 
-  /// - Parameter ticket: of the request to end it.
+  /// Handles the callback's report that a take has ended.
+  /// - Parameter ticket: ticket of the request to end it.
   func takeEnded(_ ticket: Ticket) {
     switch state {
     case .stopping(let stopping) where stopping.ticket == ticket: closeTakeAtStop(isCutOff: false)
@@ -143,83 +151,86 @@ extension Processor {
     }
   }
 
-  /// The end of a take for everything but the disk thread, which writes what is left. One that the callback never began
-  /// leaves no file.
+  /// Hands a take to the disk thread, which writes the remaining frames. A take that never began is discarded and leaves
+  /// no file.
   /// - Parameters:
-  ///   - isCutOff: the callback has not ended it and is not waited for: the take is what is in the ring.
-  ///   - reason: for whoever started one that never began.
-  ///   - cause: what ends it though nobody may have asked for its end.
+  ///   - isCutOff: whether the callback has not ended it: the take then ends with the frames in its ring.
+  ///   - status: status of the failed start request, if the take never began.
+  ///   - reason: text of the failed start request, if the take never began.
+  ///   - cause: why it ends without a request.
   func close(
     _ recording: Recording, isCutOff: Bool, _ status: ExitStatus = .failed,
     _ reason: String = "the take was stopped before its first frame; start another", cause: String? = nil
   ) {
     if recording.hasBegun {
-      let cause = recording.stoppers.isEmpty ? cause : nil
+      let cause = recording.stopRequests.isEmpty ? cause : nil
       if let cause { recording.take.note("the take ended because \(cause)") }
       if isCutOff { recording.take.abandon() }
-      closing.append(
+      closingTakes.append(
         ClosingTake(
-          take: recording.take, number: recording.number, cause: cause, bereft: bereftMicrophones,
-          stoppers: recording.stoppers))
+          take: recording.take, number: recording.number, cause: cause,
+          microphonesWithoutSource: microphonesWithoutSource,
+          stopRequests: recording.stopRequests))
       return
     }
     recording.take.discard()
-    if case .opening = recording.take.phase { hanging.append(recording.take) }
-    recording.starter?.fail(status, reason)
-    for stopper in recording.stoppers {
-      stopper.fail(.failed, "the take was stopped before its first frame: nothing was recorded")
+    if case .opening = recording.take.phase { hangingDiskWork.append(recording.take) }
+    recording.startRequest?.fail(status, reason)
+    for request in recording.stopRequests {
+      request.fail(.failed, "the take was stopped before its first frame: nothing was recorded")
     }
   }
 
-  private var bereftMicrophones: [String] {
+  private var microphonesWithoutSource: [String] {
     (client?.readings.microphones ?? []).filter {
-      bereftPorts.contains($0) && graph.connections[$0] == nil
+      portsAwaitingPeers.contains($0) && graph.connections[$0] == nil
     }
   }
 
-  /// Requests to the disk that were given up before it answered: each keeps a thread until it does.
+  /// Throws while too many abandoned disk requests are unanswered: each holds a thread until the disk answers.
   func refuseWhileDiskHangs() throws(Failure) {
-    hanging.removeAll { !$0.isOpening }
-    guard hanging.count >= Self.mostHanging else { return }
+    hangingDiskWork.removeAll { !$0.isOpening }
+    guard hangingDiskWork.count >= Self.maxHangingDiskWork else { return }
     throw Failure(
-      .failed, "the disk has not answered \(hanging.count) earlier requests; try again when it does")
+      .failed, "the disk has not answered \(hangingDiskWork.count) earlier requests; try again when it does")
   }
 
-  /// Answers for takes that are on disk, or that the disk does not take.
+  /// Answers stop requests for takes that are on disk, or that the disk has not accepted for 10 s.
   func pollClosing() {
-    for n in closing.indices.reversed() {
-      let take = closing[n].take
+    for n in closingTakes.indices.reversed() {
+      let take = closingTakes[n].take
       switch take.phase {
       case .finished(let result):
-        finished(result, closing.remove(at: n))
+        finished(result, closingTakes.remove(at: n))
       case .failed(let error):
-        for stopper in closing.remove(at: n).stoppers { stopper.fail(.failed, error.description) }
+        for request in closingTakes.remove(at: n).stopRequests { request.fail(.failed, error.description) }
       case .opening, .open:
         let silent = take.unansweredFor
         guard silent > .seconds(10) else { break }
-        let stoppers = closing[n].stoppers
-        closing[n].stoppers = []
-        for stopper in stoppers {
-          stopper.fail(
+        let stopRequests = closingTakes[n].stopRequests
+        closingTakes[n].stopRequests = []
+        for request in stopRequests {
+          request.fail(
             .incompleteTake,
             "the take \(take.path ?? "") is not on disk yet: the disk has not answered for \(silent.components.seconds) s; "
-              + "it goes on when the disk does, see: pinna status")
+              + "writing continues when the disk answers, see: pinna status")
         }
       }
     }
   }
 
   private func finished(_ result: TakeWriter.Result, _ closed: ClosingTake) {
-    let ended = EndedTake(result: result, cause: closed.cause, bereft: closed.bereft)
+    let ended = EndedTake(
+      result: result, cause: closed.cause, microphonesWithoutSource: closed.microphonesWithoutSource)
     if closed.number == takesBegun { lastTake = ended }
     if incompleteTake == nil, result.fault != nil { incompleteTake = result }
-    for stopper in closed.stoppers { stopper.answer(ended.outcome) }
+    for request in closed.stopRequests { request.answer(ended.outcome) }
     if case .stopping = state {
       endedAtStop.append(ended)
       if result.fault != nil { faultsAtStop.append(result.sentence) }
     }
-    // Whoever runs Pinna hears of what nobody asked to end, or ends with Pinna.
-    if closed.stoppers.isEmpty || closed.cause != nil || state.kind == .stopping { warn(result.sentence) }
+    // The operator is told of takes that ended without a request, or because Pinna stopped.
+    if closed.stopRequests.isEmpty || closed.cause != nil || state.kind == .stopping { warn(result.sentence) }
     notify(
       EngineEvent(
         .takeEnded, "the take \(result.path) has ended" + (closed.cause.map { ", because \($0)" } ?? "")))

@@ -3,90 +3,97 @@ import Foundation
 import Realtime
 import Recording
 
-/// The running processor: a client in a JACK graph, what is set, and the take. An explicit state machine: requests,
-/// the callback's reports, results of jobs and the clock move it from state to state (`ProcessorState`).
+/// The running processor: a client in a JACK graph, the current setting, and the take.
 ///
-/// Thread: control. Nothing here waits: what takes time is a `Job`, or a request to the callback under a `Ticket`, and
-/// `poll` hears how it ended. Each wait has a deadline, and each request gets exactly one answer.
+/// An explicit state machine (`ProcessorState`). Requests, reports from the callback, job results and the clock cause
+/// its transitions.
+///
+/// Nothing here blocks. Slow work is a `Job` or a request to the callback under a `Ticket`; `poll` collects the result.
+/// Invariants: every wait has a deadline, and every request gets exactly one answer.
+///
+/// Thread: control thread, for every function of this type and its extensions.
 package final class Processor {
   let world: any AudioWorld
-  /// One line for whoever watches the processor.
+  /// Writes one line to the operator's terminal.
   let warn: (String) -> Void
-  /// Tells whoever listens what happened.
+  /// Sends an event to all open sessions.
   package var notify: (EngineEvent) -> Void = { _ in }
 
   package private(set) var state = ProcessorState.absent
-  /// When the state's limit ends; nil where it has none.
+  /// When the state times out; nil for a state without a limit.
   package private(set) var deadline: ContinuousClock.Instant?
-  /// The client that we are in a graph with, or were last.
+  /// The current client, or the last one after the server has gone.
   var client: (any AudioClient)?
-  /// The way into a graph, the first one included; nil while we are in one.
-  var rejoin: Rejoin?
+  /// The attempts to join a graph, including the first one; nil while in a graph.
+  var reconnection: Reconnection?
 
-  /// What sounds, or fades in.
+  /// The setting that is audible or fading in.
   package internal(set) var inForce: Setting
-  /// What was accepted last for the device in use: in force, or on its way.
+  /// The setting accepted last for the current device: in force, or pending in the callback.
   package internal(set) var wanted: Setting
-  /// Of the engine in use; nil before the first.
+  /// The filters of the current engine; nil before the first engine.
   var filters: (any DeviceFilters)?
-  /// The filters that `inForce` sounds with: what a server that dies during a change of device leaves us with.
+  /// The filters of `inForce`. They differ from `filters` between a device switch and its fade-in; if the server dies
+  /// in between, the next engine uses these.
   var filtersInForce: (any DeviceFilters)?
-  /// Another device that was asked for; recording, mute and gain go on meanwhile.
+  /// A requested change of device that has not taken over yet. Recording, mute and gain keep working meanwhile.
   package internal(set) var change: DeviceChange?
 
-  /// Changes on their way through the callback.
+  /// Changes that the callback has not reported on yet.
   package private(set) var pending: [Ticket: PendingChange] = [:]
-  /// Changes in force whose connections are still being made.
-  var settling: [(request: Request, report: ChangeReport, look: Int, deadline: ContinuousClock.Instant)] = []
-  /// Takes that the disk thread still writes.
-  package internal(set) var closing: [ClosingTake] = []
-  package static let mostClosing = 4
-  /// Takes and playbacks that were given up while the disk was still opening them.
-  var hanging: [any DiskWork] = []
-  package static let mostHanging = 4
-  /// The first incomplete one: `run` ends with 7 for it, however well later ones went.
+  /// Changes in force whose port connections are not made yet. `graphCheck` is the check that makes them.
+  var changesAwaitingConnections:
+    [(request: Request, report: ChangeReport, graphCheck: Int, deadline: ContinuousClock.Instant)] = []
+  /// Takes that have ended and that the disk thread is still writing.
+  package internal(set) var closingTakes: [ClosingTake] = []
+  package static let maxClosingTakes = 4
+  /// Takes and playbacks that were abandoned while the disk was still opening them. Each holds a thread.
+  var hangingDiskWork: [any DiskWork] = []
+  package static let maxHangingDiskWork = 4
+  /// The first incomplete take. `pinna run` then exits with status 7, even if later takes are complete.
   package internal(set) var incompleteTake: TakeWriter.Result?
-  /// How many takes began: each has its number.
+  /// Number of takes begun so far; also the number of the latest take.
   var takesBegun = 0
-  /// Our ports that lost a connection during the take, and did not get that back.
-  var bereftPorts: Set<String> = []
+  /// Own ports that lost a connection during the take and have not regained it.
+  var portsAwaitingPeers: Set<String> = []
   /// The take that began last, once it is on disk.
   var lastTake: EndedTake?
-  /// Takes that ended with Pinna.
+  /// Takes that `stop` ended.
   var endedAtStop: [EndedTake] = []
-  /// What a stop could not finish, or found incomplete, a sentence each.
+  /// One sentence per take that was incomplete or unfinished when Pinna stopped.
   package internal(set) var faultsAtStop: [String] = []
-  /// Periods that sessions asked the server for.
+  /// Period changes that sessions requested and the server has not answered.
   package internal(set) var periodRequests:
     [(job: Job<Int>, request: Request, deadline: ContinuousClock.Instant)] = []
 
   var watchdog = Watchdog()
   var warnings = Warnings()
-  var alike = AlikeMicrophones()
-  var graph = GraphNews()
-  /// When the graph and the levels are looked at again.
-  var nextLook: ContinuousClock.Instant
+  var duplicateSignals = DuplicateSignalDetector()
+  var graph = GraphReport()
+  /// When to check connections and levels next.
+  var nextGraphCheck: ContinuousClock.Instant
   var nextProgress: ContinuousClock.Instant
   private var lastPoll: ContinuousClock.Instant
-  /// No wait is over before: this process was stopped, and others may not have been heard since.
+  /// No deadline passes before this instant. Set after this process was suspended: replies may be queued.
   private var graceEnd: ContinuousClock.Instant
-  /// What was told last of what may change by itself.
-  var seen = SeenGraph()
+  /// The values in the latest events about the graph.
+  var lastNotified = NotifiedValues()
   let monitor: [String]
   let preRollSeconds: Int
-  /// Whether a server that goes is waited for.
+  /// Whether to wait for the server to return when it goes.
   let reconnects: Bool
 
   package struct PendingChange {
     let setting: Setting
     let deadline: ContinuousClock.Instant
-    /// Nil where nobody asked, or the answer was that no period runs.
+    /// Nil for an internal change, and after the request timed out.
     var request: Request?
   }
 
   /// - Parameters:
-  ///   - monitor: ports that the outputs go to, left and right.
-  ///   - reconnects: whether a server that goes is waited for; otherwise it is the end (`lossForGood`).
+  ///   - monitor: playback ports to connect the outputs to, left and right.
+  ///   - reconnects: whether to wait for a server that has gone. If false, its loss is final (`permanentLossReason`).
+  ///   - warn: writes one line to the operator's terminal.
   package init(
     world: any AudioWorld, setting: Setting, monitor: [String] = [], preRollSeconds: Int = 0,
     reconnects: Bool = true, warn: @escaping (String) -> Void
@@ -98,62 +105,66 @@ package final class Processor {
     self.reconnects = reconnects
     inForce = setting
     wanted = setting
-    rejoin = Rejoin(reason: nil, now: world.now)
-    nextLook = world.now
+    reconnection = Reconnection(reason: nil, now: world.now)
+    nextGraphCheck = world.now
     nextProgress = world.now
     lastPoll = world.now
     graceEnd = world.now
   }
 
-  /// The one place where the state changes.
+  /// Performs every state transition, and starts the time limit of the new state.
   func enter(_ next: ProcessorState) {
     state = next
     deadline = next.kind.limit.map { world.now + $0 }
   }
 
-  /// The same state with other contents: its limit goes on.
-  func hold(_ next: ProcessorState) {
-    assert(next.kind == state.kind, "another state is entered")
+  /// Replaces the associated values of the current state; its deadline stays.
+  func updateState(_ next: ProcessorState) {
+    assert(next.kind == state.kind, "updateState must not change the kind of state")
     state = next
   }
 
-  var isLate: Bool { deadline.map(isOver) ?? false }
+  var isLate: Bool { deadline.map(hasPassed) ?? false }
 
-  /// Whether a wait until `end` has lasted long enough. Time in which this process itself stood still does not count.
-  func isOver(_ end: ContinuousClock.Instant) -> Bool { world.now > end && world.now >= graceEnd }
+  /// Whether `deadline` has passed. Grants a grace period after this process itself was suspended.
+  func hasPassed(_ deadline: ContinuousClock.Instant) -> Bool {
+    world.now > deadline && world.now >= graceEnd
+  }
 
-  private func noteStandstill() {
+  /// A gap of 2 s between polls means that this process was suspended.
+  private func detectOwnPause() {
     if world.now - lastPoll > .seconds(2) { graceEnd = world.now + .milliseconds(500) }
     lastPoll = world.now
   }
 
-  /// True while somebody waits for the callback or for a job: then `poll` is called often.
+  /// True while the callback or a job owes a result: the controller then polls every 2 ms.
   package var isBusy: Bool {
-    !pending.isEmpty || !settling.isEmpty || change != nil || !closing.isEmpty || !periodRequests.isEmpty
-      || deadline != nil
+    !pending.isEmpty || !changesAwaitingConnections.isEmpty || change != nil || !closingTakes.isEmpty
+      || !periodRequests.isEmpty || deadline != nil
   }
 
-  /// That setting is in force, and nothing else is on its way.
+  /// Whether `setting` is in force and no change is pending.
   package func isSettled(at setting: Setting) -> Bool {
     pending.isEmpty && change == nil && setting == wanted && setting == inForce
   }
 
-  /// Nothing stands in the way of a change.
+  /// Whether a change can begin now.
   package var isFree: Bool { state.kind == .live && change == nil }
 
   package var isStopped: Bool { state.kind == .stopped }
   package var isStopping: Bool { state.kind == .stopping || isStopped }
 
-  // MARK: Once per turn of the control thread
+  // MARK: Polling
 
-  /// Hears what happened, and goes on where something ended or took too long.
+  /// Handles reports and job results that have arrived since the last call, and expires deadlines. The controller calls
+  /// this on each pass of its loop.
   package func poll() {
-    noteStandstill()
+    detectOwnPause()
     if let client, state.isInGraph {
-      for report in client.drainReports() { hear(report) }
+      for report in client.drainReports() { handle(report) }
       if let reason = client.lossReason { leaveServer(reason) }
     }
-    expireChanges()
+    failExpiredChanges()
     switch state {
     case .absent, .opening, .joining, .preparing, .unusable, .leaving: pollServer()
     case .openingTake, .startingTake, .endingTake: pollTake()
@@ -168,17 +179,17 @@ package final class Processor {
     pollGraph()
   }
 
-  private func hear(_ report: Report) {
+  private func handle(_ report: Report) {
     switch report {
     case .applied(let ticket, _):
       if case .fadingOut(let change, let engine, let filters, ticket) = state {
-        return exchange(change, engine, filters)
+        return switchDevice(change, engine, filters)
       }
       guard let ended = pending.removeValue(forKey: ticket) else { return }
       let old = inForce
       inForce = ended.setting
       filtersInForce = filters
-      tellOfChange(from: old, to: inForce)
+      notifyOfChange(from: old, to: inForce)
       if let request = ended.request { answer(request, changeFrom: old) }
     case .superseded(let ticket):
       pending.removeValue(forKey: ticket)?.request?.fail(
@@ -196,16 +207,18 @@ package final class Processor {
 
   // MARK: Changes
 
-  /// Crossfades to `setting`, of the device in use; `request` hears how that ended.
+  /// Posts a crossfade to `setting`, for the current device. `request` is answered when the callback has applied it.
+  /// - Parameter isRestoring: uses the slot that the queue reserves for restoring the previous setting.
   func post(_ setting: Setting, _ request: Request?, isRestoring: Bool = false) throws {
     let ticket = try clientInGraph().change(to: setting, isRestoring: isRestoring)
     pending[ticket] = PendingChange(setting: setting, deadline: world.now + .seconds(3), request: request)
     wanted = setting
   }
 
-  /// The callback has not answered in time: no period runs. What stands in its queue still comes when one does.
-  private func expireChanges() {
-    for (ticket, change) in pending where change.request != nil && isOver(change.deadline) {
+  /// Answers requests that the callback did not handle in time, because no period runs. The changes stay queued and take
+  /// effect when periods resume.
+  private func failExpiredChanges() {
+    for (ticket, change) in pending where change.request != nil && hasPassed(change.deadline) {
       pending[ticket]?.request = nil
       change.request?.fail(.failed, Self.stalled + "; the change comes into force when it does")
     }
@@ -213,8 +226,8 @@ package final class Processor {
 
   static let stalled = "the JACK server runs no periods"
 
-  /// Nothing comes from the callback that was asked any more.
-  func answerPending(_ status: ExitStatus, _ sentence: String) {
+  /// Fails all pending changes: the callback that received them will not report again.
+  func failPendingChanges(_ status: ExitStatus, _ sentence: String) {
     let waiting = pending.sorted { $0.key < $1.key }.compactMap(\.value.request)
     pending = [:]
     wanted = inForce
@@ -225,20 +238,21 @@ package final class Processor {
     "recording \(state.take?.take.path ?? "a take"): nothing may change until it ends; stop it with: pinna record stop"
   }
 
-  // MARK: What is refused where
+  // MARK: Refusals
 
-  /// Refuses what would change something, or begin something, in a state that does not allow it.
+  /// Throws unless the processor is in a graph and not stopping.
   func refuseOutsideGraph() throws(Failure) {
     switch state.kind {
     case .stopping, .stopped:
       throw Failure(.notRunning, "Pinna is being stopped; start it again with: pinna run")
     case .absent, .opening, .joining, .preparing, .unusable, .leaving, .stranded:
-      throw Failure(.noServer, rejoin?.sentence(state) ?? "there is no JACK server")
+      throw Failure(.noServer, reconnection?.sentence(state) ?? "there is no JACK server")
     default: break
     }
   }
 
-  /// The client whose callback runs our engine.
+  /// The client whose callback runs the current engine.
+  /// - Throws: `noServer` or `notRunning` when not in a graph.
   func clientInGraph() throws(Failure) -> any AudioClient {
     try refuseOutsideGraph()
     guard let client else { throw Failure(.noServer, "no JACK server is running; start one") }
@@ -261,7 +275,7 @@ package final class Processor {
     Failure(.failed, "\(path) is playing; stop it with: pinna play --stop")
   }
 
-  /// While the outputs are silent for a change of device: for three seconds at most.
+  /// Throws during the fade-out before a device switch, which lasts 3 s at most.
   func refuseDuringFadeOut() throws(Failure) {
     if case .fadingOut(let change, _, _, _) = state {
       throw Failure(

@@ -1,41 +1,43 @@
 import Realtime
 import Recording
 
-/// What the processor is doing. The Architecture page draws how one state follows another.
+/// The states of `Processor`. The Architecture page shows the transitions.
+///
+/// A value of the control thread, as are the other types in this file.
 package enum ProcessorState {
-  // Without a graph.
-  /// There is no server; it is looked for again and again.
+  // Outside a graph.
+  /// No server is running; the processor retries.
   case absent
   case opening(Job<any AudioClient>)
-  /// In a graph whose sample rate needs other filters.
+  /// The client is open, and filters for the server's sample rate are being designed.
   case joining(any AudioClient, Job<any DeviceFilters>)
   /// Ports are being registered.
   case preparing(any AudioClient, any DeviceFilters, Job<any PreparedEngine>)
-  /// There is a server, and it cannot be used.
+  /// The server is running but cannot be used.
   case unusable(any AudioClient)
   /// The client of a server that has gone is being closed.
   case leaving(Job<Bool>)
-  /// That client could not be closed: there is no way back.
+  /// That client could not be closed, so no other can be opened: Pinna must be restarted.
   case stranded
 
   // In a graph.
   case live
-  /// Another device is about to take over.
+  /// The outputs fade out before another device takes over.
   case fadingOut(DeviceChange, any PreparedEngine, any DeviceFilters, Ticket)
-  /// The disk thread makes a take's files.
+  /// The disk thread creates a take's files.
   case openingTake(Recording)
-  /// The callback is to begin a take.
+  /// The callback has been asked to begin a take.
   case startingTake(Recording, Ticket)
   case recording(Recording)
-  /// The callback is to end a take.
+  /// The callback has been asked to end a take.
   case endingTake(Recording, Ticket)
-  /// The disk thread opens what is to be played.
+  /// The disk thread opens the take to play.
   case openingPlayback(any TakePlayback, Request)
   case playing(Playing)
   /// A playback fades out.
   case endingPlayback(Playing)
 
-  // At the end.
+  // Stopping.
   case stopping(Stopping)
   case stopped
 
@@ -45,7 +47,7 @@ package enum ProcessorState {
     case openingPlayback, playing, endingPlayback
     case stopping, stopped
 
-    /// How long the processor stays here without an answer; nil where it waits for nothing.
+    /// Longest stay in this state without a result; nil for states that wait for nothing.
     package var limit: Duration? {
       switch self {
       case .absent, .unusable, .stranded, .live, .recording, .playing, .stopped: nil
@@ -81,7 +83,7 @@ package enum ProcessorState {
     }
   }
 
-  /// The take that nothing may change for, and that `status` shows.
+  /// The running take, which locks the setting and which `status` shows.
   package var take: Recording? {
     switch self {
     case .openingTake(let take), .startingTake(let take, _), .recording(let take), .endingTake(let take, _):
@@ -97,7 +99,7 @@ package enum ProcessorState {
     }
   }
 
-  /// The client whose callback runs our engine.
+  /// Whether the client's callback runs an engine.
   package var isInGraph: Bool {
     switch kind {
     case .absent, .opening, .joining, .preparing, .unusable, .leaving, .stranded, .stopped: false
@@ -108,41 +110,41 @@ package enum ProcessorState {
   }
 }
 
-/// A take from `record start` until the callback has ended it.
+/// A take between `record start` and its end in the callback.
 package struct Recording {
   package let take: any TakeRecording
-  /// Of the request to the callback to begin it.
-  var beginning: Ticket?
-  /// Who asked for it, until the callback has begun it.
-  var starter: Request?
-  /// Who asked for its end.
-  var stoppers: [Request] = []
-  /// Whether the callback has begun it. One that has not leaves no file.
+  /// The ticket under which the callback was asked to begin it.
+  var beginTicket: Ticket?
+  /// The unanswered `record start`; nil once the callback has begun the take.
+  var startRequest: Request?
+  /// The unanswered `record stop` requests.
+  var stopRequests: [Request] = []
+  /// Whether the callback has begun it. A take that has not begun leaves no file.
   var hasBegun = false
-  /// In the order in which takes began, from 1.
+  /// Counts takes in the order in which they began, from 1; 0 before.
   var number = 0
 }
 
-/// A take that the callback has ended, while the disk thread still writes or converts it.
+/// A take that the callback has ended and that the disk thread is still writing or converting.
 package struct ClosingTake {
   package let take: any TakeRecording
   let number: Int
-  /// What ended it where nobody had asked for its end.
+  /// Why it ended, if nobody requested its end.
   let cause: String?
-  /// Microphones that lost their source while it ran, and did not get it back.
-  let bereft: [String]
-  var stoppers: [Request]
+  /// Microphones that lost their source during the take and did not regain it.
+  let microphonesWithoutSource: [String]
+  var stopRequests: [Request]
 }
 
 /// A take that is on disk.
 struct EndedTake {
   let result: TakeWriter.Result
-  /// What ended it where nobody had asked for its end.
+  /// Why it ended, if nobody requested its end.
   let cause: String?
-  /// Microphones that lost their source while it ran, and did not get it back.
-  let bereft: [String]
+  /// Microphones that lost their source during the take and did not regain it.
+  let microphonesWithoutSource: [String]
 
-  /// For whoever asks for its end.
+  /// The answer to `record stop`.
   var outcome: Outcome {
     guard let cause else {
       guard result.fault == nil else { return .failed(Failure(.incompleteTake, result.sentence + rest)) }
@@ -157,59 +159,62 @@ struct EndedTake {
   private var rest: String { loss.map { "; " + $0 } ?? "" }
 
   private var loss: String? {
-    guard !bereft.isEmpty else { return nil }
-    let what = bereft.count == 1 ? "microphone lost its source" : "microphones lost their source"
-    return "\(bereft.count) \(what) during the take: \(bereft.joined(separator: ", ")); "
+    guard !microphonesWithoutSource.isEmpty else { return nil }
+    let what =
+      microphonesWithoutSource.count == 1 ? "microphone lost its source" : "microphones lost their source"
+    return
+      "\(microphonesWithoutSource.count) \(what) during the take: \(microphonesWithoutSource.joined(separator: ", ")); "
       + "see \(result.sidecarName)"
   }
 }
 
-/// A take that is played back through the outputs, in place of what the microphones give.
+/// A take that is played through the outputs, replacing the microphones' signal.
 package struct Playing {
   package let player: any TakePlayback
   let ticket: Ticket
-  /// Who waits for its end.
-  var stoppers: [Request] = []
+  /// The unanswered `play --stop` requests.
+  var stopRequests: [Request] = []
 }
 
-/// The end of the processor.
+/// The shutdown of the processor.
 package struct Stopping {
   let since: ContinuousClock.Instant
   let request: Request?
   /// A take that the callback has not ended yet.
   var take: Recording?
+  /// The ticket under which the callback was asked to end `take`.
   var ticket: Ticket?
 }
 
-/// Another device on its way in.
+/// A change to another device that has not taken over yet.
 package struct DeviceChange {
   enum Phase {
     case designing(Job<any DeviceFilters>)
-    /// Waits until nothing is recorded or played.
+    /// Filters are ready; waits until no take or playback is running.
     case designed(any DeviceFilters)
     /// Ports are being registered.
     case preparing(any DeviceFilters, Job<any PreparedEngine>, deadline: ContinuousClock.Instant)
-    /// Waits until the changes before it have ended; gain and mute come with it from here on.
+    /// Ports are ready; waits until earlier changes have ended. From here on, new gain and mute values join this change.
     case prepared(any DeviceFilters, any PreparedEngine, deadline: ContinuousClock.Instant)
   }
 
   var setting: Setting
-  /// Who waits for it, or for a gain or mute that comes with it.
+  /// The unanswered requests for this change, and for gain or mute values that joined it.
   var requests: [Request]
-  /// Whoever asked was told that this comes after the take: it comes, whoever waits.
+  /// A change that was announced as coming after the running take. It goes ahead even if nobody waits for it.
   struct Promise {
     var setting: Setting
     let filters: any DeviceFilters
   }
   var promised: Promise?
-  /// What had been promised when this change took its place: it comes after all where this one fails.
+  /// The promise that this change replaced. It is resumed if this change fails.
   var displaced: Promise?
   var phase: Phase
   package var isPromised: Bool { promised != nil }
   var isPrepared: Bool { if case .prepared = phase { true } else { false } }
   let began: ContinuousClock.Instant
 
-  /// What is in force already comes with it, and with what may come in its place.
+  /// Applies `changes` made to the current device to this change, too, and to the promises that may replace it.
   mutating func add(inForce changes: [Change]) {
     try? setting.apply(changes)
     try? promised?.setting.apply(changes)

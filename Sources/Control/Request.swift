@@ -1,16 +1,17 @@
-/// Something that somebody asked of the processor. It is answered exactly once.
+/// A request to the processor. Invariant: it is answered exactly once.
 ///
-/// Thread: control.
+/// Thread: control thread.
 package final class Request {
   private let onAnswer: (Outcome) -> Void
   private let onProgress: (String, Double) -> Void
   private let askerIsThere: () -> Bool
-  /// How often it was answered: one in the end.
+  /// Number of answers so far; 1 in the end.
   package private(set) var answers = 0
 
   /// - Parameters:
-  ///   - onProgress: hears what a request is waiting for, and what part of that is done.
-  ///   - isThere: whether whoever asked still waits.
+  ///   - onProgress: receives what the request is waiting for, and the completed fraction.
+  ///   - isThere: whether the client that sent the request is still running.
+  ///   - onAnswer: receives the answer.
   package init(
     onProgress: @escaping (String, Double) -> Void = { _, _ in }, isThere: @escaping () -> Bool = { true },
     onAnswer: @escaping (Outcome) -> Void
@@ -21,6 +22,7 @@ package final class Request {
   }
 
   package var isAnswered: Bool { answers > 0 }
+  /// Whether the client that sent the request is still running.
   package var isAskerThere: Bool { askerIsThere() }
 
   package func answer(_ outcome: Outcome) {
@@ -31,10 +33,10 @@ package final class Request {
 
   package func fail(_ status: ExitStatus, _ sentence: String) { answer(.failed(Failure(status, sentence))) }
 
-  package func tell(_ text: String, part: Double) { if !isAnswered { onProgress(text, part) } }
+  package func reportProgress(_ text: String, part: Double) { if !isAnswered { onProgress(text, part) } }
 }
 
-/// How a request ended.
+/// The result of a request: a document to encode as JSON, or a failure.
 package enum Outcome {
   case done(any Encodable & Sendable)
   case failed(Failure)

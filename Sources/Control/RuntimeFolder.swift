@@ -1,11 +1,13 @@
 import Foundation
 
-/// Where control sockets live: a folder that nobody else can enter.
+/// The folder for control sockets, which only this user can enter.
 ///
-/// Servers are at `NAME.sock`, with their locks beside them; clients in the folder `clients`, under names that chance
-/// picks, so that no one ever has another's.
+/// It contains the sockets of running Pinnas (`NAME.sock`) with their lock files, and the folder `clients` with the sockets
+/// of clients. Client sockets have random names, so that no two clients ever share one.
+///
+/// Thread: any.
 public enum RuntimeFolder {
-  /// `$XDG_RUNTIME_DIR/pinna`; where that is unset `/run/user/UID/pinna`, else a folder of ours under `/tmp`.
+  /// `$XDG_RUNTIME_DIR/pinna`; if that variable is unset, `/run/user/UID/pinna`, or else `/tmp/pinna-UID`.
   public static func path(environment: [String: String] = ProcessInfo.processInfo.environment) -> String {
     if let runtime = environment["XDG_RUNTIME_DIR"], !runtime.isEmpty { return runtime + "/pinna" }
     let user = "/run/user/\(getuid())"
@@ -13,12 +15,12 @@ public enum RuntimeFolder {
     return "/tmp/pinna-\(getuid())"
   }
 
-  /// Where clients bind their sockets.
+  /// The folder in which clients bind their sockets.
   public static func clients(environment: [String: String] = ProcessInfo.processInfo.environment) -> String {
     path(environment: environment) + "/clients"
   }
 
-  /// The socket of the instance called `name`.
+  /// Path of the control socket of the Pinna called `name`.
   public static func socket(
     named name: String, environment: [String: String] = ProcessInfo.processInfo.environment
   ) throws(Failure) -> String {
@@ -27,12 +29,12 @@ public enum RuntimeFolder {
     else {
       throw Failure(
         .usage,
-        "the client name \"\(name)\" is not usable; take up to 32 letters, digits, hyphens, underscores")
+        "the client name \"\(name)\" is not usable; use up to 32 letters, digits, hyphens, underscores")
     }
     return try usable("\(path(environment: environment))/\(name).sock")
   }
 
-  /// A path for a client's socket that nobody has.
+  /// A new random path for a client's socket.
   static func newClient(environment: [String: String]) throws(Failure) -> String {
     try client(.random(in: 0...lastClient), environment: environment)
   }
@@ -43,7 +45,7 @@ public enum RuntimeFolder {
     try usable(clients(environment: environment) + "/" + String(number, radix: 36))
   }
 
-  /// An address of a Unix socket ends after 107 bytes; cut off it would be another one's.
+  /// Throws if a socket path exceeds the 107 bytes of a Unix address; truncated, it would name another socket.
   private static func usable(_ socket: String) throws(Failure) -> String {
     guard socket.utf8.count <= 107 else {
       throw Failure(
@@ -53,26 +55,26 @@ public enum RuntimeFolder {
     return socket
   }
 
-  /// Makes the folders, or checks that those that are there are ours alone.
+  /// Makes the folders, or checks that existing ones belong to this user and are closed to others.
   public static func prepare(environment: [String: String] = ProcessInfo.processInfo.environment)
     throws(Failure)
   {
     try checkRoot(environment)
-    // One that is too long for its clients would never be asked anything.
+    // If the path were too long for client sockets, no client could reach this server.
     _ = try client(lastClient, environment: environment)
     try make(path(environment: environment))
     try check(environment: environment)
     try prepareClients(environment: environment)
   }
 
-  /// The folder of clients, in the folder of servers, which is there.
+  /// Makes or checks the folder of client sockets. Its parent must exist.
   static func prepareClients(environment: [String: String]) throws(Failure) {
     let clients = clients(environment: environment)
     try make(clients)
     try check(clients)
   }
 
-  /// The mode does not depend on the umask, which is the whole process's and not ours to change.
+  /// Makes a folder with mode 0700 regardless of the umask, which a library must not change.
   private static func make(_ path: String) throws(Failure) {
     if mkdir(path, 0o700) == 0 {
       chmod(path, 0o700)
@@ -81,7 +83,7 @@ public enum RuntimeFolder {
     }
   }
 
-  /// Whoever owns the folder, or may rename it, could answer in our name.
+  /// Checks the folder and its parent: a user who owns the folder, or can rename it, could impersonate Pinna.
   static func check(environment: [String: String] = ProcessInfo.processInfo.environment) throws(Failure) {
     try checkRoot(environment)
     let path = path(environment: environment)
@@ -93,26 +95,28 @@ public enum RuntimeFolder {
     guard [0, getuid()].contains(information.st_uid) else {
       throw Failure(
         .failed,
-        "\(parent), which the control sockets' folder is in, belongs to another user (\(information.st_uid)); "
+        "\(parent), the parent of the folder for control sockets, belongs to another user (\(information.st_uid)); "
           + remedy)
     }
     guard information.st_mode & 0o022 == 0 || isSticky else {
       throw Failure(
-        .failed, "other users may rename what is in \(parent), the control sockets' folder too; \(remedy)")
+        .failed,
+        "other users may rename files in \(parent), including the folder for control sockets; \(remedy)")
     }
   }
 
-  /// Clients and servers may stand in different folders.
+  /// Requires an absolute path: clients and servers may have different working folders.
   private static func checkRoot(_ environment: [String: String]) throws(Failure) {
     let path = path(environment: environment)
     guard path.hasPrefix("/") else {
-      throw Failure(.failed, "the folder of control sockets, \(path), is not given from the root; \(remedy)")
+      throw Failure(.failed, "the path of the folder for control sockets, \(path), is relative; \(remedy)")
     }
   }
 
   private static let remedy = "set XDG_RUNTIME_DIR to a folder of your own"
 
-  /// False where nothing is there.
+  /// - Returns: false if nothing exists at `path`.
+  /// - Throws: if it is not a folder of this user with mode 0700.
   @discardableResult
   private static func check(_ path: String) throws(Failure) -> Bool {
     var information = stat()
@@ -120,13 +124,13 @@ public enum RuntimeFolder {
     let kind = information.st_mode & S_IFMT
     let fault: String? =
       if kind == S_IFLNK {
-        "\(path) is a link, which the control sockets' folder must not be; remove it, or \(remedy)"
+        "\(path), the folder for control sockets, is a symbolic link; remove it, or \(remedy)"
       } else if kind != S_IFDIR {
-        "\(path) is no folder, and control sockets are to be in it; remove it, or \(remedy)"
+        "\(path) is not a folder, but control sockets must be created in it; remove it, or \(remedy)"
       } else if information.st_uid != getuid() {
-        "\(path), the control sockets' folder, belongs to another user (\(information.st_uid)); \(remedy)"
+        "\(path), the folder for control sockets, belongs to another user (\(information.st_uid)); \(remedy)"
       } else if information.st_mode & 0o077 != 0 {
-        "\(path) is not a folder that only you can enter; run: chmod 700 \(path)"
+        "other users can enter \(path), the folder for control sockets; run: chmod 700 \(path)"
       } else {
         nil
       }

@@ -1,19 +1,20 @@
-/// The sessions that programs have open at a running Pinna: which of them controls the route, and what the others
-/// wish.
+/// The open sessions: which one controls the route, and the deferred changes of the others.
 ///
-/// A session is the socket that it was opened from. It ends when that socket is closed (`ControlSocket.isThere`), and
-/// whoever binds the socket's path after that is somebody else.
+/// A session is identified by the socket that opened it, and ends when that socket is closed (`ControlSocket.isThere`). A
+/// socket bound to the same path later is another client.
 ///
-/// A session that claims the route controls it from then on; the next that claims it waits for its turn. Whoever
-/// does not control it, the command line too, has a wish kept, and applied when the controlling session lets go.
+/// The first session to claim the route controls it until it releases it; further claims queue. Routing changes by anyone
+/// else, including the command line, are deferred until then.
+///
+/// Thread: control thread.
 struct SessionRegister {
   struct Session {
     let token: String
-    /// What the program calls itself.
+    /// The program's name, as it gave it.
     let name: String
-    /// Where events go.
+    /// Destination of its events.
     let sender: ControlSocket.Sender
-    var wish: [Change] = []
+    var deferredChanges: [Change] = []
   }
 
   static let limit = 32
@@ -21,24 +22,24 @@ struct SessionRegister {
   private(set) var sessions: [Session] = []
   /// Tokens, in the order in which they claimed; the first controls the route.
   private var claims: [String] = []
-  /// Of the command line and of plain OSC.
-  private(set) var wish: [Change] = []
-  /// The session that chose the way out last; nil where nobody did, or the command line.
+  /// Deferred changes of the command line and of plain OSC.
+  private(set) var deferredChanges: [Change] = []
+  /// Token of the session that last chose the output; nil if the command line did, or nobody.
   private(set) var outputOwner: String?
 
-  /// What the session that controls the route is called.
+  /// Name of the session that controls the route; nil if the route is free.
   var controller: String? { sessions.first { $0.token == claims.first }?.name }
 
   mutating func open(name: String, sender: ControlSocket.Sender) throws(Failure) -> String {
     guard sessions.count < Self.limit else {
       throw Failure(.failed, "\(Self.limit) sessions are open already; close one of them")
     }
-    // Nobody else can ever be at its address, and its end is seen.
+    // Only a socket that is held open has an address of its own, and its end can be detected.
     guard sender.isHeld else {
       throw Failure(
         .usage, "a session needs an address for its events; bind your socket to a path of your own")
     }
-    // Of no other session, nor of one at a Pinna that ran here before.
+    // Unique even across restarts of Pinna.
     let token = "session-" + String(UInt64.random(in: 0 ... .max), radix: 16)
     sessions.append(Session(token: token, name: name, sender: sender))
     return token
@@ -57,7 +58,7 @@ struct SessionRegister {
       if !claims.contains(token) { claims.append(token) }
     } else {
       claims.removeAll { $0 == token }
-      sessions[n].wish = []
+      sessions[n].deferredChanges = []
     }
   }
 
@@ -68,50 +69,51 @@ struct SessionRegister {
     return n
   }
 
-  /// Why a wish would be kept rather than applied; nil for the session that may route.
+  /// Why routing changes of `token` would be deferred; nil if they may be applied.
   func obstacle(for token: String?) throws(Failure) -> String? {
     if let token { _ = try index(token) }
     guard let controller, token != claims.first else { return nil }
-    return "the session \(controller) controls the route: this is kept, and applied when it lets go"
+    return
+      "the session \(controller) controls the route: this is kept, and applied when it releases the route"
   }
 
-  /// Keeps what cannot be applied now; a later wish of a kind takes an earlier one's place.
+  /// Defers `changes`. A later change of a key replaces an earlier one.
   mutating func keep(_ changes: [Change], for token: String?) throws(Failure) {
     if let token {
       let n = try index(token)
-      sessions[n].wish = Self.merged(sessions[n].wish, changes)
+      sessions[n].deferredChanges = Self.merged(sessions[n].deferredChanges, changes)
     } else {
-      wish = Self.merged(wish, changes)
+      deferredChanges = Self.merged(deferredChanges, changes)
     }
   }
 
-  /// A wish that has come true otherwise, or was given up.
+  /// Drops deferred changes that have been superseded.
   mutating func forget(for token: String?) {
-    if let token, let n = try? index(token) { sessions[n].wish = [] } else { wish = [] }
+    if let token, let n = try? index(token) { sessions[n].deferredChanges = [] } else { deferredChanges = [] }
   }
 
-  /// `changes` have been accepted from `token`.
+  /// Records who chose the output, if the accepted `changes` include one.
   mutating func noteOutput(_ changes: [Change], of token: String?) {
     if changes.contains(where: { $0.key == Change.output }) { outputOwner = token }
   }
 
-  /// The next that may be applied now: the wish of the session that controls the route, or anybody's where none does,
-  /// in the order in which the sessions were opened, the command line's first.
-  mutating func takeWish() -> (token: String?, wish: [Change])? {
-    if claims.isEmpty, !wish.isEmpty {
-      defer { wish = [] }
-      return (nil, wish)
+  /// Removes and returns deferred changes that may be applied now: those of the controlling session, or if the route is
+  /// free, anyone's; the command line's first, then in the order in which the sessions were opened.
+  mutating func popDeferredChanges() -> (token: String?, deferredChanges: [Change])? {
+    if claims.isEmpty, !deferredChanges.isEmpty {
+      defer { deferredChanges = [] }
+      return (nil, deferredChanges)
     }
     let mayRoute = sessions.indices.filter { claims.isEmpty || sessions[$0].token == claims.first }
-    guard let n = mayRoute.first(where: { !sessions[$0].wish.isEmpty }) else { return nil }
-    defer { sessions[n].wish = [] }
-    return (sessions[n].token, sessions[n].wish)
+    guard let n = mayRoute.first(where: { !sessions[$0].deferredChanges.isEmpty }) else { return nil }
+    defer { sessions[n].deferredChanges = [] }
+    return (sessions[n].token, sessions[n].deferredChanges)
   }
 
-  /// Another input or preset leaves nothing of what was wished before.
+  /// A new input or preset discards all earlier deferred changes.
   private static func merged(_ old: [Change], _ new: [Change]) -> [Change] {
-    let isFresh = new.contains { [Change.input, Change.preset].contains($0.key) }
-    let kept = isFresh ? [] : old.filter { change in !new.contains { $0.key == change.key } }
+    let replacesAll = new.contains { [Change.input, Change.preset].contains($0.key) }
+    let kept = replacesAll ? [] : old.filter { change in !new.contains { $0.key == change.key } }
     return kept + new
   }
 }

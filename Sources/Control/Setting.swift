@@ -1,15 +1,17 @@
 import Acoustics
 import Presets
 
-/// What is chosen at one moment: a preset's device, what is selected on it, and how loud it comes out.
+/// Everything that a user can choose: preset, input, selection, gain, mute and output.
+///
+/// Thread: any; a value.
 public struct Setting: Hashable, Sendable {
   public var preset: String
   /// The preset's device.
   public var home: Device
-  /// The input in the route: `home`, or another one that was chosen instead.
+  /// The input in the route: `home` or another input.
   public private(set) var device: Device
   public var selection: Selection
-  /// What was selected last on inputs that are not in the route, by their UIDs.
+  /// The last selections on inputs that are not in the route, by UID.
   private var remembered: [String: Selection] = [:]
   public var gain: Decibels
   public var muted = false
@@ -23,10 +25,10 @@ public struct Setting: Hashable, Sendable {
     gain = preset.gain
   }
 
-  /// The amplitude that everything is multiplied by.
+  /// The linear output gain; 0 while muted.
   var amplitude: Float { muted ? 0 : Float(gain.amplitude) }
 
-  /// Left and right edges; nil for mono patterns.
+  /// The device edges that the left and right channels point to; nil for mono patterns.
   public var layout: StereoLayout? {
     guard selection.polarPattern == .stereo,
       let source = try? device.dataSource(named: selection.dataSource)
@@ -34,21 +36,21 @@ public struct Setting: Hashable, Sendable {
     return HeadFrame(forward: source.forward, orientation: selection.inputOrientation)?.layout
   }
 
-  /// Takes over what another setting remembers of inputs, and what is selected on the one that it has in the route. This
-  /// one's own input keeps the selection that it has.
+  /// Copies the selections that `other` remembers, including that of its current input. This setting's own input keeps
+  /// its selection.
   mutating func remember(_ other: Setting) {
     remembered.merge(other.remembered) { $1 }
     remembered[other.device.uid] = other.selection
     remembered[device.uid] = nil
   }
 
-  /// Another input in the route: with what was selected on it last, or else with what is selected now, as far as the
-  /// input has it.
+  /// Puts another input in the route. Restores the last selection on it; otherwise keeps as much of the current selection
+  /// as the input offers.
   public mutating func choose(_ input: Device) {
     guard input != device else { return }
     remembered[device.uid] = selection
     device = input
-    // A device file that was edited meanwhile may not have it any more.
+    // The device file may have been edited and no longer offer it.
     if let last = remembered.removeValue(forKey: input.uid), (try? input.filterCase(for: last)) != nil {
       selection = last
       return
@@ -60,8 +62,8 @@ public struct Setting: Hashable, Sendable {
     }
   }
 
-  /// Applies changes given as words: data-source, pattern, orientation, gain, mute.
-  /// (An input is chosen with `choose`.)
+  /// Applies changes to data-source, pattern, orientation, gain, mute or output. (`choose` changes the input.)
+  /// - Throws: on the first invalid change; earlier ones are applied then.
   public mutating func apply(_ changes: [Change]) throws {
     for change in changes {
       let (key, value) = (change.key, change.value)
@@ -77,7 +79,7 @@ public struct Setting: Hashable, Sendable {
     }
   }
 
-  /// What can be changed, as words; each is an option of `pinna set`.
+  /// The keys of all changes; each is an option of `pinna set`.
   public static let keys = ["input", "data-source", "pattern", "orientation", "gain", "mute", "output"]
 
   private static func gain(_ text: String) throws -> Decibels {
@@ -91,7 +93,7 @@ public struct Setting: Hashable, Sendable {
   }
 }
 
-/// One change, as words.
+/// One change: a key and its new value, as text. A value; any thread.
 public struct Change: Hashable, Sendable {
   public let key: String
   public let value: String
@@ -103,10 +105,10 @@ public struct Change: Hashable, Sendable {
 
   static let input = "input"
   static let output = "output"
-  /// Not a setting of its own: it sets all of them.
+  /// Not a key of its own: a preset sets all of them.
   static let preset = "preset"
 
-  /// Of what is heard from where, rather than how loud.
+  /// Whether it affects the route, rather than only the level.
   var isRouting: Bool { !["gain", "mute"].contains(key) }
 }
 

@@ -2,10 +2,10 @@ import Acoustics
 import Foundation
 import Realtime
 
-/// What a running Pinna does: the answer to `status`, key by key.
+/// The answer to `status`; its properties are the JSON keys. A value; any thread.
 package struct StatusReport: Codable, Sendable {
   package enum State: String, Codable, Sendable { case stopped, recording, playing }
-  /// What was asked for last, in force or not.
+  /// The selection requested last, whether in force or not.
   package struct Preferred: Codable, Sendable {
     package let dataSource: String
     package let polarPattern: PolarPattern
@@ -25,7 +25,7 @@ package struct StatusReport: Codable, Sendable {
       peakDB = Self.decibels(level.peak)
     }
 
-    /// Silence reads −150, since JSON has no infinity.
+    /// Silence is −150 dB, because JSON has no infinity.
     static func decibels(_ amplitude: Float) -> Double {
       max(-150, (200 * log10(Double(amplitude))).rounded() / 10)
     }
@@ -37,14 +37,14 @@ package struct StatusReport: Codable, Sendable {
   /// The take that is running.
   package struct TakeReport: Codable, Sendable {
     package let path: String
-    /// Written so far.
+    /// Frames written so far.
     package let frames: Int
     package let channels: Int
-    /// Why nothing reaches the disk any more.
+    /// Why writing has failed; nil while it works.
     package let fault: String?
-    /// What of the take was removed while it ran, so that it is lost.
+    /// Which file of the take was removed during the take; nil while all exist.
     package let loss: String?
-    /// For how many seconds the disk has room; nil before that is known.
+    /// Recording time that fits on the disk, in seconds; nil before it is known.
     package let secondsLeft: Int?
 
     init(_ take: any TakeRecording) {
@@ -56,13 +56,13 @@ package struct StatusReport: Codable, Sendable {
       secondsLeft = take.secondsLeft
     }
   }
-  /// The take that ended last, while no other has begun.
+  /// The last take; absent once another begins.
   package struct LastTakeReport: Codable, Sendable {
     package let path: String
     package let frames: Int
-    /// What it lacks.
+    /// What is missing from the take; nil if it is complete.
     package let fault: String?
-    /// What ended it where nobody had asked for its end.
+    /// Why it ended, if nobody requested its end.
     package let endedBecause: String?
 
     init(_ take: EndedTake) {
@@ -72,11 +72,11 @@ package struct StatusReport: Codable, Sendable {
       endedBecause = take.cause
     }
   }
-  /// Another device on its way in.
-  package struct ChangeOnItsWay: Codable, Sendable {
+  /// A pending change of device.
+  package struct PendingDeviceChange: Codable, Sendable {
     package let device: String
     package let preset: String
-    /// What part of the design of its filters is done, 0…1; 1 while it waits for the end of a take.
+    /// Completed fraction of its filter design, from 0 to 1; 1 while it waits for the end of a take.
     package let progress: Double
 
     init(_ change: DeviceChange) {
@@ -87,12 +87,12 @@ package struct StatusReport: Codable, Sendable {
   }
 
   package let state: State
-  package let server: Rejoin.State
-  /// What is wrong with what comes in, a sentence each.
+  package let server: Reconnection.State
+  /// Current warnings, one sentence each.
   package let warnings: [String]
   package let preset: String
   package let device: String
-  /// The input in the route: the device's own, or another one.
+  /// The input in the route.
   package let input: InputsReport.Port
   package let dataSource: String
   package let polarPattern: PolarPattern
@@ -100,7 +100,7 @@ package struct StatusReport: Codable, Sendable {
   package let preferred: Preferred
   /// Nil for mono patterns.
   package let layout: StereoLayout?
-  /// Channels that come out: 2 for stereo, otherwise 1.
+  /// Number of output channels: 2 for stereo, otherwise 1.
   package let inputChannels: Int
   /// From −60 to 24 dB.
   package let gainDB: Double
@@ -111,28 +111,28 @@ package struct StatusReport: Codable, Sendable {
   package let sampleRate: Int
   /// In frames.
   package let period: Int
+  /// Delay of the filters.
   package let latencyFrames: Int
-  /// The server's load, in percent.
+  /// Percent of the period that the graph uses.
   package let dspLoad: Double
   package let xruns: Int
   package let levels: Levels
-  /// Those that send what is no sound, or did within the last second.
+  /// Microphones that sent invalid samples (NaN, infinity, or above +60 dBFS) within the last second.
   package let mutedMicrophones: [String]
-  /// Invalid samples of microphones.
+  /// Number of invalid samples from microphones.
   package let rejectedSamples: Int
   package let clippedSamples: Int
-  /// Periods of a length that nothing was prepared for; they are silent.
+  /// Periods of an unexpected length, which were silent.
   package let unpreparedPeriods: Int
-  /// Packets on the control socket that were no plain OSC message.
+  /// Malformed or unauthorised packets on the control socket.
   package let droppedPackets: Int
   package let take: TakeReport?
   package let lastTake: LastTakeReport?
-  /// Takes that have ended, and that the disk thread still writes or converts.
+  /// Paths of takes that have ended and that the disk thread is still writing or converting.
   package let closingTakes: [String]
-  /// Another device that was asked for and is not in force yet.
-  package let change: ChangeOnItsWay?
+  package let change: PendingDeviceChange?
   package let playback: PlaybackReport?
-  /// The session that controls the route.
+  /// Name of the session that controls the route.
   package let controller: String?
   package let output: OutputReport
 }

@@ -1,21 +1,21 @@
 import Recording
 
-/// The answer to `record start`.
+/// The answer to `record start`. A value; any thread, as the other answers here.
 package struct TakeStartAnswer: Codable, Sendable {
   /// Path of the outputs' file.
   package let take: String
   /// Channels of that file.
   package let channels: Int
-  /// The file that it is converted to at its end.
+  /// The file that it is converted to when it ends; nil if it stays WAV.
   package let convertedTake: String?
-  /// What is otherwise than asked for, a sentence each.
+  /// Deviations from the request, one sentence each.
   package let notes: [String]
-  /// The take is silent because the outputs are muted.
+  /// Whether the outputs are muted, so that the take is silent.
   package let muted: Bool
-  /// Microphones that nothing was connected to at the start.
+  /// Microphones that were not connected at the start.
   package let unconnected: [String]
   package let microphoneCount: Int
-  /// For how many seconds the disk has room; nil before that is known.
+  /// Recording time that fits on the disk, in seconds; nil before it is known.
   package let secondsLeft: Int?
 
   init(_ take: any TakeRecording, muted: Bool, unconnected: [String], microphoneCount: Int) {
@@ -32,7 +32,7 @@ package struct TakeStartAnswer: Codable, Sendable {
   }
 }
 
-/// The answer to `record stop`: a take that is complete.
+/// The answer to `record stop` for a complete take.
 package struct TakeAnswer: Codable, Sendable {
   /// Path of the outputs' file.
   package let take: String
@@ -45,14 +45,14 @@ package struct TakeAnswer: Codable, Sendable {
   package let frames: Int
   package let seconds: Double
   package let clippedSamples: Int
-  /// Invalid samples of microphones, which were silenced.
+  /// Number of invalid samples from microphones, which were replaced with silence.
   package let silencedSamples: Int
-  /// How often the server stood still.
+  /// How often the server ran no periods during the take.
   package let pauses: Int
-  /// What is otherwise than asked for, a sentence each.
+  /// Deviations from the request, one sentence each.
   package let notes: [String]
 
-  /// - Parameter more: notes that its sidecar does not have.
+  /// - Parameter more: notes that the sidecar does not contain.
   init(_ result: TakeWriter.Result, notes more: [String]) {
     let document = result.sidecar
     take = result.path
@@ -72,7 +72,7 @@ package struct TakeAnswer: Codable, Sendable {
 /// The answer to `stop`.
 package struct StopAnswer: Codable, Sendable {
   package let stopped: Bool
-  /// Takes that ended with Pinna.
+  /// Takes that the stop ended.
   package let takes: [TakeAnswer]
 
   init(takes: [TakeAnswer]) {

@@ -2,13 +2,14 @@ import Acoustics
 import FilterDesign
 import Recording
 
-/// What `record start` asks for, as words.
+/// The arguments of `record start`. A value; any thread.
 package struct TakeRequest {
-  /// A path, for the take's disk thread to open; nil for the standard folder.
+  /// Path of the folder for the take; nil for the standard folder. The disk thread opens it.
   var folder: String?
   var options = TakeOptions()
 
-  /// One word is a folder; more are pairs of key and value.
+  /// - Parameter words: nothing, a folder, or pairs of key and value.
+  /// - Throws: if a key is unknown or a value invalid.
   package init(words: [String]) throws {
     if words.count == 1 { folder = words[0] }
     guard words.count > 1 else { return }
@@ -39,6 +40,7 @@ extension TakeFormat: NamedWord {
 }
 
 extension TakeSetup {
+  /// The metadata of a take that begins with `setting`. Any thread.
   init(_ setting: Setting, _ bank: FilterBank) {
     self.init(
       preset: setting.preset, device: setting.device.name, dataSource: setting.selection.dataSource,

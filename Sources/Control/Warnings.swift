@@ -1,38 +1,42 @@
-/// What is wrong with what comes in, a sentence each. A sentence counts when it has been true for as long as it
-/// takes to be sure. It is told once, and again only after it has not counted for ten seconds.
+/// The current warnings, one sentence each. A candidate becomes a warning after it has held for its `holdTime`. A warning
+/// is written once, and again only after it has been absent for 10 s.
+///
+/// Thread: control thread.
 struct Warnings {
-  struct Suspicion {
+  /// A condition that holds now.
+  struct Candidate {
     let sentence: String
-    /// How long it must hold.
-    let patience: Duration
-    /// It has been told as an event already.
-    var isTold = false
+    /// How long the condition must hold before it becomes a warning.
+    let holdTime: Duration
+    /// Whether it has been reported as an event already, and needs no line of its own.
+    var isReported = false
   }
 
-  /// How long a sentence must not have counted before it is told again.
-  private static let quiet = Duration.seconds(10)
+  /// How long a warning must have been absent before it is written again.
+  private static let repeatInterval = Duration.seconds(10)
 
-  /// Sentences in force, in the order in which they began.
+  /// Current warnings, in the order in which they began.
   private(set) var current: [String] = []
-  private var since: [String: ContinuousClock.Instant] = [:]
-  /// When what was told counted last.
-  private var told: [String: ContinuousClock.Instant] = [:]
+  private var candidateSince: [String: ContinuousClock.Instant] = [:]
+  /// When each recent warning was last current.
+  private var lastCurrent: [String: ContinuousClock.Instant] = [:]
 
-  /// Takes in what seems wrong now; returns what began to count and is to be told.
-  mutating func update(_ suspicions: [Suspicion], now: ContinuousClock.Instant) -> [String] {
-    let sentences = Set(suspicions.map(\.sentence))
-    since = since.filter { sentences.contains($0.key) }
+  /// Replaces the candidates.
+  /// - Returns: the sentences to write now.
+  mutating func update(_ candidates: [Candidate], now: ContinuousClock.Instant) -> [String] {
+    let sentences = Set(candidates.map(\.sentence))
+    candidateSince = candidateSince.filter { sentences.contains($0.key) }
     current.removeAll { !sentences.contains($0) }
-    var toTell: [String] = []
-    for suspicion in suspicions where !current.contains(suspicion.sentence) {
-      let start = since[suspicion.sentence] ?? now
-      since[suspicion.sentence] = start
-      guard now - start >= suspicion.patience else { continue }
-      current.append(suspicion.sentence)
-      if !suspicion.isTold, told[suspicion.sentence] == nil { toTell.append(suspicion.sentence) }
+    var toWrite: [String] = []
+    for candidate in candidates where !current.contains(candidate.sentence) {
+      let start = candidateSince[candidate.sentence] ?? now
+      candidateSince[candidate.sentence] = start
+      guard now - start >= candidate.holdTime else { continue }
+      current.append(candidate.sentence)
+      if !candidate.isReported, lastCurrent[candidate.sentence] == nil { toWrite.append(candidate.sentence) }
     }
-    for sentence in current { told[sentence] = now }
-    told = told.filter { now - $0.value < Self.quiet }
-    return toTell
+    for sentence in current { lastCurrent[sentence] = now }
+    lastCurrent = lastCurrent.filter { now - $0.value < Self.repeatInterval }
+    return toWrite
   }
 }

@@ -1,44 +1,47 @@
-/// Notices a graph that runs no periods and says nothing of it.
+/// Detects a graph that runs no periods although the server has not shut down.
+///
+/// Thread: control thread.
 package struct Watchdog {
   package enum Finding: Equatable {
     case stalled
-    /// Periods run again, after so long.
+    /// Periods run again, after a stall of this length.
     case resumed(Duration)
   }
 
-  /// Without a period for so long, the graph is stalled.
+  /// A graph without a period for this long is stalled.
   package static let patience = Duration.seconds(1)
-  /// Whoever looks less often than this stood still itself, and knows nothing of the graph meanwhile.
-  private static let longestLook = Duration.milliseconds(500)
+  /// After a longer gap between observations, this process itself was suspended, and the gap does not count.
+  private static let maxObservationGap = Duration.milliseconds(500)
 
   package private(set) var isStalled = false
   private var periods = 0
-  /// When the last period was seen to have run.
-  private var since: ContinuousClock.Instant?
-  private var looked: ContinuousClock.Instant?
+  /// When the period count was last seen to advance.
+  private var lastProgress: ContinuousClock.Instant?
+  private var lastObservation: ContinuousClock.Instant?
 
   package init() {}
 
   /// - Parameter count: periods that have run so far.
+  /// - Returns: a stall or its end, if this observation reveals one.
   package mutating func observe(periods count: Int, now: ContinuousClock.Instant) -> Finding? {
-    defer { looked = now }
-    guard let since, let looked, now - looked < Self.longestLook else {
-      // The first look, or one after we stood still.
-      if count != periods || self.since == nil || !isStalled { self.since = now }
-      return ran(count, now)
+    defer { lastObservation = now }
+    guard let lastProgress, let lastObservation, now - lastObservation < Self.maxObservationGap else {
+      // The first observation, or the first after a suspension.
+      if count != periods || self.lastProgress == nil || !isStalled { self.lastProgress = now }
+      return update(count, now)
     }
-    if let finding = ran(count, now) { return finding }
-    guard !isStalled, now - since >= Self.patience else { return nil }
+    if let finding = update(count, now) { return finding }
+    guard !isStalled, now - lastProgress >= Self.patience else { return nil }
     isStalled = true
     return .stalled
   }
 
-  private mutating func ran(_ count: Int, _ now: ContinuousClock.Instant) -> Finding? {
+  private mutating func update(_ count: Int, _ now: ContinuousClock.Instant) -> Finding? {
     guard count != periods else { return nil }
-    let stood = since.map { now - $0 } ?? .zero
+    let stallDuration = lastProgress.map { now - $0 } ?? .zero
     periods = count
-    since = now
+    lastProgress = now
     defer { isStalled = false }
-    return isStalled ? .resumed(stood) : nil
+    return isStalled ? .resumed(stallDuration) : nil
   }
 }

@@ -2,19 +2,19 @@ import Foundation
 import Synchronization
 import Threads
 
-/// A thread that does one thing after another, in the order asked for, and may hang in any of them.
+/// A serial queue with a thread of its own, for work that may block without limit.
 ///
-/// Threads: `run` may be called from any thread, and never waits.
+/// Thread: any. No function waits for the work.
 package final class Worker: Sendable {
   private let state: State
 
-  /// What the thread keeps; it must not keep the worker alive.
+  /// The state that the thread retains. Separate, because the thread must not keep the worker alive.
   private final class State: Sendable {
     let queue = Locked<[@Sendable () -> Void]>([])
     let waiting = DispatchSemaphore(value: 0)
     let ended = Atomic<Bool>(false)
 
-    /// The worker's thread.
+    /// Thread: the worker's own.
     func work() {
       while true {
         waiting.wait()
@@ -34,15 +34,16 @@ package final class Worker: Sendable {
     try BackgroundThread.start(name) { state.work() }
   }
 
-  /// What was asked for is still done; then the thread ends.
+  /// Queued work still runs; then the thread ends.
   deinit {
     state.ended.store(true, ordering: .releasing)
     state.waiting.signal()
   }
 
+  /// Appends `body` to the queue.
   package func run(_ body: @escaping @Sendable () -> Void) { add { $0.append(body) } }
 
-  /// Before everything that waits already: what takes something back that was just done.
+  /// Inserts `body` at the head of the queue, for work that reverts what has just been done.
   package func runNext(_ body: @escaping @Sendable () -> Void) { add { $0.insert(body, at: 0) } }
 
   private func add(_ insert: (inout [@Sendable () -> Void]) -> Void) {
@@ -50,7 +51,7 @@ package final class Worker: Sendable {
     state.waiting.signal()
   }
 
-  /// The same, with a result to poll.
+  /// Appends `body` to the queue and returns a job for its result.
   package func job<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) -> Job<Value> {
     let job = Job<Value>()
     run { job.run(body) }

@@ -2,11 +2,14 @@ import CJack
 import Realtime
 import Synchronization
 
-/// Pinna in a JACK graph: one input port per microphone, out_left and out_right, an engine between them.
+/// Pinna's client in a JACK graph: one input port per microphone, the ports out_left and out_right, and the engine between
+/// them.
 ///
-/// Threads. *Worker*: one thread at a time, any but JACK's own; what is for it asks the server something, and waits as
-/// long as the server takes to answer. *Any*: any thread, at the same time as the worker and one another; never waits.
-/// *Notification*: JACK's notification thread. *Realtime*: JACK's realtime thread.
+/// Threads, named by the MARK above each group of functions and by the parameters of `init`:
+/// - *Worker*: any thread but JACK's own, one at a time. These functions wait for the server.
+/// - *Any*: any thread but JACK's own, concurrently. These functions never wait.
+/// - *Notification*: JACK's notification thread.
+/// - *Realtime*: JACK's realtime thread.
 public final class ArrayClient: Sendable {
   public static let outputNames = ["out_left", "out_right"]
 
@@ -16,14 +19,14 @@ public final class ArrayClient: Sendable {
   private let right: PortHandle
   private let shared: SharedState
 
-  /// What the notification thread and the others share.
+  /// The state shared with the notification thread.
   private final class SharedState: Sendable {
     struct Values {
       var ports: ArrayPorts?
       var delayFrames = 0
-      /// What was adopted last, until its ports are labelled.
+      /// The ports adopted last, until they are labelled.
       var unlabelled: PreparedPorts?
-      /// Connections that somebody asked for through us.
+      /// Connections requested through this client.
       var wanted: Set<Wiring.Wire> = []
     }
     let values = Mutex(Values())
@@ -31,12 +34,12 @@ public final class ArrayClient: Sendable {
 
   // MARK: Worker
 
-  /// Opens the client; it makes no sound until `adopt`.
+  /// Opens the client. It is silent until `adopt`.
   /// - Parameters:
-  ///   - times: where the callback notes how long it took.
-  ///   - onShutdown: notification; once, when the server has gone.
-  ///   - onGraphChange: notification; ports or connections came or went.
-  ///   - onSampleRate: notification; the server runs at another rate than before, which is given.
+  ///   - times: records the duration of each callback.
+  ///   - onShutdown: notification thread; called once, when the server has gone, with the reason.
+  ///   - onGraphChange: notification thread; ports or connections have appeared or disappeared.
+  ///   - onSampleRate: notification thread; receives the new sample rate when it changes.
   public init(
     name: String, server: String?, times: CallbackTimes? = nil,
     onShutdown: @escaping @Sendable (String) -> Void,
@@ -70,7 +73,7 @@ public final class ArrayClient: Sendable {
     left = PortHandle(try connection.registerPort(Self.outputNames[0], .output))
     right = PortHandle(try connection.registerPort(Self.outputNames[1], .output))
     trampoline.outputs.withLock { $0 = [left, right] }
-    StaleClients.forget(server: server)
+    StaleClients.flush(server: server)
     for (order, (port, side)) in [(left, "Left"), (right, "Right")].enumerated() {
       connection.label(
         port.port, PortLabel(prettyName: side, group: "Output", order: order, iconName: "audio-headphones"))
@@ -84,48 +87,48 @@ public final class ArrayClient: Sendable {
 
   deinit { connection.close() }
 
-  /// Gets an engine and its ports ready beside those in use: ports of the same name will be kept, with their connections;
-  /// the others are registered.
-  /// - Parameter group: under which patchbays show the microphones.
-  /// - Throws: `serverGone`, `portFailed` or `stalled`; then nothing is registered.
+  /// Prepares an engine and its ports while another is in use. Ports with names in use are shared and keep their
+  /// connections; the others are registered.
+  /// - Parameter group: name of the group in which patchbays show the microphones.
+  /// - Throws: `serverGone`, `portFailed` or `stalled`; then no port is registered.
   public func prepare(_ engine: Engine, microphones names: [String], group: String, delayFrames: Int)
     throws(JackError) -> PreparedPorts
   {
-    guard trampoline.canTakeOver else { throw .stalled }
+    guard trampoline.canReplace else { throw .stalled }
     let old = shared.values.withLock { $0.ports }
     let known = Dictionary(
       uniqueKeysWithValues: zip(old?.names ?? [], (old?.microphones ?? []).map(PortHandle.init)))
     var ports: [OpaquePointer] = []
-    var fresh: [PortHandle] = []
+    var newPorts: [PortHandle] = []
     do throws(JackError) {
       for name in names {
         if let kept = known[name] {
           ports.append(kept.port)
         } else {
           let port = try connection.registerPort(name, .input)
-          fresh.append(PortHandle(port))
+          newPorts.append(PortHandle(port))
           ports.append(port)
         }
       }
     } catch {
-      // All or none: a port that nobody knows would stand in the way of the next try.
-      for port in fresh { connection.unregisterPort(port.port) }
+      // All or none: a leftover port would make the next attempt fail.
+      for port in newPorts { connection.unregisterPort(port.port) }
       throw error
     }
     engine.prepare(period: connection.period)
     return PreparedPorts(
       ports: ArrayPorts(
         engine: engine, names: names, microphones: ports, left: left.port, right: right.port),
-      fresh: fresh, group: group, delayFrames: delayFrames)
+      newPorts: newPorts, group: group, delayFrames: delayFrames)
   }
 
-  /// What was prepared is not wanted: its ports go.
+  /// Unregisters the ports of an engine that will not be adopted.
   public func discard(_ prepared: PreparedPorts) {
-    for port in prepared.fresh { connection.unregisterPort(port.port) }
+    for port in prepared.newPorts { connection.unregisterPort(port.port) }
   }
 
-  /// After `adopt`: labels ports, and unregisters those that only the engine before had, as soon as the callback has let go
-  /// of it. Until then nothing is done; called now and then, it is done in the end.
+  /// Completes `adopt`: labels the new ports, and unregisters those that only the previous engine used. Does nothing while
+  /// the callback may still use the previous engine; call it repeatedly.
   public func releaseRetired() {
     let free = trampoline.released()
     let labels = shared.values.withLock { values in
@@ -152,31 +155,32 @@ public final class ArrayClient: Sendable {
     trampoline.isActive.store(true, ordering: .releasing)
   }
 
-  /// Waits two seconds at most. False where the client is not closed by then (`JackConnection.close`): until
-  /// `unfinishedCloses` is 0 no client of another server must be opened in this process.
+  /// Closes the client. Waits for 2 s at most.
+  /// - Returns: false if the client is not closed by then (`JackConnection.close`). Until `unfinishedCloses` is 0, no client
+  ///   of another server may be opened in this process.
   @discardableResult
   public func close() -> Bool {
     trampoline.isActive.store(false, ordering: .releasing)
     return connection.close()
   }
 
-  /// Which capture port `connectMicrophones` connected each microphone to, by the microphone's name.
+  /// The capture port to which `connectMicrophones` connected each microphone, by the microphone's name.
   public typealias Placement = [String: String]
 
   /// Connects the outputs to the first two physical playback ports.
   public func connectOutputsToHardware() {
     for (output, destination) in zip(Self.outputNames, connection.physicalPlaybackPorts) {
       connection.connect("\(connection.name):\(output)", destination)
-      want(Wiring.Wire(output, destination))
+      recordWanted(Wiring.Wire(output, destination))
     }
   }
 
-  /// Connects the microphones to `sources` in order, as far as both are there. Where that takes a microphone to another
-  /// source than before, its earlier connection of this kind goes.
+  /// Connects the microphones to `sources` in order, as far as both exist. If an earlier call connected a microphone to
+  /// another source, that connection is removed.
   /// - Parameters:
-  ///   - respectsOthers: leaves microphones alone that somebody else connected or disconnected.
-  ///   - placement: what earlier calls did.
-  ///   - wiring: the connections of our ports, remembered.
+  ///   - respectsOthers: skips microphones whose connections somebody else has changed.
+  ///   - placement: the connections made by earlier calls.
+  ///   - wiring: the remembered connections of own ports.
   public func connectMicrophones(
     to sources: [String], respectsOthers: Bool, _ placement: inout Placement, _ wiring: inout Wiring
   ) {
@@ -184,7 +188,7 @@ public final class ArrayClient: Sendable {
       let own = "\(connection.name):\(microphone)"
       let before = placement[microphone]
       if respectsOthers {
-        // A connection that we made before comes back by itself, unless somebody took it away.
+        // An earlier connection made here is restored by `wiring`, unless somebody removed it.
         let peers = wiring.peers(of: microphone).union(connection.connections(of: own))
         guard before != source, peers == (before.map { [$0] } ?? []) else { continue }
       }
@@ -195,45 +199,49 @@ public final class ArrayClient: Sendable {
         connection.disconnect(before, own)
       }
       connection.connect(source, own)
-      want(Wiring.Wire(microphone, source))
+      recordWanted(Wiring.Wire(microphone, source))
       placement[microphone] = source
     }
   }
 
   public enum OutputConnection: Sendable {
     case made
-    /// Somebody else connected the two before, or the server refuses.
+    /// The connection existed before, or the server refused to make it.
     case wasThere
     case noPort
   }
 
+  /// Connects an output, and records that the connection is wanted.
   public func connectOutput(_ wire: Wiring.Wire) -> OutputConnection {
     guard connection.hasPort(wire.peer) else { return .noPort }
-    want(wire)
+    recordWanted(wire)
     let own = "\(connection.name):\(wire.port)"
     guard !connection.connections(of: own).contains(wire.peer) else { return .wasThere }
     return connection.connect(own, wire.peer) ? .made : .wasThere
   }
 
+  /// Disconnects an output, and records that the connection is no longer wanted.
   public func disconnectOutput(_ wire: Wiring.Wire) {
     shared.values.withLock { _ = $0.wanted.remove(wire) }
     connection.disconnect("\(connection.name):\(wire.port)", wire.peer)
   }
 
-  /// Connections that were asked for through us and not taken back.
+  /// Connections that were requested through this client and not withdrawn. Any thread.
   public var wantedConnections: Set<Wiring.Wire> { shared.values.withLock { $0.wanted } }
 
-  private func want(_ wire: Wiring.Wire) { shared.values.withLock { _ = $0.wanted.insert(wire) } }
+  private func recordWanted(_ wire: Wiring.Wire) { shared.values.withLock { _ = $0.wanted.insert(wire) } }
 
-  /// Asks the server for another period; the answer is the one that it runs with then.
+  /// Requests another period, in frames.
+  /// - Returns: the period that the server then uses.
   public func requestPeriod(_ frames: Int) -> Int {
     if frames != connection.period { connection.requestPeriod(frames) }
     return connection.period
   }
 
-  /// Looks after our connections: makes those again whose other ends are back. Asks the server something only where there
-  /// is one to make; looks through the graph's ports once, and only where a connection is missing.
-  public func tend(_ wiring: inout Wiring) -> [Wiring.Event] {
+  /// Restores connections whose peers are back, and updates `wiring`. Sends a request to the server only to make a
+  /// connection; lists the graph's ports once, and only if a connection is missing.
+  /// - Returns: connections lost and restored since the last call.
+  public func maintainConnections(_ wiring: inout Wiring) -> [Wiring.Event] {
     guard !connection.isServerGone else { return [] }
     let (ports, wanted) = shared.values.withLock { ($0.ports, $0.wanted) }
     let inputs = ports.map { Array(zip($0.names, $0.microphones.map(PortHandle.init))) } ?? []
@@ -253,10 +261,10 @@ public final class ArrayClient: Sendable {
     wiring.keep(wanted)
     let known = wanted.filter(wiring.remembers)
     let (events, toMake) = observe()
-    // What somebody took away is asked for no longer.
+    // Connections that somebody removed are no longer wanted.
     let forgotten = known.filter { !wiring.remembers($0) }
     if !forgotten.isEmpty { shared.values.withLock { $0.wanted.subtract(forgotten) } }
-    // A server that went while we looked has no ports: nothing was lost that is not lost with it.
+    // If the server went meanwhile, all ports seemed to be missing: report nothing.
     guard !connection.isServerGone else { return [] }
     let made = toMake.filter { wire in
       let own = "\(connection.name):\(wire.port)"
@@ -268,43 +276,45 @@ public final class ArrayClient: Sendable {
 
   // MARK: Any
 
-  /// From now on the callback runs what was prepared last. Not beside another call of `adopt`.
+  /// Makes the callback run `prepared`. Calls of `adopt` must not overlap.
   public func adopt(_ prepared: PreparedPorts) {
     shared.values.withLock {
       $0.ports = prepared.ports
       $0.delayFrames = prepared.delayFrames
       $0.unlabelled = prepared
     }
-    // The period may have changed since: prepared twice is prepared once.
+    // The period may have changed since `prepare`; preparing twice is harmless.
     prepared.ports.engine.prepare(period: connection.period)
     trampoline.replace(with: prepared.ports)
   }
 
   public var isActive: Bool { trampoline.isActive.load(ordering: .acquiring) }
-  /// None where the server has gone.
+  /// Empty if the server has gone.
   public var physicalCapturePorts: [String] { connection.physicalCapturePorts }
-  /// None before `adopt`.
+  /// Names of the microphones' ports; empty before `adopt`.
   public var microphones: [String] { shared.values.withLock { $0.ports?.names ?? [] } }
+  /// Whether the server uses realtime scheduling but the system did not grant it to this client.
   public var lacksRealtime: Bool { connection.lacksRealtime }
-  /// The server's rate now; `onSampleRate` tells where it changes.
+  /// The server's current rate in hertz; `onSampleRate` reports changes.
   public var sampleRate: Int { connection.sampleRate }
-  /// The last one where the server has gone.
+  /// In frames; the last one if the server has gone.
   public var period: Int { connection.period }
+  /// Percent of the period that the graph uses.
   public var dspLoad: Double { connection.dspLoad }
   public var xruns: Int { connection.xruns }
   public var isServerGone: Bool { connection.isServerGone }
-  /// Callbacks so far, from this client's first; it stands still where the graph does.
+  /// Number of callbacks of this client so far; constant while the graph is stalled.
   public var periodsRun: Int { trampoline.periodsRun }
-  /// The server runs as fast as it can, or is about to.
+  /// Whether the server is in freewheel mode, or about to enter it.
   public var isFreewheeling: Bool { trampoline.freewheeling.load(ordering: .relaxed) }
-  /// Clients of this process whose closing has not come back.
+  /// Number of clients of this process whose `close` has not returned.
   public static var unfinishedCloses: Int { JackConnection.unfinishedCloses }
-  /// Why ports may be without labels, in one sentence for a warning; nil while JACK's metadata database answers.
+  /// Why ports may lack labels, as one sentence for a warning; nil while JACK's metadata database answers.
   public static var metadataFault: String? { JackConnection.metadataFault }
 
   // MARK: Notification
 
-  /// Latency in both directions: what comes before us, and our filters' delay.
+  /// Sets the latency of own ports for one direction: the latency at the other side plus the filters' delay.
   private static func reportLatency(
     _ mode: JackLatencyCallbackMode, _ values: SharedState.Values, _ trampoline: Trampoline
   ) {
@@ -325,24 +335,24 @@ public final class ArrayClient: Sendable {
   }
 }
 
-/// A port's handle; libjack lets any thread use it.
+/// The handle of a port. libjack allows its use on any thread.
 package struct PortHandle: @unchecked Sendable {
-  // Unchecked: an opaque pointer that never changes and that libjack guards.
+  // Unchecked: the pointer never changes, and libjack synchronises access to the port.
   package let port: OpaquePointer
   package init(_ port: OpaquePointer) { self.port = port }
 }
 
-/// An engine with its ports, registered and not yet in use.
+/// An engine with its registered ports, not yet in use. Any thread; immutable.
 public final class PreparedPorts: Sendable {
   let ports: ArrayPorts
-  /// Registered for it.
-  let fresh: [PortHandle]
+  /// The ports that were registered for this engine; the others are shared with the previous one.
+  let newPorts: [PortHandle]
   let group: String
   let delayFrames: Int
 
-  init(ports: ArrayPorts, fresh: [PortHandle], group: String, delayFrames: Int) {
+  init(ports: ArrayPorts, newPorts: [PortHandle], group: String, delayFrames: Int) {
     self.ports = ports
-    self.fresh = fresh
+    self.newPorts = newPorts
     self.group = group
     self.delayFrames = delayFrames
   }

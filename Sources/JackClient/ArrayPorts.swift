@@ -2,10 +2,12 @@ import CJack
 import Realtime
 import Synchronization
 
-/// One engine with the ports that it reads and writes: what the process callback works on. Immutable; a change
-/// of device makes another one.
+/// An engine with the ports that it reads and writes, as the process callback uses them. Immutable; a change of device
+/// makes a new one.
+///
+/// Thread: any, except for `process`.
 final class ArrayPorts: @unchecked Sendable {
-  // Unchecked: the buffer list belongs to the callback alone, the rest never changes.
+  // Unchecked: only the callback uses `buffers`; the rest never changes.
 
   let engine: Engine
   let names: [String]
@@ -38,6 +40,7 @@ final class ArrayPorts: @unchecked Sendable {
     buffers.deallocate()
   }
 
+  /// Thread: JACK's realtime thread.
   @_noLocks @_noAllocation
   func process(_ frames: UInt32, _ timing: Timing) {
     guard let leftBuffer = RealtimeCalls.buffer(left, frames),

@@ -4,48 +4,50 @@ import Foundation
 import Synchronization
 import Threads
 
-/// An open client of libjack's, and all that libjack's callbacks reach.
+/// An open libjack client, and everything that libjack's callbacks use.
 ///
-/// It is an object of its own so that it can outlive its `JackConnection`: where libjack does not come back from closing
-/// a client, the thread that closes it keeps this, and with it whatever the process callback uses.
+/// A separate object, so that it can outlive its `JackConnection`: if libjack hangs while closing the client, the closing
+/// thread retains this object and with it the context of the process callback.
+///
+/// Thread: any but JACK's own, except for the functions under *JACK's notification thread*.
 final class ClientHandle: @unchecked Sendable {
   // Unchecked: `process` is set before `activate`, by the thread that opened the client; the rest is atomic, immutable
-  // or libjack's own. Any thread may look into its shared memory; requests to the server are made one at a time.
+  // or synchronised by libjack. Any thread may read libjack's shared memory; `requests` serialises server requests.
 
   let client: OpaquePointer
-  /// Tells this client from all others that this process ever had.
+  /// Identifies this client among all clients that this process has ever opened.
   let number = ClientHandle.opened.wrappingAdd(1, ordering: .relaxed).newValue
   private static let opened = Atomic<Int>(0)
   let gone = Atomic<Bool>(false)
   private let freewheel = Atomic<Bool>(false)
-  /// Whether the server runs its graph as fast as it can. jackd then stands still for ten seconds where a client that takes no
-  /// part in it, as the one that labels ports, comes and goes.
+  /// Whether the server is in freewheel mode. In this mode jackd stalls for 10 s when a client without ports, such as the
+  /// label writer, joins or leaves.
   var isFreewheeling: Bool { freewheel.load(ordering: .relaxed) && !gone.load(ordering: .acquiring) }
   let xruns = Atomic<Int>(0)
   let period: Atomic<Int>
   let sampleRate: Atomic<Int>
   private let listener: JackConnection.Listener
-  /// What the process callback works on.
+  /// The context of the process callback.
   private var process: AnyObject?
-  /// Held while the server is asked: libjack does not keep the answers to two threads' requests apart.
+  /// Held during a server request: libjack does not distinguish the replies to concurrent requests.
   private let requests = Mutex<Void>(())
-  /// Calls into libjack that are under way.
+  /// Number of threads inside calls into libjack.
   private let users = Atomic<Int>(0)
   private let closing = Atomic<Bool>(false)
-  /// How closing ended; nil before.
+  /// The result of `close`; nil before.
   private let outcome = Mutex<Bool?>(nil)
-  /// Clients of this process whose closing has not come back.
+  /// Number of clients of this process whose `jack_client_close` has not returned.
   static let unfinishedCloses = Atomic<Int>(0)
 
-  /// How long `close` waits, not counting time in which this process was stopped.
+  /// How long `close` waits, excluding time in which this process was suspended.
   private static let patience = Duration.seconds(2)
-  /// A look at the clock tells nothing longer: what lies beyond is a standstill, in which nobody could close anything.
+  /// Longest interval between two clock readings that counts as waiting; a longer one means that this process was suspended.
   private static let longestSlice = Duration.milliseconds(20)
-  /// How long libjack's threads, which have just told us that the server has gone, take to come to rest. A close cancels them
-  /// at any instruction: caught inside of malloc they keep its lock, and the close never comes back.
+  /// Delay between the loss of the server and `jack_client_close`, which cancels libjack's threads asynchronously. A thread
+  /// cancelled inside malloc keeps malloc's lock, and the close hangs; so the threads get time to become idle.
   private static let restMicroseconds: UInt32 = 20_000
-  /// How long it waits, of that, for a label on its way.
-  private static let grace = Duration.milliseconds(250)
+  /// How long `close` waits for a label that is being written; part of `patience`.
+  private static let labelGrace = Duration.milliseconds(250)
 
   init(_ client: OpaquePointer, listener: JackConnection.Listener) {
     self.client = client
@@ -58,7 +60,7 @@ final class ClientHandle: @unchecked Sendable {
   // MARK: JACK's notification thread
 
   private func register() {
-    // Unretained: whoever closes the client keeps this until libjack is through.
+    // Unretained: the closing thread retains this object until libjack has finished with it.
     let context = Unmanaged.passUnretained(self).toOpaque()
     jack_set_thread_init_callback(client, { _ in pinna_flush_denormals() }, nil)
     jack_set_xrun_callback(
@@ -79,7 +81,7 @@ final class ClientHandle: @unchecked Sendable {
       client,
       { rate, context in
         let handle = ClientHandle.at(context)
-        // libjack also says the rate that there is.
+        // libjack also reports the rate when it has not changed.
         if handle.sampleRate.exchange(Int(rate), ordering: .relaxed) != Int(rate) {
           handle.listener.sampleRateChanged(Int(rate))
         }
@@ -97,27 +99,28 @@ final class ClientHandle: @unchecked Sendable {
       client, { _, _, _, context in ClientHandle.at(context).listener.graphChanged() }, context)
     jack_set_port_registration_callback(
       client, { _, _, context in ClientHandle.at(context).listener.graphChanged() }, context)
-    // Of the two JACK 2 calls only the one with a reason, PipeWire only the other.
+    // JACK 2 calls only the callback with a reason, PipeWire only the one without.
     jack_on_info_shutdown(
       client,
       { _, reason, context in
-        ClientHandle.at(context).lose(reason.map { String(cString: $0) } ?? "no reason given")
+        ClientHandle.at(context).handleShutdown(reason.map { String(cString: $0) } ?? "no reason given")
       }, context)
-    jack_on_shutdown(client, { ClientHandle.at($0).lose("it was shut down") }, context)
+    jack_on_shutdown(client, { ClientHandle.at($0).handleShutdown("it was shut down") }, context)
   }
 
   private static func at(_ context: UnsafeMutableRawPointer?) -> ClientHandle {
     Unmanaged.fromOpaque(context!).takeUnretainedValue()
   }
 
-  /// The server has gone. The first to say so counts.
-  private func lose(_ reason: String) {
+  /// Reports the loss of the server, once.
+  private func handleShutdown(_ reason: String) {
     if !gone.exchange(true, ordering: .acquiringAndReleasing) { listener.shutdown(reason) }
   }
 
   // MARK: Any thread but JACK's
 
-  /// Looks into libjack's memory; nil where the client is closed, or being closed, or the server has gone. Never waits.
+  /// Reads libjack's shared memory. Never waits.
+  /// - Returns: nil if the client is closed or closing, or the server has gone.
   func ask<Result>(_ body: (OpaquePointer) -> Result) -> Result? {
     users.wrappingAdd(1, ordering: .sequentiallyConsistent)
     defer { users.wrappingSubtract(1, ordering: .sequentiallyConsistent) }
@@ -127,21 +130,23 @@ final class ClientHandle: @unchecked Sendable {
     return body(client)
   }
 
-  /// Asks the server, and waits for its answer, and for other threads' requests before it.
+  /// Sends a request to the server. Waits for its reply, and for earlier requests of other threads.
+  /// - Returns: nil if the client is closed or closing, or the server has gone.
   func request<Result: Sendable>(_ body: (OpaquePointer) -> Result) -> Result? {
     ask { client in requests.withLock { _ in body(client) } }
   }
 
-  /// Before `activate` only. `context` lives as long as the callback may run.
+  /// Sets the process callback; only before `activate`. Retains `context` for as long as the callback may run.
   func setProcess(_ callback: @escaping JackProcessCallback, context: AnyObject) {
     process = context
     jack_set_process_callback(client, callback, Unmanaged.passUnretained(context).toOpaque())
   }
 
-  /// Closes the client in a thread of its own, and waits two seconds at most. False where it is not closed by then: then
-  /// libjack keeps the server's memory. What the callback uses is kept until libjack is through. Whoever calls later is told
-  /// what the first one was.
-  /// - Parameter labelled: ports whose labels a server that has gone leaves behind. One that runs removes them itself.
+  /// Closes the client on a thread of its own, and waits for 2 s at most. The context of the callback is retained until
+  /// libjack has finished. Later calls return the first result.
+  /// - Parameter labelled: own ports with labels. If the server has gone, their labels are stale; a running server removes
+  ///   them itself.
+  /// - Returns: false if the client is not closed in time; libjack then still maps the server's memory.
   func close(labelled: Set<jack_uuid_t>) -> Bool {
     outcome.withLock { outcome in
       if let outcome { return outcome }
@@ -154,23 +159,23 @@ final class ClientHandle: @unchecked Sendable {
   private func closeOnce(labelled: Set<jack_uuid_t>) -> Bool {
     let metadata = MetadataThread.shared
     metadata.drop(owner: number)
-    if gone.load(ordering: .acquiring) { MetadataThread.leaveStale(labelled) }
+    if gone.load(ordering: .acquiring) { MetadataThread.addStale(labelled) }
     closing.store(true, ordering: .sequentiallyConsistent)
     let isClosed = Flag()
     Self.unfinishedCloses.wrappingAdd(1, ordering: .relaxed)
     let close: @Sendable () -> Void = { [self] in
       while users.load(ordering: .sequentiallyConsistent) > 0 { usleep(500) }
-      // A label that is just being written would outlive its port.
-      let graceEnd = ContinuousClock.now + Self.grace
+      // A label that is being written now would outlive its port.
+      let graceEnd = ContinuousClock.now + Self.labelGrace
       while metadata.isBusy(for: number), metadata.fault == nil, .now < graceEnd { usleep(500) }
       if gone.load(ordering: .acquiring) { usleep(Self.restMicroseconds) }
       jack_client_close(client)
       Self.unfinishedCloses.wrappingSubtract(1, ordering: .relaxed)
       isClosed.raise()
     }
-    // Without a thread for it, it is done here: libjack must not call into what is freed after this.
+    // If no thread can be started, close here: libjack must not call into an object that is freed afterwards.
     do { try BackgroundThread.start("pinna close", close) } catch { close() }
-    // Not a semaphore: its timeout would follow the wall clock.
+    // Polling rather than a semaphore, whose timeout uses the wall clock.
     var waited = Duration.zero
     var last = ContinuousClock.now
     while !isClosed.isRaised, waited < Self.patience {

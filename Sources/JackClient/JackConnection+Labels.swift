@@ -1,13 +1,13 @@
 import CJack
 
-/// What a patchbay shows of a port: JACK's metadata.
+/// The JACK metadata of a port, which patchbays display. A value; any thread.
 package struct PortLabel: Sendable, Equatable {
   package let prettyName: String
-  /// Ports of one group are shown together.
+  /// Patchbays show ports of the same group together.
   package let group: String
-  /// Place within the group, from 0.
+  /// Position within the group, from 0.
   package let order: Int
-  /// After the freedesktop.org icon naming specification.
+  /// A name of the freedesktop.org icon naming specification.
   package let iconName: String
 
   package static func microphone(_ name: String, group: String, order: Int) -> PortLabel {
@@ -17,8 +17,9 @@ package struct PortLabel: Sendable, Equatable {
   }
 }
 
+/// Thread: any but JACK's own. No function waits.
 extension JackConnection {
-  /// Any thread; returns at once.
+  /// Queues the label of an own port for writing.
   package func label(_ port: OpaquePointer, _ label: PortLabel) {
     guard let uuid = handle.ask({ _ in jack_port_uuid(port) }) else { return }
     labelled.withLock { _ = $0.insert(uuid) }
@@ -29,13 +30,13 @@ extension JackConnection {
         isHeldBack: { [handle] in handle.isFreewheeling }))
   }
 
-  /// Any thread; returns at once. The server removes the labels with the port.
+  /// Cancels the label of a port that is about to be unregistered. The server removes written labels with the port.
   func unlabel(_ port: OpaquePointer) {
     guard let uuid = handle.ask({ _ in jack_port_uuid(port) }) else { return }
     labelled.withLock { _ = $0.remove(uuid) }
     MetadataThread.shared.drop(port: uuid)
   }
 
-  /// Any thread: why ports may be without labels, in one sentence; nil while JACK's metadata database answers.
+  /// Why ports may lack labels, as one sentence; nil while JACK's metadata database answers.
   public static var metadataFault: String? { MetadataThread.shared.fault }
 }

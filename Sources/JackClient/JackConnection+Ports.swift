@@ -1,8 +1,9 @@
 import CJack
 import Foundation
 
-/// Ports, ours and the graph's, and the connections between them. Any thread but JACK's own; after the server has gone
-/// there are none.
+/// Own ports, the graph's ports, and their connections. All lists are empty after the server has gone.
+///
+/// Thread: any but JACK's own. Functions marked *waits for the server* also wait for other threads' requests.
 extension JackConnection {
   public enum Direction: Sendable { case input, output }
 
@@ -22,23 +23,23 @@ extension JackConnection {
     _ = handle.request { jack_port_unregister($0, port) }
   }
 
-  /// Full names of what one of our ports is connected to. Never waits.
+  /// Full names of the peers of an own port. Never waits.
   func connections(of port: OpaquePointer) -> [String] {
     handle.ask { _ in names(jack_port_get_connections(port)) } ?? []
   }
 
-  /// Never waits, but looks through all ports there are; `audioPorts` are all of them in one look.
+  /// Whether a port exists. Never waits, but searches all ports; to test many names, use `audioPorts`.
   public func hasPort(_ name: String) -> Bool { handle.ask { jack_port_by_name($0, name) != nil } ?? false }
 
   /// Full names of all audio ports. Never waits.
   var audioPorts: Set<String> { Set(ports(flags: JackPortFlags(0))) }
 
-  /// Names of ports with all of `flags`, in the server's order. Never waits.
+  /// Full names of audio ports with all of `flags`, in the server's order. Never waits.
   public func ports(matching pattern: String? = nil, flags: JackPortFlags) -> [String] {
     handle.ask { names(jack_get_ports($0, pattern, JACK_DEFAULT_AUDIO_TYPE, UInt(flags.rawValue))) } ?? []
   }
 
-  /// The strings of a list of libjack's, which is freed.
+  /// Copies the strings of a list that libjack allocated, and frees the list.
   private func names(_ list: UnsafeMutablePointer<UnsafePointer<CChar>?>?) -> [String] {
     guard let list else { return [] }
     defer { jack_free(list) }
@@ -51,38 +52,40 @@ extension JackConnection {
     return names
   }
 
-  /// True where the two are connected afterwards. Waits for the server.
+  /// Connects two ports by their full names. Waits for the server.
+  /// - Returns: whether they are connected afterwards.
   @discardableResult
   public func connect(_ source: String, _ destination: String) -> Bool {
     let result = handle.request { jack_connect($0, source, destination) }
     return result == 0 || result == EEXIST
   }
 
-  /// True where the two are not connected afterwards. Waits for the server.
+  /// Disconnects two ports. Waits for the server.
+  /// - Returns: whether they are disconnected afterwards.
   @discardableResult
   public func disconnect(_ source: String, _ destination: String) -> Bool {
     handle.request { jack_disconnect($0, source, destination) } == 0
       || !connections(of: source).contains(destination)
   }
 
-  /// Full names of what any client's port is connected to; none for a port that is not there. Never waits.
+  /// Full names of the peers of any client's port; empty if the port does not exist. Never waits.
   public func connections(of port: String) -> [String] {
     handle.ask { client in
       jack_port_by_name(client, port).map { names(jack_port_get_all_connections(client, $0)) } ?? []
     } ?? []
   }
 
-  /// Physical capture ports, to which microphones are connected, found by the flag and never by a name. Never waits.
+  /// Full names of the physical capture ports, identified by JACK's flags and never by name. Never waits.
   public var physicalCapturePorts: [String] {
     ports(flags: JackPortFlags(JackPortIsPhysical.rawValue | JackPortIsOutput.rawValue))
   }
 
-  /// Never waits.
+  /// Full names of the physical playback ports. Never waits.
   public var physicalPlaybackPorts: [String] {
     ports(flags: JackPortFlags(JackPortIsPhysical.rawValue | JackPortIsInput.rawValue))
   }
 
-  /// Asks the server for another period, and waits until it runs with it.
+  /// Requests another period, in frames. Waits for the server until the period is in use.
   @discardableResult
   public func requestPeriod(_ frames: Int) -> Bool {
     handle.request { jack_set_buffer_size($0, UInt32(frames)) } == 0

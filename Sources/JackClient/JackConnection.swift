@@ -3,21 +3,24 @@ import Foundation
 import Synchronization
 import Threads
 
-/// A client of a JACK server: opened, given a process callback, activated, closed.
+/// A client of a JACK server. Life cycle: open, set the process callback, activate, close.
 ///
-/// Threads: everything here may be called from any thread but JACK's own; each function says whether it waits for the
-/// server, which it then also does for other threads' requests. The process callback runs on JACK's realtime thread, `Listener`'s closures on JACK's notification thread.
+/// Thread: any but JACK's own. Each function says whether it waits for the server; if so, it also waits for other threads'
+/// requests. The process callback runs on JACK's realtime thread, the closures of `Listener` on JACK's notification thread.
 public final class JackConnection: Sendable {
-  /// What the server tells a client outside the process callback.
+  /// Callbacks for the server's notifications.
+  ///
+  /// Thread: JACK's notification thread.
   public struct Listener: Sendable {
+    /// Receives the new period, in frames.
     public var periodChanged: @Sendable (Int) -> Void = { _ in }
-    /// The server runs at another rate than before.
+    /// Receives the new sample rate, in hertz.
     public var sampleRateChanged: @Sendable (Int) -> Void = { _ in }
     public var freewheel: @Sendable (Bool) -> Void = { _ in }
     public var latency: @Sendable (JackLatencyCallbackMode) -> Void = { _ in }
-    /// A port came or went, or a connection did.
+    /// Ports or connections have appeared or disappeared.
     public var graphChanged: @Sendable () -> Void = {}
-    /// The server has gone: once.
+    /// The server has gone; receives the reason. Called once.
     public var shutdown: @Sendable (String) -> Void = { _ in }
     public init() {}
   }
@@ -25,15 +28,15 @@ public final class JackConnection: Sendable {
   let handle: ClientHandle
   public let name: String
   let server: String?
-  /// Ports that carry labels.
+  /// Own ports with labels.
   let labelled = Mutex<Set<jack_uuid_t>>([])
 
   package var client: OpaquePointer { handle.client }
 
-  /// Waits for the server.
-  /// - Parameter server: nil for the default one. A server is never started.
+  /// Opens a client. Waits for the server; never starts one.
+  /// - Parameter server: nil for the default one.
   public init(name: String, server: String?, listener: Listener = Listener()) throws(JackError) {
-    // jackd keeps the sockets of servers and clients under one name each: ours would replace the server's.
+    // jackd names the sockets of servers and clients alike: a client with the server's name would replace its socket.
     let named = server ?? getenv("JACK_DEFAULT_SERVER").map { String(cString: $0) }
     if name == named ?? "default" { throw .nameOfServer(name) }
     var status = JackStatus(rawValue: 0)
@@ -41,7 +44,7 @@ public final class JackConnection: Sendable {
     guard let client = pinna_jack_client_open(name, options, &status, server) else {
       if status.rawValue & JackNameNotUnique.rawValue != 0 { throw .nameTaken(name) }
       if status.rawValue & JackServerFailed.rawValue != 0 { throw .noServer(named) }
-      if Self.letsIn(server: server) { throw .nameTaken(name) }
+      if Self.acceptsClients(server: server) { throw .nameTaken(name) }
       throw .openFailed(Self.words(status.rawValue))
     }
     self.name = name
@@ -51,29 +54,30 @@ public final class JackConnection: Sendable {
 
   deinit { close() }
 
-  /// libjack explains itself on standard error; a program that explains it in its own words asks for silence, once, before
-  /// it opens a client. It concerns the whole process, so that no library may decide it.
+  /// Silences libjack's messages on standard error, for programs that print their own. Call it once, before opening a
+  /// client. It affects the whole process, so only a program may call it, not a library.
   public static func silenceLibrary() {
     jack_set_error_function { _ in }
     jack_set_info_function { _ in }
   }
 
-  /// What libjack says of a client that was not let in.
+  /// Explains the status with which libjack refused a client.
   private static func words(_ status: UInt32) -> String {
     func has(_ flag: JackStatus) -> Bool { status & flag.rawValue != 0 }
-    if has(JackVersionError) { return "the server is of another version than libjack; install both anew" }
-    if has(JackShmFailure) { return "the server's shared memory cannot be reached; start the server again" }
+    if has(JackVersionError) { return "the versions of the server and libjack differ; reinstall both" }
+    if has(JackShmFailure) { return "the server's shared memory is not accessible; restart the server" }
     if has(JackBackendError) { return "the server's driver failed; see the server's messages" }
     if has(JackServerError) {
-      return "the server broke off, as one does that is just starting or ending; try again"
+      return "the server closed the connection, perhaps because it is starting or stopping; try again"
     }
     return "status \(status); see the server's messages"
   }
 
-  /// Whether the server takes a client of any name. jackd2 hides that a name is taken behind
-  /// `JackServerError`, so that this tells.
-  private static func letsIn(server: String?) -> Bool {
-    guard HelperProcess.program == nil else { return LabelWriter.isLetIn(server: server) }
+  /// Whether the server accepts a client with another name. Waits for the server.
+  ///
+  /// jackd2 reports a name that is in use as `JackServerError`; this distinguishes the two.
+  private static func acceptsClients(server: String?) -> Bool {
+    guard HelperProcess.program == nil else { return LabelWriter.acceptsClients(server: server) }
     var status = JackStatus(rawValue: 0)
     guard let probe = pinna_jack_client_open("pinna-probe", JackNoStartServer, &status, server) else {
       return false
@@ -82,8 +86,8 @@ public final class JackConnection: Sendable {
     return true
   }
 
-  /// Sets the process callback: before `activate` only. `context` lives as long as the callback may run, which is longer
-  /// than the connection where libjack does not come back from closing it; so it must not keep the connection alive.
+  /// Sets the process callback; only before `activate`. `context` is retained for as long as the callback may run. If
+  /// libjack hangs while closing, that is longer than the connection's life, so it must not retain the connection.
   package func setProcess(_ callback: @escaping JackProcessCallback, context: AnyObject) {
     handle.setProcess(callback, context: context)
   }
@@ -95,35 +99,35 @@ public final class JackConnection: Sendable {
     }
   }
 
-  /// Leaves the graph; the callback does not run again.
+  /// Leaves the graph; the callback does not run again. Waits for 2 s at most.
   ///
-  /// Closing can hang, after a server died and behind a server or a metadata database that does not answer: after two
-  /// seconds at most it goes on in a thread of its own, with all that the callback may touch, and the answer is false.
-  /// Until `unfinishedCloses` is 0 again no client of another server must be opened in this process: libjack still has
-  /// the old server's memory. A second call answers as the first did.
+  /// Closing can hang after a server has died, or if the server or the metadata database does not answer. It then
+  /// continues on a thread of its own, which retains everything that the callback may use. Until `unfinishedCloses` is 0
+  /// again, no client of another server may be opened in this process: libjack still maps the old server's memory.
+  /// - Returns: false if the client is not closed in time. A second call returns the first result.
   @discardableResult
   public func close() -> Bool { handle.close(labelled: labelled.withLock { $0 }) }
 
-  /// Clients of this process whose closing has not come back. Never waits.
+  /// Number of clients of this process whose `close` has not returned. Never waits.
   public static var unfinishedCloses: Int { ClientHandle.unfinishedCloses.load(ordering: .relaxed) }
 
   /// Never waits.
   public var isServerGone: Bool { handle.gone.load(ordering: .acquiring) }
-  /// Whether the server answers a question that it has no reason to refuse. Waits for it.
+  /// Whether the server answers a harmless request. Waits for it.
   var isAnswering: Bool { handle.request { jack_recompute_total_latencies($0) } == 0 && !isServerGone }
-  /// Never waits; the last one where the server has gone.
+  /// In frames; the last one if the server has gone. Never waits.
   public var period: Int {
     handle.ask { Int(jack_get_buffer_size($0)) } ?? handle.period.load(ordering: .relaxed)
   }
-  /// Never waits.
+  /// In hertz. Never waits.
   public var sampleRate: Int { handle.sampleRate.load(ordering: .relaxed) }
-  /// Percent of the period that the whole graph takes. Never waits.
+  /// Percent of the period that the whole graph uses. Never waits.
   public var dspLoad: Double { handle.ask { Double(jack_cpu_load($0)) } ?? 0 }
   /// Never waits.
   public var xruns: Int { handle.xruns.load(ordering: .relaxed) }
 
-  /// The server runs its clients with realtime scheduling, but the system did not grant it to ours. After
-  /// `activate`. Never waits.
+  /// Whether the server uses realtime scheduling but the system did not grant it to this client. Valid after `activate`.
+  /// Never waits.
   public var lacksRealtime: Bool {
     handle.ask { client in
       guard jack_is_realtime(client) != 0 else { return false }

@@ -1,17 +1,17 @@
 import CJack
 
-/// Why there is no connection to a JACK graph, or no way to change something in it, and what to do about it.
+/// An error of a JACK client; its description says what to do about it. A value; any thread.
 public enum JackError: Error, Hashable, CustomStringConvertible {
   case noServer(String?)
   case nameTaken(String)
   case nameOfServer(String)
   case openFailed(String)
-  /// The server went in the middle.
+  /// The server went during a request.
   case serverGone
-  /// The server is there, and did not register a port.
+  /// The server is running but did not register the port.
   case portFailed(String)
   case activationFailed
-  /// The server is there, and has run no period since another device took over.
+  /// The server has run no period since the last change of device.
   case stalled
 
   public var description: String {
@@ -22,11 +22,12 @@ public enum JackError: Error, Hashable, CustomStringConvertible {
     case .nameTaken(let name):
       return "a JACK client named \"\(name)\" is in the graph already; choose another name with --name"
     case .nameOfServer(let name):
-      return "a client must not be called like its JACK server, \"\(name)\"; choose another name with --name"
-    case .openFailed(let why): return "JACK did not let us in: \(why)"
+      return
+        "a client must not have the same name as its JACK server, \"\(name)\"; choose another name with --name"
+    case .openFailed(let why): return "JACK refused the client: \(why)"
     case .serverGone: return "the JACK server has gone before this was done; start it again"
-    case .portFailed(let name): return "JACK did not register the port \"\(name)\""
-    case .activationFailed: return "JACK did not start our client; see the server's messages"
+    case .portFailed(let name): return "JACK did not register the port \"\(name)\"; see the server's messages"
+    case .activationFailed: return "JACK did not activate the client; see the server's messages"
     case .stalled: return "the JACK server runs no periods; try again when it does"
     }
   }

@@ -1,53 +1,60 @@
-// The keys are C's global variables, which nobody ever writes.
+// The keys are global C variables that are never written.
 @preconcurrency import CJack
 import Glibc
 import Threads
 
-/// The process that writes labels of ports into JACK's metadata: `pinna`, with the word below and the server's name.
+/// The helper process that writes port labels into JACK's metadata: `pinna` with the argument `word` and the server's name.
 ///
-/// It is a process of its own because its client comes and goes while ours plays. libjack ends a client's thread wherever
-/// it stands: in the middle of a call for memory, or of connecting to a client that has just come. The process then keeps a
-/// lock for good, no client of it can be opened or closed any more, and the server waits five seconds for it whenever
-/// somebody joins. Here nothing but the labels is lost.
+/// A separate process, because its client joins and leaves while Pinna's client is active. On close, libjack cancels a
+/// client's thread at any instruction, perhaps inside malloc or while connecting to a new client. The process then holds a
+/// lock for ever: none of its clients can be opened or closed, and the server waits 5 s for it whenever a client joins. In
+/// the helper process, only the labels are lost.
 package enum LabelWriter {
-  /// The word that makes `pinna` a writer of labels.
+  /// The command-line argument that makes `pinna` a label writer.
   package static let word = "--write-labels"
+  /// Replies of the helper process.
   static let done: [UInt8] = [1]
   static let refused: [UInt8] = [0]
-  /// An order to do nothing: the writer joins the graph, answers and leaves.
+  /// A request without effect: the helper joins the graph, replies and leaves.
   static let nothing: [UInt8] = [0]
 
+  /// Serves requests until the parent process ends or closes the connection.
+  ///
+  /// Thread: main thread of the helper process.
   /// - Parameter server: nil for the default one.
+  /// - Returns: the exit status of the process.
   package static func run(server: String?) -> Int32 {
     JackConnection.silenceLibrary()
     var status = JackStatus(rawValue: 0)
     let client = pinna_jack_client_open("pinna-labels", JackNoStartServer, &status, server)
     HelperProcess.serve { packet in
       guard let client else { return refused }
-      if let order = LabelOrder(packet: packet) { write(order, client) }
+      if let order = LabelRequest(packet: packet) { write(order, client) }
       return done
     }
     guard let client else { return 1 }
-    // A client whose closing hangs holds the server up whenever somebody joins; its process may end.
+    // A client that hangs while closing delays the server whenever a client joins; end the process after 2 s.
     alarm(2)
     close(client)
     return 0
   }
 
-  /// The process that writes labels; nil where it cannot be had.
+  /// Starts the helper process; nil if that fails.
+  ///
+  /// Thread: metadata thread, or one that may wait for the server.
   /// - Parameter server: nil for the default one.
   static func start(server: String?) -> HelperProcess? {
     HelperProcess(words: [word] + (server.map { [$0] } ?? []))
   }
 
-  /// Whether the server takes clients: a process joins it and leaves. Not this one, for the reason above.
+  /// Whether the server accepts clients. A helper process tries it, for the reason above.
   ///
-  /// Thread: one that may wait for the server.
+  /// Thread: any that may wait for the server.
   /// - Parameter server: nil for the default one.
-  package static func isLetIn(server: String?) -> Bool { start(server: server)?.ask(nothing) == done }
+  package static func acceptsClients(server: String?) -> Bool { start(server: server)?.ask(nothing) == done }
 
-  private static func write(_ order: LabelOrder, _ client: OpaquePointer) {
-    // The port's number is used again: what an earlier port left is removed before.
+  private static func write(_ order: LabelRequest, _ client: OpaquePointer) {
+    // Port numbers are reused: remove the labels of an earlier port first.
     jack_remove_properties(client, order.port)
     guard let label = order.label else { return }
     let text = "text/plain"
@@ -58,8 +65,10 @@ package enum LabelWriter {
     ] { jack_set_property(client, order.port, key, value, type) }
   }
 
-  /// jackd sends every client word of every label, in about 4 kB, and waits where one does not read; a client that is being
-  /// closed no longer reads. So all that we have written must have come back before: requests are answered in turn.
+  /// Closes the helper's client after it has received all notifications.
+  ///
+  /// jackd notifies every client of each label, with about 4 kB, and blocks if a client does not read; a closing client
+  /// does not. The server answers requests in order, so a reply to one more request means that all were delivered.
   private static func close(_ client: OpaquePointer) {
     if let name = jack_get_uuid_for_client_name(client, "pinna-labels") { jack_free(name) }
     jack_client_close(client)

@@ -4,22 +4,24 @@ import Realtime
 import Synchronization
 import Threads
 
-/// Labels of ports, JACK's metadata, written one after the other on a thread of their own.
+/// Writes port labels (JACK metadata) one at a time, on a thread of its own.
 ///
-/// The metadata are a Berkeley DB that all of a user's JACK programs share, each with its own handle on it: a program that
-/// stands still in the middle of a write holds all the others up, without end. Nobody here waits for that: what is asked
-/// for stands in a queue, and a thread that does not come back is left alone until it does. There is never a second one.
+/// JACK's metadata is a Berkeley DB shared by all of a user's JACK programs. A program suspended during a write blocks all
+/// others without limit. So callers only queue jobs, and at most one thread ever writes, even if it hangs.
+///
+/// Thread: any but JACK's realtime thread, except for the functions under *The thread*.
 package final class MetadataThread: Sendable {
-  /// The labels of one port: set, or where there are none removed.
+  /// Sets the label of one port, or removes it.
   package struct Job: Sendable {
-    /// The connection that the port belongs to.
+    /// Number of the connection that the port belongs to (`ClientHandle.number`).
     package let owner: Int
     package let server: String?
     package let port: jack_uuid_t
+    /// Nil to remove the label.
     package let label: PortLabel?
-    /// Whether the owner's server is still there.
+    /// Whether the owner's server is still running. Called on the metadata thread.
     package let isWanted: @Sendable () -> Bool
-    /// Whether it has to wait.
+    /// Whether the job must wait, as in freewheel mode. Called on the metadata thread.
     package let isHeldBack: @Sendable () -> Bool
 
     package init(
@@ -39,15 +41,17 @@ package final class MetadataThread: Sendable {
   }()
   private static let stale = Locked<Set<jack_uuid_t>>([])
 
-  /// Jobs that wait: several times the ports of the largest device. What comes beyond is dropped, and counted.
+  /// Maximum number of queued jobs, several times the number of ports of the largest device. Further jobs are dropped and
+  /// counted.
   package static let capacity = 256
-  /// How long a job may take before it counts as held up.
+  /// A job that takes longer is reported as blocked.
   package static let patience = Duration.seconds(1)
 
   private struct State {
     var queue: [Job] = []
-    /// Under way, or last: until nothing is left to do for anybody.
+    /// The current or latest job; nil once the queue is empty.
     var running: Job?
+    /// When the current job began.
     var since = ContinuousClock.now
     var hasThread = false
     var dropped = 0
@@ -57,7 +61,7 @@ package final class MetadataThread: Sendable {
 
   package init(perform: @escaping @Sendable (Job) -> Void) { self.perform = perform }
 
-  // MARK: Any thread; none of these waits for the database
+  // MARK: Any thread; no function waits for the database
 
   package func post(_ job: Job) {
     let needsThread = state.withLock { state in
@@ -71,19 +75,19 @@ package final class MetadataThread: Sendable {
     }
     guard needsThread else { return }
     do { try BackgroundThread.start("pinna labels") { [self] in run() } } catch {
-      // The next label tries again.
+      // The next job retries.
       state.withLock { $0.hasThread = false }
     }
   }
 
-  /// Takes back what waits for a connection that closes, and ends the process that writes its labels.
+  /// Removes the queued jobs of a connection that is closing, and ends its helper process.
   package func drop(owner: Int) {
     state.withLock { $0.queue.removeAll { $0.owner == owner } }
     post(Job(owner: owner, server: nil, port: 0, label: nil, isWanted: { false }))
   }
 
-  /// Takes back what waits for a port that goes. Its number goes to the next port: where its labels are just being
-  /// written, they are removed again.
+  /// Removes the queued jobs of a port that is about to be unregistered. If its label is being written now, queues its
+  /// removal, because the next port gets the same number.
   package func drop(port: jack_uuid_t) {
     let running = state.withLock { state in
       state.queue.removeAll { $0.port == port }
@@ -97,30 +101,30 @@ package final class MetadataThread: Sendable {
     }
   }
 
-  /// Notes ports whose labels a server that died left behind: the next server uses their numbers again.
-  static func leaveStale(_ ports: Set<jack_uuid_t>) { stale.withLock { $0.formUnion(ports) } }
+  /// Records ports whose labels remain after their server has died: the next server reuses their numbers.
+  static func addStale(_ ports: Set<jack_uuid_t>) { stale.withLock { $0.formUnion(ports) } }
 
-  /// The ports noted so far, which are forgotten.
-  static func takeStale() -> Set<jack_uuid_t> {
+  /// Removes and returns the recorded ports.
+  static func drainStale() -> Set<jack_uuid_t> {
     stale.withLock { stale in
       defer { stale = [] }
       return stale
     }
   }
 
-  /// Whether labels of this connection's ports are being written.
+  /// Whether a label of this connection is being written.
   package func isBusy(for owner: Int) -> Bool { state.withLock { $0.running?.owner == owner } }
 
-  /// What is wrong, in one sentence; nil while the database answers.
+  /// Why labels cannot be written, as one sentence; nil while the database answers.
   package var fault: String? {
     let isHeldUp = state.withLock { $0.running != nil && .now - $0.since > Self.patience }
     guard isHeldUp else { return nil }
     return
-      "JACK's metadata database, /dev/shm/jack_db-\(getuid()), does not answer, because another program holds it: "
-      + "patchbays show our ports without labels until that program goes on"
+      "JACK's metadata database, /dev/shm/jack_db-\(getuid()), is locked by another program: "
+      + "patchbays show Pinna's ports without labels until that program releases it"
   }
 
-  /// Jobs that found no room.
+  /// Number of jobs dropped because the queue was full.
   package var dropped: Int { state.withLock { $0.dropped } }
 
   // MARK: The thread
@@ -134,7 +138,7 @@ package final class MetadataThread: Sendable {
         return !state.hasThread
       }
       if isDone { return }
-      // What is left is held back, or has just come.
+      // Remaining jobs are held back or have just arrived.
       usleep(20_000)
     }
   }

@@ -1,9 +1,13 @@
 import CJack
 import CRealtime
 
-/// Every call of the realtime path into C, but for those to the kernels (`KernelCalls`): the other escapes from the
-/// compiler's realtime checks. None of these allocates or locks, by the documentation of JACK and of RealtimeSanitizer.
+/// All calls from the realtime path into C except those to the kernels (`KernelCalls`). Only these two files bypass the
+/// compiler's realtime checks. According to the documentation of JACK and RealtimeSanitizer, none of these functions
+/// allocates or locks.
+///
+/// Thread: JACK's realtime thread.
 package enum RealtimeCalls {
+  /// The samples of a port in this period; nil if JACK provides none.
   @_noLocks @_noAllocation
   package static func buffer(_ port: OpaquePointer, _ frames: UInt32) -> UnsafeMutablePointer<Float>? {
     _unsafePerformance { jack_port_get_buffer(port, frames)?.assumingMemoryBound(to: Float.self) }
@@ -15,13 +19,14 @@ package enum RealtimeCalls {
     _unsafePerformance { jack_last_frame_time(client) }
   }
 
-  /// The monotonic clock.
+  /// Time of the monotonic clock.
   @_noLocks @_noAllocation
   package static func microseconds() -> Int { _unsafePerformance { Int(pinna_microseconds()) } }
 
   @_noLocks @_noAllocation
   package static func nanoseconds() -> Int { _unsafePerformance { Int(pinna_nanoseconds()) } }
 
+  /// Enters and leaves RealtimeSanitizer's realtime context; no-ops in other builds.
   @_noLocks @_noAllocation
   package static func enter() { _unsafePerformance { pinna_realtime_enter() } }
 

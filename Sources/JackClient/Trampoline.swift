@@ -2,40 +2,44 @@ import Glibc
 import Realtime
 import Synchronization
 
-/// What JACK's process callback jumps to: finds the ports in force and runs their engine.
+/// The context of JACK's process callback: finds the current ports and runs their engine.
+///
+/// Thread: as stated by the MARK above each group of functions.
 final class Trampoline: @unchecked Sendable {
-  // Unchecked: `timeline` and `client` belong to the callback, once it runs; the rest is atomic, locked or immutable.
+  // Unchecked: once the callback runs, only it uses `timeline` and `client`; the rest is atomic, locked or immutable.
 
-  /// Address of the `ArrayPorts` in force; 0 for none.
+  /// Address of the current `ArrayPorts`; 0 for none.
   private let ports = Atomic<UInt>(0)
-  /// Callbacks that have returned.
+  /// Number of callbacks that have returned.
   private let returned = Atomic<Int>(0)
   let isActive = Atomic<Bool>(false)
   let freewheeling = Atomic<Bool>(false)
-  /// The server's.
+  /// The server's sample rate, in hertz.
   let sampleRate = Atomic<Int>(1)
   let outputs = Mutex<[PortHandle]>([])
-  private let held = Mutex(Held())
-  /// Callback only.
+  private let retained = Mutex(Retained())
+  /// Callback only, as is `client`.
   private var timeline = Timeline(sampleRate: 1)
   private var client: OpaquePointer?
-  /// Who wants to know how long the callback takes.
+  /// Records the duration of each callback, if wanted.
   private let times: CallbackTimes?
 
-  /// What the callback may use. The callback never sees this lock.
-  private struct Held {
+  /// The ports that the callback may use, kept alive here. The callback never takes this lock.
+  private struct Retained {
     var current: ArrayPorts?
-    /// What came before, and until when the callback may yet use it: a count of `returned`. `ClientHandle` keeps us, and
-    /// so these, until libjack is through with the client.
+    /// Replaced ports, and the value of `returned` from which the callback no longer uses them. `ClientHandle` retains this
+    /// trampoline, and so the ports, until libjack has finished with the client.
     var retired: [(ports: ArrayPorts, until: Int)] = []
   }
 
-  /// Engines that may wait for a callback that stands still.
-  private static let mostRetired = 2
+  /// Limit on replaced engines that a stalled callback may still use.
+  private static let maxRetired = 2
 
   init(times: CallbackTimes?) { self.times = times }
 
-  /// Whose time is followed; before the first call, on the thread that opened the client.
+  /// Sets the client whose frame time the timeline follows.
+  ///
+  /// Thread: the one that opened the client, before the first callback.
   func follow(_ client: OpaquePointer, sampleRate: Int, counting: FrameCounting) {
     self.client = client
     self.sampleRate.store(sampleRate, ordering: .relaxed)
@@ -44,8 +48,9 @@ final class Trampoline: @unchecked Sendable {
 
   // MARK: JACK's realtime thread
 
+  /// The body of the process callback.
   func run(_ frames: UInt32) {
-    if freewheeling.load(ordering: .relaxed) { awaitRoom(frames) }
+    if freewheeling.load(ordering: .relaxed) { waitForDiskThread(frames) }
     RealtimeCalls.enter()
     let start = times == nil ? 0 : RealtimeCalls.nanoseconds()
     process(frames)
@@ -56,7 +61,7 @@ final class Trampoline: @unchecked Sendable {
   @_noLocks @_noAllocation
   private func process(_ frames: UInt32) {
     let timing = timing(Int(frames))
-    // Acquiring: what the control side built is there before we use it.
+    // Acquiring: pairs with the releasing store in `replace`, so that the ports are completely initialised.
     if let address = UnsafeRawPointer(bitPattern: ports.load(ordering: .acquiring)) {
       Unmanaged<ArrayPorts>.fromOpaque(address)._withUnsafeGuaranteedRef { $0.process(frames, timing) }
     }
@@ -73,7 +78,7 @@ final class Trampoline: @unchecked Sendable {
     timeline.sampleRate = sampleRate.load(ordering: .relaxed)
     var frameTime = RealtimeCalls.frameTime(client)
     var now = RealtimeCalls.microseconds()
-    // The two must belong together: whoever stops us between them makes us read them again.
+    // The two readings must be simultaneous: read them again if the thread was preempted in between.
     var tries = 3
     while now &- before > 500, tries > 0 {
       before = now
@@ -84,8 +89,8 @@ final class Trampoline: @unchecked Sendable {
     return timeline.advance(frameTime: frameTime, microseconds: now, frames: frames)
   }
 
-  /// In freewheel there is no deadline: wait for the disk thread rather than lose frames, 5 s at most.
-  private func awaitRoom(_ frames: UInt32) {
+  /// In freewheel mode there is no deadline: waits for the disk thread, 5 s at most, rather than lose frames.
+  private func waitForDiskThread(_ frames: UInt32) {
     guard let address = UnsafeRawPointer(bitPattern: ports.load(ordering: .acquiring)) else { return }
     let engine = Unmanaged<ArrayPorts>.fromOpaque(address)._withUnsafeGuaranteedRef { $0.engine }
     for _ in 0..<10_000 where freewheeling.load(ordering: .relaxed) {
@@ -96,32 +101,32 @@ final class Trampoline: @unchecked Sendable {
 
   // MARK: Any thread
 
-  /// Callbacks so far; it stands still where the graph does. Never waits.
+  /// Number of callbacks so far; constant while the graph is stalled. Never waits.
   var periodsRun: Int { returned.load(ordering: .relaxed) }
 
-  /// Whether an engine can take over. Not so while the callback stands still with `mostRetired` that it may yet use.
-  var canTakeOver: Bool {
+  /// Whether another engine can take over. False while a stalled callback may still use `maxRetired` replaced engines.
+  var canReplace: Bool {
     let done = returned.load(ordering: .acquiring)
-    return held.withLock { $0.retired.count { $0.until > done } } < Self.mostRetired
+    return retained.withLock { $0.retired.count { $0.until > done } } < Self.maxRetired
   }
 
-  /// From now on the callback uses `new`. What came before is kept until the callback has returned twice more: the call
-  /// that runs now may have read the old address, the one after it has not. Not beside another call; never waits.
+  /// Makes the callback use `new`. The previous ports are kept until the callback has returned twice more: the current
+  /// call may have read the old address, the next one cannot have. Calls must not overlap; never waits.
   func replace(with new: ArrayPorts) {
     ports.store(UInt(bitPattern: Unmanaged.passUnretained(new).toOpaque()), ordering: .releasing)
     let until = isActive.load(ordering: .acquiring) ? returned.load(ordering: .acquiring) + 2 : 0
-    held.withLock { held in
-      if let old = held.current { held.retired.append((old, until)) }
-      held.current = new
+    retained.withLock { retained in
+      if let old = retained.current { retained.retired.append((old, until)) }
+      retained.current = new
     }
   }
 
-  /// What the callback has let go of since the last call.
+  /// Removes and returns the replaced ports that the callback no longer uses.
   func released() -> [ArrayPorts] {
     let done = returned.load(ordering: .acquiring)
-    return held.withLock { held in
-      let free = held.retired.filter { $0.until <= done }.map(\.ports)
-      held.retired.removeAll { $0.until <= done }
+    return retained.withLock { retained in
+      let free = retained.retired.filter { $0.until <= done }.map(\.ports)
+      retained.retired.removeAll { $0.until <= done }
       return free
     }
   }

@@ -1,16 +1,15 @@
-/// The connections of our ports, remembered.
+/// Remembers the connections of Pinna's own ports, to restore them.
 ///
-/// One that goes with its other end, or with the server, is lost: it is made again when that end is back. One that
-/// is taken away between two ports that stay is forgotten: somebody wanted that. One whose own port goes, with a
-/// change of device, waits for that port.
+/// - A connection that disappears with its peer or with the server is lost; it is made again when the peer is back.
+/// - A connection that disappears while both ports stay is forgotten, because the user disconnected it.
+/// - A connection whose own port disappears, with a change of device, waits for that port.
 ///
-/// Programs may come under a new name each time, so the memory is bounded: of the connections that are not there, 64 of
-/// each of our ports and 256 of all of them are remembered, and the ones that have been gone longest are forgotten first.
-/// Those that were asked for through us go last.
+/// The memory is bounded, because programs may use a new name each time: it holds up to 64 absent connections per port
+/// and 256 in total. The connections absent for longest are forgotten first, those requested through Pinna last.
 ///
-/// Threads: a value; whoever holds it.
+/// Thread: any; a value without synchronisation.
 public struct Wiring: Sendable {
-  /// One of our ports, by its short name, and the full name of the port at the other end.
+  /// A connection: the short name of an own port, and the full name of its peer.
   public struct Wire: Hashable, Comparable, Sendable {
     public let port: String
     public let peer: String
@@ -23,82 +22,86 @@ public struct Wiring: Sendable {
     case restored(Wire)
   }
 
-  /// Connections that are remembered though they are not there: of all ports, and of one.
-  public static let mostAbsent = 256
-  public static let mostAbsentOfPort = 64
+  /// Maximum number of absent connections that are remembered: of all ports, and of one port.
+  public static let maxAbsent = 256
+  public static let maxAbsentPerPort = 64
 
   private enum State {
     case made
-    /// No longer made while both ends are there. JACK disconnects a port just before it goes.
+    /// Disconnected while both ports exist. May yet become lost: JACK disconnects a port just before it disappears.
     case missing(since: ContinuousClock.Instant)
+    /// The peer does not exist.
     case lost
-    /// Our own port is not there.
+    /// The own port does not exist.
     case away
   }
 
   private struct Memory {
     var state: State
-    /// Counts connections as they go: which of two has been gone longer.
+    /// Increases with each connection that disappears; a smaller value has been absent for longer.
     var order: Int
   }
 
-  /// How long both ends must stay without their connection before it counts as taken away.
+  /// How long a connection must be missing between two existing ports before it counts as disconnected by the user.
   static let patience = Duration.milliseconds(200)
 
   private var wires: [Wire: Memory] = [:]
-  /// Asked for through us: forgotten last.
-  private var kept: Set<Wire> = []
+  /// Connections requested through Pinna, which are forgotten last.
+  private var requested: Set<Wire> = []
   private var lastOrder = 0
 
   public init() {}
 
-  /// Connections whose other end is not there.
+  /// Connections whose peers do not exist.
   public var lost: [Wire] {
     wires.filter { if case .lost = $0.value.state { true } else { false } }.keys.sorted()
   }
 
-  /// What each of our ports is connected to; those that are connected to nothing are left out.
+  /// The peers of each own port, by its short name; unconnected ports are absent.
   public var connections: [String: Set<String>] {
     let made = wires.filter { if case .made = $0.value.state { true } else { false } }.keys
     return Dictionary(grouping: made, by: \.port).mapValues { Set($0.map(\.peer)) }
   }
 
-  /// Those of our ports that are connected, by their short names.
+  /// Short names of the own ports that are connected.
   public var connectedPorts: Set<String> { Set(connections.keys) }
 
-  /// Whether it is there, or will be made again.
+  /// Whether the connection exists or will be restored.
   public func remembers(_ wire: Wire) -> Bool { wires[wire] != nil }
 
-  /// What a port of ours is connected to, or will be as soon as that is there.
+  /// The peers of an own port, including those that it will be connected to when they appear.
   public func peers(of port: String) -> Set<String> {
     Set(wires.keys.filter { $0.port == port }.map(\.peer))
   }
 
-  /// Nobody wants it any more: it is not made again.
+  /// Forgets a connection that is no longer wanted.
   public mutating func forget(_ wire: Wire) {
     wires[wire] = nil
-    kept.remove(wire)
+    requested.remove(wire)
   }
 
-  /// These were asked for, and are forgotten last.
-  public mutating func keep(_ asked: Set<Wire>) {
-    kept = kept.isEmpty ? asked : kept.union(asked)
-    // What is not remembered need not be kept.
-    if kept.count > asked.count { kept = kept.filter { asked.contains($0) || wires[$0] != nil } }
+  /// Gives the wanted connections priority: they are forgotten last.
+  public mutating func keep(_ wanted: Set<Wire>) {
+    requested = requested.isEmpty ? wanted : requested.union(wanted)
+    // Drop entries that are neither wanted nor remembered, so that the set stays bounded.
+    if requested.count > wanted.count {
+      requested = requested.filter { wanted.contains($0) || wires[$0] != nil }
+    }
   }
 
-  /// Everything goes with the server, and is to be made again in the next graph.
-  /// - Parameter asked: connections that were asked for, and may have been made without having been seen.
-  public mutating func loseAll(_ asked: Set<Wire> = []) {
-    for wire in asked.union(wires.keys).sorted() { setAbsent(wire, .lost) }
+  /// Marks all connections as lost with the server, to be restored in the next graph.
+  /// - Parameter wanted: requested connections, including those that no observation has seen.
+  public mutating func markAllLost(_ wanted: Set<Wire> = []) {
+    for wire in wanted.union(wires.keys).sorted() { setAbsent(wire, .lost) }
     prune()
   }
 
-  /// Compares with the graph as it is now.
+  /// Updates the memory with the current state of the graph.
   /// - Parameters:
-  ///   - ports: short names of our ports.
-  ///   - exists: whether there is a port of that full name; asked only for connections that are not there.
-  /// - Returns: what happened, and the connections to make, whose other ends are back.
+  ///   - connected: the current connections of own ports.
+  ///   - ports: short names of own ports.
+  ///   - exists: whether a port with that full name exists; called only for absent connections.
+  /// - Returns: connections lost and restored, and connections to make because their peers are back.
   public mutating func observe(
     connected: Set<Wire>, ports: Set<String>, exists: (String) -> Bool, now: ContinuousClock.Instant
   ) -> (events: [Event], toMake: [Wire]) {
@@ -137,27 +140,27 @@ public struct Wiring: Sendable {
     wires[wire] = Memory(state: state, order: lastOrder)
   }
 
-  /// Forgets what passes the bounds.
+  /// Forgets absent connections in excess of the bounds.
   private mutating func prune() {
-    guard wires.count > Self.mostAbsentOfPort else { return }
-    var absent: [(wire: Wire, isKept: Bool, order: Int)] = []
+    guard wires.count > Self.maxAbsentPerPort else { return }
+    var absent: [(wire: Wire, isRequested: Bool, order: Int)] = []
     var ofPort: [String: Int] = [:]
     for (wire, memory) in wires {
       if case .made = memory.state { continue }
-      absent.append((wire, kept.contains(wire), memory.order))
+      absent.append((wire, requested.contains(wire), memory.order))
       ofPort[wire.port, default: 0] += 1
     }
-    guard absent.count > Self.mostAbsent || ofPort.values.contains(where: { $0 > Self.mostAbsentOfPort })
+    guard absent.count > Self.maxAbsent || ofPort.values.contains(where: { $0 > Self.maxAbsentPerPort })
     else {
       return
     }
-    // Those that stay first: asked for, then gone last.
-    absent.sort { $0.isKept != $1.isKept ? $0.isKept : $0.order > $1.order }
+    // Those to remember come first: requested ones, then the most recently absent.
+    absent.sort { $0.isRequested != $1.isRequested ? $0.isRequested : $0.order > $1.order }
     ofPort = [:]
     var total = 0
     for (wire, _, _) in absent {
       ofPort[wire.port, default: 0] += 1
-      if total < Self.mostAbsent, ofPort[wire.port]! <= Self.mostAbsentOfPort {
+      if total < Self.maxAbsent, ofPort[wire.port]! <= Self.maxAbsentPerPort {
         total += 1
       } else {
         wires[wire] = nil

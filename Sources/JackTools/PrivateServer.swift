@@ -47,7 +47,7 @@ public final class PrivateServer {
     try process.run()
     let end = ContinuousClock.now + .seconds(5)
     while .now < end {
-      if LabelWriter.isLetIn(server: name) { return }
+      if LabelWriter.acceptsClients(server: name) { return }
       guard process.isRunning else { break }
       usleep(5_000)
     }

@@ -41,7 +41,7 @@ import Testing
       try check(try #require(asked.outcome.map { Answer($0) }, "\(asked.event)").text, type)
     }
     func checkStatus() throws {
-      let status = rig.processor.status(droppedPackets: 0, wish: [], controller: nil)
+      let status = rig.processor.status(droppedPackets: 0, deferredChanges: [], controller: nil)
       try check(json(status), StatusReport.self)
     }
     try checkStatus()

@@ -57,7 +57,7 @@ import Testing
     "goes with the server, or with our own port, and is made again when that is back; nobody is told of the latter"
   )
   mutating func server() {
-    wiring.loseAll()
+    wiring.markAllLost()
     #expect(wiring.lost == [wire])
     #expect(look(connected: false, peer: true, after: 1).toMake == [wire])
     #expect(look(connected: true, peer: true, after: 2).events == [.restored(wire)])
@@ -87,15 +87,15 @@ import Testing
         visit(&wiring, ["front", "back", "top", "out_left", "out_right"][n % 5], "once-\(n):out")
       }
     }
-    #expect(wiring.lost.count == Wiring.mostAbsent)
+    #expect(wiring.lost.count == Wiring.maxAbsent)
     // The last to go are remembered.
     #expect(wiring.lost.contains(Wiring.Wire("out_right", "once-9999:out")))
     #expect(!wiring.lost.contains(Wiring.Wire("front", "once-5000:out")))
     Faults.report(
       "R45", done: "10 000 peers with one-time names: connections that are remembered",
       measured: "\(wiring.lost.count), 20 000 looks in \(Int(took / .milliseconds(1))) ms",
-      limit: "≤ \(Wiring.mostAbsent)",
-      kept: wiring.lost.count <= Wiring.mostAbsent)
+      limit: "≤ \(Wiring.maxAbsent)",
+      kept: wiring.lost.count <= Wiring.maxAbsent)
   }
 
   @Test("R45: of one port 64 are remembered, and another port's none the less")
@@ -104,7 +104,7 @@ import Testing
     visit(&wiring, "back", "old:out")
     for n in 0..<1000 { visit(&wiring, "front", "once-\(n):out") }
     let lost = wiring.lost
-    #expect(lost.count { $0.port == "front" } == Wiring.mostAbsentOfPort)
+    #expect(lost.count { $0.port == "front" } == Wiring.maxAbsentPerPort)
     #expect(lost.contains(Wiring.Wire("back", "old:out")))
     #expect(
       lost.contains(Wiring.Wire("front", "once-999:out"))
@@ -139,8 +139,8 @@ import Testing
     _ = wiring.observe(connected: many, ports: ["out_left"], exists: { _ in true }, now: start)
     visit(&wiring, "front", "once:out", beside: many)
     #expect(wiring.connectedPorts == ["out_left"] && wiring.lost.count == 1)
-    wiring.loseAll()
-    #expect(wiring.lost.count == Wiring.mostAbsentOfPort + 1)
+    wiring.markAllLost()
+    #expect(wiring.lost.count == Wiring.maxAbsentPerPort + 1)
     #expect(wiring.lost.contains(Wiring.Wire("out_left", "peer-7:in")))
   }
 

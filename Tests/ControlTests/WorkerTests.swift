@@ -86,7 +86,7 @@ import Testing
     let (seen, asked) = (Wiring.Wire("one", "mic:out"), Wiring.Wire("out_left", "speaker:in"))
     var look = memory.connections.withLock { $0 }
     _ = look.wiring.observe(connected: [seen], ports: ["one", "out_left"], exists: { _ in true }, now: .now)
-    memory.loseAll([asked])
+    memory.markAllLost([asked])
     memory.store(look)
     var next = memory.connections.withLock { $0 }
     let found = next.wiring.observe(

@@ -141,7 +141,7 @@ extension LiveTests {
         waitUntil(seconds: seconds) { graph.program.errorText.contains(words) }
       }
       #expect(said("room for less than 10 seconds of this take", within: 1))
-      #expect(said("reaches the disk any more", within: 10))
+      #expect(said("no longer being written to disk", within: 10))
       // Finished at once, while the take is still to be stopped.
       #expect(waitUntil(seconds: 1) { FileManager.default.fileExists(atPath: path) })
       try player.wait(frames: 24_000)

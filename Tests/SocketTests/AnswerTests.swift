@@ -89,7 +89,7 @@ import Testing
     #expect(largest.status == 0 && largest.output.utf8.count == 16_000_001)
     let beyond = try peer.run("call", "/peer/letters", "17000000")
     #expect(
-      beyond.status == 1 && beyond.output.contains("no room for an answer of 170000"), "\(beyond.status)")
+      beyond.status == 1 && beyond.output.contains("cannot send an answer of 170000"), "\(beyond.status)")
   }
 
   @Test("a socket that is bound to the path of one that has gone is somebody else")

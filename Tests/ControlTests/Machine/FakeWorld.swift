@@ -196,7 +196,7 @@ final class FakeClient: AudioClient, @unchecked Sendable {
   var sounding: Setting? { engine?.current.flatMap { settings[$0] } }
 
   private var looks = 0
-  private var news: [GraphNews] = []
+  private var news: [GraphReport] = []
   /// What our ports are connected to.
   var connections: [String: Set<String>] = [:]
   /// Ports that the outputs are to go to, and that are not there.
@@ -210,11 +210,11 @@ final class FakeClient: AudioClient, @unchecked Sendable {
   }
   var events: [Wiring.Event] = []
 
-  func look(_ setting: Setting) -> Int {
+  func checkGraph(for setting: Setting) -> Int {
     looks += 1
     if looksEnd {
-      var found = GraphNews()
-      found.look = looks
+      var found = GraphReport()
+      found.checkNumber = looks
       found.connections = connections
       found.missingTargets = missingTargets
       found.events = events
@@ -223,7 +223,7 @@ final class FakeClient: AudioClient, @unchecked Sendable {
     }
     return looks
   }
-  func takeNews() -> [GraphNews] {
+  func drainGraphReports() -> [GraphReport] {
     if news.isEmpty { return [] }
     defer { news = [] }
     return news

@@ -78,7 +78,7 @@ extension ProcessorTests {
     guard case .done(let report) = other.outcome, let kept = (report as? ChangeReport)?.kept else {
       return #expect(Bool(false), "\(other)")
     }
-    #expect(kept.contains("comes when it has ended") && rig.processor.inForce.device == Rig.home)
+    #expect(kept.contains("the device changes to") && rig.processor.inForce.device == Rig.home)
     let stop = rig.stopTake()
     rig.run(periods: 1)
     take.phase = .finished(FakeTake.whole)

@@ -119,7 +119,7 @@ import Testing
     #expect(stop.status == .incompleteTake && stop.text.contains("has not answered for 11 s"))
     take.phase = .finished(FakeTake.whole)
     rig.processor.poll()
-    #expect(rig.processor.closing.isEmpty && rig.processor.incompleteTake == nil)
+    #expect(rig.processor.closingTakes.isEmpty && rig.processor.incompleteTake == nil)
   }
 
   @Test("R29: a stop ends within three seconds of a disk that hangs, and says what was not written")
@@ -189,7 +189,7 @@ import Testing
     rig.processor.poll()
     #expect(rig.processor.state.kind == .leaving)
     rig.advance(.milliseconds(3001))
-    #expect(rig.processor.state.kind == .stranded && rig.processor.lossForGood != nil)
+    #expect(rig.processor.state.kind == .stranded && rig.processor.permanentLossReason != nil)
   }
 
   @Test("R4: a server that goes on our way into its graph is left at once", arguments: [false, true])
@@ -291,7 +291,7 @@ import Testing
       if end == "record stop and server" { rig.stopTake() }
       if end == "stop" { rig.stop() } else { rig.world.client?.lossReason = "it was killed" }
       rig.advance(.milliseconds(1100))
-      #expect(take.isDiscarded && rig.processor.closing.isEmpty && start.status != .done, "\(end)")
+      #expect(take.isDiscarded && rig.processor.closingTakes.isEmpty && start.status != .done, "\(end)")
     }
   }
 
@@ -312,7 +312,7 @@ import Testing
   )
   func hangingDisk() {
     let rig = Rig.live()
-    for _ in 0..<Processor.mostHanging {
+    for _ in 0..<Processor.maxHangingDiskWork {
       rig.startTake()
       rig.advance(.milliseconds(5001))
     }

@@ -201,7 +201,7 @@ struct RandomSequence {
     if rig.world.client?.hasWrongFilters ?? false {
       throw violated(step, "a device was to sound with the filters of another")
     }
-    if processor.closing.count > Processor.mostClosing + 1 {
+    if processor.closingTakes.count > Processor.maxClosingTakes + 1 {
       throw violated(step, "too many takes are closing")
     }
   }
@@ -234,7 +234,8 @@ struct RandomSequence {
       if processor.state.kind == .unusable { world.client?.lossReason = "it was stopped" }
       processor.poll()
       try check(step + round)
-      let isAtRest = [.live, .stopped, .stranded].contains(processor.state.kind) && processor.closing.isEmpty
+      let isAtRest =
+        [.live, .stopped, .stranded].contains(processor.state.kind) && processor.closingTakes.isEmpty
       if round > 8, isAtRest, unanswered.isEmpty, processor.pending.isEmpty, processor.change == nil { break }
     }
     try checkSettled(step)
@@ -247,7 +248,7 @@ struct RandomSequence {
     guard resting.contains(processor.state.kind) else {
       throw violated(step, "everything went on, and it rests in \(processor.state.kind)")
     }
-    if !processor.closing.isEmpty { throw violated(step, "a take was never finished") }
+    if !processor.closingTakes.isEmpty { throw violated(step, "a take was never finished") }
     guard processor.state.kind == .live, let client = rig.world.client else { return }
     if !processor.pending.isEmpty { throw violated(step, "a ticket never ended") }
     if client.engine?.isRecording ?? false { throw violated(step, "the callback records a take of nobody's") }

@@ -81,7 +81,7 @@ extension LiveTests {
       try first.setActive(false)
       #expect(
         try waitUntil(seconds: 2) { try graph.status()["inputOrientation"] as? String == "landscapeLeft" })
-      #expect(waitUntil(seconds: 2) { graph.program.errorText.contains("a wish that was kept") })
+      #expect(waitUntil(seconds: 2) { graph.program.errorText.contains("a deferred change cannot") })
       #expect(try graph.status()["polarPattern"] as? String == "omnidirectional")
     }
 

@@ -1,26 +1,26 @@
 import JackClient
 import Testing
 
-@Suite("Orders to the process that writes labels") struct LabelOrderTests {
+@Suite("Orders to the process that writes labels") struct LabelRequestTests {
   @Test("a packet is read as the order that was written, with a label or without, whatever its texts hold")
   func roundTrip() {
     for label in [
       nil, PortLabel.microphone("top-left", group: "é\n", order: 3), .microphone("", group: "", order: 0),
     ] {
-      let order = LabelOrder(port: .max, label: label)
-      #expect(LabelOrder(packet: order.packet) == order)
+      let order = LabelRequest(port: .max, label: label)
+      #expect(LabelRequest(packet: order.packet) == order)
     }
   }
 
   @Test("texts too long for a packet are cut", arguments: [300, 100_000])
   func longTexts(count: Int) {
     let long = String(repeating: "m", count: count)
-    let order = LabelOrder(port: 1, label: PortLabel.microphone(long, group: long, order: 1))
+    let order = LabelRequest(port: 1, label: PortLabel.microphone(long, group: long, order: 1))
     #expect(order.packet.count < 4096)
-    #expect(LabelOrder(packet: order.packet)?.label?.group == String(long.prefix(256)))
+    #expect(LabelRequest(packet: order.packet)?.label?.group == String(long.prefix(256)))
   }
 
   @Test(
     "what is no order is refused", arguments: ["", "x", "1\0a", "1\0a\0b\0c\0d", "1\0a\0b\01\0d\0e", "-1"])
-  func nonsense(text: String) { #expect(LabelOrder(packet: Array(text.utf8)) == nil) }
+  func nonsense(text: String) { #expect(LabelRequest(packet: Array(text.utf8)) == nil) }
 }

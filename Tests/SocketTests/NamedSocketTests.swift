@@ -4,7 +4,7 @@ import LiveSupport
 import TestSupport
 import Testing
 
-@Suite("The control socket's place, where others tidy up") struct SocketPlaceTests {
+@Suite("The control socket's place, where others tidy up") struct NamedSocketTests {
   let home: PinnaHome
   var folder: String { home.runtimeFolder + "/pinna" }
   var path: String { folder + "/pinna.sock" }

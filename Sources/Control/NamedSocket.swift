@@ -1,27 +1,27 @@
 import Foundation
 
-/// The place of a running Pinna in the runtime folder: the socket at `NAME.sock`, and the lock file beside it, whose
-/// holder owns the name. The kernel lets go of a lock when its holder dies, however that happens.
+/// The name of a running Pinna: the socket `NAME.sock` in the runtime folder, and the lock file beside it. The process
+/// that holds the lock owns the name; the kernel releases the lock when that process dies.
 ///
-/// Files there may be removed at any time, by whoever tidies up. Then whoever was there first keeps the name for as long as
-/// it is reached, and makes again what is missing. Whose a file is, its inode says: held open, it is never used again.
+/// Other programs may remove these files at any time. The owner then keeps the name and makes them again. Inodes identify
+/// its files: an inode that is held open is never reused.
 ///
-/// Threads: the control thread.
-final class SocketPlace {
+/// Thread: control thread; `isFree` any thread.
+final class NamedSocket {
   let path: String
   private(set) var socket: Datagram.FileDescriptor
   private var lock: Datagram.FileDescriptor
   private let name: String
   private let environment: [String: String]
-  /// Of the socket's file; nil once it has been left.
+  /// Inode of the socket file; nil after `leave`.
   private var inode: Inode?
-  private var nextLook = ContinuousClock.now + .seconds(1)
+  private var nextCheck = ContinuousClock.now + .seconds(1)
 
   private struct Inode: Equatable {
     let device: dev_t
     let number: ino_t
 
-    /// Of what is at `path`; nil where nothing is.
+    /// The inode at `path`; nil if nothing exists there.
     init?(path: String) {
       var file = stat()
       guard lstat(path, &file) == 0 else { return nil }
@@ -47,20 +47,20 @@ final class SocketPlace {
 
   deinit { leave() }
 
-  /// From now on nobody finds us. Another's socket that has taken the place is left alone.
+  /// Removes the socket file, unless another process has replaced it.
   func leave() {
     if let inode, inode == Inode(path: path) { unlink(path) }
     inode = nil
   }
 
-  /// Once a second: makes again what was removed, unless another has the name now.
+  /// Once a second: makes removed files again, unless another process owns the name now.
   func restore(now: ContinuousClock.Instant = .now) {
-    guard now >= nextLook, let inode else { return }
-    nextLook = now + .seconds(1)
+    guard now >= nextCheck, let inode else { return }
+    nextCheck = now + .seconds(1)
     let hasLock = Inode(descriptor: lock.number) == Inode(path: path + ".lock")
     let hasSocket = inode == Inode(path: path)
     if hasLock, hasSocket { return }
-    // What fails is tried again.
+    // A failure is retried in the next second.
     guard (try? RuntimeFolder.prepare(environment: environment)) != nil else { return }
     if !hasLock {
       guard let lock = try? Self.takeLock(path + ".lock", name) else { return }
@@ -72,7 +72,7 @@ final class SocketPlace {
     }
   }
 
-  /// Whether nobody holds the name whose socket is at `path`.
+  /// Whether no process owns the name whose socket is at `path`.
   static func isFree(_ path: String) -> Bool {
     let lock = Datagram.FileDescriptor(open(path + ".lock", O_RDONLY | O_CLOEXEC | O_NOFOLLOW))
     guard lock.number >= 0 else { return errno == ENOENT }
@@ -86,11 +86,12 @@ final class SocketPlace {
         throw Failure(.failed, "cannot open \(path): \(String(cString: strerror(errno)))")
       }
       fchmod(lock.number, 0o600)
-      guard flock(lock.number, LOCK_EX | LOCK_NB) == 0 else { throw isTaken(name) }
-      // Removed since it was opened, it would keep nobody out.
+      guard flock(lock.number, LOCK_EX | LOCK_NB) == 0 else { throw nameTaken(name) }
+      // A lock on a file that was removed after `open` would exclude nobody.
       if Inode(descriptor: lock.number) == Inode(path: path) { return lock }
     }
-    throw Failure(.failed, "\(path) is removed again and again")
+    throw Failure(
+      .failed, "cannot lock \(path): another program removes it repeatedly; find and stop that program")
   }
 
   private static func bindSocket(_ path: String, _ name: String) throws(Failure) -> Datagram.FileDescriptor {
@@ -98,19 +99,19 @@ final class SocketPlace {
     guard socket.number >= 0 else {
       throw Failure(.failed, "cannot make the control socket \(path): \(String(cString: strerror(errno)))")
     }
-    // Somebody listens there whose lock file was removed.
-    guard hasGone(connecting: { withSocketAddress(path, $0) }) else { throw isTaken(name) }
+    // The owner of the socket may have lost its lock file.
+    guard hasGone(connecting: { withSocketAddress(path, $0) }) else { throw nameTaken(name) }
     unlink(path)
     askForCredentials(socket.number)
     guard withSocketAddress(path, { bind(socket.number, $0, $1) }) == 0 else {
       throw Failure(.failed, "cannot make the control socket \(path): \(String(cString: strerror(errno)))")
     }
-    // Until here the folder alone keeps others out: the umask is the process's, and not ours to change.
+    // Until here only the folder's mode keeps other users out: a library must not change the process's umask.
     chmod(path, 0o600)
     return socket
   }
 
-  private static func isTaken(_ name: String) -> Failure {
+  private static func nameTaken(_ name: String) -> Failure {
     Failure(
       .failed,
       "a Pinna named \"\(name)\" is running already; choose another name with --name, or stop that one")

@@ -1,11 +1,11 @@
 import Foundation
 
-/// Removes the sockets of clients that were killed: a client removes its own.
+/// Removes the sockets of clients that were killed. A client that exits normally removes its own socket.
 ///
-/// Once a second it looks at some of them, going on where it stopped.
+/// Each pass, once a second, checks up to `batch` directory entries and continues where the previous one stopped.
 ///
-/// Threads: the control thread.
-struct ClientBroom: ~Copyable {
+/// Thread: control thread.
+struct ClientSocketCleaner: ~Copyable {
   static let batch = 256
 
   let folder: String
@@ -32,7 +32,7 @@ struct ClientBroom: ~Copyable {
       }
       guard entry.pointee.d_type == DT_SOCK else { continue }
       let path = folder + "/" + name
-      // A name is never used again, so that what was dead is still what is removed.
+      // Names are random and never reused: this removes the same socket that was found closed.
       if Control.hasGone(connecting: { address in withSocketAddress(path, address) }) { unlink(path) }
     }
   }

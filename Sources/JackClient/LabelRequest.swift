@@ -1,13 +1,13 @@
 import CJack
 
-/// What a process that writes labels is asked for, as a packet: a port, and its label where it is to have one.
-package struct LabelOrder: Equatable {
+/// A request to the label writer: a port and its new label, or nil to remove its label. A value; any thread.
+package struct LabelRequest: Equatable {
   package let port: jack_uuid_t
   package let label: PortLabel?
 
   private static let separator: UInt8 = 0
 
-  /// Texts are cut, so that a packet has room for all of them.
+  /// The request as a packet. Texts are truncated to fit.
   package var packet: [UInt8] {
     let texts = label.map { [$0.prettyName, $0.group, String($0.order), $0.iconName] } ?? []
     let parts = [String(port)] + texts
@@ -32,5 +32,6 @@ package struct LabelOrder: Equatable {
     label = PortLabel(prettyName: parts[1], group: parts[2], order: order, iconName: parts[4])
   }
 
+  /// In bytes.
   private static let longestText = 256
 }

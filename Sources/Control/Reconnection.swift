@@ -1,0 +1,58 @@
+/// The attempts to join a JACK graph, for the first time or after the server has gone.
+///
+/// Thread: control thread.
+package struct Reconnection {
+  /// The server's state, as reported by `status`.
+  package enum State: String, Codable, Sendable {
+    case running
+    /// The server is there but runs no periods.
+    case stalled
+    /// There is no server.
+    case gone
+    /// Filters for the server's sample rate are being prepared, or ports registered.
+    case joining
+    /// The server is there but cannot be used as it is.
+    case unusable
+  }
+
+  /// Why the previous server went, as libjack reported it; nil before the first graph.
+  let reason: String?
+  private let since: ContinuousClock.Instant
+  private(set) var nextTry: ContinuousClock.Instant
+  /// Why the current server cannot be used, or the previous client not be closed.
+  var obstacle: String?
+  /// Why the latest attempt failed.
+  var lastFailure: Failure?
+
+  init(reason: String?, now: ContinuousClock.Instant) {
+    self.reason = reason
+    since = now
+    nextTry = now
+  }
+
+  /// The reason to give when a request is refused in `state`.
+  func sentence(_ state: ProcessorState) -> String {
+    switch state.kind {
+    case .joining: "filters for the JACK server's sample rate are being prepared; try again in a moment"
+    case .preparing: "ports are being registered with the JACK server; try again in a moment"
+    case .unusable:
+      (reason == nil
+        ? "Pinna cannot use the JACK server: " : "the JACK server is back, but Pinna cannot use it: ")
+        + (obstacle ?? "")
+    case .stranded:
+      "Pinna cannot leave the JACK server that has gone, and so cannot reconnect (\(obstacle ?? "")); start Pinna again"
+    default:
+      if let reason {
+        "the JACK server has gone (\(reason)); start it again and Pinna reconnects, or end Pinna with: pinna stop"
+      } else {
+        "no JACK server is running; start one"
+      }
+    }
+  }
+
+  /// Schedules the next attempt: after 50 ms for the first 30 s, because a restarting server returns soon; later after
+  /// 250 ms.
+  mutating func waitForNextTry(now: ContinuousClock.Instant) {
+    nextTry = now + (now - since < .seconds(30) ? .milliseconds(50) : .milliseconds(250))
+  }
+}
