@@ -7,7 +7,7 @@ import Manifolds
 import Numerics
 
 extension FilterBank {
-  /// The device with what does not work taken out of its data sources: patterns, and orientations of stereo.
+  /// The device without the polar patterns and stereo orientations that this bank refuses.
   public func offered(of device: Device) -> Device {
     let refused = Set(refusals.map(\.filterCase))
     let sources = device.dataSources.map { source in
@@ -27,7 +27,7 @@ extension FilterBank {
     return device.with(dataSources: sources)
   }
 
-  /// This bank without the cases whose finished filters do not do what their pattern is for, and why.
+  /// Moves cases to `refusals` whose finished filters separate left from right, or front from back, too little.
   func withoutInfeasible(
     device: Device, manifold: any ArrayManifold, hrtf: HRTF?, step: DesignStep
   ) throws(DesignError) -> FilterBank {
@@ -73,7 +73,8 @@ extension FilterBank {
 }
 
 extension CaseReading {
-  /// What the case reaches of the one thing that it is for, where that is too little, and what is the least.
+  /// The separation that the filters achieve and the required minimum: left/right for stereo, front/back for directional
+  /// patterns. Nil if they meet it.
   fileprivate func shortfall(of design: DesignParameters) -> (reached: Decibels, least: Decibels)? {
     switch self {
     case .stereo(let figures):
@@ -88,6 +89,10 @@ extension CaseReading {
 }
 
 extension EnergyCeiling {
+  /// The text of `Refusal.reason`.
+  /// - Parameters:
+  ///   - reached: the separation of the filters.
+  ///   - least: the required minimum.
   fileprivate func reason(
     _ view: CaseView, channels: [Int], _ reached: Decibels, least: Decibels, step: DesignStep
   ) throws(DesignError) -> String {
@@ -109,13 +114,13 @@ extension EnergyCeiling {
   }
 
   private static func text(_ level: Double) -> String {
-    // No "-0.0".
+    // Adding 0 turns -0.0 into 0.0.
     String(format: "%.1f", (level * 10).rounded() / 10 + 0)
   }
 }
 
 extension Device {
-  /// Channels of the microphones that a case uses.
+  /// Channels of the microphones that a case uses: all for stereo, else those of the data source.
   fileprivate func channels(of filterCase: FilterCase) -> [Int] {
     dataSources.first { $0.name == filterCase.dataSource && filterCase.polarPattern != .stereo }?.microphones
       ?? Array(microphones.indices)
