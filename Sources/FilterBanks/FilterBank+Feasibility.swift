@@ -96,11 +96,11 @@ extension EnergyCeiling {
   fileprivate func reason(
     _ view: CaseView, channels: [Int], _ reached: Decibels, least: Decibels, step: DesignStep
   ) throws(DesignError) -> String {
-    let (what, levels) =
+    let (separated, levels) =
       switch view {
-      case .ears(let frame): ("left and right apart", try separation(frame, step: step))
+      case .ears(let frame): ("left and right", try separation(frame, step: step))
       case .pattern(let forward, _):
-        ("front and back apart", try frontBack(forward, channels: channels, step: step))
+        ("front and back", try frontBack(forward, channels: channels, step: step))
       }
     let octaves = levels.sorted { $0.key < $1.key }
     let texts = octaves.map { Self.text($0.value) }
@@ -108,8 +108,8 @@ extension EnergyCeiling {
       Set(texts).count == 1
       ? "\(texts[0]) dB in every octave"
       : "\(texts.joined(separator: ", ")) dB at \(octaves.map { "\($0.key)" }.joined(separator: ", ")) Hz"
-    return "its filters would set \(what) by \(Self.text(reached.value)) dB, and "
-      + "\(Self.text(least.value)) dB is the least; whatever the filters, these microphones allow "
+    return "its filters would separate \(separated) by only \(Self.text(reached.value)) dB, but "
+      + "\(Self.text(least.value)) dB is required; with any filters these microphones allow at most "
       + list
   }
 
