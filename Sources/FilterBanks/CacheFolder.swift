@@ -1,13 +1,13 @@
 import AudioFiles
 import Foundation
 
-/// Everything of Pinna's that may be thrown away.
+/// The folder for data that Pinna can recreate. Users may delete it at any time.
 package enum CacheFolder {
   /// `pinna` under XDG_CACHE_HOME or ~/.cache.
   package static var path: String {
     let environment = ProcessInfo.processInfo.environment
     if let base = HomeFolder.absolute(environment["XDG_CACHE_HOME"]) { return base + "/pinna" }
-    // Where there is no home either, a folder that cannot be made.
+    // Without a home folder nothing is cached: this folder cannot be created.
     return (HomeFolder.path(environment) ?? "/nonexistent") + "/.cache/pinna"
   }
 }

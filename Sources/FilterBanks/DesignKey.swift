@@ -3,11 +3,12 @@ import Foundation
 import HeadResponses
 import Measurements
 
-/// What a design depends on, as one line of text and a short hash of it: equal keys mean equal filters.
+/// Everything that a design depends on, as one line of text and a hash of it. Equal keys mean equal filters.
 package struct DesignKey: Sendable {
-  /// To be raised whenever the same device with the same `DesignParameters` is to give other filters.
+  /// Raise it with every change of method that gives the same device with the same `DesignParameters` other filters.
   package static let designVersion = 6
 
+  /// The values, separated by "; ".
   package let text: String
 
   package init(device: Device, sampleRate: Int) {
@@ -37,7 +38,8 @@ package struct DesignKey: Sendable {
     text = parts.joined(separator: "; ")
   }
 
-  /// What the files hold counts, not where they are. One that cannot be read is no key to anything: its design fails.
+  /// Hashes of the measurement's files: the key depends on their contents, not on their paths. If a file cannot be read,
+  /// the key is never used, because the design itself fails.
   private static func contents(of measurement: ArrayMeasurement) -> String {
     switch measurement {
     case .sofa(let path): "sofa \(ContentHash.ofFile(path) ?? "unreadable")"
@@ -46,7 +48,7 @@ package struct DesignKey: Sendable {
     }
   }
 
-  /// Of the text's bytes, 16 hexadecimal digits.
+  /// A hash of `text` in UTF-8: 16 hexadecimal digits.
   package var hash: String {
     var hash = ContentHash()
     hash.add(text.utf8)

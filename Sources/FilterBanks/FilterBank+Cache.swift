@@ -4,14 +4,18 @@ import Foundation
 import Numerics
 
 extension FilterBank {
-  /// What ships or an earlier design of the same device left in the cache, or else a new design, which is left
-  /// there.
+  /// Returns the filters that ship with a device, or those of an earlier design in the cache. Otherwise it designs them
+  /// and stores them in the cache.
   ///
-  /// The cache is `pinna/filters` under XDG_CACHE_HOME or ~/.cache. One that is broken or cannot be written is
-  /// never an error, only a slower start. `progress` is called where something is designed.
+  /// The cache is `pinna/filters` under XDG_CACHE_HOME or ~/.cache. A broken or read-only cache is not an error: the
+  /// filters are then designed each time.
   /// - Parameters:
-  ///   - shipped: folders with banks that came with their devices; they are only read.
-  ///   - cancellation: ends a design early, with `DesignError.cancelled`.
+  ///   - sampleRate: 8000…192 000 Hz.
+  ///   - shipped: folders of banks that ship with their devices; they are only read.
+  ///   - cancellation: ends a design early.
+  ///   - progress: called with the fraction that is done, 0…1, only if filters are designed.
+  /// - Throws: `DesignError.cancelled` if `cancellation` ended the design; another `DesignError` if the device's filters
+  ///   cannot be designed.
   public static func cached(
     device: Device, sampleRate: Int, shipped: [String] = [], cancellation: DesignCancellation? = nil,
     progress: (@Sendable (Double) -> Void)? = nil
@@ -26,7 +30,7 @@ extension FilterBank {
     cancellation: DesignCancellation? = nil, progress: (@Sendable (Double) -> Void)? = nil
   ) throws(DesignError) -> FilterBank {
     try check(device, sampleRate: sampleRate)
-    let name = keptName(device: device, sampleRate: sampleRate)
+    let name = folderName(device: device, sampleRate: sampleRate)
     for folder in shipped + [cache] {
       if let bank = try? FilterBank(folder: "\(folder)/\(name)"), bank.fits(device, sampleRate: sampleRate) {
         return bank
@@ -34,17 +38,17 @@ extension FilterBank {
     }
     let bank = try design(
       device: device, sampleRate: sampleRate, cancellation: cancellation, progress: progress)
-    bank.keep(in: "\(cache)/\(name)")
+    bank.store(in: "\(cache)/\(name)")
     return bank
   }
 
-  /// The folder that a design of `device` is kept in: other filters, another name.
-  package static func keptName(device: Device, sampleRate: Int) -> String {
+  /// Name of the cache folder for a design of `device`. Different filters have different names.
+  package static func folderName(device: Device, sampleRate: Int) -> String {
     let key = DesignKey(device: device, sampleRate: sampleRate)
     return "\(plainName(device.name))-\(sampleRate)-\(key.hash)"
   }
 
-  /// Whether this is what a design of `device` would have brought: the cache may hold anything.
+  /// Whether this bank could be a design of `device`. The contents of the cache are not trusted.
   private func fits(_ device: Device, sampleRate: Int) -> Bool {
     let grid = DesignGrid(sampleRate: sampleRate, parameters: device.design.grid)
     let refused = Set(refusals.map(\.filterCase))
@@ -54,8 +58,9 @@ extension FilterBank {
       && cases.map(\.filterCase) == device.filterCases.filter { !refused.contains($0) }
   }
 
-  /// Writes into a folder of its own and renames that: another process never reads half a bank.
-  private func keep(in folder: String) {
+  /// Writes to a temporary folder and renames it, so that other processes never read an incomplete bank. Errors are
+  /// ignored.
+  private func store(in folder: String) {
     let files = FileManager.default
     let scratch = "\(folder).\(UUID().uuidString).part"
     do {

@@ -8,23 +8,25 @@ import Presets
 import Synchronization
 
 extension FilterBank {
-  /// What parts of a design's progress the manifold, the listener and the cases are; the rest is finding out what
-  /// works.
-  private static let solving = 0.0...0.15
-  private static let listening = 0.15...0.18
-  private static let designing = 0.18...0.9
-  private static let reading = 0.9...1.0
+  /// Shares of the steps in a design's progress.
+  private static let manifoldShare = 0.0...0.15
+  private static let hrtfShare = 0.15...0.18
+  private static let casesShare = 0.18...0.9
+  private static let feasibilityShare = 0.9...1.0
 
-  /// Designs every case of the device on all cores; those that do not work become refusals.
+  /// Designs all cases of the device on all cores. Cases whose filters do not do what their pattern is for become
+  /// `refusals`.
   ///
-  /// It runs on threads of lower priority (`nice` 10), and the calling one waits. The cases are what runs in parallel:
-  /// with an OpenBLAS that has several threads of its own the design takes longer, by half with two of them. This
-  /// library leaves that as the program set it; `openblas_set_num_threads(1)` or OPENBLAS_NUM_THREADS=1 is best.
+  /// The design runs on threads of lower priority (`nice` 10), and the calling thread waits. Cases are designed in
+  /// parallel. A multi-threaded OpenBLAS competes with them: with two OpenBLAS threads the design takes 1.5 times as long.
+  /// This library does not change the setting of the process; `openblas_set_num_threads(1)` or OPENBLAS_NUM_THREADS=1
+  /// is best.
   /// - Parameters:
   ///   - sampleRate: 8000…192 000 Hz.
   ///   - cancellation: ends the design within about half a second.
-  ///   - progress: called with what part is done, 0…1, from any thread, one call at a time.
-  /// - Throws: `DesignError.cancelled` where `cancellation` ended the design.
+  ///   - progress: called with the fraction that is done, 0…1, from any thread; calls never overlap.
+  /// - Throws: `DesignError.cancelled` if `cancellation` ended the design; another `DesignError` if the device, its
+  ///   measurement or its HRTF cannot be used.
   public static func design(
     device: Device, sampleRate: Int, cancellation: DesignCancellation? = nil,
     progress: (@Sendable (Double) -> Void)? = nil
@@ -41,27 +43,27 @@ extension FilterBank {
   ) throws(DesignError) -> FilterBank {
     try step.reached(0)
     let grid = DesignGrid(sampleRate: sampleRate, parameters: device.design.grid)
-    let manifold = try manifold(for: device, step: step.within(solving))
+    let manifold = try manifold(for: device, step: step.within(manifoldShare))
     let filterCases = device.filterCases
     let isStereo = filterCases.contains { $0.polarPattern == .stereo }
-    try step.reached(listening.lowerBound)
+    try step.reached(hrtfShare.lowerBound)
     let hrtf =
       isStereo ? try HRTF(path: device.hrtf ?? HRTF.defaultPath, parameters: device.design.head) : nil
     let stereo: StereoDesign? =
       if let hrtf {
         try StereoDesign(
           hrtf: hrtf, grid: grid, parameters: device.design,
-          step: step.within(listening.lowerBound + 0.01...listening.upperBound))
+          step: step.within(hrtfShare.lowerBound + 0.01...hrtfShare.upperBound))
       } else { nil }
     let designer = CaseDesigner(device: device, manifold: manifold, grid: grid, stereo: stereo)
-    // Stereo first: the long cases should not be what the last core is left with.
+    // Stereo cases take longest. They start first, so that no core works on one alone at the end.
     let order = filterCases.indices.sorted { a, b in
       (filterCases[a].polarPattern == .stereo ? 0 : 1, a) < (
         filterCases[b].polarPattern == .stereo ? 0 : 1, b
       )
     }
     let results = Mutex([FilterCoefficients?](repeating: nil, count: filterCases.count))
-    let steps = step.within(designing).divided(
+    let steps = step.within(casesShare).divided(
       by: order.map { filterCases[$0].polarPattern == .omnidirectional ? 0 : 1 })
     try DesignThreads.forEach(order.count, threads: designer.threads) { i throws(DesignError) in
       let filterCase = filterCases[order[i]]
@@ -74,12 +76,12 @@ extension FilterBank {
       device: device.name, sampleRate: sampleRate, microphones: device.microphones.map(\.name),
       delayFrames: grid.delayFrames, tapCount: grid.tapCount,
       cases: results.withLock { $0.compactMap { $0 } }
-    ).withoutInfeasible(device: device, manifold: manifold, hrtf: hrtf, step: step.within(reading))
+    ).withoutInfeasible(device: device, manifold: manifold, hrtf: hrtf, step: step.within(feasibilityShare))
     try step.reached(1)
     return bank
   }
 
-  /// Refuses what no design could make sense of.
+  /// Throws if the device or the sample rate makes a design meaningless.
   static func check(_ device: Device, sampleRate: Int) throws(DesignError) {
     guard DesignGrid.sampleRates.contains(sampleRate) else {
       throw DesignError("filters cannot be designed for \(sampleRate) Hz; use 8000 to 192000 Hz")
@@ -134,26 +136,27 @@ extension FilterBank {
   }
 }
 
-/// Designs one case after another of a checked device.
+/// Designs single cases of a device that `check` accepted.
 private struct CaseDesigner: Sendable {
   let device: Device
   let manifold: any ArrayManifold
   let grid: DesignGrid
-  /// Nil where no case is stereo.
+  /// Nil if the device has no stereo cases.
   let stereo: StereoDesign?
 
-  /// Responses that cases in parallel may hold, in bytes: of 64 microphones 525 MB each.
-  private static let memory = 2 << 30
+  /// Memory for the array responses of parallel cases, in bytes. One case with 64 microphones needs 525 MB.
+  private static let memoryLimit = 2 << 30
 
-  /// How many cases may be designed at the same time.
+  /// Number of cases that may be designed in parallel.
   var threads: Int {
     let directions = max(device.design.stereo.directions, device.design.mono.directions)
     let bytes =
       device.microphones.count * grid.designedBinCount * directions * MemoryLayout<Complex>.stride
-    return min(ProcessInfo.processInfo.activeProcessorCount, max(1, Self.memory / max(1, bytes)))
+    return min(ProcessInfo.processInfo.activeProcessorCount, max(1, Self.memoryLimit / max(1, bytes)))
   }
 
-  /// Shape `[output][microphone][tap]`.
+  /// Designs the filters of one case.
+  /// - Returns: `[output][microphone][tap]`.
   func taps(of filterCase: FilterCase, step: DesignStep) throws(DesignError) -> [[[Float]]] {
     let source = device.dataSources.first { $0.name == filterCase.dataSource }!
     if let orientation = filterCase.inputOrientation {

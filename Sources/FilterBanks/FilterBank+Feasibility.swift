@@ -7,7 +7,7 @@ import Manifolds
 import Numerics
 
 extension FilterBank {
-  /// The device with what does not work taken out of its data sources: patterns, and orientations of stereo.
+  /// The device without the polar patterns and stereo orientations that this bank refuses.
   public func offered(of device: Device) -> Device {
     let refused = Set(refusals.map(\.filterCase))
     let sources = device.dataSources.map { source in
@@ -27,7 +27,7 @@ extension FilterBank {
     return device.with(dataSources: sources)
   }
 
-  /// This bank without the cases whose finished filters do not do what their pattern is for, and why.
+  /// Moves cases to `refusals` whose finished filters separate left from right, or front from back, too little.
   func withoutInfeasible(
     device: Device, manifold: any ArrayManifold, hrtf: HRTF?, step: DesignStep
   ) throws(DesignError) -> FilterBank {
@@ -73,7 +73,8 @@ extension FilterBank {
 }
 
 extension CaseReading {
-  /// What the case reaches of the one thing that it is for, where that is too little, and what is the least.
+  /// The separation that the filters achieve and the required minimum: left/right for stereo, front/back for directional
+  /// patterns. Nil if they meet it.
   fileprivate func shortfall(of design: DesignParameters) -> (reached: Decibels, least: Decibels)? {
     switch self {
     case .stereo(let figures):
@@ -88,14 +89,18 @@ extension CaseReading {
 }
 
 extension EnergyCeiling {
+  /// The text of `Refusal.reason`.
+  /// - Parameters:
+  ///   - reached: the separation of the filters.
+  ///   - least: the required minimum.
   fileprivate func reason(
     _ view: CaseView, channels: [Int], _ reached: Decibels, least: Decibels, step: DesignStep
   ) throws(DesignError) -> String {
-    let (what, levels) =
+    let (separated, levels) =
       switch view {
-      case .ears(let frame): ("left and right apart", try separation(frame, step: step))
+      case .ears(let frame): ("left and right", try separation(frame, step: step))
       case .pattern(let forward, _):
-        ("front and back apart", try frontBack(forward, channels: channels, step: step))
+        ("front and back", try frontBack(forward, channels: channels, step: step))
       }
     let octaves = levels.sorted { $0.key < $1.key }
     let texts = octaves.map { Self.text($0.value) }
@@ -103,19 +108,19 @@ extension EnergyCeiling {
       Set(texts).count == 1
       ? "\(texts[0]) dB in every octave"
       : "\(texts.joined(separator: ", ")) dB at \(octaves.map { "\($0.key)" }.joined(separator: ", ")) Hz"
-    return "its filters would set \(what) by \(Self.text(reached.value)) dB, and "
-      + "\(Self.text(least.value)) dB is the least; whatever the filters, these microphones allow "
+    return "its filters would separate \(separated) by only \(Self.text(reached.value)) dB, but "
+      + "\(Self.text(least.value)) dB is required; with any filters these microphones allow at most "
       + list
   }
 
   private static func text(_ level: Double) -> String {
-    // No "-0.0".
+    // Adding 0 turns -0.0 into 0.0.
     String(format: "%.1f", (level * 10).rounded() / 10 + 0)
   }
 }
 
 extension Device {
-  /// Channels of the microphones that a case uses.
+  /// Channels of the microphones that a case uses: all for stereo, else those of the data source.
   fileprivate func channels(of filterCase: FilterCase) -> [Int] {
     dataSources.first { $0.name == filterCase.dataSource && filterCase.polarPattern != .stereo }?.microphones
       ?? Array(microphones.indices)

@@ -4,7 +4,7 @@ import FilterDesign
 import Foundation
 import Numerics
 
-/// What `filters.json` says of a filter bank in a folder of WAV files.
+/// The contents of `filters.json`, which describes a filter bank in a folder of WAV files.
 private struct FilterFolder: Codable {
   struct Case: Codable {
     let dataSource: String
@@ -48,26 +48,28 @@ private struct FilterFolder: Codable {
 
   static let name = "filters.json"
 
-  /// Absent in folders that other programs made.
+  /// Absent if another program wrote the folder.
   let device: String?
   let sampleRate: Int
   let microphones: [String]
   let cases: [Case]
-  /// Absent where everything is offered, and in folders that other programs made.
+  /// Absent if every case is offered, or if another program wrote the folder.
   let notOffered: [NotOffered]?
 }
 
 extension FilterBank {
-  /// Writes `filters.json` and one 32-bit float WAV per case into `folder`, which is made if need be. WAV: one
-  /// frame per tap, channel = output × microphones + microphone. The JSON comes last.
+  /// Writes `filters.json` and one 32-bit float WAV file per case into `folder`, and creates the folder if necessary.
+  ///
+  /// Each WAV file has one frame per tap; channel = output × microphone count + microphone. `filters.json` is written
+  /// last, so that it never describes files that are missing.
   public func write(folder: String) throws {
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-    var taken = Set<String>()
+    var usedNames = Set<String>()
     var written: [FilterFolder.Case] = []
     for coefficients in cases {
       let filterCase = coefficients.filterCase
       var file = Self.fileName(of: filterCase)
-      while !taken.insert(file).inserted { file = "\(taken.count)-\(file)" }
+      while !usedNames.insert(file).inserted { file = "\(usedNames.count)-\(file)" }
       let clip = AudioClip(sampleRate: sampleRate, channels: coefficients.taps.flatMap { $0 })
       try clip.write(wav: "\(folder)/\(file)")
       written.append(
@@ -84,7 +86,8 @@ extension FilterBank {
     try json.write(to: URL(fileURLWithPath: "\(folder)/\(FilterFolder.name)"), options: .atomic)
   }
 
-  /// Reads what `write` wrote. Anything that does not fit together is an error that names the file.
+  /// Reads a folder that `write` wrote.
+  /// - Throws: an error that names the file, if one is missing, malformed or inconsistent with the others.
   public init(folder: String) throws {
     let path = "\(folder)/\(FilterFolder.name)"
     guard let data = FileManager.default.contents(atPath: path) else {
@@ -139,7 +142,7 @@ extension FilterBank {
       tapCount: cases.first?.taps[0][0].count ?? grid.tapCount, cases: cases, refusals: refusals)
   }
 
-  /// "front-stereo-portrait.wav": safe on any file system, whatever the data source is called.
+  /// Such as "front-stereo-portrait.wav": valid on any file system, whatever the name of the data source.
   private static func fileName(of filterCase: FilterCase) -> String {
     let words = [
       filterCase.dataSource, filterCase.polarPattern.rawValue, filterCase.inputOrientation?.rawValue,
@@ -147,7 +150,7 @@ extension FilterBank {
     return words.map(plainName).joined(separator: "-") + ".wav"
   }
 
-  /// `word` in lower case with everything but ASCII letters and digits made hyphens.
+  /// `word` in lower case, with a hyphen for each character that is not an ASCII letter or digit; "-" if it is empty.
   static func plainName(_ word: String) -> String {
     let plain = word.lowercased().map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "-" }
     return plain.isEmpty ? "-" : String(plain)

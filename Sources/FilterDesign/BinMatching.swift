@@ -2,8 +2,8 @@ import CLapack
 import Foundation
 import Numerics
 
-/// One frequency bin of a least-squares match: weights w for which Vᵀw comes near a target over the
-/// directions, each of which weighs the same.
+/// Regularised least squares in one frequency bin: finds weights w for which Vᵀw approximates a target pattern. All
+/// directions have the same weight.
 ///
 /// Shapes: `responses` V `[microphone][direction]`, targets `[output][direction]`, weights
 /// `[output][microphone]`.
@@ -11,10 +11,11 @@ struct BinMatching {
   let microphones: Int
   let directions: Int
   let responses: UnsafePointer<Complex>
-  /// Of R = V* Vᵀ / directions, the energy that the weights pick up: wᴴ R w.
-  let energy: HermitianEigen
-  /// R itself, row by row.
-  let energyMatrix: [Complex]
+  /// Eigendecomposition of the covariance R.
+  let covarianceEigen: HermitianEigen
+  /// The diffuse-field covariance R = V* Vᵀ / directions, row-major. The output energy of weights w, averaged over all
+  /// directions, is wᴴ R w.
+  let covariance: [Complex]
 
   init(responses: UnsafePointer<Complex>, microphones: Int, directions: Int) {
     self.responses = responses
@@ -23,15 +24,16 @@ struct BinMatching {
     var matrix = [Complex](repeating: .zero, count: microphones * microphones)
     var scale = Complex(1 / Double(directions), 0)
     var zero = Complex.zero
-    // Row by row this is V·Vᴴ, read column by column R: its complex conjugate.
+    // V·Vᴴ = R* in row-major order is R in column-major order, which HermitianEigen expects.
     cblas_zgemm(
       CblasRowMajor, CblasNoTrans, CblasConjTrans, Int32(microphones), Int32(microphones), Int32(directions),
       &scale, responses, Int32(directions), responses, Int32(directions), &zero, &matrix, Int32(microphones))
-    energy = HermitianEigen(matrix: matrix, order: microphones)
-    energyMatrix = matrix.map(\.conjugate)
+    covarianceEigen = HermitianEigen(matrix: matrix, order: microphones)
+    covariance = matrix.map(\.conjugate)
   }
 
-  /// One for each bin of `responses`, shape `[bin][microphone][direction]`, which must outlive them.
+  /// Creates one match per bin.
+  /// - Parameter responses: shape `[bin][microphone][direction]`. The buffer must outlive the result.
   static func all(
     _ responses: UnsafeBufferPointer<Complex>, microphones: Int, directions: Int, step: DesignStep
   ) throws(DesignError) -> [BinMatching] {
@@ -46,7 +48,7 @@ struct BinMatching {
     return matches
   }
 
-  /// What `weights` make of the directions: `[output][direction]`.
+  /// Writes the directional response Vᵀw of `weights` to `result`, shape `[output][direction]`.
   func pattern(of weights: [Complex], outputs: Int, into result: inout [Complex]) {
     var one = Complex.one
     var zero = Complex.zero
@@ -55,7 +57,8 @@ struct BinMatching {
       weights, Int32(microphones), responses, Int32(directions), &zero, &result, Int32(directions))
   }
 
-  /// V* t / directions for each target, along the eigenvectors: `[output][eigenvector]`.
+  /// The cross-correlation V* t / directions of each target with the microphones, projected onto the eigenvectors of
+  /// the covariance: `[output][eigenvector]`.
   func correlation(with targets: [Complex], outputs: Int) -> [[Complex]] {
     var result = [Complex](repeating: .zero, count: outputs * microphones)
     var scale = Complex(1 / Double(directions), 0)
@@ -64,17 +67,19 @@ struct BinMatching {
       CblasRowMajor, CblasNoTrans, CblasConjTrans, Int32(outputs), Int32(microphones), Int32(directions),
       &scale, targets, Int32(directions), responses, Int32(directions), &zero, &result, Int32(microphones))
     return result.withUnsafeBufferPointer { buffer in
-      (0..<outputs).map { energy.project(buffer.baseAddress! + $0 * microphones) }
+      (0..<outputs).map { covarianceEigen.project(buffer.baseAddress! + $0 * microphones) }
     }
   }
 
-  /// x = b / (λ + l) for regulariser l: components along the eigenvectors.
+  /// The Tikhonov-regularised solution b / (λ + regulariser): its components along the eigenvectors.
+  /// - Parameter correlation: b, as `correlation(with:outputs:)` returns it for one output.
   func solution(_ correlation: [Complex], regulariser: Double) -> [Complex] {
-    zip(correlation, energy.values).map { b, value in (1 / (value + regulariser)) * b }
+    zip(correlation, covarianceEigen.values).map { b, eigenvalue in (1 / (eigenvalue + regulariser)) * b }
   }
 
-  /// The least regulariser, from `smallest` up to `largest`, whose solution `accepts` takes; found by bisecting
-  /// its logarithm. The largest where none is acceptable.
+  /// Finds the smallest regulariser from `smallest` to `largest` whose solution `accepts` approves. The search bisects
+  /// the logarithm and assumes that every larger regulariser is accepted, too.
+  /// - Returns: `largest` if no solution is accepted.
   func regulariser(
     of correlation: [Complex], from smallest: Double, to largest: Double, accepts: ([Complex]) -> Bool
   ) -> Double {

@@ -1,15 +1,16 @@
 import Acoustics
 import Foundation
 
-/// The frequencies and lengths of a design at one sample rate.
+/// Frequencies, transform length and filter length of a design at one sample rate.
 package struct DesignGrid: Sendable, Equatable {
+  /// Supported sample rates in hertz.
   package static let sampleRates = 8000...192_000
 
   package let sampleRate: Int
   private let parameters: DesignParameters.Grid
-  /// Length of the Fourier transform behind the bins: 1024 up to 48 kHz, doubled with the rate above.
+  /// FFT length in frames: 1024 up to 48 kHz, doubled for each octave of sample rates above.
   package let length: Int
-  /// Length of the FIR filters: 256 at 48 kHz, always a multiple of 8.
+  /// Length of the FIR filters in taps: 256 at 48 kHz, always a multiple of 8.
   package let tapCount: Int
   /// Modelling delay: 64 frames at 48 kHz.
   package let delayFrames: Int
@@ -24,22 +25,24 @@ package struct DesignGrid: Sendable, Equatable {
     delayFrames = Int((Double(parameters.delay) * Double(sampleRate) / 48_000).rounded())
   }
 
-  /// Bins 0...length/2.
+  /// Number of bins from 0 Hz to the Nyquist frequency.
   package var binCount: Int { length / 2 + 1 }
+  /// Bin spacing in hertz.
   package var binWidth: Double { Double(sampleRate) / Double(length) }
+  /// Frequency of `bin` in hertz.
   package func frequency(_ bin: Int) -> Double { Double(bin) * binWidth }
 
-  /// Bins that are designed: those up to the highest frequency, or up to half the sample rate where that is lower.
+  /// Number of designed bins: those up to the highest design frequency or the Nyquist frequency, whichever is lower.
   package var designedBinCount: Int { min(binCount, Int(parameters.highestFrequency.value / binWidth) + 1) }
   /// Frequencies of the designed bins in hertz.
   package var frequencies: [Double] { (0..<designedBinCount).map(frequency) }
 
-  /// Frames over which filters fade out at their end.
+  /// Length of the fade at the end of each filter, in frames.
   var fadeOutFrames: Int { max(8, Int(parameters.fadeOut * Double(tapCount))) }
-  /// Frames over which filters fade in.
+  /// Length of the fade at the start of each filter, in frames.
   var fadeInFrames: Int { min(fadeOutFrames, max(Int(parameters.fadeIn * Double(delayFrames)), 1)) }
 
-  /// The bin next to `frequency`.
+  /// The bin nearest to `frequency`, which is in hertz.
   package func bin(nearest frequency: Double) -> Int {
     min(binCount - 1, Int((frequency / binWidth).rounded()))
   }

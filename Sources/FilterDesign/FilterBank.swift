@@ -1,9 +1,9 @@
 import Acoustics
 
-/// FIR filters of one case.
+/// The FIR filters of one case: a data source with a polar pattern and, for stereo, an input orientation.
 public struct FilterCoefficients: Sendable, Equatable {
   public let filterCase: FilterCase
-  /// Shape: `[output][microphone][tap]`. Outputs are always left and right; of mono patterns both are equal.
+  /// Shape: `[output][microphone][tap]`. The two outputs are left and right. Mono patterns have the same filters on both.
   public let taps: [[[Float]]]
 
   public init(filterCase: FilterCase, taps: [[[Float]]]) {
@@ -12,10 +12,11 @@ public struct FilterCoefficients: Sendable, Equatable {
   }
 }
 
-/// A case that a device file asks for and that no filters make work: it is not offered.
+/// A case that the device file lists but that is not offered, because its filters cannot do what the pattern is for.
 public struct Refusal: Hashable, Sendable {
   public let filterCase: FilterCase
-  /// What its filters reach and what physics allow: the end of a sentence that says what is refused.
+  /// What the filters achieve, the required minimum, and the physical limit. It reads as the second half of a sentence
+  /// whose first half names the case.
   public let reason: String
 
   public init(filterCase: FilterCase, reason: String) {
@@ -29,14 +30,14 @@ public struct FilterBank: Sendable, Equatable {
   /// The device's name.
   public let device: String
   public let sampleRate: Int
-  /// Names in channel order.
+  /// Microphone names in channel order.
   public let microphones: [String]
-  /// Modelling delay, the same in all filter sets.
+  /// Modelling delay of all filters, in frames.
   public let delayFrames: Int
-  /// Length of every filter.
+  /// Length of every filter in taps.
   public let tapCount: Int
   public let cases: [FilterCoefficients]
-  /// What the device file asks for and does not work; it has no filters here.
+  /// Cases of the device file that are not offered. They have no filters in this bank.
   public let refusals: [Refusal]
 
   public init(
@@ -52,6 +53,7 @@ public struct FilterBank: Sendable, Equatable {
     self.refusals = refusals
   }
 
+  /// The filters of `filterCase`; nil if the bank has none.
   public func coefficients(for filterCase: FilterCase) -> FilterCoefficients? {
     cases.first { $0.filterCase == filterCase }
   }

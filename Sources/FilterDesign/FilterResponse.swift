@@ -3,8 +3,9 @@ import Foundation
 import Manifolds
 import Numerics
 
-/// What finished FIR filters, modelling delay removed, make of plane waves.
+/// The frequency response of finished FIR filters without their modelling delay, and their output for plane waves.
 package struct FilterResponse: Sendable {
+  /// In hertz.
   package let frequencies: [Double]
   /// Shape `[frequency][output][microphone]`.
   package let weights: Weights
@@ -19,11 +20,11 @@ package struct FilterResponse: Sendable {
       let start = Complex(phase: 2 * .pi * frequency * Double(delayFrames) / Double(sampleRate))
       for output in taps.indices {
         for microphone in 0..<microphones {
-          var turn = start
+          var phasor = start
           var sum = Complex.zero
           for tap in taps[output][microphone] {
-            sum += Double(tap) * turn
-            turn *= step
+            sum += Double(tap) * phasor
+            phasor *= step
           }
           weights.values[(f * taps.count + output) * microphones + microphone] = sum
         }
@@ -32,7 +33,8 @@ package struct FilterResponse: Sendable {
     self.weights = weights
   }
 
-  /// The outputs for plane waves from `directions` of the device frame: `[frequency][output][direction]`.
+  /// The outputs for plane waves of unit amplitude: `[frequency][output][direction]`.
+  /// - Parameter directions: unit vectors of the device frame, pointing towards the sources.
   package func outputs(_ manifold: any ArrayManifold, from directions: [SIMD3<Double>]) -> ResponseGrid {
     let responses = manifold.responses(from: directions, frequencies: frequencies)
     var result = ResponseGrid(
@@ -52,7 +54,7 @@ package struct FilterResponse: Sendable {
     return result
   }
 
-  /// ‖w‖² over the mean energy of all directions, per frequency and output, in decibels.
+  /// Noise gain per frequency and output, in decibels: ‖w‖² relative to the diffuse-field output energy.
   package func noiseGains(_ manifold: any ArrayManifold) -> [[Double]] {
     let pattern = outputs(manifold, from: fibonacciSphere(600))
     return frequencies.indices.map { f in

@@ -3,16 +3,17 @@ import Foundation
 import Manifolds
 import Numerics
 
-/// First-order patterns α + (1 − α) cos θ for one output, by regularised least squares over the sphere.
+/// Designs first-order patterns α + (1 − α) cos θ for one output, by regularised least squares over the sphere.
 ///
-/// The phase origin is the centroid of the microphones. The weights of the bins are `PatternMatching`'s; what
-/// cutting them to filters does to the pattern is taken back by `TruncationRepair`.
+/// The phase origin is the centroid of the microphones. `PatternMatching` finds the weights of each bin.
+/// `TruncationRepair` turns them into filters and corrects the error that truncation introduces.
 /// - Source: Benesty and Chen, Study and Design of Differential Microphone Arrays (2013); white-noise gain
 ///   constraint after Cox, Zeskind and Owen, Robust adaptive beamforming (1987).
 package struct MonoDesign {
   package let manifold: any ArrayManifold
-  /// Of the microphones used, in metres; and their channels.
+  /// Positions of the microphones used, in metres.
   let positions: [Position]
+  /// Channels of the microphones used.
   package let channels: [Int]
   private let parameters: DesignParameters
 
@@ -25,7 +26,7 @@ package struct MonoDesign {
 
   private var centroid: Position { positions.reduce(.zero, +) / Double(positions.count) }
 
-  /// Frequency above which only magnitudes count, in hertz.
+  /// Frequency above which only magnitudes are matched, in hertz.
   var crossover: Double {
     let squares = positions.map { ($0 - centroid).dot($0 - centroid) }
     let radius = max((squares.reduce(0, +) / Double(squares.count)).squareRoot(), 1e-4)
@@ -35,8 +36,8 @@ package struct MonoDesign {
 
   /// - Parameters:
   ///   - omnidirectionalPart: α.
-  ///   - forward: unit vector of the device frame at which cos θ = 1.
-  /// - Returns: filters of one output, `[microphone used][tap]`.
+  ///   - forward: the pattern's axis (cos θ = 1), a unit vector of the device frame.
+  /// - Returns: filters of one output, `[microphone used][tap]`, in the order of `channels`.
   package func filters(
     omnidirectionalPart: Double, forward: SIMD3<Double>, grid: DesignGrid, step: DesignStep
   ) throws(DesignError) -> [[Double]] {
@@ -49,7 +50,7 @@ package struct MonoDesign {
         grid: grid,
         matches: try BinMatching.all(
           buffer, microphones: channels.count, directions: sphere.count, step: step.within(0.1...0.2)),
-        axes: frequencies.indices.map { bin in channels.indices.map { onAxis[bin, $0, 0] } },
+        onAxisResponses: frequencies.indices.map { bin in channels.indices.map { onAxis[bin, $0, 0] } },
         cosines: sphere.map { $0.dot(forward) }, omnidirectionalPart: omnidirectionalPart,
         crossover: crossover, parameters: parameters.mono)
       let bins = try matching.bins(step: step.within(0.2...0.6))
@@ -58,7 +59,8 @@ package struct MonoDesign {
     }
   }
 
-  /// Responses of the microphones used, relative to the free field at their centroid.
+  /// Responses of the microphones used, relative to the free field at their centroid:
+  /// `[frequency][microphone used][direction]`.
   private func centred(
     from directions: [SIMD3<Double>], frequencies: [Double], step: DesignStep
   ) throws(DesignError) -> ResponseGrid {

@@ -2,11 +2,13 @@ import Acoustics
 import Foundation
 import Numerics
 
-/// How much noise gain each bin's weights may have so that the finished filters keep within what is allowed.
+/// Noise gain limit of each bin's weights.
+///
+/// Truncation adds noise gain. The limits are therefore lowered until the finished filters meet their own limit.
 struct NoiseGainLimits {
   let grid: DesignGrid
   let parameters: DesignParameters.Stereo
-  /// Power ratio per designed bin.
+  /// The limit of each designed bin, as a power ratio.
   private(set) var ratios: [Double]
 
   init(grid: DesignGrid, parameters: DesignParameters.Stereo) {
@@ -15,8 +17,11 @@ struct NoiseGainLimits {
     ratios = [Double](repeating: parameters.noiseGainLimit.powerRatio, count: grid.designedBinCount)
   }
 
-  /// Lowers the limits around bins in which `filters` (`[output][microphone][tap]`) are over it.
-  /// - Returns: the greatest excess in decibels; not above zero if nothing is over.
+  /// Lowers the limits around the bins in which the finished filters exceed their limit.
+  /// - Parameters:
+  ///   - filters: `[output][microphone][tap]`.
+  ///   - matches: one per designed bin.
+  /// - Returns: the largest excess in decibels; zero or less if no bin exceeds the limit.
   mutating func tighten(
     _ filters: [[[Double]]], _ matches: [BinMatching], step: DesignStep
   ) throws(DesignError) -> Double {
@@ -29,12 +34,12 @@ struct NoiseGainLimits {
       return frequency >= parameters.lowestNoise && frequency <= parameters.highestNoise
         ? match.noiseGain(of: response.weights[bin]) - parameters.finishedNoiseGain.value : -1
     }
-    let old = ratios
+    let previous = ratios
     let least = parameters.leastNoiseGainLimit.powerRatio
     let (reach, margin) = (parameters.tighteningReach, parameters.tighteningMargin.value)
     for (bin, excess) in excesses.enumerated() where excess > 0 {
       for near in max(0, bin - reach)...min(ratios.count - 1, bin + reach) {
-        ratios[near] = max(least, min(ratios[near], old[near] * pow(10, -(excess + margin) / 10)))
+        ratios[near] = max(least, min(ratios[near], previous[near] * pow(10, -(excess + margin) / 10)))
       }
     }
     return excesses.max() ?? 0
@@ -42,7 +47,8 @@ struct NoiseGainLimits {
 }
 
 extension BinMatching {
-  /// ‖w‖² / wᴴRw of the output that has more of it, in decibels; `weights` shape `[output][microphone]`.
+  /// Noise gain ‖w‖² / wᴴRw in decibels, of the output with the higher one.
+  /// - Parameter weights: `[output][microphone]`.
   package func noiseGain(of weights: [Complex]) -> Double {
     var greatest = -Double.infinity
     for start in stride(from: 0, to: weights.count, by: microphones) {
@@ -52,7 +58,7 @@ extension BinMatching {
         let w = weights[start + m]
         noise += w.squaredMagnitude
         for n in 0..<microphones {
-          signal += (w.conjugate * energyMatrix[m * microphones + n] * weights[start + n]).real
+          signal += (w.conjugate * covariance[m * microphones + n] * weights[start + n]).real
         }
       }
       greatest = max(greatest, 10 * log10(noise / max(signal, 1e-12)))

@@ -3,20 +3,24 @@ import CLapack
 import Foundation
 import Numerics
 
-/// Refines stereo weights above the crossover, where only levels matter: per bin it minimises `SectorCost`. The bin below
-/// is where each bin starts.
+/// Stereo weights above the crossover, where only levels matter: minimises `SectorCost` in each bin, starting from the
+/// weights of the bin below.
 ///
-/// Magnitude least squares alone gets stuck: refined, the level difference is 2 dB nearer to the target.
+/// Magnitude least squares alone gets stuck in a local minimum. The refinement brings the interaural level difference 2 dB
+/// closer to the target.
 package struct SectorRefinement: Sendable {
   private let parameters: DesignParameters.Refinement
   let sectors: Sectors
-  /// What the ears should hear, `[frequency][ear][direction]`.
+  /// Target ear responses, `[frequency][ear][direction]`.
   private let target: ResponseGrid
-  /// Energy of the target: `[frequency][sector][ear]`, and its mean over all directions and ears.
-  private let energies: [[Double]]
+  /// Energies of the target: `[frequency][sector][ear]`, flat within each frequency.
+  private let targetEnergies: [[Double]]
+  /// Lowest energy that matters at each frequency: a fraction of the target's mean over all directions and both ears.
   private let floors: [Double]
 
-  /// - Parameter target: what the ears should hear, `[frequency][ear][direction]`.
+  /// - Parameters:
+  ///   - target: target ear responses, `[frequency][ear][direction]`.
+  ///   - directions: unit vectors of the head frame.
   package init(
     target: ResponseGrid, directions: [SIMD3<Double>], parameters: DesignParameters.Refinement = .init()
   ) {
@@ -26,7 +30,7 @@ package struct SectorRefinement: Sendable {
     self.target = target
     let size = 2 * directions.count
     var floors: [Double] = []
-    energies = (0..<target.frequencies).map { f in
+    targetEnergies = (0..<target.frequencies).map { f in
       let squares = target.values[f * size..<(f + 1) * size].map(\.squaredMagnitude)
       floors.append(parameters.floor * mean(squares))
       return sectors.means(of: squares, count: 2)
@@ -35,32 +39,34 @@ package struct SectorRefinement: Sendable {
   }
 
   /// - Parameters:
-  ///   - start: weights of one bin, `[ear][microphone]`.
+  ///   - start: initial weights, `[ear][microphone]`.
   ///   - bin: index into the target's frequencies.
-  ///   - match: that bin of the array manifold.
-  ///   - noiseGainLimit: power ratio above which noise gain is punished.
-  ///   - isFirst: whether `start` comes from another design, and needs more iterations.
+  ///   - match: the array's responses in that bin.
+  ///   - noiseGainLimit: power ratio above which noise gain is penalised.
+  ///   - isFirst: whether `start` comes from complex least squares, which takes more iterations.
+  /// - Returns: `[ear][microphone]`.
   func refined(
     _ start: [Complex], bin: Int, _ match: BinMatching, noiseGainLimit: Double, isFirst: Bool,
     step: DesignStep = .unobserved
   ) throws(DesignError) -> [Complex] {
     let size = 2 * match.directions
     var cost = SectorCost(
-      match, sectors: sectors, matrices: sectorMatrices(match), energies: energies[bin],
+      match, sectors: sectors, covariances: sectorCovariances(match), targetEnergies: targetEnergies[bin],
       target: Array(target.values[bin * size..<(bin + 1) * size]), floor: floors[bin],
       noiseGainLimit: noiseGainLimit, parameters: parameters)
     let solver = DampedNewton(iterations: isFirst ? parameters.firstIterations : parameters.iterations)
     let point = try solver.minimise(from: start.flatMap { [$0.real, $0.imaginary] }) {
-      point, gradient, curvature throws(DesignError) in
+      point, gradient, hessian throws(DesignError) in
       try step.check()
-      return cost.evaluate(point, &gradient, &curvature)
+      return cost.evaluate(point, &gradient, &hessian)
     }
     return (0..<start.count).map { Complex(point[2 * $0], point[2 * $0 + 1]) }
   }
 
-  /// Mean of conj(V) Vᵀ over each sector: `[sector][row][column]`.
-  private func sectorMatrices(_ match: BinMatching) -> [Complex] {
+  /// Covariance of each sector, the weighted mean of V* Vᵀ over its directions: `[sector][row][column]`.
+  private func sectorCovariances(_ match: BinMatching) -> [Complex] {
     let (microphones, directions) = (match.microphones, match.directions)
+    // Real and imaginary parts of the upper triangle, as rows over the directions.
     var products: [Double] = []
     products.reserveCapacity(microphones * (microphones + 1) * directions)
     for m in 0..<microphones {
@@ -75,13 +81,13 @@ package struct SectorRefinement: Sendable {
     let means = sectors.means(of: products, count: rows)
     var result = [Complex](repeating: .zero, count: sectors.count * microphones * microphones)
     for s in 0..<sectors.count {
-      var at = s * rows
+      var row = s * rows
       for m in 0..<microphones {
         for n in m..<microphones {
-          let value = Complex(means[at], means[at + 1])
+          let value = Complex(means[row], means[row + 1])
           result[(s * microphones + m) * microphones + n] = value
           result[(s * microphones + n) * microphones + m] = value.conjugate
-          at += 2
+          row += 2
         }
       }
     }

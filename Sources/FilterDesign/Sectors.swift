@@ -2,14 +2,15 @@ import Acoustics
 import CLapack
 import Foundation
 
-/// Regions of the head's surroundings over which the refinement compares energies: around the horizon, above and below
-/// it, the zenith and the nadir. A direction belongs to a sector by a von Mises weight.
+/// Overlapping regions of the sphere around the head, over which `SectorCost` compares energies: around the horizon, above
+/// and below it, the zenith and the nadir. Each direction contributes to a sector with a von Mises–Fisher weight.
 struct Sectors: Sendable {
   let count: Int
-  /// How much each sector counts, sum 1.
+  /// Weight of each sector in the cost; the sum is 1.
   let importance: [Double]
-  /// Shape `[sector][direction]`, each sector's sum 1.
+  /// Weight of each direction within each sector, shape `[sector][direction]`; the sum over each sector is 1.
   let weights: [Double]
+  /// Number of directions.
   let directions: Int
 
   /// - Parameter directions: unit vectors of the head frame.
@@ -39,7 +40,11 @@ struct Sectors: Sendable {
     self.directions = directions.count
   }
 
-  /// Means over each sector of rows of values: `rows` shape `[row][direction]`, result `[sector][row]`.
+  /// Averages each row of values over each sector.
+  /// - Parameters:
+  ///   - rows: `[row][direction]`.
+  ///   - rowCount: the number of rows.
+  /// - Returns: `[sector][row]`.
   func means(of rows: [Double], count rowCount: Int) -> [Double] {
     var result = [Double](repeating: 0, count: count * rowCount)
     cblas_dgemm(

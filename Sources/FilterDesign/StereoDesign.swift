@@ -4,27 +4,31 @@ import HeadResponses
 import Manifolds
 import Numerics
 
-/// Binaural weights of two outputs, all microphones: what the ears of a listener in the device's place hear.
+/// Designs binaural filters with two outputs from all microphones. The outputs approximate the ear signals of a listener
+/// in the device's place. Sound from behind is attenuated by `rearGain` relative to that listener.
 ///
-/// Below the crossover complex least squares (binaural signal matching), each output regularised until its noise gain
-/// ‖w‖² / mean |Vw|² is within its limit, both scaled alike to the target's diffuse energy. Above, where only
-/// levels matter, the sector refinement; without one, magnitude least squares with the phase that the bin
-/// below left. Cutting the filters to their length adds noise gain where weights change fast: there the limit
-/// is tightened, and the design repeated. Sound from behind is softer than the listener's, by `rearGain`.
-/// - Source: Madmoni et al., Binaural reproduction from microphone array signals (2024) for the matching;
-///   Schörkhuber et al., Binaural rendering of Ambisonic signals via magnitude least squares (2018).
+/// - Below the crossover: complex least squares (binaural signal matching, BSM). Each output is regularised until its
+///   noise gain ‖w‖² / mean |Vw|² is within the limit. Both outputs get the same gain, which matches the target's
+///   diffuse-field energy.
+/// - Above the crossover, where only levels matter: `SectorRefinement`; without it, magnitude least squares (MagLS), each
+///   bin with the phases of the bin below.
+///
+/// Truncation adds noise gain where weights change fast over frequency. The limits of such bins are lowered, and the
+/// design is repeated.
+/// - Source: Madmoni et al., Binaural reproduction from microphone array signals (2024) for BSM;
+///   Schörkhuber et al., Binaural rendering of Ambisonic signals via magnitude least squares (2018) for MagLS.
 package struct StereoDesign: Sendable {
   private let parameters: DesignParameters.Stereo
   private let grid: DesignGrid
-  /// Directions of the design in the head frame; the same for all cases, so that one target serves them all.
+  /// Directions of the design, unit vectors of the head frame. They are the same for all cases, which share one target.
   package let directions: [SIMD3<Double>]
-  /// What the ears should hear from `directions` at the grid's frequencies.
+  /// Target ear responses for `directions` at the grid's frequencies: `[frequency][ear][direction]`.
   private let target: ResponseGrid
   private let refinement: SectorRefinement?
 
   /// - Parameters:
-  ///   - hrtf: the listener.
-  ///   - isRefined: whether sectors are refined above the crossover; otherwise it is magnitude least squares.
+  ///   - hrtf: the listener's head-related transfer functions.
+  ///   - isRefined: whether bins above the crossover use `SectorRefinement`; otherwise they use MagLS.
   package init(
     hrtf: HRTF, grid: DesignGrid, parameters: DesignParameters, isRefined: Bool = true,
     step: DesignStep = .unobserved
@@ -41,8 +45,14 @@ package struct StereoDesign: Sendable {
       ? SectorRefinement(target: target, directions: directions, parameters: parameters.refinement) : nil
   }
 
-  /// What the ears should hear: `hrtf` with the front emphasised. Shape `[frequency][ear][direction]`.
-  /// - Parameter rearGain: of sound from straight behind. Figures are held against the listener's, the default.
+  /// The target ear responses: `hrtf` with sound from behind attenuated.
+  ///
+  /// Figures are compared with the target of the default `rearGain`, whatever the design uses.
+  /// - Parameters:
+  ///   - directions: unit vectors of the head frame.
+  ///   - frequencies: in hertz.
+  ///   - rearGain: gain of sound from straight behind relative to that from straight ahead.
+  /// - Returns: `[frequency][ear][direction]`.
   package static func target(
     _ hrtf: HRTF, from directions: [SIMD3<Double>], frequencies: [Double],
     rearGain: Decibels = DesignParameters.Stereo().rearGain
@@ -56,7 +66,8 @@ package struct StereoDesign: Sendable {
     return target
   }
 
-  /// - Parameter frame: the listener's axes in the device.
+  /// Designs the filters of one case.
+  /// - Parameter frame: the listener's axes in the device frame.
   /// - Returns: `[output][microphone][tap]`.
   package func filters(
     manifold: any ArrayManifold, frame: HeadFrame, step: DesignStep = .unobserved
@@ -70,11 +81,11 @@ package struct StereoDesign: Sendable {
         buffer, microphones: microphones, directions: directions.count, step: step.within(0.1...0.2))
       var limits = NoiseGainLimits(grid: grid, parameters: parameters)
       var best: (filters: [[[Double]]], excess: Double)?
-      var done = 0.2
+      var progress = 0.2
       for _ in 0...parameters.tightenings {
-        // Mostly there are two or three rounds.
-        let round = step.within(done...(done + 1) / 2)
-        done = (done + 1) / 2
+        // Usually there are two or three rounds: each gets half of the remaining progress.
+        let round = step.within(progress...(progress + 1) / 2)
+        progress = (progress + 1) / 2
         let weights = try weights(matches, limits: limits.ratios, step: round)
         let filters = try weights.filters(on: grid, step: step)
         let excess = try limits.tighten(filters, matches, step: step)
@@ -85,6 +96,7 @@ package struct StereoDesign: Sendable {
     }
   }
 
+  /// - Parameter limits: noise gain limit of each bin, as a power ratio.
   private func weights(
     _ matches: [BinMatching], limits: [Double], step: DesignStep
   ) throws(DesignError) -> Weights {
@@ -102,14 +114,14 @@ package struct StereoDesign: Sendable {
       let ears = Array(target.values[bin * pattern.count..<(bin + 1) * pattern.count])
       var current: [Complex]
       if bin <= crossoverBin {
-        current = solve(match, wanted: ears, limit: limits[bin])
+        current = solve(match, target: ears, limit: limits[bin])
       } else {
         let levels = ears.map(\.magnitude)
         current = weights[bin - 1]
         for _ in 0..<parameters.magnitudePasses {
           match.pattern(of: current, outputs: 2, into: &pattern)
-          let wanted = zip(levels, pattern).map { level, reached in level * reached.direction }
-          current = solve(match, wanted: wanted, limit: limits[bin])
+          let target = zip(levels, pattern).map { level, response in level * response.direction }
+          current = solve(match, target: target, limit: limits[bin])
         }
       }
       weights[bin] = scaled(current, match, ears: ears, scratch: &pattern)
@@ -117,33 +129,34 @@ package struct StereoDesign: Sendable {
     return weights
   }
 
-  private func solve(_ match: BinMatching, wanted: [Complex], limit: Double) -> [Complex] {
-    let values = match.energy.values
-    let mean = values.reduce(0, +) / Double(values.count)
-    return match.correlation(with: wanted, outputs: 2).flatMap { correlation in
+  /// Least squares with the smallest regulariser that keeps each output's noise gain within `limit`, a power ratio.
+  private func solve(_ match: BinMatching, target: [Complex], limit: Double) -> [Complex] {
+    let eigenvalues = match.covarianceEigen.values
+    let mean = eigenvalues.reduce(0, +) / Double(eigenvalues.count)
+    return match.correlation(with: target, outputs: 2).flatMap { correlation in
       let regulariser = match.regulariser(
-        of: correlation, from: parameters.leastRegulariser * mean, to: 100 * values.last!
+        of: correlation, from: parameters.leastRegulariser * mean, to: 100 * eigenvalues.last!
       ) { components in
         var noise = 0.0
         var signal = 0.0
-        for (component, value) in zip(components, values) {
+        for (component, eigenvalue) in zip(components, eigenvalues) {
           noise += component.squaredMagnitude
-          signal += value * component.squaredMagnitude
+          signal += eigenvalue * component.squaredMagnitude
         }
         return noise <= limit * max(signal, 1e-30)
       }
-      return match.energy.combine(match.solution(correlation, regulariser: regulariser))
+      return match.covarianceEigen.combine(match.solution(correlation, regulariser: regulariser))
     }
   }
 
-  /// `weights` with the target's energy over all directions and both ears, as far as `scalingLimit` allows.
+  /// Scales `weights` to the target's diffuse-field energy, summed over both ears. The gain is clamped to `scalingLimit`.
   private func scaled(
     _ weights: [Complex], _ match: BinMatching, ears: [Complex], scratch: inout [Complex]
   ) -> [Complex] {
     match.pattern(of: weights, outputs: 2, into: &scratch)
-    let wanted = ears.reduce(0) { $0 + $1.squaredMagnitude }
-    let reached = scratch.reduce(0) { $0 + $1.squaredMagnitude }
-    let gain = (wanted / max(reached, 1e-12)).squareRoot()
+    let targetEnergy = ears.reduce(0) { $0 + $1.squaredMagnitude }
+    let energy = scratch.reduce(0) { $0 + $1.squaredMagnitude }
+    let gain = (targetEnergy / max(energy, 1e-12)).squareRoot()
     let limit = parameters.scalingLimit
     return weights.map { min(max(gain, 1 / limit), limit) * $0 }
   }

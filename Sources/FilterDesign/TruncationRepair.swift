@@ -2,19 +2,21 @@ import Acoustics
 import Foundation
 import Numerics
 
-/// Filters of one output from a pattern's bins, with what cutting them to their length did taken back.
+/// Computes the filters of one output from the bins of a pattern, and corrects the error that truncation introduces.
 ///
-/// Differential patterns need integrators, whose impulse responses no 5 ms hold: cut, they ripple by 1 dB
-/// around 500 Hz and lose 10 dB of front/back. To the cut filters is added what least squares finds among
-/// cosines of low frequencies so that the pattern comes back, the lower octaves counting the more; below the lowest
-/// frequency at which noise lets the pattern be what was asked for, noise alone is kept within bounds.
+/// Differential patterns need integrators, whose impulse responses are longer than 5 ms. Truncation causes ripples of
+/// 1 dB around 500 Hz and costs 10 dB of front/back ratio. The correction is a sum of low-frequency cosines over the
+/// taps, found by weighted least squares on the pattern; lower octaves have more weight. Below the lowest frequency at
+/// which the noise bound permits the pattern, only the noise is kept within bounds.
 struct TruncationRepair {
   private let parameters: DesignParameters.Truncation
   private let matching: PatternMatching
   private let grid: DesignGrid
-  /// Cosines over the taps, `[cosine][tap]`, and their spectra, `[bin][cosine]`.
+  /// Correction basis, a discrete cosine transform's: `[cosine][tap]`.
   private let basis: [[Double]]
+  /// Spectra of the basis: `[bin][cosine]`.
   private let spectra: [[Complex]]
+  /// The correction is fitted to the bins 0..<binCount.
   private let binCount: Int
 
   init(matching: PatternMatching, parameters: DesignParameters.Truncation) {
@@ -31,91 +33,97 @@ struct TruncationRepair {
     spectra = (0..<binCount).map { [basis, grid] bin in Self.spectrum(of: basis, bin: bin, grid: grid) }
   }
 
+  /// Truncates the impulse responses of `bins` and corrects them.
   /// - Returns: `[microphone][tap]`.
   func filters(from bins: PatternBins, step: DesignStep) throws(DesignError) -> [[Double]] {
-    let cut = try bins.weights.filters(on: grid, step: step)[0]
+    let truncated = try bins.weights.filters(on: grid, step: step)[0]
     let lowest = lowestBin(bins)
-    let weights = importances(from: lowest)
-    let start = (0..<binCount).map { Self.spectrum(of: cut, bin: $0, grid: grid) }
-    let levels = (matching.crossoverBin..<max(binCount, matching.crossoverBin)).map { bin in
+    let binWeights = binWeights(from: lowest)
+    let truncatedSpectra = (0..<binCount).map { Self.spectrum(of: truncated, bin: $0, grid: grid) }
+    let magnitudes = (matching.crossoverBin..<max(binCount, matching.crossoverBin)).map { bin in
       matching.pattern(of: bins.weights[bin], bin).map(\.magnitude)
     }
     var regularisers = Array(bins.regularisers.prefix(binCount))
     let lowNoiseGain = parameters.lowNoiseGain.powerRatio
-    var best = cut
-    var done = 0.0
+    var corrected = truncated
+    var progress = 0.0
     for _ in 0..<parameters.noiseRounds {
-      // Mostly there are one or two rounds.
-      let round = step.within(done...(done + 1) / 2)
-      done = (done + 1) / 2
-      guard let solver = try factored(weights: weights, regularisers: regularisers, step: round) else {
-        return cut
-      }
-      var wanted = (0..<binCount).map { product(bins.weights[$0], $0, regularisers) }
-      var reached = start
+      // Usually there are one or two rounds: each gets half of the remaining progress.
+      let round = step.within(progress...(progress + 1) / 2)
+      progress = (progress + 1) / 2
+      guard let factor = try normalFactor(binWeights: binWeights, regularisers: regularisers, step: round)
+      else { return truncated }
+      // The right-hand side (R + λ)·w of each bin's normal equations.
+      var rightSides = (0..<binCount).map { covarianceProduct(bins.weights[$0], $0, regularisers) }
+      var correctedSpectra = truncatedSpectra
       for _ in 0..<parameters.passes {
         try step.check()
-        let additions = solve(solver, wanted, start: start, weights: weights, regularisers)
-        best = sum(cut, additions)
-        reached = (0..<binCount).map { Self.sum(start[$0], additions, spectra[$0]) }
+        let corrections = solve(
+          factor, rightSides, truncatedSpectra: truncatedSpectra, binWeights: binWeights, regularisers)
+        corrected = sum(truncated, corrections)
+        correctedSpectra = (0..<binCount).map { Self.sum(truncatedSpectra[$0], corrections, spectra[$0]) }
+        // Above the crossover only magnitudes are matched: the target adopts the phases of the corrected filters.
         for bin in matching.crossoverBin..<max(binCount, matching.crossoverBin) {
-          let phases = matching.pattern(of: reached[bin], bin)
-          let target = zip(levels[bin - matching.crossoverBin], phases).map { $0 * $1.direction }
+          let phases = matching.pattern(of: correctedSpectra[bin], bin)
+          let target = zip(magnitudes[bin - matching.crossoverBin], phases).map { $0 * $1.direction }
           let match = matching.matches[bin]
-          wanted[bin] = match.energy.combine(match.correlation(with: target, outputs: 1)[0])
+          rightSides[bin] = match.covarianceEigen.combine(match.correlation(with: target, outputs: 1)[0])
         }
       }
       var isWithin = true
       for bin in 0..<lowest {
-        let noise = reached[bin].reduce(0) { $0 + $1.squaredMagnitude } / lowNoiseGain
+        let noise = correctedSpectra[bin].reduce(0) { $0 + $1.squaredMagnitude } / lowNoiseGain
         guard noise > 1 else { continue }
         regularisers[bin] *= parameters.regulariserGrowth * noise
         isWithin = false
       }
       if isWithin { break }
     }
-    return best
+    return corrected
   }
 
-  /// The first bin whose pattern counts.
+  /// The lowest bin in which the noise bound permits the pattern.
   private func lowestBin(_ bins: PatternBins) -> Int {
     let first = min(Int((parameters.lowestFrequency.value / grid.binWidth).rounded(.up)), binCount - 1)
     let last = min(Int(parameters.lowestFrequencyAtMost.value / grid.binWidth), binCount - 1)
-    let kept = Decibels(-parameters.directivityLoss.value).powerRatio
+    let retained = Decibels(-parameters.directivityLoss.value).powerRatio
     guard first <= last else { return first }
     return (first...last).first { bin in
-      matching.directivity(of: bins.weights[bin], bin) >= kept * matching.freeDirectivity(bin)
+      matching.directivity(of: bins.weights[bin], bin) >= retained * matching.unconstrainedDirectivity(bin)
     } ?? first
   }
 
-  private func importances(from lowest: Int) -> [Double] {
+  /// Weight of each bin in the fit: 1/f² from `lowest` on, and a small constant below.
+  private func binWeights(from lowest: Int) -> [Double] {
     let unit = Double(max(lowest, 1))
     return (0..<binCount).map { $0 < lowest ? parameters.lowWeight : pow(unit / Double(max($0, 1)), 2) }
   }
 
-  /// (R + l)·w
-  private func product(_ weights: [Complex], _ bin: Int, _ regularisers: [Double]) -> [Complex] {
-    let matrix = matching.matches[bin].energyMatrix
+  /// (R + λ)·w, with the covariance R and the regulariser λ of `bin`.
+  private func covarianceProduct(_ weights: [Complex], _ bin: Int, _ regularisers: [Double]) -> [Complex] {
+    let matrix = matching.matches[bin].covariance
     let count = weights.count
     return (0..<count).map { m in
       (0..<count).reduce(regularisers[bin] * weights[m]) { $0 + matrix[m * count + $1] * weights[$1] }
     }
   }
 
-  /// The Cholesky factor of Σ importance · Re Bᴴ (R + l) B over the bins; nil where there is none.
-  private func factored(
-    weights: [Double], regularisers: [Double], step: DesignStep
+  /// The Cholesky factor of the normal equations' matrix Σ weight · Re Bᴴ (R + λ) B over the bins, where B are the
+  /// spectra of the basis.
+  /// - Returns: nil if the matrix is not positive definite.
+  private func normalFactor(
+    binWeights: [Double], regularisers: [Double], step: DesignStep
   ) throws(DesignError) -> [Double]? {
     let (microphones, cosines) = (matching.matches[0].microphones, basis.count)
     let unknowns = microphones * cosines
     var matrix = [Double](repeating: 0, count: unknowns * unknowns)
     for bin in 0..<binCount {
       try step.reached(0.5 * Double(bin) / Double(binCount))
-      let energy = matching.matches[bin].energyMatrix
+      let covariance = matching.matches[bin].covariance
       for m in 0..<microphones {
         for n in m..<microphones {
-          let value = energy[m * microphones + n] + Complex(m == n ? regularisers[bin] : 0, 0)
-          let factor = weights[bin] * value
+          let value = covariance[m * microphones + n] + Complex(m == n ? regularisers[bin] : 0, 0)
+          let factor = binWeights[bin] * value
           for (i, a) in spectra[bin].enumerated() {
             let row = a.conjugate * factor
             let start = (m * cosines + i) * unknowns + n * cosines
@@ -136,42 +144,50 @@ struct TruncationRepair {
     return isDefinite ? matrix : nil
   }
 
-  /// How much of each cosine to add: `[microphone][cosine]`.
+  /// Coefficients of the cosines to add to the truncated filters: `[microphone][cosine]`.
+  /// - Parameters:
+  ///   - factor: the Cholesky factor of the normal equations.
+  ///   - rightSides: (R + λ)·w of the target, `[bin][microphone]`.
+  ///   - truncatedSpectra: of the truncated filters, `[bin][microphone]`.
   private func solve(
-    _ factor: [Double], _ wanted: [[Complex]], start: [[Complex]], weights: [Double],
+    _ factor: [Double], _ rightSides: [[Complex]], truncatedSpectra: [[Complex]], binWeights: [Double],
     _ regularisers: [Double]
   ) -> [[Double]] {
     let (microphones, cosines) = (matching.matches[0].microphones, basis.count)
     var right = [Double](repeating: 0, count: microphones * cosines)
     for bin in 0..<binCount {
-      let there = product(start[bin], bin, regularisers)
+      let current = covarianceProduct(truncatedSpectra[bin], bin, regularisers)
       for m in 0..<microphones {
-        let missing = weights[bin] * (wanted[bin][m] - there[m])
-        for (i, a) in spectra[bin].enumerated() { right[m * cosines + i] += (a.conjugate * missing).real }
+        let residual = binWeights[bin] * (rightSides[bin][m] - current[m])
+        for (i, a) in spectra[bin].enumerated() { right[m * cosines + i] += (a.conjugate * residual).real }
       }
     }
     Cholesky.solve(factor, order: microphones * cosines, &right)
     return (0..<microphones).map { Array(right[$0 * cosines..<($0 + 1) * cosines]) }
   }
 
-  private func sum(_ cut: [[Double]], _ additions: [[Double]]) -> [[Double]] {
-    zip(cut, additions).map { taps, addition in
+  /// Filters with their corrections: `[microphone][tap]`.
+  private func sum(_ filters: [[Double]], _ corrections: [[Double]]) -> [[Double]] {
+    zip(filters, corrections).map { taps, correction in
       taps.indices.map { tap in
-        zip(addition, basis).reduce(taps[tap]) { $0 + $1.0 * $1.1[tap] }
+        zip(correction, basis).reduce(taps[tap]) { $0 + $1.0 * $1.1[tap] }
       }
     }
   }
 
-  private static func sum(_ start: [Complex], _ additions: [[Double]], _ spectra: [Complex]) -> [Complex] {
-    zip(start, additions).map { value, addition in
-      zip(addition, spectra).reduce(value) { $0 + $1.0 * $1.1 }
+  /// Responses of the corrected filters in one bin: `[microphone]`.
+  private static func sum(
+    _ truncated: [Complex], _ corrections: [[Double]], _ spectra: [Complex]
+  ) -> [Complex] {
+    zip(truncated, corrections).map { value, correction in
+      zip(correction, spectra).reduce(value) { $0 + $1.0 * $1.1 }
     }
   }
 
-  /// Response of each row of taps in `bin`, without the modelling delay.
+  /// Frequency response of each row of taps in `bin`, without the modelling delay.
   private static func spectrum(of rows: [[Double]], bin: Int, grid: DesignGrid) -> [Complex] {
     let step = -2 * Double.pi * grid.frequency(bin) / Double(grid.sampleRate)
-    let turns = (0..<grid.tapCount).map { Complex(phase: step * Double($0 - grid.delayFrames)) }
-    return rows.map { taps in zip(taps, turns).reduce(.zero) { $0 + $1.0 * $1.1 } }
+    let phasors = (0..<grid.tapCount).map { Complex(phase: step * Double($0 - grid.delayFrames)) }
+    return rows.map { taps in zip(taps, phasors).reduce(.zero) { $0 + $1.0 * $1.1 } }
   }
 }

@@ -1,9 +1,9 @@
 import Foundation
 import Numerics
 
-/// Filter weights per designed bin, before they become FIR filters.
+/// Complex weights of each designed bin, from which the FIR filters are computed.
 /// - Shape: `[frequency][output][microphone]`, flat in that order.
-/// - Convention: output = Σ weight × microphone; no modelling delay yet.
+/// - Convention: output = Σ weight × microphone signal, without the modelling delay.
 package struct Weights: Sendable {
   package let outputs: Int
   package let microphones: Int
@@ -15,6 +15,7 @@ package struct Weights: Sendable {
     values = [Complex](repeating: .zero, count: frequencies * outputs * microphones)
   }
 
+  /// The weights of one bin, `[output][microphone]`.
   package subscript(bin: Int) -> [Complex] {
     get { Array(values[bin * outputs * microphones..<(bin + 1) * outputs * microphones]) }
     set {
@@ -22,15 +23,16 @@ package struct Weights: Sendable {
     }
   }
 
-  /// The FIR filters of these weights, with the grid's modelling delay and faded ends: `[output][microphone][tap]`.
+  /// Truncates the impulse responses of these weights to FIR filters, with the grid's modelling delay and faded ends.
   ///
-  /// Above the designed bins the weights keep their last magnitude, and the delay's phase.
+  /// Above the designed bins the weights have the last bin's magnitude and only the modelling delay's phase.
+  /// - Returns: `[output][microphone][tap]`.
   package func filters(
     on grid: DesignGrid, step: DesignStep = .unobserved
   ) throws(DesignError) -> [[[Double]]] {
     let designed = grid.designedBinCount
     let window = Self.window(on: grid)
-    let turns = (0..<grid.length).map { Complex(phase: 2 * .pi * Double($0) / Double(grid.length)) }
+    let phasors = (0..<grid.length).map { Complex(phase: 2 * .pi * Double($0) / Double(grid.length)) }
     return try (0..<outputs).map { output throws(DesignError) in
       try (0..<microphones).map { microphone throws(DesignError) in
         try step.check()
@@ -39,12 +41,12 @@ package struct Weights: Sendable {
           return bin < designed ? weight : Complex(weight.magnitude, 0)
         }
         return (0..<grid.tapCount).map { tap in
-          // Inverse transform of a real signal: bins between the first and the last count twice.
+          // Inverse DFT of a real signal: every bin except 0 Hz and the Nyquist frequency counts twice.
           let time = (tap - grid.delayFrames + grid.length) % grid.length
           var sum = spectrum[0].real + spectrum[grid.binCount - 1].real * (time % 2 == 0 ? 1 : -1)
           for bin in 1..<grid.binCount - 1 {
-            let turn = turns[bin * time % grid.length]
-            sum += 2 * (spectrum[bin].real * turn.real - spectrum[bin].imaginary * turn.imaginary)
+            let phasor = phasors[bin * time % grid.length]
+            sum += 2 * (spectrum[bin].real * phasor.real - spectrum[bin].imaginary * phasor.imaginary)
           }
           return sum / Double(grid.length) * window[tap]
         }
@@ -52,6 +54,7 @@ package struct Weights: Sendable {
     }
   }
 
+  /// Half-cosine fades at both ends: `[tap]`.
   private static func window(on grid: DesignGrid) -> [Double] {
     var window = [Double](repeating: 1, count: grid.tapCount)
     let (fadeIn, fadeOut) = (grid.fadeInFrames, grid.fadeOutFrames)

@@ -3,19 +3,22 @@ import Foundation
 import Recording
 import Synchronization
 
-/// A small recorder around a session: records, plays back, stops, and shows the levels of two channels (S18).
+/// Records and plays takes with the route of a session, and measures the levels of its two output channels (S18).
 public final class AudioRecorder: Sendable {
+  /// What the running Pinna is doing.
   public enum State: String, Sendable { case stopped, recording, playing }
 
   /// Level of one channel in dB relative to full scale; silence reads −150.
   public struct Level: Hashable, Sendable {
-    /// Over 300 ms.
+    /// RMS level over 300 ms.
     public let rms: Double
-    /// Held for 1.5 s.
+    /// Peak level, held for 1.5 s.
     public let peak: Double
   }
 
+  /// A finished take.
   public struct RecordedTake: Hashable, Sendable {
+    /// Path of its file.
     public let path: String
     public let numberOfChannels: Int
     public let frames: Int
@@ -26,14 +29,16 @@ public final class AudioRecorder: Sendable {
 
   public init(_ session: AudioSession) { self.session = session }
 
-  /// What the running Pinna does; stopped where none runs.
+  /// The state of the running Pinna; `stopped` if none is running.
   public var state: State {
     (try? engine.status()).flatMap { State(rawValue: $0.state.rawValue) } ?? .stopped
   }
 
-  /// Starts a take; nothing may change until it ends.
-  /// - Parameter folder: nil for the usual one.
-  /// - Returns: the path that the take will have.
+  /// Starts a take. The route and the settings cannot change until it ends.
+  /// - Parameter folder: nil for the default folder.
+  /// - Returns: the path of the take.
+  /// - Throws: `.category` if the session's category does not capture, `.notActive` if the session is not active, or why
+  ///   Pinna refused.
   @discardableResult
   public func record(to folder: String? = nil) throws(SessionError) -> String {
     let category = session.category
@@ -43,8 +48,9 @@ public final class AudioRecorder: Sendable {
     return try SocketEngine.document(TakeStartAnswer.self, of: answer).take
   }
 
-  /// Ends a take or a playback.
-  /// - Returns: the take that was recorded, or nil.
+  /// Stops the playback, or else ends the take.
+  /// - Returns: the take; nil if a playback was stopped.
+  /// - Throws: why no take could be ended, for example because none was running.
   @discardableResult
   public func stop() throws(SessionError) -> RecordedTake? {
     guard state != .playing else {
@@ -55,7 +61,9 @@ public final class AudioRecorder: Sendable {
     return RecordedTake(path: take.take, numberOfChannels: take.channels, frames: take.frames)
   }
 
-  /// Plays a take through the outputs, in place of what the microphones give.
+  /// Plays a take through the outputs, in place of the microphones.
+  /// - Throws: `.category` if the session's category does not play, `.notActive` if the session is not active, or why Pinna
+  ///   refused.
   public func play(_ path: String) throws(SessionError) {
     let category = session.category
     guard category.plays else { throw .category(category, needed: [.playback, .playAndRecord]) }
@@ -63,7 +71,7 @@ public final class AudioRecorder: Sendable {
     try engine.request("/pinna/play", [path])
   }
 
-  /// Left and right, as they leave; nil where no Pinna runs.
+  /// Levels of the left and the right output; nil if no Pinna is running.
   public var levels: (left: Level, right: Level)? {
     guard let outputs = (try? engine.status())?.levels.outputs, outputs.count == 2 else { return nil }
     return (
@@ -72,17 +80,17 @@ public final class AudioRecorder: Sendable {
     )
   }
 
-  /// Paths of the takes in a folder that can be played, oldest first: those of `pinna takes list`, but for one that
-  /// is being recorded, and what a crash cut off.
-  /// - Parameter folder: nil for the usual one.
+  /// Paths of the takes in a folder that can be played, oldest first: those of `pinna takes list` except a take in progress
+  /// and takes that a crash interrupted.
+  /// - Parameter folder: nil for the default folder.
   public func takes(in folder: String? = nil) -> [String] {
     TakeFolder(path: folder.map(TakeFolder.resolve)).takes()
       .filter { ![.recording, .cut].contains($0.state) }.map(\.path)
   }
 
-  private func requireActive(_ what: String) throws(SessionError) {
+  private func requireActive(_ participle: String) throws(SessionError) {
     guard session.isActive else {
-      throw .notActive("nothing can be \(what) before the session is active; call setActive(true)")
+      throw .notActive("nothing can be \(participle) before the session is active; call setActive(true)")
     }
   }
 }

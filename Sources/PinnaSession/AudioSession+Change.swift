@@ -2,20 +2,23 @@ import Acoustics
 import Control
 import Foundation
 
-/// What is in force after a change (S14).
+/// The settings in force after a change (S14).
 public struct ChangeOutcome: Hashable, Sendable {
-  /// Where left and right are; nil for mono patterns, and where no Pinna runs.
+  /// Where left and right are; nil for mono patterns, or if no Pinna is running.
   public let layout: StereoLayout?
+  /// 2 for stereo, 1 for mono patterns, 0 if no Pinna is running.
   public let inputNumberOfChannels: Int
-  /// In force; nil where no Pinna runs.
+  /// The input orientation in force; nil if no Pinna is running.
   public let inputOrientation: InputOrientation?
-  /// Why what was asked for is kept for later; nil where it is in force.
+  /// Why the request is deferred; nil if it is in force.
   public let kept: String?
 }
 
 extension AudioSession {
-  /// Every change: what the session would be after `edit` is asked of the running Pinna as a whole, and becomes the
-  /// session's state where that succeeds. One change at a time, in their order.
+  /// Performs a change of the session's state.
+  ///
+  /// The whole state after `edit` is requested from the running Pinna. It becomes the session's state only if that
+  /// succeeds. Changes run one at a time, in the order of their calls.
   @discardableResult
   func change(_ edit: (inout State) throws(SessionError) -> Void) throws(SessionError) -> ChangeOutcome {
     try inTurn { () throws(SessionError) in
@@ -28,32 +31,34 @@ extension AudioSession {
     }
   }
 
-  /// How long a change waits for those before it.
-  private static let patience = 60.0
+  /// How long a change waits for earlier ones, in seconds.
+  private static let turnTimeout = 60.0
 
+  /// Runs `body` when all earlier changes have ended.
   func inTurn<Result>(_ body: () throws(SessionError) -> Result) throws(SessionError) -> Result {
-    guard turn.enter(seconds: Self.patience) else {
+    guard turn.enter(seconds: Self.turnTimeout) else {
       throw .failed(
-        "an earlier change of this session has not ended within \(Int(Self.patience)) s; try again")
+        "an earlier change of this session has not ended within \(Int(Self.turnTimeout)) s; try again")
     }
     defer { turn.leave() }
     return try body()
   }
 
-  /// After a Pinna that ended is back, as another process: everything is asked for again, here or by a change that has
-  /// its turn before.
+  /// Requests the whole state again after Pinna was restarted, because the new process does not know the session. An
+  /// earlier change in the queue may do it instead.
   func reactivate() {
-    circumstances.withLock { $0.isForgotten = true }
+    context.withLock { $0.isUnknownToEngine = true }
     try? inTurn { () throws(SessionError) in
       let current = state.withLock { $0 }
-      guard current.isActive, circumstances.withLock({ $0.isForgotten }) else { return }
+      guard current.isActive, context.withLock({ $0.isUnknownToEngine }) else { return }
       _ = try realise(current, from: current)
     }
   }
 
-  private func realise(_ next: State, from known: State) throws(SessionError) -> ChangeOutcome {
-    var old = known
-    if circumstances.withLock({ $0.isForgotten }) { old.isActive = false }
+  /// Brings the running Pinna from `current` to `next`, and asks for nothing if both are inactive.
+  private func realise(_ next: State, from current: State) throws(SessionError) -> ChangeOutcome {
+    var old = current
+    if context.withLock({ $0.isUnknownToEngine }) { old.isActive = false }
     guard next.isActive || old.isActive else { return outcome(kept: "the session is not active") }
     try open()
     let status = try engine.status()
@@ -70,14 +75,14 @@ extension AudioSession {
       }
       if let take = status.take { throw Self.recording(take.path) }
       if next.claims != old.claims { try claim(next.claims) }
-      let wish = try wish(of: next) + ["output", next.output.rawValue]
-      let answer = try engine.sessionRequest("/pinna/session/set", wish)
+      let settings = try settings(of: next) + ["output", next.output.rawValue]
+      let answer = try engine.sessionRequest("/pinna/session/set", settings)
       let kept = try SocketEngine.document(ChangeReport.self, of: answer).kept
-      let period = circumstances.withLock { $0.preferredIOBufferDuration }
+      let period = context.withLock { $0.preferredIOBufferDuration }
       if !old.isActive, kept == nil, period > 0 {
         try engine.sessionRequest("/pinna/session/period", ["\(period)"])
       }
-      circumstances.withLock { $0.isForgotten = false }
+      context.withLock { $0.isUnknownToEngine = false }
       return outcome(kept: kept)
     } catch {
       if next.claims != old.claims { try? claim(old.claims) }
@@ -85,6 +90,7 @@ extension AudioSession {
     }
   }
 
+  /// Claims exclusive control of the route, or releases it.
   private func claim(_ on: Bool) throws(SessionError) {
     try engine.sessionRequest("/pinna/session/claim", [on ? "on" : "off"])
   }
@@ -100,8 +106,8 @@ extension AudioSession {
       inputOrientation: status?.inputOrientation, kept: kept)
   }
 
-  /// The whole of what `state` prefers, as pairs of setting and value.
-  private func wish(of state: State) throws(SessionError) -> [String] {
+  /// All preferences of `state`, as alternating keys and values of /pinna/session/set.
+  private func settings(of state: State) throws(SessionError) -> [String] {
     let inputs = try available(state)
     let chosen: InputsReport.Input?
     if let uid = state.preferredInput {
@@ -111,32 +117,37 @@ extension AudioSession {
       chosen = inputs.first(where: \.active)
     }
     guard state.category.captures, let input = chosen else { return [] }
-    var wish = ["input", input.uid]
+    var settings = ["input", input.uid]
     if let sources = input.dataSources, let choice = choice(among: sources, of: input.uid, state) {
-      wish += ["data-source", choice.source.name, "pattern", choice.pattern.rawValue]
+      settings += ["data-source", choice.source.name, "pattern", choice.pattern.rawValue]
     }
-    if let orientation = state.preferredOrientation { wish += ["orientation", orientation.rawValue] }
-    return wish
+    if let orientation = state.preferredOrientation { settings += ["orientation", orientation.rawValue] }
+    return settings
   }
 
-  /// The data source preferred by hand, or the mode's (S16); the polar pattern preferred for it, or the mode's.
+  /// The preferred data source, or else the one that the mode selects (S16), with its preferred polar pattern, or else the
+  /// mode's. The mode's pattern is used only with the mode's data source.
   private func choice(
     among sources: [InputsReport.DataSourceReport], of input: String, _ state: State
   ) -> (source: InputsReport.DataSourceReport, pattern: PolarPattern)? {
     let byMode = state.mode.choice(among: sources)
-    let byHand = state.preferredDataSources[input].flatMap { name in sources.first { $0.name == name } }
-    guard let source = byHand ?? byMode else { return nil }
+    let preferredSource = state.preferredDataSources[input].flatMap { name in
+      sources.first { $0.name == name }
+    }
+    guard let source = preferredSource ?? byMode else { return nil }
     let offered = source.supportedPolarPatterns
-    let preferred = state.preferredPolarPatterns[SourceKey(input: input, dataSource: source.name)]
-    let plain = offered.contains(.omnidirectional) ? .omnidirectional : offered.first
-    guard let pattern = preferred ?? (byHand == nil ? state.mode.pattern(among: offered) : nil) ?? plain
+    let preferredPattern = state.preferredPolarPatterns[SourceKey(input: input, dataSource: source.name)]
+    let fallback = offered.contains(.omnidirectional) ? .omnidirectional : offered.first
+    guard
+      let pattern = preferredPattern ?? (preferredSource == nil ? state.mode.pattern(among: offered) : nil)
+        ?? fallback
     else {
       return nil
     }
     return (source, pattern)
   }
 
-  /// The inputs that the category and the options let in.
+  /// The inputs that the category and the options allow.
   func available(_ state: State) throws(SessionError) -> [InputsReport.Input] {
     guard state.category.captures else { return [] }
     return try engine.inputs().filter {
@@ -146,7 +157,7 @@ extension AudioSession {
 }
 
 extension AudioSession.Mode {
-  /// The data source that the mode chooses.
+  /// The data source that the mode selects.
   func choice(among sources: [InputsReport.DataSourceReport]) -> InputsReport.DataSourceReport? {
     switch self {
     case .default, .voiceChat, .measurement:
@@ -157,7 +168,7 @@ extension AudioSession.Mode {
     }
   }
 
-  /// The polar pattern that goes with it; nil for the plain one.
+  /// The polar pattern that the mode selects; nil for the default pattern.
   func pattern(among offered: [PolarPattern]) -> PolarPattern? {
     guard self == .videoRecording else { return nil }
     return [.cardioid, .subcardioid, .supercardioid, .hypercardioid].first(where: offered.contains)

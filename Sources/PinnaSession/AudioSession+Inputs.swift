@@ -2,20 +2,21 @@ import Acoustics
 import Control
 
 extension AudioSession {
-  /// Inputs that can be chosen with the session's category: none with `playback`, nil where no Pinna runs (S1, S2).
+  /// The inputs that the session's category allows: empty with `playback`, nil if no Pinna is running (S1, S2).
   public var availableInputs: [PortDescription]? {
     let state = state.withLock { $0 }
     return (try? available(state))?.map { PortDescription($0.portType, $0.name, $0.uid, of: self) }
   }
 
-  /// The input that was asked for; nil before.
+  /// The input of the last `setPreferredInput`; nil if none is preferred, or if it is not available.
   public var preferredInput: PortDescription? {
     guard let uid = state.withLock({ $0.preferredInput }) else { return nil }
     return report(of: uid).map { PortDescription($0.portType, $0.name, $0.uid, of: self) }
   }
 
-  /// Asks for an input. Where it is in the route already nothing changes (S3).
-  /// - Parameter input: nil asks for none in particular; what is in the route stays.
+  /// Requests an input. If it is already in the route, nothing changes (S3).
+  /// - Parameter input: nil for no preference; the route keeps its input.
+  /// - Throws: `.category` if the category does not capture, `.unknownInput` with the available ones, or why Pinna refused.
   @discardableResult
   public func setPreferredInput(_ input: PortDescription?) throws(SessionError) -> ChangeOutcome {
     let category = category
@@ -31,7 +32,7 @@ extension AudioSession {
     }
   }
 
-  /// The input and the outputs in use.
+  /// The inputs and outputs in use.
   public var currentRoute: RouteDescription {
     let category = category
     let inputs = category.captures ? (try? engine.inputs())?.filter(\.active) ?? [] : []
@@ -48,7 +49,7 @@ extension AudioSession {
 
   // MARK: Output
 
-  /// Sends the sound to the monitor ports whatever the options say and whatever is worn, or no longer (S19).
+  /// Sends the output to the monitor ports regardless of the options and of connected headsets, or ends that (S19).
   @discardableResult
   public func overrideOutputAudioPort(_ port: PortOverride) throws(SessionError) -> ChangeOutcome {
     let category = category
@@ -58,14 +59,14 @@ extension AudioSession {
 
   // MARK: Input orientation
 
-  /// The orientation that was asked for; nil before.
+  /// The orientation of the last `setPreferredInputOrientation`; nil if none is preferred.
   public var preferredInputOrientation: InputOrientation? { state.withLock { $0.preferredOrientation } }
 
-  /// The orientation in force, which may be another one where another session controls the route (S11). Portrait
-  /// where no Pinna runs.
+  /// The orientation in force. It may differ from the preferred one if another session controls the route (S11). Portrait
+  /// if no Pinna is running.
   public var inputOrientation: InputOrientation { (try? engine.status())?.inputOrientation ?? .portrait }
 
-  /// Asks for an orientation: how the device is held. It matters to stereo alone (S10).
+  /// Requests an input orientation: how the device is held. It affects stereo only (S10).
   @discardableResult
   public func setPreferredInputOrientation(_ orientation: InputOrientation?) throws(SessionError)
     -> ChangeOutcome
@@ -73,7 +74,7 @@ extension AudioSession {
     try change { (state) throws(SessionError) in state.preferredOrientation = orientation }
   }
 
-  /// Where left and right are now; nil for mono patterns, and where no Pinna runs.
+  /// Which edges of the device are left and right now; nil for mono patterns, or if no Pinna is running.
   public var stereoLayout: StereoLayout? { (try? engine.status())?.layout }
 
   func report(of uid: String) -> InputsReport.Input? { (try? engine.inputs())?.first { $0.uid == uid } }

@@ -3,28 +3,31 @@ import Control
 import Foundation
 import Synchronization
 
-/// How a program tells Pinna what it wants to capture, and learns what it got: categories and modes, inputs with
-/// their data sources and polar patterns, the input orientation, the stereo layout.
+/// A program's connection to Pinna. The program states what it wants to capture, and reads what it gets: category and
+/// mode, inputs with their data sources and polar patterns, input orientation, stereo layout.
 ///
-/// What is preferred is what was asked for; what is selected, or in force, is what is so. Setters answer with what is
-/// in force after them, and throw where nothing changed. Any thread may call everything. A change waits for the changes
-/// before it, and for the running Pinna's answer (some 20 ms for a crossfade, seconds where filters are designed first);
-/// what the session itself prefers is read without waiting, also meanwhile.
+/// *Preferred* values are the program's requests. *Selected* values and values *in force* are Pinna's actual state. Setters
+/// return the settings in force after the change. If a setter throws, nothing has changed.
+///
+/// All members may be called from any thread. A change waits for earlier changes and for the answer of the running Pinna:
+/// about 20 ms for a crossfade, seconds if filters must be designed first. Reading the session's own preferences never
+/// waits for a change.
 public final class AudioSession: Sendable {
+  /// What the program has requested.
   struct State {
     var category = Category.playback
     var mode = Mode.default
     var options: CategoryOptions = []
     var isActive = false
-    /// The uid of an input.
+    /// The UID of an input.
     var preferredInput: String?
     var preferredOrientation: InputOrientation?
-    /// Names of data sources, by the uid of their input.
+    /// Names of data sources, by the UID of their input.
     var preferredDataSources: [String: String] = [:]
     var preferredPolarPatterns: [SourceKey: PolarPattern] = [:]
     var outputOverride = PortOverride.none
 
-    /// Where the sound is to go (S19).
+    /// The requested output (S19).
     var output: OutputChoice {
       if outputOverride == .speaker { return .override }
       return switch category {
@@ -34,18 +37,19 @@ public final class AudioSession: Sendable {
       }
     }
 
-    /// Whether the session wants the route for itself.
+    /// Whether the session claims exclusive control of the route.
     var claims: Bool { isActive && category.captures && !options.contains(.mixWithOthers) }
   }
 
-  /// What counts from the next activation on, and what is known of the engine: no change of `State` touches these.
-  struct Circumstances {
+  /// Values that are not part of a change: hardware preferences for the next activation, and the engine's relation to this
+  /// session.
+  struct Context {
     var preferredSampleRate = 0.0
     var preferredIOBufferDuration = 0.0
-    /// Whether the engine serves this session, and not another.
+    /// Whether the engine belongs to this session, and not to another one.
     var hasEngine = false
-    /// The running Pinna is another one than the one that was asked last, and knows nothing of this session.
-    var isForgotten = false
+    /// Whether Pinna was restarted since the last request and does not know this session's state.
+    var isUnknownToEngine = false
   }
 
   struct SourceKey: Hashable {
@@ -54,36 +58,37 @@ public final class AudioSession: Sendable {
   }
 
   let engine: SocketEngine
-  /// A Pinna in this process lives as long as its session.
+  /// Keeps a `LocalEngine` alive as long as its session.
   private let owner: any SessionEngine
-  /// Never held while a Pinna is asked, so that nobody waits who only reads.
+  /// Never locked during a request to Pinna, so that reading it never waits for one.
   let state = Mutex(State())
-  let circumstances = Mutex(Circumstances())
-  /// Of whoever asks the running Pinna for a change.
+  let context = Mutex(Context())
+  /// Serialises changes.
   let turn = Turn()
-  let routeListeners = Broadcast<RouteChange>()
-  let interruptionListeners = Broadcast<Interruption>()
+  let routeBroadcast = Broadcast<RouteChange>()
+  let interruptionBroadcast = Broadcast<Interruption>()
 
-  /// The session of this process with the running Pinna that `PINNA_NAME` names, "pinna" where it is not set.
+  /// The shared session of this process. It uses the running Pinna whose name is in the environment variable `PINNA_NAME`,
+  /// or else "pinna".
   public static func sharedInstance() -> AudioSession { shared }
   private static let shared = AudioSession(
     SocketEngine(name: ProcessInfo.processInfo.environment["PINNA_NAME"] ?? "pinna"))
 
-  /// - Parameter engine: of this session alone; a second session with it cannot be activated.
+  /// - Parameter engine: an engine for this session only. A second session with the same engine cannot be activated.
   public init(_ engine: some SessionEngine) {
     owner = engine
     self.engine = engine.socket
-    let hasEngine = self.engine.adopt { [weak self] event in self?.hear(event) }
-    circumstances.withLock { $0.hasEngine = hasEngine }
+    let hasEngine = self.engine.adopt { [weak self] event in self?.receive(event) }
+    context.withLock { $0.hasEngine = hasEngine }
   }
 
   deinit {
-    if circumstances.withLock({ $0.hasEngine }) { engine.close() }
+    if context.withLock({ $0.hasEngine }) { engine.close() }
   }
 
-  /// Opens the session at the running Pinna, where that has not happened yet. In a turn.
+  /// Opens the session at the running Pinna, unless it is open already. Call it in `inTurn` only.
   func open() throws(SessionError) {
-    guard circumstances.withLock({ $0.hasEngine }) else {
+    guard context.withLock({ $0.hasEngine }) else {
       throw .failed("this engine has another session already; give each session an engine of its own")
     }
     try engine.open()
@@ -96,9 +101,9 @@ public final class AudioSession: Sendable {
   public var categoryOptions: CategoryOptions { state.withLock { $0.options } }
   public var isActive: Bool { state.withLock { $0.isActive } }
 
-  /// Says what the session is for (S1). An active session's route follows at once.
-  /// - Parameter mode: nil leaves it as it is.
-  /// - Throws: where options and category do not go together, or the route cannot follow.
+  /// Sets the session's purpose (S1). The route of an active session changes at once.
+  /// - Parameter mode: nil keeps the current mode.
+  /// - Throws: `.invalidValue` if an option is not valid with the category, or why the route cannot change.
   @discardableResult
   public func setCategory(_ category: Category, mode: Mode? = nil, options: CategoryOptions = [])
     throws(SessionError) -> ChangeOutcome
@@ -120,16 +125,17 @@ public final class AudioSession: Sendable {
     }
   }
 
-  /// Another mode; it chooses a data source where nobody has (S16).
+  /// Sets the mode, which selects a data source unless one is preferred (S16).
   @discardableResult
   public func setMode(_ mode: Mode) throws(SessionError) -> ChangeOutcome {
     try change { (state) throws(SessionError) in state.mode = mode }
   }
 
-  /// Activates the session, or lets go of the route. A session that does not mix with others claims the route; all
-  /// that is preferred is asked for now, and may be read back after.
-  /// - Throws: where no Pinna or no JACK server runs, or something preferred is not possible; then nothing changed,
-  ///   and the session is as active as it was.
+  /// Activates the session, or deactivates it and releases the route.
+  ///
+  /// Activation requests all preferences. A session without `mixWithOthers` also claims control of the route.
+  /// - Throws: `.notRunning` if no Pinna is running, `.noServer` if no JACK server is running, or why a preference is not
+  ///   possible. The session is then as active as before.
   @discardableResult
   public func setActive(_ active: Bool) throws(SessionError) -> ChangeOutcome {
     try change { (state) throws(SessionError) in state.isActive = active }
@@ -137,41 +143,45 @@ public final class AudioSession: Sendable {
 
   // MARK: Hardware values
 
-  /// Hertz; 0 where none is preferred. The JACK server's rate rules: read `sampleRate` after activation (S15).
-  public var preferredSampleRate: Double { circumstances.withLock { $0.preferredSampleRate } }
+  /// In hertz; 0 for no preference. The JACK server determines the actual rate: read `sampleRate` after activation (S15).
+  public var preferredSampleRate: Double { context.withLock { $0.preferredSampleRate } }
 
-  /// Counts from the next activation on.
+  /// Takes effect at the next activation.
+  /// - Parameter rate: 8000…192 000 Hz, or 0 for no preference.
+  /// - Throws: `.invalidValue` for any other rate.
   public func setPreferredSampleRate(_ rate: Double) throws(SessionError) {
     guard rate == 0 || (8000...192_000).contains(rate) else {
       throw .invalidValue(
         "a sample rate of \(rate) Hz is not usable; give one from 8000 to 192000, or 0 for any")
     }
-    circumstances.withLock { $0.preferredSampleRate = rate }
+    context.withLock { $0.preferredSampleRate = rate }
   }
 
-  /// Seconds; 0 where none is preferred.
-  public var preferredIOBufferDuration: Double { circumstances.withLock { $0.preferredIOBufferDuration } }
+  /// In seconds; 0 for no preference.
+  public var preferredIOBufferDuration: Double { context.withLock { $0.preferredIOBufferDuration } }
 
-  /// Counts from the next activation on, where the session controls the route: the server is then asked for the power
-  /// of two of frames that is nearest.
+  /// Takes effect at the next activation, if the session then controls the route. The JACK server is asked for the period
+  /// whose length is the nearest power of two in frames.
+  /// - Parameter seconds: 0.0001…1 s, or 0 for no preference.
+  /// - Throws: `.invalidValue` for any other duration.
   public func setPreferredIOBufferDuration(_ seconds: Double) throws(SessionError) {
     guard seconds == 0 || (0.0001...1).contains(seconds) else {
       throw .invalidValue(
         "an I/O buffer duration of \(seconds) s is not usable; give one from 0.0001 to 1, or 0 for any")
     }
-    circumstances.withLock { $0.preferredIOBufferDuration = seconds }
+    context.withLock { $0.preferredIOBufferDuration = seconds }
   }
 
-  /// Of the JACK server, in hertz; 0 where no Pinna runs.
+  /// The JACK server's sample rate in hertz; 0 if no Pinna is running.
   public var sampleRate: Double { (try? engine.status()).map { Double($0.sampleRate) } ?? 0 }
 
-  /// The JACK server's period in seconds; 0 where no Pinna runs.
+  /// The JACK server's period in seconds; 0 if no Pinna is running.
   public var ioBufferDuration: Double {
     (try? engine.status()).map { Double($0.period) / Double($0.sampleRate) } ?? 0
   }
 
-  /// 2 for stereo, 1 for mono patterns, 0 where the category does not capture or no Pinna runs: what buffers are
-  /// sized by (S12).
+  /// Number of channels for capture buffers: 2 for stereo, 1 for mono patterns, 0 if the category does not capture or no
+  /// Pinna is running (S12).
   public var inputNumberOfChannels: Int {
     category.captures ? (try? engine.status())?.inputChannels ?? 0 : 0
   }

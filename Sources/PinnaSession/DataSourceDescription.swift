@@ -1,16 +1,17 @@
 import Acoustics
 import Control
 
-/// A microphone of an input, or a beamformer that uses several. What it is stays; what is selected is asked for each
-/// time.
+/// A data source of an input: a microphone, or a beamformer with several microphones.
+///
+/// Its identity is constant. Selected values are requested from the running Pinna at each access.
 public final class DataSourceDescription: Sendable, Hashable, CustomStringConvertible {
   public let dataSourceID: UInt32
   public let dataSourceName: String
-  /// Upper or lower, where the device says so.
+  /// Upper or lower; nil if the device file does not specify it.
   public let location: Location?
-  /// Where it looks.
+  /// The direction in which it looks; nil if the device file does not specify it.
   public let orientation: Orientation?
-  /// What can be chosen; nil where there is no choice (S5).
+  /// The polar patterns to choose from; nil if there are fewer than two (S5).
   public let supportedPolarPatterns: [PolarPattern]?
   private let offered: [PolarPattern]
   private let port: PortDescription
@@ -30,20 +31,21 @@ public final class DataSourceDescription: Sendable, Hashable, CustomStringConver
   var portUID: String { port.uid }
   private var key: AudioSession.SourceKey { .init(input: port.uid, dataSource: dataSourceName) }
 
-  /// The pattern in force; nil where this data source is not selected, or has no choice.
+  /// The polar pattern in force; nil if this data source is not selected, or has no patterns to choose from.
   public var selectedPolarPattern: PolarPattern? {
     supportedPolarPatterns == nil
       ? nil : session.report(of: dataSourceName, input: port.uid)?.selectedPolarPattern
   }
 
-  /// The pattern that was asked for; nil before.
+  /// The pattern of the last `setPreferredPolarPattern`; nil if none is preferred.
   public var preferredPolarPattern: PolarPattern? {
     session.state.withLock { $0.preferredPolarPatterns[key] }
   }
 
-  /// Asks for a polar pattern. On the data source in force it comes into force at once, on another one when that is
-  /// selected (S6).
-  /// - Throws: where it is not offered, with the patterns that are.
+  /// Requests a polar pattern. If this data source is selected, the pattern takes effect at once, otherwise as soon as the
+  /// data source is selected (S6).
+  /// - Parameter pattern: nil for no preference.
+  /// - Throws: `.unsupportedPolarPattern` with the supported ones, or why Pinna refused.
   @discardableResult
   public func setPreferredPolarPattern(_ pattern: PolarPattern?) throws(SessionError) -> ChangeOutcome {
     if let pattern, !offered.contains(pattern) {
@@ -56,7 +58,7 @@ public final class DataSourceDescription: Sendable, Hashable, CustomStringConver
   public static func == (a: DataSourceDescription, b: DataSourceDescription) -> Bool { a.key == b.key }
   public func hash(into hasher: inout Hasher) { hasher.combine(key) }
 
-  /// The seeds' line: address, ID and name (S17).
+  /// Address, ID and name, in the seeds' format (S17).
   public var description: String {
     "<DataSourceDescription: \(address(of: self)), ID = \(dataSourceID); name = \(dataSourceName)>"
   }

@@ -3,29 +3,30 @@ import Foundation
 import GuidedCheck
 import Presets
 
-/// The guided check, as `pinna check` runs it without a server (S21).
+/// The guided check that `pinna check` runs without a server (S21).
 public typealias DeviceCheck = GuidedCheck.DeviceCheck
-/// Where each voice of a guided check came out, and whether that is where the listener expects it.
+/// Where each voice of a guided check came out, and whether a listener expects it there.
 public typealias CheckResults = GuidedCheck.CheckResults
-/// One case of a device that is checked: data source, polar pattern and input orientation.
+/// A case of the checked device: data source, polar pattern and input orientation.
 public typealias CheckCase = GuidedCheck.CheckCase
-/// left, right, front, behind: where a voice comes from.
+/// The direction that a voice comes from: left, right, front, behind.
 public typealias VoiceDirection = GuidedCheck.VoiceDirection
-/// On which side a voice should come out, and how loud at most.
+/// The side on which a voice should come out, and its maximum level.
 public typealias VoiceExpectation = GuidedCheck.VoiceExpectation
 
 extension DeviceCheck {
-  /// Makes ready the check of a preset's device. No Pinna and no JACK server need to run.
+  /// Prepares the check of a preset's device. It needs neither a running Pinna nor a JACK server.
   ///
-  /// It takes seconds, and minutes where filters are designed first.
+  /// This takes seconds, or minutes if filters must be designed first.
   /// - Parameters:
-  ///   - preset: whose device's filters are checked.
-  ///   - array: the device that stands in the sound field; nil for the preset's own. A device that is checked in its own
-  ///     sound field does not show mistakes of its file.
+  ///   - preset: the preset whose device is checked.
+  ///   - array: the device in the simulated sound field; nil for the preset's own. A device file that is checked in its own
+  ///     sound field does not reveal its mistakes.
   ///   - sampleRate: in hertz.
-  ///   - presets: folders to look for presets and devices in, before the usual ones.
-  ///   - environment: says where presets are (`PINNA_PRESETS` …).
-  ///   - progress: called with what part of a step is done, 0…1, from any thread.
+  ///   - presets: additional folders of presets and devices, searched before the default ones.
+  ///   - environment: environment variables that locate presets (`PINNA_PRESETS` …).
+  ///   - progress: called with the fraction of a step that is done, 0…1, from any thread.
+  /// - Throws: why a file cannot be read, or why the filters cannot be designed.
   public init(
     preset: String, array: String? = nil, sampleRate: Int = 48000, presets: [String] = [],
     environment: [String: String] = ProcessInfo.processInfo.environment,

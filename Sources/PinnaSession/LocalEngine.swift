@@ -4,29 +4,31 @@ import Presets
 import Synchronization
 import Threads
 
-/// A Pinna in this process: the same processor as `pinna run`, on a thread of its own. It has a control socket like
-/// any other, so that `pinna status --name NAME` works, too.
+/// A Pinna in this process: the same processor as `pinna run`, on a thread of its own. It has a control socket, so that
+/// `pinna status --name NAME` works, too.
 ///
-/// It runs on the baseline kernels, slower than those of newer processors (docs/library.md has figures), unless the program
-/// depends on the product `PinnaFasterKernels` as well and calls `FasterKernels.register()` before it makes an engine.
-/// Those carry compiler flags, which SwiftPM takes from dependencies by branch, revision or path, not by version.
+/// By default it uses the baseline kernels. For the faster kernels of newer processors, depend on the product
+/// `PinnaFasterKernels` and call `FasterKernels.register()` before the first engine is created (docs/library.md has
+/// figures). That product has compiler flags, which SwiftPM accepts from dependencies by branch, revision or path, but not
+/// by version.
 ///
-/// Other JACK clients of the process must be closed when their server goes, before the engine finds the next one:
-/// libjack shares a server's memory among a program's clients.
+/// libjack shares a server's memory among all clients of a process. If a JACK server ends, the program must therefore close
+/// its other JACK clients before the engine joins the next server.
 public final class LocalEngine: SessionEngine, Sendable {
   public let socket: SocketEngine
   private let events: ControllerEvents
   private let ended = DispatchSemaphore(value: 0)
 
-  /// Joins a JACK graph.
+  /// Joins a JACK graph. It waits until the processor runs.
   /// - Parameters:
-  ///   - name: the JACK client's, and the control socket's.
-  ///   - server: the JACK server; nil for the default one.
-  ///   - preset: what to start with.
-  ///   - connect: whether to connect microphones and outputs to the hardware, in order.
-  ///   - presets: folders to look for presets in, before the usual ones.
-  ///   - environment: says where sockets and presets are (`XDG_RUNTIME_DIR`, `PINNA_PRESETS` …).
-  ///   - warn: hears a sentence about everything that goes wrong later.
+  ///   - name: name of the JACK client and of the control socket.
+  ///   - server: name of the JACK server; nil for the default one.
+  ///   - preset: the initial preset.
+  ///   - connect: whether to connect microphones and outputs to the hardware ports, in order.
+  ///   - presets: additional folders of presets, searched before the default ones.
+  ///   - environment: environment variables that locate sockets and presets (`XDG_RUNTIME_DIR`, `PINNA_PRESETS` …).
+  ///   - warn: called with a sentence for each later problem.
+  /// - Throws: why the processor could not start.
   public init(
     name: String, server: String? = nil, preset: String = "phone5", connect: Bool = false,
     presets: [String] = [],
@@ -58,7 +60,7 @@ public final class LocalEngine: SessionEngine, Sendable {
     if let failure { throw SessionError(failure) }
   }
 
-  /// Leaves the graph; a take is finalised.
+  /// Finalises a take in progress and leaves the graph.
   deinit {
     events.requestStop()
     ended.wait()

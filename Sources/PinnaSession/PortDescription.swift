@@ -1,7 +1,9 @@
 import Acoustics
 import Control
 
-/// An input that can be chosen, or an output in use. What it is stays; what is selected on it is asked for each time.
+/// An available input, or an output in use.
+///
+/// Its identity is constant. Selected values are requested from the running Pinna at each access.
 public final class PortDescription: Sendable, Hashable, CustomStringConvertible {
   public let portType: PortType
   public let portName: String
@@ -15,26 +17,27 @@ public final class PortDescription: Sendable, Hashable, CustomStringConvertible 
     self.session = session
   }
 
-  /// Nil where there is nothing to choose (S4).
+  /// The data sources to choose from; nil if there are none (S4).
   public var dataSources: [DataSourceDescription]? {
     session.report(of: uid)?.dataSources?.map { DataSourceDescription($0, of: self, session) }
   }
 
-  /// The one in force; nil where the port is not in the route.
+  /// The data source in force; nil if the port is not in the route.
   public var selectedDataSource: DataSourceDescription? {
     session.report(of: uid)?.dataSources?.first(where: \.selected)
       .map { DataSourceDescription($0, of: self, session) }
   }
 
-  /// The one that was asked for; nil before.
+  /// The data source of the last `setPreferredDataSource`; nil if none is preferred.
   public var preferredDataSource: DataSourceDescription? {
     guard let name = session.state.withLock({ $0.preferredDataSources[uid] }) else { return nil }
     return session.report(of: name, input: uid).map { DataSourceDescription($0, of: self, session) }
   }
 
-  /// Asks for a data source of this port, with the polar pattern that is preferred for it. On a port in the route it
-  /// comes into force at once, on another one when that comes into the route (S6).
-  /// - Parameter source: nil leaves the choice to the session's mode.
+  /// Requests a data source of this port, with the polar pattern that is preferred for it. If this port is in the route, the
+  /// data source takes effect at once, otherwise as soon as the port is in the route (S6).
+  /// - Parameter source: nil lets the session's mode select one.
+  /// - Throws: `.foreignDataSource` if the data source is not one of this port, or why Pinna refused.
   @discardableResult
   public func setPreferredDataSource(_ source: DataSourceDescription?) throws(SessionError) -> ChangeOutcome {
     if let source {
@@ -53,7 +56,7 @@ public final class PortDescription: Sendable, Hashable, CustomStringConvertible 
   }
   public func hash(into hasher: inout Hasher) { hasher.combine(uid) }
 
-  /// The seeds' line: address, type, name, UID and selected data source (S17).
+  /// Address, type, name, UID and selected data source, in the seeds' format (S17).
   public var description: String {
     "<PortDescription: \(address(of: self)), type = \(portType.title); name = \(portName); UID = \(uid); "
       + "selectedDataSource = \(selectedDataSource?.dataSourceName ?? "(null)")>"

@@ -1,25 +1,29 @@
 import Control
 import Foundation
 
-/// Why a session did not get what it asked for: what was wrong, and what is possible. Nothing has changed.
+/// Why a request of a session failed, and what is possible instead. The request has changed nothing.
 public enum SessionError: Error, Hashable, Sendable, CustomStringConvertible, LocalizedError {
-  /// No Pinna of that name runs, or it has ended.
+  /// No Pinna with that name is running.
   case notRunning(String)
-  /// There is no JACK server, or it has gone.
+  /// No JACK server is running.
   case noServer(String)
-  /// A take is running, and nothing may change until it ends; or the route is not ours to change.
+  /// A take is in progress, or another session controls the route.
   case refused(String)
-  /// `supported` is empty where there is nothing to choose.
+  /// The data source does not offer the polar pattern. `supported` is empty if it has none to choose from.
   case unsupportedPolarPattern(PolarPattern, dataSource: String, supported: [PolarPattern])
-  /// Known words that do not go together on this device.
+  /// The device does not support this combination of valid values.
   case unsupported(String)
   /// The data source belongs to another port.
   case foreignDataSource(String, port: String, possible: [String])
+  /// No available input has this UID.
   case unknownInput(String, available: [String])
   /// The session's category does not capture, or does not play.
   case category(AudioSession.Category, needed: [AudioSession.Category])
+  /// The session is not active.
   case notActive(String)
+  /// A value is out of range, or does not fit the category.
   case invalidValue(String)
+  /// Any other error.
   case failed(String)
 
   public var description: String {
@@ -33,13 +37,13 @@ public enum SessionError: Error, Hashable, Sendable, CustomStringConvertible, Lo
         : "data source \(source) does not offer \(pattern.rawValue); it offers "
           + supported.map(\.rawValue).joined(separator: ", ")
     case .foreignDataSource(let source, let port, let possible):
-      "data source \(source) is not one of the port \(port); choose one of: "
+      "data source \(source) does not belong to the port \(port); choose one of: "
         + (possible.isEmpty ? "none, there is nothing to choose" : possible.joined(separator: ", "))
     case .unknownInput(let uid, let available):
       "there is no input \(uid) now; the available ones are: "
         + (available.isEmpty ? "none" : available.joined(separator: ", "))
     case .category(let category, let needed):
-      "the category \(category.rawValue) does not do that; set one of: "
+      "the category \(category.rawValue) does not permit that; set one of: "
         + needed.map(\.rawValue).joined(separator: ", ")
     }
   }
@@ -61,7 +65,7 @@ public enum SessionError: Error, Hashable, Sendable, CustomStringConvertible, Lo
     }
   }
 
-  /// - Throws: where `category` does not capture.
+  /// - Throws: `.category` if `category` does not capture.
   static func capturing(_ category: AudioSession.Category) throws(SessionError) {
     guard category.captures else { throw .category(category, needed: [.record, .playAndRecord]) }
   }

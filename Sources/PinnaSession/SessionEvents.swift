@@ -2,22 +2,22 @@ import Control
 import Foundation
 import Synchronization
 
-/// The route is another one, or works otherwise (S22).
+/// A change of the route or of its settings (S22).
 public struct RouteChange: Hashable, Sendable {
   public enum Reason: String, Sendable {
     /// Another input is in the route.
     case inputChanged
     /// Another data source, polar pattern or input orientation is in force.
     case selectionChanged
-    /// The server runs another period.
+    /// The JACK server's period has changed.
     case periodChanged
-    /// Inputs came or went.
+    /// Inputs were added or removed.
     case availableInputsChanged
-    /// The other end of a connection has gone, or is back.
+    /// A connected port has disappeared, or is back.
     case portGone, portBack
-    /// Sound goes out elsewhere.
+    /// The output in use has changed.
     case outputChanged
-    /// Another session controls the route, or none.
+    /// Another session controls the route now, or none does.
     case controlChanged
   }
 
@@ -26,56 +26,57 @@ public struct RouteChange: Hashable, Sendable {
   public let text: String
 }
 
-/// Sound has stopped, or goes on (S22).
+/// The beginning or the end of an interruption of the sound (S22).
 public struct Interruption: Hashable, Sendable {
   public enum Phase: String, Sendable { case began, ended }
 
   public let phase: Phase
-  /// Whether the JACK server went or came; otherwise Pinna itself did.
+  /// True if the JACK server caused the interruption, false if Pinna itself did.
   public let isServer: Bool
   /// What happened, as a sentence.
   public let text: String
 }
 
-/// Everybody who listens to one kind of event of a session.
+/// Distributes one kind of event of a session to all its streams.
 final class Broadcast<Event: Sendable>: Sendable {
-  private let listeners = Mutex<[UUID: AsyncStream<Event>.Continuation]>([:])
+  private let continuations = Mutex<[UUID: AsyncStream<Event>.Continuation]>([:])
 
-  /// Events from now on; of a listener that is slow the newest 64.
+  /// A stream of events from now on. It buffers the newest 64 for a slow consumer.
   func stream() -> AsyncStream<Event> {
     AsyncStream(bufferingPolicy: .bufferingNewest(64)) { continuation in
       let id = UUID()
-      listeners.withLock { $0[id] = continuation }
-      continuation.onTermination = { [weak self] _ in self?.listeners.withLock { $0[id] = nil } }
+      continuations.withLock { $0[id] = continuation }
+      continuation.onTermination = { [weak self] _ in self?.continuations.withLock { $0[id] = nil } }
     }
   }
 
-  func tell(_ event: Event) {
-    for each in listeners.withLock({ Array($0.values) }) { each.yield(event) }
+  func send(_ event: Event) {
+    for each in continuations.withLock({ Array($0.values) }) { each.yield(event) }
   }
 
   deinit {
-    for each in listeners.withLock({ Array($0.values) }) { each.finish() }
+    for each in continuations.withLock({ Array($0.values) }) { each.finish() }
   }
 }
 
 extension AudioSession {
-  /// Changes of the route from now on, whoever made them. They come while the session is open at a running Pinna:
-  /// from its first activation on, or from `listen`.
-  public var routeChanges: AsyncStream<RouteChange> { routeListeners.stream() }
+  /// A stream of route changes from now on, whatever their cause. The session receives them from its first activation or
+  /// `listen` on.
+  public var routeChanges: AsyncStream<RouteChange> { routeBroadcast.stream() }
 
-  /// Interruptions from now on. When one ends, an active session's preferences are in force again.
-  public var interruptions: AsyncStream<Interruption> { interruptionListeners.stream() }
+  /// A stream of interruptions from now on. When one ends, the preferences of an active session are in force again.
+  public var interruptions: AsyncStream<Interruption> { interruptionBroadcast.stream() }
 
-  /// Opens the session at the running Pinna without activating it, so that its notifications come.
+  /// Opens the session at the running Pinna without activating it, to receive its events.
+  /// - Throws: `.notRunning` if no Pinna is running.
   public func listen() throws(SessionError) { try inTurn { () throws(SessionError) in try open() } }
 
-  func hear(_ event: EngineEvent) {
+  func receive(_ event: EngineEvent) {
     if event.kind == .engineBack { reactivate() }
     if let reason = RouteChange.Reason(event.kind) {
-      routeListeners.tell(RouteChange(reason: reason, text: event.text))
+      routeBroadcast.send(RouteChange(reason: reason, text: event.text))
     } else if let interruption = Interruption(event) {
-      interruptionListeners.tell(interruption)
+      interruptionBroadcast.send(interruption)
     }
   }
 }

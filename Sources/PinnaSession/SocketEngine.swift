@@ -2,24 +2,24 @@ import Control
 import Foundation
 import Synchronization
 
-/// What a session drives: a Pinna in another process (`SocketEngine`) or in this one (`LocalEngine`). Both are spoken
-/// to through their control socket, and behave alike.
+/// The Pinna that a session uses: in another process (`SocketEngine`) or in this one (`LocalEngine`). Both are controlled
+/// through their control socket, and behave alike.
 public protocol SessionEngine: Sendable {
   var socket: SocketEngine { get }
 }
 
-/// A running `pinna`, reached through its control socket.
+/// A Pinna in another process, controlled through its control socket.
 public final class SocketEngine: SessionEngine, Sendable {
-  /// Its client name.
+  /// The name of its JACK client and control socket.
   public let name: String
   private let client: ControlClient
   private let listener = Mutex<ControlListener?>(nil)
-  /// Of the one session that it has.
+  /// Event handler of the session that uses this engine; nil if none does.
   private let handler = Mutex<(@Sendable (EngineEvent) -> Void)?>(nil)
 
   /// - Parameters:
-  ///   - name: of `pinna run --name`.
-  ///   - environment: says where control sockets are (`XDG_RUNTIME_DIR`).
+  ///   - name: the name given to `pinna run --name`.
+  ///   - environment: environment variables that locate control sockets (`XDG_RUNTIME_DIR`).
   public init(
     name: String = "pinna", environment: [String: String] = ProcessInfo.processInfo.environment
   ) {
@@ -29,8 +29,11 @@ public final class SocketEngine: SessionEngine, Sendable {
 
   public var socket: SocketEngine { self }
 
-  /// Takes on a session, whose `handler` is called on a thread of its own for everything that happens from now on.
-  /// False where there is another session already: they would share what one of them claims, and its end.
+  /// Assigns a session to this engine.
+  ///
+  /// An engine serves one session only. Two would share the claim of the route, and closing one would close both.
+  /// - Parameter handler: called for each event, on a separate thread.
+  /// - Returns: false if the engine already has a session.
   func adopt(_ handler: @escaping @Sendable (EngineEvent) -> Void) -> Bool {
     self.handler.withLock {
       guard $0 == nil else { return false }
@@ -39,7 +42,7 @@ public final class SocketEngine: SessionEngine, Sendable {
     }
   }
 
-  /// Opens the session at the running Pinna, where that has not happened yet. In its session's turn.
+  /// Opens the session at the running Pinna, unless it is open already. Call it in the session's `inTurn` only.
   func open() throws(SessionError) {
     guard listener.withLock({ $0 == nil }) else { return }
     let program = URL(filePath: CommandLine.arguments.first ?? "").lastPathComponent
@@ -55,8 +58,8 @@ public final class SocketEngine: SessionEngine, Sendable {
     }
   }
 
-  /// Ends the session there: what it claimed is free, and another may be made. A Pinna that does not answer finds out
-  /// by itself.
+  /// Closes the session at the running Pinna, which releases its claim. The engine can then be assigned to another session.
+  /// If Pinna does not answer within a second, it detects the end of the session by itself.
   func close() {
     handler.withLock { $0 = nil }
     let open = listener.withLock { listener in
@@ -68,25 +71,27 @@ public final class SocketEngine: SessionEngine, Sendable {
     }
   }
 
-  /// Sends a request of this session, whose token comes first.
-  /// - Returns: the answer, of status 0.
+  /// Sends a request on behalf of the session, with its token as the first argument.
+  /// - Returns: the answer, whose status is `done`.
+  /// - Throws: `.notRunning` if the session is not open, or why Pinna refused.
   @discardableResult
-  func sessionRequest(_ method: String, _ words: [String]) throws(SessionError) -> Answer {
+  func sessionRequest(_ method: String, _ arguments: [String]) throws(SessionError) -> Answer {
     let listener = listener.withLock { $0 }
     let current: String?
     do { current = try listener?.currentToken() } catch { throw SessionError(error) }
     guard let token = current else {
       throw SessionError(client.notRunning)
     }
-    return try request(method, [token] + words)
+    return try request(method, [token] + arguments)
   }
 
   /// Sends a request.
-  /// - Returns: the answer, of status 0.
+  /// - Returns: the answer, whose status is `done`.
+  /// - Throws: `.notRunning` if no Pinna answers, or why Pinna refused.
   @discardableResult
-  func request(_ method: String, _ words: [String] = []) throws(SessionError) -> Answer {
+  func request(_ method: String, _ arguments: [String] = []) throws(SessionError) -> Answer {
     let answer: Answer
-    do { answer = try client.request(OSCMessage(method, words.map { .string($0) })) } catch {
+    do { answer = try client.request(OSCMessage(method, arguments.map { .string($0) })) } catch {
       throw SessionError(error)
     }
     guard answer.status == .done else { throw SessionError(answer) }

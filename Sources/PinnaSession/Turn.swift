@@ -1,46 +1,46 @@
 import Synchronization
 import Threads
 
-/// Lets one thread in at a time, in the order in which they came; nobody waits without end.
+/// A fair mutex with a timeout: threads enter one at a time, in the order of their calls.
 package final class Turn: Sendable {
   private struct Queue {
-    var isTaken = false
+    var isOccupied = false
     var waiting: [Latch] = []
   }
   private let queue = Mutex(Queue())
 
   package init() {}
 
-  /// How many wait.
+  /// Number of waiting threads.
   package var waiting: Int { queue.withLock { $0.waiting.count } }
 
-  /// Waits for its turn up to `seconds`.
-  /// - Returns: false where it did not come. Otherwise `leave` must follow.
+  /// Waits up to `seconds` to enter.
+  /// - Returns: false after a timeout. Otherwise the caller must call `leave`.
   package func enter(seconds: Double) -> Bool {
-    let mine: Latch? = queue.withLock { queue in
-      guard queue.isTaken else {
-        queue.isTaken = true
+    let latch: Latch? = queue.withLock { queue in
+      guard queue.isOccupied else {
+        queue.isOccupied = true
         return nil
       }
       let latch = Latch()
       queue.waiting.append(latch)
       return latch
     }
-    guard let mine else { return true }
-    if mine.wait(for: .seconds(seconds)) { return true }
+    guard let latch else { return true }
+    if latch.wait(for: .seconds(seconds)) { return true }
     return queue.withLock { queue in
-      // Its turn may have come since.
-      guard let n = queue.waiting.firstIndex(where: { $0 === mine }) else { return true }
+      // `leave` may have opened the latch after the timeout.
+      guard let n = queue.waiting.firstIndex(where: { $0 === latch }) else { return true }
       queue.waiting.remove(at: n)
       return false
     }
   }
 
-  /// Hands over to whoever has waited longest.
+  /// Lets the thread enter that has waited longest.
   package func leave() {
     queue.withLock { queue in
       if queue.waiting.isEmpty {
-        queue.isTaken = false
+        queue.isOccupied = false
       } else {
         queue.waiting.removeFirst().open()
       }

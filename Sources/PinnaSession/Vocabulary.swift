@@ -1,23 +1,23 @@
 import Acoustics
 
-// Words that the whole of Pinna shares, so that a program imports PinnaSession alone.
+// Aliases of types from other modules, so that a program imports PinnaSession only.
 
 /// omnidirectional, subcardioid, cardioid, supercardioid, hypercardioid, figureEight, stereo.
 public typealias PolarPattern = Acoustics.PolarPattern
-/// portrait, portraitUpsideDown, landscapeLeft, landscapeRight: how the device is held.
+/// How the device is held: portrait, portraitUpsideDown, landscapeLeft, landscapeRight.
 public typealias InputOrientation = Acoustics.InputOrientation
-/// Which edge of the device is left and which is right.
+/// The edges of the device that are left and right.
 public typealias StereoLayout = Acoustics.StereoLayout
 public typealias DeviceEdge = Acoustics.DeviceEdge
 /// builtInMic, headsetMic, usbAudio, lineIn …
 public typealias PortType = Acoustics.PortType
-/// upper, lower.
+/// The position of a data source on the device: upper, lower.
 public typealias Location = DataSource.Location
-/// top, bottom, front, back, left, right: where a data source looks.
+/// The direction in which a data source looks: top, bottom, front, back, left, right.
 public typealias Orientation = DataSource.Orientation
 
 extension AudioSession {
-  /// What a session is for. Capturing needs `record` or `playAndRecord` (S1).
+  /// The purpose of a session. Capturing requires `record` or `playAndRecord` (S1).
   public enum Category: String, Sendable, CaseIterable {
     case playback, record, playAndRecord
 
@@ -25,14 +25,14 @@ extension AudioSession {
     public var plays: Bool { self != .record }
   }
 
-  /// What is captured for. A mode chooses a data source where nobody has (S16).
+  /// The purpose of capturing. The mode selects a data source unless one is preferred (S16).
   public enum Mode: String, Sendable, CaseIterable {
-    /// The bottom one: the person who speaks into the device.
+    /// Selects the bottom data source, for a person who speaks into the device; so do `voiceChat` and `measurement`.
     case `default`
     case voiceChat
-    /// What the camera on the back looks at, with a directional pattern where there is one.
+    /// Selects the data source that looks where the back camera does, with a directional pattern if there is one.
     case videoRecording
-    /// One microphone as it is.
+    /// A single microphone without beamforming.
     case measurement
   }
 
@@ -40,15 +40,15 @@ extension AudioSession {
     public let rawValue: UInt
     public init(rawValue: UInt) { self.rawValue = rawValue }
 
-    /// The session does not claim the route: other sessions may change it, and it may not get what it prefers (S11).
+    /// The session does not claim the route. Other sessions may change it, and preferences may not be met (S11).
     public static let mixWithOthers = CategoryOptions(rawValue: 1)
-    /// Sound goes out through the monitor ports of `pinna run --monitor` (S19).
+    /// The output goes to the monitor ports of `pinna run --monitor` (S19).
     public static let defaultToSpeaker = CategoryOptions(rawValue: 2)
-    /// Headsets of the type bluetoothHFP are among the available inputs, and their earpieces may be used (S19).
+    /// Makes inputs of the type bluetoothHFP available, and their headsets' outputs usable (S19).
     public static let allowBluetooth = CategoryOptions(rawValue: 4)
   }
 
-  /// Where sound goes out whatever the options say.
+  /// An output that overrides the options.
   public enum PortOverride: String, Sendable {
     case none
     /// The monitor ports.

@@ -4,19 +4,19 @@ import Realtime
 
 extension Verb {
   static let bench = Verb(
-    name: "bench", summary: "time per period of the engine on this machine, against the deadline",
+    name: "bench", summary: "measure the engine's time per period on this machine, against the deadline",
     options: [
-      Option("--microphones", "N", "one configuration instead of the usual ones"),
+      Option("--microphones", "N", "measure one configuration instead of the usual ones"),
       Option("--taps", "N", "its filter length (default: 1024)"),
       Option("--period", "FRAMES", "its period (default: 64)"),
       Option("--periods", "N", "periods to measure (default: 4000)"),
       Option(
         "--scale", nil, "time and memory from 1 to 64 microphones, 64 to 8192 taps, periods of 16 to 4096"),
-      Option("--engines", nil, "how many engines one core carries in real time"),
-      Option("--live", nil, "the callback in a graph of its own, in turn with a client that only waits"),
+      Option("--engines", nil, "how many engines one core runs in real time"),
+      Option("--live", nil, "time the callback on a private server, alternating with an idle client"),
       Option(
         "--isa", "SET",
-        "baseline, v3 or v4 (default: each that this processor has; the fastest with the three above)"),
+        "baseline, v3 or v4 (default: all that this processor supports; the fastest with the three above)"),
       jsonOption,
     ]
   ) { arguments in
@@ -69,17 +69,17 @@ extension Verb {
   }
 }
 
-/// Options that would be passed over.
+/// Refuses combinations of options of which one would be ignored.
 private func refuseCombinations(_ arguments: Arguments) throws {
   let kinds = ["--scale", "--engines", "--live"].filter(arguments.has)
   if kinds.count > 1 {
-    throw Failure(.usage, "\(kinds[0]) and \(kinds[1]) are two benches; run one after the other")
+    throw Failure(.usage, "\(kinds[0]) and \(kinds[1]) are separate benchmarks; run one after the other")
   }
   if kinds == ["--scale"], arguments["--microphones"] != nil {
-    throw Failure(.usage, "--scale has configurations of its own; leave out --microphones")
+    throw Failure(.usage, "--scale has its own configurations; leave out --microphones")
   }
   if kinds == ["--engines"], arguments["--periods"] != nil {
-    throw Failure(.usage, "--engines finds out how many periods it needs; leave out --periods")
+    throw Failure(.usage, "--engines chooses the number of periods itself; leave out --periods")
   }
 }
 

@@ -4,12 +4,12 @@ import Presets
 import Realtime
 import Recording
 
-/// Candidates for the word that a shell completes; the scripts of `Shell` ask for them with `pinna --complete WORD…`.
+/// Candidates for shell completion. The scripts of `Shell` request them with `pinna --complete WORD…`.
 enum Candidates {
   static let word = "--complete"
 
-  /// - Parameter words: behind `pinna`, the last being what is typed so far.
-  /// - Returns: none where a file is expected, or anything else that only the shell or the user knows.
+  /// - Parameter words: the words after `pinna`. The last one is the incomplete word, and may be empty.
+  /// - Returns: an empty list if a file is expected, or a value that Pinna cannot enumerate.
   static func list(_ words: [String]) -> [String] {
     let typed = words.last ?? ""
     return candidates(before: Array(words.dropLast()), typed).filter { $0.hasPrefix(typed) }

@@ -3,9 +3,9 @@ import Figures
 import Foundation
 import Plots
 
-/// The plots of one case, as a report puts them into a folder.
+/// The plots of one case, which `pinna report --plots` writes to a folder.
 struct CasePlots {
-  /// "back-stereo-portrait": what the names of its files begin with.
+  /// The prefix of the file names, such as "back-stereo-portrait".
   let name: String
   private let isStereo: Bool
   private let curves: CaseCurves
@@ -20,17 +20,18 @@ struct CasePlots {
     name = filterCase.name.replacing(", ", with: "-").lowercased()
   }
 
-  /// Writes them into `folder`: three of a mono pattern, four of stereo.
-  func write(into folder: String, ending: String) throws {
-    func path(_ what: String) -> String { "\(folder)/\(name)-\(what).\(ending)" }
+  /// Writes three plots of a mono pattern, or four of a stereo case.
+  /// - Parameter fileExtension: "svg" or "png".
+  func write(into folder: String, fileExtension: String) throws {
+    func path(_ plot: String) -> String { "\(folder)/\(name)-\(plot).\(fileExtension)" }
     try polar.write(path("polar"))
     if isStereo { try differences.write(path("differences")) }
     try noise.write(path("noise"))
     try onAxis.write(path("on-axis"))
   }
 
-  private func title(_ what: String, _ detail: String) -> PlotTitle {
-    PlotTitle("\(heading): \(what)", "\(context); \(detail)")
+  private func title(_ quantity: String, _ detail: String) -> PlotTitle {
+    PlotTitle("\(heading): \(quantity)", "\(context); \(detail)")
   }
 
   private var polar: PolarPlot {
@@ -57,16 +58,16 @@ struct CasePlots {
 
   private func stereoPatterns(_ octave: Int) -> [Curve] {
     let ears: [(String, PlotColour)] = [("left", .blue), ("right", .orange)]
-    return ears.enumerated().flatMap { ear, look in
+    return ears.enumerated().flatMap { ear, style in
       [
-        over(curves.azimuths, curves.targetLevels[octave][ear], "", look.1, isDashed: true),
-        over(curves.azimuths, curves.levels[octave][ear], look.0, look.1),
+        over(curves.azimuths, curves.targetLevels[octave][ear], "", style.1, isDashed: true),
+        over(curves.azimuths, curves.levels[octave][ear], style.0, style.1),
       ]
     }
   }
 
   private var differences: LinePlot {
-    // From behind over the left side to behind: 180° is both ends.
+    // From -180° to 180°: the direction straight behind is at both ends.
     let order = curves.azimuths.indices.sorted { signed($0) < signed($1) }
     func azimuthCurve(_ values: [Double], _ label: String, _ colour: PlotColour, isDashed: Bool = false)
       -> Curve
@@ -107,17 +108,17 @@ struct CasePlots {
       isStereo
       ? Curve("limit", .grey, isDashed: true, points: [[100, 10.5], [16_000, 10.5]])
       : Curve("floor", .grey, isDashed: true, points: [[80, -10], [20_000, -10]])
-    let what = isStereo ? "noise gain" : "white-noise gain"
+    let quantity = isStereo ? "noise gain" : "white-noise gain"
     let meaning =
       isStereo
-      ? "noise of the microphones against the mean of all directions"
-      : "a source on axis against noise of the microphones; one microphone alone has 0 dB"
+      ? "noise of the microphones relative to the mean over all directions"
+      : "a source on axis relative to the noise of the microphones; a single microphone has 0 dB"
     return LinePlot(
-      title(what, meaning), horizontal: frequencyAxis,
+      title(quantity, meaning), horizontal: frequencyAxis,
       panels: [
         LinePlot.Panel(
           .linear(
-            "\(what.prefix(1).uppercased() + what.dropFirst()) in dB", fitting: values,
+            "\(quantity.prefix(1).uppercased() + quantity.dropFirst()) in dB", fitting: values,
             minimumRange: -15...15,
             step: 5),
           curves: [limit] + overFrequency(curves.noiseGain))
@@ -145,9 +146,9 @@ struct CasePlots {
 
   /// One curve per output.
   private func overFrequency(_ values: [[Double]]) -> [Curve] {
-    let looks: [(String, PlotColour)] =
+    let styles: [(String, PlotColour)] =
       isStereo ? [("left", .blue), ("right", .orange)] : [("reached", .blue)]
-    return zip(values, looks).map { over(curves.frequencies, $0, $1.0, $1.1) }
+    return zip(values, styles).map { over(curves.frequencies, $0, $1.0, $1.1) }
   }
 
   private func over(
@@ -156,12 +157,13 @@ struct CasePlots {
     Curve(label, colour, isDashed: isDashed, points: zip(positions, values).map { [$0, $1] })
   }
 
+  /// Azimuth in degrees, -180°..<180°, positive to the left.
   private func signed(_ index: Int) -> Double {
     let azimuth = curves.azimuths[index]
     return azimuth >= 180 ? azimuth - 360 : azimuth
   }
 
-  /// "250 Hz", "4 kHz"
+  /// Such as "250 Hz" or "4 kHz".
   private static func band(_ centre: Double) -> String {
     centre >= 1000 ? String(format: "%g kHz", centre / 1000) : String(format: "%g Hz", centre)
   }

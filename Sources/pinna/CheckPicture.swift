@@ -3,7 +3,7 @@ import Foundation
 import GuidedCheck
 import Plots
 
-/// A check's results as a picture: a panel per case, in it where each voice came out between left and right.
+/// The results of a check as a picture: one panel per case, with the position of each voice between left and right.
 struct CheckPicture {
   private static let colours: [VoiceDirection: PlotColour] = [
     .left: .blue, .right: .orange, .front: .green, .behind: .purple,
@@ -15,7 +15,7 @@ struct CheckPicture {
     plot = StripPlot(
       PlotTitle(
         "Where each voice came out of \(name)",
-        "The listener's left is left. Voices that are crossed out did not come out as a listener expects."),
+        "The listener's left is on the left. Crossed-out voices did not come out as a listener expects."),
       panels: results.cases.map(Self.panel))
   }
 
@@ -48,16 +48,17 @@ struct CheckPicture {
   func write(_ path: String) throws { try plot.write(path) }
 }
 
-/// A picture to write, as users name it.
+/// Checks the name of a picture to write before anything is computed.
 enum PictureFile {
   static func check(_ path: String) throws(Failure) {
     guard (try? PlotFormat(word: URL(filePath: path).pathExtension)) != nil else {
-      throw Failure(.usage, "\(path) cannot be drawn; give a name that ends in .png or .svg")
+      throw Failure(
+        .usage, "\(path) is not a supported picture format; give a name that ends in .png or .svg")
     }
     let folder = URL(filePath: path).deletingLastPathComponent().path
     var isFolder: ObjCBool = false
     guard FileManager.default.fileExists(atPath: folder, isDirectory: &isFolder), isFolder.boolValue else {
-      throw Failure(.failed, "there is no folder \(folder) for the picture; make it, or give another name")
+      throw Failure(.failed, "there is no folder \(folder) for the picture; create it, or give another")
     }
   }
 }

@@ -2,7 +2,7 @@ import Acoustics
 import Foundation
 import GuidedCheck
 
-/// A check's results as a table and as JSON.
+/// The results of a check as a table and as JSON.
 extension CheckResults {
   var table: String {
     let stereo = cases.filter(\.checked.isStereo)
@@ -27,7 +27,7 @@ extension CheckResults {
     if !mono.isEmpty {
       if !stereo.isEmpty { lines.append("") }
       lines += [
-        "How loud each voice came out (against the one in front, in dB):", "",
+        "How loud each voice came out (relative to the one in front, in dB):", "",
         "case".padded(26) + "from the left".padded(18) + "from the right".padded(18) + "from behind",
       ]
       lines += mono.map { one in
@@ -40,7 +40,7 @@ extension CheckResults {
     return (lines + [""] + verdict).joined(separator: "\n")
   }
 
-  /// What is wrong, a line each, and the sum of it.
+  /// One line for each voice that is wrong, and a summary.
   private var verdict: [String] {
     var lines = cases.flatMap { one in
       one.voices.compactMap { voice in

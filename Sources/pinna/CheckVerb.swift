@@ -10,19 +10,19 @@ extension Verb {
   static let check = Verb(
     name: "check",
     summary:
-      "whether voices from the left, right, front and behind come out there, in every case of a device",
+      "check for every case of a device that voices from left, right, front and behind come out there",
     options: [
-      Option("--preset", "NAME", "preset whose device is checked, without a server (default: phone5)"),
-      Option("--array", "DEVICE", "the device that stands in the sound (default: the preset's own)"),
-      Option("--live", nil, "through the running Pinna; its microphones must not be connected"), nameOption,
-      Option("--server", "NAME", "of --live and --play: the JACK server (default: the default one)"),
-      Option("--play", nil, "then play what came out on the system's playback ports"),
-      Option("--picture", "FILE", "also draw where each voice came out, as .png or .svg"), jsonOption,
+      Option("--preset", "NAME", "check this preset's device, without a server (default: phone5)"),
+      Option("--array", "DEVICE", "the device in the simulated sound field (default: the preset's own)"),
+      Option("--live", nil, "check the running Pinna; its microphones must not be connected"), nameOption,
+      Option("--server", "NAME", "JACK server of --live and --play (default: the default one)"),
+      Option("--play", nil, "then play the result on the system's playback ports"),
+      Option("--picture", "FILE", "also draw where each voice came out; .png or .svg"), jsonOption,
     ]
   ) { arguments in
     let stops = StopCount()
     let isLive = arguments.has("--live")
-    // Where nothing asks for stops, a signal ends the program at once.
+    // Without --live nothing polls `stops`, so the default action of the signals ends the program at once.
     if isLive { Signals.onStop { stops.next() } }
     let picture = arguments["--picture"]
     if let picture { try PictureFile.check(picture) }
@@ -49,17 +49,17 @@ extension Verb {
   }
 }
 
-/// What `check` was asked for, and what came out.
+/// One run of `pinna check`.
 private struct CheckRun {
   let device: Device
-  /// What stood in the sound field.
+  /// The device in the sound field.
   let array: Device
   let check: DeviceCheck
   let output: CheckOutput
 
   init(offline arguments: Arguments, sampleRate: Int) throws {
     guard arguments["--name"] == nil else {
-      throw Failure(.usage, "--name goes with --live; add that, or remove it")
+      throw Failure(.usage, "--name needs --live; add --live, or remove --name")
     }
     let library = PresetLibrary.standard
     let preset = try library.preset(named: arguments["--preset"] ?? "phone5")
@@ -93,7 +93,7 @@ private struct CheckRun {
 
   private static func check(_ device: Device, in array: Device, sampleRate: Int) throws -> DeviceCheck {
     let designing = WorkProgress.designing(device.name)
-    let simulating = WorkProgress.soundAround(array.name)
+    let simulating = WorkProgress.soundField(array.name)
     return try DeviceCheck(of: device, in: array, sampleRate: sampleRate) { step, part in
       switch step {
       case .designing: designing(part)

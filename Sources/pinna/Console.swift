@@ -2,16 +2,17 @@ import Foundation
 import Synchronization
 import Threads
 
-/// Writes lines to a descriptor that may be full, closed or on a full disk, without ever blocking who has one to
-/// write: a thread of its own does it, which is abandoned where it is stuck. What does not fit the queue is dropped
-/// and counted.
+/// Writes lines to a descriptor without blocking the caller, even if the reader or the disk blocks the write.
+///
+/// A separate thread writes the lines. If it is stuck, it is abandoned when the process ends. Lines that do not fit in the
+/// queue are dropped and counted.
 package final class Console: Sendable {
-  /// Lines that wait to be written.
+  /// Maximum number of queued lines.
   package static let capacity = 256
 
   private struct State {
     var lines: [String] = []
-    /// Dropped since the last notice.
+    /// Number of lines lost since the last notice.
     var lost = 0
     var isWriting = false
     var isStarted = false
@@ -22,13 +23,14 @@ package final class Console: Sendable {
   private let state = Mutex(State())
   private let wake = DispatchSemaphore(value: 0)
 
-  /// - Parameter notice: the line that says how many were lost; it is written as soon as writing works again.
+  /// - Parameter notice: returns the line that reports how many lines were lost. It is written as soon as writing works
+  ///   again.
   package init(descriptor: Int32, notice: @escaping @Sendable (Int) -> String) {
     self.descriptor = descriptor
     self.notice = notice
   }
 
-  /// Thread: any. Returns at once.
+  /// Queues `text`, which includes its line break. Thread: any. Never waits for the descriptor.
   package func put(_ text: String) {
     let needsThread = state.withLock { state in
       defer { state.isStarted = true }
@@ -37,14 +39,14 @@ package final class Console: Sendable {
     }
     if needsThread {
       do { try BackgroundThread.start("pinna console") { [self] in run() } } catch {
-        // The next line tries again.
+        // No thread could be created. The next call tries again.
         state.withLock { $0.isStarted = false }
       }
     }
     wake.signal()
   }
 
-  /// Waits until everything is written, or until `deadline`.
+  /// Waits until all queued lines are written, at most until `deadline`.
   package func flush(until deadline: ContinuousClock.Instant) {
     while ContinuousClock.now < deadline,
       state.withLock({ !$0.lines.isEmpty || $0.isWriting })
@@ -60,9 +62,9 @@ package final class Console: Sendable {
         if !isWritten { state.lost += 1 }
         return isWritten && state.lines.isEmpty ? state.lost : 0
       }
-      let isTold = lost > 0 && write(notice(lost))
+      let isReported = lost > 0 && write(notice(lost))
       state.withLock { state in
-        if isTold { state.lost -= lost }
+        if isReported { state.lost -= lost }
         state.isWriting = false
       }
     }
@@ -76,7 +78,8 @@ package final class Console: Sendable {
     }
   }
 
-  /// Blocks for as long as nobody reads; false where it cannot be written.
+  /// Blocks until `text` is written.
+  /// - Returns: false if writing failed.
   private func write(_ text: String) -> Bool {
     var bytes = Array(text.utf8)[...]
     while !bytes.isEmpty {
@@ -84,9 +87,9 @@ package final class Console: Sendable {
       if count > 0 {
         bytes = bytes.dropFirst(count)
       } else if errno == EAGAIN {
-        // Somebody who has the other end made it so.
-        var one = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-        poll(&one, 1, -1)
+        // Another process that shares the descriptor has made it non-blocking.
+        var request = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+        poll(&request, 1, -1)
       } else if errno != EINTR {
         return false
       }

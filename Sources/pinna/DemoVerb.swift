@@ -12,10 +12,11 @@ import Simulation
 
 extension Verb {
   static let demo = Verb(
-    name: "demo", summary: "all of it on a private dummy server with a simulated scene, in under a minute",
+    name: "demo",
+    summary: "show everything on a private dummy server with a simulated scene, in under a minute",
     options: [
       Option("--preset", "NAME", "preset to show (default: phone5)"),
-      Option("--keep", "DIR", "keep the recordings and the picture there"), jsonOption,
+      Option("--keep", "DIR", "keep the recordings and the picture in this folder"), jsonOption,
     ]
   ) { arguments in
     let library = PresetLibrary.standard
@@ -27,20 +28,19 @@ extension Verb {
   }
 }
 
-/// One performance: server, processor, simulator and recorder of its own; all are stopped at its end.
+/// One run of the demo, with its own server, processor, simulator and recorder. They are stopped at its end.
 final class Demo {
   private let preset: Preset
   private let device: Device
   private let scene: CheckScene
-  /// The processor's name. jackd keeps sockets of servers and clients side by side, so that a client must not be
-  /// called like its server.
+  /// The processor's name. It must differ from the server's: jackd keeps the sockets of servers and clients in one folder.
   private let name = "demo-\(getpid())"
   private var serverName: String { "pinna-\(name)" }
   private let isQuiet: Bool
   private let folder: String
   private let keeps: Bool
   private let rate = 48000
-  /// INT and TERM, which must not leave the server and the processor behind: they are process groups of their own.
+  /// Counts INT and TERM. The server and the processor have their own process groups, so the demo must stop them.
   private let interruptions = StopCount()
 
   init(preset: Preset, device: Device, keep: String?, isQuiet: Bool) throws {
@@ -48,28 +48,32 @@ final class Demo {
     self.device = device
     self.isQuiet = isQuiet
     keeps = keep != nil
-    let asked = try OutputPath.absolute(
+    let requested = try OutputPath.absolute(
       keep ?? FileManager.default.temporaryDirectory.appending(path: "pinna-demo-\(getpid())").path)
     do {
-      try FileManager.default.createDirectory(atPath: asked, withIntermediateDirectories: true)
+      try FileManager.default.createDirectory(atPath: requested, withIntermediateDirectories: true)
     } catch {
-      throw Failure(.failed, "cannot make the folder \(asked) for the recordings; give another with --keep")
+      throw Failure(
+        .failed, "cannot create the folder \(requested) for the recordings; give another with --keep")
     }
-    folder = try OutputPath.withoutLinks(asked)
-    // Designed here, so that the progress is seen; the processor finds it in the cache.
+    folder = try OutputPath.withoutLinks(requested)
+    // Designing here shows the progress. The processor then finds the filters in the cache.
     let sets = try FilterSets(
       device: device, sampleRate: rate, progress: WorkProgress.designing(device.name))
     let cases = CheckCase.all(of: sets.bank.offered(of: device)).filter(\.isStereo)
-    guard !cases.isEmpty else { throw Failure(.unsupported, "\(device.name) has no stereo to show") }
+    guard !cases.isEmpty else {
+      throw Failure(
+        .unsupported, "\(device.name) offers no stereo, which the demo needs; give another preset")
+    }
     scene = try CheckScene(
-      array: device, cases: cases, sampleRate: rate, progress: WorkProgress.soundAround(device.name))
+      array: device, cases: cases, sampleRate: rate, progress: WorkProgress.soundField(device.name))
   }
 
-  /// Whether all came out as expected.
+  /// - Returns: whether every voice came out as expected.
   func perform() throws -> Bool {
     Signals.onStop { [interruptions] in interruptions.next() }
     say("Starting a private JACK server and Pinna, preset \(preset.name) …")
-    // Synchronous: no client misses a period on a busy machine, and the take is whole.
+    // A synchronous server waits for its clients. On a busy machine no client misses a period, and the take is complete.
     let server = try PrivateServer(name: serverName, sampleRate: rate, period: 256, synchronous: true)
     defer { server.stop() }
     let processor = try startProcessor()
@@ -105,16 +109,17 @@ final class Demo {
     return results.isRight
   }
 
-  /// Draws the results where they stay. Returns the file's path.
+  /// Draws the results in the folder of the recordings, or in the cache folder if those are not kept.
+  /// - Returns: the path of the picture.
   private func draw(_ results: CheckResults) throws -> String {
-    let place = keeps ? folder : CacheFolder.path
-    try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: true)
-    let path = place + "/demo.png"
+    let pictureFolder = keeps ? folder : CacheFolder.path
+    try FileManager.default.createDirectory(atPath: pictureFolder, withIntermediateDirectories: true)
+    let path = pictureFolder + "/demo.png"
     try CheckPicture(results, of: preset.name).write(path)
     return path
   }
 
-  /// A take of one voice, and a change that must be refused meanwhile.
+  /// Records a take of one voice, and requests a change that must be refused during it.
   private func record() throws -> (text: String, refusal: String) {
     let client = ControlClient(name: name)
     let started = try client.request(OSCMessage("/pinna/record/start", [.string(folder)]))

@@ -1,18 +1,18 @@
 import Glibc
 
-/// How many files and sockets the system lets a process open.
+/// The limit on open files and sockets of this process.
 enum DescriptorLimit {
-  /// A run has some 30 open, and a take and requests add to them. Below that, libraries end the process.
-  private static let least: rlim_t = 64
+  /// `pinna run` has about 30 open; takes and requests add to them. When the limit is reached, libraries end the process.
+  private static let minimum: rlim_t = 64
 
-  /// Says what to do where it is too few.
+  /// Whether the limit is high enough. If not, prints what to do.
   static var isMet: Bool {
     var limit = rlimit()
-    guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0, limit.rlim_cur < least else {
+    guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0, limit.rlim_cur < minimum else {
       return true
     }
     Tool.complain(
-      "this process may open only \(limit.rlim_cur) files, and Pinna needs \(least); run: ulimit -n 1024")
+      "this process may open only \(limit.rlim_cur) files, but Pinna needs \(minimum); run: ulimit -n 1024")
     return false
   }
 }

@@ -9,7 +9,7 @@ import Synchronization
 extension Verb {
   static let design = Verb(
     name: "design", operands: ["DEVICE.yaml"],
-    summary: "all filter sets of a device, from its file or by its name; they are kept in the cache",
+    summary: "design all filter sets of a device, given by its file or name, and store them in the cache",
     options: [
       Option("--sample-rate", "HZ", "sample rate; may be given several times (default: 48000)"), hrtfOption,
       jsonOption,
@@ -34,7 +34,8 @@ extension Verb {
     return .done
   }
 
-  /// The device of a file, or the one that the library has under that name.
+  /// Reads the device from a file, or finds it in the library by its name.
+  /// - Parameter given: a path if it contains "/" or ends like a device file; otherwise a name.
   static func device(_ given: String, in library: PresetLibrary) throws -> Device {
     let isFile = DescriptionName.extensions.contains(where: given.hasSuffix)
     guard given.contains("/") || isFile else {
@@ -46,14 +47,14 @@ extension Verb {
     guard DescriptionName.isValid(device.name), isFile else {
       throw Failure(
         .failed,
-        "\(given) is not a name that a device file can have; rename it to letters, digits, - _ and . with .yaml behind"
+        "\(given) is not a valid device file name; use letters, digits, - _ and ., and end it with .yaml"
       )
     }
     return device
   }
 }
 
-/// One design at one sample rate, and how it went.
+/// The design of a device at one sample rate, and how long it took.
 struct DesignRun {
   let device: Device
   let bank: FilterBank
@@ -62,7 +63,7 @@ struct DesignRun {
 
   init(device: Device, sampleRate: Int) throws {
     let start = ContinuousClock.now
-    // Progress is reported only where something is designed.
+    // Progress is reported only if filters are designed.
     let designed = Mutex(false)
     let show = WorkProgress.show("designing the filters of \(device.name) at \(sampleRate) Hz")
     self.device = device
@@ -75,11 +76,11 @@ struct DesignRun {
   }
 
   var text: String {
-    let how =
+    let origin =
       isFromCache
-      ? "were designed before" : String(format: "designed in %.1f s, and kept in the cache", seconds)
+      ? "were designed before" : String(format: "designed in %.1f s, and stored in the cache", seconds)
     let offered =
-      "\(device.name): \(bank.cases.count) case\(bank.cases.count == 1 ? "" : "s") at \(bank.sampleRate) Hz \(how); \(bank.tapCount) taps, "
+      "\(device.name): \(bank.cases.count) case\(bank.cases.count == 1 ? "" : "s") at \(bank.sampleRate) Hz \(origin); \(bank.tapCount) taps, "
       + "\(bank.delayFrames) frames of delay"
     return ([offered] + bank.refusals.map { "  not offered: \($0.filterCase.name): \($0.reason)" })
       .joined(separator: "\n")

@@ -2,27 +2,28 @@ import CFiles
 import Foundation
 import Realtime
 
-/// Times of one configuration at 48 kHz, in microseconds: steady periods, and periods under a crossfade.
+/// Measures one configuration of the engine at 48 kHz: the time of steady periods, and of periods during a crossfade. All
+/// times are in microseconds.
 final class EngineBench {
   let shape: Partitioning
   let instructionSet: InstructionSet
   private(set) var steadyTimes: [Double] = []
   private(set) var fadingTimes: [Double] = []
-  /// Mean processor time of a steady period: what other programs on the machine do not lengthen.
+  /// Mean CPU time of a steady period. Unlike elapsed time, it does not include other programs.
   private(set) var processorMean = 0.0
-  /// Lowest time in each of the eight periods in which every unit has its turn.
+  /// Lowest time of each of the eight periods over which the convolver spreads the work of a long filter.
   private(set) var phases: [Double]
   let engine: Engine
   private let sets: [FilterSet]
   private var playing = 0
   private var count = 0
-  /// What the engine and one filter set take of memory, in 10^6 bytes.
+  /// Memory of the engine and one filter set, in 10^6 bytes.
   let megabytes: Double
   private let source: UnsafeMutablePointer<Float>
   private let inputs: UnsafeMutablePointer<UnsafePointer<Float>?>
   private let outputs: UnsafeMutablePointer<Float>
   static let sampleRate = 48000.0
-  /// What reading the clock itself takes at least, in nanoseconds: it is no part of a period.
+  /// Shortest time between two readings of the clock, in nanoseconds. It is subtracted from each period's time.
   private lazy var clockCost = (0..<1000).reduce(Int.max) { lowest, _ in
     let start = nanoseconds()
     return min(lowest, nanoseconds() - start)
@@ -67,11 +68,12 @@ final class EngineBench {
   var deadline: Double { 1e6 * Double(shape.period) / Self.sampleRate }
   var steady: Percentiles { Percentiles(steadyTimes) }
   var fading: Percentiles { Percentiles(fadingTimes) }
-  /// Longest over mean of the phases' lowest times.
+  /// Ratio of the longest to the mean of `phases`.
   var unevenness: Double { phases.max()! / (phases.reduce(0, +) / Double(phases.count)) }
 
-  /// One period; microseconds that it took.
-  func once() -> Double {
+  /// Processes one period.
+  /// - Returns: the time that it took, in microseconds.
+  func timeOnePeriod() -> Double {
     let period = Period(
       frames: shape.period, inputs: UnsafePointer(inputs), left: outputs, right: outputs + shape.period)
     let start = nanoseconds()
@@ -81,25 +83,25 @@ final class EngineBench {
     return time
   }
 
-  /// Another round: `periods` steady ones, and a quarter as many under crossfades.
+  /// Measures `periods` more steady periods, and a quarter as many during crossfades.
   func measure(periods: Int) {
-    for _ in 0..<min(200, periods) { _ = once() }
+    for _ in 0..<min(200, periods) { _ = timeOnePeriod() }
     let before = nanoseconds(CLOCK_THREAD_CPUTIME_ID)
     for _ in 0..<periods {
       let phase = count % 8
-      let time = once()
+      let time = timeOnePeriod()
       phases[phase] = min(phases[phase], time)
       steadyTimes.append(time)
     }
     processorMean = Double(nanoseconds(CLOCK_THREAD_CPUTIME_ID) - before) / 1000 / Double(periods)
-    let enough = fadingTimes.count + periods / 4
-    while fadingTimes.count < enough {
+    let targetCount = fadingTimes.count + periods / 4
+    while fadingTimes.count < targetCount {
       playing = 1 - playing
-      // Refused, it would never be answered.
+      // A refused change never produces a report, so waiting for one would not end.
       guard (try? engine.change(to: sets[playing], gain: 1)) != nil else { return }
       var times: [Double] = []
-      while engine.drainReports().isEmpty { times.append(once()) }
-      // A long filter gets ready first; the fade is the last 20 ms, of which whole periods count.
+      while engine.drainReports().isEmpty { times.append(timeOnePeriod()) }
+      // A long filter is prepared first. The crossfade is the last 20 ms; only whole periods within it count.
       let fade = times.suffix((960 + shape.period - 1) / shape.period)
       fadingTimes += fade.prefix(max(1, 960 / shape.period))
     }

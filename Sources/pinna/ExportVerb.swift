@@ -5,7 +5,7 @@ import FilterDesign
 import Foundation
 import Presets
 
-/// What filter sets can be written as.
+/// File formats of exported filter sets.
 enum ExportFormat: String, NamedWord {
   case wav
 
@@ -15,7 +15,7 @@ enum ExportFormat: String, NamedWord {
 extension Verb {
   static let export = Verb(
     name: "export", operands: ["DIR"],
-    summary: "filter sets of a preset's device for other programs: filters.json and a float WAV per case",
+    summary: "export the filter sets of a preset's device: filters.json and one float WAV file per case",
     options: [
       Option("--to", "FORMAT", ExportFormat.allCases.map(\.rawValue).joined(separator: ", ")),
       Option("--preset", "NAME", "preset (default: phone5)"),
@@ -39,7 +39,8 @@ extension Verb {
     let bank = try FilterBank.ready(
       device: device, sampleRate: rate, progress: WorkProgress.designing(device.name))
     guard !bank.cases.isEmpty else {
-      throw Failure(.unsupported, "nothing of \(device.name) works, see: pinna design \(device.name)")
+      throw Failure(
+        .unsupported, "no case of \(device.name) is usable; to see why, run: pinna design \(device.name)")
     }
     try folder.write(bank)
     if arguments.isJSON {
@@ -57,14 +58,14 @@ extension Verb {
   }
 }
 
-/// A folder that filters are exported into: whole, or left as it was.
+/// The folder for exported filters. An export either completes or leaves no incomplete file under its final name.
 struct ExportFolder {
   let path: String
   private let exists: Bool
 
-  /// - Parameter replacing: whether a folder that is not empty will do.
+  /// - Parameter replacing: whether the folder may already contain files.
   init(_ typed: String, replacing: Bool) throws(Failure) {
-    guard !typed.isEmpty else { throw Failure(.usage, "the name of the folder is empty; give one") }
+    guard !typed.isEmpty else { throw Failure(.usage, "the folder name is empty; give one") }
     path = typed
     var isFolder: ObjCBool = false
     exists = FileManager.default.fileExists(atPath: typed, isDirectory: &isFolder)
@@ -79,8 +80,8 @@ struct ExportFolder {
     }
   }
 
-  /// Writes beside, then renames: what carries the final names is complete. In a folder that exists the
-  /// description goes first and comes back last, so that it never describes filters that are not there.
+  /// Writes to a temporary folder, then renames: files under their final names are always complete. In an existing folder
+  /// `filters.json` is removed first and renamed last, so that it never describes missing filters.
   func write(_ bank: FilterBank) throws {
     let files = FileManager.default
     let plain = path.hasSuffix("/") && path.count > 1 ? String(path.dropLast()) : path

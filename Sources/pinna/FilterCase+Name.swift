@@ -1,7 +1,7 @@
 import Acoustics
 
 extension FilterCase {
-  /// "Back, stereo, portrait"
+  /// Such as "Back, stereo, portrait".
   var name: String {
     [dataSource, polarPattern.rawValue, inputOrientation?.rawValue].compactMap(\.self).joined(separator: ", ")
   }

@@ -3,14 +3,14 @@ import Control
 
 extension Verb {
   static let hrtfOption = Option(
-    "--hrtf", "FILE", "SOFA file of the head that stereo imitates (default: the device's, or KEMAR)")
+    "--hrtf", "FILE", "SOFA file with the head's HRTFs for stereo (default: the device's, or KEMAR)")
 }
 
 extension Arguments {
-  /// `device`, with the head that --hrtf names.
+  /// `device`, with the HRTF file of --hrtf if given.
   func withHRTF(_ device: Device) throws -> Device {
     guard let path = self["--hrtf"] else { return device }
-    try InputPath.check(path, "give a SOFA file of a head")
+    try InputPath.check(path, "give a SOFA file with HRTFs")
     return device.with(hrtf: path)
   }
 }

@@ -3,7 +3,7 @@ import Control
 
 extension Verb {
   static let help = Verb(
-    name: "help", operands: ["[VERB]", "[WORD]"], summary: "this overview, or what one verb does",
+    name: "help", operands: ["[VERB]", "[WORD]"], summary: "show this overview, or the help of one verb",
     options: [
       Option("--completions", "SHELL", "print completions for bash, zsh or fish"),
       Option("--man", nil, "print the manual page"),
@@ -27,7 +27,7 @@ extension Verb {
   }
 }
 
-/// A table of docs/control.md, made from what the tool itself goes by.
+/// A reference table of docs/control.md, generated from the definitions that the tool itself uses.
 enum ReferenceTable: String, NamedWord {
   case methods, statuses, verbs
 

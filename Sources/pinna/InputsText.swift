@@ -2,7 +2,7 @@ import Acoustics
 import Control
 
 extension InputsReport {
-  /// Lists every input with its data sources, as the seeds' reports do.
+  /// Every input with its data sources, in the format of the seeds' reports.
   package var text: String { inputs.flatMap(\.lines).joined(separator: "\n") }
 }
 
@@ -22,7 +22,7 @@ extension InputsReport.Input {
 }
 
 extension InputsReport.DataSourceReport {
-  /// What it offers, with the pattern in use in brackets; then what it does not offer.
+  /// The supported polar patterns, with the selected one in brackets, and a line for each case that is not offered.
   fileprivate var lines: [String] {
     let patterns = supportedPolarPatterns.map {
       $0 == selectedPolarPattern ? "[\($0.rawValue)]" : $0.rawValue

@@ -1,6 +1,6 @@
 import Control
 
-/// A JSON object that a verb prints and nothing of Pinna reads: keys and values; nil prints as null.
+/// A JSON object that a verb prints and that Pinna itself never reads. Nil values print as null.
 struct JSONObject: Encodable, ExpressibleByDictionaryLiteral {
   private var fields: [String: any Encodable]
 
@@ -8,22 +8,22 @@ struct JSONObject: Encodable, ExpressibleByDictionaryLiteral {
     self.fields = Dictionary(uniqueKeysWithValues: fields)
   }
 
-  /// One object with the keys of both.
+  /// An object with the keys of both. `b` wins where both have the same key.
   static func + (a: Self, b: Self) -> Self {
     var sum = a
     sum.fields.merge(b.fields) { $1 }
     return sum
   }
 
-  /// One line, keys in order.
+  /// One line, with sorted keys.
   var text: String { json(self) }
 
   func encode(to encoder: any Encoder) throws {
-    var container = encoder.container(keyedBy: Name.self)
-    for (name, value) in fields { try container.encode(value, forKey: Name(stringValue: name)) }
+    var container = encoder.container(keyedBy: FieldKey.self)
+    for (name, value) in fields { try container.encode(value, forKey: FieldKey(stringValue: name)) }
   }
 
-  private struct Name: CodingKey {
+  private struct FieldKey: CodingKey {
     let stringValue: String
     var intValue: Int? { nil }
     init(stringValue: String) { self.stringValue = stringValue }

@@ -4,25 +4,26 @@ import JackClient
 import JackTools
 import Realtime
 
-/// The engine in a graph of its own under a realtime server, each callback timed from entry to exit; and in turn with it
-/// a client that does nothing but wait as long. Each is alone in the graph: the waking of one interrupts the other.
+/// Times the engine's callback from entry to exit on a private realtime server, alternating with an idle client that waits
+/// as long as the engine's median time. Only one of them is in the graph at a time, because each would interrupt the other
+/// when it wakes up.
 struct LiveBench {
   let shape: Partitioning
   let instructionSet: InstructionSet
   let pinna, idle: Percentiles
   let xruns: Int
-  /// Whether idle cores were kept from sleeping.
+  /// Whether idle cores were kept awake.
   let isAwake: Bool
 
   static let usual = Partitioning(microphones: 16, taps: 1024, period: 32)
   private static let periodsPerRound = 2000
 
-  /// Takes twice `periods` at 48 kHz of the clock. Nothing is connected: the microphones hear the one buffer of silence
-  /// that JACK has for all. Once, from the main thread.
+  /// Runs for twice `periods` periods at 48 kHz. Nothing is connected: all microphones read JACK's one buffer of silence.
+  /// Call it once, from the main thread.
   init(_ shape: Partitioning, _ instructionSet: InstructionSet, periods: Int) throws {
     self.shape = shape
     self.instructionSet = instructionSet
-    // The server is a process group of its own: it must not be left behind.
+    // The server has its own process group, so a signal must not end this process before it stops the server.
     let interruptions = StopCount()
     Signals.onStop { interruptions.next() }
     let awake = AwakeCores()
@@ -47,7 +48,7 @@ struct LiveBench {
     idle = Percentiles(excess.map { Double($0) / 1000 })
   }
 
-  /// What p99.9 may be: three times the usual, and what the machine does to a client that only waits.
+  /// Limit of the engine's p99.9: three times its median, plus the p99.9 delay of the idle client, which the machine causes.
   var limit: Double { 3 * pinna.p50 + idle.p999 }
   var isWithinLimit: Bool { pinna.p999 <= limit }
 
@@ -68,26 +69,26 @@ struct LiveBench {
       | callback, entry to exit (µs) | min | p50 | p99 | p99.9 | max |
       |---|---|---|---|---|---|
       \(row("\(shape.microphones) microphones, \(shape.taps) taps, period \(shape.period), \(instructionSet.rawValue)", pinna))
-      \(row("a client that only waits as long as the engine's median: by how much longer", idle))
+      \(row("an idle client that waits as long as the engine's median: excess time", idle))
 
-      p99.9 may be 3 x p50 and what the idle client shows: \(String(format: "%.2f", limit)) µs, \
-      \(isWithinLimit ? "reached" : "MISSED"); \(xruns) xruns. \
+      Limit of p99.9 (3 x p50 + p99.9 of the idle client): \(String(format: "%.2f", limit)) µs, \
+      \(isWithinLimit ? "met" : "MISSED"); \(xruns) xruns. \
       \(isAwake ? "Idle cores were kept awake." : AwakeCores.advice)
       """
   }
 }
 
-/// One client after the other, each alone in the graph of a server.
+/// One round of the benchmark: the engine and the idle client, one after the other.
 private struct LiveBenchRound {
   let server: String
   let shape: Partitioning
   let instructionSet: InstructionSet
   let periods: Int
   let interruptions: StopCount
-  /// 0.2 s, in which a client joins.
+  /// Periods skipped while a client joins: 0.2 s.
   private var skipped: Int { Int(0.2 * EngineBench.sampleRate) / shape.period }
 
-  /// How long the engine's callback took, and what the server missed meanwhile.
+  /// Durations of the engine's callback, and the xruns that the server reported during them.
   func engine() throws -> (nanoseconds: [Int], xruns: Int) {
     let times = CallbackTimes(capacity: periods, skipping: skipped)
     let client = try ArrayClient(name: "bench", server: server, times: times, onShutdown: { _ in })
@@ -101,21 +102,23 @@ private struct LiveBenchRound {
     let joined = client.xruns
     try wait(until: times.isFull, isServerGone: client.isServerGone)
     let xruns = client.xruns - joined
-    guard client.close() else { throw failure("does not let a client go") }
+    guard client.close() else { throw failure("does not release a client") }
     return (times.nanoseconds, xruns)
   }
 
-  /// By how much longer than `wait` nanoseconds the idle client's took.
+  /// The time by which each callback of the idle client exceeded its wait, in nanoseconds.
+  /// - Parameter nanoseconds: the wait.
   func idle(wait nanoseconds: Int) throws -> [Int] {
     let times = CallbackTimes(capacity: periods, skipping: skipped)
     let client = try IdleClient(name: "idle", server: server, wait: nanoseconds, times: times)
     defer { client.close() }
     try wait(until: times.isFull, isServerGone: client.isServerGone)
-    guard client.close() else { throw failure("does not let a client go") }
+    guard client.close() else { throw failure("does not release a client") }
     return times.nanoseconds
   }
 
-  /// - Parameter interval: in seconds; long where callbacks are timed, since the timer that ends it interrupts them.
+  /// Polls until `isDone`.
+  /// - Parameter interval: in seconds. It is long while callbacks are timed, because the polling timer interrupts them.
   private func wait(
     every interval: Double = 0.2, until isDone: @autoclosure () -> Bool, isServerGone: @autoclosure () -> Bool
   ) throws {
@@ -126,12 +129,12 @@ private struct LiveBenchRound {
         throw Failure(.failed, "interrupted before all periods were measured; start it again")
       }
       guard !isServerGone() else { throw failure("has gone") }
-      guard ContinuousClock.now < limit else { throw failure("stands still") }
+      guard ContinuousClock.now < limit else { throw failure("has stalled") }
       usleep(UInt32(1e6 * interval))
     }
   }
 
-  private func failure(_ what: String) -> Failure {
-    Failure(.noServer, "the JACK server of the bench \(what); try it again on a quiet machine")
+  private func failure(_ problem: String) -> Failure {
+    Failure(.noServer, "the JACK server of the benchmark \(problem); try again on an idle machine")
   }
 }

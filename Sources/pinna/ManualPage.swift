@@ -1,7 +1,7 @@
 import Control
 import Foundation
 
-/// The manual page `pinna(1)`, in roff, made from the same description as `--help`.
+/// The manual page `pinna(1)` in roff, generated from the same definitions as `--help`.
 enum ManualPage {
   static var text: String {
     let verbs = Tool.verbs.map { verb in
@@ -32,7 +32,7 @@ enum ManualPage {
     return ".TP\n\\fB\(escaped(option.name))\\fR\(value)\n\(escaped(option.help))"
   }
 
-  /// Backslashes, hyphens and what is not ASCII as they are, and no line that begins as a request does.
+  /// Escapes backslashes, hyphens and non-ASCII characters, and a leading "." or "'" that roff would read as a request.
   private static func escaped(_ text: String) -> String {
     let plain = text.replacing("\\", with: "\\e").replacing("-", with: "\\-").unicodeScalars.map {
       $0.isASCII ? String($0) : "\\[u" + String(format: "%04X", $0.value) + "]"

@@ -1,43 +1,46 @@
 import Foundation
 import Synchronization
 
-/// Standard output and standard error. While `pinna run` runs nobody waits for them: whoever started it may not read
-/// them, and its control thread must go on.
+/// Standard output and standard error. `pinna run` queues its lines, because the control thread must not wait for a reader
+/// that does not read.
 enum Output {
   private static let isQueued = Atomic(false)
   private static let output = Console(descriptor: STDOUT_FILENO) { lost in
-    "pinna: \(lost) lines are missing here: nobody read them, or they could not be written\n"
+    "pinna: \(lost) lines are missing here: they were not read in time, or could not be written\n"
   }
   private static let error = Console(descriptor: STDERR_FILENO) { lost in
-    "pinna: \(lost) warnings are missing here: nobody read them, or they could not be written\n"
+    "pinna: \(lost) warnings are missing here: they were not read in time, or could not be written\n"
   }
   private static let repeats = Mutex(RepeatLimit())
 
-  /// Once, before anything else is opened: a descriptor that is closed would be given to the next file or socket, which
-  /// then got our lines. A reader that has gone is an error of that write only, and no signal that ends the process.
+  /// Makes writing to the standard streams safe. Call it once, before anything else is opened.
+  ///
+  /// Closed standard descriptors are opened on /dev/null. Otherwise the next file or socket would get their number, and
+  /// our lines. A write to a closed pipe becomes an error instead of a signal that ends the process.
   static func prepare() {
     for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) < 0 {
       _ = open("/dev/null", O_RDWR)
     }
-    // Not ignored, as programs that we start would inherit that.
+    // An empty handler, because child processes would inherit SIG_IGN.
     signal(SIGPIPE) { _ in }
-    // A terminal with `stty tostop` would stop a run in the background at its first line, and its sound with it. With a
-    // handler the write would be tried again for ever.
+    // A terminal with `stty tostop` stops a background process at its first line, and would stop the sound. With a handler
+    // the write would be retried forever, so the signal is ignored.
     signal(SIGTTOU, SIG_IGN)
   }
 
-  /// From now on lines are queued.
+  /// Queues all lines from now on.
   static func queue() { isQueued.store(true, ordering: .releasing) }
 
-  /// What is queued has so long to be written.
-  static func finish(within patience: Duration) {
+  /// Waits until all queued lines are written, at most for `timeout`.
+  static func finish(within timeout: Duration) {
     guard isQueued.load(ordering: .acquiring) else { return }
-    let deadline = ContinuousClock.now + patience
+    let deadline = ContinuousClock.now + timeout
     for sentence in repeats.withLock({ $0.rest() }) { error.put("pinna: \(sentence)\n") }
     output.flush(until: deadline)
     error.flush(until: deadline)
   }
 
+  /// Writes a line to standard output.
   static func say(_ line: String) {
     guard isQueued.load(ordering: .acquiring) else {
       print(line)
@@ -47,13 +50,14 @@ enum Output {
     output.put(line + "\n")
   }
 
+  /// Writes a sentence to standard error, with the program's name in front.
   static func complain(_ sentence: String) {
     guard isQueued.load(ordering: .acquiring) else { return show("pinna: \(sentence)\n") }
     let lines = repeats.withLock { $0.admit(sentence, at: .now) }
     for line in lines { error.put("pinna: \(line)\n") }
   }
 
-  /// To standard error, as it is.
+  /// Writes `text` to standard error unchanged.
   static func show(_ text: String) {
     guard isQueued.load(ordering: .acquiring) else {
       try? FileHandle.standardError.write(contentsOf: Data(text.utf8))

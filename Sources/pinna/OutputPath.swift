@@ -2,58 +2,59 @@ import Control
 import Foundation
 import Recording
 
-/// Names of files to write, as users type them.
+/// Checks the names of files to write.
 enum OutputPath {
-  /// Endings of sound that Pinna does not write.
+  /// Extensions of audio formats that Pinna does not write.
   private static let otherFormats: Set = [
     "aac", "ac3", "aif", "aifc", "aiff", "alac", "amr", "ape", "au", "caf", "flac", "m4a", "mka", "mp2",
     "mp3",
     "mp4", "oga", "ogg", "opus", "ra", "snd", "w64", "webm", "wma", "wv",
   ]
 
-  /// Refuses an output that is no name, whose name promises another format than WAV, or that would destroy
-  /// `input`, whatever links lead there.
+  /// Throws if the name is empty, has the extension of an unsupported format, or refers to `input` itself, also through
+  /// links.
   static func check(_ output: String, against input: String) throws(Failure) {
-    guard !output.isEmpty else { throw Failure(.usage, "the name of the output is empty; give one") }
-    let ending = URL(filePath: output).pathExtension.lowercased()
-    guard !otherFormats.contains(ending) else {
+    guard !output.isEmpty else { throw Failure(.usage, "the output file name is empty; give one") }
+    let suffix = URL(filePath: output).pathExtension.lowercased()
+    guard !otherFormats.contains(suffix) else {
       throw Failure(
-        .usage, "\(output) would not be .\(ending): what can be written is wav; give a name that ends in .wav"
+        .usage, "cannot write \(output): .\(suffix) is not supported; give a name that ends in .wav"
       )
     }
     var (a, b) = (stat(), stat())
     if stat(output, &a) == 0, stat(input, &b) == 0, a.st_dev == b.st_dev, a.st_ino == b.st_ino {
-      throw Failure(.usage, "\(output) is the input itself; give the output another name")
+      throw Failure(.usage, "\(output) is the input file itself; give the output another name")
     }
   }
 
-  /// The path from the root: a running Pinna may stand in another folder.
+  /// The absolute path: a running Pinna may have another working folder.
   static func absolute(_ path: String) throws(Failure) -> String {
-    guard !path.isEmpty else { throw Failure(.usage, "the name of the folder is empty; give one") }
+    guard !path.isEmpty else { throw Failure(.usage, "the folder name is empty; give one") }
     if path.hasPrefix("/") { return path }
     let folder = FileManager.default.currentDirectoryPath
     guard folder.hasPrefix("/") else {
       throw Failure(
-        .failed, "the folder that you are in was removed; go to another, or give \(path) from the root")
+        .failed, "the current folder was removed; change to another one, or give \(path) as an absolute path")
     }
     return folder + "/" + path
   }
 
-  /// The same, with symbolic links and .. followed as far as there is something.
+  /// The absolute path without symbolic links and "..", as far as the folders exist.
   static func withoutLinks(_ path: String) throws(Failure) -> String {
     TakeFolder.resolve(try absolute(path))
   }
 }
 
-/// Names of files to read, as users type them.
+/// Checks the names of files to read.
 enum InputPath {
-  /// Says what to do next where there is no such file: `next`, which begins with a verb.
-  static func check(_ path: String, _ next: String) throws(Failure) {
+  /// Throws if there is no file `path`.
+  /// - Parameter remedy: what to do then, an imperative clause for the error message.
+  static func check(_ path: String, _ remedy: String) throws(Failure) {
     var isFolder: ObjCBool = false
     guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else {
-      throw Failure(.failed, "there is no file \(path); \(next)")
+      throw Failure(.failed, "there is no file \(path); \(remedy)")
     }
-    guard !isFolder.boolValue else { throw Failure(.failed, "\(path) is a folder; \(next)") }
+    guard !isFolder.boolValue else { throw Failure(.failed, "\(path) is a folder; \(remedy)") }
   }
 
   static func checkFolder(_ path: String) throws(Failure) {
@@ -65,7 +66,7 @@ enum InputPath {
 }
 
 extension Error {
-  /// What the system said: Foundation's errors do not put it into words.
+  /// The system's error message. Foundation's own descriptions do not contain it.
   var systemReason: String {
     guard let system = (self as? CocoaError)?.underlying as? POSIXError else {
       return String(describing: self)

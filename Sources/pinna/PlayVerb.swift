@@ -6,22 +6,22 @@ extension Verb {
   static let play = Verb(
     name: "play", operands: ["[TAKE]"],
     summary: "play a take through the outputs, in place of the microphones",
-    options: [Option("--stop", nil, "fade out what is played"), nameOption, jsonOption]
+    options: [Option("--stop", nil, "fade out and stop the playback"), nameOption, jsonOption]
   ) { arguments in
     if arguments.has("--stop") {
       guard arguments.operands.isEmpty else {
-        throw Failure(.usage, "pinna play --stop takes no take; leave it out")
+        throw Failure(.usage, "pinna play --stop needs no take; leave it out")
       }
       return try ask(arguments, OSCMessage("/pinna/play/stop"), \PlaybackReport.stopText)
     }
     guard let name = arguments.operands.first else {
       throw Failure(.usage, "pinna play needs a take, or --stop; see: pinna play --help")
     }
-    // A bare name may be one of the folder that takes go to.
+    // A bare name may refer to a take in the default folder.
     let inFolder = TakeFolder(path: nil).path + "/" + name
     let isBare = !name.contains("/") && access(name, F_OK) != 0 && access(inFolder, F_OK) == 0
     let path = isBare ? inFolder : try OutputPath.absolute(name)
-    try InputPath.check(path, "give a take, see: pinna takes list")
+    try InputPath.check(path, "give a take; to list them, run: pinna takes list")
     return try ask(arguments, OSCMessage("/pinna/play", [.string(path)]), \PlaybackReport.startText)
   }
 }

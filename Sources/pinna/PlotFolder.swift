@@ -4,30 +4,30 @@ import Figures
 import Foundation
 import HeadResponses
 
-/// How plots are written.
+/// File formats of plots.
 enum PlotFormat: String, NamedWord {
   case svg, png
 
   static let kind = "format of plots"
 }
 
-/// The folder that a report's plots go into.
+/// The folder for a report's plots.
 struct PlotFolder {
   let path: String
   let format: PlotFormat
 
   init(_ path: String, format: PlotFormat) throws(Failure) {
-    guard !path.isEmpty else { throw Failure(.usage, "the name of the folder is empty; give one") }
+    guard !path.isEmpty else { throw Failure(.usage, "the folder name is empty; give one") }
     do {
       try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
     } catch {
-      throw Failure(.failed, "cannot make the folder \(path): \(error.systemReason); give another")
+      throw Failure(.failed, "cannot create the folder \(path): \(error.systemReason); give another")
     }
     self.path = path
     self.format = format
   }
 
-  /// Plots of every case, on the manifold that its figures were read on; both cores.
+  /// Writes the plots of every case. They use the same manifold as the report's figures.
   func write(_ measurement: Measurement) throws {
     let bank = measurement.bank
     let context = "\(measurement.preset), \(bank.sampleRate) Hz"
@@ -38,7 +38,7 @@ struct PlotFolder {
       let curves = try CaseCurves(
         coefficients, bank: bank, device: measurement.device, manifold: measurement.manifold, hrtf: hrtf)
       try CasePlots(curves, of: coefficients.filterCase, context: context)
-        .write(into: path, ending: format.rawValue)
+        .write(into: path, fileExtension: format.rawValue)
     }
     show(1)
   }

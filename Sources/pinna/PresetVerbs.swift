@@ -5,11 +5,11 @@ import Presets
 /// Verbs that read presets from their files.
 extension Verb {
   static let presetList = Verb(
-    name: "preset list", summary: "the presets that there are", options: [jsonOption]
+    name: "preset list", summary: "list the presets", options: [jsonOption]
   ) { arguments in
     let library = PresetLibrary.standard
     for (path, remedy) in library.ignoredFiles() { Tool.complain("ignoring \(path); \(remedy)") }
-    // A broken file is listed too, with what is wrong with it.
+    // Malformed files are listed, too, with their error.
     let entries = library.presetNames().map { name in
       (name: name, preset: Result { try library.preset(named: name) })
     }
@@ -33,11 +33,11 @@ extension Verb {
   }
 
   static let presetShow = Verb(
-    name: "preset show", operands: ["NAME"], summary: "a preset's file", options: [jsonOption]
+    name: "preset show", operands: ["NAME"], summary: "print a preset's file", options: [jsonOption]
   ) { arguments in
     let library = PresetLibrary.standard
     let name = arguments.operands[0]
-    // A file with a mistake in it is shown, too.
+    // The text is printed even if the file is malformed; the error follows.
     if !arguments.isJSON { print(try library.text(ofPreset: name), terminator: "") }
     let preset = try library.preset(named: name)
     if arguments.isJSON {
@@ -54,7 +54,7 @@ extension Verb {
 }
 
 extension Result {
-  /// What is wrong, as text; nil for a success.
+  /// The error as text; nil for a success.
   fileprivate var fault: String? {
     if case .failure(let error) = self { "\(error)" } else { nil }
   }

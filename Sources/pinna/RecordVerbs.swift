@@ -4,20 +4,20 @@ import Foundation
 
 extension Verb {
   static let recordStart = Verb(
-    name: "record start", summary: "start a take; nothing may change until it ends",
+    name: "record start", summary: "start a take; settings cannot change until it ends",
     options: [
       Option("--dir", "DIR", "folder for the take (default: pinna in the music folder)"),
-      Option("--raw", nil, "all microphones as a second file, in step with the first"),
+      Option("--raw", nil, "also record all microphones to a second file, in sync with the first"),
       Option(
         "--format", "FORMAT",
         "float (32 bits, the default), pcm24 (which clips), flac or opus (converted at the end)"),
-      Option("--split-size", "MB", "go on in another file before one passes so many megabytes"),
-      Option("--split-minutes", "MINUTES", "go on in another file after so many minutes"),
+      Option("--split-size", "MB", "start another file before one exceeds this size"),
+      Option("--split-minutes", "MINUTES", "start another file after this time"),
       nameOption, jsonOption,
     ]
   ) { arguments in
     var words: [String] = []
-    // The running Pinna may have another working folder, and follows no links; whoever types one means it.
+    // The running Pinna may have another working folder, and follows no links. A link that the user typed is resolved here.
     if let folder = arguments["--dir"] {
       words += ["dir", try OutputPath.withoutLinks(folder)]
     }
@@ -32,10 +32,10 @@ extension Verb {
   }
 
   static let recordStop = Verb(
-    name: "record stop", summary: "end the take and finalise it; status 7 where it is incomplete",
+    name: "record stop", summary: "end the take and finalise it; exit status 7 if it is incomplete",
     options: [nameOption, jsonOption]
   ) { arguments in
-    // Converting a long take takes its time.
+    // The timeout covers the conversion of a long take.
     try ask(arguments, OSCMessage("/pinna/record/stop"), seconds: 3600, \TakeAnswer.text)
   }
 }

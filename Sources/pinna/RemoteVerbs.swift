@@ -1,21 +1,24 @@
 import Control
 import Foundation
 
-/// Verbs that ask a running Pinna and print what it answers.
+/// Verbs that send a request to a running Pinna and print its answer.
 extension Verb {
-  /// Sends a message; on success prints the answer's JSON, or what `words` makes of its document for people.
-  /// - Parameter seconds: how long to wait for the answer, or for the next word of progress.
+  /// Sends a request. Prints the answer's JSON, or the text that `describe` returns for its document.
+  /// - Parameters:
+  ///   - seconds: the timeout for the answer, restarted by each progress report.
+  ///   - describe: turns the answer's document into text for people.
+  /// - Throws: a `Failure` with the answer's status, unless that is 0.
   static func ask<Document: Decodable>(
-    _ arguments: Arguments, _ message: OSCMessage, seconds: Double = 30, _ words: (Document) -> String
+    _ arguments: Arguments, _ message: OSCMessage, seconds: Double = 30, _ describe: (Document) -> String
   ) throws -> ExitStatus {
-    try report(arguments, words) { client, onProgress throws(Failure) in
+    try report(arguments, describe) { client, onProgress throws(Failure) in
       try client.request(message, seconds: seconds, onProgress: onProgress)
     }
   }
 
-  /// Shows the progress of a request, then its answer.
+  /// Shows the progress of a request, then prints its answer.
   private static func report<Document: Decodable>(
-    _ arguments: Arguments, _ words: (Document) -> String,
+    _ arguments: Arguments, _ describe: (Document) -> String,
     _ request: (ControlClient, _ onProgress: (RequestProgress) -> Void) throws(Failure) -> Answer
   ) throws -> ExitStatus {
     var shown: (text: String, show: (Double) -> Void)?
@@ -25,13 +28,13 @@ extension Verb {
     }
     WorkProgress.endLine()
     guard answer.status == .done else { throw Failure(answer.status, answer.text) }
-    // As it came: a newer Pinna's fields are kept.
-    print(arguments.isJSON ? answer.text : words(try answer.document()))
+    // The JSON is printed unchanged, so that fields of a newer Pinna are not lost.
+    print(arguments.isJSON ? answer.text : describe(try answer.document()))
     return .done
   }
 
   static let status = Verb(
-    name: "status", summary: "what the running Pinna is doing",
+    name: "status", summary: "show what the running Pinna is doing",
     options: [Option("--picture", nil, "draw where left and right are"), nameOption, jsonOption]
   ) { arguments in
     try ask(arguments, OSCMessage("/pinna/status")) { (report: StatusReport) in
@@ -40,7 +43,7 @@ extension Verb {
   }
 
   static let inputs = Verb(
-    name: "inputs", summary: "inputs, data sources and their polar patterns",
+    name: "inputs", summary: "list inputs, data sources and their polar patterns",
     options: [nameOption, jsonOption]
   ) { arguments in
     try ask(arguments, OSCMessage("/pinna/inputs"), \InputsReport.text)
@@ -48,14 +51,14 @@ extension Verb {
 
   static let set = Verb(
     name: "set",
-    summary: "change input, data source, polar pattern, input orientation, gain; several are one change",
+    summary: "change input, data source, polar pattern, orientation, gain …; all options form one change",
     options: [
-      Option("--input", "UID", "another input, see: pinna inputs"),
-      Option("--data-source", "NAME", "a data source of the device, see: pinna inputs"),
+      Option("--input", "UID", "an input; to list them, run: pinna inputs"),
+      Option("--data-source", "NAME", "a data source of the device; to list them, run: pinna inputs"),
       Option("--pattern", "PATTERN", "omnidirectional, subcardioid, cardioid …, stereo"),
       Option("--orientation", "ORIENTATION", "portrait, portraitUpsideDown, landscapeLeft, landscapeRight"),
-      Option("--gain", "DB", "from -60 to 24"),
-      Option("--mute", "on|off", "fade out, or in again"),
+      Option("--gain", "DB", "gain in decibels, from -60 to 24"),
+      Option("--mute", "on|off", "fade the outputs out, or in again"),
       Option("--output", "OUTPUT", "where sound goes: standard, none, speaker (the monitor ports), override"),
       nameOption, jsonOption,
     ]
@@ -69,7 +72,8 @@ extension Verb {
   }
 
   static let stop = Verb(
-    name: "stop", summary: "end the running Pinna, finalising a take", options: [nameOption, jsonOption]
+    name: "stop", summary: "stop the running Pinna; a take in progress is finalised",
+    options: [nameOption, jsonOption]
   ) { arguments in
     try report(arguments, \StopAnswer.text) { client, onProgress throws(Failure) in
       try client.stop(onProgress: onProgress)
@@ -77,14 +81,14 @@ extension Verb {
   }
 
   static let presetUse = Verb(
-    name: "preset use", operands: ["NAME"], summary: "change the running Pinna to a preset",
+    name: "preset use", operands: ["NAME"], summary: "switch the running Pinna to a preset",
     options: [nameOption, jsonOption]
   ) { arguments in
     try ask(arguments, OSCMessage("/pinna/preset/use", [.string(arguments.operands[0])]), \ChangeReport.text)
   }
 
   static let presetCancel = Verb(
-    name: "preset cancel", summary: "give up another device that is on its way",
+    name: "preset cancel", summary: "cancel a change to another device that is in progress",
     options: [nameOption, jsonOption]
   ) { arguments in
     try ask(arguments, OSCMessage("/pinna/preset/cancel"), \CancelAnswer.text)

@@ -9,13 +9,13 @@ import Rendering
 extension Verb {
   static let render = Verb(
     name: "render", operands: ["MICS.wav", "OUT.wav"],
-    summary: "the offline twin of run: microphones from a file, left and right into a file",
+    summary: "do offline what run does: microphone signals from one file, left and right to another",
     options: [
       Option("--preset", "NAME", "preset (default: phone5)"),
-      Option("--data-source", "NAME", "instead of the preset's"),
-      Option("--pattern", "PATTERN", "instead of the preset's"),
-      Option("--orientation", "ORIENTATION", "instead of the preset's"),
-      Option("--gain", "DB", "instead of the preset's, from -60 to 24"),
+      Option("--data-source", "NAME", "data source (default: the preset's)"),
+      Option("--pattern", "PATTERN", "polar pattern (default: the preset's)"),
+      Option("--orientation", "ORIENTATION", "input orientation (default: the preset's)"),
+      Option("--gain", "DB", "gain in decibels, from -60 to 24 (default: the preset's)"),
       Option("--period", "FRAMES", "period of the engine (default: 1024)"),
       isaOption, hrtfOption, jsonOption,
     ]
@@ -34,10 +34,10 @@ extension Verb {
     _ = try setting.device.filterCase(for: setting.selection)
     try InputPath.check(
       arguments.operands[0],
-      "give a sound file with a channel per microphone, or make one with: pinna simulate")
+      "give a sound file with one channel per microphone, or create one with: pinna simulate")
     let input = try AudioClip(path: arguments.operands[0])
     if input.endsEarly {
-      Tool.complain("\(arguments.operands[0]) ends early: it holds less than its header promises")
+      Tool.complain("\(arguments.operands[0]) ends early: it contains fewer frames than its header says")
     }
     let device = setting.device
     guard input.channels.count == device.microphones.count else {
@@ -52,7 +52,8 @@ extension Verb {
     let peak = output.channels.joined().map(\.magnitude).max() ?? 0
     if peak > 1 {
       Tool.complain(
-        "\(arguments.operands[1]) passes full scale (peak \(peak)); it is float, so nothing is lost")
+        "\(arguments.operands[1]) exceeds full scale (peak \(peak)); the file is float, so nothing is clipped"
+      )
     }
     if arguments.isJSON {
       let object: JSONObject = [
@@ -64,7 +65,8 @@ extension Verb {
     return .done
   }
 
-  /// Left and right, or one channel for mono patterns, as long as the input.
+  /// Processes `input` with the filters of `setting`.
+  /// - Returns: two channels, left and right, for stereo, one for mono patterns; as long as `input`.
   static func renderClip(
     _ input: AudioClip, setting: Setting, period: Int, instructionSet: InstructionSet = .best
   ) throws -> AudioClip {

@@ -1,30 +1,31 @@
-/// Keeps a sentence that comes again and again from filling a log: three of the same within ten seconds are let
-/// through, the others are counted, and told when it comes again later, or at the end.
+/// Keeps a repeated sentence from filling a log. Within ten seconds it is written three times at most. The number of
+/// suppressed repetitions is reported when the sentence occurs again later, or at the end.
 package struct RepeatLimit {
   package static let window = Duration.seconds(10)
+  /// How often a sentence is written within `window`.
   package static let most = 3
-  /// Sentences that are remembered.
+  /// Maximum number of sentences that are tracked.
   private static let capacity = 64
 
   private var seen: [String: (start: ContinuousClock.Instant, count: Int)] = [:]
 
   package init() {}
 
-  /// - Returns: what is to be written now; nothing where `sentence` has come too often.
+  /// - Returns: the lines to write now; none if `sentence` was repeated too often.
   package mutating func admit(_ sentence: String, at now: ContinuousClock.Instant) -> [String] {
-    if let known = seen[sentence], now - known.start < Self.window {
+    if let entry = seen[sentence], now - entry.start < Self.window {
       seen[sentence]!.count += 1
-      return known.count < Self.most ? [sentence] : []
+      return entry.count < Self.most ? [sentence] : []
     }
-    let before = seen.removeValue(forKey: sentence).flatMap { Self.summary(sentence, $0.count) }
-    var lines = [before].compactMap(\.self)
+    let summary = seen.removeValue(forKey: sentence).flatMap { Self.summary(sentence, $0.count) }
+    var lines = [summary].compactMap(\.self)
     if seen.count >= Self.capacity { lines += forget { now - $0 >= Self.window } }
     if seen.count >= Self.capacity { lines += forget { _ in true } }
     seen[sentence] = (now, 1)
     return lines + [sentence]
   }
 
-  /// What was kept back and not told yet.
+  /// The suppressed repetitions that were not reported yet.
   package mutating func rest() -> [String] { forget { _ in true } }
 
   private mutating func forget(_ isOld: (ContinuousClock.Instant) -> Bool) -> [String] {

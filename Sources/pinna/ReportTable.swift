@@ -2,7 +2,7 @@ import Acoustics
 import Figures
 import Foundation
 
-/// A report for people: one row per stereo case, one block per mono pattern.
+/// A report as a text table: one row per stereo case, one block per mono pattern.
 package struct ReportTable {
   private let report: Report
 
@@ -12,7 +12,7 @@ package struct ReportTable {
     let first = report.cases.first
     var lines = [
       "\(report.preset) at \(report.sampleRate) Hz: \(first?.taps ?? 0) taps, \(first?.delayFrames ?? 0) frames of delay",
-      "In brackets: what a figure loses by microphones off by up to 1 dB and 1 mm, mean of \(ArrayErrors.drawCount) draws.",
+      "In brackets: loss through microphone errors of up to 1 dB and 1 mm, mean of \(ArrayErrors.drawCount) draws.",
     ]
     let offered = report.cases.filter(\.supported)
     lines += stereo(offered.filter { $0.filterCase.polarPattern == .stereo })
@@ -95,12 +95,12 @@ package struct ReportTable {
     "\(filterCase.dataSource), \(filterCase.inputOrientation?.rawValue ?? filterCase.polarPattern.rawValue)"
   }
 
-  /// "  7.9 (0.3)"; the loss only where it shows, a dash where there is no figure.
+  /// Such as "  7.9 (0.3)". The loss is omitted if it rounds to zero. A missing figure is a dash.
   private static func cell(_ value: Double?, _ loss: Double?, _ format: String) -> String {
     guard let value else { return "–".leftPadded(5) }
-    let cost = loss.map { number($0, format) } ?? ""
+    let lossText = loss.map { number($0, format) } ?? ""
     let text = number(value, format).leftPadded(5)
-    return cost.contains { ("1"..."9").contains($0) } ? text + " (\(cost))" : text
+    return lossText.contains { ("1"..."9").contains($0) } ? text + " (\(lossText))" : text
   }
 
   private static func number(_ value: Double, _ format: String) -> String {

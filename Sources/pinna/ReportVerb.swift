@@ -10,14 +10,14 @@ import Presets
 extension Verb {
   static let report = Verb(
     name: "report",
-    summary: "acoustic figures of every case of a preset's device, and plots of them",
+    summary: "print acoustic figures of every case of a preset's device, and plot them",
     options: [
       Option("--preset", "NAME", "preset (default: phone5)"),
       Option("--sample-rate", "HZ", "sample rate (default: 48000)"),
-      Option("--plots", "DIR", "also write plots of every case into this folder, replacing earlier ones"),
+      Option("--plots", "DIR", "also write plots of every case to this folder, replacing earlier ones"),
       Option(
         "--format", "FORMAT",
-        "of the plots: \(PlotFormat.allCases.map(\.rawValue).joined(separator: ", ")) (default: svg)"),
+        "format of the plots: \(PlotFormat.allCases.map(\.rawValue).joined(separator: ", ")) (default: svg)"),
       hrtfOption, jsonOption,
     ]
   ) { arguments in
@@ -40,7 +40,7 @@ extension Verb {
   }
 }
 
-/// The filters of a preset's device, and their figures on a manifold that is not the design's.
+/// The filters of a preset's device, and their figures on a manifold other than the design's.
 struct Measurement {
   let preset: String
   let device: Device
@@ -54,7 +54,7 @@ struct Measurement {
     bank = try FilterBank.ready(
       device: device, sampleRate: sampleRate, progress: WorkProgress.designing(device.name))
     let show = WorkProgress.show("measuring \(device.name)", step: 101)
-    // Boxes are solved with finer panels for half of the time.
+    // Half of the progress: solving a box with finer panels takes about as long as the figures.
     manifold = try referenceManifold(for: device) { show(0.5 * $0) }
     report = try Report(
       bank: bank, device: device, preset: preset, manifold: manifold, draws: ArrayErrors.drawCount

@@ -5,18 +5,20 @@ import Presets
 
 extension Verb {
   static let run = Verb(
-    name: "run", summary: "the processor in a JACK graph, in the foreground",
+    name: "run", summary: "run the processor as a JACK client, in the foreground",
     options: [
-      Option("--preset", "NAME", "what to start with (default: phone5)"),
+      Option("--preset", "NAME", "initial preset (default: phone5)"),
       Option("--name", "NAME", "the JACK client's name (default: pinna)"),
       Option("--server", "NAME", "the JACK server (default: the default one)"),
       Option("--wait", "SECONDS", "how long to wait for a server (default: 0)"),
       Option("--connect", nil, "connect microphones and outputs to the hardware, in order"),
-      Option("--monitor", "PORTS", "JACK ports that the outputs go to: left,right"),
-      Option("--no-connect", nil, "connect nothing (the default)"),
-      Option("--pre-roll", "SECONDS", "how far a take reaches back, up to the last change (default: 0)"),
+      Option("--monitor", "PORTS", "JACK ports to connect the outputs to: left,right"),
+      Option("--no-connect", nil, "do not connect anything (the default)"),
+      Option(
+        "--pre-roll", "SECONDS",
+        "how far before its start a take begins, at most at the last change (default: 0)"),
       isaOption,
-      Option("--no-reconnect", nil, "end with the JACK server instead of waiting for it to come back"),
+      Option("--no-reconnect", nil, "exit when the JACK server ends, instead of waiting for it to come back"),
     ]
   ) { arguments in
     Output.queue()
@@ -46,14 +48,14 @@ extension Verb {
     }
   }
 
-  /// One port for both outputs, or one each.
+  /// The ports of --monitor: one for both outputs, or one each.
   private static func monitorPorts(_ arguments: Arguments) throws(Failure) -> [String] {
     guard let text = arguments["--monitor"] else { return [] }
     let ports = text.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
     guard (1...2).contains(ports.count), ports.allSatisfy({ $0.dropFirst().dropLast().contains(":") }) else {
       throw Failure(
         .usage,
-        "--monitor \(text) is not usable; give one or two JACK ports in full, such as "
+        "--monitor \(text) is not usable; give one or two full JACK port names, such as "
           + "system:playback_1,system:playback_2")
     }
     return ports

@@ -1,7 +1,7 @@
 import Foundation
 import Realtime
 
-/// How the engine grows: time and memory over microphones, taps and periods; and how many engines one core carries.
+/// How time and memory of the engine grow with microphones, taps and periods, and how many engines one core runs.
 enum ScaleBench {
   static let shapes = [1, 4, 16, 64].flatMap { microphones in
     [64, 512, 2048, 8192].flatMap { taps in
@@ -23,7 +23,7 @@ enum ScaleBench {
   }
 
   static func table(_ counts: [(Partitioning, Int)]) -> String {
-    (["microphones  taps  period  engines that one core carries"]
+    (["microphones  taps  period  engines that one core runs"]
       + counts.map { String(format: "%11d %5d %7d %8d", $0.microphones, $0.taps, $0.period, $1) })
       .joined(separator: "\n")
   }
@@ -35,21 +35,21 @@ enum ScaleBench {
     ]
   }
 
-  /// The most engines of `shape` that one thread runs one after the other in every period: 99 of 100 rounds end before
-  /// the deadline. At most 1024.
+  /// Maximum number of engines of `shape` that one thread runs in each period, such that 99 of 100 rounds meet the
+  /// deadline. At most 1024.
   static func engines(_ shape: Partitioning, _ set: InstructionSet) -> Int {
     var engines: [EngineBench] = []
-    func keepsUp(_ count: Int) -> Bool {
+    func meetsDeadline(_ count: Int) -> Bool {
       while engines.count < count { engines.append(EngineBench(shape, set)) }
-      let rounds = (0..<220).map { _ in engines[..<count].reduce(0) { $0 + $1.once() } }
+      let rounds = (0..<220).map { _ in engines[..<count].reduce(0) { $0 + $1.timeOnePeriod() } }
       return Percentiles(Array(rounds.dropFirst(20))).p99 <= engines[0].deadline
     }
     var (most, tooMany) = (0, 1)
-    while tooMany <= 1024, keepsUp(tooMany) { (most, tooMany) = (tooMany, 2 * tooMany) }
-    // To within 3 %, which is more than two runs agree in.
+    while tooMany <= 1024, meetsDeadline(tooMany) { (most, tooMany) = (tooMany, 2 * tooMany) }
+    // Bisection to within 3 %, which is finer than the difference between two runs.
     while tooMany <= 1024, tooMany - most > max(1, most / 32) {
       let middle = (most + tooMany) / 2
-      if keepsUp(middle) { most = middle } else { tooMany = middle }
+      if meetsDeadline(middle) { most = middle } else { tooMany = middle }
     }
     return most
   }

@@ -1,6 +1,6 @@
 import Acoustics
 
-/// A shell, and the script that makes it complete the words of `pinna`; where Pinna has none, it completes files.
+/// The supported shells and their completion scripts. If Pinna has no candidates, the shell completes file names.
 enum Shell: String, NamedWord {
   case bash, zsh, fish
 

@@ -2,29 +2,29 @@ import Control
 import Foundation
 import JackTools
 
-/// What the tool's process is told by signals.
+/// Handles the signals of the tool's process.
 enum Signals {
   nonisolated(unsafe) private static var sources: [DispatchSourceSignal] = []
 
-  /// Before `listen`: there is nothing yet to reload or to tell of, and neither signal is to end the process.
+  /// Ignores HUP and USR1 until `listen`, so that they do not end the process while it starts.
   static func ignoreEarly() {
     for number in [SIGHUP, SIGUSR1] { signal(number, SIG_IGN) }
   }
 
-  /// INT and TERM finalise a take and leave, a second one forces; HUP reloads the preset; USR1 prints status.
-  /// Once, from the main thread.
+  /// Installs the handlers of `pinna run`: INT and TERM finalise a take and stop, and a second one exits at once; HUP
+  /// reloads the preset; USR1 prints the status. Call it once, from the main thread.
   static func listen(_ events: ControllerEvents) {
     onStop { events.requestStop() }
     on(SIGHUP) { events.requestReload() }
     on(SIGUSR1) { events.requestStatus() }
   }
 
-  /// INT and TERM ask for an orderly end; a second one forces. Once, from the main thread.
+  /// Calls `request` on the first INT or TERM; the second one exits at once. Call it once, from the main thread.
   static func onStop(_ request: @escaping @Sendable () -> Void) {
     let count = StopCount()
     for number in [SIGINT, SIGTERM] {
       on(number) {
-        // Nothing is flushed: whoever should read it may be why the first one led to nothing.
+        // Output is not flushed: a reader that does not read may be why the first signal had no effect.
         if count.next() > 1 { _exit(ExitStatus.failed.rawValue) }
         request()
       }

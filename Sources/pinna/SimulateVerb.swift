@@ -9,19 +9,19 @@ import Simulation
 extension Verb {
   static let simulate = Verb(
     name: "simulate", operands: ["SCENE.yaml", "[OUT.wav]"],
-    summary: "a scene file becomes the microphone signals of its device, in a file or live on JACK ports",
+    summary: "simulate a scene: its device's microphone signals, in a file or live on JACK ports",
     options: [
       Option("--rate", "HZ", "sample rate of the file (default: 48000)"),
       Option("--live", nil, "play on JACK ports named after the microphones, at the server's rate"),
-      Option("--connect", nil, "live: connect them to those of the running Pinna"),
-      Option("--loop", nil, "live: over and over, until Ctrl-C"), nameOption,
-      Option("--client", "NAME", "live: the source's own name in the graph (default: scene)"),
+      Option("--connect", nil, "live: connect the ports to the running Pinna's microphones"),
+      Option("--loop", nil, "live: repeat until Ctrl-C"), nameOption,
+      Option("--client", "NAME", "live: JACK client name of the scene (default: scene)"),
       Option("--server", "NAME", "live: the JACK server (default: the default one)"), jsonOption,
     ]
   ) { arguments in
     if arguments.has("--live") { return try LiveScene(arguments).play() }
     for option in ["--connect", "--loop"] where arguments.has(option) {
-      throw Failure(.usage, "\(option) goes with --live; add that, or remove it")
+      throw Failure(.usage, "\(option) needs --live; add --live, or remove \(option)")
     }
     guard arguments.operands.count == 2 else {
       throw Failure(.usage, "pinna simulate takes SCENE.yaml OUT.wav, or --live; see: pinna simulate --help")
@@ -43,7 +43,7 @@ extension Verb {
 
   static func microphones(of scene: Scene, sampleRate: Int) throws -> AudioClip {
     let clip = try scene.microphones(
-      sampleRate: sampleRate, progress: WorkProgress.soundAround(scene.device.name))
+      sampleRate: sampleRate, progress: WorkProgress.soundField(scene.device.name))
     if let overload = clip.overload(names: scene.device.microphones.map(\.name)) { Tool.complain(overload) }
     return clip
   }
@@ -56,7 +56,7 @@ extension Verb {
   }
 }
 
-/// `pinna simulate --live`: a scene as a source in a JACK graph.
+/// `pinna simulate --live`: plays a scene as a JACK client.
 struct LiveScene {
   private let arguments: Arguments
   private let server: String?
@@ -77,7 +77,7 @@ struct LiveScene {
     Signals.onStop { [stops] in stops.next() }
     let scene = try Verb.scene(arguments.operands[0])
     let microphones = scene.device.microphones.map(\.name)
-    // What stands in the way is said before anything is computed.
+    // Errors of the server and of the ports are reported before anything is computed.
     let requests = ServerRequests(stops: stops)
     let probe = try requests.ask { [client, server] in try JackConnection(name: client, server: server) }
     let rate = probe.sampleRate
@@ -106,7 +106,7 @@ struct LiveScene {
       }
       usleep(20_000)
     }
-    // The last period has been handed over; let it be heard.
+    // The last period was handed to JACK. Wait until it has been played.
     usleep(UInt32(2_000_000 * source.graph.period / rate))
     if arguments.isJSON {
       print((Verb.report(scene, clip) + ["client": client, "played": source.framesPlayed]).text)

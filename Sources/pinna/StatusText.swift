@@ -2,7 +2,7 @@ import Acoustics
 import Control
 import Foundation
 
-/// What a status and the answer to a change have in common: the setting in force.
+/// The setting in force, which a status and the answer to a change have in common.
 package protocol SettingReport {
   var preset: String { get }
   var dataSource: String { get }
@@ -15,7 +15,7 @@ package protocol SettingReport {
 }
 
 extension SettingReport {
-  /// One line: what is selected now and where left and right are.
+  /// One line: the selection, and where left and right are.
   fileprivate var settingText: String {
     var text = "\(preset): \(dataSource), \(polarPattern.rawValue)"
     if let layout {
@@ -29,7 +29,7 @@ extension SettingReport {
 }
 
 extension ChangeReport: SettingReport {
-  /// What is in force, and before it why that is not what was asked for.
+  /// The setting in force. If the request is deferred, the reason precedes it.
   package var text: String { [kept, settingText].compactMap(\.self).joined(separator: "\n") }
 }
 
@@ -46,7 +46,7 @@ extension StatusReport: SettingReport {
   }
 
   private var stateText: String {
-    if take?.fault != nil { return "recording, but nothing of it reaches the disk any more" }
+    if take?.fault != nil { return "recording, but nothing is written to disk any more" }
     if take?.loss != nil { return "recording, but its files were removed" }
     return state == .stopped ? "not recording" : state.rawValue
   }
@@ -61,10 +61,10 @@ extension StatusReport: SettingReport {
   private var serverText: String? {
     switch server {
     case .running: nil
-    case .gone: "no JACK server is running; Pinna goes on when there is one"
-    case .joining: "Pinna is joining the JACK graph: its filters and ports are being made ready"
+    case .gone: "no JACK server is running; Pinna continues when one starts"
+    case .joining: "Pinna is joining the JACK graph: its filters and ports are being prepared"
     case .stalled: "the JACK server runs no periods: nothing is heard or recorded until it does"
-    case .unusable: "Pinna cannot use the JACK server as it is"
+    case .unusable: "Pinna cannot use the JACK server with its present settings"
     }
   }
 
@@ -74,7 +74,7 @@ extension StatusReport: SettingReport {
     }
   }
 
-  /// What is played, recorded, was recorded last, and is still written.
+  /// The playback, the take in progress, the last take, and takes whose files are still being written.
   private var takeLines: [String] {
     var lines: [String] = []
     if let playback {
@@ -94,18 +94,18 @@ extension StatusReport: SettingReport {
   private var changeLines: [String] {
     var lines: [String] = []
     if let change {
-      lines.append("on its way: \(change.device), " + String(format: "%.0f %%", 100 * change.progress))
+      lines.append("changing to \(change.device): " + String(format: "%.0f %%", 100 * change.progress))
     }
     if let controller { lines.append("the session \(controller) controls the route") }
     return lines
   }
 
-  /// The seeds' report of the route.
+  /// The route in the format of the seeds' report.
   private var routeLines: [String] {
     ["Port: \(input.portType.title)", "Name: \(dataSource)", "Polar Pattern: \(polarPattern.title)"]
   }
 
-  /// The device as it is held, with left and right at their edges.
+  /// A drawing of the device as it is held, with left and right at their edges.
   package var picture: String {
     layout?.picture(held: inputOrientation).joined(separator: "\n")
       ?? "no picture: a mono pattern has no left and right"

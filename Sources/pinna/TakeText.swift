@@ -1,7 +1,7 @@
 import Control
 
 extension TakeStartAnswer {
-  /// Where the take goes, what of it will be silent, what is otherwise than asked for, and a disk that is nearly full.
+  /// The take's path and format, which channels will be silent, deviations from the request, and low disk space.
   package var text: String {
     let format = convertedTake?.split(separator: ".").last
     let conversion = format.map { " (to be converted to \($0) at its end)" } ?? ""
@@ -13,9 +13,9 @@ extension TakeStartAnswer {
   private var silences: [String] {
     var silences: [String] = []
     if muted {
-      silences.append("silence, for the outputs are muted")
+      silences.append("silence, because the outputs are muted")
     } else if !unconnected.isEmpty, unconnected.count == microphoneCount {
-      silences.append("silence, for no microphone is connected")
+      silences.append("silence, because no microphone is connected")
     }
     if !unconnected.isEmpty, unconnected.count < microphoneCount {
       let verb = unconnected.count == 1 ? "is" : "are"
@@ -26,11 +26,11 @@ extension TakeStartAnswer {
     return silences
   }
 
-  /// Nil where the disk has room for ten minutes and more.
+  /// Nil if the disk has room for at least ten minutes.
   private var roomText: String? {
     guard let secondsLeft, secondsLeft < 600 else { return nil }
     let room = secondsLeft < 120 ? "second".counted(secondsLeft) : "minute".counted(secondsLeft / 60)
-    return "the disk has room for \(room) of it"
+    return "the disk has room for \(room)"
   }
 }
 
@@ -39,8 +39,8 @@ extension TakeAnswer {
     let details = [
       microphones.map { "microphones in \($0)" },
       clippedSamples > 0 ? "\(clippedSamples) samples clipped" : nil,
-      silencedSamples > 0 ? "\(silencedSamples) samples that were no sound silenced" : nil,
-      pauses > 0 ? "the server stood still \("time".counted(pauses))" : nil,
+      silencedSamples > 0 ? "\(silencedSamples) invalid samples replaced by silence" : nil,
+      pauses > 0 ? "the JACK server stalled \("time".counted(pauses))" : nil,
     ].compactMap(\.self)
     return (["\(take): \(frames) frames, \("channel".counted(channels))"] + details + notes)
       .joined(separator: "; ")
@@ -48,7 +48,7 @@ extension TakeAnswer {
 }
 
 extension StopAnswer {
-  /// "stopped", and each take that ended with Pinna.
+  /// "stopped", and each take that ended because Pinna stopped.
   package var text: String {
     (["stopped"] + takes.map { "take \($0.take): \("frame".counted($0.frames))" }).joined(separator: "; ")
   }

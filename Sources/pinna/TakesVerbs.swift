@@ -14,7 +14,7 @@ extension Verb {
   }
 
   static let takesList = Verb(
-    name: "takes list", summary: "the takes that there are, oldest first",
+    name: "takes list", summary: "list the takes, oldest first",
     options: [folderOption, jsonOption]
   ) { arguments in
     let folder = try folder(arguments)
@@ -29,8 +29,8 @@ extension Verb {
       for take in takes { print(take.line) }
       let cut = takes.count { $0.state == .cut }
       if cut > 0 {
-        let who = cut == 1 ? "1 take was cut off; finish it" : "\(cut) takes were cut off; finish them"
-        print("\(who) with: pinna takes repair" + (arguments["--dir"].map { " --dir \($0)" } ?? ""))
+        let notice = cut == 1 ? "1 take was cut off; finish it" : "\(cut) takes were cut off; finish them"
+        print("\(notice) with: pinna takes repair" + (arguments["--dir"].map { " --dir \($0)" } ?? ""))
       }
     }
     for sentence in unreadable { Tool.complain(sentence) }
@@ -38,7 +38,7 @@ extension Verb {
   }
 
   static let takesRepair = Verb(
-    name: "takes repair", summary: "finish the takes that a crash or a power cut left",
+    name: "takes repair", summary: "finish the takes that a crash or a power cut interrupted",
     options: [folderOption, jsonOption]
   ) { arguments in
     let folder = try folder(arguments)
@@ -67,7 +67,7 @@ extension ListedTake {
     var notes = [state.rawValue, "channel".counted(channels)]
     if microphones { notes.append("and microphones") }
     if files > 1 { notes.append("in \(files) files") }
-    let lacks = missing.isEmpty ? "" : "; missing: " + missing.joined(separator: "; ")
-    return "\(path)  \(time)  \(notes.joined(separator: ", "))\(lacks)"
+    let missingText = missing.isEmpty ? "" : "; missing: " + missing.joined(separator: "; ")
+    return "\(path)  \(time)  \(notes.joined(separator: ", "))\(missingText)"
   }
 }

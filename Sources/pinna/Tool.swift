@@ -4,7 +4,7 @@ import Foundation
 import JackClient
 import Measurements
 
-/// Finds the verb, runs it, turns errors into one sentence and an exit status.
+/// The command line: finds the verb, runs it, and turns an error into one sentence and an exit status.
 enum Tool {
   static let version = "0.1.0"
 
@@ -16,9 +16,9 @@ enum Tool {
   ]
 
   static func run(_ words: [String]) -> ExitStatus {
-    // Not a verb: how Pinna reads SOFA files.
+    // Not a verb: the helper process that reads SOFA files.
     if words == [SofaReader.argument] { end(SofaReader.run()) }
-    // Nor this: how Pinna writes labels of ports.
+    // Not a verb: the helper process that writes port labels.
     if words.first == LabelWriter.word { end(LabelWriter.run(server: words.dropFirst().first)) }
     if words.first == Candidates.word {
       for candidate in Candidates.list(Array(words.dropFirst())) { print(candidate) }
@@ -50,14 +50,14 @@ enum Tool {
     }
   }
 
-  /// Not `exit`: it waits for the threads of libraries, of which OpenBLAS's never end where the system gives them no
-  /// memory. Nothing of ours waits for that end.
+  /// Ends the process with `_exit`. `exit` would wait for the threads of libraries, and OpenBLAS's never end if the system
+  /// refuses them memory. Pinna needs no exit handlers.
   static func end(_ status: Int32) -> Never {
     fflush(nil)
     _exit(status)
   }
 
-  /// What `pinna preset --help` shows.
+  /// The text of, for example, `pinna preset --help`.
   private static func help(forFamily words: [String]) -> String? {
     ["--help", "-h"].contains(words[1]) ? help(forFamily: words[0]) : nil
   }
@@ -67,7 +67,7 @@ enum Tool {
     return family.isEmpty ? nil : family.map(\.help).joined(separator: "\n\n")
   }
 
-  /// What `pinna help VERB` shows: of one verb, or of a family such as `preset`.
+  /// The text of `pinna help VERB`, for one verb or for a family such as `preset`.
   static func help(for words: [String]) throws(Failure) -> String {
     if words.count == 1, let help = help(forFamily: words[0]) { return help }
     let (verb, rest) = try find(words)
@@ -75,19 +75,19 @@ enum Tool {
     return verb.help
   }
 
-  /// What may stand behind `pinna`.
+  /// The possible first words after `pinna`.
   static var firstWords: [String] {
     verbs.map { $0.name.split(separator: " ").map(String.init)[0] }.reduce(into: []) {
       if $0.last != $1 { $0.append($1) }
     }
   }
 
-  /// What may stand behind the first word of a family: "start" and "stop" behind "record".
+  /// The possible words after the first word of a family, such as "start" and "stop" after "record".
   static func secondWords(of word: String) -> [String] {
     verbs.map(\.name).filter { $0.hasPrefix(word + " ") }.map { String($0.dropFirst(word.count + 1)) }
   }
 
-  /// The verb that `words` begin with, one word or two, and what follows it.
+  /// Finds the verb at the start of `words`, which has one or two words, and returns it with the remaining words.
   private static func find(_ words: [String]) throws(Failure) -> (Verb, [String]) {
     if let verb = verbs.first(where: { $0.name == words[0] }) { return (verb, Array(words.dropFirst())) }
     let pair = words.prefix(2).joined(separator: " ")
@@ -95,14 +95,14 @@ enum Tool {
     let known = secondWords(of: words[0])
     if known.isEmpty {
       if words[0].hasPrefix("-") {
-        throw Failure(.usage, "\(words[0]) stands before the verb; write: pinna VERB \(words[0]) …")
+        throw Failure(.usage, "\(words[0]) comes before the verb; write: pinna VERB \(words[0]) …")
       }
       throw Failure(.usage, UnknownWord(kind: "verb", word: words[0], choices: firstWords).description)
     }
     let typed =
       words.count > 1
       ? "unknown word \"\(words[1])\" after pinna \(words[0])\(didYouMean(words[1], among: known))"
-      : "pinna \(words[0]) needs a word"
+      : "pinna \(words[0]) is incomplete"
     throw Failure(.usage, "\(typed); use one of: \(known.joined(separator: ", "))")
   }
 
@@ -116,14 +116,14 @@ enum Tool {
 
       \(lines.joined(separator: "\n"))
 
-      pinna help VERB explains each.
+      pinna help VERB shows the options of a verb.
       """
   }
 
-  /// A line at once, also into a pipe.
+  /// Writes a line of results to standard output, unbuffered.
   static func say(_ line: String) { Output.say(line) }
 
-  /// Errors and progress go to standard error; results to standard output.
+  /// Writes an error or a progress message to standard error.
   static func complain(_ sentence: String) {
     WorkProgress.endLine()
     Output.complain(sentence)

@@ -3,11 +3,11 @@ import AudioFiles
 import Control
 import Realtime
 
-/// One command, described once: parsing, --help and the table in docs/control.md come from here.
+/// The definition of one command. Parsing, --help, the manual page and the table in docs/control.md use it.
 struct Verb: Sendable {
   struct Option: Sendable {
     let name: String
-    /// What stands behind it, in capitals; nil for a flag.
+    /// Placeholder of the value, in capitals; nil for a flag.
     let value: String?
     let help: String
 
@@ -18,9 +18,9 @@ struct Verb: Sendable {
     }
   }
 
-  /// "run", or "preset use".
+  /// One or two words, such as "run" or "preset use".
   let name: String
-  /// Positional arguments, as help shows them; those in brackets may be missing.
+  /// Positional arguments as shown by --help. Those in brackets are optional.
   var operands: [String] = []
   let summary: String
   var options: [Option] = []
@@ -28,7 +28,7 @@ struct Verb: Sendable {
 
   static let nameOption = Option("--name", "NAME", "the running Pinna to talk to (default: pinna)")
   static let isaOption = Option(
-    "--isa", "SET", "baseline, v3 or v4: what to compute with (default: the fastest that this processor has)")
+    "--isa", "SET", "instruction set: baseline, v3 or v4 (default: the fastest of this processor)")
   static let helpOption = Option("--help", nil, "show this text")
   static let jsonOption = Option("--json", nil, "print one JSON document")
 
@@ -43,20 +43,21 @@ struct Verb: Sendable {
   }
 }
 
-/// What was typed behind a verb.
+/// The parsed words after a verb.
 struct Arguments {
-  /// What stood behind each option, in the order typed.
+  /// The values of each option, in the order typed.
   var options: [String: [String]] = [:]
   var flags: Set<String> = []
   var operands: [String] = []
 
-  /// The value typed last.
+  /// The last value of `option`; nil if it was not given.
   subscript(_ option: String) -> String? { options[option]?.last }
   func has(_ flag: String) -> Bool { flags.contains(flag) }
 
   var name: String { self["--name"] ?? "pinna" }
   var isJSON: Bool { flags.contains("--json") }
 
+  /// - Throws: a usage failure if an option is unknown, a value is missing or unexpected, or the operands do not match.
   init(_ words: [String], of verb: Verb) throws(Failure) {
     var rest = words[...]
     while let word = rest.popFirst() {
@@ -65,8 +66,8 @@ struct Arguments {
         continue
       }
       let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
-      let typed = Self.long[parts[0]] ?? parts[0]
-      guard let option = (verb.options + [Verb.helpOption]).first(where: { $0.name == typed }) else {
+      let name = Self.long[parts[0]] ?? parts[0]
+      guard let option = (verb.options + [Verb.helpOption]).first(where: { $0.name == name }) else {
         let known = (verb.options + [Verb.helpOption]).map(\.name)
         throw Failure(
           .usage,
@@ -96,7 +97,8 @@ struct Arguments {
     }
   }
 
-  /// Shells leave a tilde that is quoted, or that stands behind "=". Taken literally it would make a folder of that name.
+  /// Expands a leading tilde. Shells do not expand one that is quoted or that follows "="; taken literally, it would create
+  /// a folder named "~".
   private static func withHome(_ word: String) throws(Failure) -> String {
     guard word.hasPrefix("~") else { return word }
     guard word == "~" || word.hasPrefix("~/"), let home = HomeFolder.path() else {
@@ -108,12 +110,12 @@ struct Arguments {
 
   private static let long = ["-n": "--name", "-s": "--server"]
 
-  /// The whole number behind `option`, within `range`.
+  /// The value of `option` as a whole number within `range`; nil if it was not given.
   func integer(_ option: String, in range: ClosedRange<Int>) throws(Failure) -> Int? {
     try integers(option, in: range).last
   }
 
-  /// All of them, where `option` may be given several times.
+  /// All values of an option that may be given several times.
   func integers(_ option: String, in range: ClosedRange<Int>) throws(Failure) -> [Int] {
     var numbers: [Int] = []
     for text in options[option] ?? [] {
@@ -130,7 +132,7 @@ struct Arguments {
 }
 
 extension Arguments {
-  /// The instruction set behind `--isa`; the fastest where it is missing.
+  /// The instruction set of `--isa`, or else the fastest of this processor.
   func instructionSet() throws(Failure) -> InstructionSet {
     guard let word = self["--isa"] else { return .best }
     let known = InstructionSet.allCases.map(\.rawValue).joined(separator: ", ")
@@ -139,14 +141,14 @@ extension Arguments {
     }
     guard set.isAvailable else {
       let available = InstructionSet.available.map(\.rawValue).joined(separator: ", ")
-      throw Failure(.unsupported, "this processor does not have \(word); it has \(available)")
+      throw Failure(.unsupported, "this processor does not support \(word); it supports \(available)")
     }
     return set
   }
 }
 
 extension String {
-  /// "1 frame", "2 frames"
+  /// Such as "1 frame" or "2 frames".
   func counted(_ count: Int) -> String { "\(count) \(self)\(count == 1 ? "" : "s")" }
 
   func padded(_ width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }

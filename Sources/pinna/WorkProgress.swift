@@ -1,34 +1,35 @@
 import Foundation
 import Synchronization
 
-/// Says how far a long computation is: a bar on a terminal, lines in a pipe.
+/// Shows the progress of a long computation: a bar on a terminal, lines in a pipe.
 enum WorkProgress {
-  /// Whether the cursor stands behind an unfinished bar.
+  /// Whether the current line of the terminal is an unfinished bar.
   private static let lineIsOpen = Mutex(false)
 
-  /// For verbs that do something else than designing: a pipe gets one line.
+  /// Progress of a design that another verb needs. A pipe gets one line.
   static func designing(_ device: String) -> @Sendable (Double) -> Void {
-    show("designing the filters of \(device)", note: "they are kept for the next time", step: 101)
+    show("designing the filters of \(device)", note: "they are stored for next time", step: 101)
   }
 
-  /// What a device's body does to the sound of a scene.
-  static func soundAround(_ device: String) -> @Sendable (Double) -> Void {
-    show("computing how sound goes around \(device)", step: 101)
+  /// Progress of simulating a scene: how the device's body scatters its sound. A pipe gets one line.
+  static func soundField(_ device: String) -> @Sendable (Double) -> Void {
+    show("computing the sound field around \(device)", step: 101)
   }
 
   /// - Parameters:
-  ///   - note: what else there is to say once.
-  ///   - step: a pipe gets a line at the start, and then whenever so many per cent more are done.
+  ///   - note: shown once, in a pipe only.
+  ///   - step: a pipe gets a line at the start, and one each time another `step` per cent are done.
+  /// - Returns: a function to call with the fraction that is done, 0…1, from any thread.
   static func show(_ work: String, note: String? = nil, step: Int = 25) -> @Sendable (Double) -> Void {
     let last = Mutex(-1)
     let isTerminal = isatty(STDERR_FILENO) == 1
     return { fraction in
       let percent = min(100, max(0, Int(100 * fraction)))
-      let fresh = last.withLock { previous in
+      let shown = last.withLock { previous in
         defer { previous = max(previous, percent) }
         return percent > previous ? previous : nil
       }
-      guard let previous = fresh else { return }
+      guard let previous = shown else { return }
       if isTerminal {
         draw(work, percent)
       } else if previous < 0 {
@@ -39,7 +40,7 @@ enum WorkProgress {
     }
   }
 
-  /// Leaves an unfinished bar where it is, and begins a new line.
+  /// Starts a new line if the current one is an unfinished bar.
   static func endLine() {
     lineIsOpen.withLock { isOpen in
       if isOpen { Output.show("\n") }

@@ -3,9 +3,9 @@ import Foundation
 import JackClient
 import Numerics
 
-// The first thing: whoever starts `run` may send them at once.
+// First of all, because these signals may arrive as soon as `run` starts.
 if CommandLine.arguments.dropFirst().first == Verb.run.name { Signals.ignoreEarly() }
-// A write past the limit of file size is then an error that is told, not the end of the program and of its take.
+// A write beyond the file size limit then fails with an error. By default it would end the process and its take.
 signal(SIGXFSZ, SIG_IGN)
 Output.prepare()
 JackConnection.silenceLibrary()

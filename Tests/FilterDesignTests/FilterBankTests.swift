@@ -113,7 +113,7 @@ import Testing
   /// SkylakeX designs of all shipped devices differ by at most −139 dB; see `RoundingTests`.
   @Test(arguments: [Banks.phone3, Banks.linear8, Banks.glasses8, Banks.phone5Box])
   func whatShipsIsWhatADesignGives(designed: Banks.Designed) throws {
-    let name = FilterBank.keptName(device: designed.device, sampleRate: 48_000)
+    let name = FilterBank.folderName(device: designed.device, sampleRate: 48_000)
     let shipped = try FilterBank(folder: "\(repositoryFolder)/Presets/filters/\(name)")
     #expect(shipped.cases.map(\.filterCase) == designed.bank.cases.map(\.filterCase))
     for (a, b) in zip(shipped.cases, designed.bank.cases) {

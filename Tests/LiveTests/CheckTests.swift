@@ -146,7 +146,7 @@ extension LiveTests {
       let check = try Program(
         try PinnaHome.binary(), ["check", "--preset", "phone5"], environment: home.environment)
       // Long before its end: the sound around phone5 takes seconds.
-      try #require(waitUntil(seconds: 60) { check.errorText.contains("how sound goes around phone5") })
+      try #require(waitUntil(seconds: 60) { check.errorText.contains("the sound field around phone5") })
       // Not INT, which whoever started the tests in the background may have had ignored.
       check.signal(SIGTERM)
       #expect(check.wait(seconds: 2)?.status == -SIGTERM)

@@ -14,7 +14,7 @@ extension LiveTests {
       return (0..<5).map { _ in noise.samples(48_000, amplitude: 0.25) }
     }()
 
-    let silence = "silence, for no microphone is connected"
+    let silence = "silence, because no microphone is connected"
 
     func graph() throws -> LiveGraph { try LiveGraph(preset: "phone5", period: 1024, synchronous: true) }
 
@@ -143,11 +143,11 @@ extension LiveTests {
       try #require(mounted.status == 0, "\(mounted)")
       defer { _ = try? Program.run("/usr/bin/umount", [disk]) }
       let start = try graph.pinna("record", "start", "--dir", disk)
-      #expect(start.output.hasSuffix("; the disk has room for 2 seconds of it\n"), "\(start)")
+      #expect(start.output.hasSuffix("; the disk has room for 2 seconds\n"), "\(start)")
       try #require(
         try waitUntil(seconds: 20) { try warnings(graph).contains { $0.contains("reaches the disk") } })
       let status = try graph.pinna("status").output
-      #expect(status.hasPrefix("recording, but nothing of it reaches the disk any more; phone5"), "\(status)")
+      #expect(status.hasPrefix("recording, but nothing is written to disk any more; phone5"), "\(status)")
       let stop = try graph.pinna("record", "stop")
       #expect(stop.status == 7, "\(stop)")
       #expect(

@@ -18,7 +18,7 @@ struct ShippedDeviceTests {
     for name in Self.library.deviceNames() {
       let device = try Self.library.device(named: name)
       for rate in [44_100, 48_000] {
-        let kept = FilterBank.keptName(device: device, sampleRate: rate)
+        let kept = FilterBank.folderName(device: device, sampleRate: rate)
         expected.insert(kept)
         let bank = try FilterBank.cached(
           device: device, sampleRate: rate, cache: "/dev/null/none", shipped: [folder]

@@ -13,7 +13,7 @@ import pinna
   func status() throws {
     let status: StatusReport = try document(AnswerSamples.everything)
     let text = """
-      recording, but nothing of it reaches the disk any more; pair: Front, stereo, landscapeLeft; left hears the device's top edge, right its bottom edge, -3.5 dB, muted
+      recording, but nothing is written to disk any more; pair: Front, stereo, landscapeLeft; left hears the device's top edge, right its bottom edge, -3.5 dB, muted
       2 microphones at 48000 Hz, period 64, latency 64 frames, 1 xrun, load 12.2 %
       the JACK server runs no periods: nothing is heard or recorded until it does
         left              -20.1 dB rms    -3.0 dB peak
@@ -26,7 +26,7 @@ import pinna
       take: /takes/a.wav, 960 frames
       last take: /takes/b.wav, 480 frames; it ended because the JACK server ended; it is incomplete: 64 frames are silence
       being written: /takes/c.flac
-      on its way: phone5, 25 %
+      changing to phone5: 25 %
       the session camera controls the route
       Port: USBAudio
       Name: Front
@@ -63,10 +63,10 @@ import pinna
   @Test(
     "have a line for every state of the server but running",
     arguments: [
-      ("gone", "no JACK server is running; Pinna goes on when there is one"),
-      ("joining", "Pinna is joining the JACK graph: its filters and ports are being made ready"),
+      ("gone", "no JACK server is running; Pinna continues when one starts"),
+      ("joining", "Pinna is joining the JACK graph: its filters and ports are being prepared"),
       ("stalled", "the JACK server runs no periods: nothing is heard or recorded until it does"),
-      ("unusable", "Pinna cannot use the JACK server as it is"),
+      ("unusable", "Pinna cannot use the JACK server with its present settings"),
     ])
   func server(state: String, line: String) throws {
     let status: StatusReport = try document(
@@ -120,13 +120,13 @@ import pinna
       (
         AnswerSamples.takeStart,
         "recording /takes/a.wav (to be converted to flac at its end): 1 of 2 microphones is not connected: left; "
-          + "the ring is short; the disk has room for 90 seconds of it"
+          + "the ring is short; the disk has room for 90 seconds"
       ),
       (
         AnswerSamples.silentTakeStart,
-        "recording /takes/a.wav: silence, for no microphone is connected; the disk has room for 5 minutes of it"
+        "recording /takes/a.wav: silence, because no microphone is connected; the disk has room for 5 minutes"
       ),
-      (AnswerSamples.mutedTakeStart, "recording /takes/a.wav: silence, for the outputs are muted"),
+      (AnswerSamples.mutedTakeStart, "recording /takes/a.wav: silence, because the outputs are muted"),
     ])
   func takeStart(json: String, text: String) throws {
     let start: TakeStartAnswer = try document(json)
@@ -139,10 +139,10 @@ import pinna
     #expect(
       take.text
         == "/takes/a.wav: 4800 frames, 2 channels; microphones in /takes/a-microphones.wav; 2 samples clipped; "
-        + "3 samples that were no sound silenced; the server stood still 1 time; "
+        + "3 invalid samples replaced by silence; the JACK server stalled 1 time; "
         + "no microphone was connected when the take began")
     let plain: TakeAnswer = try document(AnswerSamples.plainTakeEnd)
-    #expect(plain.text == "/takes/a.wav: 4800 frames, 1 channel; the server stood still 2 times")
+    #expect(plain.text == "/takes/a.wav: 4800 frames, 1 channel; the JACK server stalled 2 times")
     let stop: StopAnswer = try document(AnswerSamples.stop)
     #expect(stop.text == "stopped; take /takes/a.wav: 4800 frames; take /takes/a.wav: 1 frame")
     let bare: StopAnswer = try document(#"{"stopped":true,"takes":[]}"#)

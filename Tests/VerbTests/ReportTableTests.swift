@@ -27,7 +27,7 @@ import pinna
     let report = try JSONDecoder().decode(Report.self, from: Data(Self.report.utf8))
     let text = """
       pair at 48000 Hz: 256 taps, 64 frames of delay
-      In brackets: what a figure loses by microphones off by up to 1 dB and 1 mm, mean of 30 draws.
+      In brackets: loss through microphone errors of up to 1 dB and 1 mm, mean of 30 draws.
 
       Stereo, dB: left over right at ±90°; front over back; errors against the target of the level difference
       (1.5–12 kHz; 150–1500 Hz), the time difference and the octaves (worst of 250 Hz to 2 kHz); highest noise gain.
