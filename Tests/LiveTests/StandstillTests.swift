@@ -5,9 +5,9 @@ import TestSupport
 import Testing
 
 extension LiveTests {
-  @Suite("A server that stands still, or dies at the worst moment") struct StandstillTests {
+  @Suite("Servers that stall or die at the worst moment") struct StandstillTests {
     @Test(
-      "R28: every request sent while jackd stands still is answered once, and nothing is locked, reverted or busy afterwards"
+      "R28: every request sent while jackd stalls is answered once, and nothing is locked, reverted or busy afterwards"
     )
     func everyRequest() throws {
       let home = try PinnaHome()
@@ -16,7 +16,8 @@ extension LiveTests {
       let sender = try graph.sender()
       kill(graph.server.pid, SIGSTOP)
       defer { kill(graph.server.pid, SIGCONT) }
-      // More than the queue to the callback takes, and then all that can be asked, each with a number of its own.
+      // More changes than the queue to the callback holds, then every other method, each with a number of its
+      // own.
       var asked: Set<String> = []
       var answers: [String: [Int32]] = [:]
       func hear(_ seconds: Double) {
@@ -50,11 +51,11 @@ extension LiveTests {
       #expect(try graph.status()["server"] as? String == "stalled")
       kill(graph.server.pid, SIGCONT)
       try #require(try waitUntil(seconds: 5) { try graph.status()["server"] as? String == "running" })
-      // Nobody hears anything twice, however late.
+      // No request is answered twice, however late.
       for _ in 0..<10 { hear(0.1) }
       let twice = answers.filter { $0.value.count != 1 }
       #expect(twice.isEmpty, "\(twice)")
-      // What status says is so, and everything works again.
+      // The status is true, and everything works again.
       #expect(try graph.status()["state"] as? String == "stopped")
       for words in [["set", "--pattern", "cardioid", "--gain", "-6"], ["set", "--mute", "off"]] {
         let outcome = try graph.home.pinna(words)
@@ -77,7 +78,7 @@ extension LiveTests {
     enum Moment: String, CaseIterable { case device, takeStart, takeEnd, reconnect }
 
     @Test(
-      "R42: jackd killed at any millisecond of a change of device, a take's start and end, a reconnect: all comes back",
+      "R42: Pinna recovers from jackd killed in any millisecond of a device change, take start or end, or reconnect",
       arguments: Moment.allCases)
     func killed(_ moment: Moment) throws {
       let delays = Faults.areHeavy ? Array(stride(from: 0, through: 96, by: 4)) : [6, 30]
@@ -100,7 +101,7 @@ extension LiveTests {
           graph.killServer()
           try graph.restartServer()
         }
-        // The moment to kill in.
+        // The moment at which the server is killed.
         usleep(UInt32(delay * 1000))
         graph.killServer()
         if moment != .reconnect {

@@ -7,15 +7,15 @@ import TestSupport
 import Testing
 
 extension LiveTests {
-  /// Where another Pinna takes the first one's place and does not open the session.
+  /// Another Pinna takes the first one's place and does not open the session.
   @Suite("A session that the next Pinna refuses") struct SessionRefusedTests {
-    /// A Pinna that does nothing but answer whoever opens a session.
+    /// A fake Pinna that only answers requests to open a session.
     private final class Doorkeeper: Sendable {
       private let ended = Atomic<Bool>(false)
       private let (ready, done) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
 
       /// - Parameters:
-      ///   - status: 0 opens the session, which is named `text`.
+      /// status: 0 opens the session, which is named `text`.
       init(_ environment: [String: String], _ status: Control.ExitStatus, _ text: String) {
         let answer: [OSCMessage.Argument] = [
           .integer(status.rawValue), .string(status == .done ? "{\"session\":\"\(text)\"}" : text),
@@ -48,7 +48,7 @@ extension LiveTests {
 
     private static let refusal = "there are enough sessions; end one"
 
-    @Test("S22: is told why, and not that no Pinna runs; without one it has no name")
+    @Test("S22: a refused session reports the reason, not a missing Pinna, and has no token without a Pinna")
     func reason() throws {
       let home = try PinnaHome()
       let client = ControlClient(name: "pinna", environment: home.environment)
@@ -61,13 +61,13 @@ extension LiveTests {
       #expect(error == Failure(.refused, Self.refusal) && listener.openToken == nil)
       keeper.end()
       #expect(try listener.currentToken() == nil)
-      // What one Pinna refused says nothing of the next.
+      // The next Pinna may open a session that the previous one refused.
       keeper = Doorkeeper(home.environment, .done, "two")
       #expect(try listener.currentToken() == "two")
       keeper.end()
     }
 
-    @Test("S22: ends without waiting")
+    @Test("S22: a refused session ends without waiting")
     func end() throws {
       let home = try PinnaHome()
       var keeper = Doorkeeper(home.environment, .done, "one")
@@ -81,7 +81,7 @@ extension LiveTests {
       keeper.end()
     }
 
-    /// Asks for the session's name as soon as it is open again, at a Pinna that has just been replaced once more.
+    /// Asks for the token as soon as the session is open again, while Pinna has just been replaced once more.
     private final class Hasty: Sendable {
       let listener = Mutex<ControlListener?>(nil)
       let keeper = Mutex<Doorkeeper?>(nil)
@@ -99,7 +99,7 @@ extension LiveTests {
       }
     }
 
-    @Test("S22: is not waited for on the thread that opens it")
+    @Test("S22: the thread that reopens a refused session does not wait for it")
     func ownThread() throws {
       let home = try PinnaHome()
       let environment = home.environment
