@@ -10,7 +10,7 @@ func scaling(_ amplitude: Float, delay: Int = 0, taps: Int = 64) -> FilterSet {
   return FilterSet(coefficients: [[filter], [filter]], channels: 1)
 }
 
-@Suite struct ChangeTests {
+@Suite("Changes of filters") struct ChangeTests {
   @Test("A change is a raised-cosine fade of 20 ms whose gains sum to 1")
   func crossfadeIsARaisedCosine() throws {
     let engine = Engine(microphones: 1, taps: 64, sampleRate: 48000)

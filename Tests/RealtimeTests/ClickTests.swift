@@ -3,7 +3,7 @@ import Realtime
 import TestSupport
 import Testing
 
-@Suite struct ClickTests {
+@Suite("Clicks") struct ClickTests {
   /// The level in dBFS beyond ±500 Hz of a 997 Hz tone: 11 s at −12 dBFS, with 50 random changes per second.
   func splatter(fadeFrames: Int?, period: Int) throws -> Double {
     let rate = 48000.0

@@ -3,7 +3,7 @@ import Realtime
 import TestSupport
 import Testing
 
-@Suite struct ConvolutionTests {
+@Suite("Convolution") struct ConvolutionTests {
   struct Shape: CustomTestStringConvertible, Sendable {
     let microphones: Int
     let taps: Int

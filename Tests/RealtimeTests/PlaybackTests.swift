@@ -4,7 +4,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite struct PlaybackTests {
+@Suite("Playback in the engine") struct PlaybackTests {
   static let fade = 100
 
   /// An engine that passes its microphone through, and a run over a microphone of ones.

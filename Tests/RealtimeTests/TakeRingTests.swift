@@ -2,7 +2,7 @@ import Realtime
 import TestSupport
 import Testing
 
-@Suite struct TakeRingTests {
+@Suite("The take ring") struct TakeRingTests {
   /// An engine that plays a ramp, recorded into a ring that the caller drains.
   func take(capacity: Int, periods: Int, drainEvery: Int) throws -> (
     sound: [Float], gaps: [TakeGap], lost: Int
