@@ -17,8 +17,8 @@ struct MeasuredFiles {
   static let origin = 40.3
 
   /// - Parameters:
-  /// directions: in the device frame.
-  /// level: of the whole measurement.
+  ///   - directions: in the device frame.
+  ///   - level: of the whole measurement.
   init(
     _ manifold: some ArrayManifold, directions: [SIMD3<Double>], sampleRate: Double = 48_000,
     level: Double = 0.3

@@ -15,7 +15,7 @@ extension LiveTests {
       private let (ready, done) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
 
       /// - Parameters:
-      /// status: 0 opens the session, which is named `text`.
+      ///   - status: 0 opens the session, which is named `text`.
       init(_ environment: [String: String], _ status: Control.ExitStatus, _ text: String) {
         let answer: [OSCMessage.Argument] = [
           .integer(status.rawValue), .string(status == .done ? "{\"session\":\"\(text)\"}" : text),

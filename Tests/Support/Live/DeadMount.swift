@@ -1,6 +1,6 @@
 import Foundation
 
-/// A file system, mounted over a folder, whose server never answers: whatever looks there waits until it is let go of.
+/// A file system whose server never answers, mounted over a folder: every access there waits until `letGo`.
 public final class DeadMount {
   /// Whether this process may mount one.
   public static let isPossible = getuid() == 0 && access("/dev/fuse", R_OK | W_OK) == 0
@@ -12,7 +12,7 @@ public final class DeadMount {
   public init(over folder: String) throws {
     self.folder = folder
     server = open("/dev/fuse", O_RDWR | O_CLOEXEC)
-    // MS_NOSUID and MS_NODEV. Whoever mounts it is to answer at this descriptor, and does not.
+    // MS_NOSUID and MS_NODEV. The server of this mount would answer at the descriptor, but nobody does.
     let options = "fd=\(server),rootmode=40000,user_id=0,group_id=0,allow_other"
     guard server >= 0, mount("dead", folder, "fuse", 2 | 4, options) == 0 else {
       throw SupportError("cannot mount over \(folder): \(String(cString: strerror(errno)))")
@@ -21,7 +21,7 @@ public final class DeadMount {
 
   deinit { letGo() }
 
-  /// Every look that waits fails, and the folder is what it was.
+  /// Lets every waiting access fail and restores the folder.
   public func letGo() {
     if isLetGo { return }
     isLetGo = true
