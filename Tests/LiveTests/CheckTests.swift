@@ -104,25 +104,31 @@ extension LiveTests {
       #expect(playing.error.contains("pinna play --stop"), "\(playing)")
       try #require(try graph.pinna("play", "--stop").status == 0)
       let session = try graph.activeSession()
-      let settled = try state(graph)
+      let beforeCheck = try state(graph)
       let controlled = try graph.pinna("check", "--live", "--server", graph.server.name)
       #expect(controlled.status == 5 && controlled.isOneSentence, "\(controlled)")
       #expect(controlled.error.contains("controls the route"), "\(controlled)")
-      #expect(try state(graph) == settled)
+      #expect(try state(graph) == beforeCheck)
       try session.setActive(false)
       let play = try graph.pinna("check", "--preset", "pair", "--play", "--server", graph.server.name)
       #expect(play.status == 1 && play.isOneSentence && play.error.contains("playback ports"), "\(play)")
+    }
+
+    /// A live check that has changed the settings and not ended.
+    private func runningCheck(in graph: LiveGraph) throws -> Program {
+      let check = try Program(
+        try PinnaHome.binary(), ["check", "--live", "--server", graph.server.name],
+        environment: graph.home.environment)
+      try #require(
+        try waitUntil(seconds: 30) { try graph.status()["polarPattern"] as? String == "stereo" })
+      return check
     }
 
     @Test("an interrupted check --live restores the settings")
     func interrupted() throws {
       let graph = try LiveGraph(preset: "pair", home: try Self.home())
       let before = try state(graph)
-      let check = try Program(
-        try PinnaHome.binary(), ["check", "--live", "--server", graph.server.name],
-        environment: graph.home.environment)
-      try #require(
-        try waitUntil(seconds: 30) { try graph.status()["polarPattern"] as? String == "stereo" })
+      let check = try runningCheck(in: graph)
       check.signal(SIGINT)
       let outcome = try #require(check.wait(seconds: 10))
       #expect(outcome.status == 1 && outcome.error.contains("interrupted"), "\(outcome)")
@@ -132,11 +138,7 @@ extension LiveTests {
     @Test("check --live ends with status 3 when the server dies")
     func lostServer() throws {
       let graph = try LiveGraph(preset: "pair", home: try Self.home())
-      let check = try Program(
-        try PinnaHome.binary(), ["check", "--live", "--server", graph.server.name],
-        environment: graph.home.environment)
-      try #require(
-        try waitUntil(seconds: 30) { try graph.status()["polarPattern"] as? String == "stereo" })
+      let check = try runningCheck(in: graph)
       graph.killServer()
       let outcome = try #require(check.wait(seconds: 20))
       #expect(outcome.status == 3 && outcome.error.contains("JACK server"), "\(outcome)")

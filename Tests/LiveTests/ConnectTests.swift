@@ -47,20 +47,7 @@ extension LiveTests {
     @Test("a microphone that two devices have at different positions is moved if Pinna made the connection")
     func otherPlace() throws {
       let home = try PinnaHome()
-      try home.add(
-        """
-        title: Two microphones
-        body: free
-        microphones:
-          spare: [-50, 0, 0]
-          front: [50, 0, 0]
-        dataSources:
-          Front:
-            forward: +z
-            microphones: all
-            polarPatterns: [omnidirectional]
-
-        """, named: "duo")
+      try home.add(PinnaHome.duo, named: "duo")
       let graph = try LiveGraph(
         preset: "phone5", home: home, options: ["--connect"], captures: 8, playbacks: 2)
       try use("duo", graph)

@@ -16,12 +16,9 @@ extension LiveTests {
       return (0..<5).map { _ in noise.samples(47 * 1024, amplitude: 0.25) }
     }()
 
-    /// Resident memory in kB and open descriptors of a process.
-    func footprint(_ pid: Int32) throws -> (memory: Int, descriptors: Int) {
-      let status = try String(contentsOfFile: "/proc/\(pid)/status", encoding: .utf8)
-      let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("VmRSS") })
-      let memory = try #require(line.split(separator: " ").compactMap { Int($0) }.first)
-      return (memory, try FileManager.default.contentsOfDirectory(atPath: "/proc/\(pid)/fd").count)
+    /// Resident memory in kB and open descriptors of a program.
+    func footprint(_ program: Program) throws -> (memory: Int, descriptors: Int) {
+      (try program.residentMemory(), try program.openDescriptors())
     }
 
     @Test("R1: the output of hours of sound at period 1024 repeats bit for bit, in memory that does not grow")
@@ -41,11 +38,11 @@ extension LiveTests {
         // Warm after a tenth of the hours, or two seconds.
         let start = ContinuousClock.now
         _ = waitUntil(seconds: min(30, patience / 4)) { listener.frames > Int(hours * 3600 * 48_000 / 10) }
-        first = try footprint(graph.program.pid)
+        first = try footprint(graph.program)
         _ = waitUntil(seconds: patience - (ContinuousClock.now - start) / .seconds(1)) {
           listener.frames >= Int(hours * 3600 * 48_000)
         }
-        last = try footprint(graph.program.pid)
+        last = try footprint(graph.program)
       }
       let done = Double(listener.frames) / 48_000 / 3600
       #expect(listener.frames > 0)
@@ -172,11 +169,11 @@ extension LiveTests {
           }
         })
       usleep(300_000)
-      let said = pinna.errorText.components(separatedBy: sentence).count - 1
-      #expect(said == 1)
+      let reports = pinna.errorText.components(separatedBy: sentence).count - 1
+      #expect(reports == 1)
       Faults.report(
-        "R23", done: "no realtime rights: runs, and said it", measured: "\(said) time(s)", limit: "1",
-        kept: said == 1)
+        "R23", done: "no realtime rights: runs, and said it", measured: "\(reports) time(s)", limit: "1",
+        kept: reports == 1)
     }
   }
 }

@@ -101,29 +101,7 @@ extension LiveTests {
       "a preset of another device replaces the microphone ports; ports of the same name stay connected")
     func otherDevice() throws {
       let home = try PinnaHome()
-      // It shares the microphone "front" with phone5.
-      try home.folder.write(
-        """
-        title: Two microphones
-        body: free
-        microphones:
-          spare: [-50, 0, 0]
-          front: [50, 0, 0]
-        dataSources:
-          Front:
-            forward: +z
-            microphones: all
-            polarPatterns: [omnidirectional]
-        """, to: "config/pinna/devices/duo.yaml")
-      try home.folder.write(
-        """
-        title: Duo
-        device: duo
-        dataSource: Front
-        polarPattern: omnidirectional
-        inputOrientation: portrait
-        gain: 0
-        """, to: "config/pinna/duo.yaml")
+      try home.add(PinnaHome.duo, named: "duo")
       let graph = try LiveGraph(preset: "phone5", home: home)
       let phone = ["back", "bottom-left", "bottom-right", "front", "top"]
       #expect(try graph.microphones().sorted() == phone)
@@ -177,11 +155,6 @@ extension LiveTests {
       let graph = try LiveGraph(preset: "phone5", period: 1024)
       let names = try graph.microphones()
       let clients = Int(Faults.number("PINNA_FAULT_CLIENTS", quick: 50, heavy: 600))
-      func memory() throws -> Int {
-        let status = try String(contentsOfFile: "/proc/\(graph.program.pid)/status", encoding: .utf8)
-        let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("VmRSS") })
-        return try #require(line.split(separator: " ").compactMap { Int($0) }.first)
-      }
       /// CPU load in per cent of a core, over three idle seconds.
       func load() throws -> Double {
         let before = try Self.processorTime(graph.program.pid)
@@ -198,9 +171,9 @@ extension LiveTests {
         }
       }
       try visit(0..<20)
-      let (loadBefore, memoryBefore) = (try load(), try memory())
+      let (loadBefore, memoryBefore) = (try load(), try graph.program.residentMemory())
       try visit(20..<20 + clients)
-      let (loadAfter, memoryAfter) = (try load(), try memory())
+      let (loadAfter, memoryAfter) = (try load(), try graph.program.residentMemory())
       let answer = try graph.pinna("status", "--json")
       #expect(answer.status == 0, "\(answer)")
       #expect(loadAfter <= loadBefore + 2, "\(loadBefore) to \(loadAfter) %")

@@ -55,6 +55,14 @@ extension LiveTests {
       #expect(wrong == 0 && changes == 6 && log.periods.count > 200)
     }
 
+    /// The frames that the server played during a take of the frame clock: from the start of its first period to the end of
+    /// its last as the server counts, corrected for the changed length.
+    private func framesPlayed(during clip: [Float], _ periods: [Int]) throws -> Int {
+      let first = try #require(FrameClock.time(clip[0]))
+      let last = try #require(FrameClock.time(clip[clip.count - 1]))
+      return (last - first) & 0x7F_FFFF + 1 + periods[0] - periods.last!
+    }
+
     @Test(
       "R46: when the period changes while Pinna is stopped, every played frame is in the take or in a gap",
       arguments: [[64, 4096], [4096, 64]])
@@ -66,11 +74,10 @@ extension LiveTests {
       // Long enough to miss periods of the old length, and of the new length below.
       usleep(300_000)
       // jackd notifies every client of a new period and waits some seconds for one that is stopped.
-      let server = graph.server.name
       for period in periods.dropFirst() {
         let changed = try Program.run(
           "/usr/bin/jack_bufsize", ["\(period)"],
-          environment: graph.home.environment.merging(["JACK_DEFAULT_SERVER": server]) { $1 }, seconds: 60)
+          environment: graph.jackEnvironment, seconds: 60)
         #expect(changed.status == 0, "\(changed)")
         usleep(300_000)
       }
@@ -83,11 +90,7 @@ extension LiveTests {
       let clip = try TakeFiles.microphones(path).channels[0]
       let gap = try #require(document.gaps.max { $0.frames < $1.frames })
       #expect(gap.cause == .stall && document.frames == clip.count)
-      // From the start of its first period to the end of its last as the server counts, corrected for the
-      // changed length.
-      let first = try #require(FrameClock.time(clip[0]))
-      let last = try #require(FrameClock.time(clip[clip.count - 1]))
-      let played = (last - first) & 0x7F_FFFF + 1 + periods[0] - periods.last!
+      let played = try framesPlayed(during: clip, periods)
       #expect(clip.count == played, "\(clip.count) frames, \(played) played, \(document.gaps)")
       Faults.report(
         "R46",
@@ -107,7 +110,7 @@ extension LiveTests {
       kill(graph.server.pid, SIGSTOP)
       let request = try Program(
         "/usr/bin/jack_bufsize", ["\(periods[1])"],
-        environment: graph.home.environment.merging(["JACK_DEFAULT_SERVER": graph.server.name]) { $1 })
+        environment: graph.jackEnvironment)
       // The length of the server's stall.
       usleep(1_000_000)
       kill(graph.server.pid, SIGCONT)
@@ -117,9 +120,7 @@ extension LiveTests {
       _ = try graph.pinna("record", "stop")
       let document = try TakeFiles.sidecar(path)
       let clip = try TakeFiles.microphones(path).channels[0]
-      let first = try #require(FrameClock.time(clip[0]))
-      let last = try #require(FrameClock.time(clip[clip.count - 1]))
-      let played = (last - first) & 0x7F_FFFF + 1 + periods[0] - periods[1]
+      let played = try framesPlayed(during: clip, periods)
       #expect(
         clip.count == played && document.pauses.contains { $0.seconds > 0.8 },
         "\(document.gaps) \(document.pauses)")

@@ -32,11 +32,7 @@ extension LiveTests {
       #expect(raw.count == document.frames)
       // Every frame is in place, however long the silence before it.
       let first = try #require(FrameClock.time(raw[0]))
-      var isGap = [Bool](repeating: false, count: raw.count)
-      for gap in document.gaps { for n in gap.frame..<gap.frame + gap.frames { isGap[n] = true } }
-      let wrong = raw.indices.count { n in
-        FrameClock.time(raw[n]) != (isGap[n] ? nil : (first + n) & 0x7F_FFFF)
-      }
+      let wrong = try TakeFiles.misplacedFrames(path)
       #expect(
         raw.last { $0 != 0 }.flatMap(FrameClock.time).map { ($0 - first) & 0x7F_FFFF } == raw.count - 1)
       if seconds < 8 {

@@ -66,14 +66,8 @@ extension LiveTests {
 
     /// Open descriptors, resident memory in kB, and files in the socket folder.
     func footprint(_ graph: LiveGraph) throws -> (descriptors: Int, memory: Int, files: Int) {
-      let pid = graph.program.pid
-      let status = try String(contentsOfFile: "/proc/\(pid)/status", encoding: .utf8)
-      let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("VmRSS") })
-      let memory = try #require(line.split(separator: " ").compactMap { Int($0) }.first)
       let files = FileManager.default.subpaths(atPath: graph.home.runtimeFolder + "/pinna") ?? []
-      return (
-        try FileManager.default.contentsOfDirectory(atPath: "/proc/\(pid)/fd").count, memory, files.count
-      )
+      return (try graph.program.openDescriptors(), try graph.program.residentMemory(), files.count)
     }
 
     @Test("R45: 10 000 clients with their own sockets, a tenth of them killed, leave nothing behind")
@@ -135,17 +129,17 @@ extension LiveTests {
         #expect(try waitUntil(seconds: 2) { try graph.status()["controller"] as? String == "program" })
       }
       program = nil
-      let stranger = try Program(PinnaHome.built("peer"), ["take", "@" + name])
-      try #require(waitUntil(seconds: 5) { stranger.outputText.contains("bound") })
+      let otherUser = try Program(PinnaHome.built("peer"), ["take", "@" + name])
+      try #require(waitUntil(seconds: 5) { otherUser.outputText.contains("bound") })
       let isFree = try waitUntil(seconds: 3) { try graph.status()["controller"] as? String == nil }
       #expect(isFree)
       #expect(try graph.pinna("record", "start").status == 0)
       #expect(try graph.pinna("record", "stop").status == 0)
-      #expect(stranger.outputText == "bound\n")
+      #expect(otherUser.outputText == "bound\n")
       Faults.report(
         "R32", done: "another user takes over a dead session's address: controls, hears",
-        measured: isFree && stranger.outputText == "bound\n" ? "nothing" : "something", limit: "nothing",
-        kept: isFree && stranger.outputText == "bound\n")
+        measured: isFree && otherUser.outputText == "bound\n" ? "nothing" : "something", limit: "nothing",
+        kept: isFree && otherUser.outputText == "bound\n")
     }
   }
 }

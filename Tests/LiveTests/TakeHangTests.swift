@@ -43,30 +43,16 @@ extension LiveTests {
         limit: .milliseconds(100))
     }
 
-    /// Counts frames that are neither in place nor in a gap.
-    func misplacedFrames(_ path: String) throws -> Int {
-      let document = try TakeFiles.sidecar(path)
-      let raw = try TakeFiles.microphones(path).channels[0]
-      guard raw.count == document.frames, let first = raw.first.flatMap(FrameClock.time) else {
-        return raw.count
-      }
-      var isGap = [Bool](repeating: false, count: raw.count)
-      for gap in document.gaps { for n in gap.frame..<gap.frame + gap.frames { isGap[n] = true } }
-      return raw.indices.count { n in
-        FrameClock.time(raw[n]) != (isGap[n] ? nil : (first + n) & 0x7F_FFFF)
-      }
-    }
-
     @Test("R29: a disk that hangs during a take costs what the ring cannot hold, and control answers")
     func during() throws {
       let (graph, clock, disk) = try graph()
       let path = try graph.startTake("--dir", disk.folder)
       try graph.waitForTake(frames: 48_000)
       try disk.hang()
-      defer { disk.letGo() }
+      defer { disk.release() }
       let worst = try slowestAnswer(graph, for: seconds)
       #expect(disk.hasBegun, "nothing was asked of the disk")
-      disk.letGo()
+      disk.release()
       #expect(worst <= Faults.patience(.milliseconds(100)), "\(worst)")
       // The second before, the gap, and some of what came after it.
       try graph.waitForTake(frames: Int((seconds + 1.5) * 48_000))
@@ -77,7 +63,7 @@ extension LiveTests {
       // The ring holds 8 s, and a write begins within a second.
       let length = Double(lost) / 48_000
       #expect(gaps.allSatisfy { $0.cause == .disk } && length > seconds - 9 && length < seconds - 6.9)
-      let wrong = try misplacedFrames(path)
+      let wrong = try TakeFiles.misplacedFrames(path)
       #expect(wrong == 0)
       report("during a take", worst)
       Faults.report(
@@ -94,18 +80,18 @@ extension LiveTests {
       let path = try graph.startTake("--dir", disk.folder)
       try graph.waitForTake(frames: 48_000)
       try disk.hang()
-      defer { disk.letGo() }
+      defer { disk.release() }
       let sender = try graph.sender()
       sender.send("/pinna/record/stop")
       let worst = try slowestAnswer(graph, for: seconds)
-      disk.letGo()
+      disk.release()
       #expect(disk.hasBegun && worst <= Faults.patience(.milliseconds(100)), "\(worst)")
       // At most two seconds of writing are left.
       try #require(waitUntil(seconds: 5) { access(path.replacing(".wav", with: ".json"), F_OK) == 0 })
       let document = try TakeFiles.sidecar(path)
       let lost = document.gaps.reduce(0) { $0 + $1.frames }
       #expect(lost == 0 && document.frames > 40_000 && document.state == .complete, "\(document)")
-      #expect(try misplacedFrames(path) == 0)
+      #expect(try TakeFiles.misplacedFrames(path) == 0)
       #expect(sender.reply(seconds: 5) != nil)
       report("at the end of a take", worst)
       withExtendedLifetime(clock) {}
@@ -117,14 +103,14 @@ extension LiveTests {
       let path = try graph.startTake("--dir", disk.folder)
       try graph.waitForTake(frames: 48_000)
       try disk.hang()
-      defer { disk.letGo() }
+      defer { disk.release() }
       let begun = ContinuousClock.now
       graph.program.signal(SIGTERM)
       let outcome = graph.program.wait(seconds: 8)
       let took = ContinuousClock.now - begun
       #expect(outcome?.status == 7 && took <= .seconds(3), "\(took)")
       #expect(outcome?.error.contains(path) == true)
-      disk.letGo()
+      disk.release()
       if outcome == nil { _ = graph.program.wait(seconds: 10) }
       withExtendedLifetime(clock) {}
     }
@@ -135,7 +121,7 @@ extension LiveTests {
     func atTheStart() throws {
       let (graph, clock, disk) = try graph()
       try disk.hang()
-      defer { disk.letGo() }
+      defer { disk.release() }
       let sender = try graph.sender()
       sender.send("/pinna/record/start", disk.folder)
       let worst = try slowestAnswer(graph, for: seconds)
@@ -143,7 +129,7 @@ extension LiveTests {
       let reply = sender.reply(seconds: 5)
       #expect(reply?.status == 1 && reply?.text.contains("disk") == true, "\(reply as Any)")
       #expect(try graph.status()["state"] as? String == "stopped")
-      disk.letGo()
+      disk.release()
       let isEmpty = waitUntil(seconds: 5) {
         (try? FileManager.default.contentsOfDirectory(atPath: disk.folder))?.isEmpty == true
       }
@@ -162,7 +148,7 @@ extension LiveTests {
         environment: disk.environment.merging(["XDG_MUSIC_DIR": disk.folder]) { $1 })
       let elsewhere = TakeFolder.resolve(home.folder.path) + "/elsewhere"
       try disk.hang()
-      defer { disk.letGo() }
+      defer { disk.release() }
       let sender = try graph.sender()
       sender.send("/pinna/record/start", elsewhere)
       let worst = try slowestAnswer(graph, for: 1)
@@ -187,17 +173,17 @@ extension LiveTests {
       let path = try graph.startTake("--dir", disk.folder)
       try graph.waitForTake(frames: 48_000)
       try disk.hang()
-      defer { disk.letGo() }
+      defer { disk.release() }
       try #require(waitUntil(seconds: 3) { disk.hasBegun })
       graph.killServer()
       let worst = try slowestAnswer(graph, for: 5)
       #expect(worst <= Faults.patience(.milliseconds(100)) / 2, "\(worst)")
       #expect(graph.program.errorText.contains("the JACK server has gone"))
-      disk.letGo()
+      disk.release()
       // The ring's contents reach the disk, if late.
       try #require(waitUntil(seconds: 5) { access(path.replacing(".wav", with: ".json"), F_OK) == 0 })
       #expect(try TakeFiles.sidecar(path).frames > 40_000)
-      #expect(try misplacedFrames(path) == 0)
+      #expect(try TakeFiles.misplacedFrames(path) == 0)
       report("while jackd dies", worst)
       withExtendedLifetime(clock) {}
     }

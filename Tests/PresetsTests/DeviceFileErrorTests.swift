@@ -155,14 +155,26 @@ struct DeviceFileErrorTests {
     Mistake("forward: +z", "forward: +z\n    location: middle", at: "9:15", "use one of: upper, lower"),
   ]
 
+  /// The message with which a device file of this text is refused.
+  private func refusal(
+    of text: String, file: String = "d.yaml", at location: SourceLocation = #_sourceLocation
+  ) -> String {
+    let error = #expect(throws: DescriptionError.self, sourceLocation: location) {
+      try DeviceFile.read(text: text, name: "d", file: file)
+    }
+    return error?.description ?? ""
+  }
+
+  /// The device that a file of this text describes.
+  private func device(_ text: String) throws -> Device {
+    try DeviceFile.read(text: text, name: "d", file: "d.yaml")
+  }
+
   @Test(
     "a mistake in a device file is reported with file, line, column, field and remedy", arguments: mistakes)
   func mistake(_ mistake: Mistake) {
     let text = Self.good.replacingOccurrences(of: mistake.old, with: mistake.new)
-    let error = #expect(throws: DescriptionError.self) {
-      try DeviceFile.read(text: text, name: "d", file: "dir/d.yaml")
-    }
-    let message = error?.description ?? ""
+    let message = refusal(of: text, file: "dir/d.yaml")
     #expect(message.hasPrefix("dir/d.yaml:\(mistake.place): "), "\(message)")
     #expect(message.contains(mistake.message), "\(message)")
     #expect(message.contains(";") && !message.contains("\n"), "\(message)")
@@ -171,11 +183,8 @@ struct DeviceFileErrorTests {
   @Test("a device file in metres is recognised as such")
   func metres() {
     let text = "title: t\nbody: free\nmicrophones: {a: [0, 0, 0], b: [0.07, 0, 0]}\ndataSources: {}"
-    let error = #expect(throws: DescriptionError.self) {
-      try DeviceFile.read(text: text, name: "d", file: "d.yaml")
-    }
     #expect(
-      error?.description
+      refusal(of: text)
         == "d.yaml:3:32: microphones.b is within 1 mm of the origin, like all others; write millimetres, not metres"
     )
   }
@@ -183,10 +192,7 @@ struct DeviceFileErrorTests {
   @Test("a device needs at least one microphone and data source, and has at most 64 microphones")
   func counts() {
     func message(_ microphones: String, _ sources: String) -> String {
-      let text = "title: t\nbody: free\nmicrophones: \(microphones)\ndataSources: \(sources)"
-      return #expect(throws: DescriptionError.self) {
-        try DeviceFile.read(text: text, name: "d", file: "d.yaml")
-      }?.description ?? ""
+      refusal(of: "title: t\nbody: free\nmicrophones: \(microphones)\ndataSources: \(sources)")
     }
     let many = (0..<65).map { "m\($0): [\($0), 0, 0]" }.joined(separator: ", ")
     #expect(message("{}", "{}").hasPrefix("d.yaml:3:14: microphones is empty; add at least one"))
@@ -216,9 +222,9 @@ struct DeviceFileErrorTests {
   func design() throws {
     let text =
       Self.good + "\ndesign: {stereo: {rearGain: -8}, grid: {tapCount: 512}, head: {earDistance: 95}}"
-    let device = try DeviceFile.read(text: text, name: "d", file: "d.yaml")
+    let device = try self.device(text)
     var expected = DesignParameters(body: device.body)
-    #expect(try DeviceFile.read(text: Self.good, name: "d", file: "d.yaml").design == expected)
+    #expect(try self.device(Self.good).design == expected)
     expected.stereo.rearGain = Decibels(-8)
     expected.grid.tapCount = 512
     expected.head.earDistance = 0.095
@@ -255,7 +261,7 @@ struct DeviceFileErrorTests {
   func defaultOrientations() throws {
     let text = Self.good.replacingOccurrences(of: "    stereoOrientations: [portrait]", with: "")
       .replacingOccurrences(of: "+z", with: "-x")
-    let device = try DeviceFile.read(text: text, name: "d", file: "d.yaml")
+    let device = try self.device(text)
     #expect(device.dataSources[0].stereoOrientations == [.portrait, .portraitUpsideDown])
     #expect(device.dataSources[0].orientation == .left)
   }

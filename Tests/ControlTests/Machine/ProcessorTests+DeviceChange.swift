@@ -8,17 +8,23 @@ import Testing
 
 /// Changes of device in the background and around takes.
 extension ProcessorTests {
-  @Test(
-    "R28: a device change whose fade-out timed out is never applied later and reverts no confirmed change"
-  )
-  func fadeOutTimesOut() {
-    let rig = Rig.live()
+  /// Requests another device and completes its design and ports, so that the outputs fade out.
+  private func fadeOutForOtherDevice(_ rig: Rig) -> Rig.SentRequest {
     let other = rig.set(["input": "b"], gain: 1)
     rig.world.endDesign()
     rig.processor.poll()
     rig.world.client?.endPreparing()
     rig.processor.poll()
     #expect(rig.processor.state.kind == .fadingOut)
+    return other
+  }
+
+  @Test(
+    "R28: a device change whose fade-out timed out is never applied later and reverts no confirmed change"
+  )
+  func fadeOutTimesOut() {
+    let rig = Rig.live()
+    let other = fadeOutForOtherDevice(rig)
     rig.advance(.milliseconds(3001))
     #expect(other.status == .failed && rig.processor.state.kind == .live)
     #expect(rig.world.client?.unusedEngines == 0, "its ports go")
@@ -113,12 +119,7 @@ extension ProcessorTests {
   @Test("mute and gain that are set while another device takes over are applied with it")
   func gainDuringFadeOut() {
     let rig = Rig.live()
-    let other = rig.set(["input": "b"], gain: 1)
-    rig.world.endDesign()
-    rig.processor.poll()
-    rig.world.client?.endPreparing()
-    rig.processor.poll()
-    #expect(rig.processor.state.kind == .fadingOut)
+    let other = fadeOutForOtherDevice(rig)
     let mute = rig.set(["mute": "on"], gain: 2)
     let pattern = rig.set(["pattern": "cardioid"], gain: 3)
     #expect(pattern.status == .failed && pattern.text.contains("just taking over"))

@@ -1,13 +1,13 @@
 import Foundation
 
-/// A file system whose server never answers, mounted over a folder: every access there waits until `letGo`.
+/// A file system whose server never answers, mounted over a folder: every access there waits until `release`.
 public final class DeadMount {
   /// Whether this process may mount one.
   public static let isPossible = getuid() == 0 && access("/dev/fuse", R_OK | W_OK) == 0
 
   private let folder: String
   private let server: Int32
-  private var isLetGo = false
+  private var isReleased = false
 
   public init(over folder: String) throws {
     self.folder = folder
@@ -19,12 +19,12 @@ public final class DeadMount {
     }
   }
 
-  deinit { letGo() }
+  deinit { release() }
 
   /// Lets every waiting access fail and restores the folder.
-  public func letGo() {
-    if isLetGo { return }
-    isLetGo = true
+  public func release() {
+    if isReleased { return }
+    isReleased = true
     close(server)
     umount2(folder, Int32(MNT_DETACH))
   }

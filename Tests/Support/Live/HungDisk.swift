@@ -1,7 +1,7 @@
 import Foundation
 import TestSupport
 
-/// A disk that does not answer until `letGo`, like a network drive whose server is gone. Every operation on
+/// A disk that does not answer until `release`, like a network drive whose server is gone. Every operation on
 /// its folder that a take needs blocks, and so does every lookup of a path there.
 public struct HungDisk {
   private static let source = #"""
@@ -127,7 +127,7 @@ public struct HungDisk {
   /// From now on every access blocks.
   public func hang() throws { try home.folder.write("", to: "hang") }
 
-  public func letGo() { unlink(home.folder.path + "/hang") }
+  public func release() { unlink(home.folder.path + "/hang") }
 
   /// Whether an access is blocked.
   public var hasBegun: Bool { access(home.folder.path + "/hang.begun", F_OK) == 0 }

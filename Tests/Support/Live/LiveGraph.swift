@@ -99,8 +99,8 @@ public final class LiveGraph {
     kill(server.pid, SIGKILL)
   }
 
-  /// A jackd that is killed in the middle of a write leaves JACK's metadata database locked for good: the next server, and
-  /// every client, would wait for it without end. It is made anew, unless another server still uses it.
+  /// Removes JACK's metadata database unless another server uses it. A jackd that is killed during a write leaves it
+  /// locked for good, and the next server and all clients would wait for it forever.
   private static func freeMetadata() {
     let servers = (try? FileManager.default.contentsOfDirectory(atPath: "/proc"))?.count { pid in
       guard Int(pid) != nil, let text = try? String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8)
@@ -190,6 +190,11 @@ public final class LiveGraph {
   }
 
   // MARK: The graph
+
+  /// The environment of JACK's own tools, which connect to the default server.
+  public var jackEnvironment: [String: String] {
+    home.environment.merging(["JACK_DEFAULT_SERVER": server.name]) { $1 }
+  }
 
   public func requestPeriod(_ frames: Int) -> Bool { connection!.requestPeriod(frames) }
 

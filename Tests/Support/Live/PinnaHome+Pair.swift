@@ -15,6 +15,21 @@ extension PinnaHome {
 
     """
 
+  /// A device with two microphones, of which "front" has the name of one of phone5's.
+  public static let duo = """
+    title: Two microphones
+    body: free
+    microphones:
+      spare: [-50, 0, 0]
+      front: [50, 0, 0]
+    dataSources:
+      Front:
+        forward: +z
+        microphones: all
+        polarPatterns: [omnidirectional]
+
+    """
+
   /// Writes the pair's device file and a preset of its name.
   public func addPair() throws { try add(Self.pair, named: "pair") }
 

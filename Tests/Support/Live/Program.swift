@@ -36,7 +36,7 @@ public final class Program {
     let (output, error) = (try Self.file(files, "output"), try Self.file(files, "error"))
     process.standardOutput = output
     process.standardError = error
-    // The child has its previous copies. Left open they add up, and past a thousand descriptors Process.run reads
+    // The child has its own copies. Left open they add up, and past a thousand descriptors Process.run reads
     // beyond its list of them and crashes.
     defer {
       try? output.close()
@@ -95,6 +95,23 @@ public final class Program {
 
   private static func file(_ folder: TemporaryFolder, _ name: String) throws -> FileHandle {
     FileHandle(forWritingAtPath: try folder.write("", to: name))!
+  }
+}
+
+extension Program {
+  /// The resident memory of the running program in kB.
+  public func residentMemory() throws -> Int {
+    let status = try String(contentsOfFile: "/proc/\(pid)/status", encoding: .utf8)
+    let line = status.split(separator: "\n").first { $0.hasPrefix("VmRSS") }
+    guard let memory = line?.split(separator: " ").compactMap({ Int($0) }).first else {
+      throw SupportError("process \(pid) has no resident memory")
+    }
+    return memory
+  }
+
+  /// The number of open descriptors of the running program.
+  public func openDescriptors() throws -> Int {
+    try FileManager.default.contentsOfDirectory(atPath: "/proc/\(pid)/fd").count
   }
 }
 

@@ -13,6 +13,21 @@ public enum TakeFiles {
     try Sidecar.read(path.replacing(".wav", with: ".json"))
   }
 
+  /// Counts the frames of a take's first microphone that are neither in place by the frame clock nor in a gap. Counts all
+  /// frames if the first one is silent or the sidecar has another length.
+  public static func misplacedFrames(_ path: String) throws -> Int {
+    let document = try sidecar(path)
+    let raw = try microphones(path).channels[0]
+    guard raw.count == document.frames, let first = raw.first.flatMap(FrameClock.time) else {
+      return raw.count
+    }
+    var isGap = [Bool](repeating: false, count: raw.count)
+    for gap in document.gaps { for n in gap.frame..<gap.frame + gap.frames { isGap[n] = true } }
+    return raw.indices.count { n in
+      FrameClock.time(raw[n]) != (isGap[n] ? nil : (first + n) & 0x7F_FFFF)
+    }
+  }
+
   /// The available readers that tolerate no errors.
   public static let strictReaders: [(path: String, options: [String])] = [
     ("/usr/bin/soxi", []), ("/usr/bin/ffprobe", ["-v", "error", "-show_streams"]),
