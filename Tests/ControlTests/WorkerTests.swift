@@ -61,9 +61,9 @@ import Testing
     let numbers = (0..<5).map { n in requests.post(n, on: worker) { log.add("\($0) as \($1)") } }
     gate.signal()
     wait { log.lines.withLock { !$0.isEmpty } }
-    let later = requests.post(5, on: worker) { log.add("\($0) as \($1)") }
+    let lastNumber = requests.post(5, on: worker) { log.add("\($0) as \($1)") }
     wait { log.lines.withLock { $0.count == 2 } }
-    #expect(numbers == [1, 1, 1, 1, 1] && later == 2)
+    #expect(numbers == [1, 1, 1, 1, 1] && lastNumber == 2)
     #expect(log.lines.withLock { $0 } == ["4 as 1", "5 as 2"])
   }
 

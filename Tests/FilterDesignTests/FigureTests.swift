@@ -9,7 +9,7 @@ import Testing
 
 /// Figures of given filters against closed forms and the oracle.
 @Suite("Figures of filters") struct FigureTests {
-  /// An array whose microphones have the levels of `levels`, so that a figure's closed form needs no filters.
+  /// An array whose microphones have the levels that `levels` gives, so that a figure's closed form needs no filters.
   struct IdealArray: ArrayManifold {
     let microphoneCount: Int
     let levels: @Sendable (SIMD3<Double>) -> [Double]
@@ -117,17 +117,17 @@ import Testing
         taps: Self.impulses(rows), sampleRate: 48_000, delayFrames: 64, manifold: Ears(frame: frame),
         frame: frame, hrtf: StereoTests.hrtf)
     }
-    let own = figures([[1, 0], [0, 1]])
-    #expect(abs(own.separation.value - 7.8) < 0.05)
-    #expect(abs(own.frontBack.value - 7.1) < 0.05)
+    let nominal = figures([[1, 0], [0, 1]])
+    #expect(abs(nominal.separation.value - 7.8) < 0.05)
+    #expect(abs(nominal.frontBack.value - 7.1) < 0.05)
     // KEMAR's ears are 8.75 cm from its centre: Woodworth's (1 + π/2) r / c is 656 µs.
-    #expect(abs(own.timeDifferenceLeft - 656) < 100)
-    #expect(own.timeDifferenceError == 0)
-    #expect(own.levelDifferenceErrorHigh.value < 1e-6 && own.levelDifferenceErrorLow.value < 1e-6)
-    #expect(own.octaveErrors.count == 6 && own.octaveErrors.allSatisfy { $0.value < 1e-4 })
+    #expect(abs(nominal.timeDifferenceLeft - 656) < 100)
+    #expect(nominal.timeDifferenceError == 0)
+    #expect(nominal.levelDifferenceErrorHigh.value < 1e-6 && nominal.levelDifferenceErrorLow.value < 1e-6)
+    #expect(nominal.octaveErrors.count == 6 && nominal.octaveErrors.allSatisfy { $0.value < 1e-4 })
     let swapped = figures([[0, 1], [1, 0]])
-    #expect(abs(swapped.separation.value + own.separation.value) < 1e-6)
-    #expect(swapped.timeDifferenceLeft == -own.timeDifferenceLeft)
+    #expect(abs(swapped.separation.value + nominal.separation.value) < 1e-6)
+    #expect(swapped.timeDifferenceLeft == -nominal.timeDifferenceLeft)
     // 6 dB more in one ear: that much error everywhere.
     let lopsided = figures([[2, 0], [0, 1]])
     #expect(abs(lopsided.levelDifferenceErrorHigh.value - 20 * log10(2)) < 1e-4)

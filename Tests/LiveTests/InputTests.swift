@@ -35,7 +35,7 @@ extension LiveTests {
       func start() throws -> Program {
         try Program(
           "/usr/bin/jack_metro", metro,
-          environment: graph.home.environment.merging(["JACK_DEFAULT_SERVER": graph.server.name]) { $1 })
+          environment: graph.jackEnvironment)
       }
       var program: Program? = try start()
       let peer = "metro:240_bpm"
@@ -120,8 +120,8 @@ extension LiveTests {
       #expect(try waitUntil(seconds: 1) { try graph.status()["mutedMicrophones"] as? [String] == [name] })
       #expect(try waitUntil(seconds: 1) { try warnings(graph).contains { $0.hasPrefix("\(name) is muted") } })
       #expect(try waitUntil(seconds: 3) { try graph.status()["mutedMicrophones"] as? [String] == [] })
-      let told = graph.program.errorText.components(separatedBy: "\(name) is muted").count - 1
-      #expect(told == 1)
+      let reports = graph.program.errorText.components(separatedBy: "\(name) is muted").count - 1
+      #expect(reports == 1)
       withExtendedLifetime(player) {}
     }
 
@@ -200,7 +200,7 @@ extension LiveTests {
       func properties(_ port: String) throws -> [String: String] {
         let listing = try Program.run(
           "/usr/bin/jack_property", ["-p", "-l", port],
-          environment: graph.home.environment.merging(["JACK_DEFAULT_SERVER": graph.server.name]) { $1 })
+          environment: graph.jackEnvironment)
         var found: [String: String] = [:]
         for line in listing.output.split(separator: "\n") {
           let parts = line.components(separatedBy: " value: ")

@@ -124,7 +124,7 @@ extension LiveTests {
       let isLabelled = try waitUntil(seconds: 5, every: 500) {
         try Program.run(
           "/usr/bin/jack_property", ["-p", "-l", "pinna:ring-6"],
-          environment: graph.home.environment.merging(["JACK_DEFAULT_SERVER": graph.server.name]) { $1 }
+          environment: graph.jackEnvironment
         ).output.contains("Ring 6")
       }
       #expect(isLabelled)

@@ -55,9 +55,11 @@ extension LiveTests {
         to: try AudioClip(path: recording), from: .plusZ, to: try #require(Direction([side, 0, 1])))
       let input = home.folder.path + "/moved.wav"
       try moved.write(wav: input)
-      let middle = balance(try render(recording))
-      let there = balance(try render(input))
-      #expect(side * (there - middle) >= 2, "left over right: \(middle) dB, moved \(there) dB")
+      let originalBalance = balance(try render(recording))
+      let movedBalance = balance(try render(input))
+      #expect(
+        side * (movedBalance - originalBalance) >= 2,
+        "left over right: \(originalBalance) dB, moved \(movedBalance) dB")
     }
 
     @Test(

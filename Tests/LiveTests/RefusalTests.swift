@@ -19,7 +19,7 @@ extension LiveTests {
     /// Sends each request and expects a refusal in one line and an unchanged status.
     func expect(_ refusals: [Refusal], in graph: LiveGraph) throws {
       let sender = try graph.sender()
-      let before = try graph.settled()
+      let before = try graph.stableStatus()
       for refusal in refusals {
         let arguments = refusal.words.dropFirst().map { OSCMessage.Argument.string($0) }
         sender.send(OSCMessage(refusal.words[0], arguments).packet)
@@ -27,7 +27,7 @@ extension LiveTests {
         #expect(reply.status == refusal.status.rawValue, "\(refusal.words): \(reply)")
         #expect(
           reply.text.contains(refusal.says) && !reply.text.contains("\n"), "\(refusal.words): \(reply)")
-        let after = try graph.settled()
+        let after = try graph.stableStatus()
         #expect(after == before, "\(refusal.words): \(after), before \(before)")
       }
     }

@@ -13,7 +13,7 @@ extension LiveTests {
       return (0..<5).map { _ in noise.samples(48_000, amplitude: 0.25) }
     }()
 
-    /// The timeUntil until `condition` came true, or a minute if it did not.
+    /// The time until `condition` came true, or a minute if it did not.
     func timeUntil(_ condition: () throws -> Bool) rethrows -> Duration {
       let start = ContinuousClock.now
       return try waitUntil(seconds: 15, condition) ? .now - start : .seconds(60)
@@ -73,7 +73,7 @@ extension LiveTests {
       }
       player = nil
       recorder = nil
-      // Pinna looks for the server all this timeUntil.
+      // Pinna looks for the server all this time.
       sleep(1)
       let up = try graph.restartServer()
       _ = timeUntil { graph.hasPort("pinna:out_right") && graph.hasPort("pinna:top") }
@@ -94,8 +94,8 @@ extension LiveTests {
       #expect(try graph.ports("-c")["recorder:in_3"] == [])
       player?.start()
       #expect(try waitUntil(seconds: 3) { try outputLevel(graph) > -40 })
-      let again = try #require(try graph.pinna("record", "start", "--json").json()["take"] as? String)
-      try graph.stopTake(again)
+      let secondTake = try #require(try graph.pinna("record", "start", "--json").json()["take"] as? String)
+      try graph.stopTake(secondTake)
       #expect(try graph.pinna("stop").status == 0)
       #expect(graph.program.wait(seconds: 5)?.status == 0)
       withExtendedLifetime((player, recorder)) {}

@@ -28,12 +28,12 @@ extension LiveTests {
       #expect(took ?? .seconds(9) <= .milliseconds(1500))
       report(took, "jackd stopped: stalled in status")
       kill(graph.server.pid, SIGCONT)
-      let stood = ContinuousClock.now - began
+      let stallDuration = ContinuousClock.now - began
       #expect(try waitUntil(seconds: 3) { try graph.status()["server"] as? String == "running" })
       try graph.waitForTake(frames: graph.takeFrames() + 14_400)
       _ = try graph.pinna("record", "stop")
       let pause = try #require(try TakeFiles.sidecar(path).pauses.max { $0.seconds < $1.seconds })
-      #expect(abs(pause.seconds - stood / .seconds(1)) < 0.1)
+      #expect(abs(pause.seconds - stallDuration / .seconds(1)) < 0.1)
     }
 
     @Test(
@@ -44,7 +44,7 @@ extension LiveTests {
       let graph = try LiveGraph(preset: "phone5", synchronous: true)
       let metro = try Program(
         "/usr/bin/jack_metro", ["-b", "60"],
-        environment: graph.home.environment.merging(["JACK_DEFAULT_SERVER": graph.server.name]) { $1 })
+        environment: graph.jackEnvironment)
       defer { metro.signal(SIGCONT) }
       try #require(
         try waitUntil(seconds: 5) { try graph.ports("-c").keys.contains { $0.hasPrefix("metro") } })

@@ -18,41 +18,41 @@ extension LiveTests {
       defer { kill(graph.server.pid, SIGCONT) }
       // More changes than the queue to the callback holds, then every other method, each with a number of its
       // own.
-      var asked: Set<String> = []
+      var requested: Set<String> = []
       var answers: [String: [Int32]] = [:]
-      func hear(_ seconds: Double) {
+      func receiveAnswer(_ seconds: Double) {
         guard let message = sender.message(seconds: seconds), message.path == "/pinna/reply" else { return }
         guard case .integer(let status)? = message.arguments.first,
           case .string(let number)? = message.arguments.last
         else { return }
         answers[number, default: []].append(status)
       }
-      func ask(_ method: String, _ words: String...) {
-        let number = "#\(asked.count)"
-        asked.insert(number)
+      func request(_ method: String, _ words: String...) {
+        let number = "#\(requested.count)"
+        requested.insert(number)
         sender.send(OSCMessage(method, (words + [number]).map { .string($0) }).packet)
-        hear(0.001)
+        receiveAnswer(0.001)
       }
-      for n in 0..<300 { ask("/pinna/set/gain", "\(-Double(n) / 10)") }
-      ask("/pinna/record/start", home.takesFolder)
-      ask("/pinna/set/pattern", "cardioid")
-      ask("/pinna/record/stop")
+      for n in 0..<300 { request("/pinna/set/gain", "\(-Double(n) / 10)") }
+      request("/pinna/record/start", home.takesFolder)
+      request("/pinna/set/pattern", "cardioid")
+      request("/pinna/record/stop")
       for method in OSCMethod.all where !method.path.contains("stop") && !method.path.contains("session") {
-        ask(method.path, "pair")
+        request(method.path, "pair")
       }
-      ask("/pinna/preset/use", "pair")
-      ask("/pinna/preset/cancel")
-      ask("/pinna/play/stop")
-      ask("/pinna/record/stop")
-      ask("/pinna/set", "mute", "off", "gain", "-3")
+      request("/pinna/preset/use", "pair")
+      request("/pinna/preset/cancel")
+      request("/pinna/play/stop")
+      request("/pinna/record/stop")
+      request("/pinna/set", "mute", "off", "gain", "-3")
       let end = ContinuousClock.now + .seconds(20)
-      while answers.count < asked.count, .now < end { hear(0.1) }
-      #expect(Set(answers.keys) == asked, "not answered: \(asked.subtracting(answers.keys).sorted())")
+      while answers.count < requested.count, .now < end { receiveAnswer(0.1) }
+      #expect(Set(answers.keys) == requested, "not answered: \(requested.subtracting(answers.keys).sorted())")
       #expect(try graph.status()["server"] as? String == "stalled")
       kill(graph.server.pid, SIGCONT)
       try #require(try waitUntil(seconds: 5) { try graph.status()["server"] as? String == "running" })
       // No request is answered twice, however late.
-      for _ in 0..<10 { hear(0.1) }
+      for _ in 0..<10 { receiveAnswer(0.1) }
       let twice = answers.filter { $0.value.count != 1 }
       #expect(twice.isEmpty, "\(twice)")
       // The status is true, and everything works again.
@@ -70,9 +70,9 @@ extension LiveTests {
       #expect(status["device"] as? String == "pair" && status["gainDB"] as? Double == 0)
       #expect(try graph.microphones() == ["left-end", "right-end"])
       Faults.report(
-        "R28", done: "jackd stopped, \(asked.count) requests: answered once",
+        "R28", done: "jackd stopped, \(requested.count) requests: answered once",
         measured: "\(answers.count - twice.count)",
-        limit: "\(asked.count)", kept: answers.count == asked.count && twice.isEmpty)
+        limit: "\(requested.count)", kept: answers.count == requested.count && twice.isEmpty)
     }
 
     enum Moment: String, CaseIterable { case device, takeStart, takeEnd, reconnect }

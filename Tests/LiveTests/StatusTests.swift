@@ -163,7 +163,7 @@ extension LiveTests {
       let start = ContinuousClock.now
       #expect(try graph.status()["preset"] as? String == "phone5")
       #expect(ContinuousClock.now - start < Faults.patience(.milliseconds(200)))
-      disk.letGo()
+      disk.release()
       #expect(try #require(slow.wait(seconds: 5)).status == 0)
       #expect(try graph.status()["preset"] as? String == "late")
 
@@ -179,7 +179,7 @@ extension LiveTests {
       let hung = try use()
       let outcome = try #require(hung.wait(seconds: 10))
       expect(outcome, 1, "late", "2 s")
-      disk.letGo()
+      disk.release()
     }
 
     @Test("HUP reloads the preset's file or keeps everything unchanged; USR1 prints the status")

@@ -14,7 +14,7 @@ extension LiveTests {
     }()
 
     /// The part of a status that may not change during a take.
-    func settled(_ status: [String: Any]) -> NSDictionary {
+    func stableParts(_ status: [String: Any]) -> NSDictionary {
       var rest = status
       for key in ["levels", "dspLoad", "xruns", "warnings"] { rest[key] = nil }
       var take = rest["take"] as? [String: Any]
@@ -30,7 +30,7 @@ extension LiveTests {
     }
 
     /// Waits until `loops` more loops have been played, however fast freewheel is.
-    func listen(_ recorder: SignalRecorder, loops: Int) throws {
+    func waitForLoops(_ recorder: SignalRecorder, loops: Int) throws {
       let end = recorder.frames + loops * Self.loop[0].count
       try #require(waitUntil(seconds: 30) { recorder.frames >= end }, "the server stands still")
     }
@@ -73,9 +73,9 @@ extension LiveTests {
           #expect(outcome.isOneSentence, "\(attempt): \(outcome)")
           #expect(outcome.error.contains("recording"), "\(attempt): \(outcome)")
         }
-        try listen(recorder, loops: 4)
+        try waitForLoops(recorder, loops: 4)
         let after = try graph.status()
-        #expect(settled(before) == settled(after), "\(before)\n\(after)")
+        #expect(stableParts(before) == stableParts(after), "\(before)\n\(after)")
         let stop = try graph.pinna("record", "stop", "--json")
         try #require(stop.status == 0, "\(stop)")
         let answer = try stop.json()
@@ -83,7 +83,7 @@ extension LiveTests {
         #expect(change.status == 0)
         #expect(try change.json()["inputOrientation"] as? String == "landscapeLeft")
         #expect(try graph.status()["inputOrientation"] as? String == "landscapeLeft")
-        try listen(recorder, loops: 2)
+        try waitForLoops(recorder, loops: 2)
         return (try #require(answer["take"] as? String), try #require(answer["frames"] as? Int))
       }
       let take = try AudioClip(path: path)
@@ -116,7 +116,7 @@ extension LiveTests {
           let status = try graph.status()
           #expect(status["inputChannels"] as? Int == count)
           #expect((status["take"] as? [String: Any])?["channels"] as? Int == count)
-          try listen(recorder, loops: 2)
+          try waitForLoops(recorder, loops: 2)
           let stop = try graph.pinna("record", "stop", "--json")
           try #require(stop.status == 0, "\(stop)")
           return try #require(try stop.json()["take"] as? String)
@@ -168,8 +168,8 @@ extension LiveTests {
       let replies = (0..<3).compactMap { _ in sender.reply(seconds: 1) }
       try #require(replies.count == 3)
       #expect(replies.first { $0.text.contains("\"polarPattern\":\"cardioid\"") }?.status == 0)
-      let unbegun = replies.filter { $0.text.contains("stopped before its first frame") }
-      #expect(unbegun.map(\.status) == [1, 1], "\(replies)")
+      let unstarted = replies.filter { $0.text.contains("stopped before its first frame") }
+      #expect(unstarted.map(\.status) == [1, 1], "\(replies)")
       #expect(
         try waitUntil(seconds: 2) {
           try FileManager.default.contentsOfDirectory(atPath: graph.home.takesFolder).isEmpty

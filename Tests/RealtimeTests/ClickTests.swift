@@ -51,7 +51,7 @@ import Testing
       measured: String(format: "%.0f dBFS", level), limit: "< −80 dBFS", kept: level < -80)
   }
 
-  @Test("The click test detects clicks: it fails with fades off")
+  @Test("the click test detects clicks: it fails with fades off")
   func clickTestFailsWithoutFades() throws {
     let level = try splatter(fadeFrames: 0, period: 64)
     #expect(level > -80, "\(level) dBFS")

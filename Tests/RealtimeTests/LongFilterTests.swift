@@ -40,7 +40,7 @@ import Testing
     #expect(peak > 0 && error <= 2e-6 * peak, "error \(error / peak)")
   }
 
-  @Test("R26: a fade between two of them is the mix of their separate outputs, sample by sample")
+  @Test("R26: a fade between two filter sets with tails mixes their separate outputs, sample by sample")
   func fadeMixesTheTwo() throws {
     var (_, first) = Self.engine(Self.filters(seed: 1), seed: 9)
     var (_, second) = Self.engine(Self.filters(seed: 2), seed: 9)
@@ -63,7 +63,7 @@ import Testing
     #expect(differences(run.left[end...], second.left[end...]) == 0)
   }
 
-  @Test("The first set fades in from silence, which lasts until its tail is formed")
+  @Test("the first set fades in from silence, which lasts until its tail is formed")
   func fadeFromSilence() throws {
     var (_, alone) = Self.engine(Self.filters(seed: 2), seed: 9)
     var (engine, run) = Self.engine(nil, seed: 9)
@@ -79,7 +79,7 @@ import Testing
       frames: requested..<run.position)
   }
 
-  @Test("A change of gain alone begins at once")
+  @Test("a change of gain alone begins at once")
   func gainWaitsForNothing() throws {
     let filters = Self.filters(seed: 1)
     var (_, alone) = Self.engine(filters, seed: 9)
@@ -97,7 +97,7 @@ import Testing
   }
 
   @Test(
-    "S13: a take requested meanwhile begins after the fade; without fades, when the tail is formed")
+    "S13: a take requested during a change begins after the fade; without fades, when the tail is formed")
   func takesWait() throws {
     for fadeFrames in [Self.fade, 0] {
       var (engine, run) = Self.engine(Self.filters(seed: 1), seed: 9, fadeFrames: fadeFrames)
@@ -114,7 +114,7 @@ import Testing
   }
 
   @Test(
-    "A change of period while a tail is formed loses neither the change nor the output",
+    "a change of period while a tail is formed loses neither the change nor the output",
     arguments: [64, 100])
   func periodChanges(period: Int) throws {
     var (_, first) = Self.engine(Self.filters(seed: 1), seed: 9)
@@ -140,7 +140,7 @@ import Testing
     #expect(engine.drainReports().count == 1)
   }
 
-  @Test("A set at the address of a freed set forms its own tail")
+  @Test("a set at the address of a freed set forms its own tail")
   func sameAddress() throws {
     var (engine, run) = Self.engine(Self.filters(seed: 1), seed: 9)
     for round in 0..<20 {
@@ -152,7 +152,7 @@ import Testing
   }
 
   @Test(
-    "Delaying the input by some periods changes the output by at most 1e-6 of its peak",
+    "delaying the input by some periods changes the output by at most 1e-6 of its peak",
     arguments: ConvolutionTests.longLayouts)
   func laterIsTheSame(_ shape: ConvolutionTests.Shape) {
     var noise = SeededNoise(seed: 5)

@@ -54,7 +54,7 @@ import Testing
     func drainReports() {
       sched_yield()
       for report in engine.drainReports() {
-        if let change = referee.hear(report) { answered.store(change.number, ordering: .releasing) }
+        if let change = referee.record(report) { answered.store(change.number, ordering: .releasing) }
       }
     }
     var noise = SeededNoise(seed: 2)
@@ -94,7 +94,7 @@ import Testing
   }
 
   @Test(
-    "R2: messages as fast as they can be sent: each ends as applied, superseded or refused",
+    "R2: each of the changes sent at full speed ends as applied, superseded or refused",
     .timeLimit(.minutes(5)))
   func everyMessageEnds() throws {
     let total = Int(Faults.number("PINNA_FAULT_MESSAGES", quick: 100_000, heavy: 10_000_000))
@@ -186,7 +186,7 @@ private struct Referee {
   var faults: [String] = []
 
   /// The change that this report answers, if it is about one.
-  mutating func hear(_ report: Report) -> Ticket? {
+  mutating func record(_ report: Report) -> Ticket? {
     switch report {
     case .applied(let ticket, let frame):
       applied += 1

@@ -147,7 +147,7 @@ import Testing
     for _ in 0..<200 { run.process(Self.period) }
     try #require(waitUntil(seconds: 5) { writer.fault != nil })
     #expect(writer.fault == "No space left on device")
-    // The sound file is finished although the take afterwards runs; its sidecar is not.
+    // The sound file is finished although the take still runs; its sidecar is not.
     try #require(waitUntil(seconds: 2) { access(writer.openPath, F_OK) == 0 })
     #expect(access(writer.openPath.replacing(".wav", with: ".json.part"), F_OK) == 0)
     let frames = try AudioClip(path: writer.openPath).frames
@@ -321,7 +321,7 @@ import Testing
     #expect(try Data(contentsOf: URL(filePath: path)) == whole)
   }
 
-  @Test("a take without pre-roll of its own leaves the pre-roll that the previous take afterwards reads")
+  @Test("a take without pre-roll of its own leaves the pre-roll that the previous take still reads")
   mutating func heldPreRoll() throws {
     for _ in 0..<5 { run.process(Self.period) }
     // The previous take has not read its pre-roll yet.

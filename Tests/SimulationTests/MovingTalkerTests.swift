@@ -44,8 +44,8 @@ struct MovingTalkerTests {
       let frames = 19_200..<76_800
       let expected = frames.map { n in
         let atOrigin = (Double(n) / 48000 - start / 343) / (1 - speed / 343)
-        let said = (Double(n) / 48000 + lead - start / 343) / (1 - speed / 343)
-        return Float(sin(2 * .pi * Self.frequency * said) / (start - speed * atOrigin))
+        let spoken = (Double(n) / 48000 + lead - start / 343) / (1 - speed / 343)
+        return Float(sin(2 * .pi * Self.frequency * spoken) / (start - speed * atOrigin))
       }
       #expect(errorLevel(channel[frames], expected) <= -80, "\(microphone.name)")
     }

@@ -122,8 +122,8 @@ struct RoomTests {
         // Bisection for the time of the speech that arrives now.
         let time = Double(n) / 48000
         var (low, high) = (time - 0.2, time)
-        func way(_ said: Double) -> SIMD3<Double> {
-          a.position + said * (b.position - a.position) - Self.place
+        func way(_ spoken: Double) -> SIMD3<Double> {
+          a.position + spoken * (b.position - a.position) - Self.place
         }
         for _ in 0..<60 {
           let middle = (low + high) / 2

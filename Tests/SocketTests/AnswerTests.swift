@@ -178,7 +178,7 @@ import Testing
     #expect(worst <= Faults.patience(.milliseconds(100)), "\(worst)")
     near.send("/peer/dropped")
     #expect(near.reply(seconds: 2)?.text == "20")
-    disk.letGo()
+    disk.release()
     // The lookup that waited has failed; the next one finds the socket.
     #expect(waitUntil(seconds: 5) { answers(far) == "x" })
   }

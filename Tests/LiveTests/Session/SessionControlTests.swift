@@ -17,16 +17,16 @@ extension LiveTests {
       #expect(first.inputOrientation == .landscapeLeft)
 
       let second = try graph.activeSession()
-      let before = try graph.settled()
+      let before = try graph.stableStatus()
       let outcome = try second.setPreferredInputOrientation(.landscapeRight)
       #expect(outcome.kept?.contains("controls the route") == true)
       #expect(outcome.inputOrientation == .landscapeLeft)
       #expect(
         second.preferredInputOrientation == .landscapeRight && second.inputOrientation == .landscapeLeft)
       // The command line counts as another session.
-      let asked = try graph.pinna("set", "--orientation", "portraitUpsideDown", "--json")
-      #expect(asked.status == 0)
-      #expect(try (asked.json()["kept"] as? String)?.contains("controls the route") == true)
+      let commandLine = try graph.pinna("set", "--orientation", "portraitUpsideDown", "--json")
+      #expect(commandLine.status == 0)
+      #expect(try (commandLine.json()["kept"] as? String)?.contains("controls the route") == true)
       let preferred = try graph.status()["preferred"] as? [String: Any]
       #expect(preferred?["inputOrientation"] as? String == "portraitUpsideDown")
       #expect(try graph.status()["inputOrientation"] as? String == "landscapeLeft")

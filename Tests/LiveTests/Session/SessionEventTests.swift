@@ -186,7 +186,7 @@ extension LiveTests {
     private final class ListenerHolder: Sendable {
       let listener = Mutex<ControlListener?>(nil)
       /// The answer to a request for the token that is sent as soon as another Pinna runs.
-      let asked = Mutex<String?>(nil)
+      let requestedToken = Mutex<String?>(nil)
       var token: String? { try? listener.withLock { $0 }?.currentToken() }
     }
 
@@ -225,10 +225,10 @@ extension LiveTests {
       socket = nil
       socket = try ControlSocket(name: "pinna", environment: home.environment)
       // The token of the previous Pinna is never returned, not even for a moment.
-      Thread { holder.asked.withLock { $0 = holder.token } }.start()
+      Thread { holder.requestedToken.withLock { $0 = holder.token } }.start()
       serve(try #require(socket), "two")
       #expect(waitUntil(seconds: 2) { holder.token == "two" })
-      #expect(holder.asked.withLock { $0 } == "two")
+      #expect(holder.requestedToken.withLock { $0 } == "two")
       #expect(waitUntil(seconds: 2) { kinds.all == [.engineGone, .engineBack] })
     }
 

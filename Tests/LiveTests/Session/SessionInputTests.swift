@@ -83,13 +83,13 @@ extension LiveTests {
       let changes = session.routeChanges
       let task = Task { for await change in changes { heard.routes.withLock { $0.append(change) } } }
       defer { task.cancel() }
-      let before = try graph.settled()
+      let before = try graph.stableStatus()
       // Not even a fade: a change is answered once it is audible, and this server plays nothing.
       kill(graph.server.pid, SIGSTOP)
       let outcome = Result { try session.setPreferredInput(builtIn) }
       kill(graph.server.pid, SIGCONT)
       #expect(try outcome.get().kept == nil)
-      #expect(try graph.settled() == before)
+      #expect(try graph.stableStatus() == before)
       let line = try #require(session.availableInputs?.first { $0.portType == .lineIn })
       try session.setPreferredInput(line)
       #expect(session.currentRoute.inputs == [line] && session.preferredInput == line)
@@ -100,7 +100,7 @@ extension LiveTests {
       #expect(change?.reason == .inputChanged && change?.text.contains(line.uid) == true)
       try session.setPreferredInput(builtIn)
       #expect(session.currentRoute.inputs == [builtIn])
-      #expect(try graph.settled() == before)
+      #expect(try graph.stableStatus() == before)
     }
 
     @Test("S3: microphone ports that return are connected as before")
@@ -179,10 +179,10 @@ extension LiveTests {
       #expect(error == .foreignDataSource("Front", port: line.portName, possible: []))
 
       try session.setPreferredInput(line)
-      let before = try graph.settled()
+      let before = try graph.stableStatus()
       try front.setPreferredPolarPattern(.cardioid)
       try builtIn.setPreferredDataSource(front)
-      #expect(try graph.settled() == before)
+      #expect(try graph.stableStatus() == before)
       #expect(session.currentRoute.inputs == [line] && builtIn.preferredDataSource == front)
       try session.setPreferredInput(builtIn)
       #expect(builtIn.selectedDataSource == front && front.selectedPolarPattern == .cardioid)

@@ -73,7 +73,7 @@ extension LiveTests {
       try graph.home.folder.write("no sound", to: "text.wav")
       // R19: a FIFO that nobody writes to blocks whoever opens it.
       try #require(mkfifo("\(folder)/fifo.wav", 0o600) == 0)
-      let before = try graph.settled()
+      let before = try graph.stableStatus()
       for (name, word) in [
         ("fifo", "not a regular file"), ("slow", "44100"), ("many", "3 channels"), ("text", "cannot read"),
         ("nosuch", "nosuch"),
@@ -83,7 +83,7 @@ extension LiveTests {
       }
       #expect(try graph.pinna("play", "--stop").status == 1)
       #expect(try graph.pinna("play").status == 2)
-      #expect(try graph.settled() == before)
+      #expect(try graph.stableStatus() == before)
 
       try #require(try graph.pinna("play", "\(folder)/mono.wav").status == 0)
       #expect(try graph.status()["state"] as? String == "playing")
@@ -98,7 +98,7 @@ extension LiveTests {
       #expect(outputs.count == 2)
       let stopped = try graph.pinna("play", "--stop", "--json").json()
       #expect((stopped["framesPlayed"] as? Int ?? 0) < 96_000 && stopped["missedFrames"] as? Int == 0)
-      #expect(try graph.settled() == before)
+      #expect(try graph.stableStatus() == before)
     }
 
     @Test(

@@ -20,7 +20,7 @@ extension LiveGraph {
   }
 
   /// The part of a status that only a change may alter: without counters, levels and warnings.
-  func settled() throws -> NSDictionary {
+  func stableStatus() throws -> NSDictionary {
     var status = try status()
     for key in ["levels", "dspLoad", "xruns", "warnings"] { status[key] = nil }
     for (part, counter) in [("take", "frames"), ("take", "secondsLeft"), ("playback", "framesPlayed")] {
@@ -67,11 +67,11 @@ extension LiveGraph {
   func expectUnchanged(
     _ session: AudioSession, at location: SourceLocation = #_sourceLocation, _ body: () throws -> Void
   ) throws -> SessionError? {
-    let (before, preferences) = (try settled(), session.preferences)
+    let (before, preferences) = (try stableStatus(), session.preferences)
     var caught: SessionError?
     do { try body() } catch let error as SessionError { caught = error }
     #expect(caught != nil, "nothing was refused", sourceLocation: location)
-    #expect(try settled() == before, "\(caught?.description ?? "")", sourceLocation: location)
+    #expect(try stableStatus() == before, "\(caught?.description ?? "")", sourceLocation: location)
     #expect(session.preferences == preferences, sourceLocation: location)
     if let caught {
       #expect(!caught.description.isEmpty && !caught.description.contains("\n"), sourceLocation: location)
