@@ -121,7 +121,7 @@ import Testing
     #expect(all.first == 0 && all.last == 1 && all.count > 100)
   }
 
-  @Test("a design leaves the program's number of BLAS threads unchanged") func blasThreads() async {
+  @Test("a design leaves the program's number of BLAS threads unchanged") func threadCount() async {
     await #expect(processExitsWith: .success) {
       setBLASThreads(2)
       _ = try FilterBank.design(device: TestDevices.phone5(body: .free), sampleRate: 8_000)

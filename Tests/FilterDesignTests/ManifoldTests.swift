@@ -36,7 +36,7 @@ import Testing
     #expect(abs(response[1, 0, 0].magnitude - 2) < 0.05)
   }
 
-  @Test("the Fibonacci sphere has no preferred direction") func fibonacciSphere() {
+  @Test("the Fibonacci sphere has no preferred direction") func directions() {
     let sphere = fibonacciSphere(1200)
     let mean = sphere.reduce(SIMD3<Double>.zero, +) / 1200
     #expect(mean.length < 1e-3)
