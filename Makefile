@@ -2,7 +2,7 @@
 # Where the numpy oracle is: it judges exported filters on an array manifold of its own.
 ORACLE ?= ../shared/oracle
 
-.PHONY: mutations bench run test tests sanitized figures filters pictures build install-packages lint sanitize sanitize-live soak fuzz fuzzers faults day format clean
+.PHONY: mutations bench run test figures filters pictures build install-packages lint sanitize sanitize-live soak fuzz fuzzers faults day format clean
 
 SANITIZE_REALTIME = --scratch-path .build/rtsan -Xswiftc -Xclang-linker -Xswiftc -fsanitize=realtime
 SANITIZE_THREAD = --scratch-path .build/tsan --sanitize=thread
@@ -15,15 +15,13 @@ run: install-packages
 	@echo "== pinna demo"
 	.build/release/pinna demo
 
-## Everything that a change must pass. What the sanitizers need is built while other tests run, at the lowest priority.
+## Everything that a change must pass.
 test: install-packages lint
-	@echo "== $$(date +%T) Release build with tests: the compiler proves the callback free of locks and allocation"
+	@echo "== $$(date +%T) Debug build of the callback: the compiler proves it free of locks and allocation"
+	swift build --target FasterKernels
+	swift build --target JackClient
+	@echo "== $$(date +%T) Release build with tests"
 	swift build -c release --build-tests
-	@$(MAKE) --no-print-directory -j2 tests sanitized
-	@$(MAKE) --no-print-directory sanitize
-	@$(MAKE) --no-print-directory sanitize-live
-
-tests:
 	@echo "== $$(date +%T) Tests without a server"
 	swift test -c release --skip-build --skip LiveTests --skip DocsTests
 	@echo "== $$(date +%T) Tests in a live JACK graph"
@@ -31,16 +29,8 @@ tests:
 	swift test -c release --skip-build --filter LiveTests --skip SoakTests
 	@echo "== $$(date +%T) The documentation: its tables, commands and output"
 	swift test -c release --skip-build --filter DocsTests
-
-## What `sanitize` and `sanitize-live` run. Shows the compiler's output only where it fails.
-IDLY = $(shell chrt -i 0 true 2>/dev/null && echo chrt -i 0 || echo nice -n 19)
-BUILD_CORE = PINNA_ONLY_CORE=1 $(IDLY) swift build --build-tests --disable-xctest -c release
-sanitized:
-	@mkdir -p .build
-	@{ $(BUILD_CORE) $(SANITIZE_REALTIME) \
-	  && $(IDLY) swift build -c release --product pinna $(SANITIZE_REALTIME) \
-	  && $(BUILD_CORE) $(SANITIZE_THREAD) && $(BUILD_CORE) $(SANITIZE_ADDRESS); } >.build/sanitized.txt 2>&1 \
-	  || { cat .build/sanitized.txt; exit 1; }
+	@$(MAKE) --no-print-directory sanitize
+	@$(MAKE) --no-print-directory sanitize-live
 
 ## The engine and its queues under three sanitizers; each stops at its first report.
 sanitize: export PINNA_ONLY_CORE = 1

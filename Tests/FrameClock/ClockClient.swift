@@ -13,7 +13,7 @@ enum ClockClient {
     let client: OpaquePointer
     let port: OpaquePointer
     var expected: UInt32?
-    /// Spans of frame time that the server played without the clock.
+    /// Spans of frame time that the server played without the clock, or in which the clock was late.
     let missed = UnsafeMutablePointer<(start: UInt32, frames: UInt32)>.allocate(capacity: mostMissed)
     let missedCount = Atomic<Int>(0)
     let played = Atomic<Int>(0)
@@ -22,15 +22,23 @@ enum ClockClient {
     /// Runs on JACK's realtime thread.
     mutating func play(_ frames: UInt32) {
       let time = jack_last_frame_time(client)
-      let count = missedCount.load(ordering: .relaxed)
-      if let expected, time != expected, count < Context.mostMissed {
-        missed[count] = (expected, time &- expected)
-        missedCount.store(count + 1, ordering: .releasing)
-      }
+      if let expected, time != expected { note(expected, time &- expected) }
       expected = time &+ frames
       let buffer = jack_port_get_buffer(port, frames)!.assumingMemoryBound(to: Float.self)
       for n in 0..<frames { buffer[Int(n)] = FrameClock.sample(time &+ n) }
+      // An asynchronous server lets others read the port in the next period, before the clock writes it again.
+      if jack_last_frame_time(client) != time || jack_frames_since_cycle_start(client) > frames / 2 {
+        note(time, 2 &* frames)
+      }
       played.wrappingAdd(Int(frames), ordering: .releasing)
+    }
+
+    /// JACK's realtime thread.
+    private func note(_ start: UInt32, _ frames: UInt32) {
+      let count = missedCount.load(ordering: .relaxed)
+      guard count < Context.mostMissed else { return }
+      missed[count] = (start, frames)
+      missedCount.store(count + 1, ordering: .releasing)
     }
   }
 

@@ -72,7 +72,9 @@ extension LiveTests {
             .status == 0
         })
       let name = LiveGraph.uniqueName()
-      let server = try inside(["/usr/bin/jackd", "-n", name, "-r", "-p", "128", "-d", "dummy", "-p", "1024"])
+      let server = try inside([
+        "/usr/bin/jackd", "-S", "-n", name, "-r", "-p", "128", "-d", "dummy", "-p", "1024",
+      ])
       defer {
         LiveGraph.endLabelProcess(name)
         server.signal(SIGKILL)
@@ -97,7 +99,8 @@ extension LiveTests {
       try #require(
         try waitUntil(seconds: 10) { try home.pinna("status").output.contains("metadata") },
         "nobody is told of the database")
-      try #require(try home.pinna("record", "stop").status == 0)
+      let stop = try home.pinna("record", "stop")
+      try #require(stop.status == 0, "\(stop)")
       #expect(FileManager.default.fileExists(atPath: path))
       let warnings = try home.pinna("status", "--json").json()["warnings"] as? [String] ?? []
       #expect(warnings.count { $0.contains("metadata") } == 1)

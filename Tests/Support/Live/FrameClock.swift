@@ -30,8 +30,9 @@ public final class FrameClock {
     return number
   }
 
-  /// Spans of frame time that the server played without the clock. The content of the clock's port is
-  /// undefined there. Ask for them after the frames of interest have been played.
+  /// Spans of frame time that the server played without the clock, or in which the clock was late by at least half a
+  /// period. What readers of the clock's port received there is undefined. Ask for them after the frames of interest have
+  /// been played.
   public func missed() throws -> [Range<Int>] {
     try (0..<number("missed")).map { n in
       let span = try ask("missed \(n)").split(separator: " ").compactMap { Int($0) }
