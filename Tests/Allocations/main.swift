@@ -4,9 +4,9 @@ import Foundation
 import Realtime
 import TestSupport
 
-// 10 000 periods with changes, takes, and other periods in them. Prints how often the callback allocated or freed, and how
-// much of each was in them. With --baseline by the slowest kernels. With --leaky every thousandth callback allocates: what
-// must be counted then is known.
+// Runs 10 000 periods with changes, takes and new period lengths. Prints how often the callback allocated or
+// freed memory, and how many of each the run contained. --baseline uses the slowest kernels. --leaky
+// allocates in every thousandth callback, so that the correct count is known.
 
 let leaky = CommandLine.arguments.contains("--leaky")
 let (microphones, taps) = (16, 1024)
@@ -32,7 +32,7 @@ output.initialize(repeating: 0, count: 2 * longest)
 let inputs = UnsafeMutablePointer<UnsafePointer<Float>?>.allocate(capacity: microphones)
 inputs.initialize(repeating: UnsafePointer(input), count: microphones)
 
-/// Kept where the optimiser cannot see that nobody needs it.
+/// Global, so that the optimiser cannot remove the allocation.
 nonisolated(unsafe) var kept: UnsafeMutableRawPointer?
 var (calls, adopted, began, ended, applied) = (0, 0, 0, 0, 0)
 var frames = 64

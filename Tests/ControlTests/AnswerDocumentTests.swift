@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Every answer has one definition, by which the controller encodes and the command line and sessions decode.
+/// Every answer has one definition: the controller encodes it, the command line and sessions decode it.
 @Suite("Answers") struct AnswerDocumentTests {
   private typealias Document = Codable & Sendable
 
@@ -18,7 +18,7 @@ import Testing
     (AnswerSamples.cancellation, CancelAnswer.self), (AnswerSamples.session, SessionAnswer.self),
   ]
 
-  /// What `text` is once it has been decoded and encoded.
+  /// `text` after it has been decoded and encoded.
   private func rewritten(_ text: String, as type: any Document.Type) throws -> String {
     func rewrite<D: Document>(_ type: D.Type) throws -> String {
       json(try Answer(.done, text).document(type))
@@ -26,19 +26,19 @@ import Testing
     return try rewrite(type)
   }
 
-  @Test("are decoded and encoded without a change, key by key")
+  @Test("every sample answer is decoded and encoded without a change, key by key")
   func samples() throws {
     for (text, type) in Self.samples { #expect(try rewritten(text, as: type) == text, "\(type)") }
   }
 
-  @Test("that a processor gives are decoded and encoded without a change")
+  @Test("a processor's answers are decoded and encoded without a change")
   func processor() throws {
     let rig = Rig.live()
     func check(_ text: String, _ type: any Document.Type) throws {
       #expect(try rewritten(text, as: type) == text)
     }
-    func check(_ asked: Rig.Asked, _ type: any Document.Type) throws {
-      try check(try #require(asked.outcome.map { Answer($0) }, "\(asked.event)").text, type)
+    func check(_ request: Rig.SentRequest, _ type: any Document.Type) throws {
+      try check(try #require(request.outcome.map { Answer($0) }, "\(request.event)").text, type)
     }
     func checkStatus() throws {
       let status = rig.processor.status(droppedPackets: 0, deferredChanges: [], controller: nil)
@@ -58,7 +58,7 @@ import Testing
     rig.run(periods: 4)
     try check(stopPlayback, PlaybackReport.self)
     let take = rig.record()
-    try check(rig.asked.last!, TakeStartAnswer.self)
+    try check(rig.requests.last!, TakeStartAnswer.self)
     try checkStatus()
     let stopTake = rig.stopTake()
     rig.run(periods: 1)
@@ -68,14 +68,14 @@ import Testing
     try checkStatus()
   }
 
-  /// Names of the fields of `value`, and of what is in it, that are nil.
+  /// The names of all nil fields of `value` and of the values in it.
   private func absentFields(_ value: Any, _ name: String = "") -> [String] {
     let mirror = Mirror(reflecting: value)
     if mirror.displayStyle == .optional, mirror.children.isEmpty { return [name] }
     return mirror.children.flatMap { absentFields($0.value, $0.label ?? name) }
   }
 
-  @Test("have a sample in which no field is absent, so that a new field needs a place in it")
+  @Test("samples have no absent field, so that a new field must be added to them")
   func everything() throws {
     #expect(absentFields(try Answer(.done, AnswerSamples.everything).document(StatusReport.self)) == [])
     #expect(absentFields(try Answer(.done, AnswerSamples.keptChange).document(ChangeReport.self)) == [])
@@ -83,7 +83,7 @@ import Testing
     #expect(absentFields(try Answer(.done, AnswerSamples.takeEnd).document(TakeAnswer.self)) == [])
   }
 
-  @Test("of a newer Pinna may have fields that this one does not know")
+  @Test("unknown fields in the answers of a newer Pinna are ignored")
   func newer() throws {
     for (text, type) in Self.samples {
       let newer = text.replacing("{", with: #"{"aNewField":{"of":[1,null]},"#)
@@ -92,7 +92,7 @@ import Testing
   }
 
   @Test(
-    "that are malformed are one sentence, which names what is wrong and what to do",
+    "a malformed answer is reported in one sentence that names the fault and what to do",
     arguments: [
       ("", "it is not a JSON object"), ("stopped", "it is not a JSON object"),
       ("[]", "it is not a JSON object"), ("{}", "state is missing"),
@@ -113,7 +113,7 @@ import Testing
     )
   }
 
-  @Test("of a request that failed are thrown with their status and their sentence")
+  @Test("the answer to a failed request is thrown with its status and sentence")
   func failed() throws {
     let failure = try #require(throws: Failure.self) {
       try Answer(.refused, "a take is running").document(StatusReport.self)
@@ -121,7 +121,7 @@ import Testing
     #expect(failure == Failure(.refused, "a take is running"))
   }
 
-  @Test("keep values that JSON has no numbers for")
+  @Test("infinite values, for which JSON has no numbers, are preserved")
   func nonFinite() throws {
     let text = json([1, .infinity, -.infinity, 0.5] as [Double])
     #expect(text == #"[1,"inf","-inf",0.5]"#)

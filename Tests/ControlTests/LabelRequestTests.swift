@@ -1,8 +1,8 @@
 import JackClient
 import Testing
 
-@Suite("Orders to the process that writes labels") struct LabelRequestTests {
-  @Test("a packet is read as the order that was written, with a label or without, whatever its texts hold")
+@Suite("Orders to the label process") struct LabelRequestTests {
+  @Test("a packet decodes to the order it was made from, with or without a label, whatever its texts contain")
   func roundTrip() {
     for label in [
       nil, PortLabel.microphone("top-left", group: "é\n", order: 3), .microphone("", group: "", order: 0),
@@ -12,7 +12,7 @@ import Testing
     }
   }
 
-  @Test("texts too long for a packet are cut", arguments: [300, 100_000])
+  @Test("texts too long for a packet are truncated", arguments: [300, 100_000])
   func longTexts(count: Int) {
     let long = String(repeating: "m", count: count)
     let order = LabelRequest(port: 1, label: PortLabel.microphone(long, group: long, order: 1))
@@ -21,6 +21,6 @@ import Testing
   }
 
   @Test(
-    "what is no order is refused", arguments: ["", "x", "1\0a", "1\0a\0b\0c\0d", "1\0a\0b\01\0d\0e", "-1"])
+    "a malformed order is refused", arguments: ["", "x", "1\0a", "1\0a\0b\0c\0d", "1\0a\0b\01\0d\0e", "-1"])
   func nonsense(text: String) { #expect(LabelRequest(packet: Array(text.utf8)) == nil) }
 }

@@ -5,14 +5,14 @@ import Synchronization
 import Testing
 import Threads
 
-@Suite("JACK's metadata, behind a thread of their own") struct MetadataThreadTests {
-  /// Stands for the database: it holds every call up until it is let go, and notes which came.
+@Suite("The thread for JACK's metadata") struct MetadataThreadTests {
+  /// A fake database that blocks every call while it is held and logs the calls.
   final class Database: Sendable {
     let isHeld = Atomic<Bool>(false)
     let calls = Locked<[MetadataThread.Job]>([])
 
     func perform(_ job: MetadataThread.Job) {
-      // What ends the process that writes a connection's labels writes none.
+      // The job that ends a connection's label process writes no labels.
       guard job.isWanted() else { return }
       calls.withLock { $0.append(job) }
       while isHeld.load(ordering: .acquiring) { usleep(500) }
@@ -40,7 +40,7 @@ import Threads
     return true
   }
 
-  @Test("R30: whoever asks returns at once while the database is held, and all comes in order when it is not")
+  @Test("R30: posting returns at once while the database is held, and the jobs run in order afterwards")
   func order() {
     database.isHeld.store(true, ordering: .releasing)
     let took = ContinuousClock().measure { for port in 0..<100 { metadata.post(job(first, UInt64(port))) } }
@@ -51,12 +51,12 @@ import Threads
     #expect(waitUntil { database.count == 100 })
     #expect(waitUntil { !metadata.isBusy(for: first) } && metadata.fault == nil)
     #expect(database.calls.withLock { $0.map(\.port) } == Array(0..<100))
-    // Later work finds a thread again.
+    // Later work starts a new thread.
     metadata.post(job(first, 100))
     #expect(waitUntil { database.count == 101 })
   }
 
-  @Test("R30: after a second there is one fault, in one sentence, and none when the database answers again")
+  @Test("R30: a held database is one fault in one sentence after a second, and none once it answers again")
   func fault() {
     #expect(metadata.fault == nil)
     database.isHeld.store(true, ordering: .releasing)
@@ -68,7 +68,7 @@ import Threads
     #expect(waitUntil { metadata.fault == nil })
   }
 
-  @Test("R30: a queue that is full drops, and counts what it dropped")
+  @Test("R30: a full queue drops jobs and counts them")
   func bound() {
     database.isHeld.store(true, ordering: .releasing)
     metadata.post(job(first, 0))
@@ -79,7 +79,7 @@ import Threads
     #expect(waitUntil { database.count == 1 + MetadataThread.capacity })
   }
 
-  @Test("R30: a connection that goes takes its work along, but for what is under way")
+  @Test("R30: a closed connection drops its jobs, except the one under way")
   func clientGoes() {
     database.isHeld.store(true, ordering: .releasing)
     metadata.post(job(first, 1))
@@ -96,7 +96,7 @@ import Threads
     #expect(database.calls.withLock { $0.map(\.port) } == [1, 5])
   }
 
-  @Test("what is held back waits, keeps nobody busy, is no fault, and comes when nothing holds it back")
+  @Test("a job that is held back waits without a fault or a busy thread and runs when it is released")
   func heldBack() {
     let isHeldBack = Latch()
     metadata.post(
@@ -111,7 +111,7 @@ import Threads
   }
 
   @Test(
-    "R30: the labels of a port that goes while they are written are removed again, for its number is used again"
+    "R30: labels of a port removed while they are written are deleted, because its number is reused"
   )
   func portGoes() {
     database.isHeld.store(true, ordering: .releasing)

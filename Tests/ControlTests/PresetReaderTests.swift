@@ -4,8 +4,8 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite("Presets from a disk that may hang") struct PresetReaderTests {
-  @Test("R29: a disk that hangs holds nobody up, and brings what was asked for when it answers again")
+@Suite("Reading presets from a disk that may hang") struct PresetReaderTests {
+  @Test("R29: a hanging disk blocks nobody, and its presets arrive when it answers again")
   func hangs() throws {
     let disk = Disk()
     let reader = PresetReader(disk.read)

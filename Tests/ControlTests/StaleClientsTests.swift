@@ -2,8 +2,8 @@ import Foundation
 import JackClient
 import Testing
 
-@Suite("Clients that left while we joined") struct StaleClientsTests {
-  /// Maps a file of this name in /dev/shm, removed where `isRemoved`, while `body` runs.
+@Suite("Clients that left while Pinna joined") struct StaleClientsTests {
+  /// Maps a file of this name in /dev/shm while `body` runs. The file is already removed if `isRemoved`.
   func map(_ name: String, isRemoved: Bool, _ body: () -> Void) throws {
     let path = "/dev/shm/\(name)-\(getpid())"
     let file = open(path, O_RDWR | O_CREAT, 0o600)
@@ -16,7 +16,7 @@ import Testing
     unlink(path)
   }
 
-  @Test("a semaphore that is mapped and whose file is gone is found; nothing else is taken for one")
+  @Test("only a mapped semaphore whose file is gone counts as a stale client")
   func maps() throws {
     #expect(!StaleClients.hasAny())
     try map("jack_sem.0_test_present", isRemoved: false) { #expect(!StaleClients.hasAny()) }

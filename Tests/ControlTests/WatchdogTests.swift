@@ -4,7 +4,8 @@ import Testing
 @Suite("The watchdog") struct WatchdogTests {
   private let start = ContinuousClock.now
 
-  /// What it finds when it looks every 45 ms at a graph that has run so many periods by then.
+  /// The findings of a watchdog that looks every 45 ms; `periods` gives the count at each time in
+  /// milliseconds.
   private func findings(until milliseconds: Int, _ periods: (Int) -> Int) -> [(at: Int, Watchdog.Finding)] {
     var watchdog = Watchdog()
     var found: [(Int, Watchdog.Finding)] = []
@@ -16,7 +17,7 @@ import Testing
     return found
   }
 
-  @Test("R36: says within 1.5 s that no period runs, once, and how long that was when one does")
+  @Test("R36: a stall is reported once within 1.5 s, and its duration when periods run again")
   func stall() {
     let found = findings(until: 10_000) { at in at < 2000 ? at : at < 7000 ? 2000 : at }
     #expect(found.count == 2)
@@ -25,14 +26,14 @@ import Testing
     #expect(stood >= .milliseconds(4900) && stood <= .milliseconds(5200))
   }
 
-  @Test("says nothing of a graph with long periods, nor of a first look")
+  @Test("long periods and the first look cause no report")
   func quiet() {
     // 8192 frames at 16 kHz.
     #expect(findings(until: 20_000) { $0 / 512 }.isEmpty)
     #expect(findings(until: 900) { _ in 0 }.isEmpty)
   }
 
-  @Test("does not take its own standstill for the graph's")
+  @Test("a stall of the watchdog itself is not reported as the graph's")
   func ownStandstill() {
     var watchdog = Watchdog()
     _ = watchdog.observe(periods: 10, now: start)

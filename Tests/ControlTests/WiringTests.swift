@@ -2,7 +2,7 @@ import JackClient
 import TestSupport
 import Testing
 
-@Suite("The wiring of our ports") struct WiringTests {
+@Suite("Connections of Pinna's ports") struct WiringTests {
   let wire = Wiring.Wire("front", "source:out")
   let start = ContinuousClock.now
   var wiring: Wiring
@@ -12,7 +12,7 @@ import Testing
     _ = wiring.observe(connected: [wire], ports: ["front"], exists: { _ in true }, now: start)
   }
 
-  /// Looks at a graph some milliseconds after the start.
+  /// Looks at the graph `milliseconds` after the start.
   mutating func look(
     connected: Bool, peer: Bool, after milliseconds: Int, ports: Set<String> = ["front"]
   ) -> (events: [Wiring.Event], toMake: [Wiring.Wire]) {
@@ -21,7 +21,8 @@ import Testing
       now: start + .milliseconds(milliseconds))
   }
 
-  @Test("is lost with its other end, made when that is back, and tried again until it is")
+  @Test(
+    "a connection whose other end disappears is lost, and is retried from the peer's return until it is made")
   mutating func lostAndMade() {
     #expect(look(connected: false, peer: false, after: 1).events == [.lost(wire)])
     #expect(wiring.lost == [wire] && wiring.connectedPorts.isEmpty)
@@ -34,19 +35,19 @@ import Testing
     #expect(wiring.lost.isEmpty && wiring.connectedPorts == ["front"])
   }
 
-  @Test("is forgotten when somebody takes it away, and not before it is clear that the other end stays")
+  @Test("a connection that the user removed is forgotten, once it is clear that the other end stays")
   mutating func takenAway() {
     for n in [1, 100, 199] {
       let (events, toMake) = look(connected: false, peer: true, after: n)
       #expect(events.isEmpty && toMake.isEmpty)
     }
     _ = look(connected: false, peer: true, after: 250)
-    // From then on its other end may come and go.
+    // From then on, its other end may come and go.
     #expect(look(connected: false, peer: false, after: 300).events.isEmpty)
     #expect(look(connected: false, peer: true, after: 400).toMake.isEmpty)
   }
 
-  @Test("is lost, not taken away, where the other end goes a moment after the connection")
+  @Test("a connection is lost, not removed by the user, if its other end disappears a moment later")
   mutating func goesLater() {
     #expect(look(connected: false, peer: true, after: 1).events.isEmpty)
     #expect(look(connected: false, peer: false, after: 20).events == [.lost(wire)])
@@ -54,7 +55,7 @@ import Testing
   }
 
   @Test(
-    "goes with the server, or with our own port, and is made again when that is back; nobody is told of the latter"
+    "a connection lost with the server or our own port is made again on its return; only the former is reported"
   )
   mutating func server() {
     wiring.markAllLost()
@@ -71,7 +72,7 @@ import Testing
 @Suite("Peers with one-time names") struct OneTimeNameTests {
   let start = ContinuousClock.now
 
-  /// Connects `peer` to `port`, and takes it away with its program.
+  /// Connects `peer` to `port`, then removes it together with its program.
   func visit(_ wiring: inout Wiring, _ port: String, _ peer: String, beside: Set<Wiring.Wire> = []) {
     let wire = Wiring.Wire(port, peer)
     let ports: Set = ["front", "back", "top", "out_left", "out_right"]
@@ -79,7 +80,7 @@ import Testing
     _ = wiring.observe(connected: beside, ports: ports, exists: { _ in false }, now: start)
   }
 
-  @Test("R45: 10 000 clients with one-time names come and go: what is remembered of them is bounded")
+  @Test("R45: the memory of connections to 10 000 one-time clients is bounded")
   func bounded() {
     var wiring = Wiring()
     let took = ContinuousClock().measure {
@@ -88,7 +89,7 @@ import Testing
       }
     }
     #expect(wiring.lost.count == Wiring.maxAbsent)
-    // The last to go are remembered.
+    // The latest are remembered.
     #expect(wiring.lost.contains(Wiring.Wire("out_right", "once-9999:out")))
     #expect(!wiring.lost.contains(Wiring.Wire("front", "once-5000:out")))
     Faults.report(
@@ -98,7 +99,7 @@ import Testing
       kept: wiring.lost.count <= Wiring.maxAbsent)
   }
 
-  @Test("R45: of one port 64 are remembered, and another port's none the less")
+  @Test("R45: 64 lost connections are remembered per port, without displacing another port's")
   func perPort() {
     var wiring = Wiring()
     visit(&wiring, "back", "old:out")
@@ -111,26 +112,26 @@ import Testing
         && !lost.contains(Wiring.Wire("front", "once-0:out")))
   }
 
-  @Test("R45: what was asked for is remembered longest, and is made again")
+  @Test("R45: requested connections are remembered longest and are made again")
   func askedFor() {
     var wiring = Wiring()
-    let asked = Wiring.Wire("front", "system:capture_1")
-    wiring.keep([asked])
+    let requested = Wiring.Wire("front", "system:capture_1")
+    wiring.keep([requested])
     visit(&wiring, "front", "system:capture_1")
     for n in 0..<1000 {
-      wiring.keep([asked])
+      wiring.keep([requested])
       visit(&wiring, "front", "once-\(n):out")
     }
-    #expect(wiring.lost.contains(asked))
+    #expect(wiring.lost.contains(requested))
     let (_, toMake) = wiring.observe(
-      connected: [], ports: ["front"], exists: { $0 == asked.peer }, now: start)
-    #expect(toMake == [asked])
-    wiring.forget(asked)
-    #expect(!wiring.lost.contains(asked))
+      connected: [], ports: ["front"], exists: { $0 == requested.peer }, now: start)
+    #expect(toMake == [requested])
+    wiring.forget(requested)
+    #expect(!wiring.lost.contains(requested))
   }
 
   @Test(
-    "R45: connections that are there are no part of the bound; with the server go as many as it allows, asked for first"
+    "R45: existing connections do not count; a lost server's are kept up to the limit, requested ones first"
   )
   func wholeServer() {
     var wiring = Wiring()
@@ -144,9 +145,9 @@ import Testing
     #expect(wiring.lost.contains(Wiring.Wire("out_left", "peer-7:in")))
   }
 
-  @Test("R45: a look costs no more after 10 000 peers than after 1 000")
+  @Test("R45: a look at the graph costs no more after 10 000 peers than after 1 000")
   func cost() {
-    /// In processor time: other programs use the machine, too.
+    /// In processor time, because other programs use the machine, too.
     func look(after peers: Int) -> Duration {
       var wiring = Wiring()
       for n in 0..<peers { visit(&wiring, ["front", "back", "top", "out_left"][n % 4], "once-\(n):out") }
@@ -157,7 +158,7 @@ import Testing
       } / 400
     }
     let (few, many) = (look(after: 1000), look(after: 10_000))
-    // Twenty looks a second: 0.5 ms each would be a hundredth of a core.
+    // Twenty looks per second: 0.5 ms each would be a hundredth of a core.
     #expect(many < .microseconds(500), "\(many)")
     Faults.report(
       "R45", done: "one look at connections after 1 000 and after 10 000 peers", measured: "\(few), \(many)",

@@ -13,7 +13,7 @@ import Testing
 
   private func wait(_ condition: () -> Bool) { while !condition() { usleep(500) } }
 
-  @Test("what an abandoned job made is taken back before the next job begins")
+  @Test("the result of an abandoned job is undone before the next job begins")
   func takenBackFirst() throws {
     let worker = try Worker("worker test")
     let (log, gate) = (Log(), DispatchSemaphore(value: 0))
@@ -31,12 +31,12 @@ import Testing
   }
 
   @Test(
-    "a flood of requests delays a job by one run, and a flood of jobs does not hold a request up for ever")
+    "a flood of requests delays a job by one run, and a flood of jobs does not block a request forever")
   func floods() throws {
     let worker = try Worker("worker test")
     let (log, gate) = (Log(), DispatchSemaphore(value: 0))
     let requests = LatestRequest<Int>()
-    // Each run asks for the next one, as a graph that changes all the time does.
+    // Each run posts the next request, as a constantly changing graph does.
     @Sendable func post(_ n: Int) {
       _ = requests.post(n, on: worker) { n, _ in
         log.add("run")
@@ -52,7 +52,7 @@ import Testing
       log.lines.withLock { Array($0.prefix(12)) } == ["run"] + Array(repeating: "job", count: 10) + ["run"])
   }
 
-  @Test("of requests that wait only the newest runs, under the number that all of them were given")
+  @Test("of several waiting requests only the newest runs, under the number that all of them were given")
   func newest() throws {
     let worker = try Worker("worker test")
     let (log, gate) = (Log(), DispatchSemaphore(value: 0))
@@ -61,13 +61,13 @@ import Testing
     let numbers = (0..<5).map { n in requests.post(n, on: worker) { log.add("\($0) as \($1)") } }
     gate.signal()
     wait { log.lines.withLock { !$0.isEmpty } }
-    let later = requests.post(5, on: worker) { log.add("\($0) as \($1)") }
+    let lastNumber = requests.post(5, on: worker) { log.add("\($0) as \($1)") }
     wait { log.lines.withLock { $0.count == 2 } }
-    #expect(numbers == [1, 1, 1, 1, 1] && later == 2)
+    #expect(numbers == [1, 1, 1, 1, 1] && lastNumber == 2)
     #expect(log.lines.withLock { $0 } == ["4 as 1", "5 as 2"])
   }
 
-  @Test("a job that is abandoned before it began is not begun, and is no thread that hangs")
+  @Test("a job abandoned before it began never runs and does not count as a hanging thread")
   func abandonedInQueue() throws {
     let worker = try Worker("worker test")
     let (log, gate) = (Log(), DispatchSemaphore(value: 0))
@@ -80,17 +80,17 @@ import Testing
     #expect(log.lines.withLock { $0 } == ["last"])
   }
 
-  @Test("R42: a server that goes while a look goes on loses all connections, those of the look included")
+  @Test("R42: a server lost during a look at the graph loses all connections, including the look's")
   func connectionsOfALook() {
     let memory = ConnectionMemory()
-    let (seen, asked) = (Wiring.Wire("one", "mic:out"), Wiring.Wire("out_left", "speaker:in"))
+    let (seen, requested) = (Wiring.Wire("one", "mic:out"), Wiring.Wire("out_left", "speaker:in"))
     var look = memory.connections.withLock { $0 }
     _ = look.wiring.observe(connected: [seen], ports: ["one", "out_left"], exists: { _ in true }, now: .now)
-    memory.markAllLost([asked])
+    memory.markAllLost([requested])
     memory.store(look)
     var next = memory.connections.withLock { $0 }
     let found = next.wiring.observe(
       connected: [], ports: ["one", "out_left"], exists: { _ in true }, now: .now)
-    #expect(found.toMake.sorted() == [seen, asked].sorted())
+    #expect(found.toMake.sorted() == [seen, requested].sorted())
   }
 }

@@ -1,9 +1,9 @@
 import Foundation
 
-/// Compares what a page shows of a command's output with what the command printed.
+/// Compares a command's documented output with its actual output.
 ///
-/// Numbers and runs of spaces count as equal to any others. In the page, a line that is "…" stands for any lines, and a
-/// line that ends in "…" for any end.
+/// All numbers count as equal, and so do all runs of spaces. On the page, a line "…" stands for any lines,
+/// and a line that ends in "…" for any ending.
 enum DocumentedOutput {
   static func matches(_ shown: [String], _ printed: [String]) -> Bool {
     matches(shown.map(masked)[...], printed.map(masked)[...])
@@ -20,7 +20,7 @@ enum DocumentedOutput {
   }
 
   static func masked(_ line: String) -> String {
-    // "1 xrun", "2 xruns": how many there are is the machine's business.
+    // "1 xrun" or "2 xruns": their number depends on the machine.
     line.replacing(#/xruns?\b/#, with: "xruns").replacing(#/[-+−]?[0-9]+(\.[0-9]+)?/#, with: "#").replacing(
       #/\s+/#, with: " "
     )

@@ -1,18 +1,18 @@
 import Foundation
 import TestSupport
 
-/// Package.swift as its tests read it.
+/// Package.swift as parsed by its tests.
 struct Manifest {
   struct Target {
     let name: String
-    /// Of its sources, relative to the repository.
+    /// The folder of its sources, relative to the repository.
     let folder: String
     let dependencies: [String]
   }
 
-  /// In the order of Package.swift; without the C libraries, and the kernels for newer processors.
+  /// In the order of Package.swift, without C libraries and the kernels for newer processors.
   let targets: [Target]
-  /// Of the C libraries.
+  /// The names of the C libraries.
   let libraries: Set<String>
 
   init() throws {
@@ -33,13 +33,13 @@ struct Manifest {
 
   subscript(name: String) -> Target? { targets.first { $0.name == name } }
 
-  /// All that a target links, directly or through others.
+  /// Everything that a target links, directly or indirectly.
   func everything(linkedBy name: String) -> Set<String> {
     let direct = self[name]?.dependencies ?? []
     return direct.reduce(into: Set(direct)) { $0.formUnion(everything(linkedBy: $1)) }
   }
 
-  /// From the dot of a call to the parenthesis that closes it.
+  /// The text from a call's dot to its closing parenthesis.
   private static func call(_ text: Substring) -> Substring {
     var depth = 0
     for n in text.indices {

@@ -2,12 +2,12 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What Package.swift and docs/architecture.md promise of the rooms.
+/// Rules for the rooms in Package.swift and docs/architecture.md.
 @Suite("Package.swift") struct ManifestTests {
   let manifest: Manifest
   init() throws { manifest = try Manifest() }
 
-  @Test("lets each target use those above it alone")
+  @Test("a target in Package.swift depends only on targets above it")
   func oneWay() {
     #expect(manifest.targets.count > 30 && manifest.libraries.count > 5)
     var above = manifest.libraries
@@ -20,7 +20,7 @@ import Testing
   }
 
   @Test(
-    "needs no JACK to render and to check",
+    "rendering and checking link no JACK",
     arguments: ["Rendering", "RenderingTests", "GuidedCheck", "Simulation"])
   func noJACK(name: String) throws {
     try #require(manifest[name] != nil)
@@ -28,19 +28,19 @@ import Testing
       manifest.everything(linkedBy: name).isDisjoint(with: ["CJack", "JackClient", "JackTools", "Control"]))
   }
 
-  @Test("keeps servers, players and recorders for tests out of the library")
+  @Test("servers, players and recorders for tests are not linked into the library")
   func noTools() throws {
     let linked = manifest.everything(linkedBy: "PinnaSession")
     #expect(linked.isSuperset(of: ["Control", "GuidedCheck"]))
     #expect(linked.isDisjoint(with: ["JackTools", "LiveCheck", "Plots"]))
   }
 
-  /// SwiftPM itself lets a target import what another has built.
-  @Test("names what the sources import")
+  /// SwiftPM does not enforce this: a target can import a module that another one has built.
+  @Test("a target's dependencies include everything that its sources import")
   func imports() throws {
     let names = manifest.libraries.union(manifest.targets.map(\.name))
     for target in manifest.targets {
-      // A target's folder may hold the folders of others.
+      // A target's folder may contain other targets' folders.
       let others = manifest.targets.map(\.folder).filter { $0.hasPrefix(target.folder + "/") }
       let files = FileManager.default.enumerator(atPath: repositoryFolder + "/" + target.folder)
       for case let file as String in try #require(files, "\(target.folder)") where file.hasSuffix(".swift") {
@@ -59,12 +59,12 @@ import Testing
     }
   }
 
-  @Test("has the rooms that the architecture page lists, in its order")
+  @Test("Package.swift has the rooms of the architecture page, in the same order")
   func page() throws {
     let sources = manifest.targets.filter { $0.folder.hasPrefix("Sources/") }.map(\.name)
     let rows = try Page("docs/architecture.md").rows.compactMap { $0.first }
     let listed = rows.map { $0.trimmingCharacters(in: ["`"]) }.filter(sources.contains)
-    // In the row of the kernels.
+    // They share the kernels' row.
     #expect(listed == sources.filter { $0 != "FasterKernels" })
   }
 }

@@ -2,9 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A page of the documentation as its tests read it.
+/// A page of the documentation as parsed by its tests.
 struct Page: CustomTestStringConvertible {
-  /// A fenced block: the word behind the opening fence, and the lines inside.
+  /// A fenced block: the word after the opening fence, and the lines inside.
   struct Block {
     let language: String
     let lines: [String]
@@ -13,13 +13,13 @@ struct Page: CustomTestStringConvertible {
   /// A line of a `console` block that begins with `$ `.
   struct Command {
     let text: String
-    /// What `# status N` behind it says; 0 without.
+    /// The N of `# status N` after the command; 0 by default.
     let status: Int
-    /// The lines below it, up to the next command.
+    /// The lines after it, up to the next command.
     var output: [String] = []
   }
 
-  /// Relative to the repository.
+  /// The path relative to the repository.
   let path: String
   private let lines: [String]
   var testDescription: String { path }
@@ -57,7 +57,7 @@ struct Page: CustomTestStringConvertible {
     return found
   }
 
-  /// In the page's order; a file that the reader is to write is copied from `$FILES`.
+  /// The commands in the page's order. A file that the reader is told to write is copied from `$FILES`.
   var commands: [Command] {
     var found: [Command] = []
     for block in blocks {
@@ -83,7 +83,7 @@ struct Page: CustomTestStringConvertible {
     return found
   }
 
-  /// Files that the page has the reader write: path below the configuration folder, and text.
+  /// Files that the page tells the reader to write: path below the configuration folder, and text.
   var configurationFiles: [(path: String, text: String)] { blocks.compactMap(Self.configurationFile) }
 
   private static func configurationFile(_ block: Block) -> (path: String, text: String)? {
@@ -92,7 +92,7 @@ struct Page: CustomTestStringConvertible {
     return (String(first.dropFirst(mark.count)), block.lines.joined(separator: "\n") + "\n")
   }
 
-  /// Targets of its links to files of the repository, relative to the page.
+  /// The targets of its links to files of the repository, relative to the page.
   var links: [String] {
     text.matches(of: #/\]\(([^)#:]+)\)/#).map { String($0.output.1) }
   }

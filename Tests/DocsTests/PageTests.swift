@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 @Suite("The documentation", .serialized) struct PageTests {
-  @Test("has the tables that the tool prints", arguments: ["verbs", "methods", "statuses"])
+  @Test("the control page has the tables that the tool prints", arguments: ["verbs", "methods", "statuses"])
   func tables(name: String) throws {
     let printed = try PinnaHome().pinna("help", "--markdown", name)
     #expect(printed.status == 0)
@@ -15,7 +15,7 @@ import Testing
       "put the output of pinna help --markdown \(name) between the markers")
   }
 
-  @Test("S9: has the eight stereo cases as the device gives them")
+  @Test("S9: the acoustics page has the eight stereo cases as the device gives them")
   func stereoCases() throws {
     let rows = try Page("docs/acoustics.md").rows
     let device = try PresetLibrary(folders: [repositoryFolder + "/Presets"]).device(named: "phone5")
@@ -38,7 +38,7 @@ import Testing
     #expect(text.split(whereSeparator: \.isWhitespace).count <= 2000)
   }
 
-  @Test("the library page's check is a program that runs, and finds linear8 right")
+  @Test("the library page's check is a program that runs and finds linear8 correct")
   func guidedCheck() throws {
     let source = try String(
       contentsOfFile: repositoryFolder + "/Tests/SeedListings/GuidedCheck.swift", encoding: .utf8)
@@ -53,18 +53,18 @@ import Testing
     #expect(!outcome.output.contains("wrong"), "\(outcome)")
   }
 
-  @Test("links to files that exist", arguments: Page.all)
+  @Test("links in the documentation lead to existing files", arguments: Page.all)
   func links(page: Page) {
     let folder = URL(filePath: repositoryFolder + "/" + page.path).deletingLastPathComponent().path
     for link in page.links { #expect(FileManager.default.fileExists(atPath: folder + "/" + link), "\(link)") }
   }
 
   @Test(
-    "has commands that do and print what it says, in its order",
+    "the documented commands print what the page shows, in its order",
     .enabled(if: LiveGraph.isPossible, "jackd2 is not installed: no JACK server"),
     arguments: Page.all.filter { !$0.commands.isEmpty })
   func commands(page: Page) throws {
-    // Those are the tests themselves, and the demo.
+    // `make` commands run these tests or the demo.
     let commands = page.commands.filter { !$0.text.hasPrefix("make ") }
     let home = try PinnaHome()
     for file in page.configurationFiles { try home.folder.write(file.text, to: "files/" + file.path) }
@@ -84,7 +84,7 @@ import Testing
     environment["FILES"] = home.folder.path + "/files"
     environment["JACK_DEFAULT_SERVER"] = LiveGraph.uniqueName()
     environment["JACK_NO_AUDIO_RESERVATION"] = "1"
-    // timeout stops everything that the script started, too.
+    // timeout also stops everything that the script has started.
     let outcome = try Program.run(
       "/usr/bin/timeout", ["-k", "10", "55", "/bin/bash", script, work], environment: environment, seconds: 70
     )
@@ -104,7 +104,7 @@ import Testing
     }
   }
 
-  @Test("output that is compared: numbers may differ, words may not")
+  @Test("in a comparison of output, numbers may differ and words may not")
   func comparison() {
     #expect(DocumentedOutput.matches(["took 3.5 s", "…", "end…"], ["took 12 s", "a", "b", "ending"]))
     #expect(DocumentedOutput.matches(["a  -3 dB"], ["a +12.0 dB"]))
@@ -113,8 +113,8 @@ import Testing
     #expect(!DocumentedOutput.matches(["one", "…", "three"], ["one", "two"]))
   }
 
-  /// Runs the commands one after another in the folder `$1`. It writes their statuses into `statuses`, a line each, and
-  /// the output of command N into `output-N`. A command in the background is waited for until it serves.
+  /// Runs the commands one after another in the folder `$1`. Writes their statuses into `statuses`, one per
+  /// line, and the output of command N into `output-N`. Waits until a command in the background serves.
   private static func script(_ commands: [Page.Command]) -> String {
     var lines = [
       "cd \"$1\" || exit", "trap 'pinna stop; kill $(jobs -p); wait' EXIT",

@@ -7,14 +7,14 @@ import Manifolds
 import Numerics
 import Presets
 
-// The table of figures over the shipped presets, on the full mesh and with all draws of the array's errors, as
-// Markdown on standard output. Status 1 where a figure that must be reached is not.
+// Prints the table of figures of the shipped presets as Markdown, on the full mesh and with all draws of the
+// array's errors. Ends with status 1 if a required figure is missed.
 
 useSingleThreadedBLAS()
 
 func note(_ text: String) { FileHandle.standardError.write(Data("\(text)\n".utf8)) }
 
-/// A report of fresh filters, and how long the design took.
+/// A report of freshly designed filters, and the duration of the design.
 func measure(_ name: String, in library: PresetLibrary) throws -> (report: Report, seconds: Double) {
   let device = try library.device(named: try library.preset(named: name).device)
   let start = ContinuousClock.now
@@ -26,7 +26,7 @@ func measure(_ name: String, in library: PresetLibrary) throws -> (report: Repor
 
 func row(_ cells: String...) { print("| " + cells.joined(separator: " | ") + " |") }
 
-// Those that ship, whatever the user has.
+// The shipped presets, whatever presets the user has.
 let library = PresetLibrary(folders: ["Presets"])
 var missed = 0
 var missedAims = 0
@@ -38,7 +38,7 @@ for preset in Set(Requirement.all.map(\.preset)).sorted() {
   if preset == "phone5" { designSeconds = measured.seconds }
 }
 
-/// Whether `value` keeps within `must` and `aim`, in a word; counts what is missed.
+/// Whether `value` is within `must` and `aim`, as text. Counts the missed ones.
 @MainActor func verdict(_ value: Double?, must: Bound?, aim: Bound?) -> String {
   guard let value else {
     if must != nil { missed += 1 }

@@ -5,10 +5,10 @@ import Numerics
 import Presets
 import TestSupport
 
-/// Banks that several tests look at, designed once. `phone5` is in the free field, as the goldens are.
+/// Filter banks that several tests share, designed once. `phone5` is in the free field, as in the goldens.
 enum Banks {
   static let phone5 = Designed(TestDevices.phone5(body: .free))
-  /// On its body.
+  /// phone5 on its body.
   static let phone5Box = Designed(TestDevices.phone5())
   static let ring7 = Designed(TestDevices.ring7())
   static let linear8 = Designed(TestDevices.linear8())

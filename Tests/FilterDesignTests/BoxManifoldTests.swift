@@ -5,11 +5,11 @@ import Numerics
 import TestSupport
 import Testing
 
-@Suite struct BoxManifoldTests {
+@Suite("The box manifold") struct BoxManifoldTests {
   static let phoneSize: SIMD3<Double> = [0.072, 0.147, 0.008]
 
-  @Test(arguments: BoxGolden.all)
-  func microphonesHearWhatTheOracleSays(golden: BoxGolden) throws {
+  @Test("microphones on a box have the oracle's responses", arguments: BoxGolden.all)
+  func oracle(golden: BoxGolden) throws {
     let response = golden.box.responses(from: golden.directions, frequencies: golden.frequencies)
     for (f, frequency) in golden.frequencies.enumerated() {
       for m in golden.microphones.indices {
@@ -25,7 +25,7 @@ import Testing
     }
   }
 
-  @Test func aThinBoxShadesItsBackAsTheOracleSays() {
+  @Test("a thin box shades its back as the oracle computes") func shadow() {
     let golden = BoxGolden.named("phone")
     let (f, front, towards, behind) = (2, 2, 2, 5)
     #expect(golden.frequencies[f] == 4125)
@@ -37,7 +37,7 @@ import Testing
     #expect(abs(20 * log10(ratio)) > 3, "which the free field does not know")
   }
 
-  @Test func theBoxVanishesAtLowFrequencies() {
+  @Test("at low frequencies the box has no effect") func lowFrequencies() {
     let golden = BoxGolden.named("phone")
     let response = golden.box.responses(from: golden.directions, frequencies: [0, 10])
     for m in golden.microphones.indices {
@@ -48,7 +48,7 @@ import Testing
     }
   }
 
-  @Test func mirroredMicrophonesHearMirroredWaves() throws {
+  @Test("mirrored microphones have the responses of mirrored waves") func mirror() throws {
     let box = try BoxManifold(
       positions: [[0.025, -0.0735, 0.001], [-0.025, -0.0735, 0.001], [0.025, 0.0735, -0.001]],
       size: Self.phoneSize,
@@ -66,8 +66,9 @@ import Testing
     }
   }
 
-  @Test func aMicrophoneIsHeardWhereItIsAndNotAtTheNextPanel() throws {
-    // Half a millimetre at a time along the face, over panels of 8 mm: no steps.
+  @Test("a microphone's response is that of its exact position, without steps between panels")
+  func positions() throws {
+    // Half a millimetre at a time along the face, across panels of 8 mm: no steps.
     let positions = (0..<40).map { SIMD3<Double>(0.0005 * Double($0) - 0.01, 0.05, 0.004) }
     let box = try BoxManifold(
       positions: positions, size: Self.phoneSize, parameters: .init(panelWidth: 0.008))
@@ -78,7 +79,8 @@ import Testing
     }
   }
 
-  @Test func microphonesAtEdgesAndCornersHearSomethingBetweenTheFacesBesideThem() throws {
+  @Test("the responses of microphones at edges and corners lie between those of the adjacent faces")
+  func edges() throws {
     let half = Self.phoneSize / 2
     let positions: [Position] = [
       half, [half.x, half.y, 0], [0, half.y, half.z], [half.x - 0.001, 0.02, half.z],
@@ -94,7 +96,7 @@ import Testing
     }
   }
 
-  @Test func aSmallCubeScattersAsTheSphereOfItsVolume() throws {
+  @Test("a small cube scatters like the sphere of its volume") func cube() throws {
     let cube = try BoxManifold(
       positions: [[0, 0, 0.03]], size: [0.06, 0.06, 0.06], parameters: .init(panelWidth: 0.008))
     let radius = 0.06 * pow(3 / (4 * Double.pi), 1.0 / 3)
@@ -110,8 +112,8 @@ import Testing
     }
   }
 
-  /// Plain collocation fails at every resonance of the interior, at other frequencies for other meshes.
-  @Test func aThickBoxHasNoResonancesInside() throws {
+  /// Plain collocation fails at every resonance of the interior, at frequencies that depend on the mesh.
+  @Test("a thick box has no spurious interior resonances") func resonances() throws {
     let positions: [Position] = [[0.01, 0.005, 0.03], [-0.03, 0.02, 0.011]]
     let directions = fibonacciSphere(60)
     let frequencies = stride(from: 3000.0, through: 10_000, by: 375).map { $0 }
@@ -131,12 +133,14 @@ import Testing
     }
   }
 
-  @Test(arguments: [[0.072, 0.147, 0], [0.072, 0.147, 8], [.nan, 0.1, 0.1]] as [SIMD3<Double>])
-  func sizesThatNoBoxOfADeviceHasAreRefused(size: SIMD3<Double>) {
+  @Test(
+    "impossible sizes of a box are refused",
+    arguments: [[0.072, 0.147, 0], [0.072, 0.147, 8], [.nan, 0.1, 0.1]] as [SIMD3<Double>])
+  func sizes(size: SIMD3<Double>) {
     #expect(throws: DesignError.self) { try BoxManifold(positions: [[0, 0, 0.004]], size: size) }
   }
 
-  @Test func aMicrophoneOffTheSurfaceIsRefused() {
+  @Test("a microphone off the surface is refused") func offSurface() {
     #expect(throws: DesignError.self) {
       try BoxManifold(positions: [[0, 0.065, 0.009]], size: Self.phoneSize)
     }
@@ -145,7 +149,7 @@ import Testing
 }
 
 extension BoxGolden {
-  /// As designs have it.
+  /// The box with the parameters of designs.
   fileprivate var box: BoxManifold { Self.boxes[name]! }
 
   fileprivate func value(_ f: Int, _ m: Int, _ d: Int) -> Complex {

@@ -8,7 +8,7 @@ import Testing
 @Suite("Curves of a case") struct CaseCurvesTests {
   private static let delay = 64
 
-  /// A bank of one case whose outputs are bare microphones.
+  /// A bank of one case whose outputs are single microphones.
   private func bare(_ device: Device, _ filterCase: FilterCase, left: Int, right: Int) -> FilterBank {
     let taps = [left, right].map { chosen in
       device.microphones.indices.map { microphone in
@@ -31,7 +31,7 @@ import Testing
       dataSources: [source])
   }
 
-  @Test("of one microphone in the free field are 0 dB everywhere, its target too")
+  @Test("one microphone in the free field and its target have 0 dB everywhere")
   func omnidirectional() throws {
     let device = device(.free, [[0.01, 0.02, 0.03]], [.omnidirectional])
     let bank = bare(device, device.filterCases[0], left: 0, right: 0)
@@ -40,36 +40,36 @@ import Testing
     let levels = [curves.levels, curves.elevationLevels, curves.targetLevels].flatMap { $0 }.joined().joined()
     #expect(levels.count == 3 * 8 * 144)
     let all = Array(levels) + (curves.onAxis + curves.targetOnAxis + curves.noiseGain).flatMap(\.self)
-    // 1e-12 stands beside every energy, which is 4e-12 dB.
+    // Every energy has 1e-12 added, which is 4e-12 dB.
     #expect(all.allSatisfy { abs($0) < 1e-6 }, "\(all.map(abs).max()!)")
   }
 
-  @Test("of stereo have the left ear's side at positive azimuths, in levels, differences and times")
+  @Test("in stereo curves, positive azimuths are on the left ear's side in levels, differences and times")
   func sides() throws {
-    // To the right of somebody who faces the device is the left of who looks out of it.
+    // The right of an observer who faces the device is the left of the device's own view.
     let device = device(.sphere(radius: 0.0875), [[0.0875, 0, 0], [-0.0875, 0, 0]], [.stereo])
     let bank = bare(device, device.filterCases[0], left: 0, right: 1)
     let curves = try CaseCurves(bank.cases[0], bank: bank, device: device, hrtf: HRTF())
     func index(_ azimuth: Double) throws -> Int { try #require(curves.azimuths.firstIndex(of: azimuth)) }
     let (left, right) = (try index(90), try index(270))
-    // Right opposite a source a sphere has a bright spot: levels are told apart in front of it.
+    // A sphere has a bright spot opposite the source, so levels are compared in front of it.
     let (leftAhead, rightAhead) = (try index(60), try index(300))
     for (times, levels) in [
       (curves.timeDifferences, curves.levelDifferences),
       (curves.targetTimeDifferences, curves.targetLevelDifferences),
     ] {
-      // Around a head's radius a: a (π/2 + 1) / c = 656 µs at high, 3 a / c = 765 µs at low frequencies.
-      // KEMAR's ears are near enough to that.
+      // Around a head of radius a: a (π/2 + 1) / c = 656 µs at high, 3 a / c = 765 µs at low frequencies.
+      // KEMAR's ears are close to that.
       #expect((600...820).contains(times[left]), "\(times[left])")
       #expect((-820 ... -600).contains(times[right]), "\(times[right])")
       #expect(levels.count == 2)
       for band in levels { #expect(band[leftAhead] > 3 && band[rightAhead] < -3, "\(band[leftAhead])") }
     }
-    // The sphere is no smaller than a wavelength from 2 kHz on (2πa/λ = 3.2): there is a shadow.
+    // From 2 kHz on the sphere casts a shadow: it is as large as a wavelength (2πa/λ = 3.2).
     for octave in curves.octaves.indices where curves.octaves[octave] >= 2000 {
       #expect(curves.levels[octave][0][leftAhead] > curves.levels[octave][0][rightAhead] + 6)
       #expect(curves.levels[octave][1][rightAhead] > curves.levels[octave][1][leftAhead] + 6)
-      // Symmetrical sphere, symmetrical microphones.
+      // Both the sphere and the microphones are symmetrical.
       #expect(abs(curves.levels[octave][0][leftAhead] - curves.levels[octave][1][rightAhead]) < 1e-6)
     }
     #expect(curves.elevationLevels.allSatisfy { $0.isEmpty })

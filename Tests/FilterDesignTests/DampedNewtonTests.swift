@@ -1,8 +1,8 @@
 import Numerics
 import Testing
 
-@Suite struct DampedNewtonTests {
-  @Test func findsTheBottomOfRosenbrocksValley() {
+@Suite("The damped Newton method") struct DampedNewtonTests {
+  @Test("the minimum of Rosenbrock's valley is found") func valley() {
     let point = DampedNewton(iterations: 50).minimise(from: [-1.2, 1]) { point, gradient, curvature in
       let (x, y) = (point[0], point[1])
       let (a, b) = (1 - x, y - x * x)
@@ -16,7 +16,7 @@ import Testing
     #expect(abs(point[0] - 1) < 1e-8 && abs(point[1] - 1) < 1e-8)
   }
 
-  @Test func leavesASaddleDownhill() {
+  @Test("a saddle point is left downhill") func saddle() {
     // x²/2 + y⁴/4 − y²/2 has its saddle at the origin, and minima at y = ±1.
     let point = DampedNewton(iterations: 50).minimise(from: [1, 1e-3]) { point, gradient, curvature in
       let (x, y) = (point[0], point[1])
@@ -27,7 +27,7 @@ import Testing
     #expect(abs(point[0]) < 1e-6 && abs(point[1] - 1) < 1e-6)
   }
 
-  @Test func staysWhereTheGradientVanishes() {
+  @Test("the search stops where the gradient vanishes") func stationaryPoint() {
     let point = DampedNewton(iterations: 10).minimise(from: [3]) { _, gradient, curvature in
       gradient[0] = 0
       curvature[0] = 0

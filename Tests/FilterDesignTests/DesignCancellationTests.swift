@@ -7,8 +7,8 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Designs end early where they are cancelled, say how far they are, and leave the cores to others.
-@Suite(.serialized) struct DesignCancellationTests {
+/// A cancelled design ends early. Designs report their progress and yield the cores to other programs.
+@Suite("Cancellation of designs", .serialized) struct DesignCancellationTests {
   /// Microphones on a ring, or on the top edges of a box, all of them in each data source.
   static func device(microphones: Int, sources: Int = 1, box: Double? = nil) -> Device {
     let places = (0..<microphones).map { n -> (String, Double, Double, Double) in
@@ -31,19 +31,19 @@ import Testing
       })
   }
 
-  /// Designs until `part` is done, and cancels: how long it then takes to end, and the longest time between two calls
-  /// of progress.
-  private func cancel(_ device: Device, at part: Double) throws -> (end: Duration, silence: Duration) {
+  /// Cancels a design when `part` of it is done. Returns how long it then takes to end, and the longest time
+  /// between two progress reports before.
+  private func cancel(_ device: Device, at part: Double) throws -> (end: Duration, longestSilence: Duration) {
     let cancellation = DesignCancellation()
     let state = Mutex<
-      (cancelled: ContinuousClock.Instant?, last: ContinuousClock.Instant, silence: Duration)
+      (cancelled: ContinuousClock.Instant?, last: ContinuousClock.Instant, longestSilence: Duration)
     >(
       (nil, .now, .zero))
     #expect(throws: DesignError.cancelled) {
       try FilterBank.design(device: device, sampleRate: 48_000, cancellation: cancellation) { fraction in
         state.withLock { state in
           let now = ContinuousClock.now
-          if state.cancelled == nil { state.silence = max(state.silence, now - state.last) }
+          if state.cancelled == nil { state.longestSilence = max(state.longestSilence, now - state.last) }
           state.last = now
           guard fraction >= part, state.cancelled == nil else { return }
           state.cancelled = now
@@ -51,12 +51,12 @@ import Testing
         }
       }
     }
-    let (cancelled, _, silence) = state.withLock { $0 }
-    return (.now - (try #require(cancelled)), silence)
+    let (cancelled, _, longestSilence) = state.withLock { $0 }
+    return (.now - (try #require(cancelled)), longestSilence)
   }
 
   @Test(
-    "R41: a design ends soon after it is cancelled, wherever it is, and its progress moves",
+    "R41: a cancelled design ends soon at any stage, and its progress advances",
     arguments: [
       ("16 microphones × 8 data sources", 16, 8, nil, [0, 0.19, 0.2, 0.25]),
       ("64 microphones", 64, 1, nil, [0.16, 0.2, 0.26]),
@@ -64,20 +64,21 @@ import Testing
     ] as [(String, Int, Int, Double?, [Double])])
   func ends(_ name: String, microphones: Int, sources: Int, box: Double?, parts: [Double]) throws {
     let device = Self.device(microphones: microphones, sources: sources, box: box)
-    var (end, silence) = (Duration.zero, Duration.zero)
+    var (end, longestSilence) = (Duration.zero, Duration.zero)
     for part in Faults.areHeavy ? parts : [parts[1]] {
       let measured = try cancel(device, at: part)
-      (end, silence) = (max(end, measured.end), max(silence, measured.silence))
+      (end, longestSilence) = (max(end, measured.end), max(longestSilence, measured.longestSilence))
     }
-    // Design threads yield to whatever else the machine does, which beside other tests is much.
-    #expect(end < Faults.patience(.milliseconds(500)) && silence < Faults.patience(.seconds(1)))
+    // Design threads yield to other programs, of which there are many in `make test`.
+    #expect(end < Faults.patience(.milliseconds(500)) && longestSilence < Faults.patience(.seconds(1)))
     Faults.report(
       "R41", done: "design of \(name) cancelled", took: end, limit: .milliseconds(500))
     Faults.report(
-      "R41", done: "design of \(name): longest time without progress", took: silence, limit: .seconds(1))
+      "R41", done: "design of \(name): longest time without progress", took: longestSilence,
+      limit: .seconds(1))
   }
 
-  @Test func aDesignCancelledBeforeItBeginsNeverBegins() {
+  @Test("a design cancelled before it begins never begins") func cancelledBefore() {
     let cancellation = DesignCancellation()
     cancellation.cancel()
     #expect(throws: DesignError.cancelled) {
@@ -87,7 +88,7 @@ import Testing
     }
   }
 
-  @Test func whatWasDesignedBeforeIsReadThoughCancelled() throws {
+  @Test("a cached design is read even if it is cancelled") func cachedDesign() throws {
     try FilterBankTests.withFolder { cache in
       let bank = try FilterBank.cached(device: TestDevices.pair(), sampleRate: 48_000, cache: cache)
       let cancellation = DesignCancellation()
@@ -98,7 +99,7 @@ import Testing
     }
   }
 
-  @Test func designThreadsHaveLowerPriorityAndTheCallerKeepsItsOwn() throws {
+  @Test("design threads have a lower priority, and the calling thread keeps its own") func priority() throws {
     @Sendable func niceness() -> Int32 { getpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0) }
     let before = niceness()
     let seen = Mutex<Set<Int32>>([])
@@ -110,7 +111,7 @@ import Testing
     #expect(niceness() == before)
   }
 
-  @Test func progressNeverFallsAndEndsAtOne() throws {
+  @Test("progress never decreases and ends at 1") func progress() throws {
     let parts = Mutex<[Double]>([])
     _ = try FilterBank.design(device: TestDevices.ring7(), sampleRate: 48_000) { part in
       parts.withLock { $0.append(part) }
@@ -120,7 +121,7 @@ import Testing
     #expect(all.first == 0 && all.last == 1 && all.count > 100)
   }
 
-  @Test func theNumberOfBLASThreadsIsLeftToTheProgram() async {
+  @Test("a design leaves the program's number of BLAS threads unchanged") func threadCount() async {
     await #expect(processExitsWith: .success) {
       setBLASThreads(2)
       _ = try FilterBank.design(device: TestDevices.phone5(body: .free), sampleRate: 8_000)

@@ -8,22 +8,22 @@ import Presets
 import TestSupport
 import Testing
 
-@Suite("The parameters of designs")
+@Suite("Design parameters")
 struct DesignParametersTests {
   static let bodies: [Body] = [.free, .sphere(radius: 0.08), .box(size: [0.072, 0.147, 0.008])]
 
-  /// A value that is allowed and is not the one of `parameters`.
+  /// An allowed value that differs from the one in `parameters`.
   static func other(_ field: DesignField, than parameters: DesignParameters) -> Double {
     let (value, range) = (field.value(in: parameters), field.range)
     return range.upperBound - value > value - range.lowerBound ? range.upperBound : range.lowerBound
   }
 
-  @Test("have a field of device files each, and no other")
+  @Test("every parameter has exactly one field in device files")
   func fields() {
     #expect(DesignField.all.map(\.name) == DesignParameters().values.map(\.name))
   }
 
-  @Test("are those that a field sets, and no other", arguments: DesignField.all.map(\.name))
+  @Test("each field sets its own parameter and no other", arguments: DesignField.all.map(\.name))
   func fieldSetsItsOwn(name: String) throws {
     let field = try #require(DesignField.all.first { $0.name == name })
     let before = DesignParameters()
@@ -35,7 +35,7 @@ struct DesignParametersTests {
     #expect(before != after)
   }
 
-  @Test("each change the key that filters are kept under", arguments: bodies)
+  @Test("every parameter changes the cache key of the filters", arguments: bodies)
   func keys(body: Body) {
     let device = TestDevices.pair().with(body: body)
     var hashes: Set = [DesignKey(device: device, sampleRate: 48_000).hash]
@@ -48,12 +48,12 @@ struct DesignParametersTests {
     #expect(hashes.count == DesignParameters().values.count + 1)
   }
 
-  @Test("are within their ranges by default", arguments: bodies)
+  @Test("the default parameters are within their ranges", arguments: bodies)
   func defaults(body: Body) {
     #expect(DesignField.outOfRange(in: DesignParameters(body: body)) == nil)
   }
 
-  @Test("beyond their ranges are refused before anything is designed")
+  @Test("parameters out of range are refused before a design begins")
   func refusal() {
     for (field, value) in [("grid.tapCount", 250.0), ("stereo.crossover", 100), ("mono.tie", .nan)] {
       var design = DesignParameters()
@@ -67,21 +67,23 @@ struct DesignParametersTests {
     }
   }
 
-  /// What no search of the devices below meets.
-  static let seldom: Set = [
+  /// Parameters that have no effect in the designs of the devices below.
+  static let withoutEffect: Set = [
     "stereo.magnitudePasses", "stereo.scalingLimit", "stereo.highestNoise", "refinement.firstIterations",
     "mono.leastOnAxis", "mono.leastReach", "mono.narrowing", "mono.leastOmnidirectionalPart",
     "mono.worthAJump",
     "mono.tie", "mono.firstMagnitudePasses", "mono.trialStride", "mono.highestTrial",
   ]
 
-  /// A design or two for each field: a minute.
+  /// One or two designs per field, a minute in total.
   @Test(
-    "change the filters",
+    "each parameter that affects these devices changes their filters",
     .enabled(
       if: ProcessInfo.processInfo.environment["PINNA_EVERY_FIELD"] != nil,
       "PINNA_EVERY_FIELD is not set: make figures sets it"),
-    arguments: DesignField.all.map(\.name).filter { !$0.hasPrefix("measured.") && !seldom.contains($0) })
+    arguments: DesignField.all.map(\.name).filter {
+      !$0.hasPrefix("measured.") && !withoutEffect.contains($0)
+    })
   func filters(name: String) throws {
     let field = try #require(DesignField.all.first { $0.name == name })
     let isMono = ["mono", "truncation"].contains(field.group)
@@ -99,7 +101,7 @@ struct DesignParametersTests {
   }
 
   @Test(
-    "change what a measurement is heard as",
+    "every parameter of measured arrays changes their responses",
     arguments: DesignField.all.filter { $0.group == "measured" }.map(\.name))
   func measured(name: String) throws {
     let field = try #require(DesignField.all.first { $0.name == name })
@@ -119,7 +121,7 @@ struct DesignParametersTests {
   static let cardioid = Banks.Designed(small(.cardioid), sampleRate: 16_000)
   static let stereo = Banks.Designed(small(.stereo), sampleRate: 16_000)
 
-  /// Four microphones on a small box, designed roughly; whatever its filters reach, it is offered.
+  /// Four microphones on a small box, designed coarsely. It is offered whatever figures its filters reach.
   private static func small(_ pattern: PolarPattern) -> Device {
     var design = DesignParameters(body: .box(size: [0.04, 0.06, 0.02]))
     design.stereo.directions = 200

@@ -8,9 +8,9 @@ import Presets
 import TestSupport
 import Testing
 
-/// What no filters make work is not offered, and why.
-@Suite struct FeasibilityTests {
-  /// A copy of phone3's file that asks for stereo.
+/// Cases that no filters can serve are not offered, with a reason.
+@Suite("Feasibility of cases") struct FeasibilityTests {
+  /// A copy of phone3's file that requests stereo.
   static let phone3 = Banks.Designed(
     try! DeviceFile.read(
       text: String(contentsOfFile: repositoryFolder + "/Presets/devices/phone3.yaml", encoding: .utf8)
@@ -23,17 +23,17 @@ import Testing
   static let portrait = FilterCase(
     dataSource: "Front", polarPattern: .stereo, inputOrientation: .portrait)
 
-  @Test func threeMicrophonesOnTheVerticalAxisGiveNoStereoInPortrait() throws {
+  @Test("three microphones on the vertical axis give no stereo in portrait") func verticalAxis() throws {
     let bank = Self.phone3.bank
     let refusal = try #require(bank.refusals.first)
     #expect(refusal.filterCase == Self.portrait)
-    // By symmetry no filters tell left from right here: 0 dB is exact.
+    // By symmetry no filters can tell left from right here: 0 dB is exact.
     #expect(refusal.reason.contains("separate left and right by only 0.0 dB"))
     #expect(refusal.reason.contains("allow at most 0.0 dB in every octave"))
     #expect(bank.coefficients(for: Self.portrait) == nil)
   }
 
-  @Test func theDeviceIsOfferedWithoutWhatIsRefused() throws {
+  @Test("a device is offered without its refused cases") func offered() throws {
     let offered = Self.phone3.bank.offered(of: Self.phone3.device)
     #expect(try !offered.dataSource(named: "Front").stereoOrientations.contains(.portrait))
     #expect(
@@ -41,7 +41,7 @@ import Testing
     #expect(offered.filterCases == Self.phone3.bank.cases.map(\.filterCase))
   }
 
-  @Test func theReportSaysWhyACaseIsNotSupportedAndWhatItsCeilingIs() throws {
+  @Test("the report gives the reason and the ceiling of a case that is not supported") func report() throws {
     let report = try Report(
       bank: Self.phone3.bank, device: Self.phone3.device, preset: "phone3",
       manifold: manifold(for: Self.phone3.device), draws: 0)
@@ -51,12 +51,12 @@ import Testing
     #expect(ceiling.keys.sorted() == OctaveFigure.centres)
     #expect(ceiling.values.allSatisfy { abs($0) < 1e-6 })
     #expect(refused.figures[.separation] == nil && refused.losses == nil)
-    // Lying down, the microphones are at its left and right ends.
+    // In landscape, the microphones are at the device's left and right ends.
     let lying = try #require(report.cases.first { $0.filterCase.inputOrientation == .landscapeLeft })
     #expect(try #require(lying.figures[.separationCeiling]?[1000]) > 10)
   }
 
-  @Test func refusalsAreKeptWithTheFilters() throws {
+  @Test("refusals are written and read with the filters") func writtenRefusals() throws {
     try FilterBankTests.withFolder { folder in
       try Self.phone3.bank.write(folder: folder)
       #expect(try FilterBank(folder: folder) == Self.phone3.bank)
@@ -70,7 +70,7 @@ import Testing
     }
   }
 
-  /// Looking across a line of microphones, in the free field: what comes from behind sounds like the front.
+  /// The view across a line of microphones in the free field: front and back are equivalent.
   static func line(_ patterns: [PolarPattern]) -> Device {
     let pair = TestDevices.pair()
     return Device(
@@ -78,7 +78,7 @@ import Testing
       dataSources: [TestDevices.source("Side", .right, .plusX, microphones: [0, 1], patterns)])
   }
 
-  @Test func aCardioidAcrossALineIsRefusedAndAFigureOfEightAsksForNothing() throws {
+  @Test("a cardioid across a line is refused, a figure of eight is not") func acrossALine() throws {
     let bank = try FilterBank.design(
       device: Self.line([.omnidirectional, .subcardioid, .cardioid, .figureEight]), sampleRate: 48_000)
     #expect(bank.refusals.map(\.filterCase.polarPattern) == [.subcardioid, .cardioid])
@@ -89,7 +89,7 @@ import Testing
     #expect(bank.cases.map(\.filterCase.polarPattern) == [.omnidirectional, .figureEight])
   }
 
-  @Test func aDeviceOfWhichNothingWorksIsStillReadFromTheCache() throws {
+  @Test("the cache keeps a device of which no case works") func cachedRefusals() throws {
     try FilterBankTests.withFolder { cache in
       let device = Self.line([.cardioid])
       let bank = try FilterBank.cached(device: device, sampleRate: 48_000, cache: cache)
@@ -101,7 +101,7 @@ import Testing
     }
   }
 
-  @Test func nothingOfTheSmallestBeamformerIsRefused() {
+  @Test("the smallest beamformer has no refusals") func pair() {
     #expect(Banks.pair.bank.refusals.isEmpty)
   }
 }

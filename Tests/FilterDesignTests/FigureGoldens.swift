@@ -2,7 +2,7 @@ import Acoustics
 import Foundation
 import TestSupport
 
-/// What `Tests/Golden/figures.py` computed with the numpy oracle; see there for the command.
+/// Results of `Tests/Golden/figures.py` with the numpy oracle; the command is in that file.
 struct FigureGoldens: Decodable {
   struct Stereo: Decodable {
     /// Shape `[output][microphone][tap]`, in units of 2⁻²⁰.

@@ -7,18 +7,18 @@ import Numerics
 import TestSupport
 import Testing
 
-/// Figures of given filters: closed forms, and the oracle's.
-@Suite struct FigureTests {
-  /// An array whose microphones hear what `hear` says: a figure's closed form needs no filters then.
+/// Figures of given filters against closed forms and the oracle.
+@Suite("Figures of filters") struct FigureTests {
+  /// An array whose microphones have the levels that `levels` gives, so that a figure's closed form needs no filters.
   struct IdealArray: ArrayManifold {
     let microphoneCount: Int
-    let hear: @Sendable (SIMD3<Double>) -> [Double]
+    let levels: @Sendable (SIMD3<Double>) -> [Double]
 
     func responses(from directions: [SIMD3<Double>], frequencies: [Double]) -> ResponseGrid {
       var grid = ResponseGrid(
         frequencies: frequencies.count, channels: microphoneCount, directions: directions.count)
       for (d, direction) in directions.enumerated() {
-        for (m, level) in hear(direction).enumerated() {
+        for (m, level) in levels(direction).enumerated() {
           for f in frequencies.indices { grid[f, m, d] = Complex(level, 0) }
         }
       }
@@ -26,7 +26,7 @@ import Testing
     }
   }
 
-  /// The ears of the listener that stereo imitates.
+  /// An array with the responses of the listener's ears that stereo imitates.
   struct Ears: ArrayManifold {
     let frame: HeadFrame
     var microphoneCount: Int { 2 }
@@ -50,8 +50,10 @@ import Testing
       omnidirectionalPart: pattern.omnidirectionalPart!)
   }
 
-  @Test(arguments: TestDevices.firstOrder + [.omnidirectional, .figureEight])
-  func anIdealPatternHasItsClosedForms(pattern: PolarPattern) throws {
+  @Test(
+    "an ideal pattern has the figures of its closed form",
+    arguments: TestDevices.firstOrder + [.omnidirectional, .figureEight])
+  func idealPatterns(pattern: PolarPattern) throws {
     let a = try #require(pattern.omnidirectionalPart)
     let ideal = IdealArray(microphoneCount: 1) { [a + (1 - a) * $0.z] }
     let figures = Self.mono(ideal, [1], pattern)
@@ -66,9 +68,9 @@ import Testing
     let edge = cos(Double.pi / 6)
     let frontBack = 10 * log10(integral(edge, 1) / integral(-1, -edge))
     for octave in OctaveFigure.centres.indices {
-      // 900 directions integrate a square of the first order to 1e-3.
+      // 900 directions integrate the square of a first-order pattern to 1e-3.
       #expect(abs(figures.directivityIndex[octave].value - index) < 0.01)
-      // 60 of them in each cone, a rim of which is in or out: 2 % of either energy.
+      // 60 of them lie in each cone; directions at the rim count as in or out: 2 % of either energy.
       #expect(abs(figures.frontBack[octave].value - frontBack) < 0.2)
       #expect(figures.patternError[octave].value < -100)
       #expect(abs(figures.onAxis[octave].value) < 1e-6 && abs(figures.whiteNoiseGain[octave].value) < 1e-6)
@@ -76,13 +78,13 @@ import Testing
     if pattern == .cardioid { #expect(abs(figures.directivityIndex[0].value - 4.77) < 0.01) }
   }
 
-  @Test func oneMicrophoneAsACardioidIsWrongByAllOfIt() {
+  @Test("one microphone as a cardioid has the error of the whole difference") func oneMicrophone() {
     // mean (1 − (1 + c)/2)² = mean ((1 + c)/2)²
     let figures = Self.mono(FreeFieldManifold(positions: [[0, 0, 0]]), [1], .cardioid)
     for error in figures.patternError { #expect(abs(error.value) < 0.02) }
   }
 
-  @Test func aDifferenceOfTwoMicrophonesHasADipolesFigures() {
+  @Test("the difference of two microphones has the figures of a dipole") func dipole() {
     let spacing = 0.008
     let pair = FreeFieldManifold(positions: [[0, 0, spacing / 2], [0, 0, -spacing / 2]])
     let figures = Self.mono(pair, [1, -1], .figureEight)
@@ -107,23 +109,25 @@ import Testing
   ]
 
   /// acoustics.md, section 6: the target itself has 7.8 dB, and 7.1 dB with front emphasis.
-  @Test(arguments: frames) func theTargetsOwnEarsHaveItsFiguresAndNoErrors(frame: HeadFrame) {
+  @Test("the target's own ears have its figures and no errors", arguments: frames) func target(
+    frame: HeadFrame
+  ) {
     func figures(_ rows: [[Float]]) -> StereoFigures {
       try! StereoFigures(
         taps: Self.impulses(rows), sampleRate: 48_000, delayFrames: 64, manifold: Ears(frame: frame),
         frame: frame, hrtf: StereoTests.hrtf)
     }
-    let own = figures([[1, 0], [0, 1]])
-    #expect(abs(own.separation.value - 7.8) < 0.05)
-    #expect(abs(own.frontBack.value - 7.1) < 0.05)
-    // KEMAR's ears are 8.75 cm from its middle: Woodworth's (1 + π/2) r / c is 656 µs.
-    #expect(abs(own.timeDifferenceLeft - 656) < 100)
-    #expect(own.timeDifferenceError == 0)
-    #expect(own.levelDifferenceErrorHigh.value < 1e-6 && own.levelDifferenceErrorLow.value < 1e-6)
-    #expect(own.octaveErrors.count == 6 && own.octaveErrors.allSatisfy { $0.value < 1e-4 })
+    let nominal = figures([[1, 0], [0, 1]])
+    #expect(abs(nominal.separation.value - 7.8) < 0.05)
+    #expect(abs(nominal.frontBack.value - 7.1) < 0.05)
+    // KEMAR's ears are 8.75 cm from its centre: Woodworth's (1 + π/2) r / c is 656 µs.
+    #expect(abs(nominal.timeDifferenceLeft - 656) < 100)
+    #expect(nominal.timeDifferenceError == 0)
+    #expect(nominal.levelDifferenceErrorHigh.value < 1e-6 && nominal.levelDifferenceErrorLow.value < 1e-6)
+    #expect(nominal.octaveErrors.count == 6 && nominal.octaveErrors.allSatisfy { $0.value < 1e-4 })
     let swapped = figures([[0, 1], [1, 0]])
-    #expect(abs(swapped.separation.value + own.separation.value) < 1e-6)
-    #expect(swapped.timeDifferenceLeft == -own.timeDifferenceLeft)
+    #expect(abs(swapped.separation.value + nominal.separation.value) < 1e-6)
+    #expect(swapped.timeDifferenceLeft == -nominal.timeDifferenceLeft)
     // 6 dB more in one ear: that much error everywhere.
     let lopsided = figures([[2, 0], [0, 1]])
     #expect(abs(lopsided.levelDifferenceErrorHigh.value - 20 * log10(2)) < 1e-4)
@@ -131,7 +135,7 @@ import Testing
     for error in lopsided.octaveErrors { #expect(abs(error.value - 20 * log10(2) / 2.0.squareRoot()) < 1e-3) }
   }
 
-  @Test func stereoFiguresAreTheOraclesForTheSameFilters() throws {
+  @Test("stereo figures agree with the oracle's for the same filters") func stereoOracle() throws {
     let golden = FigureGoldens.all.stereo
     let figures = try StereoFigures(
       taps: golden.taps.map { $0.map { $0.map { $0 * FigureGoldens.unit } } }, sampleRate: 48_000,
@@ -139,20 +143,20 @@ import Testing
       frame: Self.frames[0], hrtf: StereoTests.hrtf)
     #expect(abs(figures.separation.value - golden.separation) < 0.001)
     #expect(abs(figures.frontBack.value - golden.frontBack) < 0.001)
-    // Against a target that each side makes of the packaged file by itself.
+    // Both programs compute the target from the packaged file independently.
     #expect(abs(figures.levelDifferenceErrorHigh.value - golden.levelDifferenceErrorHigh) < 0.03)
     #expect(abs(figures.levelDifferenceErrorLow.value - golden.levelDifferenceErrorLow) < 0.03)
-    // Steps of 2 µs here, 1.3 µs there.
+    // Steps of 2 µs here, 1.3 µs in the oracle.
     #expect(abs(figures.timeDifferenceError - golden.timeDifferenceError) < 1.5)
     for (mine, theirs) in zip(figures.octaveErrors, golden.octaveErrors) {
       #expect(abs(mine.value - theirs) < 0.03)
     }
-    // Over 900 directions here, 1200 there.
+    // Over 900 directions here, 1200 in the oracle.
     #expect(abs(figures.noiseGain.value - golden.noiseGain) < 0.03)
   }
 
-  @Test(arguments: FigureGoldens.all.mono)
-  func monoFiguresAreTheOraclesForTheSameFilters(golden: FigureGoldens.Mono) throws {
+  @Test("mono figures agree with the oracle's for the same filters", arguments: FigureGoldens.all.mono)
+  func monoOracle(golden: FigureGoldens.Mono) throws {
     let taps = golden.taps.map { $0.map { $0 * FigureGoldens.unit } }
     let figures = try MonoFigures(
       taps: [taps, taps], sampleRate: 48_000, delayFrames: 64,
@@ -168,8 +172,8 @@ import Testing
     }
   }
 
-  @Test(arguments: FigureGoldens.all.ceilings)
-  func ceilingsAreTheOracles(golden: FigureGoldens.Ceiling) throws {
+  @Test("ceilings agree with the oracle's", arguments: FigureGoldens.all.ceilings)
+  func ceilings(golden: FigureGoldens.Ceiling) throws {
     let manifold = FreeFieldManifold(
       positions: Banks.named(golden.device).device.microphones.map(\.position))
     let frame = try #require(

@@ -8,22 +8,22 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite struct FilterBankTests {
-  /// Runs `body` with a folder of its own, removed afterwards.
+@Suite("Filter banks") struct FilterBankTests {
+  /// Runs `body` with a temporary folder.
   static func withFolder<T>(_ body: (String) throws -> T) throws -> T {
     let folder = NSTemporaryDirectory() + "pinna-design-\(UUID().uuidString)"
     defer { try? FileManager.default.removeItem(atPath: folder) }
     return try body(folder)
   }
 
-  @Test func whatIsWrittenIsReadBack() throws {
+  @Test("a written bank is read back unchanged") func roundTrip() throws {
     try Self.withFolder { folder in
       try Banks.phone5.bank.write(folder: folder)
       #expect(try FilterBank(folder: folder) == Banks.phone5.bank)
     }
   }
 
-  @Test func filesAreAsOtherProgramsExpectThem() throws {
+  @Test("a bank's files have the documented format") func fileFormat() throws {
     try Self.withFolder { folder in
       let bank = Banks.phone5.bank
       try bank.write(folder: folder)
@@ -32,7 +32,7 @@ import Testing
       #expect(json["sampleRate"] as? Int == 48_000)
       #expect(json["microphones"] as? [String] == ["bottom-left", "bottom-right", "front", "back", "top"])
       let cases = try #require(json["cases"] as? [[String: Any]])
-      // The subcardioids of these microphones need the phone's body, which this bank does without.
+      // The subcardioids of these microphones need the phone's body, which this bank lacks.
       #expect(cases.count == 17)
       let notOffered = try #require(json["notOffered"] as? [[String: Any]])
       #expect(notOffered.map { $0["polarPattern"] as? String } == ["subcardioid", "subcardioid"])
@@ -53,7 +53,7 @@ import Testing
     }
   }
 
-  @Test func aFolderThatPointsOutsideItselfIsRefused() throws {
+  @Test("a folder whose files point outside itself is refused") func outsideFolder() throws {
     try Self.withFolder { folder in
       try Banks.pair.bank.write(folder: folder)
       let path = folder + "/filters.json"
@@ -64,7 +64,7 @@ import Testing
     }
   }
 
-  @Test func theCacheGivesWhatTheDesignGave() throws {
+  @Test("the cache returns the designed bank") func cache() throws {
     try Self.withFolder { cache in
       let device = TestDevices.pair()
       let first = try FilterBank.cached(device: device, sampleRate: 48_000, cache: cache)
@@ -73,11 +73,11 @@ import Testing
         calls.withLock { $0.append(part) }
       }
       #expect(first == Banks.pair.bank && second == first)
-      #expect(calls.withLock { $0 } == [], "the second is not designed again")
+      #expect(calls.withLock { $0 } == [], "the second bank was designed again")
     }
   }
 
-  @Test func aBrokenCacheIsDesignedAgain() throws {
+  @Test("a broken cache entry is designed again and repaired") func brokenCache() throws {
     try Self.withFolder { cache in
       let device = TestDevices.pair()
       _ = try FilterBank.cached(device: device, sampleRate: 48_000, cache: cache)
@@ -85,16 +85,17 @@ import Testing
       let file = "\(cache)/\(entry)/front-cardioid.wav"
       try Data("not sound".utf8).write(to: URL(fileURLWithPath: file))
       #expect(try FilterBank.cached(device: device, sampleRate: 48_000, cache: cache) == Banks.pair.bank)
-      #expect(try FilterBank(folder: "\(cache)/\(entry)") == Banks.pair.bank, "and left whole")
+      #expect(
+        try FilterBank(folder: "\(cache)/\(entry)") == Banks.pair.bank, "the cache entry was not repaired")
     }
   }
 
-  @Test func aCacheThatCannotBeWrittenIsNoError() throws {
+  @Test("a cache that cannot be written is no error") func unwritableCache() throws {
     let bank = try FilterBank.cached(device: TestDevices.pair(), sampleRate: 48_000, cache: "/dev/null/cache")
     #expect(bank == Banks.pair.bank)
   }
 
-  @Test func keysDifferWhereverTheFiltersWould() {
+  @Test("keys differ for devices and rates with different filters") func keys() {
     let keys = [
       DesignKey(device: TestDevices.pair(), sampleRate: 48_000),
       DesignKey(device: TestDevices.pair(), sampleRate: 44_100),
@@ -109,10 +110,12 @@ import Testing
     #expect(DesignKey(device: TestDevices.pair(), sampleRate: 48_000).hash == keys[0].hash)
   }
 
-  /// On whatever processor: the filters were designed on another. Between OpenBLAS's kernels for Prescott, Haswell and
-  /// SkylakeX designs of all shipped devices differ by at most −139 dB; see `RoundingTests`.
-  @Test(arguments: [Banks.phone3, Banks.linear8, Banks.glasses8, Banks.phone5Box])
-  func whatShipsIsWhatADesignGives(designed: Banks.Designed) throws {
+  /// On any processor: the filters were designed on another one. Between OpenBLAS's kernels for Prescott,
+  /// Haswell and SkylakeX, the designs of all shipped devices differ by at most −139 dB; see `RoundingTests`.
+  @Test(
+    "the shipped filters agree with fresh designs",
+    arguments: [Banks.phone3, Banks.linear8, Banks.glasses8, Banks.phone5Box])
+  func shippedFilters(designed: Banks.Designed) throws {
     let name = FilterBank.folderName(device: designed.device, sampleRate: 48_000)
     let shipped = try FilterBank(folder: "\(repositoryFolder)/Presets/filters/\(name)")
     #expect(shipped.cases.map(\.filterCase) == designed.bank.cases.map(\.filterCase))
@@ -121,7 +124,7 @@ import Testing
     }
   }
 
-  @Test func progressRisesToOne() throws {
+  @Test("progress rises from 0 to 1") func progress() throws {
     let calls = Mutex<[Double]>([])
     _ = try FilterBank.design(device: TestDevices.pair(), sampleRate: 48_000) { part in
       calls.withLock { $0.append(part) }
@@ -130,7 +133,7 @@ import Testing
     #expect(parts == parts.sorted() && parts.first == 0 && parts.last == 1)
   }
 
-  @Test func aDeviceThatMakesNoSenseIsAnErrorThatSaysWhatToDo() {
+  @Test("an inconsistent device is a design error") func impossibleDevices() {
     let pair = TestDevices.pair()
     let lonely = Device(
       name: "lonely", title: "", body: .free, microphones: [pair.microphones[0]],

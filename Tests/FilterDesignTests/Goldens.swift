@@ -1,6 +1,6 @@
 import Foundation
 
-/// What `Tests/Golden/filter-design.py` computed with the numpy oracle; see there for the command.
+/// Results of `Tests/Golden/filter-design.py` with the numpy oracle; the command is in that file.
 struct Goldens: Decodable {
   struct Stereo: Decodable, CustomStringConvertible, Sendable {
     let device: String

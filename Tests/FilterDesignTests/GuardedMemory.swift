@@ -1,6 +1,6 @@
 import Glibc
 
-/// Memory that ends where a page begins that nobody may read: who reaches behind it crashes.
+/// Memory that ends at an unreadable page: an access past its end crashes.
 struct GuardedMemory<Element> {
   let elements: UnsafeMutablePointer<Element>
 

@@ -4,10 +4,10 @@ import HeadResponses
 import Numerics
 import Testing
 
-@Suite struct HRTFTests {
+@Suite("The HRTF") struct HRTFTests {
   static let hrtf = try! HRTF()
 
-  @Test func earsHearWhatTheOracleSays() {
+  @Test("the ears have the oracle's responses") func oracle() {
     let golden = Goldens.all.hrtf
     let directions = zip(golden.azimuths, golden.elevations).map {
       sphericalUnit(azimuth: .degrees($0), elevation: .degrees($1))
@@ -19,7 +19,7 @@ import Testing
           let expected = Complex(golden.real[f][d][ear], golden.imaginary[f][d][ear])
           let level = 20 * log10(response[f, ear, d].magnitude / expected.magnitude)
           #expect(abs(level) < 0.15, "\(golden.frequencies[f]) Hz, \(golden.azimuths[d])°, ear \(ear)")
-          // The onset is found at another rate: up to a quarter of a frame of common delay.
+          // The oracle finds the onset at another rate: up to a quarter of a frame of common delay.
           let turned = (response[f, ear, d] / expected).phase
           let allowed: Double = 2 * .pi * golden.frequencies[f] * 6e-6 + 0.01
           #expect(abs(turned) < allowed)
@@ -28,21 +28,21 @@ import Testing
     }
   }
 
-  @Test func theLeftEarIsLouderForASourceAtTheLeft() {
+  @Test("a source on the left is louder in the left ear") func louderEar() {
     let response = Self.hrtf.responses(from: [[0, 1, 0]], frequencies: [2000, 4000, 8000])
     for f in 0..<3 { #expect(response[f, 0, 0].magnitude > 2 * response[f, 1, 0].magnitude) }
   }
 
-  @Test func theLeftEarLeadsASourceAtTheLeftByTheTimeThatAHeadTakes() {
+  @Test("a source on the left reaches the left ear earlier by a head's delay") func leadingEar() {
     // Woodworth: (a/c)(θ + sin θ) = 656 µs at 90°; low frequencies lie up to a half above it.
     let response = Self.hrtf.responses(from: [[0, 1, 0]], frequencies: [500])
     let lead = (response[0, 0, 0] / response[0, 1, 0]).phase / (2 * .pi * 500) * 1e6
     #expect(lead > 600 && lead < 900)
   }
 
-  @Test func theDiffuseFieldIsFlatWhereItWasMeasured() {
+  @Test("the diffuse field is flat over the measured directions") func diffuseField() {
     let frequencies = [250.0, 500, 1000, 2000, 4000, 8000, 12_000]
-    // KEMAR was measured from −40° up; the cap below is extrapolated, and softer.
+    // KEMAR was measured from −40° up; the cap below is extrapolated and softer.
     let sphere = fibonacciSphere(400).filter { $0.z > -0.64 }
     let response = Self.hrtf.responses(from: sphere, frequencies: frequencies)
     for f in frequencies.indices {
@@ -53,7 +53,7 @@ import Testing
     }
   }
 
-  @Test func aFileThatIsNotThereIsAnErrorThatNamesIt() {
+  @Test("a missing file is an error that names it") func missingFile() {
     #expect(throws: DesignError.self) { try HRTF(path: "/nonexistent.sofa") }
     do { _ = try HRTF(path: "/nonexistent.sofa") } catch {
       #expect(error.description.contains("/nonexistent.sofa"))

@@ -6,11 +6,11 @@ import Numerics
 import TestSupport
 import Testing
 
-/// R16: hostile and broken measurements are refused with one sentence that names the file, in bounded time.
-@Suite("A measurement that is hostile or broken") struct HostileMeasurementTests {
+/// R16: hostile and broken measurements are refused in one sentence that names the file, in bounded time.
+@Suite("Hostile and broken measurements") struct HostileMeasurementTests {
   static let positions: [Position] = [[0, 0, 0.03], [0.02, 0, 0], [-0.01, 0.025, -0.01]]
 
-  /// The sentence that `measurement` is refused with.
+  /// The sentence with which `measurement` is refused.
   static func refusal(_ measurement: ArrayMeasurement, _ positions: [Position] = positions) -> String {
     let error = #expect(throws: DesignError.self) {
       _ = try MeasuredManifold(measurement, positions: positions)
@@ -24,7 +24,7 @@ import Testing
 
   static let turned = try! Data(contentsOf: URL(filePath: MeasuredManifoldTests.golden + "/turned.sofa"))
 
-  struct Break: Sendable, CustomTestStringConvertible {
+  struct Damage: Sendable, CustomTestStringConvertible {
     let testDescription: String
     let complaint: String
     let apply: @Sendable (inout Data) -> Void
@@ -33,7 +33,7 @@ import Testing
       (testDescription, self.complaint, self.apply) = (name, complaint, apply)
     }
 
-    /// Every `old` becomes `new`, which is as long.
+    /// Replaces every `old` by `new` of the same length.
     static func replace(_ old: Data, _ new: Data, in data: inout Data) {
       precondition(old.count == new.count && data.range(of: old) != nil)
       while let range = data.range(of: old) { data.replaceSubrange(range, with: new) }
@@ -44,7 +44,7 @@ import Testing
     static func replace(_ old: Double, _ new: Double, in data: inout Data) {
       replace(withUnsafeBytes(of: old) { Data($0) }, withUnsafeBytes(of: new) { Data($0) }, in: &data)
     }
-    /// A dimension's length is in the text that stands for it.
+    /// The dimension's length is part of its name's text.
     static func dimension(_ old: Int, _ new: String, in data: inout Data) {
       let text = "This is a netCDF dimension but not a netCDF variable."
       let digits = String(old)
@@ -54,56 +54,58 @@ import Testing
     }
   }
 
-  static let breaks = [
-    Break("text", "is not a SOFA file that libmysofa can read") {
+  static let damages = [
+    Damage("text", "is not a SOFA file that libmysofa can read") {
       $0 = Data("azimuth, elevation\n0, 0\n".utf8)
     },
-    Break("nothing", "is empty; give a SOFA file") { $0 = Data() },
-    Break("zeros", "is not a SOFA file that libmysofa can read") { $0 = Data(count: 5000) },
-    Break("its first 8 bytes", "is not a SOFA file that libmysofa can read") { $0 = $0.prefix(8) },
-    Break("its first half", "turned.sofa ") { $0 = $0.prefix($0.count / 2) },
-    Break("another type of data", "has data of type \"TFX\", not \"FIR\"") {
-      Break.replace("FIR", "TFX", in: &$0)
+    Damage("nothing", "is empty; give a SOFA file") { $0 = Data() },
+    Damage("zeros", "is not a SOFA file that libmysofa can read") { $0 = Data(count: 5000) },
+    Damage("its first 8 bytes", "is not a SOFA file that libmysofa can read") { $0 = $0.prefix(8) },
+    Damage("its first half", "turned.sofa ") { $0 = $0.prefix($0.count / 2) },
+    Damage("another type of data", "has data of type \"TFX\", not \"FIR\"") {
+      Damage.replace("FIR", "TFX", in: &$0)
     },
-    Break("no receivers", "is not a SOFA file that libmysofa can read") { Break.dimension(3, "0", in: &$0) },
-    Break("negative counts", "turned.sofa ") { Break.dimension(100, "-5", in: &$0) },
-    Break("huge dimensions", "contains 600000000000 samples, more than") {
-      Break.dimension(8, "2000000000", in: &$0)
+    Damage("no receivers", "is not a SOFA file that libmysofa can read") {
+      Damage.dimension(3, "0", in: &$0)
     },
-    Break("more samples than there are", "does not contain 9 samples for each of") {
-      Break.dimension(8, "9", in: &$0)
+    Damage("negative counts", "turned.sofa ") { Damage.dimension(100, "-5", in: &$0) },
+    Damage("huge dimensions", "contains 600000000000 samples, more than") {
+      Damage.dimension(8, "2000000000", in: &$0)
     },
-    Break("samples that are no numbers", "contains invalid values") {
-      Break.replace(0.5, .nan, in: &$0)
+    Damage("more samples than there are", "does not contain 9 samples for each of") {
+      Damage.dimension(8, "9", in: &$0)
     },
-    Break("samples without end", "contains invalid values") { Break.replace(0.5, 1e30, in: &$0) },
-    Break("only silence", "is silent in direction 1, microphone 1") { Break.replace(0.5, 0, in: &$0) },
-    Break("a rate that is no number", "has no single sample rate") { Break.replace(44_100, .nan, in: &$0) },
-    Break("a rate of 1 Hz", "has no single sample rate from 8000 to 400000 Hz") {
-      Break.replace(44_100, 1, in: &$0)
+    Damage("samples that are no numbers", "contains invalid values") {
+      Damage.replace(0.5, .nan, in: &$0)
     },
-    Break("sources in the listener", "has no valid source direction for measurement 1") {
-      Break.replace(1.5, 0, in: &$0)
+    Damage("samples without end", "contains invalid values") { Damage.replace(0.5, 1e30, in: &$0) },
+    Damage("only silence", "is silent in direction 1, microphone 1") { Damage.replace(0.5, 0, in: &$0) },
+    Damage("a rate that is no number", "has no single sample rate") { Damage.replace(44_100, .nan, in: &$0) },
+    Damage("a rate of 1 Hz", "has no single sample rate from 8000 to 400000 Hz") {
+      Damage.replace(44_100, 1, in: &$0)
     },
-    Break("what libmysofa never ends with", "libmysofa crashed or ran out of time or memory") {
+    Damage("sources in the listener", "has no valid source direction for measurement 1") {
+      Damage.replace(1.5, 0, in: &$0)
+    },
+    Damage("what libmysofa never ends with", "libmysofa crashed or ran out of time or memory") {
       $0[16539] = 255
     },
   ]
 
-  @Test("as SOFA is refused in one sentence", arguments: breaks)
-  func sofa(_ attack: Break) throws {
+  @Test("a damaged SOFA file is refused in one sentence", arguments: damages)
+  func sofa(_ damage: Damage) throws {
     let folder = try TemporaryFolder()
     var data = Self.turned
-    attack.apply(&data)
+    damage.apply(&data)
     let path = try folder.write(data, to: "turned.sofa")
     var message = ""
     let time = ContinuousClock().measure { message = Self.refusal(.sofa(path: path)) }
-    #expect(message.hasPrefix(path + " ") && message.contains(attack.complaint), "\(message)")
-    // 2 s of processor time are the reader's limit; other programs use the machine too.
+    #expect(message.hasPrefix(path + " ") && message.contains(damage.complaint), "\(message)")
+    // The reader is limited to 2 s of processor time; other programs use the machine, too.
     #expect(time < .seconds(30))
   }
 
-  @Test("as SOFA with bytes changed by chance is read or refused", arguments: [1, 2] as [UInt64])
+  @Test("a SOFA file with random bytes is read or refused in one line", arguments: [1, 2] as [UInt64])
   func fuzz(seed: UInt64) throws {
     let folder = try TemporaryFolder()
     var random = SeededNoise(seed: seed)
@@ -119,7 +121,7 @@ import Testing
     }
   }
 
-  @Test("is no file, or a very large one, is refused, and not waited for")
+  @Test("special and very large files are refused without waiting for them")
   func specialFiles() throws {
     let folder = try TemporaryFolder()
     let fifo = folder.path + "/fifo"
@@ -140,7 +142,7 @@ import Testing
     #expect(Self.refusal(.impulseResponses(path: table, directions: sparse)).contains("is larger than 4 MiB"))
   }
 
-  @Test("that fits other microphones is refused with what to check")
+  @Test("a measurement of other microphones is refused with what to check")
   func mismatch() throws {
     let path = MeasuredManifoldTests.golden + "/turned.sofa"
     #expect(
@@ -182,7 +184,7 @@ import Testing
       .replacingOccurrences(of: folder.path + "/", with: "")
   }
 
-  @Test("as WAV is refused in one sentence")
+  @Test("a WAV file of wrong shape or values is refused in one sentence")
   func recordings() throws {
     _ = try MeasuredManifold(Self.good.measurement, positions: Self.positions)
     #expect(
@@ -206,7 +208,7 @@ import Testing
     #expect(try refusal(wav: { $0.swapAt(0, 1) }).contains("do not fit the x coordinates of the microphones"))
   }
 
-  @Test("as WAV that was cut off, or is none, is refused in one sentence")
+  @Test("a truncated or invalid WAV file is refused in one sentence")
   func files() throws {
     let folder = try TemporaryFolder()
     let whole = try Data(contentsOf: URL(filePath: Self.good.wav))
@@ -220,7 +222,7 @@ import Testing
     }
   }
 
-  @Test("has its table's mistakes named with their line")
+  @Test("mistakes in the table of directions are reported with their line")
   func tables() throws {
     func line(_ number: Int, _ text: String) throws -> String {
       try refusal(table: {
@@ -249,7 +251,7 @@ import Testing
     #expect(clockwise.contains("do not fit the x coordinates of the microphones"), "\(clockwise)")
   }
 
-  @Test("leaves a gap that is too wide: its middle is named")
+  @Test("too wide a gap between directions is refused with its middle")
   func gap() throws {
     let upper = fibonacciSphere(200).map { SIMD3($0.x, $0.z, $0.y) }.filter { $0.y > 0 }
     let files = try MeasuredFiles(Self.free, directions: upper)

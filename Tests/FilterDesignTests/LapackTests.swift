@@ -5,9 +5,9 @@ import Numerics
 import TestSupport
 import Testing
 
-/// What Pinna asks of LAPACK, for arrays of 1 to 64 microphones: right, and within its buffers. Where a routine reaches
-/// outside, the process of an exit test dies.
-@Suite struct LapackTests {
+/// Pinna's uses of LAPACK for arrays of 1 to 64 microphones: correct, and within their buffers. If a routine
+/// exceeds a buffer, the process of an exit test crashes.
+@Suite("Use of LAPACK") struct LapackTests {
   static let orders = 1...64
 
   /// The circulant matrix with eigenvalues 1, 2 … n along the Fourier vectors; `[column][row]`.
@@ -23,7 +23,9 @@ import Testing
     }
   }
 
-  @Test(arguments: orders) func eigenvaluesAndVectorsOfCirculantMatricesAreThoseOfTheFourierTransform(
+  @Test(
+    "eigenvalues and eigenvectors of circulant matrices are those of the Fourier transform", arguments: orders
+  ) func circulant(
     order: Int
   ) {
     let eigen = HermitianEigen(matrix: Self.circulant(order), order: order)
@@ -39,7 +41,7 @@ import Testing
     }
   }
 
-  @Test func eigenvectorsAreFoundWithinTheirBuffers() async {
+  @Test("eigenvectors are computed within their buffers") func eigenvectorBuffers() async {
     await #expect(processExitsWith: .success) {
       for order in LapackTests.orders {
         let matrix = GuardedMemory<Complex>(count: order * order)
@@ -52,7 +54,7 @@ import Testing
   }
 
   /// With B = 2 the eigenvalues are halved.
-  @Test func generalisedEigenvectorsAreFoundWithinTheirBuffers() async {
+  @Test("generalised eigenvectors are computed within their buffers") func generalisedBuffers() async {
     await #expect(processExitsWith: .success) {
       for order in LapackTests.orders {
         let (a, b) = (
@@ -70,8 +72,9 @@ import Testing
     }
   }
 
-  /// Of refinements, of four unknowns to a microphone: order·1 plus a matrix of ones, whose rows sum to twice the order.
-  @Test func definiteSystemsAreSolvedWithinTheirBuffers() async {
+  /// Systems of the refinement, with four unknowns per microphone: order·1 plus a matrix of ones, whose rows
+  /// sum to twice the order.
+  @Test("definite systems are solved within their buffers") func choleskyBuffers() async {
     await #expect(processExitsWith: .success) {
       for order in LapackTests.orders.map({ 4 * $0 }) {
         let matrix = GuardedMemory<Double>(count: order * order)
@@ -87,8 +90,8 @@ import Testing
     }
   }
 
-  /// One equation more may be read than there are, as `solve` says, and no more; with interior points and without.
-  @Test func boxesAreSolvedWithinTheirBuffers() async {
+  /// `solve` may read one equation more than there are, as it documents. With interior points and without.
+  @Test("the equations of boxes are solved within their buffers") func boxBuffers() async {
     await #expect(processExitsWith: .success) {
       for unknowns in [1, 2, 3, 5, 8, 16, 31, 32, 33, 63, 64, 65, 100, 243, 800] {
         for rows in [unknowns, unknowns + 16] {

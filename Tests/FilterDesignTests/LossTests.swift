@@ -5,18 +5,18 @@ import Manifolds
 import TestSupport
 import Testing
 
-/// What the array's errors cost.
-@Suite struct LossTests {
-  /// In the free field, an array with errors is the array with its microphones elsewhere and its filters louder.
+/// The figures that an array loses through its errors.
+@Suite("Losses by array errors") struct LossTests {
+  /// In the free field, an array with errors is an array with moved microphones and scaled filters.
   static func moved(_ designed: Banks.Designed, by errors: ArrayErrors) -> FreeFieldManifold {
     FreeFieldManifold(positions: zip(designed.device.microphones, errors.offsets).map { $0.position + $1 })
   }
 
-  static func louder(_ taps: [[[Float]]], by errors: ArrayErrors) -> [[[Float]]] {
+  static func scaled(_ taps: [[[Float]]], by errors: ArrayErrors) -> [[[Float]]] {
     taps.map { zip($0, errors.gains).map { taps, gain in taps.map { Float(gain) * $0 } } }
   }
 
-  @Test func lossesOfAStereoCaseAreThoseOfTheArrayTakenApart() throws {
+  @Test("the losses of a stereo case are those of the array with its errors applied") func stereo() throws {
     let designed = Banks.linear8
     let manifold = try manifold(for: designed.device)
     let report = try Report(
@@ -25,7 +25,7 @@ import Testing
     let entry = try #require(report.cases.first { $0.filterCase.inputOrientation == .portrait })
     let frame = try #require(HeadFrame(forward: .plusZ, orientation: .portrait))
     let figures = try StereoFigures(
-      taps: Self.louder(designed.coefficients("Front", .stereo, .portrait).taps, by: errors),
+      taps: Self.scaled(designed.coefficients("Front", .stereo, .portrait).taps, by: errors),
       sampleRate: 48_000, delayFrames: 64, manifold: Self.moved(designed, by: errors), frame: frame,
       hrtf: StereoTests.hrtf)
     let nominal = entry.figures
@@ -33,7 +33,7 @@ import Testing
     func expect(_ figure: Figure, _ loss: Double) throws {
       let reported = try #require(losses[figure])
       #expect(reported.mean == reported.worst)
-      // Filters are single precision.
+      // Filters are in single precision.
       #expect(abs(reported.mean - loss) < 1e-4, "\(figure)")
     }
     try expect(.separation, try #require(nominal[.separation]) - figures.separation.value)
@@ -49,7 +49,7 @@ import Testing
     }
   }
 
-  @Test func lossesOfAMonoPatternAreThoseOfTheArrayTakenApart() throws {
+  @Test("the losses of a mono pattern are those of the array with its errors applied") func mono() throws {
     let designed = Banks.pair
     let report = try Report(
       bank: designed.bank, device: designed.device, preset: "", manifold: manifold(for: designed.device),
@@ -57,7 +57,7 @@ import Testing
     let errors = ArrayErrors(microphones: 2, seed: 1)
     let entry = try #require(report.cases.first { $0.filterCase.polarPattern == .cardioid })
     let figures = try MonoFigures(
-      taps: Self.louder(designed.coefficients("Front", .cardioid).taps, by: errors), sampleRate: 48_000,
+      taps: Self.scaled(designed.coefficients("Front", .cardioid).taps, by: errors), sampleRate: 48_000,
       delayFrames: 64, manifold: Self.moved(designed, by: errors), forward: .plusZ, omnidirectionalPart: 0.5)
     let losses = try #require(entry.losses)
     for (octave, centre) in OctaveFigure.centres.enumerated() {
@@ -76,7 +76,7 @@ import Testing
     }
   }
 
-  @Test func aSingleMicrophoneLosesItsGainAndNothingElse() throws {
+  @Test("a single microphone loses only its gain error") func singleMicrophone() throws {
     let report = ReportTests.pair
     let losses = try #require(
       report.cases.first { $0.filterCase.polarPattern == .omnidirectional }?.losses)
@@ -91,14 +91,14 @@ import Testing
     }
   }
 
-  @Test func errorsFillTheirRangesAndAreTheSameForTheSameSeed() {
+  @Test("errors fill their ranges and are reproducible for a seed") func errors() {
     let draws = (0..<500).map { ArrayErrors(microphones: 4, seed: $0) }
     let levels = draws.flatMap(\.gains).map { 20 * log10($0) }
     let offsets = draws.flatMap(\.offsets).flatMap { [$0.x, $0.y, $0.z].map { $0 * 1000 } }
     for values in [levels, offsets] {
       #expect(values.allSatisfy { abs($0) <= 1 + 1e-9 })
-      // Evenly from −1 to 1: variance 1/3, so that the mean of 2000 is 0 ± 0.013, three times over; that none of
-      // them is in the last hundredth has a chance of 0.995^2000 = e^(−10).
+      // Uniform from −1 to 1: variance 1/3, so the mean of 2000 is 0 ± 0.013, three times over. The chance
+      // that none of them lies in the last hundredth is 0.995^2000 = e^(−10).
       #expect(abs(values.reduce(0, +) / Double(values.count)) < 0.04)
       #expect(values.max()! > 0.99 && values.min()! < -0.99)
     }

@@ -20,9 +20,10 @@ import Testing
 
   static let sofa = ArrayMeasurement.sofa(path: MeasuredManifoldTests.golden + "/sphere.sofa")
 
-  // The manifold errs by -47 dB up to 4 kHz and weights raise noise by 10 dB at most, so the patterns differ by -37 dB:
-  // directivity by less than 0.2 dB, and a front/back ratio of 20 dB by 1.2 dB (1 + 10^((20 - 37) / 20) = 1.15).
-  @Test("make the same cardioid as those of its body, heard on the body")
+  // The manifold errs by -47 dB up to 4 kHz and weights raise noise by at most 10 dB, so the patterns differ
+  // by -37 dB: directivity by less than 0.2 dB, and a front/back ratio of 20 dB by 1.2 dB (1 + 10^((20 - 37)
+  // / 20) = 1.15).
+  @Test("the cardioid designed on a measured array equals that of its body, evaluated on the body")
   func cardioid() throws {
     let onBody = Self.device(.sphere(radius: 0.04))
     let figures = try [Body.measured(Self.sofa), onBody.body].map { body in
@@ -39,9 +40,9 @@ import Testing
     #expect(measured.directivityIndex[2].value > 4)
   }
 
-  // The manifolds differ by less than -90 dB; what is left is where the iterations of the refinement stop: each may end
-  // an energy error of 10^-3 apart, -30 dB.
-  @Test("in the free field are those of its closed form, stereo too")
+  // The manifolds differ by less than -90 dB. The rest is due to where the refinement stops: each design may
+  // end with an energy error of 10^-3, -30 dB.
+  @Test("filters of an array measured in the free field equal those of its closed form, stereo included")
   func stereo() throws {
     let positions = FreeFieldManifold(positions: HostileMeasurementTests.positions)
     let files = try MeasuredFiles(positions, directions: fibonacciSphere(120))
@@ -59,7 +60,8 @@ import Testing
     let stereo = try StereoDesign(
       hrtf: StereoTests.hrtf, grid: DesignGrid(sampleRate: 16_000), parameters: DesignParameters())
     for (a, b) in zip(measured.cases, closed.cases) {
-      // A measurement does not say what it is of: it is designed as a listener would be, not as a free array.
+      // The design does not know what was measured: it uses the listener's parameters, not those of a free
+      // array.
       let expected =
         b.filterCase.polarPattern == .stereo
         ? try stereo.filters(
@@ -73,7 +75,7 @@ import Testing
     }
   }
 
-  @Test("are kept under what the measurement holds, wherever it is")
+  @Test("the cache key depends on a measurement's content and not on its path")
   func key() throws {
     let files = try TemporaryFolder()
     let bytes = try Data(contentsOf: URL(filePath: MeasuredManifoldTests.golden + "/turned.sofa"))
@@ -95,7 +97,7 @@ import Testing
     #expect(try key(.sofa(path: files.write(changed, to: "a.sofa"))) != first)
   }
 
-  @Test("are read from the cache the second time")
+  @Test("filters of a measured array are cached")
   func cache() throws {
     let folder = try TemporaryFolder()
     let device = Self.device(.measured(Self.sofa))

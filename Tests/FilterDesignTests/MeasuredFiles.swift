@@ -5,7 +5,7 @@ import Manifolds
 import Numerics
 import TestSupport
 
-/// What somebody who measures `manifold` would write: a WAV of responses and a table of directions.
+/// The files of a measurement of `manifold`: a WAV of responses and a table of directions.
 struct MeasuredFiles {
   let folder: TemporaryFolder
   var wav: String { folder.path + "/responses.wav" }
@@ -13,7 +13,7 @@ struct MeasuredFiles {
   var measurement: ArrayMeasurement { .impulseResponses(path: wav, directions: table) }
 
   static let frames = 128
-  /// The frame at which sound passes the origin.
+  /// The frame at which the sound passes the origin.
   static let origin = 40.3
 
   /// - Parameters:
@@ -48,7 +48,7 @@ struct MeasuredFiles {
     try Self.table(of: directions).write(toFile: table, atomically: true, encoding: .utf8)
   }
 
-  /// 1 up to 0.33 of the rate, 0 from half of it: what ends steeply rings for long.
+  /// 1 up to 0.33 of the rate, falling to 0 at half of it: a steep edge would ring for long.
   static func band(_ part: Double) -> Double {
     part < 0.33 ? 1 : pow(cos(min(1, (part - 0.33) / 0.17) * .pi / 2), 2)
   }
@@ -73,7 +73,7 @@ struct MeasuredFiles {
   }
 }
 
-/// Energy of what differs between two manifolds over the energy of the second, in dB, per frequency.
+/// The energy of the difference of two manifolds relative to the second, in dB, per frequency.
 func errorLevels(
   _ found: ResponseGrid, _ wanted: ResponseGrid, where isCounted: (Int) -> Bool = { _ in true }
 ) -> [Double] {
@@ -89,8 +89,8 @@ func errorLevels(
   }
 }
 
-/// `found` with the delay and gain, the same for all frequencies, that bring it nearest to `wanted`: these two no
-/// measurement tells.
+/// `found` with the delay and gain, equal at all frequencies, that fit it best to `wanted`. A measurement
+/// does not determine these two.
 func fitted(_ found: ResponseGrid, to wanted: ResponseGrid, frequencies: [Double]) -> ResponseGrid {
   let size = wanted.channels * wanted.directions
   let ratios = frequencies.indices.map { f -> Complex in

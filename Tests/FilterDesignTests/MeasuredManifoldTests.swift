@@ -5,20 +5,21 @@ import Numerics
 import TestSupport
 import Testing
 
-@Suite("A measured array") struct MeasuredManifoldTests {
+@Suite("Measured arrays") struct MeasuredManifoldTests {
   static let golden = repositoryFolder + "/Tests/Golden"
-  /// Off the measured directions.
+  /// Directions that were not measured.
   static let directions = fibonacciSphere(600).map { SIMD3($0.z, $0.x, $0.y) }
   static let frequencies = [0, 100, 500, 1000, 2000, 4000, 8000, 12_000, 15_000.0]
 
-  @Test("in the free field, in a SOFA file whose listener is turned, is where its microphones are")
+  @Test("a free-field array in a SOFA file with a turned listener has its microphones at their positions")
   func turnedSofa() throws {
     // measured.py puts them at (30, 0, 0), (0, 20, 0) and (-10, -10, 25) mm: forward, left, up.
     let positions: [Position] = [[0, 0, 0.03], [0.02, 0, 0], [-0.01, 0.025, -0.01]]
     let manifold = try MeasuredManifold(.sofa(path: Self.golden + "/turned.sofa"), positions: positions)
     let wanted = FreeFieldManifold(positions: positions)
     let frequencies = Self.frequencies + [19_000, 40_000]
-    // Delays are single floats near 100 frames: 4e-6 frames, at 19 kHz 1e-5 rad; the penalty on order 0 is 1e-7.
+    // Delays are single floats near 100 frames: 4e-6 frames, 1e-5 rad at 19 kHz. The penalty on order 0 is
+    // 1e-7.
     for level in errorLevels(
       manifold.responses(from: Self.directions, frequencies: frequencies),
       wanted.responses(from: Self.directions, frequencies: frequencies))
@@ -26,7 +27,7 @@ import Testing
   }
 
   @Test(
-    "has azimuth 90 at the left of somebody who looks out of its front, which is +x, and elevation 90 at +y")
+    "azimuth 90 is +x, the left of an observer who looks out of the front, and elevation 90 is +y")
   func axes() throws {
     let sides: [SIMD3<Double>] = [[1, 0, 0], [-1, 0, 0], [0, 1, 0], [0, -1, 0], [0, 0, 1], [0, 0, -1]]
     let positions = sides.map { 0.02 * $0 }
@@ -44,7 +45,7 @@ import Testing
     }
   }
 
-  /// A head's size, with a microphone beside and one below, where the gap is.
+  /// A sphere of a head's size with one microphone at the side and one below, in the gap.
   static let head = RigidSphereManifold(positions: [[0.0875, 0, 0], [0, -0.0875, 0]], radius: 0.0875)
 
   static func levels(_ measurement: ArrayMeasurement, of sphere: RigidSphereManifold, inCap: Bool = false)
@@ -58,10 +59,10 @@ import Testing
     }
   }
 
-  // A study in numpy, order 16 of a rigid sphere of 87.5 mm in 440 directions: -65 dB at 4 kHz, -34 dB at 8 kHz,
-  // -29 dB at 16 kHz. One delay and one gain for all frequencies leave about -50 dB, and below 200 Hz a straight
-  // phase and an even level stand in for what loudspeakers hardly give.
-  @Test("on a rigid sphere is that sphere's manifold, up to delay and gain")
+  // A numpy study, order 16 of a rigid sphere of 87.5 mm in 440 directions: -65 dB at 4 kHz, -34 dB at 8 kHz,
+  // -29 dB at 16 kHz. A common delay and gain leave about -50 dB. Below 200 Hz a linear phase and a constant
+  // level replace what loudspeakers cannot measure.
+  @Test("the manifold of a measured rigid sphere is the sphere's, up to delay and gain")
   func sphere() throws {
     let files = try MeasuredFiles(Self.head, directions: fibonacciSphere(440))
     let levels = try Self.levels(files.measurement, of: Self.head)
@@ -70,8 +71,8 @@ import Testing
     }
   }
 
-  // The same study: over the sphere -35 dB at most up to 4 kHz, in the cap of 50 degrees that nobody measured -27 dB.
-  @Test("has the cap below an arc of loudspeakers filled")
+  // The same study: at most -35 dB over the sphere up to 4 kHz, -27 dB in the unmeasured cap of 50 degrees.
+  @Test("the unmeasured cap below an arc of loudspeakers is extrapolated")
   func gap() throws {
     let files = try MeasuredFiles(Self.head, directions: MeasuredFiles.kemarGrid)
     for inCap in [false, true] {
@@ -82,8 +83,9 @@ import Testing
     }
   }
 
-  // Samples are multiples of 2^-15, 64 of them leave -75 dB; order 9 of 150 directions errs by -50 dB at 4 kHz.
-  @Test("in a SOFA file of another program's is what that program put in")
+  // Samples are multiples of 2^-15, 64 of them leave -75 dB; order 9 of 150 directions errs by -50 dB at 4
+  // kHz.
+  @Test("a SOFA file of another program gives the array that the program simulated")
   func sphereSofa() throws {
     let positions: [Position] = [[0, 0, 0.04], [0, 0, -0.04]]
     let levels = try Self.levels(
@@ -91,7 +93,7 @@ import Testing
     for f in 2...5 { #expect(levels[f] < -40, "\(Self.frequencies[f]) Hz: \(levels[f]) dB") }
   }
 
-  @Test("at a low rate is held above what it holds, but for the microphones' lead")
+  @Test("beyond a low sample rate's band, the response is held constant except for the microphones' delays")
   func highFrequencies() throws {
     let positions: [Position] = [[0, 0, 0.02], [0, 0, -0.02]]
     let free = FreeFieldManifold(positions: positions)

@@ -6,9 +6,11 @@ import Manifolds
 import TestSupport
 import Testing
 
-@Suite struct MonoTests {
-  @Test(arguments: [("Bottom", 0), ("Front", 2), ("Back", 3)])
-  func omnidirectionalIsTheDataSourcesFirstMicrophoneDelayedExactly(source: String, microphone: Int) {
+@Suite("Mono patterns") struct MonoTests {
+  @Test(
+    "omnidirectional is the data source's first microphone with the exact delay",
+    arguments: [("Bottom", 0), ("Front", 2), ("Back", 3)])
+  func omnidirectional(source: String, microphone: Int) {
     let taps = Banks.phone5.coefficients(source, .omnidirectional).taps
     #expect(taps[0] == taps[1])
     for m in 0..<5 {
@@ -16,7 +18,8 @@ import Testing
     }
   }
 
-  @Test func bothOutputsOfAMonoPatternAreEqualAndUseTheDataSourcesMicrophonesOnly() {
+  @Test("both outputs of a mono pattern are equal and use only the data source's microphones") func outputs()
+  {
     for pattern in TestDevices.firstOrder {
       let taps = Banks.phone5Box.coefficients("Front", pattern).taps
       #expect(taps[0] == taps[1])
@@ -25,24 +28,24 @@ import Testing
     }
   }
 
-  @Test func aCardioidOfTwoMicrophonesIsFlatOnAxisAndDeepBehind() {
-    // 8 mm in the free field: the noise floor holds the null back below about 1.5 kHz.
+  @Test("a cardioid of two microphones is flat on axis with a deep null behind") func cardioid() {
+    // 8 mm in the free field: below about 1.5 kHz the noise floor limits the null.
     let figures = try! MonoFigures(
       Banks.pair.coefficients("Front", .cardioid), bank: Banks.pair.bank, device: Banks.pair.device)
     for level in figures.onAxis { #expect(abs(level.value) < 0.5) }
     for octave in 4...6 { #expect(figures.frontBack[octave].value > 24) }
-    // The closed form of a cardioid: 10 log10 3 = 4.77 dB, while the pair is small.
+    // The closed form of a cardioid while the pair is small: 10 log10 3 = 4.77 dB.
     #expect(abs(figures.directivityIndex[4].value - 4.77) < 0.2)
   }
 
-  @Test func aPairsWhiteNoiseGainStaysAboveItsFloor() {
+  @Test("a pair's white noise gain stays above its floor") func whiteNoiseGain() {
     let figures = try! MonoFigures(
       Banks.pair.coefficients("Front", .cardioid), bank: Banks.pair.bank, device: Banks.pair.device)
     for gain in figures.whiteNoiseGain { #expect(gain.value > -10.5) }
   }
 
-  @Test(arguments: ["Front", "Back"])
-  func theRingsCardioidHasACardioidsDirectivity(source: String) {
+  @Test("the ring's cardioid has a cardioid's directivity", arguments: ["Front", "Back"])
+  func ring(source: String) {
     let figures = try! MonoFigures(
       Banks.ring7.coefficients(source, .cardioid), bank: Banks.ring7.bank, device: Banks.ring7.device)
     for octave in 0...3 {
@@ -52,8 +55,10 @@ import Testing
     #expect(figures.directivityIndex[4].value > 4.3)
   }
 
-  @Test(arguments: Goldens.all.mono)
-  func figuresOfTheFiltersComeNearTheOraclesUncutWeights(golden: Goldens.Mono) throws {
+  @Test(
+    "the filters' figures are close to those of the oracle's untruncated weights", arguments: Goldens.all.mono
+  )
+  func oracle(golden: Goldens.Mono) throws {
     let designed = Banks.named(golden.device)
     let figures = try MonoFigures(
       designed.coefficients("Front", try PolarPattern(word: golden.polarPattern)), bank: designed.bank,
@@ -63,7 +68,9 @@ import Testing
     }
   }
 
-  @Test func theFigureOfEightHearsFrontAndBackAlikeAndNothingFromTheSide() throws {
+  @Test("the figure of eight has equal levels in front and behind and nulls at the sides") func figureEight()
+    throws
+  {
     let ring = Banks.ring7
     let response = FilterResponse(
       taps: ring.coefficients("Front", .figureEight).taps, sampleRate: 48_000, delayFrames: 64,

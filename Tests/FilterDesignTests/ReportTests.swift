@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite struct ReportTests {
+@Suite("Reports") struct ReportTests {
   static let pair = try! Report(bank: Banks.pair.bank, device: Banks.pair.device, preset: "the pair")
 
   static let keys: Set = [
@@ -14,7 +14,7 @@ import Testing
     "frontBackOctavesDB", "separationCeilingDB", "losses",
   ]
 
-  @Test func everyKeyIsInTheJSONOfEveryCaseNullWhereItDoesNotApply() throws {
+  @Test("the JSON of every case has every key, null where it does not apply") func keys() throws {
     let json = try #require(
       try JSONSerialization.jsonObject(with: JSONEncoder().encode(Self.pair)) as? [String: Any])
     #expect(Set(json.keys) == ["preset", "sampleRate", "cases"])
@@ -35,7 +35,7 @@ import Testing
     }
   }
 
-  @Test func aReportIsReadBackFromItsJSON() throws {
+  @Test("a report is decoded from its JSON unchanged") func roundTrip() throws {
     let copy = try JSONDecoder().decode(Report.self, from: JSONEncoder().encode(Self.pair))
     #expect(copy == Self.pair)
   }

@@ -6,12 +6,13 @@ import Manifolds
 import TestSupport
 import Testing
 
-/// Designs depend on their data, not on how a machine rounds: OpenBLAS has other kernels for other processors, and each
-/// sums in an order of its own. Microphones moved by a picometre stand for all of them. Their responses change by
-/// 4e-10 at 20 kHz, a million times more than by rounding, and far less than any design could notice.
-@Suite struct RoundingTests {
+/// Designs depend on their data and not on a machine's rounding: OpenBLAS has different kernels for different
+/// processors, with different orders of summation. Microphones moved by a picometre represent them all. Their
+/// responses change by 4e-10 at 20 kHz: a million times more than by rounding, and far too little to matter
+/// for a design.
+@Suite("Sensitivity of designs to rounding") struct RoundingTests {
   static let picometre = 1e-12
-  /// Largest energy of the taps' differences, relative to the taps'.
+  /// The largest energy of the taps' differences, relative to the taps.
   static let limit = Decibels(-60)
 
   static func moved(_ positions: [Position]) -> [Position] {
@@ -34,7 +35,7 @@ import Testing
       dataSources: device.dataSources)
   }
 
-  /// Energy of the differences relative to that of `a`; shape `[output][microphone][tap]`.
+  /// The energy of the differences relative to that of `a`; shape `[output][microphone][tap]`.
   static func difference(_ a: [[[some BinaryFloatingPoint]]], _ b: [[[some BinaryFloatingPoint]]]) -> Decibels
   {
     let (a, b) = (a.joined().joined().map { Double($0) }, b.joined().joined().map { Double($0) })
@@ -42,8 +43,10 @@ import Testing
     return Decibels(10 * log10(error / a.reduce(0.0) { $0 + $1 * $1 } + 1e-20))
   }
 
-  @Test(arguments: [Banks.linear8, Banks.glasses8, Banks.phone3, Banks.ring7])
-  func aPicometreChangesNoFilter(designed: Banks.Designed) throws {
+  @Test(
+    "moving microphones by a picometre changes no filters",
+    arguments: [Banks.linear8, Banks.glasses8, Banks.phone3, Banks.ring7])
+  func devices(designed: Banks.Designed) throws {
     let other = try FilterBank.design(device: Self.moved(designed.device), sampleRate: 48_000)
     #expect(other.cases.map(\.filterCase) == designed.bank.cases.map(\.filterCase))
     for (a, b) in zip(designed.bank.cases, other.cases) {
@@ -51,8 +54,8 @@ import Testing
     }
   }
 
-  /// On a coarse mesh, as the shipped phone is designed.
-  @Test func aPicometreChangesNoFilterOfAPhonesBody() throws {
+  /// On a coarse mesh, otherwise as the shipped phone is designed.
+  @Test("moving microphones by a picometre changes no filters of a phone's body") func phone() throws {
     let device = TestDevices.phone5()
     let design = try StereoDesign(
       hrtf: StereoTests.hrtf, grid: DesignGrid(sampleRate: 48_000), parameters: device.design)

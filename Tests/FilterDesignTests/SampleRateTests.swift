@@ -8,12 +8,14 @@ import Numerics
 import TestSupport
 import Testing
 
-@Suite struct SampleRateTests {
-  @Test(arguments: [
-    (8000, 48, 11), (16_000, 88, 21), (44_100, 240, 59), (48_000, 256, 64), (88_200, 472, 118),
-    (96_000, 512, 128), (192_000, 1024, 256),
-  ])
-  func tapsAndDelayFollowTheRate(rate: Int, taps: Int, delay: Int) throws {
+@Suite("Sample rates of designs") struct SampleRateTests {
+  @Test(
+    "taps and delay follow the sample rate",
+    arguments: [
+      (8000, 48, 11), (16_000, 88, 21), (44_100, 240, 59), (48_000, 256, 64), (88_200, 472, 118),
+      (96_000, 512, 128), (192_000, 1024, 256),
+    ])
+  func taps(rate: Int, taps: Int, delay: Int) throws {
     let bank = try FilterBank.design(device: TestDevices.pair(), sampleRate: rate)
     #expect(bank.tapCount == taps && bank.delayFrames == delay)
     for coefficients in bank.cases {
@@ -21,8 +23,8 @@ import Testing
     }
   }
 
-  @Test(arguments: [8000, 16_000, 44_100, 96_000])
-  func theSameArrayHearsTheSameAtEveryRate(rate: Int) throws {
+  @Test("an array's response is the same at every rate", arguments: [8000, 16_000, 44_100, 96_000])
+  func responses(rate: Int) throws {
     let directions: [SIMD3<Double>] = [[0, 0, 1], [0, 1, 0], [0.6, 0, -0.8]]
     let device = TestDevices.pair()
     func levels(_ bank: FilterBank) throws -> [Double] {
@@ -36,8 +38,8 @@ import Testing
     for (a, b) in zip(try levels(bank), try levels(Banks.pair.bank)) { #expect(abs(a - b) < 0.03) }
   }
 
-  @Test(arguments: [44_100, 16_000])
-  func stereoSeparatesAtEveryRate(rate: Int) throws {
+  @Test("stereo separates alike at every rate", arguments: [44_100, 16_000])
+  func stereo(rate: Int) throws {
     let phone = TestDevices.phone5(body: .free)
     let device = Device(
       name: "one", title: "One case", body: .free, microphones: phone.microphones,
@@ -54,7 +56,7 @@ import Testing
     #expect(abs(figures.timeDifferenceLeft - reference.timeDifferenceLeft) < 20)
   }
 
-  @Test(arguments: [0, 7999, 192_001]) func otherRatesAreRefused(rate: Int) {
+  @Test("rates out of range are refused", arguments: [0, 7999, 192_001]) func otherRates(rate: Int) {
     #expect(throws: DesignError.self) {
       try FilterBank.design(device: TestDevices.pair(), sampleRate: rate)
     }

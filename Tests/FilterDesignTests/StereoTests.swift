@@ -7,8 +7,8 @@ import Manifolds
 import TestSupport
 import Testing
 
-@Suite struct StereoTests {
-  /// The table of the eight stereo cases: where left is, written out in the device frame.
+@Suite("Stereo filters") struct StereoTests {
+  /// The eight stereo cases: the direction of left in the device frame.
   static let left: [(String, InputOrientation, SIMD3<Double>)] = [
     ("Back", .portrait, [-1, 0, 0]), ("Back", .portraitUpsideDown, [1, 0, 0]),
     ("Back", .landscapeRight, [0, 1, 0]), ("Back", .landscapeLeft, [0, -1, 0]),
@@ -16,7 +16,8 @@ import Testing
     ("Front", .landscapeRight, [0, -1, 0]), ("Front", .landscapeLeft, [0, 1, 0]),
   ]
 
-  /// Energy of (left, right) output for a plane wave from `direction`, 300–6000 Hz, by hand: no manifold of ours.
+  /// The energy of the left and right outputs for a plane wave from `direction`, 300–6000 Hz, computed
+  /// without Pinna's manifolds.
   static func energies(
     _ designed: Banks.Designed, _ coefficients: FilterCoefficients, from direction: SIMD3<Double>
   ) -> (Double, Double) {
@@ -38,8 +39,8 @@ import Testing
     return (sums[0], sums[1])
   }
 
-  @Test(arguments: left)
-  func aSourceAtTheLeftIsLouderInTheLeftOutput(
+  @Test("a source on the left is louder in the left output", arguments: left)
+  func phone(
     source: String, orientation: InputOrientation, left: SIMD3<Double>
   ) {
     let coefficients = Banks.phone5.coefficients(source, .stereo, orientation)
@@ -49,31 +50,35 @@ import Testing
     #expect(10 * log10(atRight.1 / atRight.0) > 2.5)
   }
 
-  @Test(arguments: left.filter { $0.2.x != 0 })
-  func theRingHearsLeftAtTheLeft(source: String, orientation: InputOrientation, left: SIMD3<Double>) {
+  @Test(
+    "with the ring, a source on the left is louder in the left output", arguments: left.filter { $0.2.x != 0 }
+  )
+  func ring(source: String, orientation: InputOrientation, left: SIMD3<Double>) {
     let coefficients = Banks.ring7.coefficients(source, .stereo, orientation)
     let (l, r) = Self.energies(Banks.ring7, coefficients, from: left)
     #expect(10 * log10(l / r) > 3)
   }
 
-  @Test(arguments: Goldens.all.refined)
-  func figuresAreThoseOfTheOracleAndNoiseGainIsWithinItsLimit(golden: Goldens.Stereo) throws {
+  @Test(
+    "figures agree with the oracle's, and the noise gain is within its limit", arguments: Goldens.all.refined)
+  func refinedOracle(golden: Goldens.Stereo) throws {
     let designed = Banks.named(golden.device)
     let coefficients = designed.coefficients(
       golden.dataSource, .stereo, try InputOrientation(word: golden.inputOrientation))
     guard case .ears(let frame) = designed.device.view(of: coefficients.filterCase) else {
       preconditionFailure("a stereo case has ears")
     }
-    // As the oracle tunes it, whatever the body.
+    // With the oracle's parameters, whatever the body.
     let manifold = try manifold(for: designed.device)
     let taps = try Self.refined.filters(manifold: manifold, frame: frame)
       .map { $0.map { $0.map { Float($0) } } }
     let figures = try StereoFigures(
       taps: taps, sampleRate: 48_000, delayFrames: 64, manifold: manifold, frame: frame, hrtf: Self.hrtf)
-    // The oracle stops after 40 steps of a quasi-Newton method, and its filters may have 13 dB of noise gain. What is
-    // minimised, the level difference error, is at most 0.03 dB above the oracle's, and up to 0.26 dB below. Front/back
-    // is not minimised: in phone5's Back landscapeLeft it is 2.44 dB for the oracle's 3.16, on all of OpenBLAS's kernels,
-    // at level difference errors of 3.86 and 3.87 dB; in the 15 other cases it differs by at most 0.24 dB.
+    // The oracle stops after 40 steps of a quasi-Newton method, and its filters may have 13 dB of noise gain.
+    // The minimised level difference error is at most 0.03 dB above the oracle's and up to 0.26 dB below.
+    // Front/back is not minimised: for phone5's Back landscapeLeft it is 2.44 dB against the oracle's 3.16
+    // with all of OpenBLAS's kernels, at level difference errors of 3.86 and 3.87 dB. In the 15 other cases
+    // it differs by at most 0.24 dB.
     #expect(abs(figures.separation.value - golden.separation) < 0.5)
     #expect(abs(figures.frontBack.value - golden.frontBack) < 0.8)
     #expect(abs(figures.timeDifferenceError - golden.timeDifferenceError) < 8)
@@ -90,8 +95,10 @@ import Testing
   static let matched = try! StereoDesign(
     hrtf: hrtf, grid: DesignGrid(sampleRate: 48_000), parameters: DesignParameters(), isRefined: false)
 
-  @Test(arguments: Goldens.all.matched.filter { $0.inputOrientation != "portraitUpsideDown" })
-  func withoutRefinementFiguresAreThoseOfTheOraclesMagnitudeLeastSquares(golden: Goldens.Stereo) throws {
+  @Test(
+    "figures without refinement agree with the oracle's magnitude least squares",
+    arguments: Goldens.all.matched.filter { $0.inputOrientation != "portraitUpsideDown" })
+  func matchedOracle(golden: Goldens.Stereo) throws {
     let device = Banks.named(golden.device).device
     let frame = try #require(
       HeadFrame(
@@ -109,7 +116,7 @@ import Testing
     #expect(abs(figures.levelDifferenceErrorLow.value - golden.levelDifferenceErrorLow) < 0.05)
   }
 
-  @Test func everyCaseOfThePhoneSeparatesByMoreThanSevenDecibels() throws {
+  @Test("every stereo case of the phone separates by more than 7.5 dB") func separation() throws {
     for (source, orientation, _) in Self.left {
       let figures = try StereoFigures(
         Banks.phone5.coefficients(source, .stereo, orientation), bank: Banks.phone5.bank,
@@ -118,8 +125,8 @@ import Testing
     }
   }
 
-  /// The owner's table of figures, measured on a mesh other than the design's.
-  @Test func onItsBodyThePhoneReachesWhatItMust() throws {
+  /// The table of figures on the acoustics page, on a mesh other than the design's.
+  @Test("the phone on its body reaches the required figures") func phoneOnBody() throws {
     let device = Banks.phone5Box.device
     let box = try BoxManifold(
       positions: device.microphones.map(\.position), size: BoxManifoldTests.phoneSize,
@@ -139,7 +146,7 @@ import Testing
     }
   }
 
-  @Test func leftLeadsByAHeadsWidthAtMost() throws {
+  @Test("the left output leads by at most a head's delay") func lead() throws {
     for (source, orientation, _) in Self.left {
       let figures = try StereoFigures(
         Banks.phone5.coefficients(source, .stereo, orientation), bank: Banks.phone5.bank,

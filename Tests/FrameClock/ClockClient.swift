@@ -4,10 +4,11 @@ import LiveSupport
 import Synchronization
 import Threads
 
-/// The client behind `FrameClock`: `frame-clock SERVER`. Orders and answers are words; "open" comes first.
+/// The client behind `FrameClock`: `frame-clock SERVER`. Orders and answers are texts; the first order is
+/// "open".
 @main
 enum ClockClient {
-  /// What the callback keeps.
+  /// The state of the callback.
   struct Context: ~Copyable {
     let client: OpaquePointer
     let port: OpaquePointer
@@ -18,7 +19,7 @@ enum ClockClient {
     let played = Atomic<Int>(0)
     static let mostMissed = 65_536
 
-    /// JACK's realtime thread.
+    /// Runs on JACK's realtime thread.
     mutating func play(_ frames: UInt32) {
       let time = jack_last_frame_time(client)
       if let expected, time != expected { note(expected, time &- expected) }
@@ -84,7 +85,7 @@ enum ClockClient {
       let words = String(decoding: order, as: UTF8.self).split(separator: " ", maxSplits: 1).map(String.init)
       return Array((status != 0 || words == ["open"] ? "\(status)" : answer(words, context)).utf8)
     }
-    // A hang in there is nobody's: the process ends.
+    // If libjack hangs here, the alarm ends the process.
     alarm(5)
     if status == 0 { jack_client_close(context.pointee.client) }
     _exit(0)

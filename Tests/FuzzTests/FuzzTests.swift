@@ -5,20 +5,20 @@ import Manifolds
 import TestSupport
 import Testing
 
-/// Every parser of what others write, fed with the corpora and with what chance makes of them. `make fuzz` has libFuzzer
-/// look for new ways through the same parsers, under AddressSanitizer; what it finds joins the corpora.
-@Suite("Made bad by chance,") struct FuzzTests {
-  /// What is asked for in thousands, and the seed.
+/// Every parser of untrusted input, fed with its corpus and with random mutations. `make fuzz` lets libFuzzer
+/// search the same parsers for new paths under AddressSanitizer; its findings join the corpora.
+@Suite("Parsers under random inputs") struct FuzzTests {
+  /// The number of inputs in thousands, and the seed.
   static let thousands = Faults.number("PINNA_FUZZ", quick: 2, heavy: 20)
   static let seed = UInt64(Faults.number("PINNA_FUZZ_SEED", quick: 1, heavy: 1))
 
-  /// What was read and refused, and the slowest refusal as `clock` measures it.
+  /// How many inputs were read and refused, and the slowest refusal as measured by `clock`.
   struct Verdict {
     var read = 0
     var refused = 0
     var slowest = Duration.zero
     var slowestInput: [UInt8] = []
-    /// On the wall clock.
+    /// The longest time on the wall clock.
     var longest = Duration.zero
     let limit: Duration
     let clock: (() -> Void) -> Duration
@@ -42,7 +42,7 @@ import Testing
     func report(_ promise: String, _ what: String) {
       #expect(refused > 0 && read > 0)
       #expect(slowest <= limit, "\(slowest) for \(Data(slowestInput).base64EncodedString())")
-      // Waits take no processor time. The disk, and what else runs on the machine, may take this much of theirs.
+      // Waiting takes no processor time. The disk and other programs may add this much.
       #expect(longest <= limit * 20, "\(longest) on the wall clock")
       Faults.report(
         promise, done: "\(read + refused) \(what), \(refused) refused: slowest", took: slowest,
@@ -54,12 +54,12 @@ import Testing
     FuzzedParser.allCases.filter { $0.promise == promise }
   }
 
-  /// The corpus as it is, then `count` inputs that were made bad.
+  /// Feeds the corpus unchanged, then `count` mutated inputs.
   func feed(_ parser: FuzzedParser, count: Double, limit: Duration = .milliseconds(50)) throws -> Verdict {
     let harness = try ParserHarness(parser)
     let corpus = try parser.corpus()
     var mutation = Mutation(seed: Self.seed, corpus: corpus, words: try parser.words())
-    // In processor time, so that other programs do not count.
+    // Measured in processor time, so that other programs do not count.
     var verdict = Verdict(limit: limit, clock: threadTime)
     for input in corpus { verdict.judge(input) { try harness.feed(input) } }
     for _ in 0..<Int(count) {
@@ -77,17 +77,18 @@ import Testing
   }
 
   @Test(
-    "R16: sound (500 ms), filters, directions and what a crash left of a take (50 ms) are read or refused in one line; a take's repair changes nothing outside its folder",
+    "R16: sounds (500 ms), filters, directions and unfinished takes (50 ms) are read or refused in one line; a repair changes nothing outside its folder",
     arguments: parsers("R16"))
   func files(parser: FuzzedParser) throws {
     // Repair waits for the disk.
     let count: Double = [.take, .sidecar].contains(parser) ? 100 : 300
-    // libsndfile makes a system call per comment that an AIFF file claims to have: 65 535 of them, 0.1 to 0.3 s.
+    // libsndfile makes a system call per comment that an AIFF file claims to have: 65 535 of them take 0.1 to
+    // 0.3 s.
     let limit = Duration.milliseconds(parser == .sound ? 500 : 50)
     try feed(parser, count: count * Self.thousands, limit: limit).report("R16", "\(parser) files")
   }
 
-  @Test("R16: SOFA files are read or refused in one line, by a process with limits of its own")
+  @Test("R16: SOFA files are read or refused in one line by a process with limits of its own")
   func sofaFiles() throws {
     let corpus = try ["sphere", "turned"].map {
       Array(try Data(contentsOf: URL(filePath: "\(repositoryFolder)/Tests/Golden/\($0).sofa")))
@@ -99,7 +100,7 @@ import Testing
     var mutation = Mutation(seed: Self.seed, corpus: corpus, words: words)
     let folder = try TemporaryFolder()
     let positions: [Position] = [[0, 0, 0.03], [0.02, 0, 0], [-0.01, 0.025, -0.01]]
-    // The reader's limit is 2 s of processor time, of another process: only the wall clock shows it.
+    // The reader's limit is 2 s of processor time in another process, so only the wall clock can show it.
     var verdict = Verdict(limit: Faults.patience(.milliseconds(2500))) { ContinuousClock().measure($0) }
     for _ in 0..<Int(50 * Self.thousands) {
       let input = mutation.next()
@@ -109,7 +110,7 @@ import Testing
     verdict.report("R16", "SOFA files")
   }
 
-  @Test("R17: OSC packets are read or dropped, and what is read is what was sent")
+  @Test("R17: OSC packets are read or dropped, and a packet that is read equals the one sent")
   func packets() throws {
     let verdict = try feed(.osc, count: 10_000 * Self.thousands)
     #expect(verdict.read > verdict.refused / 100 && verdict.refused > 0)

@@ -1,7 +1,7 @@
 import Foundation
 import FuzzSupport
 
-/// The parser that the environment names; libFuzzer has one thread.
+/// The parser that the environment names. libFuzzer uses one thread.
 nonisolated(unsafe) private let harness: ParserHarness = {
   let name = ProcessInfo.processInfo.environment["PINNA_PARSER"] ?? ""
   guard let parser = FuzzedParser(rawValue: name) else {
@@ -10,7 +10,8 @@ nonisolated(unsafe) private let harness: ParserHarness = {
   return try! ParserHarness(parser)
 }()
 
-/// libFuzzer's entry: a refusal is as good as a result; a finding ends the program, and libFuzzer keeps its input.
+/// libFuzzer's entry point. A refusal counts as a result; a finding ends the program, and libFuzzer keeps its
+/// input.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func testOneInput(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   do {

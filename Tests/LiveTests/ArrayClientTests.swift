@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 extension LiveTests {
-  /// The client alone, in this process: what the control room builds on.
+  /// The JACK client alone, in this process: the layer below the control thread.
   @Suite("The array client") struct ArrayClientTests {
     func engine(microphones: Int) -> Engine {
       let engine = Engine(microphones: microphones, taps: 64, sampleRate: 48_000)
@@ -20,7 +20,7 @@ extension LiveTests {
       return engine
     }
 
-    @Test("R36: callbacks are counted, and the count stands still with the graph, to be read without waiting")
+    @Test("R36: callbacks are counted, the count stops with the graph, and reading it never waits")
     func watchdog() throws {
       let server = try PrivateServer(name: LiveGraph.uniqueName(), period: 256)
       let client = try ArrayClient(name: "watched", server: server.name, onShutdown: { _ in })
@@ -31,7 +31,7 @@ extension LiveTests {
       try client.activate()
       #expect(waitUntil(seconds: 5) { client.periodsRun > 20 })
       kill(server.pid, SIGSTOP)
-      // One more period at most is on its way, and nothing tells when it has ended.
+      // One more period at most is under way, and nothing reports when it has ended.
       usleep(200_000)
       let stalled = client.periodsRun
       let look = ContinuousClock().measure {
@@ -39,7 +39,7 @@ extension LiveTests {
           _ = (client.period, client.sampleRate, client.xruns, client.dspLoad, client.isServerGone)
         }
       }
-      // Sixty periods more, if the server ran.
+      // Time for sixty more periods, if the server ran.
       usleep(300_000)
       #expect(client.periodsRun == stalled && !client.isServerGone && look < .milliseconds(50), "\(look)")
       kill(server.pid, SIGCONT)
@@ -52,7 +52,7 @@ extension LiveTests {
       conductor.close()
     }
 
-    @Test("a close that did not come back is told again, and is finished when the server answers")
+    @Test("a close that times out is reported on every call and completes when the server answers again")
     func closeTwice() throws {
       let server = try PrivateServer(name: LiveGraph.uniqueName())
       let connection = try JackConnection(name: "twice", server: server.name)
@@ -69,7 +69,8 @@ extension LiveTests {
       #expect(other.close() && other.close())
     }
 
-    @Test("R42: jackd killed at any time of a change of device: it is done, or what was there is in force")
+    @Test(
+      "R42: jackd killed at any time during a change of device: the change completes or the old device stays")
     func killedDuringInstall() throws {
       let name = LiveGraph.uniqueName()
       var (done, gone) = (0, 0)
@@ -78,9 +79,9 @@ extension LiveTests {
         from: 0, through: Faults.areHeavy ? 50_000 : 12_000, by: Faults.areHeavy ? 1000 : 2000)
       {
         let server = try PrivateServer(name: name)
-        let hasGone = Atomic<Bool>(false)
+        let serverHasGone = Atomic<Bool>(false)
         let client = try ArrayClient(
-          name: "swapped", server: name, onShutdown: { _ in hasGone.store(true, ordering: .releasing) })
+          name: "swapped", server: name, onShutdown: { _ in serverHasGone.store(true, ordering: .releasing) })
         let first = engine(microphones: 2)
         client.adopt(
           try client.prepare(first, microphones: ["a", "b"], group: "test", delayFrames: 0))
@@ -105,11 +106,11 @@ extension LiveTests {
         }
         longest = max(longest, .now - began)
         threads.wait()
-        #expect(waitUntil(seconds: 2) { hasGone.load(ordering: .acquiring) && client.isServerGone })
+        #expect(waitUntil(seconds: 2) { serverHasGone.load(ordering: .acquiring) && client.isServerGone })
         #expect(client.close())
         server.stop()
       }
-      // It frees the place that a killed server keeps.
+      // Frees the slot among JACK's servers that a killed server keeps.
       try Program("/usr/bin/jackd", ["-n", name, "-r", "-p", "128", "-d", "dummy"]).stop()
       #expect(longest < .seconds(2), "\(longest)")
       Faults.report(

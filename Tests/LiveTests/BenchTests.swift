@@ -8,13 +8,13 @@ import Testing
 
 extension LiveTests {
   @Suite("pinna bench") struct BenchTests {
-    /// Order statistics of a time, lowest first.
+    /// The order statistics of a time in the JSON, lowest first.
     func ordered(_ times: Any?) throws -> [Double] {
       let times = try #require(times as? [String: Double])
       return try ["min", "p50", "p99", "p999", "max"].map { try #require(times[$0]) }
     }
 
-    @Test("gives one object per configuration, with the fields of the realtime page and times in order")
+    @Test("bench prints one object per configuration, with all documented fields and the times in order")
     func fields() throws {
       let home = try PinnaHome()
       let outcome = try home.pinna(
@@ -34,7 +34,7 @@ extension LiveTests {
     }
 
     @Test(
-      "measures with every instruction set that there is, steady and crossfading, where none is asked for")
+      "bench measures every available instruction set, steady and crossfading, unless one is requested")
     func everySet() throws {
       FasterKernels.register()
       let outcome = try PinnaHome().pinna("bench", "--microphones", "2", "--taps", "64", "--periods", "100")
@@ -44,7 +44,7 @@ extension LiveTests {
     }
 
     @Test(
-      "refuses options that it would pass over",
+      "bench refuses options that it would otherwise ignore",
       arguments: [
         ["--scale", "--live"], ["--scale", "--microphones", "4"], ["--engines", "--periods", "200"],
         ["--taps", "64"],
@@ -54,7 +54,7 @@ extension LiveTests {
       #expect(outcome.status == 2 && outcome.isOneSentence, "\(outcome)")
     }
 
-    @Test("times the callback in a graph of its own; its verdict is what p99.9, p50 and the idle client say")
+    @Test("bench --live times the callback in its own graph and judges it by p99.9, p50 and an idle client")
     func live() throws {
       let home = try PinnaHome()
       let outcome = try home.pinna(
@@ -71,21 +71,21 @@ extension LiveTests {
       #expect(json["withinLimit"] as? Bool == isWithin && outcome.status == (isWithin ? 0 : 1), "\(json)")
     }
 
-    @Test("leaves no server behind when it is interrupted", arguments: [SIGINT, SIGTERM])
+    @Test("an interrupted bench --live leaves no server behind", arguments: [SIGINT, SIGTERM])
     func interrupted(number: Int32) throws {
       let home = try PinnaHome()
       let bench = try Program(try PinnaHome.binary(), ["bench", "--live"], environment: home.environment)
       let server = "pinna-bench-\(bench.pid)"
-      func isThere() -> Bool {
+      func serverIsRunning() -> Bool {
         guard let probe = try? JackConnection(name: "probe", server: server) else { return false }
         probe.close()
         return true
       }
-      try #require(waitUntil(seconds: 10) { isThere() })
+      try #require(waitUntil(seconds: 10) { serverIsRunning() })
       bench.signal(number)
       let outcome = try #require(bench.wait(seconds: 10))
       #expect(outcome.status == 1 && outcome.error.contains("interrupted"), "\(outcome)")
-      #expect(!isThere())
+      #expect(!serverIsRunning())
     }
   }
 }

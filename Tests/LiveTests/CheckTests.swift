@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 extension LiveTests {
-  @Suite("pinna check in a graph") struct CheckTests {
+  @Suite("pinna check in a JACK graph") struct CheckTests {
     private static func home() throws -> PinnaHome {
       let home = try PinnaHome()
       try home.addPair()
@@ -15,7 +15,7 @@ extension LiveTests {
       return home
     }
 
-    /// What a check may not change.
+    /// The settings and connections that a check must not change.
     private func state(_ graph: LiveGraph) throws -> [String: String] {
       let status = try graph.status()
       var state: [String: String] = [:]
@@ -37,7 +37,7 @@ extension LiveTests {
       #expect(isAsBefore, "\(after), before \(before)")
     }
 
-    @Test("S21: live, says where the voices came out, and leaves settings and connections as they were")
+    @Test("S21: check --live reports where the voices came out and leaves settings and connections unchanged")
     func live() throws {
       let graph = try LiveGraph(preset: "pair", home: try Self.home())
       var monitor: SignalRecorder? = try SignalRecorder(
@@ -52,7 +52,8 @@ extension LiveTests {
       #expect(json["right"] as? Bool == true && json["live"] as? Bool == true)
       #expect((json["cases"] as? [[String: Any]])?.count == 1)
       try expect(graph, toBe: before)
-      // What Pinna has to say of the check's own ports it says before it misses the monitor's.
+      // Pinna warns about lost ports in order: a warning about the check's own ports would precede the
+      // monitor's.
       monitor = nil
       #expect(waitUntil(seconds: 5) { graph.program.errorText.contains("has lost monitor:") })
       let warnings = "\(try graph.status()["warnings"] ?? "")"
@@ -60,14 +61,14 @@ extension LiveTests {
       #expect(!graph.program.errorText.contains("check-"), "\(graph.program.errorText)")
     }
 
-    @Test("S21: live, also at rates that hold few octaves", arguments: [8000, 11_025])
+    @Test("S21: check --live also works at sample rates with few octaves", arguments: [8000, 11_025])
     func lowRates(rate: Int) throws {
       let graph = try LiveGraph(preset: "pair", sampleRate: rate, home: try Self.home())
       let outcome = try graph.pinna("check", "--live", "--server", graph.server.name, "--json")
       #expect(outcome.status == 0, "\(outcome)")
     }
 
-    @Test("S21: live, two swapped microphones are reported with status 1")
+    @Test("S21: check --live reports two swapped microphones with status 1")
     func swapped() throws {
       let graph = try LiveGraph(preset: "swapped", home: try Self.home())
       let outcome = try graph.pinna("check", "--live", "--array", "pair", "--server", graph.server.name)
@@ -78,7 +79,8 @@ extension LiveTests {
     }
 
     @Test(
-      "refuses while a microphone is connected, a take runs, something plays or a session controls the route")
+      "check refuses while a microphone is connected, a take runs, something plays or a session controls the route"
+    )
     func refusals() throws {
       let graph = try LiveGraph(preset: "pair", synchronous: true, home: try Self.home())
       let source = try graph.player([[0, 0], [0, 0]])
@@ -102,57 +104,59 @@ extension LiveTests {
       #expect(playing.error.contains("pinna play --stop"), "\(playing)")
       try #require(try graph.pinna("play", "--stop").status == 0)
       let session = try graph.activeSession()
-      let settled = try state(graph)
+      let beforeCheck = try state(graph)
       let controlled = try graph.pinna("check", "--live", "--server", graph.server.name)
       #expect(controlled.status == 5 && controlled.isOneSentence, "\(controlled)")
       #expect(controlled.error.contains("controls the route"), "\(controlled)")
-      #expect(try state(graph) == settled)
+      #expect(try state(graph) == beforeCheck)
       try session.setActive(false)
       let play = try graph.pinna("check", "--preset", "pair", "--play", "--server", graph.server.name)
       #expect(play.status == 1 && play.isOneSentence && play.error.contains("playback ports"), "\(play)")
     }
 
-    @Test("interrupted, sets again what was set")
-    func interrupted() throws {
-      let graph = try LiveGraph(preset: "pair", home: try Self.home())
-      let before = try state(graph)
+    /// A live check that has changed the settings and not ended.
+    private func runningCheck(in graph: LiveGraph) throws -> Program {
       let check = try Program(
         try PinnaHome.binary(), ["check", "--live", "--server", graph.server.name],
         environment: graph.home.environment)
       try #require(
         try waitUntil(seconds: 30) { try graph.status()["polarPattern"] as? String == "stereo" })
+      return check
+    }
+
+    @Test("an interrupted check --live restores the settings")
+    func interrupted() throws {
+      let graph = try LiveGraph(preset: "pair", home: try Self.home())
+      let before = try state(graph)
+      let check = try runningCheck(in: graph)
       check.signal(SIGINT)
       let outcome = try #require(check.wait(seconds: 10))
       #expect(outcome.status == 1 && outcome.error.contains("interrupted"), "\(outcome)")
       try expect(graph, toBe: before)
     }
 
-    @Test("ends with status 3 where the server goes")
+    @Test("check --live ends with status 3 when the server dies")
     func lostServer() throws {
       let graph = try LiveGraph(preset: "pair", home: try Self.home())
-      let check = try Program(
-        try PinnaHome.binary(), ["check", "--live", "--server", graph.server.name],
-        environment: graph.home.environment)
-      try #require(
-        try waitUntil(seconds: 30) { try graph.status()["polarPattern"] as? String == "stereo" })
+      let check = try runningCheck(in: graph)
       graph.killServer()
       let outcome = try #require(check.wait(seconds: 20))
       #expect(outcome.status == 3 && outcome.error.contains("JACK server"), "\(outcome)")
     }
 
-    @Test("without a server, a signal ends it at once")
+    @Test("a signal ends an offline check at once")
     func interruptedOffline() throws {
       let home = try Self.home()
       let check = try Program(
         try PinnaHome.binary(), ["check", "--preset", "phone5"], environment: home.environment)
-      // Long before its end: the sound around phone5 takes seconds.
+      // Long before its end: simulating sound around phone5 takes seconds.
       try #require(waitUntil(seconds: 60) { check.errorText.contains("the sound field around phone5") })
-      // Not INT, which whoever started the tests in the background may have had ignored.
+      // Not INT: a shell that started the tests in the background may have set it to be ignored.
       check.signal(SIGTERM)
       #expect(check.wait(seconds: 2)?.status == -SIGTERM)
     }
 
-    /// A check that plays what came out on the playback ports of a server of its own.
+    /// A check that plays its output on the playback ports of a server of its own.
     final class PlayingCheck {
       let name = LiveGraph.uniqueName()
       private(set) var server: Program
@@ -187,7 +191,7 @@ extension LiveTests {
 
       func ports() throws -> String { try Self.ports(name) }
 
-      /// And gives back its place among the machine's eight: the next of its name ends well.
+      /// Starting the server again frees its slot among the machine's eight.
       func killServer() throws {
         server.signal(SIGKILL)
         _ = check.wait(seconds: 20)
@@ -195,14 +199,14 @@ extension LiveTests {
       }
     }
 
-    @Test("--play plays what came out on the playback ports")
+    @Test("check --play plays its output on the playback ports")
     func play() throws {
       let playing = try PlayingCheck(try Self.home())
       let outcome = try #require(playing.check.wait(seconds: 20))
       #expect(outcome.status == 0 && outcome.output.contains("  Front, portrait"), "\(outcome)")
     }
 
-    @Test("--play is ended by a signal, with the status of what was found")
+    @Test("a signal ends check --play with the status of its findings")
     func playInterrupted() throws {
       let playing = try PlayingCheck(try Self.home())
       playing.check.signal(SIGINT)
@@ -210,7 +214,7 @@ extension LiveTests {
       #expect(outcome.status == 0 && outcome.output.contains("in all 1 cases"), "\(outcome)")
     }
 
-    @Test("--play ends with status 3 where the server goes, after it said what was found")
+    @Test("check --play ends with status 3 when the server dies, after reporting its findings")
     func playWithoutServer() throws {
       let playing = try PlayingCheck(try Self.home())
       try playing.killServer()

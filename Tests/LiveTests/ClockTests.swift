@@ -6,8 +6,8 @@ import Testing
 extension LiveTests {
   @Suite("The wall clock") struct ClockTests {
     @Test(
-      "R22: may jump an hour either way: takes, names, timers and the way back to a server do not care",
-      .enabled(if: Preload.compiler != nil, "there is no C compiler for the clock that jumps"))
+      "R22: wall clock jumps of an hour affect neither takes, file names, timers nor reconnecting",
+      .enabled(if: Preload.compiler != nil, "there is no C compiler for the jumping clock"))
     func jumps() throws {
       let home = try PinnaHome()
       let clock = try JumpingClock(home: home)
@@ -31,7 +31,7 @@ extension LiveTests {
         names.insert(try #require(try stop.json()["take"] as? String))
         #expect(try graph.pinna("set", "--gain", "-3").status == 0)
       }
-      // What starting and asking the command line takes, on a busy machine.
+      // Starting the command line takes part of this on a busy machine.
       #expect(worst < 0.25, "\(worst) s")
       #expect(names.count == 3 && names.allSatisfy { FileManager.default.fileExists(atPath: $0) })
       try clock.set(seconds: -3600)

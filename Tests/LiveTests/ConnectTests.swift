@@ -5,15 +5,15 @@ import Testing
 
 extension LiveTests {
   @Suite("pinna run --connect") struct ConnectTests {
-    /// What each of Pinna's microphones is connected to.
+    /// The sources that each of Pinna's microphones is connected to.
     func sources(_ graph: LiveGraph) throws -> [String: [String]] {
       let ports = try graph.ports("-c")
       return Dictionary(
         uniqueKeysWithValues: try graph.microphones().map { ($0, (ports["pinna:\($0)"] ?? []).sorted()) })
     }
 
-    /// The sound card's inputs, in order.
-    func inOrder(_ graph: LiveGraph) throws -> [String: [String]] {
+    /// The sound card's inputs, one per microphone in order.
+    func capturesInOrder(_ graph: LiveGraph) throws -> [String: [String]] {
       Dictionary(
         uniqueKeysWithValues: try graph.microphones().enumerated().map {
           ($1, ["system:capture_\($0 + 1)"])
@@ -29,47 +29,34 @@ extension LiveTests {
       let outcome = try Program.run(
         "/usr/bin/jack_\(verb)", ["-s", graph.server.name, source, "pinna:\(microphone)"])
       try #require(outcome.status == 0, "\(outcome)")
-      // Longer than the 200 ms after which a missing connection counts as taken away.
+      // Longer than the 200 ms after which a missing connection counts as removed by the user.
       usleep(600_000)
       try graph.waitForLook()
     }
 
-    @Test("connects the microphones of every device that takes over to the sound card's inputs, in order")
+    @Test("every new device's microphones are connected to the sound card's inputs in order")
     func everyDevice() throws {
       let graph = try LiveGraph(preset: "phone5", options: ["--connect"], captures: 8, playbacks: 2)
-      #expect(try sources(graph) == inOrder(graph))
+      #expect(try sources(graph) == capturesInOrder(graph))
       for preset in ["linear8", "ring7", "phone5", "phone2", "linear8"] {
         try use(preset, graph)
-        #expect(try sources(graph) == inOrder(graph), "\(preset)")
+        #expect(try sources(graph) == capturesInOrder(graph), "\(preset)")
       }
     }
 
-    @Test("moves a microphone that two devices have at another place, where it made the connection itself")
+    @Test("a microphone that two devices have at different positions is moved if Pinna made the connection")
     func otherPlace() throws {
       let home = try PinnaHome()
-      try home.add(
-        """
-        title: Two microphones
-        body: free
-        microphones:
-          spare: [-50, 0, 0]
-          front: [50, 0, 0]
-        dataSources:
-          Front:
-            forward: +z
-            microphones: all
-            polarPatterns: [omnidirectional]
-
-        """, named: "duo")
+      try home.add(PinnaHome.duo, named: "duo")
       let graph = try LiveGraph(
         preset: "phone5", home: home, options: ["--connect"], captures: 8, playbacks: 2)
       try use("duo", graph)
-      #expect(try sources(graph) == inOrder(graph))
+      #expect(try sources(graph) == capturesInOrder(graph))
       try use("phone5", graph)
-      #expect(try sources(graph) == inOrder(graph))
+      #expect(try sources(graph) == capturesInOrder(graph))
     }
 
-    @Test("leaves alone what the user connected or disconnected")
+    @Test("connections that the user made or removed are left alone")
     func usersChoice() throws {
       let graph = try LiveGraph(preset: "phone5", options: ["--connect"], captures: 8, playbacks: 2)
       try patch("disconnect", "system:capture_1", "bottom-left", graph)
@@ -78,18 +65,19 @@ extension LiveTests {
       try patch("connect", "system:capture_8", "line-1", graph)
       for _ in 0..<2 {
         try use("phone5", graph)
-        var expected = try inOrder(graph)
+        var expected = try capturesInOrder(graph)
         expected["bottom-left"] = []
         #expect(try sources(graph) == expected)
         try use("linear8", graph)
-        expected = try inOrder(graph)
+        expected = try capturesInOrder(graph)
         expected["line-3"] = []
         expected["line-1"] = ["system:capture_1", "system:capture_8"]
         #expect(try sources(graph) == expected)
       }
     }
 
-    @Test("what the user disconnected stays so when the server comes back, and the rest is connected again")
+    @Test(
+      "connections that the user removed stay removed when the server comes back; the others are restored")
     func serverComesBack() throws {
       let graph = try LiveGraph(preset: "phone5", options: ["--connect"], captures: 8, playbacks: 2)
       try patch("disconnect", "system:capture_1", "bottom-left", graph)
@@ -105,7 +93,7 @@ extension LiveTests {
       #expect(try sources(graph) == expected)
     }
 
-    @Test("connects a device that names its capture ports to those, from the start on")
+    @Test("a device that names its capture ports is connected to them from the start")
     func capturePorts() throws {
       let home = try PinnaHome()
       try home.add(
@@ -114,12 +102,12 @@ extension LiveTests {
       let expected = ["left-end": ["system:capture_4"], "right-end": ["system:capture_3"]]
       #expect(try sources(graph) == expected)
       try use("phone5", graph)
-      #expect(try sources(graph) == inOrder(graph))
+      #expect(try sources(graph) == capturesInOrder(graph))
       try use("pair", graph)
       #expect(try sources(graph) == expected)
     }
 
-    @Test("another line input has its own capture port, and not that of the one before")
+    @Test("each line input is connected to its own capture port and not to the previous one")
     func lineInputs() throws {
       let graph = try LiveGraph(preset: "phone5", options: ["--connect"], captures: 3, playbacks: 2)
       for port in ["system:capture_1", "system:capture_2", "system:capture_1"] {

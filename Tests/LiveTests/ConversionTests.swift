@@ -6,12 +6,12 @@ import TestSupport
 import Testing
 
 extension LiveTests {
-  /// In servers that wait for their clients, on a disk that keeps the conversion waiting.
+  /// In synchronous servers, on a disk that delays the conversion.
   @Suite(
-    "A take that is being converted",
-    .enabled(if: Preload.compiler != nil, "there is no C compiler for the disk that is slow"))
+    "Takes that are being converted",
+    .enabled(if: Preload.compiler != nil, "there is no C compiler for the slow disk"))
   struct ConversionTests {
-    /// A graph in which a take has ended, and waits in the middle of its conversion.
+    /// A graph in which a take has ended and is in the middle of its conversion.
     func converting(_ format: String) throws -> (graph: LiveGraph, path: String) {
       let home = try PinnaHome()
       let disk = try SlowDisk(home: home, files: ".\(format).part")
@@ -28,7 +28,7 @@ extension LiveTests {
     func stem(_ path: String) -> String { URL(filePath: path).deletingPathExtension().path }
 
     @Test(
-      "R6: by SIGKILL stays whole: WAV files that open in strict readers, and repair finishes it",
+      "R6: SIGKILL during conversion leaves whole WAV files that strict readers open, and repair finishes them",
       arguments: ["flac", "opus"])
     func killed(format: String) throws {
       let (graph, path) = try converting(format)
@@ -45,7 +45,7 @@ extension LiveTests {
       #expect(repaired?.map { $0["frames"] as? Int } == [frames])
       let document = try Sidecar.read(stem(path) + ".json")
       #expect(document.state == .repaired && document.frames == frames)
-      // The two sounds and the sidecar; nothing half converted.
+      // The two sound files and the sidecar; no partially converted file.
       #expect(try FileManager.default.contentsOfDirectory(atPath: graph.home.takesFolder).count == 3)
       Faults.report(
         "R6", done: "pinna killed while a take became \(format): of its frames lost", measured: "0",
@@ -53,11 +53,12 @@ extension LiveTests {
     }
 
     @Test(
-      "R4: while the server dies is none of its business: it is finished, whole", arguments: ["flac", "opus"])
+      "R4: a server that dies during conversion does not disturb it: the converted take is whole",
+      arguments: ["flac", "opus"])
     func serverDied(format: String) throws {
       let (graph, path) = try converting(format)
       graph.killServer()
-      // The disk takes its 3 s.
+      // The disk takes 3 s.
       try #require(waitUntil(seconds: 8) { FileManager.default.fileExists(atPath: stem(path) + ".json") })
       let document = try Sidecar.read(stem(path) + ".json")
       #expect(document.state == .complete && document.frames > 48_000)

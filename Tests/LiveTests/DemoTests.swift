@@ -6,10 +6,10 @@ import Testing
 
 extension LiveTests {
   @Suite("pinna demo") struct DemoTests {
-    @Test("shows one case: voices, a take, a refusal, and a picture of where each voice came out")
+    @Test("demo shows one case: voices, a take, a refusal and a picture of where each voice came out")
     func picture() throws {
       let home = try PinnaHome()
-      // Named from where we stand, and behind a link: takes are recorded into neither.
+      // A relative path that goes through a symbolic link: takes are refused for either.
       let real = home.folder.path + "/real"
       try FileManager.default.createDirectory(atPath: real, withIntermediateDirectories: false)
       try FileManager.default.createSymbolicLink(
@@ -31,12 +31,12 @@ extension LiveTests {
     }
 
     @Test(
-      "leaves neither its server nor its processor behind when it is interrupted",
+      "an interrupted demo leaves neither its server nor its processor behind",
       arguments: [SIGINT, SIGTERM])
     func interrupted(number: Int32) throws {
       let home = try PinnaHome()
       let demo = try Program(try PinnaHome.binary(), ["demo"], environment: home.environment)
-      // The processor's name, of which the server's is made.
+      // The processor's name, from which the server's is derived.
       func processor() -> String? {
         let files = try? FileManager.default.contentsOfDirectory(atPath: home.runtimeFolder + "/pinna")
         return files?.first { $0.hasSuffix(".sock") }.map { String($0.dropLast(5)) }

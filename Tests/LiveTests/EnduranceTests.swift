@@ -6,13 +6,13 @@ import Recording
 import TestSupport
 import Testing
 
-/// How long; `make soak` takes two hours.
+/// The duration of the run; `make soak` takes two hours.
 private let enduranceSeconds =
   ProcessInfo.processInfo.environment["PINNA_ENDURANCE_SECONDS"].flatMap(Double.init) ?? 0
 
 extension LiveTests {
   @Suite(
-    "Hours of everything at random",
+    "Hours of random requests and faults",
     .enabled(if: enduranceSeconds > 0, "PINNA_ENDURANCE_SECONDS is not set: make soak sets it to two hours"))
   struct EnduranceTests {
     struct Footprint: Equatable {
@@ -31,10 +31,10 @@ extension LiveTests {
       }
     }
 
-    /// Of a server's life: the graph's clock on Pinna's first microphone.
+    /// A clock for the life of one server: the graph's frame clock on Pinna's first microphone.
     func clock(_ graph: LiveGraph) throws -> FrameClock {
       var opened: FrameClock?
-      // A server that a busy machine holds up lets no client in for a moment.
+      // A busy server may refuse clients for a moment.
       _ = waitUntil(seconds: 20) {
         opened = try? FrameClock(server: graph.server.name)
         return opened != nil
@@ -44,8 +44,8 @@ extension LiveTests {
       return clock
     }
 
-    /// What Pinna takes with the first device, at a period of 1024, when nothing is under way: whatever it did before, this
-    /// is to be the same.
+    /// Pinna's footprint with the first device at a period of 1024 while nothing is under way. It must stay
+    /// the same, whatever Pinna did before.
     func footprintAtRest(_ graph: LiveGraph) throws -> Footprint {
       try #require(try graph.pinna("preset", "use", "phone5").status == 0)
       try #require(graph.requestPeriod(1024))
@@ -60,8 +60,8 @@ extension LiveTests {
       return last
     }
 
-    /// Frames of a take's first microphone that are neither where they belong nor in a gap.
-    func strangers(_ path: String) throws -> Int {
+    /// Counts the frames of a take's first microphone that are neither in place nor in a gap.
+    func misplacedFrames(_ path: String) throws -> Int {
       let document = try TakeFiles.sidecar(path)
       let raw = try TakeFiles.microphones(path).channels[0]
       guard let start = raw.firstIndex(where: { FrameClock.time($0) != nil }) else { return 0 }
@@ -74,7 +74,7 @@ extension LiveTests {
     }
 
     @Test(
-      "R40: changes, takes, periods, standstills, servers that die: nothing grows, and no frame is out of its place"
+      "R40: random changes, takes, periods, stalls and server deaths leak nothing and misplace no frame"
     )
     func everything() throws {
       let home = try PinnaHome()
@@ -84,13 +84,13 @@ extension LiveTests {
       var noise = SeededNoise(seed: seed)
       var clock: FrameClock? = try clock(graph)
       var (takes, wrong, changes, deaths) = (0, 0, 0, 0)
-      // The last steps, told where one fails.
+      // The last steps, reported when one fails.
       var steps: [String] = []
       func step(_ what: String) {
         if steps.count == 12 { steps.removeFirst() }
         steps.append(what)
       }
-      func told(_ error: any Error) -> SupportError {
+      func described(_ error: any Error) -> SupportError {
         let status = (try? graph.pinna("status", "--json").output) ?? "no status"
         print("R40: status \(status); warnings \(graph.program.errorText.suffix(2000))")
         return SupportError("\(error); the last steps, seed \(seed): \(steps.joined(separator: ", "))")
@@ -131,7 +131,7 @@ extension LiveTests {
             }
             let stop = try graph.pinna("record", "stop")
             #expect([0, 7].contains(stop.status), "\(stop), seed \(seed)")
-            wrong += try strangers(path)
+            wrong += try misplacedFrames(path)
             for ending in [".wav", "-microphones.wav", ".json"] {
               unlink(path.replacing(".wav", with: ending))
             }
@@ -151,7 +151,7 @@ extension LiveTests {
             try graph.restartServer(period: 1024)
             try #require(try waitUntil(seconds: 10) { try graph.status()["server"] as? String == "running" })
             if let path {
-              // Its clock went before the server did: frames that it held still are no judge of Pinna.
+              // The frame clock was closed before the server died, and a held frame says nothing about Pinna.
               #expect(try TakeFiles.complaints(path) == [], "seed \(seed)")
               takes += 1
             }
@@ -164,10 +164,10 @@ extension LiveTests {
             footprints.append(try footprintAtRest(graph))
             clock = try self.clock(graph)
           }
-        } catch { throw told(error) }
+        } catch { throw described(error) }
       }
       let last = try footprintAtRest(graph)
-      // Caches and the memory of threads have filled by then.
+      // By the second measurement, caches and the threads' memory have filled.
       let first = try #require(footprints.dropFirst().first)
       print(
         "R40: memory in kB at rest:", (footprints + [last]).map { "\($0.memory)" }.joined(separator: ", "))

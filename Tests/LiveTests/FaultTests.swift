@@ -10,21 +10,18 @@ import Testing
 
 extension LiveTests {
   @Suite("Faults") struct FaultTests {
-    /// Whole periods of 1024 frames, so that what comes out repeats exactly.
+    /// A whole number of periods of 1024 frames, so that the output repeats exactly.
     static let loop: [[Float]] = {
       var noise = SeededNoise(seed: 1)
       return (0..<5).map { _ in noise.samples(47 * 1024, amplitude: 0.25) }
     }()
 
-    /// Resident memory in kB and open descriptors of a process.
-    func footprint(_ pid: Int32) throws -> (memory: Int, descriptors: Int) {
-      let status = try String(contentsOfFile: "/proc/\(pid)/status", encoding: .utf8)
-      let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("VmRSS") })
-      let memory = try #require(line.split(separator: " ").compactMap { Int($0) }.first)
-      return (memory, try FileManager.default.contentsOfDirectory(atPath: "/proc/\(pid)/fd").count)
+    /// Resident memory in kB and open descriptors of a program.
+    func footprint(_ program: Program) throws -> (memory: Int, descriptors: Int) {
+      (try program.residentMemory(), try program.openDescriptors())
     }
 
-    @Test("R1: hours of sound at period 1024 repeat bit for bit, in memory that does not grow")
+    @Test("R1: the output of hours of sound at period 1024 repeats bit for bit, in memory that does not grow")
     func hours() throws {
       let graph = try LiveGraph(preset: "phone5", period: 1024)
       let player = try graph.player(Self.loop, repeats: true)
@@ -38,14 +35,14 @@ extension LiveTests {
       try graph.freewheel {
         usleep(100_000)
         listener.listen()
-        // Warm after a tenth of the way, or two seconds.
+        // Warm after a tenth of the hours, or two seconds.
         let start = ContinuousClock.now
         _ = waitUntil(seconds: min(30, patience / 4)) { listener.frames > Int(hours * 3600 * 48_000 / 10) }
-        first = try footprint(graph.program.pid)
+        first = try footprint(graph.program)
         _ = waitUntil(seconds: patience - (ContinuousClock.now - start) / .seconds(1)) {
           listener.frames >= Int(hours * 3600 * 48_000)
         }
-        last = try footprint(graph.program.pid)
+        last = try footprint(graph.program)
       }
       let done = Double(listener.frames) / 48_000 / 3600
       #expect(listener.frames > 0)
@@ -61,11 +58,12 @@ extension LiveTests {
       withExtendedLifetime(player) {}
     }
 
-    @Test("R13: the period goes from 64 to 4096 and back during a take, which misses nothing that came out")
+    @Test("R13: while the period changes between 64 and 4096, a take misses no frame of the output")
     func periods() throws {
-      // Every client is in every period, so that what the recorder has came out, whatever the server does between.
+      // In a synchronous server every client takes part in every period, so the recorder holds the whole
+      // output.
       let graph = try LiveGraph(preset: "phone5", period: 64, synchronous: true)
-      // It never repeats, so that there is one place in it for every frame.
+      // The signal never repeats, so that every frame has one position in it.
       var noise = SeededNoise(seed: 13)
       let player = try graph.player((0..<5).map { _ in noise.samples(30 * 48_000, amplitude: 0.25) })
       let recorder = try graph.recorder(seconds: 30)
@@ -99,16 +97,16 @@ extension LiveTests {
       withExtendedLifetime(player) {}
     }
 
-    @Test("R18: a flood of packets adds no xrun, is counted, and control answers again")
+    @Test("R18: a flood of packets causes no xrun, is counted, and control answers again")
     func flood() throws {
       let total = Int(Faults.number("PINNA_FAULT_PACKETS", quick: 100_000, heavy: 1_000_000))
-      // Long enough a period that an xrun is not the machine's own.
+      // The period is long enough that an xrun is not the machine's own.
       let graph = try LiveGraph(preset: "phone5", period: 1024)
       let player = try graph.player(Self.loop, repeats: true)
       player.start()
       func xruns() throws -> Int { try #require(try graph.status()["xruns"] as? Int) }
-      // Half of them are no messages; the others are questions of somebody who never hears the answer, changes,
-      // and requests that are refused.
+      // Half of the packets are malformed. The others are requests without a reply address, changes, and
+      // requests that are refused.
       let good = [
         OSCMessage("/pinna/set/gain", [.float(-3)]).packet,
         OSCMessage("/pinna/set/pattern", [.string("x")]).packet,
@@ -135,7 +133,8 @@ extension LiveTests {
       let added = try xruns() - before
       let counted = try #require(try graph.status()["droppedPackets"] as? Int) - dropped
       #expect(counted == total / 2)
-      // Beside other programs, as in `make test`, an xrun may be the machine's own; `make faults` runs alone.
+      // With other programs running, as in `make test`, an xrun may be the machine's own; `make faults` runs
+      // alone.
       if Faults.areHeavy { #expect(added == 0) }
       #expect(answered <= Faults.patience(.milliseconds(100)), "\(answered)")
       Faults.report("R18", done: "\(total) packets: answers again", took: answered, limit: .milliseconds(100))
@@ -146,10 +145,10 @@ extension LiveTests {
       withExtendedLifetime(player) {}
     }
 
-    @Test("R23: without realtime rights Pinna runs, and says so once")
+    @Test("R23: without realtime rights Pinna runs and says so once")
     func noRealtimeRights() throws {
       let home = try PinnaHome()
-      // Root keeps its rights but this one; anybody else never had it.
+      // Root drops only this capability; other users never had it.
       let wrapper = getuid() == 0 ? ["/usr/bin/setpriv", "--bounding-set", "-sys_nice"] : ["/usr/bin/env"]
       func start(_ words: [String], _ environment: [String: String]? = nil) throws -> Program {
         try Program(wrapper[0], Array(wrapper.dropFirst()) + words, environment: environment)
@@ -170,11 +169,11 @@ extension LiveTests {
           }
         })
       usleep(300_000)
-      let said = pinna.errorText.components(separatedBy: sentence).count - 1
-      #expect(said == 1)
+      let reports = pinna.errorText.components(separatedBy: sentence).count - 1
+      #expect(reports == 1)
       Faults.report(
-        "R23", done: "no realtime rights: runs, and said it", measured: "\(said) time(s)", limit: "1",
-        kept: said == 1)
+        "R23", done: "no realtime rights: runs, and said it", measured: "\(reports) time(s)", limit: "1",
+        kept: reports == 1)
     }
   }
 }

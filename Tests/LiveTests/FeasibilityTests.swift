@@ -5,8 +5,8 @@ import TestSupport
 import Testing
 
 extension LiveTests {
-  @Suite("What cannot work is not offered") struct FeasibilityTests {
-    /// A line from bottom to top, in the free field so that it is designed in a second.
+  @Suite("Selections that cannot work are not offered") struct FeasibilityTests {
+    /// A vertical line in the free field, so that its design takes a second.
     static let device = """
       title: Microphones above one another
       body: free
@@ -51,7 +51,8 @@ extension LiveTests {
       }
     }
 
-    @Test("render and run of a preset that is not offered end with 6, its reason, and nothing written")
+    @Test(
+      "render and run refuse a preset that is not offered, with status 6 and the reason, and write nothing")
     func ownSelection() throws {
       let home = try home()
       let input = home.folder.path + "/mics.wav"
@@ -67,7 +68,8 @@ extension LiveTests {
       #expect(try graph.ports("-c").keys.allSatisfy { !$0.hasPrefix("column:") })
     }
 
-    @Test("a running Pinna lists what is offered, says why the rest is not, and changes nothing for it")
+    @Test(
+      "a running Pinna lists what is offered, gives a reason for the rest, and keeps its state on a refusal")
     func running() throws {
       let graph = try LiveGraph(preset: "lying", home: try home())
       let inputs = try #require(try graph.pinna("inputs", "--json").json()["inputs"] as? [[String: Any]])
@@ -87,7 +89,7 @@ extension LiveTests {
       #expect(try graph.status()["inputOrientation"] as? String == before)
       #expect(try graph.status()["preset"] as? String == "lying")
 
-      // From another device, too, and before its microphones take over.
+      // The same from another device, and before its microphones are replaced.
       try #require(try graph.pinna("preset", "use", "phone5").status == 0)
       let microphones = try graph.microphones()
       expectRefused(try graph.pinna("preset", "use", "upright"))

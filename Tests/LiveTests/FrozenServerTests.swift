@@ -4,9 +4,9 @@ import TestSupport
 import Testing
 
 extension LiveTests {
-  @Suite("A server that is frozen") struct FrozenServerTests {
+  @Suite("A frozen server") struct FrozenServerTests {
     @Test(
-      "simulate --live and check --live say so and end with status 3, two seconds after INT or TERM",
+      "simulate --live and check --live report a frozen server with status 3, also two seconds after INT or TERM",
       arguments: [SIGINT, SIGTERM, nil])
     func ends(signal: Int32?) throws {
       let graph = try LiveGraph(preset: "ring7")

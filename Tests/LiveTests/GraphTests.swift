@@ -7,13 +7,13 @@ import TestSupport
 import Testing
 
 extension LiveTests {
-  @Suite("In a JACK graph") struct GraphTests {
+  @Suite("Pinna in a JACK graph") struct GraphTests {
     static let loop: [[Float]] = {
       var noise = SeededNoise(seed: 22)
       return (0..<5).map { _ in noise.samples(48_000, amplitude: 0.25) }
     }()
 
-    @Test("latency is reported in both directions, whichever device is in use")
+    @Test("latency is reported in both directions for every device")
     func latency() throws {
       let graph = try LiveGraph(preset: "phone5")
       let player = try graph.player(Self.loop)
@@ -41,7 +41,7 @@ extension LiveTests {
       withExtendedLifetime((player, recorder)) {}
     }
 
-    @Test("S22: changes of the period are followed while sound plays, without a silent period")
+    @Test("S22: Pinna follows changes of the period while sound plays, without a silent period")
     func periods() throws {
       let graph = try LiveGraph(preset: "phone5", period: 128)
       let player = try graph.player(Self.loop, repeats: true)
@@ -57,7 +57,7 @@ extension LiveTests {
       }
       let sound = recorder.everything
       let start = try #require(sound[2].firstIndex { $0 != 0 })
-      // The server may cut its own stream; pinna may be silent only where the player was.
+      // The server may interrupt its own stream; Pinna may be silent only where the player was.
       let allowed = silences(in: sound[2], shortest: 16).map { $0.lowerBound - 4096..<$0.upperBound + 4096 }
       for channel in sound.prefix(2) {
         for silence in silences(in: channel, shortest: 16) where silence.lowerBound > start + 4096 {
@@ -68,7 +68,8 @@ extension LiveTests {
       withExtendedLifetime(player) {}
     }
 
-    @Test("S22: a server that dies during a take ends pinna run --no-reconnect with 3, and the take is whole")
+    @Test(
+      "S22: when the server dies during a take, pinna run --no-reconnect ends with 3 and the take is whole")
     func serverDies() throws {
       let graph = try LiveGraph(preset: "phone5", synchronous: true, options: ["--no-reconnect"])
       let player = try graph.player(Self.loop, repeats: true)
@@ -97,32 +98,10 @@ extension LiveTests {
     }
 
     @Test(
-      "A preset of another device exchanges the microphones' ports; ports of the same name stay connected")
+      "a preset of another device replaces the microphone ports; ports of the same name stay connected")
     func otherDevice() throws {
       let home = try PinnaHome()
-      // It shares the microphone "front" with phone5.
-      try home.folder.write(
-        """
-        title: Two microphones
-        body: free
-        microphones:
-          spare: [-50, 0, 0]
-          front: [50, 0, 0]
-        dataSources:
-          Front:
-            forward: +z
-            microphones: all
-            polarPatterns: [omnidirectional]
-        """, to: "config/pinna/devices/duo.yaml")
-      try home.folder.write(
-        """
-        title: Duo
-        device: duo
-        dataSource: Front
-        polarPattern: omnidirectional
-        inputOrientation: portrait
-        gain: 0
-        """, to: "config/pinna/duo.yaml")
+      try home.add(PinnaHome.duo, named: "duo")
       let graph = try LiveGraph(preset: "phone5", home: home)
       let phone = ["back", "bottom-left", "bottom-right", "front", "top"]
       #expect(try graph.microphones().sorted() == phone)
@@ -144,7 +123,7 @@ extension LiveTests {
         ("ring7", ring), ("phone5", phone), ("duo", ["front", "spare"]), ("phone5", phone),
       ] {
         let before = try inputs()
-        // Everything that can be connected is, so that whatever is lost shows.
+        // Connects every port, so that any lost connection shows.
         _ = player.connect(to: before.map { "pinna:\($0)" })
         let connections = try graph.ports("-c")
         let outcome = try graph.pinna("preset", "use", preset, "--json")
@@ -162,7 +141,7 @@ extension LiveTests {
       withExtendedLifetime((player, recorder)) {}
     }
 
-    /// Seconds of processor time that a program has used.
+    /// The processor time that a program has used, in seconds.
     static func processorTime(_ pid: Int32) throws -> Double {
       let fields = try String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8).split(separator: ")")
         .last!
@@ -170,17 +149,13 @@ extension LiveTests {
       return (Double(fields[11])! + Double(fields[12])!) / Double(sysconf(Int32(_SC_CLK_TCK)))
     }
 
-    @Test("R45: clients with one-time names come and go: processor time and memory stay, and status answers")
+    @Test(
+      "R45: after hundreds of clients with one-time names, CPU load and memory are stable and status answers")
     func oneTimeNames() throws {
       let graph = try LiveGraph(preset: "phone5", period: 1024)
       let names = try graph.microphones()
       let clients = Int(Faults.number("PINNA_FAULT_CLIENTS", quick: 50, heavy: 600))
-      func memory() throws -> Int {
-        let status = try String(contentsOfFile: "/proc/\(graph.program.pid)/status", encoding: .utf8)
-        let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("VmRSS") })
-        return try #require(line.split(separator: " ").compactMap { Int($0) }.first)
-      }
-      /// Per cent of a core, over three seconds in which nothing happens.
+      /// CPU load in per cent of a core, over three idle seconds.
       func load() throws -> Double {
         let before = try Self.processorTime(graph.program.pid)
         sleep(3)
@@ -190,15 +165,15 @@ extension LiveTests {
         for n in range {
           let client = try SignalPlayer(name: "once-\(n)", server: graph.server.name, channels: [[0]])
           #expect(client.connect(to: ["pinna:\(names[n % names.count])"]))
-          // Its connection must have been seen.
+          // Waits until Pinna has seen the connection.
           try graph.waitForLook()
           withExtendedLifetime(client) {}
         }
       }
       try visit(0..<20)
-      let (loadBefore, memoryBefore) = (try load(), try memory())
+      let (loadBefore, memoryBefore) = (try load(), try graph.program.residentMemory())
       try visit(20..<20 + clients)
-      let (loadAfter, memoryAfter) = (try load(), try memory())
+      let (loadAfter, memoryAfter) = (try load(), try graph.program.residentMemory())
       let answer = try graph.pinna("status", "--json")
       #expect(answer.status == 0, "\(answer)")
       #expect(loadAfter <= loadBefore + 2, "\(loadBefore) to \(loadAfter) %")

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 extension LiveTests {
-  @Suite("What comes in") struct InputTests {
+  @Suite("Microphone signals and their warnings") struct InputTests {
     static let noise: [[Float]] = {
       var noise = SeededNoise(seed: 12)
       return (0..<5).map { _ in noise.samples(48_000, amplitude: 0.25) }
@@ -16,7 +16,7 @@ extension LiveTests {
       try #require(try graph.status()["warnings"] as? [String])
     }
 
-    /// A player of one microphone's signal, as a program of its own would be.
+    /// A player of one microphone's signal, as a separate client.
     func source(_ graph: LiveGraph, to port: String?) throws -> SignalPlayer {
       let source = try SignalPlayer(
         name: "source", server: graph.server.name, channels: [Self.noise[0]], repeats: true)
@@ -25,7 +25,9 @@ extension LiveTests {
       return source
     }
 
-    @Test("R12: a source that dies leaves silence, the take goes on, and it is wired again when it is back")
+    @Test(
+      "R12: a source that dies leaves silence, the take goes on, and the source is reconnected when it returns"
+    )
     func sourceDies() throws {
       let graph = try LiveGraph(preset: "phone5")
       let microphone = "pinna:bottom-left"
@@ -33,7 +35,7 @@ extension LiveTests {
       func start() throws -> Program {
         try Program(
           "/usr/bin/jack_metro", metro,
-          environment: graph.home.environment.merging(["JACK_DEFAULT_SERVER": graph.server.name]) { $1 })
+          environment: graph.jackEnvironment)
       }
       var program: Program? = try start()
       let peer = "metro:240_bpm"
@@ -73,29 +75,29 @@ extension LiveTests {
       #expect(rewired <= Faults.patience(.milliseconds(500)), "\(rewired)")
       Faults.report("R12", done: "source back: wired again", took: rewired, limit: .milliseconds(500))
       #expect(waitUntil(seconds: 1) { !sees("has lost") })
-      // A server that waits for its clients does not notice that one is dead; this one leaves a busy machine's Pinna out
-      // of periods.
+      // An asynchronous server, because a synchronous one does not notice a dead client. On a busy machine it
+      // leaves Pinna out of some periods.
       let stop = try graph.pinna("record", "stop")
       let sidecar = try TakeFiles.sidecar(path)
       #expect(stop.status == (sidecar.gaps.isEmpty ? 0 : 7), "\(stop)")
       #expect(sidecar.gaps.allSatisfy { $0.cause == .stall } && sidecar.missing.count <= 1)
       #expect(sidecar.events.contains { $0.what == "bottom-left has lost metro:240_bpm" })
       let take = try AudioClip(path: path)
-      // More than two seconds of it passed without the source.
+      // More than two seconds of the take passed without the source.
       #expect(take.frames > 96_000 && silences(in: take.channels[0], shortest: 4800).isEmpty)
-      // It takes its time over TERM.
+      // The program is slow to react to TERM.
       program?.signal(SIGKILL)
       withExtendedLifetime(kept) {}
     }
 
-    @Test("a connection that somebody takes away stays away")
+    @Test("a connection that the user removed stays removed")
     func disconnected() throws {
       let graph = try LiveGraph(preset: "phone5")
       let source = try source(graph, to: "pinna:front")
       try graph.waitForLook()
       let ends = ["source:out_1", "pinna:front"]
       #expect(try Program.run("/usr/bin/jack_disconnect", ["-s", graph.server.name] + ends).status == 0)
-      // Long after Pinna has missed it, and the 200 ms after which it counts as taken away.
+      // Long after Pinna has noticed, and after the 200 ms for which the connection counts as lost.
       usleep(600_000)
       try graph.waitForLook()
       #expect(try graph.ports("-c")["pinna:front"] == [])
@@ -103,30 +105,32 @@ extension LiveTests {
       withExtendedLifetime(source) {}
     }
 
-    @Test("R14: one that is no sound is muted, named in status, told once, and plays again when it is clean")
+    @Test(
+      "R14: a microphone with invalid samples is muted, named in status, reported once, and restored when clean"
+    )
     func garbage() throws {
       let graph = try LiveGraph(preset: "phone5")
       var channels = Self.noise
       channels[2][100] = .nan
       channels[2][200] = .infinity
-      // Once through; what follows is silence.
+      // Played once; silence follows.
       let player = try graph.player(channels)
       let name = try graph.microphones()[2]
       player.start()
       #expect(try waitUntil(seconds: 1) { try graph.status()["mutedMicrophones"] as? [String] == [name] })
       #expect(try waitUntil(seconds: 1) { try warnings(graph).contains { $0.hasPrefix("\(name) is muted") } })
       #expect(try waitUntil(seconds: 3) { try graph.status()["mutedMicrophones"] as? [String] == [] })
-      let told = graph.program.errorText.components(separatedBy: "\(name) is muted").count - 1
-      #expect(told == 1)
+      let reports = graph.program.errorText.components(separatedBy: "\(name) is muted").count - 1
+      #expect(reports == 1)
       withExtendedLifetime(player) {}
     }
 
-    @Test("that is incomplete, dead or twice the same is told once, and stands in status")
+    @Test("missing, silent and duplicate microphone signals are reported once and listed in status")
     func suspicious() throws {
       let graph = try LiveGraph(preset: "phone5")
       let names = try graph.microphones()
       #expect(try waitUntil(seconds: 5) { try warnings(graph) == ["no microphone is connected"] })
-      // The third is silent, the fourth is patched to what the second is, the fifth not connected.
+      // The third microphone is silent, the fourth shares the second's source, the fifth is not connected.
       let channels = [Self.noise[0], Self.noise[1], [Float](repeating: 0, count: 48_000)]
       let player = try SignalPlayer(
         name: "player", server: graph.server.name, channels: channels, repeats: true)
@@ -148,7 +152,7 @@ extension LiveTests {
     }
 
     @Test(
-      "a voice straight ahead, which microphones that stand symmetrically hear alike, is no cause for a warning"
+      "a voice straight ahead, equal at symmetrical microphones, causes no warning"
     )
     func symmetry() throws {
       let graph = try LiveGraph(preset: "phone5")
@@ -164,7 +168,7 @@ extension LiveTests {
       withExtendedLifetime(player) {}
     }
 
-    @Test("a monitor port that does not exist is told of once, and stands in status")
+    @Test("a missing monitor port is reported once and listed in status")
     func mistypedMonitor() throws {
       let graph = try LiveGraph(
         preset: "phone5", options: ["--monitor", "system:playback_1,system:playbck_2"], captures: 5,
@@ -178,7 +182,7 @@ extension LiveTests {
       #expect(try waitUntil(seconds: 2) { try !warnings(graph).contains { $0.hasPrefix(sentence) } })
     }
 
-    @Test("the device's microphones come back from a line input with what was selected on them")
+    @Test("the device's microphones return from a line input with their last selection")
     func fromALineInput() throws {
       let graph = try LiveGraph(preset: "phone5", captures: 2)
       for way in [["preset", "use", "phone5"], ["set", "--data-source", "Front", "--pattern", "cardioid"]] {
@@ -190,13 +194,13 @@ extension LiveTests {
       }
     }
 
-    @Test("Every port says what it is, and takes that with it when it goes")
+    @Test("every port is labelled, and its labels are removed with it")
     func labels() throws {
       let graph = try LiveGraph(preset: "phone5")
       func properties(_ port: String) throws -> [String: String] {
         let listing = try Program.run(
           "/usr/bin/jack_property", ["-p", "-l", port],
-          environment: graph.home.environment.merging(["JACK_DEFAULT_SERVER": graph.server.name]) { $1 })
+          environment: graph.jackEnvironment)
         var found: [String: String] = [:]
         for line in listing.output.split(separator: "\n") {
           let parts = line.components(separatedBy: " value: ")
@@ -205,7 +209,7 @@ extension LiveTests {
         }
         return found
       }
-      // A thread of its own writes them.
+      // A separate thread writes the labels.
       func hasProperties(_ port: String, _ expected: [String: String]) throws -> Bool {
         try waitUntil(seconds: 5) { try properties(port) == expected }
       }
@@ -230,7 +234,7 @@ extension LiveTests {
       #expect(try waitUntil(seconds: 5) { try properties("pinna:centre")["pretty-name"] == "Centre" })
       #expect(try graph.pinna("stop").status == 0)
       #expect(graph.program.wait(seconds: 5)?.status == 0)
-      // Ports that come now get the numbers that ours had.
+      // New ports are given the numbers that Pinna's ports had.
       let next = try SignalPlayer(
         name: "next", server: graph.server.name, channels: (0..<9).map { _ in [0] })
       for n in 1...9 { #expect(try properties("next:out_\(n)") == [:]) }

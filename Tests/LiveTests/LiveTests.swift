@@ -1,6 +1,6 @@
 import LiveSupport
 import Testing
 
-/// Everything that needs a JACK server: one at a time.
+/// Everything that needs a JACK server, one test at a time.
 @Suite("Live", .serialized, .enabled(if: LiveGraph.isPossible, "jackd2 is not installed: no JACK server"))
 enum LiveTests {}

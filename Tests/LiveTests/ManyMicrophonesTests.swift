@@ -4,8 +4,8 @@ import TestSupport
 import Testing
 
 extension LiveTests {
-  @Suite("Devices of many microphones") struct ManyMicrophonesTests {
-    /// A ring in the free field. A cardioid of all microphones has matrices as large as the device.
+  @Suite("Devices with many microphones") struct ManyMicrophonesTests {
+    /// A ring in the free field. The matrices of a cardioid from all microphones are as large as the device.
     private func ring(_ count: Int, _ patterns: String) -> String {
       let microphones = (0..<count).map { n in
         let phase = 2 * Double.pi * Double(n) / Double(count)
@@ -16,7 +16,7 @@ extension LiveTests {
         + "dataSources:\n  Front:\n    forward: +z\n    microphones: all\n    polarPatterns: [\(patterns)]\n"
     }
 
-    /// The slowest of the answers to `status` in the first second, and how `program` ended.
+    /// The slowest answer to `status` in the first second, and the outcome of `program`.
     private func answers(
       _ graph: LiveGraph, until program: Program
     ) throws -> (slowest: Duration, outcome: Program.Outcome) {
@@ -34,17 +34,17 @@ extension LiveTests {
     }
 
     @Test(
-      "R41: devices of 33, 48 and 64 microphones run, are designed while Pinna runs, and change with phone5")
+      "R41: devices of 33, 48 and 64 microphones run, are designed while Pinna runs, and switch with phone5")
     func exchange() throws {
       let home = try PinnaHome()
-      // What the cache holds is not designed.
+      // A private cache, because a cached design is not computed.
       let cache = ["XDG_CACHE_HOME": home.folder.path + "/cache"]
       for count in [33, 48, 64] {
-        // Of 48 and 64 a cardioid takes a minute where the machine is busy.
+        // A cardioid of 48 or 64 microphones takes a minute on a busy machine.
         let patterns = count == 33 || Faults.areHeavy ? "omnidirectional, cardioid" : "omnidirectional"
         try home.add(ring(count, patterns), named: "ring\(count)")
       }
-      // Designed before it runs.
+      // Designed before Pinna runs.
       do {
         let graph = try LiveGraph(preset: "ring33", home: home, environment: cache)
         #expect(try graph.microphones().count == 33)
@@ -60,9 +60,9 @@ extension LiveTests {
         #expect(outcome.status == 0, "\(outcome)")
         #expect(graph.program.isRunning, "\(graph.program.errorText)")
         #expect(try graph.microphones().count == count)
-        // Longer than a second is designed only where the pattern is a cardioid.
+        // Only a cardioid's design takes longer than a second.
         if count == 33 || Faults.areHeavy {
-          // Of a machine that also runs other tests; with nothing beside it the promise is held.
+          // A wider limit on a machine that also runs other tests; alone, the promise itself is checked.
           #expect(slowest < Faults.patience(.milliseconds(100)))
           Faults.report(
             "R41", done: "status while \(count) microphones are designed", took: slowest,

@@ -4,11 +4,11 @@ import LiveSupport
 import TestSupport
 import Testing
 
-/// `render` with a measured device: needs no server.
-@Suite("render with a measured device") struct MeasuredDeviceTests {
+/// These tests run `render` and need no server.
+@Suite("pinna render with a measured device") struct MeasuredDeviceTests {
   static let sofa = try! Data(contentsOf: URL(filePath: repositoryFolder + "/Tests/Golden/sphere.sofa"))
 
-  /// What `pinna render` says, and whether it wrote anything.
+  /// The outcome of `pinna render`, and its output if it wrote any.
   func render(sofa: Data) throws -> (Program.Outcome, output: AudioClip?) {
     let home = try PinnaHome()
     try home.folder.write(sofa, to: "config/pinna/devices/ball.sofa")
@@ -36,7 +36,7 @@ import Testing
     return (outcome, FileManager.default.fileExists(atPath: output) ? try AudioClip(path: output) : nil)
   }
 
-  @Test("writes one channel of sound")
+  @Test("render with a measured device writes one channel of sound")
   func cardioid() throws {
     let (outcome, output) = try render(sofa: Self.sofa)
     #expect(outcome.status == 0, "\(outcome)")
@@ -45,7 +45,8 @@ import Testing
   }
 
   @Test(
-    "that is broken says so in one sentence with status 1, and writes nothing", arguments: [0, 5000, 30_000])
+    "a truncated SOFA file is reported in one sentence with status 1, and nothing is written",
+    arguments: [0, 5000, 30_000])
   func broken(length: Int) throws {
     let (outcome, output) = try render(sofa: Self.sofa.prefix(length))
     #expect(outcome.status == 1 && output == nil)

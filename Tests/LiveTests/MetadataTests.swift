@@ -5,8 +5,8 @@ import Testing
 
 extension LiveTests {
   @Suite("JACK's metadata") struct MetadataTests {
-    /// A JACK client that stands still in the middle of writing a label: with a page of the database locked. What libdb
-    /// copies into the page gives it away.
+    /// A JACK client that stops in the middle of writing a label, with a page of the database locked. It
+    /// recognises the moment by the text that libdb copies into the page.
     static let holder = """
       #define _GNU_SOURCE
       #include <dlfcn.h>
@@ -44,11 +44,11 @@ extension LiveTests {
     }
 
     @Test(
-      "R30: a stopped process holds JACK's metadata database: start, run and stop work",
-      .enabled(if: Preload.compiler != nil, "there is no C compiler for the program that holds it"),
+      "R30: start, run and stop work while a stopped process holds JACK's metadata database",
+      .enabled(if: Preload.compiler != nil, "there is no C compiler for the program that holds the database"),
       .enabled(
         if: getuid() == 0,
-        "only root can give the test a /dev/shm of its own: the database is every program's"))
+        "only root can give the test its own /dev/shm: all programs share the database"))
     func heldDatabase() throws {
       let home = try PinnaHome()
       let code = try home.folder.write(Self.holder, to: "holder.c")
@@ -57,8 +57,8 @@ extension LiveTests {
         Preload.compiler!,
         ["-O1", "-fno-builtin", "-rdynamic", "-D_FORTIFY_SOURCE=0", "-o", binary, code, "-ljack", "-ldl"])
       try #require(built.status == 0, "\(built)")
-      // A /dev/shm of its own, with a server and a database of its own: a program that dies while it waits leaves the
-      // database locked for good.
+      // A private /dev/shm with a server and a database of its own: a program that dies while it waits leaves
+      // the database locked for good.
       let space = try Program(
         "/usr/bin/unshare",
         ["-m", "sh", "-c", "mount -t tmpfs none /dev/shm && echo there && exec sleep 600"])
@@ -116,8 +116,8 @@ extension LiveTests {
     }
 
     @Test(
-      "R30: a libjack that hangs in its metadata calls holds nobody up",
-      .enabled(if: Preload.compiler != nil, "there is no C compiler for the libjack that hangs"),
+      "R30: metadata calls that hang in libjack delay nobody",
+      .enabled(if: Preload.compiler != nil, "there is no C compiler for the hanging libjack"),
       arguments: ["jack_set_property", "jack_remove_properties"])
     func hangingCalls(_ function: String) throws {
       let home = try PinnaHome()

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 extension LiveTests {
-  @Suite("A server that comes late, or goes while Pinna stands still") struct PatienceTests {
+  @Suite("Slow servers, and servers that change while Pinna is stopped") struct PatienceTests {
     /// A libjack whose clients take 0.3 s to close.
     static let slowClose = """
       #define _GNU_SOURCE
@@ -17,7 +17,7 @@ extension LiveTests {
       }
       """
 
-    /// A libjack that lets nobody in for the first second, as where the server is killed while it starts.
+    /// A libjack that refuses clients for the first second, as after a server was killed during its start.
     static let lateOpen = """
       #define _GNU_SOURCE
       #include <dlfcn.h>
@@ -43,16 +43,16 @@ extension LiveTests {
       """
 
     @Test(
-      "R4: Pinna itself stands still while it leaves a server that died: it goes on, and comes back",
-      .enabled(if: Preload.compiler != nil, "there is no C compiler for the libjack that is slow"))
+      "R4: Pinna stopped while it leaves a dead server continues and reconnects",
+      .enabled(if: Preload.compiler != nil, "there is no C compiler for the slow libjack"))
     func standstill() throws {
       let home = try PinnaHome()
       let graph = try LiveGraph(
         preset: "phone5", home: home, environment: try Preload.environment(Self.slowClose, home: home))
-      // A server that is killed in the middle of a label leaves JACK's metadata locked for good.
+      // A server that is killed while a label is written leaves JACK's metadata locked for good.
       sleep(1)
       graph.killServer()
-      // Closing is under way, and not at its end.
+      // Closing has begun and not ended.
       usleep(100_000)
       graph.program.signal(SIGSTOP)
       usleep(3_000_000)
@@ -65,8 +65,8 @@ extension LiveTests {
     }
 
     @Test(
-      "run --wait goes on waiting where a server lets nobody in at first",
-      .enabled(if: Preload.compiler != nil, "there is no C compiler for the libjack that refuses"))
+      "run --wait keeps waiting when a server refuses clients at first",
+      .enabled(if: Preload.compiler != nil, "there is no C compiler for the refusing libjack"))
     func refusesAtFirst() throws {
       let home = try PinnaHome()
       let graph = try LiveGraph(
@@ -76,8 +76,8 @@ extension LiveTests {
     }
 
     @Test(
-      "and without --wait the refusal is told in words",
-      .enabled(if: Preload.compiler != nil, "there is no C compiler for the libjack that refuses"))
+      "without --wait, a server's refusal is explained in words",
+      .enabled(if: Preload.compiler != nil, "there is no C compiler for the refusing libjack"))
     func refusalInWords() throws {
       let home = try PinnaHome()
       let program = try home.start(
@@ -87,7 +87,7 @@ extension LiveTests {
       #expect(!end.error.contains("status 33") && end.error.contains("the server"), "\(end)")
     }
 
-    @Test("run --wait still ends at once where another client has the name")
+    @Test("run --wait ends at once when another client has the name")
     func nameTaken() throws {
       let graph = try LiveGraph(preset: "phone5")
       let second = try PinnaHome()
@@ -96,10 +96,10 @@ extension LiveTests {
       #expect(end.status == 1 && end.error.contains("--name"), "\(end)")
     }
 
-    @Test("a change of device in freewheel does not hold the server up, and ports are labelled when it ends")
+    @Test("a change of device in freewheel does not delay the server, and the ports are labelled afterwards")
     func deviceInFreewheel() throws {
       let graph = try LiveGraph(preset: "phone5")
-      // Both designs are there.
+      // Puts both designs into the cache.
       for preset in ["ring7", "phone5"] { try #require(try graph.pinna("preset", "use", preset).status == 0) }
       let player = try graph.player(GraphTests.loop, repeats: true)
       player.start()
@@ -119,12 +119,12 @@ extension LiveTests {
         }
       }
       #expect(longest < .seconds(2), "the server stood still for \(longest)")
-      // jackd may wait for a client that closes while labels are written, as the one that looks at them does.
+      // jackd may wait for a client that closes while labels are written, such as the client that lists them.
       sleep(1)
       let isLabelled = try waitUntil(seconds: 5, every: 500) {
         try Program.run(
           "/usr/bin/jack_property", ["-p", "-l", "pinna:ring-6"],
-          environment: graph.home.environment.merging(["JACK_DEFAULT_SERVER": graph.server.name]) { $1 }
+          environment: graph.jackEnvironment
         ).output.contains("Ring 6")
       }
       #expect(isLabelled)

@@ -8,10 +8,10 @@ import TestSupport
 import Testing
 
 extension LiveTests {
-  @Suite("A period that changes") struct PeriodStallTests {
-    /// A client that notes every period's frame time and length.
+  @Suite("Period changes during stalls") struct PeriodStallTests {
+    /// A client that logs every period's frame time and length.
     final class PeriodLog: @unchecked Sendable {
-      // Unchecked: periods are read when the client is closed.
+      // Unchecked: periods are read after the client is closed.
       private let client: OpaquePointer
       private(set) var periods: [(time: UInt32, frames: UInt32)] = []
       let frames = Atomic<Int>(0)
@@ -37,9 +37,10 @@ extension LiveTests {
       func close() { jack_client_close(client) }
     }
 
-    @Test("R46: jackd2's frame time grows by the length of the period that begins, also where that changes")
+    @Test(
+      "R46: jackd2's frame time grows by the length of the period that begins, even where the length changes")
     func counting() throws {
-      // Every client is in every period.
+      // In a synchronous server every client takes part in every period.
       let graph = try LiveGraph(preset: "phone5", period: 64, synchronous: true)
       let log = try PeriodLog(server: graph.server.name)
       for period in [4096, 64, 4096, 100, 1024, 64] {
@@ -54,22 +55,29 @@ extension LiveTests {
       #expect(wrong == 0 && changes == 6 && log.periods.count > 200)
     }
 
+    /// The frames that the server played during a take of the frame clock: from the start of its first period to the end of
+    /// its last as the server counts, corrected for the changed length.
+    private func framesPlayed(during clip: [Float], _ periods: [Int]) throws -> Int {
+      let first = try #require(FrameClock.time(clip[0]))
+      let last = try #require(FrameClock.time(clip[clip.count - 1]))
+      return (last - first) & 0x7F_FFFF + 1 + periods[0] - periods.last!
+    }
+
     @Test(
-      "R46: the period changes while Pinna stands still: every frame that the server played is in the take or in a gap",
+      "R46: when the period changes while Pinna is stopped, every played frame is in the take or in a gap",
       arguments: [[64, 4096], [4096, 64]])
     func ownStall(_ periods: [Int]) throws {
       let (graph, clock) = try LiveGraph.clocked(period: periods[0])
       let path = try graph.startTake()
       try graph.waitForTake(frames: 24_000)
       graph.program.signal(SIGSTOP)
-      // So long it misses periods of the old length, and below of the new one.
+      // Long enough to miss periods of the old length, and of the new length below.
       usleep(300_000)
-      // jackd tells every client of a new period, and waits for one that stands still for some seconds.
-      let server = graph.server.name
+      // jackd notifies every client of a new period and waits some seconds for one that is stopped.
       for period in periods.dropFirst() {
         let changed = try Program.run(
           "/usr/bin/jack_bufsize", ["\(period)"],
-          environment: graph.home.environment.merging(["JACK_DEFAULT_SERVER": server]) { $1 }, seconds: 60)
+          environment: graph.jackEnvironment, seconds: 60)
         #expect(changed.status == 0, "\(changed)")
         usleep(300_000)
       }
@@ -82,10 +90,7 @@ extension LiveTests {
       let clip = try TakeFiles.microphones(path).channels[0]
       let gap = try #require(document.gaps.max { $0.frames < $1.frames })
       #expect(gap.cause == .stall && document.frames == clip.count)
-      // From the beginning of its first period to the end of its last: as the server counts, and one length for another.
-      let first = try #require(FrameClock.time(clip[0]))
-      let last = try #require(FrameClock.time(clip[clip.count - 1]))
-      let played = (last - first) & 0x7F_FFFF + 1 + periods[0] - periods.last!
+      let played = try framesPlayed(during: clip, periods)
       #expect(clip.count == played, "\(clip.count) frames, \(played) played, \(document.gaps)")
       Faults.report(
         "R46",
@@ -96,7 +101,7 @@ extension LiveTests {
     }
 
     @Test(
-      "R46: the period changes right after the server stood still: a pause, and every frame that it played",
+      "R46: when the period changes right after the server stalled, the take has a pause and every played frame",
       arguments: [[64, 4096], [4096, 64]])
     func serverStall(_ periods: [Int]) throws {
       let (graph, clock) = try LiveGraph.clocked(period: periods[0], synchronous: true)
@@ -105,8 +110,8 @@ extension LiveTests {
       kill(graph.server.pid, SIGSTOP)
       let request = try Program(
         "/usr/bin/jack_bufsize", ["\(periods[1])"],
-        environment: graph.home.environment.merging(["JACK_DEFAULT_SERVER": graph.server.name]) { $1 })
-      // So long the server stands still.
+        environment: graph.jackEnvironment)
+      // The length of the server's stall.
       usleep(1_000_000)
       kill(graph.server.pid, SIGCONT)
       #expect(request.wait(seconds: 20)?.status == 0)
@@ -115,9 +120,7 @@ extension LiveTests {
       _ = try graph.pinna("record", "stop")
       let document = try TakeFiles.sidecar(path)
       let clip = try TakeFiles.microphones(path).channels[0]
-      let first = try #require(FrameClock.time(clip[0]))
-      let last = try #require(FrameClock.time(clip[clip.count - 1]))
-      let played = (last - first) & 0x7F_FFFF + 1 + periods[0] - periods[1]
+      let played = try framesPlayed(during: clip, periods)
       #expect(
         clip.count == played && document.pauses.contains { $0.seconds > 0.8 },
         "\(document.gaps) \(document.pauses)")

@@ -4,8 +4,8 @@ import TestSupport
 import Testing
 
 extension LiveTests {
-  @Suite("A take on a file system without links") struct PoorFileSystemTests {
-    /// One that can neither rename without replacing nor make hard links.
+  @Suite("Takes on a file system without links") struct PoorFileSystemTests {
+    /// A file system that supports neither rename without replacement nor hard links.
     static let source = """
       #include <errno.h>
       #include <sys/syscall.h>
@@ -24,8 +24,8 @@ extension LiveTests {
       """
 
     @Test(
-      "gets its names all the same, and replaces nobody's file",
-      .enabled(if: Preload.compiler != nil, "there is no C compiler for the file system"))
+      "takes get their final names and replace no existing file",
+      .enabled(if: Preload.compiler != nil, "there is no C compiler for the limited file system"))
     func named() throws {
       let home = try PinnaHome()
       let graph = try LiveGraph(

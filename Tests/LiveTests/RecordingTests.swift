@@ -10,7 +10,7 @@ private let recording = repositoryFolder + "/../shared/data/linear8-speech-16k.w
 private let isThere = FileManager.default.isReadableFile(atPath: recording)
 
 extension LiveTests {
-  @Suite("The real recording of eight microphones") struct RecordingTests {
+  @Suite("A real recording of eight microphones") struct RecordingTests {
     let home: PinnaHome
     init() throws { home = try PinnaHome() }
 
@@ -23,14 +23,14 @@ extension LiveTests {
       return try AudioClip(path: output)
     }
 
-    /// Left over right from 200 to 7000 Hz, in dB.
+    /// The level difference left over right from 200 to 7000 Hz, in dB.
     func balance(_ clip: AudioClip) -> Double {
       bandLevel(clip.channels[0], sampleRate: clip.sampleRate, from: 200, to: 7000)
         - bandLevel(clip.channels[1], sampleRate: clip.sampleRate, from: 200, to: 7000)
     }
 
     @Test(
-      "renders finite, below full scale, with the talker near the middle",
+      "the rendered recording is finite, below full scale, and has the talker near the middle",
       .enabled(if: isThere, "\(recording) is not there"))
     func renders() throws {
       let clip = try render(recording)
@@ -46,27 +46,29 @@ extension LiveTests {
     }
 
     @Test(
-      "delayed as if from 45° moves at least 2 dB to that side",
+      "a recording delayed as if from 45° moves at least 2 dB to that side",
       .enabled(if: isThere, "\(recording) is not there"), arguments: [-1.0, 1.0])
     func moves(side: Double) throws {
-      // Seen from behind the front data source, the device's +x is at the left.
+      // Seen from behind the front data source, the device's +x is on the left.
       let positions = (0..<8).map { Position((Double($0) - 3.5) * 0.07, 0, 0) }
       let moved = ChannelDelay(positions: positions).apply(
         to: try AudioClip(path: recording), from: .plusZ, to: try #require(Direction([side, 0, 1])))
       let input = home.folder.path + "/moved.wav"
       try moved.write(wav: input)
-      let middle = balance(try render(recording))
-      let there = balance(try render(input))
-      #expect(side * (there - middle) >= 2, "left over right: \(middle) dB, moved \(there) dB")
+      let originalBalance = balance(try render(recording))
+      let movedBalance = balance(try render(input))
+      #expect(
+        side * (movedBalance - originalBalance) >= 2,
+        "left over right: \(originalBalance) dB, moved \(movedBalance) dB")
     }
 
     @Test(
-      "comes out of a live graph at 16 kHz bit for bit as render writes it",
+      "a live graph at 16 kHz outputs the recording bit for bit as render writes it",
       .enabled(if: isThere, "\(recording) is not there"), arguments: [128, 1024])
     func live(period: Int) throws {
       let graph = try LiveGraph(preset: "linear8", sampleRate: 16000, period: period)
       var clip = try AudioClip(path: recording)
-      // A first frame that is not zero shows where the sound begins.
+      // A first frame that is not zero marks the beginning of the signal.
       for n in clip.channels.indices { clip.channels[n].insert(0.001, at: 0) }
       let input = home.folder.path + "/marked.wav"
       try clip.write(wav: input)
@@ -77,7 +79,7 @@ extension LiveTests {
       }
     }
 
-    @Test("A file with the wrong number of channels is refused in one sentence, and nothing is written")
+    @Test("a file with the wrong number of channels is refused in one sentence, and nothing is written")
     func wrongChannels() throws {
       let (input, output) = (home.folder.path + "/three.wav", home.folder.path + "/out.wav")
       var noise = SeededNoise(seed: 3)

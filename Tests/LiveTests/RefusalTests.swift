@@ -7,19 +7,19 @@ import TestSupport
 import Testing
 
 extension LiveTests {
-  /// S13 and everything else that is refused over OSC; `SessionRefusalTests` has the session's errors.
-  @Suite("What is refused over OSC leaves sound and status exactly as they were") struct RefusalTests {
+  /// S13 and all other requests that are refused over OSC; `SessionRefusalTests` has the session's errors.
+  @Suite("Requests refused over OSC leave sound and status unchanged") struct RefusalTests {
     struct Refusal {
       let words: [String]
       let status: Control.ExitStatus
-      /// What the answer must contain.
+      /// A text that the answer must contain.
       let says: String
     }
 
-    /// Sends each and holds that it is refused in one line, as it should be, with the status as it was.
+    /// Sends each request and expects a refusal in one line and an unchanged status.
     func expect(_ refusals: [Refusal], in graph: LiveGraph) throws {
       let sender = try graph.sender()
-      let before = try graph.settled()
+      let before = try graph.stableStatus()
       for refusal in refusals {
         let arguments = refusal.words.dropFirst().map { OSCMessage.Argument.string($0) }
         sender.send(OSCMessage(refusal.words[0], arguments).packet)
@@ -27,12 +27,12 @@ extension LiveTests {
         #expect(reply.status == refusal.status.rawValue, "\(refusal.words): \(reply)")
         #expect(
           reply.text.contains(refusal.says) && !reply.text.contains("\n"), "\(refusal.words): \(reply)")
-        let after = try graph.settled()
+        let after = try graph.stableStatus()
         #expect(after == before, "\(refusal.words): \(after), before \(before)")
       }
     }
 
-    /// Every method that changes something, asked for something that is possible otherwise.
+    /// Every method that changes something, with arguments that are valid otherwise.
     static func changes(_ token: String) -> [[String]] {
       [
         ["/pinna/set", "pattern", "cardioid", "gain", "-6"], ["/pinna/set/input", "system:capture_1"],
@@ -49,7 +49,7 @@ extension LiveTests {
       return String(try #require(reply.text.split(separator: "\"").last { $0.hasPrefix("session-") }))
     }
 
-    @Test("whatever method is misused, whatever word is wrong")
+    @Test("misused methods and unknown words are refused")
     func misuse() throws {
       let graph = try LiveGraph(preset: "phone5", synchronous: true, captures: 1)
       let player = try graph.loopingPlayer()
@@ -79,7 +79,7 @@ extension LiveTests {
         Refusal("/pinna/set/gain", "nan", status: .usage, says: "-60 to 24"),
         Refusal("/pinna/set/mute", "maybe", status: .usage, says: "on, off"),
         Refusal("/pinna/set/output", "roof", status: .usage, says: "speaker"),
-        // Known words that do not go together.
+        // Known words that do not fit together.
         Refusal("/pinna/set/data-source", "Bottom", status: .unsupported, says: "does not offer stereo"),
         Refusal(
           "/pinna/set/pattern", "figureEight", status: .unsupported, says: "does not offer figureEight"),
@@ -113,7 +113,7 @@ extension LiveTests {
       withExtendedLifetime((player, programs)) {}
     }
 
-    @Test("S13: every change, and another take, while one is recorded")
+    @Test("S13: while a take is recorded, every change and another take are refused")
     func recording() throws {
       let graph = try LiveGraph(preset: "phone5", synchronous: true, captures: 1)
       let player = try graph.loopingPlayer()
@@ -130,7 +130,7 @@ extension LiveTests {
       withExtendedLifetime((player, program)) {}
     }
 
-    @Test("a take, and another playback, while something is played; playing while muted")
+    @Test("takes and playback are refused during playback, and playback is refused while muted")
     func playing() throws {
       let graph = try LiveGraph(preset: "phone5", synchronous: true)
       let player = try graph.loopingPlayer()
@@ -154,12 +154,14 @@ extension LiveTests {
       withExtendedLifetime(player) {}
     }
 
-    @Test("a period, while another session controls the route; everything, while there is no server")
+    @Test(
+      "a period is refused while another session controls the route; every change is refused without a server"
+    )
     func inTheWay() throws {
       let graph = try LiveGraph(preset: "phone5", synchronous: true, captures: 1)
       let (first, second) = (try graph.sender(), try graph.sender())
       let (claimed, token) = (try openSession(first), try openSession(second))
-      // Of no session, so that it hears answers alone.
+      // Not part of any session, so that it receives only answers.
       let asker = try graph.sender()
       asker.send("/pinna/session/claim", claimed, "on")
       #expect(asker.reply(seconds: 2)?.status == 0)
@@ -169,7 +171,7 @@ extension LiveTests {
           [
             Refusal(
               "/pinna/session/period", token, "0.01", status: .refused, says: "program controls the route"),
-            // What is impossible is refused, not kept for later.
+            // Impossible requests are refused, not kept for later.
             Refusal("/pinna/set/pattern", "banana", status: .usage, says: "cardioid"),
             Refusal(
               "/pinna/session/set", token, "pattern", "figureEight", status: .unsupported, says: "stereo"),

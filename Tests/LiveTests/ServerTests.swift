@@ -7,19 +7,19 @@ import TestSupport
 import Testing
 
 extension LiveTests {
-  @Suite("A server that dies") struct ServerTests {
+  @Suite("A JACK server that dies") struct ServerTests {
     static let noise: [[Float]] = {
       var noise = SeededNoise(seed: 4)
       return (0..<5).map { _ in noise.samples(48_000, amplitude: 0.25) }
     }()
 
-    /// Time until `condition` came true; a minute where it did not.
-    func time(_ condition: () throws -> Bool) rethrows -> Duration {
+    /// The time until `condition` came true, or a minute if it did not.
+    func timeUntil(_ condition: () throws -> Bool) rethrows -> Duration {
       let start = ContinuousClock.now
       return try waitUntil(seconds: 15, condition) ? .now - start : .seconds(60)
     }
 
-    /// What of a status is ours to bring back.
+    /// The settings in a status that Pinna must restore.
     func settings(_ status: [String: Any]) -> NSDictionary {
       let keys = [
         "preset", "device", "dataSource", "polarPattern", "inputOrientation", "preferred", "layout", "gainDB",
@@ -28,7 +28,7 @@ extension LiveTests {
       return status.filter { keys.contains($0.key) } as NSDictionary
     }
 
-    @Test("R4: is noticed, waited for, and all that was ours comes back; nobody else's connections do")
+    @Test("R4: a dead server is noticed and awaited, and Pinna's connections are restored, but nobody else's")
     func comesBack() throws {
       let graph = try LiveGraph(preset: "phone5", synchronous: true)
       var player: SignalPlayer? = try graph.player(Self.noise, repeats: true)
@@ -36,7 +36,7 @@ extension LiveTests {
       player?.start()
       let words = ["--data-source", "front", "--pattern", "cardioid", "--gain", "-6"]
       try #require(try graph.home.pinna(["set"] + words).status == 0)
-      // The memory of connections has all of them.
+      // Pinna has recorded all connections by then.
       try graph.waitForLook()
       let before = try graph.status()
       let connections = try graph.ports("-c").filter { $0.key.hasPrefix("pinna:") }
@@ -47,10 +47,10 @@ extension LiveTests {
       let frames = try graph.takeFrames()
 
       graph.killServer()
-      let noticed = time { graph.program.errorText.contains("the JACK server has gone") }
+      let noticed = timeUntil { graph.program.errorText.contains("the JACK server has gone") }
       #expect(noticed <= Faults.patience(.milliseconds(50)), "\(noticed)")
       Faults.report("R4", done: "jackd killed: noticed", took: noticed, limit: .milliseconds(50))
-      let finalised = time { FileManager.default.fileExists(atPath: path) }
+      let finalised = timeUntil { FileManager.default.fileExists(atPath: path) }
       #expect(finalised < Faults.patience(.milliseconds(500)), "\(finalised)")
       let take = try AudioClip(path: path)
       #expect(take.frames >= frames && take.frames > 30_000)
@@ -73,37 +73,37 @@ extension LiveTests {
       }
       player = nil
       recorder = nil
-      // So long it stays away, and is looked for.
+      // Pinna looks for the server all this time.
       sleep(1)
       let up = try graph.restartServer()
-      _ = time { graph.hasPort("pinna:out_right") && graph.hasPort("pinna:top") }
+      _ = timeUntil { graph.hasPort("pinna:out_right") && graph.hasPort("pinna:top") }
       let back = ContinuousClock.now - up
       #expect(back <= Faults.patience(.milliseconds(500)), "\(back)")
       Faults.report("R4", done: "jackd back: our ports", took: back, limit: .milliseconds(500))
       #expect(try waitUntil(seconds: 2) { try graph.status()["server"] as? String == "running" })
       #expect(try settings(graph.status()) == settings(before))
 
-      // The other ends come back without their connections; ours are made, theirs are not.
+      // The other clients return without connections; Pinna restores its own, and no others.
       player = try SignalPlayer(
         name: "player", server: graph.server.name, channels: Self.noise, repeats: true)
       recorder = try SignalRecorder(
         name: "recorder", server: graph.server.name, channels: 3, capacityFrames: 480_000)
-      let wired = try time { try graph.ports("-c").filter { $0.key.hasPrefix("pinna:") } == connections }
+      let wired = try timeUntil { try graph.ports("-c").filter { $0.key.hasPrefix("pinna:") } == connections }
       #expect(wired <= Faults.patience(.milliseconds(500)), "\(wired)")
       Faults.report("R4", done: "other ends back: our connections", took: wired, limit: .milliseconds(500))
       #expect(try graph.ports("-c")["recorder:in_3"] == [])
       player?.start()
       #expect(try waitUntil(seconds: 3) { try outputLevel(graph) > -40 })
-      let again = try #require(try graph.pinna("record", "start", "--json").json()["take"] as? String)
-      try graph.stopTake(again)
+      let secondTake = try #require(try graph.pinna("record", "start", "--json").json()["take"] as? String)
+      try graph.stopTake(secondTake)
       #expect(try graph.pinna("stop").status == 0)
       #expect(graph.program.wait(seconds: 5)?.status == 0)
       withExtendedLifetime((player, recorder)) {}
     }
 
     @Test(
-      "R4: where libjack does not come back from closing the dead server's client, ends with status 3, the take whole",
-      .enabled(if: Preload.compiler != nil, "there is no C compiler for the libjack that hangs"))
+      "R4: when libjack hangs closing a dead server's client, Pinna ends with status 3 and the take is whole",
+      .enabled(if: Preload.compiler != nil, "there is no C compiler for the hanging libjack"))
     func hangingClose() throws {
       let home = try PinnaHome()
       let preload = try Preload.environment(
@@ -131,7 +131,7 @@ extension LiveTests {
       return outputs?.first?["rmsDB"] as? Double ?? -150
     }
 
-    @Test("R4: again and again, mute and all, and ends cleanly while there is none")
+    @Test("R4: Pinna reconnects repeatedly, keeps the mute, and stops cleanly while there is no server")
     func againAndAgain() throws {
       let graph = try LiveGraph(preset: "linear8")
       try #require(try graph.pinna("set", "--mute", "on").status == 0)
@@ -150,7 +150,7 @@ extension LiveTests {
       #expect(graph.program.wait(seconds: 5)?.status == 0)
     }
 
-    @Test("R5: and comes back at another rate gets filters for that rate, and no take has two")
+    @Test("R5: a server back at another rate gets filters for that rate, and no take has two rates")
     func otherRate() throws {
       let graph = try LiveGraph(preset: "linear8", synchronous: true)
       let start = try graph.pinna("record", "start", "--json")
@@ -159,8 +159,8 @@ extension LiveTests {
       graph.killServer()
       #expect(try waitUntil(seconds: 2) { try graph.status()["server"] as? String == "gone" })
       try graph.restartServer(sampleRate: 16000, period: 256)
-      // The first design for that rate may take a while.
-      let ready = try time { try graph.status()["server"] as? String == "running" }
+      // The first design for a rate may take a while.
+      let ready = try timeUntil { try graph.status()["server"] as? String == "running" }
       #expect(ready < .seconds(15))
       let status = try graph.status()
       #expect(status["sampleRate"] as? Int == 16000 && status["period"] as? Int == 256)
@@ -178,7 +178,7 @@ extension LiveTests {
       withExtendedLifetime(player) {}
     }
 
-    @Test("R5: and comes back at a rate that there are no filters for is refused in words, until the next")
+    @Test("R5: a server back at a rate without filters is refused in words until the next server")
     func unusableRate() throws {
       let graph = try LiveGraph(preset: "linear8")
       graph.killServer()

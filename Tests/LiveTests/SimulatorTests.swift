@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 extension LiveTests {
-  @Suite("The simulator") struct SimulatorTests {
+  @Suite("pinna simulate") struct SimulatorTests {
     static let scene = """
       title: A walk past a ring
       device: ring7
@@ -28,7 +28,7 @@ extension LiveTests {
         environment: graph.home.environment)
     }
 
-    @Test("S20: a scene reaches Pinna's microphones live as it is in a file, bit for bit, over and over")
+    @Test("S20: a looped scene reaches Pinna's microphones live bit for bit as it is written to a file")
     func liveIsFile() throws {
       let graph = try LiveGraph(preset: "ring7")
       let source = try start(graph, "--connect", "--loop")
@@ -57,7 +57,7 @@ extension LiveTests {
       for name in Self.microphones {
         #expect(connections["scene:\(name)"]?.contains("pinna:\(name)") == true)
       }
-      // And Pinna hears it.
+      // Pinna's meters show the signal.
       let levels = try #require(try graph.status()["levels"] as? [String: Any])
       for port in try #require(levels["microphones"] as? [[String: Any]]) {
         #expect(try #require(port["rmsDB"] as? Double) > -50, "\(port)")
@@ -67,7 +67,7 @@ extension LiveTests {
       #expect(!graph.hasPort("scene:centre"))
     }
 
-    @Test("without --loop plays once, connects nothing unless asked, and ends with what it played")
+    @Test("without --loop, simulate plays once, makes no connections, and reports what it played")
     func once() throws {
       let graph = try LiveGraph(preset: "ring7")
       let source = try start(graph, "--json", "--client", "stage")
@@ -82,7 +82,7 @@ extension LiveTests {
       #expect(json["played"] as? Int == frames && frames > 24_000 && json["sampleRate"] as? Int == 48000)
     }
 
-    @Test("refuses what cannot be, in one sentence")
+    @Test("simulate refuses impossible requests in one sentence")
     func refusals() throws {
       let graph = try LiveGraph(preset: "tetra")
       for (words, status, says) in [

@@ -6,12 +6,12 @@ import Simulation
 import TestSupport
 import Testing
 
-/// Seconds of each soak; `make soak` takes 60.
+/// The duration of each soak in seconds; `make soak` takes 60.
 private let soakSeconds = Double(ProcessInfo.processInfo.environment["PINNA_SOAK_SECONDS"] ?? "") ?? 10
 
 extension LiveTests {
   @Suite("Changes every 20 ms") struct SoakTests {
-    /// A second of 997 Hz at −12 dBFS, which repeats without a seam, as a plane wave on phone5's microphones.
+    /// A second of 997 Hz at −12 dBFS, which repeats without a seam, as a plane wave at phone5's microphones.
     static let tone: [[Float]] = {
       let direction = Direction([0.5, 0.3, -0.8])!
       return TestDevices.phone5().microphones.map { microphone in
@@ -21,7 +21,7 @@ extension LiveTests {
       }
     }()
 
-    /// A home with two presets of phone5 that differ in all that a preset sets.
+    /// A home with two presets of phone5 that differ in every setting of a preset.
     func home() throws -> PinnaHome {
       let home = try PinnaHome()
       for (name, source, pattern, orientation, gain) in [
@@ -57,7 +57,7 @@ extension LiveTests {
       }
     }
 
-    /// What became of the changes.
+    /// Counts the outcomes of the changes.
     struct Tally {
       var sent = 0
       var applied = 0
@@ -76,7 +76,7 @@ extension LiveTests {
       }
     }
 
-    /// A change every 20 ms for as long as the soak lasts; `everySecond` in between.
+    /// Sends a change every 20 ms for the whole soak and calls `everySecond` in between.
     func soak(_ graph: LiveGraph, everySecond: (Int) throws -> Void = { _ in }) throws -> Tally {
       let sender = try graph.sender()
       var noise = SeededNoise(seed: 20)
@@ -106,10 +106,10 @@ extension LiveTests {
       #expect(Double(tally.sent) > 40 * soakSeconds, "\(tally)")
     }
 
-    @Test("R3: leave nothing above -80 dBFS beyond 500 Hz of a tone, and each is answered (R2)")
+    @Test("R3: changes leave nothing above -80 dBFS beyond 500 Hz of a tone, and each is answered (R2)")
     func clicks() throws {
       let graph = try LiveGraph(preset: "phone5", home: home())
-      // Freewheel at the speed of time: no frame is lost, so that every click is Pinna's.
+      // Freewheel slowed to real time: the server loses no frame, so every click is Pinna's.
       let brake = try Brake(server: graph.server.name)
       let player = try graph.player(Self.tone, repeats: true)
       let recorder = try graph.recorder(seconds: 2 * soakSeconds + 10)
@@ -123,7 +123,7 @@ extension LiveTests {
       let start = try #require(sound[2].firstIndex { $0 != 0 }) + 4800
       let end = sound[0].count - 4800
       try #require(end - start > Int(soakSeconds * 40_000))
-      #expect(changedBeat(sound[2][start..<end]) == 0, "the server lost frames in freewheel")
+      #expect(framesThatDiffer(sound[2][start..<end]) == 0, "the server lost frames in freewheel")
       var worst = -Double.infinity
       for channel in sound.prefix(2) {
         #expect(level(channel[start..<end]) > -40)
@@ -136,7 +136,7 @@ extension LiveTests {
       withExtendedLifetime((player, brake)) {}
     }
 
-    /// What lies farther than 500 Hz from the tone, in windows of 2.7 s that overlap by half.
+    /// The highest level farther than 500 Hz from the tone, in windows of 2.7 s that overlap by half.
     func splatter(_ signal: ArraySlice<Float>) -> Double {
       let size = 131_072
       return stride(from: signal.startIndex, through: signal.endIndex - size, by: size / 2).map {
@@ -144,12 +144,14 @@ extension LiveTests {
       }.max() ?? .infinity
     }
 
-    /// Frames in which the tone is not what it was a second before.
-    func changedBeat(_ signal: ArraySlice<Float>) -> Int {
+    /// Counts the frames that differ from the frame a second before.
+    func framesThatDiffer(_ signal: ArraySlice<Float>) -> Int {
       zip(signal, signal.dropFirst(48000)).count { $0 != $1 }
     }
 
-    @Test("and a new period every second, in real time: Pinna answers, follows, and is never unprepared")
+    @Test(
+      "under changes and a new period every second, Pinna answers, follows and never meets an unprepared period"
+    )
     func periods() throws {
       let graph = try LiveGraph(preset: "phone5", home: home())
       let player = try graph.player(Self.tone, repeats: true)

@@ -5,9 +5,9 @@ import TestSupport
 import Testing
 
 extension LiveTests {
-  /// Many clients, large answers, and clients that are gone.
-  @Suite("The control socket of a running Pinna") struct SocketStressTests {
-    @Test("R33: 200 requests in parallel from 200 processes: every answer belongs to its request")
+  /// Many clients, large answers, and clients that have exited.
+  @Suite("The control socket under load") struct SocketStressTests {
+    @Test("R33: of 200 parallel requests from 200 processes, every answer belongs to its request")
     func processes() throws {
       let graph = try LiveGraph(preset: "phone5")
       let programs = try (0..<200).map { n in
@@ -25,7 +25,7 @@ extension LiveTests {
     }
 
     @Test(
-      "whoever asks a Pinna to end its take, or itself, is told within a second that it was killed",
+      "a client that waits for a stop learns within a second that Pinna was killed",
       arguments: [["record", "stop"], ["stop"]])
     func killed(words: [String]) throws {
       let graph = try LiveGraph(preset: "phone5")
@@ -64,26 +64,20 @@ extension LiveTests {
       withExtendedLifetime(server) {}
     }
 
-    /// Descriptors, kilobytes of memory, and files in the folder of sockets.
+    /// Open descriptors, resident memory in kB, and files in the socket folder.
     func footprint(_ graph: LiveGraph) throws -> (descriptors: Int, memory: Int, files: Int) {
-      let pid = graph.program.pid
-      let status = try String(contentsOfFile: "/proc/\(pid)/status", encoding: .utf8)
-      let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("VmRSS") })
-      let memory = try #require(line.split(separator: " ").compactMap { Int($0) }.first)
       let files = FileManager.default.subpaths(atPath: graph.home.runtimeFolder + "/pinna") ?? []
-      return (
-        try FileManager.default.contentsOfDirectory(atPath: "/proc/\(pid)/fd").count, memory, files.count
-      )
+      return (try graph.program.openDescriptors(), try graph.program.residentMemory(), files.count)
     }
 
-    @Test("R45: 10 000 clients come and go, each with a socket of its own; a tenth of them are killed")
+    @Test("R45: 10 000 clients with their own sockets, a tenth of them killed, leave nothing behind")
     func oneTimeClients() throws {
       let graph = try LiveGraph(preset: "phone5")
       let client = ControlClient(name: "pinna", environment: graph.home.environment)
       func askOften(_ count: Int) throws {
         for n in 0..<count {
           if n % 10 == 0 {
-            // One that is killed takes nothing away.
+            // A killed client removes nothing.
             let sender = try ControlSender(runtimeFolder: graph.home.runtimeFolder, tidies: false)
             sender.send("/pinna/status")
             #expect(sender.reply(seconds: 5)?.status == 0)
@@ -92,7 +86,7 @@ extension LiveTests {
           }
         }
       }
-      /// While killed clients' sockets are removed, some descriptors more are open.
+      /// While the sockets of killed clients are removed, a few more descriptors are open.
       func isTidy() throws -> Bool { try waitUntil(seconds: 20) { try footprint(graph).files <= 3 } }
       try askOften(1000)
       try #require(try isTidy())
@@ -119,7 +113,7 @@ extension LiveTests {
     }
 
     @Test(
-      "R32: takes over the address of a session that has ended: it controls nothing and hears nothing",
+      "R32: another user who takes over the address of an ended session controls nothing and receives nothing",
       .enabled(if: getuid() == 0, "only root can become another user"))
     func addressTakenOver() throws {
       let graph = try LiveGraph(preset: "phone5", synchronous: true)
@@ -135,17 +129,17 @@ extension LiveTests {
         #expect(try waitUntil(seconds: 2) { try graph.status()["controller"] as? String == "program" })
       }
       program = nil
-      let stranger = try Program(PinnaHome.built("peer"), ["take", "@" + name])
-      try #require(waitUntil(seconds: 5) { stranger.outputText.contains("bound") })
+      let otherUser = try Program(PinnaHome.built("peer"), ["take", "@" + name])
+      try #require(waitUntil(seconds: 5) { otherUser.outputText.contains("bound") })
       let isFree = try waitUntil(seconds: 3) { try graph.status()["controller"] as? String == nil }
       #expect(isFree)
       #expect(try graph.pinna("record", "start").status == 0)
       #expect(try graph.pinna("record", "stop").status == 0)
-      #expect(stranger.outputText == "bound\n")
+      #expect(otherUser.outputText == "bound\n")
       Faults.report(
         "R32", done: "another user takes over a dead session's address: controls, hears",
-        measured: isFree && stranger.outputText == "bound\n" ? "nothing" : "something", limit: "nothing",
-        kept: isFree && stranger.outputText == "bound\n")
+        measured: isFree && otherUser.outputText == "bound\n" ? "nothing" : "something", limit: "nothing",
+        kept: isFree && otherUser.outputText == "bound\n")
     }
   }
 }

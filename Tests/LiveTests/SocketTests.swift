@@ -5,20 +5,20 @@ import TestSupport
 import Testing
 
 extension LiveTests {
-  @Suite("The control socket") struct SocketTests {
+  @Suite("The control socket in a live graph") struct SocketTests {
     func mode(_ path: String) throws -> Int {
       let attributes = try FileManager.default.attributesOfItem(atPath: path)
       return try #require(attributes[.posixPermissions] as? Int)
     }
 
-    @Test("is its owner's alone: 0600 in a folder of 0700")
+    @Test("only the owner may use the socket: 0600 in a folder of 0700")
     func modes() throws {
       let graph = try LiveGraph(preset: "phone5")
       #expect(try mode(graph.home.runtimeFolder + "/pinna") == 0o700)
       #expect(try mode(graph.home.runtimeFolder + "/pinna/pinna.sock") == 0o600)
     }
 
-    @Test("is not put into a folder that others can enter, nor under a name that is too long for it")
+    @Test("a folder that others can enter and a path that is too long are refused for the socket")
     func refusedPlaces() throws {
       let home = try PinnaHome()
       let folder = home.runtimeFolder + "/pinna"
@@ -37,7 +37,7 @@ extension LiveTests {
       }
     }
 
-    @Test("R21: a stale one, left by a Pinna that was killed, is reclaimed")
+    @Test("R21: a stale socket of a killed Pinna is reclaimed")
     func stale() throws {
       let graph = try LiveGraph(preset: "phone5")
       graph.program.signal(SIGKILL)
@@ -48,7 +48,7 @@ extension LiveTests {
       #expect(try graph.status()["state"] as? String == "stopped")
     }
 
-    @Test("R17: 20 000 hostile packets neither kill Pinna nor change it, and it goes on answering")
+    @Test("R17: 20 000 hostile packets neither kill nor change Pinna, and it still answers")
     func hostilePackets() throws {
       let graph = try LiveGraph(preset: "phone5")
       func state() throws -> NSDictionary {
@@ -72,7 +72,7 @@ extension LiveTests {
       withExtendedLifetime(mute) {}
     }
 
-    @Test("answers others while a sender never reads its own answers")
+    @Test("a sender that never reads its answers does not delay others")
     func deafSender() throws {
       let graph = try LiveGraph(preset: "phone5")
       let deaf = try graph.sender()
@@ -84,13 +84,14 @@ extension LiveTests {
       withExtendedLifetime(deaf) {}
     }
 
-    @Test("answers a sender that is slow to read in the order of its questions")
+    @Test("a slow reader receives its answers in the order of its questions")
     func order() throws {
       let graph = try LiveGraph(preset: "phone5")
       let sender = try graph.sender()
-      // More than its queue holds are answered before it reads; the rest are asked while it does.
+      // More requests than the reader's queue holds are answered before it reads; the rest are asked while it
+      // reads.
       for n in 0..<30 { sender.send("/pinna/question/\(n)") }
-      // Requests are served in their order, whoever sends them.
+      // Requests are served in order, whoever sends them.
       let other = try graph.sender()
       other.send("/pinna/status")
       try #require(other.reply(seconds: 5) != nil)
@@ -110,7 +111,7 @@ extension LiveTests {
     }
 
     @Test(
-      "answers everyone who waits when Pinna is stopped",
+      "all waiting requests are answered when Pinna is stopped",
       arguments: ["/pinna/record/stop", "/pinna/set/mute"])
     func stoppedWhileOthersWait(method: String) throws {
       let graph = try LiveGraph(preset: "phone5", period: 1024)
@@ -129,15 +130,15 @@ extension LiveTests {
       #expect(graph.program.wait(seconds: 5)?.status == 0)
     }
 
-    @Test("answers everyone who waits when the server dies")
+    @Test("all waiting requests are answered when the server dies")
     func serverDiesWhileOthersWait() throws {
       let graph = try LiveGraph(preset: "phone5")
       let sender = try graph.sender()
       kill(graph.server.pid, SIGSTOP)
-      // A period may be on its way, and nothing tells when it has ended.
+      // A period may be under way, and nothing reports when it has ended.
       usleep(50_000)
       sender.send("/pinna/set/pattern", "cardioid")
-      // Requests are served in their order, whoever sends them.
+      // Requests are served in order, whoever sends them.
       _ = try graph.status()
       graph.killServer()
       let reply = sender.reply(seconds: 2)
@@ -145,8 +146,8 @@ extension LiveTests {
       #expect(try graph.status()["server"] as? String == "gone")
     }
 
-    /// Noise, messages cut short, messages with flipped bits, wrong types, packets beyond every limit. None of
-    /// them is a message that Pinna takes.
+    /// Noise, truncated messages, messages with flipped bits, wrong types, packets beyond every limit. None
+    /// of them is a valid message.
     static func hostilePacket(_ noise: inout SeededNoise) -> [UInt8] {
       func bytes(_ count: Int) -> [UInt8] {
         (0..<count).map { _ in UInt8.random(in: 0...255, using: &noise) }
@@ -170,7 +171,7 @@ extension LiveTests {
         return flipped
       case 3: return message + bytes(4)
       case 4:
-        // A type tag string that claims more than there is.
+        // A type tag string that claims more arguments than there are.
         let tags = "," + String(repeating: "sifbhtdTFNI[]".randomElement(using: &noise)!, count: 63)
         return Array("/pinna/set\0\0".utf8) + Array(tags.utf8)
           + bytes(4 * Int.random(in: 0...20, using: &noise))

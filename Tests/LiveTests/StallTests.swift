@@ -5,8 +5,8 @@ import TestSupport
 import Testing
 
 extension LiveTests {
-  @Suite("A graph that stalls") struct StallTests {
-    /// Time until `status` says so; nil where it does not within three seconds.
+  @Suite("Stalled graphs") struct StallTests {
+    /// The time until `status` reports the stall; nil if it does not within three seconds.
     func stalled(_ graph: LiveGraph) throws -> Duration? {
       let start = ContinuousClock.now
       return try waitUntil(seconds: 3) { try graph.status()["server"] as? String == "stalled" }
@@ -17,7 +17,7 @@ extension LiveTests {
       if let took { Faults.report("R36", done: done, took: took, limit: .milliseconds(1500)) }
     }
 
-    @Test("R36: jackd stands still without a word: status says stalled, and the take how long it was")
+    @Test("R36: when jackd stalls silently, status says stalled, and the take records how long")
     func suspendedServer() throws {
       let graph = try LiveGraph(preset: "phone5", synchronous: true)
       let path = try graph.startTake()
@@ -28,22 +28,23 @@ extension LiveTests {
       #expect(took ?? .seconds(9) <= .milliseconds(1500))
       report(took, "jackd stopped: stalled in status")
       kill(graph.server.pid, SIGCONT)
-      let stood = ContinuousClock.now - began
+      let stallDuration = ContinuousClock.now - began
       #expect(try waitUntil(seconds: 3) { try graph.status()["server"] as? String == "running" })
       try graph.waitForTake(frames: graph.takeFrames() + 14_400)
       _ = try graph.pinna("record", "stop")
       let pause = try #require(try TakeFiles.sidecar(path).pauses.max { $0.seconds < $1.seconds })
-      #expect(abs(pause.seconds - stood / .seconds(1)) < 0.1)
+      #expect(abs(pause.seconds - stallDuration / .seconds(1)) < 0.1)
     }
 
     @Test(
-      "R36: freewheel left on by a program that stops: status says stalled",
-      .enabled(if: access("/usr/bin/jack_metro", X_OK) == 0, "there is no jack_metro, the client that stops"))
+      "R36: status says stalled when a stopped program leaves freewheel on",
+      .enabled(
+        if: access("/usr/bin/jack_metro", X_OK) == 0, "there is no jack_metro, the client that is stopped"))
     func freewheelLeftOn() throws {
       let graph = try LiveGraph(preset: "phone5", synchronous: true)
       let metro = try Program(
         "/usr/bin/jack_metro", ["-b", "60"],
-        environment: graph.home.environment.merging(["JACK_DEFAULT_SERVER": graph.server.name]) { $1 })
+        environment: graph.jackEnvironment)
       defer { metro.signal(SIGCONT) }
       try #require(
         try waitUntil(seconds: 5) { try graph.ports("-c").keys.contains { $0.hasPrefix("metro") } })

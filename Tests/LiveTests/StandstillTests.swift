@@ -5,9 +5,9 @@ import TestSupport
 import Testing
 
 extension LiveTests {
-  @Suite("A server that stands still, or dies at the worst moment") struct StandstillTests {
+  @Suite("Servers that stall or die at the worst moment") struct StandstillTests {
     @Test(
-      "R28: every request sent while jackd stands still is answered once, and nothing is locked, reverted or busy afterwards"
+      "R28: every request sent while jackd stalls is answered once, and nothing is locked, reverted or busy afterwards"
     )
     func everyRequest() throws {
       let home = try PinnaHome()
@@ -16,45 +16,46 @@ extension LiveTests {
       let sender = try graph.sender()
       kill(graph.server.pid, SIGSTOP)
       defer { kill(graph.server.pid, SIGCONT) }
-      // More than the queue to the callback takes, and then all that can be asked, each with a number of its own.
-      var asked: Set<String> = []
+      // More changes than the queue to the callback holds, then every other method, each with a number of its
+      // own.
+      var requested: Set<String> = []
       var answers: [String: [Int32]] = [:]
-      func hear(_ seconds: Double) {
+      func receiveAnswer(_ seconds: Double) {
         guard let message = sender.message(seconds: seconds), message.path == "/pinna/reply" else { return }
         guard case .integer(let status)? = message.arguments.first,
           case .string(let number)? = message.arguments.last
         else { return }
         answers[number, default: []].append(status)
       }
-      func ask(_ method: String, _ words: String...) {
-        let number = "#\(asked.count)"
-        asked.insert(number)
+      func request(_ method: String, _ words: String...) {
+        let number = "#\(requested.count)"
+        requested.insert(number)
         sender.send(OSCMessage(method, (words + [number]).map { .string($0) }).packet)
-        hear(0.001)
+        receiveAnswer(0.001)
       }
-      for n in 0..<300 { ask("/pinna/set/gain", "\(-Double(n) / 10)") }
-      ask("/pinna/record/start", home.takesFolder)
-      ask("/pinna/set/pattern", "cardioid")
-      ask("/pinna/record/stop")
+      for n in 0..<300 { request("/pinna/set/gain", "\(-Double(n) / 10)") }
+      request("/pinna/record/start", home.takesFolder)
+      request("/pinna/set/pattern", "cardioid")
+      request("/pinna/record/stop")
       for method in OSCMethod.all where !method.path.contains("stop") && !method.path.contains("session") {
-        ask(method.path, "pair")
+        request(method.path, "pair")
       }
-      ask("/pinna/preset/use", "pair")
-      ask("/pinna/preset/cancel")
-      ask("/pinna/play/stop")
-      ask("/pinna/record/stop")
-      ask("/pinna/set", "mute", "off", "gain", "-3")
+      request("/pinna/preset/use", "pair")
+      request("/pinna/preset/cancel")
+      request("/pinna/play/stop")
+      request("/pinna/record/stop")
+      request("/pinna/set", "mute", "off", "gain", "-3")
       let end = ContinuousClock.now + .seconds(20)
-      while answers.count < asked.count, .now < end { hear(0.1) }
-      #expect(Set(answers.keys) == asked, "not answered: \(asked.subtracting(answers.keys).sorted())")
+      while answers.count < requested.count, .now < end { receiveAnswer(0.1) }
+      #expect(Set(answers.keys) == requested, "not answered: \(requested.subtracting(answers.keys).sorted())")
       #expect(try graph.status()["server"] as? String == "stalled")
       kill(graph.server.pid, SIGCONT)
       try #require(try waitUntil(seconds: 5) { try graph.status()["server"] as? String == "running" })
-      // Nobody hears anything twice, however late.
-      for _ in 0..<10 { hear(0.1) }
+      // No request is answered twice, however late.
+      for _ in 0..<10 { receiveAnswer(0.1) }
       let twice = answers.filter { $0.value.count != 1 }
       #expect(twice.isEmpty, "\(twice)")
-      // What status says is so, and everything works again.
+      // The status is true, and everything works again.
       #expect(try graph.status()["state"] as? String == "stopped")
       for words in [["set", "--pattern", "cardioid", "--gain", "-6"], ["set", "--mute", "off"]] {
         let outcome = try graph.home.pinna(words)
@@ -69,15 +70,15 @@ extension LiveTests {
       #expect(status["device"] as? String == "pair" && status["gainDB"] as? Double == 0)
       #expect(try graph.microphones() == ["left-end", "right-end"])
       Faults.report(
-        "R28", done: "jackd stopped, \(asked.count) requests: answered once",
+        "R28", done: "jackd stopped, \(requested.count) requests: answered once",
         measured: "\(answers.count - twice.count)",
-        limit: "\(asked.count)", kept: answers.count == asked.count && twice.isEmpty)
+        limit: "\(requested.count)", kept: answers.count == requested.count && twice.isEmpty)
     }
 
     enum Moment: String, CaseIterable { case device, takeStart, takeEnd, reconnect }
 
     @Test(
-      "R42: jackd killed at any millisecond of a change of device, a take's start and end, a reconnect: all comes back",
+      "R42: Pinna recovers from jackd killed in any millisecond of a device change, take start or end, or reconnect",
       arguments: Moment.allCases)
     func killed(_ moment: Moment) throws {
       let delays = Faults.areHeavy ? Array(stride(from: 0, through: 96, by: 4)) : [6, 30]
@@ -100,7 +101,7 @@ extension LiveTests {
           graph.killServer()
           try graph.restartServer()
         }
-        // The moment to kill in.
+        // The moment at which the server is killed.
         usleep(UInt32(delay * 1000))
         graph.killServer()
         if moment != .reconnect {

@@ -5,8 +5,8 @@ import TestSupport
 import Testing
 
 extension LiveTests {
-  @Suite("Exit status") struct StatusTests {
-    /// That status, with one sentence in which all of `words` stand.
+  @Suite("Exit statuses") struct StatusTests {
+    /// Expects that status, with one sentence that contains all of `words`.
     func expect(
       _ outcome: Program.Outcome, _ status: Int32, _ words: String...,
       at location: SourceLocation = #_sourceLocation
@@ -18,7 +18,7 @@ extension LiveTests {
       }
     }
 
-    @Test("2 for words that Pinna does not know, with those that it does; 1 for what is not there")
+    @Test("unknown words end with status 2 and a list of the known ones; missing files and presets with 1")
     func unknownWords() throws {
       let home = try PinnaHome()
       expect(try home.pinna("frobnicate"), 2, "frobnicate", "render", "status", "record")
@@ -36,7 +36,7 @@ extension LiveTests {
       expect(try home.pinna("set"), 2, "--orientation")
     }
 
-    @Test("3 without a server, 4 without a running Pinna, each with the next step")
+    @Test("commands end with 3 without a server and with 4 without a running Pinna, each with the next step")
     func nobodyThere() throws {
       let home = try PinnaHome()
       let server = LiveGraph.uniqueName()
@@ -57,7 +57,7 @@ extension LiveTests {
       expect(try home.pinna("status", "--name", "other"), 4, "pinna run --name other")
     }
 
-    @Test("status before the first server speaks of none that has gone or come back")
+    @Test("before the first server, status mentions none that has gone or come back")
     func firstServer() throws {
       let home = try PinnaHome()
       let program = try home.start(["--server", LiveGraph.uniqueName(), "--wait", "60"])
@@ -71,7 +71,7 @@ extension LiveTests {
       #expect(!outcome.output.contains("has gone") && !outcome.output.contains("back"), "\(outcome)")
     }
 
-    @Test("of a running Pinna: words, presets and combinations that it refuses change nothing")
+    @Test("words, presets and combinations that a running Pinna refuses change nothing")
     func running() throws {
       let graph = try LiveGraph(preset: "phone5")
       func state() throws -> NSDictionary {
@@ -101,7 +101,7 @@ extension LiveTests {
     func secondOfTheSameName() throws {
       let graph = try LiveGraph(preset: "phone5")
       expect(try graph.pinna("run", "--server", graph.server.name), 1, "pinna", "--name")
-      // Somebody else's, whose sockets are elsewhere, meets the name in the graph.
+      // Another user's Pinna has its sockets elsewhere, and meets the name in the graph.
       expect(try PinnaHome().pinna("run", "--server", graph.server.name), 1, "pinna", "--name")
       #expect(try graph.pinna("set", "--gain", "-1").status == 0)
       let other = try graph.home.start(["--server", graph.server.name, "--name", "other"])
@@ -115,7 +115,7 @@ extension LiveTests {
       #expect(!FileManager.default.fileExists(atPath: graph.home.runtimeFolder + "/pinna/pinna.sock"))
     }
 
-    @Test("0 of stop when the name is free, so that another Pinna can be started at once")
+    @Test("stop returns 0 only when the name is free, so that another Pinna can start at once")
     func stopped() throws {
       let graph = try LiveGraph(preset: "phone5")
       for _ in 0..<5 {
@@ -129,7 +129,7 @@ extension LiveTests {
       }
     }
 
-    @Test("0 after INT and TERM, which finalise a take", arguments: [SIGINT, SIGTERM])
+    @Test("INT and TERM end Pinna with status 0 and finalise a take", arguments: [SIGINT, SIGTERM])
     func signals(number: Int32) throws {
       let graph = try LiveGraph(preset: "phone5", synchronous: true)
       let start = try graph.pinna("record", "start", "--json")
@@ -142,7 +142,7 @@ extension LiveTests {
     }
 
     @Test(
-      "0 of a preset whose disk takes a moment; changes behind it come after it, and status answers meanwhile"
+      "a preset on a slow disk is applied before later changes, and status answers meanwhile"
     )
     func slowPreset() throws {
       let home = try PinnaHome()
@@ -163,11 +163,11 @@ extension LiveTests {
       let start = ContinuousClock.now
       #expect(try graph.status()["preset"] as? String == "phone5")
       #expect(ContinuousClock.now - start < Faults.patience(.milliseconds(200)))
-      disk.letGo()
+      disk.release()
       #expect(try #require(slow.wait(seconds: 5)).status == 0)
       #expect(try graph.status()["preset"] as? String == "late")
 
-      // Both are sent before either is answered.
+      // Both requests are sent before either is answered.
       let (first, second) = (try graph.sender(), try graph.sender())
       first.send("/pinna/preset/use", "phone5")
       second.send("/pinna/set/orientation", "landscapeLeft")
@@ -179,10 +179,10 @@ extension LiveTests {
       let hung = try use()
       let outcome = try #require(hung.wait(seconds: 10))
       expect(outcome, 1, "late", "2 s")
-      disk.letGo()
+      disk.release()
     }
 
-    @Test("HUP reads the preset's file again, or leaves all as it was; USR1 prints status")
+    @Test("HUP reloads the preset's file or keeps everything unchanged; USR1 prints the status")
     func reload() throws {
       let home = try PinnaHome()
       let file = "config/pinna/field.yaml"

@@ -6,8 +6,8 @@ import TestSupport
 import Testing
 
 extension LiveTests {
-  /// What leaves a take unfinished: a kill, the power, a full disk.
-  @Suite("A take that is cut off") struct TakeCrashTests {
+  /// Causes of an unfinished take: a kill, a power cut, a full disk.
+  @Suite("Takes that are cut off") struct TakeCrashTests {
     func noise(_ frames: Int) -> [[Float]] {
       (1...5).map { seed in
         var noise = SeededNoise(seed: UInt64(seed))
@@ -28,7 +28,8 @@ extension LiveTests {
       return (try #require(first?["path"] as? String), try #require(first?["frames"] as? Int))
     }
 
-    @Test("R6: by SIGKILL has lost at most a second, opens in strict readers, in step; repair finishes it")
+    @Test(
+      "R6: a take cut off by SIGKILL has lost at most a second, opens in strict readers, and can be repaired")
     func killed() throws {
       let graph = try LiveGraph(preset: "phone5", period: 1024)
       let player = try graph.player(noise(480_000))
@@ -39,7 +40,7 @@ extension LiveTests {
       graph.program.signal(SIGKILL)
       #expect(graph.program.wait(seconds: 5)?.status == -SIGKILL)
       let files = [path, path.replacing(".wav", with: "-microphones.wav")]
-      // By their headers, as a strict reader takes them.
+      // Its length according to the header, as a strict reader sees it.
       let killed = try files.map { try AudioFileReader(path: $0 + ".part").frames }.min()!
       for file in files { #expect(try TakeFiles.complaints(file + ".part") == []) }
       let lost = Double(before - killed) / 48_000
@@ -62,7 +63,7 @@ extension LiveTests {
       #expect(document.state == .repaired && document.frames == take.frames)
       #expect(try graph.pinna("takes", "repair").output.hasPrefix("nothing to repair"))
 
-      // In step: the outputs are what the microphones give, once the filters are full.
+      // In step: once the filters are full, rendering the microphones gives the outputs.
       let twin = graph.home.folder.path + "/twin.wav"
       #expect(try graph.pinna("render", "--preset", "phone5", files[1], twin).status == 0)
       let (a, b) = (try AudioClip(path: path), try AudioClip(path: twin))
@@ -78,8 +79,8 @@ extension LiveTests {
     }
 
     @Test(
-      "R7: by a power cut, at 20 moments, has lost at most 2 s, and opens",
-      .enabled(if: getuid() == 0, "only root may mount the disk whose power goes"))
+      "R7: a take cut off by a power cut at any of 20 moments has lost at most 2 s and opens",
+      .enabled(if: getuid() == 0, "only root may mount the disk that loses power"))
     func powerCut() throws {
       let graph = try LiveGraph(preset: "phone5", period: 1024, synchronous: true)
       let folder = graph.home.folder.path
@@ -97,7 +98,7 @@ extension LiveTests {
         let copy = folder + "/cut-\(n).img"
         copies.append((copy, try takenFrames(graph)))
         #expect(try run("cp", "--sparse=always", image, copy).status == 0)
-        // The next moment: not a part of the second that headers are written in.
+        // Not a fraction of the second after which headers are written, so that the moments differ.
         usleep(137_000)
       }
       try graph.stopTake(path)
@@ -125,7 +126,7 @@ extension LiveTests {
     }
 
     @Test(
-      "R8: by a full disk was warned of; what fitted is finished, sound goes on, both statuses are 7",
+      "R8: a full disk is announced, finishes what fitted, keeps the sound on and ends with status 7 twice",
       .enabled(if: getuid() == 0, "only root may mount a small disk"))
     func fullDisk() throws {
       let graph = try LiveGraph(preset: "phone5", period: 1024)
@@ -142,7 +143,7 @@ extension LiveTests {
       }
       #expect(said("room for less than 10 seconds of this take", within: 1))
       #expect(said("no longer being written to disk", within: 10))
-      // Finished at once, while the take is still to be stopped.
+      // Finished at once, before the take is stopped.
       #expect(waitUntil(seconds: 1) { FileManager.default.fileExists(atPath: path) })
       try player.wait(frames: 24_000)
       let status = try graph.status()
@@ -158,7 +159,7 @@ extension LiveTests {
       for file in [path, raw] { #expect(try TakeFiles.complaints(file) == []) }
       let document = try TakeFiles.sidecar(path)
       #expect(document.frames == frames && document.state == .incomplete)
-      // Two channels and five, beside the sidecar and two headers in whole pages.
+      // Two channels and five, besides the sidecar and two headers in whole pages.
       let lost = (2_097_152 - 16_384 - 2 * 4096) / (7 * 4) - frames
       #expect(lost <= 8192 && lost > -1024, "\(frames)")
       #expect(try graph.pinna("stop").status == 0)

@@ -6,10 +6,11 @@ import TestSupport
 import Testing
 
 extension LiveTests {
-  @Suite("A take survives") struct TakeFaultTests {
-    /// Frames outside the sidecar's gaps that do not hold the server's frame time since the first one, and frames in
-    /// them that hold any. What the clock itself was left out of does not count: its port holds what it held before.
-    func strangers(_ sound: [Float], _ gaps: [Sidecar.Gap], _ clock: FrameClock) throws -> Int {
+  @Suite("Takes under faults") struct TakeFaultTests {
+    /// Counts frames outside the sidecar's gaps that do not hold the server's frame time, and frames inside
+    /// them that hold any. Periods that the clock itself missed do not count: its port repeats old samples
+    /// there.
+    func misplacedFrames(_ sound: [Float], _ gaps: [Sidecar.Gap], _ clock: FrameClock) throws -> Int {
       let first = try #require(sound.firstIndex { FrameClock.time($0) != nil })
       let origin = FrameClock.time(sound[first])! - first
       var isGap = [Bool](repeating: false, count: sound.count)
@@ -26,7 +27,8 @@ extension LiveTests {
     }
 
     @Test(
-      "R10: Pinna stopped for 3 s: the take has the length of the frames that passed, silence where it stood")
+      "R10: a take during which Pinna was stopped for 3 s has its full length, with silence for the missing time"
+    )
     func stall() throws {
       // A synchronous server would wait for Pinna instead of playing on.
       let (graph, clock) = try LiveGraph.clocked(period: 1024)
@@ -45,7 +47,7 @@ extension LiveTests {
       let longest = try #require(document.gaps.max { $0.frames < $1.frames })
       #expect(longest.cause == .stall && abs(longest.frames - 144_000) < 4800, "\(longest)")
       #expect(document.pauses.isEmpty, "\(document.pauses)")
-      let wrong = try strangers(raw.channels[0], document.gaps, clock)
+      let wrong = try misplacedFrames(raw.channels[0], document.gaps, clock)
       #expect(wrong == 0)
       Faults.report(
         "R10", done: "pinna stopped 3 s during a take: frames out of their place", measured: "\(wrong)",
@@ -53,9 +55,12 @@ extension LiveTests {
       withExtendedLifetime(clock) {}
     }
 
-    @Test("R11: jackd stopped for 3 s: nothing is inserted, and the sidecar knows how long it was")
+    @Test(
+      "R11: a take during which jackd was stopped for 3 s gets no extra frames, and its sidecar has the duration"
+    )
     func serverStall() throws {
-      // It waits for the clock and for Pinna, so that no frame is missing but for those that did not exist.
+      // The synchronous server waits for the clock and for Pinna, so that only frames that never existed are
+      // missing.
       let (graph, clock) = try LiveGraph.clocked(period: 128, synchronous: true)
       let path = try graph.startTake()
       sleep(1)
@@ -71,7 +76,7 @@ extension LiveTests {
       let pause = try #require(document.pauses.max { $0.seconds < $1.seconds })
       let off = Duration.seconds(pause.seconds) - gap
       let worst = max(off, .zero - off)
-      let wrong = try strangers(TakeFiles.microphones(path).channels[0], document.gaps, clock)
+      let wrong = try misplacedFrames(TakeFiles.microphones(path).channels[0], document.gaps, clock)
       #expect(wrong == 0)
       #expect(worst <= Faults.patience(.milliseconds(10)), "\(worst)")
       Faults.report(
@@ -81,7 +86,7 @@ extension LiveTests {
     }
 
     @Test(
-      "R19: a take asked for through links, .. or names that are no folder is refused, and nothing is written"
+      "R19: a takes folder with links, .. or names that are no folder is refused, and nothing is written"
     )
     func paths() throws {
       let graph = try LiveGraph(preset: "phone5")
@@ -110,12 +115,12 @@ extension LiveTests {
       #expect(odd.reply(seconds: 5)?.status == 2)
     }
 
-    @Test("R20: where nothing can be written the error comes before the take")
+    @Test("R20: a read-only takes folder is refused before the take begins")
     func readOnly() throws {
       let graph = try LiveGraph(preset: "phone5")
       let folder = graph.home.folder.path + "/read-only"
       try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
-      // Nothing is forbidden to root; a file system that is read-only is.
+      // Root may write to any folder, but not to a file system that is mounted read-only.
       let isRoot = getuid() == 0
       if isRoot {
         let mounted = try Program.run("/usr/bin/mount", ["-t", "tmpfs", "-o", "ro,size=1m", "none", folder])

@@ -6,9 +6,9 @@ import TestSupport
 import Testing
 
 extension LiveTests {
-  /// Limits that an administrator, or a shell's `ulimit`, sets; here while Pinna runs.
+  /// Limits that an administrator or a shell's `ulimit` sets, here while Pinna runs.
   @Suite(
-    "R44: A take under the system's limits",
+    "R44: Takes under resource limits",
     .enabled(if: access("/usr/bin/prlimit", X_OK) == 0, "there is no prlimit"))
   struct TakeLimitTests {
     func limit(_ graph: LiveGraph, _ resource: String, to value: String) throws {
@@ -17,7 +17,7 @@ extension LiveTests {
       try #require(outcome.status == 0, "\(outcome)")
     }
 
-    /// In bytes, of a line of /proc/PID/status.
+    /// A value in /proc/PID/status, in bytes.
     func memory(_ graph: LiveGraph, _ key: String) throws -> Int {
       let text = try String(contentsOfFile: "/proc/\(graph.program.pid)/status", encoding: .utf8)
       let line = try #require(text.split(separator: "\n").first { $0.hasPrefix(key) })
@@ -28,11 +28,11 @@ extension LiveTests {
       ((try? graph.status())?["take"] as? [String: Any])?["fault"] as? String
     }
 
-    @Test("R44: of file size: what fitted is finished, sound goes on, both statuses are 7")
+    @Test("R44: a take at the file size limit keeps what fitted, sound goes on, and both statuses are 7")
     func fileSize() throws {
       let graph = try LiveGraph(preset: "phone5", period: 1024, synchronous: true)
       let path = try graph.startTake()
-      // Seconds of five microphones, half as many of two outputs.
+      // Seconds of five microphones, and half as many of two outputs.
       try limit(graph, "fsize", to: "1000000")
       try #require(waitUntil(seconds: 15) { try !graph.program.isRunning || fault(graph) != nil })
       try #require(graph.program.isRunning, "\(graph.program.wait(seconds: 1)!)")
@@ -57,7 +57,7 @@ extension LiveTests {
     }
 
     @Test(
-      "R44: of memory, too little for its ring or its thread: refused in a sentence, and the next is recorded",
+      "R44: too little memory for a take's ring or thread is refused in a sentence, and the next take records",
       arguments: [16, 3])
     func memoryAtStart(megabytes: Int) throws {
       let graph = try LiveGraph(preset: "phone5", period: 1024, synchronous: true)
@@ -76,9 +76,9 @@ extension LiveTests {
         limit: "1", kept: start.status == 1)
     }
 
-    @Test("R44: of memory, too little for a pre-roll: another device is refused, and sound goes on")
+    @Test("R44: a device whose pre-roll does not fit into memory is refused, and sound goes on")
     func memoryForPreRoll() throws {
-      // 80 MB of it.
+      // The pre-roll takes 80 MB.
       let graph = try LiveGraph(preset: "phone5", options: ["--pre-roll", "60"])
       try limit(graph, "as", to: "\(try memory(graph, "VmSize") + (60 << 20))")
       let change = try graph.pinna("preset", "use", "phone4")
@@ -93,20 +93,20 @@ extension LiveTests {
         measured: "\(change.status)", limit: "1", kept: change.status == 1)
     }
 
-    @Test("R44: of descriptors: a take goes on in the file that it has, and says so")
+    @Test("R44: without free descriptors, a take continues in its current file and says so")
     func descriptors() throws {
       let graph = try LiveGraph(preset: "phone5", period: 1024, synchronous: true)
-      // Before there is a limit: of a new client Pinna opens what they share.
+      // Before there is a limit: Pinna opens shared memory for a new client.
       let clock = try FrameClock(server: graph.server.name)
-      // A segment of five microphones is a second.
+      // A segment of five microphones lasts a second.
       let path = try graph.startTake("--split-size", "1")
-      // What is open stays open; the next would have the lowest number that is free.
+      // Open descriptors stay open; the next one would have the lowest free number.
       let open = Set(
         try FileManager.default.contentsOfDirectory(atPath: "/proc/\(graph.program.pid)/fd").compactMap(
           Int.init))
       let free = try #require((0...).first { !open.contains($0) })
       try limit(graph, "nofile", to: "\(free)")
-      // Nobody is asked to answer: that takes a descriptor, too.
+      // No request that needs an answer: a reply takes a descriptor, too.
       try clock.wait(frames: 144_000)
       try graph.sender().send("/pinna/record/stop")
       try #require(waitUntil(seconds: 5) { access(path.replacing(".wav", with: ".json"), F_OK) == 0 })
@@ -130,7 +130,7 @@ extension LiveTests {
       withExtendedLifetime(clock) {}
     }
 
-    @Test("R44: of memory: a take goes on, and is finished")
+    @Test("R44: a take continues and is finished at the memory limit")
     func memoryDuring() throws {
       let graph = try LiveGraph(preset: "phone5", period: 1024, synchronous: true)
       let clock = try FrameClock(server: graph.server.name)
@@ -144,7 +144,7 @@ extension LiveTests {
       Faults.report(
         "R44", done: "no memory left during a take: whole, frames", measured: "\(document.frames)",
         limit: "> 240000", kept: document.frames > 240_000)
-      // No thread can be made that would close the client: that is known at once, and not waited for.
+      // No thread can be created to close the client. Pinna notices at once and does not wait for it.
       let asked = ContinuousClock.now
       graph.program.signal(SIGTERM)
       let end = try #require(graph.program.wait(seconds: 10))

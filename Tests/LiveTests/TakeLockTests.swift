@@ -6,10 +6,10 @@ import Testing
 
 extension LiveTests {
   @Suite(
-    "A take on a file system without locks",
+    "Takes on a file system without locks",
     .enabled(if: Preload.compiler != nil, "there is no C compiler for the file system without locks"))
   struct TakeLockTests {
-    /// What NFS does without its lock service.
+    /// NFS without its lock service.
     static let source = """
       #include <errno.h>
       #include <stdio.h>
@@ -27,7 +27,7 @@ extension LiveTests {
       }
       """
 
-    @Test("R6: says so, and is repaired only where locks tell that nobody writes it")
+    @Test("R6: a take without locks says so and is repaired only where locks show that nobody writes it")
     func noLocks() throws {
       let home = try PinnaHome()
       let environment = try Preload.environment(Self.source, home: home)

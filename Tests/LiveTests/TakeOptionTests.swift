@@ -7,8 +7,8 @@ import TestSupport
 import Testing
 
 extension LiveTests {
-  /// In servers that wait for their clients: nothing is missing, however busy the machine is.
-  @Suite("A take, live") struct TakeOptionTests {
+  /// In synchronous servers: no frame is missing, however busy the machine is.
+  @Suite("Options of live takes") struct TakeOptionTests {
     func graph(_ options: String...) throws -> (LiveGraph, FrameClock) {
       try LiveGraph.clocked(period: 1024, synchronous: true, options: options)
     }
@@ -20,10 +20,10 @@ extension LiveTests {
       return (path, try Sidecar.read(path.replacing(/\.\w+$/, with: ".json")))
     }
 
-    /// Frames from one time of the clock to a later one.
+    /// The number of frames from one time of the clock to a later one.
     func frames(from start: Int, to end: Int) -> Int { (end - start) & 0x7F_FFFF }
 
-    @Test("--pre-roll begins so long before it was asked for, no further back than the last change")
+    @Test("--pre-roll begins a take that much earlier, but not before the last change")
     func preRoll() throws {
       let (graph, clock) = try graph("--pre-roll", "2")
       // Longer than the pre-roll.
@@ -43,7 +43,7 @@ extension LiveTests {
         #expect(raw.indices.count { FrameClock.time(raw[$0]) != (start + $0) & 0x7F_FFFF } == 0)
         let before = take.document.preRollFrames
         let first = frames(from: asked, to: start + before)
-        // The clock runs within the period that is played.
+        // The clock advances within the period that is played.
         #expect(first < frames(from: asked, to: began) + 2048, "\(first)")
         if isChanged {
           #expect(before < frames(from: changed, to: began) && frames(from: changed, to: start) < 48_000)
@@ -54,7 +54,7 @@ extension LiveTests {
       withExtendedLifetime(clock) {}
     }
 
-    @Test("--split-size goes on in another file, none larger than asked, without losing a frame")
+    @Test("--split-size continues in another file, none larger than requested, without losing a frame")
     func split() throws {
       let (graph, clock) = try graph()
       _ = try graph.startTake("--split-size", "1")
@@ -84,7 +84,7 @@ extension LiveTests {
     }
 
     @Test(
-      "--format flac and opus leave that format alone, as long as what was recorded",
+      "--format flac and opus leave only files of that format, with every recorded frame",
       arguments: ["flac", "opus"])
     func compressed(format: String) throws {
       let (graph, clock) = try graph()
@@ -97,7 +97,7 @@ extension LiveTests {
       let raw = try AudioClip(path: take.path.replacing("." + format, with: "-microphones." + format))
       #expect(try raw.frames == take.document.frames && AudioClip(path: take.path).frames == raw.frames)
       if format == "flac" {
-        // The clock stands between two of its 24-bit values.
+        // The clock falls between two 24-bit values.
         let times = raw.channels[0].map { Int($0 * 8_388_608) }
         #expect(
           times.indices.count { !(0...2).contains(frames(from: times[0] - 1 + $0, to: times[$0])) } == 0)
@@ -105,7 +105,7 @@ extension LiveTests {
       withExtendedLifetime(clock) {}
     }
 
-    @Test("R9: --pre-roll, or a ring, that 256 MB cut short is said at the start")
+    @Test("R9: a pre-roll or a ring shortened by the 256 MB limit is announced at the start")
     func cutShort() throws {
       let home = try PinnaHome()
       try home.folder.write(

@@ -6,20 +6,20 @@ import TestSupport
 import Testing
 
 extension LiveTests {
-  @Suite("A take") struct TakeTests {
-    /// Whole periods of 128 frames, so that what comes out repeats exactly for as long as nothing changes.
+  @Suite("Takes in a live graph") struct TakeTests {
+    /// A whole number of periods of 128 frames, so that the output repeats exactly while nothing changes.
     static let loop: [[Float]] = {
       var noise = SeededNoise(seed: 13)
       return (0..<5).map { _ in noise.samples(12_800, amplitude: 0.25) }
     }()
 
-    /// What of a status may not change during a take.
-    func settled(_ status: [String: Any]) -> NSDictionary {
+    /// The part of a status that may not change during a take.
+    func stableParts(_ status: [String: Any]) -> NSDictionary {
       var rest = status
       for key in ["levels", "dspLoad", "xruns", "warnings"] { rest[key] = nil }
       var take = rest["take"] as? [String: Any]
       take?["frames"] = nil
-      // The machine's: others write on its disk, too.
+      // Free space depends on other programs, too.
       take?["secondsLeft"] = nil
       rest["take"] = take
       return rest as NSDictionary
@@ -29,19 +29,19 @@ extension LiveTests {
       try FileManager.default.contentsOfDirectory(atPath: graph.home.takesFolder).sorted()
     }
 
-    /// Waits until `loops` loops more have been played, however fast freewheel is.
-    func listen(_ recorder: SignalRecorder, loops: Int) throws {
+    /// Waits until `loops` more loops have been played, however fast freewheel is.
+    func waitForLoops(_ recorder: SignalRecorder, loops: Int) throws {
       let end = recorder.frames + loops * Self.loop[0].count
       try #require(waitUntil(seconds: 30) { recorder.frames >= end }, "the server stands still")
     }
 
-    /// Frames in which `signal` is not what it was one loop before.
+    /// Counts the frames of `signal` that differ from the frame one loop before.
     func changes(_ signal: [Float]) -> Int {
       let length = Self.loop[0].count
       return zip(signal, signal.dropFirst(length)).count { $0.bitPattern != $1.bitPattern }
     }
 
-    /// Where `signal` stands in `whole`.
+    /// The position of `signal` in `whole`.
     func find(_ signal: [Float], in whole: [Float]) -> Int? {
       let head = signal.prefix(64)
       return whole.indices.first { start in
@@ -73,9 +73,9 @@ extension LiveTests {
           #expect(outcome.isOneSentence, "\(attempt): \(outcome)")
           #expect(outcome.error.contains("recording"), "\(attempt): \(outcome)")
         }
-        try listen(recorder, loops: 4)
+        try waitForLoops(recorder, loops: 4)
         let after = try graph.status()
-        #expect(settled(before) == settled(after), "\(before)\n\(after)")
+        #expect(stableParts(before) == stableParts(after), "\(before)\n\(after)")
         let stop = try graph.pinna("record", "stop", "--json")
         try #require(stop.status == 0, "\(stop)")
         let answer = try stop.json()
@@ -83,14 +83,14 @@ extension LiveTests {
         #expect(change.status == 0)
         #expect(try change.json()["inputOrientation"] as? String == "landscapeLeft")
         #expect(try graph.status()["inputOrientation"] as? String == "landscapeLeft")
-        try listen(recorder, loops: 2)
+        try waitForLoops(recorder, loops: 2)
         return (try #require(answer["take"] as? String), try #require(answer["frames"] as? Int))
       }
       let take = try AudioClip(path: path)
       #expect(take.frames == length)
       #expect(take.frames > 3 * 12_800)
       for channel in take.channels { #expect(changes(channel) == 0) }
-      // What the attempts did not do, the change afterwards does.
+      // The refused attempts changed nothing, and the later change does.
       let output = recorder.everything[0]
       #expect(recorder.frames < 240 * 48000)
       let taken = try #require(find(take.channels[0], in: output))
@@ -99,7 +99,7 @@ extension LiveTests {
     }
 
     @Test(
-      "has as many channels as status says, carries what the outputs carried, and overwrites nothing",
+      "a take has the channels that status reports, carries the outputs' signals, and overwrites nothing",
       arguments: [("stereo", 2), ("cardioid", 1)])
     func channels(pattern: String, count: Int) throws {
       let graph = try LiveGraph(preset: "phone5")
@@ -116,12 +116,12 @@ extension LiveTests {
           let status = try graph.status()
           #expect(status["inputChannels"] as? Int == count)
           #expect((status["take"] as? [String: Any])?["channels"] as? Int == count)
-          try listen(recorder, loops: 2)
+          try waitForLoops(recorder, loops: 2)
           let stop = try graph.pinna("record", "stop", "--json")
           try #require(stop.status == 0, "\(stop)")
           return try #require(try stop.json()["take"] as? String)
         }
-        // Out of freewheel the recorder may hear one output of a period that comes late, and not the other.
+        // On leaving freewheel, the recorder may receive only one output of a late period.
         return (paths, recorder.everything)
       }
       #expect(Set(paths).count == 2)
@@ -144,7 +144,8 @@ extension LiveTests {
       withExtendedLifetime(player) {}
     }
 
-    @Test("that cannot be written is refused before it starts (R20), and one that is not there cannot stop")
+    @Test(
+      "a take that cannot be written is refused before it starts (R20), and a missing one cannot be stopped")
     func faults() throws {
       let graph = try LiveGraph(preset: "phone5", synchronous: true)
       let file = try graph.home.folder.write("", to: "file")
@@ -157,7 +158,7 @@ extension LiveTests {
       #expect(try graph.pinna("record", "stop").status == 0)
     }
 
-    @Test("that is stopped before its first frame, because a change still fades, answers all who asked")
+    @Test("a take stopped before its first frame, because a change still fades, answers every request")
     func stoppedBeforeItBegan() throws {
       let graph = try LiveGraph(preset: "phone5", period: 1024, synchronous: true)
       let sender = try graph.sender()
@@ -167,8 +168,8 @@ extension LiveTests {
       let replies = (0..<3).compactMap { _ in sender.reply(seconds: 1) }
       try #require(replies.count == 3)
       #expect(replies.first { $0.text.contains("\"polarPattern\":\"cardioid\"") }?.status == 0)
-      let unbegun = replies.filter { $0.text.contains("stopped before its first frame") }
-      #expect(unbegun.map(\.status) == [1, 1], "\(replies)")
+      let unstarted = replies.filter { $0.text.contains("stopped before its first frame") }
+      #expect(unstarted.map(\.status) == [1, 1], "\(replies)")
       #expect(
         try waitUntil(seconds: 2) {
           try FileManager.default.contentsOfDirectory(atPath: graph.home.takesFolder).isEmpty

@@ -7,8 +7,8 @@ import TestSupport
 import Testing
 
 extension LiveTests {
-  /// Servers wait for their clients, so that nothing is missing that a test does not take away.
-  @Suite("What is said of a take") struct TakeWordsTests {
+  /// Synchronous servers, so that no frame is missing unless a test removes it.
+  @Suite("Messages about takes") struct TakeWordsTests {
     static let noise: [[Float]] = {
       var noise = SeededNoise(seed: 21)
       return (0..<5).map { _ in noise.samples(48_000, amplitude: 0.25) }
@@ -27,12 +27,12 @@ extension LiveTests {
       try #require(try graph.status()["warnings"] as? [String])
     }
 
-    /// Lines of standard error that name the take.
+    /// The lines of standard error that name the take.
     func lines(_ text: String, _ path: String) -> [Substring] {
       text.split(separator: "\n").filter { $0.contains(path) }
     }
 
-    @Test("its start says that no microphone is connected, or which are not")
+    @Test("the start of a take names the microphones that are not connected")
     func unconnected() throws {
       let graph = try graph()
       try graph.waitForLook()
@@ -54,7 +54,8 @@ extension LiveTests {
       withExtendedLifetime(player) {}
     }
 
-    @Test("that the server's death ended is told by record stop, status, sidecar, and once by the run")
+    @Test(
+      "a take that the server's death ended is reported by record stop, status, sidecar, and once by the run")
     func serverDies() throws {
       let graph = try graph()
       let path = try graph.startTake()
@@ -81,7 +82,7 @@ extension LiveTests {
       #expect(end.status == 0 && lines(end.error, path).count == 1, "\(end)")
     }
 
-    @Test("whose sources all go says so when it is stopped")
+    @Test("a take whose sources all left says so when it is stopped")
     func sourcesGo() throws {
       let graph = try graph()
       var player: SignalPlayer? = try graph.player(Self.noise, repeats: true)
@@ -98,7 +99,7 @@ extension LiveTests {
       #expect(stop.output.hasSuffix("; see \(name)\n"), "\(stop)")
     }
 
-    @Test("that ends with Pinna is named by the stop and the run, and one that was told of before is not")
+    @Test("a take that ends with Pinna is named by the stop and the run; one that was reported before is not")
     func stop() throws {
       let graph = try graph()
       let first = try graph.startTake()
@@ -114,7 +115,7 @@ extension LiveTests {
         end.status == 0 && lines(end.error, path).count == 1 && lines(end.error, first).isEmpty, "\(end)")
     }
 
-    @Test("whose folder is removed warns while it runs, and advises nothing impossible at its end")
+    @Test("a take whose folder is removed warns while it runs and suggests nothing impossible at its end")
     func folderRemoved() throws {
       let graph = try graph()
       let folder = TakeFolder.resolve(graph.home.folder.path) + "/gone"
@@ -133,7 +134,7 @@ extension LiveTests {
     }
 
     @Test(
-      "on a small disk says at its start for how long there is room, and when that is over",
+      "a take on a small disk says at its start how much time fits, and warns when it is full",
       .enabled(if: getuid() == 0, "only root may mount a small disk"))
     func smallDisk() throws {
       let graph = try graph()
@@ -161,7 +162,7 @@ extension LiveTests {
       #expect(try end.status == 7 && lines(end.error, path(start)).count == 1, "\(end)")
     }
 
-    @Test("that is to be converted says so at its start", arguments: ["flac", "opus"])
+    @Test("a take that will be converted says so at its start", arguments: ["flac", "opus"])
     func converted(format: String) throws {
       let graph = try graph()
       let start = try graph.pinna("record", "start", "--format", format)

@@ -7,10 +7,10 @@ import TestSupport
 import Testing
 
 extension LiveTests {
-  @Suite("render and the live client") struct TwinTests {
+  @Suite("render and the live client agree") struct TwinTests {
     static let noise: [[Float]] = {
       var noise = SeededNoise(seed: 26)
-      // Not zero at its start, which is how the capture finds it.
+      // The first sample is not zero, so that the capture finds the beginning.
       return (0..<5).map { _ in [0.25] + noise.samples(96_000, amplitude: 0.25) }
     }()
 
@@ -43,14 +43,16 @@ extension LiveTests {
       return InstructionSet.available
     }()
 
-    @Test("R26: and with every instruction set that this processor has", arguments: available)
+    @Test(
+      "R26: render matches a freewheel capture with every instruction set of this processor",
+      arguments: available)
     func instructionSets(isa: InstructionSet) throws {
       let graph = try LiveGraph(preset: "phone5", period: 128, options: ["--isa", isa.rawValue])
       let rendered = try render(graph.home, Self.noise, period: 128, isa: isa)
       for (a, b) in zip(rendered.channels, try graph.capture(Self.noise)) {
         #expect(a.map(\.bitPattern) == b.map(\.bitPattern), "\(errorLevel(b, a)) dB apart")
       }
-      // v3 and v4 may come to the same last bit; `baseline`, which rounds products, does not.
+      // v3 and v4 may agree to the last bit; `baseline`, which rounds products, does not.
       if isa != .baseline {
         let baseline = try render(graph.home, Self.noise, period: 128, isa: .baseline)
         let isAnother = baseline.channels != rendered.channels
@@ -59,7 +61,7 @@ extension LiveTests {
     }
 
     @Test(
-      "An instruction set that is unknown, or that this processor lacks, is refused before anything starts")
+      "an instruction set that is unknown or that this processor lacks is refused before anything starts")
     func unknownInstructionSet() throws {
       let home = try PinnaHome()
       for verb in [["run", "--server", "none"], ["render", "in.wav", "out.wav"], ["bench"]] {
@@ -69,7 +71,7 @@ extension LiveTests {
       }
     }
 
-    @Test("render says nothing where all is well, and of a design only when it makes one")
+    @Test("render prints nothing on success, and mentions a design only when it computes one")
     func silent() throws {
       let home = try PinnaHome()
       let input = home.folder.path + "/in.wav"
@@ -81,7 +83,7 @@ extension LiveTests {
       }
     }
 
-    @Test("render never destroys its input, nor what is no file, and says where the input was cut off")
+    @Test("render never overwrites its input or what is not a file, and reports a truncated input")
     func keepsItsInput() throws {
       let home = try PinnaHome()
       let folder = home.folder.path
@@ -103,7 +105,7 @@ extension LiveTests {
         try FileManager.default.contentsOfDirectory(atPath: folder).allSatisfy { !$0.hasSuffix(".part") })
     }
 
-    @Test("R26: render gives the same at every period, to 1e-6 of its peak")
+    @Test("R26: render gives the same output at every period, to 1e-6 of its peak")
     func acrossPeriods() throws {
       let home = try PinnaHome()
       let reference = try render(home, Self.noise, period: 1024)

@@ -6,8 +6,8 @@ import TestSupport
 import Testing
 
 extension LiveTests {
-  @Suite("Standard error and output") struct UnreadOutputTests {
-    /// A FIFO without room for another byte, which nobody reads.
+  @Suite("Standard output and error that nobody reads") struct UnreadOutputTests {
+    /// A full FIFO that nobody reads.
     private final class FullPipe {
       let path: String
       private let descriptor: Int32
@@ -15,7 +15,7 @@ extension LiveTests {
       init(in folder: String) throws {
         path = folder + "/nobody-reads"
         mkfifo(path, 0o600)
-        // Both ends, so that it opens at once and stays open.
+        // Opens both ends, so that opening neither waits nor fails.
         descriptor = open(path, O_RDWR | O_NONBLOCK)
         try #require(descriptor >= 0)
         let block = [UInt8](repeating: 120, count: 4096)
@@ -25,19 +25,19 @@ extension LiveTests {
       deinit { close(descriptor) }
     }
 
-    /// Runs Pinna with its output `redirection`, gives it a lot to say during a take, and stops it.
+    /// Runs Pinna with its output redirected, makes it print a lot during a take, and stops it.
     private func run(_ name: String, redirection: String, home: PinnaHome) throws {
       home.redirection = redirection
       let graph = try LiveGraph(preset: "phone5", period: 1024, synchronous: true, home: home)
       let clock = try graph.frameClock()
       let path = try graph.startTake()
-      // A status each, some 2 KB: many times what a pipe holds. Preset phone5 cannot be reloaded meanwhile, which is
-      // told, too.
+      // A status of some 2 KB each: many times what a pipe holds. Reloading phone5 during a take fails, which
+      // Pinna prints, too.
       var slowest = Duration.zero
       for _ in 0..<50 {
         for _ in 0..<4 {
           graph.program.signal(SIGUSR1)
-          // Signals that come together are one.
+          // Signals that coincide are merged.
           usleep(5000)
         }
         graph.program.signal(SIGHUP)
@@ -51,10 +51,10 @@ extension LiveTests {
       let first = try #require(times[0])
       let wrong = times.indices.count { times[$0] != (first + $0) & 0x7F_FFFF }
       #expect(wrong == 0)
-      // Nothing that was said landed in a file: a closed descriptor is the next file's.
+      // No message landed in a file: a closed descriptor's number is reused by the next file.
       let files = try FileManager.default.subpathsOfDirectory(atPath: home.takesFolder)
       #expect(!files.isEmpty && !files.contains { $0.hasSuffix(".part") }, "\(files)")
-      // The command line takes part of a second to start; of a control thread that waits, minutes would be seen.
+      // The command line takes part of a second to start; a control thread that waits would take minutes.
       #expect(slowest < Faults.patience(.seconds(1)))
       let begun = ContinuousClock.now
       graph.program.signal(SIGTERM)
@@ -72,7 +72,7 @@ extension LiveTests {
     }
 
     @Test(
-      "R43: standard error and output that nobody reads, full, closed or on a full device hold nothing up")
+      "R43: standard output and error that are unread, full, closed or on a full device delay nothing")
     func unread() throws {
       let home = try PinnaHome()
       let pipe = try FullPipe(in: home.folder.path)
@@ -83,7 +83,7 @@ extension LiveTests {
     }
 
     @Test(
-      "R43: a full disk behind standard error and output holds nothing up",
+      "R43: a full disk behind standard output and error delays nothing",
       .enabled(if: getuid() == 0, "only root can mount a disk that is full"))
     func fullDisk() throws {
       let home = try PinnaHome()

@@ -2,17 +2,17 @@ import Control
 import Foundation
 import PinnaSession
 
-/// A control thread that knows a few methods and nothing of sound.
+/// A control thread that knows a few methods and no audio.
 ///
-/// - `/peer/echo WORD…`: the words, after ten milliseconds, as long as a short crossfade.
+/// - `/peer/echo WORD…`: the words, after ten milliseconds, the length of a short crossfade.
 /// - `/peer/late MILLISECONDS WORD…`: the same, later.
 /// - `/peer/letters COUNT`: a text of so many bytes.
-/// - `/peer/dropped`: how many packets were dropped.
-/// - `/peer/exhaust`: opens files until there are no descriptors left.
-/// - `/peer/event TEXT`: tells whoever opened a session of a take that began.
+/// - `/peer/dropped`: the number of dropped packets.
+/// - `/peer/exhaust`: opens files until no descriptors are left.
+/// - `/peer/event TEXT`: sends the event of a take's start to the client that opened a session.
 /// - `/pinna/session/open`: opens one.
 /// - `/pinna/stop`: says that it has stopped, and goes on.
-/// - Any other: no answer; it is printed.
+/// - Any other: no answer; its path is printed.
 func serve() throws {
   let socket = try ControlSocket(name: "pinna")
   say("ready")
@@ -56,7 +56,7 @@ func serve() throws {
   }
 }
 
-/// Sends one request and ends with its status.
+/// Sends a request and ends with its status.
 func call(_ words: ArraySlice<String>) -> Never {
   let message = OSCMessage(words.first ?? "/", words.dropFirst().map { .string($0) })
   do {
@@ -69,7 +69,7 @@ func call(_ words: ArraySlice<String>) -> Never {
   }
 }
 
-/// Prints what a session is told.
+/// Prints a session's events.
 func listen() throws {
   let done = DispatchSemaphore(value: 0)
   let listener = try ControlListener(client: ControlClient(name: "pinna"), program: "peer") {
@@ -81,7 +81,7 @@ func listen() throws {
   withExtendedLifetime(listener) {}
 }
 
-/// Waits for a turn that does not come.
+/// Waits for a turn that never comes.
 func waitForTurn(seconds: Double) {
   let turn = Turn()
   guard turn.enter(seconds: 0) else { return }
@@ -90,7 +90,7 @@ func waitForTurn(seconds: Double) {
   say("\((ContinuousClock.now - asked) / .seconds(1))")
 }
 
-/// A signal every five milliseconds, whose handler does nothing, and after which no call is restarted.
+/// Sends a signal every five milliseconds. Its handler does nothing, and interrupted calls are not restarted.
 func startAlarms() {
   var action = sigaction()
   action.__sigaction_handler.sa_handler = { _ in }
@@ -100,7 +100,7 @@ func startAlarms() {
   setitimer(__itimer_which_t(ITIMER_REAL.rawValue), &timer, nil)
 }
 
-/// A line on standard output, at once, also where that is a file.
+/// Prints a line at once, even if standard output is a file.
 func say(_ line: String) {
   let bytes = Array((line + "\n").utf8)
   var at = 0

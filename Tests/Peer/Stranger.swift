@@ -1,7 +1,7 @@
 import Control
 import Foundation
 
-/// From here on this process is another user's.
+/// Makes this process another user's.
 func becomeNobody() {
   guard setgid(65534) == 0, setuid(65534) == 0, getuid() == 65534 else {
     say("only root can become another user")
@@ -9,7 +9,7 @@ func becomeNobody() {
   }
 }
 
-/// An address of a Unix socket; one that begins with @ is abstract.
+/// An address of a Unix socket; abstract if the text begins with @.
 struct SocketAddress {
   var address = sockaddr_un()
   let length: socklen_t
@@ -30,8 +30,7 @@ struct SocketAddress {
 
 func datagramSocket() -> Int32 { socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0) }
 
-/// Sends what looks like an answer, and what looks like an event, to each socket of this network namespace, over and
-/// over.
+/// Sends forged answers and events to every socket of this network namespace, over and over.
 func forge() -> Never {
   let own = datagramSocket()
   let packets = [
@@ -53,7 +52,7 @@ func forge() -> Never {
   }
 }
 
-/// Binds an abstract address and prints what comes.
+/// Binds an abstract address and prints what arrives.
 func take(_ name: String) -> Never {
   let own = datagramSocket()
   guard SocketAddress(name).with({ bind(own, $0, $1) }) == 0 else {
@@ -68,7 +67,7 @@ func take(_ name: String) -> Never {
   }
 }
 
-/// A request that the folder's mode does not keep out.
+/// Sends a request over a socket that was connected before this process became another user's.
 func ask(_ path: String, _ words: ArraySlice<String>) -> Never {
   let own = datagramSocket()
   guard SocketAddress(path).with({ connect(own, $0, $1) }) == 0 else { exit(1) }

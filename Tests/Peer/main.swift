@@ -1,4 +1,4 @@
-// One end of a control socket as a program of its own, for tests: a server, a client, or another user who meddles.
+// One end of a control socket as a separate program for tests: a server, a client, or a hostile user.
 //
 //   serve            answers /peer/… at the control socket "pinna" until it is stopped
 //   call PATH WORD…  sends one request, prints the answer's text, ends with its status

@@ -30,7 +30,7 @@ struct Picture {
 
   var colours: Set<SIMD3<Int>> { Set(pixels) }
 
-  /// Where pixels of exactly `colour` lie below the legend: least and greatest x and y.
+  /// The range of x and y of pixels of exactly `colour` below the legend.
   func extent(of colour: SIMD3<Int>) -> (x: ClosedRange<Int>, y: ClosedRange<Int>)? {
     let legendHeight = 160
     let found = pixels.indices.filter { $0 / width > legendHeight && pixels[$0] == colour }

@@ -25,7 +25,7 @@ import Testing
       ])
   }
 
-  @Test("of values put equal steps of value at equal distances, the greater higher up")
+  @Test("equal steps of value have equal distances in a line plot, greater values higher up")
   func levels() throws {
     try lines.write(path("lines.png"))
     let picture = try Picture(png: path("lines.png"))
@@ -40,7 +40,7 @@ import Testing
     #expect(abs((rows[0] - rows[2]) - 2 * 210 * 26 / 40) <= 2, "\(rows)")
   }
 
-  @Test("of frequencies put octaves at equal distances")
+  @Test("octaves have equal distances on a frequency axis")
   func octaves() throws {
     func upright(_ x: Double, _ colour: PlotColour) -> Curve {
       Curve("", colour, points: [[x, -10], [x, 10]])
@@ -58,12 +58,12 @@ import Testing
     #expect(abs((columns[1] - columns[0]) - (columns[2] - columns[1])) <= 2, "\(columns)")
   }
 
-  /// A level at every azimuth.
+  /// A curve with a level at every azimuth.
   private func ring(_ colour: PlotColour, _ level: (Double) -> Double) -> Curve {
     Curve("ring", colour, points: stride(from: 0.0, to: 360, by: 1).map { [$0, level($0)] })
   }
 
-  @Test("of directions: −15 dB is half as far out as 0 dB, −30 dB and less the centre")
+  @Test("in a polar plot, −15 dB is half as far out as 0 dB, and −30 dB and less is the centre")
   func rings() throws {
     let panel = PolarPlot.Panel("1 kHz", curves: [ring(.blue) { _ in 0 }, ring(.orange) { _ in -15 }])
     try PolarPlot(PlotTitle("Rings", ""), panels: [panel]).write(path("rings.png"))
@@ -75,7 +75,7 @@ import Testing
     #expect(abs(outer.y.lowerBound + outer.y.upperBound - inner.y.lowerBound - inner.y.upperBound) <= 2)
   }
 
-  @Test("of directions: forward is up, positive azimuths are to the left")
+  @Test("in a polar plot, forward is up and positive azimuths are to the left")
   func sides() throws {
     let whole = ring(.blue) { _ in 0 }
     let frontLeft = ring(.orange) { (20...70).contains($0) ? -5 : -40 }
@@ -92,7 +92,7 @@ import Testing
   }
 
   @Test(
-    "of single values put equal steps at equal distances, mirrored the greater to the left",
+    "equal steps of value have equal distances in a strip plot, mirrored with greater values to the left",
     arguments: [false, true])
   func strips(isMirrored: Bool) throws {
     let points = [
@@ -113,7 +113,7 @@ import Testing
     #expect(abs(abs(columns[1] - columns[0]) - 2 * 320 * 10 / 40) <= 2, "\(columns)")
   }
 
-  @Test("are well-formed SVG, and PNG with more than one colour")
+  @Test("plots are written as well-formed SVG and as PNG with more than one colour")
   func formats() throws {
     try lines.write(path("lines.svg"))
     let parser = XMLParser(data: try Data(contentsOf: URL(filePath: path("lines.svg"))))
@@ -121,13 +121,13 @@ import Testing
     try lines.write(path("lines.PNG"))
     let data = try Data(contentsOf: URL(filePath: path("lines.PNG")))
     #expect(data.prefix(8) == Data([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]))
-    // Letters in shades of grey: the title is there, too.
+    // Letters in shades of grey: the title is drawn, too.
     #expect(try Picture(png: path("lines.PNG")).colours.count > 20)
     #expect(
       try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() == ["lines.PNG", "lines.svg"])
   }
 
-  @Test("of values that are no numbers leave gaps", arguments: [Double.nan, .infinity, -.infinity])
+  @Test("values that are not finite leave gaps", arguments: [Double.nan, .infinity, -.infinity])
   func gaps(value: Double) throws {
     let curve = Curve(
       "gap", .blue, points: [[0, 0], [20, 0], [30, value], [70, value], [80, 0], [100, 0]])
@@ -143,7 +143,7 @@ import Testing
   }
 
   @Test(
-    "refuse names that end in another format's ending, and places that cannot be written; nothing is left")
+    "unknown file name extensions and unwritable paths are refused, and no file is left")
   func refusals() throws {
     for name in ["plot.pdf", "plot", "nosuch/plot.svg", "nosuch/plot.png"] {
       let error = #expect(throws: PlotError.self) { try lines.write(path(name)) }

@@ -4,9 +4,9 @@ import Presets
 import TestSupport
 import Testing
 
-@Suite("The fields of a design")
+@Suite("Design fields")
 struct DesignFieldTests {
-  @Test("are documented with their defaults and what is allowed, in their order")
+  @Test("design fields are documented with defaults and allowed values, in order")
   func documentation() throws {
     let text = try String(contentsOfFile: repositoryFolder + "/docs/devices.md", encoding: .utf8)
     let rows = text.split(separator: "\n").filter { $0.hasPrefix("| `") && $0.contains(".") }.map { line in
@@ -20,7 +20,7 @@ struct DesignFieldTests {
     }
   }
 
-  /// "1500 Hz (free 1700, box 1300)"
+  /// Such as "1500 Hz (free 1700, box 1300)".
   static func defaults(of field: DesignField) -> String {
     func text(_ parameters: DesignParameters) -> String { String(format: "%g", field.value(in: parameters)) }
     let standard = text(DesignParameters())

@@ -4,7 +4,7 @@ import Presets
 import TestSupport
 import Testing
 
-@Suite("A device file")
+@Suite("Device files")
 struct DeviceFileErrorTests {
   static let good = """
     title: Good
@@ -155,37 +155,44 @@ struct DeviceFileErrorTests {
     Mistake("forward: +z", "forward: +z\n    location: middle", at: "9:15", "use one of: upper, lower"),
   ]
 
-  @Test("that is wrong says file, line, column, field and what to do", arguments: mistakes)
+  /// The message with which a device file of this text is refused.
+  private func refusal(
+    of text: String, file: String = "d.yaml", at location: SourceLocation = #_sourceLocation
+  ) -> String {
+    let error = #expect(throws: DescriptionError.self, sourceLocation: location) {
+      try DeviceFile.read(text: text, name: "d", file: file)
+    }
+    return error?.description ?? ""
+  }
+
+  /// The device that a file of this text describes.
+  private func device(_ text: String) throws -> Device {
+    try DeviceFile.read(text: text, name: "d", file: "d.yaml")
+  }
+
+  @Test(
+    "a mistake in a device file is reported with file, line, column, field and remedy", arguments: mistakes)
   func mistake(_ mistake: Mistake) {
     let text = Self.good.replacingOccurrences(of: mistake.old, with: mistake.new)
-    let error = #expect(throws: DescriptionError.self) {
-      try DeviceFile.read(text: text, name: "d", file: "dir/d.yaml")
-    }
-    let message = error?.description ?? ""
+    let message = refusal(of: text, file: "dir/d.yaml")
     #expect(message.hasPrefix("dir/d.yaml:\(mistake.place): "), "\(message)")
     #expect(message.contains(mistake.message), "\(message)")
     #expect(message.contains(";") && !message.contains("\n"), "\(message)")
   }
 
-  @Test("in metres is told from one in millimetres")
+  @Test("a device file in metres is recognised as such")
   func metres() {
     let text = "title: t\nbody: free\nmicrophones: {a: [0, 0, 0], b: [0.07, 0, 0]}\ndataSources: {}"
-    let error = #expect(throws: DescriptionError.self) {
-      try DeviceFile.read(text: text, name: "d", file: "d.yaml")
-    }
     #expect(
-      error?.description
+      refusal(of: text)
         == "d.yaml:3:32: microphones.b is within 1 mm of the origin, like all others; write millimetres, not metres"
     )
   }
 
-  @Test("has at least one microphone and data source, and at most 64 microphones")
+  @Test("a device needs at least one microphone and data source, and has at most 64 microphones")
   func counts() {
     func message(_ microphones: String, _ sources: String) -> String {
-      let text = "title: t\nbody: free\nmicrophones: \(microphones)\ndataSources: \(sources)"
-      return #expect(throws: DescriptionError.self) {
-        try DeviceFile.read(text: text, name: "d", file: "d.yaml")
-      }?.description ?? ""
+      refusal(of: "title: t\nbody: free\nmicrophones: \(microphones)\ndataSources: \(sources)")
     }
     let many = (0..<65).map { "m\($0): [\($0), 0, 0]" }.joined(separator: ", ")
     #expect(message("{}", "{}").hasPrefix("d.yaml:3:14: microphones is empty; add at least one"))
@@ -195,7 +202,7 @@ struct DeviceFileErrorTests {
     #expect(message("{a: [0, 0, 0]}", stereo).contains("is stereo, which needs at least two microphones"))
   }
 
-  @Test("names the files of a measurement relative to itself")
+  @Test("paths of measurement files are relative to the device file")
   func measured() throws {
     let folder = try TemporaryFolder()
     for name in ["devices/array.sofa", "responses.wav", "directions.csv"] { try folder.write("x", to: name) }
@@ -211,13 +218,13 @@ struct DeviceFileErrorTests {
           .impulseResponses(path: path, directions: folder.path + "/devices/../directions.csv")))
   }
 
-  @Test("overrides parameters of its design one by one; the others are its body's")
+  @Test("design parameters can be overridden one by one; the others are those of the body")
   func design() throws {
     let text =
       Self.good + "\ndesign: {stereo: {rearGain: -8}, grid: {tapCount: 512}, head: {earDistance: 95}}"
-    let device = try DeviceFile.read(text: text, name: "d", file: "d.yaml")
+    let device = try self.device(text)
     var expected = DesignParameters(body: device.body)
-    #expect(try DeviceFile.read(text: Self.good, name: "d", file: "d.yaml").design == expected)
+    #expect(try self.device(Self.good).design == expected)
     expected.stereo.rearGain = Decibels(-8)
     expected.grid.tapCount = 512
     expected.head.earDistance = 0.095
@@ -225,7 +232,7 @@ struct DeviceFileErrorTests {
     #expect(device.design.stereo.crossover == Hertz(1300))
   }
 
-  @Test("of ten lines is enough for a newcomer's array, and words count in any case")
+  @Test("ten lines describe a simple array, and keywords may be in any case")
   func minimal() throws {
     let device = try DeviceFile.read(
       text: """
@@ -250,11 +257,11 @@ struct DeviceFileErrorTests {
       ])
   }
 
-  @Test("without stereo orientations offers those whose up is not parallel to forward")
+  @Test("without stereoOrientations, a data source offers those whose up is not parallel to forward")
   func defaultOrientations() throws {
     let text = Self.good.replacingOccurrences(of: "    stereoOrientations: [portrait]", with: "")
       .replacingOccurrences(of: "+z", with: "-x")
-    let device = try DeviceFile.read(text: text, name: "d", file: "d.yaml")
+    let device = try self.device(text)
     #expect(device.dataSources[0].stereoOrientations == [.portrait, .portraitUpsideDown])
     #expect(device.dataSources[0].orientation == .left)
   }

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// R15: hostile preset and device files.
-@Suite("A hostile file", .serialized)
+@Suite("Hostile files", .serialized)
 struct HostileFileTests {
   struct Attack: Sendable, CustomTestStringConvertible {
     let testDescription: String
@@ -64,7 +64,7 @@ struct HostileFileTests {
       "this is not plain text in UTF-8"),
   ]
 
-  @Test("is refused in one line, within 50 ms", arguments: attacks)
+  @Test("a hostile file is refused in one line within 50 ms", arguments: attacks)
   func attack(_ attack: Attack) throws {
     let folder = try TemporaryFolder()
     let path = try folder.write(attack.bytes, to: "d.yaml")
@@ -72,7 +72,7 @@ struct HostileFileTests {
     #expect(message.contains(attack.complaint), "\(message)")
   }
 
-  @Test("that is no file at all is refused, and not waited for")
+  @Test("a special file is refused without waiting for it")
   func specialFiles() throws {
     let folder = try TemporaryFolder()
     let fifo = folder.path + "/fifo.yaml"
@@ -88,7 +88,7 @@ struct HostileFileTests {
     #expect(try refusal(loop).contains("cannot be read: Too many levels of symbolic links"))
   }
 
-  @Test("made from a good one by chance is read or refused in one line", arguments: 1...8)
+  @Test("a randomly damaged file is read or refused in one line", arguments: 1...8)
   func mutations(seed: UInt64) throws {
     let good = Array(try Data(contentsOf: URL(filePath: repositoryFolder + "/Presets/devices/phone5.yaml")))
     let words = [
@@ -121,8 +121,8 @@ struct HostileFileTests {
     }
   }
 
-  /// The sentence that `path` is refused with; of three attempts the quickest has to be quick, for other
-  /// programs use the machine too.
+  /// The sentence with which `path` is refused. The quickest of three attempts has to be quick, because other
+  /// programs use the machine, too.
   private func refusal(_ path: String) throws -> String {
     var quickest = Duration.seconds(1000)
     var message = ""

@@ -16,10 +16,10 @@ struct PresetLibraryTests {
     gain: -3.5
     """
 
-  /// Those that ship.
+  /// The shipped presets.
   static let names = ["glasses8", "linear8", "phone2", "phone3", "phone4", "phone5", "ring7", "tetra"]
 
-  @Test("finds presets and devices in any case, with the names that their files have")
+  @Test("presets and devices are found in any case, with the names of their files")
   func anyCase() throws {
     let library = PresetLibrary(folders: [Self.shipped])
     #expect(library.presetNames() == Self.names)
@@ -29,7 +29,7 @@ struct PresetLibraryTests {
   }
 
   @Test(
-    "lists what it knows when asked for what it does not",
+    "an unknown name is refused with a list of the known ones",
     arguments: ["phone6", "", "../phone5", ".hidden", "a/b", "a\0b"])
   func notFound(name: String) {
     let library = PresetLibrary(folders: [Self.shipped])
@@ -40,7 +40,7 @@ struct PresetLibraryTests {
     #expect(throws: DeviceNotFound.self) { try library.device(named: name) }
   }
 
-  @Test("prefers the user's folder, whose presets may use shipped devices")
+  @Test("the user's folder takes precedence, and its presets may use shipped devices")
   func precedence() throws {
     let mine = try TemporaryFolder()
     try mine.write(Self.preset, to: "PHONE5.yaml")
@@ -56,7 +56,7 @@ struct PresetLibraryTests {
           gain: Decibels(-3.5)))
   }
 
-  @Test("searches the XDG folders in their order, then the shipped one")
+  @Test("the XDG folders are searched in order, then the shipped one")
   func folders() {
     let environment = [
       "HOME": "/home/u", "XDG_DATA_DIRS": "/a:relative:/b:/a", "PINNA_PRESETS": "/shipped",
@@ -70,7 +70,7 @@ struct PresetLibraryTests {
         == ["/c/pinna", "/d/pinna", "/usr/local/share/pinna", "/usr/share/pinna", "/s"])
   }
 
-  @Test("finds the shipped folder above the program, or else above the current folder")
+  @Test("the shipped folder is found above the program, or else above the current folder")
   func shippedFolder() throws {
     let tree = try TemporaryFolder()
     try tree.write("", to: "x/Presets/devices/d.yaml")
@@ -86,13 +86,14 @@ struct PresetLibraryTests {
       PresetFolders.search(environment: [:], executable: nil, currentFolder: nil).last == "/usr/share/pinna")
   }
 
-  @Test("of this process has the shipped presets")
+  @Test("the standard library of this process has the shipped presets")
   func standard() {
     #expect(Set(PresetLibrary.standard.presetNames()).isSuperset(of: Self.names))
   }
 
   @Test(
-    "reads back what PresetFile writes", arguments: ["plain", "with \"quotes\" and \\", "Ümläut: #1", "- {x"])
+    "a preset written by PresetFile is read back unchanged",
+    arguments: ["plain", "with \"quotes\" and \\", "Ümläut: #1", "- {x"])
   func roundTrip(title: String) throws {
     let preset = Preset(
       name: "p", title: title, device: "ring7",
@@ -105,7 +106,7 @@ struct PresetLibraryTests {
   }
 
   @Test(
-    "says where a preset's file is wrong",
+    "a mistake in a preset is reported with its place",
     arguments: [
       ("phone5", "phone6", "2:9: device cannot be used: there is no device \"phone6\"; use one of: glasses8"),
       ("front", "rear", "3:13: dataSource is an unknown data source of phone5 \"rear\"; use one of: Bottom"),
@@ -128,7 +129,7 @@ struct PresetLibraryTests {
     #expect(error?.description.hasPrefix("p.yaml:" + expected) == true, "\(String(describing: error))")
   }
 
-  @Test("says so when it is the device's file that is wrong")
+  @Test("a mistake in a preset's device file is reported with that file")
   func brokenDevice() throws {
     let folder = try TemporaryFolder()
     try folder.write("title: Broken\n", to: "devices/broken.yaml")

@@ -7,11 +7,12 @@ import Presets
 import TestSupport
 import Testing
 
-@Suite("The devices that ship")
+@Suite("Shipped devices")
 struct ShippedDeviceTests {
   static let library = PresetLibrary(folders: [repositoryFolder + "/Presets"])
 
-  @Test("carry their filters at 44.1 and 48 kHz, and nothing that is out of date: make filters")
+  @Test(
+    "every shipped device has its filters at 44.1 and 48 kHz, and there are no outdated ones (make filters)")
   func filters() throws {
     let folder = repositoryFolder + "/Presets/filters"
     var expected = Set<String>()
@@ -29,7 +30,7 @@ struct ShippedDeviceTests {
     #expect(try Set(FileManager.default.contentsOfDirectory(atPath: folder)) == expected)
   }
 
-  /// acoustics.md, section 5; millimetres.
+  /// Positions of acoustics.md, section 5, in millimetres.
   static let positions: [String: [(String, SIMD3<Double>)]] = [
     "phone5": [
       ("bottom-left", [-25, -73.5, 0]), ("bottom-right", [25, -73.5, 0]), ("front", [0, 65, 4]),
@@ -72,7 +73,7 @@ struct ShippedDeviceTests {
   }
 
   @Test(
-    "have their microphones where acoustics.md puts them, to a micrometre",
+    "shipped devices have their microphones at the positions of acoustics.md, to a micrometre",
     arguments: positions.keys.sorted()
   )
   func microphonePositions(name: String) throws {
@@ -84,7 +85,7 @@ struct ShippedDeviceTests {
     }
   }
 
-  @Test("have the bodies of acoustics.md")
+  @Test("shipped devices have the bodies of acoustics.md")
   func bodies() throws {
     for name in ["phone2", "phone3", "phone4", "phone5"] {
       #expect(try Self.library.device(named: name).body == .box(size: SIMD3(72, 147, 8) / 1000))
@@ -114,7 +115,7 @@ struct ShippedDeviceTests {
   }
 
   @Test(
-    "phones of the past have the data sources of acoustics.md, and stereo only where four microphones are",
+    "older phones have the data sources of acoustics.md, and stereo only with four microphones",
     arguments: [
       ("phone2", ["Bottom", "Top"], [["bottom"], ["top"]], [[.omnidirectional], [.omnidirectional]]),
       (
@@ -137,7 +138,7 @@ struct ShippedDeviceTests {
     #expect(device.dataSources.map(\.polarPatterns) == patterns)
   }
 
-  @Test("ring7 looks four ways with all its microphones, in stereo to the front and back held upright")
+  @Test("ring7 has four directions with all its microphones, and upright stereo to the front and back")
   func ring7Sources() throws {
     let device = try Self.library.device(named: "ring7")
     #expect(device.dataSources.map(\.name) == ["Front", "Back", "Left", "Right"])
@@ -162,7 +163,7 @@ struct ShippedDeviceTests {
   }
 
   @Test(
-    "that have stereo have a preset of their name, in stereo and portrait",
+    "every shipped device with stereo has a preset of its name in stereo and portrait",
     arguments: [
       ("phone4", "Back"), ("phone5", "Back"), ("ring7", "Front"), ("glasses8", "Front"), ("linear8", "Front"),
     ])

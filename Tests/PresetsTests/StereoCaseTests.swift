@@ -14,7 +14,7 @@ struct StereoCaseTests {
     var testDescription: String { "\(dataSource), \(orientation.rawValue)" }
   }
 
-  /// system.md, row by row.
+  /// The table in system.md, row by row.
   static let rows = [
     Row("Back", .portrait, up: [0, 1, 0], left: [-1, 0, 0], .left, .right),
     Row("Back", .portraitUpsideDown, up: [0, -1, 0], left: [1, 0, 0], .right, .left),
@@ -26,7 +26,7 @@ struct StereoCaseTests {
     Row("Front", .landscapeLeft, up: [-1, 0, 0], left: [0, 1, 0], .top, .bottom),
   ]
 
-  @Test("of the shipped phone have the edges of system.md's table", arguments: rows)
+  @Test("the shipped phone's stereo cases have the edges of system.md's table", arguments: rows)
   func edges(row: Row) throws {
     let source = try ShippedDeviceTests.library.device(named: "phone5").dataSource(named: row.dataSource)
     let frame = try #require(HeadFrame(forward: source.forward, orientation: row.orientation))
@@ -37,7 +37,7 @@ struct StereoCaseTests {
     #expect(source.stereoOrientations.contains(row.orientation))
   }
 
-  @Test("have no left and right where up is parallel to forward")
+  @Test("there is no left and right where up is parallel to forward")
   func parallel() {
     let sideways = InputOrientation.allCases.filter { HeadFrame(forward: .plusX, orientation: $0) == nil }
     #expect(sideways == [.landscapeLeft, .landscapeRight])

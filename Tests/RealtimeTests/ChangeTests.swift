@@ -10,8 +10,8 @@ func scaling(_ amplitude: Float, delay: Int = 0, taps: Int = 64) -> FilterSet {
   return FilterSet(coefficients: [[filter], [filter]], channels: 1)
 }
 
-@Suite struct ChangeTests {
-  @Test("A change is a raised-cosine fade of 20 ms whose gains sum to 1")
+@Suite("Changes of filters") struct ChangeTests {
+  @Test("a change is a raised-cosine fade of 20 ms whose gains sum to 1")
   func crossfadeIsARaisedCosine() throws {
     let engine = Engine(microphones: 1, taps: 64, sampleRate: 48000)
     engine.start(with: scaling(1))
@@ -29,7 +29,7 @@ func scaling(_ amplitude: Float, delay: Int = 0, taps: Int = 64) -> FilterSet {
   }
 
   @Test(
-    "Every change ends as applied, superseded or refused, and only the newest waiting one is applied"
+    "every change ends as applied, superseded or refused, and only the newest waiting one is applied"
   )
   func everyChangeIsAnswered() throws {
     let engine = Engine(microphones: 1, taps: 64, sampleRate: 48000)
@@ -47,7 +47,7 @@ func scaling(_ amplitude: Float, delay: Int = 0, taps: Int = 64) -> FilterSet {
     #expect(run.left.last == 4)
   }
 
-  @Test("A gain change fades the set in force")
+  @Test("a gain change fades the set in force")
   func gainFades() throws {
     let filters = scaling(1)
     let engine = Engine(microphones: 1, taps: 64, sampleRate: 48000)
@@ -93,7 +93,7 @@ func scaling(_ amplitude: Float, delay: Int = 0, taps: Int = 64) -> FilterSet {
     #expect(run.left.last == 4)
   }
 
-  @Test("A fade in progress continues across a change of period")
+  @Test("a fade in progress continues across a change of period")
   func fadeSurvivesAPeriodChange() throws {
     let engine = Engine(microphones: 1, taps: 64, sampleRate: 48000)
     engine.start(with: scaling(0))
@@ -113,7 +113,7 @@ func scaling(_ amplitude: Float, delay: Int = 0, taps: Int = 64) -> FilterSet {
     #expect(engine.drainReports() == [.applied(ticket, frame: 1024)])
   }
 
-  @Test("A full queue is reported, not waited for")
+  @Test("a full queue is reported, not waited for")
   func fullQueueIsAnAnswer() throws {
     let engine = Engine(microphones: 1, taps: 64, sampleRate: 48000)
     let filters = scaling(1)

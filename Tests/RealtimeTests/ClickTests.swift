@@ -3,7 +3,7 @@ import Realtime
 import TestSupport
 import Testing
 
-@Suite struct ClickTests {
+@Suite("Clicks") struct ClickTests {
   /// The level in dBFS beyond ±500 Hz of a 997 Hz tone: 11 s at −12 dBFS, with 50 random changes per second.
   func splatter(fadeFrames: Int?, period: Int) throws -> Double {
     let rate = 48000.0
@@ -51,7 +51,7 @@ import Testing
       measured: String(format: "%.0f dBFS", level), limit: "< −80 dBFS", kept: level < -80)
   }
 
-  @Test("The click test detects clicks: it fails with fades off")
+  @Test("the click test detects clicks: it fails with fades off")
   func clickTestFailsWithoutFades() throws {
     let level = try splatter(fadeFrames: 0, period: 64)
     #expect(level > -80, "\(level) dBFS")

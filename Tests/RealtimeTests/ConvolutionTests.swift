@@ -3,7 +3,7 @@ import Realtime
 import TestSupport
 import Testing
 
-@Suite struct ConvolutionTests {
+@Suite("Convolution") struct ConvolutionTests {
   struct Shape: CustomTestStringConvertible, Sendable {
     let microphones: Int
     let taps: Int
@@ -85,7 +85,7 @@ import Testing
   }
 
   @Test(
-    "A unit impulse comes out in the same callback, at the frame of its tap",
+    "a unit impulse comes out in the same callback, at the frame of its tap",
     arguments: [16, 48, 128, 1000])
   func impulseIsNotAPeriodLate(period: Int) {
     let delay = 64
@@ -116,7 +116,7 @@ import Testing
   ]
 
   @Test(
-    "Left and right of a set with one channel are identical", arguments: layouts + longLayouts,
+    "left and right of a set with one channel are identical", arguments: layouts + longLayouts,
     instructionSets)
   func oneChannelIsOne(_ shape: Shape, _ set: InstructionSet) {
     var noise = SeededNoise(seed: 8)
@@ -133,7 +133,7 @@ import Testing
   }
 
   @Test(
-    "Without a tail, the output does not depend on the phase of the schedule",
+    "without a tail, the output does not depend on the phase of the schedule",
     arguments: layouts,
     instructionSets)
   func summationDoesNotDependOnThePhase(_ shape: Shape, _ set: InstructionSet) {
@@ -156,7 +156,7 @@ import Testing
   }
 
   @Test(
-    "The output does not depend on when the engine joined the stream",
+    "the output does not depend on when the engine joined the stream",
     arguments: layouts + longLayouts,
     instructionSets)
   func summationDoesNotDependOnTheStart(_ shape: Shape, _ set: InstructionSet) {
@@ -214,7 +214,7 @@ import Testing
   }
 
   @Test(
-    "A period of more than 8192 frames is silent and counted; changes are applied, and the next periods are correct"
+    "a period of more than 8192 frames is silent and counted; changes are applied, and the next periods are correct"
   )
   func tooLong() throws {
     let tooLong = 2 * Partitioning.longestPeriod
@@ -262,7 +262,7 @@ import Testing
     #expect(engine.statistics.unpreparedPeriods == 0)
   }
 
-  @Test("An unprepared period is silent and counted, and the history survives it")
+  @Test("an unprepared period is silent and counted, and the history survives it")
   func unpreparedPeriodIsSilentAndCounted() {
     var noise = SeededNoise(seed: 7)
     let filters = noise.filters(microphones: 1, taps: 200)

@@ -4,7 +4,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite("A microphone that sends invalid samples", .serialized) struct GuardTests {
+@Suite("Microphones that send invalid samples", .serialized) struct GuardTests {
   static let rate = 48000.0
   static let garbage: [Float] = [
     .nan, .signalingNaN, .infinity, -.infinity, 1e6, -1e6, .greatestFiniteMagnitude,
@@ -31,7 +31,7 @@ import Testing
   }
 
   @Test(
-    "R14: never reaches the outputs; the others play on, and it fades back after a clean second",
+    "R14: invalid samples never reach the outputs, and the microphone fades back after a clean second",
     arguments: garbage)
   func garbageIsMuted(_ garbage: Float) throws {
     let (given, noise) = signals(garbage)
@@ -68,7 +68,7 @@ import Testing
     }
   }
 
-  @Test("R14: passes the same samples whatever the period", arguments: [16, 100, 441, 4096])
+  @Test("R14: muting gives the same samples at every period", arguments: [16, 100, 441, 4096])
   func periods(_ period: Int) throws {
     let (given, _) = signals(.nan)
     let outputs = [128, period].map { period in
@@ -82,7 +82,7 @@ import Testing
   }
 
   @Test(
-    "R14: costs at most a tenth more than sound",
+    "R14: invalid samples cost at most a tenth more time than valid ones",
     .enabled(if: Faults.areHeavy, "a time against another; make faults measures it"),
     arguments: [.nan, .leastNormalMagnitude / 300, 1e6] as [Float])
   func cost(_ garbage: Float) throws {
@@ -92,7 +92,7 @@ import Testing
     var bad = noise
     bad[0] = bad[0].indices.map { $0 % 3 == 0 ? garbage : noise[0][$0] }
     if garbage.isSubnormal { bad[0] = bad[0].map { _ in garbage } }
-    func quickest(_ signals: [[Float]]) -> Duration {
+    func time(_ signals: [[Float]]) -> Duration {
       let engine = Engine(microphones: 8, taps: 512, sampleRate: Self.rate)
       engine.start(with: FilterSet(coefficients: filters, channels: 2))
       engine.prepare(period: 128)
@@ -101,7 +101,7 @@ import Testing
     }
     // Alternate, and keep the fastest of each, because other programs use the machine, too.
     var times: (sound: Duration, bad: Duration) = (.seconds(10), .seconds(10))
-    for _ in 0..<15 { times = (min(times.sound, quickest(noise)), min(times.bad, quickest(bad))) }
+    for _ in 0..<15 { times = (min(times.sound, time(noise)), min(times.bad, time(bad))) }
     let ratio = times.bad / times.sound
     #expect(ratio <= 1.1, "\(ratio)")
     Faults.report(
@@ -112,7 +112,7 @@ import Testing
   }
 
   @Test(
-    "R14: the guard decides by its copy; an invalid sample that is no longer in it is searched for within the period only",
+    "R14: the guard decides by its copy and searches for a vanished invalid sample only within the period",
     .timeLimit(.minutes(1)))
   func decidesOnTheCopy() {
     let microphoneGuard = MicrophoneGuard(microphones: 1, sampleRate: 48_000)
@@ -135,8 +135,8 @@ import Testing
   }
 
   @Test(
-    "R14: a port that is still written while it is read: no invalid sample comes out",
-    .enabled(if: getenv("TSAN_OPTIONS") == nil, "it is a race, on purpose"), .timeLimit(.minutes(1))
+    "R14: a port that is written while it is read lets no invalid sample through",
+    .enabled(if: getenv("TSAN_OPTIONS") == nil, "it is a deliberate race"), .timeLimit(.minutes(1))
   )
   func writerWritesOn() {
     let engine = engine(period: 64)

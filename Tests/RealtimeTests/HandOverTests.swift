@@ -4,13 +4,13 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Every hand-over between control side and callback while the callback runs, for the sanitizers and for the output.
-@Suite(.serialized) struct HandOverTests {
+/// All hand-overs between the control side and a running callback, for the sanitizers and for the output.
+@Suite("Hand-over to the callback", .serialized) struct HandOverTests {
   static let taps = 600
   static let periods = [16, 64, 100, 256, 1024]
 
-  /// Filters that turn an input of ones into `constant`. Every tap contributes, so a missing partition, or one of another
-  /// period, changes the level.
+  /// Filters that turn an input of ones into `constant`. Every tap contributes, so a missing or wrong
+  /// partition changes the level.
   static func filters(_ constant: Float) -> FilterSet {
     let tap = constant / Float(2 * taps)
     return FilterSet(
@@ -20,7 +20,7 @@ import Testing
   }
 
   /// The output of one period.
-  struct Heard {
+  struct OutputPeriod {
     let frame: Int
     let count: Int
     let range: ClosedRange<Float>
@@ -30,11 +30,11 @@ import Testing
 
   /// The callback's thread: runs an engine with ones on both microphones, period by period.
   final class Callback: @unchecked Sendable {
-    // Unchecked: `heard` is only read after the thread has ended.
+    // Unchecked: `outputs` is only read after the thread has ended.
     let engine: Engine
     let period = Atomic<Int>(64)
     let stop = Atomic<Bool>(false)
-    private(set) var heard: [Heard] = []
+    private(set) var outputs: [OutputPeriod] = []
 
     init(_ engine: Engine) { self.engine = engine }
 
@@ -52,8 +52,8 @@ import Testing
           RealtimeContext.run { engine.process(period) }
           let silent = engine.statistics.unpreparedPeriods
           let sound = UnsafeBufferPointer(start: left, count: count)
-          heard.append(
-            Heard(
+          outputs.append(
+            OutputPeriod(
               frame: frame, count: count, range: sound.min()!...sound.max()!,
               isUnprepared: silent > unprepared))
           unprepared = silent
@@ -70,7 +70,7 @@ import Testing
   }
 
   @Test(
-    "R13: periods, fresh filter sets and takes change hands while the callback runs, and every sample lies between the two sounds that fade",
+    "R13: while periods, filter sets and takes change under a running callback, each sample lies between the fading levels",
     .timeLimit(.minutes(2)))
   func everythingAtOnce() throws {
     let engine = Engine(microphones: 2, taps: Self.taps, sampleRate: 48000, fadeFrames: 100)
@@ -99,16 +99,16 @@ import Testing
     // The input before the first frame is silence.
     try #require(waitUntil(seconds: 20) { engine.statistics.frames > 2 * Self.taps })
     var noise = SeededNoise(seed: 5)
-    var asked: [UInt64: Float] = [:]
+    var requested: [UInt64: Float] = [:]
     var answered: Set<UInt64> = []
     /// Levels in the order in which they were in force, each with its first frame after the fade.
     var inForce: [(frame: Int, level: Float)] = [(0, 0.5)]
-    func listen() {
+    func drainReports() {
       for report in engine.drainReports() {
         switch report {
         case .applied(let ticket, let frame):
           answered.insert(ticket.number)
-          if let level = asked[ticket.number] { inForce.append((frame, level)) }
+          if let level = requested[ticket.number] { inForce.append((frame, level)) }
         case .superseded(let ticket), .refused(let ticket, _): answered.insert(ticket.number)
         default: break
         }
@@ -121,7 +121,7 @@ import Testing
         let constant = Float.random(in: 0.1...1, using: &noise)
         let gain: Float = Bool.random(using: &noise) ? 1 : 0.5
         if let ticket = try? engine.change(to: Self.filters(constant), gain: gain) {
-          asked[ticket.number] = constant * gain
+          requested[ticket.number] = constant * gain
         }
       }
       let ring = TakeRing(outputs: 2, capacityFrames: 5000)
@@ -142,27 +142,27 @@ import Testing
       if let range, range.upperBound - range.lowerBound > 2e-5 { mixed += 1 }
       _ = try engine.endTake()
       usleep(500)
-      listen()
+      drainReports()
     }
     let isAnswered = waitUntil(seconds: 20) {
-      listen()
-      return answered.isSuperset(of: asked.keys)
+      drainReports()
+      return answered.isSuperset(of: requested.keys)
     }
     callback.stop.store(true, ordering: .releasing)
     threads.wait()
     #expect(isAnswered)
     #expect(inForce.count > 50)
     #expect(mixed == 0, "takes that hold more than one sound")
-    #expect(Self.strangers(callback.heard, inForce) == [])
+    #expect(Self.outOfRange(callback.outputs, inForce) == [])
   }
 
   /// Periods with a sample outside the range of the levels in force, or fading, in them.
-  static func strangers(_ heard: [Heard], _ inForce: [(frame: Int, level: Float)]) -> [String] {
-    var strangers: [String] = []
+  static func outOfRange(_ outputs: [OutputPeriod], _ inForce: [(frame: Int, level: Float)]) -> [String] {
+    var outOfRange: [String] = []
     var first = 0
-    for period in heard where period.frame > 2 * taps {
+    for period in outputs where period.frame > 2 * taps {
       if period.isUnprepared {
-        if period.range != 0...0 { strangers.append("not silent: \(period)") }
+        if period.range != 0...0 { outOfRange.append("not silent: \(period)") }
         continue
       }
       while first + 1 < inForce.count, inForce[first + 1].frame <= period.frame { first += 1 }
@@ -175,10 +175,10 @@ import Testing
       if period.range.lowerBound < levels.min()! - 1e-5
         || period.range.upperBound > levels.max()! + 1e-5
       {
-        strangers.append("\(period), not within \(levels)")
+        outOfRange.append("\(period), not within \(levels)")
       }
     }
-    return Array(strangers.prefix(5))
+    return Array(outOfRange.prefix(5))
   }
 
   private func waitUntil(seconds: Double, _ condition: () -> Bool) -> Bool {

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Filters with a tail. A new set forms its tail over seven periods, and its fade begins in the eighth.
-@Suite struct LongFilterTests {
+@Suite("Filters with a tail") struct LongFilterTests {
   static let period = 16
   static let taps = 700
   static let wait = 7 * period
@@ -28,9 +28,9 @@ import Testing
     return FilterSet(coefficients: noise.filters(microphones: 3, taps: taps), channels: 2)
   }
 
-  /// The gain of the new set in frame `n` of a fade requested in frame `asked`.
-  static func weight(_ n: Int, asked: Int, wait: Int = wait) -> Double {
-    let t = Double(n - asked - wait) + 0.5
+  /// The gain of the new set in frame `n` of a fade requested in frame `requested`.
+  static func weight(_ n: Int, requested: Int, wait: Int = wait) -> Double {
+    let t = Double(n - requested - wait) + 0.5
     return t < 0 ? 0 : t > Double(fade) ? 1 : 0.5 - 0.5 * cos(Double.pi * t / Double(fade))
   }
 
@@ -40,12 +40,12 @@ import Testing
     #expect(peak > 0 && error <= 2e-6 * peak, "error \(error / peak)")
   }
 
-  @Test("R26: a fade between two of them is the mix of their separate outputs, sample by sample")
+  @Test("R26: a fade between two filter sets with tails mixes their separate outputs, sample by sample")
   func fadeMixesTheTwo() throws {
     var (_, first) = Self.engine(Self.filters(seed: 1), seed: 9)
     var (_, second) = Self.engine(Self.filters(seed: 2), seed: 9)
     var (engine, run) = Self.engine(Self.filters(seed: 1), seed: 9)
-    let asked = run.position
+    let requested = run.position
     let ticket = try engine.change(to: Self.filters(seed: 2), gain: 1)
     for _ in 0..<100 {
       first.process(Self.period)
@@ -55,57 +55,57 @@ import Testing
     Self.expect(
       run,
       {
-        let weight = Self.weight($0, asked: asked)
+        let weight = Self.weight($0, requested: requested)
         return (1 - weight) * Double(first.left[$0]) + weight * Double(second.left[$0])
       }, frames: 1000..<run.position)
-    #expect(engine.drainReports() == [.applied(ticket, frame: asked + Self.wait + Self.fade)])
-    let end = asked + Self.wait + 2 * Self.fade
+    #expect(engine.drainReports() == [.applied(ticket, frame: requested + Self.wait + Self.fade)])
+    let end = requested + Self.wait + 2 * Self.fade
     #expect(differences(run.left[end...], second.left[end...]) == 0)
   }
 
-  @Test("The first set fades in from silence, which lasts until its tail is formed")
+  @Test("the first set fades in from silence, which lasts until its tail is formed")
   func fadeFromSilence() throws {
     var (_, alone) = Self.engine(Self.filters(seed: 2), seed: 9)
     var (engine, run) = Self.engine(nil, seed: 9)
-    let asked = run.position
+    let requested = run.position
     _ = try engine.change(to: Self.filters(seed: 2), gain: 0.5)
     for _ in 0..<100 {
       alone.process(Self.period)
       run.process(Self.period)
     }
-    #expect(run.left[..<(asked + Self.wait)].allSatisfy { $0 == 0 })
+    #expect(run.left[..<(requested + Self.wait)].allSatisfy { $0 == 0 })
     Self.expect(
-      run, { 0.5 * Self.weight($0, asked: asked) * Double(alone.left[$0]) },
-      frames: asked..<run.position)
+      run, { 0.5 * Self.weight($0, requested: requested) * Double(alone.left[$0]) },
+      frames: requested..<run.position)
   }
 
-  @Test("A change of gain alone begins at once")
+  @Test("a change of gain alone begins at once")
   func gainWaitsForNothing() throws {
     let filters = Self.filters(seed: 1)
     var (_, alone) = Self.engine(filters, seed: 9)
     var (engine, run) = Self.engine(filters, seed: 9)
-    let asked = run.position
+    let requested = run.position
     let ticket = try engine.change(to: filters, gain: 0)
     for _ in 0..<40 {
       alone.process(Self.period)
       run.process(Self.period)
     }
     Self.expect(
-      run, { (1 - Self.weight($0, asked: asked, wait: 0)) * Double(alone.left[$0]) },
-      frames: asked..<run.position)
-    #expect(engine.drainReports() == [.applied(ticket, frame: asked + Self.fade)])
+      run, { (1 - Self.weight($0, requested: requested, wait: 0)) * Double(alone.left[$0]) },
+      frames: requested..<run.position)
+    #expect(engine.drainReports() == [.applied(ticket, frame: requested + Self.fade)])
   }
 
   @Test(
-    "S13: a take requested meanwhile begins after the fade; without fades, when the tail is formed")
+    "S13: a take requested during a change begins after the fade; without fades, when the tail is formed")
   func takesWait() throws {
     for fadeFrames in [Self.fade, 0] {
       var (engine, run) = Self.engine(Self.filters(seed: 1), seed: 9, fadeFrames: fadeFrames)
-      let asked = run.position
+      let requested = run.position
       let change = try engine.change(to: Self.filters(seed: 2), gain: 1)
       let take = try engine.beginTake(into: TakeRing(outputs: 2, capacityFrames: 48000))
       for _ in 0..<40 { run.process(Self.period) }
-      let applied = asked + Self.wait + fadeFrames
+      let applied = requested + Self.wait + fadeFrames
       // The take begins with the period after the one in which the change ends.
       let began = (applied + Self.period - (fadeFrames == 0 ? 0 : 1)) / Self.period * Self.period
       #expect(
@@ -114,18 +114,18 @@ import Testing
   }
 
   @Test(
-    "A change of period while a tail is formed loses neither the change nor the output",
+    "a change of period while a tail is formed loses neither the change nor the output",
     arguments: [64, 100])
   func periodChanges(period: Int) throws {
     var (_, first) = Self.engine(Self.filters(seed: 1), seed: 9)
     var (_, second) = Self.engine(Self.filters(seed: 2), seed: 9)
     var (engine, run) = Self.engine(Self.filters(seed: 1), seed: 9)
-    let asked = run.position
+    let requested = run.position
     _ = try engine.change(to: Self.filters(seed: 2), gain: 1)
     for _ in 0..<3 { run.process(Self.period) }
     engine.prepare(period: period)
     let changed = run.position
-    while run.position < asked + 1000 { run.process(period) }
+    while run.position < requested + 1000 { run.process(period) }
     while first.position < run.position {
       first.process(Self.period)
       second.process(Self.period)
@@ -134,25 +134,25 @@ import Testing
     Self.expect(
       run,
       {
-        let weight = Self.weight($0, asked: changed, wait: 0)
+        let weight = Self.weight($0, requested: changed, wait: 0)
         return (1 - weight) * Double(first.left[$0]) + weight * Double(second.left[$0])
-      }, frames: asked..<run.position)
+      }, frames: requested..<run.position)
     #expect(engine.drainReports().count == 1)
   }
 
-  @Test("A set at the address of a freed set forms its own tail")
+  @Test("a set at the address of a freed set forms its own tail")
   func sameAddress() throws {
     var (engine, run) = Self.engine(Self.filters(seed: 1), seed: 9)
     for round in 0..<20 {
-      let asked = run.position
+      let requested = run.position
       let ticket = try engine.change(to: Self.filters(seed: UInt64(round)), gain: 1)
       for _ in 0..<30 { run.process(Self.period) }
-      #expect(engine.drainReports() == [.applied(ticket, frame: asked + Self.wait + Self.fade)])
+      #expect(engine.drainReports() == [.applied(ticket, frame: requested + Self.wait + Self.fade)])
     }
   }
 
   @Test(
-    "Delaying the input by some periods changes the output by at most 1e-6 of its peak",
+    "delaying the input by some periods changes the output by at most 1e-6 of its peak",
     arguments: ConvolutionTests.longLayouts)
   func laterIsTheSame(_ shape: ConvolutionTests.Shape) {
     var noise = SeededNoise(seed: 5)

@@ -2,7 +2,7 @@ import Foundation
 import Realtime
 import Testing
 
-@Suite struct MeterTests {
+@Suite("Level meters") struct MeterTests {
   @Test(
     "RMS covers 300 ms and peak holds for 1.5 s, whatever the period",
     arguments: [16, 64, 441, 4096])

@@ -4,7 +4,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite struct PlaybackTests {
+@Suite("Playback in the engine") struct PlaybackTests {
   static let fade = 100
 
   /// An engine that passes its microphone through, and a run over a microphone of ones.
@@ -33,7 +33,7 @@ import Testing
   }
 
   @Test(
-    "A take fades in over the microphones, plays bit for bit, and fades out before its last frame",
+    "a take fades in over the microphones, plays bit for bit, and fades out before its last frame",
     arguments: [16, 64, 100, 441])
   func wholeTake(period: Int) throws {
     var (engine, run) = start(period: period)
@@ -61,7 +61,7 @@ import Testing
       ring.missedFrames == 0 && ring.framesPlayed <= 3000 && ring.framesPlayed >= out + Self.fade)
   }
 
-  @Test("A take stopped during its fade-in fades out from the level it has reached")
+  @Test("a take stopped during its fade-in fades out from the level it has reached")
   func stoppedEarly() throws {
     var (engine, run) = start(period: 16)
     let ticket = try engine.beginPlayback(of: ring([Float](repeating: 0, count: 5000)))
@@ -78,7 +78,7 @@ import Testing
     #expect(engine.drainReports() == [.playbackEnded(ticket)])
   }
 
-  @Test("An underrun is silence of its exact length, counted, and no frame is skipped")
+  @Test("an underrun is silence of its exact length, counted, and no frame is skipped")
   func lateDisk() throws {
     var (engine, run) = start()
     let ramp = (1...2000).map { Float($0) }
@@ -97,7 +97,7 @@ import Testing
     #expect(ring.missedFrames == 280)
   }
 
-  @Test("While a take plays, another one ends at once, and the first continues")
+  @Test("while a take plays, another one ends at once, and the first continues")
   func oneAtATime() throws {
     var (engine, run) = start()
     let first = try engine.beginPlayback(of: ring([Float](repeating: 0.25, count: 2000)))
@@ -114,7 +114,7 @@ import Testing
   }
 
   @Test(
-    "A disk thread raced against the callback: every frame once, in order, left and right together",
+    "every frame of a disk thread that races the callback plays once, in order, left and right together",
     .timeLimit(.minutes(5)))
   func diskAgainstCallback() throws {
     let total = min(10 * RaceTests.attempts, 500_000)

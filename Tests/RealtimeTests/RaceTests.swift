@@ -4,7 +4,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite(.serialized) struct RaceTests {
+@Suite("Races between threads", .serialized) struct RaceTests {
   /// The Makefile sets PINNA_RACES to a smaller number for sanitizers.
   static let attempts =
     ProcessInfo.processInfo.environment["PINNA_RACES"].flatMap(Int.init) ?? 100_000
@@ -51,10 +51,10 @@ import Testing
     // The recording thread, which also keeps the count. A take ends, and the next begins, after a random number of
     // answers, so that neither thread starves on a busy machine. When that happens within a change is random.
     var referee = Referee()
-    func listen() {
+    func drainReports() {
       sched_yield()
       for report in engine.drainReports() {
-        if let change = referee.hear(report) { answered.store(change.number, ordering: .releasing) }
+        if let change = referee.record(report) { answered.store(change.number, ordering: .releasing) }
       }
     }
     var noise = SeededNoise(seed: 2)
@@ -62,7 +62,7 @@ import Testing
       let ring = TakeRing(outputs: 1, capacityFrames: 1 << 16)
       let idleUntil = referee.applied + Int.random(in: 0...4, using: &noise)
       while referee.applied < idleUntil, !changed.load(ordering: .acquiring), .now < end {
-        listen()
+        drainReports()
       }
       referee.take = try engine.beginTake(into: ring)
       let takeUntil = referee.refused + Int.random(in: 0...4, using: &noise)
@@ -70,10 +70,10 @@ import Testing
         || (referee.refused < takeUntil && !changed.load(ordering: .acquiring)),
         .now < end
       {
-        listen()
+        drainReports()
       }
       _ = try engine.endTake()
-      while referee.began != nil, .now < end { listen() }
+      while referee.began != nil, .now < end { drainReports() }
       referee.inspect(ring)
     }
     stop.store(true, ordering: .releasing)
@@ -94,7 +94,7 @@ import Testing
   }
 
   @Test(
-    "R2: messages as fast as they can be sent: each ends as applied, superseded or refused",
+    "R2: each of the changes sent at full speed ends as applied, superseded or refused",
     .timeLimit(.minutes(5)))
   func everyMessageEnds() throws {
     let total = Int(Faults.number("PINNA_FAULT_MESSAGES", quick: 100_000, heavy: 10_000_000))
@@ -117,19 +117,19 @@ import Testing
     // Tickets are consecutive; one bit for each that has not been answered.
     var open = Set<UInt64>()
     var answers = (applied: 0, superseded: 0, refused: 0)
-    var strangers = 0
-    func listen() {
+    var unexpected = 0
+    func drainReports() {
       for report in engine.drainReports() {
         switch report {
         case .applied(let ticket, _):
           answers.applied += 1
-          if open.remove(ticket.number) == nil { strangers += 1 }
+          if open.remove(ticket.number) == nil { unexpected += 1 }
         case .superseded(let ticket):
           answers.superseded += 1
-          if open.remove(ticket.number) == nil { strangers += 1 }
+          if open.remove(ticket.number) == nil { unexpected += 1 }
         case .refused(let ticket, _):
           answers.refused += 1
-          if open.remove(ticket.number) == nil { strangers += 1 }
+          if open.remove(ticket.number) == nil { unexpected += 1 }
         default: break
         }
       }
@@ -155,15 +155,15 @@ import Testing
         full += 1
         sched_yield()
       }
-      if sent % 64 == 0 { listen() }
+      if sent % 64 == 0 { drainReports() }
     }
     let end = ContinuousClock.now + .seconds(10)
-    while !open.isEmpty, .now < end { listen() }
+    while !open.isEmpty, .now < end { drainReports() }
     stop.store(true, ordering: .releasing)
     threads.wait()
     let ended = answers.applied + answers.superseded + answers.refused
     #expect(sent == total, "the queue stayed full")
-    #expect(open.isEmpty && strangers == 0)
+    #expect(open.isEmpty && unexpected == 0)
     #expect(ended == sent && answers.applied > 0 && answers.superseded > 0 && answers.refused > 0)
     Faults.report(
       "R2",
@@ -172,7 +172,7 @@ import Testing
         + "\(answers.refused) refused, \(full) times a full queue",
       measured: "\(sent - ended) unanswered",
       limit: "0",
-      kept: ended == sent && strangers == 0, isWhole: sent >= 10_000_000)
+      kept: ended == sent && unexpected == 0, isWhole: sent >= 10_000_000)
   }
 }
 
@@ -186,7 +186,7 @@ private struct Referee {
   var faults: [String] = []
 
   /// The change that this report answers, if it is about one.
-  mutating func hear(_ report: Report) -> Ticket? {
+  mutating func record(_ report: Report) -> Ticket? {
     switch report {
     case .applied(let ticket, let frame):
       applied += 1

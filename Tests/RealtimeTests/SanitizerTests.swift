@@ -3,7 +3,7 @@ import Realtime
 import TestSupport
 import Testing
 
-@Suite struct SanitizerTests {
+@Suite("RealtimeSanitizer") struct SanitizerTests {
   /// Hides an address from the optimiser.
   nonisolated(unsafe) static var kept: UnsafeMutableRawPointer?
 
@@ -19,7 +19,7 @@ import Testing
   }
 
   @Test(
-    "R3, R13: random changes, takes and periods, and a microphone that sends invalid samples",
+    "R3, R13: every branch of the engine runs under random changes, takes, periods and invalid samples",
     arguments: ConvolutionTests.instructionSets)
   func everyBranch(_ set: InstructionSet) throws {
     var noise = SeededNoise(seed: 9)
@@ -38,10 +38,10 @@ import Testing
       engine, microphones: (0..<3).map { m in (0..<1000).map { m == 2 && $0 == 700 ? .nan : 0.1 } })
     var period = 64
     var answers = 0
-    var asked = 0
+    var requested = 0
     for round in 0..<10_000 {
       if round % 5 == 0 {
-        asked += 1
+        requested += 1
         _ = try engine.change(
           to: sets.randomElement(using: &noise)!, gain: Float.random(in: 0...1, using: &noise))
       }
@@ -75,7 +75,7 @@ import Testing
       default: break
       }
     }
-    #expect(answers == asked, "every change is answered once")
+    #expect(answers == requested, "every change is answered once")
     #expect(engine.statistics.unpreparedPeriods > 0)
     #expect(run.left.allSatisfy { $0.isFinite })
   }

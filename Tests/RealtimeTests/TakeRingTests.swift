@@ -2,7 +2,7 @@ import Realtime
 import TestSupport
 import Testing
 
-@Suite struct TakeRingTests {
+@Suite("The take ring") struct TakeRingTests {
   /// An engine that plays a ramp, recorded into a ring that the caller drains.
   func take(capacity: Int, periods: Int, drainEvery: Int) throws -> (
     sound: [Float], gaps: [TakeGap], lost: Int
@@ -35,7 +35,7 @@ import Testing
     return (sound, gaps, ring.lostFrames)
   }
 
-  @Test("Frames that fit come out complete and in order, across the ring's end")
+  @Test("frames that fit come out complete and in order, across the ring's end")
   func keepsOrder() throws {
     let (sound, gaps, lost) = try take(capacity: 200, periods: 100, drainEvery: 1)
     #expect(gaps.isEmpty && lost == 0)
@@ -154,7 +154,7 @@ import Testing
     }
   }
 
-  @Test("A ring too large for the memory is an error, and does not end the program")
+  @Test("a ring too large for the memory is an error, and does not end the program")
   func noMemory() {
     // No process has 2⁴⁸ bytes of address space.
     #expect(throws: OutOfMemory.self) {

@@ -12,7 +12,7 @@ import Testing
     }
   }
 
-  @Test("R10: counts the frames lost in a stall of Pinna, also if the frame time wraps")
+  @Test("R10: frames lost in a stall of Pinna are counted, also if the frame time wraps")
   func skips() {
     for start: UInt32 in [0, 1000, .max - 100] {
       let found = times([
@@ -24,21 +24,21 @@ import Testing
     }
   }
 
-  @Test("R11: detects server stalls, and ignores the delays of a busy server")
+  @Test("R11: server stalls are detected, and the delays of a busy server are ignored")
   func pauses() {
     let found = times([(0, 0, 64), (64, 1, 64), (128, 3001, 64), (192, 3050, 64), (256, 3051, 64)])
     #expect(found.map(\.pausedMicroseconds) == [0, 0, 2_999_000, 0, 0])
     #expect(found.allSatisfy { $0.skippedFrames == 0 })
   }
 
-  @Test("detects a repeated period")
+  @Test("a repeated period is detected")
   func repeats() {
     let found = times([(0, 0, 64), (64, 1, 64), (64, 2, 64), (192, 3, 64)])
     #expect(found.map(\.isRepeat) == [false, false, true, false])
     #expect(found.map(\.skippedFrames) == [0, 0, 0, 64])
   }
 
-  @Test("R13: does not mistake a change of period for a stall")
+  @Test("R13: a change of period is not mistaken for a stall")
   func periods() {
     let found = times([(0, 0, 64), (128, 1, 128), (256, 3, 128), (320, 5, 64), (384, 6, 64)])
     #expect(
@@ -49,7 +49,7 @@ import Testing
   static let lengths: [(Int, Int)] = [(64, 4096), (4096, 64), (16, 8192), (100, 441), (128, 128)]
 
   @Test(
-    "R46: a period that changes while Pinna stalls: every frame that the server played is counted",
+    "R46: if the period changes while Pinna stalls, every frame that the server played is counted",
     arguments: countings, lengths)
   func periodChangesInAStall(_ counting: FrameCounting, _ lengths: (old: Int, new: Int)) {
     let (old, new) = lengths
@@ -85,7 +85,7 @@ import Testing
   }
 
   @Test(
-    "R31: a frame time that jumps by hours loses nothing if no time passed, else the elapsed time",
+    "R31: a frame time that jumps by hours counts as the elapsed time, or as nothing if none elapsed",
     arguments: countings, [3, 0.1, 12.4, 20, -0.1, -3, -12] as [Double])
   func baseJumps(_ counting: FrameCounting, _ hours: Double) {
     for stall in [0, 0.5, 3] {
@@ -153,7 +153,7 @@ import Testing
   }
 
   @Test(
-    "R31: a forward jump within the elapsed time is believed; beyond it, the elapsed time counts")
+    "R31: a forward jump up to the elapsed time is accepted; beyond it, the elapsed time counts")
   func bound() {
     for (frames, skipped) in [(48_000, 48_000), (48_128, 48_128), (48_000 + 128 + 49, 48_000)] {
       var timeline = Timeline(sampleRate: 48_000)
@@ -165,7 +165,7 @@ import Testing
     }
   }
 
-  @Test("R31: a frame time that never moves is no clock: periods are counted by their length")
+  @Test("R31: with a frame time that never moves, periods are counted by their length")
   func standingClock() {
     var timeline = Timeline(sampleRate: 48_000)
     var (repeats, skipped) = (0, 0)

@@ -4,7 +4,7 @@ import LiveSupport
 import TestSupport
 import Testing
 
-@Suite("A sound file") struct SoundFileTests {
+@Suite("Sound files") struct SoundFileTests {
   let folder: TemporaryFolder
   init() throws { folder = try TemporaryFolder() }
 
@@ -13,7 +13,7 @@ import Testing
   }
 
   @Test(
-    "reads back as it was written, of any length and number of channels",
+    "a sound file of any length and channel count is read as it was written",
     arguments: SampleEncoding.allCases, [1, 2, 5])
   func reads(encoding: SampleEncoding, channels: Int) throws {
     var noise = SeededNoise(seed: 6)
@@ -32,7 +32,7 @@ import Testing
       let clip = try AudioClip(path: path)
       #expect(clip.sampleRate == 44100 && clip.channels.count == channels && clip.frames == frames)
       #expect(!clip.endsEarly)
-      // Half a step of 24 bits, and the last bit of a float.
+      // Half a step of 24 bits, plus the last bit of a float.
       let tolerance: Float = encoding == .float32 ? 0 : 0.5 / 8_388_608 + 6e-8
       for (a, b) in zip(clip.channels, sound) {
         #expect(zip(a, b).allSatisfy { abs($0 - $1) <= tolerance })
@@ -41,7 +41,7 @@ import Testing
     }
   }
 
-  @Test("of integers clips what is over full scale, never wraps, counts it, and silences what is no number")
+  @Test("integer formats clip samples over full scale without wrapping, count them, and write 0 for NaN")
   func clips() throws {
     let path = folder.path + "/a.wav"
     let writer = try AudioFileWriter(path: path, encoding: .pcm24, channels: 1, sampleRate: 48000)
@@ -54,9 +54,9 @@ import Testing
     #expect(try AudioClip(path: path).channels[0] == expected)
   }
 
-  @Test("past 4 GiB is RF64, and is read to its last frame", arguments: SampleEncoding.allCases)
+  @Test("a file past 4 GiB is RF64 and is read to its last frame", arguments: SampleEncoding.allCases)
   func large(encoding: SampleEncoding) throws {
-    // Full of holes: the disk holds what is not silence.
+    // A sparse file: only non-silent parts take space on the disk.
     let path = folder.path + "/large.wav"
     let bytes = encoding == .float32 ? 16 : 12
     let frames = 5_000_000_000 / bytes
@@ -73,7 +73,7 @@ import Testing
     #expect(reader.read(frames: 2) == [0.25, -0.25, 0.5, -0.5])
   }
 
-  @Test("has no name until it is whole, and takes none that is there")
+  @Test("a sound file has its name only once it is complete, and never replaces an existing file")
   func names() throws {
     let path = folder.path + "/a.wav"
     let writer = try AudioFileWriter(path: path, channels: 1, sampleRate: 48000, replacing: false)
@@ -88,7 +88,7 @@ import Testing
     }
   }
 
-  @Test("says where it stands in time, however late that is known")
+  @Test("the broadcast extension may be set after frames have been written")
   func broadcast() throws {
     let path = folder.path + "/a.wav"
     let writer = try AudioFileWriter(
@@ -113,12 +113,12 @@ import Testing
     #expect(try AudioClip(path: path).channels == [[0.5, 0.125], [-0.5, 0], [0.25, 1]])
   }
 
-  @Test("of equal sound is equal, whenever it is written")
+  @Test("files of equal sound are equal, whenever they are written")
   func equal() throws {
     for name in ["a", "b"] {
       try AudioClip(sampleRate: 48000, channels: [[0.5, 0.25], [1, -1]]).write(
         wav: "\(folder.path)/\(name).wav")
-      // libsndfile's PEAK chunk would hold the second: b is written in another one.
+      // libsndfile's PEAK chunk would hold the second, so b is written in a later one.
       let second = time(nil)
       if name == "a" { try #require(waitUntil(seconds: 5) { time(nil) != second }) }
     }
@@ -128,7 +128,7 @@ import Testing
   }
 
   @Test(
-    "whose writer was killed gets every frame that is there, whatever its header says",
+    "a file of a killed writer is recovered with every frame on disk, whatever its header says",
     arguments: SampleEncoding.allCases, [0, 1, 501])
   func cut(encoding: SampleEncoding, secured: Int) throws {
     var noise = SeededNoise(seed: 11)
@@ -140,7 +140,7 @@ import Testing
     try writer.write(Array(sound.prefix(3 * secured)))
     if secured > 0 { try writer.flush() }
     try writer.write(Array(sound.dropFirst(3 * secured)))
-    // As a kill leaves it, in the middle of a frame.
+    // As after a kill: it ends in the middle of a frame.
     var bytes = try Data(contentsOf: URL(filePath: writer.path + ".part"))
     bytes.append(contentsOf: [1, 2])
     try bytes.write(to: URL(filePath: path + ".part"))
@@ -148,12 +148,12 @@ import Testing
     let cut = try UnfinishedWAVFile(path: path)
     #expect(cut.frames == 1501 && cut.channels == 3 && cut.sampleRate == 44100)
     try cut.finish(frames: 1501)
-    // Not inside #expect, which spells out differences for minutes.
+    // Not inside #expect, which would take minutes to describe a difference.
     let isWhole = try Data(contentsOf: URL(filePath: path)) == Data(contentsOf: URL(filePath: writer.path))
     #expect(isWhole)
   }
 
-  @Test("whose writer was killed past 4 GiB, with a header that says less, becomes RF64")
+  @Test("a file cut off past 4 GiB, with a smaller size in its header, becomes RF64")
   func largeCut() throws {
     let path = folder.path + "/a.wav"
     let writer = try AudioFileWriter(path: folder.path + "/live.wav", channels: 4, sampleRate: 48000)
@@ -176,7 +176,7 @@ import Testing
   }
 
   @Test(
-    "that fills its disk holds what fitted, bit for bit and to a whole frame",
+    "a file that fills its disk holds what fitted, bit for bit and in whole frames",
     .enabled(if: getuid() == 0, "only root may mount a small disk"),
     arguments: SampleEncoding.allCases, [1, 3, 5])
   func fullDisk(encoding: SampleEncoding, channels: Int) throws {
@@ -193,7 +193,7 @@ import Testing
     var written: [Float] = []
     var fault: AudioFileError?
     while fault == nil, written.count < 2_000_000 {
-      // Of what 24 bits hold exactly.
+      // Values that 24 bits hold exactly.
       let block = noise.samples(channels * 1024, amplitude: 0.9).map { ($0 * 32768).rounded() / 32768 }
       written += block
       do {
@@ -203,7 +203,7 @@ import Testing
     }
     #expect(fault?.description.contains("No space left on device") == true, "\(fault as Any)")
     let frames = writer.framesWritten
-    // Nothing more comes behind the first that did not fit, and nothing overwrites what did.
+    // Nothing is appended after the first block that did not fit, and nothing is overwritten.
     try writer.write([Float](repeating: 1, count: channels * 1024))
     #expect(writer.framesWritten == frames)
     try writer.close()
@@ -218,7 +218,7 @@ import Testing
     #expect(try TakeFiles.complaints(path) == [])
   }
 
-  @Test("that libsndfile cannot open for writing leaves the descriptor to whoever opened it")
+  @Test("if libsndfile cannot open a file for writing, the caller's descriptor stays open")
   func descriptorStays() throws {
     let descriptor = open(folder.path + "/unwritable.wav", O_RDWR | O_CREAT, 0o600)
     try #require(descriptor >= 0)

@@ -6,7 +6,7 @@ import Recording
 import TestSupport
 import Testing
 
-@Suite("A take that is played") struct TakePlayerTests {
+@Suite("Playback of takes") struct TakePlayerTests {
   let folder: TemporaryFolder
 
   init() throws { folder = try TemporaryFolder() }
@@ -19,7 +19,7 @@ import Testing
     return path
   }
 
-  /// The ring, once the player has one, or why it has none.
+  /// The ring once the player has opened the file, or the reason that it could not.
   func outcome(_ player: TakePlayer) throws -> Result<PlaybackRing, TakeError> {
     var outcome: Result<PlaybackRing, TakeError>?
     _ = waitUntil(seconds: 10) {
@@ -33,7 +33,7 @@ import Testing
     return try #require(outcome)
   }
 
-  @Test("is open once all of a short one is in the ring", arguments: [1, 2])
+  @Test("the player is open once all of a short take is in the ring", arguments: [1, 2])
   func short(channels: Int) throws {
     let player = TakePlayer(path: try take(channels: channels), sampleRate: 48000)
     let ring = try outcome(player).get()
@@ -41,7 +41,7 @@ import Testing
     #expect(ring.capacityFrames - ring.freeFrames == 5000)
   }
 
-  @Test("and cannot be says why: no file, a pipe, many channels, another rate")
+  @Test("a file that cannot be played is reported with the reason: missing, a pipe, its channels, its rate")
   func failures() throws {
     mkfifo(folder.path + "/fifo", 0o600)
     let expected = [
@@ -58,11 +58,12 @@ import Testing
     }
   }
 
-  @Test("from a disk that hangs keeps nobody waiting, says how long, and is open when the disk is back")
+  @Test(
+    "a player on a hanging disk blocks nobody, reports how long it waits, and opens when the disk is back")
   func hangs() throws {
     let path = try take(channels: 2)
-    // Whoever opens a file that is leased waits until the lease is given back: F_SETLEASE, with the kernel's numbers.
-    // The kernel tells the holder by SIGIO, which would end this program.
+    // Opening a leased file waits until the lease is returned: F_SETLEASE, with the kernel's numbers. The
+    // kernel notifies the holder by SIGIO, which would end this program.
     signal(SIGIO, SIG_IGN)
     let descriptor = open(path, O_RDWR | O_CLOEXEC)
     defer { close(descriptor) }

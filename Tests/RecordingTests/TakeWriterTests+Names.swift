@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 extension TakeWriterTests {
-  @Test("R19: does not overwrite a sidecar that appeared under its name while it ran, and says so")
+  @Test("R19: a sidecar that appeared under the take's name is not overwritten, and the take says so")
   mutating func takenSidecar() throws {
     let writer = try writer()
     let json = writer.openPath.replacing(".wav", with: ".json")
@@ -18,7 +18,7 @@ extension TakeWriterTests {
     #expect(try Sidecar.read(json + ".part").frames == result.frames)
   }
 
-  @Test("R19: goes through no symbolic link, no .., and into nothing that is no folder; overwrites nothing")
+  @Test("R19: a take follows no symbolic link or .., enters only folders, and overwrites nothing")
   func paths() throws {
     let real = TakeFolder.resolve(folder.path)
     try folder.write("x", to: "file")
@@ -43,17 +43,17 @@ extension TakeWriterTests {
       try FileManager.default.contentsOfDirectory(atPath: real).sorted() == ["a", "fifo", "file", "link"])
     #expect(try FileManager.default.contentsOfDirectory(atPath: real + "/a").isEmpty)
 
-    // Every name that the next take could have is taken, each by another of its files.
+    // Every name that the next take could have is used by a file of some other kind.
     let names = DateFormatter()
     names.locale = Locale(identifier: "en_US_POSIX")
     names.dateFormat = "yyyy-MM-dd'T'HHmmss"
-    var made: [String] = []
+    var existing: [String] = []
     for second in 0..<3 {
       let stem = "a/\(names.string(from: Date(timeIntervalSinceNow: Double(second))))-p"
       for (n, ending) in [".wav", ".wav.part", "-microphones.wav.part", ".json", "_2.wav", ".flac"]
         .enumerated()
       {
-        made.append(try folder.write("mine", to: "\(stem)-\(n + 1)\(ending)"))
+        existing.append(try folder.write("mine", to: "\(stem)-\(n + 1)\(ending)"))
       }
     }
     let writer = TakeWriter(folder: real + "/a", plan: plan)
@@ -61,11 +61,11 @@ extension TakeWriterTests {
     #expect(writer.openPath.hasSuffix("-7.wav"))
     writer.discard()
     _ = try writer.finished()
-    #expect(try made.allSatisfy { try String(contentsOfFile: $0, encoding: .utf8) == "mine" })
-    #expect(try FileManager.default.contentsOfDirectory(atPath: real + "/a").count == made.count)
+    #expect(try existing.allSatisfy { try String(contentsOfFile: $0, encoding: .utf8) == "mine" })
+    #expect(try FileManager.default.contentsOfDirectory(atPath: real + "/a").count == existing.count)
   }
 
-  @Test("R19: beside pipes that nobody writes to is listed and repaired without waiting for them")
+  @Test("R19: pipes that nobody writes to do not block listing or repair")
   mutating func pipes() throws {
     let result = try take(try writer(), periods: 2)
     for name in ["a.json", "b.json.part", "c.wav.part", "d.json.part", "d.wav.part"] {

@@ -7,11 +7,11 @@ import Testing
 
 extension TakeWriterTests {
   @Test(
-    "R6: that was cut off is finished by repair with all frames on disk, in step, once; one in use is left alone"
+    "R6: repair finishes a take that was cut off, with all its frames in step, once, and leaves one in use alone"
   )
   mutating func repair() throws {
     let writer = try writer()
-    // On disk, and no header says so yet.
+    // The frames are on disk, but no header counts them yet.
     try begin(writer, periods: 100)
     #expect(TakeFolder(path: folder.path).repair().isEmpty)
     #expect(TakeFolder(path: folder.path).takes().map(\.state) == [.recording])
@@ -19,7 +19,7 @@ extension TakeWriterTests {
     for name in try FileManager.default.contentsOfDirectory(atPath: folder.path) {
       try FileManager.default.copyItem(atPath: "\(folder.path)/\(name)", toPath: "\(copy.path)/\(name)")
     }
-    // The microphones' file lost its end, in the middle of a frame.
+    // Cut the end off the microphones' file, in the middle of a frame.
     let name = URL(filePath: writer.openPath).lastPathComponent
     let raw = copy.path + "/" + name.replacing(".wav", with: "-microphones.wav")
     let size = try #require(try FileManager.default.attributesOfItem(atPath: raw + ".part")[.size] as? Int)
@@ -42,7 +42,7 @@ extension TakeWriterTests {
   }
 
   @Test(
-    "R6: that was cut off while it was converted is listed, and finished by repair with the files' new names")
+    "R6: a take cut off during its conversion is listed, and repair finishes it with the new file names")
   mutating func repairConverted() throws {
     let result = try take(try writer { $0.format = .pcm24 }, periods: 20)
     let json = result.path.replacing(".wav", with: ".json")
@@ -64,7 +64,7 @@ extension TakeWriterTests {
   }
 
   @Test(
-    "R6: is repaired by no sidecar that names files outside its folder", arguments: ["../x.wav", "a/x.wav"])
+    "R6: repair ignores a sidecar that names files outside its folder", arguments: ["../x.wav", "a/x.wav"])
   mutating func namesOutside(name: String) throws {
     let result = try take(try writer(), periods: 2)
     let json = result.path.replacing(".wav", with: ".json")

@@ -6,10 +6,10 @@ import Recording
 import TestSupport
 import Testing
 
-/// Takes of many files, and what the sidecar does not say of them.
+/// Takes of several files, and files that the sidecar does not list yet.
 extension TakeWriterTests {
-  /// A take that is split every minute, with `minutes` of stall in it and half a minute more; not yet ended.
-  mutating func long(minutes: Int, maximumSegments: Int = 10_000) throws -> TakeWriter {
+  /// A running take that is split every minute and contains a stall of `minutes` and a half.
+  mutating func stalledTake(minutes: Int, maximumSegments: Int = 10_000) throws -> TakeWriter {
     let writer = try writer {
       $0.splitMinutes = 1
       $0.maximumSegments = maximumSegments
@@ -21,9 +21,9 @@ extension TakeWriterTests {
     return writer
   }
 
-  @Test("has no more segments than a sidecar may list: the last one goes on, and that is said")
+  @Test("a take has no more segments than a sidecar may list: the last one continues, and a note says so")
   mutating func maximumSegments() throws {
-    let writer = try long(minutes: 6, maximumSegments: 4)
+    let writer = try stalledTake(minutes: 6, maximumSegments: 4)
     let result = try end(writer)
     let files = result.sidecar.files
     #expect(files.count == 4 && result.frames == files.reduce(0) { $0 + $1.frames })
@@ -32,11 +32,11 @@ extension TakeWriterTests {
     #expect(result.sidecar.missing.count == 1)
   }
 
-  @Test("goes on in the same file where the next cannot be made, and says so once")
+  @Test("if the next segment cannot be created, the take continues in the same file and says so once")
   mutating func impossibleSegment() throws {
     let writer = try writer { $0.splitMinutes = 1 }
     try begin(writer, periods: 10)
-    // The names of the second segment, and of no other.
+    // A name that only the second segment uses.
     let name = URL(filePath: writer.openPath).lastPathComponent
     try folder.write("mine", to: name.replacing(".wav", with: "_2.wav.part"))
     var stall = Timing()
@@ -52,12 +52,12 @@ extension TakeWriterTests {
         == "mine")
   }
 
-  @Test("R6: that was cut off is repaired with the segments that its sidecar does not list yet")
+  @Test("R6: repair of a take that was cut off includes segments that its sidecar does not list yet")
   mutating func unlistedSegments() throws {
     let writer = try writer { $0.splitMinutes = 1 }
     try begin(writer, periods: 10)
     let copy = try TemporaryFolder()
-    // As it is before any segment has ended.
+    // The sidecar as it is before any segment has ended.
     let json = URL(filePath: writer.openPath).lastPathComponent.replacing(".wav", with: ".json.part")
     try FileManager.default.copyItem(atPath: "\(folder.path)/\(json)", toPath: "\(copy.path)/\(json)")
     var stall = Timing()
@@ -86,7 +86,8 @@ extension TakeWriterTests {
     waitUntil(seconds: 20) { writer.frames >= frames }
   }
 
-  @Test("R6: whose sidecar was exchanged for one that nobody locks is left alone while its sound is written")
+  @Test(
+    "R6: a take whose sidecar was replaced by an unlocked copy is not repaired while its sound is written")
   mutating func exchangedSidecar() throws {
     let writer = try writer()
     try begin(writer, periods: 50)
@@ -97,12 +98,12 @@ extension TakeWriterTests {
     #expect(takes.takes().map(\.state) == [.recording] && takes.repair().isEmpty)
     #expect(access(writer.openPath + ".part", F_OK) == 0)
     let result = try end(writer)
-    // The sound is whole; what is said of it could not be.
+    // The sound is complete, but its sidecar could not be written.
     #expect(access(writer.openPath, F_OK) == 0)
     #expect(try #require(result.fault).contains("\(json) was removed or replaced"))
   }
 
-  @Test("whose sidecar cannot be written for the last time says so, and repair finishes it")
+  @Test("a take whose last sidecar cannot be written says so, and repair finishes it")
   mutating func lastSidecar() throws {
     let writer = try writer()
     try begin(writer, periods: 50)
@@ -121,7 +122,7 @@ extension TakeWriterTests {
     #expect(try FileManager.default.contentsOfDirectory(atPath: real).count == 3)
   }
 
-  @Test("leaves no file where it is discarded, however early")
+  @Test("a discarded take leaves no file, however early it is discarded")
   func noFile() throws {
     let plan = TakePlan(
       outputs: 2, sampleRate: 48000, options: TakeOptions(), setup: Self.setup,

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 extension TakeWriterTests {
-  @Test("with a gap in every period lists the first 10 000, sums up the rest, and is read again")
+  @Test("a sidecar with a gap in every period lists the first 10 000, sums up the rest, and can be read")
   mutating func manyGaps() throws {
     let (most, more) = (Sidecar.listLimit, 300)
     let periods = most + more
@@ -26,7 +26,7 @@ extension TakeWriterTests {
     run.process(8)
     for n in 1...periods {
       run.process(8, timing: n > periods - 2 ? both : stall)
-      // The disk keeps up: no more gaps at a time than the ring has places for.
+      // Let the disk keep up: the ring stores a limited number of gaps.
       if n % 100 == 0 { try #require(waitUntilWritten(writer, frames: 11 * (n - 100))) }
     }
     _ = try engine.endTake()
@@ -45,7 +45,7 @@ extension TakeWriterTests {
     #expect(TakeFolder(path: folder.path).takes().map(\.frames) == [result.frames])
   }
 
-  /// A sidecar that cannot be read, and what is said of it.
+  /// Kinds of unreadable sidecars, with the reason that is given for each.
   enum Unreadable: CaseIterable {
     case damaged, empty, large, fifo, folder
 
@@ -72,7 +72,7 @@ extension TakeWriterTests {
   }
 
   @Test(
-    "R6: whose sidecar cannot be read is told of, and repair leaves its files as they are",
+    "R6: a take with an unreadable sidecar is reported, and repair leaves its files alone",
     arguments: Unreadable.allCases)
   mutating func unreadableSidecar(_ what: Unreadable) throws {
     let result = try take(try writer(), periods: 20)
@@ -83,7 +83,7 @@ extension TakeWriterTests {
       _ = takes.takes { all.append($0) }
       return all
     }
-    // What belongs to nobody's sound is somebody else's.
+    // A JSON file that belongs to no sound is ignored.
     try folder.write("{}", to: "package.json")
     #expect(complaints().isEmpty)
     try what.replace(json)
@@ -91,7 +91,7 @@ extension TakeWriterTests {
     #expect(complaints().count == 1 && complaints()[0].contains("\(json) \(what.reason)"), "\(complaints())")
     #expect(complaints()[0].contains("move it away") && !complaints()[0].contains("\n"))
 
-    // The same while the take was being written; its files differ in length.
+    // The same for an unfinished take, whose files differ in length.
     let raw = result.path.replacing(".wav", with: "-microphones.wav")
     for path in [json, result.path, raw] { #expect(rename(path, path + ".part") == 0) }
     func sizes() throws -> [Int] {
@@ -106,12 +106,12 @@ extension TakeWriterTests {
     #expect(repaired.count == 1 && repaired[0].path == result.path + ".part")
     #expect(try #require(repaired.first?.fault).contains("\(json).part \(what.reason)"))
     #expect(try sizes() == before)
-    // What to do helps.
+    // The suggested remedy works.
     #expect(rename(json + ".part", folder.path + "/away") == 0)
     #expect(takes.repair().map(\.fault) == [nil, nil])
   }
 
-  @Test("whose sidecar is missing is said to be so")
+  @Test("a missing sidecar is reported as missing")
   func missingSidecar() throws {
     let path = folder.path + "/none.json"
     #expect(throws: TakeError("\(path) cannot be read: No such file or directory")) { try Sidecar.read(path) }

@@ -7,9 +7,9 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// What others do to a take's files and folder while it runs.
+/// What other programs do to a take's files and folder while it runs.
 extension TakeWriterTests {
-  /// Starts a take and waits until `periods` of it are on disk.
+  /// Starts a take and waits until `periods` periods of it are on disk.
   mutating func begin(_ writer: TakeWriter, periods: Int) throws {
     _ = try run.engine.beginTake(into: writer.opened())
     for _ in 0..<periods { run.process(Self.period) }
@@ -22,13 +22,13 @@ extension TakeWriterTests {
     return try writer.finished()
   }
 
-  @Test("R6: is finalised by no sidecar of another take's that names its files, while it runs or after")
+  @Test("R6: another take's sidecar that names a running take's files never finalises them")
   mutating func craftedSidecar() throws {
     let writer = try writer()
     try begin(writer, periods: 50)
     let name = URL(filePath: writer.openPath).lastPathComponent
     let files = TakeFolder(path: folder.path)
-    // A take that nobody writes, whose second segment is the running take.
+    // An abandoned take whose second segment is the running take.
     try FileManager.default.copyItem(atPath: writer.openPath + ".part", toPath: folder.path + "/x.wav.part")
     var text = try String(
       contentsOfFile: writer.openPath.replacing(".wav", with: ".json.part"), encoding: .utf8)
@@ -45,7 +45,7 @@ extension TakeWriterTests {
     #expect(try end(writer).frames >= 50 * Self.period)
   }
 
-  @Test("goes on in its folder where that is renamed, segments and all, and says where it is")
+  @Test("a take whose folder is renamed continues there with all segments, and reports the new path")
   mutating func movedFolder() throws {
     let real = TakeFolder.resolve(folder.path)
     try FileManager.default.createDirectory(atPath: real + "/a", withIntermediateDirectories: false)
@@ -70,7 +70,7 @@ extension TakeWriterTests {
   }
 
   @Test(
-    "whose folder, or one of whose files, was removed says so within two seconds, and advises nothing impossible",
+    "a take whose folder or file was removed says so within two seconds and suggests nothing impossible",
     arguments: ["", ".wav.part", "-microphones.wav.part"])
   mutating func removed(ending: String) throws {
     let real = TakeFolder.resolve(folder.path)
@@ -83,7 +83,7 @@ extension TakeWriterTests {
         outputs: 2, sampleRate: 48000, options: options, setup: Self.setup, preRoll: run.engine.preRoll))
     try begin(writer, periods: 10)
     let path = ending.isEmpty ? real + "/a" : writer.openPath.replacing(".wav", with: ending)
-    // What the disk thread writes just then keeps its folder.
+    // Removal fails while the disk thread creates a file in the folder.
     #expect(
       waitUntil(seconds: 2) { (try? FileManager.default.removeItem(atPath: path)) != nil },
       "\(path) cannot be removed")
@@ -96,7 +96,7 @@ extension TakeWriterTests {
     #expect(result.path == writer.openPath)
   }
 
-  @Test("whose file was exchanged for a link is incomplete, says so, and gives the link no name")
+  @Test("a take whose file was replaced by a link is incomplete, says so, and does not rename the link")
   mutating func exchangedFile() throws {
     let writer = try writer()
     try begin(writer, periods: 10)
@@ -110,14 +110,14 @@ extension TakeWriterTests {
     #expect(try String(contentsOfFile: secret, encoding: .utf8) == "mine")
   }
 
-  @Test("takes another name than fifteen others that start in the same folder at the same moment")
+  @Test("16 takes that start in one folder at the same moment get different names")
   func sameSecond() throws {
     let folder = TakeFolder(path: TakeFolder.resolve(folder.path))
     let plan = TakePlan(
       outputs: 2, sampleRate: 48000, options: TakeOptions(), setup: Self.setup,
       preRoll: PreRoll(microphones: 3, capacityFrames: 0))
     let outcomes = Mutex<[Result<String, any Error>]>([])
-    // Looking for a free name takes so long that all look before any has taken one.
+    // With many files the search for a free name takes so long that all search before one has taken a name.
     for n in 0..<5000 { try self.folder.write("", to: "other-\(n)") }
     for _ in 0..<2 {
       DispatchQueue.concurrentPerform(iterations: 16) { _ in
@@ -133,7 +133,7 @@ extension TakeWriterTests {
     #expect(Set(paths).count == 2 * 16, "\(outcomes.withLock { $0 })")
   }
 
-  @Test("has a sidecar that is replaced as a whole while it runs: a reader never sees half of one")
+  @Test("a running take's sidecar is replaced as a whole: a reader never sees half of one")
   mutating func replacedSidecar() throws {
     let writer = try writer()
     try begin(writer, periods: 10)
@@ -149,7 +149,7 @@ extension TakeWriterTests {
     _ = try self.end(writer)
   }
 
-  /// Puts a descriptor that cannot be written, or not read, in the place of this process's own on `path`.
+  /// Replaces this process's descriptor of `path` by one that is only readable or only writable.
   func reopen(_ path: String, _ access: Int32) throws {
     let other = open(path, access | O_CLOEXEC)
     try #require(other >= 0)
@@ -168,7 +168,7 @@ extension TakeWriterTests {
     #expect(found, "nobody has \(path) open")
   }
 
-  @Test("whose header cannot be brought up to date keeps its .part, says so, and repair mends it")
+  @Test("a file whose header cannot be updated keeps its .part and says so, and repair finishes it")
   mutating func staleHeader() throws {
     let writer = try writer()
     try begin(writer, periods: 10)
@@ -186,7 +186,7 @@ extension TakeWriterTests {
     #expect(differences(microphones, sound, 0..<10 * Self.period) == 0)
   }
 
-  @Test("R6: whose file cannot be read back keeps its .part, says so, and repair finishes it")
+  @Test("R6: a file that cannot be read back keeps its .part and says so, and repair finishes it")
   mutating func unreadableFile() throws {
     let writer = try writer()
     try begin(writer, periods: 10)
@@ -199,13 +199,13 @@ extension TakeWriterTests {
     #expect(repaired.map(\.fault) == [nil] && repaired.map(\.frames) == [10 * Self.period])
   }
 
-  @Test("R44: is written by a thread to which a limit of file size is an error and no signal")
+  @Test("R44: the disk thread blocks SIGXFSZ, so that a file size limit is an error and no signal")
   mutating func fileSizeSignal() throws {
-    // Threads of tests have signals blocked, and a thread inherits that.
-    var (none, own) = (sigset_t(), sigset_t())
-    sigemptyset(&none)
-    pthread_sigmask(SIG_SETMASK, &none, &own)
-    defer { pthread_sigmask(SIG_SETMASK, &own, nil) }
+    // Test threads have signals blocked, which a new thread would inherit.
+    var (empty, previous) = (sigset_t(), sigset_t())
+    sigemptyset(&empty)
+    pthread_sigmask(SIG_SETMASK, &empty, &previous)
+    defer { pthread_sigmask(SIG_SETMASK, &previous, nil) }
     let writer = try writer()
     let tasks = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")
     let blocked = tasks.compactMap { task -> Bool? in

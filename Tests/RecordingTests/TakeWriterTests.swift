@@ -6,13 +6,13 @@ import Recording
 import TestSupport
 import Testing
 
-@Suite("A take") struct TakeWriterTests {
+@Suite("The take writer") struct TakeWriterTests {
   static let period = 64
   let folder: TemporaryFolder
   let sound: [[Float]]
   var run: OfflineRun
 
-  /// An engine that puts its first two microphones out as they are, over sound that never repeats.
+  /// An engine that copies its first two microphones to its outputs, with input that never repeats.
   init() throws {
     folder = try TemporaryFolder()
     var noise = SeededNoise(seed: 10)
@@ -47,7 +47,7 @@ import Testing
     return (try AudioClip(path: result.path), try AudioClip(path: microphones))
   }
 
-  /// Samples of `clip` that are not those of `source` in `span`; all where the lengths differ.
+  /// The number of samples of `clip` that differ from `source` in `span`; all if the lengths differ.
   func differences(_ clip: AudioClip, _ source: [[Float]], _ span: Range<Int>) -> Int {
     guard clip.channels.count == source.count, clip.frames == span.count else { return span.count }
     return zip(clip.channels, source).reduce(0) { sum, pair in
@@ -69,12 +69,12 @@ import Testing
     return try writer.finished()
   }
 
-  @Test("has what came out, and with --raw what went in, in step to the frame")
+  @Test("a take holds the outputs, and with --raw the microphones, in step to the frame")
   mutating func raw() throws {
     for _ in 0..<5 { run.process(Self.period) }
     let result = try take(try writer(), periods: 100)
     let (outputs, microphones) = try files(result)
-    // What came before belongs to it.
+    // The pre-roll is part of the take.
     let span = 0..<105 * Self.period
     #expect(result.fault == nil && result.frames == span.count)
     #expect(differences(outputs, [run.left, run.right], span) == 0)
@@ -87,7 +87,7 @@ import Testing
   }
 
   @Test(
-    "R10: has silence of the exact length where Pinna stood still, and says where; R11: nothing for the server"
+    "R10: a stall of Pinna leaves a gap of exact length in the take and the sidecar; R11: one of the server, none"
   )
   mutating func gaps() throws {
     var stall = Timing()
@@ -96,7 +96,7 @@ import Testing
     pause.pausedMicroseconds = 3_000_123
     var again = Timing()
     again.isRepeat = true
-    // A stall before its first period is not the take's.
+    // A stall before its first period does not belong to the take.
     let result = try take(
       try writer(), periods: 40, timing: [0: stall, 10: stall, 20: pause, 30: again])
     let frames = 39 * Self.period + 144_001
@@ -117,7 +117,7 @@ import Testing
     }
   }
 
-  @Test("whose sound Pinna missed says in plain words what happened, and what prevents it")
+  @Test("a take with a stall explains in plain words what happened and how to prevent it")
   mutating func plainWords() throws {
     var stall = Timing()
     stall.skippedFrames = 4800
@@ -130,7 +130,7 @@ import Testing
   }
 
   @Test(
-    "R8: that fills its disk has its files at once, and says in one clear sentence what is missing",
+    "R8: a take that fills its disk has its files at once and says in one sentence what is missing",
     .enabled(if: getuid() == 0, "only root may mount a small disk"))
   mutating func fullDisk() throws {
     let disk = TakeFolder.resolve(folder.path) + "/disk"
@@ -147,7 +147,7 @@ import Testing
     for _ in 0..<200 { run.process(Self.period) }
     try #require(waitUntil(seconds: 5) { writer.fault != nil })
     #expect(writer.fault == "No space left on device")
-    // Finished, though the take still runs; what a program would read beside it is not.
+    // The sound file is finished although the take still runs; its sidecar is not.
     try #require(waitUntil(seconds: 2) { access(writer.openPath, F_OK) == 0 })
     #expect(access(writer.openPath.replacing(".wav", with: ".json.part"), F_OK) == 0)
     let frames = try AudioClip(path: writer.openPath).frames
@@ -157,12 +157,12 @@ import Testing
     #expect(try sidecar(result).state == .incomplete && sidecar(result).frames == frames)
   }
 
-  @Test("R9: whose callback goes has silence for what it lost until then, says so, and is incomplete")
+  @Test("R9: a take that loses its callback has silence for what was lost until then, and is incomplete")
   mutating func callbackGoes() throws {
     let writer = try writer()
     _ = try run.engine.beginTake(into: writer.opened())
     for _ in 0..<10 { run.process(Self.period) }
-    // Lost, and no later period puts it down.
+    // A stall that no later period records.
     var stall = Timing()
     stall.skippedFrames = 4800
     stall.isRepeat = true
@@ -177,7 +177,7 @@ import Testing
     #expect((outputs.channels + microphones.channels).allSatisfy { $0.count == document.frames })
   }
 
-  @Test("begins with what came before it was asked for, no further back than the last change or take")
+  @Test("a take begins with its pre-roll, but not before the last change or take")
   mutating func preRoll() throws {
     for _ in 0..<30 { run.process(Self.period) }
     let first = try take(try writer(), periods: 20)
@@ -187,18 +187,18 @@ import Testing
     #expect(try differences(files(first).outputs, [run.left, run.right], start..<50 * Self.period) == 0)
 
     for _ in 0..<3 { run.process(Self.period) }
-    let asked = run.position
+    let requested = run.position
     let second = try take(try writer(), periods: 2)
-    // The period that ended the first take comes before the disk has let go, or after.
+    // The period that ended the first take comes before or after the disk thread has released the pre-roll.
     let kept = try sidecar(second).preRollFrames
     #expect([3, 4].map { $0 * Self.period }.contains(kept))
     #expect(
-      try differences(files(second).microphones, sound, asked - kept..<asked + 2 * Self.period) == 0)
+      try differences(files(second).microphones, sound, requested - kept..<requested + 2 * Self.period) == 0)
 
     for _ in 0..<20 { run.process(Self.period) }
     let filters = FilterSet(coefficients: [[[0], [0], [1]], [[0], [1], [0]]], channels: 2)
     _ = try run.engine.change(to: filters, gain: 1)
-    // 20 ms are 15 periods.
+    // A fade of 20 ms takes 15 periods.
     for _ in 0..<15 { run.process(Self.period) }
     start = run.position
     for _ in 0..<4 { run.process(Self.period) }
@@ -209,7 +209,7 @@ import Testing
     #expect(zip(run.left[start..<end], sound[2][start..<end]).allSatisfy { abs($0 - $1) < 1e-5 })
   }
 
-  @Test("in 24 bits says how much was clipped, and silences what is no number")
+  @Test("a take in 24 bits counts clipped samples and writes 0 for NaN")
   mutating func clips() throws {
     var loud = sound
     loud[2][70] = .nan
@@ -217,7 +217,7 @@ import Testing
     loud[0][90] = -2
     run = OfflineRun(run.engine, microphones: loud)
     let result = try take(try writer { $0.format = .pcm24 }, periods: 10)
-    // Both in what came out and in what went in.
+    // Each in both an output and a microphone.
     #expect(result.sidecar.clippedSamples == 4)
     #expect(result.sidecar.silencedSamples == 1)
     let (outputs, microphones) = try files(result)
@@ -226,10 +226,10 @@ import Testing
     #expect(result.fault == nil)
   }
 
-  @Test("goes on in another file where it is told to, without losing a frame", arguments: [1, 2])
+  @Test("a take is split into files of the requested length without losing a frame", arguments: [1, 2])
   mutating func split(minutes: Int) throws {
     var stall = Timing()
-    // Three minutes and a half, in one piece.
+    // A single stall of three and a half minutes.
     stall.skippedFrames = 210 * 48_000
     let result = try take(try writer { $0.splitMinutes = minutes }, periods: 20, timing: [10: stall])
     let document = try sidecar(result)
@@ -254,7 +254,9 @@ import Testing
     }
   }
 
-  @Test("becomes FLAC or Opus at its end, where those can hold it; otherwise WAV stays, and that is said")
+  @Test(
+    "a take is converted to FLAC or Opus at its end if the format allows it; otherwise it stays WAV with a note"
+  )
   mutating func compressed() throws {
     for _ in 0..<150 { run.process(Self.period) }
     let lossless = try take(try writer { $0.format = .flac }, periods: 20)
@@ -298,31 +300,31 @@ import Testing
     }
   }
 
-  @Test("whose conversion is given up stays WAV, and nothing else is left")
+  @Test("a cancelled conversion leaves the WAV file and nothing else")
   func unwantedConversion() throws {
     let path = folder.path + "/a.wav"
     var noise = SeededNoise(seed: 12)
     try AudioClip(sampleRate: 48000, channels: [noise.samples(100_000, amplitude: 0.5)]).write(wav: path)
     let whole = try Data(contentsOf: URL(filePath: path))
-    // Seven blocks and the end are asked for to encode, and as many to verify.
+    // The check runs for seven blocks and the end while encoding, and as often while verifying.
     for patience in [0, 3, 10] {
-      var asked = 0
+      var requested = 0
       #expect(throws: AudioFileError("the conversion was cancelled")) {
         try Compression.flac.replace(wav: path) {
-          asked += 1
-          return asked <= patience
+          requested += 1
+          return requested <= patience
         }
       }
-      #expect(asked == patience + 1)
+      #expect(requested == patience + 1)
     }
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["a.wav"])
     #expect(try Data(contentsOf: URL(filePath: path)) == whole)
   }
 
-  @Test("without pre-roll of its own leaves the take before what that still reads")
+  @Test("a take without pre-roll of its own leaves the pre-roll that the previous take still reads")
   mutating func heldPreRoll() throws {
     for _ in 0..<5 { run.process(Self.period) }
-    // Nobody reads its pre-roll yet.
+    // The previous take has not read its pre-roll yet.
     let slow = TakeRing(outputs: 2, microphones: 3, capacityFrames: 1000)
     _ = try run.engine.beginTake(into: slow)
     run.process(Self.period)
@@ -332,8 +334,8 @@ import Testing
     let held = preRoll.read(age: 0, frames: 5 * Self.period, outputs: 2, microphones: 3)
     #expect(try take(writer(), periods: 3).sidecar.preRollFrames == 0)
     for _ in 0..<12 { run.process(Self.period) }
-    let still = preRoll.read(age: 0, frames: 5 * Self.period, outputs: 2, microphones: 3)
-    #expect(slow.start?.preRoll == 5 * Self.period && held == still)
+    let afterwards = preRoll.read(age: 0, frames: 5 * Self.period, outputs: 2, microphones: 3)
+    #expect(slow.start?.preRoll == 5 * Self.period && held == afterwards)
     preRoll.release()
     for _ in 0..<3 { run.process(Self.period) }
     #expect(try take(writer(), periods: 3).sidecar.preRollFrames == 3 * Self.period)

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("A sound file that somebody cuts while it is written") struct TruncatedFileTests {
+@Suite("Sound files truncated while they are written") struct TruncatedFileTests {
   let folder: TemporaryFolder
   init() throws { folder = try TemporaryFolder() }
   var part: String { folder.path + "/take.wav.part" }
@@ -16,7 +16,8 @@ import Testing
   }
 
   @Test(
-    "is not whole, stays .part and says so, however much comes after", arguments: SampleEncoding.allCases,
+    "a truncated file is reported and stays .part, however much is written afterwards",
+    arguments: SampleEncoding.allCases,
     [0, 100, 3000])
   func cut(encoding: SampleEncoding, length: Int) throws {
     var noise = SeededNoise(seed: 8)
@@ -30,7 +31,7 @@ import Testing
     #expect(access(part, F_OK) == 0 && access(folder.path + "/take.wav", F_OK) != 0)
   }
 
-  @Test("is not whole where it was cut behind the last write, or before silence")
+  @Test("a file truncated after the last write, or before silence, is reported")
   func cutAtEnd() throws {
     var noise = SeededNoise(seed: 8)
     for silence in [0, 480] {
@@ -43,7 +44,7 @@ import Testing
     }
   }
 
-  @Test("is whole where nobody did, silence and all", arguments: SampleEncoding.allCases)
+  @Test("a file that is not truncated is complete, with its silence", arguments: SampleEncoding.allCases)
   func whole(encoding: SampleEncoding) throws {
     var noise = SeededNoise(seed: 8)
     let writer = try writer(encoding)

@@ -4,13 +4,13 @@ import Rendering
 import TestSupport
 import Testing
 
-/// What `pinna render` computes. This target depends on no room that knows JACK.
-@Suite struct RenderTests {
+/// The computation of `pinna render`. This target depends on no room that links JACK.
+@Suite("Rendering") struct RenderTests {
   private static let device = TestDevices.pair()
   private static let selection = Selection(
     dataSource: "Front", polarPattern: .cardioid, inputOrientation: .portrait)
 
-  /// Noise instead of a design.
+  /// Filters of noise, instead of a design.
   private static func sets(_ noise: inout SeededNoise) -> (FilterSets, taps: [[Float]]) {
     let taps = noise.filters(microphones: 2, taps: 300)
     let bank = FilterBank(
@@ -24,7 +24,9 @@ import Testing
     return (FilterSets(bank), taps[0])
   }
 
-  @Test("is the convolution of microphones and filters, times the gain", arguments: [64, 1000, 1024])
+  @Test(
+    "the rendered sound is the convolution of microphones and filters, times the gain",
+    arguments: [64, 1000, 1024])
   func convolution(period: Int) throws {
     var noise = SeededNoise(seed: 13)
     let (sets, taps) = Self.sets(&noise)
@@ -38,7 +40,7 @@ import Testing
     #expect(error < 1e-4 * expected.map(abs).max()!)
   }
 
-  @Test("refuses what the device does not offer")
+  @Test("rendering refuses a selection that the device does not offer")
   func refusal() throws {
     var noise = SeededNoise(seed: 13)
     let (sets, _) = Self.sets(&noise)

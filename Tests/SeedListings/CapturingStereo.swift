@@ -1,5 +1,5 @@
-// Seeds 000 and 004: "Capturing stereo audio from built-in microphones", its three listings line by line, with
-// AVAudioSession called AudioSession.
+// Seeds 000 and 004: "Capturing stereo audio from built-in microphones", its three listings line by line,
+// with AudioSession in place of AVAudioSession.
 
 import PinnaSession
 

@@ -1,5 +1,5 @@
-// Seed 002: "Configuring Device Hardware", listing 5-1, "Putting It All Together" and listing 5-2, with the braces that
-// were lost.
+// Seed 002: "Configuring Device Hardware", listing 5-1, "Putting It All Together" and listing 5-2, with lost
+// braces restored.
 
 import PinnaSession
 

@@ -1,6 +1,6 @@
 import PinnaSession
 
-/// docs/library.md shows the body.
+/// The library page shows the body of this function.
 func guidedCheck() throws {
   // Takes seconds, and minutes where the filters are designed first.
   let check = try DeviceCheck(preset: "linear8")

@@ -1,4 +1,4 @@
-// Seed 003: Technical Q&A QA1799, listing 1, Objective-C put into Swift line by line.
+// Seed 003: Technical Q&A QA1799, listing 1, translated from Objective-C to Swift line by line.
 
 import PinnaSession
 

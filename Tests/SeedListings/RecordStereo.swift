@@ -1,5 +1,5 @@
-// Seed 001: "Record stereo audio with AVAudioSession", its three listings; ellipses filled from what is said around
-// them, UIKit stubbed.
+// Seed 001: "Record stereo audio with AVAudioSession", its three listings. Ellipses are filled in from the
+// text around them; UIKit is stubbed.
 
 import PinnaSession
 

@@ -1,8 +1,8 @@
-// What the seeds' listings lean on and do not show: UIKit, NSLog, and the sample's own types.
+// Dependencies of the seeds' listings that they do not show: UIKit, NSLog, and the sample's own types.
 
 import PinnaSession
 
-/// Prints to standard output, with lists laid out as Objective-C does.
+/// Prints to standard output, with lists formatted as in Objective-C.
 // swift-format-ignore: AlwaysUseLowerCamelCase
 func NSLog(_ format: String, _ arguments: Any...) {
   var text = ""
@@ -33,7 +33,7 @@ struct RecordingOption {
   let dataSourceName: String
 }
 
-/// The sample's word for how its window is turned.
+/// The sample's type for its window's orientation.
 enum Orientation: CaseIterable {
   case portrait, portraitUpsideDown, landscapeLeft, landscapeRight
 
@@ -49,7 +49,7 @@ enum Orientation: CaseIterable {
   }
 }
 
-/// What the sample draws: which edges are left and right, for a data source's orientation and the session's.
+/// The sample's picture: the edges of left and right for a data source's orientation and the session's.
 enum StereoLayout: CustomStringConvertible {
   case none
   case edges(left: DeviceEdge, right: DeviceEdge)

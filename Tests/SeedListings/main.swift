@@ -1,5 +1,5 @@
-// Runs one of the seeds' listings against the running Pinna that XDG_RUNTIME_DIR leads to, or the library page's guided
-// check.
+// Runs a listing of the seeds, or the library page's guided check, with the running Pinna that
+// XDG_RUNTIME_DIR names.
 
 switch CommandLine.arguments.dropFirst().first {
 case "capturing-stereo":

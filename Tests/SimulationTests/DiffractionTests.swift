@@ -6,11 +6,11 @@ import Simulation
 import TestSupport
 import Testing
 
-@Suite("A body in a scene")
+@Suite("Bodies in a scene")
 struct DiffractionTests {
   // acoustics.md: a box to −33 dB up to 4 kHz and −25 dB at 8 kHz.
   @Test(
-    "a box changes what microphones hear as the oracle says",
+    "a box changes the microphones' signals as the oracle computes",
     arguments: [(375.0, -33.0), (1125, -33), (4125, -33), (8250, -25)])
   func box(frequency: Double, limit: Double) throws {
     let golden = BoxGolden.named("phone")
@@ -32,10 +32,10 @@ struct DiffractionTests {
     for m in error.indices { #expect(10 * log10(error[m] / energy[m]) <= limit, "microphone \(m)") }
   }
 
-  /// A sphere moves the pressure on its surface ahead by 3/2 of what the free field does where it is small
-  /// against the wavelength: Kuhn, Model for the interaural time differences in the horizontal plane, J. Acoust.
-  /// Soc. Am. 62 (1977). The next term, of the order (ka)², is 0.6 % at 50 Hz on a head.
-  @Test("a head makes time differences half as long again at low frequencies")
+  /// A sphere that is small against the wavelength advances the pressure on its surface by 3/2 of the free
+  /// field's lead: Kuhn, Model for the interaural time differences in the horizontal plane, J. Acoust. Soc.
+  /// Am. 62 (1977). The next term, of the order (ka)², is 0.6 % at 50 Hz on a head.
+  @Test("a head lengthens time differences by half at low frequencies")
   func sphere() throws {
     let radius = 0.0875
     let device = Device(
@@ -53,7 +53,7 @@ struct DiffractionTests {
   }
 
   @Test(
-    "blocks of a convolution join to what direct convolution gives",
+    "convolution in blocks equals direct convolution",
     arguments: [(50, 7), (1000, 64), (5000, 129), (63, 64)])
   func blocks(length: Int, taps: Int) {
     var noise = SeededNoise(seed: 9)
@@ -63,12 +63,12 @@ struct DiffractionTests {
     #expect(found.count == max(0, length - taps + 1))
     for (n, value) in found.enumerated() {
       let expected = (0..<taps).reduce(0.0) { $0 + Double(filter[$1]) * Double(signal[n + taps - 1 - $1]) }
-      // Sums of up to 129 products of single precision, transforms of 1024.
+      // Sums of up to 129 products in single precision, transforms of 1024.
       #expect(abs(Double(value) - expected) < 1e-4)
     }
   }
 
-  /// Amplitude and phase of `frequency` against a sine that begins at the first frame.
+  /// Amplitude and phase of `frequency` relative to a sine that begins at the first frame.
   private static func response(_ frequency: Double, of channel: [Float]) -> Complex {
     var sum = Complex.zero
     let frames = 2400..<7200

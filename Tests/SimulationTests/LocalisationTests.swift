@@ -2,10 +2,12 @@ import Simulation
 import TestSupport
 import Testing
 
-@Suite struct LocalisationTests {
-  /// Octaves of speech that a low rate does not hold say nothing; the others weigh as much as all.
-  @Test(arguments: [8000, 11_025, 16_000, 22_050, 48_000, 192_000])
-  func levelsAndTimesAreFoundAtEveryRate(rate: Int) {
+@Suite("Localisation") struct LocalisationTests {
+  /// Octaves of speech above a low rate's band are ignored; the others have their full weight.
+  @Test(
+    "level and time differences are found at every sample rate",
+    arguments: [8000, 11_025, 16_000, 22_050, 48_000, 192_000])
+  func everyRate(rate: Int) {
     var noise = SeededNoise(seed: 7)
     let reference = noise.samples(rate)
     let late = rate / 4000

@@ -5,7 +5,7 @@ import Simulation
 import TestSupport
 import Testing
 
-@Suite("A talker that moves")
+@Suite("Moving talkers")
 struct MovingTalkerTests {
   static let frame = HeadFrame(forward: .plusZ, orientation: .portrait)!
   static let frequency = 700.0
@@ -17,19 +17,19 @@ struct MovingTalkerTests {
   }
 
   @Test(
-    "is heard at any times as its voice is between the samples, to -80 dB",
+    "a voice sampled at arbitrary times equals its interpolation, to -80 dB",
     arguments: [(48000, 48000), (44100, 48000), (48000, 16000)])
   func anyTimes(from: Int, to: Int) {
     let voice = BandlimitedSignalTests.sine(1000, rate: from)
-    // Speeding up, as nothing that is resampled at one rate does.
+    // Accelerating, unlike resampling at a fixed rate.
     let times = (0..<to / 5).map { 0.1 + Double($0) / Double(to) + 1e-3 * pow(Double($0) / Double(to), 2) }
     let expected = times.map { Float(sin(2 * .pi * 1000 * $0)) }
     #expect(errorLevel(voice.sampled(rate: to, at: times), expected) <= -80)
   }
 
-  /// What is said at u arrives at the origin at u + (D − v·u)/c and is there 1/(D − v·u) as loud as at 1 m; a
-  /// microphone at r hears it d·r/c of the wave earlier.
-  @Test("towards the device or away comes higher or lower, as Doppler says", arguments: [10.0, -10, 34.3])
+  /// Speech at time u arrives at the origin at u + (D − v·u)/c, where its level is 1/(D − v·u) of that at 1
+  /// m. A microphone at r receives it earlier by d·r/c.
+  @Test("a talker that approaches or recedes has the Doppler shift", arguments: [10.0, -10, 34.3])
   func doppler(speed: Double) throws {
     let start = 100.0
     let direction = try #require(Direction([2, -1, 0.5]))
@@ -40,18 +40,18 @@ struct MovingTalkerTests {
     let heard = try scene.microphones(sampleRate: 48000)
     for (microphone, channel) in zip(scene.device.microphones, heard.channels) {
       let lead = direction.vector.dot(microphone.position) / 343
-      // Before the talker stops, and far from where its voice begins.
+      // Before the talker stops, and long after its voice begins.
       let frames = 19_200..<76_800
       let expected = frames.map { n in
         let atOrigin = (Double(n) / 48000 - start / 343) / (1 - speed / 343)
-        let said = (Double(n) / 48000 + lead - start / 343) / (1 - speed / 343)
-        return Float(sin(2 * .pi * Self.frequency * said) / (start - speed * atOrigin))
+        let spoken = (Double(n) / 48000 + lead - start / 343) / (1 - speed / 343)
+        return Float(sin(2 * .pi * Self.frequency * spoken) / (start - speed * atOrigin))
       }
       #expect(errorLevel(channel[frames], expected) <= -80, "\(microphone.name)")
     }
   }
 
-  @Test("far away around the device reaches each microphone d(t)·r/c earlier, without a click")
+  @Test("a distant talker that circles the device reaches each microphone d(t)·r/c earlier, without clicks")
   func turning() throws {
     let path = Path(
       around: Self.frame,
@@ -71,8 +71,8 @@ struct MovingTalkerTests {
     }
   }
 
-  /// A body's response to a tone, read off the series of a rigid sphere, at every moment.
-  @Test("around a head hears the head change with its direction, without a click")
+  /// The response of a body to a tone, from the series of a rigid sphere, at every moment.
+  @Test("a talker that circles a head has the head's response of each direction, without clicks")
   func aroundHead() throws {
     let radius = 0.0875
     let device = Device(
@@ -98,17 +98,17 @@ struct MovingTalkerTests {
         return Float(h.magnitude * sin(2 * .pi * 2000 * Double(n) / 48000 + h.phase))
       }
       let got = frames.map { heard.channels[m][$0] }
-      // Cross-fades between directions 3° apart.
+      // Crossfades between directions 3° apart.
       #expect(errorLevel(got, expected) <= -45, "microphone \(m): \(errorLevel(got, expected))")
-      // A click is wide-band: what the expected tone leaves of the signal has nothing at 8 kHz.
+      // A click is wide-band: the difference from the expected tone has no content at 8 kHz.
       let rest = zip(got, expected).map { $0 - $1 }
       let high = zip(rest.dropFirst(), rest).map { $0 - $1 }
       #expect(level(high) <= -70, "\(level(high))")
     }
   }
 
-  @Test("that stands still on its path is one that stands still, to the last bits of a float")
-  func still() throws {
+  @Test("a talker that stays in one place on a path equals a fixed talker, to the last bits of a float")
+  func fixed() throws {
     let place = Path(straight: [(0, [1, 2, -1]), (1, [1, 2, -1])])
     let direct = Path(try #require(Place(position: [1, 2, -1])))
     let (a, b) = (

@@ -5,14 +5,14 @@ import Simulation
 import TestSupport
 import Testing
 
-@Suite("A plane wave")
+@Suite("Plane waves")
 struct PlaneWaveTests {
   static let directions: [SIMD3<Double>] = [
     [1, 0, 0], [0, -1, 0], [0, 0, 1], [1, 2, -3], [-0.3, 0.8, 0.1],
   ]
 
   @Test(
-    "of a sine reaches two microphones with the phase difference k d·(r1 - r2), the nearer leading",
+    "a sine reaches two microphones with the phase difference k d·(r1 - r2), the nearer one first",
     arguments: directions, [(48000, 48000), (48000, 16000), (44100, 48000)])
   func phaseDifference(towards: SIMD3<Double>, rates: (Int, Int)) throws {
     let direction = try #require(Direction(towards))
@@ -29,7 +29,7 @@ struct PlaneWaveTests {
     #expect(abs(difference) < 1e-4)
   }
 
-  @Test("arrives at a microphone on its axis earlier by the way it has less to go")
+  @Test("a microphone nearer to the source receives the wave earlier by the difference of the distances")
   func onAxis() {
     var click = [Float](repeating: 0, count: 200)
     click[100] = 1
@@ -44,12 +44,12 @@ struct PlaneWaveTests {
   }
 }
 
-@Suite("Delaying channels")
+@Suite("Delayed channels")
 struct ChannelDelayTests {
   static let line = (0..<8).map { Position(-0.245 + 0.07 * Double($0), 0, 0) }
   static let recording = repositoryFolder + "/../shared/data/linear8-speech-16k.wav"
 
-  @Test("turns a wave from broadside into the wave from 45°, to -80 dB", arguments: [45.0, -45])
+  @Test("delays turn a wave from broadside into one from 45°, to -80 dB", arguments: [45.0, -45])
   func redirection(degrees: Double) throws {
     let angle = degrees * .pi / 180
     let oblique = try #require(Direction([sin(angle), 0, cos(angle)]))
@@ -65,7 +65,7 @@ struct ChannelDelayTests {
   }
 
   @Test(
-    "of a real recording moves every channel by its lead, to half a sample",
+    "in a real recording, delays move every channel by its lead, to half a sample",
     .enabled(if: FileManager.default.fileExists(atPath: recording), "no ../shared/data here"))
   func realRecording() throws {
     let clip = try AudioClip(path: Self.recording)

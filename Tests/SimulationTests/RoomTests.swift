@@ -4,7 +4,7 @@ import Simulation
 import TestSupport
 import Testing
 
-@Suite("A room")
+@Suite("Rooms")
 struct RoomTests {
   static let frame = HeadFrame(forward: .plusZ, orientation: .landscapeRight)!
   static let size: SIMD3<Double> = [5.2, 4.1, 2.7]
@@ -15,8 +15,8 @@ struct RoomTests {
     Room(frame: frame, size: size, device: place, absorption: absorption, order: order)
   }
 
-  /// The room unfolded: cell k of an axis is the room mirrored k times. Positions from the room's corner, and what
-  /// the walls leave of the amplitude.
+  /// The unfolded room: cell k of an axis is the room mirrored k times. Positions relative to the room's
+  /// corner, and the amplitude that remains after the walls' absorption.
   static func unfolded(_ talker: SIMD3<Double>, order: Int) -> [(position: SIMD3<Double>, gain: Double)] {
     var images: [(SIMD3<Double>, Double)] = []
     for i in -order...order {
@@ -41,7 +41,8 @@ struct RoomTests {
   }
 
   @Test(
-    "reflects as its unfolded images would sound, to -80 dB", arguments: [(0, 1), (1, 7), (2, 25), (3, 63)])
+    "a room's reflections equal the sound of its unfolded images, to -80 dB",
+    arguments: [(0, 1), (1, 7), (2, 25), (3, 63)])
   func images(order: Int, count: Int) throws {
     let talker: SIMD3<Double> = [4.4, 0.6, 1.6]
     let frequency = 430.0
@@ -54,7 +55,7 @@ struct RoomTests {
     let images = Self.unfolded(talker, order: order)
     #expect(images.count == count)
     for (microphone, channel) in zip(device.microphones, heard.channels) {
-      // After the last image's beginning and before the first one's end.
+      // After the last image begins and before the first one ends.
       let frames = 6000..<18_000
       var expected = [Double](repeating: 0, count: frames.count)
       for (position, gain) in images {
@@ -69,7 +70,7 @@ struct RoomTests {
     }
   }
 
-  @Test("lets a click arrive at the time and level of each of its six walls")
+  @Test("a click arrives at the time and level of each of the six walls")
   func click() throws {
     let talker: SIMD3<Double> = [2.4, 1.1, 0.6]
     let voice = BandlimitedSignal(samples: [1] + [Float](repeating: 0, count: 100), sampleRate: 48000)
@@ -80,7 +81,7 @@ struct RoomTests {
     let heard = try Scene(
       title: "", device: device, talkers: [Talker(voice: voice, path: path)], room: Self.room(order: 1)
     ).microphones(sampleRate: 48000).channels[0]
-    // Mirrored at one wall: by hand.
+    // Mirrored at one wall each, by hand.
     let mirrored: [(SIMD3<Double>, Double)] = [
       ([2.4, 1.1, 0.6], 0), ([-2.4, 1.1, 0.6], 0.5), ([8.0, 1.1, 0.6], 0.2), ([2.4, -1.1, 0.6], 0.3),
       ([2.4, 7.1, 0.6], 0.6), ([2.4, 1.1, -0.6], 0.8), ([2.4, 1.1, 4.8], 0.4),
@@ -88,7 +89,8 @@ struct RoomTests {
     for (position, absorbed) in mirrored {
       let distance = (position - Self.place).length
       let arrival = distance / 343 * 48000
-      // A click of area 1: what arrives within 0.8 ms of it sums up to its amplitude, were it alone.
+      // The click has an area of 1: samples within 0.8 ms of its arrival sum up to its amplitude, if it is
+      // alone.
       let others = mirrored.filter { $0.0 != position }.map { ($0.0 - Self.place).length / 343 * 48000 }
       try #require(others.allSatisfy { abs($0 - arrival) > 90 }, "arrivals apart")
       let around = Int(arrival.rounded()) - 40...Int(arrival.rounded()) + 40
@@ -99,7 +101,7 @@ struct RoomTests {
     }
   }
 
-  @Test("reflects a talker that walks through it as its unfolded images walk, to -80 dB")
+  @Test("reflections of a walking talker equal its walking images, to -80 dB")
   func walking() throws {
     let (from, to): (SIMD3<Double>, SIMD3<Double>) = ([4.4, 0.6, 1.6], [0.7, 3.6, 1.1])
     let frequency = 430.0
@@ -117,11 +119,11 @@ struct RoomTests {
     var expected = [[Double]](repeating: [Double](repeating: 0, count: frames.count), count: 5)
     for (a, b) in zip(first, last) {
       for (i, n) in frames.enumerated() {
-        // Bisection for what was said when it arrives now.
+        // Bisection for the time of the speech that arrives now.
         let time = Double(n) / 48000
         var (low, high) = (time - 0.2, time)
-        func way(_ said: Double) -> SIMD3<Double> {
-          a.position + said * (b.position - a.position) - Self.place
+        func way(_ spoken: Double) -> SIMD3<Double> {
+          a.position + spoken * (b.position - a.position) - Self.place
         }
         for _ in 0..<60 {
           let middle = (low + high) / 2
@@ -143,9 +145,9 @@ struct RoomTests {
   }
 }
 
-@Suite("Noise in a scene")
+@Suite("Noise in scenes")
 struct SceneNoiseTests {
-  /// A talker whose voice is silence, so that only the noise is heard.
+  /// A talker with a silent voice, so that only the noise is left.
   static func heard(_ noise: SceneNoise, seconds: Double, rate: Int, device: Device) throws -> [[Float]] {
     let silence = BandlimitedSignal(
       samples: [Float](repeating: 0, count: Int(seconds * 8000)), sampleRate: 8000)
@@ -161,7 +163,7 @@ struct SceneNoiseTests {
     return sum(a, b) / (sum(a, a) * sum(b, b)).squareRoot()
   }
 
-  @Test("of the sensors has the level asked for, and none has anything to do with another")
+  @Test("sensor noise has the requested level and is uncorrelated between microphones")
   func sensor() throws {
     let heard = try Self.heard(
       SceneNoise(sensor: Decibels(-60)), seconds: 2, rate: 48000, device: TestDevices.phone5(body: .free))
@@ -171,9 +173,10 @@ struct SceneNoiseTests {
     }
   }
 
-  /// Cook et al., Measurement of correlation coefficients in reverberant sound fields, J. Acoust. Soc. Am. 27 (1955):
-  /// sin(kr)/(kr) at one frequency, here averaged over the band that is heard.
-  @Test("from all around is as alike at two microphones as sin(kr)/(kr) says", arguments: [0.02, 0.06, 0.12])
+  /// Cook et al., Measurement of correlation coefficients in reverberant sound fields, J. Acoust. Soc. Am. 27
+  /// (1955): sin(kr)/(kr) at one frequency, here averaged over the signal's band.
+  @Test(
+    "diffuse noise has the correlation sin(kr)/(kr) between two microphones", arguments: [0.02, 0.06, 0.12])
   func diffuse(distance: Double) throws {
     let device = Device(
       name: "two", title: "", body: .free,

@@ -6,7 +6,7 @@ import Simulation
 import TestSupport
 import Testing
 
-@Suite("A scene")
+@Suite("Scenes")
 struct SceneTests {
   static let library = PresetLibrary(folders: [repositoryFolder + "/Presets"])
   static let voice = BandlimitedSignalTests.sine(500, rate: 48000, seconds: 1)
@@ -16,7 +16,8 @@ struct SceneTests {
     Scene(title: "test", device: TestDevices.phone5(body: .free), talkers: talkers)
   }
 
-  @Test("gives every microphone its channel, to the last talker's end", arguments: [16000, 44100, 48000])
+  @Test(
+    "a scene gives every microphone its channel, to the last talker's end", arguments: [16000, 44100, 48000])
   func shape(rate: Int) throws {
     let scene = try Self.phone(
       Talker(voice: Self.voice, direction: .plusX), Talker(voice: Self.voice, direction: .plusY, start: 0.75))
@@ -25,7 +26,7 @@ struct SceneTests {
     #expect(heard.channels.map(\.count) == Array(repeating: Int(1.75 * Double(rate)), count: 5))
   }
 
-  @Test("is the sum of its talkers, each at its time and with its gain, to -80 dB")
+  @Test("a scene is the sum of its talkers, each at its time and with its gain, to -80 dB")
   func sum() throws {
     let scene = try Self.phone(
       Talker(voice: Self.voice, direction: .plusX, start: 0.25, gain: Decibels(-20)),
@@ -43,7 +44,7 @@ struct SceneTests {
     }
   }
 
-  @Test("without a sound above full scale has nothing to say; with one it names the microphone")
+  @Test("an overload is reported with its microphone, and otherwise nothing")
   func overload() throws {
     let names = try Self.library.device(named: "phone5").microphones.map(\.name)
     let quiet = try Self.phone(Talker(voice: Self.voice, direction: .plusX, gain: Decibels(-1)))
@@ -55,7 +56,7 @@ struct SceneTests {
     )
   }
 
-  @Test("with more reflections than anybody would wait for is refused, with what to do")
+  @Test("a scene with too many reflections is refused with what to do")
   func tooMuch() throws {
     let frame = try #require(HeadFrame(forward: .plusZ, orientation: .portrait))
     let room = Room(
@@ -70,7 +71,9 @@ struct SceneTests {
     #expect(error?.description.contains("lower the room's order") == true)
   }
 
-  @Test("that cannot be heard is an error, not a crash", arguments: [1e300, -1e300, .nan, .infinity, 299.5])
+  @Test(
+    "an impossible start time or sample rate is an error and not a crash",
+    arguments: [1e300, -1e300, .nan, .infinity, 299.5])
   func impossibleStarts(start: Double) throws {
     let scene = try Self.phone(Talker(voice: Self.voice, direction: .plusX, start: start))
     #expect(throws: SceneError.self) { try scene.microphones(sampleRate: 48000) }
@@ -78,7 +81,7 @@ struct SceneTests {
     #expect(throws: SceneError.self) { try sane.microphones(sampleRate: 0) }
   }
 
-  @Test("read from a file places talkers as the listener of a case sees them")
+  @Test("a scene file places talkers as the listener of its case sees them")
   func azimuths() throws {
     let text = """
       title: Directions
@@ -93,7 +96,7 @@ struct SceneTests {
         - {voice: noise, seconds: 0.1, direction: -x}
       """
     let scene = try Scene(text: text, file: "scene.yaml", folder: "", library: Self.library)
-    // system.md: back, landscapeRight has left at +y and up at +x.
+    // system.md: Back, landscapeRight has left at +y and up at +x.
     let expected: [SIMD3<Double>] = [
       [0, 0, -1], [0, 1, 0], [1, 0, 0], [0, -1, 0], [0, 0.6, 0.8], [-1, 0, 0],
     ]
@@ -105,7 +108,7 @@ struct SceneTests {
     #expect(abs(scene.duration - 1.6) < 1e-3)
   }
 
-  @Test("ships for every device")
+  @Test("every device has a shipped scene")
   func forEveryDevice() throws {
     let names = try FileManager.default.contentsOfDirectory(atPath: repositoryFolder + "/Presets/scenes")
     for device in Self.library.deviceNames() {
@@ -114,7 +117,7 @@ struct SceneTests {
   }
 
   @Test(
-    "that ships can be heard, neither too soft nor too loud, and begins with its first word",
+    "shipped scenes are neither too soft nor too loud",
     .enabled(if: FileManager.default.fileExists(atPath: "/usr/share/sounds/alsa"), "no alsa-utils here"),
     arguments: [
       "phone2-street", "phone3-interview", "phone4-room", "phone5-walk", "phone5-voices", "ring7-meeting",
@@ -123,7 +126,8 @@ struct SceneTests {
   func everyShipped(name: String) throws {
     let scene = try Scene(file: repositoryFolder + "/Presets/scenes/\(name).yaml", library: Self.library)
     #expect(name.hasPrefix(scene.device.name + "-"))
-    // Boxes are heard in the free field here: solving all of them takes a while, and DiffractionTests do one.
+    // Boxes are simulated as free field here: solving all of them takes a while, and DiffractionTests cover
+    // one.
     let device = Device(
       name: scene.device.name, title: "", body: .free, microphones: scene.device.microphones,
       dataSources: scene.device.dataSources)
@@ -136,7 +140,7 @@ struct SceneTests {
   }
 
   @Test(
-    "that ships has voices in front, left, right and behind, without overload",
+    "the shipped voices come from the front, left, right and behind, without overload",
     .enabled(if: FileManager.default.fileExists(atPath: "/usr/share/sounds/alsa"), "no alsa-utils here"))
   func shipped() throws {
     let scene = try Scene(
@@ -147,7 +151,7 @@ struct SceneTests {
     #expect(heard.channels.allSatisfy { level($0) > -40 && level($0) < -10 })
   }
 
-  @Test("takes a voice of several channels as their mean, from a path relative to its file")
+  @Test("a voice of several channels is their mean, and its path is relative to the scene file")
   func relativeVoice() throws {
     let folder = try TemporaryFolder()
     try AudioClip(sampleRate: 8000, channels: [[1, 0, 0.5], [0, 0.5, 0.5]]).write(wav: folder.path + "/v.wav")
@@ -158,7 +162,7 @@ struct SceneTests {
     for (got, expected) in zip(centre, [0.5, 0.25, 0.5] as [Float]) { #expect(abs(got - expected) < 1e-4) }
   }
 
-  @Test("read from a file has talkers at distances, on paths, in a room, and noise")
+  @Test("a scene file may have talkers at distances and on paths, a room, and noise")
   func places() throws {
     let text = """
       title: All of it
@@ -198,7 +202,7 @@ struct SceneTests {
   }
 
   @Test(
-    "that is wrong says in one line where and what to do",
+    "a mistake in a scene file is reported in one line with place and remedy",
     arguments: [
       ("device: phone5", "device: phone9", "2:9: device cannot be used: there is no device \"phone9\""),
       ("azimuth: 90", "azimuth: 900", "5:29: talkers[1].azimuth is 900, out of range"),

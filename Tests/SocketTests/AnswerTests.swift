@@ -6,8 +6,8 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite("Answers, progress, and those who asked") struct AnswerTests {
-  /// Serves requests on a thread of its own until the test ends.
+@Suite("Answers, progress, and their receivers") struct AnswerTests {
+  /// Serves requests on its own thread until the test ends.
   final class Server: Sendable {
     private let ended = Atomic<Bool>(false)
     private let done = DispatchSemaphore(value: 0)
@@ -41,12 +41,12 @@ import Testing
 
   static func done(_ text: String) -> OSCMessage { OSCMessage("/pinna/reply", [.integer(0), .string(text)]) }
 
-  @Test("progress comes before the answer, and each word of it renews the patience for that")
+  @Test("progress arrives before the answer, and each report restarts the client's timeout")
   func progress() throws {
     let home = try PinnaHome()
     let server = try Server(home) { socket, _, sender in
       for n in 1...8 {
-        // Two seconds in all, longer than the patience.
+        // Two seconds in all, longer than the timeout.
         usleep(250_000)
         socket.sendProgress("designing", part: Double(n) / 8, to: sender)
       }
@@ -60,7 +60,7 @@ import Testing
     #expect(heard == (1...8).map { RequestProgress(text: "designing", part: Double($0) / 8) })
   }
 
-  @Test("a request without a number hears of no progress, only its answer, with nothing added")
+  @Test("a request without a number gets only its answer: no progress, and nothing added")
   func plainRequest() throws {
     let home = try PinnaHome()
     let server = try Server(home) { socket, message, sender in
@@ -77,7 +77,7 @@ import Testing
   }
 
   @Test(
-    "whoever takes no open file reads a sentence in place of a large answer; so does everybody beyond 16 MiB")
+    "an answer over 16 MiB, or a large one to a client that takes no files, is replaced by a sentence")
   func largeAnswers() throws {
     let peer = try PeerHome()
     let sender = try peer.sender()
@@ -92,7 +92,7 @@ import Testing
       beyond.status == 1 && beyond.output.contains("cannot send an answer of 170000"), "\(beyond.status)")
   }
 
-  @Test("a socket that is bound to the path of one that has gone is somebody else")
+  @Test("a new socket bound to the address of a closed one is another client")
   func heldAddress() throws {
     let home = try PinnaHome()
     let socket = try ControlSocket(name: "pinna", environment: home.environment)
@@ -113,7 +113,8 @@ import Testing
   }
 
   @Test(
-    "an abstract address, which anybody may take over, is told so and not obeyed; one without any is obeyed")
+    "requests from an abstract address, which others could take over, are refused; those without one are obeyed"
+  )
   func otherAddresses() throws {
     let home = try PinnaHome()
     let socket = try ControlSocket(name: "pinna", environment: home.environment)
@@ -129,7 +130,7 @@ import Testing
     withExtendedLifetime(mute) {}
   }
 
-  @Test("a sender that reads nothing keeps nobody else's answers back")
+  @Test("a sender that reads nothing does not delay others' answers")
   func deaf() throws {
     let home = try PinnaHome()
     let socket = try ControlSocket(name: "pinna", environment: home.environment)
@@ -153,7 +154,7 @@ import Testing
   }
 
   @Test(
-    "R29: a sender whose socket is on a disk that hangs is passed over and counted; everybody else is answered",
+    "R29: a sender whose socket is on a hanging disk is skipped and counted; others are answered",
     .enabled(if: DeadMount.isPossible, "only root may mount a disk that hangs"))
   func hungAddress() throws {
     let peer = try PeerHome()
@@ -177,13 +178,13 @@ import Testing
     #expect(worst <= Faults.patience(.milliseconds(100)), "\(worst)")
     near.send("/peer/dropped")
     #expect(near.reply(seconds: 2)?.text == "20")
-    disk.letGo()
-    // The look that waited has failed; the next finds the socket.
+    disk.release()
+    // The lookup that waited has failed; the next one finds the socket.
     #expect(waitUntil(seconds: 5) { answers(far) == "x" })
   }
 
   @Test(
-    "an answer that the system has no memory for just now is tried again",
+    "an answer that fails for lack of memory is retried",
     .enabled(if: Preload.compiler != nil, "there is no C compiler for a system without memory"),
     arguments: ["ENOBUFS", "ENOMEM"])
   func noMemoryForAnswers(error: String) throws {
@@ -207,7 +208,7 @@ import Testing
     #expect(sender.reply(seconds: 2)?.text == "kept")
   }
 
-  @Test("open files that somebody sends with requests stay nowhere")
+  @Test("files sent along with requests are closed")
   func files() throws {
     let peer = try PeerHome()
     func descriptors() throws -> Int {
@@ -218,12 +219,12 @@ import Testing
     #expect(sender.reply(seconds: 2) != nil)
     let before = try descriptors()
     for _ in 0..<100 { sender.send(OSCMessage("/peer/echo", [.string("x")]).packet, file: 0) }
-    // The folder of clients may be listed just then.
+    // The clients' folder may be listed at that moment.
     #expect(try waitUntil(seconds: 2) { try descriptors() <= before })
     #expect(peer.server.isRunning)
   }
 
-  @Test("R44: out of descriptors, requests are answered still")
+  @Test("R44: requests are answered even without free descriptors")
   func exhausted() throws {
     let peer = try PeerHome()
     let sender = try peer.sender()

@@ -4,8 +4,8 @@ import LiveSupport
 import TestSupport
 import Testing
 
-@Suite("The control socket, between two processes") struct ControlSocketTests {
-  @Test("R33: an answer ends with the number of its request, so that two on one socket are told apart")
+@Suite("The control socket between two processes") struct ControlSocketTests {
+  @Test("R33: an answer ends with its request's number, so that two requests on one socket can be told apart")
   func numbers() throws {
     let peer = try PeerHome()
     let sender = try peer.sender()
@@ -15,7 +15,7 @@ import Testing
     #expect(heard == [["0", "second", "#2"], ["0", "first", "#1"]])
   }
 
-  @Test("an answer of a million bytes arrives")
+  @Test("an answer of a million bytes arrives whole")
   func largeAnswer() throws {
     let peer = try PeerHome()
     let outcome = try peer.run("call", "/peer/letters", "1000000")
@@ -29,7 +29,7 @@ import Testing
     #expect(outcome.status == 0 && outcome.output == "answered\n", "\(outcome)")
   }
 
-  @Test("whoever waits for a server that is killed is told within a second")
+  @Test("a waiting client learns within a second that the server was killed")
   func killed() throws {
     let peer = try PeerHome()
     let client = try peer.start("call", "/peer/nothing")
@@ -39,7 +39,7 @@ import Testing
     #expect(outcome.status == ExitStatus.notRunning.rawValue, "\(outcome)")
   }
 
-  @Test("where no Pinna runs, the folder that was looked in is named, with status 4")
+  @Test("without a running Pinna, the error names the folder searched, with status 4")
   func nobody() throws {
     let home = try PinnaHome()
     let outcome = try Program.run(
@@ -48,7 +48,7 @@ import Testing
     #expect(outcome.output.contains(home.runtimeFolder + "/pinna"), "\(outcome)")
   }
 
-  @Test("a Pinna that says it has stopped, and keeps its name, is told of in a few seconds")
+  @Test("a Pinna that says it has stopped but keeps its name is reported within seconds")
   func keepsItsName() throws {
     let peer = try PeerHome()
     let start = ContinuousClock.now
@@ -58,7 +58,7 @@ import Testing
     #expect(ContinuousClock.now - start < .seconds(15))
   }
 
-  @Test("T and F are on and off, N and I are passed over", arguments: ["TF", "NTIF"])
+  @Test("the type tags T and F are on and off, and N and I are ignored", arguments: ["TF", "NTIF"])
   func wordTags(tags: String) throws {
     let peer = try PeerHome()
     let sender = try peer.sender()
@@ -67,7 +67,7 @@ import Testing
   }
 
   @Test(
-    "what is no message that Pinna takes is counted, and answered with how to ask",
+    "a malformed message is counted and answered with the correct usage",
     arguments: [
       packet("/peer/echo", "d", [UInt8](repeating: 0, count: 8)), packet("/peer/echo", "[i]", [0, 0, 0, 1]),
       Array("#bundle\0\0\0\0\0\0\0\0\u{1}".utf8), Array("hello".utf8), [],
@@ -82,7 +82,7 @@ import Testing
     #expect(sender.reply(seconds: 2)?.text == "1")
   }
 
-  /// A message with those type tags and that data.
+  /// A message with these type tags and this data.
   static func packet(_ path: String, _ tags: String, _ data: [UInt8] = []) -> [UInt8] {
     [path, "," + tags].flatMap { text in
       let bytes = Array(text.utf8)
@@ -91,7 +91,7 @@ import Testing
   }
 
   @Test(
-    "the folder, the lock and the socket are the owner's alone, whatever the umask", arguments: ["0", "777"])
+    "only the owner may use the folder, the lock and the socket, whatever the umask", arguments: ["0", "777"])
   func modes(mask: String) throws {
     let home = try PinnaHome()
     let script = "umask \(mask); exec '\(try PinnaHome.built("peer"))' serve"

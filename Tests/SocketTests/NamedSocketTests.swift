@@ -4,7 +4,7 @@ import LiveSupport
 import TestSupport
 import Testing
 
-@Suite("The control socket's place, where others tidy up") struct NamedSocketTests {
+@Suite("The control socket's files, when others remove them") struct NamedSocketTests {
   let home: PinnaHome
   var folder: String { home.runtimeFolder + "/pinna" }
   var path: String { folder + "/pinna.sock" }
@@ -13,7 +13,7 @@ import Testing
 
   func open() throws -> ControlSocket { try ControlSocket(name: "pinna", environment: home.environment) }
 
-  /// Whether a request that is sent to the path now arrives at `socket`.
+  /// Whether a request sent to the path now arrives at `socket`.
   func reaches(_ socket: ControlSocket) throws -> Bool {
     guard access(path, F_OK) == 0 else { return false }
     try RuntimeFolder.prepare(environment: home.environment)
@@ -22,7 +22,7 @@ import Testing
     return socket.receive(milliseconds: 1000)?.message?.path == "/pinna/status"
   }
 
-  /// Serves `socket` for as long as it may take to notice that something is gone.
+  /// Serves `socket` until it must have noticed a removed file.
   func serve(_ socket: ControlSocket, seconds: Double = 2.5) {
     _ = waitUntil(seconds: seconds) {
       _ = socket.receive(milliseconds: 20)
@@ -31,7 +31,7 @@ import Testing
   }
 
   @Test(
-    "R21: a second of the same name is refused where the lock file was removed, and the first is still reached"
+    "R21: without its lock file, a second server of the name is refused and the first stays reachable"
   )
   func removedLock() throws {
     let first = try open()
@@ -39,14 +39,14 @@ import Testing
     let refusal = #expect(throws: Failure.self) { try open() }
     #expect(refusal?.description.contains("running already") == true)
     #expect(try reaches(first))
-    // The lock is taken again, and keeps others out even while there is no socket.
+    // The lock is acquired again and keeps others out even while there is no socket.
     serve(first)
     unlink(path)
     #expect(throws: Failure.self) { try open() }
   }
 
   @Test(
-    "R21: what is removed is made again within two seconds, and requests arrive",
+    "R21: removed files are restored within two seconds, and requests arrive",
     arguments: ["/pinna.sock", "/pinna.sock.lock", "/clients", ""])
   func restored(name: String) throws {
     let socket = try open()
@@ -59,7 +59,7 @@ import Testing
     #expect(stat(path, &file) == 0 && file.st_mode & 0o777 == 0o600)
   }
 
-  @Test("R21: a socket that was renamed away, or replaced by a file, is made again")
+  @Test("R21: a socket that was renamed or replaced by a file is restored")
   func replaced() throws {
     let socket = try open()
     #expect(rename(path, path + ".old") == 0)
@@ -68,13 +68,13 @@ import Testing
     #expect(try reaches(socket))
   }
 
-  @Test("R21: one that ends leaves another's socket alone, which took the name when the folder was removed")
+  @Test("R21: a server that ends leaves alone a successor's socket, which took the name with the folder")
   func successor() throws {
     var first: ControlSocket? = try open()
     try FileManager.default.removeItem(atPath: folder)
     let second = try open()
     #expect(try reaches(second))
-    // It does not take it away either.
+    // While running it does not remove it either.
     serve(try #require(first))
     #expect(try reaches(second))
     first?.leave(OSCMessage("/pinna/reply"))
@@ -83,7 +83,7 @@ import Testing
     #expect(try reaches(second))
   }
 
-  @Test("R21: and takes the name back when the other ends")
+  @Test("R21: a server takes its name back when the other ends")
   func takenBack() throws {
     let first = try open()
     try FileManager.default.removeItem(atPath: folder)
@@ -94,7 +94,7 @@ import Testing
     #expect(try reaches(first))
   }
 
-  @Test("one that has left makes nothing again, and the next has the name at once")
+  @Test("a server that has left restores nothing, and its successor has the name at once")
   func left() throws {
     let first = try open()
     first.leave(OSCMessage("/pinna/reply"))
@@ -102,7 +102,7 @@ import Testing
     #expect(access(path, F_OK) != 0)
   }
 
-  @Test("R21: a runtime folder that is not given from the root is refused, by a server and by a client")
+  @Test("R21: a relative runtime folder is refused by a server and by a client")
   func relativeFolder() throws {
     let environment = home.environment.merging(["XDG_RUNTIME_DIR": "runtime"]) { $1 }
     let refusal = #expect(throws: Failure.self) {
@@ -117,10 +117,10 @@ import Testing
     try? FileManager.default.removeItem(atPath: "runtime")
   }
 
-  @Test("R21: a runtime folder in which a server's path fits, and no client's, is refused", arguments: 0...9)
+  @Test("R21: a runtime folder whose path is too long for a client's socket is refused", arguments: 0...9)
   func longFolder(more: Int) throws {
     let base = home.runtimeFolder + "/"
-    // With /pinna/pinna.sock behind it 107 bytes, the most that an address holds, less so many.
+    // With /pinna/pinna.sock appended: 107 bytes, the longest address, less `more`.
     let length = 107 - "/pinna/pinna.sock".utf8.count - more
     try #require(base.utf8.count < length)
     let runtime = base.padding(toLength: length, withPad: "x", startingAt: 0)
@@ -128,7 +128,7 @@ import Testing
       atPath: runtime, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
     let environment = home.environment.merging(["XDG_RUNTIME_DIR": runtime]) { $1 }
     let opened = Result { try ControlSocket(name: "pinna", environment: environment) }
-    // The longest name of a client is eight bytes longer.
+    // A client's longest name is eight bytes longer.
     #expect((try? opened.get()) != nil ? more >= 8 : more < 8, "\(opened)")
   }
 }

@@ -4,15 +4,15 @@ import LiveSupport
 import TestSupport
 import Testing
 
-/// Everything that somebody with another account on the machine may try.
+/// Attacks by another account on the same machine.
 @Suite("Another local user", .enabled(if: getuid() == 0, "only root can become another user"))
 struct OtherUserTests {
-  /// Whether this machine lets root have a network namespace, which some containers do not.
-  static let canBeApart = (try? Program.run("/usr/bin/unshare", ["-n", "/bin/true"]))?.status == 0
-  static let notApart: Comment = "no network namespace can be made here (unshare -n)"
+  /// Whether root may create a network namespace here; some containers forbid it.
+  static let canIsolate = (try? Program.run("/usr/bin/unshare", ["-n", "/bin/true"]))?.status == 0
+  static let cannotIsolate: Comment = "no network namespace can be made here (unshare -n)"
 
-  /// Runs a shell script in a network namespace of its own, so that nobody else's abstract sockets are sent to.
-  func runApart(_ script: String, in home: PinnaHome) throws -> Program.Outcome {
+  /// Runs a shell script in its own network namespace, isolated from other abstract sockets.
+  func runIsolated(_ script: String, in home: PinnaHome) throws -> Program.Outcome {
     let path = try home.folder.write("peer='\(try PinnaHome.built("peer"))'\n" + script, to: "script")
     return try Program.run("/usr/bin/unshare", ["-n", "/bin/sh", path], environment: home.environment)
   }
@@ -28,10 +28,10 @@ struct OtherUserTests {
     """
 
   @Test(
-    "R32: sends answers: none of 40 calls takes one for its own", .enabled(if: canBeApart, notApart))
+    "R32: none of 40 calls accepts a forged answer of another user", .enabled(if: canIsolate, cannotIsolate))
   func answers() throws {
     let home = try PinnaHome()
-    let outcome = try runApart(
+    let outcome = try runIsolated(
       Self.awaitWord + """
         for n in $(seq 40); do "$peer" call /peer/echo genuine $n; echo "status $?"; done
         kill $server $forger
@@ -46,10 +46,10 @@ struct OtherUserTests {
   }
 
   @Test(
-    "R32: sends events: a session hears those of its Pinna alone", .enabled(if: canBeApart, notApart))
+    "R32: a session ignores events of another user", .enabled(if: canIsolate, cannotIsolate))
   func events() throws {
     let home = try PinnaHome()
-    let outcome = try runApart(
+    let outcome = try runIsolated(
       Self.awaitWord + """
         "$peer" listen >heard & listener=$!
         await listening heard
@@ -70,7 +70,7 @@ struct OtherUserTests {
       kept: forged == 0)
   }
 
-  @Test("asks for a Pinna in a folder of ours: is told that it cannot be entered, with status 4")
+  @Test("another user who looks for a Pinna in our folder is told that it cannot be entered, with status 4")
   func closedFolder() throws {
     let peer = try PeerHome()
     let outcome = try Program.run(
@@ -85,7 +85,7 @@ struct OtherUserTests {
       "\(outcome)")
   }
 
-  @Test("R32: sends a request, through a socket that was connected before: it is dropped, and counted")
+  @Test("R32: another user's request over a connected socket is dropped and counted")
   func requests() throws {
     let peer = try PeerHome()
     try #require(try peer.run("ask", peer.socketPath, "/peer/stop").status == 0)
@@ -97,7 +97,7 @@ struct OtherUserTests {
       measured: peer.server.isRunning ? "no" : "yes", limit: "no", kept: peer.server.isRunning)
   }
 
-  @Test("R32: sends an answer to a client through a socket that was connected before: it is passed over")
+  @Test("R32: another user's answer to a client over a connected socket is ignored")
   func connectedAnswer() throws {
     let peer = try PeerHome()
     let client = try peer.start("call", "/peer/late", "1000", "genuine")
@@ -109,14 +109,14 @@ struct OtherUserTests {
         return !clients.isEmpty
       })
     let address = folder + "/" + (clients.first ?? "")
-    // Without a number, from one of ours, it would be the end of the call.
+    // Without a number, and from one of ours, this answer would end the call.
     #expect(try peer.run("ask", address, "/pinna/reply", "forged").status == 0)
     let outcome = try #require(client.wait(seconds: 10))
     #expect(outcome.status == 0 && outcome.output == "genuine\n", "\(outcome)")
   }
 
   @Test(
-    "R32: has made the socket's folder, a link or a file in its place: one sentence says so",
+    "R32: another user's folder, link or file in place of the socket's folder is reported in one sentence",
     arguments: ["folder", "link", "file"])
   func place(kind: String) throws {
     let home = try PinnaHome()
@@ -126,7 +126,7 @@ struct OtherUserTests {
     expectRefusal(home, naming: folder)
   }
 
-  @Test("R32: owns the folder that the socket's folder would be in, or may rename what is in it")
+  @Test("R32: a runtime folder that another user owns or may rename entries of is refused")
   func parent() throws {
     for (owner, mode) in [(uid_t(65534), mode_t(0o755)), (0, 0o777)] {
       let home = try PinnaHome()
@@ -136,7 +136,7 @@ struct OtherUserTests {
     }
   }
 
-  @Test("R32: has filled the disk of the socket's folder: one sentence says so")
+  @Test("R32: a disk that another user has filled under the socket's folder is reported in one sentence")
   func full() throws {
     let home = try PinnaHome()
     let mounted = try Program.run(
@@ -146,7 +146,7 @@ struct OtherUserTests {
     expectRefusal(home, naming: home.runtimeFolder)
   }
 
-  /// Neither a server nor a client starts, and each says why in one sentence.
+  /// Expects that neither a server nor a client starts, and that each says why in one sentence.
   func expectRefusal(_ home: PinnaHome, naming path: String, at location: SourceLocation = #_sourceLocation) {
     let refusal = #expect(throws: Failure.self, sourceLocation: location) {
       _ = try ControlSocket(name: "pinna", environment: home.environment)

@@ -3,14 +3,14 @@ import LiveSupport
 import TestSupport
 import Testing
 
-/// A home whose control socket a `peer serve` answers at: another process, and no JACK.
+/// A home whose control socket is served by `peer serve`: another process, without JACK.
 struct PeerHome {
   let home: PinnaHome
   let server: Program
 
   var socketPath: String { home.runtimeFolder + "/pinna/pinna.sock" }
 
-  /// - Parameter preload: more of the server's environment.
+  /// - Parameter preload: additions to the server's environment.
   init(preload: (PinnaHome) throws -> [String: String] = { _ in [:] }) throws {
     home = try PinnaHome()
     let environment = home.environment.merging(try preload(home)) { $1 }

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 @Suite("A session whose Pinna does not answer") struct SessionLockTests {
-  @Test("says at once what it prefers and whether it is active, while a change waits")
+  @Test("preferences and activity of a session can be read while a change waits")
   func readers() throws {
     let peer = try PeerHome()
     let session = AudioSession(SocketEngine(environment: peer.home.environment))

@@ -5,8 +5,8 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite("A session's changes take turns") struct TurnTests {
-  @Test("in the order in which they came")
+@Suite("Turns of a session's changes") struct TurnTests {
+  @Test("waiting threads enter in the order of their arrival")
   func order() {
     let turn = Turn()
     let heard = Mutex<[Int]>([])
@@ -25,7 +25,7 @@ import Testing
     #expect(heard.withLock { $0 } == Array(0..<20))
   }
 
-  @Test("whoever waited long enough goes, and is not waited for")
+  @Test("a thread whose wait times out leaves the queue and does not block others")
   func deadline() {
     let turn = Turn()
     #expect(turn.enter(seconds: 0))
@@ -36,7 +36,7 @@ import Testing
   }
 
   @Test(
-    "R22: whoever waits, waits as long as was asked for, however far the wall clock is off",
+    "R22: a wait has the requested length, however far the wall clock is off",
     .enabled(if: Preload.compiler != nil, "there is no C compiler for the clock that jumps"),
     arguments: [-3600, 3600])
   func wallClock(seconds: Int) throws {
@@ -50,7 +50,7 @@ import Testing
     #expect(took >= 0.3 && took < 2, "\(took) s")
   }
 
-  @Test("whatever becomes of the waiting: one at a time, and nobody left behind")
+  @Test("under races between turns and timeouts, one thread is inside at a time and none is left waiting")
   func race() {
     let turn = Turn()
     let inside = Atomic<Int>(0)
@@ -59,7 +59,7 @@ import Testing
     for n in 0..<8 {
       threads.start {
         for k in 0..<2000 {
-          // Deadlines about as long as a turn, so that both come at once.
+          // Timeouts about as long as a turn, so that both coincide.
           guard turn.enter(seconds: Double((n + k) % 5) * 1e-5) else { continue }
           if inside.wrappingAdd(1, ordering: .sequentiallyConsistent).newValue > 1 {
             worst.store(2, ordering: .sequentiallyConsistent)

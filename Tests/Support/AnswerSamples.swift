@@ -1,4 +1,4 @@
-/// Answers of a running Pinna as they come through the socket: JSON on one line, keys in order.
+/// Answers of a running Pinna as they come through the socket: JSON on one line with ordered keys.
 public enum AnswerSamples {
   /// A status in which no key is absent.
   public static let everything = #"""
@@ -20,7 +20,7 @@ public enum AnswerSamples {
     "secondsLeft":90},"unpreparedPeriods":5,"warnings":["no microphone is connected",\#
     "the disk is slow"],"xruns":1}
     """#
-  /// A status in which every key that may be absent is.
+  /// A status without any optional key.
   public static let mono = #"""
     {"clippedSamples":4,"closingTakes":[],"dataSource":"Front","device":"pair","droppedPackets":6,\#
     "dspLoad":0.5,"gainDB":0,"input":{"name":"Two microphones","portType":"usbAudio","uid":"pair"},\#
@@ -31,7 +31,7 @@ public enum AnswerSamples {
     "polarPattern":"cardioid"},"preset":"pair","rejectedSamples":3,"sampleRate":48000,\#
     "server":"running","state":"stopped","unpreparedPeriods":5,"warnings":[],"xruns":0}
     """#
-  /// Inputs, data sources and refusals, with and without what may be absent.
+  /// Inputs, data sources and refusals, with and without optional keys.
   public static let inputs = #"""
     {"inputs":[{"active":true,"dataSources":[{"id":1,"location":"upper","name":"Front",\#
     "notOffered":[{"inputOrientation":"landscapeRight","polarPattern":"stereo",\#
@@ -46,7 +46,7 @@ public enum AnswerSamples {
     {"active":true,"name":"system:capture_1","portType":"lineIn","uid":"system:capture_1"},\#
     {"active":false,"name":"system:capture_2","portType":"lineIn","uid":"system:capture_2"}]}
     """#
-  /// A change to stereo that is kept.
+  /// A change to stereo that is kept for later.
   public static let keptChange = #"""
     {"dataSource":"Front","gainDB":6,"input":"pair","inputChannels":2,"inputOrientation":"portrait",\#
     "kept":"the session camera controls the route; this is set when it ends","layout":{"left":"right",\#
@@ -67,7 +67,7 @@ public enum AnswerSamples {
     {"channels":1,"microphoneCount":2,"muted":false,"notes":[],"secondsLeft":300,"take":"/takes/a.wav",\#
     "unconnected":["left","right"]}
     """#
-  /// The start of a muted take; the disk's room is not known yet.
+  /// The start of a muted take; the free space of the disk is not known yet.
   public static let mutedTakeStart = #"""
     {"channels":1,"microphoneCount":2,"muted":true,"notes":[],"take":"/takes/a.wav","unconnected":[]}
     """#
@@ -77,7 +77,7 @@ public enum AnswerSamples {
     "notes":["no microphone was connected when the take began"],"pauses":1,"seconds":0.1,\#
     "sidecar":"/takes/a.json","silencedSamples":3,"take":"/takes/a.wav"}
     """#
-  /// The end of a take without a file of microphones.
+  /// The end of a take without a microphones' file.
   public static let plainTakeEnd = #"""
     {"channels":1,"clippedSamples":0,"frames":4800,"notes":[],"pauses":2,"seconds":0.1,\#
     "sidecar":"/takes/a.json","silencedSamples":0,"take":"/takes/a.wav"}

@@ -1,7 +1,8 @@
 import Acoustics
 import Foundation
 
-/// What the oracle's boundary elements say of microphones on a box; `Tests/Golden/box.py` has the command.
+/// Responses of microphones on a box by the oracle's boundary elements; the command is in
+/// `Tests/Golden/box.py`.
 package struct BoxGolden: Decodable, CustomStringConvertible, Sendable {
   package let name: String
   package let size: SIMD3<Double>

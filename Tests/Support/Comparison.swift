@@ -1,5 +1,5 @@
-/// How many samples differ in any bit, those that only one of the two has included. `#expect(a == b)` would look for
-/// the shortest edit from one to the other where they differ: for seconds of sound that takes hours.
+/// The number of samples that differ in any bit, including samples that only one signal has. `#expect(a ==
+/// b)` would search for the shortest edit between unequal signals, which takes hours for seconds of audio.
 public func differences(_ a: some Collection<Float>, _ b: some Collection<Float>) -> Int {
   zip(a, b).count { $0.bitPattern != $1.bitPattern } + abs(a.count - b.count)
 }

@@ -1,6 +1,6 @@
 import Acoustics
 
-/// Devices as the presets describe them, made in code.
+/// Devices as in the presets, built in code.
 public enum TestDevices {
   public static let firstOrder: [PolarPattern] = [.subcardioid, .cardioid, .supercardioid, .hypercardioid]
 
@@ -19,7 +19,7 @@ public enum TestDevices {
       microphones: microphones, polarPatterns: patterns, stereoOrientations: stereo)
   }
 
-  /// - Parameter body: the phone's box, unless a test wants the free field.
+  /// - Parameter body: the phone's box, unless a test needs the free field.
   public static func phone5(body: Body = .box(size: [0.072, 0.147, 0.008])) -> Device {
     let patterns = [.omnidirectional] + firstOrder + [.stereo]
     return Device(
@@ -41,7 +41,7 @@ public enum TestDevices {
       ])
   }
 
-  /// Seven microphones lying on a table, in the x–z plane.
+  /// Seven microphones on a table, in the x–z plane.
   public static func ring7() -> Device {
     let half = 43 * 3.0.squareRoot() / 2
     let patterns = [.omnidirectional] + firstOrder + [.figureEight]
@@ -74,7 +74,7 @@ public enum TestDevices {
       ])
   }
 
-  /// Two microphones 8 mm apart, looking along +z, one data source with a cardioid: the smallest beamformer.
+  /// Two microphones 8 mm apart that point along +z, with one cardioid data source: the smallest beamformer.
   public static func pair(patterns: [PolarPattern] = [.omnidirectional, .cardioid]) -> Device {
     Device(
       name: "pair", title: "Pair", body: .free,

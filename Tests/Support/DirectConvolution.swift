@@ -1,4 +1,5 @@
-/// Σ over microphones of microphone * filter, in double precision, term by term: the oracle of the engine.
+/// Sums the convolutions of all microphones with their filters, in double precision, term by term: the
+/// engine's oracle.
 /// - Shapes: microphones `[microphone][frame]`, filters `[microphone][tap]`.
 public func directConvolution(_ microphones: [[Float]], _ filters: [[Float]]) -> [Double] {
   var output = [Double](repeating: 0, count: microphones[0].count)

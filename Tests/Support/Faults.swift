@@ -1,26 +1,27 @@
 import Foundation
 
-/// What a test of a promise measured, for the table of `make faults`: one line of the file that PINNA_FAULTS_LOG
-/// names, or nothing where it is not set.
+/// Results of promise tests for the table of `make faults`: a line in the file that PINNA_FAULTS_LOG names,
+/// if it is set.
 public enum Faults {
-  /// Whether the long faults are asked for; without, a test takes its quick part.
+  /// Whether the long variants of the tests are requested.
   public static let areHeavy = ProcessInfo.processInfo.environment["PINNA_FAULTS"] != nil
 
-  /// A number that the environment may set; the heavy part takes another one than the quick one.
+  /// A number that the environment may set, with defaults for the quick and the long variant.
   public static func number(_ variable: String, quick: Double, heavy: Double) -> Double {
     ProcessInfo.processInfo.environment[variable].flatMap(Double.init) ?? (areHeavy ? heavy : quick)
   }
 
-  /// How long something promised within `limit` may take: `make faults` holds the promise; on the shared machines
-  /// of `make test` ten times as long still shows that it happens, and by itself.
+  /// The time limit of a test for something promised within `limit`. `make faults` requires the promise.
+  /// `make test` runs on shared machines and allows ten times as long, which still shows that it happens by
+  /// itself.
   public static func patience(_ limit: Duration) -> Duration { areHeavy ? limit : limit * 10 }
 
   /// - Parameters:
   ///   - promise: its number in reliability.md.
   ///   - done: what was done to Pinna.
-  ///   - measured: the figure, with its unit.
-  ///   - limit: what was promised, in the same unit.
-  ///   - isWhole: as much was done as the promise says, not only a part of it.
+  ///   - measured: the figure with its unit.
+  ///   - limit: the promised figure in the same unit.
+  ///   - isWhole: whether the whole promise was tested and not only a part of it.
   public static func report(
     _ promise: String, done: String, measured: String, limit: String, kept: Bool, isWhole: Bool = true
   ) {
@@ -33,7 +34,7 @@ public enum Faults {
     if let log { fputs(line + "\n", log) }
   }
 
-  /// A time against its limit.
+  /// Reports a time and its limit.
   public static func report(_ promise: String, done: String, took: Duration, limit: Duration) {
     report(
       promise, done: done, measured: milliseconds(took), limit: "≤ " + milliseconds(limit),

@@ -1,4 +1,4 @@
-/// Good inputs made bad by chance, the same for the same seed: what a fuzzer feeds a parser.
+/// Reproducible random mutations of good inputs, as a fuzzer feeds them to a parser.
 public struct Mutation {
   private var random: SeededNoise
   private let corpus: [[UInt8]]
@@ -6,16 +6,16 @@ public struct Mutation {
 
   /// - Parameters:
   ///   - corpus: good inputs.
-  ///   - words: what this parser pays attention to.
+  ///   - words: keywords of the parser.
   public init(seed: UInt64, corpus: [[UInt8]], words: [[UInt8]]) {
     random = SeededNoise(seed: seed)
     self.corpus = corpus
-    // Numbers at the edge of what fits, whichever end comes first.
+    // Numbers at the limits of their range, in either byte order.
     self.words =
       words + [[0xFF, 0xFF, 0xFF, 0xFF], [0x7F, 0xFF, 0xFF, 0xFF], [0x80, 0, 0, 0], [0, 0, 0, 0x80], [0]]
   }
 
-  /// One to six changes of one of the inputs; now and then two of them joined, or the beginning of one.
+  /// One to six mutations of one of the inputs, which may join two of them or keep only the beginning.
   public mutating func next() -> [UInt8] {
     var bytes = corpus.randomElement(using: &random)!
     for _ in 0..<Int.random(in: 1...6, using: &random) {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Closed forms of sines, to hold simulated signals against.
+/// Closed forms of sines, for comparison with simulated signals.
 public enum Sine {
   /// `amplitude * sin(2π f (t + shift))` at t = n / rate.
   public static func samples(
@@ -11,7 +11,7 @@ public enum Sine {
     }
   }
 
-  /// Phase of `frequency` in `signal`, in radians, under a Hann window.
+  /// The phase of `frequency` in `signal`, in radians, with a Hann window.
   public static func phase(of frequency: Double, in signal: ArraySlice<Float>, rate: Int) -> Double {
     var (real, imaginary) = (0.0, 0.0)
     for (n, value) in zip(signal.indices, signal) {
@@ -24,7 +24,7 @@ public enum Sine {
   }
 }
 
-/// RMS of `a - b` over RMS of `b`, in dB.
+/// The RMS of `a - b` relative to the RMS of `b`, in dB.
 public func errorLevel(_ a: some Collection<Float>, _ b: some Collection<Float>) -> Double {
   precondition(a.count == b.count, "signals of equal length")
   let error = zip(a, b).reduce(0.0) { $0 + pow(Double($1.0) - Double($1.1), 2) }
@@ -32,7 +32,7 @@ public func errorLevel(_ a: some Collection<Float>, _ b: some Collection<Float>)
   return 10 * log10(error / reference)
 }
 
-/// RMS, in dB below 1.
+/// The RMS in dB relative to 1.
 public func level(_ signal: some Collection<Float>) -> Double {
   10 * log10(signal.reduce(0.0) { $0 + pow(Double($1), 2) } / Double(signal.count))
 }

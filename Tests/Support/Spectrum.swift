@@ -1,7 +1,7 @@
 import Foundation
 
-/// Amplitude spectrum of a signal under a Kaiser window, scaled so that a full-scale sine on a bin reads 1.
-/// The signal is cut to the longest power of two.
+/// Amplitude spectrum of a signal with a Kaiser window, scaled so that a full-scale sine on a bin reads 1.
+/// The signal is truncated to the longest power of two.
 public struct Spectrum {
   public let binWidth: Double
   public let magnitudes: [Double]
@@ -23,7 +23,7 @@ public struct Spectrum {
     binWidth = sampleRate / Double(size)
   }
 
-  /// Largest magnitude farther than `distance` from `frequency`, in dBFS.
+  /// The largest magnitude farther than `distance` from `frequency`, in dBFS.
   public func peakOutside(_ frequency: Double, distance: Double) -> Double {
     let peak = magnitudes.indices.lazy
       .filter { abs(Double($0) * binWidth - frequency) > distance }.map { magnitudes[$0] }.max()!

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A folder of a test's own, removed with the last reference.
+/// A temporary folder, removed with the last reference.
 public final class TemporaryFolder: Sendable {
   public let path: String
 
@@ -12,7 +12,7 @@ public final class TemporaryFolder: Sendable {
 
   deinit { try? FileManager.default.removeItem(atPath: path) }
 
-  /// Writes `text` into a file of that name, with the folders it needs, and gives its path.
+  /// Writes `text` into a file of that name, creates missing folders, and returns the path.
   @discardableResult
   public func write(_ text: String, to name: String) throws -> String { try write(Data(text.utf8), to: name) }
 

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The processor time that `body` takes on the calling thread: what other programs do meanwhile is not in it.
+/// The processor time of `body` on the calling thread, which excludes other programs.
 public func threadTime(_ body: () -> Void) -> Duration {
   func now() -> Duration {
     var time = timespec()

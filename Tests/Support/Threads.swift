@@ -1,6 +1,6 @@
 import Foundation
 
-/// Threads of a test's own, waited for together.
+/// A test's threads, which are waited for together.
 public struct Threads {
   private let group = DispatchGroup()
 

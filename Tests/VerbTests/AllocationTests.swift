@@ -3,11 +3,11 @@ import LiveSupport
 import TestSupport
 import Testing
 
-@Suite struct AllocationTests {
-  /// The numbers that the program prints, by the words before them.
+@Suite("Allocations in the callback") struct AllocationTests {
+  /// The counts that the program prints, by name.
   func count(_ options: [String]) throws -> [String: Int] {
-    let beside = URL(filePath: try PinnaHome.binary()).deletingLastPathComponent()
-    let outcome = try Program.run(beside.appending(path: "allocations").path, options, seconds: 60)
+    let folder = URL(filePath: try PinnaHome.binary()).deletingLastPathComponent()
+    let outcome = try Program.run(folder.appending(path: "allocations").path, options, seconds: 60)
     try #require(outcome.status == 0, "\(outcome)")
     let words = outcome.output.split(whereSeparator: \.isWhitespace).map(String.init)
     return Dictionary(
@@ -18,17 +18,17 @@ import Testing
   }
 
   @Test(
-    "10 000 periods with changes, takes and other periods in them allocate and free nothing",
+    "10 000 periods with changes, takes and new period lengths allocate and free nothing",
     arguments: [[], ["--baseline"]])
   func nothing(options: [String]) throws {
     let counts = try count(options)
     #expect(counts["calls"] == 0, "\(counts)")
     #expect(counts["unprepared"] == 0, "\(counts)")
-    // All of it really was in them.
+    // The run really contained changes and takes.
     #expect(try #require(counts["adopted"]) > 100 && (try #require(counts["applied"])) > 100, "\(counts)")
     #expect(counts["takes"] == 20 && counts["ended"] == 20, "\(counts)")
   }
 
-  @Test("The counter counts: ten allocations among the same periods are ten")
+  @Test("the counter finds ten planted allocations")
   func mutation() throws { #expect(try count(["--leaky"])["calls"] == 10) }
 }

@@ -3,13 +3,13 @@ import TestSupport
 import Testing
 import pinna
 
-/// What the JSON of a running Pinna becomes for people.
-@Suite("Answers in words") struct AnswerTextTests {
+/// The text that people see of a running Pinna's JSON answers.
+@Suite("Answers as text") struct AnswerTextTests {
   private func document<Document: Decodable>(_ text: String) throws -> Document {
     try Answer(.done, text).document()
   }
 
-  @Test("tell all of a status")
+  @Test("the text of a status shows all its fields")
   func status() throws {
     let status: StatusReport = try document(AnswerSamples.everything)
     let text = """
@@ -45,7 +45,7 @@ import pinna
     #expect(status.picture == picture)
   }
 
-  @Test("leave out of a status what is absent")
+  @Test("the text of a status omits absent fields")
   func plainStatus() throws {
     let status: StatusReport = try document(AnswerSamples.mono)
     let text = """
@@ -61,7 +61,7 @@ import pinna
   }
 
   @Test(
-    "have a line for every state of the server but running",
+    "every server state except running has a line",
     arguments: [
       ("gone", "no JACK server is running; Pinna continues when one starts"),
       ("joining", "Pinna is joining the JACK graph: its filters and ports are being prepared"),
@@ -74,14 +74,14 @@ import pinna
     #expect(status.text.split(separator: "\n")[2] == line)
   }
 
-  @Test("say that the files of a take were removed")
+  @Test("the text of a status says that a take's files were removed")
   func lostTake() throws {
     let status: StatusReport = try document(
       AnswerSamples.everything.replacing(#""fault":"the disk is full","#, with: ""))
     #expect(status.text.hasPrefix("recording, but its files were removed; pair: "))
   }
 
-  @Test("list inputs, data sources and what is not offered")
+  @Test("the text lists inputs, data sources and cases that are not offered")
   func inputs() throws {
     let inputs: InputsReport = try document(AnswerSamples.inputs)
     let text = """
@@ -100,7 +100,7 @@ import pinna
     #expect(inputs.text == text)
   }
 
-  @Test("say what a change brought, and why it is kept")
+  @Test("the text of a change shows the result and why it is kept")
   func change() throws {
     let kept: ChangeReport = try document(AnswerSamples.keptChange)
     let text = """
@@ -115,7 +115,7 @@ import pinna
   }
 
   @Test(
-    "say where a take goes, and what of it will be silent",
+    "the text of a take's start names the file and what will be silent",
     arguments: [
       (
         AnswerSamples.takeStart,
@@ -133,7 +133,7 @@ import pinna
     #expect(start.text == text)
   }
 
-  @Test("say what a take has become")
+  @Test("the text of a take's end shows the result")
   func takeEnd() throws {
     let take: TakeAnswer = try document(AnswerSamples.takeEnd)
     #expect(
@@ -149,7 +149,7 @@ import pinna
     #expect(bare.text == "stopped")
   }
 
-  @Test("say what is played")
+  @Test("the text of a playback shows the file")
   func playback() throws {
     let playback: PlaybackReport = try document(AnswerSamples.playback)
     #expect(playback.startText == "playing /takes/d.wav: 4800 frames, 2 channels")

@@ -1,12 +1,12 @@
 import GuidedCheck
 import Testing
 
-/// The clock that plays along with a live check, over which float counts exactly.
-@Suite struct CheckOutputTests {
+/// The clock signal that a live check plays, which counts frames exactly in floats.
+@Suite("Output of a live check") struct CheckOutputTests {
   /// 100 s at 192 kHz.
   static let frames = 19_200_000
 
-  @Test func everyFrameOfALongCheckIsFoundThoughSomeAreLost() {
+  @Test("every frame of a long check is found even if some are lost") func lostFrames() {
     let sound = (0..<Self.frames).map { Float($0 % 1000) }
     let clock = CheckOutput.clock(Self.frames)
     let lost = [100..<612, 16_777_000..<16_778_000, 19_000_000..<19_100_000]

@@ -10,7 +10,7 @@ import Testing
     try home.home.addSwappedPair()
   }
 
-  @Test("S21: says of every case where voices from the left, right, front and behind came out")
+  @Test("S21: check reports for every case where voices from the left, right, front and behind came out")
   func right() throws {
     let outcome = try home.pinna("check", "--preset", "pair", "--json")
     #expect(outcome.status == 0, "\(outcome)")
@@ -22,7 +22,7 @@ import Testing
     let voices = try #require(cases[0]["voices"] as? [[String: Any]])
     #expect(voices.map { $0["from"] as? String } == ["left", "right", "front", "behind"])
     #expect(voices.allSatisfy { $0["fault"] is NSNull })
-    // A ball with an ear at either end: its sides are alike, and so are front and behind.
+    // A sphere with an ear at either end: its sides are alike, and so are front and back.
     let levels = voices.compactMap { $0["levelDifferenceDB"] as? Double }
     #expect(levels[0] > 3 && abs(levels[0] + levels[1]) < 1 && abs(levels[2]) < 0.5 && abs(levels[3]) < 0.5)
     #expect(abs(try #require(voices[3]["overFrontDB"] as? Double)) < 1)
@@ -41,7 +41,7 @@ import Testing
       #expect(outcome.status == 2 && outcome.isOneSentence, "\(outcome)")
       #expect(outcome.error.hasPrefix("pinna: \(flag) takes no value"), "\(outcome)")
     }
-    // The value behind the sign counts, even where it is empty.
+    // The value after the equals sign counts, even if it is empty.
     let empty = try home.pinna(["render", "--period=", "64", "a.wav"])
     #expect(empty.status == 2 && empty.error.contains("--period  is not usable"), "\(empty)")
   }
@@ -55,7 +55,7 @@ import Testing
     #expect(cases.allSatisfy { $0["right"] as? Bool == true })
   }
 
-  @Test("S21: a preset of the same microphones, two of them swapped, is reported with status 1")
+  @Test("S21: check reports two swapped microphones with status 1")
   func swapped() throws {
     let outcome = try home.pinna("check", "--preset", "swapped", "--array", "pair", "--json")
     #expect(outcome.status == 1, "\(outcome)")
@@ -71,7 +71,7 @@ import Testing
     }
   }
 
-  @Test("S21: mono patterns are louder in front, and with front and back swapped they are reported")
+  @Test("S21: mono patterns are louder in front, and check reports swapped front and back")
   func mono() throws {
     let device = """
       title: Front and back
@@ -98,7 +98,7 @@ import Testing
       wrong.status == 1 && wrong.output.contains("WRONG: Front, cardioid: the voice behind"), "\(wrong)")
   }
 
-  @Test("draws where each voice came out")
+  @Test("check draws where each voice came out")
   func picture() throws {
     let outcome = try home.pinna("check", "--preset", "pair", "--picture", home.path + "/check.png")
     #expect(outcome.status == 0 && outcome.output.contains("check.png"), "\(outcome)")
@@ -106,7 +106,7 @@ import Testing
     #expect(data.prefix(8) == Data([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]) && data.count > 5000)
   }
 
-  @Test("refuses what it cannot do in one sentence, before it computes anything")
+  @Test("check refuses the impossible in one sentence before it computes anything")
   func refusals() throws {
     for (words, status, says) in [
       (["--preset", "pair", "--array", "ring7"], 1, "left-end"), (["--preset", "nosuch"], 1, "nosuch"),

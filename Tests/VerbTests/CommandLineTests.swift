@@ -6,7 +6,8 @@ import Testing
   let home: VerbHome
   init() throws { home = try VerbHome() }
 
-  @Test("help explains one verb, or a family, as --help does", arguments: ["run", "preset use", "preset"])
+  @Test(
+    "help explains a verb or a family of verbs as --help does", arguments: ["run", "preset use", "preset"])
   func help(verb: String) throws {
     let words = verb.split(separator: " ").map(String.init)
     let help = try home.pinna(["help"] + words)
@@ -15,7 +16,7 @@ import Testing
   }
 
   @Test(
-    "a word that is nearly right is asked about, one that is not is not",
+    "a misspelt word gets a suggestion, an unknown one does not",
     arguments: [
       (["recrod", "start"], "unknown verb \"recrod\" (did you mean record?); use one of: run, "),
       (["record", "strat"], "(did you mean start?); use one of: start, stop"),
@@ -30,7 +31,7 @@ import Testing
     #expect(outcome.error.count { $0 == "\n" } == 1)
   }
 
-  @Test("a file that ends in .yml is read, unless the same name with .yaml stands beside it")
+  @Test("a .yml file is read unless a .yaml file of the same name exists")
   func yml() throws {
     try home.home.folder.write("title: Short\ndevice: pair\n", to: "config/pinna/short.yml")
     #expect(try home.pinna("preset", "show", "short").output.contains("Short"))
@@ -41,7 +42,7 @@ import Testing
   }
 
   @Test(
-    "completes verbs, options, presets and words; files are the shell's",
+    "completion offers verbs, options, presets and values, and leaves files to the shell",
     arguments: [
       (["re"], ["record", "render", "report"]), (["record", ""], ["start", "stop"]),
       (["set", "--pat"], ["--pattern"]), (["set", "--pattern", "sub"], ["subcardioid"]),
@@ -55,7 +56,7 @@ import Testing
     #expect(outcome.status == 0 && Set(lines) == Set(expected) && lines.count == expected.count, "\(outcome)")
   }
 
-  private static func isThere(_ program: String) -> Bool {
+  private static func isInstalled(_ program: String) -> Bool {
     FileManager.default.isExecutableFile(atPath: "/usr/bin/\(program)")
   }
 
@@ -72,7 +73,7 @@ import Testing
 
   @Test(
     "fish completes with the script that help prints",
-    .enabled(if: isThere("fish"), "fish is not installed"))
+    .enabled(if: isInstalled("fish"), "fish is not installed"))
   func fish() throws {
     let folder = URL(filePath: try PinnaHome.binary()).deletingLastPathComponent().path
     let script =
@@ -82,7 +83,7 @@ import Testing
   }
 
   @Test(
-    "zsh takes the script that help prints", .enabled(if: isThere("zsh"), "zsh is not installed"))
+    "zsh loads the script that help prints", .enabled(if: isInstalled("zsh"), "zsh is not installed"))
   func zsh() throws {
     let script =
       "autoload -U compinit; compinit -u -D; eval \"$(\"$1\" help --completions zsh)\"; echo $_comps[pinna]"
@@ -92,8 +93,8 @@ import Testing
   }
 
   @Test(
-    "the manual page has every verb and option, and groff has nothing to complain of",
-    .enabled(if: isThere("groff"), "groff is not installed"))
+    "the manual page has every verb and option, and groff accepts it without warnings",
+    .enabled(if: isInstalled("groff"), "groff is not installed"))
   func manual() throws {
     let page = try home.home.folder.write(try home.pinna("help", "--man").output, to: "pinna.1")
     let outcome = try Program.run("/usr/bin/groff", ["-man", "-Tutf8", "-ww", "-P-c", page])

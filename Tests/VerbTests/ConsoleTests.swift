@@ -4,20 +4,20 @@ import TestSupport
 import Testing
 import pinna
 
-/// Lines for standard error that nobody reads, or cannot be written, hold nobody up.
-@Suite struct ConsoleTests {
-  /// A pipe, and what was read from it. It stays open: a console's thread may still write to it.
+/// Lines for a standard error that nobody reads, or that cannot be written, block nobody.
+@Suite("Standard error") struct ConsoleTests {
+  /// A pipe and the text read from it. It stays open, since a console's thread may still write to it.
   final class Pipe {
     let (input, output): (Int32, Int32)
     private var text = ""
-    /// F_SETPIPE_SZ, which Glibc's module leaves out.
+    /// F_SETPIPE_SZ, which Glibc's module omits.
     private static let setPipeSize: Int32 = 1031
 
     init() {
       var ends: [Int32] = [0, 0]
       pipe(&ends)
       (input, output) = (ends[1], ends[0])
-      // Small, so that few lines fill it.
+      // Small, so that a few lines fill it.
       _ = fcntl(input, Self.setPipeSize, 4096)
       _ = fcntl(output, F_SETFL, O_NONBLOCK)
     }
@@ -35,7 +35,7 @@ import pinna
     Console(descriptor: descriptor) { "\($0) are missing\n" }
   }
 
-  @Test func linesComeInOrder() throws {
+  @Test("lines are written in order") func order() throws {
     let pipe = Pipe()
     let console = Self.console(pipe.input)
     for n in 0..<20 { console.put("line \(n)\n") }
@@ -43,27 +43,27 @@ import pinna
     #expect(pipe.lines == (0..<20).map { "line \($0)" })
   }
 
-  @Test func nobodyWaitsForAPipeThatNobodyReadsAndOneLineSaysWhatWasLost() throws {
+  @Test("an unread pipe blocks nobody, and one line counts the lost lines") func unreadPipe() throws {
     let pipe = Pipe()
     let console = Self.console(pipe.input)
     let text = String(repeating: "x", count: 99) + "\n"
     let start = ContinuousClock.now
     for _ in 0..<10_000 { console.put(text) }
-    // Each would wait for ever.
+    // Each write to the pipe would block forever.
     #expect(ContinuousClock.now - start < .seconds(5))
     console.flush(until: .now + .milliseconds(50))
-    // A reader at last: what was kept comes, then how much was not.
+    // Now a reader: the kept lines arrive, then the number of lost ones.
     #expect(waitUntil(seconds: 10) { pipe.lines.last?.hasSuffix("are missing") == true })
     let lines = pipe.lines
     let kept = lines.count { $0.hasPrefix("x") }
     #expect(lines.last == "\(10_000 - kept) are missing")
-    // The queue, the pipe, and the one on its way.
+    // The queue, the pipe, and the line that is being written.
     #expect(kept >= Console.capacity && kept <= Console.capacity + 4096 / 100 + 1)
     console.put("again\n")
     #expect(waitUntil(seconds: 10) { pipe.lines.last == "again" })
   }
 
-  @Test func aFlushOfWhatNobodyReadsEnds() {
+  @Test("a flush of lines that nobody reads ends at its deadline") func flush() {
     let pipe = Pipe()
     let console = Self.console(pipe.input)
     for _ in 0..<1000 { console.put(String(repeating: "x", count: 99) + "\n") }
@@ -72,7 +72,7 @@ import pinna
     #expect(ContinuousClock.now - start >= .milliseconds(200))
   }
 
-  @Test func aClosedDescriptorAndAFullDiskLoseLinesAndNothingElse() throws {
+  @Test("a closed descriptor and a full disk only lose lines") func unwritable() throws {
     let closed = Self.console(-1)
     closed.put("lost\n")
     closed.flush(until: .now + .seconds(10))
@@ -81,7 +81,7 @@ import pinna
     let console = Self.console(full)
     for _ in 0..<10 { console.put("lost\n") }
     console.flush(until: .now + .seconds(10))
-    // There is room again.
+    // Now there is room again.
     let pipe = Pipe()
     dup2(pipe.input, full)
     console.put("written\n")
@@ -90,19 +90,19 @@ import pinna
   }
 }
 
-@Suite struct RepeatLimitTests {
+@Suite("Limit on repeated sentences") struct RepeatLimitTests {
   private let start = ContinuousClock.now
 
-  @Test func theSameSentenceComesThreeTimesInTenSecondsAndIsThenCounted() {
+  @Test("a sentence is printed three times in ten seconds and counted afterwards") func count() {
     var limit = RepeatLimit()
-    let told = (0..<20).map { limit.admit("again", at: start + .milliseconds(100 * $0)).count }
-    #expect(told == [1, 1, 1] + [Int](repeating: 0, count: 17))
+    let printed = (0..<20).map { limit.admit("again", at: start + .milliseconds(100 * $0)).count }
+    #expect(printed == [1, 1, 1] + [Int](repeating: 0, count: 17))
     #expect(limit.admit("other", at: start + .seconds(2)) == ["other"])
     #expect(limit.admit("again", at: start + .seconds(10)) == ["again (17 times more)", "again"])
     #expect(limit.admit("again", at: start + .seconds(11)) == ["again"])
   }
 
-  @Test func whatWasKeptBackIsToldAtTheEnd() {
+  @Test("counted sentences are reported at the end") func rest() {
     var limit = RepeatLimit()
     for _ in 0..<5 { _ = limit.admit("again", at: start) }
     _ = limit.admit("once", at: start)
@@ -110,7 +110,7 @@ import pinna
     #expect(limit.rest() == [])
   }
 
-  @Test func sentencesThatAreNeverTheSameAreNotKeptForEver() {
+  @Test("sentences that never repeat are forgotten") func differentSentences() {
     var limit = RepeatLimit()
     for n in 0..<1000 { #expect(limit.admit("sentence \(n)", at: start) == ["sentence \(n)"]) }
     #expect(limit.admit("sentence 0", at: start) == ["sentence 0"])

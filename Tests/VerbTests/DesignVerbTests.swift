@@ -7,7 +7,7 @@ import Testing
   let home: VerbHome
   init() throws { home = try VerbHome() }
 
-  @Test("makes all filter sets of a file, of each rate asked for, and finds them again in the cache")
+  @Test("design makes all filter sets of a file at every requested rate, and then finds them in the cache")
   func file() throws {
     let file = try home.home.folder.write(PinnaHome.pair, to: "elsewhere/bar.yaml")
     let rates = ["--sample-rate", "16000", "--sample-rate", "48000"]
@@ -27,7 +27,7 @@ import Testing
     #expect(again.error.isEmpty)
   }
 
-  @Test("takes a device of the library by its name; a pipe gets plain lines")
+  @Test("design finds a library device by its name, and prints plain lines to a pipe")
   func name() throws {
     let outcome = try home.pinna("design", "PAIR")
     #expect(outcome.status == 0, "\(outcome)")
@@ -37,16 +37,17 @@ import Testing
     #expect(home.contents("cache/pinna/filters").count == 1)
   }
 
-  @Test("keeps filters under the HOME of its environment, whatever a relative XDG_CACHE_HOME says")
+  @Test("design caches filters under its HOME if XDG_CACHE_HOME is relative")
   func cacheOfAnotherHome() throws {
     let environment = ["HOME": home.path + "/somebody", "XDG_CACHE_HOME": "cache"]
     #expect(try home.pinna("design", "pair", environment: environment).status == 0)
     #expect(home.contents("somebody/.cache/pinna/filters").count == 1)
   }
 
-  @Test("says which cases are not offered and why, and offers the others")
+  @Test("design reports the cases that are not offered with the reason, and offers the others")
   func refusals() throws {
-    // With the left edge up, both microphones are on the listener's vertical axis: no left, no right.
+    // With the left edge up, both microphones are on the listener's vertical axis: there is no left and
+    // right.
     let text = PinnaHome.pair.replacing("[portrait]", with: "[portrait, landscapeLeft]")
     let file = try home.home.folder.write(text, to: "elsewhere/bar.yaml")
     let outcome = try home.pinna("design", file, "--json")
@@ -63,7 +64,7 @@ import Testing
   }
 
   @Test(
-    "imitates the head that --hrtf or the device file names: one with ears before and behind hears no left")
+    "design uses the head that --hrtf or the device file names: ears in front and behind allow no stereo")
   func listener() throws {
     let head = repositoryFolder + "/Tests/Golden/sphere.sofa"
     let file = try home.home.folder.write(PinnaHome.pair + "hrtf: \(head)\n", to: "elsewhere/bar.yaml")
@@ -77,7 +78,7 @@ import Testing
     #expect(try refused(home.pinna("design", file, "--json")) == ["stereo"])
   }
 
-  @Test("refuses a listener that is not there or no head, with one sentence, and writes nothing")
+  @Test("design refuses a missing HRTF file, or one without a head, in one sentence, and writes nothing")
   func noListener() throws {
     let text = try home.home.folder.write("no head", to: "elsewhere/head.sofa")
     for path in ["/nowhere/head.sofa", text, repositoryFolder + "/Tests/Golden/turned.sofa"] {
@@ -89,7 +90,7 @@ import Testing
     #expect(home.contents("cache/pinna/filters").isEmpty)
   }
 
-  @Test("draws a bar on a terminal, without colour where NO_COLOR is set")
+  @Test("design draws a progress bar on a terminal, without colour if NO_COLOR is set")
   func bar() throws {
     let plain = try home.onTerminal("design pair", environment: ["NO_COLOR": "1"])
     #expect(
@@ -101,7 +102,7 @@ import Testing
   }
 
   @Test(
-    "refuses a mistake with its place in one sentence, status 1, and writes nothing",
+    "design reports a mistake with its place in one sentence and status 1, and writes nothing",
     arguments: [
       ("[-80, 0, 0]", "[-80, 0]", 4, "three"),
       ("forward: +z", "forward: up", 8, "+z"),
@@ -119,7 +120,7 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: home.cacheFolder))
   }
 
-  @Test("names the devices that there are where there is none of that name, and no such file")
+  @Test("design names the existing devices if there is none of that name and no such file")
   func missing() throws {
     for word in ["nosuch", "nosuch.yaml", "no/such"] {
       let outcome = try home.pinna("design", word)

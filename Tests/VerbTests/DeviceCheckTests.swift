@@ -2,8 +2,8 @@ import LiveSupport
 import PinnaSession
 import Testing
 
-/// The guided check as a program calls it.
-@Suite("DeviceCheck") struct DeviceCheckTests {
+/// The guided check as a program uses it.
+@Suite("The guided check for programs") struct DeviceCheckTests {
   let home: PinnaHome
   var presets: [String] { [home.configFolder + "/pinna"] }
 
@@ -13,7 +13,7 @@ import Testing
     try home.addSwappedPair()
   }
 
-  @Test("S21: tells a program of each voice where it came out, what was expected, and the verdict")
+  @Test("S21: the check reports for each voice where it came out, what was expected, and the verdict")
   func verdict() throws {
     let check = try DeviceCheck(preset: "pair", presets: presets)
     #expect(check.cases.map(\.name) == ["Front, portrait"])
@@ -23,12 +23,12 @@ import Testing
     #expect(one.checked.polarPattern == .stereo && one.checked.inputOrientation == .portrait)
     #expect(one.voices.map(\.direction) == [.left, .right, .front, .behind])
     #expect(one.voices.map(\.expectation.side) == [.left, .right, .middle, .middle])
-    // A ball with an ear at either end cannot tell front from behind.
+    // A sphere with an ear at either end cannot tell front from back.
     #expect(one.voices.map(\.expectation.highestOverFront) == [nil, nil, nil, 1])
     #expect(one.voice(from: .left).levelDifference > 3 && one.voice(from: .left).timeDifference > 200e-6)
   }
 
-  @Test("S21: names the voices that came out wrong")
+  @Test("S21: the check names the voices that came out wrong")
   func swapped() throws {
     let results = try DeviceCheck(preset: "swapped", array: "pair", presets: presets).run()
     let one = try #require(results.cases.first)
@@ -36,7 +36,7 @@ import Testing
     #expect(one.voice(from: .left).fault?.hasSuffix("not on the left") == true)
   }
 
-  @Test("expects of mono patterns that the sides and what is behind are softer than the front")
+  @Test("the check expects mono patterns to be softer from the sides and from behind than from the front")
   func mono() throws {
     let cases = try DeviceCheck(preset: "glasses8", presets: presets).cases
     let cardioids = cases.filter { $0.polarPattern == .cardioid }
@@ -48,7 +48,7 @@ import Testing
     }
   }
 
-  @Test("refuses what it cannot check in one sentence")
+  @Test("the check refuses the impossible in one sentence")
   func refusals() throws {
     for (preset, array, says) in [
       ("nosuch", nil, "there is no preset"), ("pair", "nosuch", "there is no device"),

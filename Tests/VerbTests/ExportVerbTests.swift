@@ -16,7 +16,7 @@ import Testing
       "export", "--preset", "pair", "--to", "wav", words[0], words.count > 1 ? words[1] : "--json")
   }
 
-  @Test("reads back bit for bit as the bank that was designed")
+  @Test("exported filters are read back bit for bit as they were designed")
   func same() throws {
     let folder = home.path + "/deep/out"
     let outcome = try export(folder)
@@ -28,7 +28,7 @@ import Testing
     #expect(home.contents("deep/out").count == 1 + bank.cases.count)
   }
 
-  @Test("describes itself in filters.json: rate, microphones in channel order, a file and a delay per case")
+  @Test("filters.json has the rate, the microphones in channel order, and a file and a delay per case")
   func description() throws {
     #expect(try export(home.path + "/out").status == 0)
     let data = try Data(contentsOf: URL(filePath: home.path + "/out/filters.json"))
@@ -46,7 +46,7 @@ import Testing
     #expect(cases.map { $0["inputOrientation"] as? String } == [nil, "portrait"])
   }
 
-  @Test("refuses a folder with something in it and leaves it alone; --force replaces the filters only")
+  @Test("export refuses a folder that is not empty; --force replaces only the filters in it")
   func occupied() throws {
     let folder = home.path + "/out"
     try home.home.folder.write("mine", to: "out/notes.txt")
@@ -60,7 +60,7 @@ import Testing
     #expect(try FilterBank(folder: folder).cases.count == 2)
   }
 
-  @Test("writes into an empty folder, and through a link to one")
+  @Test("export writes into an empty folder, also through a link")
   func empty() throws {
     try FileManager.default.createDirectory(atPath: home.path + "/empty", withIntermediateDirectories: false)
     try FileManager.default.createSymbolicLink(
@@ -70,7 +70,7 @@ import Testing
     #expect(home.contents("").allSatisfy { !$0.hasSuffix(".part") })
   }
 
-  @Test("lists the formats that it can write, and refuses what is no folder")
+  @Test("export names the formats that it can write, and refuses what is not a folder")
   func refusals() throws {
     let file = try home.home.folder.write("text", to: "file")
     for (words, status, word) in [

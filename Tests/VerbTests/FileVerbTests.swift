@@ -8,7 +8,7 @@ import Testing
   let home: VerbHome
   init() throws { home = try VerbHome() }
 
-  @Test("preset list has titles in its JSON, says what is wrong with a file, and which it ignores")
+  @Test("preset list has titles in its JSON, and reports faulty and ignored files")
   func presetList() throws {
     try home.home.folder.write("title: 3\n", to: "config/pinna/broken.yaml")
     try home.home.folder.write(PinnaHome.preset(of: "pair"), to: "config/pinna/short.YML")
@@ -34,7 +34,7 @@ import Testing
     }
   }
 
-  @Test("preset show shows a file with a mistake in it, too, and says what is wrong; its JSON does not")
+  @Test("preset show prints a faulty file with the reason; its JSON is only an error")
   func presetShow() throws {
     let text = "title: Broken\ndevice: nosuch\n"
     try home.home.folder.write(text, to: "config/pinna/broken.yaml")
@@ -56,7 +56,7 @@ import Testing
     #expect(stranger.status == 2 && stranger.isOneSentence, "\(stranger)")
   }
 
-  @Test("render --gain comes instead of the preset's")
+  @Test("render --gain replaces the preset's gain")
   func gain() throws {
     let input = home.path + "/in.wav"
     var noise = SeededNoise(seed: 1)
@@ -78,7 +78,7 @@ import Testing
   }
 
   @Test(
-    "an output whose name promises another format is refused, and nothing is written",
+    "an output file name of another format is refused, and nothing is written",
     arguments: ["mp3", "FLAC", "ogg"])
   func otherFormats(ending: String) throws {
     let scene = repositoryFolder + "/Presets/scenes/phone5-voices.yaml"

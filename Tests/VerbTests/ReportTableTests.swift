@@ -4,7 +4,8 @@ import Testing
 import pinna
 
 @Suite("The table of a report") struct ReportTableTests {
-  /// Figures, losses in brackets where they show, octaves that are absent, and a case that is not offered.
+  /// Figures, losses in brackets where they are not negligible, absent octaves, and a case that is not
+  /// offered.
   private static let report = #"""
     {"preset":"pair","sampleRate":48000,"cases":[
       {"dataSource":"Front","polarPattern":"stereo","inputOrientation":"portrait","taps":256,"delayFrames":64,
@@ -22,7 +23,7 @@ import pinna
     ]}
     """#
 
-  @Test("has a row for each stereo case, a block for each mono pattern, and what is not offered")
+  @Test("the table has a row per stereo case, a block per mono pattern, and the cases that are not offered")
   func table() throws {
     let report = try JSONDecoder().decode(Report.self, from: Data(Self.report.utf8))
     let text = """

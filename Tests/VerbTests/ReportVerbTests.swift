@@ -8,7 +8,7 @@ import Testing
   let home: VerbHome
   init() throws { home = try VerbHome() }
 
-  /// Of issue 3, and what stands beside it.
+  /// The keys of issue 3 and those added since.
   private static let keys: Set = [
     "dataSource", "polarPattern", "inputOrientation", "separationDB", "frontBackDB", "ildErrorHighDB",
     "ildErrorLowDB", "itdErrorMicroseconds", "octaveErrorDB", "noiseGainDB", "directivityIndexDB",
@@ -16,7 +16,7 @@ import Testing
     "frontBackOctavesDB", "separationCeilingDB", "losses",
   ]
 
-  @Test("prints JSON with every key of the schema in every case, null where it does not apply")
+  @Test("report prints JSON with every key of the schema in every case, null where it does not apply")
   func json() throws {
     let outcome = try home.pinna("report", "--preset", "pair", "--json")
     #expect(outcome.status == 0, "\(outcome)")
@@ -30,7 +30,7 @@ import Testing
     }
     let mono = try #require(cases.first { $0["polarPattern"] as? String == "omnidirectional" })
     let stereo = try #require(cases.first { $0["polarPattern"] as? String == "stereo" })
-    // The microphone alone, a unit impulse: its noise is its own, so both figures are the level on axis.
+    // A single microphone with a unit impulse: its noise gain and its level on axis are the same.
     let gain = try #require(mono["whiteNoiseGainDB"] as? [String: Double])
     let level = try #require(mono["onAxisDB"] as? [String: Double])
     #expect(
@@ -38,13 +38,13 @@ import Testing
       "\(gain), \(level)")
     #expect(mono["separationDB"] is NSNull && mono["inputOrientation"] is NSNull)
     #expect(stereo["directivityIndexDB"] is NSNull)
-    // Two microphones on either side of a ball do tell left from right.
+    // Two microphones on either side of a sphere can tell left from right.
     #expect(try #require(stereo["separationDB"] as? Double) > 3)
     #expect(
       Set(try #require(stereo["octaveErrorDB"] as? [String: Double]).keys).isSuperset(of: ["250", "500"]))
   }
 
-  @Test("has the cases that are not offered, with the reason and what physics allow")
+  @Test("report lists cases that are not offered, with the reason and the physical limit")
   func notOffered() throws {
     try home.home.folder.write(
       PinnaHome.pair.replacing("[portrait]", with: "[landscapeRight]"), to: "config/pinna/devices/pair.yaml")
@@ -56,7 +56,7 @@ import Testing
     #expect(try home.pinna("report", "--preset", "pair").output.contains("Front, stereo, landscapeRight: "))
   }
 
-  @Test("prints a table with every case, and draws what an image viewer can show")
+  @Test("report prints a table of every case, and draws SVG files that parse")
   func tableAndPlots() throws {
     let outcome = try home.pinna("report", "--preset", "pair", "--plots", home.path + "/plots")
     #expect(outcome.status == 0, "\(outcome)")
@@ -74,7 +74,7 @@ import Testing
     }
   }
 
-  @Test("refuses what it cannot do before it computes anything")
+  @Test("report refuses the impossible before it computes anything")
   func refusals() throws {
     let format = try home.pinna(
       "report", "--preset", "pair", "--plots", home.path + "/plots", "--format", "pdf")

@@ -4,8 +4,8 @@ import LiveSupport
 import TestSupport
 import Testing
 
-/// What the tool is started in: limits, folders, a terminal, signals.
-@Suite("Odd surroundings") struct SurroundingsTests {
+/// Limits, folders, terminals and signals at the start of the tool.
+@Suite("Unusual environments") struct SurroundingsTests {
   let home: VerbHome
   init() throws { home = try VerbHome() }
 
@@ -18,17 +18,17 @@ import Testing
   }
 
   @Test(
-    "ends where the system gives too little memory for its libraries' threads",
+    "the tool ends even with too little memory for its libraries' threads",
     .enabled(if: access("/usr/bin/prlimit", X_OK) == 0, "there is no prlimit"))
   func littleMemory() throws {
     for megabytes in [200, 250] {
-      // Any verb: what hung was the end of the process.
+      // Any verb: the exit of the process used to hang.
       let outcome = try shell("exec prlimit --as=\(megabytes << 20) \"$0\" preset list")
       #expect(outcome.status >= 0, "\(megabytes) MB: \(outcome)")
     }
   }
 
-  @Test("says that it may open too few files, and ends", arguments: [4, 8, 16, 22, 40])
+  @Test("too low a limit of open files is reported, and the tool ends", arguments: [4, 8, 16, 22, 40])
   func fewDescriptors(count: Int) throws {
     let outcome = try shell("ulimit -n \(count); exec \"$0\" preset list")
     #expect(
@@ -36,7 +36,7 @@ import Testing
       "\(outcome)")
   }
 
-  @Test("refuses a relative folder for takes where the working folder is gone")
+  @Test("a relative takes folder is refused if the working folder was removed")
   func removedFolder() throws {
     let outcome = try shell(
       "cd '\(home.path)' && mkdir gone && cd gone && rmdir ../gone && exec \"$0\" record start --dir takes")
@@ -45,7 +45,7 @@ import Testing
   }
 
   @Test(
-    "is not stopped by its own words where it runs in the background of a terminal with tostop",
+    "output in the background of a terminal with tostop does not stop the tool",
     .enabled(if: access("/usr/bin/script", X_OK) == 0 && access("/bin/bash", X_OK) == 0))
   func background() throws {
     let script = """
@@ -65,9 +65,9 @@ import Testing
     #expect(outcome.output.contains("ENDED") && !outcome.output.contains("STOPPED"), "\(outcome)")
   }
 
-  @Test("a run ignores HUP and USR1 before it does anything else, and obeys them later")
+  @Test("a run ignores HUP and USR1 from its first statement on, and obeys them later")
   func earlySignals() throws {
-    /// What does not end the process: ignored, or caught.
+    /// The signals that do not end the process: those ignored or caught.
     func harmless(_ pid: Int32) -> UInt64? {
       let text = (try? String(contentsOfFile: "/proc/\(pid)/status", encoding: .utf8)) ?? ""
       let masks = text.split(separator: "\n").filter {
@@ -77,7 +77,7 @@ import Testing
       return masks.count == 2 ? masks[0] | masks[1] : nil
     }
     func bit(_ signal: Int32) -> UInt64 { 1 << UInt64(signal - 1) }
-    // The first statement of all has SIGXFSZ ignored.
+    // The first statement ignores SIGXFSZ.
     var sawBeginning = false
     for _ in 0..<5 {
       let program = try Program(

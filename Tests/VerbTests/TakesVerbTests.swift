@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite("pinna takes") struct TakesVerbTests {
-  @Test("says in one sentence, with status 1, that a take's sidecar cannot be read, and what to do")
+  @Test("takes reports an unreadable sidecar in one sentence with status 1 and what to do")
   func unreadable() throws {
     let home = try VerbHome()
     let takes = home.path + "/takes"
@@ -28,7 +28,7 @@ import Testing
     #expect(contents == ["a.json", "a.wav", "b.json.part", "b.wav.part"])
   }
 
-  @Test("list names, below takes that were cut off, what finishes them")
+  @Test("takes list ends with the command that finishes takes that were cut off")
   func cut() throws {
     let home = try VerbHome()
     let takes = home.path + "/takes"
@@ -50,7 +50,7 @@ import Testing
     #expect(!json.output.contains("takes repair"), "\(json)")
   }
 
-  @Test("play of a file that is not there says so, whatever a running Pinna does")
+  @Test("playing a missing file is refused, whatever a running Pinna does")
   func playNothing() throws {
     let home = try VerbHome()
     for name in ["nosuch.wav", home.path + "/nosuch.wav", home.path] {

@@ -4,7 +4,7 @@ import LiveSupport
 import Presets
 import TestSupport
 
-/// A home for verbs with a cache of its own, and a device in a folder of the user's whose filters take a blink.
+/// A home with its own cache and a user's device whose filters are designed at once.
 struct VerbHome {
   let home: PinnaHome
   var path: String { home.folder.path }
@@ -21,7 +21,7 @@ struct VerbHome {
     try run(try PinnaHome.binary(), words, environment)
   }
 
-  /// `pinna` on a terminal; what it prints and complains of comes as output.
+  /// `pinna` on a terminal. Its output includes standard error.
   func onTerminal(_ words: String, environment: [String: String] = [:]) throws -> Program.Outcome {
     try run(
       "/usr/bin/script", ["-qec", "\(try PinnaHome.binary()) \(words)", "/dev/null"],
@@ -38,7 +38,7 @@ struct VerbHome {
       })
   }
 
-  /// Names in a folder of the home; empty where there is none.
+  /// The names in a folder of the home; empty if it does not exist.
   func contents(_ folder: String) -> [String] {
     ((try? FileManager.default.contentsOfDirectory(atPath: path + "/" + folder)) ?? []).sorted()
   }

@@ -1,8 +1,8 @@
 import Control
 import Realtime
 
-/// What the callback does with its queue, without sound: the order of messages and reports is the engine's
-/// (`FakeEngineTests` compares the two). A fade takes two periods.
+/// What the callback does with its queue, without audio. Messages and reports come in the engine's order;
+/// `FakeEngineTests` compares the two. A fade takes two periods.
 final class FakeEngine {
   enum Message {
     case change(Ticket)
@@ -101,7 +101,7 @@ final class FakeEngine {
       if playing == nil { playing = (ticket, false, 0) } else { reports.append(.playbackEnded(ticket)) }
     case .endPlayback:
       guard let current = playing, !current.isEnding else { return }
-      // As loud as it is now: a fade up that has played for one period is one period from its end.
+      // From the current loudness: a fade-in that has played for one period is one period from silence.
       playing = (current.ticket, true, current.periods < 2 ? 2 - current.periods : 0)
     }
   }

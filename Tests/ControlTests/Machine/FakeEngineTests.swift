@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 @Suite("The fake engine") struct FakeEngineTests {
-  /// A report with the tickets' places in the order of their making, so that two engines can be compared.
+  /// A report in which tickets are numbered in the order they were made, so that two engines can be compared.
   private static func plain(_ report: Report, _ tickets: [Ticket]) -> String? {
     func n(_ ticket: Ticket) -> Int { tickets.firstIndex(of: ticket) ?? -1 }
     return switch report {
@@ -19,7 +19,7 @@ import Testing
   }
 
   @Test(
-    "reports what the engine reports, message by message and period by period",
+    "the fake engine makes the engine's reports, message by message and period by period",
     arguments: 0..<200 as Range<UInt64>)
   func sameReports(seed: UInt64) throws {
     var noise = SeededNoise(seed: seed)

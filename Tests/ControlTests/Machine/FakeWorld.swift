@@ -8,7 +8,7 @@ import Realtime
 import Recording
 import Synchronization
 
-/// A world in which nothing happens by itself: a test ends jobs, runs periods and moves the clock.
+/// A world in which nothing happens by itself: a test completes jobs, runs periods and advances the clock.
 final class FakeWorld: AudioWorld {
   static let start = ContinuousClock.now
 
@@ -53,7 +53,7 @@ final class FakeWorld: AudioWorld {
     return players.last!
   }
 
-  // MARK: What a test lets happen
+  // MARK: Events that a test triggers
 
   func endOpening(_ outcome: Result<Int, Failure>) {
     guard let job = opening else { return }
@@ -83,7 +83,7 @@ struct FakeFilters: DeviceFilters {
       )
     })
   let bank: FilterBank
-  /// Whose they are.
+  /// The device that they were designed for.
   let device: Device
   init(_ device: Device, rate: Int) { (self.device, bank) = (device, Self.banks[rate]!) }
   func check(_ selection: Selection, of device: Device) throws {
@@ -92,7 +92,7 @@ struct FakeFilters: DeviceFilters {
 }
 
 final class FakeClient: AudioClient, @unchecked Sendable {
-  // Unchecked: the test's thread alone uses it.
+  // Unchecked: used only by the test's thread.
 
   final class Prepared: PreparedEngine, @unchecked Sendable {
     let device: Device
@@ -107,16 +107,16 @@ final class FakeClient: AudioClient, @unchecked Sendable {
   var capturePorts: [String] { [] }
   private(set) var engine: FakeEngine?
   private(set) var device: Device?
-  /// What each change was to.
+  /// The setting of each change.
   private(set) var settings: [Ticket: Setting] = [:]
   private(set) var preparing: (prepared: Prepared, job: Job<any PreparedEngine>)?
   private(set) var closing: Job<Bool>?
   private(set) var isClosed = false
   private(set) var periods: [Job<Int>] = []
-  /// An engine was asked for with the filters of another device.
+  /// An engine was prepared with the filters of another device.
   private(set) var hasWrongFilters = false
-  /// Engines whose ports are registered and that are not in use.
-  private(set) var unused = 0
+  /// The number of engines with registered ports that are not in use.
+  private(set) var unusedEngines = 0
 
   init(sampleRate: Int) {
     self.sampleRate = sampleRate
@@ -135,7 +135,7 @@ final class FakeClient: AudioClient, @unchecked Sendable {
   func endPreparing(_ failure: Failure? = nil) {
     guard let (prepared, job) = preparing else { return }
     preparing = nil
-    if failure == nil { unused += 1 }
+    if failure == nil { unusedEngines += 1 }
     job.finish(failure.map { .failure($0) } ?? .success(prepared))
   }
 
@@ -143,10 +143,10 @@ final class FakeClient: AudioClient, @unchecked Sendable {
     let prepared = prepared as! Prepared
     engine = prepared.engine
     device = prepared.device
-    unused -= 1
+    unusedEngines -= 1
   }
 
-  func discard(_ engine: any PreparedEngine) { unused -= 1 }
+  func discard(_ engine: any PreparedEngine) { unusedEngines -= 1 }
 
   var closingFault: String? { nil }
 
@@ -192,18 +192,18 @@ final class FakeClient: AudioClient, @unchecked Sendable {
     }
   }
 
-  /// What sounds; nil for silence.
-  var sounding: Setting? { engine?.current.flatMap { settings[$0] } }
+  /// The audible setting; nil for silence.
+  var audibleSetting: Setting? { engine?.current.flatMap { settings[$0] } }
 
   private var looks = 0
   private var news: [GraphReport] = []
-  /// What our ports are connected to.
+  /// The connections of our ports.
   var connections: [String: Set<String>] = [:]
-  /// Ports that the outputs are to go to, and that are not there.
+  /// Target ports of the outputs that do not exist.
   var missingTargets: [String] = []
-  /// Whether looks end.
+  /// Whether looks at the graph complete.
   var looksEnd = true
-  /// What the next looks find, each port with a source of its own.
+  /// The connected ports that the next looks find, each with a source of its own.
   var connectedPorts: Set<String> {
     get { Set(connections.keys) }
     set { connections = Dictionary(uniqueKeysWithValues: newValue.map { ($0, ["source:\($0)"]) }) }
@@ -243,7 +243,7 @@ final class FakeClient: AudioClient, @unchecked Sendable {
 }
 
 final class FakeTake: TakeRecording, @unchecked Sendable {
-  // Unchecked: the test's thread alone uses it.
+  // Unchecked: used only by the test's thread.
   private static let ring = TakeRing(outputs: 1, capacityFrames: 1)
   private static let plan = TakePlan(
     outputs: 1, sampleRate: 48000, options: TakeOptions(),
@@ -269,11 +269,11 @@ final class FakeTake: TakeRecording, @unchecked Sendable {
   private(set) var isDiscarded = false
   var plan: TakePlan { Self.plan }
 
-  /// Its disk thread still opens it, and somebody waits for it.
+  /// The disk thread is still opening it, and somebody waits for it.
   var isWanted: Bool { isOpening && !isDiscarded }
   var isOpen: Bool { if case .open = phase { true } else { false } }
   func open() { phase = .open(Self.ring) }
-  /// What its sidecar was told.
+  /// The events and notes for its sidecar.
   private(set) var events: [String] = []
   private(set) var notes: [String] = []
   func note(_ what: String) { events.append(what) }
@@ -283,12 +283,12 @@ final class FakeTake: TakeRecording, @unchecked Sendable {
 }
 
 final class FakePlayer: TakePlayback, @unchecked Sendable {
-  // Unchecked: the test's thread alone uses it.
+  // Unchecked: used only by the test's thread.
   private static let ring = PlaybackRing(capacityFrames: 1)
   var path: String { "/takes/played.wav" }
   var phase = TakePlayer.Phase.opening
   private(set) var isAbandoned = false
-  /// Its disk thread still opens it, and somebody waits for it.
+  /// The disk thread is still opening it, and somebody waits for it.
   var isWanted: Bool { isOpening && !isAbandoned }
   func open() { phase = .open(Self.ring) }
   func abandon() { isAbandoned = true }

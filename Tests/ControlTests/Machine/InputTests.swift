@@ -3,9 +3,9 @@ import Realtime
 import TestSupport
 import Testing
 
-/// What is selected on each input, and what is said of what comes in.
-@Suite("Inputs") struct InputTests {
-  @Test("an input that comes back has what was selected on it last")
+/// Selections per input, and warnings about input signals.
+@Suite("Inputs of the processor") struct InputTests {
+  @Test("an input that returns has its last selection")
   func comesBack() {
     let rig = Rig.live()
     #expect(rig.set(["pattern": "cardioid"], gain: 1).outcome == nil)
@@ -21,7 +21,7 @@ import Testing
     #expect(rig.processor.inForce.selection.inputOrientation == .landscapeLeft)
   }
 
-  @Test("words that come with another input are for that input, and what was selected on the first stays")
+  @Test("settings sent with a new input apply to that input, and the first input's selection stays")
   func wordsWithAnInput() {
     let rig = Rig.live()
     rig.set(["input": "b", "pattern": "cardioid"], gain: 1)
@@ -38,15 +38,15 @@ import Testing
     #expect(change.status == .done && rig.processor.inForce.device.uid == uid)
   }
 
-  @Test("progress of a design is told when something is designed, and not where filters are only read")
+  @Test("progress is reported while a design runs, but not while filters are only read")
   func progress() {
     let rig = Rig.live()
     let change = rig.set(["input": "b"], gain: 1)
     rig.advance(.seconds(3))
-    #expect(change.told == [])
+    #expect(change.progress == [])
     rig.world.designs.first?.job.report(progress: 0)
     rig.advance(.seconds(3))
-    #expect(change.told.first == "designing filters for b")
+    #expect(change.progress.first == "designing filters for b")
   }
 
   // MARK: Warnings
@@ -63,10 +63,10 @@ import Testing
     rig.world.client?.readings.levels = (levels + [0, 0]).map { Level(rms: $0 / 2, peak: $0) }
   }
 
-  /// What was told, without the threads that other tests leave hanging in this process.
-  private func told(_ rig: Rig) -> [String] { rig.warnings.filter { !$0.contains(" thread") } }
+  /// The warnings, except those about threads that other tests leave hanging in this process.
+  private func reported(_ rig: Rig) -> [String] { rig.warnings.filter { !$0.contains(" thread") } }
 
-  @Test("two microphones that hear one voice alike for half a minute are not said to carry the same signal")
+  @Test("two microphones with equal levels for half a minute cause no warning about the same signal")
   func symmetry() {
     let rig = rig([0.5, 0.5])
     for _ in 0..<5 {
@@ -78,19 +78,19 @@ import Testing
     #expect(!rig.warnings.contains { $0.contains("same signal") }, "\(rig.warnings)")
   }
 
-  @Test("microphones that are connected to one source are told of within ten seconds, sound or not")
+  @Test("microphones connected to one source are reported within ten seconds, silent or not")
   func patchedTwice() {
     let rig = rig([0, 0])
     rig.world.client?.connections = ["one": ["system:capture_1"], "two": ["system:capture_1"]]
     rig.advance(.seconds(8))
     let sentence = "one and two carry the same signal: both are connected to system:capture_1"
-    #expect(told(rig) == [sentence])
+    #expect(reported(rig) == [sentence])
     rig.world.client?.connections = ["one": ["system:capture_1"], "two": ["system:capture_1", "other:out"]]
     rig.advance(.seconds(20))
-    #expect(told(rig) == [sentence])
+    #expect(reported(rig) == [sentence])
   }
 
-  @Test("microphones that sound alike from two sources for a minute are told of, through pauses too")
+  @Test("microphones with equal levels from two sources for a minute are reported, despite pauses")
   func alike() {
     let rig = rig([0.5, 0.5])
     rig.world.client?.connections = ["one": ["system:capture_1"], "two": ["system:capture_2"]]
@@ -100,39 +100,39 @@ import Testing
       set([0, 0], rig)
       rig.advance(.seconds(18))
     }
-    #expect(told(rig) == [])
-    // One look between two readings of the meters is none.
+    #expect(reported(rig) == [])
+    // Levels that differ in one reading of the meters only do not reset the minute.
     set([0.5, 0.4], rig)
     rig.advance(.seconds(2))
     set([0.5, 0.5], rig)
     rig.advance(.seconds(20))
-    #expect(told(rig) == ["one and two have carried the same signal for a minute"])
+    #expect(reported(rig) == ["one and two have carried the same signal for a minute"])
   }
 
-  @Test("a port for the outputs that does not exist is told of once")
+  @Test("a missing target port of the outputs is reported once")
   func missingMonitor() {
     let rig = rig([0.5, 0.4])
     rig.world.client?.connections = ["one": ["system:capture_1"], "two": ["system:capture_2"]]
     rig.world.client?.missingTargets = ["system:playbck_1"]
     rig.advance(.seconds(30))
     #expect(
-      told(rig).count == 1 && told(rig)[0].contains("no port system:playbck_1"), "\(told(rig))")
+      reported(rig).count == 1 && reported(rig)[0].contains("no port system:playbck_1"), "\(reported(rig))")
   }
 
-  @Test("a warning that comes and goes is told once, and again when it has been away for long")
+  @Test("a flickering warning is reported once, and again after a long absence")
   func flickers() {
     let rig = rig([0.5, 0.4])
-    func told() -> Int { rig.warnings.count { $0.contains("one is muted") } }
+    func reported() -> Int { rig.warnings.count { $0.contains("one is muted") } }
     for _ in 0..<10 {
       rig.world.client?.readings.mutedMicrophones = ["one"]
       rig.advance(.seconds(2))
       rig.world.client?.readings.mutedMicrophones = []
       rig.advance(.seconds(4))
     }
-    #expect(told() == 1)
+    #expect(reported() == 1)
     rig.advance(.seconds(30))
     rig.world.client?.readings.mutedMicrophones = ["one"]
     rig.advance(.seconds(2))
-    #expect(told() == 2)
+    #expect(reported() == 2)
   }
 }

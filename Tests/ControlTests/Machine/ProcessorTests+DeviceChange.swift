@@ -6,33 +6,40 @@ import Recording
 import TestSupport
 import Testing
 
-/// Changes of device, in the background and at a take.
+/// Changes of device in the background and around takes.
 extension ProcessorTests {
-  @Test(
-    "R28: a change of device whose fade-out timed out does not come later, and takes back no change that was answered"
-  )
-  func fadeOutTimesOut() {
-    let rig = Rig.live()
+  /// Requests another device and completes its design and ports, so that the outputs fade out.
+  private func fadeOutForOtherDevice(_ rig: Rig) -> Rig.SentRequest {
     let other = rig.set(["input": "b"], gain: 1)
     rig.world.endDesign()
     rig.processor.poll()
     rig.world.client?.endPreparing()
     rig.processor.poll()
     #expect(rig.processor.state.kind == .fadingOut)
+    return other
+  }
+
+  @Test(
+    "R28: a device change whose fade-out timed out is never applied later and reverts no confirmed change"
+  )
+  func fadeOutTimesOut() {
+    let rig = Rig.live()
+    let other = fadeOutForOtherDevice(rig)
     rig.advance(.milliseconds(3001))
     #expect(other.status == .failed && rig.processor.state.kind == .live)
-    #expect(rig.world.client?.unused == 0, "its ports go")
+    #expect(rig.world.client?.unusedEngines == 0, "its ports go")
     rig.run(periods: 10)
     let change = rig.set(["pattern": "cardioid"], gain: 2)
     rig.run(periods: 10)
     #expect(change.status == .done)
     rig.run(periods: 20)
-    #expect(rig.processor.inForce.device == Rig.home && rig.world.client?.sounding == rig.processor.inForce)
+    #expect(
+      rig.processor.inForce.device == Rig.home && rig.world.client?.audibleSetting == rig.processor.inForce)
     #expect(rig.processor.inForce.gain.value == Rig.decibels(2) && !rig.processor.isBusy)
   }
 
   @Test(
-    "R42: a server that dies at any moment of a change of device finds us back with what sounded",
+    "R42: when the server dies at any step of a device change, the previous setting is restored",
     arguments: 0..<12)
   func serverDiesDuringChange(step: Int) {
     let rig = Rig.live()
@@ -53,7 +60,7 @@ extension ProcessorTests {
     rig.join()
     #expect(rig.processor.state.kind == .live)
     #expect(rig.processor.inForce.device == (wasDone ? Rig.other : Rig.home))
-    #expect(rig.world.client?.sounding == rig.processor.inForce)
+    #expect(rig.world.client?.audibleSetting == rig.processor.inForce)
     #expect(rig.world.client?.device == rig.processor.inForce.device)
     #expect(rig.world.client?.hasWrongFilters == false)
   }
@@ -61,7 +68,7 @@ extension ProcessorTests {
   // Defect 19.
 
   @Test(
-    "R41: recording, mute and gain go on while another device is being designed, which then comes after the take"
+    "R41: recording, mute and gain work while another device is designed, which is applied after the take"
   )
   func longDesign() {
     let rig = Rig.live()
@@ -88,7 +95,7 @@ extension ProcessorTests {
     #expect(rig.processor.inForce.muted && rig.processor.inForce.gain.value == Rig.decibels(2))
   }
 
-  @Test("R41: a change of device that was cancelled, overtaken or given up by its asker never comes")
+  @Test("R41: a device change that was cancelled, superseded or abandoned by its requester is never applied")
   func givenUp() {
     for way in 0..<3 {
       let rig = Rig.live()
@@ -96,7 +103,7 @@ extension ProcessorTests {
       switch way {
       case 0: #expect(rig.cancel().status == .done)
       case 1: rig.set(["input": "a"], gain: 2)
-      default: other.isAskerThere = false
+      default: other.requesterIsPresent = false
       }
       rig.processor.poll()
       #expect(other.status == .failed, "way \(way)")
@@ -105,19 +112,14 @@ extension ProcessorTests {
       rig.run(periods: 20)
       rig.advance(.seconds(10))
       #expect(rig.processor.inForce.device == Rig.home && rig.processor.change == nil, "way \(way)")
-      #expect(rig.world.client?.unused == 0, "way \(way)")
+      #expect(rig.world.client?.unusedEngines == 0, "way \(way)")
     }
   }
 
-  @Test("mute and gain that come while another device takes over come with it")
+  @Test("mute and gain that are set while another device takes over are applied with it")
   func gainDuringFadeOut() {
     let rig = Rig.live()
-    let other = rig.set(["input": "b"], gain: 1)
-    rig.world.endDesign()
-    rig.processor.poll()
-    rig.world.client?.endPreparing()
-    rig.processor.poll()
-    #expect(rig.processor.state.kind == .fadingOut)
+    let other = fadeOutForOtherDevice(rig)
     let mute = rig.set(["mute": "on"], gain: 2)
     let pattern = rig.set(["pattern": "cardioid"], gain: 3)
     #expect(pattern.status == .failed && pattern.text.contains("just taking over"))
@@ -127,11 +129,11 @@ extension ProcessorTests {
   }
 
   @Test(
-    "R28: a device that was promised for the end of a take comes, whoever of those who came later has gone")
+    "R28: a device promised for the end of a take is applied even if later requesters disappear")
   func promisedDevice() {
     let rig = Rig.live()
     let take = rig.record()
-    // Refused during a take; what came before it waits for its end.
+    // Changes are refused during a take; one that came before the take waits for its end.
     rig.stopTake()
     rig.run(periods: 1)
     take.phase = .finished(FakeTake.whole)
@@ -151,13 +153,13 @@ extension ProcessorTests {
     rig.processor.poll()
     rig.world.client?.endPreparing()
     let gain = rig.set([:], gain: 2)
-    gain.isAskerThere = false
+    gain.requesterIsPresent = false
     rig.processor.poll()
     for _ in 0..<5 { rig.run(periods: 5) }
     #expect(rig.processor.inForce.device == Rig.other)
   }
 
-  @Test("R28: a device that was promised for the end of a take comes where a newer change fails")
+  @Test("R28: a device promised for the end of a take is applied even if a newer change fails")
   func promisedDeviceAfterFailure() {
     let rig = Rig.live()
     rig.set(["input": "b"], gain: 1)

@@ -6,17 +6,19 @@ import Recording
 import TestSupport
 import Testing
 
-/// What went wrong once, told event by event. `RandomSequenceTests` looks for what nobody thought of.
+/// Regressions, event by event. `RandomSequenceTests` searches for unknown ones.
 @Suite("The processor") struct ProcessorTests {
-  @Test("joins a graph, and has what was set first in force")
+  @Test("a processor that joins a graph applies its first setting")
   func joins() {
     let rig = Rig.live()
     #expect(rig.processor.state.kind == .live)
-    #expect(rig.world.client?.sounding == Rig.setting && rig.processor.inForce == Rig.setting)
+    #expect(rig.world.client?.audibleSetting == Rig.setting && rig.processor.inForce == Rig.setting)
     #expect(rig.processor.serverState == .running)
   }
 
-  @Test("waits for a first server that lets nobody in, or is frozen, and says so when there is no time left")
+  @Test(
+    "the processor waits for a first server that refuses clients or is frozen, and reports it at the deadline"
+  )
   func waitsForFirst() {
     let rig = Rig()
     rig.processor.poll()
@@ -36,7 +38,7 @@ import Testing
     #expect(rig.processor.state.kind == .joining)
   }
 
-  @Test("does not wait where another has the name, or where the first server's rate cannot be used")
+  @Test("the processor does not wait if another client has its name or the first server's rate is unusable")
   func waitsInVain() {
     let taken = Rig()
     taken.processor.poll()
@@ -55,7 +57,7 @@ import Testing
   // Defects 1 and 13.
 
   @Test(
-    "R28: a take that was given up while no period ran locks nothing when periods run again, even behind a full queue"
+    "R28: a take given up while no period ran locks nothing afterwards, even behind a full queue"
   )
   func takeOfNobody() {
     let rig = Rig.live()
@@ -73,14 +75,14 @@ import Testing
     let change = rig.set(["pattern": "cardioid"], gain: 300)
     rig.run(periods: 10)
     #expect(change.status == .done)
-    #expect(rig.world.client?.sounding == rig.processor.inForce)
+    #expect(rig.world.client?.audibleSetting == rig.processor.inForce)
     let other = rig.set(["input": "b"], gain: 301)
     rig.finishChange()
     #expect(other.status == .done && rig.processor.inForce.device == Rig.other)
   }
 
   @Test(
-    "R28: a take whose start the callback has not seen in three seconds ends in the period in which it begins"
+    "R28: a take whose start the callback has not seen within three seconds ends in its first period"
   )
   func takeGivenUp() {
     let rig = Rig.live()
@@ -98,7 +100,7 @@ import Testing
   // Defect 2.
 
   @Test(
-    "R29: a disk that does not open a take is waited for five seconds, and a take that it does not finish for ten"
+    "R29: opening a take is limited to five seconds of a hanging disk, and finishing it to ten"
   )
   func hungDisk() {
     let rig = Rig.live()
@@ -122,7 +124,7 @@ import Testing
     #expect(rig.processor.closingTakes.isEmpty && rig.processor.incompleteTake == nil)
   }
 
-  @Test("R29: a stop ends within three seconds of a disk that hangs, and says what was not written")
+  @Test("R29: with a hanging disk, a stop ends within three seconds and names the take that was not written")
   func stopWithHungDisk() {
     let rig = Rig.live()
     let take = rig.record()
@@ -135,7 +137,7 @@ import Testing
     #expect(rig.processor.takeOutcome.areComplete == false)
   }
 
-  @Test("a stop waits for a disk that is slow and takes what it is given")
+  @Test("a stop waits for a disk that is slow but keeps writing")
   func stopWithSlowDisk() {
     let rig = Rig.live()
     let take = rig.record()
@@ -162,7 +164,7 @@ import Testing
 
   // Defect 3.
 
-  @Test("a change that no period has applied in three seconds is told so, and comes into force when one does")
+  @Test("a change that no period has applied within three seconds is reported as late and applied later")
   func lateChange() {
     let rig = Rig.live()
     let change = rig.set(["pattern": "cardioid"], gain: 1)
@@ -182,7 +184,7 @@ import Testing
     #expect(other.status == .failed && other.text.contains("10 minutes"))
   }
 
-  @Test("a client that libjack does not close leaves no way back")
+  @Test("a client that libjack does not close leaves the processor stranded")
   func stranded() {
     let rig = Rig.live()
     rig.world.client?.lossReason = "it was killed"
@@ -192,7 +194,7 @@ import Testing
     #expect(rig.processor.state.kind == .stranded && rig.processor.permanentLossReason != nil)
   }
 
-  @Test("R4: a server that goes on our way into its graph is left at once", arguments: [false, true])
+  @Test("R4: a server that dies while Pinna joins its graph is left at once", arguments: [false, true])
   func serverGoesBeforeWeAreIn(arePortsRegistered: Bool) {
     let rig = Rig()
     rig.processor.poll()
@@ -208,7 +210,7 @@ import Testing
     #expect(rig.processor.state.kind == .leaving)
   }
 
-  @Test("R28: a stop ends within three seconds although no period runs that could end the take")
+  @Test("R28: a stop ends within three seconds even if no period runs that could end the take")
   func stopWithoutPeriods() {
     let rig = Rig.live()
     let take = rig.record()
@@ -220,7 +222,7 @@ import Testing
     #expect(stop.status == .done && rig.processor.isStopped)
   }
 
-  @Test("a server that goes ends the take with what is in its ring, and answers all who wait with status 3")
+  @Test("a lost server ends the take with the ring's contents and answers all later requests with status 3")
   func serverGoesDuringTake() {
     let rig = Rig.live()
     let take = rig.record()
@@ -237,7 +239,7 @@ import Testing
   }
 
   @Test(
-    "refuses every change with status 5 from the request for a take to its end, and shows the take",
+    "every change is refused with status 5 from the request for a take to its end, and status shows the take",
     arguments: 0..<4)
   func refusedDuringTake(phase: Int) {
     let rig = Rig.live()
@@ -259,7 +261,7 @@ import Testing
 
   // Found in a review of issue 12.
 
-  @Test("R28: what stood still with the processor itself gets half a second before a wait is over")
+  @Test("R28: after a stall of the processor itself, a wait gets half a second more")
   func standstill() {
     let rig = Rig.live()
     let start = rig.startTake()
@@ -279,7 +281,7 @@ import Testing
     #expect(never.status == .failed && late.processor.state.kind == .live)
   }
 
-  @Test("R28: a take that was stopped, or whose server went, before its first frame leaves no file")
+  @Test("R28: a take that was stopped or lost its server before its first frame leaves no file")
   func unbegunTakes() {
     for end in ["stop", "server", "record stop and server"] {
       let rig = Rig.live()
@@ -295,7 +297,7 @@ import Testing
     }
   }
 
-  @Test("R28: each of two who stop a take is answered when it is on disk")
+  @Test("R28: two requests to stop a take are both answered when it is on disk")
   func twoStops() {
     let rig = Rig.live()
     let take = rig.record()
@@ -308,7 +310,7 @@ import Testing
   }
 
   @Test(
-    "R29: four requests that the disk has left open are the most; the next is refused, and a warning tells of them"
+    "R29: at most four requests may hang on the disk; the next is refused, and a warning counts them"
   )
   func hangingDisk() {
     let rig = Rig.live()

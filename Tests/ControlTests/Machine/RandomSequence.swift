@@ -4,7 +4,7 @@ import Realtime
 import Recording
 import TestSupport
 
-/// What may happen to a processor.
+/// An event that can happen to a processor.
 enum RigEvent: Int, CaseIterable {
   // Requests.
   case setGain, setPattern, setMute, setOtherDevice, setHomeDevice, setUnknown
@@ -14,12 +14,12 @@ enum RigEvent: Int, CaseIterable {
   case designEnds, designFails, prepareEnds, prepareFails, closeEnds, closeFails
   case takeOpens, takeFailsToOpen, takeEnds, takeEndsIncomplete, diskHangs
   case playerOpens, playerFails, playbackRunsOut, periodIsSet, periodIsRefused
-  case serverGoes, askerGoes, millisecond, tenthOfSecond, seconds
+  case serverGoes, requesterGoes, millisecond, tenthOfSecond, seconds
 
   var isRequest: Bool { rawValue <= Self.stop.rawValue }
 }
 
-/// Random events, one after another, from one seed; checks after each what must hold always.
+/// A random sequence of events from one seed. After each event it checks the invariants.
 struct RandomSequence {
   struct Violation: Error, CustomStringConvertible {
     let seed: UInt64
@@ -31,33 +31,33 @@ struct RandomSequence {
     }
   }
 
-  /// How often each event met each state: shape `[state][event]`.
+  /// How often each event occurred in each state: shape `[state][event]`.
   typealias Counts = [[Int]]
   static var noCounts: Counts {
     Counts(
       repeating: [Int](repeating: 0, count: RigEvent.allCases.count),
       count: ProcessorState.Kind.allCases.count)
   }
-  private static let places = Dictionary(
+  private static let stateIndices = Dictionary(
     uniqueKeysWithValues: ProcessorState.Kind.allCases.enumerated().map { ($0.element, $0.offset) })
   private static let events = RigEvent.allCases
 
   private let seed: UInt64
   private var noise: SeededNoise
   private let rig: Rig
-  private var happened: [RigEvent] = []
-  private var unanswered: [Rig.Asked] = []
+  private var pastEvents: [RigEvent] = []
+  private var unanswered: [Rig.SentRequest] = []
   private var lastGain = 0
 
   init(seed: UInt64) {
     self.seed = seed
     noise = SeededNoise(seed: seed)
     rig = Rig()
-    // Most begin in a graph, for that is where most can happen.
+    // Most sequences begin in a graph, where most can happen.
     if seed % 5 != 0 { rig.join() }
   }
 
-  /// - Returns: the events of a sequence of `steps` that ran to its end.
+  /// Runs a sequence of `steps` events to its end.
   static func run(seed: UInt64, steps: Int, counts: inout Counts) throws {
     var sequence = RandomSequence(seed: seed)
     for step in 0..<steps { try sequence.step(step, &counts) }
@@ -67,15 +67,15 @@ struct RandomSequence {
   private mutating func step(_ step: Int, _ counts: inout Counts) throws {
     let event = Self.weighted[Int(noise.next() % UInt64(Self.weighted.count))]
     let kind = rig.processor.state.kind
-    if happen(event) {
-      counts[Self.places[kind]!][event.rawValue] += 1
-      happened.append(event)
+    if trigger(event) {
+      counts[Self.stateIndices[kind]!][event.rawValue] += 1
+      pastEvents.append(event)
     }
     rig.processor.poll()
     try check(step)
   }
 
-  /// As often as it takes for sequences to get anywhere.
+  /// Events repeated by weight, so that sequences make progress.
   private static let weighted: [RigEvent] = RigEvent.allCases.flatMap { event -> [RigEvent] in
     let times =
       switch event {
@@ -89,8 +89,8 @@ struct RandomSequence {
     return [RigEvent](repeating: event, count: times)
   }
 
-  /// False where the event cannot happen now.
-  private mutating func happen(_ event: RigEvent) -> Bool {
+  /// Returns false if the event cannot happen now.
+  private mutating func trigger(_ event: RigEvent) -> Bool {
     let (world, client) = (rig.world, rig.world.client)
     let failure = Failure(.failed, "it did not work")
     switch event {
@@ -111,7 +111,7 @@ struct RandomSequence {
     case .cancelChange: ask { rig, _ in rig.cancel() }
     case .requestPeriod: ask { rig, _ in rig.requestPeriod() }
     case .stop:
-      // Rarely: nothing comes after it.
+      // Rarely, because nothing follows it.
       guard noise.next() % 8 == 0 else { return false }
       ask { rig, _ in rig.stop() }
     case .period, .periods:
@@ -138,7 +138,7 @@ struct RandomSequence {
       guard let take = world.takes.first(where: \.isWanted) else { return false }
       if event == .takeOpens { take.open() } else { take.phase = .failed(TakeError("the disk is full")) }
     case .takeEnds, .takeEndsIncomplete:
-      // The disk thread ends what nobody writes into any more.
+      // The disk thread finishes a take that nobody writes into any more.
       guard
         let take = world.takes.first(where: {
           $0.isOpen && ($0.isAbandoned || rig.processor.state.take?.take !== $0)
@@ -163,9 +163,9 @@ struct RandomSequence {
     case .serverGoes:
       guard let client, client.lossReason == nil, noise.next() % 8 == 0 else { return false }
       client.lossReason = "it was killed"
-    case .askerGoes:
-      guard let asked = unanswered.last else { return false }
-      asked.isAskerThere = false
+    case .requesterGoes:
+      guard let request = unanswered.last else { return false }
+      request.requesterIsPresent = false
     case .millisecond: world.now += .milliseconds(1)
     case .tenthOfSecond: world.now += .milliseconds(100)
     case .seconds:
@@ -175,15 +175,15 @@ struct RandomSequence {
     return true
   }
 
-  private mutating func ask(_ body: (Rig, Int) -> Rig.Asked) {
+  private mutating func ask(_ body: (Rig, Int) -> Rig.SentRequest) {
     lastGain += 1
     unanswered.append(body(rig, lastGain))
   }
 
-  // MARK: What must hold
+  // MARK: Invariants
 
   private func violated(_ step: Int, _ what: String) -> Violation {
-    Violation(seed: seed, step: step, what: what, events: happened)
+    Violation(seed: seed, step: step, what: what, events: pastEvents)
   }
 
   private mutating func check(_ step: Int) throws {
@@ -191,22 +191,23 @@ struct RandomSequence {
     if processor.state.kind.limit != nil, processor.deadline == nil {
       throw violated(step, "\(processor.state.kind) has no deadline")
     }
-    for asked in unanswered where asked.request.answers > 0 {
-      if asked.request.answers > 1 { throw violated(step, "\(asked.event) was answered twice") }
-      if asked.wasWronglyRefused {
-        throw violated(step, "\(asked.event) was refused for a take that status does not show")
+    for request in unanswered where request.request.answers > 0 {
+      if request.request.answers > 1 { throw violated(step, "\(request.event) was answered twice") }
+      if request.wasWronglyRefused {
+        throw violated(step, "\(request.event) was refused for a take that status does not show")
       }
     }
     unanswered.removeAll { $0.request.isAnswered }
     if rig.world.client?.hasWrongFilters ?? false {
-      throw violated(step, "a device was to sound with the filters of another")
+      throw violated(step, "a device was prepared with another's filters")
     }
     if processor.closingTakes.count > Processor.maxClosingTakes + 1 {
       throw violated(step, "too many takes are closing")
     }
   }
 
-  /// Everything that can go on goes on: in the end all are answered, and what sounds is what was accepted last.
+  /// Lets everything complete: in the end every request is answered, and the last accepted setting is
+  /// audible.
   private mutating func settle(_ step: Int) throws {
     let (world, processor) = (rig.world, rig.processor)
     for round in 0..<400 {
@@ -230,7 +231,7 @@ struct RandomSequence {
       for player in world.players where player.isWanted { player.open() }
       if round % 8 == 4, processor.state.take != nil { unanswered.append(rig.stopTake()) }
       if round % 8 == 4, processor.state.kind == .playing { unanswered.append(rig.stopPlayback()) }
-      // The server that cannot be used makes room for one that can.
+      // The unusable server makes room for a usable one.
       if processor.state.kind == .unusable { world.client?.lossReason = "it was stopped" }
       processor.poll()
       try check(step + round)
@@ -243,32 +244,38 @@ struct RandomSequence {
 
   private func checkSettled(_ step: Int) throws {
     let processor = rig.processor
-    if let asked = unanswered.first { throw violated(step, "\(asked.event) was never answered") }
+    if let request = unanswered.first { throw violated(step, "\(request.event) was never answered") }
     let resting: Set<ProcessorState.Kind> = [.live, .stopped, .stranded]
     guard resting.contains(processor.state.kind) else {
-      throw violated(step, "everything went on, and it rests in \(processor.state.kind)")
+      throw violated(step, "everything completed, and it rests in \(processor.state.kind)")
     }
     if !processor.closingTakes.isEmpty { throw violated(step, "a take was never finished") }
     guard processor.state.kind == .live, let client = rig.world.client else { return }
     if !processor.pending.isEmpty { throw violated(step, "a ticket never ended") }
-    if client.engine?.isRecording ?? false { throw violated(step, "the callback records a take of nobody's") }
-    if client.engine?.isPlaying ?? false { throw violated(step, "the callback plays for nobody") }
-    if client.unused != 0 { throw violated(step, "\(client.unused) engines keep their ports") }
-    if processor.inForce != processor.wanted { throw violated(step, "what is wanted never came") }
-    if client.sounding != processor.inForce { throw violated(step, "status shows what does not sound") }
-    let last = rig.asked.last { $0.isAccepted }?.gain
+    if client.engine?.isRecording ?? false {
+      throw violated(step, "the callback records a take that nobody owns")
+    }
+    if client.engine?.isPlaying ?? false {
+      throw violated(step, "the callback plays something that nobody owns")
+    }
+    if client.unusedEngines != 0 { throw violated(step, "\(client.unusedEngines) engines keep their ports") }
+    if processor.inForce != processor.wanted { throw violated(step, "the wanted setting was never applied") }
+    if client.audibleSetting != processor.inForce {
+      throw violated(step, "status shows a setting that is not audible")
+    }
+    let last = rig.requests.last { $0.isAccepted }?.gain
     if let last, processor.inForce.gain.value != Rig.decibels(last), !wasOvertaken(last) {
       throw violated(step, "change \(last) was accepted last, and is not in force")
     }
   }
 
-  /// A change that waits in the queue of a server that goes, or for the end of a take, may not come after all.
+  /// A change that waits in the queue of a lost server, or for the end of a take, may never be applied.
   private func wasOvertaken(_ gain: Int) -> Bool {
-    rig.asked.contains { $0.gain == gain && $0.isQueued }
-      && !Set(happened).isDisjoint(with: [.serverGoes, .cancelChange, .prepareFails, .seconds])
+    rig.requests.contains { $0.gain == gain && $0.isQueued }
+      && !Set(pastEvents).isDisjoint(with: [.serverGoes, .cancelChange, .prepareFails, .seconds])
   }
 
-  /// Nothing goes on but the clock: every wait ends, and every request is answered.
+  /// Advances only the clock: every wait ends, and every request is answered.
   private mutating func freeze(_ step: Int) throws {
     for take in rig.world.takes { take.unansweredFor = .seconds(20) }
     for round in 0..<34 {
@@ -277,17 +284,18 @@ struct RandomSequence {
       rig.processor.poll()
       try check(step + round)
     }
-    if let asked = unanswered.first {
-      throw violated(step, "nothing went on, and \(asked.event) was never answered")
+    if let request = unanswered.first {
+      throw violated(step, "only time passed, and \(request.event) was never answered")
     }
     let kind = rig.processor.state.kind
-    // libjack opens one client at a time: that attempt alone goes on, with a new limit and no request in it.
+    // libjack opens one client at a time. Only that attempt continues, with a new limit and no request
+    // waiting for it.
     if kind.limit != nil, kind != .opening { throw violated(step, "it waits in \(kind) for ever") }
   }
 }
 
-extension Rig.Asked {
-  /// It is in force, or told that it will be.
+extension Rig.SentRequest {
+  /// The change is applied, or its answer says that it will be.
   fileprivate var isAccepted: Bool {
     switch outcome {
     case .done(let report): gain != nil && report is ChangeReport
@@ -295,7 +303,7 @@ extension Rig.Asked {
     case nil: false
     }
   }
-  /// It waits for something that may yet be overtaken.
+  /// The change waits and may still be superseded.
   fileprivate var isQueued: Bool {
     if case .done(let report) = outcome { return (report as? ChangeReport)?.kept != nil }
     return gain != nil && text.contains("comes into force when it does")

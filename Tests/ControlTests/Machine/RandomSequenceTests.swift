@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 import Threads
 
-@Suite("The processor, whatever happens") struct RandomSequenceTests {
+@Suite("The processor under random events") struct RandomSequenceTests {
   /// 100 000 sequences; `make soak` sets PINNA_SEQUENCES to 10 million.
   static let sequences =
     ProcessInfo.processInfo.environment["PINNA_SEQUENCES"].flatMap(Int.init) ?? 100_000
@@ -15,8 +15,8 @@ import Threads
 
   @Test(
     """
-    R28: answers each request once, refuses nothing for a take that is not shown, waits for nothing without a deadline, \
-    and ends up with what was accepted last
+    R28: the processor answers each request once, refuses nothing for a take that is not shown, never waits without a \
+    deadline, and ends with the last accepted setting
     """)
   func sequences() {
     let first = ProcessInfo.processInfo.environment["PINNA_SEED"].flatMap(UInt64.init) ?? 0
@@ -28,7 +28,7 @@ import Threads
       var violations: [String] = []
       for n in stride(from: block, to: Self.sequences, by: blocks) {
         do {
-          // Half as many steps to half as many again.
+          // From half as many steps to half as many again.
           try RandomSequence.run(
             seed: first + UInt64(n), steps: Self.steps / 2 + n % (Self.steps + 1), counts: &counts)
         } catch {
@@ -46,29 +46,31 @@ import Threads
     let (counts, violations) = total.withLock { $0 }
     for violation in violations.sorted(by: { $0.count < $1.count }).prefix(5) { Issue.record("\(violation)") }
     let took = ContinuousClock.now - began
-    print("\(Self.sequences) sequences from seed \(first) in \(took); how often each event met each state:")
+    print(
+      "\(Self.sequences) sequences from seed \(first) in \(took); how often each event occurred in each state:"
+    )
     for (state, row) in zip(ProcessorState.Kind.allCases, counts) {
-      let met = zip(RigEvent.allCases, row).filter { $0.1 > 0 }.map { "\($0.0) \($0.1)" }
-      print("  \(state): \(met.joined(separator: ", "))")
+      let occurred = zip(RigEvent.allCases, row).filter { $0.1 > 0 }.map { "\($0.0) \($0.1)" }
+      print("  \(state): \(occurred.joined(separator: ", "))")
     }
-    // Under the sanitizers there are too few sequences for everything to meet everything.
+    // Under the sanitizers there are too few sequences for every event to occur in every state.
     guard Self.sequences >= 50_000 else { return }
     let unmet = zip(ProcessorState.Kind.allCases, counts).flatMap { state, row in
       zip(RigEvent.allCases, row).filter { $1 == 0 && Self.isExpected($0, in: state) }.map {
         "\($0.0) in \(state)"
       }
     }
-    #expect(unmet.isEmpty, "never met: \(unmet.joined(separator: ", "))")
+    #expect(unmet.isEmpty, "never occurred: \(unmet.joined(separator: ", "))")
   }
 
-  /// Requests and the passing of time meet every state; what the world does meets those in which it can.
+  /// Requests and time occur in every state; events of the world occur where they can.
   static func isExpected(_ event: RigEvent, in state: ProcessorState.Kind) -> Bool {
     if event.isRequest || [.millisecond, .tenthOfSecond, .seconds].contains(event) { return true }
     let late: [RigEvent] = [.designEnds, .designFails]
     let inGraph: [RigEvent] =
       late + [
         .period, .periods, .prepareEnds, .prepareFails, .takeEnds, .takeEndsIncomplete, .periodIsSet,
-        .periodIsRefused, .serverGoes, .askerGoes,
+        .periodIsRefused, .serverGoes, .requesterGoes,
       ]
     let expected: [RigEvent] =
       switch state {
@@ -81,10 +83,10 @@ import Threads
         late + [.closeEnds, .closeFails, .prepareEnds, .prepareFails, .takeEnds, .takeEndsIncomplete]
       case .stranded: late + [.closeEnds]
       case .live: inGraph + [.diskHangs]
-      case .fadingOut: [.period, .periods, .serverGoes, .askerGoes, .periodIsSet, .takeEnds]
+      case .fadingOut: [.period, .periods, .serverGoes, .requesterGoes, .periodIsSet, .takeEnds]
       case .openingTake: inGraph + [.takeOpens, .takeFailsToOpen]
       case .startingTake, .recording: inGraph + [.diskHangs]
-      case .endingTake: [.period, .periods, .serverGoes, .askerGoes, .diskHangs]
+      case .endingTake: [.period, .periods, .serverGoes, .requesterGoes, .diskHangs]
       case .openingPlayback: inGraph + [.playerOpens, .playerFails]
       case .playing, .endingPlayback: inGraph + [.playbackRunsOut]
       case .stopping: [.period, .periods, .takeEnds, .takeEndsIncomplete, .diskHangs, .serverGoes]

@@ -6,7 +6,7 @@ import Realtime
 import Recording
 import TestSupport
 
-/// A processor in a fake world, with everything that was asked of it.
+/// A processor in a fake world, with all requests that were sent to it.
 final class Rig {
   static let patterns: [PolarPattern] = [.omnidirectional, .cardioid]
   static func device(_ name: String, inputs: [Device] = []) -> Device {
@@ -24,17 +24,17 @@ final class Rig {
       selection: Selection(dataSource: "Front", polarPattern: .omnidirectional, inputOrientation: .portrait)),
     device: home)
 
-  /// A request, and how it ended.
-  final class Asked {
+  /// A request and its outcome.
+  final class SentRequest {
     let event: String
-    /// What a change asked for, by its gain, which no other has.
+    /// The gain that a change sets. It identifies the change, since no other has it.
     let gain: Int?
     var outcome: Outcome?
-    /// What it heard of its progress.
-    var told: [String] = []
+    /// The texts of its progress reports.
+    var progress: [String] = []
     var request: Request!
-    var isAskerThere = true
-    /// Refused because of a take, while `status` showed none.
+    var requesterIsPresent = true
+    /// Refused because of a take although `status` showed none.
     var wasWronglyRefused = false
 
     init(_ event: String, gain: Int?) { (self.event, self.gain) = (event, gain) }
@@ -42,7 +42,7 @@ final class Rig {
 
   let world = FakeWorld()
   let processor: Processor
-  private(set) var asked: [Asked] = []
+  private(set) var requests: [SentRequest] = []
   private(set) var warnings: [String] = []
 
   init(preRollSeconds: Int = 0) {
@@ -51,7 +51,7 @@ final class Rig {
     warn = { [unowned self] in warnings.append($0) }
   }
 
-  /// In a graph, with what was set first in force.
+  /// A processor in a graph with its first setting applied.
   static func live() -> Rig {
     let rig = Rig()
     rig.join()
@@ -75,7 +75,7 @@ final class Rig {
     processor.poll()
   }
 
-  /// Time passes, and the processor is awake meanwhile.
+  /// Advances time while the processor keeps polling.
   func advance(_ duration: Duration) {
     let end = world.now + duration
     while world.now < end {
@@ -84,57 +84,57 @@ final class Rig {
     }
   }
 
-  /// Time passes in which the processor itself stands still.
+  /// Advances time while the processor itself is stalled.
   func standStill(_ duration: Duration) {
     world.now += duration
     processor.poll()
   }
 
   @discardableResult
-  func ask(_ event: String, gain: Int? = nil, _ body: (Processor, Request) throws -> Void) -> Asked {
-    let asked = Asked(event, gain: gain)
+  func ask(_ event: String, gain: Int? = nil, _ body: (Processor, Request) throws -> Void) -> SentRequest {
+    let sent = SentRequest(event, gain: gain)
     let request = Request(
-      onProgress: { [unowned asked] text, _ in asked.told.append(text) },
-      isThere: { [unowned asked] in asked.isAskerThere },
-      onAnswer: { [unowned self, unowned asked] in
-        asked.outcome = $0
-        if $0.status == .refused, processor.state.take == nil { asked.wasWronglyRefused = true }
+      onProgress: { [unowned sent] text, _ in sent.progress.append(text) },
+      isThere: { [unowned sent] in sent.requesterIsPresent },
+      onAnswer: { [unowned self, unowned sent] in
+        sent.outcome = $0
+        if $0.status == .refused, processor.state.take == nil { sent.wasWronglyRefused = true }
       })
-    asked.request = request
-    self.asked.append(asked)
+    sent.request = request
+    requests.append(sent)
     do { try body(processor, request) } catch { request.answer(.failed(Failure(error))) }
-    return asked
+    return sent
   }
 
   @discardableResult
-  func set(_ changes: [String: String], gain: Int) -> Asked {
+  func set(_ changes: [String: String], gain: Int) -> SentRequest {
     ask("set", gain: gain) { processor, request in
       try processor.set(
         changes.map { Change($0.key, $0.value) } + [Change("gain", "\(Self.decibels(gain))")], request)
     }
   }
 
-  /// Every request has a gain of its own between −60 and 24 dB.
+  /// Every request has its own gain between −60 and 24 dB.
   static func decibels(_ number: Int) -> Double { -60 + Double(number % 8000) / 100 }
 
   @discardableResult
-  func startTake() -> Asked {
+  func startTake() -> SentRequest {
     ask("record start") { try $0.startTake(TakeRequest(words: []), $1) }
   }
   @discardableResult
-  func stopTake() -> Asked { ask("record stop") { try $0.stopTake($1) } }
+  func stopTake() -> SentRequest { ask("record stop") { try $0.stopTake($1) } }
   @discardableResult
-  func play() -> Asked { ask("play") { try $0.play("/takes/played.wav", $1) } }
+  func play() -> SentRequest { ask("play") { try $0.play("/takes/played.wav", $1) } }
   @discardableResult
-  func stopPlayback() -> Asked { ask("play stop") { try $0.stopPlayback($1) } }
+  func stopPlayback() -> SentRequest { ask("play stop") { try $0.stopPlayback($1) } }
   @discardableResult
-  func stop() -> Asked { ask("stop") { $0.stop($1) } }
+  func stop() -> SentRequest { ask("stop") { $0.stop($1) } }
   @discardableResult
-  func cancel() -> Asked { ask("cancel") { try $0.cancelChange($1) } }
+  func cancel() -> SentRequest { ask("cancel") { try $0.cancelChange($1) } }
   @discardableResult
-  func requestPeriod() -> Asked { ask("period") { try $0.requestPeriod(seconds: 0.01, $1) } }
+  func requestPeriod() -> SentRequest { ask("period") { try $0.requestPeriod(seconds: 0.01, $1) } }
 
-  /// Whatever another device waits for comes.
+  /// Completes everything that a change of device waits for.
   func finishChange() {
     for _ in 0..<6 {
       world.endDesign()
@@ -145,7 +145,7 @@ final class Rig {
     }
   }
 
-  /// A take that runs.
+  /// Starts a take and runs until it records.
   func record() -> FakeTake {
     startTake()
     let take = world.takes.last!
@@ -156,10 +156,10 @@ final class Rig {
   }
 }
 
-extension Rig.Asked {
+extension Rig.SentRequest {
   var status: ExitStatus? { outcome?.status }
   var text: String { if case .failed(let failure) = outcome { failure.description } else { "" } }
-  /// What whoever asked gets as JSON; empty where that failed.
+  /// The JSON answer to the request; empty if it failed.
   var answer: [String: Any] {
     guard case .done = outcome, let text = outcome.map({ Answer($0).text }) else { return [:] }
     return ((try? JSONSerialization.jsonObject(with: Data(text.utf8))) as? [String: Any]) ?? [:]

@@ -6,8 +6,8 @@ import Recording
 import TestSupport
 import Testing
 
-/// What is said of a take where it begins and where it ends.
-@Suite("A take, told by the processor") struct TakeEndTests {
+/// Messages at the beginning and the end of a take.
+@Suite("Messages about takes from the processor") struct TakeEndTests {
   func killServer(_ rig: Rig) {
     rig.world.client?.lossReason = "it was killed"
     rig.processor.poll()
@@ -19,7 +19,7 @@ import Testing
     rig.join()
   }
 
-  /// What the graph is like now is looked at, and heard.
+  /// Lets the processor look at the graph and read the result.
   func look(_ rig: Rig) { for _ in 0..<2 { rig.advance(.milliseconds(100)) } }
 
   func finish(_ take: FakeTake, _ result: TakeWriter.Result, _ rig: Rig) {
@@ -29,7 +29,7 @@ import Testing
   }
 
   @Test(
-    "begins with the names of the microphones that are not connected, in the answer and in the sidecar",
+    "a take's start names the unconnected microphones in the answer and in the sidecar",
     arguments: [
       ([], "no microphone was connected when the take began"),
       (["two"], "2 of 3 microphones were not connected when the take began: one, three"),
@@ -44,20 +44,20 @@ import Testing
     rig.world.client?.connectedPorts = Set(connected)
     look(rig)
     let take = rig.record()
-    let answer = rig.asked.last!.answer
+    let answer = rig.requests.last!.answer
     #expect(answer["unconnected"] as? [String] ?? [] == names.filter { !connected.contains($0) }, "\(answer)")
     #expect(take.notes == [note].compactMap { $0 })
   }
 
   @Test(
-    "that ended with the server is told of by record stop, with status 3, or 7 where it is incomplete, until another begins",
+    "a take that ended with the server is reported by record stop, with status 3 or 7, until another begins",
     arguments: [FakeTake.whole, FakeTake.incomplete])
   func endedWithServer(result: TakeWriter.Result) {
     let rig = Rig.live()
     let take = rig.record()
     killServer(rig)
     #expect(take.events.contains { $0.contains("JACK server has gone (it was killed)") }, "\(take.events)")
-    // The disk thread still writes it.
+    // The disk thread is still writing it.
     let early = rig.stopTake()
     #expect(early.outcome == nil)
     finish(take, result, rig)
@@ -77,7 +77,7 @@ import Testing
     #expect(none.status == .failed && none.text.contains("nothing is being recorded"))
   }
 
-  @Test("that ended with the server is not told of once another began, however late it is on disk")
+  @Test("a take that ended with the server is not reported once another began, however late it is on disk")
   func overtaken() {
     let rig = Rig.live()
     let first = rig.record()
@@ -91,7 +91,7 @@ import Testing
     #expect(rig.stopTake().status == .failed)
   }
 
-  @Test("whose microphones lost their sources says at its end how many did not get them back")
+  @Test("a take's end names the microphones whose sources were lost and did not return")
   func lostSources() throws {
     let rig = Rig.live()
     let client = try #require(rig.world.client)
@@ -119,13 +119,13 @@ import Testing
     }
   }
 
-  @Test("is named where it ended with Pinna, by the stop and by the run, which name no other")
+  @Test("a take that ends with Pinna is named by the stop and the run, which name no other")
   func endedWithStop() {
     let rig = Rig.live()
     let first = rig.record()
-    let told = rig.stopTake()
+    let firstStop = rig.stopTake()
     finish(first, FakeTake.incomplete, rig)
-    #expect(told.status == .incompleteTake)
+    #expect(firstStop.status == .incompleteTake)
     let second = rig.record()
     let stop = rig.stop()
     finish(second, FakeTake.whole, rig)

@@ -3,13 +3,13 @@ import LiveSupport
 import TestSupport
 import Testing
 
-/// It builds half of Pinna twice: 135 s on two cores with other work beside it.
+/// Builds half of Pinna twice: 135 s on two busy cores.
 private let isWanted = ProcessInfo.processInfo.environment["PINNA_CONSUMER"] != nil
 
 extension LiveTests {
-  @Suite("Another package") struct ConsumerPackageTests {
+  @Suite("A package that depends on Pinna") struct ConsumerPackageTests {
     @Test(
-      "depends on Pinna by version, links PinnaSession alone, and sets an orientation; by revision it has the kernels",
+      "a package can depend on Pinna by version for PinnaSession alone, and by revision for the fast kernels",
       .enabled(if: isWanted, "it builds Pinna anew, two minutes: set PINNA_CONSUMER=1"))
     func consumer() throws {
       let folder = try TemporaryFolder()
@@ -24,7 +24,7 @@ extension LiveTests {
       let revision = try git("-C", pinna, "rev-parse", "HEAD")
 
       let graph = try LiveGraph(preset: "phone5")
-      // The library page's example, and more behind it.
+      // The library page's example, and more after it.
       let page = try String(contentsOfFile: repositoryFolder + "/docs/library.md", encoding: .utf8)
       let example = try #require(page.components(separatedBy: "```swift\n").dropFirst().first)
       let more = """
@@ -38,7 +38,7 @@ extension LiveTests {
           .hasSuffix("top bottom 2\nlandscapeRight\n"))
       #expect(try graph.status()["inputOrientation"] as? String == "landscapeRight")
 
-      // Only what is no version may bring compiler flags along.
+      // Compiler flags are allowed only in dependencies without a version.
       let local = """
         import FasterKernels
         import PinnaSession
@@ -54,7 +54,7 @@ extension LiveTests {
           == "48000.0\n")
     }
 
-    /// Builds `program` as a package of its own, which depends on the clone by `requirement`, and runs it.
+    /// Builds `program` as a package that depends on the clone by `requirement`, and runs it.
     private func output(
       of program: String, _ requirement: String, _ products: [String], in folder: TemporaryFolder,
       _ graph: LiveGraph
@@ -77,7 +77,7 @@ extension LiveTests {
       let build = try Program.run(
         "/usr/bin/env", ["swift", "build", "--package-path", package], seconds: 900)
       try #require(build.status == 0, "\(build)")
-      // Its presets are those of the checkout beside it.
+      // Its presets are those of this checkout.
       var environment = graph.home.environment
       environment["PINNA_PRESETS"] = repositoryFolder + "/Presets"
       let outcome = try Program.run(package + "/.build/debug/consumer", [], environment: environment)

@@ -5,8 +5,8 @@ import TestSupport
 import Testing
 
 extension LiveTests {
-  /// S4, S5, S12, S16, S23, as the seeds have them for telephones with two microphones and with three.
-  @Suite("The seeds' devices") struct SeedDeviceTests {
+  /// S4, S5, S12, S16, S23 for the seeds' telephones with two and three microphones.
+  @Suite("The seeds' devices in a session") struct SeedDeviceTests {
     struct Source: Sendable {
       let id: UInt32
       let name: String
@@ -38,7 +38,7 @@ extension LiveTests {
     ]
 
     @Test(
-      "S23: have their data sources and patterns, no stereo, and one channel however they are held",
+      "S23: the seeds' devices have their data sources and patterns, no stereo, and one channel in every orientation",
       arguments: devices)
     func device(preset: String, sources: [Source]) throws {
       let graph = try LiveGraph(preset: preset, synchronous: true)

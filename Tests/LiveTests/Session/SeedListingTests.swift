@@ -7,7 +7,7 @@ private let seeds = repositoryFolder + "/../shared/seeds"
 
 extension LiveTests {
   @Suite("S24: the seeds' listings") struct SeedListingTests {
-    /// Runs a listing as a program of its own and returns what it prints, addresses masked.
+    /// Runs a listing as a separate program and returns its output with masked addresses.
     func run(_ listing: String, _ graph: LiveGraph) throws -> String {
       let program = try URL(filePath: PinnaHome.binary()).deletingLastPathComponent()
         .appending(path: "SeedListings").path
@@ -16,7 +16,7 @@ extension LiveTests {
       return outcome.output.replacing(/0x[0-9a-f]+/, with: "0x")
     }
 
-    /// The seeds' iPhone 5, by the names that their console shows.
+    /// The seeds' iPhone 5, with the names that their console shows.
     func iPhone() throws -> PinnaHome {
       let home = try PinnaHome()
       let phone = try String(
@@ -30,7 +30,7 @@ extension LiveTests {
       return home
     }
 
-    @Test("003: microphone selection prints what the seed prints, and the front microphone is in force")
+    @Test("003: microphone selection prints what the seed prints, and the front microphone is in use")
     func microphoneSelection() throws {
       let graph = try LiveGraph(preset: "iphone5", home: try iPhone())
       let expected = """
@@ -52,13 +52,14 @@ extension LiveTests {
         let end = try #require(seed.range(of: "To change the output side"))
         let console = seed[start.lowerBound..<end.lowerBound].replacing("AVAudioSession", with: "")
           .replacing(/0x[0-9a-f]+/, with: "0x").trimmingCharacters(in: .whitespacesAndNewlines)
-        // The page's last quotation mark is a typographic one, spoilt.
+        // The page's last quotation mark is a garbled typographic one.
         #expect(
           console.dropLast(3).hasPrefix(expected.dropLast(2)) || expected.hasPrefix(console.dropLast(3)))
       }
     }
 
-    @Test("002: the front microphone with a cardioid prints port, name and pattern as the seed does")
+    @Test(
+      "002: selecting the front microphone with a cardioid prints port, name and pattern as the seed does")
     func frontCardioid() throws {
       let graph = try LiveGraph(preset: "phone3")
       let output = try run("front-cardioid", graph)
@@ -94,7 +95,7 @@ extension LiveTests {
         expected += line(name, "landscapeLeft", lying, swapped: !isFront)
         expected += line(name, "landscapeRight", lying, swapped: isFront)
       }
-      // Bottom has no patterns to choose from, and there is no Nosuch.
+      // Bottom has no choice of patterns, and Nosuch does not exist.
       for name in ["Bottom", "Nosuch"] {
         for orientation in ["portrait", "portraitUpsideDown", "landscapeLeft", "landscapeRight"] {
           expected += "\(name), \(orientation): none; stereo: true\n"
@@ -105,7 +106,7 @@ extension LiveTests {
       #expect(phone3.split(separator: "\n").allSatisfy { $0.hasSuffix(": none; stereo: false") }, "\(phone3)")
     }
 
-    @Test("001: the view follows every orientation, and not while recording")
+    @Test("001: the view follows every orientation, but not while recording")
     func recordStereo() throws {
       let graph = try LiveGraph(preset: "phone5", synchronous: true)
       let lines = try run("record-stereo", graph).split(separator: "\n")
@@ -117,7 +118,7 @@ extension LiveTests {
     }
 
     @Test(
-      "000, 004: are transcribed line by line",
+      "000, 004: the listings are transcribed line by line",
       .enabled(if: FileManager.default.isReadableFile(atPath: seeds), "\(seeds) is not there"))
     func transcription() throws {
       func dense(_ text: some StringProtocol) -> String { String(text.filter { !$0.isWhitespace }) }

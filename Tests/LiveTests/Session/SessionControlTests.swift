@@ -6,9 +6,9 @@ import TestSupport
 import Testing
 
 extension LiveTests {
-  @Suite("A session's control of the route") struct SessionControlTests {
+  @Suite("Control of the route by sessions") struct SessionControlTests {
     @Test(
-      "S11: the session that does not mix gets its wish; another's is kept, says so, and comes when it lets go"
+      "S11: the session that does not mix controls the route; other sessions' preferences are kept until it ends"
     )
     func claims() throws {
       let graph = try LiveGraph(preset: "phone5")
@@ -17,16 +17,16 @@ extension LiveTests {
       #expect(first.inputOrientation == .landscapeLeft)
 
       let second = try graph.activeSession()
-      let before = try graph.settled()
+      let before = try graph.stableStatus()
       let outcome = try second.setPreferredInputOrientation(.landscapeRight)
       #expect(outcome.kept?.contains("controls the route") == true)
       #expect(outcome.inputOrientation == .landscapeLeft)
       #expect(
         second.preferredInputOrientation == .landscapeRight && second.inputOrientation == .landscapeLeft)
-      // The command line is another session, too.
-      let asked = try graph.pinna("set", "--orientation", "portraitUpsideDown", "--json")
-      #expect(asked.status == 0)
-      #expect(try (asked.json()["kept"] as? String)?.contains("controls the route") == true)
+      // The command line counts as another session.
+      let commandLine = try graph.pinna("set", "--orientation", "portraitUpsideDown", "--json")
+      #expect(commandLine.status == 0)
+      #expect(try (commandLine.json()["kept"] as? String)?.contains("controls the route") == true)
       let preferred = try graph.status()["preferred"] as? [String: Any]
       #expect(preferred?["inputOrientation"] as? String == "portraitUpsideDown")
       #expect(try graph.status()["inputOrientation"] as? String == "landscapeLeft")
@@ -41,7 +41,7 @@ extension LiveTests {
     }
 
     @Test(
-      "S11: what a session claimed is free when it ends, and within two seconds where its program was killed")
+      "S11: a claim ends with its session, within two seconds even if the program was killed")
     func endOfSession() throws {
       let graph = try LiveGraph(preset: "phone5")
       var first: AudioSession? = try graph.activeSession()
@@ -54,15 +54,15 @@ extension LiveTests {
       #expect(sender?.reply(seconds: 2)?.text.contains("controls the route") == true)
       withExtendedLifetime(first) {}
       first = nil
-      // It said so: nobody waits for the next roll call.
+      // The first session announced its end, so the claim passes on before the next roll call.
       #expect(try graph.status()["controller"] as? String == "goneprogram")
-      // Its socket is closed, and nothing said.
+      // The socket is closed without an announcement.
       sender = nil
       #expect(try waitUntil(seconds: 2) { try graph.status()["controller"] as? String == nil })
     }
 
     @Test(
-      "S11: what the command line and a session wished is applied one by one; what is impossible leaves the rest"
+      "S11: kept preferences of sessions and the command line apply one by one; an impossible one spoils no other"
     )
     func wishes() throws {
       let graph = try LiveGraph(preset: "linear8")
@@ -75,7 +75,7 @@ extension LiveTests {
       sender.send("/pinna/session/open", "second")
       let token = try #require(
         sender.reply(seconds: 2)?.text.split(separator: "\"").last { $0.hasPrefix("session-") })
-      // Possible as it is held now, but not in landscapeLeft.
+      // Possible in the current orientation, but not in landscapeLeft.
       sender.send("/pinna/session/set", String(token), "pattern", "stereo")
       #expect(sender.reply(seconds: 2)?.text.contains("controls the route") == true)
       try first.setActive(false)
@@ -85,7 +85,7 @@ extension LiveTests {
       #expect(try graph.status()["polarPattern"] as? String == "omnidirectional")
     }
 
-    @Test("S11: HUP reloads the preset when the session that controls the route lets go")
+    @Test("S11: HUP reloads the preset once the session that controls the route ends")
     func reload() throws {
       let graph = try LiveGraph(preset: "phone5")
       let before = try graph.status()["inputOrientation"] as? String
@@ -106,7 +106,7 @@ extension LiveTests {
     enum Obstacle: CaseIterable { case take, noServer }
 
     @Test(
-      "S1, S13: while a take runs, or without a JACK server, a session cannot become active, and claims nothing",
+      "S1, S13: a session cannot become active during a take or without a server, and claims nothing",
       arguments: Obstacle.allCases)
     func activation(obstacle: Obstacle) throws {
       let graph = try LiveGraph(preset: "phone2", synchronous: true)
@@ -127,7 +127,7 @@ extension LiveTests {
       #expect(
         error?.description.contains(obstacle == .take ? "nothing may change" : "JACK server has gone") == true
       )
-      // Not even for a moment: the first that is heard of is another one, which claims the route now.
+      // Not even for a moment: the first event is a later session's claim of the route.
       let stranger = try graph.sender()
       let token = try #require(stranger.openSession("stranger", claims: true))
       func claims() -> [String] {
@@ -157,7 +157,7 @@ extension LiveTests {
       #expect(try AudioSession(engine).setActive(true).kept == nil)
     }
 
-    @Test("S11: a session that mixes claims nothing, and others change the route under it")
+    @Test("S11: a session that mixes claims nothing, and others may change its route")
     func mixing() throws {
       let graph = try LiveGraph(preset: "phone5")
       let session = try graph.activeSession(options: .mixWithOthers)
@@ -167,7 +167,7 @@ extension LiveTests {
         session.preferredInputOrientation == .landscapeLeft && session.inputOrientation == .landscapeRight)
     }
 
-    @Test("S12: a device without stereo does not offer it; there is one channel and no layout")
+    @Test("S12: a device without stereo does not offer it and has one channel and no layout")
     func noStereo() throws {
       for preset in ["phone2", "phone3"] {
         let graph = try LiveGraph(preset: preset, synchronous: true)
@@ -189,7 +189,7 @@ extension LiveTests {
     }
 
     @Test(
-      "S12: stereo is offered where any orientation has it; one that has not is refused, and stereo is two channels"
+      "S12: stereo is offered if any orientation supports it; an orientation without it is refused"
     )
     func someOrientations() throws {
       let graph = try LiveGraph(preset: "linear8")
@@ -211,7 +211,7 @@ extension LiveTests {
     }
 
     @Test(
-      "S13: while recording every change is refused with the reason, and sound and reports stay as they are")
+      "S13: while recording, every change is refused with the reason, and sound and reports stay unchanged")
     func recording() throws {
       let graph = try LiveGraph(preset: "handset", synchronous: true, home: try Handset.home(), captures: 1)
       let session = try graph.activeSession()
@@ -221,7 +221,7 @@ extension LiveTests {
       let input = try #require(session.activeInput)
       try input.setPreferredDataSource(front)
       let line = try #require(session.availableInputs?.first { $0.portType == .lineIn })
-      // Past the fade of what was set.
+      // After the fade of the previous changes.
       try player.wait(frames: 4800)
       let path = try #require(try graph.pinna("record", "start", "--json").json()["take"] as? String)
       let attempts: [() throws -> Void] = [
@@ -243,7 +243,7 @@ extension LiveTests {
       try graph.waitForTake(frames: 14_400)
       let stop = try graph.pinna("record", "stop")
       #expect(stop.status == 0, "\(stop)")
-      // One microphone's pattern: nothing was mixed in from elsewhere, and nothing faded.
+      // One microphone's pattern: no other source was mixed in, and nothing faded.
       let take = try AudioClip(path: path)
       #expect(take.channels.count == 1 && silences(in: take.channels[0], shortest: 64).isEmpty)
       try session.setPreferredInputOrientation(.landscapeLeft)

@@ -10,13 +10,14 @@ import Testing
 extension LiveTests {
   enum EngineKind: String, CaseIterable, Sendable { case socket, local }
 
-  /// A session with an engine of either kind in a graph of its own.
+  /// A session with either kind of engine, in a graph of its own.
   final class SessionBench {
     let session: AudioSession
     let serverName: String
     private let home: PinnaHome
     private let graph: LiveGraph?
-    /// Of the local engine; a process of its own, since libjack in this one must not know two servers of a name.
+    /// The local engine's server. A separate process, because libjack in this one must not see two servers of
+    /// one name.
     private var server: Program?
     private let heard = Heard()
 
@@ -90,15 +91,15 @@ extension LiveTests {
       }
     }
 
-    /// Left and right, while noise goes into all microphones. The source is closed before this returns: in this process
-    /// no client may outlive a server.
+    /// The levels left and right while noise feeds all microphones. Closes the source before it returns: no
+    /// client of this process may outlive a server.
     func loudness(microphones: [String]) throws -> [Double] {
       let source = try SignalPlayer(
         name: "source", server: serverName, channels: SeededNoise.loop(channels: microphones.count),
         repeats: true)
       try #require(source.connect(to: microphones.map { "\(clientName):\($0)" }))
       source.start()
-      // Twice what the meters average over.
+      // Twice the averaging time of the meters.
       try source.wait(frames: 28_800)
       let levels = try #require(AudioRecorder(session).levels)
       withExtendedLifetime(source) {}
@@ -108,7 +109,7 @@ extension LiveTests {
     var clientName: String { graph == nil ? "local" : "pinna" }
   }
 
-  @Suite("A session's notifications") struct SessionEventTests {
+  @Suite("Notifications of a session") struct SessionEventTests {
     @Test(
       "S22: a new period, a lost port, another input and another selection are notified",
       arguments: EngineKind.allCases)
@@ -123,7 +124,7 @@ extension LiveTests {
 
       var source: SignalPlayer? = try SignalPlayer(name: "source", server: bench.serverName, channels: [[0]])
       try #require(source?.connect(to: ["\(bench.clientName):front"]) == true)
-      // Each is answered when the connections have been looked at.
+      // Each request is answered after Pinna has looked at the connections.
       try session.overrideOutputAudioPort(.speaker)
       try session.overrideOutputAudioPort(.none)
       source = nil
@@ -138,7 +139,7 @@ extension LiveTests {
     }
 
     @Test(
-      "S22: a server that goes interrupts, and when it is back what was preferred is in force and sounds as it did",
+      "S22: a lost server interrupts the session; its return restores the preferences and the sound",
       arguments: EngineKind.allCases)
     func interruption(kind: EngineKind) throws {
       let bench = try SessionBench(kind, preset: "phone5")
@@ -168,7 +169,7 @@ extension LiveTests {
       #expect(try session.setPreferredInputOrientation(.portrait).kept == nil)
     }
 
-    @Test("a take's beginning and its end are events")
+    @Test("a take's beginning and end are events")
     func takes() throws {
       let graph = try LiveGraph(preset: "phone2", synchronous: true)
       let kinds = EngineEvents()
@@ -184,8 +185,8 @@ extension LiveTests {
 
     private final class ListenerHolder: Sendable {
       let listener = Mutex<ControlListener?>(nil)
-      /// Of somebody who asks for the token as soon as another Pinna is there.
-      let asked = Mutex<String?>(nil)
+      /// The answer to a request for the token that is sent as soon as another Pinna runs.
+      let requestedToken = Mutex<String?>(nil)
       var token: String? { try? listener.withLock { $0 }?.currentToken() }
     }
 
@@ -196,13 +197,13 @@ extension LiveTests {
     }
 
     @Test(
-      "S22: a Pinna that another one replaces at once is noticed, and the session is opened there under another name"
+      "S22: when another Pinna replaces the first at once, the session notices and opens there with a new token"
     )
     func replaced() throws {
       let home = try PinnaHome()
       let client = ControlClient(name: "pinna", environment: home.environment)
       let (kinds, holder) = (EngineEvents(), ListenerHolder())
-      /// Answers the session that is opened next with `token`.
+      /// Answers the next request to open a session with `token`.
       func serve(_ socket: ControlSocket, _ token: String) {
         #expect(
           waitUntil(seconds: 3) {
@@ -223,15 +224,15 @@ extension LiveTests {
       #expect(waitUntil(seconds: 2) { holder.token == "one" })
       socket = nil
       socket = try ControlSocket(name: "pinna", environment: home.environment)
-      // Not the name by which the one before knew the session, not even for a moment.
-      Thread { holder.asked.withLock { $0 = holder.token } }.start()
+      // The token of the previous Pinna is never returned, not even for a moment.
+      Thread { holder.requestedToken.withLock { $0 = holder.token } }.start()
       serve(try #require(socket), "two")
       #expect(waitUntil(seconds: 2) { holder.token == "two" })
-      #expect(holder.asked.withLock { $0 } == "two")
+      #expect(holder.requestedToken.withLock { $0 } == "two")
       #expect(waitUntil(seconds: 2) { kinds.all == [.engineGone, .engineBack] })
     }
 
-    @Test("S22: a Pinna that is killed interrupts, and another in its place is given the session's wishes")
+    @Test("S22: a killed Pinna interrupts the session, and its successor is given the session's preferences")
     func anotherPinna() throws {
       let graph = try LiveGraph(preset: "phone5")
       let session = try graph.activeSession()

@@ -5,8 +5,10 @@ import TestSupport
 import Testing
 
 extension LiveTests {
-  @Suite("A session's modes and hardware values") struct SessionHardwareTests {
-    @Test("S15: preferred values count from activation on, are read back after it, and may differ")
+  @Suite("Modes and hardware values of a session") struct SessionHardwareTests {
+    @Test(
+      "S15: preferred values take effect on activation, can be read back, and may differ from the actual ones"
+    )
     func preferredValues() throws {
       let graph = try LiveGraph(preset: "phone2", period: 128)
       let session = graph.session()
@@ -26,7 +28,7 @@ extension LiveTests {
       #expect(error?.description.contains("8000 to 192000") == true)
     }
 
-    @Test("S15: a session that does not control the route gets the period that there is")
+    @Test("S15: a session that does not control the route gets the current period")
     func periodOfAnother() throws {
       let graph = try LiveGraph(preset: "phone2", period: 128)
       let first = try graph.activeSession()
@@ -39,7 +41,7 @@ extension LiveTests {
     }
 
     @Test(
-      "S16: the mode chooses the microphone, and what is chosen by hand overrides it",
+      "S16: the mode selects the microphone, and a manual selection overrides it",
       arguments: [
         ("phone2", "Bottom", "Top", "omnidirectional"), ("phone3", "Bottom", "Back", "subcardioid"),
         ("phone5", "Bottom", "Back", "cardioid"),

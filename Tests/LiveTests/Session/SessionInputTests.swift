@@ -6,9 +6,9 @@ import TestSupport
 import Testing
 
 extension LiveTests {
-  @Suite("A session's inputs") struct SessionInputTests {
+  @Suite("Inputs of a session") struct SessionInputTests {
     @Test(
-      "S1: without a running Pinna or with options that do not fit, setting up fails in words, and is as it was"
+      "S1: setup without a running Pinna or with unsuitable options fails in words and changes nothing"
     )
     func settingUp() throws {
       let session = AudioSession(SocketEngine(environment: try PinnaHome().environment))
@@ -46,7 +46,7 @@ extension LiveTests {
     }
 
     @Test(
-      "S2: inputs have port type, name and uid, and a script or a program makes the built-in one preferred")
+      "S2: inputs have port type, name and uid, and a script or a program can prefer the built-in one")
     func available() throws {
       let graph = try LiveGraph(preset: "handset", home: try Handset.home(), captures: 2)
       let session = graph.session()
@@ -74,7 +74,7 @@ extension LiveTests {
     }
 
     @Test(
-      "S3: the preferred input that is in the route already changes nothing; another one changes the route")
+      "S3: preferring the input in use changes nothing; preferring another changes the route")
     func preferredInput() throws {
       let graph = try LiveGraph(preset: "handset", home: try Handset.home(), captures: 1)
       let session = try graph.activeSession()
@@ -83,33 +83,33 @@ extension LiveTests {
       let changes = session.routeChanges
       let task = Task { for await change in changes { heard.routes.withLock { $0.append(change) } } }
       defer { task.cancel() }
-      let before = try graph.settled()
-      // Not a fade either: a change is answered when it has been heard, and this server plays nothing.
+      let before = try graph.stableStatus()
+      // Not even a fade: a change is answered once it is audible, and this server plays nothing.
       kill(graph.server.pid, SIGSTOP)
       let outcome = Result { try session.setPreferredInput(builtIn) }
       kill(graph.server.pid, SIGCONT)
       #expect(try outcome.get().kept == nil)
-      #expect(try graph.settled() == before)
+      #expect(try graph.stableStatus() == before)
       let line = try #require(session.availableInputs?.first { $0.portType == .lineIn })
       try session.setPreferredInput(line)
       #expect(session.currentRoute.inputs == [line] && session.preferredInput == line)
       #expect(try graph.ports("-c")["pinna:line"] == ["system:capture_1"])
-      // The first change of the route that anybody was told of is the second request's.
+      // The first route change that was reported is the second request's.
       #expect(waitUntil(seconds: 3) { heard.routes.withLock { !$0.isEmpty } })
       let change = heard.routes.withLock { $0.first }
       #expect(change?.reason == .inputChanged && change?.text.contains(line.uid) == true)
       try session.setPreferredInput(builtIn)
       #expect(session.currentRoute.inputs == [builtIn])
-      #expect(try graph.settled() == before)
+      #expect(try graph.stableStatus() == before)
     }
 
-    @Test("S3: ports of the microphones that come back are connected as they were")
+    @Test("S3: microphone ports that return are connected as before")
     func connectionsComeBack() throws {
       let graph = try LiveGraph(preset: "handset", home: try Handset.home(), captures: 1)
       let session = try graph.activeSession()
       let noise = SeededNoise.loop(channels: 3)
       let player = try graph.player(noise, repeats: true)
-      // Each is answered when the memory of connections has looked at the graph.
+      // Each request is answered after Pinna has looked at the connections.
       try session.overrideOutputAudioPort(.speaker)
       try session.overrideOutputAudioPort(.none)
       let before = try graph.ports("-c").filter { $0.key.hasPrefix("pinna:") }
@@ -122,7 +122,7 @@ extension LiveTests {
     }
 
     @Test(
-      "S4: data sources have id, name, location and orientation, and are nil where there is nothing to choose"
+      "S4: data sources have id, name, location and orientation, and are nil where there is no choice"
     )
     func dataSources() throws {
       let graph = try LiveGraph(preset: "phone3", captures: 1)
@@ -139,7 +139,7 @@ extension LiveTests {
     }
 
     @Test(
-      "S5: supported patterns are nil where there is no choice; an unsupported one is an error that lists them"
+      "S5: supported patterns are nil where there is no choice; the error for an unsupported one lists them"
     )
     func polarPatterns() throws {
       let graph = try LiveGraph(preset: "phone3")
@@ -158,7 +158,7 @@ extension LiveTests {
       let nothing = try graph.expectUnchanged(session) { try bottom.setPreferredPolarPattern(.cardioid) }
       #expect(nothing == .unsupportedPolarPattern(.cardioid, dataSource: "Bottom", supported: []))
 
-      // Preferred is not selected: another data source is in force.
+      // Preferred is not selected: another data source is in use.
       try front.setPreferredPolarPattern(.cardioid)
       #expect(front.preferredPolarPattern == .cardioid && front.selectedPolarPattern == nil)
       #expect(session.activeInput?.selectedDataSource == bottom && bottom.selectedPolarPattern == nil)
@@ -167,7 +167,7 @@ extension LiveTests {
     }
 
     @Test(
-      "S6: a data source of another port is an error; on an inactive port a change waits until that is active"
+      "S6: a data source of another port is an error; a change on an inactive port applies once it is active"
     )
     func inactivePort() throws {
       let graph = try LiveGraph(preset: "handset", home: try Handset.home(), captures: 1)
@@ -179,14 +179,14 @@ extension LiveTests {
       #expect(error == .foreignDataSource("Front", port: line.portName, possible: []))
 
       try session.setPreferredInput(line)
-      let before = try graph.settled()
+      let before = try graph.stableStatus()
       try front.setPreferredPolarPattern(.cardioid)
       try builtIn.setPreferredDataSource(front)
-      #expect(try graph.settled() == before)
+      #expect(try graph.stableStatus() == before)
       #expect(session.currentRoute.inputs == [line] && builtIn.preferredDataSource == front)
       try session.setPreferredInput(builtIn)
       #expect(builtIn.selectedDataSource == front && front.selectedPolarPattern == .cardioid)
-      // In the route now, it is followed at once.
+      // The port is in the route now, so changes apply at once.
       try front.setPreferredPolarPattern(.omnidirectional)
       #expect(try graph.status()["polarPattern"] as? String == "omnidirectional")
     }

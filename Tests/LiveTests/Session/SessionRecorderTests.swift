@@ -8,8 +8,8 @@ import TestSupport
 import Testing
 
 extension LiveTests {
-  @Suite("A session's recorder and its way out") struct SessionRecorderTests {
-    @Test("S18: records, shows two levels, lists the take, and plays it back bit for bit through the outputs")
+  @Suite("Recorder and outputs of a session") struct SessionRecorderTests {
+    @Test("S18: the recorder records, meters two levels, lists the take, and plays it back bit for bit")
     func recordAndPlay() throws {
       let graph = try LiveGraph(preset: "phone5", synchronous: true)
       let session = graph.session()
@@ -35,7 +35,7 @@ extension LiveTests {
       #expect(recorder.takes(in: graph.home.takesFolder) == [])
       let take = try #require(try recorder.stop())
       #expect(take.path == path && take.numberOfChannels == 2 && take.frames > 20_000)
-      // A sound that is no take, and a take that a crash cut off, are not among them.
+      // A sound that is not a take and a take that a crash cut off are not listed.
       for stranger in ["song.wav", "2026-11-21T000000-phone5-1.wav.part"] {
         try FileManager.default.copyItem(atPath: path, toPath: "\(graph.home.takesFolder)/\(stranger)")
       }
@@ -46,7 +46,7 @@ extension LiveTests {
       #expect(recorder.state == .playing)
       #expect(throws: SessionError.self) { try recorder.record(to: graph.home.takesFolder) }
       #expect(waitUntil(seconds: 5) { recorder.state == .stopped })
-      // Between the fades, of 960 frames each, what comes out is the take and nothing else.
+      // Between the fades, of 960 frames each, the output is exactly the take.
       let (clip, heard) = (try AudioClip(path: path), capture.everything)
       let middle = 1000..<(clip.frames - 1500)
       let head = Array(clip.channels[0][middle.prefix(64)])
@@ -58,7 +58,8 @@ extension LiveTests {
       withExtendedLifetime(player) {}
     }
 
-    @Test("S18: pinna play and --stop; what cannot be played is refused in words and changes nothing")
+    @Test(
+      "S18: pinna play plays and --stop ends it; unplayable files are refused in words and change nothing")
     func playVerb() throws {
       let graph = try LiveGraph(preset: "phone2", synchronous: true)
       let folder = graph.home.folder.path
@@ -70,9 +71,9 @@ extension LiveTests {
         .write(wav: "\(folder)/\(name).wav")
       }
       try graph.home.folder.write("no sound", to: "text.wav")
-      // R19: nobody ever writes into it, and whoever opens it waits.
+      // R19: a FIFO that nobody writes to blocks whoever opens it.
       try #require(mkfifo("\(folder)/fifo.wav", 0o600) == 0)
-      let before = try graph.settled()
+      let before = try graph.stableStatus()
       for (name, word) in [
         ("fifo", "not a regular file"), ("slow", "44100"), ("many", "3 channels"), ("text", "cannot read"),
         ("nosuch", "nosuch"),
@@ -82,7 +83,7 @@ extension LiveTests {
       }
       #expect(try graph.pinna("play", "--stop").status == 1)
       #expect(try graph.pinna("play").status == 2)
-      #expect(try graph.settled() == before)
+      #expect(try graph.stableStatus() == before)
 
       try #require(try graph.pinna("play", "\(folder)/mono.wav").status == 0)
       #expect(try graph.status()["state"] as? String == "playing")
@@ -92,16 +93,16 @@ extension LiveTests {
           (try graph.status()["playback"] as? [String: Any])?["framesPlayed"] as? Int ?? 0 > 19_200
         })
       let outputs = (try graph.status()["levels"] as? [String: Any])?["outputs"] as? [[String: Any]] ?? []
-      // Uniform noise of 0.2 has an RMS of 0.2/√3: −18.75 dB, alike on both sides.
+      // Uniform noise of 0.2 has an RMS of 0.2/√3: −18.75 dB, equal on both sides.
       for output in outputs { #expect(abs((output["rmsDB"] as? Double ?? 0) + 18.8) < 0.6, "\(output)") }
       #expect(outputs.count == 2)
       let stopped = try graph.pinna("play", "--stop", "--json").json()
       #expect((stopped["framesPlayed"] as? Int ?? 0) < 96_000 && stopped["missedFrames"] as? Int == 0)
-      #expect(try graph.settled() == before)
+      #expect(try graph.stableStatus() == before)
     }
 
     @Test(
-      "S19: the options choose the way out, an override and a headset change it, and others' connections stay"
+      "S19: options select the output, an override and a headset change it, and other clients' connections stay"
     )
     func wayOut() throws {
       let graph = try LiveGraph(
@@ -144,7 +145,7 @@ extension LiveTests {
       withExtendedLifetime(own) {}
     }
 
-    @Test("S19: a connection that somebody made to a monitor port stays, whatever way out is chosen")
+    @Test("S19: a connection that a user made to a monitor port stays, whatever output is selected")
     func othersMonitor() throws {
       let graph = try LiveGraph(
         preset: "phone2", options: ["--monitor", "system:playback_1,system:playback_2"], playbacks: 2)
@@ -165,7 +166,7 @@ extension LiveTests {
       try expect(["system:playback_1"], [])
     }
 
-    @Test("S19: what a session chose as the way out ends with it; what the command line chose stays")
+    @Test("S19: a session's output selection ends with it; the command line's selection stays")
     func endOfChoice() throws {
       let graph = try LiveGraph(preset: "phone2")
       func choice() throws -> String? {
@@ -180,7 +181,8 @@ extension LiveTests {
       session = graph.session()
       try session?.listen()
       session = nil
-      // Past the roll call of the sessions, which ends those that are gone without a word, and what that would change.
+      // After the sessions' roll call, which ends those that exited without notice, and what that would
+      // change.
       var stranger: ControlSender? = try graph.sender()
       try #require(stranger?.openSession("stranger", claims: true) != nil)
       try #require(try graph.status()["controller"] as? String == "stranger")
@@ -190,7 +192,7 @@ extension LiveTests {
       #expect(try choice() == "speaker")
     }
 
-    @Test("S19: monitor ports that come later are connected when they come, and again when they come back")
+    @Test("S19: monitor ports that appear later are connected when they appear, and again when they return")
     func followed() throws {
       let graph = try LiveGraph(preset: "phone2", options: ["--monitor", "late:in_1,late:in_2"])
       for n in 1...2 {
@@ -200,7 +202,7 @@ extension LiveTests {
         #expect(try graph.ports("-c")["late:in_1"] == ["pinna:out_left"])
         withExtendedLifetime(late) {}
         late = nil
-        // A client that is back within a look at the graph was never away.
+        // A client that returns between two looks at the graph was never missing.
         for port in ["out_left has lost late:in_1", "out_right has lost late:in_2"] {
           try #require(
             waitUntil(seconds: 5) { graph.program.errorText.components(separatedBy: port).count == n + 1 },

@@ -6,9 +6,8 @@ import TestSupport
 import Testing
 
 extension LiveTests {
-  @Suite("What a session is refused leaves sound and status exactly as they were") struct SessionRefusalTests
-  {
-    @Test("every error of a session's that a running Pinna can cause, and every way to it")
+  @Suite("Requests refused to a session leave sound and status unchanged") struct SessionRefusalTests {
+    @Test("every session error that a running Pinna can cause is reached in every way")
     func errors() throws {
       let graph = try LiveGraph(preset: "handset", synchronous: true, home: try Handset.home(), captures: 1)
       let player = try graph.loopingPlayer()
@@ -62,7 +61,7 @@ extension LiveTests {
       withExtendedLifetime(player) {}
     }
 
-    @Test("words that do not go together; anything, while no JACK server runs, or no Pinna")
+    @Test("combinations that do not fit, and requests without a JACK server or without Pinna, are refused")
     func circumstances() throws {
       let graph = try LiveGraph(preset: "linear8", synchronous: true)
       var player: SignalPlayer? = try graph.loopingPlayer()
@@ -104,7 +103,7 @@ extension LiveTests {
 }
 
 extension SessionError {
-  /// The case's name. A new case belongs here and into the walk above.
+  /// The case's name. Add a new case here and to the test above.
   fileprivate var kind: String {
     switch self {
     case .notRunning: "notRunning"

@@ -7,10 +7,10 @@ import TestSupport
 import Testing
 
 extension LiveTests {
-  /// Where another Pinna takes the first one's place and does not open the session.
+  /// Another Pinna takes the first one's place and does not open the session.
   @Suite("A session that the next Pinna refuses") struct SessionRefusedTests {
-    /// A Pinna that does nothing but answer whoever opens a session.
-    private final class Doorkeeper: Sendable {
+    /// A fake Pinna that only answers requests to open a session.
+    private final class FakePinna: Sendable {
       private let ended = Atomic<Bool>(false)
       private let (ready, done) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
 
@@ -48,50 +48,50 @@ extension LiveTests {
 
     private static let refusal = "there are enough sessions; end one"
 
-    @Test("S22: is told why, and not that no Pinna runs; without one it has no name")
+    @Test("S22: a refused session reports the reason, not a missing Pinna, and has no token without a Pinna")
     func reason() throws {
       let home = try PinnaHome()
       let client = ControlClient(name: "pinna", environment: home.environment)
-      var keeper = Doorkeeper(home.environment, .done, "one")
+      var fakePinna = FakePinna(home.environment, .done, "one")
       let listener = try ControlListener(client: client, program: "test") { _ in }
       #expect(try listener.currentToken() == "one")
-      keeper.end()
-      keeper = Doorkeeper(home.environment, .refused, Self.refusal)
+      fakePinna.end()
+      fakePinna = FakePinna(home.environment, .refused, Self.refusal)
       let error = #expect(throws: Failure.self) { try listener.currentToken() }
       #expect(error == Failure(.refused, Self.refusal) && listener.openToken == nil)
-      keeper.end()
+      fakePinna.end()
       #expect(try listener.currentToken() == nil)
-      // What one Pinna refused says nothing of the next.
-      keeper = Doorkeeper(home.environment, .done, "two")
+      // The next Pinna may open a session that the previous one refused.
+      fakePinna = FakePinna(home.environment, .done, "two")
       #expect(try listener.currentToken() == "two")
-      keeper.end()
+      fakePinna.end()
     }
 
-    @Test("S22: ends without waiting")
+    @Test("S22: a refused session ends without waiting")
     func end() throws {
       let home = try PinnaHome()
-      var keeper = Doorkeeper(home.environment, .done, "one")
+      var fakePinna = FakePinna(home.environment, .done, "one")
       var session: AudioSession? = AudioSession(SocketEngine(environment: home.environment))
       try session?.listen()
-      keeper.end()
-      keeper = Doorkeeper(home.environment, .refused, Self.refusal)
+      fakePinna.end()
+      fakePinna = FakePinna(home.environment, .refused, Self.refusal)
       let start = ContinuousClock.now
       session = nil
       #expect(.now - start < .seconds(1))
-      keeper.end()
+      fakePinna.end()
     }
 
-    /// Asks for the session's name as soon as it is open again, at a Pinna that has just been replaced once more.
-    private final class Hasty: Sendable {
+    /// Asks for the token as soon as the session is open again, while Pinna has just been replaced once more.
+    private final class HastyClient: Sendable {
       let listener = Mutex<ControlListener?>(nil)
-      let keeper = Mutex<Doorkeeper?>(nil)
+      let fakePinna = Mutex<FakePinna?>(nil)
       let took = Mutex<Duration?>(nil)
 
-      func hear(_ event: EngineEvent, _ environment: [String: String]) {
+      func receive(_ event: EngineEvent, _ environment: [String: String]) {
         guard event.kind == .engineBack else { return }
-        keeper.withLock {
+        fakePinna.withLock {
           $0?.end()
-          $0 = Doorkeeper(environment, .done, "three")
+          $0 = FakePinna(environment, .done, "three")
         }
         let start = ContinuousClock.now
         _ = try? listener.withLock { $0 }?.currentToken()
@@ -99,24 +99,26 @@ extension LiveTests {
       }
     }
 
-    @Test("S22: is not waited for on the thread that opens it")
+    @Test("S22: the thread that reopens a refused session does not wait for it")
     func ownThread() throws {
       let home = try PinnaHome()
       let environment = home.environment
       let client = ControlClient(name: "pinna", environment: environment)
-      let hasty = Hasty()
-      hasty.keeper.withLock { $0 = Doorkeeper(home.environment, .done, "one") }
-      let listener = try ControlListener(client: client, program: "test") { hasty.hear($0, environment) }
-      hasty.listener.withLock { $0 = listener }
-      #expect(try listener.currentToken() == "one")
-      hasty.keeper.withLock {
-        $0?.end()
-        $0 = Doorkeeper(home.environment, .done, "two")
+      let hastyClient = HastyClient()
+      hastyClient.fakePinna.withLock { $0 = FakePinna(home.environment, .done, "one") }
+      let listener = try ControlListener(client: client, program: "test") {
+        hastyClient.receive($0, environment)
       }
-      #expect(waitUntil(seconds: 5) { hasty.took.withLock { $0 != nil } })
-      #expect(try #require(hasty.took.withLock { $0 }) < .seconds(1))
-      hasty.listener.withLock { $0 = nil }
-      hasty.keeper.withLock { $0?.end() }
+      hastyClient.listener.withLock { $0 = listener }
+      #expect(try listener.currentToken() == "one")
+      hastyClient.fakePinna.withLock {
+        $0?.end()
+        $0 = FakePinna(home.environment, .done, "two")
+      }
+      #expect(waitUntil(seconds: 5) { hastyClient.took.withLock { $0 != nil } })
+      #expect(try #require(hastyClient.took.withLock { $0 }) < .seconds(1))
+      hastyClient.listener.withLock { $0 = nil }
+      hastyClient.fakePinna.withLock { $0?.end() }
     }
   }
 }

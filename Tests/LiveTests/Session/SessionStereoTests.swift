@@ -8,8 +8,8 @@ import TestSupport
 import Testing
 
 extension LiveTests {
-  @Suite("What a session hears") struct SessionStereoTests {
-    /// Noise from one direction after the other, a gap after each; what comes out by direction, in dB, left and right.
+  @Suite("Pickup patterns of a session") struct SessionStereoTests {
+    /// The output levels in dB, left and right, for noise from one direction after another with gaps between.
     func levels(_ graph: LiveGraph, _ device: Device, from directions: [Direction]) throws -> [[Double]] {
       let (burst, gap) = (24_000, 4_800)
       var noise = SeededNoise(seed: 77)
@@ -36,7 +36,7 @@ extension LiveTests {
       try PresetLibrary(folders: [repositoryFolder + "/Presets"]).device(named: name)
     }
 
-    /// Which microphones are heard: those that are not silent where all the others are.
+    /// The microphones in use: those that cause output when all others are silent.
     func heardMicrophones(_ graph: LiveGraph, count: Int) throws -> [Int] {
       let noise = SeededNoise.loop(channels: 1)[0].prefix(4000)
       var found: [Int] = []
@@ -52,7 +52,7 @@ extension LiveTests {
     }
 
     @Test(
-      "S7, S8: omnidirectional is one microphone, cardioid several in tandem, subcardioid wider, stereo all of them"
+      "S7, S8: omnidirectional uses one microphone, cardioid several, subcardioid is wider, stereo uses all"
     )
     func patterns() throws {
       let graph = try LiveGraph(preset: "ring7")
@@ -65,7 +65,7 @@ extension LiveTests {
 
       try front.setPreferredPolarPattern(.omnidirectional)
       let omni = try levels(graph, ring, from: around)
-      // Both outputs alike, but for single precision.
+      // Both outputs are alike, up to single precision.
       for level in omni {
         #expect(abs(level[0] - omni[0][0]) < 0.5 && level[0] == level[1], "\(omni)")
       }
@@ -77,7 +77,7 @@ extension LiveTests {
       #expect(cardioid[0][0] > cardioid[2][0] && cardioid[2][0] > cardioid[1][0], "\(cardioid)")
       #expect(try heardMicrophones(graph, count: 7).count > 1)
 
-      // The person behind is heard: softer than in front, louder than a cardioid would have it.
+      // The person behind is audible: softer than in front, louder than with a cardioid.
       try front.setPreferredPolarPattern(.subcardioid)
       let wide = try levels(graph, ring, from: around)
       #expect((3...12).contains(wide[0][0] - wide[1][0]), "\(wide)")
@@ -99,7 +99,7 @@ extension LiveTests {
         ("Front", .landscapeRight, .bottom, .top), ("Front", .landscapeLeft, .top, .bottom),
       ]
 
-    @Test("S9, S14: eight cases sound different, each with left and right at the edges that it answers with")
+    @Test("S9, S14: the eight cases sound different, each with left and right at the edges of its layout")
     func eightCases() throws {
       let graph = try LiveGraph(preset: "phone5")
       let phone = try device("phone5")
@@ -126,7 +126,7 @@ extension LiveTests {
       #expect(sounds.count == 8 && answers.count == 8)
     }
 
-    @Test("S10: the input orientation changes not one bit of a mono pattern")
+    @Test("S10: the input orientation changes no bit of a mono pattern")
     func mono() throws {
       let graph = try LiveGraph(preset: "phone5")
       let session = try graph.activeSession()
@@ -145,7 +145,7 @@ extension LiveTests {
       }
     }
 
-    @Test("S14: the layout is drawn with the device as it is held, L and R at their edges")
+    @Test("S14: the layout picture shows the device as it is held, with L and R at their edges")
     func picture() throws {
       let layout = StereoLayout(left: .top, right: .bottom)
       #expect(
@@ -158,7 +158,8 @@ extension LiveTests {
         let lines = StereoLayout(left: left, right: right).picture(held: orientation)
         let row = try #require(lines.first { $0.contains("L") && $0.contains("R") })
         let isFront = name == "Front"
-        // Seen from the front, what the back camera has at its left is at the left; the front one has it at the right.
+        // Seen from the front, the back camera's left is on the left and the front camera's left is on the
+        // right.
         #expect((row.firstIndex(of: "L")! < row.firstIndex(of: "R")!) != isFront, "\(row)")
         let names = row.split { " │LR".contains($0) }.map(String.init)
         #expect(names == (isFront ? [right.rawValue, left.rawValue] : [left.rawValue, right.rawValue]))
@@ -167,7 +168,7 @@ extension LiveTests {
       #expect(try graph.pinna("status", "--picture").output.contains("   left│L     R│right\n"))
     }
 
-    @Test("S23: the seeds' devices ship: two microphones, three, and a phone on which all eight cases work")
+    @Test("S23: the seeds' devices ship, and on the phone all eight stereo cases work")
     func devices() throws {
       for (name, sources) in [
         ("phone2", ["Bottom", "Top"]), ("phone3", ["Bottom", "Front", "Back"]),

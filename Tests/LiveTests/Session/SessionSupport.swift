@@ -6,10 +6,10 @@ import TestSupport
 import Testing
 
 extension LiveGraph {
-  /// A session with this graph's pinna.
+  /// A session with this graph's Pinna.
   func session() -> AudioSession { AudioSession(SocketEngine(environment: home.environment)) }
 
-  /// One that is active, with playAndRecord, and does not mix.
+  /// An active session with playAndRecord that does not mix.
   func activeSession(options: AudioSession.CategoryOptions = [], mode: AudioSession.Mode = .default) throws
     -> AudioSession
   {
@@ -19,8 +19,8 @@ extension LiveGraph {
     return session
   }
 
-  /// What of a status only a change may change: all but what time alone does.
-  func settled() throws -> NSDictionary {
+  /// The part of a status that only a change may alter: without counters, levels and warnings.
+  func stableStatus() throws -> NSDictionary {
     var status = try status()
     for key in ["levels", "dspLoad", "xruns", "warnings"] { status[key] = nil }
     for (part, counter) in [("take", "frames"), ("take", "secondsLeft"), ("playback", "framesPlayed")] {
@@ -31,11 +31,12 @@ extension LiveGraph {
     return status as NSDictionary
   }
 
-  /// Runs `body` while sound goes in over and over, or is played, and holds that what comes out is heard and repeats
-  /// to the last bit: that nothing faded, stopped or began. The server must be synchronous, and play `repetition`.
+  /// Runs `body` during continuous input or playback and expects an audible output that repeats to the last
+  /// bit: nothing faded, stopped or began. The server must be synchronous, and the input must repeat after
+  /// `repetition` frames.
   func expectSameSound(at location: SourceLocation = #_sourceLocation, _ body: () throws -> Void) throws {
     let recorder = try recorder(seconds: 60)
-    // Past the fade of what was set before, and what was heard while some ports were not connected yet.
+    // After the fade of earlier changes, and after all ports are connected.
     try recorder.wait(frames: 4800)
     let start = recorder.frames
     try body()
@@ -48,12 +49,12 @@ extension LiveGraph {
     }
   }
 
-  /// Frames after which `expectSameSound` hears the same again: 104 periods of 128. Filters of 32 partitions and more
-  /// spread their work over eight periods by the period's number, so that a sum is formed in another order unless as
-  /// many periods as eight divides have passed.
+  /// The length of `expectSameSound`'s loop in frames: 104 periods of 128. Filters of 32 or more partitions
+  /// spread their work over eight periods by the period's number. Only after a multiple of eight periods is a
+  /// sum formed in the same order.
   static let repetition = 13_312
 
-  /// A player of noise that repeats after `repetition` frames, started.
+  /// A running player of noise that repeats after `repetition` frames.
   func loopingPlayer() throws -> SignalPlayer {
     var noise = SeededNoise(seed: 13)
     let player = try player(
@@ -62,16 +63,15 @@ extension LiveGraph {
     return player
   }
 
-  /// Runs `body`, which throws an error of the session's, and holds that nothing changed: neither what pinna says
-  /// nor what the session prefers.
+  /// Runs `body`, expects it to throw a session error, and expects unchanged status and preferences.
   func expectUnchanged(
     _ session: AudioSession, at location: SourceLocation = #_sourceLocation, _ body: () throws -> Void
   ) throws -> SessionError? {
-    let (before, preferences) = (try settled(), session.preferences)
+    let (before, preferences) = (try stableStatus(), session.preferences)
     var caught: SessionError?
     do { try body() } catch let error as SessionError { caught = error }
     #expect(caught != nil, "nothing was refused", sourceLocation: location)
-    #expect(try settled() == before, "\(caught?.description ?? "")", sourceLocation: location)
+    #expect(try stableStatus() == before, "\(caught?.description ?? "")", sourceLocation: location)
     #expect(session.preferences == preferences, sourceLocation: location)
     if let caught {
       #expect(!caught.description.isEmpty && !caught.description.contains("\n"), sourceLocation: location)
@@ -82,7 +82,7 @@ extension LiveGraph {
 }
 
 extension AudioSession {
-  /// All that is preferred, as text.
+  /// All preferences, as text.
   var preferences: [String] {
     let sources = availableInputs?.flatMap { $0.dataSources ?? [] } ?? []
     return [
@@ -100,9 +100,9 @@ extension AudioSession {
   }
 }
 
-/// A phone with a headset beside it, and a line input of the graph's: three kinds of inputs.
+/// A phone with a headset and a line input of the graph's: three kinds of inputs.
 enum Handset {
-  /// Writes the device and its preset into a home.
+  /// Writes the device and its preset into a new home.
   static func home() throws -> PinnaHome {
     let home = try PinnaHome()
     try home.folder.write(

@@ -1,13 +1,13 @@
 import Acoustics
 import Figures
 
-/// What a figure has to be.
+/// The bound of a required figure.
 package enum Bound: CustomStringConvertible, Sendable {
   case atLeast(Double)
   case atMost(Double)
   case within(ClosedRange<Double>)
 
-  /// How far inside the bound `value` lies; negative outside.
+  /// How far `value` lies inside the bound; negative outside.
   package func margin(_ value: Double) -> Double {
     switch self {
     case .atLeast(let limit): value - limit
@@ -25,7 +25,7 @@ package enum Bound: CustomStringConvertible, Sendable {
   }
 }
 
-/// Two decimals at most.
+/// With at most two decimals.
 package func plain(_ value: Double) -> String {
   let rounded = (value * 100).rounded() / 100
   return rounded == rounded.rounded() ? String(Int(rounded)) : String(rounded)
@@ -44,17 +44,17 @@ package struct Requirement: Sendable {
   package let quantity: Quantity
   package var must: Bound?
   package var aim: Bound?
-  /// Which cases the row is about.
+  /// Selects the cases of the row.
   package let cases: @Sendable (FilterCase) -> Bool
 
-  /// Value, its mean loss, and where it was found: the one nearest to missing `bound`.
+  /// A value with its mean loss and its place: the one closest to missing the bound.
   package struct Reached: Sendable {
     package let value: Double
     package let loss: Double?
     package let place: String
   }
 
-  /// Nil where a case or a figure is missing.
+  /// Nil if a case or a figure is missing.
   package func worst(in report: Report) -> Reached? {
     guard let bound = must ?? aim else { return nil }
     var found: [Reached] = []

@@ -2,7 +2,7 @@ import Acoustics
 import Figures
 
 extension Requirement {
-  /// The rows of section 6 of the acoustics page, as the project set them for itself.
+  /// The rows of section 6 of the acoustics page, the project's own goals.
   package static let all: [Requirement] =
     mono("cardioid, front/back pair of a phone", "phone3", "Front", .cardioid) { row in
       [
@@ -102,7 +102,7 @@ extension Requirement {
   private typealias MonoRow = (OctaveFigure, ClosedRange<Int>, Bound?, Bound?) -> Requirement
   private typealias StereoRow = (Quantity, Bound?, Bound?) -> Requirement
 
-  /// - Parameter source: nil is all data sources.
+  /// - Parameter source: nil stands for all data sources.
   private static func mono(
     _ item: String, _ preset: String, _ source: String?, _ pattern: PolarPattern,
     rows: (_ row: MonoRow) -> [Requirement]

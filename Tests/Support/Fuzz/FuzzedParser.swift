@@ -1,12 +1,12 @@
 import Foundation
 import TestSupport
 
-/// The parsers of what others write. What each is fed with to begin with, and goes on being fed with once it was found
-/// to matter, lies in Tests/FuzzCorpus under its name, beside the words that it pays attention to, NAME.dict.
+/// The parsers of untrusted input. Tests/FuzzCorpus has each one's seed inputs and later findings under its
+/// name, and a dictionary of its keywords, NAME.dict.
 public enum FuzzedParser: String, CaseIterable, Sendable {
   case device, preset, scene, directions, filters, sound, take, sidecar, osc
 
-  /// The promise of reliability.md that it keeps.
+  /// The promise of reliability.md that the parser keeps.
   public var promise: String {
     switch self {
     case .device, .preset, .scene: "R15"
@@ -17,7 +17,7 @@ public enum FuzzedParser: String, CaseIterable, Sendable {
 
   private static let folder = repositoryFolder + "/Tests/FuzzCorpus"
 
-  /// Its inputs, by the names of their files.
+  /// Its inputs, ordered by file name.
   public func corpus() throws -> [[UInt8]] {
     let folder = "\(Self.folder)/\(rawValue)"
     return try FileManager.default.contentsOfDirectory(atPath: folder).sorted().map {
@@ -25,7 +25,7 @@ public enum FuzzedParser: String, CaseIterable, Sendable {
     }
   }
 
-  /// The words of its dictionary, which libFuzzer reads as well: a line `"…"` each, with \xHH for other bytes.
+  /// The words of its dictionary, which libFuzzer also reads: one `"…"` per line, with \xHH for other bytes.
   public func words() throws -> [[UInt8]] {
     let text = try String(contentsOfFile: "\(Self.folder)/\(rawValue).dict", encoding: .utf8)
     return text.split(separator: "\n").filter { $0.hasPrefix("\"") }.map { line in
@@ -48,13 +48,13 @@ public enum FuzzedParser: String, CaseIterable, Sendable {
   }
 }
 
-/// What no input may make a parser do.
+/// A fault that an input caused in a parser.
 public struct FuzzFinding: Error, CustomStringConvertible {
   public let description: String
 }
 
 extension FuzzFinding {
-  /// A parser's refusal is one sentence on one line.
+  /// A refusal that is not a single sentence on one line is a finding.
   public init?(refusal: any Error) {
     if let finding = refusal as? FuzzFinding {
       self = finding

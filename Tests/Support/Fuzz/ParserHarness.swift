@@ -10,26 +10,26 @@ import Recording
 import Simulation
 import TestSupport
 
-/// One parser, ready to be fed: by the tests and by libFuzzer.
+/// A parser prepared for inputs from the tests and from libFuzzer.
 public final class ParserHarness {
   private let parser: FuzzedParser
   private let folder: TemporaryFolder
   private let presets = PresetLibrary(folders: [repositoryFolder + "/Presets"])
-  /// What lies beside the input where the parser wants more than one file.
-  private var beside: [String: Data] = [:]
+  /// Further files for parsers that read more than one.
+  private var otherFiles: [String: Data] = [:]
 
   public init(_ parser: FuzzedParser) throws {
     self.parser = parser
     folder = try TemporaryFolder()
     switch parser {
-    // Two microphones, two ways out.
+    // Two microphones, two outputs.
     case .filters:
       var noise = SeededNoise(seed: 15)
       try AudioClip(sampleRate: 48000, channels: (0..<4).map { _ in noise.samples(8, amplitude: 0.5) })
         .write(wav: folder.path + "/four.wav")
     case .take, .sidecar:
       for (name, other) in [("a.wav", FuzzedParser.take), ("a.json", .sidecar)] {
-        beside[name + ".part"] = Data(try other.corpus()[0])
+        otherFiles[name + ".part"] = Data(try other.corpus()[0])
       }
     default: break
     }
@@ -59,9 +59,9 @@ public final class ParserHarness {
 
   private static func text(_ input: [UInt8]) -> String { String(decoding: input, as: UTF8.self) }
 
-  /// No more sound than the file can hold, whatever its header claims. Of what libsndfile reads, MPEG-2 layers II and
-  /// III at 8 kbit/s, 24 kHz and two channels make most of a byte: 48 samples. ADPCM decodes its last block whole:
-  /// 64 KiB of two samples each.
+  /// Checks that there is no more audio than the file can hold, whatever its header claims. Of the formats
+  /// that libsndfile reads, MPEG-2 layers II and III at 8 kbit/s, 24 kHz and two channels yield most samples
+  /// per byte: 48. ADPCM decodes its last block whole: 64 KiB of two samples each.
   private func feedSound(_ path: String, bytes: Int) throws {
     let clip = try AudioClip(path: path)
     let samples = clip.channels.count * clip.frames
@@ -70,27 +70,27 @@ public final class ParserHarness {
     }
   }
 
-  /// What a crash left of a take is listed and repaired, and nothing outside its folder changes.
+  /// Lists and repairs an unfinished take, and checks that nothing outside its folder changes.
   private func feedTake(_ input: [UInt8], as name: String) throws {
     let takes = folder.path + "/takes"
     try? FileManager.default.removeItem(atPath: takes)
-    for (name, content) in beside { try folder.write(content, to: "takes/" + name) }
+    for (name, content) in otherFiles { try folder.write(content, to: "takes/" + name) }
     try folder.write(Data(input), to: "takes/" + name)
-    let canary = try folder.write(beside["a.wav.part"]!, to: "a.wav.part")
+    let canary = try folder.write(otherFiles["a.wav.part"]!, to: "a.wav.part")
     _ = try JSONEncoder().encode(TakeFolder(path: takes).takes())
     let repaired = TakeFolder(path: takes).repair()
     guard
       try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() == ["a.wav.part", "takes"],
-      try Data(contentsOf: URL(filePath: canary)) == beside["a.wav.part"]
+      try Data(contentsOf: URL(filePath: canary)) == otherFiles["a.wav.part"]
     else { throw FuzzFinding(description: "something changed outside the takes' folder") }
     if let fault = repaired.compactMap(\.fault).first { throw TakeError(fault) }
     guard (try? Sidecar.read(takes + "/a.json")) != nil else { throw TakeError("no sidecar") }
   }
 
-  /// What is read is what was sent.
+  /// Checks that a message that is read equals the one sent.
   private func feedPacket(_ input: [UInt8]) throws {
     guard let message = OSCMessage(packet: input) else { throw DroppedPacket() }
-    // What is no UTF-8 reads as another text, and no number equals itself.
+    // Invalid UTF-8 is read as another text, and NaN does not equal itself.
     let isText = !(message.words + [message.path]).joined().unicodeScalars.contains("\u{FFFD}")
     let isNumber = !message.words.contains { $0.lowercased().contains("nan") }
     if isText, isNumber, OSCMessage(packet: message.packet) != message {

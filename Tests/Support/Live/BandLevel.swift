@@ -1,7 +1,7 @@
 import Foundation
 import TestSupport
 
-/// Energy of `signal` from `low` to `high` hertz, in dB.
+/// The energy of `signal` from `low` to `high` hertz, in dB.
 public func bandLevel(_ signal: [Float], sampleRate: Int, from low: Double, to high: Double) -> Double {
   var size = 1
   while size < signal.count { size *= 2 }
@@ -13,7 +13,7 @@ public func bandLevel(_ signal: [Float], sampleRate: Int, from low: Double, to h
   return 10 * log10(energy)
 }
 
-/// Stretches of at least `shortest` zeros.
+/// The runs of at least `shortest` zeros.
 public func silences(in signal: [Float], shortest: Int) -> [Range<Int>] {
   var found: [Range<Int>] = []
   var start: Int?

@@ -1,8 +1,8 @@
 import CJack
 import Foundation
 
-/// A JACK client that slows freewheel down: every period takes at least as long as it would in real time, but
-/// no deadline is ever missed and no frame lost, however busy the machine is.
+/// A JACK client that slows freewheel down to real time. No deadline is ever missed and no frame lost,
+/// however busy the machine is.
 public final class Brake {
   private let client: OpaquePointer
 

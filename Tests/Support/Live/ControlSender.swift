@@ -2,7 +2,8 @@ import CSockets
 import Control
 import Foundation
 
-/// A datagram socket at a running pinna's control socket: sends any bytes, and hears the answers.
+/// A datagram socket connected to a running Pinna's control socket: sends arbitrary bytes and receives the
+/// answers.
 public final class ControlSender {
   public struct Reply: Sendable {
     public let status: Int32
@@ -17,9 +18,9 @@ public final class ControlSender {
   /// - Parameters:
   ///   - answerable: false for a sender without an address, which cannot be answered.
   ///   - abstractName: an address in the abstract namespace, which anybody may take over.
-  ///   - clientName: of its socket among those of clients; chance picks one otherwise.
-  ///   - folder: where its socket is; nil for among those of clients.
-  ///   - tidies: removes its socket's file at its end, which a program that is killed does not.
+  ///   - clientName: the name of its socket among the clients'; random by default.
+  ///   - folder: the folder of its socket; the clients' folder by default.
+  ///   - tidies: whether it removes its socket's file at its end, unlike a program that is killed.
   public init(
     runtimeFolder: String, name: String = "pinna", answerable: Bool = true, abstractName: String? = nil,
     clientName: String? = nil, folder: String? = nil, tidies: Bool = true
@@ -52,8 +53,8 @@ public final class ControlSender {
     if removesFile, let clientPath { unlink(clientPath) }
   }
 
-  /// Waits where the receiver's queue is full; false where it does not take the packet.
-  /// - Parameter file: a descriptor to send with it.
+  /// Waits while the receiver's queue is full. Returns false if the receiver does not accept the packet.
+  /// - Parameter file: a descriptor to send along.
   @discardableResult
   public func send(_ packet: [UInt8], file: Int32 = -1) -> Bool {
     withUnsafePointer(to: address) {
@@ -69,8 +70,8 @@ public final class ControlSender {
     send(OSCMessage(method, words.map { .string($0) }).packet)
   }
 
-  /// Opens a session, which ends with this sender; its token, or nil where that was refused.
-  /// - Parameter claims: whether it claims the route.
+  /// Opens a session that ends with this sender. Returns its token, or nil if it was refused.
+  /// - Parameter claims: whether the session claims the route.
   public func openSession(_ name: String, claims: Bool) -> String? {
     send("/pinna/session/open", name)
     let words = reply(seconds: 5)?.text.split(separator: "\"")
@@ -80,7 +81,7 @@ public final class ControlSender {
     return reply(seconds: 5)?.status == 0 ? token : nil
   }
 
-  /// The next answer, past what a session is told; nil where none comes in time.
+  /// The next answer, skipping a session's events; nil if none arrives in time.
   public func reply(seconds: Double) -> Reply? {
     var next = message(seconds: seconds)
     while next?.path == "/pinna/event" { next = message(seconds: seconds) }
@@ -90,7 +91,7 @@ public final class ControlSender {
     return Reply(status: status, text: text)
   }
 
-  /// The next packet; nil where none comes in time.
+  /// The next packet; nil if none arrives in time.
   public func message(seconds: Double) -> OSCMessage? {
     var poll = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
     guard Glibc.poll(&poll, 1, Int32(seconds * 1000)) > 0 else { return nil }

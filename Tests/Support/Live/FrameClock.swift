@@ -1,11 +1,11 @@
 import Foundation
 import Threads
 
-/// A JACK client that plays the server's frame time: a counter of 23 bits, which floats hold exactly. It repeats after
-/// three minutes, so that every frame of a shorter take says which one it was.
+/// A JACK client that plays the server's frame time: a counter of 23 bits, which floats represent exactly. It
+/// wraps after three minutes, so that every frame of a shorter take identifies itself.
 ///
-/// The client is a process of its own (`Tests/FrameClock`): tests close it again and again while others join, and libjack
-/// may then leave a lock taken for the rest of the process.
+/// The client is a separate process (`Tests/FrameClock`): tests close it repeatedly while others join, and
+/// libjack may then leave a lock taken for the rest of the process.
 public final class FrameClock {
   public static let port = "frame-clock:out"
   private let process: HelperProcess
@@ -30,8 +30,9 @@ public final class FrameClock {
     return number
   }
 
-  /// Spans of time, as the clock counts, that the server played without the clock, or in which the clock was late by half
-  /// a period and more: nobody knows what readers of the clock's port got then. Ask when what is judged has been played.
+  /// Spans of frame time that the server played without the clock, or in which the clock was late by at least half a
+  /// period. What readers of the clock's port received there is undefined. Ask for them after the frames of interest have
+  /// been played.
   public func missed() throws -> [Range<Int>] {
     try (0..<number("missed")).map { n in
       let span = try ask("missed \(n)").split(separator: " ").compactMap { Int($0) }
@@ -39,7 +40,7 @@ public final class FrameClock {
     }
   }
 
-  /// Pinna may have connected it again already.
+  /// Succeeds if Pinna has already restored the connection.
   public func connect(to microphone: String) throws {
     let fault = try ask("connect \(microphone)")
     guard fault == "0" else {
@@ -47,10 +48,11 @@ public final class FrameClock {
     }
   }
 
-  /// The server's frame time, as the clock counts.
+  /// The server's frame time, modulo the clock's range.
   public func now() throws -> Int { try number("now") & 0x7F_FFFF }
 
-  /// Waits until it has played `frames` more. The server's frame time says less: while a period is late it runs ahead.
+  /// Waits until the clock has played `frames` more. The server's frame time is no measure: it runs ahead
+  /// while a period is late.
   public func wait(frames: Int) throws {
     var played = try number("played")
     let end = played + frames
@@ -61,9 +63,9 @@ public final class FrameClock {
     guard isOver else { throw SupportError("the clock has played \(played) frames after 60 s, not \(end)") }
   }
 
-  /// Never zero: that is silence.
+  /// A clock sample. Never zero, which would be silence.
   public static func sample(_ time: UInt32) -> Float { (Float(time & 0x7F_FFFF) + 0.5) / 8_388_608 }
 
-  /// The frame time that a sample stands for, modulo 2²³; nil for silence.
+  /// The frame time of a sample, modulo 2²³; nil for silence.
   public static func time(_ sample: Float) -> Int? { sample == 0 ? nil : Int(sample * 8_388_608) }
 }

@@ -1,8 +1,8 @@
 import Foundation
 import TestSupport
 
-/// A disk that does not answer until it is let go of: what a network drive does whose server is gone. Each operation that
-/// a take needs, on anything in its folder, waits; so does each look at a path there.
+/// A disk that does not answer until `release`, like a network drive whose server is gone. Every operation on
+/// its folder that a take needs blocks, and so does every lookup of a path there.
 public struct HungDisk {
   private static let source = #"""
     #define _GNU_SOURCE
@@ -110,9 +110,9 @@ public struct HungDisk {
     }
     """#
 
-  /// What Pinna is started with to write on it.
+  /// The environment of a Pinna that writes on the disk.
   public let environment: [String: String]
-  /// Takes go there, with `--dir`.
+  /// The folder for takes, with `--dir`.
   public let folder: String
   private let home: PinnaHome
 
@@ -124,11 +124,11 @@ public struct HungDisk {
       ["PINNA_HUNG_FOLDER": "/hung", "PINNA_HANG_FILE": home.folder.path + "/hang"]) { $1 }
   }
 
-  /// From now on nothing is answered.
+  /// From now on every access blocks.
   public func hang() throws { try home.folder.write("", to: "hang") }
 
-  public func letGo() { unlink(home.folder.path + "/hang") }
+  public func release() { unlink(home.folder.path + "/hang") }
 
-  /// Whether something waits.
+  /// Whether an access is blocked.
   public var hasBegun: Bool { access(home.folder.path + "/hang.begun", F_OK) == 0 }
 }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A wall clock that jumps, in one process: the machine's own is nobody's to move.
+/// A wall clock for one process that can jump: tests must not change the machine's own.
 public struct JumpingClock {
   private static let source = """
     #define _GNU_SOURCE
@@ -35,7 +35,7 @@ public struct JumpingClock {
     }
     """
 
-  /// What the process is started with.
+  /// The environment of the process.
   public let environment: [String: String]
   private let home: PinnaHome
 
@@ -46,6 +46,6 @@ public struct JumpingClock {
     try set(seconds: 0)
   }
 
-  /// From now on the wall clock is so far ahead.
+  /// Sets how far the wall clock is ahead from now on.
   public func set(seconds: Int) throws { try home.folder.write("\(seconds)\n", to: "clock") }
 }

@@ -5,13 +5,13 @@ import Recording
 import Synchronization
 import TestSupport
 
-/// A JACK graph of a test's own: a server on the dummy driver, a running `pinna` in it, and a client that asks
-/// the server for periods and freewheel.
+/// A JACK graph for one test: a server on the dummy driver, a running `pinna` in it, and a client that sets
+/// periods and freewheel.
 public final class LiveGraph {
-  /// Whether this machine has what these tests need.
+  /// Whether this machine has the programs that these tests need.
   public static let isPossible: Bool = {
     JackConnection.silenceLibrary()
-    // A write to a server that a test has killed. Not ignored, as programs that tests start would inherit that.
+    // For writes to a server that a test has killed. Not ignored, since child processes would inherit that.
     signal(SIGPIPE) { _ in }
     return ["jackd", "jack_lsp"].allSatisfy { access("/usr/bin/\($0)", X_OK) == 0 }
   }()
@@ -29,15 +29,15 @@ public final class LiveGraph {
 
   private static let count = Atomic<Int>(0)
 
-  /// A server name that nobody else on this machine has.
+  /// A server name that nobody else on this machine uses.
   public static func uniqueName() -> String {
     "pinna-live-\(getpid())-\(count.wrappingAdd(1, ordering: .relaxed).newValue)"
   }
 
-  /// Returns when pinna answers and its start-up fade is over.
+  /// Returns when Pinna answers and its first fade is over.
   /// - Parameters:
-  ///   - options: more of `pinna run`.
-  ///   - environment: more of its environment.
+  ///   - options: further options of `pinna run`.
+  ///   - environment: additions to its environment.
   ///   - captures, playbacks: the server's physical ports.
   public init(
     preset: String, sampleRate: Int = 48000, period: Int = 128, synchronous: Bool = false,
@@ -71,7 +71,7 @@ public final class LiveGraph {
     if serverKilled { releasePlace() }
   }
 
-  /// Where a test holds up JACK's metadata, the process that writes labels waits for them without end.
+  /// Ends the process that writes labels: if a test blocks JACK's metadata, it waits forever.
   public static func endLabelProcess(_ server: String) {
     for pid in (try? FileManager.default.contentsOfDirectory(atPath: "/proc"))?.compactMap(Int32.init) ?? [] {
       let words = (try? String(contentsOfFile: "/proc/\(pid)/cmdline", encoding: .utf8))?.split(
@@ -80,8 +80,9 @@ public final class LiveGraph {
     }
   }
 
-  /// A server that was killed keeps one of a machine's eight places until one of the same name ends well.
-  /// Other programs do this: libjack, in this process, still knows the dead server under the name.
+  /// Frees the slot that a killed server keeps among a machine's eight, by a clean exit of a server of the
+  /// same name. In separate programs, because libjack in this process still knows the dead server under that
+  /// name.
   private func releasePlace() {
     Self.freeMetadata()
     guard
@@ -98,8 +99,8 @@ public final class LiveGraph {
     kill(server.pid, SIGKILL)
   }
 
-  /// A jackd that is killed in the middle of a write leaves JACK's metadata database locked for good: the next server, and
-  /// every client, would wait for it without end. It is made anew, unless another server still uses it.
+  /// Removes JACK's metadata database unless another server uses it. A jackd that is killed during a write leaves it
+  /// locked for good, and the next server and all clients would wait for it forever.
   private static func freeMetadata() {
     let servers = (try? FileManager.default.contentsOfDirectory(atPath: "/proc"))?.count { pid in
       guard Int(pid) != nil, let text = try? String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8)
@@ -111,8 +112,9 @@ public final class LiveGraph {
     if servers == 0 { try? FileManager.default.removeItem(atPath: "/dev/shm/jack_db-\(getuid())") }
   }
 
-  /// Another server of the same name, after `killServer`. All clients of this process must have been let go of:
-  /// libjack would take the new server for the dead one. Returns when it let the first client in.
+  /// Starts another server of the same name, after `killServer`. All clients of this process must be closed
+  /// before, because libjack would confuse the new server with the dead one. Returns when the server has
+  /// accepted the first client.
   @discardableResult
   public func restartServer(sampleRate: Int = 48000, period: Int = 128) throws -> ContinuousClock.Instant {
     connection?.close()
@@ -130,7 +132,7 @@ public final class LiveGraph {
 
   public func hasPort(_ name: String) -> Bool { connection!.hasPort(name) }
 
-  /// Another `pinna run` like the first, which has ended.
+  /// Starts `pinna run` with the same arguments again after it has ended.
   public func restart() throws {
     program = try home.start(arguments, environment)
     try awaitAnswer()
@@ -143,11 +145,11 @@ public final class LiveGraph {
       guard program.isRunning else { throw SupportError("pinna run ended: \(program.errorText)") }
       let outcome = try home.pinna("set", "--gain", "0")
       if outcome.status == 0 { return }
-      // A session's wishes may overtake ours.
-      let isWorthAnother =
+      // A session's preferences may supersede ours.
+      let mayRetry =
         outcome.status == 4
         || ["did not answer", "superseded"].contains { outcome.error.contains($0) }
-      guard isWorthAnother, ContinuousClock.now < end else {
+      guard mayRetry, ContinuousClock.now < end else {
         throw SupportError("pinna run does not answer: \(outcome.error)")
       }
       usleep(20_000)
@@ -158,8 +160,8 @@ public final class LiveGraph {
 
   public func pinna(_ words: String...) throws -> Program.Outcome { try home.pinna(words) }
 
-  /// Ends a take in which nothing is missing: the server must be synchronous, since any other leaves a program out of a
-  /// period when the machine is busy, and the take then is incomplete.
+  /// Ends a take in which no frame may be missing. The server must be synchronous: an asynchronous one leaves
+  /// Pinna out of periods on a busy machine, and the take is incomplete.
   @discardableResult
   public func stopTake(_ path: String) throws -> Sidecar {
     precondition(synchronous, "whether a take is complete is left to chance without a synchronous server")
@@ -176,8 +178,8 @@ public final class LiveGraph {
     return (levels?["microphones"] as? [[String: Any]] ?? []).compactMap { $0["name"] as? String }
   }
 
-  /// Waits until pinna has looked at the graph as it is now. A choice of output is answered after such a look: none may
-  /// have been made before, no session may control the route, and no take may run.
+  /// Waits until Pinna has looked at the current graph: it answers an output selection only after such a
+  /// look. Requires that no selection was made before, no session controls the route and no take runs.
   public func waitForLook() throws {
     let sender = try sender()
     for choice in ["speaker", "standard"] {
@@ -189,6 +191,11 @@ public final class LiveGraph {
 
   // MARK: The graph
 
+  /// The environment of JACK's own tools, which connect to the default server.
+  public var jackEnvironment: [String: String] {
+    home.environment.merging(["JACK_DEFAULT_SERVER": server.name]) { $1 }
+  }
+
   public func requestPeriod(_ frames: Int) -> Bool { connection!.requestPeriod(frames) }
 
   public func freewheel<Result>(_ body: () throws -> Result) throws -> Result {
@@ -197,7 +204,7 @@ public final class LiveGraph {
     return try body()
   }
 
-  /// The server may still be seeing off a client of the same name.
+  /// Retries while the server still removes a client of the same name.
   private func whenFree<Client>(_ open: () throws -> Client) throws -> Client {
     let end = ContinuousClock.now + .seconds(2)
     while true {
@@ -208,7 +215,7 @@ public final class LiveGraph {
     }
   }
 
-  /// A player on pinna's microphones, not yet started.
+  /// A player connected to Pinna's microphones, not yet started.
   public func player(_ channels: [[Float]], repeats: Bool = false) throws -> SignalPlayer {
     let player = try whenFree {
       try SignalPlayer(name: "player", server: server.name, channels: channels, repeats: repeats)
@@ -219,7 +226,7 @@ public final class LiveGraph {
     return player
   }
 
-  /// A recorder of three channels: pinna's outputs, and the player's first channel as it went to pinna.
+  /// A recorder of three channels: Pinna's outputs, and the player's first channel as Pinna received it.
   public func recorder(seconds: Double) throws -> SignalRecorder {
     let recorder = try whenFree {
       try SignalRecorder(
@@ -231,10 +238,10 @@ public final class LiveGraph {
     return recorder
   }
 
-  /// Runs pinna's control socket without the command line: many requests a second.
+  /// A sender to Pinna's control socket without the command line, for many requests per second.
   public func sender() throws -> ControlSender { try ControlSender(runtimeFolder: home.runtimeFolder) }
 
-  /// What `jack_lsp` says, port by port: the lines under each port's name.
+  /// The output of `jack_lsp` by port: the lines under each port's name.
   public func ports(_ option: String) throws -> [String: [String]] {
     let listing = try Program.run("/usr/bin/jack_lsp", ["-s", server.name, option]).output
     var ports: [String: [String]] = [:]
@@ -250,8 +257,8 @@ public final class LiveGraph {
     return ports
   }
 
-  /// What comes out while `channels` go in, in freewheel: left and right, as long as the input. The same
-  /// period carries a frame into pinna and its answer into the recorder.
+  /// The outputs, left and right, for the input `channels` in freewheel, with the length of the input. A
+  /// frame reaches Pinna and its output the recorder in the same period.
   public func capture(_ channels: [[Float]]) throws -> [[Float]] {
     let player = try player(channels)
     let seconds = Double(channels[0].count) / Double(sampleRate)
@@ -275,7 +282,7 @@ public final class LiveGraph {
 }
 
 extension SignalRecorder {
-  /// All that has been recorded. Shape: `[channel][frame]`.
+  /// Everything recorded. Shape: `[channel][frame]`.
   public var everything: [[Float]] {
     guard let startFrame else { return [[], [], []] }
     return channels(from: startFrame, count: frames)

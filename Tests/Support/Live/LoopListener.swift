@@ -2,10 +2,10 @@ import CJack
 import Foundation
 import Synchronization
 
-/// A JACK client that hears a signal which should repeat, frame by frame, and counts where it does not: hours of
-/// sound in the memory of one loop.
+/// A JACK client that compares a repeating signal with its first loop and counts the differences: hours of
+/// audio in the memory of one loop.
 public final class LoopListener: @unchecked Sendable {
-  // Unchecked: the callback alone touches the loop; counts are atomics.
+  // Unchecked: only the callback accesses the loop; the counts are atomics.
   private let client: OpaquePointer
   private let port: OpaquePointer
   private let loop: UnsafeMutablePointer<Float>
@@ -42,11 +42,11 @@ public final class LoopListener: @unchecked Sendable {
     loop.deallocate()
   }
 
-  /// From now on.
+  /// Starts listening.
   public func listen() { listening.store(true, ordering: .releasing) }
 
   public var frames: Int { heard.load(ordering: .acquiring) }
-  /// Frames that were not what they were a loop before.
+  /// Frames that differ from the loop.
   public var differentFrames: Int { different.load(ordering: .acquiring) }
   public var framesNotFinite: Int { notFinite.load(ordering: .acquiring) }
 
@@ -59,7 +59,7 @@ public final class LoopListener: @unchecked Sendable {
     let start = heard.load(ordering: .relaxed)
     var done = 0
     while done < count {
-      // As far as the loop goes.
+      // Up to the end of the loop.
       let place = (start + done) % length
       let run = min(count - done, length - place)
       hear(buffer + done, run, at: place, isFirst: start + done < length)

@@ -1,13 +1,13 @@
 import Foundation
 
-/// C code that stands before the C library, or another, in one process of a test's own.
+/// C code that overrides functions of the C library, or of another, in one process.
 public enum Preload {
-  /// Nil where there is no C compiler.
+  /// Nil if there is no C compiler.
   public static let compiler: String? = ["/usr/bin/cc", "/usr/bin/clang", "/opt/swift/usr/bin/clang"].first {
     access($0, X_OK) == 0
   }
 
-  /// Builds `source` in the home's folder, and gives the environment that puts it before.
+  /// Compiles `source` in the home's folder and returns the environment that preloads it.
   public static func environment(_ source: String, home: PinnaHome) throws -> [String: String] {
     let code = try home.folder.write(source, to: "preload.c")
     let library = home.folder.path + "/preload.so"
@@ -18,7 +18,7 @@ public enum Preload {
   }
 }
 
-/// A disk that is slow once: what a disk does that spins up, or a network that is gone.
+/// A disk that is slow once, like one that spins up or a lost network.
 public struct SlowDisk {
   private static let source = """
     #define _GNU_SOURCE
@@ -45,11 +45,11 @@ public struct SlowDisk {
     }
     """
 
-  /// What Pinna is started with to write on it.
+  /// The environment of a Pinna that writes on the disk.
   public let environment: [String: String]
   private let home: PinnaHome
 
-  /// - Parameter files: how the names of the files end that it is slow for.
+  /// - Parameter files: the ending of the names of the slow files.
   public init(home: PinnaHome, files: String) throws {
     self.home = home
     let delay = try home.folder.write("0", to: "delay")
@@ -57,7 +57,7 @@ public struct SlowDisk {
       ["PINNA_SLOW_FILES": files, "PINNA_DELAY_FILE": delay]) { $1 }
   }
 
-  /// The next write to one of those files takes so long.
+  /// Lets the next write to one of those files take so long.
   public func delay(seconds: Int) throws { try home.folder.write("\(seconds)", to: "delay") }
 
   /// Whether that write has begun.

@@ -1,10 +1,10 @@
 import Foundation
 import TestSupport
 
-/// A program that a test starts; it is stopped by its process id when the test lets go of it.
+/// A program that a test starts. It is stopped by its process id when the last reference goes.
 public final class Program {
   public struct Outcome: Sendable, CustomStringConvertible {
-    /// Exit status; the negative number of the signal where one ended it.
+    /// The exit status, or the negative number of the signal that ended the program.
     public let status: Int32
     public let output: String
     public let error: String
@@ -17,7 +17,7 @@ public final class Program {
       return dictionary
     }
 
-    /// What it complained of is one sentence on one line, and standard output is empty.
+    /// Whether standard error is one sentence on one line and standard output is empty.
     public var isOneSentence: Bool {
       output.isEmpty && error.hasPrefix("pinna: ") && error.hasSuffix("\n")
         && error.filter { $0 == "\n" }.count == 1
@@ -36,17 +36,17 @@ public final class Program {
     let (output, error) = (try Self.file(files, "output"), try Self.file(files, "error"))
     process.standardOutput = output
     process.standardError = error
-    // The child has its own from now on. Left open they add up, and past a thousand descriptors Process.run reads
-    // beyond the listing of them and crashes.
+    // The child has its own copies. Left open they add up, and past a thousand descriptors Process.run reads
+    // beyond its list of them and crashes.
     defer {
       try? output.close()
       try? error.close()
     }
-    // As a shell starts it: a test's thread may have signals blocked, and a program inherits that.
-    var (none, own) = (sigset_t(), sigset_t())
-    sigemptyset(&none)
-    pthread_sigmask(SIG_SETMASK, &none, &own)
-    defer { pthread_sigmask(SIG_SETMASK, &own, nil) }
+    // As a shell starts it: test threads may have signals blocked, which a program inherits.
+    var (empty, previous) = (sigset_t(), sigset_t())
+    sigemptyset(&empty)
+    pthread_sigmask(SIG_SETMASK, &empty, &previous)
+    defer { pthread_sigmask(SIG_SETMASK, &previous, nil) }
     try process.run()
   }
 
@@ -55,7 +55,7 @@ public final class Program {
   public var isRunning: Bool { process.isRunning }
   public var pid: Int32 { process.processIdentifier }
 
-  /// Asks it to end, and makes it.
+  /// Asks the program to end, and kills it if it does not.
   public func stop() {
     if process.isRunning { signal(SIGTERM) }
     if wait(seconds: 10) == nil {
@@ -66,10 +66,10 @@ public final class Program {
 
   public func signal(_ number: Int32) { kill(process.processIdentifier, number) }
   public var errorText: String { text("error") }
-  /// What it has said so far.
+  /// Standard output so far.
   public var outputText: String { text("output") }
 
-  /// How it ended; nil where it still runs after `seconds`.
+  /// The outcome; nil if the program still runs after `seconds`.
   public func wait(seconds: Double) -> Outcome? {
     guard waitUntil(seconds: seconds, { !process.isRunning }) else { return nil }
     let status = process.terminationStatus
@@ -98,12 +98,29 @@ public final class Program {
   }
 }
 
+extension Program {
+  /// The resident memory of the running program in kB.
+  public func residentMemory() throws -> Int {
+    let status = try String(contentsOfFile: "/proc/\(pid)/status", encoding: .utf8)
+    let line = status.split(separator: "\n").first { $0.hasPrefix("VmRSS") }
+    guard let memory = line?.split(separator: " ").compactMap({ Int($0) }).first else {
+      throw SupportError("process \(pid) has no resident memory")
+    }
+    return memory
+  }
+
+  /// The number of open descriptors of the running program.
+  public func openDescriptors() throws -> Int {
+    try FileManager.default.contentsOfDirectory(atPath: "/proc/\(pid)/fd").count
+  }
+}
+
 public struct SupportError: Error, CustomStringConvertible {
   public let description: String
   public init(_ description: String) { self.description = description }
 }
 
-/// Asks every few milliseconds; false where `condition` did not come true within `seconds`.
+/// Polls every few milliseconds. Returns false if `condition` did not come true within `seconds`.
 public func waitUntil(
   seconds: Double, every milliseconds: UInt32 = 2, _ condition: () throws -> Bool
 ) rethrows -> Bool {

@@ -3,7 +3,7 @@ import Foundation
 import Recording
 import TestSupport
 
-/// What lies beside a take.
+/// The files of a take.
 public enum TakeFiles {
   public static func microphones(_ path: String) throws -> AudioClip {
     try AudioClip(path: path.replacing(".wav", with: "-microphones.wav"))
@@ -13,37 +13,52 @@ public enum TakeFiles {
     try Sidecar.read(path.replacing(".wav", with: ".json"))
   }
 
-  /// Readers that are there and forgive nothing.
+  /// Counts the frames of a take's first microphone that are neither in place by the frame clock nor in a gap. Counts all
+  /// frames if the first one is silent or the sidecar has another length.
+  public static func misplacedFrames(_ path: String) throws -> Int {
+    let document = try sidecar(path)
+    let raw = try microphones(path).channels[0]
+    guard raw.count == document.frames, let first = raw.first.flatMap(FrameClock.time) else {
+      return raw.count
+    }
+    var isGap = [Bool](repeating: false, count: raw.count)
+    for gap in document.gaps { for n in gap.frame..<gap.frame + gap.frames { isGap[n] = true } }
+    return raw.indices.count { n in
+      FrameClock.time(raw[n]) != (isGap[n] ? nil : (first + n) & 0x7F_FFFF)
+    }
+  }
+
+  /// The available readers that tolerate no errors.
   public static let strictReaders: [(path: String, options: [String])] = [
     ("/usr/bin/soxi", []), ("/usr/bin/ffprobe", ["-v", "error", "-show_streams"]),
   ].filter { access($0.0, X_OK) == 0 }
 
-  /// sox 14.4.2 says so of every WAVE_FORMAT_EXTENSIBLE file of floats, ffmpeg's too: it has read the extension by
-  /// then, and looks for another. libsndfile's RF64 knows no other kind.
+  /// sox 14.4.2 prints this for every WAVE_FORMAT_EXTENSIBLE file of floats, including ffmpeg's: it has
+  /// already read the extension, and looks for another. libsndfile's RF64 has no other format.
   private static let soxError = "WARN wav: wave header missing extended part of fmt chunk"
 
-  /// What strict readers find wrong with a WAV file, whatever its name ends in.
+  /// The errors that strict readers find in a WAV file, whatever its extension.
   public static func complaints(_ path: String) throws -> [String] {
     let folder = try TemporaryFolder()
     let link = folder.path + "/take.wav"
     try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: path)
     return try strictReaders.compactMap { reader, options in
       let outcome = try Program.run(reader, options + [link])
-      let said = outcome.error.split(separator: "\n").filter { !$0.hasSuffix(soxError) }
-      return outcome.status == 0 && said.isEmpty ? nil : "\(reader): \(outcome)"
+      let complaints = outcome.error.split(separator: "\n").filter { !$0.hasSuffix(soxError) }
+      return outcome.status == 0 && complaints.isEmpty ? nil : "\(reader): \(outcome)"
     }
   }
 }
 
 extension LiveGraph {
-  /// A take with its microphones.
+  /// Starts a take with its microphones and returns its path.
   public func startTake(_ more: String...) throws -> String {
     let outcome = try home.pinna(["record", "start", "--raw", "--json"] + more)
     guard let path = try outcome.json()["take"] as? String else { throw SupportError("\(outcome)") }
     return path
   }
 
-  /// A graph whose first microphone hears the server's frame time.
+  /// A graph whose first microphone is connected to the frame clock.
   public static func clocked(period: Int, synchronous: Bool = false, options: [String] = []) throws -> (
     LiveGraph, FrameClock
   ) {
@@ -51,7 +66,7 @@ extension LiveGraph {
     return (graph, try graph.frameClock())
   }
 
-  /// A clock that the first microphone hears already.
+  /// A frame clock whose signal the first microphone already receives.
   public func frameClock() throws -> FrameClock {
     let clock = try FrameClock(server: server.name)
     try clock.connect(to: "pinna:" + microphones()[0])

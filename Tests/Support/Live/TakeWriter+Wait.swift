@@ -2,7 +2,7 @@ import Foundation
 import Realtime
 import Recording
 
-/// What waits for the disk, which only tests may do.
+/// Blocking waits for the disk, which only tests may use.
 extension TakeWriter {
   /// The ring, once the take is open.
   public func opened(seconds: Double = 20) throws -> TakeRing {
@@ -22,7 +22,7 @@ extension TakeWriter {
     return ring
   }
 
-  /// The take, once everything of it is on disk.
+  /// The take's result, once all of it is on disk.
   public func finished(seconds: Double = 60) throws -> Result {
     var result: Result?
     var failure: TakeError?
@@ -36,6 +36,6 @@ extension TakeWriter {
     return result
   }
 
-  /// Of the outputs' file of an open take.
+  /// The path of an open take's output file.
   public var openPath: String { path ?? "" }
 }

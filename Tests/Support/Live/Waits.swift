@@ -1,19 +1,19 @@
 import Foundation
 import JackTools
 
-// Sound is waited for in frames, not in seconds: then so much of it has passed, however slow the machine is.
+// Tests wait for a number of frames, not seconds, so that enough audio has passed on a slow machine.
 
 extension PinnaHome {
-  /// Waits until so many frames of the running take are on disk.
+  /// Waits until the running take has at least `frames` frames on disk.
   public func waitForTake(frames: Int, seconds: Double = 60) throws {
     let sender = try ControlSender(runtimeFolder: runtimeFolder)
     var count = 0
     // As often as the disk thread writes.
-    let isThere = try waitUntil(seconds: seconds, every: 20) {
+    let isLongEnough = try waitUntil(seconds: seconds, every: 20) {
       count = try takeFrames(sender)
       return count >= frames
     }
-    guard isThere else {
+    guard isLongEnough else {
       throw SupportError("the take has \(count) frames after \(seconds) s, not \(frames)")
     }
   }
@@ -30,10 +30,10 @@ extension PinnaHome {
 }
 
 extension LiveGraph {
-  /// Frames of the running take that are on disk.
+  /// The running take's frames on disk.
   public func takeFrames() throws -> Int { try home.takeFrames(sender()) }
 
-  /// Waits until so many frames of the running take are on disk.
+  /// Waits until the running take has at least `frames` frames on disk.
   public func waitForTake(frames: Int, seconds: Double = 60) throws {
     try home.waitForTake(frames: frames, seconds: seconds)
   }
