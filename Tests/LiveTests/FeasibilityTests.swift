@@ -44,7 +44,7 @@ extension LiveTests {
     func expectRefused(_ outcome: Program.Outcome, at location: SourceLocation = #_sourceLocation) {
       #expect(outcome.status == 6, "\(outcome)", sourceLocation: location)
       for words in [
-        "Front", "stereo in portrait", "left and right", "0.0 dB in every octave",
+        "Front", "stereo in portrait", "separate left and right by only 0.0 dB", "0.0 dB in every octave",
         "it offers omnidirectional, stereo in landscapeLeft",
       ] {
         #expect(outcome.error.contains(words), "\(outcome)", sourceLocation: location)

@@ -146,7 +146,9 @@ extension LiveTests {
       let start = try graph.pinna("record", "start", "--dir", disk)
       #expect(start.output.hasSuffix("; the disk has room for 2 seconds\n"), "\(start)")
       try #require(
-        try waitUntil(seconds: 20) { try warnings(graph).contains { $0.contains("reaches the disk") } })
+        try waitUntil(seconds: 20) {
+          try warnings(graph).contains { $0.contains("no longer being written to disk") }
+        })
       let status = try graph.pinna("status").output
       #expect(status.hasPrefix("recording, but nothing is written to disk any more; phone5"), "\(status)")
       let stop = try graph.pinna("record", "stop")
