@@ -38,7 +38,8 @@ sanitize: export PINNA_RACES = 10000
 sanitize: export PINNA_SEQUENCES = 3000
 sanitize:
 	@echo "== $$(date +%T) RealtimeSanitizer"
-	swift test --disable-xctest -c release $(SANITIZE_REALTIME)
+	swift build --build-tests --disable-xctest -c release $(SANITIZE_REALTIME)
+	swift test --skip-build --disable-xctest -c release $(SANITIZE_REALTIME)
 	@echo "== $$(date +%T) ThreadSanitizer"
 	TSAN_OPTIONS=halt_on_error=1 swift test --disable-xctest -c release $(SANITIZE_THREAD)
 	@echo "== $$(date +%T) AddressSanitizer"
