@@ -32,7 +32,9 @@ extension LiveTests {
         descriptors = try FileManager.default.contentsOfDirectory(atPath: folder).map {
           (try? FileManager.default.destinationOfSymbolicLink(atPath: folder + $0))?
             .replacing(/[0-9]+/, with: "N") ?? "closed meanwhile"
-        }.sorted()
+        }
+        // libjack opens a semaphore for each client in the graph; the clock is not always there.
+        .filter { !$0.hasSuffix("_frame-clock") }.sorted()
       }
     }
 
