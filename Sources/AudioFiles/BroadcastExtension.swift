@@ -10,7 +10,7 @@ public struct BroadcastExtension: Sendable, Hashable {
   /// Frames from local midnight to the first frame.
   public let timeReference: Int
 
-  /// A placeholder that reserves the header's space until the values are known.
+  /// Empty values that reserve space in the header until the real ones are known.
   public static let unknown = BroadcastExtension(description: "", date: "", time: "", timeReference: 0)
 
   public init(description: String, date: String, time: String, timeReference: Int) {

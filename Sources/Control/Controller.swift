@@ -131,13 +131,14 @@ public final class Controller {
   ///
   /// A stop is always served at once.
   private func receive(_ message: OSCMessage, from sender: ControlSocket.Sender) {
-    let isQuery = ["/pinna/status", "/pinna/inputs"].contains(message.path)
+    let action = OSCMethod.at(message.path)?.action
+    let isQuery = action == .status || action == .inputs
     let waits = hasStarted ? !reads.isEmpty && !isQuery : true
-    guard waits, message.path != "/pinna/stop", deferredRequests.count < 64, !processor.isStopping else {
+    guard waits, action != .stop, deferredRequests.count < 64, !processor.isStopping else {
       return serve(message, from: sender)
     }
     let patience: Duration =
-      hasStarted ? .milliseconds(50) : .seconds(message.path == "/pinna/status" ? 1 : 20)
+      hasStarted ? .milliseconds(50) : .seconds(action == .status ? 1 : 20)
     deferredRequests.append((message, sender, .now + patience))
   }
 
@@ -162,7 +163,7 @@ public final class Controller {
 
   private func dispatch(_ message: OSCMessage, _ sender: ControlSocket.Sender, _ request: Request) throws {
     let words = message.words
-    guard let method = OSCMethod.all.first(where: { $0.path == message.path }) else {
+    guard let method = OSCMethod.at(message.path) else {
       throw UnknownWord(kind: "method", word: message.path, choices: OSCMethod.all.map(\.path))
     }
     guard method.accepts(words.count) else {

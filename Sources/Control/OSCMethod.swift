@@ -10,7 +10,7 @@
 ///
 /// Thread: any; immutable.
 public struct OSCMethod: Sendable {
-  enum Action: Sendable {
+  enum Action: Sendable, Equatable {
     case status, inputs, set
     case setOne(String)
     case usePreset, cancelPreset, recordStart, recordStop, stop
@@ -24,6 +24,9 @@ public struct OSCMethod: Sendable {
   public let effect: String
   let action: Action
   private let counts: ClosedRange<Int>
+
+  /// The method at `path`; nil if there is none.
+  static func at(_ path: String) -> OSCMethod? { all.first { $0.path == path } }
 
   /// Whether the method accepts this number of arguments.
   func accepts(_ count: Int) -> Bool {

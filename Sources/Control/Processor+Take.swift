@@ -229,7 +229,7 @@ extension Processor {
       endedAtStop.append(ended)
       if result.fault != nil { faultsAtStop.append(result.sentence) }
     }
-    // The operator is told of takes that ended without a request, or because Pinna stopped.
+    // Warns the operator if nobody asked for the end, something else caused it, or Pinna is stopping.
     if closed.stopRequests.isEmpty || closed.cause != nil || state.kind == .stopping { warn(result.sentence) }
     notify(
       EngineEvent(

@@ -70,9 +70,11 @@ package struct CaseCurves: Sendable {
     let verticalPlane = isStereo ? [] : horizon.map { SIMD3($0.x, 0, $0.y) }
     let reached = response.outputs(manifold, from: (horizon + verticalPlane).map(frame.device(fromHead:)))
     let target =
-      isStereo
-      ? StereoDesign.target(hrtf, from: horizon, frequencies: grid)
-      : Self.pattern(filterCase.polarPattern.omnidirectionalPart ?? 1, from: horizon, count: grid.count)
+      if let part = filterCase.polarPattern.omnidirectionalPart {
+        Self.pattern(part, from: horizon, count: grid.count)
+      } else {
+        StereoDesign.target(hrtf, from: horizon, frequencies: grid)
+      }
 
     octaves = Self.octaves.filter { $0 * 1.3 < grid.last! }
     frequencies = bins.map { grid[$0] }

@@ -159,8 +159,8 @@ private struct CaseDesigner: Sendable {
   /// - Returns: `[output][microphone][tap]`.
   func taps(of filterCase: FilterCase, step: DesignStep) throws(DesignError) -> [[[Float]]] {
     let source = device.dataSources.first { $0.name == filterCase.dataSource }!
-    if let orientation = filterCase.inputOrientation {
-      let frame = HeadFrame(forward: source.forward, orientation: orientation)!
+    guard let omnidirectionalPart = filterCase.polarPattern.omnidirectionalPart else {
+      let frame = HeadFrame(forward: source.forward, orientation: filterCase.inputOrientation!)!
       return try stereo!.filters(manifold: manifold, frame: frame, step: step)
         .map { $0.map { $0.map { Float($0) } } }
     }
@@ -171,8 +171,7 @@ private struct CaseDesigner: Sendable {
     } else {
       let design = MonoDesign(device: device, source: source, manifold: manifold)
       let filters = try design.filters(
-        omnidirectionalPart: filterCase.polarPattern.omnidirectionalPart ?? 1, forward: source.forward.vector,
-        grid: grid, step: step)
+        omnidirectionalPart: omnidirectionalPart, forward: source.forward.vector, grid: grid, step: step)
       for (microphone, taps) in zip(source.microphones, filters) {
         output[microphone] = taps.map { Float($0) }
       }

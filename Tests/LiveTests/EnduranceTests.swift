@@ -188,7 +188,8 @@ extension LiveTests {
           "\(wrong) wrong frames, \(last.memory - first.memory) kB, \(last.descriptors.count - first.descriptors.count) descriptors, "
           + "\(last.threads - first.threads) threads more",
         limit: "0, ≤ 4096 kB, 0, 0",
-        kept: wrong == 0 && last.descriptors == first.descriptors && last.memory - first.memory <= 4096,
+        kept: wrong == 0 && last.descriptors == first.descriptors && last.threads <= first.threads
+          && last.memory - first.memory <= 4096,
         isWhole: enduranceSeconds >= 7200)
       withExtendedLifetime(clock) {}
     }

@@ -139,7 +139,8 @@ extension LiveTests {
       #expect(answered <= Faults.patience(.milliseconds(100)), "\(answered)")
       Faults.report("R18", done: "\(total) packets: answers again", took: answered, limit: .milliseconds(100))
       Faults.report(
-        "R18", done: "\(total) packets, the half that is none counted: xruns added", measured: "\(added)",
+        "R18", done: "\(total) packets, half of them malformed and counted: xruns added",
+        measured: "\(added)",
         limit: "0",
         kept: added == 0, isWhole: total >= 1_000_000)
       withExtendedLifetime(player) {}
