@@ -10,7 +10,7 @@ public struct Selection: Hashable, Sendable {
     self.inputOrientation = inputOrientation
   }
 
-  /// The case whose filters it takes.
+  /// The filter case of this selection.
   public var filterCase: FilterCase {
     FilterCase(dataSource: dataSource, polarPattern: polarPattern, inputOrientation: inputOrientation)
   }
