@@ -5,7 +5,8 @@ import Measurements
 
 /// Everything that a design depends on, as one line of text and a hash of it. Equal keys mean equal filters.
 package struct DesignKey: Sendable {
-  /// Raise it with every change of method that gives the same device with the same `DesignParameters` other filters.
+  /// Increment it with every change of method that changes the filters of a device whose `DesignParameters` stay the
+  /// same.
   package static let designVersion = 6
 
   /// The values, separated by "; ".
@@ -38,8 +39,8 @@ package struct DesignKey: Sendable {
     text = parts.joined(separator: "; ")
   }
 
-  /// Hashes of the measurement's files: the key depends on their contents, not on their paths. If a file cannot be read,
-  /// the key is never used, because the design itself fails.
+  /// Hashes of the measurement's files: the key depends on their contents, not on their paths. If a file cannot be
+  /// read, the key is never used, because the design itself fails.
   private static func contents(of measurement: ArrayMeasurement) -> String {
     switch measurement {
     case .sofa(let path): "sofa \(ContentHash.ofFile(path) ?? "unreadable")"

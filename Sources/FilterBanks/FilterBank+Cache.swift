@@ -14,8 +14,8 @@ extension FilterBank {
   ///   - shipped: folders of banks that ship with their devices; they are only read.
   ///   - cancellation: ends a design early.
   ///   - progress: called with the fraction that is done, 0…1, only if filters are designed.
-  /// - Throws: `DesignError.cancelled` if `cancellation` ended the design; another `DesignError` if the device's filters
-  ///   cannot be designed.
+  /// - Throws: `DesignError.cancelled` if `cancellation` ended the design; another `DesignError` if the device's
+  ///   filters cannot be designed.
   public static func cached(
     device: Device, sampleRate: Int, shipped: [String] = [], cancellation: DesignCancellation? = nil,
     progress: (@Sendable (Double) -> Void)? = nil

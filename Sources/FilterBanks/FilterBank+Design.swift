@@ -18,9 +18,9 @@ extension FilterBank {
   /// `refusals`.
   ///
   /// The design runs on threads of lower priority (`nice` 10), and the calling thread waits. Cases are designed in
-  /// parallel. A multi-threaded OpenBLAS competes with them: with two OpenBLAS threads the design takes 1.5 times as long.
-  /// This library does not change the setting of the process; `openblas_set_num_threads(1)` or OPENBLAS_NUM_THREADS=1
-  /// is best.
+  /// parallel. A multi-threaded OpenBLAS competes with them: with two OpenBLAS threads the design takes 1.5 times as
+  /// long. This library does not change the setting of the process; `openblas_set_num_threads(1)` or
+  /// OPENBLAS_NUM_THREADS=1 is best.
   /// - Parameters:
   ///   - sampleRate: 8000…192 000 Hz.
   ///   - cancellation: ends the design within about half a second.

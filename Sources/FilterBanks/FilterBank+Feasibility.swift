@@ -73,8 +73,8 @@ extension FilterBank {
 }
 
 extension CaseReading {
-  /// The separation that the filters achieve and the required minimum: left/right for stereo, front/back for directional
-  /// patterns. Nil if they meet it.
+  /// The separation that the filters achieve and the required minimum: left/right for stereo, front/back for
+  /// directional patterns. Nil if they meet it.
   fileprivate func shortfall(of design: DesignParameters) -> (reached: Decibels, least: Decibels)? {
     switch self {
     case .stereo(let figures):

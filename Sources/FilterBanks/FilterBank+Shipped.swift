@@ -11,8 +11,8 @@ extension FilterBank {
   ///   - sampleRate: 8000…192 000 Hz.
   ///   - cancellation: ends a design early.
   ///   - progress: called with the fraction that is done, 0…1, only if filters are designed.
-  /// - Throws: `DesignError.cancelled` if `cancellation` ended the design; another `DesignError` if the device's filters
-  ///   cannot be designed.
+  /// - Throws: `DesignError.cancelled` if `cancellation` ended the design; another `DesignError` if the device's
+  ///   filters cannot be designed.
   public static func ready(
     device: Device, sampleRate: Int, cancellation: DesignCancellation? = nil,
     progress: (@Sendable (Double) -> Void)? = nil

@@ -141,9 +141,9 @@ struct PatternMatching {
   /// The microphone whose phases are the best initial phases for the first magnitude match; nil if those of the bin
   /// below are better.
   ///
-  /// Magnitude least squares converges to a local optimum near its initial phases, and each bin passes it on to the next.
-  /// For the cardioid of a flat phone or of a ring, the phases of a microphone can lead to a pattern error up to 10 dB
-  /// lower than those of the complex match below.
+  /// Magnitude least squares converges to a local optimum near its initial phases, and each bin passes it on to the
+  /// next. For the cardioid of a flat phone or of a ring, the phases of a microphone can lead to a pattern error up to
+  /// 10 dB lower than those of the complex match below.
   private func startingMicrophone(below weights: Weights, step: DesignStep) throws(DesignError) -> Int? {
     guard crossoverBin < matches.count else { return nil }
     var best: (error: Double, microphone: Int?) = (.infinity, nil)

@@ -11,9 +11,9 @@ import Numerics
 /// - for each ear, with a small weight, the coherence with the target, which is subtracted.
 ///
 /// Levels alone do not determine the weights. A line or a ring in the free field, for example, is point-symmetric:
-/// conjugate weights at the mirrored microphones give the same levels. Two such minima can merge and separate again from
-/// bin to bin, and rounding would decide which of them the refinement follows. With the coherence it follows the one whose
-/// phases are closer to the target's.
+/// conjugate weights at the mirrored microphones give the same levels. Two such minima can merge and separate again
+/// from bin to bin, and rounding would decide which of them the refinement follows. With the coherence it follows the
+/// one whose phases are closer to the target's.
 ///
 /// A point is the weights as real numbers, `[ear][microphone](real, imaginary)`.
 struct SectorCost {
@@ -174,8 +174,8 @@ struct SectorCost {
       2 * size)
   }
 
-  /// Returns the cost of one ear's noise gain and coherence, and adds its derivatives. It also adds the part of the level
-  /// errors' Hessian that is a Hermitian form, which `addLevelErrors` leaves out.
+  /// Returns the cost of one ear's noise gain and coherence, and adds its derivatives. It also adds the part of the
+  /// level errors' Hessian that is a Hermitian form, which `addLevelErrors` leaves out.
   private mutating func addNoiseAndCoherence(
     _ weights: UnsafePointer<Complex>, ear: Int, _ gradient: UnsafeMutablePointer<Double>,
     _ hessian: UnsafeMutablePointer<Double>
@@ -230,8 +230,8 @@ struct SectorCost {
       }
     }
     addHermitianForm(ear, to: hessian)
-    // Rotating all phases of one ear leaves the cost unchanged. Artificial stiffness in that direction keeps the Hessian
-    // definite.
+    // Rotating all phases of one ear leaves the cost unchanged. Artificial stiffness in that direction keeps the
+    // Hessian definite.
     let rotation = (0..<count).map { Complex(-weights[$0].imaginary, weights[$0].real) }
     let offset = 2 * count * ear
     let stiffness = (offset..<offset + 2 * count).reduce(0) { $0 + abs(hessian[$1 * (4 * count + 1)]) }

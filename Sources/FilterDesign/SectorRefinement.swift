@@ -6,8 +6,8 @@ import Numerics
 /// Stereo weights above the crossover, where only levels matter: minimises `SectorCost` in each bin, starting from the
 /// weights of the bin below.
 ///
-/// Magnitude least squares alone gets stuck in a local minimum. The refinement brings the interaural level difference 2 dB
-/// closer to the target.
+/// Magnitude least squares alone gets stuck in a local minimum. The refinement brings the interaural level difference
+/// 2 dB closer to the target.
 package struct SectorRefinement: Sendable {
   private let parameters: DesignParameters.Refinement
   let sectors: Sectors
@@ -38,6 +38,7 @@ package struct SectorRefinement: Sendable {
     self.floors = floors
   }
 
+  /// Minimises the cost of one bin.
   /// - Parameters:
   ///   - start: initial weights, `[ear][microphone]`.
   ///   - bin: index into the target's frequencies.

@@ -2,8 +2,8 @@ import Acoustics
 import CLapack
 import Foundation
 
-/// Overlapping regions of the sphere around the head, over which `SectorCost` compares energies: around the horizon, above
-/// and below it, the zenith and the nadir. Each direction contributes to a sector with a von Mises–Fisher weight.
+/// Overlapping regions of the sphere around the head, over which `SectorCost` compares energies: around the horizon,
+/// above and below it, the zenith and the nadir. Each direction contributes to a sector with a von Mises–Fisher weight.
 struct Sectors: Sendable {
   let count: Int
   /// Weight of each sector in the cost; the sum is 1.

@@ -4,14 +4,14 @@ import HeadResponses
 import Manifolds
 import Numerics
 
-/// Designs binaural filters with two outputs from all microphones. The outputs approximate the ear signals of a listener
-/// in the device's place. Sound from behind is attenuated by `rearGain` relative to that listener.
+/// Designs binaural filters with two outputs from all microphones. The outputs approximate the ear signals of a
+/// listener in the device's place. Sound from behind is attenuated by `rearGain` relative to that listener.
 ///
 /// - Below the crossover: complex least squares (binaural signal matching, BSM). Each output is regularised until its
-///   noise gain ‖w‖² / mean |Vw|² is within the limit. Both outputs get the same gain, which matches the target's
+///   noise gain ‖w‖² / mean |Vᵀw|² is within the limit. Both outputs get the same gain, which matches the target's
 ///   diffuse-field energy.
-/// - Above the crossover, where only levels matter: `SectorRefinement`; without it, magnitude least squares (MagLS), each
-///   bin with the phases of the bin below.
+/// - Above the crossover, where only levels matter: `SectorRefinement`; without it, magnitude least squares (MagLS),
+///   each bin with the phases of the bin below.
 ///
 /// Truncation adds noise gain where weights change fast over frequency. The limits of such bins are lowered, and the
 /// design is repeated.
@@ -149,7 +149,8 @@ package struct StereoDesign: Sendable {
     }
   }
 
-  /// Scales `weights` to the target's diffuse-field energy, summed over both ears. The gain is clamped to `scalingLimit`.
+  /// Scales `weights` to the target's diffuse-field energy, summed over both ears. The gain is clamped to
+  /// `scalingLimit`.
   private func scaled(
     _ weights: [Complex], _ match: BinMatching, ears: [Complex], scratch: inout [Complex]
   ) -> [Complex] {

@@ -82,7 +82,8 @@ struct TruncationRepair {
     return corrected
   }
 
-  /// The lowest bin in which the noise bound permits the pattern.
+  /// The lowest bin from `lowestFrequency` to `lowestFrequencyAtMost` in which the noise bound permits the pattern; the
+  /// first bin of that range if there is none.
   private func lowestBin(_ bins: PatternBins) -> Int {
     let first = min(Int((parameters.lowestFrequency.value / grid.binWidth).rounded(.up)), binCount - 1)
     let last = min(Int(parameters.lowestFrequencyAtMost.value / grid.binWidth), binCount - 1)

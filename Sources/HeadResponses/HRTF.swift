@@ -124,7 +124,7 @@ package struct HRTF: Sendable {
 extension HRTF {
   private var harmonics: Int { (parameters.order + 1) * (parameters.order + 1) }
 
-  /// Where the ears sit for the alignment, left and right, in metres (forward, left, up).
+  /// Positions of the left and right ear for the alignment, in metres (forward, left, up).
   private var ears: [SIMD3<Double>] { [[0, parameters.earDistance, 0], [0, -parameters.earDistance, 0]] }
 
   private static func multiply(_ a: [Double], _ b: [Double], rows: Int, inner: Int, columns: Int) -> [Double]
@@ -135,7 +135,7 @@ extension HRTF {
   }
 
   /// Quadrature weights of the measured directions, proportional to solid angle; sum 1. The directions of a ring of
-  /// equal elevation have equal weights.
+  /// equal elevation have equal weights. The zenith, where the ring shrinks to a point, has a small fixed weight.
   /// - Parameter elevations: in degrees.
   private static func solidAngles(_ elevations: [Double]) -> [Double] {
     var counts: [Int: Double] = [:]

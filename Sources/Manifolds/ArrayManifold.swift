@@ -70,8 +70,8 @@ package func manifold(for device: Device, step: DesignStep) throws(DesignError) 
   }
 }
 
-/// The array manifold that verifies designs for `device`, whatever its design parameters. Boxes are solved on a finer mesh
-/// than designs use by default.
+/// The array manifold that verifies designs for `device`, whatever its design parameters. Boxes are solved on a finer
+/// mesh than designs use by default.
 /// - Parameter progress: as for `manifold(for:progress:)`.
 package func referenceManifold(
   for device: Device, progress: (@Sendable (Double) -> Void)? = nil

@@ -4,10 +4,11 @@ import Synchronization
 
 /// Array manifold of microphones on the surface of a rigid box centred at the origin, by the boundary element method.
 ///
-/// The box is solved at evenly spaced frequencies (by default 375 Hz apart up to 24 kHz, closer for large boxes). For each
-/// requested direction the incident wave is summed over the mesh, so there is no interpolation over directions. Between
-/// the solved frequencies the spectra are interpolated through their finite impulse responses, after the free-field lead
-/// of each microphone has been removed. Above the highest solved frequency only that lead changes with frequency.
+/// The box is solved at evenly spaced frequencies (by default 375 Hz apart up to 24 kHz, closer for large boxes). For
+/// each requested direction the incident wave is summed over the mesh, so there is no interpolation over directions.
+/// Between the solved frequencies the spectra are interpolated through their finite impulse responses, after the
+/// free-field lead of each microphone has been removed. Above the highest solved frequency only that lead changes with
+/// frequency.
 package struct BoxManifold: ArrayManifold {
   /// Parameters of the reference manifolds that verify designs: panels of 3 mm.
   package static let reference = DesignParameters.Box(panelWidth: 0.003)

@@ -11,8 +11,8 @@ import Synchronization
 ///
 /// Frequencies: spectra are evaluated by the direct Fourier sum. Below the lowest frequency, where loudspeakers and
 /// short responses are unreliable, the magnitude is constant and the phase is linear. Above the highest part of the
-/// measurement's frequency range only the microphones' plane-wave lead changes. The response of the loudspeaker must have
-/// been removed from the measurement: it cannot be distinguished from that of the array.
+/// measurement's frequency range only the microphones' plane-wave lead changes. The response of the loudspeaker must
+/// have been removed from the measurement: it cannot be distinguished from that of the array.
 ///
 /// Directions: the responses are interpolated in spherical harmonics after the plane-wave lead has been removed. The
 /// fit has a roughness penalty, so gaps (such as the cap below an arc of loudspeakers) are filled smoothly.

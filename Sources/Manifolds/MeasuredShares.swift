@@ -4,6 +4,7 @@ import Numerics
 
 /// Maximum angle from any direction to the nearest measured one, in degrees.
 let widestMeasuredGap = 60.0
+/// Minimum number of directions in a measurement.
 let fewestMeasuredDirections = 25
 
 /// Quadrature weights of the measured directions (device frame): each one's share of the sphere, sum 1.

@@ -5,7 +5,8 @@ import Numerics
 
 /// Array manifold of microphones on a rigid sphere centred at the origin. Positions are projected onto its surface.
 /// - Source: Duda and Martens, Range dependence of the response of a spherical head model, J. Acoust. Soc. Am.
-///   104 (1998), for a source at infinity: p = Σ jⁿ (2n+1) Pₙ(cos θ) · (−j) / ((ka)² hₙ'(ka)).
+///   104 (1998), for a source at infinity: p = Σ jⁿ (2n+1) Pₙ(cos θ) · (−j) / ((ka)² hₙ'(ka)), with the spherical
+///   Hankel functions of the second kind hₙ.
 package struct RigidSphereManifold: ArrayManifold {
   package let positions: [Position]
   package let radius: Double
@@ -15,7 +16,9 @@ package struct RigidSphereManifold: ArrayManifold {
   /// lose precision.
   private static let smallestSize = 1e-3
 
-  /// - Parameter radius: of the sphere, in metres.
+  /// - Parameters:
+  ///   - positions: in metres, none at the origin.
+  ///   - radius: of the sphere, in metres.
   package init(positions: [Position], radius: Double) {
     self.positions = positions
     self.radius = radius

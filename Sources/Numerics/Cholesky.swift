@@ -42,6 +42,7 @@ package enum Cholesky {
   }
 
   /// Solves the linear system for one right-hand side, in place.
+  /// - Parameter factor: the matrix as factored by `factor(_:order:)`.
   package static func solve(
     _ factor: UnsafePointer<Double>, order: Int, _ right: UnsafeMutablePointer<Double>
   ) {

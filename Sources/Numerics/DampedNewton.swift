@@ -1,7 +1,7 @@
 import CLapack
 
-/// Damped Newton method (Levenberg–Marquardt damping): minimises a smooth function of up to a few hundred variables with
-/// known second derivatives.
+/// Damped Newton method (Levenberg–Marquardt damping): minimises a smooth function of up to a few hundred variables
+/// with known second derivatives.
 ///
 /// Each iteration solves (H + μ·mean|diag H|·1) p = −g. The damping μ grows until the matrix is positive definite and
 /// the step lowers the function. It shrinks where the quadratic model predicts well.
@@ -19,7 +19,7 @@ package struct DampedNewton {
   private static let initialDamping = 1e-3
   private static let minimumDamping = 1e-7
   private static let maximumDamping = 1e12
-  /// A step with more damping than this never ends the search, because it is short in any case.
+  /// Steps with more damping than this never end the search: strong damping makes them short even far from a minimum.
   private static let maximumFinalDamping = 1e-2
 
   package init(iterations: Int, tolerance: Double = 1e-12) {
@@ -29,8 +29,8 @@ package struct DampedNewton {
 
   /// - Parameters:
   ///   - start: the initial point.
-  ///   - function: returns the value at a point, and writes the gradient and the Hessian there. Only the Hessian's upper
-  ///     triangle is used, in row-major order.
+  ///   - function: returns the value at a point, and writes the gradient and the Hessian there. Only the Hessian's
+  ///     upper triangle is used, in row-major order.
   /// - Returns: the best point found.
   package func minimise<Failure: Error>(
     from start: [Double],

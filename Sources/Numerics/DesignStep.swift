@@ -1,7 +1,7 @@
 import Synchronization
 
-/// Progress and cancellation of one step of a design. Every loop that may take more than 0.1 s calls `reached` or `check`
-/// in each iteration.
+/// Progress and cancellation of one step of a design. Every loop that may take more than 0.1 s calls `reached` or
+/// `check` in each iteration.
 package struct DesignStep: Sendable {
   private let cancellation: DesignCancellation?
   private let report: (@Sendable (Double) -> Void)?

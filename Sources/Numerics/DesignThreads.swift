@@ -28,8 +28,8 @@ package enum DesignThreads {
     return try result.value!.get()
   }
 
-  /// Calls `body` with 0..<count in parallel, on this thread and others of the same priority, and waits for all of them.
-  /// After an error no further index is started.
+  /// Calls `body` with 0..<count in parallel, on this thread and others of the same priority, and waits for all of
+  /// them. After an error no further index is started.
   /// - Parameter threads: the maximum number of threads; nil for one per core.
   package static func forEach<Failure: Error>(
     _ count: Int, threads: Int? = nil, _ body: @Sendable (Int) throws(Failure) -> Void

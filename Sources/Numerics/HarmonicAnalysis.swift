@@ -1,10 +1,12 @@
 import CLapack
 
-/// The matrix of a regularised least-squares fit of spherical harmonics, of orders 0...`order`, to values in `directions`.
+/// The matrix of a regularised least-squares fit of spherical harmonics, of degrees 0...`order`, to values in
+/// `directions`.
 /// - Parameters:
 ///   - shares: quadrature weights: the share of the sphere that each direction represents. They sum to 1.
 ///   - file: named in the error.
-///   - penalty: regularisation of the harmonics of degree l, relative to the energy of their fit.
+///   - penalty: regularisation of the harmonics of a given degree, relative to their diagonal element of the normal
+///     equations.
 /// - Returns: shape `[harmonic][direction]`.
 package func harmonicAnalysis(
   _ directions: [SIMD3<Double>], shares: [Double], order: Int, file: String, penalty: (Int) -> Double

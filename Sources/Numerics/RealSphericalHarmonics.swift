@@ -1,6 +1,6 @@
 import Foundation
 
-/// Real orthonormal spherical harmonics of orders 0...`order` at unit vectors. The polar axis is the third axis.
+/// Real orthonormal spherical harmonics of degrees 0...`order` at unit vectors. The polar axis is the third axis.
 /// - Returns: shape `[direction][(order + 1)²]`, flat. Degree l, order m is at l² + l + m.
 /// - Source: DLMF 14.30; normalised recurrences as in Holmes and Featherstone, J. Geodesy 76 (2002).
 package func realSphericalHarmonics(order: Int, at directions: [SIMD3<Double>]) -> [Double] {

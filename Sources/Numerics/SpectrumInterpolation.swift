@@ -17,8 +17,8 @@ package struct SpectrumInterpolation {
   }
 
   /// The real matrix that interpolates to `frequencies`. Above the last known frequency the spectrum is held constant.
-  /// - Returns: row-major. Rows: real and imaginary part of each frequency in turn. Columns: all real parts of the known
-  ///   spectrum, then all imaginary parts.
+  /// - Returns: row-major. Rows: real and imaginary part of each frequency in turn. Columns: all real parts of the
+  ///   known spectrum, then all imaginary parts.
   package func matrix(frequencies: [Double]) -> [Double] {
     let columns = 2 * (count + 1)
     var matrix = [Double](repeating: 0, count: 2 * frequencies.count * columns)

@@ -1,7 +1,7 @@
 import Foundation
 
-/// Derivatives of the spherical Hankel functions of the second kind, h_n' = j_n' − j·y_n'. Under e^(+jωt) they represent
-/// outgoing waves.
+/// Derivatives of the spherical Hankel functions of the second kind, h_n' = j_n' − j·y_n'. Under e^(+jωt) they
+/// represent outgoing waves.
 /// - Parameter argument: greater than zero.
 /// - Returns: orders 0...`highestOrder`. Orders that overflow are infinite.
 /// - Source: DLMF 10.49 (closed forms of orders 0 and 1), 10.51 (recurrences). The upward recurrence preserves the
