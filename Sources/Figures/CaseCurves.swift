@@ -8,8 +8,7 @@ import Numerics
 /// The response of one filter case over azimuth and frequency, together with its target: the data of its plots.
 ///
 /// For stereo, azimuths lie in the listener's horizontal plane. A mono pattern does not depend on the input
-/// orientation; its azimuths lie in the plane of its forward direction and the device's right, or the device's bottom
-/// if it looks up or down.
+/// orientation; its azimuths are measured in portrait, or in landscapeRight if it looks along the device's y axis.
 package struct CaseCurves: Sendable {
   /// Centre frequencies of the octave bands, in hertz.
   package static let octaves = [125.0, 250, 500, 1000, 2000, 4000, 8000, 12_000]

@@ -6,7 +6,7 @@ import Numerics
 package struct EarReading {
   /// Shape `[frequency][ear][azimuth]`.
   private(set) var ears: ResponseGrid
-  /// Noise gain ‖w‖² / mean |Vw|² of the worse ear in decibels, per frequency.
+  /// Noise gain ‖w‖² / mean |Vᵀw|² of the worse ear in decibels, per frequency.
   private(set) var noiseGains: [Double] = []
   private let firstDirection: Int
   private let directions: Int

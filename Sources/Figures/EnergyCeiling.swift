@@ -9,8 +9,8 @@ import Numerics
 /// over all weights whose noise gain stays within the limit of the designs; per octave.
 ///
 /// It is the largest generalised eigenvalue of the covariance matrices of two opposite cones. The matrix in the
-/// denominator is regularised until the noise gain ‖w‖² / mean |Vw|² is within the design's limit. All directions within
-/// a cone have equal weight, so filters may slightly exceed the ceiling on the axis itself.
+/// denominator is regularised until the noise gain ‖w‖² / mean |Vᵀw|² is within the design's limit. All directions
+/// within a cone have equal weight, so filters may slightly exceed the ceiling on the axis itself.
 /// - Source: Parra and Alvino, Geometric source separation (2002), for beams by generalised eigenvectors.
 package struct EnergyCeiling: Sendable {
   /// Half the opening angle of the cones at the listener's sides.

@@ -12,7 +12,7 @@ public enum Figure: String, CaseIterable, Sendable {
   case levelDifferenceErrorLow = "ildErrorLowDB"
   /// Stereo: mean absolute error of the interaural time difference (ITD), 150–1500 Hz, in microseconds.
   case timeDifferenceError = "itdErrorMicroseconds"
-  /// Stereo: maximum noise gain ‖w‖² / mean |Vw|² over all bins from 100 Hz to 16 kHz.
+  /// Stereo: maximum noise gain ‖w‖² / mean |Vᵀw|² over all bins from 100 Hz to 16 kHz.
   case noiseGain = "noiseGainDB"
 }
 

@@ -23,7 +23,7 @@ public struct StereoFigures: Sendable {
   public let levelDifferenceErrorLow: Decibels
   /// RMS error of the octave levels over azimuths and ears, from 250 Hz.
   public let octaveErrors: [Decibels]
-  /// Maximum noise gain ‖w‖² / mean |Vw|² over all bins from 100 Hz to 16 kHz.
+  /// Maximum noise gain ‖w‖² / mean |Vᵀw|² over all bins from 100 Hz to 16 kHz.
   public let noiseGain: Decibels
 
   /// - Parameters:
