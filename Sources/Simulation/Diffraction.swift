@@ -71,7 +71,7 @@ struct Diffraction {
       case .free: 0.0
       case .sphere(let radius): 2 * radius
       case .box(let size): size.length
-      // The size is unknown. This yields about 10 ms, close to the length that is kept of a measurement.
+      // The size is unknown. This requests 12 ms, about the length that is kept of a measurement.
       case .measured: 0.4
       }
     let wanted = (0.003 + 8 * extent / speedOfSound) * Double(sampleRate)

@@ -40,7 +40,7 @@ extension YAMLReader {
       throw elevation.failure("needs azimuth; add azimuth, or remove elevation")
     }
     if let distance = fields.optional("distance"), ["position", "path"].contains(where: value.isField) {
-      throw distance.failure("goes with direction, azimuth or from only; remove it")
+      throw distance.failure("is allowed only with direction, azimuth or from; remove it")
     }
     let path =
       if fields.optional("path") != nil {

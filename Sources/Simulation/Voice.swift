@@ -5,7 +5,7 @@ import Presets
 
 /// The voices that talkers can have: sound files and noise.
 enum Voice {
-  /// Reads the sound file at `path` and averages its channels.
+  /// Reads the sound file at `path` and averages its channels. Frames with a NaN or infinite sample become silent.
   static func read(path: String) throws(AudioFileError) -> BandlimitedSignal {
     let reader = try AudioFileReader(path: path)
     guard Scene.sampleRates.contains(reader.sampleRate) else {
