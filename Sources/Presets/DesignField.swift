@@ -1,8 +1,8 @@
 import Acoustics
 
-/// One value of `DesignParameters` as device files have it: its name, its unit, and what it may be.
+/// A parameter of `DesignParameters` as it appears in device files: its name, its unit and its allowed values.
 package struct DesignField: Sendable {
-  /// Where the value is. Lengths are metres there, and millimetres in files.
+  /// The location of the value in `DesignParameters`. Lengths are in metres there, and in millimetres in files.
   private enum Place: Sendable {
     case number(any WritableKeyPath<DesignParameters, Double> & Sendable)
     case count(any WritableKeyPath<DesignParameters, Int> & Sendable, multipleOf: Int)
@@ -14,7 +14,7 @@ package struct DesignField: Sendable {
 
   /// Group and key: "stereo.crossover".
   package let name: String
-  /// In the unit of files.
+  /// The allowed range, in the unit of files.
   package let range: ClosedRange<Double>
   private let place: Place
 
@@ -32,7 +32,7 @@ package struct DesignField: Sendable {
     }
   }
 
-  /// What a whole number must be a multiple of; nil for other numbers.
+  /// For integers, the number that the value must be a multiple of; nil for other values.
   package var multiple: Int? {
     if case .count(_, let multiple) = place { multiple } else { nil }
   }
@@ -49,7 +49,8 @@ package struct DesignField: Sendable {
     }
   }
 
-  /// - Parameter value: within `range`, and whole where there is a `multiple`.
+  /// Stores `value` in `parameters`.
+  /// - Parameter value: an allowed value, in the unit of files.
   package func set(_ value: Double, in parameters: inout DesignParameters) {
     switch place {
     case .number(let path): parameters[keyPath: path] = value
@@ -61,18 +62,19 @@ package struct DesignField: Sendable {
     }
   }
 
+  /// Whether `value`, in the unit of files, may be set.
   package func allows(_ value: Double) -> Bool {
     range.contains(value) && (multiple.map { value.remainder(dividingBy: Double($0)) == 0 } ?? true)
   }
 
-  /// "a multiple of 8 from 128 to 1024", "200 to 8000 Hz"
+  /// The allowed values, for messages: "a multiple of 8 from 128 to 1024", "200 to 8000 Hz".
   package var allowed: String {
     let bounds = "\(plain(range.lowerBound)) to \(plain(range.upperBound))" + (unit.isEmpty ? "" : " \(unit)")
     guard let multiple else { return bounds }
     return multiple == 1 ? "a whole number from \(bounds)" : "a multiple of \(multiple) from \(bounds)"
   }
 
-  /// The first value that is not allowed, with its field.
+  /// The first field whose value is not allowed, with that value in the unit of files; nil if all are allowed.
   package static func outOfRange(in parameters: DesignParameters) -> (field: DesignField, value: Double)? {
     all.lazy.map { ($0, $0.value(in: parameters)) }.first { !$0.0.allows($0.1) }
   }
@@ -235,7 +237,7 @@ extension DesignField {
 }
 
 extension YAMLReader {
-  /// The defaults of `body` with what this group of groups overrides: `{stereo: {crossover: 1200}}`.
+  /// Reads the parameters that override the defaults of `body`, by group and key: `{stereo: {crossover: 1200}}`.
   func design(of body: Body) throws(DescriptionError) -> DesignParameters {
     var parameters = DesignParameters(body: body)
     var groups: [String] = []

@@ -26,8 +26,8 @@ import Measurements
 ///
 /// `hrtf: head.sofa` names a SOFA file of two ears, whose HRTFs stereo uses instead of those of the packaged KEMAR.
 ///
-/// `design` overrides parameters of the filter designs by group and key: `{stereo: {crossover: 1200}}`. `DesignField.all`
-/// lists the parameters.
+/// `design` overrides parameters of the filter designs by group and key: `{stereo: {crossover: 1200}}`.
+/// `DesignField.all` lists the parameters.
 ///
 /// `portType` is the type of the input (default: builtInMic), and `uid` its identifier (default: the device's name).
 /// `capturePorts` and `playbackPorts` name the JACK ports that belong to it. `inputs` lists alternative inputs, each
