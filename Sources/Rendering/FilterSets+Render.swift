@@ -2,11 +2,14 @@ import Acoustics
 import Realtime
 
 extension FilterSets {
-  /// Left and right, as long as the input: what the process callback would play, without a server.
+  /// Runs the engine over signals in memory, without a server. The output is what the process callback would play,
+  /// delayed by the filters' modelling delay.
   /// - Parameters:
-  ///   - microphones: Shape `[microphone][frame]`, in the order of the device's microphones.
-  ///   - period: frames that the engine processes at a time.
-  /// - Throws: as `filters(for:of:)`.
+  ///   - microphones: shape `[microphone][frame]`, in the order of the device's microphones.
+  ///   - gain: of the outputs.
+  ///   - period: number of frames that the engine processes at a time.
+  /// - Returns: as many frames as the input has.
+  /// - Throws: the errors of `filters(for:of:)`.
   public func render(
     _ microphones: [[Float]], selection: Selection, of device: Device, gain: Decibels = Decibels(0),
     period: Int = 1024, instructionSet: InstructionSet = .best

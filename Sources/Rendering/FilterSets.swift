@@ -18,8 +18,9 @@ public struct FilterSets: Sendable {
       })
   }
 
-  /// Reads what ships or was designed before, or designs.
-  /// - Throws: `DesignError.cancelled` where `cancellation` ended that.
+  /// Takes the filters that ship with the device or are cached, or else designs them; see `FilterBank.ready`.
+  /// - Throws: `DesignError.cancelled` if `cancellation` ended the design; another `DesignError` if the filters cannot
+  ///   be designed.
   public init(
     device: Device, sampleRate: Int, cancellation: DesignCancellation? = nil,
     progress: (@Sendable (Double) -> Void)? = nil
@@ -29,8 +30,9 @@ public struct FilterSets: Sendable {
         device: device, sampleRate: sampleRate, cancellation: cancellation, progress: progress))
   }
 
-  /// - Throws: `UnknownWord`, or `Unsupported` where the device does not offer `selection`, with what physics
-  ///   say where it is for that.
+  /// The filter set for `selection`.
+  /// - Throws: `UnknownWord` for an unknown data source; `Unsupported` if `device` does not offer `selection`. If no
+  ///   filters make the case work, its message contains `Refusal.reason`.
   public func filters(for selection: Selection, of device: Device) throws -> FilterSet {
     let source = try device.dataSource(named: selection.dataSource)
     let wanted = FilterCase(
@@ -39,8 +41,8 @@ public struct FilterSets: Sendable {
     let offered = bank.offered(of: device)
     if let refusal = bank.refusals.first(where: { $0.filterCase == wanted }) {
       throw Unsupported(
-        "data source \(source.name) of \(device.name) does not offer \(wanted.words): \(refusal.reason); it offers "
-          + (try offered.dataSource(named: source.name)).offer)
+        "data source \(source.name) of \(device.name) does not offer \(wanted.patternTitle): \(refusal.reason); "
+          + "it offers " + (try offered.dataSource(named: source.name)).offeredPatterns)
     }
     let filterCase = try offered.filterCase(for: selection)
     guard let filters = sets[filterCase] else {
@@ -50,7 +52,7 @@ public struct FilterSets: Sendable {
     return filters
   }
 
-  /// An engine of the right size.
+  /// Makes an engine for the bank's number of microphones, filter length and sample rate.
   public func makeEngine(preRoll: PreRoll? = nil, instructionSet: InstructionSet = .best) -> Engine {
     Engine(
       microphones: bank.microphones.count, taps: bank.tapCount, sampleRate: Double(bank.sampleRate),
@@ -60,14 +62,14 @@ public struct FilterSets: Sendable {
 
 extension FilterCase {
   /// "stereo in portrait"
-  fileprivate var words: String {
+  fileprivate var patternTitle: String {
     polarPattern.rawValue + (inputOrientation.map { " in \($0.rawValue)" } ?? "")
   }
 }
 
 extension DataSource {
   /// "omnidirectional, stereo in landscapeLeft, stereo in landscapeRight"
-  fileprivate var offer: String {
+  fileprivate var offeredPatterns: String {
     let words = polarPatterns.flatMap { pattern in
       pattern == .stereo ? stereoOrientations.map { "stereo in \($0.rawValue)" } : [pattern.rawValue]
     }
