@@ -1,23 +1,24 @@
 import Acoustics
 
-/// One case of a device that is checked: what is selected, and whose left and right that are.
+/// One case of a guided check: a selection on the device, and the listener's axes for it.
 public struct CheckCase: Hashable, Sendable {
   package let selection: Selection
   package let head: HeadFrame
-  /// False where the array is its own mirror image from in front: what comes from behind sounds the same to it.
+  /// False if all microphones lie in the plane that separates front from back: sound from behind then reaches them
+  /// exactly as sound from in front does.
   package let tellsFrontFromBehind: Bool
 
   public var dataSource: String { selection.dataSource }
   public var polarPattern: PolarPattern { selection.polarPattern }
-  /// Nil for mono patterns, which come out alike however the device is held.
+  /// Nil for mono patterns, which do not depend on it.
   public var inputOrientation: InputOrientation? { isStereo ? selection.inputOrientation : nil }
 
   package var isStereo: Bool { polarPattern == .stereo }
   /// "Back, portrait", or "Front, cardioid".
   public var name: String { dataSource + ", " + (inputOrientation?.rawValue ?? polarPattern.rawValue) }
 
-  /// The cases of `device` in which sounds from different directions should come out differently. Mono patterns are
-  /// held upright, or lying where they look up or down.
+  /// The directional cases of `device`: all except omnidirectional ones. Mono patterns are checked in portrait, or in
+  /// landscapeRight if they look along the device's y axis.
   package static func all(of device: Device) -> [CheckCase] {
     device.filterCases.compactMap { filterCase in
       guard filterCase.polarPattern != .omnidirectional,
@@ -37,14 +38,15 @@ public struct CheckCase: Hashable, Sendable {
 }
 
 extension Device {
-  /// Whether microphones stand apart along `forward`, or on one side of the body.
+  /// Whether a microphone is more than 1 mm in front of or behind the plane perpendicular to `forward` through the
+  /// body's centre; for arrays without a body of known shape, through the microphones' centroid.
   fileprivate func hasDepth(along forward: Direction) -> Bool {
-    let places = microphones.map { $0.position.dot(forward.vector) }
-    let middle =
+    let depths = microphones.map { $0.position.dot(forward.vector) }
+    let centre =
       switch body {
-      case .free, .measured: places.reduce(0, +) / Double(max(1, places.count))
+      case .free, .measured: depths.reduce(0, +) / Double(max(1, depths.count))
       case .sphere, .box: 0.0
       }
-    return places.contains { abs($0 - middle) > 0.001 }
+    return depths.contains { abs($0 - centre) > 0.001 }
   }
 }

@@ -1,11 +1,11 @@
 import Acoustics
 import Foundation
 
-/// Where a voice of a check comes from, as the listener of its case says.
+/// Where a voice of a check comes from, relative to the listener of its case.
 public enum VoiceDirection: String, CaseIterable, Sendable {
   case left, right, front, behind
 
-  /// Continues "the voice".
+  /// Follows "the voice" in a message.
   package var phrase: String {
     switch self {
     case .front: "in front"
@@ -20,7 +20,7 @@ public struct VoiceExpectation: Hashable, Sendable {
   public enum Side: String, Sendable {
     case left, middle, right
 
-    /// Of level and time differences: left is positive.
+    /// The sign of the expected level and time differences: positive for left.
     fileprivate var sign: Double {
       switch self {
       case .left: 1
@@ -30,20 +30,21 @@ public struct VoiceExpectation: Hashable, Sendable {
     }
   }
 
-  /// Where it comes out. Nil for mono patterns, which have no sides.
+  /// Where the voice must appear. Nil for mono patterns, which have no sides.
   public let side: Side?
-  /// How loud it is at most, in decibels over the voice in front. Nil where any level will do.
+  /// Maximum level in decibels relative to the voice in front. Nil if any level is acceptable.
   public let highestOverFront: Double?
 }
 
-/// The limits are the least that the figures of the designs ask of any device (see the decision "A check asks what the
-/// figures ask").
+/// The limits are the lowest that the required figures imply for any device; see "A check asks what the figures ask"
+/// in docs/decisions.md.
 extension CheckCase {
-  /// Decibels that the front is over behind in stereo, where the array can tell them apart.
+  /// Minimum front-to-back ratio of stereo in decibels, if the array can tell front from back.
   private static let frontOverBehind = 2.5
-  /// Decibels by which microphones may differ: what is alike is no further apart.
+  /// Tolerance for mismatched microphones in decibels: voices that should be equally loud may differ by this much.
   private static let mismatch = 1.0
 
+  /// What a listener expects of the voice from `direction` in this case.
   public func expectation(of direction: VoiceDirection) -> VoiceExpectation {
     guard isStereo else {
       let limits = polarPattern.limits
@@ -65,10 +66,13 @@ extension CheckCase {
 }
 
 extension PolarPattern {
-  /// Decibels over the front that are allowed at the sides and behind. A directivity index of 2.2 dB is that of a
-  /// subcardioid with −2.3 dB at the sides and −5.5 dB behind, one of 3.5 dB that of a cardioid with −4.0 dB and, by
-  /// its front/back ratio, −11 dB. Narrower patterns have no figures but 3 dB of front/back, without which they are
-  /// not offered. What should be alike may differ by 1 dB, as microphones may.
+  /// Maximum levels at the sides and behind, in decibels relative to the front.
+  ///
+  /// They follow from the required figures. A first-order pattern with a directivity index of 2.2 dB, as required of
+  /// subcardioids, has −2.3 dB at the sides and −5.5 dB behind. Cardioids must have 3.5 dB, which means −4.0 dB at the
+  /// sides; their limit behind, −11 dB, is the required front/back ratio. Narrower patterns share the cardioid's
+  /// limit at the sides; the only figure required of them is the front/back ratio of 3 dB below which they are not
+  /// offered. Levels that should be equal may differ by 1 dB, as microphones may.
   fileprivate var limits: (sides: Double, behind: Double) {
     switch self {
     case .subcardioid: (-2.3, -5.5)
@@ -81,21 +85,27 @@ extension PolarPattern {
 }
 
 extension CheckResults.Case {
-  /// Decibels that left and right are apart, half of the difference between the voices from there.
+  /// Least separation that the figures require of any device, in decibels: half the difference between the level
+  /// differences of the voices from the left and from the right.
   private static let separation = 3.5
-  /// Seconds. Time differences may be wrong by so much: a smaller one says nothing.
+  /// Maximum error of time differences in seconds. A smaller time difference does not show a side.
   private static let sideTime = 200e-6
 
-  /// What is wrong with `voice`; nil where it came out as expected.
+  /// What is wrong with `voice`; nil if it came out as expected.
   func fault(of voice: CheckResults.Voice) -> String? {
     if let side = voice.expectation.side, let fault = fault(of: voice, expectedAt: side) { return fault }
     guard let highest = voice.expectation.highestOverFront, voice.overFront > highest else { return nil }
     return String(
-      format: "is %+.1f dB against the one in front, where %+.1f dB is expected at most", voice.overFront,
+      format: "is %+.1f dB relative to the one in front, more than the maximum of %+.1f dB", voice.overFront,
       highest)
   }
 
-  /// A voice is on the left, in the middle or on the right, whichever is nearest.
+  /// Checks whether a voice appears at `side`.
+  ///
+  /// The border between the middle and a side is half the mean level difference of the two side voices, and at least
+  /// half of `separation`. At a side, the level difference must reach the border, and the time difference `sideTime`.
+  /// In the middle, the level difference must stay within the border and within `separation`, and the time difference
+  /// within half the mean time difference of the side voices.
   private func fault(of voice: CheckResults.Voice, expectedAt side: VoiceExpectation.Side) -> String? {
     let (level, time) = (voice.levelDifference, voice.timeDifference)
     let found = String(format: "came out at %+.1f dB and %+.0f µs", level, 1e6 * time)
@@ -104,12 +114,12 @@ extension CheckResults.Case {
       let isThere = side.sign * level >= border && side.sign * time >= Self.sideTime
       return isThere ? nil : "\(found), not on the \(side.rawValue)"
     }
-    let early = abs(halfDifference(\.timeDifference)) / 2
-    let isThere = abs(level) <= min(border, Self.separation) && abs(time) <= early
+    let widestTime = abs(halfDifference(\.timeDifference)) / 2
+    let isThere = abs(level) <= min(border, Self.separation) && abs(time) <= widestTime
     return isThere ? nil : "\(found), not in the middle"
   }
 
-  /// Half of what the voices from the left and from the right are apart.
+  /// Half of the difference of `value` between the voices from the left and from the right.
   private func halfDifference(_ value: KeyPath<CheckResults.Voice, Double>) -> Double {
     (voice(from: .left)[keyPath: value] - voice(from: .right)[keyPath: value]) / 2
   }

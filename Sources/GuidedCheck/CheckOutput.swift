@@ -1,52 +1,55 @@
 import Acoustics
 import Rendering
 
-/// What came out of a processor while the voices of a check spoke.
+/// The outputs of a processor during a check, aligned with the check's scene.
 package struct CheckOutput: Sendable {
   package let left: [Float]
   package let right: [Float]
-  /// What was to be heard, silent where nothing was recorded.
+  /// The scene's reference signal, zero in frames that were not recorded.
   package let reference: [Float]
+  /// Number of frames that were not recorded.
   package let lostFrames: Int
 
-  /// Where the clock starts again: a float counts exactly up to 2²⁴, and no server leaves clients out for 22 s, which
-  /// these are at 192 kHz.
-  private static let turn = 1 << 22
+  /// Frames after which the clock restarts. A float represents integers exactly up to 2²⁴. 2²² frames are 22 s at
+  /// 192 kHz, longer than any gap in which a server skips its clients.
+  private static let clockPeriod = 1 << 22
 
-  /// A signal that counts its frames from 1 to `turn`, again and again.
-  package static func clock(_ frames: Int) -> [Float] { (0..<frames).map { Float($0 % turn + 1) } }
+  /// The clock signal: sample values count the frames from 1 to `clockPeriod`, over and over.
+  package static func clock(_ frames: Int) -> [Float] { (0..<frames).map { Float($0 % clockPeriod + 1) } }
 
-  /// What was recorded in a graph, put where it belongs.
+  /// Aligns a recording from a JACK graph with the scene.
   ///
-  /// On a busy machine the server leaves clients out of periods, so that the recording slips against what was
-  /// played. A clock that plays along with the voices tells which frame of them was heard when.
-  /// - Parameter recorded: left, right and the clock, as they were recorded.
+  /// On a busy machine the server skips clients in some periods, so the recording slips against what was played. The
+  /// clock is played along with the voices and shows which frame of the scene each recorded frame belongs to.
+  /// - Parameters:
+  ///   - recorded: channels left, right and clock, as recorded.
+  ///   - reference: the scene's reference signal.
   package init(_ recorded: [[Float]], reference: [Float]) {
     var left = [Float](repeating: 0, count: reference.count)
     var right = left
     var masked = left
-    var heard = [Bool](repeating: false, count: reference.count)
+    var isRecorded = [Bool](repeating: false, count: reference.count)
     var last = -1
     for (n, time) in recorded[2].enumerated() {
-      // A clock that is rounded, or that something else disturbed, names no frame.
-      guard let count = Int(exactly: time), (1...Self.turn).contains(count) else { continue }
-      // Frames come in order.
-      let frame = last + 1 + (count - 1 - (last + 1) % Self.turn + Self.turn) % Self.turn
+      // A rounded or disturbed clock value identifies no frame.
+      guard let count = Int(exactly: time), (1...Self.clockPeriod).contains(count) else { continue }
+      // Frames arrive in order: this is the first frame after `last` with that clock value.
+      let frame = last + 1 + (count - 1 - (last + 1) % Self.clockPeriod + Self.clockPeriod) % Self.clockPeriod
       guard frame < reference.count else { continue }
       last = frame
       left[frame] = recorded[0][n]
       right[frame] = recorded[1][n]
       masked[frame] = reference[frame]
-      heard[frame] = true
+      isRecorded[frame] = true
     }
     self.left = left
     self.right = right
     self.reference = masked
-    lostFrames = heard.count { !$0 }
+    lostFrames = isRecorded.count { !$0 }
   }
 
-  /// Without a server: each case of `scene` through the filters that `device` has for it.
-  /// - Parameter channels: which of the scene's microphones is which of the device's.
+  /// Renders each case of `scene` through the filters of `device` for it, without a server.
+  /// - Parameter channels: for each microphone of `device`, its channel in the scene.
   package init(_ scene: CheckScene, through sets: FilterSets, of device: Device, channels: [Int]) throws {
     var (left, right): ([Float], [Float]) = ([], [])
     for (n, one) in scene.cases.enumerated() {

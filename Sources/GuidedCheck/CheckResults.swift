@@ -8,20 +8,21 @@ public struct CheckResults: Sendable {
     /// Where it came from.
     public let direction: VoiceDirection
     public let expectation: VoiceExpectation
-    /// Left over right, in decibels, octaves weighted as speech intelligibility weights them.
+    /// Level of left relative to right in decibels, octaves weighted by their importance for speech intelligibility.
     public let levelDifference: Double
-    /// How much earlier left is than right, in seconds.
+    /// Time by which left leads right, in seconds.
     public let timeDifference: Double
-    /// Over the voice in front, in decibels.
+    /// Level relative to the voice in front, in decibels.
     public let overFront: Double
-    /// What is wrong with it, as the end of a sentence that begins with the voice; nil where it came out as expected.
+    /// What is wrong with the voice, as the rest of a sentence that begins with "the voice from …"; nil if it came out
+    /// as expected.
     public internal(set) var fault: String?
   }
 
   /// How the voices of one case came out.
   public struct Case: Sendable {
     public let checked: CheckCase
-    /// One from each direction.
+    /// One voice from each direction.
     public private(set) var voices: [Voice]
 
     /// Whether every voice came out as expected.
@@ -31,7 +32,7 @@ public struct CheckResults: Sendable {
       voices.first { $0.direction == direction }!
     }
 
-    /// - Parameter found: where the voice from each direction came out.
+    /// - Parameter found: where the voice from each direction appears in the outputs.
     init(_ checked: CheckCase, _ found: [VoiceDirection: Localisation]) {
       self.checked = checked
       let front = found[.front]!.level.value
@@ -47,7 +48,7 @@ public struct CheckResults: Sendable {
   }
 
   public let cases: [Case]
-  /// Seconds that a JACK server did not play or record; 0 without a server.
+  /// Duration of the frames that were lost in the JACK graph, in seconds; 0 without a server.
   public let lostSeconds: Double
 
   /// Whether every voice of every case came out as expected.

@@ -3,8 +3,8 @@ import AudioFiles
 import Foundation
 import Simulation
 
-/// A check's sound: in each case one voice from the left, the right, the front and behind, as the listener of that
-/// case would say.
+/// The simulated sound of a check: in each case one voice from the left, the right, the front and behind, relative to
+/// the listener of that case.
 package struct CheckScene: Sendable {
   struct Voice {
     let direction: VoiceDirection
@@ -18,19 +18,21 @@ package struct CheckScene: Sendable {
     Voice(direction: .front, azimuth: .degrees(0), file: "Front_Center.wav"),
     Voice(direction: .behind, azimuth: .degrees(180), file: "Rear_Center.wav"),
   ]
-  /// Seconds from one voice to the next, and of silence before each case, for the change.
+  /// Seconds from the start of one voice to the start of the next.
   static let voiceSeconds = 0.95
+  /// Seconds of silence before each case, in which the selection changes.
   static let pauseSeconds = 0.35
 
   package let cases: [CheckCase]
   package let sampleRate: Int
+  /// Signals of the array's microphones.
   package let microphones: AudioClip
-  /// What one microphone in the array's place would hear, were nothing there.
+  /// The signal of a single microphone at the array's centre in the free field.
   package let reference: [Float]
 
   /// - Parameters:
-  ///   - array: the device that stands in the sound field.
-  ///   - progress: called with what part of `array`'s body is solved, 0…1, from any thread, one call at a time.
+  ///   - array: the device in the simulated sound field.
+  ///   - progress: called with the solved fraction of `array`'s body, 0…1, from any thread, one call at a time.
   package init(
     array: Device, cases: [CheckCase], sampleRate: Int, progress: (@Sendable (Double) -> Void)? = nil
   ) throws {
@@ -55,17 +57,17 @@ package struct CheckScene: Sendable {
       .channels[0]
   }
 
-  /// Seconds from the beginning at which a voice speaks.
+  /// Start time of a voice, in seconds after the beginning of the scene.
   static func start(ofCase n: Int, voice: Int) -> Double {
     Double(n) * caseSeconds + pauseSeconds + Double(voice) * voiceSeconds
   }
 
   package static var caseSeconds: Double { pauseSeconds + Double(voices.count) * voiceSeconds }
 
-  /// Frames in which voice `voice` of case `n` is heard.
+  /// The frames in which voice `voice` of case `n` is evaluated.
   func frames(ofCase n: Int, voice: Int) -> Range<Int> {
     let start = Int(Self.start(ofCase: n, voice: voice) * Double(sampleRate))
-    // The last word ends before its turn does.
+    // The scene may end before the last voice's slot does.
     return start..<min(start + Int(Self.voiceSeconds * Double(sampleRate)), microphones.frames)
   }
 
@@ -75,7 +77,7 @@ package struct CheckScene: Sendable {
     return Int(Double(n) * length)..<min(Int(Double(n + 1) * length), microphones.frames)
   }
 
-  /// Recorded words where alsa-utils is installed, else bursts of noise.
+  /// The recorded words of alsa-utils if it is installed, otherwise bursts of noise; one clip per voice.
   private static func sounds() throws -> [AudioClip] {
     let paths = voices.map { "/usr/share/sounds/alsa/\($0.file)" }
     guard paths.allSatisfy(FileManager.default.fileExists) else {
@@ -88,7 +90,7 @@ package struct CheckScene: Sendable {
     return try paths.map(word)
   }
 
-  /// One spoken word, without the silence before it and no longer than its turn.
+  /// Reads one spoken word, removes leading silence, and truncates it to the length of its slot with a fade-out.
   private static func word(_ path: String) throws -> AudioClip {
     let clip = try AudioClip(path: path)
     let mono = clip.channels[0]

@@ -4,17 +4,17 @@ import Rendering
 /// The guided check of one device (S21). In each of its cases a voice speaks from the left, the right, the front and
 /// behind, and each should come out where the listener of that case expects it.
 public struct DeviceCheck: Sendable {
-  /// What takes seconds before sound flows.
+  /// The steps that take seconds before the check can run.
   public enum Step: Hashable, Sendable {
-    /// Designing the device's filters, where they neither ship nor are kept from an earlier design.
+    /// Designing the device's filters, if they neither ship with it nor are cached.
     case designing
-    /// Computing how sound goes around the body that stands in the sound field.
+    /// Computing the sound field around the body of the array.
     case simulating
   }
 
   package let device: Device
   package let scene: CheckScene
-  /// Of each microphone of `device`, its channel in the scene.
+  /// For each microphone of `device`, its channel in the scene.
   package let channels: [Int]
   private let filters: FilterSets
 
@@ -22,11 +22,12 @@ public struct DeviceCheck: Sendable {
   public var cases: [CheckCase] { scene.cases }
 
   /// - Parameters:
-  ///   - device: whose filters are checked.
-  ///   - array: the device that stands in the sound field; nil for `device` itself, whose own file then describes both.
-  ///   - progress: called with what part of a step is done, 0…1, from any thread.
-  /// - Throws: `CheckError` where `array` lacks a microphone of `device`, `Unsupported` where `device` offers nothing
-  ///   that tells directions apart.
+  ///   - device: the device whose filters are checked.
+  ///   - array: the device in the simulated sound field; nil for `device` itself. A check of a device in its own sound
+  ///     field cannot find errors in the device file.
+  ///   - progress: called with the completed fraction of a step, 0…1, from any thread.
+  /// - Throws: `CheckError` if `array` lacks a microphone of `device`; `Unsupported` if `device` offers no directional
+  ///   pattern; `DesignError` or `SceneError` if the filters or the sound field cannot be computed.
   package init(
     of device: Device, in array: Device? = nil, sampleRate: Int,
     progress: (@Sendable (Step, Double) -> Void)? = nil
@@ -38,20 +39,22 @@ public struct DeviceCheck: Sendable {
     let cases = CheckCase.all(of: filters.bank.offered(of: device))
     guard !cases.isEmpty else {
       throw Unsupported(
-        "\(device.name) offers no pattern that tells directions apart, so that there is nothing to check")
+        "\(device.name) offers no directional pattern, so there is nothing to check; check another device")
     }
     scene = try CheckScene(array: array, cases: cases, sampleRate: sampleRate) { progress?(.simulating, $0) }
   }
 
-  /// Sends the voices through the device's filters, without a server. Takes a second or more; any thread.
+  /// Renders the voices through the device's filters, without a server. Takes a second or more.
+  ///
+  /// Thread: any.
   public func run() throws -> CheckResults { CheckResults(scene, try output()) }
 
-  /// What comes out while the voices speak, without a server.
+  /// The outputs for the whole scene, rendered without a server.
   package func output() throws -> CheckOutput {
     try CheckOutput(scene, through: filters, of: device, channels: channels)
   }
 
-  /// Where the microphones of `device` are in `array`, by their names.
+  /// For each microphone of `device`, the index of the microphone of `array` with the same name.
   private static func channels(of device: Device, in array: Device) throws(CheckError) -> [Int] {
     var channels: [Int] = []
     for microphone in device.microphones {
