@@ -4,7 +4,9 @@ import GuidedCheck
 import JackClient
 import JackTools
 
-/// Plays what came out of a check, to listen to.
+/// Plays the outputs of a check on the JACK server's playback ports, so that the user can listen to them.
+///
+/// Thread: any that may wait; `play` returns after the last voice.
 package struct CheckPlayback {
   private let server: String?
   private let ports: [String]
@@ -12,6 +14,11 @@ package struct CheckPlayback {
   private let stops: StopCount
   package let sampleRate: Int
 
+  /// Reads the server's sample rate and finds its first two playback ports.
+  /// - Parameters:
+  ///   - server: name of the JACK server; nil for the default one.
+  ///   - stops: ends the playback early.
+  /// - Throws: `Failure` if there is no server, or it has fewer than two playback ports.
   package init(server: String?, stops: StopCount) throws {
     self.server = server
     self.stops = stops
@@ -21,10 +28,13 @@ package struct CheckPlayback {
     sampleRate = probe.sampleRate
     ports = Array(probe.physicalPlaybackPorts.prefix(2))
     guard ports.count == 2 else {
-      throw Failure(.failed, "this JACK server has no two playback ports to play on; leave out --play")
+      throw Failure(.failed, "this JACK server has fewer than two playback ports; leave out --play")
     }
   }
 
+  /// Plays `output` to its end, or until a stop is requested.
+  /// - Parameter say: called with a heading, and with the name of each case when it begins.
+  /// - Throws: `Failure` if the ports cannot be connected or the server goes.
   package func play(_ output: CheckOutput, of scene: CheckScene, say: (String) -> Void) throws {
     let channels = [output.left, output.right]
     let player = try requests.ask { [server] in

@@ -5,8 +5,10 @@ import GuidedCheck
 import JackClient
 import JackTools
 
-/// The voices of a check as a JACK client that plays into a running Pinna's microphones, and a recorder of its outputs.
-/// Case after case is selected while sound flows. The last release disconnects both, as a user would.
+/// A guided check of a running Pinna in a JACK graph. One JACK client plays the scene's voices into Pinna's
+/// microphones, another one records its outputs. The cases are selected one after another while the scene plays.
+///
+/// `deinit` disconnects both clients and then closes them.
 package final class GraphCheck {
   private let name: String
   private let scene: CheckScene
@@ -18,10 +20,11 @@ package final class GraphCheck {
   private let warn: (String) -> Void
 
   /// - Parameters:
-  ///   - name: of the running Pinna.
-  ///   - microphones: its microphones, of the scene's channels.
-  ///   - interruptions: counts what is to end this early.
-  ///   - warn: called with a sentence where the clients could not be disconnected.
+  ///   - name: client name of the running Pinna.
+  ///   - microphones: names of its microphones, each with its channel in the scene.
+  ///   - interruptions: ends the check early.
+  ///   - warn: called with a sentence if the clients cannot be disconnected at the end.
+  /// - Throws: `Failure` or `JackError` if the clients cannot be opened or connected.
   package init(
     name: String, server: String?, scene: CheckScene, microphones: [(name: String, channel: Int)],
     interruptions: StopCount, warn: @escaping (String) -> Void
@@ -51,7 +54,9 @@ package final class GraphCheck {
       wires.allSatisfy { talkers.graph.connect($0.0, $0.1) }
     }
     guard isConnected else {
-      throw Failure(.failed, "the check's own graph could not be connected; is \(name) still running?")
+      throw Failure(
+        .failed,
+        "the check's player and recorder cannot be connected to \(name); make sure that \(name) is still running")
     }
   }
 
@@ -61,23 +66,30 @@ package final class GraphCheck {
         for wire in wires { talkers.graph.disconnect(wire.0, wire.1) }
       }
     } catch { return warn(error.description) }
-    // Pinna must see the connections go before the clients: it waits for a client that takes its connections along.
+    // Pinna must notice the disconnections before the clients close. It would regard connections that disappear with
+    // a client as lost, warn of them, and restore them when a client of that name appears.
     usleep(400_000)
   }
 
-  /// - Parameter during: called when a case sounds, with its number and Pinna's answer to its selection.
-  package func listen(_ during: (Int, ChangeReport) throws -> Void) throws -> CheckOutput {
+  /// Plays the scene, selects each case when its time comes, and records the outputs.
+  /// - Parameter onSelection: called after each selection with the index of the case and Pinna's answer.
+  /// - Throws: `Failure` if Pinna refuses a selection, the check is interrupted, or the server goes or stalls; errors
+  ///   of `onSelection`.
+  package func listen(_ onSelection: (Int, ChangeReport) throws -> Void) throws -> CheckOutput {
     talkers.start()
     for (n, one) in scene.cases.enumerated() {
-      try during(n, try select(one.selection))
+      try onSelection(n, try select(one.selection))
       try wait(seconds: Double(n + 1) * CheckScene.caseSeconds - 0.05)
     }
     while !talkers.isFinished { try wait(seconds: .infinity) }
     usleep(300_000)
-    guard let start = talkers.startFrame else { throw Failure(.failed, "the talkers never spoke") }
+    guard let start = talkers.startFrame else {
+      throw Failure(.failed, "the JACK server never ran the check's player; start the check again")
+    }
     return CheckOutput(recorder.channels(from: start, count: recorder.frames), reference: scene.reference)
   }
 
+  /// Selects a case in the running Pinna.
   private func select(_ selection: Selection) throws -> ChangeReport {
     let words = [
       "data-source", selection.dataSource, "pattern", selection.polarPattern.rawValue, "orientation",
@@ -86,16 +98,18 @@ package final class GraphCheck {
     return try RunningPinna.set(name, words)
   }
 
+  /// Waits until the player has played the first `seconds` of the scene, or all of it.
   private func wait(seconds: Double) throws {
     let end = min(seconds * Double(scene.sampleRate), Double(talkers.frames))
     let deadline = ContinuousClock.now + .seconds(30)
     while Double(talkers.framesPlayed) < end {
       guard interruptions.count == 0 else {
-        throw Failure(.failed, "interrupted before the last voice had spoken; start it again")
+        throw Failure(.failed, "the check was interrupted before its last voice; start it again")
       }
       try CheckPlayback.requireServer(talkers.graph)
       guard ContinuousClock.now < deadline else {
-        throw Failure(.failed, "the JACK server stands still; is this machine very busy?")
+        throw Failure(
+          .failed, "the JACK server has stalled, or this machine is too busy; try again, or restart the server")
       }
       usleep(5000)
     }

@@ -4,35 +4,36 @@ import Foundation
 import JackClient
 import JackTools
 
-/// The running Pinna that a check borrows: what was set before, to be set again.
+/// The running Pinna that a check uses, with the settings to restore afterwards.
 package struct RunningPinna {
   private let name: String
-  private let before: StatusReport
+  private let statusBefore: StatusReport
 
-  /// - Throws: where none runs, while a take is recorded or something plays, or where a session controls the route.
+  /// - Parameter name: client name of the running Pinna.
+  /// - Throws: `Failure` if there is none, if it is recording or playing, or if a session controls the route.
   package init(name: String) throws(Failure) {
     self.name = name
-    before = try ControlClient(name: name).request(OSCMessage("/pinna/status")).document()
-    guard before.state != .recording else {
+    statusBefore = try ControlClient(name: name).request(OSCMessage("/pinna/status")).document()
+    guard statusBefore.state != .recording else {
       throw Failure(
-        .refused, "\(name) is recording, and a check changes what is set; stop it with: pinna record stop")
+        .refused, "\(name) is recording, and a check changes its settings; stop it with: pinna record stop")
     }
-    guard before.state != .playing else {
+    guard statusBefore.state != .playing else {
       throw Failure(
-        .refused, "\(name) is playing, and a check listens to what comes out; stop it with: pinna play --stop"
+        .refused, "\(name) is playing, and a check listens to its outputs; stop it with: pinna play --stop"
       )
     }
-    if let controller = before.controller {
+    if let controller = statusBefore.controller {
       throw Failure(
         .refused,
         "the session \(controller) controls the route, which a check changes; end that program first")
     }
   }
 
-  package var device: String { before.device }
-  package var sampleRate: Int { before.sampleRate }
+  package var device: String { statusBefore.device }
+  package var sampleRate: Int { statusBefore.sampleRate }
 
-  /// Refuses where the microphones are not in this graph, or hear something already.
+  /// Throws if a microphone port of `device` is missing from the graph or already connected.
   package func checkMicrophones(of device: Device, server: String?, stops: StopCount) throws {
     let probe = try ServerRequests(stops: stops).ask {
       try JackConnection(name: "check-\(getpid())", server: server)
@@ -44,24 +45,25 @@ package struct RunningPinna {
       guard let source = probe.connections(of: port).first else { continue }
       throw Failure(
         .failed,
-        "\(port) is connected, and would hear more than the check; disconnect the microphones first: "
+        "\(port) is connected, and would pick up sound other than the check's; disconnect the microphones first: "
           + "jack_disconnect \(source) \(port)")
     }
   }
 
-  /// At its normal level, and heard.
+  /// Sets the gain to 0 dB and switches muting off.
   package func prepare() throws(Failure) { try set(["gain", "0", "mute", "off"]) }
 
-  /// Sets what was set before.
-  /// - Parameter warn: hears why that is not possible.
+  /// Restores the settings from before the check.
+  /// - Parameter warn: called with a sentence if that is not possible.
   package func restore(warn: (String) -> Void) {
     do {
       try set([
-        "data-source", before.dataSource, "pattern", before.polarPattern.rawValue, "orientation",
-        before.inputOrientation.rawValue, "gain", "\(before.gainDB)", "mute", before.muted ? "on" : "off",
+        "data-source", statusBefore.dataSource, "pattern", statusBefore.polarPattern.rawValue, "orientation",
+        statusBefore.inputOrientation.rawValue, "gain", "\(statusBefore.gainDB)", "mute",
+        statusBefore.muted ? "on" : "off",
       ])
     } catch {
-      warn("what was set before the check could not be set again: \(error)")
+      warn("the settings from before the check could not be restored: \(error)")
     }
   }
 
@@ -69,7 +71,8 @@ package struct RunningPinna {
     _ = try Self.set(name, words)
   }
 
-  /// Sets what is to be in force now: what is only kept for later is a failure.
+  /// Sends `/pinna/set` to the Pinna called `name`.
+  /// - Throws: `Failure` if the request is refused or deferred, because a check needs the change at once.
   static func set(_ name: String, _ words: [String]) throws(Failure) -> ChangeReport {
     let message = OSCMessage("/pinna/set", words.map { .string($0) })
     let report: ChangeReport = try ControlClient(name: name).request(message).document()
