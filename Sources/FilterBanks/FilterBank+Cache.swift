@@ -53,8 +53,9 @@ extension FilterBank {
     let grid = DesignGrid(sampleRate: sampleRate, parameters: device.design.grid)
     let refused = Set(refusals.map(\.filterCase))
     return self.device == device.name && self.sampleRate == sampleRate
-      && microphones == device.microphones.map(\.name) && tapCount == grid.tapCount
-      && delayFrames == grid.delayFrames && refused.isSubset(of: device.filterCases)
+      && microphones == device.microphones.map(\.name) && refused.isSubset(of: device.filterCases)
+      // A folder without cases states no lengths.
+      && (cases.isEmpty || (tapCount == grid.tapCount && delayFrames == grid.delayFrames))
       && cases.map(\.filterCase) == device.filterCases.filter { !refused.contains($0) }
   }
 

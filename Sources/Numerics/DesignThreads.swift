@@ -19,9 +19,11 @@ package enum DesignThreads {
   {
     if getpriority(eachThread, 0) >= niceness { return try body() }
     let result = FirstValue<Result<T, DesignError>>()
+    let caller = pthread_self()
     withoutActuallyEscaping(body) { body in
       JoinableThread {
-        setpriority(eachThread, 0, niceness)
+        // The caller does the work if no thread can be created. Without privileges it could never raise its priority again.
+        if pthread_equal(caller, pthread_self()) == 0 { setpriority(eachThread, 0, niceness) }
         do throws(DesignError) { result.set(.success(try body())) } catch { result.set(.failure(error)) }
       }.join()
     }

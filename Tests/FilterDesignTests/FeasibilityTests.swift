@@ -98,6 +98,13 @@ import Testing
         Issue.record("it is designed again")
       }
       #expect(again == bank)
+      var design = device.design
+      design.grid.tapCount = 512
+      let longer = device.with(design: design)
+      _ = try FilterBank.cached(device: longer, sampleRate: 48_000, cache: cache)
+      _ = try FilterBank.cached(device: longer, sampleRate: 48_000, cache: cache) { _ in
+        Issue.record("a device with filters of another length is designed again")
+      }
     }
   }
 
