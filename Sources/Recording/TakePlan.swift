@@ -79,7 +79,7 @@ public struct TakePlan: Sendable {
   public var shortRingNote: String? {
     guard ringFrames < 8 * sampleRate else { return nil }
     return String(
-      format: "the take survives a stalled disk for %.1f s, not 8 s: a longer ring for %d channels would exceed 256 MB",
+      format: "the take survives a stalled disk for %.1f s, not 8 s: 8 s of %d channels would exceed 256 MB",
       Double(ringFrames) / Double(sampleRate), outputs + microphones)
   }
 }
