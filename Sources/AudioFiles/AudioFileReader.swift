@@ -11,7 +11,7 @@ public final class AudioFileReader {
   public let sampleRate: Int
   /// Number of frames according to the header.
   public let frames: Int
-  /// The file is truncated: it has fewer frames than its header says.
+  /// Whether the file is truncated: it has fewer frames than its header says.
   public let endsEarly: Bool
   private let file: OpaquePointer
   /// The file's descriptor if it was opened in an `OpenFolder`, else negative.
@@ -118,7 +118,7 @@ public struct AudioClip: Sendable {
   /// Shape: `[channel][frame]`.
   public var channels: [[Float]]
   public var frames: Int { channels.first?.count ?? 0 }
-  /// The file it was read from is truncated.
+  /// Whether the file that it was read from is truncated.
   public private(set) var endsEarly = false
 
   public init(sampleRate: Int, channels: [[Float]]) {

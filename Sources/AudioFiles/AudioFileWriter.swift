@@ -163,8 +163,8 @@ public final class AudioFileWriter {
     return fstat(descriptor, &information) == 0 ? Int(information.st_size) : nil
   }
 
-  /// Detects that another program truncated the file. The next write would turn the missing part into a hole, which reads
-  /// as silence and has the right length. So this must run before every write.
+  /// Detects that another program truncated the file. The next write would turn the missing part into a hole, which
+  /// reads as silence and has the right length. So this must run before every write.
   private func checkSize() {
     guard integrityFault == nil, let size else { return }
     guard size < headerBytes + framesWritten * channels * encoding.bytes else { return }
@@ -185,9 +185,9 @@ public final class AudioFileWriter {
     return AudioFileError(reason)
   }
 
-  /// Finishes the file. It gets its final name only if it is known to be complete: header and data reached the disk, and
-  /// the header counts the frames written. Otherwise a take's file stays `.part`, for `pinna takes repair`; any other file
-  /// is removed.
+  /// Finishes the file. It gets its final name only if it is known to be complete: header and data reached the disk,
+  /// and the header counts the frames written. Otherwise a take's file stays `.part`, for `pinna takes repair`; any
+  /// other file is removed.
   public func close() throws(AudioFileError) {
     guard let wav else { return }
     checkSize()
@@ -252,8 +252,8 @@ public final class AudioFileWriter {
     fate = .part
   }
 
-  /// Converts to 24-bit integers. Samples above full scale are clipped and counted; NaN becomes silence. libsndfile's own
-  /// conversion would round down.
+  /// Converts to 24-bit integers. Samples above full scale are clipped and counted; NaN becomes silence. libsndfile's
+  /// own conversion would round down.
   private func round(_ samples: UnsafeBufferPointer<Float>) {
     integers.removeAll(keepingCapacity: true)
     for sample in samples {

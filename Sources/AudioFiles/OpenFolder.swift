@@ -90,8 +90,8 @@ public final class OpenFolder: Sendable {
     renameat(descriptor, name, descriptor, other)
   }
 
-  /// Renames `name` unless `other` exists. On file systems without an atomic way (RENAME_NOREPLACE), it uses a hard link.
-  /// Without hard links, it creates an empty file to claim the name, and replaces that.
+  /// Renames `name` unless `other` exists. On file systems without an atomic way (RENAME_NOREPLACE), it uses a hard
+  /// link. Without hard links, it creates an empty file to claim the name, and replaces that.
   /// - Returns: 0 on success.
   package func renameWithoutReplacing(_ name: String, _ other: String) -> Int32 {
     if pinna_rename_noreplace(descriptor, name, other) == 0 { return 0 }

@@ -3,8 +3,8 @@ import Glibc
 
 /// Opens a descriptor for reading through libsndfile.
 ///
-/// The caller always closes the descriptor. `sf_open_fd` is not used because it closes the descriptor when it fails, even
-/// if told not to (libsndfile 1.2.0). A second close could then hit a file that another thread has opened since.
+/// The caller always closes the descriptor. `sf_open_fd` is not used because it closes the descriptor when it fails,
+/// even if told not to (libsndfile 1.2.0). A second close could then hit a file that another thread has opened since.
 /// - Parameter descriptor: must stay open longer than the returned file.
 /// - Returns: nil if libsndfile cannot read the file.
 func openForReading(_ descriptor: Int32, _ info: inout SF_INFO) -> OpaquePointer? {

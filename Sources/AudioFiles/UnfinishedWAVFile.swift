@@ -4,7 +4,8 @@ import Glibc
 
 /// A WAV file that its writer never finished: `name` + `.part`. Its header may be older than its data.
 ///
-/// The file stays open, and is locked if it is to be finished. So the file that was examined is the one that is finished.
+/// The file stays open, and is locked if it is to be finished. So the file that was examined is the one that is
+/// finished.
 public final class UnfinishedWAVFile {
   private let folder: OpenFolder
   private let name: String

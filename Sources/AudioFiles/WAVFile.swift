@@ -9,7 +9,8 @@ public enum SampleEncoding: Sendable, CaseIterable {
   var subformat: Int { self == .float32 ? SF_FORMAT_FLOAT : SF_FORMAT_PCM_24 }
 }
 
-/// A WAV file that libsndfile has open for writing. It becomes RF64 above 4 GiB. The length of the header never changes.
+/// A WAV file that libsndfile has open for writing. It becomes RF64 above 4 GiB. The length of the header never
+/// changes.
 struct WAVFile {
   let file: OpaquePointer
 

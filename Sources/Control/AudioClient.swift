@@ -32,7 +32,8 @@ extension DeviceFilters {
 
 /// A client in a JACK graph, and the engine in its callback. `JackAudioClient` implements it; tests use a fake.
 ///
-/// Thread: control thread, for every function. No call blocks: requests to the JACK server are jobs.
+/// Thread: control thread, for every function. A job that was abandoned also calls `discard` and `close`, on its own
+/// thread (`Job.abandon`). No call blocks: requests to the JACK server are jobs.
 package protocol AudioClient: AnyObject, Sendable {
   var sampleRate: Int { get }
   /// Why the server has gone; nil while it is running.

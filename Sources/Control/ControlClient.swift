@@ -2,8 +2,8 @@ import Foundation
 
 /// Sends requests to the running Pinna with a given name.
 ///
-/// Each request carries an unguessable number, which its answer repeats. Answers are accepted from this user's processes
-/// only, at a socket in a folder that no other user can enter.
+/// Each request carries an unguessable number, which its answer repeats. Answers are accepted from this user's
+/// processes only, at a socket in a folder that no other user can enter.
 ///
 /// Thread: any that may wait for an answer.
 public struct ControlClient: Sendable {
@@ -28,7 +28,8 @@ public struct ControlClient: Sendable {
       message, through: try open(), number: OSCMessage.newNumber(), seconds: seconds, onProgress: onProgress)
   }
 
-  /// Stops the running Pinna and waits until another one can be started: its JACK client is closed and its name is free.
+  /// Stops the running Pinna and waits until another one can be started: its JACK client is closed and its name is
+  /// free.
   /// - Throws: also if the name is not free within 5 s of the answer.
   public func stop(onProgress: (RequestProgress) -> Void = { _ in }) throws(Failure) -> Answer {
     let (path, server) = (try path, identity)
@@ -136,8 +137,8 @@ public struct ControlClient: Sendable {
 
   private var startCommand: String { "pinna run" + (name == "pinna" ? "" : " --name \(name)") }
 
-  /// The failure when no Pinna is running. Names the runtime folder, because a Pinna of another user, or one started with
-  /// another XDG_RUNTIME_DIR, uses a different one.
+  /// The failure when no Pinna is running. Names the runtime folder, because a Pinna of another user, or one started
+  /// with another XDG_RUNTIME_DIR, uses a different one.
   package var notRunning: Failure {
     let folder = RuntimeFolder.path(environment: environment)
     if access(folder, X_OK) != 0, errno == EACCES {

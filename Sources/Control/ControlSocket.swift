@@ -3,11 +3,12 @@ import Foundation
 
 /// The datagram socket on which a running Pinna receives OSC requests.
 ///
-/// Not liblo's server: this socket has mode 0600 in a folder of mode 0700, replaces a stale socket, and is made again if
-/// it is removed (`NamedSocket`).
+/// Not liblo's server: this socket has mode 0600 in a folder of mode 0700, replaces a stale socket, and is made again
+/// if it is removed (`NamedSocket`).
 ///
 /// It accepts packets from this user's processes only; the kernel attaches the sender's user ID (SCM_CREDENTIALS). It
-/// replies only to sockets that this user has bound to a path, and never to another socket bound to the same path later.
+/// replies only to sockets that this user has bound to a path, and never to another socket bound to the same path
+/// later.
 ///
 /// Thread: control thread. No function waits for a sender, or longer than `DiskThread.patience` for the disk that holds
 /// a sender's socket.
@@ -114,12 +115,12 @@ public final class ControlSocket {
 
   /// Sends a reply without waiting for the receiver, which may have gone.
   ///
-  /// Each reply is sent from a temporary socket: unread packets count against the socket that sent them, and would block
-  /// replies to everyone else. A sender that has connected its socket to the control socket receives from that one only,
-  /// so it is answered from there.
+  /// Each reply is sent from a temporary socket: unread packets count against the socket that sent them, and would
+  /// block replies to everyone else. A sender that has connected its socket to the control socket receives from that
+  /// one only, so it is answered from there.
   ///
-  /// If the receiver's queue is full (ten packets by default on Linux) or the system lacks memory, `receive` retries for
-  /// one second. Further replies to the same receiver queue behind it, so that they arrive in order.
+  /// If the receiver's queue is full (ten packets by default on Linux) or the system lacks memory, `receive` retries
+  /// for one second. Further replies to the same receiver queue behind it, so that they arrive in order.
   public func send(_ message: OSCMessage, to sender: Sender) {
     guard sender.origin != .nowhere else { return }
     let packet = message.numbered(sender.number).packet
@@ -214,8 +215,8 @@ struct Parcel: Sendable {
   var origin: Datagram.Origin
 }
 
-/// Replies that found the receiver's queue full. The store is bounded in number, in bytes and per receiver; excess replies
-/// are dropped, because a receiver that leaves so many unread has stopped listening.
+/// Replies that found the receiver's queue full. The store is bounded in number, in bytes and per receiver; excess
+/// replies are dropped, because a receiver that leaves so many unread has stopped listening.
 ///
 /// Thread: control thread.
 struct UnsentAnswers {

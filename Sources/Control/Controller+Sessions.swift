@@ -13,8 +13,8 @@ extension Controller {
     }
   }
 
-  /// Calls `body` with the setting of the preset that `changes` names, once its file has been read. Calls it at once with
-  /// nil if they name no preset.
+  /// Calls `body` with the setting of the preset that `changes` names, once its file has been read. Calls it at once
+  /// with nil if they name no preset.
   private func withPreset(
     among changes: [Change], _ request: Request, _ body: @escaping (Setting?) throws -> Void
   ) throws {

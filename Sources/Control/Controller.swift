@@ -3,7 +3,8 @@ import Foundation
 import Presets
 import Recording
 
-/// The loop of the control thread: receives requests from the socket, passes them to the processor, and sends the answers.
+/// The loop of the control thread: receives requests from the socket, passes them to the processor, and sends the
+/// answers.
 ///
 /// Thread: control thread, which is the thread that calls `run`.
 public final class Controller {
@@ -26,8 +27,8 @@ public final class Controller {
   /// How long to wait for the first server.
   private let wait: Duration
   private let onStart: () -> Void
-  /// Requests that arrived before the first graph, or after a preset change whose file is still being read. Each is served
-  /// at its deadline at the latest.
+  /// Requests that arrived before the first graph, or after a preset change whose file is still being read. Each is
+  /// served by its deadline.
   private var deferredRequests:
     [(message: OSCMessage, sender: ControlSocket.Sender, deadline: ContinuousClock.Instant)] =
       []

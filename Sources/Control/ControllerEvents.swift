@@ -1,8 +1,8 @@
 import Foundation
 import Synchronization
 
-/// Events that other threads raise for the control thread, and that wake it: requests by signals, the loss of the server,
-/// changes of the graph.
+/// Events that other threads raise for the control thread, and that wake it: requests by signals, the loss of the
+/// server, changes of the graph.
 ///
 /// Thread: any but the callback's raises events; the control thread consumes them.
 public final class ControllerEvents: Sendable {

@@ -65,8 +65,8 @@ struct Datagram {
 /// Thread: any; immutable.
 final class HeldSocket: Sendable, Equatable {
   let path: String
-  /// An `O_PATH` descriptor of the socket's file; nil if this process has no file descriptors left. Then the path is used
-  /// instead; in a folder of this user, only this user's programs can bind it.
+  /// An `O_PATH` descriptor of the socket's file; nil if this process has no file descriptors left. Then the path is
+  /// used instead; in a folder of this user, only this user's programs can bind it.
   private let file: Datagram.FileDescriptor?
   private let inode: [UInt64]
 

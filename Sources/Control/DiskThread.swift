@@ -1,7 +1,7 @@
 import Threads
 
-/// Runs file operations that may hang on a thread of its own, and waits 50 ms for each. Starts no further operation until
-/// the previous one has returned.
+/// Runs file operations that may hang on a thread of its own, and waits 50 ms for each. Starts no further operation
+/// until the previous one has returned.
 ///
 /// Thread: control thread. The operations run on the disk thread.
 final class DiskThread {

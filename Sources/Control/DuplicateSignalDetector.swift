@@ -1,7 +1,7 @@
 import Realtime
 
-/// Finds pairs of microphones that carry the same signal from different sources, as when a sound card or a mixer duplicates
-/// a channel.
+/// Finds pairs of microphones that carry the same signal from different sources, as when a sound card or a mixer
+/// duplicates a channel.
 ///
 /// Symmetrically placed microphones also receive the same signal from a talker straight ahead. So the levels of a pair
 /// must be bit-identical for a minute in which both are above −120 dBFS.

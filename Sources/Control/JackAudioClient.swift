@@ -8,8 +8,8 @@ import Synchronization
 
 /// A JACK client that runs the engine of the current device.
 ///
-/// Thread: control thread, except for the initialiser and where stated otherwise. Requests that wait for the server run on
-/// `worker`.
+/// Thread: control thread, except for the initialiser and where stated otherwise; `discard` and `close` also on the
+/// thread of an abandoned job. Requests that wait for the server run on `worker`.
 final class JackAudioClient: AudioClient {
   private let array: ArrayClient
   private let options: JackWorld.Options

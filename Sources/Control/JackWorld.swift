@@ -118,7 +118,8 @@ package final class ConnectionMemory: Sendable {
     }
   }
 
-  /// Stores the result of a graph check. If the server has gone since the check began, marks its connections as lost, too.
+  /// Stores the result of a graph check. If the server has gone since the check began, marks its connections as lost,
+  /// too.
   package func store(_ checked: Connections) {
     connections.withLock { connections in
       let (losses, requested) = (connections.losses, connections.requested)

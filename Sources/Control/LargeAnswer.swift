@@ -1,8 +1,8 @@
 import CSockets
 import Foundation
 
-/// A packet that is too long for a datagram. It travels in a sealed memory file (memfd), whose descriptor is sent with a
-/// short packet, the envelope (SCM_RIGHTS).
+/// A packet that is too long for a datagram. It travels in a sealed memory file (memfd), whose descriptor is sent with
+/// a short packet, the envelope (SCM_RIGHTS).
 ///
 /// The envelope is an answer of status 1 with the request's number and a sentence about the file; to a client that does
 /// not accept descriptors it is an ordinary error. The file contains the complete packet. Its seals prevent changes and

@@ -1,9 +1,10 @@
 import Synchronization
 
-/// Work on a worker's thread of which only the newest request counts.
+/// Queues work on a `Worker` such that only the newest request counts.
 ///
-/// A request that arrives before the previous one has begun replaces it. Each run queues behind the worker's other jobs, so
-/// a flood of requests delays a job by one run at most, and a flood of jobs delays a run by those that were queued before it.
+/// A request that arrives before the previous one has begun replaces it. Each run queues behind the worker's other
+/// jobs. Many requests therefore delay a job by one run at most, and a run waits only for jobs that were queued before
+/// it.
 ///
 /// Thread: any. `post` never waits; its `body` runs on the worker.
 package final class LatestRequest<Input: Sendable>: Sendable {

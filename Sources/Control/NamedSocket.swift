@@ -3,8 +3,8 @@ import Foundation
 /// The name of a running Pinna: the socket `NAME.sock` in the runtime folder, and the lock file beside it. The process
 /// that holds the lock owns the name; the kernel releases the lock when that process dies.
 ///
-/// Other programs may remove these files at any time. The owner then keeps the name and makes them again. Inodes identify
-/// its files: an inode that is held open is never reused.
+/// Other programs may remove these files at any time. The owner then keeps the name and makes them again. Inodes
+/// identify its files: an inode that is held open is never reused.
 ///
 /// Thread: control thread; `isFree` any thread.
 final class NamedSocket {

@@ -1,12 +1,13 @@
 /// One row of the OSC method table. The table in docs/control.md is generated from it.
 ///
-/// A packet is one message of strings, integers, floats and the tags T (on), F (off), N and I (ignored). The sender's socket
-/// must be bound to a path, and may receive:
+/// A packet is one message of strings, integers, floats and the tags T (on), F (off), N and I (ignored). The sender's
+/// socket must be bound to a path, and may receive:
 /// - `/pinna/progress` text fraction: progress of a slow request, from 0 to 1; only for requests with a number.
 /// - `/pinna/reply` status text: one for each request. For an answer of more than 64 KiB see `LargeAnswer`.
 /// - `/pinna/event` kind text: while a session is open.
 ///
-/// Every method accepts a request number as an additional last argument (`OSCMessage.split`), which all of these repeat.
+/// Every method accepts a request number as an additional last argument (`OSCMessage.split`), which all of these
+/// repeat.
 ///
 /// Thread: any; immutable.
 public struct OSCMethod: Sendable {

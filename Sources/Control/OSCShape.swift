@@ -30,8 +30,8 @@ enum OSCShape {
     return at == bytes.count
   }
 
-  /// Reads the string at `at` and advances `at` to the next multiple of four; nil if the string is not terminated or its
-  /// padding is not zero.
+  /// Reads the string at `at` and advances `at` to the next multiple of four; nil if the string is not terminated or
+  /// its padding is not zero.
   private static func skipString(_ bytes: [UInt8], _ at: inout Int) -> ArraySlice<UInt8>? {
     guard at < bytes.count, let end = bytes[at...].firstIndex(of: 0) else { return nil }
     let text = bytes[at..<end]

@@ -15,7 +15,8 @@ public enum OutputChoice: String, NamedWord, Codable {
   public static let kind = "output"
 }
 
-/// The output connections that Pinna makes and removes for an `OutputChoice`. It never removes connections made by others.
+/// The output connections that Pinna makes and removes for an `OutputChoice`. It never removes connections made by
+/// others.
 ///
 /// A value; the worker of `JackAudioClient` mutates it.
 struct OutputRoute {
@@ -23,8 +24,8 @@ struct OutputRoute {
   private(set) var made: Set<Wiring.Wire> = []
   private var target: [String]?
 
-  /// The ports to connect the outputs to (left and right, or one for both) and their type; the type is nil for no ports.
-  /// Any thread.
+  /// The ports to connect the outputs to (left and right, or one for both) and their type; the type is nil for no
+  /// ports. Any thread.
   /// - Parameter monitor: the ports of `pinna run --monitor`.
   static func target(of setting: Setting, monitor: [String]) -> (ports: [String], type: PortType?) {
     let headset = setting.device.portType.isHeadset ? setting.device.playbackPorts : []

@@ -4,8 +4,8 @@ import JackClient
 import Presets
 import Recording
 
-/// Changes of device. Filters are designed and ports registered in the background; then the outputs fade out, and the new
-/// engine takes over and fades in.
+/// Changes of device. Filters are designed and ports registered in the background; then the outputs fade out, and the
+/// new engine takes over and fades in.
 ///
 /// Thread: control thread.
 extension Processor {
@@ -57,8 +57,8 @@ extension Processor {
     end(change, .failed(Failure(status, sentence)))
   }
 
-  /// Abandons `job`; ports that it registers later are unregistered. The client is held weakly: its ports go with it, and
-  /// a job that never ends must not keep it alive.
+  /// Abandons `job`; ports that it registers later are unregistered. The client is held weakly: its ports go with it,
+  /// and a job that never ends must not keep it alive.
   func abandon(_ job: Job<any PreparedEngine>) {
     job.abandon { [weak client] in client?.discard($0) }
   }
@@ -71,7 +71,8 @@ extension Processor {
     for request in change.requests { request.answer(outcome) }
   }
 
-  /// Advances the change when its job has ended. Cancels it on a timeout, or if every client that requested it has gone.
+  /// Advances the change when its job has ended. Cancels it on a timeout, or if every client that requested it has
+  /// gone.
   func pollChange() {
     guard let current = change else { return }
     let name = current.setting.device.name
@@ -95,7 +96,7 @@ extension Processor {
         if hasPassed(current.began + .seconds(600)) {
           return fail(.failed, "the filter design for \(name) took longer than 10 minutes and was cancelled")
         }
-        // Nil when the filters are read from the cache.
+        // No progress is reported when the filters are read from the cache.
         if let part = job.progress { reportProgress("designing filters for \(name)", part: part) }
       }
     case .designed(let filters):
@@ -131,8 +132,10 @@ extension Processor {
     }
   }
 
-  /// The client, if another device may take over now. Ends a running playback. During a take it returns nil, answers the
-  /// requests that the change comes after the take, and records the promise.
+  /// Returns the client if another device may take over now.
+  ///
+  /// Otherwise returns nil, after one of two actions. A playback is ended. During a take, the requests are answered
+  /// with the notice that the device changes when the take ends, and the change is recorded as a promise.
   private func clientForChange(_ name: String, _ filters: any DeviceFilters) -> (any AudioClient)? {
     if state.kind == .live { return client }
     endPlaybackNow()
@@ -148,7 +151,7 @@ extension Processor {
     return nil
   }
 
-  /// Reports at most once a second.
+  /// Reports progress to the requests of the pending change, at most once a second.
   private func reportProgress(_ text: String, part: Double) {
     guard world.now >= nextProgress else { return }
     nextProgress = world.now + .seconds(1)

@@ -29,8 +29,8 @@ extension Processor {
     watchInputs(readings)
   }
 
-  /// Answers `request` for a change that is in force. If the change affects connections, the answer waits until they are
-  /// made, for 1 s at most.
+  /// Answers `request` for a change that is in force. If the change affects connections, the answer waits until they
+  /// are made, for 1 s at most.
   func answer(_ request: Request, changeFrom old: Setting) {
     let report = ChangeReport(inForce)
     guard let client, old.device != inForce.device || old.output != inForce.output else {
@@ -40,6 +40,7 @@ extension Processor {
       (request, report, client.checkGraph(for: inForce), world.now + .seconds(1)))
   }
 
+  /// Answers the changes whose connections are made, or whose deadline has passed.
   /// - Parameter finished: number of the latest graph check that has ended; nil to answer all, because none will end.
   func answerConnectedChanges(upTo finished: Int?) {
     let isDone = { [self] (check: Int, deadline: ContinuousClock.Instant) in

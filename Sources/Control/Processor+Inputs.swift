@@ -7,8 +7,8 @@ import Presets
 ///
 /// Thread: control thread.
 extension Processor {
-  /// The preset's device, the other inputs in its device file, and each physical capture port that none of them uses, as
-  /// a line input.
+  /// The preset's device, the other inputs in its device file, and each physical capture port that none of them uses,
+  /// as a line input.
   func inputs(of setting: Setting) -> [Device] {
     let described = [setting.home] + setting.home.inputs
     let claimed = Set(described.flatMap(\.capturePorts))

@@ -23,7 +23,8 @@ extension Processor {
     return nil
   }
 
-  /// Handles the loss of the server: ends a take with the frames in its ring, fails all requests, and closes the client.
+  /// Handles the loss of the server: ends a take with the frames in its ring, fails all requests, and closes the
+  /// client.
   func leaveServer(_ reason: String) {
     let sentence = "the JACK server has gone (\(reason)) before this was done; start it again"
     if case .stopping = state {

@@ -151,8 +151,8 @@ extension Processor {
     }
   }
 
-  /// Hands a take to the disk thread, which writes the remaining frames. A take that never began is discarded and leaves
-  /// no file.
+  /// Hands a take to the disk thread, which writes the remaining frames. A take that never began is discarded and
+  /// leaves no file.
   /// - Parameters:
   ///   - isCutOff: whether the callback has not ended it: the take then ends with the frames in its ring.
   ///   - status: status of the failed start request, if the take never began.

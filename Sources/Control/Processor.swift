@@ -29,7 +29,7 @@ package final class Processor {
 
   /// The setting that is audible or fading in.
   package internal(set) var inForce: Setting
-  /// The setting accepted last for the current device: in force, or pending in the callback.
+  /// The newest accepted setting of the current device: in force, or pending in the callback.
   package internal(set) var wanted: Setting
   /// The filters of the current engine; nil before the first engine.
   var filters: (any DeviceFilters)?
@@ -56,7 +56,7 @@ package final class Processor {
   var takesBegun = 0
   /// Own ports that lost a connection during the take and have not regained it.
   var portsAwaitingPeers: Set<String> = []
-  /// The take that began last, once it is on disk.
+  /// The latest take, once it is on disk; nil before that, and while a newer take runs.
   var lastTake: EndedTake?
   /// Takes that `stop` ended.
   var endedAtStop: [EndedTake] = []
@@ -215,8 +215,8 @@ package final class Processor {
     wanted = setting
   }
 
-  /// Answers requests that the callback did not handle in time, because no period runs. The changes stay queued and take
-  /// effect when periods resume.
+  /// Answers requests that the callback did not handle in time, because no period runs. The changes stay queued and
+  /// take effect when periods resume.
   private func failExpiredChanges() {
     for (ticket, change) in pending where change.request != nil && hasPassed(change.deadline) {
       pending[ticket]?.request = nil

@@ -3,7 +3,7 @@ import Recording
 
 /// The states of `Processor`. The Architecture page shows the transitions.
 ///
-/// A value of the control thread, as are the other types in this file.
+/// Thread: control thread, as for the other types in this file.
 package enum ProcessorState {
   // Outside a graph.
   /// No server is running; the processor retries.
@@ -194,7 +194,8 @@ package struct DeviceChange {
     case designed(any DeviceFilters)
     /// Ports are being registered.
     case preparing(any DeviceFilters, Job<any PreparedEngine>, deadline: ContinuousClock.Instant)
-    /// Ports are ready; waits until earlier changes have ended. From here on, new gain and mute values join this change.
+    /// Ports are ready; waits until earlier changes have ended. From here on, new gain and mute values join this
+    /// change.
     case prepared(any DeviceFilters, any PreparedEngine, deadline: ContinuousClock.Instant)
   }
 

@@ -2,8 +2,8 @@ import Foundation
 
 /// The folder for control sockets, which only this user can enter.
 ///
-/// It contains the sockets of running Pinnas (`NAME.sock`) with their lock files, and the folder `clients` with the sockets
-/// of clients. Client sockets have random names, so that no two clients ever share one.
+/// It contains the sockets of running Pinnas (`NAME.sock`) with their lock files, and the folder `clients` with the
+/// sockets of clients. Client sockets have random names, so that no two clients ever share one.
 ///
 /// Thread: any.
 public enum RuntimeFolder {

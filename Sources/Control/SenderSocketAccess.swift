@@ -1,7 +1,7 @@
 /// Runs operations on the sockets of senders, at paths that the senders chose.
 ///
-/// A path in the folder `clients` is on the control socket's own file system; its operation runs directly. Any other path
-/// may be on a disk that hangs; its operation runs on a `DiskThread`.
+/// A path in the folder `clients` is on the control socket's own file system; its operation runs directly. Any other
+/// path may be on a disk that hangs; its operation runs on a `DiskThread`.
 ///
 /// Thread: control thread.
 struct SenderSocketAccess {

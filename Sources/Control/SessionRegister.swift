@@ -1,10 +1,10 @@
 /// The open sessions: which one controls the route, and the deferred changes of the others.
 ///
-/// A session is identified by the socket that opened it, and ends when that socket is closed (`ControlSocket.isThere`). A
-/// socket bound to the same path later is another client.
+/// A session is identified by the socket that opened it, and ends when that socket is closed (`ControlSocket.isThere`).
+/// A socket bound to the same path later is another client.
 ///
-/// The first session to claim the route controls it until it releases it; further claims queue. Routing changes by anyone
-/// else, including the command line, are deferred until then.
+/// The first session to claim the route controls it until it releases it; further claims queue. Routing changes by
+/// anyone else, including the command line, are deferred until then.
 ///
 /// Thread: control thread.
 struct SessionRegister {

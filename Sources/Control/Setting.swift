@@ -36,16 +36,16 @@ public struct Setting: Hashable, Sendable {
     return HeadFrame(forward: source.forward, orientation: selection.inputOrientation)?.layout
   }
 
-  /// Copies the selections that `other` remembers, including that of its current input. This setting's own input keeps
-  /// its selection.
+  /// Copies the remembered selections of `other`, and the selection on its current input. The selection on this
+  /// setting's own input does not change.
   mutating func remember(_ other: Setting) {
     remembered.merge(other.remembered) { $1 }
     remembered[other.device.uid] = other.selection
     remembered[device.uid] = nil
   }
 
-  /// Puts another input in the route. Restores the last selection on it; otherwise keeps as much of the current selection
-  /// as the input offers.
+  /// Puts another input in the route. Restores the last selection on it; otherwise keeps as much of the current
+  /// selection as the input offers.
   public mutating func choose(_ input: Device) {
     guard input != device else { return }
     remembered[device.uid] = selection
@@ -105,7 +105,7 @@ public struct Change: Hashable, Sendable {
 
   static let input = "input"
   static let output = "output"
-  /// Not a key of its own: a preset sets all of them.
+  /// Names a preset, which sets all values at once. Not one of `Setting.keys`.
   static let preset = "preset"
 
   /// Whether it affects the route, rather than only the level.

@@ -5,7 +5,7 @@ import Realtime
 /// The answer to `status`; its properties are the JSON keys. A value; any thread.
 package struct StatusReport: Codable, Sendable {
   package enum State: String, Codable, Sendable { case stopped, recording, playing }
-  /// The selection requested last, whether in force or not.
+  /// The latest requested selection, whether in force or not.
   package struct Preferred: Codable, Sendable {
     package let dataSource: String
     package let polarPattern: PolarPattern
@@ -56,7 +56,7 @@ package struct StatusReport: Codable, Sendable {
       secondsLeft = take.secondsLeft
     }
   }
-  /// The last take; absent once another begins.
+  /// The latest take that has ended; absent once another begins.
   package struct LastTakeReport: Codable, Sendable {
     package let path: String
     package let frames: Int

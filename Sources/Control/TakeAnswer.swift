@@ -1,6 +1,6 @@
 import Recording
 
-/// The answer to `record start`. A value; any thread, as the other answers here.
+/// The answer to `record start`. A value, as the other answers in this file; any thread.
 package struct TakeStartAnswer: Codable, Sendable {
   /// Path of the outputs' file.
   package let take: String

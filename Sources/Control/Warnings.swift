@@ -1,5 +1,5 @@
-/// The current warnings, one sentence each. A candidate becomes a warning after it has held for its `holdTime`. A warning
-/// is written once, and again only after it has been absent for 10 s.
+/// The current warnings, one sentence each. A candidate becomes a warning after it has held for its `holdTime`. A
+/// warning is written once, and again only after it has been absent for 10 s.
 ///
 /// Thread: control thread.
 struct Warnings {

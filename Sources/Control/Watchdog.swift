@@ -10,7 +10,7 @@ package struct Watchdog {
 
   /// A graph without a period for this long is stalled.
   package static let patience = Duration.seconds(1)
-  /// After a longer gap between observations, this process itself was suspended, and the gap does not count.
+  /// A longer gap between observations means that this process itself was suspended; it does not count as a stall.
   private static let maxObservationGap = Duration.milliseconds(500)
 
   package private(set) var isStalled = false

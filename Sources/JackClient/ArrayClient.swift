@@ -2,8 +2,8 @@ import CJack
 import Realtime
 import Synchronization
 
-/// Pinna's client in a JACK graph: one input port per microphone, the ports out_left and out_right, and the engine between
-/// them.
+/// Pinna's client in a JACK graph: one input port per microphone, the ports out_left and out_right, and the engine
+/// between them.
 ///
 /// Threads, named by the MARK above each group of functions and by the parameters of `init`:
 /// - *Worker*: any thread but JACK's own, one at a time. These functions wait for the server.
@@ -127,8 +127,8 @@ public final class ArrayClient: Sendable {
     for port in prepared.newPorts { connection.unregisterPort(port.port) }
   }
 
-  /// Completes `adopt`: labels the new ports, and unregisters those that only the previous engine used. Does nothing while
-  /// the callback may still use the previous engine; call it repeatedly.
+  /// Completes `adopt`: labels the new ports, and unregisters those that only the previous engine used. Does nothing
+  /// while the callback may still use the previous engine; call it repeatedly.
   public func releaseRetired() {
     let free = trampoline.released()
     let labels = shared.values.withLock { values in
@@ -150,14 +150,16 @@ public final class ArrayClient: Sendable {
     connection.recomputeLatencies()
   }
 
+  /// Joins the graph: the callback runs from now on.
+  /// - Throws: `activationFailed` or `serverGone`.
   public func activate() throws(JackError) {
     try connection.activate()
     trampoline.isActive.store(true, ordering: .releasing)
   }
 
   /// Closes the client. Waits for 2 s at most.
-  /// - Returns: false if the client is not closed by then (`JackConnection.close`). Until `unfinishedCloses` is 0, no client
-  ///   of another server may be opened in this process.
+  /// - Returns: false if the client is not closed by then (`JackConnection.close`). Until `unfinishedCloses` is 0, no
+  ///   client of another server may be opened in this process.
   @discardableResult
   public func close() -> Bool {
     trampoline.isActive.store(false, ordering: .releasing)
@@ -198,6 +200,7 @@ public final class ArrayClient: Sendable {
   public var period: Int { connection.period }
   /// Percent of the period that the graph uses.
   public var dspLoad: Double { connection.dspLoad }
+  /// Number of xruns that the server has reported.
   public var xruns: Int { connection.xruns }
   public var isServerGone: Bool { connection.isServerGone }
   /// Number of callbacks of this client so far; constant while the graph is stalled.

@@ -4,7 +4,8 @@ import Synchronization
 ///
 /// Thread: any, except for `note`.
 public final class CallbackTimes: @unchecked Sendable {
-  // Unchecked: only the callback writes, each entry once, before it increments `count`; readers read entries below `count`.
+  // Unchecked: only the callback writes, each entry once, before it increments `count`; readers read entries below
+  // `count`.
 
   private let memory: UnsafeMutablePointer<Int>
   private let capacity: Int

@@ -6,8 +6,8 @@ import Threads
 
 /// An open libjack client, and everything that libjack's callbacks use.
 ///
-/// A separate object, so that it can outlive its `JackConnection`: if libjack hangs while closing the client, the closing
-/// thread retains this object and with it the context of the process callback.
+/// A separate object, so that it can outlive its `JackConnection`: if libjack hangs while closing the client, the
+/// closing thread retains this object and with it the context of the process callback.
 ///
 /// Thread: any but JACK's own, except for the functions under *JACK's notification thread*.
 final class ClientHandle: @unchecked Sendable {
@@ -20,8 +20,8 @@ final class ClientHandle: @unchecked Sendable {
   private static let opened = Atomic<Int>(0)
   let gone = Atomic<Bool>(false)
   private let freewheel = Atomic<Bool>(false)
-  /// Whether the server is in freewheel mode. In this mode jackd stalls for 10 s when a client without ports, such as the
-  /// label writer, joins or leaves.
+  /// Whether the server is in freewheel mode. In this mode jackd stalls for 10 s when a client without ports, such as
+  /// the label writer, joins or leaves.
   var isFreewheeling: Bool { freewheel.load(ordering: .relaxed) && !gone.load(ordering: .acquiring) }
   let xruns = Atomic<Int>(0)
   let period: Atomic<Int>
@@ -41,10 +41,11 @@ final class ClientHandle: @unchecked Sendable {
 
   /// How long `close` waits, excluding time in which this process was suspended.
   private static let patience = Duration.seconds(2)
-  /// Longest interval between two clock readings that counts as waiting; a longer one means that this process was suspended.
+  /// Longest interval between two clock readings that counts as waiting; a longer one means that this process was
+  /// suspended.
   private static let longestSlice = Duration.milliseconds(20)
-  /// Delay between the loss of the server and `jack_client_close`, which cancels libjack's threads asynchronously. A thread
-  /// cancelled inside malloc keeps malloc's lock, and the close hangs; so the threads get time to become idle.
+  /// Delay between the loss of the server and `jack_client_close`, which cancels libjack's threads asynchronously. A
+  /// thread cancelled inside malloc keeps malloc's lock, and the close hangs; so the threads get time to become idle.
   private static let restMicroseconds: UInt32 = 20_000
   /// How long `close` waits for a label that is being written; part of `patience`.
   private static let labelGrace = Duration.milliseconds(250)
@@ -144,8 +145,8 @@ final class ClientHandle: @unchecked Sendable {
 
   /// Closes the client on a thread of its own, and waits for 2 s at most. The context of the callback is retained until
   /// libjack has finished. Later calls return the first result.
-  /// - Parameter labelled: own ports with labels. If the server has gone, their labels are stale; a running server removes
-  ///   them itself.
+  /// - Parameter labelled: own ports with labels. If the server has gone, their labels are stale; a running server
+  ///   removes them itself.
   /// - Returns: false if the client is not closed in time; libjack then still maps the server's memory.
   func close(labelled: Set<jack_uuid_t>) -> Bool {
     outcome.withLock { outcome in

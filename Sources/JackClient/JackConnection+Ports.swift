@@ -7,7 +7,8 @@ import Foundation
 extension JackConnection {
   public enum Direction: Sendable { case input, output }
 
-  /// Waits for the server.
+  /// Registers an own audio port. Waits for the server.
+  /// - Throws: `portFailed` or `serverGone`.
   package func registerPort(_ name: String, _ direction: Direction) throws(JackError) -> OpaquePointer {
     let flags = UInt((direction == .input ? JackPortIsInput : JackPortIsOutput).rawValue)
     let port = handle.request {
@@ -17,7 +18,7 @@ extension JackConnection {
     return port.port
   }
 
-  /// Waits for the server.
+  /// Unregisters an own port, and cancels its label. Waits for the server.
   func unregisterPort(_ port: OpaquePointer) {
     unlabel(port)
     _ = handle.request { jack_port_unregister($0, port) }
@@ -86,15 +87,17 @@ extension JackConnection {
   }
 
   /// Requests another period, in frames. Waits for the server until the period is in use.
+  /// - Returns: whether the server accepted the request.
   @discardableResult
   public func requestPeriod(_ frames: Int) -> Bool {
     handle.request { jack_set_buffer_size($0, UInt32(frames)) } == 0
   }
 
-  /// Waits for the server.
+  /// Switches freewheel mode on or off. Waits for the server.
+  /// - Returns: whether the server accepted the request.
   @discardableResult
   public func setFreewheel(_ on: Bool) -> Bool { handle.request { jack_set_freewheel($0, on ? 1 : 0) } == 0 }
 
-  /// Waits for the server.
+  /// Makes the server call the latency callbacks of all clients. Waits for the server.
   public func recomputeLatencies() { _ = handle.request { jack_recompute_total_latencies($0) } }
 }

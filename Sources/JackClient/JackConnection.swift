@@ -5,8 +5,9 @@ import Threads
 
 /// A client of a JACK server. Life cycle: open, set the process callback, activate, close.
 ///
-/// Thread: any but JACK's own. Each function says whether it waits for the server; if so, it also waits for other threads'
-/// requests. The process callback runs on JACK's realtime thread, the closures of `Listener` on JACK's notification thread.
+/// Thread: any but JACK's own. Each function says whether it waits for the server; if so, it also waits for other
+/// threads' requests. The process callback runs on JACK's realtime thread, the closures of `Listener` on JACK's
+/// notification thread.
 public final class JackConnection: Sendable {
   /// Callbacks for the server's notifications.
   ///
@@ -35,6 +36,7 @@ public final class JackConnection: Sendable {
 
   /// Opens a client. Waits for the server; never starts one.
   /// - Parameter server: nil for the default one.
+  /// - Throws: `noServer`, `nameTaken`, `nameOfServer` or `openFailed`.
   public init(name: String, server: String?, listener: Listener = Listener()) throws(JackError) {
     // jackd names the sockets of servers and clients alike: a client with the server's name would replace its socket.
     let named = server ?? getenv("JACK_DEFAULT_SERVER").map { String(cString: $0) }
@@ -92,7 +94,8 @@ public final class JackConnection: Sendable {
     handle.setProcess(callback, context: context)
   }
 
-  /// Waits for the server.
+  /// Joins the graph. Waits for the server.
+  /// - Throws: `activationFailed` or `serverGone`.
   public func activate() throws(JackError) {
     guard handle.request({ jack_activate($0) }) == 0 else {
       throw isAnswering ? .activationFailed : .serverGone
@@ -102,8 +105,8 @@ public final class JackConnection: Sendable {
   /// Leaves the graph; the callback does not run again. Waits for 2 s at most.
   ///
   /// Closing can hang after a server has died, or if the server or the metadata database does not answer. It then
-  /// continues on a thread of its own, which retains everything that the callback may use. Until `unfinishedCloses` is 0
-  /// again, no client of another server may be opened in this process: libjack still maps the old server's memory.
+  /// continues on a thread of its own, which retains everything that the callback may use. Until `unfinishedCloses` is
+  /// 0 again, no client of another server may be opened in this process: libjack still maps the old server's memory.
   /// - Returns: false if the client is not closed in time. A second call returns the first result.
   @discardableResult
   public func close() -> Bool { handle.close(labelled: labelled.withLock { $0 }) }
@@ -111,7 +114,7 @@ public final class JackConnection: Sendable {
   /// Number of clients of this process whose `close` has not returned. Never waits.
   public static var unfinishedCloses: Int { ClientHandle.unfinishedCloses.load(ordering: .relaxed) }
 
-  /// Never waits.
+  /// Whether the server has gone. Never waits.
   public var isServerGone: Bool { handle.gone.load(ordering: .acquiring) }
   /// Whether the server answers a harmless request. Waits for it.
   var isAnswering: Bool { handle.request { jack_recompute_total_latencies($0) } == 0 && !isServerGone }
@@ -123,11 +126,11 @@ public final class JackConnection: Sendable {
   public var sampleRate: Int { handle.sampleRate.load(ordering: .relaxed) }
   /// Percent of the period that the whole graph uses. Never waits.
   public var dspLoad: Double { handle.ask { Double(jack_cpu_load($0)) } ?? 0 }
-  /// Never waits.
+  /// Number of xruns that the server has reported. Never waits.
   public var xruns: Int { handle.xruns.load(ordering: .relaxed) }
 
-  /// Whether the server uses realtime scheduling but the system did not grant it to this client. Valid after `activate`.
-  /// Never waits.
+  /// Whether the server uses realtime scheduling but the system did not grant it to this client. Valid after
+  /// `activate`. Never waits.
   public var lacksRealtime: Bool {
     handle.ask { client in
       guard jack_is_realtime(client) != 0 else { return false }

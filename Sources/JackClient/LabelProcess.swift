@@ -1,8 +1,8 @@
 import CJack
 import Threads
 
-/// Runs the helper process that writes labels (`LabelWriter`). The process lives as long as the connection whose ports it
-/// labels, because a client that leaves while another joins can stop the graph (`StaleClients`).
+/// Runs the helper process that writes labels (`LabelWriter`). The process lives as long as the connection whose ports
+/// it labels, because a client that leaves while another joins can stop the graph (`StaleClients`).
 ///
 /// Thread: metadata thread.
 final class LabelProcess: @unchecked Sendable {

@@ -3,12 +3,13 @@
 import Glibc
 import Threads
 
-/// The helper process that writes port labels into JACK's metadata: `pinna` with the argument `word` and the server's name.
+/// The helper process that writes port labels into JACK's metadata: `pinna` with the argument `word` and the server's
+/// name.
 ///
 /// A separate process, because its client joins and leaves while Pinna's client is active. On close, libjack cancels a
-/// client's thread at any instruction, perhaps inside malloc or while connecting to a new client. The process then holds a
-/// lock for ever: none of its clients can be opened or closed, and the server waits 5 s for it whenever a client joins. In
-/// the helper process, only the labels are lost.
+/// client's thread at any instruction, perhaps inside malloc or while connecting to a new client. The process then
+/// holds a lock for ever: none of its clients can be opened or closed, and the server waits 5 s for it whenever a
+/// client joins. In the helper process, only the labels are lost.
 package enum LabelWriter {
   /// The command-line argument that makes `pinna` a label writer.
   package static let word = "--write-labels"

@@ -6,8 +6,8 @@ import Threads
 
 /// Writes port labels (JACK metadata) one at a time, on a thread of its own.
 ///
-/// JACK's metadata is a Berkeley DB shared by all of a user's JACK programs. A program suspended during a write blocks all
-/// others without limit. So callers only queue jobs, and at most one thread ever writes, even if it hangs.
+/// JACK's metadata is a Berkeley DB shared by all of a user's JACK programs. A program suspended during a write blocks
+/// all others without limit. So callers only queue jobs, and at most one thread ever writes, even if it hangs.
 ///
 /// Thread: any but JACK's realtime thread, except for the functions under *The thread*.
 package final class MetadataThread: Sendable {
@@ -41,8 +41,8 @@ package final class MetadataThread: Sendable {
   }()
   private static let stale = Locked<Set<jack_uuid_t>>([])
 
-  /// Maximum number of queued jobs, several times the number of ports of the largest device. Further jobs are dropped and
-  /// counted.
+  /// Maximum number of queued jobs, several times the number of ports of the largest device. Further jobs are dropped
+  /// and counted.
   package static let capacity = 256
   /// A job that takes longer is reported as blocked.
   package static let patience = Duration.seconds(1)

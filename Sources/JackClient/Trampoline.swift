@@ -27,8 +27,8 @@ final class Trampoline: @unchecked Sendable {
   /// The ports that the callback may use, kept alive here. The callback never takes this lock.
   private struct Retained {
     var current: ArrayPorts?
-    /// Replaced ports, and the value of `returned` from which the callback no longer uses them. `ClientHandle` retains this
-    /// trampoline, and so the ports, until libjack has finished with the client.
+    /// Replaced ports, and the value of `returned` from which the callback no longer uses them. `ClientHandle` retains
+    /// this trampoline, and so the ports, until libjack has finished with the client.
     var retired: [(ports: ArrayPorts, until: Int)] = []
   }
 

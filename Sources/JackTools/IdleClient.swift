@@ -1,8 +1,13 @@
 import JackClient
 
-/// A client without ports that does nothing in its callback but wait, as long as an engine works, and notes by how much
-/// it was longer: what a machine adds, and less than that, since what holds it up while it waits shows only beyond the
-/// wait's end. One that returned at once would hardly ever meet any of it.
+/// A JACK client without ports. Its callback spins for as long as an engine would work, and records how much longer it
+/// took.
+///
+/// The excess is delay that the machine causes, for example by interrupts. It is a lower bound: a delay during the wait
+/// counts only as far as it exceeds the rest of the wait. A callback that returned at once would hardly ever be
+/// delayed.
+///
+/// Thread: any but JACK's own, except for `Work.run`.
 public final class IdleClient: Sendable {
   private let connection: JackConnection
 
@@ -11,7 +16,9 @@ public final class IdleClient: Sendable {
     let times: CallbackTimes
     init(_ wait: Int, _ times: CallbackTimes) { (self.wait, self.times) = (wait, times) }
 
-    /// The callback.
+    /// The body of the process callback.
+    ///
+    /// Thread: JACK's realtime thread.
     func run() {
       let start = RealtimeCalls.nanoseconds()
       var waited = 0
@@ -20,9 +27,11 @@ public final class IdleClient: Sendable {
     }
   }
 
+  /// Opens and activates the client. Waits for the server.
   /// - Parameters:
-  ///   - wait: nanoseconds.
-  ///   - times: nanoseconds beyond `wait`.
+  ///   - server: nil for the default one.
+  ///   - wait: how long each callback spins, in nanoseconds.
+  ///   - times: receives the time by which each callback exceeds `wait`, in nanoseconds.
   public init(name: String, server: String?, wait: Int, times: CallbackTimes) throws(JackError) {
     connection = try JackConnection(name: name, server: server)
     let work = Work(wait, times)
@@ -36,7 +45,8 @@ public final class IdleClient: Sendable {
 
   public var isServerGone: Bool { connection.isServerGone }
 
-  /// False where it could not be closed: then no other client must be opened in this process.
+  /// Closes the client. Waits for 2 s at most.
+  /// - Returns: false if it is not closed in time; then no client of another server may be opened in this process.
   @discardableResult
   public func close() -> Bool { connection.close() }
 }

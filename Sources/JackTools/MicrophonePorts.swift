@@ -2,8 +2,15 @@ import Control
 import JackClient
 
 /// The microphone ports of a running Pinna, as another client sees them.
+///
+/// Thread: any but JACK's own. Never waits for the server.
 package enum MicrophonePorts {
-  /// Refuses where Pinna, or one of `microphones`, is not in the graph.
+  /// Checks that a Pinna with all of `microphones` is in the graph.
+  /// - Parameters:
+  ///   - name: name of its JACK client.
+  ///   - device: name of the device that `microphones` belong to, for the error message.
+  ///   - graph: any client in the graph.
+  /// - Throws: status `notRunning` if there is no such Pinna, `failed` if it lacks a microphone.
   package static func check(
     _ name: String, _ microphones: [String], of device: String, in graph: JackConnection
   )
@@ -17,7 +24,7 @@ package enum MicrophonePorts {
     if let missing = microphones.first(where: { !graph.hasPort("\(name):\($0)") }) {
       throw Failure(
         .failed,
-        "\(name) has no microphone \"\(missing)\", for its device is not \(device); give it a preset of \(device)"
+        "\(name) has no microphone \"\(missing)\", because its device is not \(device); change to a preset of \(device)"
       )
     }
   }

@@ -1,7 +1,10 @@
 import Foundation
 import JackClient
 
-/// A `jackd` of our own on the dummy driver: for the demo and for tests. Stopped by its process id.
+/// A separate `jackd` on the dummy driver, for the demo, the benchmark and tests. Only this process is ever stopped, by
+/// its process ID; other servers are not affected.
+///
+/// Thread: any, one at a time. Starting and stopping wait for the server.
 public final class PrivateServer {
   public let name: String
   private let process = Process()
@@ -10,12 +13,16 @@ public final class PrivateServer {
     public let description: String
   }
 
-  /// Starts the server and waits until a client can connect.
+  /// Starts the server and waits up to 5 s until it accepts clients.
   /// - Parameters:
-  ///   - name: unique on this machine; its process id belongs in it.
-  ///   - synchronous: waits in each period for every client, so that none ever misses one.
-  ///   - realtime: with realtime scheduling, which the system must grant.
-  ///   - captures, playbacks: physical ports.
+  ///   - name: the server's name. It must be unique on this machine, so it should contain this process's ID.
+  ///   - sampleRate: in hertz.
+  ///   - period: in frames.
+  ///   - synchronous: whether the server waits in each period for every client, so that no client ever misses one.
+  ///   - realtime: whether to use realtime scheduling, which the system must grant.
+  ///   - captures: number of physical capture ports.
+  ///   - playbacks: number of physical playback ports.
+  /// - Throws: `StartError`, with what to do.
   public init(
     name: String, sampleRate: Int = 48000, period: Int = 128, synchronous: Bool = false,
     realtime: Bool = false, captures: Int = 0,
@@ -36,9 +43,9 @@ public final class PrivateServer {
     environment["JACK_NO_AUDIO_RESERVATION"] = "1"
     process.environment = environment
     process.standardOutput = FileHandle.nullDevice
-    // A file, which nobody has to empty while the server tells of thousands of xruns.
+    // A file rather than a pipe: nobody has to read it while the server reports thousands of xruns.
     guard let messages = tmpfile() else {
-      throw StartError(description: "no temporary file for what jackd says; make room in /tmp")
+      throw StartError(description: "cannot create a temporary file for jackd's messages; make room in /tmp")
     }
     defer { fclose(messages) }
     let heard = FileHandle(fileDescriptor: fileno(messages))
@@ -56,7 +63,7 @@ public final class PrivateServer {
     if String(decoding: heard.availableData, as: UTF8.self).contains("Too many servers") {
       throw StartError(
         description:
-          "jackd did not start: all eight places of servers on this machine are taken, and one that was killed keeps its own; where no jackd runs, free them with: rm -r /dev/shm/jack*"
+          "jackd did not start: a machine has room for eight servers, and one that was killed still takes its place; if no jackd is running, free the places with: rm -r /dev/shm/jack*"
       )
     }
     throw StartError(description: "jackd did not start on the dummy driver; try: jackd -n \(name) -d dummy")
@@ -64,9 +71,10 @@ public final class PrivateServer {
 
   deinit { stop() }
 
-  /// Process id of the server.
+  /// Process ID of the server.
   public var pid: Int32 { process.processIdentifier }
 
+  /// Stops the server; kills it if it has not ended within 2 s.
   public func stop() {
     guard process.isRunning else { return }
     process.terminate()

@@ -1,18 +1,23 @@
 import Control
 import Foundation
 
-/// Asks the JACK server what may wait for it: on a thread of its own, since a server that is frozen never answers.
+/// Runs calls that wait for the JACK server on threads of their own, with a time limit, because a frozen server never
+/// answers.
+///
+/// Thread: any but JACK's own.
 package struct ServerRequests: Sendable {
-  /// As long as a run waits for a server to let it in.
+  /// Equals the limit for opening a client in `pinna run` (`ProcessorState.Kind.limit`).
   private static let patience = Duration.seconds(10)
-  /// After INT or TERM.
+  /// Time that remains after INT or TERM.
   private static let lastPatience = Duration.seconds(2)
 
-  /// Counts what is to end this early.
+  /// Requests to stop, which shorten the wait.
   private let stops: StopCount
 
   package init(stops: StopCount) { self.stops = stops }
 
+  /// Runs `work` and waits for its result, for 10 s at most.
+  /// - Throws: the failure of `work`; status `noServer` if it takes longer.
   package func ask<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) throws(Failure) -> Value {
     let job = Job<Value>.start("pinna asks JACK") { _ in try work() }
     var end = ContinuousClock.now + Self.patience
@@ -25,7 +30,7 @@ package struct ServerRequests: Sendable {
       }
       usleep(1000)
     }
-    // A client that is opened all the same closes with its last reference.
+    // If `work` opens a client later, that client closes when its last reference is released.
     job.abandon()
     throw Failure(.noServer, "the JACK server does not answer; start it again, then try once more")
   }

@@ -2,15 +2,19 @@ import CJack
 import JackClient
 import Synchronization
 
-/// A JACK client that plays a signal from memory, one output port per channel, from the period after `start`;
-/// once, or over and over.
+/// A JACK client that plays a signal from memory, once or repeatedly. It has one output port per channel. Playback
+/// begins with the first period after `start`.
+///
+/// Thread: any but JACK's own, except for `Signal.process`. Opening, connecting and closing wait for the server.
 public final class SignalPlayer: Sendable {
   private let connection: JackConnection
   private let signal: Signal
+  /// Full names of the output ports, one per channel.
   public let portNames: [String]
+  /// Length of the signal.
   public var frames: Int { signal.frames }
 
-  /// What the callback plays. It may outlive the player, where libjack does not come back from closing.
+  /// The signal, and the callback's state. It outlives the player if libjack hangs while closing.
   private final class Signal: @unchecked Sendable {
     // Unchecked: ports and samples never change after init; position and start time are atomics.
     let client: OpaquePointer
@@ -19,7 +23,9 @@ public final class SignalPlayer: Sendable {
     let channelCount: Int
     let ports: UnsafeMutablePointer<OpaquePointer>
     let samples: UnsafeMutablePointer<UnsafeMutablePointer<Float>>
+    /// Frames played so far, over all repetitions; -1 before `start`.
     let position = Atomic<Int>(-1)
+    /// Frame time of the first frame; -1 before it has been played.
     let startTime = Atomic<Int>(-1)
 
     init(_ client: OpaquePointer, ports handles: [OpaquePointer], channels: [[Float]], repeats: Bool) {
@@ -43,7 +49,9 @@ public final class SignalPlayer: Sendable {
       ports.deallocate()
     }
 
-    /// JACK's realtime thread.
+    /// The body of the process callback.
+    ///
+    /// Thread: JACK's realtime thread.
     @_noLocks @_noAllocation
     func process(_ count: Int) {
       let at = position.load(ordering: .acquiring)
@@ -81,10 +89,13 @@ public final class SignalPlayer: Sendable {
     }
   }
 
+  /// Opens and activates the client. It plays silence until `start`.
   /// - Parameters:
-  ///   - channels: Shape `[channel][frame]`.
-  ///   - microphones: names of ports that stand for microphones, from the first channel on; further ports are called
-  ///     `out_1` and on, after their channels.
+  ///   - server: nil for the default one.
+  ///   - channels: shape `[channel][frame]`.
+  ///   - microphones: names of the first ports, which are labelled as microphones. The port of any further channel n,
+  ///     counted from 1, is named `out_n`.
+  ///   - repeats: whether to start again at the end of the signal.
   public init(
     name: String, server: String?, channels: [[Float]], microphones: [String] = [], repeats: Bool = false
   ) throws(JackError) {
@@ -110,18 +121,21 @@ public final class SignalPlayer: Sendable {
 
   deinit { connection.close() }
 
-  /// Connects channel by channel to `destinations`; true where all of them are connected.
+  /// Connects the ports to `destinations`, one per channel, in order.
+  /// - Returns: whether there is a destination for every port and all are connected.
   public func connect(to destinations: [String]) -> Bool {
     zip(portNames, destinations).allSatisfy { connection.connect($0, $1) }
       && destinations.count == portNames.count
   }
 
-  /// The graph that this client is in.
+  /// This client's connection, through which the graph can be queried.
   public var graph: JackConnection { connection }
 
+  /// Starts playback at the first frame.
   public func start() { signal.position.store(0, ordering: .releasing) }
+  /// Frames played so far, over all repetitions; 0 before `start`.
   public var framesPlayed: Int { max(0, signal.position.load(ordering: .acquiring)) }
-  /// Everything has been played, at least once.
+  /// Whether the whole signal has been played at least once.
   public var isFinished: Bool { signal.position.load(ordering: .acquiring) >= frames }
   /// Frame time of the first frame; nil before it has been played.
   public var startFrame: UInt32? {

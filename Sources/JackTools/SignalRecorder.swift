@@ -2,21 +2,26 @@ import CJack
 import JackClient
 import Synchronization
 
-/// A JACK client that records into memory, one input port per channel, from the moment it exists until its
-/// memory is full.
+/// A JACK client that records into memory. It has one input port per channel. Recording begins when the client is
+/// activated, and ends when the memory is full.
+///
+/// Thread: any but JACK's own, except for `Memory.process`. Opening, connecting and closing wait for the server.
 public final class SignalRecorder: Sendable {
   private let connection: JackConnection
   private let memory: Memory
+  /// Full names of the input ports, one per channel.
   public let portNames: [String]
 
-  /// What the callback writes. It may outlive the recorder, where libjack does not come back from closing.
+  /// The recorded samples, and the callback's state. It outlives the recorder if libjack hangs while closing.
   private final class Memory: @unchecked Sendable {
-    // Unchecked: the callback alone writes samples, below `filled`; readers stay below it too.
+    // Unchecked: only the callback writes samples, beyond `filled`, and then raises `filled`; readers stay below it.
     let client: OpaquePointer
     let ports: [PortHandle]
     let samples: [UnsafeMutablePointer<Float>]
     let capacity: Int
+    /// Frames recorded so far.
     let filled = Atomic<Int>(0)
+    /// Frame time of the first frame; -1 before it has been recorded.
     let startTime = Atomic<Int>(-1)
 
     init(_ client: OpaquePointer, ports: [PortHandle], capacity: Int) {
@@ -32,7 +37,9 @@ public final class SignalRecorder: Sendable {
 
     deinit { for memory in samples { memory.deallocate() } }
 
-    /// JACK's realtime thread.
+    /// The body of the process callback.
+    ///
+    /// Thread: JACK's realtime thread.
     func process(_ count: Int) {
       let at = filled.load(ordering: .relaxed)
       if at == 0 { startTime.store(Int(RealtimeCalls.frameTime(client)), ordering: .releasing) }
@@ -45,6 +52,11 @@ public final class SignalRecorder: Sendable {
     }
   }
 
+  /// Opens and activates the client.
+  /// - Parameters:
+  ///   - server: nil for the default one.
+  ///   - channels: number of input ports, named `in_1` and so on.
+  ///   - capacityFrames: length of the recording.
   public init(name: String, server: String?, channels: Int, capacityFrames: Int) throws(JackError) {
     connection = try JackConnection(name: name, server: server)
     var handles: [PortHandle] = []
@@ -61,18 +73,22 @@ public final class SignalRecorder: Sendable {
 
   deinit { connection.close() }
 
+  /// Connects `sources` to the ports, one per channel, in order.
+  /// - Returns: whether there is a source for every port and all are connected.
   public func connect(from sources: [String]) -> Bool {
     zip(sources, portNames).allSatisfy { connection.connect($0, $1) } && sources.count == portNames.count
   }
 
+  /// Frames recorded so far.
   public var frames: Int { memory.filled.load(ordering: .acquiring) }
-  /// Frame time of the first recorded frame.
+  /// Frame time of the first recorded frame; nil before it has been recorded.
   public var startFrame: UInt32? {
     let time = memory.startTime.load(ordering: .acquiring)
     return time < 0 ? nil : UInt32(time)
   }
 
-  /// Shape: `[channel][frame]`, `count` frames from the one at frame time `start`; silence where none came.
+  /// The recorded samples from frame time `start` on.
+  /// - Returns: shape `[channel][frame]`, with `count` frames. Frames that were not recorded are silence.
   public func channels(from start: UInt32, count: Int) -> [[Float]] {
     let available = frames
     let offset = startFrame.map { Int(Int32(bitPattern: start &- $0)) } ?? 0

@@ -13,10 +13,12 @@ import CRealtime
 //   spectra   [unit][slot][group][re, im][lane]  slot: ring of the last periods; unit: the bins of one vector
 //   nyquist   [partition][nyquist vector][lane]  one real value per microphone
 //
-// All spectra are twice the transform. The filters' scale makes up for it (`FilterSet`).
+// All spectra are twice the transform; the filters' scale compensates for this (`FilterSet`).
+//
+// Thread: JACK's realtime thread (process callback), or the thread that takes its place offline; all functions.
 
-/// Computes the spectra of the period that ended `age` frames before the newest, into the next slot. A negative `age`
-/// only advances the window, by the period that ended -1 - age frames before the newest.
+/// Computes the spectra of the period that ended `age` frames before the newest, and stores them in the next slot. With
+/// a negative `age`, only advances the window, by the period that ended `-1 - age` frames before the newest.
 @_noLocks @_noAllocation
 func analyse(_ c: UnsafeMutablePointer<pinna_convolver>, _ history: UnsafePointer<pinna_history>, _ age: Int)
 {

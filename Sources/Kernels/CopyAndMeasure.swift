@@ -5,7 +5,9 @@ import CRealtime
 //   from  [frame]  ──►  to  [frame]      contiguous, any alignment
 //           └─► energy, peak             two vector accumulators each, then a sum and a maximum over lanes
 //
-// A block that holds an unusual sample (NaN, infinity, above the limit) is processed again one sample at a time.
+// A block that contains NaN, infinity, or a sample above the limit is processed again one sample at a time.
+//
+// Thread: JACK's realtime thread (process callback), or the thread that takes its place offline; all functions.
 
 /// Copies `count` samples and adds their measures:
 /// - energy and peak, without NaN, infinity and samples above 120 dBFS

@@ -2,6 +2,8 @@
 //
 //   Lanes    | 0 | 1 | 2 | … |     4 floats (baseline), 8 (LANES_8: AVX2) or 16 (LANES_16: AVX-512)
 //   complex  | re lanes | im lanes |     two vectors, side by side in memory (split complex)
+//
+// Thread: any; pure functions, and access to memory that the caller owns.
 
 #if LANES_16
   typealias Lanes = SIMD16<Float>

@@ -1,6 +1,6 @@
 import CRealtime
 
-// One complex FFT whose neighbouring points stand in the lanes of a vector: Stockham's self-sorting form, radix 4.
+// One complex FFT with neighbouring points in the lanes of a vector: Stockham's self-sorting form, radix 4.
 //
 //   re  | p0 p1 p2 p3 | p4 p5 p6 p7 | …        [point], contiguous; re and im are separate rows
 //   im  | p0 p1 p2 p3 | p4 p5 p6 p7 | …
@@ -11,11 +11,13 @@ import CRealtime
 //   radix 2    p, p + N/2                      last pass, only where N is an odd power of two
 //
 // - Source: Van Loan, Computational Frameworks for the Fast Fourier Transform (1992), ch. 1.7.
+//
+// Thread: JACK's realtime thread (process callback), or the thread that takes its place offline; all functions.
 
 /// Forward FFT with e^(−jωn), unscaled. Inverse FFT: swap real and imaginary parts on input and output.
 /// - Parameters:
-///   - fromRe: real parts of `plan.size` points, which fill at least four vectors. It may be `re`.
-///   - fromIm: imaginary parts. It may be `im`.
+///   - fromRe: real parts of `plan.size` points, which fill at least four vectors. May be the same memory as `re`.
+///   - fromIm: imaginary parts. May be the same memory as `im`.
 ///   - scratch: twice `plan.size` floats.
 ///   - isUpper: whether only the second half of the output is needed; the first is then undefined.
 @_noLocks @_noAllocation @inline(__always)
@@ -106,7 +108,8 @@ private func radix4(_ xr: UnsafePointer<Float>, _ xi: UnsafePointer<Float>, _ st
 }
 
 // In the first two passes the sorted runs are shorter than a vector. An unsorted pass computes neighbouring butterflies
-// in the lanes, and a separate loop reorders its output. In a single loop the compiler splits every vector into scalars.
+// in the lanes, and a separate loop reorders its output. In a single loop the compiler splits every vector into
+// scalars.
 
 /// One radix-4 pass over `blocks` blocks of `size` points each, without Stockham's reordering. Works in place, too.
 @_noLocks @_noAllocation

@@ -2,7 +2,7 @@ import CRealtime
 
 // Synthesis: from input spectra × filter spectra to one period of left and right.
 //
-//   spectra, filters      SpectrumProduct.swift draws them
+//   spectra, filters      shapes: see SpectrumProduct.swift
 //   sums     [unit][output][re, im][lane]
 //              lanes are microphones: summed over lanes, four bins at a time, through `laneSums`
 //              lanes are bins: stored as they are
@@ -15,10 +15,12 @@ import CRealtime
 //   period          n                      n + 1                   n + 2
 //   units 0 … h−1   sumPaired              completePartialSums     sumPaired
 //   units h …       completePartialSums    sumPaired               completePartialSums
+//
+// Thread: JACK's realtime thread (process callback), or the thread that takes its place offline; all functions.
 
-/// Computes one period of output for `count` voices. For a voice without output it only forms the tail.
+/// Computes one period of output for `count` voices. For a voice without output, only its tail is computed.
 ///
-/// A new voice starts with direct sums, and changes over to pairing within eight periods.
+/// A new voice starts with direct sums, and changes to pairing within eight periods.
 @_noLocks @_noAllocation
 func synthesise(
   _ c: UnsafeMutablePointer<pinna_convolver>, _ voices: UnsafeMutablePointer<pinna_voice>, _ count: Int
@@ -80,8 +82,8 @@ private func sumUnits(
   }
 }
 
-/// Whether a voice already used pairing when these units last began a pair. Every other period a further quarter of
-/// each half starts, which spreads the extra work.
+/// Whether a voice already used pairing when these units last began a pair. Every second period, another quarter of
+/// each half changes to pairing, which spreads the extra work.
 /// - Parameter age: periods from the voice's start to the beginning of that pair.
 @_noLocks @_noAllocation @inline(__always)
 private func hasStartedPairing(_ unit: Int, of share: Int, _ step: Int, age: Int) -> Bool {
@@ -217,7 +219,7 @@ private func sumNyquist(
   var slot = c.pointee.newestNyquistSlot
   var left = partitions
   while left > 0 {
-    // Chunks as in the other bins: the oldest takes the remainder.
+    // The same chunks as for the other bins: the oldest chunk takes the remainder.
     var size = left > c.pointee.chunk ? (left &- 1) % c.pointee.chunk &+ 1 : left
     left &-= size
     while size > 0 {

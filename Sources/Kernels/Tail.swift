@@ -17,6 +17,8 @@ import CRealtime
 // the stream's clock, so the output does not depend on when the engine joined the stream.
 // - Source: Gardner, Efficient Convolution without Input-Output Delay, JAES 43 (1995). Here FFTs over partitions
 //   replace its longer FFTs over time.
+//
+// Thread: JACK's realtime thread (process callback), or the thread that takes its place offline; all functions.
 
 /// The first unit of the newest period's phase.
 @_noLocks @_noAllocation @inline(__always)
@@ -25,7 +27,7 @@ private func firstUnitOfPhase(_ c: UnsafeMutablePointer<pinna_convolver>) -> Int
 }
 
 extension PartitionRing {
-  /// The ring of a unit's tail blocks, as of the unit's last phase. Its "units" are frequencies.
+  /// The ring of a unit's tail blocks, as of the unit's last phase. In this ring, each "unit" is one frequency.
   @_noLocks @_noAllocation @inline(__always)
   init(tail c: UnsafeMutablePointer<pinna_convolver>, of unit: Int) {
     let block =
@@ -75,7 +77,7 @@ func analyseTail(_ c: UnsafeMutablePointer<pinna_convolver>) {
 }
 
 /// Computes the tail's share of this period and the next seven, for this phase's units. If a voice becomes audible
-/// before all phases have been computed, it does so for all units at once.
+/// before all phases have been computed, computes all units at once.
 @_noLocks @_noAllocation
 func sumTail(_ c: UnsafeMutablePointer<pinna_convolver>, _ voice: UnsafeMutablePointer<pinna_voice>) {
   let isLate = voice.pointee.left != nil && voice.pointee.tailPhases < PINNA_TAIL_PHASES &- 1

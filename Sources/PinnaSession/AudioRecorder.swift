@@ -18,9 +18,11 @@ public final class AudioRecorder: Sendable {
 
   /// A finished take.
   public struct RecordedTake: Hashable, Sendable {
-    /// Path of its file.
+    /// Path of the outputs' file.
     public let path: String
+    /// Channels of that file: 2 for stereo, 1 for mono patterns.
     public let numberOfChannels: Int
+    /// Length of the take, including gaps and pre-roll.
     public let frames: Int
   }
 
@@ -37,8 +39,8 @@ public final class AudioRecorder: Sendable {
   /// Starts a take. The route and the settings cannot change until it ends.
   /// - Parameter folder: nil for the default folder.
   /// - Returns: the path of the take.
-  /// - Throws: `.category` if the session's category does not capture, `.notActive` if the session is not active, or why
-  ///   Pinna refused.
+  /// - Throws: `.category` if the session's category does not capture, `.notActive` if the session is not active, or
+  ///   why Pinna refused.
   @discardableResult
   public func record(to folder: String? = nil) throws(SessionError) -> String {
     let category = session.category
@@ -62,8 +64,8 @@ public final class AudioRecorder: Sendable {
   }
 
   /// Plays a take through the outputs, in place of the microphones.
-  /// - Throws: `.category` if the session's category does not play, `.notActive` if the session is not active, or why Pinna
-  ///   refused.
+  /// - Throws: `.category` if the session's category does not play, `.notActive` if the session is not active, or why
+  ///   Pinna refused.
   public func play(_ path: String) throws(SessionError) {
     let category = session.category
     guard category.plays else { throw .category(category, needed: [.playback, .playAndRecord]) }
@@ -80,8 +82,8 @@ public final class AudioRecorder: Sendable {
     )
   }
 
-  /// Paths of the takes in a folder that can be played, oldest first: those of `pinna takes list` except a take in progress
-  /// and takes that a crash interrupted.
+  /// Paths of the takes in a folder that can be played, oldest first: those of `pinna takes list` except a take in
+  /// progress and takes that a crash interrupted.
   /// - Parameter folder: nil for the default folder.
   public func takes(in folder: String? = nil) -> [String] {
     TakeFolder(path: folder.map(TakeFolder.resolve)).takes()

@@ -125,8 +125,8 @@ extension AudioSession {
     return settings
   }
 
-  /// The preferred data source, or else the one that the mode selects (S16), with its preferred polar pattern, or else the
-  /// mode's. The mode's pattern is used only with the mode's data source.
+  /// The preferred data source, or else the one that the mode selects (S16), with its preferred polar pattern, or else
+  /// the mode's. The mode's pattern is used only with the mode's data source.
   private func choice(
     among sources: [InputsReport.DataSourceReport], of input: String, _ state: State
   ) -> (source: InputsReport.DataSourceReport, pattern: PolarPattern)? {

@@ -16,7 +16,8 @@ extension AudioSession {
 
   /// Requests an input. If it is already in the route, nothing changes (S3).
   /// - Parameter input: nil for no preference; the route keeps its input.
-  /// - Throws: `.category` if the category does not capture, `.unknownInput` with the available ones, or why Pinna refused.
+  /// - Throws: `.category` if the category does not capture, `.unknownInput` with the available ones, or why Pinna
+  ///   refused.
   @discardableResult
   public func setPreferredInput(_ input: PortDescription?) throws(SessionError) -> ChangeOutcome {
     let category = category
@@ -49,7 +50,9 @@ extension AudioSession {
 
   // MARK: Output
 
-  /// Sends the output to the monitor ports regardless of the options and of connected headsets, or ends that (S19).
+  /// Sends the output to the monitor ports regardless of the options and of connected headsets (S19).
+  /// - Parameter port: `.none` ends the override.
+  /// - Throws: `.category` unless the category is `playAndRecord`, or why Pinna refused.
   @discardableResult
   public func overrideOutputAudioPort(_ port: PortOverride) throws(SessionError) -> ChangeOutcome {
     let category = category
@@ -62,11 +65,13 @@ extension AudioSession {
   /// The orientation of the last `setPreferredInputOrientation`; nil if none is preferred.
   public var preferredInputOrientation: InputOrientation? { state.withLock { $0.preferredOrientation } }
 
-  /// The orientation in force. It may differ from the preferred one if another session controls the route (S11). Portrait
-  /// if no Pinna is running.
+  /// The orientation in force. It may differ from the preferred one if another session controls the route (S11).
+  /// Portrait if no Pinna is running.
   public var inputOrientation: InputOrientation { (try? engine.status())?.inputOrientation ?? .portrait }
 
   /// Requests an input orientation: how the device is held. It affects stereo only (S10).
+  /// - Parameter orientation: nil for no preference.
+  /// - Throws: why Pinna refused.
   @discardableResult
   public func setPreferredInputOrientation(_ orientation: InputOrientation?) throws(SessionError)
     -> ChangeOutcome

@@ -6,12 +6,12 @@ import Synchronization
 /// A program's connection to Pinna. The program states what it wants to capture, and reads what it gets: category and
 /// mode, inputs with their data sources and polar patterns, input orientation, stereo layout.
 ///
-/// *Preferred* values are the program's requests. *Selected* values and values *in force* are Pinna's actual state. Setters
-/// return the settings in force after the change. If a setter throws, nothing has changed.
+/// *Preferred* values are the program's requests. *Selected* values and values *in force* are Pinna's actual state.
+/// Setters return the settings in force after the change. If a setter throws, nothing has changed.
 ///
-/// All members may be called from any thread. A change waits for earlier changes and for the answer of the running Pinna:
-/// about 20 ms for a crossfade, seconds if filters must be designed first. Reading the session's own preferences never
-/// waits for a change.
+/// All members may be called from any thread. A change waits for earlier changes and for the answer of the running
+/// Pinna: about 20 ms for a crossfade, seconds if filters must be designed first. Reading the session's own preferences
+/// never waits for a change.
 public final class AudioSession: Sendable {
   /// What the program has requested.
   struct State {
@@ -41,8 +41,8 @@ public final class AudioSession: Sendable {
     var claims: Bool { isActive && category.captures && !options.contains(.mixWithOthers) }
   }
 
-  /// Values that are not part of a change: hardware preferences for the next activation, and the engine's relation to this
-  /// session.
+  /// Values that are not part of a change: hardware preferences for the next activation, and the engine's relation to
+  /// this session.
   struct Context {
     var preferredSampleRate = 0.0
     var preferredIOBufferDuration = 0.0
@@ -68,8 +68,8 @@ public final class AudioSession: Sendable {
   let routeBroadcast = Broadcast<RouteChange>()
   let interruptionBroadcast = Broadcast<Interruption>()
 
-  /// The shared session of this process. It uses the running Pinna whose name is in the environment variable `PINNA_NAME`,
-  /// or else "pinna".
+  /// The shared session of this process. It uses the running Pinna whose name is in the environment variable
+  /// `PINNA_NAME`, or else "pinna".
   public static func sharedInstance() -> AudioSession { shared }
   private static let shared = AudioSession(
     SocketEngine(name: ProcessInfo.processInfo.environment["PINNA_NAME"] ?? "pinna"))
@@ -126,6 +126,7 @@ public final class AudioSession: Sendable {
   }
 
   /// Sets the mode, which selects a data source unless one is preferred (S16).
+  /// - Throws: why the route cannot change.
   @discardableResult
   public func setMode(_ mode: Mode) throws(SessionError) -> ChangeOutcome {
     try change { (state) throws(SessionError) in state.mode = mode }
@@ -134,8 +135,8 @@ public final class AudioSession: Sendable {
   /// Activates the session, or deactivates it and releases the route.
   ///
   /// Activation requests all preferences. A session without `mixWithOthers` also claims control of the route.
-  /// - Throws: `.notRunning` if no Pinna is running, `.noServer` if no JACK server is running, or why a preference is not
-  ///   possible. The session is then as active as before.
+  /// - Throws: `.notRunning` if no Pinna is running, `.noServer` if no JACK server is running, or why a preference is
+  ///   not possible. The session is then as active as before.
   @discardableResult
   public func setActive(_ active: Bool) throws(SessionError) -> ChangeOutcome {
     try change { (state) throws(SessionError) in state.isActive = active }
@@ -143,7 +144,8 @@ public final class AudioSession: Sendable {
 
   // MARK: Hardware values
 
-  /// In hertz; 0 for no preference. The JACK server determines the actual rate: read `sampleRate` after activation (S15).
+  /// In hertz; 0 for no preference. The JACK server determines the actual rate: read `sampleRate` after activation
+  /// (S15).
   public var preferredSampleRate: Double { context.withLock { $0.preferredSampleRate } }
 
   /// Takes effect at the next activation.
@@ -160,8 +162,8 @@ public final class AudioSession: Sendable {
   /// In seconds; 0 for no preference.
   public var preferredIOBufferDuration: Double { context.withLock { $0.preferredIOBufferDuration } }
 
-  /// Takes effect at the next activation, if the session then controls the route. The JACK server is asked for the period
-  /// whose length is the nearest power of two in frames.
+  /// Takes effect at the next activation, if the session then controls the route. The JACK server is asked for the
+  /// period whose length is the nearest power of two in frames.
   /// - Parameter seconds: 0.0001…1 s, or 0 for no preference.
   /// - Throws: `.invalidValue` for any other duration.
   public func setPreferredIOBufferDuration(_ seconds: Double) throws(SessionError) {
@@ -180,8 +182,8 @@ public final class AudioSession: Sendable {
     (try? engine.status()).map { Double($0.period) / Double($0.sampleRate) } ?? 0
   }
 
-  /// Number of channels for capture buffers: 2 for stereo, 1 for mono patterns, 0 if the category does not capture or no
-  /// Pinna is running (S12).
+  /// Number of channels for capture buffers: 2 for stereo, 1 for mono patterns, 0 if the category does not capture or
+  /// no Pinna is running (S12).
   public var inputNumberOfChannels: Int {
     category.captures ? (try? engine.status())?.inputChannels ?? 0 : 0
   }

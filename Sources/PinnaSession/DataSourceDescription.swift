@@ -42,8 +42,8 @@ public final class DataSourceDescription: Sendable, Hashable, CustomStringConver
     session.state.withLock { $0.preferredPolarPatterns[key] }
   }
 
-  /// Requests a polar pattern. If this data source is selected, the pattern takes effect at once, otherwise as soon as the
-  /// data source is selected (S6).
+  /// Requests a polar pattern. If this data source is selected, the pattern takes effect at once, otherwise as soon as
+  /// the data source is selected (S6).
   /// - Parameter pattern: nil for no preference.
   /// - Throws: `.unsupportedPolarPattern` with the supported ones, or why Pinna refused.
   @discardableResult

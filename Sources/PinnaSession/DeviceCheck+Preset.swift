@@ -20,8 +20,8 @@ extension DeviceCheck {
   /// This takes seconds, or minutes if filters must be designed first.
   /// - Parameters:
   ///   - preset: the preset whose device is checked.
-  ///   - array: the device in the simulated sound field; nil for the preset's own. A device file that is checked in its own
-  ///     sound field does not reveal its mistakes.
+  ///   - array: the device in the simulated sound field; nil for the preset's own. A device file that is checked in its
+  ///     own sound field does not reveal its mistakes.
   ///   - sampleRate: in hertz.
   ///   - presets: additional folders of presets and devices, searched before the default ones.
   ///   - environment: environment variables that locate presets (`PINNA_PRESETS` …).

@@ -9,11 +9,11 @@ import Threads
 ///
 /// By default it uses the baseline kernels. For the faster kernels of newer processors, depend on the product
 /// `PinnaFasterKernels` and call `FasterKernels.register()` before the first engine is created (docs/library.md has
-/// figures). That product has compiler flags, which SwiftPM accepts from dependencies by branch, revision or path, but not
-/// by version.
+/// figures). That product has compiler flags, which SwiftPM accepts from dependencies by branch, revision or path, but
+/// not by version.
 ///
-/// libjack shares a server's memory among all clients of a process. If a JACK server ends, the program must therefore close
-/// its other JACK clients before the engine joins the next server.
+/// libjack shares a server's memory among all clients of a process. If a JACK server ends, the program must therefore
+/// close its other JACK clients before the engine joins the next server.
 public final class LocalEngine: SessionEngine, Sendable {
   public let socket: SocketEngine
   private let events: ControllerEvents

@@ -6,7 +6,9 @@ import Control
 /// Its identity is constant. Selected values are requested from the running Pinna at each access.
 public final class PortDescription: Sendable, Hashable, CustomStringConvertible {
   public let portType: PortType
+  /// The name shown to users.
   public let portName: String
+  /// Identifies an input across sessions; of an output, the names of its JACK ports.
   public let uid: String
   private let session: AudioSession
 
@@ -34,8 +36,8 @@ public final class PortDescription: Sendable, Hashable, CustomStringConvertible 
     return session.report(of: name, input: uid).map { DataSourceDescription($0, of: self, session) }
   }
 
-  /// Requests a data source of this port, with the polar pattern that is preferred for it. If this port is in the route, the
-  /// data source takes effect at once, otherwise as soon as the port is in the route (S6).
+  /// Requests a data source of this port, with the polar pattern that is preferred for it. If this port is in the
+  /// route, the data source takes effect at once, otherwise as soon as the port is in the route (S6).
   /// - Parameter source: nil lets the session's mode select one.
   /// - Throws: `.foreignDataSource` if the data source is not one of this port, or why Pinna refused.
   @discardableResult

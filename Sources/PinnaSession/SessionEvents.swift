@@ -60,8 +60,8 @@ final class Broadcast<Event: Sendable>: Sendable {
 }
 
 extension AudioSession {
-  /// A stream of route changes from now on, whatever their cause. The session receives them from its first activation or
-  /// `listen` on.
+  /// A stream of route changes from now on, whatever their cause. The session receives them from its first activation
+  /// or `listen` on.
   public var routeChanges: AsyncStream<RouteChange> { routeBroadcast.stream() }
 
   /// A stream of interruptions from now on. When one ends, the preferences of an active session are in force again.

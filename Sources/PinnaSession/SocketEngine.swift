@@ -2,8 +2,8 @@ import Control
 import Foundation
 import Synchronization
 
-/// The Pinna that a session uses: in another process (`SocketEngine`) or in this one (`LocalEngine`). Both are controlled
-/// through their control socket, and behave alike.
+/// The Pinna that a session uses: in another process (`SocketEngine`) or in this one (`LocalEngine`). Both are
+/// controlled through their control socket, and behave alike.
 public protocol SessionEngine: Sendable {
   var socket: SocketEngine { get }
 }
@@ -58,8 +58,8 @@ public final class SocketEngine: SessionEngine, Sendable {
     }
   }
 
-  /// Closes the session at the running Pinna, which releases its claim. The engine can then be assigned to another session.
-  /// If Pinna does not answer within a second, it detects the end of the session by itself.
+  /// Closes the session at the running Pinna, which releases its claim. The engine can then be assigned to another
+  /// session. If Pinna does not answer within a second, it detects the end of the session by itself.
   func close() {
     handler.withLock { $0 = nil }
     let open = listener.withLock { listener in

@@ -13,7 +13,7 @@ package struct AlignedMemory {
   /// Size of the mapping; 0 for memory from the allocator.
   private let mappedBytes: Int
 
-  /// Memory from the allocator. If there is none, the program ends.
+  /// Memory from the allocator. The program ends if there is none left.
   ///
   /// Thread: any but the callback's.
   package init(count: Int) {
@@ -23,7 +23,7 @@ package struct AlignedMemory {
     mappedBytes = 0
   }
 
-  /// Must stay available for Swift's own allocations, which end the program when they fail.
+  /// Bytes that must remain available for Swift's own allocations, which end the program when they fail.
   private static let headroomBytes = 32 << 20
 
   /// A large block in a mapping of its own. Touches every page, so that the callback never causes a page fault.

@@ -8,13 +8,13 @@ struct CallbackState: BitwiseCopyable {
   }
 
   var convolver: Unmanaged<Convolver>?
-  /// The convolver missed input, and must be refilled from the history before it plays.
+  /// Whether the convolver missed input, and must be refilled from the history before it plays.
   var needsRefill = false
-  /// What is heard. Nil, which is silence, until the first change.
+  /// The audible setting. Nil, which means silence, until the first change.
   var current: FilterSetting?
-  /// What the outputs fade to.
+  /// The setting that the outputs fade to; nil if no change is under way.
   var next: FilterSetting?
-  /// `next` is not audible yet, because its tail is still being formed.
+  /// Whether `next` is not audible yet, because its tail is still being computed.
   var isFormingTail = false
   /// Frames of the fade to `next` played so far.
   var fadePosition = 0

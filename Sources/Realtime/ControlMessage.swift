@@ -56,8 +56,8 @@ struct ControlQueue: ~Copyable, @unchecked Sendable {
   // Unchecked: single producer (the control side, under the engine's control lock), single consumer (the callback).
   static let capacity = 256
   /// Slots reserved for requests that end or undo an earlier one, so that these are never refused: the end of a take,
-  /// the end of a playback, and the setting from before a change of device. Each follows a request that needed more
-  /// free slots than this.
+  /// the end of a playback, and the setting from before a change of device. The earlier request is accepted only while
+  /// more slots than these are free.
   static let reservedSlots = 8
   private let cursor = RingCursor(capacity: capacity)
   private let messages: UnsafeMutablePointer<ControlMessage>

@@ -16,7 +16,7 @@ final class Convolver: @unchecked Sendable {
   let generation: Int
   private let kernels: KernelCalls
   private let kernelState: UnsafeMutablePointer<pinna_convolver>
-  /// Two, for crossfades.
+  /// Two voices, because a crossfade plays two filter sets at once.
   private let voices: UnsafeMutablePointer<pinna_voice>
   private let tables: TransformTables
   private let memory: [AlignedMemory]
@@ -24,7 +24,7 @@ final class Convolver: @unchecked Sendable {
   private let nyquistOffset: Int
   /// Periods of history that `refill` replays, so that every partition has its complete input.
   private let refillPeriods: Int
-  /// Frames that the input history must hold for that: a power of two.
+  /// Frames of input history that `refill` needs: a power of two.
   private let historyFrames: Int
 
   /// Thread: control side.
@@ -124,8 +124,8 @@ final class Convolver: @unchecked Sendable {
   @_noLocks @_noAllocation
   func advance(_ history: UnsafePointer<pinna_history>) { kernels.analyse(kernelState, history, age: 0) }
 
-  /// Whether `filters` can become audible in this period without extra work. Their tail is formed over eight periods,
-  /// and the last of these is the first audible one.
+  /// Whether `filters` can become audible in this period without extra work. Their tail is computed over eight periods,
+  /// of which the last is the first audible one.
   ///
   /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
@@ -138,8 +138,8 @@ final class Convolver: @unchecked Sendable {
     return voices[1].filterSerial == set ? voices[1].tailPhases >= PINNA_TAIL_PHASES &- 1 : false
   }
 
-  /// Computes this period's outputs through `filters` and, if not nil, through `others`. A set whose target is nil only
-  /// forms its tail.
+  /// Computes this period's outputs through `filters` and, if not nil, through `others`. For a set without a target,
+  /// only the tail is computed.
   ///
   /// Thread: JACK's realtime thread (process callback).
   /// - Returns: false, with nothing written, if a set was not prepared for this period.

@@ -54,8 +54,8 @@ struct ConvolverLayout: Hashable, Sendable {
   }
   /// Whether one pass over the filters serves two periods, which halves the memory traffic.
   var pairsPeriods: Bool { headPartitions >= 4 && units >= 4 }
-  /// Floats from one unit of the spectra to the next. The number of slots is made odd, because strides of a power of two
-  /// would compete for the same cache sets.
+  /// Floats from one unit of the spectra to the next. The number of slots is made odd, because strides of a power of
+  /// two would compete for the same cache sets.
   var unitStride: Int { (slots | 1) * groups * 2 * lanes }
   /// Floats from one frequency of the tail's spectra to the next.
   var tailFrequencyStride: Int { (blocks | 1) * groups * 2 * lanes }

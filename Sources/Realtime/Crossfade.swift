@@ -17,7 +17,7 @@ struct FilterSetting: BitwiseCopyable {
 
 /// The crossfade curve: a raised cosine. Both gains sum to 1.
 struct Crossfade {
-  /// Length of every crossfade unless an engine is made with another.
+  /// Default length of a crossfade, in seconds.
   static let seconds = 0.02
   let frames: Int
   private let rise: AlignedMemory

@@ -13,9 +13,9 @@ struct ControlSide {
   var filtersInUse: [UInt64: FilterSet] = [:]
   var ringsInUse: [UInt64: TakeRing] = [:]
   var playbacksInUse: [UInt64: PlaybackRing] = [:]
-  /// The convolver prepared last.
+  /// The convolver that was prepared last.
   var newestConvolver: Convolver?
-  /// The one before it, while the callback may still use it.
+  /// The convolver that was prepared before it, while the callback may still use that one.
   var previousConvolver: Convolver?
   var convolversMade = 0
   var pendingReports: [Report] = []
@@ -23,9 +23,9 @@ struct ControlSide {
 
 /// The control side: any thread but the callback's. Every function takes the lock of `control`.
 extension Engine {
-  /// Prepares for periods of `frames`: partitions all filter sets in use, and builds a convolver. The callback adopts it
-  /// with the first period of that length. Periods longer than `Partitioning.longestPeriod` are not prepared; they stay
-  /// silent and are counted.
+  /// Prepares for periods of `frames`: partitions all filter sets in use, and builds a convolver. The callback adopts
+  /// it with the first period of that length. Periods longer than `Partitioning.longestPeriod` are not prepared; they
+  /// stay silent and are counted.
   ///
   /// Thread: control side.
   public func prepare(period frames: Int) {
@@ -183,7 +183,7 @@ extension Engine {
       unpreparedPeriods: counters.unpreparedPeriods.load(ordering: .relaxed))
   }
 
-  /// Starts with `filters` in force, without a fade. Only before the first period.
+  /// Starts with `filters` in force, without a fade. Call it only before the first period.
   ///
   /// Thread: control side.
   public func start(with filters: FilterSet, gain: Float = 1) {

@@ -48,7 +48,7 @@ extension Engine {
     return convolver._withUnsafeGuaranteedRef { $0.isReady(filters) }
   }
 
-  /// Computes one setting before gain; nil is silence. Meanwhile forms the next set's tail if needed.
+  /// Computes one setting, without its gain; nil is silence. Also computes the tail of the next set if needed.
   ///
   /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation

@@ -14,6 +14,7 @@ public final class Engine: @unchecked Sendable {
 
   public let microphones: Int
   public let taps: Int
+  /// In hertz.
   public let sampleRate: Double
   public let instructionSet: InstructionSet
   /// One per vector length. `ConvolverLayout` chooses among them for each period.
@@ -84,7 +85,7 @@ public final class Engine: @unchecked Sendable {
     fade.free()
   }
 
-  /// Only before the first period.
+  /// Sets the initial setting; only before the first period.
   ///
   /// Thread: control side.
   func setInitial(_ setting: FilterSetting) { state.pointee.current = setting }

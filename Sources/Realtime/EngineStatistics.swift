@@ -18,7 +18,7 @@ public struct EngineStatistics: Hashable, Sendable {
   public let rejectedSamples: Int
   /// Output samples above full scale.
   public let clippedSamples: Int
-  /// Silent periods, because the engine was not prepared for their length.
+  /// Periods that were silent because the engine was not prepared for their length.
   public let unpreparedPeriods: Int
 
   /// Thread: any.

@@ -2,9 +2,9 @@ import Synchronization
 
 /// Microphones × 2 FIR filters: the engine's only notion of a polar pattern. Immutable for the callback.
 ///
-/// A set holds its spectra for up to two periods at once, its generations. When the period changes, the sets in use are
-/// therefore prepared already. The callback reads the generation of its convolver; the control side writes only the
-/// other one (see `Engine.prepare`).
+/// A set holds its spectra for up to two periods at once, one generation each. The sets in use are therefore already
+/// prepared when the period changes. The callback reads the generation of its convolver; the control side writes only
+/// the other one (see `Engine.prepare`).
 public final class FilterSet: @unchecked Sendable {
   private static let lastSerial = Atomic<Int>(0)
 

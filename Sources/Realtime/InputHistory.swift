@@ -1,6 +1,6 @@
 import CRealtime
 
-/// The last frames of every microphone in the time domain, a ring per microphone. From them a convolver for another
+/// The last frames of every microphone in the time domain, one ring per microphone. With them, a convolver for another
 /// period can start mid-stream.
 struct InputHistory {
   let microphones: Int

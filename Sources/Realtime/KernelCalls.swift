@@ -11,8 +11,8 @@ struct KernelCalls {
   /// Thread: any.
   var lanes: Int { table.lanes }
 
-  /// Computes the spectra of the period that ended `age` frames before the newest. A negative `age` only advances the
-  /// window, by the period that ended -1 - age frames before the newest.
+  /// Computes the spectra of the period that ended `age` frames before the newest. With a negative `age`, only advances
+  /// the window, by the period that ended `-1 - age` frames before the newest.
   ///
   /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation

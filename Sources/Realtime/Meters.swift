@@ -10,12 +10,12 @@ public struct Level: Hashable, Sendable {
   public init(rms: Float, peak: Float) { (self.rms, self.peak) = (rms, peak) }
 }
 
-/// Level meters: RMS over 300 ms, and peak with a 1.5 s hold, for every channel. Values are linear, because logarithms do
-/// not belong in the callback. When the hold ends, the peak becomes that of the same 300 ms, so it is never below the
-/// RMS.
+/// Level meters: RMS over 300 ms, and peak with a 1.5 s hold, for every channel. Values are linear, because logarithms
+/// do not belong in the callback. When the hold ends, the peak becomes that of the same 300 ms, so it is never below
+/// the RMS.
 ///
-/// Energies and peaks are accumulated in slots of 10 ms, or of a period if that is longer. All channels are published in
-/// the same period, every 10 ms. Equal signals therefore have equal levels, which reveals duplicated microphones.
+/// Energies and peaks are accumulated in slots of 10 ms, or of a period if that is longer. All channels are published
+/// in the same period, every 10 ms. Equal signals therefore have equal levels, which reveals duplicated microphones.
 struct Meters: ~Copyable, @unchecked Sendable {
   // Unchecked: only the callback uses the accumulators; other threads read `cells`.
 

@@ -1,7 +1,8 @@
 /// Runs an engine over signals in memory, period by period, on the calling thread. It does what the process callback
 /// does, without a server.
 ///
-/// One thread at a time uses a run. That thread takes the callback's place.
+/// One thread at a time uses a run. That thread takes the callback's place, and treats denormals as zero from then on
+/// (`flushDenormalsToZero`).
 public struct OfflineRun {
   public let engine: Engine
   private let firstFrame: Int

@@ -1,14 +1,16 @@
-/// How a convolution is partitioned for one period: overlap-save with partitions of one period each. Long filters have a
-/// tail: all partitions but the first eight are convolved eight periods at a time (`Kernels/Tail.swift`).
+/// How a convolution is partitioned for one period: overlap-save with partitions of one period each. Long filters have
+/// a tail: all partitions but the first eight are convolved eight periods at a time (`Kernels/Tail.swift`).
 ///
-/// The transform size is the smallest power of two of at least two periods, so any period works. Of a window of the last
-/// `transformSize` frames, the last `period` outputs are free of wrap-around.
+/// The transform size is the smallest power of two of at least two periods, so any period works. Of a window of the
+/// last `transformSize` frames, the last `period` outputs are free of wrap-around.
 public struct Partitioning: Hashable, Sendable {
+  /// In frames.
   public static let longestPeriod = 8192
   public static let mostMicrophones = 64
 
   public let microphones: Int
   public let taps: Int
+  /// In frames.
   public let period: Int
   let transformSize: Int
   let partitions: Int

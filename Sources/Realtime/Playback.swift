@@ -65,7 +65,7 @@ struct Playback: ~Copyable, @unchecked Sendable {
     active.pointee.map { $0.ring._withUnsafeGuaranteedRef { $0.isReady(frames: frames) } } ?? true
   }
 
-  /// Mixes the take over the outputs of `period`.
+  /// Replaces the outputs of `period` with the take, or crossfades between them at its start and end.
   ///
   /// Thread: JACK's realtime thread (process callback).
   /// - Returns: the ticket of a playback that ended in this period.

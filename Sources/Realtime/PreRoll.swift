@@ -1,9 +1,9 @@
 import Synchronization
 
-/// The pre-roll buffer: the last seconds of outputs and microphones, for a take that begins in the past.
+/// The pre-roll buffer: the last seconds of outputs and microphones, for a take that begins before it is requested.
 ///
-/// The callback fills it. When a take begins, the buffer is held: its content is frozen until the take's disk thread has
-/// read and released it. Then the callback fills it again, from empty.
+/// The callback fills it. When a take begins, the buffer is held: its content is frozen until the take's disk thread
+/// has read and released it. Then the callback fills it again, from empty.
 public final class PreRoll: @unchecked Sendable {
   // Unchecked: the callback uses it while it is not held, the disk thread while it is; `held` orders the two.
 

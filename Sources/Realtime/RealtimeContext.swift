@@ -1,6 +1,7 @@
 import CRealtime
 
-/// Marks code as realtime for RealtimeSanitizer, where a thread plays the process callback without a server.
+/// Marks code as realtime for RealtimeSanitizer, on a thread that takes the place of the process callback without a
+/// server.
 package enum RealtimeContext {
   /// Whether this build contains RealtimeSanitizer. It ends the program (status 43) when `body` allocates, locks or
   /// enters the kernel.

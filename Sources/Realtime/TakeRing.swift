@@ -237,8 +237,8 @@ public final class TakeRing: @unchecked Sendable {
     frames: (UnsafeBufferPointer<Float>) throws(Failure) -> Void,
     gap: (TakeGap) throws(Failure) -> Void
   ) throws(Failure) {
-    // Read this first: a callback that still runs may queue a gap and write frames after it meanwhile. Frames lost until
-    // now are then either in a gap drained below, or missing at `position`.
+    // Read this first: a callback that is still running may meanwhile queue a gap and write frames after it. Every
+    // frame lost so far is then either in a gap that is drained below, or missing at `position`.
     let lostSoFar = lostCount.load(ordering: .acquiring)
     try drainWritten(position: &position, frames: frames, gap: gap)
     let missing = lostSoFar - drainedGapFrames

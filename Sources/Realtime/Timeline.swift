@@ -20,7 +20,7 @@ public struct Timing: BitwiseCopyable, Sendable, Hashable {
   public init(microseconds: Int = 0) { self.microseconds = microseconds }
 }
 
-/// How a server's frame time counts when the period changes. With a constant period both ways agree.
+/// How a server's frame time advances when the period changes. With a constant period, both kinds of server agree.
 public enum FrameCounting: Sendable {
   /// jackd2: the frame time grows by the length of the period that begins, not of the one that ended (observed with
   /// 1.9.21, in both of its modes). It is the sum of all period lengths including this one.
@@ -34,9 +34,9 @@ public enum FrameCounting: Sendable {
 /// The frame time counts every period that the server runs, and stops while the server stalls. A jump of the frame time
 /// is therefore a stall of Pinna, exact to the frame. Elapsed time beyond the frame time is a stall of the server.
 ///
-/// Elapsed time limits which jumps are believed. Let `elapsed` be the monotonic time since the period before, in frames,
-/// and `last` that period's length. Let `slack` be the longer of the two periods, at least 1 ms, plus a thousandth of
-/// `elapsed` for clock drift. A jump of `n` frames is plausible if
+/// Elapsed time limits which jumps are believed. Let `elapsed` be the monotonic time since the period before, in
+/// frames, and `last` that period's length. Let `slack` be the longer of the two periods, at least 1 ms, plus a
+/// thousandth of `elapsed` for clock drift. A jump of `n` frames is plausible if
 ///
 ///     0 ≤ n ≤ elapsed − last + lag + slack
 ///
@@ -61,7 +61,7 @@ public struct Timeline {
   private var lastMicroseconds = 0
   /// How late the server's recent periods were, in frames. Decays within some seconds.
   private var lag = 0
-  /// Calls without progress of the frame time, since it last changed.
+  /// Number of repeated periods since the frame time last advanced.
   private var repeats = 0
 
   /// Thread: any.
@@ -91,8 +91,8 @@ public struct Timeline {
     var timing = Timing(microseconds: microseconds)
     timing.frame = Int(frameTime)
     if hasReference {
-      // The server may call once more for a period it owed; one repeat is a reserve. Beyond that the frame time is
-      // stuck, and not a clock.
+      // The server may call once more for a period that it owed, and one further repeat is tolerated. After that the
+      // frame time counts as stuck, and elapsed time decides.
       if frameTime == lastFrameTime, repeats < 2 {
         repeats &+= 1
         timing.isRepeat = true

@@ -1,7 +1,7 @@
 import Foundation
 
 extension Date {
-  /// Formats the date in local time, independent of the user's language.
+  /// Formats the date in local time, independent of the user's language. Any thread.
   /// - Parameter format: a Unicode TR 35 pattern, such as "yyyy-MM-dd".
   func text(_ format: String) -> String {
     let formatter = DateFormatter()

@@ -1,8 +1,8 @@
 import Glibc
 import Synchronization
 
-/// Measures how long a disk thread has been inside one disk operation. The disk thread writes it; any thread may read it
-/// without waiting.
+/// Measures how long a disk thread has been inside one disk operation. Only the disk thread writes the measurement; any
+/// thread may read it without waiting.
 final class DiskWatch: Sendable {
   /// Start of the present operation in nanoseconds on the monotonic clock; 0 while there is none.
   private let since = Atomic<Int>(0)

@@ -3,6 +3,8 @@ import Foundation
 import Realtime
 
 /// The sidecar of a take, NAME.json: its setup, its files, and what is missing.
+///
+/// Thread: any; a value. `read` waits for the disk.
 public struct Sidecar: Codable, Sendable, Hashable {
   public enum State: String, Codable, Sendable {
     case recording, complete, incomplete
@@ -12,7 +14,9 @@ public struct Sidecar: Codable, Sendable, Hashable {
 
   /// Missing frames, which silence replaces.
   public struct Gap: Codable, Sendable, Hashable {
+    /// Frame of the take at which it begins, pre-roll included.
     public let frame: Int
+    /// Length in frames.
     public let frames: Int
     public let cause: TakeGap.Cause
 
@@ -25,7 +29,9 @@ public struct Sidecar: Codable, Sendable, Hashable {
 
   /// A stall of the server: there were no frames, and nothing was inserted.
   public struct Pause: Codable, Sendable, Hashable {
+    /// Frame of the take before which the server stalled.
     public let frame: Int
+    /// Duration of the stall, beyond the duration of the server's frames.
     public let seconds: Double
 
     public init(frame: Int, seconds: Double) {
@@ -53,7 +59,9 @@ public struct Sidecar: Codable, Sendable, Hashable {
 
   /// Something that happened during the take.
   public struct Event: Codable, Sendable, Hashable {
+    /// Frames of the take on disk when it happened.
     public let frame: Int
+    /// What happened, as a sentence.
     public let what: String
   }
 
@@ -78,13 +86,13 @@ public struct Sidecar: Codable, Sendable, Hashable {
   /// Frames recorded before the take was requested.
   public var preRollFrames = 0
   public let setup: TakeSetup
-  /// The first `listLimit`.
+  /// The first `listLimit` gaps.
   public var gaps: [Gap] = []
-  /// The first `listLimit`.
+  /// The first `listLimit` pauses.
   public var pauses: [Pause] = []
-  /// Totals of the others, one entry per cause; nil if all are listed.
+  /// Totals of the gaps and pauses that are not listed, one entry per cause; nil if all are listed.
   public var unlisted: [Unlisted]?
-  /// The first `listLimit`.
+  /// The first `listLimit` events.
   public var events: [Event] = []
   /// Samples above full scale, clipped by an integer format.
   public var clippedSamples = 0
@@ -102,8 +110,8 @@ public struct Sidecar: Codable, Sendable, Hashable {
     setup = plan.setup
   }
 
-  /// The maximum number of gaps, of pauses, and of events in a sidecar. Frames may be lost in every period for hours, and
-  /// the sidecar must still be written every second.
+  /// The maximum number of gaps, of pauses, and of events in a sidecar. Frames may be lost in every period for hours,
+  /// and the sidecar must still be written every second.
   public static let listLimit = 10_000
   /// In bytes: far more than full lists need.
   private static let sizeLimit = 64 << 20

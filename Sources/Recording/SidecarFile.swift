@@ -3,11 +3,13 @@ import Foundation
 
 /// The sidecar on disk during its take: NAME.json.part. Creating it also claims the take's name.
 ///
-/// It is replaced atomically, never overwritten: a new version goes into NAME.json.part.next, which is then renamed. The
-/// space for the next version is allocated in advance, before the audio can fill the disk.
+/// It is replaced atomically, never overwritten: a new version goes into NAME.json.part.next, which is then renamed.
+/// The space for the next version is allocated in advance, before the audio can fill the disk.
 ///
 /// Both files are locked, the next one before it is renamed. A repair therefore always sees that the take is being
 /// written. The kernel releases the locks however the program ends.
+///
+/// Thread: the take's disk thread, or the thread that repairs the take. Every call waits for the disk.
 final class SidecarFile {
   private let folder: OpenFolder
   private let name: String
@@ -96,8 +98,8 @@ final class SidecarFile {
   }
 
   /// Writes the sidecar for the last time.
-  /// - Parameter named: whether to rename it to its final name. If false, or if that name is in use, it stays `.part`, for
-  ///   `TakeFolder.repair`.
+  /// - Parameter named: whether to rename it to its final name. If false, or if that name is in use, it stays `.part`,
+  ///   for `TakeFolder.repair`.
   func finish(_ document: Sidecar, named: Bool) throws(TakeError) {
     defer { removeNext() }
     do throws(TakeError) {

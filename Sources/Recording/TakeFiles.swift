@@ -2,8 +2,8 @@ import AudioFiles
 import Foundation
 import Realtime
 
-/// All files of one take: its segments, one after another, and the sidecar. After the first failed write, no more audio is
-/// written, and the files are finished.
+/// All files of one take: its segments, one after another, and the sidecar. After the first failed write, no more audio
+/// is written, and the files are finished.
 ///
 /// Thread: the take's disk thread makes all calls.
 final class TakeFiles {

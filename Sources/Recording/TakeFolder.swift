@@ -2,6 +2,8 @@ import AudioFiles
 import Foundation
 
 /// The folder of takes. Take names consist of ISO date and time, preset, and counter.
+///
+/// Thread: any that may wait for the disk: a take's disk thread, or a program that lists or repairs takes.
 public struct TakeFolder: Sendable {
   public let path: String
 

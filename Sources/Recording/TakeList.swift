@@ -2,11 +2,11 @@ import AudioFiles
 import Foundation
 import Threads
 
-/// A take as listed by `pinna takes list`.
+/// A take as listed by `pinna takes list`. A value; any thread.
 public struct ListedTake: Encodable, Sendable {
   public enum State: String, Encodable, Sendable {
     case recording, complete, incomplete, repaired
-    /// A crash interrupted it; `pinna takes repair` finishes it.
+    /// A crash interrupted the take; `pinna takes repair` finishes it.
     case cut
   }
 
@@ -44,9 +44,12 @@ public struct ListedTake: Encodable, Sendable {
   }
 }
 
+/// Listing of takes.
+///
+/// Thread: any that may wait for the disk.
 extension TakeFolder {
-  /// The takes of this folder, sorted by name. Names begin with the date, so the oldest is first. A folder that does not
-  /// exist has none.
+  /// The takes of this folder, sorted by name. Names begin with the date, so the oldest is first. A folder that does
+  /// not exist has none.
   /// - Parameter unreadable: called with one sentence for each take that is omitted because its sidecar cannot be read.
   public func takes(unreadable: (String) -> Void = { _ in }) -> [ListedTake] {
     guard let folder = OpenFolder(path: path) else { return [] }
@@ -167,7 +170,8 @@ extension TakeFolder {
     name.replacing(/(_\d+)?(-microphones)?\.wav$/, with: "")
   }
 
-  /// The first audio file of the take whose sidecar is `name`; nil if there is none, so that `name` is no sidecar.
+  /// The first audio file of the take whose sidecar is `name`. Nil if there is none; `name` is then not a take's
+  /// sidecar.
   func sound(ofSidecar name: String, among names: [String]) -> String? {
     let stem = Self.stem(of: name)
     return [".wav", ".wav.part", ".flac", ".opus"].map { stem + $0 }.first(where: names.contains)

@@ -2,7 +2,7 @@ import AudioFiles
 import Foundation
 import Realtime
 
-/// The file format of a take.
+/// The file format of a take. A value, as all types in this file; any thread.
 public enum TakeFormat: String, Sendable, CaseIterable, Codable {
   case float, pcm24
   /// Recorded as WAV, which survives a crash, and converted when the take ends.
@@ -19,18 +19,19 @@ public struct TakeOptions: Sendable, Hashable {
   public var format = TakeFormat.float
   /// Maximum size of a file, in megabytes of 10⁶ bytes.
   public var splitMegabytes: Int?
-  /// Maximum duration of a file.
+  /// Maximum duration of a file, in minutes.
   public var splitMinutes: Int?
-  /// The last segment continues to the take's end. The number is limited because the sidecar lists all segments, and is
-  /// written every second.
+  /// Maximum number of segments; the last one continues to the take's end. There is a limit because the sidecar lists
+  /// all segments and is written every second.
   public var maximumSegments = 10_000
   public init() {}
 }
 
 /// What a take records, and with which setup.
 public struct TakePlan: Sendable {
-  /// 1 or 2.
+  /// Channels of the outputs' file: 1 or 2.
   public let outputs: Int
+  /// In hertz.
   public let sampleRate: Int
   public let options: TakeOptions
   public let setup: TakeSetup
@@ -78,7 +79,7 @@ public struct TakePlan: Sendable {
   public var shortRingNote: String? {
     guard ringFrames < 8 * sampleRate else { return nil }
     return String(
-      format: "the take survives a stalled disk for %.1f s, not 8 s: more of %d channels exceeds 256 MB",
+      format: "the take survives a stalled disk for %.1f s, not 8 s: 8 s of %d channels would exceed 256 MB",
       Double(ringFrames) / Double(sampleRate), outputs + microphones)
   }
 }

@@ -4,8 +4,8 @@ import Realtime
 import Synchronization
 import Threads
 
-/// Plays a take: a disk thread opens the file, creates the ring buffer, and fills it ahead of time. The callback drains it.
-/// A mono take is played on both outputs.
+/// Plays a take: a disk thread opens the file, creates the ring buffer, and fills it ahead of time. The callback drains
+/// it. A mono take is played on both outputs.
 ///
 /// Thread: the control thread makes all public calls. None of them waits for the disk.
 public final class TakePlayer: Sendable {

@@ -1,7 +1,7 @@
 import AudioFiles
 import Foundation
 
-/// The result of repairing a take that a crash interrupted.
+/// The result of repairing a take that a crash interrupted. A value; any thread.
 public struct RepairedTake: Encodable, Sendable {
   public let path: String
   public var frames = 0
@@ -9,6 +9,9 @@ public struct RepairedTake: Encodable, Sendable {
   public var fault: String?
 }
 
+/// Repair of takes.
+///
+/// Thread: any that may wait for the disk.
 extension TakeFolder {
   /// Finishes the takes that a crash interrupted. Every file is truncated to whole frames, and gets its header and its
   /// name. All files of a segment get the same length. Nothing is ever overwritten.

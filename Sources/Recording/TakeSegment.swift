@@ -1,8 +1,8 @@
 import AudioFiles
 import Foundation
 
-/// The audio files of one segment of a take: outputs and, if requested, microphones. Both always have the same number of
-/// frames.
+/// The audio files of one segment of a take: outputs and, if requested, microphones. Both always have the same number
+/// of frames.
 ///
 /// Thread: the take's disk thread makes all calls.
 final class TakeSegment {

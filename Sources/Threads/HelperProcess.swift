@@ -1,11 +1,11 @@
 import CFiles
 import Glibc
 
-/// A child process that runs the program `pinna`. It isolates calls into libraries that may hang, crash, or break when one
-/// of their threads is cancelled.
+/// A child process that runs the program `pinna`. It isolates calls into libraries that may hang, crash, or break when
+/// one of their threads is cancelled.
 ///
-/// Requests and answers are packets on a socket, which is the child's standard input. The child has its own process group,
-/// so that signals from a terminal do not reach it. It ends when the socket is closed.
+/// Requests and answers are packets on a socket, which is the child's standard input. The child has its own process
+/// group, so that signals from a terminal do not reach it. It ends when the socket is closed.
 package final class HelperProcess {
   private let socket: Int32
   private let process: pid_t

@@ -1,6 +1,7 @@
 import Glibc
 
-/// A value protected by a mutex. It is a POSIX mutex, because ThreadSanitizer does not understand the standard library's.
+/// A value protected by a mutex. It is a POSIX mutex, because ThreadSanitizer does not understand the standard
+/// library's.
 package final class Locked<Value>: @unchecked Sendable {
   // Unchecked: the value is only accessed under the mutex.
   private var value: Value

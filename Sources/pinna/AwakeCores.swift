@@ -1,7 +1,7 @@
 import Glibc
 
-/// Keeps idle cores awake as long as it exists, by requesting a wake-up latency of 0 µs from Linux. Most systems allow this
-/// only to root. A core that slept has cold caches, and a virtual core resumes only when its host schedules it.
+/// Keeps idle cores awake as long as it exists, by requesting a wake-up latency of 0 µs from Linux. Most systems allow
+/// this only to root. A core that slept has cold caches, and a virtual core resumes only when its host schedules it.
 /// - Source: Linux, Documentation/power/pm_qos_interface.rst.
 final class AwakeCores {
   private static let path = "/dev/cpu_dma_latency"

@@ -10,7 +10,7 @@ extension Verb {
   static let check = Verb(
     name: "check",
     summary:
-      "check for every case of a device that voices from left, right, front and behind come out there",
+      "check that voices from left, right, front and behind come out correctly, in every case of a device",
     options: [
       Option("--preset", "NAME", "check this preset's device, without a server (default: phone5)"),
       Option("--array", "DEVICE", "the device in the simulated sound field (default: the preset's own)"),

@@ -4,8 +4,8 @@ import Threads
 
 /// Writes lines to a descriptor without blocking the caller, even if the reader or the disk blocks the write.
 ///
-/// A separate thread writes the lines. If it is stuck, it is abandoned when the process ends. Lines that do not fit in the
-/// queue are dropped and counted.
+/// A separate thread writes the lines. If it is stuck, it is abandoned when the process ends. Lines that do not fit in
+/// the queue are dropped and counted.
 package final class Console: Sendable {
   /// Maximum number of queued lines.
   package static let capacity = 256

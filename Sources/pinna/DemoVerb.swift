@@ -33,7 +33,8 @@ final class Demo {
   private let preset: Preset
   private let device: Device
   private let scene: CheckScene
-  /// The processor's name. It must differ from the server's: jackd keeps the sockets of servers and clients in one folder.
+  /// The processor's name. It must differ from the server's: jackd keeps the sockets of servers and clients in one
+  /// folder.
   private let name = "demo-\(getpid())"
   private var serverName: String { "pinna-\(name)" }
   private let isQuiet: Bool
@@ -73,7 +74,8 @@ final class Demo {
   func perform() throws -> Bool {
     Signals.onStop { [interruptions] in interruptions.next() }
     say("Starting a private JACK server and Pinna, preset \(preset.name) …")
-    // A synchronous server waits for its clients. On a busy machine no client misses a period, and the take is complete.
+    // A synchronous server waits for its clients. On a busy machine no client misses a period, and the take is
+    // complete.
     let server = try PrivateServer(name: serverName, sampleRate: rate, period: 256, synchronous: true)
     defer { server.stop() }
     let processor = try startProcessor()

@@ -2,7 +2,8 @@ import Glibc
 
 /// The limit on open files and sockets of this process.
 enum DescriptorLimit {
-  /// `pinna run` has about 30 open; takes and requests add to them. When the limit is reached, libraries end the process.
+  /// `pinna run` has about 30 open; takes and requests add to them. When the limit is reached, libraries end the
+  /// process.
   private static let minimum: rlim_t = 64
 
   /// Whether the limit is high enough. If not, prints what to do.

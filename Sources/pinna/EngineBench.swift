@@ -2,8 +2,8 @@ import CFiles
 import Foundation
 import Realtime
 
-/// Measures one configuration of the engine at 48 kHz: the time of steady periods, and of periods during a crossfade. All
-/// times are in microseconds.
+/// Measures one configuration of the engine at 48 kHz: the time of steady periods, and of periods during a crossfade.
+/// All times are in microseconds.
 final class EngineBench {
   let shape: Partitioning
   let instructionSet: InstructionSet

@@ -80,8 +80,8 @@ struct ExportFolder {
     }
   }
 
-  /// Writes to a temporary folder, then renames: files under their final names are always complete. In an existing folder
-  /// `filters.json` is removed first and renamed last, so that it never describes missing filters.
+  /// Writes to a temporary folder, then renames: files under their final names are always complete. In an existing
+  /// folder `filters.json` is removed first and renamed last, so that it never describes missing filters.
   func write(_ bank: FilterBank) throws {
     let files = FileManager.default
     let plain = path.hasSuffix("/") && path.count > 1 ? String(path.dropLast()) : path

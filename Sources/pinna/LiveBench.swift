@@ -4,9 +4,9 @@ import JackClient
 import JackTools
 import Realtime
 
-/// Times the engine's callback from entry to exit on a private realtime server, alternating with an idle client that waits
-/// as long as the engine's median time. Only one of them is in the graph at a time, because each would interrupt the other
-/// when it wakes up.
+/// Times the engine's callback from entry to exit on a private realtime server, alternating with an idle client that
+/// waits as long as the engine's median time. Only one of them is in the graph at a time, because each would interrupt
+/// the other when it wakes up.
 struct LiveBench {
   let shape: Partitioning
   let instructionSet: InstructionSet
@@ -18,8 +18,8 @@ struct LiveBench {
   static let usual = Partitioning(microphones: 16, taps: 1024, period: 32)
   private static let periodsPerRound = 2000
 
-  /// Runs for twice `periods` periods at 48 kHz. Nothing is connected: all microphones read JACK's one buffer of silence.
-  /// Call it once, from the main thread.
+  /// Runs for twice `periods` periods at 48 kHz. Nothing is connected: all microphones read JACK's one buffer of
+  /// silence. Call it once, from the main thread.
   init(_ shape: Partitioning, _ instructionSet: InstructionSet, periods: Int) throws {
     self.shape = shape
     self.instructionSet = instructionSet
@@ -48,7 +48,8 @@ struct LiveBench {
     idle = Percentiles(excess.map { Double($0) / 1000 })
   }
 
-  /// Limit of the engine's p99.9: three times its median, plus the p99.9 delay of the idle client, which the machine causes.
+  /// Limit of the engine's p99.9: three times its median, plus the p99.9 delay of the idle client, which the machine
+  /// causes.
   var limit: Double { 3 * pinna.p50 + idle.p999 }
   var isWithinLimit: Bool { pinna.p999 <= limit }
 

@@ -1,8 +1,8 @@
 import Foundation
 import Synchronization
 
-/// Standard output and standard error. `pinna run` queues its lines, because the control thread must not wait for a reader
-/// that does not read.
+/// Standard output and standard error. `pinna run` queues its lines, because the control thread must not wait for a
+/// reader that does not read.
 enum Output {
   private static let isQueued = Atomic(false)
   private static let output = Console(descriptor: STDOUT_FILENO) { lost in
@@ -23,8 +23,8 @@ enum Output {
     }
     // An empty handler, because child processes would inherit SIG_IGN.
     signal(SIGPIPE) { _ in }
-    // A terminal with `stty tostop` stops a background process at its first line, and would stop the sound. With a handler
-    // the write would be retried forever, so the signal is ignored.
+    // A terminal with `stty tostop` stops a background process at its first line, and would stop the sound. With a
+    // handler the write would be retried forever, so the signal is ignored.
     signal(SIGTTOU, SIG_IGN)
   }
 

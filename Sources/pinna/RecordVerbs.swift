@@ -17,7 +17,8 @@ extension Verb {
     ]
   ) { arguments in
     var words: [String] = []
-    // The running Pinna may have another working folder, and follows no links. A link that the user typed is resolved here.
+    // The running Pinna may have another working folder, and follows no links. A link that the user typed is resolved
+    // here.
     if let folder = arguments["--dir"] {
       words += ["dir", try OutputPath.withoutLinks(folder)]
     }

@@ -16,7 +16,7 @@ extension Verb {
       Option("--no-connect", nil, "do not connect anything (the default)"),
       Option(
         "--pre-roll", "SECONDS",
-        "how far before its start a take begins, at most at the last change (default: 0)"),
+        "a take begins this long before it is requested, but not before the last change (default: 0)"),
       isaOption,
       Option("--no-reconnect", nil, "exit when the JACK server ends, instead of waiting for it to come back"),
     ]

@@ -50,8 +50,8 @@ enum Tool {
     }
   }
 
-  /// Ends the process with `_exit`. `exit` would wait for the threads of libraries, and OpenBLAS's never end if the system
-  /// refuses them memory. Pinna needs no exit handlers.
+  /// Ends the process with `_exit`. `exit` would wait for the threads of libraries, and those of OpenBLAS never end if
+  /// the system refuses them memory. Pinna needs no exit handlers.
   static func end(_ status: Int32) -> Never {
     fflush(nil)
     _exit(status)

@@ -97,8 +97,8 @@ struct Arguments {
     }
   }
 
-  /// Expands a leading tilde. Shells do not expand one that is quoted or that follows "="; taken literally, it would create
-  /// a folder named "~".
+  /// Expands a leading tilde. Shells do not expand one that is quoted or that follows "="; taken literally, it would
+  /// create a folder named "~".
   private static func withHome(_ word: String) throws(Failure) -> String {
     guard word.hasPrefix("~") else { return word }
     guard word == "~" || word.hasPrefix("~/"), let home = HomeFolder.path() else {

@@ -8,11 +8,11 @@
 // - unit: the bins of one vector. One bin where lanes hold microphones, else as many neighbouring bins as lanes.
 // - group: vectors that one unit needs for all microphones.
 // - partition: a piece of a filter, one period long. Partition 0 is the start of the impulse response.
-// - slot: place of one period's spectrum in the ring of input spectra.
-// - re, im: real and imaginary parts stand in separate vectors ("split complex"), side by side.
+// - slot: position of one period's spectrum in the ring of input spectra.
+// - re, im: real and imaginary parts are in separate vectors ("split complex"), side by side.
 #include <stdint.h>
 
-// FFT of `size` complex points whose neighbours stand in the lanes of a vector (RowFFT.swift).
+// FFT of `size` complex points, with neighbouring points in the lanes of a vector (RowFFT.swift).
 // Twiddles: re and im of w^p, w^2p, w^3p, with w = e^(-j 2 pi / size of the pass).
 typedef struct {
   long size;
@@ -32,7 +32,7 @@ typedef struct {
 // The tail's work is spread over this many periods, its phases. One eighth of the units is computed in each.
 static const long PINNA_TAIL_PHASES = 8;
 
-// The sum over old partitions, formed for eight periods at once (Tail.swift).
+// The sum over old partitions, computed for eight periods at once (Tail.swift).
 typedef struct {
   long blocks;            // blocks of eight partitions; 0 where there is no tail
   long frequencyStride;   // floats from one frequency of `spectra` to the next
@@ -83,7 +83,7 @@ typedef struct {
   long tailPhases;             // phases whose share is in `tailSums`; complete at PINNA_TAIL_PHASES
   long periodsHeard;           // periods since it became audible
   float *re, *im;              // spectrum of left + j right, then its transform: 2 bins and one vector each
-  float *left, *right;         // output; null while only the tail is formed
+  float *left, *right;         // output; null while only the tail is computed
 } pinna_voice;
 
 // The last frames of all microphones: [microphone][frame modulo capacity].
@@ -105,8 +105,8 @@ typedef struct {
 // The kernels of one instruction set and vector length.
 typedef struct {
   long lanes;
-  // Computes the spectra of the period that ended `age` frames before the newest. A negative age only advances the
-  // window, by the period that ended -1 - age frames before the newest.
+  // Computes the spectra of the period that ended `age` frames before the newest. With a negative age, only advances
+  // the window, by the period that ended -1 - age frames before the newest.
   void (*analyse)(pinna_convolver *, const pinna_history *, long age);
   // Computes one period of output for one or two voices.
   void (*synthesise)(pinna_convolver *, pinna_voice *, long voices);

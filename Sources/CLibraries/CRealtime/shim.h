@@ -1,5 +1,5 @@
 #pragma once
-// What the realtime path needs from C: the sanitizer's hooks and the floating-point mode.
+// C functions of the realtime path: RealtimeSanitizer's hooks, the floating-point mode, the monotonic clock.
 #include "convolver.h"
 #include "processor.h"
 #include <stdint.h>
