@@ -14,8 +14,10 @@ public final class AudioFileReader {
   /// Whether the file is truncated: it has fewer frames than its header says.
   public let endsEarly: Bool
   private let file: OpaquePointer
+  /// Nil unless the file was opened in an `OpenFolder`.
+  private let source: ReadDescriptor?
   /// The file's descriptor if it was opened in an `OpenFolder`, else negative.
-  package let descriptor: Int32
+  package var descriptor: Int32 { source?.number ?? -1 }
 
   public convenience init(path: String) throws(AudioFileError) {
     // Opening a FIFO without a writer would never return.
@@ -25,7 +27,7 @@ public final class AudioFileReader {
     }
     var info = SF_INFO()
     guard let file = sf_open(path, Int32(SFM_READ), &info) else { throw Self.unreadable(path) }
-    try self.init(file, info, path: path, descriptor: -1)
+    try self.init(file, info, path: path, source: nil)
   }
 
   /// Opens a file in a folder that may have been moved. Does not follow symbolic links.
@@ -37,14 +39,15 @@ public final class AudioFileReader {
     }
     var status = stat()
     var info = SF_INFO()
+    let source = ReadDescriptor(descriptor)
     guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
-      let file = openForReading(descriptor, &info)
+      let file = openForReading(source, &info)
     else {
       let error = Self.unreadable(folder.path(of: name))
       close(descriptor)
       throw error
     }
-    try self.init(file, info, path: folder.path(of: name), descriptor: descriptor)
+    try self.init(file, info, path: folder.path(of: name), source: source)
   }
 
   private static func unreadable(_ path: String) -> AudioFileError {
@@ -52,17 +55,17 @@ public final class AudioFileReader {
   }
 
   private init(
-    _ file: OpaquePointer, _ info: SF_INFO, path: String, descriptor: Int32
+    _ file: OpaquePointer, _ info: SF_INFO, path: String, source: ReadDescriptor?
   ) throws(AudioFileError) {
     guard (1...Self.channelLimit).contains(Int(info.channels)), info.samplerate > 0, info.frames >= 0 else {
       sf_close(file)
-      if descriptor >= 0 { close(descriptor) }
+      if let source { close(source.number) }
       throw AudioFileError(
         "cannot read \(path): its header claims \(info.channels) channels at \(info.samplerate) Hz")
     }
     self.file = file
     self.path = path
-    self.descriptor = descriptor
+    self.source = source
     channels = Int(info.channels)
     sampleRate = Int(info.samplerate)
     frames = Int(info.frames)
@@ -75,18 +78,31 @@ public final class AudioFileReader {
   }
 
   /// Reads the next frames, interleaved. Fewer than `count` only at the end of the file.
-  public func read(frames count: Int) -> [Float] {
-    [Float](unsafeUninitializedCapacity: count * channels) { buffer, filled in
-      let got = sf_readf_float(file, buffer.baseAddress!, sf_count_t(count))
-      filled = Int(max(0, got)) * channels
-    }
+  /// - Throws: if the disk fails, which libsndfile otherwise presents as the end of the file.
+  public func read(frames count: Int) throws(AudioFileError) -> [Float] {
+    try read(count) { sf_readf_float(file, $0, $1) }
   }
 
   /// Reads the next frames as integers scaled to 32 bits. Samples with fewer bits are exact.
-  func readIntegers(frames count: Int) -> [Int32] {
-    [Int32](unsafeUninitializedCapacity: count * channels) { buffer, filled in
-      filled = Int(max(0, sf_readf_int(file, buffer.baseAddress!, sf_count_t(count)))) * channels
+  /// - Throws: as `read(frames:)`.
+  func readIntegers(frames count: Int) throws(AudioFileError) -> [Int32] {
+    try read(count) { sf_readf_int(file, $0, $1) }
+  }
+
+  private func read<Sample>(
+    _ count: Int, _ read: (UnsafeMutablePointer<Sample>, sf_count_t) -> sf_count_t
+  ) throws(AudioFileError) -> [Sample] {
+    let samples = [Sample](unsafeUninitializedCapacity: count * channels) { buffer, filled in
+      filled = Int(max(0, read(buffer.baseAddress!, sf_count_t(count)))) * channels
     }
+    guard samples.count < count * channels else { return samples }
+    if let error = source?.error, error != 0 {
+      throw AudioFileError("cannot read \(path) to its end: \(String(cString: strerror(error)))")
+    }
+    guard sf_error(file) == 0 else {
+      throw AudioFileError("cannot read \(path) to its end: \(Self.lastError(file))")
+    }
+    return samples
   }
 
   /// Continues reading at `frame`.
@@ -131,7 +147,7 @@ public struct AudioClip: Sendable {
     let reader = try AudioFileReader(path: path)
     var channels = [[Float]](repeating: [], count: reader.channels)
     while true {
-      let block = reader.read(frames: 16384)
+      let block = try reader.read(frames: 16384)
       if block.isEmpty { break }
       for channel in 0..<reader.channels {
         channels[channel].append(

@@ -63,8 +63,10 @@ public enum Compression: String, Sendable {
       // For FLAC, integers: libsndfile scales floats differently when reading and writing.
       let (frames, written) =
         switch self {
-        case .flac: write(reader.readIntegers(frames: 16384), reader.channels) { sf_writef_int(file, $0, $1) }
-        case .opus: write(reader.read(frames: 16384), reader.channels) { sf_writef_float(file, $0, $1) }
+        case .flac:
+          write(try reader.readIntegers(frames: 16384), reader.channels) { sf_writef_int(file, $0, $1) }
+        case .opus:
+          write(try reader.read(frames: 16384), reader.channels) { sf_writef_float(file, $0, $1) }
         }
       if frames == 0 { return }
       guard written == frames else {
@@ -89,7 +91,7 @@ public enum Compression: String, Sendable {
   ) throws(AudioFileError) {
     while true {
       try proceed(isWanted)
-      let (a, b) = (wav.readIntegers(frames: 16384), other.readIntegers(frames: 16384))
+      let (a, b) = (try wav.readIntegers(frames: 16384), try other.readIntegers(frames: 16384))
       guard a.count == b.count, self == .opus || a == b else {
         throw AudioFileError("\(other.path) does not read back as it was written")
       }

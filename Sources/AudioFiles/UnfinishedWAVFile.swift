@@ -108,10 +108,11 @@ private struct Header {
     let notATake = AudioFileError("\(path) does not begin as Pinna's takes do")
     var information = stat()
     var info = SF_INFO()
+    let source = ReadDescriptor(descriptor)
     guard fstat(descriptor, &information) == 0, information.st_mode & S_IFMT == S_IFREG,
-      let file = openForReading(descriptor, &info)
+      let file = openForReading(source, &info)
     else { throw notATake }
-    defer { sf_close(file) }
+    defer { withExtendedLifetime(source) { _ = sf_close(file) } }
     let encoding = SampleEncoding.allCases.first { Int(info.format) & SF_FORMAT_SUBMASK == $0.subformat }
     guard let encoding, let headerBytes = WAVFile.headerBytes(file, descriptor),
       (1...AudioFileReader.channelLimit).contains(Int(info.channels)), info.samplerate > 0

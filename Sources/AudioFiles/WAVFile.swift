@@ -68,10 +68,9 @@ struct WAVFile {
   /// - Parameter descriptor: stays open.
   static func frames(_ descriptor: Int32) -> Int? {
     var info = SF_INFO()
-    guard lseek(descriptor, 0, SEEK_SET) == 0,
-      let file = openForReading(descriptor, &info)
-    else { return nil }
-    sf_close(file)
+    let source = ReadDescriptor(descriptor)
+    guard lseek(descriptor, 0, SEEK_SET) == 0, let file = openForReading(source, &info) else { return nil }
+    withExtendedLifetime(source) { _ = sf_close(file) }
     return Int(info.frames)
   }
 }

@@ -122,6 +122,8 @@ package protocol TakePlayback: DiskWork {
   var path: String { get }
   var phase: TakePlayer.Phase { get }
   var report: PlaybackReport { get }
+  /// Why the playback ends before the end of the take; nil if it does not.
+  var fault: String? { get }
   func abandon()
 }
 

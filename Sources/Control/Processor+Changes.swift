@@ -25,7 +25,7 @@ extension Processor {
       change.requests.append(request)
       return updateState(.fadingOut(change, engine, filters, ticket))
     }
-    if setting.muted, state.playback != nil { endPlaybackNow() }
+    if setting.muted { mutePlayback() }
     try post(setting, request)
     change?.add(inForce: changes)
   }

@@ -40,11 +40,20 @@ extension Processor {
     }
   }
 
-  /// Ends the playback without a request: on mute and before a change of device.
+  /// Ends a playback without a request to stop it: before a change of device, and on mute. Nothing if it is ending.
   func endPlaybackNow() {
     guard case .playing(let playing) = state else { return }
     client?.endPlayback()
     enter(.endingPlayback(playing))
+  }
+
+  /// Ends a playback because the outputs are being muted. One that has not begun never begins.
+  func mutePlayback() {
+    guard case .openingPlayback(let player, let request) = state else { return endPlaybackNow() }
+    enter(.live)
+    cancelPlayback(
+      player, request, .failed,
+      "the outputs were muted before the playback began; unmute them with: pinna set --mute off")
   }
 
   /// Cancels a playback that has not begun, and fails the request that started it.
@@ -82,11 +91,8 @@ extension Processor {
         request.fail(.failed, error.description)
       }
     case .endingPlayback(let playing) where isLate:
-      playing.player.abandon()
       enter(.live)
-      for request in playing.stopRequests {
-        request.fail(.failed, Self.stalled + "; the playback ends when it does")
-      }
+      finish(playing, Failure(.failed, Self.stalled + "; the playback ends when it does"))
     default: break
     }
   }
@@ -98,10 +104,15 @@ extension Processor {
     finish(playing)
   }
 
-  func finish(_ playing: Playing) {
+  /// Gives up the player, announces the end, and answers the requests to stop.
+  /// - Parameter failure: their answer, if the callback has not confirmed the end.
+  func finish(_ playing: Playing, _ failure: Failure? = nil) {
     playing.player.abandon()
+    if let fault = playing.player.fault { warn("the playback ended early: \(fault)") }
     notify(EngineEvent(.playbackEnded, "the playback of \(playing.player.path) has ended"))
-    for request in playing.stopRequests { request.answer(.done(playing.player.report)) }
+    for request in playing.stopRequests {
+      request.answer(failure.map { .failed($0) } ?? .done(playing.player.report))
+    }
   }
 }
 

@@ -18,7 +18,9 @@ extension Processor {
   /// - Parameter isWaiting: whether to keep waiting for a server that is absent, starting or frozen.
   package func startFailure(isWaiting: Bool) -> Failure? {
     guard filters == nil, let failure = reconnection?.lastFailure else { return nil }
-    guard isWaiting, !failure.isFinal, state.kind != .unusable else { return failure }
+    guard isWaiting, !failure.isFinal, state.kind != .unusable, state.kind != .stranded else {
+      return failure
+    }
     reconnection?.lastFailure = nil
     return nil
   }
@@ -124,7 +126,10 @@ extension Processor {
   private func strand(_ cause: String) {
     reconnection?.obstacle = cause
     enter(.stranded)
-    warn(reconnection?.sentence(state) ?? cause)
+    let sentence = reconnection?.sentence(state) ?? cause
+    reconnection?.lastFailure = Failure(.noServer, sentence)
+    // Before the first graph, `startFailure` reports it.
+    if filters != nil { warn(sentence) }
   }
 
   private func join(_ new: any AudioClient) {

@@ -1,4 +1,5 @@
 import CJack
+import Glibc
 import Realtime
 import Synchronization
 
@@ -95,6 +96,7 @@ public final class ArrayClient: Sendable {
     throws(JackError) -> PreparedPorts
   {
     guard trampoline.canReplace else { throw .stalled }
+    awaitRelease(of: names)
     let old = shared.values.withLock { $0.ports }
     let known = Dictionary(
       uniqueKeysWithValues: zip(old?.names ?? [], (old?.microphones ?? []).map(PortHandle.init)))
@@ -120,6 +122,18 @@ public final class ArrayClient: Sendable {
       ports: ArrayPorts(
         engine: engine, names: names, microphones: ports, left: left.port, right: right.port),
       newPorts: newPorts, group: group, delayFrames: delayFrames)
+  }
+
+  /// Waits, for 2 s at most, until no replaced engine has ports with any of `names` that the current engine does not
+  /// share: a name can be registered only once.
+  private func awaitRelease(of names: [String]) {
+    let end = ContinuousClock.now + .seconds(2)
+    let wanted = Set(names).subtracting(microphones)
+    releaseRetired()
+    while !trampoline.retiredNames.isDisjoint(with: wanted), .now < end {
+      usleep(1_000)
+      releaseRetired()
+    }
   }
 
   /// Unregisters the ports of an engine that will not be adopted.

@@ -1,3 +1,4 @@
+import Control
 import Foundation
 import JackClient
 
@@ -53,11 +54,19 @@ public final class PrivateServer {
     process.standardInput = FileHandle.nullDevice
     try process.run()
     let end = ContinuousClock.now + .seconds(5)
-    while .now < end {
-      if LabelWriter.acceptsClients(server: name) { return }
-      guard process.isRunning else { break }
-      usleep(5_000)
+    // On another thread: a server that freezes never answers. That thread returns once the server is killed.
+    let acceptance = Job<Bool>.start("pinna asks jackd") { _ in
+      while .now < end {
+        if LabelWriter.acceptsClients(server: name) { return true }
+        usleep(5_000)
+      }
+      return false
     }
+    while .now < end, process.isRunning {
+      if case .success(true) = acceptance.result { return }
+      usleep(1_000)
+    }
+    acceptance.abandon()
     stop()
     rewind(messages)
     if String(decoding: heard.availableData, as: UTF8.self).contains("Too many servers") {

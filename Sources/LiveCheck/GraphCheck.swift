@@ -56,7 +56,8 @@ package final class GraphCheck {
     guard isConnected else {
       throw Failure(
         .failed,
-        "the check's player and recorder cannot be connected to \(name); make sure that \(name) is still running")
+        "the check's player and recorder cannot be connected to \(name); make sure that \(name) is still running"
+      )
     }
   }
 
@@ -109,7 +110,8 @@ package final class GraphCheck {
       try CheckPlayback.requireServer(talkers.graph)
       guard ContinuousClock.now < deadline else {
         throw Failure(
-          .failed, "the JACK server has stalled, or this machine is too busy; try again, or restart the server")
+          .failed,
+          "the JACK server has stalled, or this machine is too busy; try again, or restart the server")
       }
       usleep(5000)
     }

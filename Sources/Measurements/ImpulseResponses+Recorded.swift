@@ -52,7 +52,8 @@ extension ImpulseResponses {
     }
     var samples: [Float] = []
     while true {
-      let block = reader.read(frames: 16384)
+      let block: [Float]
+      do { block = try reader.read(frames: 16384) } catch { throw DesignError(error.description) }
       if block.isEmpty { return (reader, samples) }
       samples += block
       guard samples.count <= valueLimit else {

@@ -174,12 +174,13 @@ public final class AudioSession: Sendable {
     context.withLock { $0.preferredIOBufferDuration = seconds }
   }
 
-  /// The JACK server's sample rate in hertz; 0 if no Pinna is running.
+  /// The JACK server's sample rate in hertz; 0 if no Pinna is running or it is not in a graph.
   public var sampleRate: Double { (try? engine.status()).map { Double($0.sampleRate) } ?? 0 }
 
-  /// The JACK server's period in seconds; 0 if no Pinna is running.
+  /// The JACK server's period in seconds; 0 if no Pinna is running or it is not in a graph.
   public var ioBufferDuration: Double {
-    (try? engine.status()).map { Double($0.period) / Double($0.sampleRate) } ?? 0
+    guard let status = try? engine.status(), status.sampleRate > 0 else { return 0 }
+    return Double(status.period) / Double(status.sampleRate)
   }
 
   /// Number of channels for capture buffers: 2 for stereo, 1 for mono patterns, 0 if the category does not capture or

@@ -18,6 +18,7 @@ public final class LocalEngine: SessionEngine, Sendable {
   public let socket: SocketEngine
   private let events: ControllerEvents
   private let ended = DispatchSemaphore(value: 0)
+  private let controlThread = ControlThread()
 
   /// Joins a JACK graph. It waits until the processor runs.
   /// - Parameters:
@@ -40,9 +41,10 @@ public final class LocalEngine: SessionEngine, Sendable {
     self.events = events
     let library = PresetLibrary(folders: presets + PresetLibrary(environment: environment).folders)
     let outcome = Outcome()
-    let (started, ended) = (DispatchSemaphore(value: 0), ended)
+    let (started, ended, controlThread) = (DispatchSemaphore(value: 0), ended, controlThread)
     do {
       try BackgroundThread.start("pinna control") {
+        controlThread.id.withLock { $0 = pthread_self() }
         do {
           let controller = try Self.controller(
             name, server, preset, connect, library, events, environment, warn, onStart: { started.signal() })
@@ -60,13 +62,15 @@ public final class LocalEngine: SessionEngine, Sendable {
     if let failure { throw SessionError(failure) }
   }
 
-  /// Finalises a take in progress and leaves the graph.
+  /// Finalises a take in progress and leaves the graph. Waits until that is done, or for slightly longer than a stop may
+  /// take; but not on the control thread, which `warn` runs on, because the stop is that thread's work.
   deinit {
     events.requestStop()
-    ended.wait()
+    if controlThread.id.withLock({ $0 }) != pthread_self() { _ = ended.wait(timeout: .now() + 65) }
   }
 
   private final class Outcome: Sendable { let failure = Mutex<Failure?>(nil) }
+  private final class ControlThread: Sendable { let id = Mutex<pthread_t?>(nil) }
 
   private static func controller(
     _ name: String, _ server: String?, _ preset: String, _ connect: Bool, _ library: PresetLibrary,

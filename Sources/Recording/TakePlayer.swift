@@ -29,6 +29,7 @@ public final class TakePlayer: Sendable {
     var phase = Phase.opening
     var frames = 0
     var channels = 0
+    var fault: String?
   }
 
   /// Starts the disk thread and returns immediately.
@@ -48,6 +49,9 @@ public final class TakePlayer: Sendable {
 
   /// 0 while the take is being opened.
   public var channels: Int { state.withLock { $0.channels } }
+
+  /// Why the playback ends before the end of the take; nil if it does not.
+  public var fault: String? { state.withLock { $0.fault } }
 
   /// The ring that the callback drains; nil while the take is being opened.
   public var ring: PlaybackRing? {
@@ -117,7 +121,11 @@ public final class TakePlayer: Sendable {
         continue
       }
       watch.begin()
-      let block = file.read(frames: 4096)
+      let block: [Float]
+      do throws(AudioFileError) { block = try file.read(frames: 4096) } catch {
+        state.withLock { $0.fault = error.description }
+        break
+      }
       if block.isEmpty { break }
       let left = stride(from: 0, to: block.count, by: file.channels).map { block[$0] }
       let right =

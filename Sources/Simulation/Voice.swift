@@ -16,7 +16,7 @@ enum Voice {
     let limit = Int(Scene.maximumDuration) * reader.sampleRate
     var mono: [Float] = []
     while true {
-      let block = reader.read(frames: 16384)
+      let block = try reader.read(frames: 16384)
       if block.isEmpty { break }
       for first in stride(from: 0, to: block.count, by: reader.channels) {
         let sum = block[first..<first + reader.channels].reduce(0, +)

@@ -1,3 +1,4 @@
+import CJack
 import Foundation
 import JackClient
 import JackTools
@@ -50,6 +51,31 @@ extension LiveTests {
           && waitUntil(seconds: 5) { client.isFreewheeling })
       #expect(conductor.setFreewheel(false) && waitUntil(seconds: 5) { !client.isFreewheeling })
       conductor.close()
+    }
+
+    @Test("a device that returns before the callback has let go of its old ports waits for them")
+    func returnsAtOnce() throws {
+      let server = try PrivateServer(name: LiveGraph.uniqueName(), period: 4096)
+      let client = try ArrayClient(name: "returning", server: server.name, onShutdown: { _ in })
+      defer { client.close() }
+      func adopt(_ names: [String]) throws {
+        client.adopt(
+          try client.prepare(
+            engine(microphones: names.count), microphones: names, group: "test", delayFrames: 0))
+      }
+      try adopt(["a", "shared"])
+      try client.activate()
+      #expect(waitUntil(seconds: 5) { client.periodsRun > 2 })
+      for names in [["b", "shared"], ["a", "shared"], ["b", "c"], ["a"]] { try adopt(names) }
+      #expect(client.microphones == ["a"])
+      let looker = try JackConnection(name: "looker", server: server.name)
+      defer { looker.close() }
+      let left: Set = ["returning:a", "returning:out_left", "returning:out_right"]
+      #expect(
+        waitUntil(seconds: 5) {
+          client.releaseRetired()
+          return Set(looker.ports(matching: "returning:", flags: JackPortFlags(0))) == left
+        })
     }
 
     @Test("a close that times out is reported on every call and completes when the server answers again")

@@ -230,7 +230,10 @@ struct SceneTests {
       ("azimuth: 90", "azimuth: 90, distance: 0.1", "5:43: talkers[1].distance is 0.1, out of range"),
       ("azimuth: 90", "position: [1, 0]", "5:30: talkers[1].position has 2 numbers; write three"),
       ("azimuth: 90", "position: [0.1, 0, 0]", "5:30: talkers[1].position comes within 0.3 m of the device"),
-      ("azimuth: 90", "position: [1, 0, 0], distance: 2", "5:51: talkers[1].distance goes with direction"),
+      (
+        "azimuth: 90", "position: [1, 0, 0], distance: 2",
+        "5:51: talkers[1].distance is allowed only with direction"
+      ),
       ("azimuth: 90", "path: []", "5:26: talkers[1].path has 0 waypoints"),
       ("azimuth: 90", "path: [{azimuth: 3}]", "5:27: talkers[1].path[1] has no key \"at\""),
       (

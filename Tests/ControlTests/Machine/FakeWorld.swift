@@ -287,6 +287,7 @@ final class FakePlayer: TakePlayback, @unchecked Sendable {
   private static let ring = PlaybackRing(capacityFrames: 1)
   var path: String { "/takes/played.wav" }
   var phase = TakePlayer.Phase.opening
+  var fault: String?
   private(set) var isAbandoned = false
   /// The disk thread is still opening it, and somebody waits for it.
   var isWanted: Bool { isOpening && !isAbandoned }

@@ -194,6 +194,67 @@ import Testing
     #expect(rig.processor.state.kind == .stranded && rig.processor.permanentLossReason != nil)
   }
 
+  @Test(
+    "a first server that freezes while ports are registered and cannot be left ends a run that waits for one")
+  func strandedAtStart() throws {
+    let rig = Rig()
+    rig.processor.poll()
+    rig.world.endOpening(.success(48000))
+    rig.processor.poll()
+    rig.world.endDesign()
+    rig.processor.poll()
+    #expect(rig.processor.state.kind == .preparing)
+    rig.advance(.milliseconds(10_001))
+    #expect(rig.processor.state.kind == .leaving)
+    // As the controller asks after every poll, and its time to wait has not passed.
+    #expect(rig.processor.startFailure(isWaiting: true) == nil)
+    rig.advance(.milliseconds(3001))
+    #expect(rig.processor.state.kind == .stranded)
+    let failure = try #require(rig.processor.startFailure(isWaiting: true))
+    #expect(failure.status == .noServer && failure.description.contains("start Pinna again"), "\(failure)")
+  }
+
+  @Test("a playback that is being opened when the outputs are muted never plays, and its request is answered")
+  func muteWhileOpening() {
+    let rig = Rig.live()
+    let play = rig.play()
+    #expect(rig.processor.state.kind == .openingPlayback)
+    let mute = rig.set(["mute": "on"], gain: 1)
+    #expect(play.status == .failed && play.text.contains("muted"), "\(play.text)")
+    rig.world.players[0].open()
+    rig.run(periods: 5)
+    #expect(mute.status == .done && rig.processor.state.kind == .live)
+    #expect(rig.world.client?.engine?.isPlaying == false)
+  }
+
+  @Test("every playback that was announced has its end announced, also one that ends while no period runs")
+  func announcedPlayback() {
+    let rig = Rig.live()
+    var events: [EngineEvent.Kind] = []
+    rig.processor.notify = { events.append($0.kind) }
+    rig.play()
+    rig.world.players[0].open()
+    rig.run(periods: 3)
+    #expect(events == [.playbackBegan])
+    let stop = rig.stopPlayback()
+    rig.advance(.milliseconds(3001))
+    #expect(stop.status == .failed && events == [.playbackBegan, .playbackEnded])
+    rig.run(periods: 5)
+    #expect(events == [.playbackBegan, .playbackEnded], "the callback's late report is not a second end")
+  }
+
+  @Test("a playback that the disk ends early is a warning")
+  func unreadablePlayback() {
+    let rig = Rig.live()
+    rig.play()
+    rig.world.players[0].open()
+    rig.run(periods: 3)
+    rig.world.players[0].fault = "cannot read it: Input/output error"
+    rig.stopPlayback()
+    rig.run(periods: 5)
+    #expect(rig.warnings.contains { $0.contains("ended early") && $0.contains("Input/output error") })
+  }
+
   @Test("R4: a server that dies while Pinna joins its graph is left at once", arguments: [false, true])
   func serverGoesBeforeWeAreIn(arePortsRegistered: Bool) {
     let rig = Rig()
