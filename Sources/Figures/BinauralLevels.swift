@@ -75,7 +75,10 @@ package struct BinauralLevels: Sendable {
       let half = max(24.7 * (4.37e-3 * centre + 1) / 2, 0.6 * spacing)
       let bins = frequencies.indices.filter { abs(frequencies[$0] - centre) <= half }
       let (a, b) = (Self.levels(responses, bins: bins), Self.levels(other.responses, bins: bins))
-      return (0..<responses.directions).map { abs(a[0][$0] - a[1][$0] - b[0][$0] + b[1][$0]) }
+      return (0..<responses.directions).map { d -> Double in
+        let (difference, others) = (a[0][d] - a[1][d], b[0][d] - b[1][d])
+        return abs(difference - others)
+      }
     }
     return mean(errors)
   }

@@ -27,7 +27,8 @@ struct TruncationRepair {
     let count = min(
       tapCount / 2, Int(parameters.highestCosine.value * Double(2 * tapCount) / Double(grid.sampleRate)))
     basis = (0..<count).map { j in
-      (0..<tapCount).map { cos(.pi * Double(j) * (Double($0) + 0.5) / Double(tapCount)) }
+      let step = Double.pi * Double(j)
+      return (0..<tapCount).map { tap -> Double in cos(step * (Double(tap) + 0.5) / Double(tapCount)) }
     }
     binCount = min(matching.matches.count, Int(parameters.highestFrequency.value / binWidth) + 1)
     spectra = (0..<binCount).map { [basis, grid] bin in Self.spectrum(of: basis, bin: bin, grid: grid) }

@@ -111,8 +111,10 @@ import Testing
     for (channel, source) in zip(outputs.channels + microphones.channels, [run.left, run.right] + sound) {
       #expect(channel.count == frames)
       let silence = 10 * Self.period..<10 * Self.period + 144_001
-      var expected = Array(source[..<silence.lowerBound]) + [Float](repeating: 0, count: silence.count)
-      expected += source[10 * Self.period..<30 * Self.period] + source[31 * Self.period..<40 * Self.period]
+      var expected = Array(source[..<silence.lowerBound])
+      expected += [Float](repeating: 0, count: silence.count)
+      expected += source[10 * Self.period..<30 * Self.period]
+      expected += source[31 * Self.period..<40 * Self.period]
       #expect(zip(channel, expected).count { $0 != $1 } == 0)
     }
   }
