@@ -17,7 +17,8 @@ run: install-packages
 	@echo "== pinna demo"
 	.build/release/pinna demo
 
-## Everything that a change must pass.
+## Everything that a change must pass. sox reads takes strictly.
+test: PACKAGES = sox
 test: install-packages lint
 	@echo "== $$(date +%T) Debug build of the callback: the compiler proves it free of locks and allocation"
 	swift build --target FasterKernels
@@ -59,6 +60,7 @@ sanitize-live:
 ## 24 h of sound in freewheel (R40).
 soak: export PINNA_SOAK_SECONDS = 60
 soak: export PINNA_ENDURANCE_SECONDS ?= 7200
+soak: PACKAGES = sox
 soak: install-packages sanitize-live
 	PINNA_SEQUENCES=10000000 swift test -c release --skip-build --filter RandomSequenceTests
 	swift test -c release --skip-build --filter EnduranceTests
@@ -111,6 +113,7 @@ FAULTS = .build/faults
 FAULTS_RUN = PINNA_FAULTS=1 PINNA_FAULTS_LOG=$(CURDIR)/$(FAULTS).log swift test -c release --skip-build
 # The suites in a graph whose tests name a promise: files of Tests/LiveTests with a title that begins with "R<number>:".
 FAULTS_LIVE = $(shell grep -rlE '"R[0-9]+: ' Tests/LiveTests | sed -E 's,.*/(.*)\.swift,\1,' | sort | paste -sd '|')
+faults: PACKAGES = sox ffmpeg
 faults: install-packages
 	@echo "== Fault injection; what the tests say is in $(FAULTS).txt"
 	@mkdir -p .build && rm -f $(FAULTS).txt $(FAULTS).log && touch $(FAULTS).txt $(FAULTS).log
@@ -162,7 +165,7 @@ build: install-packages
 	swift build -c release --product pinna
 
 install-packages:
-	@sh .ci/install-packages
+	@sh .ci/install-packages $(PACKAGES)
 
 lint:
 	@echo "== Format"

@@ -111,13 +111,19 @@ import Testing
   /// acoustics.md, section 6: the target itself has 7.8 dB, and 7.1 dB with front emphasis.
   @Test("the target's own ears have its figures and no errors", arguments: frames) func target(
     frame: HeadFrame
-  ) {
-    func figures(_ rows: [[Float]]) -> StereoFigures {
-      try! StereoFigures(
-        taps: Self.impulses(rows), sampleRate: 48_000, delayFrames: 64, manifold: Ears(frame: frame),
-        frame: frame, hrtf: StereoTests.hrtf)
+  ) throws {
+    let view = CaseView.ears(frame)
+    let field = try MeasuringField(
+      manifold: Ears(frame: frame), views: [view], frequencies: DesignGrid(sampleRate: 48_000).frequencies)
+    // The ears themselves, the ears swapped, and one of them 6 dB louder.
+    let taps = [[[1, 0], [0, 1]], [[0, 1], [1, 0]], [[2, 0], [0, 1]]].map(Self.impulses)
+    let figures = try FigureReader(
+      taps.map { (view, $0) }, sampleRate: 48_000, delayFrames: 64, field: field, hrtf: StereoTests.hrtf
+    ).read().map { reading in
+      guard case .stereo(let figures) = reading else { preconditionFailure("a view of ears is stereo") }
+      return figures
     }
-    let nominal = figures([[1, 0], [0, 1]])
+    let (nominal, swapped, lopsided) = (figures[0], figures[1], figures[2])
     #expect(abs(nominal.separation.value - 7.8) < 0.05)
     #expect(abs(nominal.frontBack.value - 7.1) < 0.05)
     // KEMAR's ears are 8.75 cm from its centre: Woodworth's (1 + π/2) r / c is 656 µs.
@@ -125,11 +131,9 @@ import Testing
     #expect(nominal.timeDifferenceError == 0)
     #expect(nominal.levelDifferenceErrorHigh.value < 1e-6 && nominal.levelDifferenceErrorLow.value < 1e-6)
     #expect(nominal.octaveErrors.count == 6 && nominal.octaveErrors.allSatisfy { $0.value < 1e-4 })
-    let swapped = figures([[0, 1], [1, 0]])
     #expect(abs(swapped.separation.value + nominal.separation.value) < 1e-6)
     #expect(swapped.timeDifferenceLeft == -nominal.timeDifferenceLeft)
     // 6 dB more in one ear: that much error everywhere.
-    let lopsided = figures([[2, 0], [0, 1]])
     #expect(abs(lopsided.levelDifferenceErrorHigh.value - 20 * log10(2)) < 1e-4)
     #expect(abs(lopsided.levelDifferenceErrorLow.value - 20 * log10(2)) < 1e-4)
     for error in lopsided.octaveErrors { #expect(abs(error.value - 20 * log10(2) / 2.0.squareRoot()) < 1e-3) }

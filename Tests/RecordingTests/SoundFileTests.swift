@@ -13,6 +13,19 @@ import Testing
   }
 
   @Test(
+    "the programs that read takes strictly refuse a damaged header",
+    .enabled(
+      if: !TakeFiles.strictReaders.isEmpty, "neither sox nor ffmpeg is installed: no other program reads takes"))
+  func strictReaders() throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path + "/take.wav"
+    try AudioClip(sampleRate: 48000, channels: [[0, 0.5]]).write(wav: path)
+    #expect(try TakeFiles.complaints(path) == [])
+    truncate(path, 30)
+    #expect(try TakeFiles.complaints(path).count == TakeFiles.strictReaders.count)
+  }
+
+  @Test(
     "a sound file of any length and channel count is read as it was written",
     arguments: SampleEncoding.allCases, [1, 2, 5])
   func reads(encoding: SampleEncoding, channels: Int) throws {
