@@ -2,7 +2,7 @@
 # Where the numpy oracle is: it judges exported filters on an array manifold of its own.
 ORACLE ?= ../shared/oracle
 
-.PHONY: mutations bench run test figures filters pictures build install-packages lint sanitize sanitize-live soak fuzz fuzzers faults day format clean
+.PHONY: mutations bench run test figures filters pictures build install-packages lint sanitize build-sanitizers sanitize-live soak fuzz fuzzers faults day format clean
 
 SANITIZE_REALTIME = --scratch-path .build/rtsan -Xswiftc -Xclang-linker -Xswiftc -fsanitize=realtime
 SANITIZE_THREAD = --scratch-path .build/tsan --sanitize=thread
@@ -27,9 +27,10 @@ test: install-packages lint
 	swift build -c release --build-tests
 	@echo "== $$(date +%T) Tests without a server"
 	swift test -c release --skip-build --skip LiveTests --skip DocsTests
-	@echo "== $$(date +%T) Tests in a live JACK graph"
+	@echo "== $$(date +%T) Tests in a live JACK graph; beside them, at idle priority, the sanitizers' builds"
 	@sh .ci/free-places
-	@sh .ci/live-tests
+	@chrt -i 0 $(MAKE) --no-print-directory build-sanitizers >.build/build-sanitizers.txt 2>&1 & \
+	  sh .ci/live-tests; status=$$?; wait; exit $$status
 	@echo "== $$(date +%T) The documentation: its tables, commands and output"
 	swift test -c release --skip-build --filter DocsTests
 	@$(MAKE) --no-print-directory sanitize
@@ -39,14 +40,23 @@ test: install-packages lint
 sanitize: export PINNA_ONLY_CORE = 1
 sanitize: export PINNA_RACES = 10000
 sanitize: export PINNA_SEQUENCES = 3000
-sanitize:
+sanitize: build-sanitizers
 	@echo "== $$(date +%T) RealtimeSanitizer"
-	swift build --build-tests --disable-xctest -c release $(SANITIZE_REALTIME)
-	swift test --skip-build --disable-xctest -c release $(SANITIZE_REALTIME)
+	$(SANITIZED_TESTS) $(SANITIZE_REALTIME)
 	@echo "== $$(date +%T) ThreadSanitizer"
-	TSAN_OPTIONS=halt_on_error=1 swift test --disable-xctest -c release $(SANITIZE_THREAD) --skip '$(ONE_THREAD)'
+	TSAN_OPTIONS=halt_on_error=1 $(SANITIZED_TESTS) $(SANITIZE_THREAD) --skip '$(ONE_THREAD)'
 	@echo "== $$(date +%T) AddressSanitizer"
-	ASAN_OPTIONS=halt_on_error=1 swift test --disable-xctest -c release $(SANITIZE_ADDRESS)
+	ASAN_OPTIONS=halt_on_error=1 $(SANITIZED_TESTS) $(SANITIZE_ADDRESS)
+
+# `swift test` would add -enable-testing and compile everything again, for the tool, too.
+SANITIZED_TESTS = swift test --skip-build --disable-xctest -c release
+
+build-sanitizers: export PINNA_ONLY_CORE = 1
+build-sanitizers:
+	@echo "== $$(date +%T) Builds for three sanitizers"
+	swift build --build-tests --disable-xctest -c release $(SANITIZE_REALTIME)
+	swift build --build-tests --disable-xctest -c release $(SANITIZE_THREAD)
+	swift build --build-tests --disable-xctest -c release $(SANITIZE_ADDRESS)
 
 ## The whole processor in a live graph under RealtimeSanitizer: changes every 20 ms, a new period every second.
 sanitize-live:

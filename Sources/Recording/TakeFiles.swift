@@ -293,7 +293,7 @@ final class TakeFiles {
         cause == .disk
         ? "the disk could not keep up"
         : "the JACK server went on without Pinna, because the machine was too busy or Pinna was stopped "
-          + "(to prevent the former, use a longer period, such as jackd -p 1024, or realtime scheduling)"
+          + "(if it was busy, use a longer period or realtime scheduling)"
       let places = count == 1 ? "at frame \(first)" : "in \(count) places from frame \(first)"
       sentences.append("\(frames) frames \(places) are silence: \(reason)")
     }

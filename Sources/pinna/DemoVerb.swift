@@ -105,7 +105,7 @@ final class Demo {
     } else {
       say("\n" + results.table)
       say("Take: \(take.text). Refused during it: \(take.refusal)")
-      if keeps { say("The recordings are in \(folder).") }
+      say(keeps ? "The recordings are in \(folder)." : "Keep the recordings with: pinna demo --keep DIR")
       say("A picture of where each voice came out is \(picture).")
     }
     return results.isRight
