@@ -122,7 +122,7 @@ package protocol TakePlayback: DiskWork {
   var path: String { get }
   var phase: TakePlayer.Phase { get }
   var report: PlaybackReport { get }
-  /// Why the playback ends before the end of the take; nil if it does not.
+  /// What the outputs could not play, as one sentence; nil if they played all of the take.
   var fault: String? { get }
   func abandon()
 }

@@ -25,7 +25,10 @@ extension Processor {
       change.requests.append(request)
       return updateState(.fadingOut(change, engine, filters, ticket))
     }
-    if setting.muted { mutePlayback() }
+    if setting.muted {
+      endPlaybackNow(
+        "the outputs were muted before the playback began; unmute them with: pinna set --mute off")
+    }
     try post(setting, request)
     change?.add(inForce: changes)
   }

@@ -138,7 +138,7 @@ extension Processor {
   /// with the notice that the device changes when the take ends, and the change is recorded as a promise.
   private func clientForChange(_ name: String, _ filters: any DeviceFilters) -> (any AudioClient)? {
     if state.kind == .live { return client }
-    endPlaybackNow()
+    endPlaybackNow("the device changed before the playback began; start it again")
     if state.take != nil {
       let kept =
         "a take is running: the device changes to \(name) when it ends; cancel with: pinna preset cancel"

@@ -16,6 +16,7 @@ extension Processor {
       throw Failure(.failed, "the path of the take, \(path), is relative; give a path that begins with /")
     }
     try refuseDuringPlayback()
+    guard !watchdog.isStalled else { throw Failure(.failed, Self.stalled + "; try again when it does") }
     guard !wanted.muted else {
       throw Failure(.failed, "the outputs are muted; unmute them with: pinna set --mute off")
     }
@@ -40,20 +41,19 @@ extension Processor {
     }
   }
 
-  /// Ends a playback without a request to stop it: before a change of device, and on mute. Nothing if it is ending.
-  func endPlaybackNow() {
-    guard case .playing(let playing) = state else { return }
-    client?.endPlayback()
-    enter(.endingPlayback(playing))
-  }
-
-  /// Ends a playback because the outputs are being muted. One that has not begun never begins.
-  func mutePlayback() {
-    guard case .openingPlayback(let player, let request) = state else { return endPlaybackNow() }
-    enter(.live)
-    cancelPlayback(
-      player, request, .failed,
-      "the outputs were muted before the playback began; unmute them with: pinna set --mute off")
+  /// Ends a playback without a request to stop it: on mute, and before a change of device. One that has not begun never
+  /// begins.
+  /// - Parameter reason: what to answer to the request to play in that case.
+  func endPlaybackNow(_ reason: String) {
+    switch state {
+    case .openingPlayback(let player, let request):
+      enter(.live)
+      cancelPlayback(player, request, .failed, reason)
+    case .playing(let playing):
+      client?.endPlayback()
+      enter(.endingPlayback(playing))
+    default: break
+    }
   }
 
   /// Cancels a playback that has not begun, and fails the request that started it.
@@ -108,7 +108,7 @@ extension Processor {
   /// - Parameter failure: their answer, if the callback has not confirmed the end.
   func finish(_ playing: Playing, _ failure: Failure? = nil) {
     playing.player.abandon()
-    if let fault = playing.player.fault { warn("the playback ended early: \(fault)") }
+    if let fault = playing.player.fault { warn(fault) }
     notify(EngineEvent(.playbackEnded, "the playback of \(playing.player.path) has ended"))
     for request in playing.stopRequests {
       request.answer(failure.map { .failed($0) } ?? .done(playing.player.report))

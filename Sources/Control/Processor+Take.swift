@@ -37,16 +37,23 @@ extension Processor {
     case .endingTake(var recording, let ticket):
       recording.stopRequests.append(request)
       updateState(.endingTake(recording, ticket))
+    case .stopping(var stopping) where stopping.take != nil:
+      stopping.take?.stopRequests.append(request)
+      updateState(.stopping(stopping))
     default: try answerForLastTake(request)
     }
   }
 
-  /// Answers `record stop` for the latest take if it ended without a request.
+  /// Answers `record stop` for the latest take if it ended without a request, or ends because Pinna stops.
   private func answerForLastTake(_ request: Request) throws {
-    if let last = closingTakes.firstIndex(where: { $0.number == takesBegun && $0.cause != nil }) {
+    if let last = closingTakes.firstIndex(where: {
+      $0.number == takesBegun && ($0.cause != nil || isStopping)
+    }) {
       closingTakes[last].stopRequests.append(request)
     } else if let lastTake, lastTake.cause != nil {
       request.answer(lastTake.outcome)
+    } else if isStopping {
+      throw Failure(.notRunning, "Pinna is being stopped already")
     } else {
       throw Failure(.failed, "nothing is being recorded; start with: pinna record start")
     }

@@ -41,6 +41,10 @@ public final class JackConnection: Sendable {
     // jackd names the sockets of servers and clients alike: a client with the server's name would replace its socket.
     let named = server ?? getenv("JACK_DEFAULT_SERVER").map { String(cString: $0) }
     if name == named ?? "default" { throw .nameOfServer(name) }
+    // libjack 1.9.21 overruns a buffer.
+    if let named, named.utf8.count > 255 {
+      throw .openFailed("the server's name has \(named.utf8.count) bytes; give one of at most 255")
+    }
     var status = JackStatus(rawValue: 0)
     let options = JackOptions(rawValue: JackNoStartServer.rawValue | JackUseExactName.rawValue)
     guard let client = pinna_jack_client_open(name, options, &status, server) else {

@@ -30,6 +30,7 @@ public final class TakePlayer: Sendable {
     var frames = 0
     var channels = 0
     var fault: String?
+    var invalidSamples = 0
   }
 
   /// Starts the disk thread and returns immediately.
@@ -50,8 +51,19 @@ public final class TakePlayer: Sendable {
   /// 0 while the take is being opened.
   public var channels: Int { state.withLock { $0.channels } }
 
-  /// Why the playback ends before the end of the take; nil if it does not.
-  public var fault: String? { state.withLock { $0.fault } }
+  /// What the outputs could not play, as one sentence; nil if they played all of the take.
+  public var fault: String? {
+    let (fault, invalid) = state.withLock { ($0.fault, $0.invalidSamples) }
+    let late = ring?.missedFrames ?? 0
+    let sentences = [
+      fault.map { "the playback ended early: \($0)" },
+      invalid == 0
+        ? nil
+        : "\(path) has \(invalid) invalid samples (NaN, infinity or above +60 dBFS), which were silence",
+      late == 0 ? nil : "the disk was too slow to play \(path): \(late) frames were silence",
+    ].compactMap { $0 }
+    return sentences.isEmpty ? nil : sentences.joined(separator: "; ")
+  }
 
   /// The ring that the callback drains; nil while the take is being opened.
   public var ring: PlaybackRing? {
@@ -110,6 +122,7 @@ public final class TakePlayer: Sendable {
 
   private func fill(_ ring: PlaybackRing, from file: AudioFileReader) {
     var isOpen = false
+    var framesRead = 0
     while !abandoned.load(ordering: .acquiring) {
       if !isOpen, ring.freeFrames <= ring.capacityFrames / 2 {
         isOpen = true
@@ -121,12 +134,19 @@ public final class TakePlayer: Sendable {
         continue
       }
       watch.begin()
-      let block: [Float]
+      var block: [Float]
       do throws(AudioFileError) { block = try file.read(frames: 4096) } catch {
         state.withLock { $0.fault = error.description }
         break
       }
-      if block.isEmpty { break }
+      if block.isEmpty {
+        if framesRead < file.frames {
+          state.withLock { $0.fault = "\(path) was cut to \(framesRead) frames while it was played" }
+        }
+        break
+      }
+      framesRead += block.count / file.channels
+      silenceInvalid(&block)
       let left = stride(from: 0, to: block.count, by: file.channels).map { block[$0] }
       let right =
         file.channels == 1 ? left : stride(from: 1, to: block.count, by: file.channels).map { block[$0] }
@@ -134,5 +154,15 @@ public final class TakePlayer: Sendable {
     }
     ring.finish()
     if !isOpen { enter(.open(ring)) }
+  }
+
+  /// Replaces samples that microphones may not send either (R14).
+  private func silenceInvalid(_ block: inout [Float]) {
+    var count = 0
+    for n in block.indices where !(abs(block[n]) <= 1000) {
+      block[n] = 0
+      count += 1
+    }
+    if count > 0 { state.withLock { $0.invalidSamples += count } }
   }
 }

@@ -15,7 +15,8 @@ import Testing
   @Test(
     "the programs that read takes strictly refuse a damaged header",
     .enabled(
-      if: !TakeFiles.strictReaders.isEmpty, "neither sox nor ffmpeg is installed: no other program reads takes"))
+      if: !TakeFiles.strictReaders.isEmpty,
+      "neither sox nor ffmpeg is installed: no other program reads takes"))
   func strictReaders() throws {
     let folder = try TemporaryFolder()
     let path = folder.path + "/take.wav"

@@ -81,4 +81,44 @@ import Testing
     #expect(waitUntil(seconds: 10) { player.unansweredFor == .zero })
     player.abandon()
   }
+
+  @Test("invalid samples of a file are silence, and said")
+  func invalidSamples() throws {
+    let path = folder.path + "/invalid.wav"
+    var channel = [Float](repeating: 0.25, count: 5000)
+    for (n, value) in zip([10, 20, 30], [Float.nan, .infinity, 1e30]) { channel[n] = value }
+    try AudioClip(sampleRate: 48000, channels: [channel]).write(wav: path)
+    let player = TakePlayer(path: path, sampleRate: 48000)
+    let engine = Engine(
+      microphones: 1, taps: 16, sampleRate: 48000, fadeFrames: 16, instructionSet: .baseline)
+    engine.prepare(period: 64)
+    _ = try engine.beginPlayback(of: try outcome(player).get())
+    var run = OfflineRun(engine, microphones: [[Float](repeating: 0, count: 1)])
+    for _ in 0..<60 { run.process(64) }
+    #expect(run.left.allSatisfy { abs($0) <= 0.25 } && run.left.contains(0.25))
+    #expect(player.fault?.contains("3 invalid samples") == true, "\(player.fault as Any)")
+  }
+
+  @Test("a file that is cut while it plays is played to its new end, and that is said")
+  func cutWhilePlaying() throws {
+    let path = folder.path + "/cut.wav"
+    let channel = [Float](repeating: 0.25, count: 48000 * 20)
+    try AudioClip(sampleRate: 48000, channels: [channel]).write(wav: path)
+    let player = TakePlayer(path: path, sampleRate: 48000)
+    let ring = try outcome(player).get()
+    // The ring holds 4 s and is never read: the disk thread waits with the rest unread.
+    #expect(waitUntil(seconds: 5) { ring.freeFrames < 4096 })
+    truncate(path, 4 * 48000 * 5)
+    let engine = Engine(
+      microphones: 1, taps: 16, sampleRate: 48000, fadeFrames: 16, instructionSet: .baseline)
+    engine.prepare(period: 4096)
+    _ = try engine.beginPlayback(of: ring)
+    var run = OfflineRun(engine, microphones: [[Float](repeating: 0, count: 1)])
+    #expect(
+      waitUntil(seconds: 10) {
+        if ring.freeFrames < ring.capacityFrames / 2 { run.process(4096) }
+        return player.fault != nil
+      })
+    #expect(player.fault?.contains("was cut to") == true, "\(player.fault as Any)")
+  }
 }

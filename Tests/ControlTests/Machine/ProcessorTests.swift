@@ -243,13 +243,47 @@ import Testing
     #expect(events == [.playbackBegan, .playbackEnded], "the callback's late report is not a second end")
   }
 
+  @Test("a device that takes over cancels a playback that is being opened, and does not wait for its disk")
+  func deviceWhileOpening() {
+    let rig = Rig.live()
+    let play = rig.play()
+    let change = rig.set(["input": "b"], gain: 1)
+    rig.finishChange()
+    #expect(play.status == .failed && play.text.contains("device"), "\(play.text)")
+    #expect(change.status == .done && rig.processor.inForce.device == Rig.other)
+  }
+
+  @Test("a playback is refused while no period runs, since nothing would be heard of it")
+  func playDuringStall() {
+    let rig = Rig.live()
+    for _ in 0..<20 { rig.advance(.milliseconds(100)) }
+    let play = rig.play()
+    #expect(play.status == .failed && play.text.contains("runs no periods"), "\(play.text)")
+    #expect(rig.processor.state.kind == .live)
+  }
+
+  @Test("a take stopped while Pinna stops is answered when it is on disk")
+  func stopTakeDuringStop() {
+    let rig = Rig.live()
+    let take = rig.record()
+    rig.stop()
+    let early = rig.stopTake()
+    rig.run(periods: 1)
+    let late = rig.stopTake()
+    #expect(early.outcome == nil && late.outcome == nil)
+    take.phase = .finished(FakeTake.whole)
+    rig.processor.poll()
+    #expect(early.status == .done && late.status == .done && rig.processor.isStopped)
+    #expect(rig.stopTake().status == .notRunning)
+  }
+
   @Test("a playback that the disk ends early is a warning")
   func unreadablePlayback() {
     let rig = Rig.live()
     rig.play()
     rig.world.players[0].open()
     rig.run(periods: 3)
-    rig.world.players[0].fault = "cannot read it: Input/output error"
+    rig.world.players[0].fault = "the playback ended early: Input/output error"
     rig.stopPlayback()
     rig.run(periods: 5)
     #expect(rig.warnings.contains { $0.contains("ended early") && $0.contains("Input/output error") })
