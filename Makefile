@@ -44,18 +44,18 @@ sanitize: build-sanitizers
 	@echo "== $$(date +%T) RealtimeSanitizer"
 	$(SANITIZED_TESTS) $(SANITIZE_REALTIME)
 	@echo "== $$(date +%T) ThreadSanitizer"
-	TSAN_OPTIONS=halt_on_error=1 $(SANITIZED_TESTS) $(SANITIZE_THREAD) --skip '$(ONE_THREAD)'
+	TSAN_OPTIONS=halt_on_error=1 swift test --disable-xctest -c release $(SANITIZE_THREAD) --skip '$(ONE_THREAD)'
 	@echo "== $$(date +%T) AddressSanitizer"
 	ASAN_OPTIONS=halt_on_error=1 $(SANITIZED_TESTS) $(SANITIZE_ADDRESS)
 
-# `swift test` would add -enable-testing and compile everything again, for the tool, too.
+# `swift test` would add -enable-testing and compile everything again, for the tool, too. ThreadSanitizer needs that:
+# without it, parts of Swift's Mutex are inlined, and it takes the rest, which it does not see, for a race.
 SANITIZED_TESTS = swift test --skip-build --disable-xctest -c release
 
 build-sanitizers: export PINNA_ONLY_CORE = 1
 build-sanitizers:
-	@echo "== $$(date +%T) Builds for three sanitizers"
+	@echo "== $$(date +%T) Builds for two sanitizers"
 	swift build --build-tests --disable-xctest -c release $(SANITIZE_REALTIME)
-	swift build --build-tests --disable-xctest -c release $(SANITIZE_THREAD)
 	swift build --build-tests --disable-xctest -c release $(SANITIZE_ADDRESS)
 
 ## The whole processor in a live graph under RealtimeSanitizer: changes every 20 ms, a new period every second.

@@ -162,7 +162,8 @@ let package = Package(
     .executableTarget(name: "SeedListings", dependencies: ["PinnaSession"], path: "Tests/SeedListings"),
     // A client that plays the server's frame time, in a process of its own.
     .executableTarget(
-      name: "frame-clock", dependencies: ["CJack", "LiveSupport", "Threads"], path: "Tests/FrameClock"),
+      name: "frame-clock", dependencies: ["CJack", "JackClient", "LiveSupport", "Threads"],
+      path: "Tests/FrameClock"),
     // One end of a control socket as a program of its own: a server, a client, another user who meddles.
     .executableTarget(name: "peer", dependencies: ["PinnaSession", "Control"], path: "Tests/Peer"),
     // Its malloc counts: a program of its own, so that no test or sanitizer meets it.

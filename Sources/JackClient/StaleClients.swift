@@ -18,7 +18,7 @@ package enum StaleClients {
   /// Thread: any that may wait for the server, here for 750 ms at most. Call it after a request that the server has
   /// answered: before that, the server may not have removed the semaphore's file.
   /// - Parameter server: nil for the default one.
-  static func flush(server: String?) {
+  package static func flush(server: String?) {
     for _ in 0..<3 where hasAny() { sweep(server) }
   }
 

@@ -1,5 +1,6 @@
 import CJack
 import Glibc
+import JackClient
 import LiveSupport
 import Synchronization
 import Threads
@@ -52,6 +53,8 @@ enum ClockClient {
       let port = jack_port_register(
         client, "out", JACK_DEFAULT_AUDIO_TYPE, UInt(JackPortIsOutput.rawValue), 0)
     else { return JackFailure.rawValue }
+    // The clock often joins a server that has just started, as Pinna's probes leave it.
+    StaleClients.flush(server: server)
     context.initialize(to: Context(client: client, port: port))
     jack_set_process_callback(
       client,
