@@ -96,7 +96,7 @@ public final class ArrayClient: Sendable {
     throws(JackError) -> PreparedPorts
   {
     guard trampoline.canReplace else { throw .stalled }
-    awaitRelease(of: names)
+    guard areReleased(names) else { throw .stalled }
     let old = shared.values.withLock { $0.ports }
     let known = Dictionary(
       uniqueKeysWithValues: zip(old?.names ?? [], (old?.microphones ?? []).map(PortHandle.init)))
@@ -126,14 +126,17 @@ public final class ArrayClient: Sendable {
 
   /// Waits, for 2 s at most, until no replaced engine has ports with any of `names` that the current engine does not
   /// share: a name can be registered only once.
-  private func awaitRelease(of names: [String]) {
+  /// - Returns: false if the callback still uses such ports, because no period runs.
+  private func areReleased(_ names: [String]) -> Bool {
     let end = ContinuousClock.now + .seconds(2)
     let wanted = Set(names).subtracting(microphones)
     releaseRetired()
-    while !trampoline.retiredNames.isDisjoint(with: wanted), .now < end {
+    while !trampoline.retiredNames.isDisjoint(with: wanted) {
+      if .now >= end { return false }
       usleep(1_000)
       releaseRetired()
     }
+    return true
   }
 
   /// Unregisters the ports of an engine that will not be adopted.

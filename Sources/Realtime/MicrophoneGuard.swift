@@ -40,7 +40,7 @@ package struct MicrophoneGuard: ~Copyable, @unchecked Sendable {
   ///
   /// Thread: any.
   @_noLocks @_noAllocation
-  static func isValid(_ sample: Float) -> Bool { sample.magnitude <= 1000 }
+  package static func isValid(_ sample: Float) -> Bool { sample.magnitude <= 1000 }
 
   /// Mutes invalid samples in the copy of one period. It never reads the input itself, which another program may still
   /// be writing.

@@ -159,7 +159,7 @@ public final class TakePlayer: Sendable {
   /// Replaces samples that microphones may not send either (R14).
   private func silenceInvalid(_ block: inout [Float]) {
     var count = 0
-    for n in block.indices where !(abs(block[n]) <= 1000) {
+    for n in block.indices where !MicrophoneGuard.isValid(block[n]) {
       block[n] = 0
       count += 1
     }

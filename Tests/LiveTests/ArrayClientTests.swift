@@ -53,7 +53,7 @@ extension LiveTests {
       conductor.close()
     }
 
-    @Test("a device that returns before the callback has let go of its old ports waits for them")
+    @Test("a device that returns at once waits until the callback has released its old ports")
     func returnsAtOnce() throws {
       let server = try PrivateServer(name: LiveGraph.uniqueName(), period: 4096)
       let client = try ArrayClient(name: "returning", server: server.name, onShutdown: { _ in })
