@@ -77,9 +77,9 @@ extension DesignParameters {
     /// Mean panel width in metres: about a third of the wavelength at 24 kHz.
     public var panelWidth: Double
     /// Maximum number of panels per octant. Panels are widened to stay within it.
-    public var mostPanels = 800
+    public var maximumPanelCount = 800
     /// Grading of the mesh towards the edges, where the pressure varies fastest: 0 gives panels of equal width.
-    public var edgeSqueeze = 0.6
+    public var edgeGrading = 0.6
     /// CHIEF points inside an octant, at which the pressure must vanish. Source: Schenck (1968).
     public var interiorPoints = 16
     /// CHIEF points are used from this fraction of the first interior resonance.
@@ -106,7 +106,7 @@ extension DesignParameters {
     public var lowestFrequency = Hertz(200)
     /// Responses above this fraction of the measurement's Nyquist frequency are extrapolated: only the plane-wave lead
     /// of each microphone changes.
-    public var highestPart = 0.9
+    public var nyquistFraction = 0.9
 
     public init() {}
   }
@@ -115,9 +115,11 @@ extension DesignParameters {
   public struct Head: Hashable, Sendable {
     /// Order of the spherical harmonics that interpolate between measured directions.
     public var order = 18
-    /// Cost of a harmonic of degree l: `regularisation` × (1 + `regularisationSlope` × l(l+1)).
-    public var regularisation = 1e-4
-    public var regularisationSlope = 0.01
+    /// Cost of a harmonic of degree l: `roughness` × (`roughnessOfMean` + l(l+1)).
+    public var roughness = 1e-5
+    public var roughnessOfMean = 1e-3
+    /// Responses above this fraction of the measurement's Nyquist frequency are extrapolated: only the delay changes.
+    public var nyquistFraction = 0.92
     /// Distance of the ears from the head's centre for the ear alignment, in metres: 15 % more than a head radius of
     /// 87.5 mm, because sound travels around the head. Source: Ben-Hur et al. (2019).
     public var earDistance = 0.0875 * 1.15
@@ -144,10 +146,15 @@ extension DesignParameters {
     public var crossover = Hertz(1500)
     /// Gain of sound from straight behind relative to that from the front.
     public var rearGain = Decibels(-6)
+    /// Directions within `frontAngle` of straight ahead count this much more than others, below the crossover.
+    public var frontWeight = 3.0
+    public var frontAngle = Angle.degrees(30)
+    /// How much of the error of tone in front and in the diffuse field is corrected, as a part of its logarithm.
+    public var toneCorrection = 1.0
     /// Noise gain limit of each bin's weights in the first round of the design.
     public var noiseGainLimit = Decibels(10)
     /// Noise gain limit of the finished filters from `lowestNoise` to `highestNoise`.
-    public var finishedNoiseGain = Decibels(10.4)
+    public var finishedNoiseGain = Decibels(10.3)
     public var lowestNoise = Hertz(100)
     public var highestNoise = Hertz(16_000)
     /// Where the finished filters exceed their limit, the limits of these bins are lowered by the excess plus
@@ -157,16 +164,15 @@ extension DesignParameters {
     /// Number of bins on either side of such a bin whose limits are lowered, too.
     public var tighteningReach = 3
     /// No bin's limit is lowered below this.
-    public var leastNoiseGainLimit = Decibels(5)
+    public var minimumNoiseGainLimit = Decibels(5)
     /// Smallest regulariser, relative to the mean eigenvalue of the covariance.
-    public var leastRegulariser = 1e-3
+    public var minimumRegulariser = 1e-3
     /// Iterations of magnitude least squares per bin, for designs without refinement.
     public var magnitudePasses = 6
     /// Maximum factor by which a bin's weights are raised or lowered to match the target's diffuse-field energy: 12 dB.
     public var scalingLimit = 4.0
-    /// Minimum left-right separation of the finished filters, octaves weighted by speech importance. Cases below it are
-    /// not offered.
-    public var leastSeparation = Decibels(3)
+    /// Cases in which a voice from a side is heard less far out are not offered; see `Lateralisation`.
+    public var minimumAngle = Angle.degrees(CaseCriteria.leastSide.degrees + CaseCriteria.angleMargin.degrees)
 
     public init() {}
   }
@@ -182,6 +188,8 @@ extension DesignParameters {
     public var elevation = Angle.degrees(40)
     /// Weight of each sector off the horizon, including the zenith and the nadir.
     public var raisedWeight = 0.4
+    /// Directions in front count this much more than others; see `Stereo.frontAngle`.
+    public var frontWeight = 1.0
     /// Concentration κ of the von Mises–Fisher weights of the directions in a sector.
     public var concentration = 25.0
     /// Added to all energies, as a fraction of the target's mean energy, so that errors of much lower energies do not
@@ -216,36 +224,36 @@ extension DesignParameters {
     public var whiteNoiseGainFloor = Decibels(-10)
     /// Where the on-axis response is below the diffuse-field response, equalisation raises it by at most the inverse of
     /// this (6 dB), or to a diffuse-field response of 0 dB if that is more.
-    public var leastOnAxis = 0.5
+    public var minimumOnAxis = 0.5
     /// Minimum correlation of a target with the microphone responses, as an amplitude ratio to its upper bound. Below
     /// it, a bin's weights are zero: for a figure of eight at 0 Hz, for example, they would be rounding errors.
-    public var leastReach = 1e-6
+    public var minimumCorrelation = 1e-6
     /// Where the noise constraint widens a pattern, the design aims at a narrower one: its omnidirectional part α is
     /// lowered in these steps.
-    public var narrowing = 0.02
+    public var omnidirectionalStep = 0.02
     /// The smallest α that is aimed at.
-    public var leastOmnidirectionalPart = 0.1
+    public var minimumOmnidirectionalPart = 0.1
     /// Iterations of magnitude least squares per bin.
     public var magnitudePasses = 8
     /// The same for the first bin above the crossover, while candidates for its initial phases are compared and where
     /// those of a microphone are chosen.
     public var firstMagnitudePasses = 60
-    /// Candidates for the initial phases are compared on every `trialStride`-th bin, up to `highestTrial`.
-    public var trialStride = 6
-    public var highestTrial = Hertz(12_000)
+    /// Candidates for the initial phases are compared on every `startComparisonStride`-th bin, up to `highestStartComparison`.
+    public var startComparisonStride = 6
+    public var highestStartComparison = Hertz(12_000)
     /// Minimum reduction of the mean log pattern error for which the phases of a microphone replace those of the bin
     /// below. Replacing them makes the phases jump at the crossover.
-    public var worthAJump = Decibels(0.5)
+    public var minimumStartImprovement = Decibels(0.5)
     /// Minimum reduction of the same error, as a natural logarithm, for which one microphone is preferred to another.
     /// It is larger than rounding errors.
-    public var tie = 1e-3
+    public var startTieMargin = 1e-3
     /// Smallest regulariser below the crossover, relative to the largest eigenvalue of the covariance.
-    public var leastRegulariser = 1e-9
+    public var minimumRegulariser = 1e-9
     /// The same above the crossover.
-    public var leastMagnitudeRegulariser = 1e-4
+    public var minimumMagnitudeRegulariser = 1e-4
     /// Minimum front/back ratio of the finished filters, octaves weighted by speech importance. Directional patterns
     /// below it are not offered.
-    public var leastFrontBack = Decibels(3)
+    public var minimumFrontBack = Decibels(3)
 
     public init() {}
   }
@@ -263,7 +271,7 @@ extension DesignParameters {
     /// A bin is directional if the noise constraint costs it at most this much directivity.
     public var directivityLoss = Decibels(0.5)
     /// Weight of each bin below the first matched bin, relative to the weight of that bin.
-    public var lowWeight = 3e-4
+    public var weightBelowPattern = 3e-4
     /// Iterations in which the target above the crossover adopts the phases of the corrected filters.
     public var passes = 6
     /// Limit of ‖w‖² in the bins below the first matched bin: noise gain for a response of 1.

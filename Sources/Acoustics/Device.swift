@@ -4,8 +4,8 @@ public struct Device: Hashable, Sendable {
   /// The name shown to users: "Phone with five microphones".
   public let title: String
   public let body: Body
-  public let microphones: [Microphone]
-  public private(set) var dataSources: [DataSource]
+  public internal(set) var microphones: [Microphone]
+  public internal(set) var dataSources: [DataSource]
   public let portType: PortType
   /// Path of the SOFA file whose HRTFs the stereo design uses; nil selects the packaged KEMAR.
   public private(set) var hrtf: String?
@@ -14,13 +14,16 @@ public struct Device: Hashable, Sendable {
   /// The identifier by which programs select the input.
   public let uid: String
   /// JACK ports to connect to the microphones, in microphone order, when this input is selected.
-  public let capturePorts: [String]
+  public internal(set) var capturePorts: [String]
   /// JACK ports of the device's earpieces, left then right; empty if it has none.
   public let playbackPorts: [String]
   /// Alternative inputs that can be selected instead of this one.
   public let inputs: [Device]
 
-  /// - Parameter design: nil takes the defaults of `body`.
+  /// - Parameters:
+  ///   - microphones: without a body, they are moved so that their centroid is the origin: where an array is drawn
+  ///     does not matter.
+  ///   - design: nil takes the defaults of `body`.
   public init(
     name: String, title: String, body: Body, microphones: [Microphone], dataSources: [DataSource],
     portType: PortType = .builtInMic, hrtf: String? = nil, design: DesignParameters? = nil,
@@ -30,7 +33,7 @@ public struct Device: Hashable, Sendable {
     self.name = name
     self.title = title
     self.body = body
-    self.microphones = microphones
+    self.microphones = body == .free ? Self.centred(microphones) : microphones
     self.dataSources = dataSources
     self.portType = portType
     self.hrtf = hrtf
@@ -39,6 +42,11 @@ public struct Device: Hashable, Sendable {
     self.capturePorts = capturePorts
     self.playbackPorts = playbackPorts
     self.inputs = inputs
+  }
+
+  private static func centred(_ microphones: [Microphone]) -> [Microphone] {
+    let centroid = microphones.map(\.position).reduce(.zero, +) / Double(max(1, microphones.count))
+    return microphones.map { Microphone(name: $0.name, position: $0.position - centroid) }
   }
 
   /// A copy of the device with `dataSources` in place of its own.

@@ -1,14 +1,21 @@
 import Acoustics
 import FilterBanks
+import FilterDesign
 
 /// The answer to `inputs`: the available inputs with their data sources. A value; any thread.
 package struct InputsReport: Codable, Sendable {
-  /// A case of the device file for which no filters meet the requirements.
-  package struct NotOffered: Codable, Sendable {
+  /// A case for which no filters meet the requirements, or whose filters are weak.
+  package struct Remark: Codable, Sendable {
     package let polarPattern: PolarPattern
     /// Null for mono patterns.
     package let inputOrientation: InputOrientation?
     package let reason: String
+
+    init(_ remark: CaseRemark) {
+      polarPattern = remark.filterCase.polarPattern
+      inputOrientation = remark.filterCase.inputOrientation
+      reason = remark.text
+    }
 
     package func encode(to encoder: any Encoder) throws {
       var container = encoder.container(keyedBy: CodingKeys.self)
@@ -24,7 +31,8 @@ package struct InputsReport: Codable, Sendable {
     package let orientation: DataSource.Orientation
     package let supportedPolarPatterns: [PolarPattern]
     package let stereoOrientations: [InputOrientation]
-    package let notOffered: [NotOffered]
+    package let notOffered: [Remark]
+    package let weak: [Remark]
     package let selected: Bool
     /// Nil if another data source is selected.
     package let selectedPolarPattern: PolarPattern?
@@ -80,13 +88,17 @@ extension Processor {
       return InputsReport.DataSourceReport(
         id: source.id, name: source.name, location: source.location, orientation: source.orientation,
         supportedPolarPatterns: source.polarPatterns, stereoOrientations: source.stereoOrientations,
-        notOffered: selection == nil
-          ? []
-          : (filters?.bank.refusals ?? []).filter { $0.filterCase.dataSource == source.name }.map {
-            InputsReport.NotOffered(
-              polarPattern: $0.filterCase.polarPattern, inputOrientation: $0.filterCase.inputOrientation,
-              reason: $0.reason)
-          }, selected: selected, selectedPolarPattern: selected ? selection?.polarPattern : nil)
+        notOffered: remarks(filters?.bank.refusals, source, isActive: selection != nil),
+        weak: remarks(filters?.bank.weaknesses, source, isActive: selection != nil),
+        selected: selected, selectedPolarPattern: selected ? selection?.polarPattern : nil)
     }
+  }
+
+  /// Only the filters of the input in the route are known.
+  private func remarks(
+    _ remarks: [CaseRemark]?, _ source: DataSource, isActive: Bool
+  ) -> [InputsReport.Remark] {
+    isActive
+      ? (remarks ?? []).filter { $0.filterCase.dataSource == source.name }.map(InputsReport.Remark.init) : []
   }
 }

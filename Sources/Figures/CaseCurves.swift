@@ -81,7 +81,7 @@ package struct CaseCurves: Sendable {
     targetOnAxis = Self.spectra(target, bins, direction: 0)
     if isStereo {
       let gains = response.noiseGains(manifold)
-      noiseGain = (0..<2).map { output in bins.map { gains[$0][output] } }
+      noiseGain = gains.map { levels in bins.map { levels[$0] } }
     } else {
       noiseGain = [
         zip(bins, onAxis[0]).map { bin, level in

@@ -4,7 +4,7 @@ import FilterDesign
 /// One case of a report: its figures, their losses under array errors, and whether the case is offered.
 ///
 /// In JSON it is one flat object: `dataSource`, `polarPattern`, `inputOrientation` (null for mono patterns), every key
-/// of `Figures`, `losses` (an object with the same keys), `taps`, `delayFrames`, `supported` and `reason`.
+/// of `Figures`, `losses` (an object with the same keys), `taps`, `delayFrames`, `supported`, `reason` and `weakness`.
 public struct CaseFigures: Codable, Hashable, Sendable {
   public let filterCase: FilterCase
   /// A case that is not offered has only the separation ceiling.
@@ -19,9 +19,12 @@ public struct CaseFigures: Codable, Hashable, Sendable {
   public let supported: Bool
   /// Why the case is not supported; nil if it is.
   public let reason: String?
+  /// What the case does less well than its pattern promises; nil if nothing.
+  public let weakness: String?
 
   package init(
-    filterCase: FilterCase, figures: Figures, losses: FigureTable<Loss>?, bank: FilterBank, reason: String?
+    filterCase: FilterCase, figures: Figures, losses: FigureTable<Loss>?, bank: FilterBank, reason: String?,
+    weakness: String? = nil
   ) {
     self.filterCase = filterCase
     self.figures = figures
@@ -30,10 +33,11 @@ public struct CaseFigures: Codable, Hashable, Sendable {
     delayFrames = bank.delayFrames
     supported = reason == nil
     self.reason = reason
+    self.weakness = weakness
   }
 
   private enum Key: String, CodingKey {
-    case dataSource, polarPattern, inputOrientation, losses, taps, delayFrames, supported, reason
+    case dataSource, polarPattern, inputOrientation, losses, taps, delayFrames, supported, reason, weakness
   }
 
   public init(from decoder: any Decoder) throws {
@@ -48,6 +52,7 @@ public struct CaseFigures: Codable, Hashable, Sendable {
     delayFrames = try container.decode(Int.self, forKey: .delayFrames)
     supported = try container.decode(Bool.self, forKey: .supported)
     reason = try container.decodeIfPresent(String.self, forKey: .reason)
+    weakness = try container.decodeIfPresent(String.self, forKey: .weakness)
   }
 
   public func encode(to encoder: any Encoder) throws {
@@ -61,5 +66,6 @@ public struct CaseFigures: Codable, Hashable, Sendable {
     try container.encode(delayFrames, forKey: .delayFrames)
     try container.encode(supported, forKey: .supported)
     try container.encode(reason, forKey: .reason)
+    try container.encode(weakness, forKey: .weakness)
   }
 }

@@ -1,4 +1,5 @@
 import Acoustics
+import FilterDesign
 import Foundation
 import Numerics
 
@@ -6,8 +7,9 @@ import Numerics
 package struct EarReading {
   /// Shape `[frequency][ear][azimuth]`.
   private(set) var ears: ResponseGrid
-  /// Noise gain ‖w‖² / mean |Vᵀw|² of the worse ear in decibels, per frequency.
-  private(set) var noiseGains: [Double] = []
+  /// Of each ear.
+  private var earNoiseGains = [NoiseGain(), NoiseGain()]
+  private(set) var diffuse = DiffuseReading()
   private let firstDirection: Int
   private let directions: Int
 
@@ -29,7 +31,10 @@ package struct EarReading {
     _ outputs: UnsafeBufferPointer<Complex>, weights: ArraySlice<Complex>, frequency: Int
   ) {
     let microphones = weights.count / 2
-    var greatest = -Double.infinity
+    let count = MeasuringField.sphere.count
+    diffuse.add(
+      UnsafeBufferPointer(rebasing: outputs[..<count]),
+      UnsafeBufferPointer(rebasing: outputs[directions..<directions + count]))
     for ear in 0..<2 {
       let own = outputs[(ear * directions)...]
       for azimuth in 0..<ears.directions {
@@ -38,9 +43,10 @@ package struct EarReading {
       let signal = own.prefix(MeasuringField.sphere.count).reduce(0) { $0 + $1.squaredMagnitude }
       let noise = weights.dropFirst(ear * microphones).prefix(microphones)
         .reduce(0) { $0 + $1.squaredMagnitude }
-      greatest = max(
-        greatest, 10 * log10(noise / max(signal / Double(MeasuringField.sphere.count), 1e-12)))
+      earNoiseGains[ear].add(noise: noise, signal: signal / Double(MeasuringField.sphere.count))
     }
-    noiseGains.append(greatest)
   }
+
+  /// Noise gain of the worse ear in decibels, per frequency.
+  var noiseGains: [Double] { zip(earNoiseGains[0].levels, earNoiseGains[1].levels).map { max($0, $1) } }
 }

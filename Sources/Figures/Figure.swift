@@ -6,13 +6,21 @@ public enum Figure: String, CaseIterable, Sendable {
   /// Stereo: front-to-back ratio. Energy in both ears of a source at 0° over a source at 180°; octaves weighted by
   /// speech importance.
   case frontBack = "frontBackDB"
+  /// Stereo: where a voice at +90° or −90° is heard, in degrees towards its side: the smaller of both; see
+  /// `Lateralisation`.
+  case heardAtSides = "heardAtSidesDegrees"
+  /// Stereo: where a voice straight ahead is heard, in degrees to the left.
+  case heardInFront = "heardInFrontDegrees"
   /// Stereo: mean absolute error of the interaural level difference (ILD), ERB bands 1.5–12 kHz.
   case levelDifferenceErrorHigh = "ildErrorHighDB"
   /// Stereo: mean absolute error of the interaural level difference (ILD), ERB bands 150–1500 Hz.
   case levelDifferenceErrorLow = "ildErrorLowDB"
   /// Stereo: mean absolute error of the interaural time difference (ITD), 150–1500 Hz, in microseconds.
   case timeDifferenceError = "itdErrorMicroseconds"
-  /// Stereo: maximum noise gain ‖w‖² / mean |Vᵀw|² over all bins from 100 Hz to 16 kHz.
+  /// Mono: the frequency in hertz from which on, up to 12 kHz, the directivity index is more than 3 dB below the ideal
+  /// pattern's in every third octave: above it the array is too coarse for the pattern. Absent if there is none.
+  case aliasingFrequency = "aliasingHz"
+  /// Stereo: maximum noise gain over all bins from 100 Hz to 16 kHz; see `NoiseGain`.
   case noiseGain = "noiseGainDB"
 }
 
@@ -21,6 +29,12 @@ public enum Figure: String, CaseIterable, Sendable {
 public enum OctaveFigure: String, CaseIterable, Sendable {
   /// Stereo: RMS error of the octave level over azimuths and ears; 250 Hz to 8 kHz.
   case octaveError = "octaveErrorDB"
+  /// Stereo: the largest error of a third octave of the octave, of the energy of both ears against the target's: in a
+  /// diffuse field, and straight ahead.
+  case diffuseError = "diffuseErrorDB"
+  case frontError = "frontErrorDB"
+  /// Stereo: interaural coherence in a diffuse field minus the target's. Not a level.
+  case coherenceError = "coherenceError"
   /// Stereo: physical limit of the separation for any filters; see `EnergyCeiling`.
   case separationCeiling = "separationCeilingDB"
   /// Mono: directivity index. On-axis energy over the mean over the whole sphere, also for a planar array that looks
@@ -60,7 +74,8 @@ enum FigureSense {
 extension Figure {
   var sense: FigureSense {
     switch self {
-    case .separation, .frontBack: .high
+    case .separation, .frontBack, .heardAtSides, .aliasingFrequency: .high
+    case .heardInFront: .zero
     case .levelDifferenceErrorHigh, .levelDifferenceErrorLow, .timeDifferenceError, .noiseGain: .low
     }
   }
@@ -71,7 +86,7 @@ extension OctaveFigure {
     switch self {
     case .octaveError, .patternError: .low
     case .separationCeiling, .directivityIndex, .frontBackOctaves, .whiteNoiseGain: .high
-    case .onAxis: .zero
+    case .onAxis, .diffuseError, .frontError, .coherenceError: .zero
     }
   }
 }

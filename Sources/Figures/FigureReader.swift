@@ -8,8 +8,8 @@ import Numerics
 package struct FigureReader: Sendable {
   private let views: [CaseView]
   private let field: MeasuringField
-  /// The target of stereo over the horizon; nil without an HRTF.
-  private let target: BinauralLevels?
+  /// The target of stereo; nil without an HRTF.
+  private let target: StereoTarget?
   /// Filter spectra of all cases, one row per output: `[frequency][row][microphone]`. Mono patterns have one output.
   private let rows: [Complex]
   private let rowCount: Int
@@ -35,11 +35,7 @@ package struct FigureReader: Sendable {
     }
     rows = field.frequencies.indices.flatMap { f in weights.flatMap { $0[f] } }
     rowCount = weights.reduce(0) { $0 + $1.outputs }
-    target = hrtf.map {
-      BinauralLevels(
-        StereoDesign.target($0, from: MeasuringField.horizon, frequencies: field.frequencies),
-        frequencies: field.frequencies)
-    }
+    target = hrtf.map { StereoTarget($0, frequencies: field.frequencies) }
   }
 
   /// The figures of each case, in order.

@@ -47,11 +47,14 @@ public typealias Figures = FigureTable<Double>
 public struct Loss: Codable, Hashable, Sendable {
   /// Mean over all draws of the errors.
   public let mean: Double
+  /// Exceeded by at most 5 % of the draws.
+  public let tail: Double
   /// Maximum over all draws of the errors.
   public let worst: Double
 
-  public init(mean: Double, worst: Double) {
+  public init(mean: Double, tail: Double, worst: Double) {
     self.mean = mean
+    self.tail = tail
     self.worst = worst
   }
 }
@@ -87,6 +90,7 @@ extension Loss {
   /// Nil if there are no draws.
   fileprivate init?(_ losses: [Double]) {
     guard let worst = losses.max() else { return nil }
-    self.init(mean: Numerics.mean(losses), worst: worst)
+    let tail = losses.sorted()[min(losses.count - 1, losses.count * 95 / 100)]
+    self.init(mean: Numerics.mean(losses), tail: tail, worst: worst)
   }
 }

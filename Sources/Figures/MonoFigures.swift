@@ -20,6 +20,10 @@ public struct MonoFigures: Sendable {
   public let whiteNoiseGain: [Decibels]
   /// Front-to-back ratio of the ideal pattern.
   package let targetFrontBack: Decibels
+  /// See `Figure.aliasingFrequency`.
+  public let aliasingFrequency: Hertz?
+  /// Maximum noise ‖w‖² over all bins from 100 Hz to 16 kHz: the output noise of microphones with noise of unit power.
+  package let noise: Decibels
   /// The number of octaves below the Nyquist frequency.
   private let octaveCount: Int
 
@@ -71,6 +75,27 @@ public struct MonoFigures: Sendable {
     onAxis = octaves(reading.axis)
     whiteNoiseGain = octaves(reading.axis, over: reading.noise)
     targetFrontBack = reading.targetFrontBack
+    aliasingFrequency = Self.aliasingFrequency(reading, frequencies: frequencies)
+    noise = Decibels(
+      10
+        * log10(
+          zip(frequencies, reading.noise).filter { $0.0 > 100 && $0.0 < 16_000 }.map(\.1).max() ?? 1e-12))
+  }
+
+  private static func aliasingFrequency(_ reading: PatternReading, frequencies: [Double]) -> Hertz? {
+    guard reading.targetDirectivity.value > 3 else { return nil }
+    var lowest: Double?
+    for third in 0..<14 {
+      let centre = 12_000 / pow(2, Double(third) / 3)
+      let bins = frequencies.indices.filter {
+        frequencies[$0] >= centre / 1.1225 && frequencies[$0] <= centre * 1.1225
+      }
+      guard !bins.isEmpty else { continue }
+      let index = mean(bins.map { 10 * log10((reading.axis[$0] + 1e-12) / (reading.sphere[$0] + 1e-12)) })
+      guard index < reading.targetDirectivity.value - 3 else { break }
+      lowest = centre / 1.1225
+    }
+    return lowest.map { Hertz($0) }
   }
 
   /// Front-to-back ratio with octaves weighted by speech importance.
@@ -86,6 +111,7 @@ public struct MonoFigures: Sendable {
 
   var table: Figures {
     var table = Figures()
+    if let aliasingFrequency { table.set(.aliasingFrequency, aliasingFrequency.value) }
     for (figure, levels) in [
       (.directivityIndex, directivityIndex), (.frontBackOctaves, frontBack), (.patternError, patternError),
       (.onAxis, onAxis), (.whiteNoiseGain, whiteNoiseGain),

@@ -42,6 +42,9 @@ package struct PatternReading {
     return Decibels(10 * log10(energy(frontCone) / max(energy(rearCone), 1e-12)))
   }
 
+  /// Directivity index of the ideal pattern.
+  var targetDirectivity: Decibels { Decibels(-10 * log10(targetEnergy)) }
+
   /// Adds the next frequency.
   /// - Parameters:
   ///   - outputs: responses to the plane waves of the field, `[direction]`.

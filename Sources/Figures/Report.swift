@@ -11,6 +11,8 @@ public struct Report: Codable, Hashable, Sendable {
   public let sampleRate: Int
   /// Cases with filters, in the order of the bank, followed by cases that are not offered.
   public let cases: [CaseFigures]
+  /// What the reader must know about all cases, such as the band of a measurement.
+  public let remarks: [String]
 
   /// Computes all figures of `bank` and their losses under array errors, on all cores.
   ///
@@ -39,9 +41,10 @@ public struct Report: Codable, Hashable, Sendable {
   /// - Parameters:
   ///   - manifold: of the device; should be more accurate than the manifold of the design.
   ///   - draws: number of random draws of the array errors.
+  ///   - isCalibrated: whether the gains of the microphones were calibrated.
   package init(
     bank: FilterBank, device: Device, preset: String, manifold: any ArrayManifold,
-    draws: Int, progress: (@Sendable (Double) -> Void)? = nil
+    draws: Int, isCalibrated: Bool = false, progress: (@Sendable (Double) -> Void)? = nil
   ) throws(DesignError) {
     guard bank.microphones == device.microphones.map(\.name) else {
       throw DesignError(
@@ -68,7 +71,10 @@ public struct Report: Codable, Hashable, Sendable {
     let readings = Mutex([[Figures]](repeating: [], count: 1 + draws))
     try DesignThreads.forEach(1 + draws) { i throws(DesignError) in
       let errors =
-        i == 0 ? nil : ArrayErrors(microphones: device.microphones.count, seed: UInt64(i))
+        i == 0
+        ? nil
+        : ArrayErrors(
+          microphones: device.microphones.count, seed: UInt64(i), isCalibrated: isCalibrated)
       let figures = try reader.read(errors: errors).map(\.figures)
       readings.withLock { readings in
         readings[i] = figures
@@ -83,6 +89,7 @@ public struct Report: Codable, Hashable, Sendable {
       return try ceiling.separation(frame)
     }
     self.preset = preset
+    remarks = bank.remarks
     sampleRate = bank.sampleRate
     self.cases =
       try bank.cases.enumerated().map { i, coefficients throws(DesignError) in
@@ -90,13 +97,14 @@ public struct Report: Codable, Hashable, Sendable {
         let losses = FigureTable(of: figures, draws: all.dropFirst().map { $0[i] })
         figures.octaves[.separationCeiling] = try ceilings(coefficients.filterCase)
         return CaseFigures(
-          filterCase: coefficients.filterCase, figures: figures, losses: losses, bank: bank, reason: nil)
+          filterCase: coefficients.filterCase, figures: figures, losses: losses, bank: bank, reason: nil,
+          weakness: bank.weaknesses.first { $0.filterCase == coefficients.filterCase }?.text)
       }
       + bank.refusals.map { refusal throws(DesignError) in
         var figures = Figures()
         figures.octaves[.separationCeiling] = try ceilings(refusal.filterCase)
         return CaseFigures(
-          filterCase: refusal.filterCase, figures: figures, losses: nil, bank: bank, reason: refusal.reason)
+          filterCase: refusal.filterCase, figures: figures, losses: nil, bank: bank, reason: refusal.text)
       }
   }
 }

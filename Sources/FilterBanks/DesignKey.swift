@@ -7,12 +7,14 @@ import Measurements
 package struct DesignKey: Sendable {
   /// Increment it with every change of method that changes the filters of a device whose `DesignParameters` stay the
   /// same.
-  package static let designVersion = 6
+  package static let designVersion = 7
 
   /// The values, separated by "; ".
   package let text: String
 
-  package init(device: Device, sampleRate: Int) {
+  /// - Parameter packagedHead: uses the known hash of the packaged HRTF file, without reading it. Banks that ship are
+  ///   found under this key, even if that file is missing or another version.
+  package init(device: Device, sampleRate: Int, packagedHead: Bool = false) {
     var parts = ["version \(Self.designVersion)", "rate \(sampleRate)"]
     switch device.body {
     case .free: parts.append("free")
@@ -33,7 +35,10 @@ package struct DesignKey: Sendable {
         "source \(source.name.debugDescription) \(f.x) \(f.y) \(f.z) \(channels) \(patterns) \(orientations)")
     }
     if device.filterCases.contains(where: { $0.polarPattern == .stereo }) {
-      parts.append("hrtf \(ContentHash.ofFile(device.hrtf ?? HRTF.defaultPath) ?? "unreadable")")
+      let head =
+        packagedHead && device.hrtf == nil
+        ? HRTF.packagedHash : ContentHash.ofFile(device.hrtf ?? HRTF.defaultPath)
+      parts.append("hrtf \(head ?? "unreadable")")
     }
     for (name, value) in device.design.values { parts.append("\(name) \(value)") }
     text = parts.joined(separator: "; ")

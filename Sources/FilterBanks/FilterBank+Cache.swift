@@ -30,21 +30,26 @@ extension FilterBank {
     cancellation: DesignCancellation? = nil, progress: (@Sendable (Double) -> Void)? = nil
   ) throws(DesignError) -> FilterBank {
     try check(device, sampleRate: sampleRate)
-    let name = folderName(device: device, sampleRate: sampleRate)
-    for folder in shipped + [cache] {
-      if let bank = try? FilterBank(folder: "\(folder)/\(name)"), bank.fits(device, sampleRate: sampleRate) {
-        return bank
-      }
+    func bank(in folder: String, named name: String) -> FilterBank? {
+      guard let bank = try? FilterBank(folder: "\(folder)/\(name)"), bank.fits(device, sampleRate: sampleRate)
+      else { return nil }
+      return bank
     }
+    // Shipped filters do not need the HRTF file that they were designed with.
+    let shippedName = folderName(device: device, sampleRate: sampleRate, packagedHead: true)
+    if let bank = shipped.lazy.compactMap({ bank(in: $0, named: shippedName) }).first { return bank }
+    let name = folderName(device: device, sampleRate: sampleRate)
+    if let bank = bank(in: cache, named: name) { return bank }
     let bank = try design(
       device: device, sampleRate: sampleRate, cancellation: cancellation, progress: progress)
     bank.store(in: "\(cache)/\(name)")
     return bank
   }
 
-  /// Name of the cache folder for a design of `device`. Different filters have different names.
-  package static func folderName(device: Device, sampleRate: Int) -> String {
-    let key = DesignKey(device: device, sampleRate: sampleRate)
+  /// Name of the folder for a design of `device`. Different filters have different names.
+  /// - Parameter packagedHead: see `DesignKey`; true for filters that ship.
+  package static func folderName(device: Device, sampleRate: Int, packagedHead: Bool = false) -> String {
+    let key = DesignKey(device: device, sampleRate: sampleRate, packagedHead: packagedHead)
     return "\(plainName(device.name))-\(sampleRate)-\(key.hash)"
   }
 

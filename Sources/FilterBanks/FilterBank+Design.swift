@@ -42,8 +42,9 @@ extension FilterBank {
     device: Device, sampleRate: Int, step: DesignStep
   ) throws(DesignError) -> FilterBank {
     try step.reached(0)
-    let grid = DesignGrid(sampleRate: sampleRate, parameters: device.design.grid)
     let manifold = try manifold(for: device, step: step.within(manifoldShare))
+    let grid = DesignGrid(
+      sampleRate: sampleRate, parameters: device.design.grid, highestKnown: manifold.band.upperBound)
     let filterCases = device.filterCases
     let isStereo = filterCases.contains { $0.polarPattern == .stereo }
     try step.reached(hrtfShare.lowerBound)
@@ -155,10 +156,25 @@ private struct CaseDesigner: Sendable {
     return min(ProcessInfo.processInfo.activeProcessorCount, max(1, Self.memoryLimit / max(1, bytes)))
   }
 
-  /// Designs the filters of one case.
+  /// Designs the filters of one case, scaled so that a voice straight ahead is equally loud in all cases of the device:
+  /// as loud as at one microphone in the free field.
   /// - Returns: `[output][microphone][tap]`.
   func taps(of filterCase: FilterCase, step: DesignStep) throws(DesignError) -> [[[Float]]] {
     let source = device.dataSources.first { $0.name == filterCase.dataSource }!
+    let taps = try unscaledTaps(of: filterCase, source: source, step: step)
+    let response = FilterResponse(
+      taps: taps, sampleRate: grid.sampleRate, delayFrames: grid.delayFrames, frequencies: grid.frequencies)
+    let loudness = SpeechLoudness(frequencies: grid.frequencies).power(
+      response.outputs(manifold, from: [source.forward.vector]))
+    // Filters without any response ahead are left alone; they are not offered.
+    guard loudness > 1e-6 else { return taps }
+    let gain = Float(1 / loudness.squareRoot())
+    return taps.map { $0.map { $0.map { gain * $0 } } }
+  }
+
+  private func unscaledTaps(
+    of filterCase: FilterCase, source: DataSource, step: DesignStep
+  ) throws(DesignError) -> [[[Float]]] {
     guard let omnidirectionalPart = filterCase.polarPattern.omnidirectionalPart else {
       let frame = HeadFrame(forward: source.forward, orientation: filterCase.inputOrientation!)!
       return try stereo!.filters(manifold: manifold, frame: frame, step: step)

@@ -27,7 +27,8 @@ extension FilterBank {
     return device.with(dataSources: sources)
   }
 
-  /// Moves cases to `refusals` whose finished filters separate left from right, or front from back, too little.
+  /// Moves cases to `refusals` that do not meet `CaseCriteria`, with the margin of designs, or raise noise by more than
+  /// their limit, and notes which of the others are weak.
   func withoutInfeasible(
     device: Device, manifold: any ArrayManifold, hrtf: HRTF?, step: DesignStep
   ) throws(DesignError) -> FilterBank {
@@ -39,62 +40,49 @@ extension FilterBank {
       Array(zip(views, cases.map(\.taps))), sampleRate: sampleRate, delayFrames: delayFrames, field: field,
       hrtf: hrtf, step: step.within(0.3...0.4)
     ).read(step: step.within(0.4...0.7))
-    let doubtful = readings.count { $0.shortfall(of: device.design) != nil }
-    let steps = step.within(0.7...1).divided(by: [Double](repeating: 1, count: doubtful))
+    let judgements = zip(cases, readings).map { coefficients, reading in
+      CaseJudgement(reading, of: coefficients.filterCase, device: device, manifold: manifold)
+    }
+    let steps = step.within(0.7...1).divided(
+      by: judgements.map { $0.isSeparationTooLow ? 1 : 0 } + [1])
     var ceiling: EnergyCeiling?
     var kept: [FilterCoefficients] = []
-    var refused: [Refusal] = []
-    for (coefficients, (view, reading)) in zip(cases, zip(views, readings)) {
-      guard let (reached, least) = reading.shortfall(of: device.design) else {
-        kept.append(coefficients)
+    var (refused, weak): ([CaseRemark], [CaseRemark]) = ([], [])
+    for (number, judgement) in judgements.enumerated() {
+      let filterCase = cases[number].filterCase
+      guard var reason = judgement.refusal else {
+        kept.append(cases[number])
+        if let weakness = judgement.weakness {
+          weak.append(CaseRemark(filterCase: filterCase, text: weakness))
+        }
         continue
       }
-      let physics: EnergyCeiling
-      if let ceiling {
-        physics = ceiling
-      } else {
-        physics = try EnergyCeiling(
-          manifold: manifold, design: device.design, highestFrequency: field.frequencies.last!,
-          step: steps[refused.count])
+      if judgement.isSeparationTooLow {
+        let physics: EnergyCeiling
+        if let ceiling {
+          physics = ceiling
+        } else {
+          physics = try EnergyCeiling(
+            manifold: manifold, design: device.design, highestFrequency: field.frequencies.last!,
+            step: steps[number])
+        }
+        ceiling = physics
+        reason += try physics.text(
+          views[number], channels: device.channels(of: filterCase), step: steps[number])
       }
-      ceiling = physics
-      refused.append(
-        Refusal(
-          filterCase: coefficients.filterCase,
-          reason: try physics.reason(
-            view, channels: device.channels(of: coefficients.filterCase), reached, least: least,
-            step: steps[refused.count])
-        ))
+      refused.append(CaseRemark(filterCase: filterCase, text: reason))
     }
     return FilterBank(
       device: self.device, sampleRate: sampleRate, microphones: microphones, delayFrames: delayFrames,
-      tapCount: tapCount, cases: kept, refusals: refused)
-  }
-}
-
-extension CaseReading {
-  /// The separation that the filters achieve and the required minimum: left/right for stereo, front/back for
-  /// directional patterns. Nil if they meet it.
-  fileprivate func shortfall(of design: DesignParameters) -> (reached: Decibels, least: Decibels)? {
-    switch self {
-    case .stereo(let figures):
-      let least = design.stereo.leastSeparation
-      return figures.separation < least ? (figures.separation, least) : nil
-    case .mono(let figures):
-      let least = design.mono.leastFrontBack
-      return figures.targetFrontBack > least && figures.speechFrontBack < least
-        ? (figures.speechFrontBack, least) : nil
-    }
+      tapCount: tapCount, cases: kept, refusals: refused, weaknesses: weak,
+      remarks: manifold.remarks)
   }
 }
 
 extension EnergyCeiling {
-  /// The text of `Refusal.reason`.
-  /// - Parameters:
-  ///   - reached: the separation of the filters.
-  ///   - least: the required minimum.
-  fileprivate func reason(
-    _ view: CaseView, channels: [Int], _ reached: Decibels, least: Decibels, step: DesignStep
+  /// The second half of a refusal: what any filters can reach.
+  fileprivate func text(
+    _ view: CaseView, channels: [Int], step: DesignStep
   ) throws(DesignError) -> String {
     let (separated, levels) =
       switch view {
@@ -108,9 +96,7 @@ extension EnergyCeiling {
       Set(texts).count == 1
       ? "\(texts[0]) dB in every octave"
       : "\(texts.joined(separator: ", ")) dB at \(octaves.map { "\($0.key)" }.joined(separator: ", ")) Hz"
-    return "its filters would separate \(separated) by only \(Self.text(reached.value)) dB, but "
-      + "\(Self.text(least.value)) dB is required; with any filters these microphones allow at most "
-      + list
+    return "; with any filters these microphones separate \(separated) by at most \(list)"
   }
 
   private static func text(_ level: Double) -> String {

@@ -24,25 +24,25 @@ private struct FilterFolder: Codable {
     }
   }
 
-  struct NotOffered: Codable {
+  struct Remark: Codable {
     let dataSource: String
     let polarPattern: PolarPattern
     /// Absent for mono patterns.
     let inputOrientation: InputOrientation?
     let reason: String
 
-    init(_ refusal: Refusal) {
-      dataSource = refusal.filterCase.dataSource
-      polarPattern = refusal.filterCase.polarPattern
-      inputOrientation = refusal.filterCase.inputOrientation
-      reason = refusal.reason
+    init(_ remark: CaseRemark) {
+      dataSource = remark.filterCase.dataSource
+      polarPattern = remark.filterCase.polarPattern
+      inputOrientation = remark.filterCase.inputOrientation
+      reason = remark.text
     }
 
-    var refusal: Refusal {
-      Refusal(
+    var remark: CaseRemark {
+      CaseRemark(
         filterCase: FilterCase(
           dataSource: dataSource, polarPattern: polarPattern, inputOrientation: inputOrientation),
-        reason: reason)
+        text: reason)
     }
   }
 
@@ -54,7 +54,11 @@ private struct FilterFolder: Codable {
   let microphones: [String]
   let cases: [Case]
   /// Absent if every case is offered, or if another program wrote the folder.
-  let notOffered: [NotOffered]?
+  let notOffered: [Remark]?
+  /// Cases that are offered but weak; absent if there are none, or if another program wrote the folder.
+  let weak: [Remark]?
+  /// What the reader must know about all cases; absent if there is nothing.
+  let remarks: [String]?
 }
 
 extension FilterBank {
@@ -81,7 +85,9 @@ extension FilterBank {
     encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
     let contents = FilterFolder(
       device: device, sampleRate: sampleRate, microphones: microphones, cases: written,
-      notOffered: refusals.isEmpty ? nil : refusals.map(FilterFolder.NotOffered.init))
+      notOffered: refusals.isEmpty ? nil : refusals.map(FilterFolder.Remark.init),
+      weak: weaknesses.isEmpty ? nil : weaknesses.map(FilterFolder.Remark.init),
+      remarks: remarks.isEmpty ? nil : remarks)
     let json = try encoder.encode(contents) + Data("\n".utf8)
     try json.write(to: URL(fileURLWithPath: "\(folder)/\(FilterFolder.name)"), options: .atomic)
   }
@@ -99,7 +105,7 @@ extension FilterBank {
     } catch {
       throw DesignError("\(path) is not a description of filters (\(error)); export them again")
     }
-    let refusals = (contents.notOffered ?? []).map(\.refusal)
+    let refusals = (contents.notOffered ?? []).map(\.remark)
     guard !contents.cases.isEmpty || !refusals.isEmpty, !contents.microphones.isEmpty,
       DesignGrid.sampleRates.contains(contents.sampleRate)
     else {
@@ -139,7 +145,8 @@ extension FilterBank {
     self.init(
       device: contents.device ?? URL(fileURLWithPath: folder).lastPathComponent,
       sampleRate: contents.sampleRate, microphones: contents.microphones, delayFrames: delayFrames,
-      tapCount: cases.first?.taps[0][0].count ?? grid.tapCount, cases: cases, refusals: refusals)
+      tapCount: cases.first?.taps[0][0].count ?? grid.tapCount, cases: cases, refusals: refusals,
+      weaknesses: (contents.weak ?? []).map(\.remark), remarks: contents.remarks ?? [])
   }
 
   /// Such as "front-stereo-portrait.wav": valid on any file system, whatever the name of the data source.

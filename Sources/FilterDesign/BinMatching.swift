@@ -17,6 +17,9 @@ struct BinMatching {
   /// directions, is wᴴ R w.
   let covariance: [Complex]
 
+  /// Energy of a microphone, averaged over microphones and directions; 1 in the free field.
+  var meanEnergy: Double { covarianceEigen.values.reduce(0, +) / Double(microphones) }
+
   init(responses: UnsafePointer<Complex>, microphones: Int, directions: Int) {
     self.responses = responses
     self.microphones = microphones

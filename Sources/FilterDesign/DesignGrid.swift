@@ -14,10 +14,16 @@ package struct DesignGrid: Sendable, Equatable {
   package let tapCount: Int
   /// Modelling delay: 64 frames at 48 kHz.
   package let delayFrames: Int
+  /// The highest frequency at which the array is known, in hertz. Above it, filters roll off.
+  private let highestKnown: Double
 
-  package init(sampleRate: Int, parameters: DesignParameters.Grid = .init()) {
+  /// - Parameter highestKnown: the highest frequency at which the array is known, in hertz.
+  package init(
+    sampleRate: Int, parameters: DesignParameters.Grid = .init(), highestKnown: Double = .infinity
+  ) {
     self.sampleRate = sampleRate
     self.parameters = parameters
+    self.highestKnown = highestKnown
     var length = parameters.transformLength
     while sampleRate > 48_000 * (length / parameters.transformLength) { length *= 2 }
     self.length = length
@@ -32,10 +38,21 @@ package struct DesignGrid: Sendable, Equatable {
   /// Frequency of `bin` in hertz.
   package func frequency(_ bin: Int) -> Double { Double(bin) * binWidth }
 
-  /// Number of designed bins: those up to the highest design frequency or the Nyquist frequency, whichever is lower.
-  package var designedBinCount: Int { min(binCount, Int(parameters.highestFrequency.value / binWidth) + 1) }
+  /// Number of designed bins: those up to the highest design frequency, the highest frequency at which the array is
+  /// known, or the Nyquist frequency, whichever is lowest.
+  package var designedBinCount: Int {
+    min(binCount, Int(min(parameters.highestFrequency.value, highestKnown) / binWidth) + 1)
+  }
   /// Frequencies of the designed bins in hertz.
   package var frequencies: [Double] { (0..<designedBinCount).map(frequency) }
+
+  /// Factor on the magnitude of the last designed bin, for a bin above it: 1, or 12 dB less per octave if the array is
+  /// not known there.
+  func magnitudeAboveDesign(_ bin: Int) -> Double {
+    guard highestKnown < parameters.highestFrequency.value else { return 1 }
+    let ratio = Double(designedBinCount - 1) / Double(bin)
+    return ratio * ratio
+  }
 
   /// Length of the fade at the end of each filter, in frames.
   var fadeOutFrames: Int { max(8, Int(parameters.fadeOut * Double(tapCount))) }

@@ -13,16 +13,15 @@ public struct FilterCoefficients: Sendable, Equatable {
   }
 }
 
-/// A case that the device file lists but that is not offered, because its filters cannot do what the pattern is for.
-public struct Refusal: Hashable, Sendable {
+/// What there is to say about a case: why it is not offered, or what it does less well than its pattern promises.
+public struct CaseRemark: Hashable, Sendable {
   public let filterCase: FilterCase
-  /// What the filters achieve, the required minimum, and the physical limit. It reads as the second half of a sentence
-  /// whose first half names the case.
-  public let reason: String
+  /// It reads as the second half of a sentence whose first half names the case.
+  public let text: String
 
-  public init(filterCase: FilterCase, reason: String) {
+  public init(filterCase: FilterCase, text: String) {
     self.filterCase = filterCase
-    self.reason = reason
+    self.text = text
   }
 }
 
@@ -38,12 +37,18 @@ public struct FilterBank: Sendable, Equatable {
   /// Length of every filter in taps.
   public let tapCount: Int
   public let cases: [FilterCoefficients]
-  /// Cases of the device file that are not offered. They have no filters in this bank.
-  public let refusals: [Refusal]
+  /// Cases of the device file that are not offered, because their filters cannot do what the pattern is for: what the
+  /// filters achieve, the required minimum, and the physical limit. They have no filters in this bank.
+  public let refusals: [CaseRemark]
+  /// Cases that are offered but weak, and in what.
+  public let weaknesses: [CaseRemark]
+  /// What the reader must know about all cases, such as the band of a measurement.
+  public let remarks: [String]
 
   public init(
     device: String, sampleRate: Int, microphones: [String], delayFrames: Int, tapCount: Int,
-    cases: [FilterCoefficients], refusals: [Refusal] = []
+    cases: [FilterCoefficients], refusals: [CaseRemark] = [], weaknesses: [CaseRemark] = [],
+    remarks: [String] = []
   ) {
     self.device = device
     self.sampleRate = sampleRate
@@ -52,6 +57,8 @@ public struct FilterBank: Sendable, Equatable {
     self.tapCount = tapCount
     self.cases = cases
     self.refusals = refusals
+    self.weaknesses = weaknesses
+    self.remarks = remarks
   }
 
   /// The filters of `filterCase`; nil if the bank has none.

@@ -54,17 +54,18 @@ package struct FilterResponse: Sendable {
     return result
   }
 
-  /// Noise gain per frequency and output, in decibels: ‖w‖² relative to the diffuse-field output energy.
+  /// Noise gain in decibels, `[output][frequency]`.
   package func noiseGains(_ manifold: any ArrayManifold) -> [[Double]] {
     let pattern = outputs(manifold, from: fibonacciSphere(600))
-    return frequencies.indices.map { f in
-      let weight = weights[f]
-      return (0..<weights.outputs).map { output in
-        let noise = weight[output * weights.microphones..<(output + 1) * weights.microphones]
-          .reduce(0) { $0 + $1.squaredMagnitude }
+    return (0..<weights.outputs).map { output in
+      var gain = NoiseGain()
+      for f in frequencies.indices {
         let signal = (0..<pattern.directions).reduce(0) { $0 + pattern[f, output, $1].squaredMagnitude }
-        return 10 * log10(noise / max(signal / Double(pattern.directions), 1e-12))
+        gain.add(
+          noise: weights[f][output * weights.microphones..<(output + 1) * weights.microphones]
+            .reduce(0) { $0 + $1.squaredMagnitude }, signal: signal / Double(pattern.directions))
       }
+      return gain.levels
     }
   }
 }

@@ -20,7 +20,7 @@ package struct MonoDesign {
   package init(device: Device, source: DataSource, manifold: any ArrayManifold) {
     self.manifold = manifold
     channels = source.microphones
-    positions = channels.map { device.microphones[$0].position }
+    positions = channels.map { manifold.positions[$0] }
     parameters = device.design
   }
 
@@ -43,15 +43,18 @@ package struct MonoDesign {
   ) throws(DesignError) -> [[Double]] {
     let sphere = fibonacciSphere(parameters.mono.directions)
     let frequencies = grid.frequencies
-    let responses = try centred(from: sphere, frequencies: frequencies, step: step.within(0...0.1))
+    var responses = try centred(from: sphere, frequencies: frequencies, step: step.within(0...0.1))
     let onAxis = try centred(from: [forward], frequencies: frequencies, step: step)
+    let amplitudes = manifold.amplitudes(of: sphere)
+    responses.scale(directionsBy: amplitudes)
     return try responses.values.withUnsafeBufferPointer { buffer throws(DesignError) in
       let matching = PatternMatching(
         grid: grid,
         matches: try BinMatching.all(
           buffer, microphones: channels.count, directions: sphere.count, step: step.within(0.1...0.2)),
         onAxisResponses: frequencies.indices.map { bin in channels.indices.map { onAxis[bin, $0, 0] } },
-        cosines: sphere.map { $0.dot(forward) }, omnidirectionalPart: omnidirectionalPart,
+        cosines: sphere.map { $0.dot(forward) }, amplitudes: amplitudes,
+        omnidirectionalPart: omnidirectionalPart,
         crossover: crossover, parameters: parameters.mono)
       let bins = try matching.bins(step: step.within(0.2...0.6))
       return try TruncationRepair(matching: matching, parameters: parameters.truncation)

@@ -29,13 +29,20 @@ struct NoiseGainLimits {
     let response = FilterResponse(
       taps: filters.map { $0.map { $0.map { Float($0) } } }, sampleRate: grid.sampleRate,
       delayFrames: grid.delayFrames, frequencies: grid.frequencies)
-    let excesses = matches.enumerated().map { bin, match in
+    var gains = [NoiseGain](repeating: NoiseGain(), count: filters.count)
+    for (bin, match) in matches.enumerated() {
+      for (output, power) in match.outputPowers(of: response.weights[bin]).enumerated() {
+        gains[output].add(noise: power.noise, signal: power.signal)
+      }
+    }
+    let levels = gains.map(\.levels)
+    let excesses = matches.indices.map { bin in
       let frequency = Hertz(grid.frequency(bin))
       return frequency >= parameters.lowestNoise && frequency <= parameters.highestNoise
-        ? match.noiseGain(of: response.weights[bin]) - parameters.finishedNoiseGain.value : -1
+        ? levels.map { $0[bin] }.max()! - parameters.finishedNoiseGain.value : -1
     }
     let previous = ratios
-    let least = parameters.leastNoiseGainLimit.powerRatio
+    let least = parameters.minimumNoiseGainLimit.powerRatio
     let (reach, margin) = (parameters.tighteningReach, parameters.tighteningMargin.value)
     for (bin, excess) in excesses.enumerated() where excess > 0 {
       for near in max(0, bin - reach)...min(ratios.count - 1, bin + reach) {
@@ -47,11 +54,10 @@ struct NoiseGainLimits {
 }
 
 extension BinMatching {
-  /// Noise gain ‖w‖² / wᴴRw in decibels, of the output with the higher one.
+  /// Output power of each output, for noise of unit power in each microphone (‖w‖²) and for a diffuse field (wᴴRw).
   /// - Parameter weights: `[output][microphone]`.
-  package func noiseGain(of weights: [Complex]) -> Double {
-    var greatest = -Double.infinity
-    for start in stride(from: 0, to: weights.count, by: microphones) {
+  func outputPowers(of weights: [Complex]) -> [(noise: Double, signal: Double)] {
+    stride(from: 0, to: weights.count, by: microphones).map { start in
       var noise = 0.0
       var signal = 0.0
       for m in 0..<microphones {
@@ -61,8 +67,7 @@ extension BinMatching {
           signal += (w.conjugate * covariance[m * microphones + n] * weights[start + n]).real
         }
       }
-      greatest = max(greatest, 10 * log10(noise / max(signal, 1e-12)))
+      return (noise, signal)
     }
-    return greatest
   }
 }

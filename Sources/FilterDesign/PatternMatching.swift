@@ -16,6 +16,7 @@ struct PatternBins {
 ///   reach it, such as a figure of eight at low frequencies, which no regulariser makes less directional. Their on-axis
 ///   response rolls off instead, so that their noise stays within the same bound.
 /// - Width: regularisation widens a pattern. The design then aims at a narrower one.
+/// - Aliasing: where the microphones are too far apart for the wavelength, one of them takes over.
 /// - Equalisation: the on-axis response is made flat. If it is below the diffuse-field response, the gain is limited to
 ///   +6 dB or to what gives a diffuse-field response of 0 dB, whichever is more.
 struct PatternMatching {
@@ -29,6 +30,8 @@ struct PatternMatching {
   let onAxisResponses: [[Complex]]
   /// cos θ of each direction.
   let cosines: [Double]
+  /// Square root of what each direction counts, relative to the mean; `matches` have it, too.
+  let amplitudes: [Double]
   /// α of the pattern α + (1 − α) cos θ.
   let omnidirectionalPart: Double
   /// The first bin that is matched by magnitude only.
@@ -36,7 +39,7 @@ struct PatternMatching {
 
   init(
     grid: DesignGrid, matches: [BinMatching], onAxisResponses: [[Complex]], cosines: [Double],
-    omnidirectionalPart: Double, crossover: Double, parameters: DesignParameters.Mono
+    amplitudes: [Double], omnidirectionalPart: Double, crossover: Double, parameters: DesignParameters.Mono
   ) {
     self.parameters = parameters
     whiteNoiseGainFloor = parameters.whiteNoiseGainFloor.powerRatio
@@ -44,6 +47,7 @@ struct PatternMatching {
     self.matches = matches
     self.onAxisResponses = onAxisResponses
     self.cosines = cosines
+    self.amplitudes = amplitudes
     self.omnidirectionalPart = omnidirectionalPart
     crossoverBin = min(Int(crossover / grid.binWidth) + 1, matches.count)
   }
@@ -72,7 +76,60 @@ struct PatternMatching {
       bins.weights[bin] = equalised(match.weights, bin)
       bins.regularisers.append(match.regulariser)
     }
+    fadeAboveAliasing(&bins.weights)
     return bins
+  }
+
+  /// Above the frequency at which spatial aliasing makes the pattern less directional than a single microphone, fades
+  /// to that microphone within half an octave. The sum stays flat on axis: both parts have the same phase there.
+  private func fadeAboveAliasing(_ weights: inout Weights) {
+    guard let (first, microphone) = aliasing(of: weights) else { return }
+    let phase = onAxisResponse(weights[first], first).phase
+    for bin in first..<matches.count {
+      let part = min(1, log2(Double(bin) / Double(first)) / Self.aliasingFade)
+      let share = part * part * (3 - 2 * part)
+      let pattern = weights[bin]
+      let response = onAxisResponses[bin][microphone]
+      let turn = Complex(phase: (1 - share) * phase)
+      let own = (turn * onAxisResponse(pattern, bin).direction.conjugate)
+      var faded = pattern.map { (1 - share) * (own * $0) }
+      faded[microphone] +=
+        share / max(response.magnitude, parameters.minimumOnAxis) * (turn * response.direction.conjugate)
+      weights[bin] = faded
+    }
+  }
+
+  /// Octaves of the fade to a single microphone.
+  private static let aliasingFade = 0.5
+  /// A pattern is aliased if its directivity index is this many decibels below the ideal one, and below the single
+  /// microphone's.
+  private static let aliasingLoss = 2.5
+  /// Directivity indices that differ by less than this, in decibels, are alike.
+  private static let alikeMicrophones = 0.05
+
+  /// The first aliased bin, and the microphone with the greatest directivity above the crossover; nil if no bin is
+  /// aliased. Directivity indices are means over the third octave from a bin on.
+  private func aliasing(of weights: Weights) -> (bin: Int, microphone: Int)? {
+    guard omnidirectionalPart < 1, crossoverBin < matches.count else { return nil }
+    let bins = max(1, crossoverBin)..<matches.count
+    let microphones = matches[0].microphones
+    let singles = (0..<microphones).map { m -> [Double] in
+      let unit = (0..<microphones).map { Complex($0 == m ? 1 : 0, 0) }
+      return bins.map { 10 * log10(max(directivity(of: unit, $0), 1e-6)) }
+    }
+    // The weight 1/f gives every octave the same weight.
+    let octaves = bins.reduce(0) { $0 + 1 / Double($1) }
+    let means = singles.map { levels in zip(bins, levels).reduce(0) { $0 + $1.1 / Double($1.0) } / octaves }
+    // Of microphones that are alike except for rounding, the first.
+    let best = means.firstIndex { $0 > means.max()! - Self.alikeMicrophones }!
+    let levels = bins.map { 10 * log10(max(directivity(of: weights[$0], $0), 1e-6)) }
+    let ideal = 10 * log10(targetDirectivity)
+    for (i, bin) in bins.enumerated() {
+      let third = i...min(bins.count - 1, i + Int(0.26 * Double(bin)))
+      let level = mean(Array(levels[third]))
+      if level < ideal - Self.aliasingLoss, level < mean(Array(singles[best][third])) { return (bin, best) }
+    }
+    return nil
   }
 
   /// Directivity factor, a power ratio: on-axis energy over diffuse-field energy.
@@ -84,7 +141,7 @@ struct PatternMatching {
   func unconstrainedDirectivity(_ bin: Int) -> Double {
     let match = matches[bin]
     let correlation = match.correlation(with: target(omnidirectionalPart), outputs: 1)[0]
-    let least = parameters.leastRegulariser * match.covarianceEigen.values.last!
+    let least = parameters.minimumRegulariser * match.covarianceEigen.values.last!
     return directivity(
       of: match.covarianceEigen.combine(match.solution(correlation, regulariser: least)), bin)
   }
@@ -98,19 +155,24 @@ struct PatternMatching {
 
   private typealias Match = (weights: [Complex], regulariser: Double)
 
-  private func target(_ alpha: Double) -> [Complex] { cosines.map { Complex(alpha + (1 - alpha) * $0, 0) } }
+  private func target(_ alpha: Double) -> [Complex] {
+    zip(cosines, amplitudes).map { Complex((alpha + (1 - alpha) * $0) * $1, 0) }
+  }
+
+  /// The ideal pattern's directivity factor: 1 over the mean of (α + (1 − α) cos θ)².
+  private var targetDirectivity: Double { 1 / mean(target(omnidirectionalPart).map(\.squaredMagnitude)) }
 
   /// Matches magnitude and phase. While noise limits the directivity, it lowers α as long as that helps.
   private func complexMatch(_ bin: Int) -> Match {
-    let least = parameters.leastRegulariser
+    let least = parameters.minimumRegulariser
     var best = solve(bin, target: target(omnidirectionalPart), least: least)
     guard omnidirectionalPart > 0, best.isLimitedByNoise else { return (best.weights, best.regulariser) }
-    // The pattern's own directivity factor: the denominator is the mean of (α + (1 − α) cos θ)² over the sphere.
-    let targetDirectivity = 1 / (pow(omnidirectionalPart, 2) + pow(1 - omnidirectionalPart, 2) / 3)
+    let targetDirectivity = targetDirectivity
     var alpha = omnidirectionalPart
-    while directivity(of: best.weights, bin) < targetDirectivity, alpha > parameters.leastOmnidirectionalPart
+    while directivity(of: best.weights, bin) < targetDirectivity,
+      alpha > parameters.minimumOmnidirectionalPart
     {
-      alpha -= parameters.narrowing
+      alpha -= parameters.omnidirectionalStep
       let narrower = solve(bin, target: target(alpha), least: least)
       guard narrower.isLimitedByNoise,
         directivity(of: narrower.weights, bin) > 1.0001 * directivity(of: best.weights, bin)
@@ -125,13 +187,13 @@ struct PatternMatching {
   private func magnitudeMatch(
     _ bin: Int, phases: [Complex], passes: Int, step: DesignStep
   ) throws(DesignError) -> Match {
-    let magnitudes = cosines.map { abs(omnidirectionalPart + (1 - omnidirectionalPart) * $0) }
+    let magnitudes = target(omnidirectionalPart).map(\.magnitude)
     var phases = phases
     var match: Match = ([], 0)
     for _ in 0..<passes {
       try step.check()
       let target = zip(magnitudes, phases).map { magnitude, response in magnitude * response.direction }
-      let solution = solve(bin, target: target, least: parameters.leastMagnitudeRegulariser)
+      let solution = solve(bin, target: target, least: parameters.minimumMagnitudeRegulariser)
       match = (solution.weights, solution.regulariser)
       phases = pattern(of: match.weights, bin)
     }
@@ -154,8 +216,8 @@ struct PatternMatching {
         microphone.map { responses(ofMicrophone: $0, crossoverBin) }
         ?? pattern(of: weights[crossoverBin - 1], crossoverBin)
       var (error, weightSum) = (0.0, 0.0)
-      let last = min(matches.count, Int(parameters.highestTrial.value / grid.binWidth))
-      for bin in stride(from: crossoverBin, to: last, by: parameters.trialStride) {
+      let last = min(matches.count, Int(parameters.highestStartComparison.value / grid.binWidth))
+      for bin in stride(from: crossoverBin, to: last, by: parameters.startComparisonStride) {
         let match = try magnitudeMatch(
           bin, phases: phases,
           passes: bin == crossoverBin ? parameters.firstMagnitudePasses : parameters.magnitudePasses,
@@ -163,13 +225,15 @@ struct PatternMatching {
         // The weight 1/f gives every octave the same weight.
         error += log(patternError(of: match.weights, bin)) / Double(bin)
         weightSum += 1 / Double(bin)
-        if bin + parameters.trialStride < last {
-          phases = pattern(of: match.weights, bin + parameters.trialStride)
+        if bin + parameters.startComparisonStride < last {
+          phases = pattern(of: match.weights, bin + parameters.startComparisonStride)
         }
       }
       error /= max(weightSum, 1e-9)
       // Mirror-image microphones give the same error except for rounding. The margin makes the first of them win.
-      let margin = best.microphone == nil ? parameters.worthAJump.value / 10 * log(10) : parameters.tie
+      let margin =
+        best.microphone == nil
+        ? parameters.minimumStartImprovement.value / 10 * log(10) : parameters.startTieMargin
       if number == 0 || error < best.error - margin {
         best = (error, microphone)
       }
@@ -186,8 +250,8 @@ struct PatternMatching {
   /// Mean of (|response| − |target|)² over the directions.
   private func patternError(of weights: [Complex], _ bin: Int) -> Double {
     mean(
-      zip(cosines, pattern(of: weights, bin)).map { cosine, response in
-        pow(response.magnitude - abs(omnidirectionalPart + (1 - omnidirectionalPart) * cosine), 2)
+      zip(target(omnidirectionalPart), pattern(of: weights, bin)).map { target, response in
+        pow(response.magnitude - target.magnitude, 2)
       })
   }
 
@@ -206,7 +270,7 @@ struct PatternMatching {
     // By the Cauchy–Schwarz inequality ‖V* t‖² is at most the largest eigenvalue times ‖t‖².
     guard
       squaredNorm(correlation)
-        >= pow(parameters.leastReach, 2) * largest * mean(target.map(\.squaredMagnitude))
+        >= pow(parameters.minimumCorrelation, 2) * largest * mean(target.map(\.squaredMagnitude))
     else {
       return ([Complex](repeating: .zero, count: match.microphones), least * largest, false)
     }
@@ -223,11 +287,11 @@ struct PatternMatching {
     return (match.covarianceEigen.combine(robust), regulariser, true)
   }
 
-  /// `weights` scaled to an on-axis response of 1, as far as `leastOnAxis` and the noise bound allow.
+  /// `weights` scaled to an on-axis response of 1, as far as `minimumOnAxis` and the noise bound allow.
   private func equalised(_ weights: [Complex], _ bin: Int) -> [Complex] {
     let onAxis = onAxisResponse(weights, bin).magnitude
     let reference = max(
-      onAxis, min(parameters.leastOnAxis, diffuseEnergy(weights, bin).squareRoot()), 1e-9)
+      onAxis, min(parameters.minimumOnAxis, diffuseEnergy(weights, bin).squareRoot()), 1e-9)
     let flat = weights.map { (1 / reference) * $0 }
     let excess = squaredNorm(flat) * whiteNoiseGainFloor
     return excess > 1 ? flat.map { (1 / excess.squareRoot()) * $0 } : flat

@@ -21,11 +21,13 @@ package struct SectorRefinement: Sendable {
   /// - Parameters:
   ///   - target: target ear responses, `[frequency][ear][direction]`.
   ///   - directions: unit vectors of the head frame.
+  ///   - importance: what each direction counts, mean 1; nil if all count the same.
   package init(
-    target: ResponseGrid, directions: [SIMD3<Double>], parameters: DesignParameters.Refinement = .init()
+    target: ResponseGrid, directions: [SIMD3<Double>], parameters: DesignParameters.Refinement = .init(),
+    importance: [Double]? = nil
   ) {
     self.parameters = parameters
-    let sectors = Sectors(directions: directions, parameters: parameters)
+    let sectors = Sectors(directions: directions, parameters: parameters, importance: importance)
     self.sectors = sectors
     self.target = target
     let size = 2 * directions.count

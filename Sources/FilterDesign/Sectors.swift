@@ -13,8 +13,12 @@ struct Sectors: Sendable {
   /// Number of directions.
   let directions: Int
 
-  /// - Parameter directions: unit vectors of the head frame.
-  init(directions: [SIMD3<Double>], parameters: DesignParameters.Refinement) {
+  /// - Parameters:
+  ///   - directions: unit vectors of the head frame.
+  ///   - importance: what each direction counts, mean 1; nil if all count the same.
+  init(
+    directions: [SIMD3<Double>], parameters: DesignParameters.Refinement, importance counts: [Double]? = nil
+  ) {
     func circle(_ count: Int, elevation: Angle) -> [SIMD3<Double>] {
       (0..<count).map {
         sphericalUnit(azimuth: .degrees(Double($0) * (360 / Double(count))), elevation: elevation)
@@ -30,12 +34,16 @@ struct Sectors: Sendable {
     let raw = centres.indices.map {
       $0 < horizontal ? parameters.horizonWeight / Double(horizontal) : parameters.raisedWeight
     }
-    importance = raw.map { $0 / raw.reduce(0, +) }
-    weights = centres.flatMap { centre in
+    let weights = centres.map { centre in
       let row = directions.map { exp(parameters.concentration * ($0.dot(centre) - 1)) }
       let sum = row.reduce(0, +)
       return row.map { $0 / sum }
     }
+    let counted = zip(raw, weights).map { raw, row in
+      counts.map { raw * zip(row, $0).reduce(0) { $0 + $1.0 * $1.1 } } ?? raw
+    }
+    importance = counted.map { $0 / counted.reduce(0, +) }
+    self.weights = weights.flatMap(\.self)
     count = centres.count
     self.directions = directions.count
   }

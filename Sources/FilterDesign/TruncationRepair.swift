@@ -98,7 +98,9 @@ struct TruncationRepair {
   /// Weight of each bin in the fit: 1/f² from `lowest` on, and a small constant below.
   private func binWeights(from lowest: Int) -> [Double] {
     let unit = Double(max(lowest, 1))
-    return (0..<binCount).map { $0 < lowest ? parameters.lowWeight : pow(unit / Double(max($0, 1)), 2) }
+    return (0..<binCount).map {
+      $0 < lowest ? parameters.weightBelowPattern : pow(unit / Double(max($0, 1)), 2)
+    }
   }
 
   /// (R + λ)·w, with the covariance R and the regulariser λ of `bin`.

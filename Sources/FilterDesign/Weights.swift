@@ -25,7 +25,8 @@ package struct Weights: Sendable {
 
   /// Truncates the impulse responses of these weights to FIR filters, with the grid's modelling delay and faded ends.
   ///
-  /// Above the designed bins the weights have the last bin's magnitude and only the modelling delay's phase.
+  /// Above the designed bins the weights have the last bin's magnitude, which rolls off where the array is not known,
+  /// and only the modelling delay's phase.
   /// - Returns: `[output][microphone][tap]`.
   package func filters(
     on grid: DesignGrid, step: DesignStep = .unobserved
@@ -38,7 +39,7 @@ package struct Weights: Sendable {
         try step.check()
         let spectrum = (0..<grid.binCount).map { bin in
           let weight = values[(min(bin, designed - 1) * outputs + output) * microphones + microphone]
-          return bin < designed ? weight : Complex(weight.magnitude, 0)
+          return bin < designed ? weight : Complex(weight.magnitude * grid.magnitudeAboveDesign(bin), 0)
         }
         return (0..<grid.tapCount).map { tap in
           // Inverse DFT of a real signal: every bin except 0 Hz and the Nyquist frequency counts twice.

@@ -30,23 +30,9 @@ public struct CheckCase: Hashable, Sendable {
           CheckCase(
             selection: Selection(
               dataSource: source.name, polarPattern: filterCase.polarPattern, inputOrientation: orientation),
-            head: $0, tellsFrontFromBehind: device.hasDepth(along: source.forward))
+            head: $0, tellsFrontFromBehind: device.tellsFrontFromBehind(along: source.forward))
         }
       }.first
     }
-  }
-}
-
-extension Device {
-  /// Whether a microphone is more than 1 mm in front of or behind the plane perpendicular to `forward` through the
-  /// body's centre; for arrays without a body of known shape, through the microphones' centroid.
-  fileprivate func hasDepth(along forward: Direction) -> Bool {
-    let depths = microphones.map { $0.position.dot(forward.vector) }
-    let centre =
-      switch body {
-      case .free, .measured: depths.reduce(0, +) / Double(max(1, depths.count))
-      case .sphere, .box: 0.0
-      }
-    return depths.contains { abs($0 - centre) > 0.001 }
   }
 }

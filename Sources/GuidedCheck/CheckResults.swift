@@ -14,18 +14,40 @@ public struct CheckResults: Sendable {
     public let timeDifference: Double
     /// Level relative to the voice in front, in decibels.
     public let overFront: Double
-    /// What is wrong with the voice, as the rest of a sentence that begins with "the voice from …"; nil if it came out
-    /// as expected.
-    public internal(set) var fault: String?
+    /// Whether the voice came out as expected.
+    public private(set) var verdict = CaseCriteria.Verdict.right
+    /// What is wrong or weak about the voice, as the rest of a sentence that begins with "the voice from …".
+    private var remark = ""
+
+    /// What is wrong with the voice; nil if it came out as expected.
+    public var fault: String? { verdict == .wrong ? remark : nil }
+    /// What the voice does less well than the case promises; nil if nothing.
+    public var weakness: String? { verdict == .weak ? remark : nil }
+
+    /// Where a listener hears the voice, positive to the left; see `Lateralisation`.
+    public var heard: Angle {
+      Lateralisation.angle(levelDifference: Decibels(levelDifference), timeDifference: timeDifference)
+    }
+
+    fileprivate init(
+      _ direction: VoiceDirection, of checked: CheckCase, _ found: Localisation, front: Localisation
+    ) {
+      self.direction = direction
+      expectation = checked.expectation(of: direction)
+      levelDifference = found.levelDifference.value
+      timeDifference = found.timeDifference
+      overFront = found.level.value - front.level.value
+      (verdict, remark) = checked.judgement(of: self)
+    }
   }
 
   /// How the voices of one case came out.
   public struct Case: Sendable {
     public let checked: CheckCase
     /// One voice from each direction.
-    public private(set) var voices: [Voice]
+    public let voices: [Voice]
 
-    /// Whether every voice came out as expected.
+    /// Whether every voice came out as expected; it may be weak.
     public var isRight: Bool { voices.allSatisfy { $0.fault == nil } }
 
     public func voice(from direction: VoiceDirection) -> Voice {
@@ -35,15 +57,9 @@ public struct CheckResults: Sendable {
     /// - Parameter found: where the voice from each direction appears in the outputs.
     init(_ checked: CheckCase, _ found: [VoiceDirection: Localisation]) {
       self.checked = checked
-      let front = found[.front]!.level.value
-      voices = VoiceDirection.allCases.map { direction in
-        let voice = found[direction]!
-        return Voice(
-          direction: direction, expectation: checked.expectation(of: direction),
-          levelDifference: voice.levelDifference.value, timeDifference: voice.timeDifference,
-          overFront: voice.level.value - front)
+      voices = VoiceDirection.allCases.map {
+        Voice($0, of: checked, found[$0]!, front: found[.front]!)
       }
-      for n in voices.indices { voices[n].fault = fault(of: voices[n]) }
     }
   }
 

@@ -18,6 +18,8 @@ public struct DeviceCheck: Sendable {
   package let channels: [Int]
   private let filters: FilterSets
 
+  /// What the reader must know about all cases; each continues "the array was".
+  public var remarks: [String] { filters.bank.remarks }
   /// In the order in which they are checked.
   public var cases: [CheckCase] { scene.cases }
 

@@ -14,11 +14,16 @@ import Numerics
 /// 5. The plane-wave delay of each ear is removed (ear alignment), the result is interpolated in spherical harmonics,
 ///    and the delay is restored.
 ///
-/// Directions outside the measurement (below −40° for KEMAR) are extrapolated by the spherical harmonics.
+/// Directions outside the measurement (below −40° for KEMAR) are filled smoothly: the fit of the spherical harmonics has
+/// penalty l(l+1) on the gradient over the sphere, so the fill does not overshoot as it would with the penalty of
+/// `MeasuredManifold`. Above the highest measured frequency only the plane-wave delay
+/// changes.
 /// - Source: Gardner and Martin, HRTF measurements of a KEMAR (1995); ear alignment after Ben-Hur et al.,
 ///   Efficient representation and sparse sampling of head-related transfer functions (2019).
 package struct HRTF: Sendable {
   package static let defaultPath = "/usr/share/libmysofa/MIT_KEMAR_normal_pinna.sofa"
+  /// `ContentHash` of the file at `defaultPath` in Debian 12 (libmysofa 1.3.1): the head of the filters that ship.
+  package static let packagedHash = "48779fe50a858662"
 
   private let parameters: DesignParameters.Head
   /// Two channels, the left ear first; directions in the head frame.
@@ -38,11 +43,18 @@ package struct HRTF: Sendable {
   package init(
     path: String = defaultPath, parameters: DesignParameters.Head = .init()
   ) throws(DesignError) {
+    try self.init(SofaFile.read(path: path), parameters: parameters)
+  }
+
+  /// - Parameter sofa: the responses of two ears, the left one first.
+  package init(
+    _ sofa: ImpulseResponses, parameters: DesignParameters.Head = .init()
+  ) throws(DesignError) {
     self.parameters = parameters
-    sofa = try SofaFile.read(path: path)
+    self.sofa = sofa
     guard sofa.channels == 2 else {
       throw DesignError(
-        "\(path) contains responses of \(sofa.channels) receivers, not of two ears; give a SOFA file of a head"
+        "\(sofa.file) contains responses of \(sofa.channels) receivers, not of two ears; give a SOFA file of a head"
       )
     }
     let weights = Self.solidAngles(sofa.directions.map { asin(min(1, max(-1, $0.z))) * 180 / .pi })
@@ -55,9 +67,11 @@ package struct HRTF: Sendable {
     let gain = equalisation[Int(lowest / parameters.equalisationStep.value)]
     lowMagnitudes = stride(from: 0, to: low.count, by: 2).map { gain * low[$0].magnitude }
     lowSlopes = stride(from: 1, to: low.count, by: 2).map { low[$0].phase / reference }
-    analysis = try harmonicAnalysis(sofa.directions, shares: weights, order: parameters.order, file: path) {
+    analysis = try harmonicAnalysis(
+      sofa.directions, shares: weights, order: parameters.order, file: sofa.file
+    ) {
       l in
-      parameters.regularisation * (1 + parameters.regularisationSlope * Double(l * (l + 1)))
+      parameters.roughness * (parameters.roughnessOfMean + Double(l * (l + 1)))
     }
   }
 
@@ -96,6 +110,8 @@ package struct HRTF: Sendable {
   /// Equalised measured responses with the plane-wave delay of each ear removed:
   /// `[direction][ear][frequency](real, imaginary)`.
   private func alignedSpectra(_ frequencies: [Double]) -> [Double] {
+    let highest = parameters.nyquistFraction * sofa.sampleRate / 2
+    let frequencies = frequencies.map { min($0, highest) }
     var spectra = sofa.spectra(origin: onset, frequencies: frequencies)
     let gains = frequencies.map(equalisation(at:))
     for response in 0..<2 * sofa.directions.count {

@@ -3,7 +3,20 @@ import Numerics
 
 /// The array manifold of a device: the complex response of each microphone to a plane wave from each direction.
 package protocol ArrayManifold: Sendable {
-  var microphoneCount: Int { get }
+  /// Of the microphones, in metres, relative to the origin of `responses`.
+  var positions: [Position] { get }
+
+  /// The frequencies in hertz at which `responses` is more than an extrapolation.
+  var band: ClosedRange<Double> { get }
+
+  /// What a direction counts in a design, for unit vectors of the device frame; nil if all count the same.
+  func importance(of directions: [SIMD3<Double>]) -> [Double]?
+
+  /// Whether the directions around a listener are known whose head points `up`, a unit vector of the device frame.
+  func knows(horizonAround up: SIMD3<Double>) -> Bool
+
+  /// What the reader of a design must know about it; each continues "the array was".
+  var remarks: [String] { get }
 
   /// Steering vectors for plane waves.
   /// - Parameters:
@@ -15,6 +28,25 @@ package protocol ArrayManifold: Sendable {
 }
 
 extension ArrayManifold {
+  package var microphoneCount: Int { positions.count }
+
+  /// A model covers all frequencies.
+  package var band: ClosedRange<Double> { 0 ... .infinity }
+
+  package func importance(of directions: [SIMD3<Double>]) -> [Double]? { nil }
+  package func knows(horizonAround up: SIMD3<Double>) -> Bool { true }
+  package var remarks: [String] { [] }
+
+  /// The square root of what each direction counts, relative to the mean: factors of responses and targets in least
+  /// squares.
+  package func amplitudes(of directions: [SIMD3<Double>]) -> [Double] {
+    guard let importance = importance(of: directions) else {
+      return [Double](repeating: 1, count: directions.count)
+    }
+    let mean = mean(importance)
+    return importance.map { ($0 / mean).squareRoot() }
+  }
+
   /// Directions per block. Cancellation is checked and progress reported between blocks.
   private static var block: Int { 32 }
 

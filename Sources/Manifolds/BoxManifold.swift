@@ -22,7 +22,6 @@ package struct BoxManifold: ArrayManifold {
   package let size: SIMD3<Double>
   /// The requested positions, moved to the surface, in metres.
   package let positions: [Position]
-  package var microphoneCount: Int { positions.count }
 
   private let points: BoxPoints
   /// Weights for each solved frequency as a real matrix: rows (real, imaginary) for each microphone, columns

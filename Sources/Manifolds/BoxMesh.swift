@@ -25,10 +25,10 @@ struct BoxMesh: Sendable {
     self.size = size
     let half = size / 2
     var width = parameters.panelWidth
-    var panels = Self.panels(half: half, width: width, grading: parameters.edgeSqueeze)
-    while panels.count > parameters.mostPanels {
+    var panels = Self.panels(half: half, width: width, grading: parameters.edgeGrading)
+    while panels.count > parameters.maximumPanelCount {
       width *= 1.05
-      panels = Self.panels(half: half, width: width, grading: parameters.edgeSqueeze)
+      panels = Self.panels(half: half, width: width, grading: parameters.edgeGrading)
     }
     self.panels = panels
     interior = (0..<parameters.interiorPoints).map { i in

@@ -5,7 +5,6 @@ import Numerics
 /// - Source: Van Trees, Optimum Array Processing (2002), section 2.2.
 package struct FreeFieldManifold: ArrayManifold {
   package let positions: [Position]
-  package var microphoneCount: Int { positions.count }
 
   package init(positions: [Position]) { self.positions = positions }
 

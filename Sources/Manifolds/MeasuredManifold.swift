@@ -2,19 +2,23 @@ import Acoustics
 import Foundation
 import Measurements
 import Numerics
-import Synchronization
 
 /// Array manifold from measured impulse responses.
 ///
 /// Time and level: the delay that all responses share is removed. The responses are scaled to a mean energy of 1
-/// between 200 and 500 Hz, where bodies have little effect.
+/// between 200 and 500 Hz, where bodies have little effect; if the band begins
+/// above 200 Hz, from its lower edge to 2.5 times that.
+///
+/// Place: the origin is that of the measurement, around which its directions lie. Where the microphones were drawn in
+/// the device file does not matter; arrival times show it (`MeasurementAlignment`).
 ///
 /// Frequencies: spectra are evaluated by the direct Fourier sum. Below the lowest frequency, where loudspeakers and
-/// short responses are unreliable, the magnitude is constant and the phase is linear. Above the highest part of the
-/// measurement's frequency range only the microphones' plane-wave lead changes. The response of the loudspeaker must
+/// short responses are unreliable, and below the measurement's band (`MeasuredBand`), the magnitude is constant and the
+/// phase is linear. Above the band only the microphones' plane-wave lead changes. The response of the loudspeaker must
 /// have been removed from the measurement: it cannot be distinguished from that of the array.
 ///
-/// Directions: the responses are interpolated in spherical harmonics after the plane-wave lead has been removed. The
+/// Directions: the responses are interpolated in spherical harmonics, or in those of a circle if all directions are
+/// horizontal (`MeasuredBasis`), after the plane-wave lead has been removed. The
 /// fit has a roughness penalty, so gaps (such as the cap below an arc of loudspeakers) are filled smoothly.
 /// Interpolation error for a rigid sphere of 87.5 mm radius measured in 440 directions: −65 dB at 4 kHz, −34 dB at 8
 /// kHz, −29 dB at 16 kHz. KEMAR's 710 directions leave a cap of 50° open. For a microphone at the bottom or at the
@@ -24,23 +28,23 @@ import Synchronization
 ///   Wahba, Spline interpolation and smoothing on the sphere, SIAM J. Sci. Stat. Comput. 2 (1981).
 package struct MeasuredManifold: ArrayManifold {
   package let positions: [Position]
-  package var microphoneCount: Int { positions.count }
+  package let band: ClosedRange<Double>
 
   private let measured: ImpulseResponses
   /// Measured directions in the device frame.
   private let directions: [SIMD3<Double>]
-  /// The frame at which sound passes the device's origin.
+  /// The frame at which sound passes the origin.
   private let origin: Double
-  /// Level and polarity correction; see `MeasurementAlignment`.
+  /// Level and polarity correction.
   private let gain: Double
-  /// Order of the spherical harmonics.
-  private let order: Int
+  private let basis: MeasuredBasis
   private let parameters: DesignParameters.Measured
-  /// Matrix from values in the measured directions to spherical-harmonic coefficients: `[harmonic][direction]`.
+  /// Matrix from values in the measured directions to coefficients: `[function][direction]`.
   private let analysis: [Double]
   private let cache = CoefficientCache()
 
-  /// - Parameter positions: of the microphones, in the order of the measurement's channels, in metres.
+  /// - Parameter positions: of the microphones, in the order of the measurement's channels, in metres, relative to any
+  ///   origin.
   /// - Throws: `DesignError` if the measurement cannot be read, does not cover the sphere, or does not fit `positions`.
   package init(
     _ measurement: ArrayMeasurement, positions: [Position], parameters: DesignParameters.Measured = .init()
@@ -71,19 +75,66 @@ package struct MeasuredManifold: ArrayManifold {
     let shares = try measuredShares(directions, file: responses.file)
     let alignment = try MeasurementAlignment(
       responses, directions: directions, shares: shares, positions: positions)
+    let positions = alignment.positions
     let reach = (positions.map(\.length).max() ?? 0) / speedOfSound
     let (truncated, first) = responses.truncated(around: alignment.origin, reach: reach)
     measured = truncated
     origin = alignment.origin - Double(first)
-    gain = alignment.gain
+    band = try MeasuredBand.band(
+      of: truncated, shares: shares, highest: parameters.nyquistFraction * truncated.sampleRate / 2)
+    let level = try Self.level(
+      of: truncated, shares: shares, from: max(band.lowerBound, parameters.lowestFrequency.value))
+    gain = (alignment.isInverted ? -1 : 1) / level
     self.directions = directions
     self.positions = positions
     self.parameters = parameters
-    let harmonics = parameters.harmonicsPerDirection * Double(directions.count)
-    order = max(0, min(parameters.highestOrder, Int(harmonics.squareRoot()) - 1))
-    analysis = try harmonicAnalysis(directions, shares: shares, order: order, file: responses.file) { l in
-      parameters.roughness * (parameters.roughnessOfMean + Double(l * l * (l + 1) * (l + 1)))
+    basis = MeasuredBasis(
+      directions: directions.count, isCircle: isHorizontal(directions), parameters: parameters)
+    analysis = try basis.analysis(
+      directions, shares: shares, file: responses.file, parameters: parameters)
+  }
+
+  /// RMS level over all directions and microphones in the 1.3 octaves from frequency `lowest`, in hertz.
+  private static func level(
+    of measured: ImpulseResponses, shares: [Double], from lowest: Double
+  ) throws(DesignError) -> Double {
+    let low = stride(from: 1, through: 2.5, by: 0.25).map { $0 * lowest }
+    let energy = measured.spectra(origin: 0, frequencies: low).enumerated().reduce(0) { sum, item in
+      sum + shares[item.offset / low.count / measured.channels] * item.element.squaredMagnitude
     }
+    let level = (energy / Double(low.count * measured.channels)).squareRoot()
+    guard level > 1e-9, level.isFinite else {
+      throw DesignError(
+        "\(measured.file) has no energy between \(Int(low[0])) and \(Int(low.last!)) Hz; measure again with a signal "
+          + "that includes this range")
+    }
+    return level
+  }
+
+  package func importance(of directions: [SIMD3<Double>]) -> [Double]? {
+    guard case .circle = basis else { return nil }
+    return directions.map { Self.unmeasuredImportance + exp(-pow($0.y / Self.measuredHeight, 2)) }
+  }
+
+  /// What a direction counts that a horizontal measurement does not include, and the sine of the elevation from which on
+  /// it is one.
+  private static let unmeasuredImportance = 0.03
+  private static let measuredHeight = 0.2
+
+  package var remarks: [String] {
+    var remarks: [String] = []
+    if band.upperBound < 19_000 {
+      remarks.append(
+        String(format: "measured up to %.1f kHz: above it, filters roll off", band.upperBound / 1000))
+    }
+    if case .circle = basis {
+      remarks.append("measured in the horizontal plane: what comes from above and below is unknown")
+    }
+    return remarks
+  }
+
+  package func knows(horizonAround up: SIMD3<Double>) -> Bool {
+    if case .circle = basis { abs(up.y) > 0.99 } else { true }
   }
 
   /// Converts SOFA listener coordinates to the device frame. A SOFA listener looks along x, with y to the left and z
@@ -92,7 +143,7 @@ package struct MeasuredManifold: ArrayManifold {
 
   package func responses(from directions: [SIMD3<Double>], frequencies: [Double]) -> ResponseGrid {
     let blocks = cache.coefficients(frequencies, coefficients(at:))
-    let synthesis = realSphericalHarmonics(order: order, at: directions)
+    let synthesis = basis.values(at: directions)
     let leads = directions.map { u in positions.map { u.dot($0) / speedOfSound } }
     var grid = ResponseGrid(
       frequencies: frequencies.count, channels: positions.count, directions: directions.count)
@@ -103,7 +154,7 @@ package struct MeasuredManifold: ArrayManifold {
         let columns = 2 * positions.count * block.frequencies.count
         var sums = [Double](repeating: 0, count: directions.count * columns)
         multiply(
-          synthesis, block.values, rows: directions.count, inner: (order + 1) * (order + 1), columns: columns,
+          synthesis, block.values, rows: directions.count, inner: basis.count, columns: columns,
           into: &sums)
         for (i, f) in block.frequencies.enumerated() {
           for m in positions.indices {
@@ -120,10 +171,10 @@ package struct MeasuredManifold: ArrayManifold {
     return grid
   }
 
-  /// Spherical-harmonic coefficients of the aligned responses.
+  /// Coefficients of the aligned responses.
   private func coefficients(at frequencies: [Double]) -> [CoefficientCache.Block] {
     let width = 32
-    let harmonics = (order + 1) * (order + 1)
+    let harmonics = basis.count
     return stride(from: 0, to: frequencies.count, by: width).map { first in
       let range = first..<min(first + width, frequencies.count)
       let columns = 2 * positions.count * range.count
@@ -139,8 +190,8 @@ package struct MeasuredManifold: ArrayManifold {
   /// The measured responses with the plane-wave lead of each microphone removed, extrapolated outside the measured
   /// frequency range: `[direction][microphone][frequency](real, imaginary)`.
   private func aligned(_ frequencies: [Double]) -> [Double] {
-    let highest = parameters.highestPart * measured.sampleRate / 2
-    let lowest = parameters.lowestFrequency.value
+    let highest = band.upperBound
+    let lowest = max(band.lowerBound, parameters.lowestFrequency.value)
     let clamped = frequencies.map { min(max($0, lowest), highest) }
     let spectra = measured.spectra(origin: origin, frequencies: clamped)
     var values = [Double](repeating: 0, count: 2 * spectra.count)
@@ -162,25 +213,5 @@ package struct MeasuredManifold: ArrayManifold {
       }
     }
     return values
-  }
-}
-
-/// Caches the coefficients for the most recently requested frequencies: a design requests the same ones for every case.
-private final class CoefficientCache: Sendable {
-  struct Block: Sendable {
-    let frequencies: Range<Int>
-    /// Shape `[harmonic][microphone][frequency](real, imaginary)`.
-    let values: [Double]
-  }
-
-  private let last = Mutex<(frequencies: [Double], blocks: [Block])?>(nil)
-
-  func coefficients(_ frequencies: [Double], _ compute: ([Double]) -> [Block]) -> [Block] {
-    last.withLock { last in
-      if let last, last.frequencies == frequencies { return last.blocks }
-      let blocks = compute(frequencies)
-      last = (frequencies, blocks)
-      return blocks
-    }
   }
 }

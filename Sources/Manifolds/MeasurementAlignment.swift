@@ -3,32 +3,43 @@ import Foundation
 import Measurements
 import Numerics
 
-/// The common delay, level and polarity of all responses of a measurement.
+/// What all responses of a measurement share: where the array was, its delay, and its polarity.
 struct MeasurementAlignment {
-  /// The frame at which sound passes the device's origin.
-  private(set) var origin: Double
-  /// Scales the mean energy over all directions and microphones to 1 between 200 and 500 Hz. Negative if the
-  /// measurement has inverted polarity.
-  private(set) var gain: Double
+  /// Of the microphones relative to the measurement's origin, around which its directions lie, in metres.
+  let positions: [Position]
+  /// The frame at which sound passes the measurement's origin.
+  let origin: Double
+  /// Whether the measurement has inverted polarity.
+  let isInverted: Bool
+
+  /// A displacement up to this many metres is not corrected: diffraction around a body imitates it.
+  private static let smallestDisplacement = 0.025
 
   /// - Parameters:
   ///   - directions: measured directions in the device frame.
   ///   - shares: their quadrature weights, sum 1.
-  ///   - positions: of the microphones, in metres.
-  /// - Throws: `DesignError` if arrival times contradict `positions`, or there is no energy between 200 and 500 Hz.
+  ///   - positions: of the microphones, in metres, relative to any origin.
+  /// - Throws: `DesignError` if arrival times contradict `positions`.
   init(
-    _ measured: ImpulseResponses, directions: [SIMD3<Double>], shares: [Double], positions: [Position]
+    _ measured: ImpulseResponses, directions: [SIMD3<Double>], shares: [Double],
+    positions described: [Position]
   ) throws(DesignError) {
     let channels = measured.channels
-    let leads = directions.flatMap { u in positions.map { u.dot($0) / speedOfSound } }
     let onsets = measured.onsets
-    try Self.checkAxes(onsets, measured, directions, shares, positions)
+    try Self.checkAxes(onsets, measured, directions, shares, described)
+    let displacement = Self.displacement(
+      directions, shares: shares, positions: described, seconds: onsets.map { $0 / measured.sampleRate })
+    let positions = described.map {
+      displacement.length > Self.smallestDisplacement ? $0 + displacement : $0
+    }
+    self.positions = positions
+    let leads = directions.flatMap { u in positions.map { u.dot($0) / speedOfSound } }
     // A first estimate is the median onset. The phase slope of the mean response then refines it.
     let passages = onsets.indices.map { onsets[$0] + leads[$0] * measured.sampleRate }.sorted()
-    origin = passages[passages.count / 2]
+    let median = passages[passages.count / 2]
     let step = 125.0
     let frequencies = stride(from: 500, through: 2000, by: step).map { $0 }
-    let spectra = measured.spectra(origin: origin, frequencies: frequencies)
+    let spectra = measured.spectra(origin: median, frequencies: frequencies)
     var mean = [Complex](repeating: .zero, count: frequencies.count)
     for (at, value) in spectra.enumerated() {
       let (response, f) = at.quotientAndRemainder(dividingBy: frequencies.count)
@@ -37,21 +48,38 @@ struct MeasurementAlignment {
     }
     let slope = (1..<mean.count).reduce(Complex.zero) { $0 + mean[$1] * mean[$1 - 1].conjugate }
     let delay = -slope.phase / (2 * .pi * step)
-    origin += delay * measured.sampleRate
+    origin = median + delay * measured.sampleRate
     let polarity = mean.indices.reduce(0) {
       $0 + (mean[$1] * Complex(phase: 2 * .pi * frequencies[$1] * delay)).real
     }
-    let low = stride(from: 200.0, through: 500, by: 50).map { $0 }
-    let energy = measured.spectra(origin: origin, frequencies: low).enumerated().reduce(0) { sum, item in
-      sum + shares[item.offset / low.count / channels] * item.element.squaredMagnitude
+    isInverted = polarity < 0
+  }
+
+  /// How far the measured array was from its description: the displacement t for which the arrival times are closest
+  /// to τ − d·(r + t) / c, by least squares over all directions d and microphones at r.
+  /// - Parameter seconds: arrival times, `[direction][microphone]`.
+  private static func displacement(
+    _ directions: [SIMD3<Double>], shares: [Double], positions: [Position], seconds: [Double]
+  ) -> Position {
+    // Normal equations of the unknowns (τ·c, t). The small diagonal keeps a coordinate at zero that no direction shows,
+    // such as the height over a ring of loudspeakers.
+    var matrix = [Double](repeating: 0, count: 16)
+    var right = [Double](repeating: 0, count: 4)
+    for (d, direction) in directions.enumerated() {
+      let row = [1, -direction.x, -direction.y, -direction.z]
+      let distances = positions.indices.map {
+        speedOfSound * seconds[d * positions.count + $0] + direction.dot(positions[$0])
+      }
+      let weight = shares[d] * Double(positions.count)
+      for i in 0..<4 {
+        right[i] += weight * row[i] * mean(distances)
+        for j in 0..<4 { matrix[4 * i + j] += weight * row[i] * row[j] }
+      }
     }
-    let level = (energy / Double(low.count * channels)).squareRoot()
-    guard level > 1e-9, level.isFinite else {
-      throw DesignError(
-        "\(measured.file) has no energy between 200 and 500 Hz; measure again with a signal that includes this range"
-      )
-    }
-    gain = (polarity < 0 ? -1 : 1) / level
+    for i in 0..<4 { matrix[5 * i] += 1e-3 }
+    guard Cholesky.factor(&matrix, order: 4) else { return .zero }
+    Cholesky.solve(matrix, order: 4, &right)
+    return [right[1], right[2], right[3]]
   }
 
   /// Refuses a measurement whose arrival times contradict the microphone positions along an axis: sound from the
@@ -65,7 +93,9 @@ struct MeasurementAlignment {
     for axis in 0..<3 {
       let offsets = positions.map { $0[axis] - centre[axis] }
       // Microphones closer than the distance sound travels in about one frame prove nothing.
-      guard (offsets.max() ?? 0) - (offsets.min() ?? 0) > 0.007 else { continue }
+      // Neither do directions that are all at right angles to the axis.
+      let extent = zip(shares, directions).reduce(0) { $0 + $1.0 * $1.1[axis] * $1.1[axis] }
+      guard (offsets.max() ?? 0) - (offsets.min() ?? 0) > 0.007, extent > 0.02 else { continue }
       var (found, expected) = (0.0, 0.0)
       for (d, direction) in directions.enumerated() {
         let row = onsets[d * positions.count..<(d + 1) * positions.count]

@@ -10,7 +10,6 @@ import Numerics
 package struct RigidSphereManifold: ArrayManifold {
   package let positions: [Position]
   package let radius: Double
-  package var microphoneCount: Int { positions.count }
 
   /// Lower limit of ka. Below it the sphere has practically no effect, and the series, which divides by (ka)², would
   /// lose precision.

@@ -33,3 +33,12 @@ package struct ResponseGrid: Sendable {
     return result
   }
 }
+
+extension ResponseGrid {
+  /// Multiplies the responses from each direction by its factor.
+  package mutating func scale(directionsBy factors: [Double]) {
+    values.withUnsafeMutableBufferPointer { values in
+      for i in values.indices { values[i] = factors[i % factors.count] * values[i] }
+    }
+  }
+}

@@ -1,13 +1,12 @@
 import Foundation
 
-/// Derivatives of the spherical Hankel functions of the second kind, h_n' = j_n' − j·y_n'. Under e^(+jωt) they
-/// represent outgoing waves.
+/// Spherical Hankel functions of the second kind, h_n = j_n − j·y_n. Under e^(+jωt) they represent outgoing waves.
 /// - Parameter argument: greater than zero.
 /// - Returns: orders 0...`highestOrder`. Orders that overflow are infinite.
-/// - Source: DLMF 10.49 (closed forms of orders 0 and 1), 10.51 (recurrences). The upward recurrence preserves the
+/// - Source: DLMF 10.49 (closed forms of orders 0 and 1), 10.51 (recurrence). The upward recurrence preserves the
 ///   relative accuracy of h, because h grows like y.
-package func sphericalHankelDerivatives(highestOrder: Int, argument x: Double) -> [Complex] {
-  let count = highestOrder + 2
+package func sphericalHankel(highestOrder: Int, argument x: Double) -> [Complex] {
+  let count = max(2, highestOrder + 1)
   var h = [Complex](repeating: Complex(.infinity, .infinity), count: count)
   h[0] = Complex(sin(x) / x, cos(x) / x)
   h[1] = Complex(sin(x) / (x * x) - cos(x) / x, cos(x) / (x * x) + sin(x) / x)
@@ -16,6 +15,13 @@ package func sphericalHankelDerivatives(highestOrder: Int, argument x: Double) -
     guard next.real.isFinite, next.imaginary.isFinite else { break }
     h[n + 1] = next
   }
+  return Array(h[...highestOrder])
+}
+
+/// Derivatives h_n' of the spherical Hankel functions of the second kind; see `sphericalHankel`.
+/// - Source: DLMF 10.51.
+package func sphericalHankelDerivatives(highestOrder: Int, argument x: Double) -> [Complex] {
+  let h = sphericalHankel(highestOrder: highestOrder + 1, argument: x)
   return (0...highestOrder).map { n in
     n == 0 ? -1 * h[1] : h[n - 1] - (Double(n + 1) / x) * h[n]
   }

@@ -32,7 +32,7 @@ public struct FilterSets: Sendable {
 
   /// The filter set for `selection`.
   /// - Throws: `UnknownWord` for an unknown data source; `Unsupported` if `device` does not offer `selection`. If no
-  ///   filters make the case work, its message contains `Refusal.reason`.
+  ///   filters make the case work, its message contains the text of the refusal.
   public func filters(for selection: Selection, of device: Device) throws -> FilterSet {
     let source = try device.dataSource(named: selection.dataSource)
     let wanted = FilterCase(
@@ -41,7 +41,7 @@ public struct FilterSets: Sendable {
     let offered = bank.offered(of: device)
     if let refusal = bank.refusals.first(where: { $0.filterCase == wanted }) {
       throw Unsupported(
-        "data source \(source.name) of \(device.name) does not offer \(wanted.patternTitle): \(refusal.reason); "
+        "data source \(source.name) of \(device.name) does not offer \(wanted.patternTitle): \(refusal.text); "
           + "it offers " + (try offered.dataSource(named: source.name)).offeredPatterns)
     }
     let filterCase = try offered.filterCase(for: selection)

@@ -10,9 +10,10 @@ import Realtime
 /// The free-field delays between microphones are excluded. `PlaneWave` applies them without using the array manifold,
 /// so a wrong sign or axis in a filter design shows up in the simulation instead of cancelling out.
 struct Diffraction {
-  private let device: Device
   private let manifold: any ArrayManifold
   private let sampleRate: Int
+  /// Of the microphones, in metres.
+  var positions: [Position] { manifold.positions }
   /// Taps before time zero, which hold the pre-ringing of the band limit.
   let leadingTaps: Int
   let taps: Int
@@ -23,7 +24,6 @@ struct Diffraction {
   /// - Returns: nil for a device without a body.
   init?(device: Device, sampleRate: Int, progress: (@Sendable (Double) -> Void)?) throws(DesignError) {
     if case .free = device.body { return nil }
-    self.device = device
     self.sampleRate = sampleRate
     manifold = try referenceManifold(for: device, progress: progress)
     taps = Self.size(device.body, sampleRate: sampleRate)
@@ -43,8 +43,8 @@ struct Diffraction {
       im.free()
     }
     return directions.enumerated().map { d, direction in
-      device.microphones.enumerated().map { m, microphone in
-        let lead = PlaneWave.lead(at: microphone.position, from: direction)
+      positions.enumerated().map { m, position in
+        let lead = PlaneWave.lead(at: position, from: direction)
         for (k, frequency) in frequencies.enumerated() {
           let shift = Complex(
             phase: -2 * .pi * (frequency * lead + Double(k) * Double(leadingTaps) / Double(size)))

@@ -4,7 +4,8 @@ import Synchronization
 
 /// Accumulates the signals of a scene's microphones, wave by wave. All microphones are computed in parallel.
 final class MicrophoneMixer {
-  private let device: Device
+  /// Of the microphones, in metres: those of a measured array are where its measurement has them.
+  private let positions: [Position]
   private let rate: Int
   private let body: Diffraction?
   private var leadingTaps: Int { body?.leadingTaps ?? 0 }
@@ -13,7 +14,7 @@ final class MicrophoneMixer {
   private(set) var signals: [[Float]]
 
   init(device: Device, rate: Int, count: Int, body: Diffraction?) {
-    self.device = device
+    positions = body?.positions ?? device.microphones.map(\.position)
     self.rate = rate
     self.body = body
     signals = [[Float]](repeating: [Float](repeating: 0, count: count), count: device.microphones.count)
@@ -83,15 +84,15 @@ final class MicrophoneMixer {
   private func forEachMicrophone(
     _ body: @Sendable (_ microphone: Int, _ position: Position, _ signal: inout [Float]) -> Void
   ) {
-    let microphones = device.microphones
+    let positions = positions
     let shared = Mutex(signals)
-    DispatchQueue.concurrentPerform(iterations: microphones.count) { m in
+    DispatchQueue.concurrentPerform(iterations: positions.count) { m in
       // The signal is moved out so that adding to it does not copy it.
       var signal = shared.withLock { signals in
         defer { signals[m] = [] }
         return signals[m]
       }
-      body(m, microphones[m].position, &signal)
+      body(m, positions[m], &signal)
       shared.withLock { [signal] in $0[m] = signal }
     }
     signals = shared.withLock { $0 }

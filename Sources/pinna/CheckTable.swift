@@ -40,20 +40,23 @@ extension CheckResults {
     return (lines + [""] + verdict).joined(separator: "\n")
   }
 
-  /// One line for each voice that is wrong, and a summary.
+  /// One line for each voice that is wrong or weak, and a summary.
   private var verdict: [String] {
     var lines = cases.flatMap { one in
       one.voices.compactMap { voice in
-        voice.fault.map { "WRONG: \(one.checked.name): the voice \(voice.direction.phrase) \($0)" }
+        (voice.fault.map { "WRONG: " + one.sentence(voice, $0) })
+          ?? voice.weakness.map { "weak: " + one.sentence(voice, $0) }
       }
     }
     if lostSeconds > 0 {
       lines.append(String(format: "This machine was busy: JACK lost %.2f s of the sound.", lostSeconds))
     }
     let wrong = cases.count { !$0.isRight }
+    let weak = cases.count { $0.voices.contains { $0.weakness != nil } }
     lines.append(
       wrong == 0
-        ? "Every voice came out where a listener expects it, in all \(cases.count) cases."
+        ? "Every voice came out where a listener expects it, in all \(cases.count) cases"
+          + (weak == 0 ? "." : "; \(weak) of them are weak.")
         : "\(wrong) of \(cases.count) cases did not come out as a listener expects.")
     return lines
   }
@@ -64,6 +67,10 @@ extension CheckResults {
 }
 
 extension CheckResults.Case {
+  fileprivate func sentence(_ voice: CheckResults.Voice, _ remark: String) -> String {
+    "\(checked.name): the voice \(voice.direction.phrase) \(remark)"
+  }
+
   fileprivate var json: JSONObject {
     [
       "dataSource": checked.dataSource, "polarPattern": checked.polarPattern,
@@ -75,7 +82,8 @@ extension CheckResults.Case {
 extension CheckResults.Voice {
   fileprivate var json: JSONObject {
     [
-      "from": direction.rawValue, "fault": fault, "levelDifferenceDB": levelDifference,
+      "from": direction.rawValue, "fault": fault, "weakness": weakness, "levelDifferenceDB": levelDifference,
+      "heardAtDegrees": heard.degrees,
       "timeDifferenceMicroseconds": 1e6 * timeDifference, "overFrontDB": overFront,
     ]
   }

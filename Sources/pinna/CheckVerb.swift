@@ -39,6 +39,7 @@ extension Verb {
         (results.json + ["device": run.device.name, "array": run.array.name, "live": isLive]).text)
     } else {
       print(results.table)
+      for remark in run.check.remarks { print("The array was \(remark).") }
       if let picture { print("The picture is \(picture).") }
     }
     if let playback {

@@ -11,13 +11,13 @@ extension Verb {
     name: "design", operands: ["DEVICE.yaml"],
     summary: "design all filter sets of a device, given by its file or name, and store them in the cache",
     options: [
-      Option("--sample-rate", "HZ", "sample rate; may be given several times (default: 48000)"), hrtfOption,
-      jsonOption,
+      Option("--sample-rate", "HZ", "sample rate; may be given several times (default: 48000)"),
+      withoutOption, hrtfOption, jsonOption,
     ]
   ) { arguments in
     let given = arguments.operands[0]
     let library = PresetLibrary.standard
-    let device = try arguments.withHRTF(device(given, in: library))
+    let device = try arguments.withoutMicrophones(arguments.withHRTF(device(given, in: library)))
     var rates = try arguments.integers("--sample-rate", in: DesignGrid.sampleRates)
     if rates.isEmpty { rates = [48000] }
     let designs = try rates.map { try DesignRun(device: device, sampleRate: $0) }
@@ -82,15 +82,19 @@ struct DesignRun {
     let offered =
       "\(device.name): \(bank.cases.count) case\(bank.cases.count == 1 ? "" : "s") at \(bank.sampleRate) Hz \(origin); \(bank.tapCount) taps, "
       + "\(bank.delayFrames) frames of delay"
-    return ([offered] + bank.refusals.map { "  not offered: \($0.filterCase.name): \($0.reason)" })
-      .joined(separator: "\n")
+    let remarks =
+      bank.remarks.map { "  the array was \($0)" }
+      + bank.refusals.map { "  not offered: \($0.filterCase.name): \($0.text)" }
+      + bank.weaknesses.map { "  weak: \($0.filterCase.name): \($0.text)" }
+    return ([offered] + remarks).joined(separator: "\n")
   }
 
   var json: JSONObject {
     [
       "sampleRate": bank.sampleRate, "seconds": seconds, "fromCache": isFromCache,
       "cases": bank.cases.count, "taps": bank.tapCount, "delayFrames": bank.delayFrames,
-      "notOffered": bank.refusals.map { $0.filterCase.json + ["reason": $0.reason] },
+      "notOffered": bank.refusals.map { $0.filterCase.json + ["reason": $0.text] },
+      "remarks": bank.remarks, "weak": bank.weaknesses.map { $0.filterCase.json + ["reason": $0.text] },
     ]
   }
 }

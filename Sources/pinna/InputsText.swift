@@ -22,16 +22,18 @@ extension InputsReport.Input {
 }
 
 extension InputsReport.DataSourceReport {
-  /// The supported polar patterns, with the selected one in brackets, and a line for each case that is not offered.
+  /// The supported polar patterns, with the selected one in brackets, and a line for each case that is not offered or weak.
   fileprivate var lines: [String] {
     let patterns = supportedPolarPatterns.map {
       $0 == selectedPolarPattern ? "[\($0.rawValue)]" : $0.rawValue
     }
     let offered =
       "\(selected ? "* " : "  ")ID \(id)  \(name.padded(8)) " + patterns.joined(separator: ", ")
-    let refused = notOffered.map {
-      "    no \($0.polarPattern.rawValue)\($0.inputOrientation.map { " in \($0.rawValue)" } ?? ""): \($0.reason)"
+    func lines(_ remarks: [InputsReport.Remark], _ word: String) -> [String] {
+      remarks.map {
+        "    \(word) \($0.polarPattern.rawValue)\($0.inputOrientation.map { " in \($0.rawValue)" } ?? ""): \($0.reason)"
+      }
     }
-    return [offered] + refused
+    return [offered] + lines(notOffered, "no") + lines(weak, "weak")
   }
 }

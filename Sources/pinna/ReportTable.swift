@@ -5,15 +5,23 @@ import Foundation
 /// A report as a text table: one row per stereo case, one block per mono pattern.
 package struct ReportTable {
   private let report: Report
+  /// Draws of the microphones' errors, and their greatest gain error.
+  private let draws: Int
+  private let isCalibrated: Bool
 
-  package init(_ report: Report) { self.report = report }
+  package init(_ report: Report, draws: Int = ArrayErrors.drawCount, isCalibrated: Bool = false) {
+    self.report = report
+    self.draws = draws
+    self.isCalibrated = isCalibrated
+  }
 
   package var text: String {
     let first = report.cases.first
     var lines = [
       "\(report.preset) at \(report.sampleRate) Hz: \(first?.taps ?? 0) taps, \(first?.delayFrames ?? 0) frames of delay",
-      "In brackets: loss through microphone errors of up to 1 dB and 1 mm, mean of \(ArrayErrors.drawCount) draws.",
+      "In brackets: loss through microphone errors of up to \(isCalibrated ? "0.2" : "1") dB and 1 mm, mean of \(draws) draws.",
     ]
+    lines += report.remarks.map { "The array was \($0)." }
     let offered = report.cases.filter(\.supported)
     lines += stereo(offered.filter { $0.filterCase.polarPattern == .stereo })
     lines += mono(offered.filter { $0.filterCase.polarPattern != .stereo })
@@ -22,6 +30,11 @@ package struct ReportTable {
       lines += ["", "Not offered:"]
       lines += refused.map { "  \($0.filterCase.name): \($0.reason ?? "")" }
     }
+    let weak = report.cases.filter { $0.weakness != nil }
+    if !weak.isEmpty {
+      lines += ["", "Weak:"]
+      lines += weak.map { "  \($0.filterCase.name): \($0.weakness ?? "")" }
+    }
     return lines.joined(separator: "\n")
   }
 
@@ -29,6 +42,7 @@ package struct ReportTable {
 
   private static let stereoFigures: [(head: String, figure: Figure, format: String)] = [
     ("left/right", .separation, "%.1f"), ("front/back", .frontBack, "%.1f"),
+    ("sides at °", .heardAtSides, "%.0f"), ("front at °", .heardInFront, "%.0f"),
     ("ILD high", .levelDifferenceErrorHigh, "%.1f"), ("ILD low", .levelDifferenceErrorLow, "%.1f"),
     ("ITD µs", .timeDifferenceError, "%.0f"), ("noise gain", .noiseGain, "%.1f"),
   ]
@@ -38,8 +52,9 @@ package struct ReportTable {
     let heads = Self.stereoFigures.map(\.head) + ["octaves"]
     var lines = [
       "",
-      "Stereo, dB: left over right at ±90°; front over back; errors against the target of the level difference",
-      "(1.5–12 kHz; 150–1500 Hz), the time difference and the octaves (worst of 250 Hz to 2 kHz); highest noise gain.",
+      "Stereo, dB: left over right at ±90°; front over back; where voices at ±90° and in front are heard; errors against",
+      "the target of the level difference (1.5–12 kHz; 150–1500 Hz), the time difference and the octaves (worst of 250 Hz",
+      "to 2 kHz); highest noise gain. Below: errors of tone and of interaural coherence against the target.",
       "",
       Self.row("Stereo", heads.map(Self.head)),
     ]
@@ -52,7 +67,25 @@ package struct ReportTable {
       let loss = worst.flatMap { one.losses?[.octaveError]?[$0.key]?.mean }
       lines.append(Self.row(Self.name(one.filterCase), cells + [Self.cell(worst?.value, loss, "%.1f")]))
     }
+    let centres = OctaveFigure.centres.filter { $0 <= 8000 }
+    lines += ["", Self.row("Tone, by octave in Hz", centres.map { Self.head(Self.short($0)) })]
+    for one in cases {
+      lines.append(Self.name(one.filterCase))
+      for row in Self.toneFigures {
+        guard let values = one.figures[row.figure], !values.isEmpty else { continue }
+        lines.append(Self.row("  \(row.head)", centres.map { Self.cell(values[$0], nil, row.format) }))
+      }
+    }
     return lines
+  }
+
+  private static let toneFigures: [(head: String, figure: OctaveFigure, format: String)] = [
+    ("diffuse field dB", .diffuseError, "%.1f"), ("straight ahead dB", .frontError, "%.1f"),
+    ("coherence", .coherenceError, "%.2f"),
+  ]
+
+  private static func short(_ frequency: Int) -> String {
+    frequency < 1000 ? "\(frequency)" : "\(frequency / 1000)k"
   }
 
   // MARK: Mono
@@ -68,10 +101,13 @@ package struct ReportTable {
     var lines = [
       "",
       Self.row(
-        "Mono, by octave in Hz", centres.map { Self.head($0 < 1000 ? "\($0)" : "\($0 / 1000)k") }),
+        "Mono, by octave in Hz", centres.map { Self.head(Self.short($0)) }),
     ]
     for one in cases {
-      lines.append(Self.name(one.filterCase))
+      let aliasing = one.figures[.aliasingFrequency].map {
+        String(format: ", aliased above %.1f kHz", $0 / 1000)
+      }
+      lines.append(Self.name(one.filterCase) + (aliasing ?? ""))
       for row in Self.monoFigures {
         guard let values = one.figures[row.figure], !values.isEmpty else { continue }
         let losses = one.losses?[row.figure] ?? [:]

@@ -18,7 +18,12 @@ extension Verb {
       Option(
         "--format", "FORMAT",
         "format of the plots: \(PlotFormat.allCases.map(\.rawValue).joined(separator: ", ")) (default: svg)"),
-      hrtfOption, jsonOption,
+      Option(
+        "--distance", "CM", "figures for talkers at this distance in cm, 20 to 500, instead of far ones"),
+      Option(
+        "--draws", "N", "draws of microphone errors for the losses (default: \(ArrayErrors.drawCount))"),
+      Option("--calibrated", nil, "draw gain errors of 0.2 dB, as after a calibration, instead of 1 dB"),
+      withoutOption, hrtfOption, jsonOption,
     ]
   ) { arguments in
     let library = PresetLibrary.standard
@@ -27,13 +32,19 @@ extension Verb {
     let format = try arguments["--format"].map { try PlotFormat(word: $0) } ?? .svg
     let folder = try arguments["--plots"].map { try PlotFolder($0, format: format) }
     let measurement = try Measurement(
-      preset: preset.name, device: arguments.withHRTF(library.device(named: preset.device)),
-      sampleRate: rate)
+      preset: preset.name,
+      device: arguments.withoutMicrophones(arguments.withHRTF(library.device(named: preset.device))),
+      sampleRate: rate, draws: try arguments.integer("--draws", in: 0...10_000) ?? ArrayErrors.drawCount,
+      isCalibrated: arguments.has("--calibrated"),
+      distance: try arguments.integer("--distance", in: 20...500).map { Double($0) / 100 })
     if let folder { try folder.write(measurement) }
     if arguments.isJSON {
       print(json(measurement.report))
     } else {
-      print(ReportTable(measurement.report).text)
+      print(
+        ReportTable(
+          measurement.report, draws: measurement.draws, isCalibrated: measurement.isCalibrated
+        ).text)
       if let folder { print("\nPlots of \(measurement.bank.cases.count) cases are in \(folder.path).") }
     }
     return .done
@@ -46,18 +57,38 @@ struct Measurement {
   let device: Device
   let bank: FilterBank
   let manifold: any ArrayManifold
+  /// Of the microphones' errors.
+  let draws: Int
+  let isCalibrated: Bool
   let report: Report
 
-  init(preset: String, device: Device, sampleRate: Int) throws {
+  /// - Parameter distance: of the talkers, in metres; nil for plane waves.
+  init(
+    preset: String, device: Device, sampleRate: Int, draws: Int, isCalibrated: Bool, distance: Double?
+  ) throws {
+    self.draws = draws
+    self.isCalibrated = isCalibrated
     self.preset = preset
     self.device = device
     bank = try FilterBank.ready(
       device: device, sampleRate: sampleRate, progress: WorkProgress.designing(device.name))
     let show = WorkProgress.show("measuring \(device.name)", step: 101)
     // Half of the progress: solving a box with finer panels takes about as long as the figures.
-    manifold = try referenceManifold(for: device) { show(0.5 * $0) }
+    let far = try referenceManifold(for: device) { show(0.5 * $0) }
+    if let distance {
+      guard distance > 1.1 * device.extent else {
+        throw Failure(
+          .usage,
+          "--distance \(Int(distance * 100)) is inside \(device.name), or at it; give more than \(Int(110 * device.extent)) cm"
+        )
+      }
+      manifold = NearFieldManifold(far, radius: device.extent, distance: distance)
+    } else {
+      manifold = far
+    }
     report = try Report(
-      bank: bank, device: device, preset: preset, manifold: manifold, draws: ArrayErrors.drawCount
+      bank: bank, device: device, preset: preset, manifold: manifold, draws: draws,
+      isCalibrated: isCalibrated
     ) { show(0.5 + 0.5 * $0) }
   }
 }

@@ -55,7 +55,9 @@ struct DesignParametersTests {
 
   @Test("parameters out of range are refused before a design begins")
   func refusal() {
-    for (field, value) in [("grid.tapCount", 250.0), ("stereo.crossover", 100), ("mono.tie", .nan)] {
+    for (field, value) in [
+      ("grid.tapCount", 250.0), ("stereo.crossover", 100), ("mono.startTieMargin", .nan),
+    ] {
       var design = DesignParameters()
       DesignField.all.first { $0.name == field }!.set(value, in: &design)
       let device = TestDevices.pair().with(design: design)
@@ -70,9 +72,11 @@ struct DesignParametersTests {
   /// Parameters that have no effect in the designs of the devices below.
   static let withoutEffect: Set = [
     "stereo.magnitudePasses", "stereo.scalingLimit", "stereo.highestNoise", "refinement.firstIterations",
-    "mono.leastOnAxis", "mono.leastReach", "mono.narrowing", "mono.leastOmnidirectionalPart",
-    "mono.worthAJump",
-    "mono.tie", "mono.firstMagnitudePasses", "mono.trialStride", "mono.highestTrial",
+    "mono.minimumOnAxis", "mono.minimumCorrelation", "mono.omnidirectionalStep",
+    "mono.minimumOmnidirectionalPart",
+    "mono.minimumStartImprovement",
+    "mono.startTieMargin", "mono.firstMagnitudePasses", "mono.startComparisonStride",
+    "mono.highestStartComparison",
   ]
 
   /// One or two designs per field, a minute in total.
@@ -125,13 +129,13 @@ struct DesignParametersTests {
   private static func small(_ pattern: PolarPattern) -> Device {
     var design = DesignParameters(body: .box(size: [0.04, 0.06, 0.02]))
     design.stereo.directions = 200
-    design.stereo.leastSeparation = Decibels(0)
+    design.stereo.minimumAngle = .degrees(0)
     // So little noise that limits are lowered everywhere.
     design.stereo.noiseGainLimit = Decibels(0)
     design.stereo.finishedNoiseGain = Decibels(0)
-    design.stereo.leastNoiseGainLimit = Decibels(-5)
+    design.stereo.minimumNoiseGainLimit = Decibels(-5)
     design.mono.directions = 200
-    design.mono.leastFrontBack = Decibels(0)
+    design.mono.minimumFrontBack = Decibels(0)
     design.truncation.lowNoiseGain = Decibels(0)
     design.refinement.horizonSectors = 12
     design.refinement.iterations = 10

@@ -12,6 +12,7 @@ import Testing
   /// An array whose microphones have the levels that `levels` gives, so that a figure's closed form needs no filters.
   struct IdealArray: ArrayManifold {
     let microphoneCount: Int
+    var positions: [Position] { [Position](repeating: .zero, count: microphoneCount) }
     let levels: @Sendable (SIMD3<Double>) -> [Double]
 
     func responses(from directions: [SIMD3<Double>], frequencies: [Double]) -> ResponseGrid {
@@ -29,7 +30,7 @@ import Testing
   /// An array with the responses of the listener's ears that stereo imitates.
   struct Ears: ArrayManifold {
     let frame: HeadFrame
-    var microphoneCount: Int { 2 }
+    let positions: [Position] = [.zero, .zero]
 
     func responses(from directions: [SIMD3<Double>], frequencies: [Double]) -> ResponseGrid {
       StereoDesign.target(

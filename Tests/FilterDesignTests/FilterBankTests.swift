@@ -3,6 +3,8 @@ import AudioFiles
 import FilterBanks
 import FilterDesign
 import Foundation
+import HeadResponses
+import Measurements
 import Numerics
 import Synchronization
 import TestSupport
@@ -122,6 +124,21 @@ import Testing
     for (a, b) in zip(shipped.cases, designed.bank.cases) {
       #expect(RoundingTests.difference(a.taps, b.taps).value < -60, "\(a.filterCase)")
     }
+  }
+
+  @Test("A14: filters that ship are found without the HRTF file, whose hash the key has")
+  func shippedKey() throws {
+    let device = TestDevices.phone5()
+    let key = DesignKey(device: device, sampleRate: 48_000, packagedHead: true)
+    #expect(key.text.contains("hrtf \(HRTF.packagedHash);"))
+    // The packaged file is what the filters were designed with, so designs of today have the same key.
+    #expect(ContentHash.ofFile(HRTF.defaultPath) == HRTF.packagedHash)
+    #expect(DesignKey(device: device, sampleRate: 48_000).hash == key.hash)
+    // Another head is never taken for the packaged one.
+    let other = device.with(hrtf: MeasuredManifoldTests.golden + "/sphere.sofa")
+    #expect(
+      DesignKey(device: other, sampleRate: 48_000, packagedHead: true).hash
+        == DesignKey(device: other, sampleRate: 48_000).hash)
   }
 
   @Test("progress rises from 0 to 1") func progress() throws {

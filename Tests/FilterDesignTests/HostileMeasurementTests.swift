@@ -239,9 +239,10 @@ import Testing
     #expect(try line(7, "").contains("which is not a multiple of the 39 directions"))
     #expect(try refusal(table: { _ in "# nothing\n" }).hasPrefix("directions.csv contains no directions"))
     let same = String(repeating: "0, 0\n", count: 40)
-    #expect(try refusal(table: { _ in same }).contains("contains no direction within 17"))
+    #expect(try refusal(table: { _ in same }).contains("contains no direction between azimuths 0 and 0"))
     #expect(
-      try refusal(table: { _ in "0, 0\n1, 0\n" }).contains("contains 2 directions; measure at least 25"))
+      try refusal(table: { _ in "0, 0\n1, 0\n" }).contains(
+        "contains 2 directions, all in the horizontal plane; measure at least 12"))
     let clockwise = try refusal(table: {
       $0.split(separator: "\n").map { line in
         let numbers = line.split(separator: ", ").compactMap { Double($0) }

@@ -19,9 +19,10 @@ struct MeasuredFiles {
   /// - Parameters:
   ///   - directions: in the device frame.
   ///   - level: of the whole measurement.
+  ///   - gain: of each microphone over frequency, with linear phase.
   init(
     _ manifold: some ArrayManifold, directions: [SIMD3<Double>], sampleRate: Double = 48_000,
-    level: Double = 0.3
+    level: Double = 0.3, gain: (_ frequency: Double, _ microphone: Int) -> Double = { _, _ in 1 }
   ) throws {
     folder = try TemporaryFolder()
     let channels = manifold.microphoneCount
@@ -34,7 +35,7 @@ struct MeasuredFiles {
       for m in 0..<channels {
         let spectrum = frequencies.enumerated().map { k, frequency in
           let shift = Complex(phase: -2 * .pi * frequency * Self.origin / sampleRate)
-          return level * Self.band(frequency / sampleRate) * (grid[k, m, d] * shift)
+          return level * gain(frequency, m) * Self.band(frequency / sampleRate) * (grid[k, m, d] * shift)
         }
         signals[m] += (0..<Self.frames).map { n in
           let sum = (0...half).reduce(0.0) { sum, k in

@@ -11,13 +11,14 @@ import Testing
     "dataSource", "polarPattern", "inputOrientation", "separationDB", "frontBackDB", "ildErrorHighDB",
     "ildErrorLowDB", "itdErrorMicroseconds", "octaveErrorDB", "noiseGainDB", "directivityIndexDB",
     "patternErrorDB", "whiteNoiseGainDB", "onAxisDB", "taps", "delayFrames", "supported", "reason",
-    "frontBackOctavesDB", "separationCeilingDB", "losses",
+    "frontBackOctavesDB", "separationCeilingDB", "losses", "weakness", "heardAtSidesDegrees",
+    "heardInFrontDegrees", "aliasingHz", "diffuseErrorDB", "frontErrorDB", "coherenceError",
   ]
 
   @Test("the JSON of every case has every key, null where it does not apply") func keys() throws {
     let json = try #require(
       try JSONSerialization.jsonObject(with: JSONEncoder().encode(Self.pair)) as? [String: Any])
-    #expect(Set(json.keys) == ["preset", "sampleRate", "cases"])
+    #expect(Set(json.keys) == ["preset", "sampleRate", "remarks", "cases"])
     #expect(json["preset"] as? String == "the pair" && json["sampleRate"] as? Int == 48_000)
     let cases = try #require(json["cases"] as? [[String: Any]])
     #expect(cases.map { $0["polarPattern"] as? String } == ["omnidirectional", "cardioid"])

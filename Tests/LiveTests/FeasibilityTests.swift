@@ -44,7 +44,8 @@ extension LiveTests {
     func expectRefused(_ outcome: Program.Outcome, at location: SourceLocation = #_sourceLocation) {
       #expect(outcome.status == 6, "\(outcome)", sourceLocation: location)
       for words in [
-        "Front", "stereo in portrait", "separate left and right by only 0.0 dB", "0.0 dB in every octave",
+        "Front", "stereo in portrait", "a voice from a side is heard only 0° towards it",
+        "0.0 dB in every octave",
         "it offers omnidirectional, stereo in landscapeLeft",
       ] {
         #expect(outcome.error.contains(words), "\(outcome)", sourceLocation: location)
@@ -81,7 +82,7 @@ extension LiveTests {
       #expect(refusal["polarPattern"] as? String == "stereo")
       #expect(refusal["inputOrientation"] as? String == "portrait")
       #expect((refusal["reason"] as? String)?.contains("0.0 dB in every octave") == true)
-      #expect(try graph.pinna("inputs").output.contains("no stereo in portrait: its filters"))
+      #expect(try graph.pinna("inputs").output.contains("no stereo in portrait: a voice from a side"))
 
       let before = try graph.status()["inputOrientation"] as? String
       expectRefused(try graph.pinna("set", "--orientation", "portrait"))

@@ -48,8 +48,8 @@ struct DeviceFileErrorTests {
       "title: Good", "title: Good\ndesign: {stereo: {crossover: 100}}", at: "2:30",
       "design.stereo.crossover is 100, out of range; write a number from 200 to 8000 Hz"),
     Mistake(
-      "title: Good", "title: Good\ndesign: {mono: {leastOnAxis: much}}", at: "2:30",
-      "design.mono.leastOnAxis is \"much\", not a number; write a number"),
+      "title: Good", "title: Good\ndesign: {mono: {minimumOnAxis: much}}", at: "2:32",
+      "design.mono.minimumOnAxis is \"much\", not a number; write a number"),
     Mistake(
       "title: Good", "title: Good\ndesign: {grid: {tapCount: 250}}", at: "2:27",
       "design.grid.tapCount is 250; write a multiple of 8 from 128 to 1024"),

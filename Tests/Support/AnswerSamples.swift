@@ -37,12 +37,13 @@ public enum AnswerSamples {
     "notOffered":[{"inputOrientation":"landscapeRight","polarPattern":"stereo",\#
     "reason":"the microphones lie on one line"},{"inputOrientation":null,"polarPattern":"cardioid",\#
     "reason":"too close"}],"orientation":"front","selected":true,"selectedPolarPattern":"stereo",\#
-    "stereoOrientations":["portrait"],"supportedPolarPatterns":["omnidirectional","stereo"]},\#
+    "stereoOrientations":["portrait"],"supportedPolarPatterns":["omnidirectional","stereo"],\#
+    "weak":[{"inputOrientation":"portrait","polarPattern":"stereo","reason":"heard only 40° to the left"}]},\#
     {"id":1835216945,"name":"Bottom","notOffered":[],"orientation":"bottom","selected":false,\#
-    "stereoOrientations":[],"supportedPolarPatterns":["omnidirectional"]}],"name":"Two microphones",\#
+    "stereoOrientations":[],"supportedPolarPatterns":["omnidirectional"],"weak":[]}],"name":"Two microphones",\#
     "portType":"usbAudio","uid":"pair"},{"active":false,"dataSources":[{"id":7,"name":"Only",\#
     "notOffered":[],"orientation":"front","selected":false,"stereoOrientations":[],\#
-    "supportedPolarPatterns":["omnidirectional"]}],"name":"One","portType":"headsetMic","uid":"one"},\#
+    "supportedPolarPatterns":["omnidirectional"],"weak":[]}],"name":"One","portType":"headsetMic","uid":"one"},\#
     {"active":true,"name":"system:capture_1","portType":"lineIn","uid":"system:capture_1"},\#
     {"active":false,"name":"system:capture_2","portType":"lineIn","uid":"system:capture_2"}]}
     """#

@@ -19,15 +19,18 @@ public enum TestDevices {
       microphones: microphones, polarPatterns: patterns, stereoOrientations: stereo)
   }
 
+  /// Where phone5's file has them: relative to the phone's centre.
+  public static let phone5Microphones = microphones([
+    ("bottom-left", -25, -73.5, 0), ("bottom-right", 25, -73.5, 0), ("front", 0, 65, 4),
+    ("back", 24, 62, -4), ("top", 0, 73.5, 0),
+  ])
+
   /// - Parameter body: the phone's box, unless a test needs the free field.
   public static func phone5(body: Body = .box(size: [0.072, 0.147, 0.008])) -> Device {
     let patterns = [.omnidirectional] + firstOrder + [.stereo]
     return Device(
       name: "phone5", title: "Phone with five microphones", body: body,
-      microphones: microphones([
-        ("bottom-left", -25, -73.5, 0), ("bottom-right", 25, -73.5, 0), ("front", 0, 65, 4),
-        ("back", 24, 62, -4), ("top", 0, 73.5, 0),
-      ]),
+      microphones: phone5Microphones,
       dataSources: [
         source(
           "Bottom", location: .lower, .bottom, Direction.plusY.opposite, microphones: [0], [.omnidirectional]),

@@ -89,6 +89,7 @@ import pinna
       * ID 1  Front    omnidirectional, [stereo]
           no stereo in landscapeRight: the microphones lie on one line
           no cardioid: too close
+          weak stereo in portrait: heard only 40° to the left
         ID 1835216945  Bottom   omnidirectional
       Currently selected source is "Front" for port "Two microphones"
       There is 1 data source for port "One" (MicrophoneWired, UID one)

@@ -7,16 +7,16 @@ import pinna
   /// Figures, losses in brackets where they are not negligible, absent octaves, and a case that is not
   /// offered.
   private static let report = #"""
-    {"preset":"pair","sampleRate":48000,"cases":[
+    {"preset":"pair","sampleRate":48000,"remarks":[],"cases":[
       {"dataSource":"Front","polarPattern":"stereo","inputOrientation":"portrait","taps":256,"delayFrames":64,
-       "supported":true,"reason":null,"separationDB":7.94,"frontBackDB":-0.04,"ildErrorHighDB":2.5,
+       "supported":true,"reason":null,"separationDB":7.94,"frontBackDB":-0.04,"heardAtSidesDegrees":52.4,"diffuseErrorDB":{"125":0.91,"1000":-1.24},"ildErrorHighDB":2.5,
        "ildErrorLowDB":1.25,"itdErrorMicroseconds":85.4,"noiseGainDB":12,
        "octaveErrorDB":{"250":1.5,"500":3.25,"4000":9},
-       "losses":{"separationDB":{"mean":0.31,"worst":1},"noiseGainDB":{"mean":0.02,"worst":0.1},
-         "octaveErrorDB":{"500":{"mean":0.2,"worst":0.4}}}},
+       "losses":{"separationDB":{"mean":0.31,"tail":0.9,"worst":1},"noiseGainDB":{"mean":0.02,"tail":0.1,"worst":0.1},
+         "octaveErrorDB":{"500":{"mean":0.2,"tail":0.3,"worst":0.4}}}},
       {"dataSource":"Front","polarPattern":"cardioid","inputOrientation":null,"taps":256,"delayFrames":64,
-       "supported":true,"reason":null,"directivityIndexDB":{"125":4.7,"1000":4.8},"onAxisDB":{"125":-11.25},
-       "losses":{"directivityIndexDB":{"125":{"mean":-0.4,"worst":0.4}}}},
+       "supported":true,"reason":null,"aliasingHz":4240,"weakness":"sound from behind is only 9 dB softer","directivityIndexDB":{"125":4.7,"1000":4.8},"onAxisDB":{"125":-11.25},
+       "losses":{"directivityIndexDB":{"125":{"mean":-0.4,"tail":0.3,"worst":0.4}}}},
       {"dataSource":"Back","polarPattern":"stereo","inputOrientation":"landscapeLeft","taps":256,
        "delayFrames":64,"supported":false,"reason":"the microphones lie on one line","losses":null,
        "separationCeilingDB":{"1000":3}}
@@ -30,19 +30,27 @@ import pinna
       pair at 48000 Hz: 256 taps, 64 frames of delay
       In brackets: loss through microphone errors of up to 1 dB and 1 mm, mean of 30 draws.
 
-      Stereo, dB: left over right at ±90°; front over back; errors against the target of the level difference
-      (1.5–12 kHz; 150–1500 Hz), the time difference and the octaves (worst of 250 Hz to 2 kHz); highest noise gain.
+      Stereo, dB: left over right at ±90°; front over back; where voices at ±90° and in front are heard; errors against
+      the target of the level difference (1.5–12 kHz; 150–1500 Hz), the time difference and the octaves (worst of 250 Hz
+      to 2 kHz); highest noise gain. Below: errors of tone and of interaural coherence against the target.
 
-      Stereo                     left/right   front/back     ILD high      ILD low       ITD µs   noise gain      octaves
-      Front, portrait              7.9 (0.3)    0.0          2.5          1.2           85         12.0          3.2 (0.2)
+      Stereo                     left/right   front/back   sides at °   front at °     ILD high      ILD low       ITD µs   noise gain      octaves
+      Front, portrait              7.9 (0.3)    0.0           52            –          2.5          1.2           85         12.0          3.2 (0.2)
+
+      Tone, by octave in Hz        125          250          500           1k           2k           4k           8k
+      Front, portrait
+        diffuse field dB           0.9            –            –         -1.2            –            –            –
 
       Mono, by octave in Hz        125          250          500           1k           2k           4k           8k          12k
-      Front, cardioid
+      Front, cardioid, aliased above 4.2 kHz
         directivity index dB       4.7 (-0.4)     –            –          4.8            –            –            –            –
         on axis dB               -11.2            –            –            –            –            –            –            –
 
       Not offered:
         Back, stereo, landscapeLeft: the microphones lie on one line
+
+      Weak:
+        Front, cardioid: sound from behind is only 9 dB softer
       """
     #expect(ReportTable(report).text == text)
   }
