@@ -14,6 +14,8 @@ package struct ChangeReport: Codable, Sendable {
   package let inputChannels: Int
   /// From −60 to 24 dB.
   package let gainDB: Double
+  /// Corner of the high-pass; nil if it is off.
+  package let highPassHz: Double?
   package let muted: Bool
   /// Why the requested change is deferred; nil if it is in force. The other fields describe the setting in force.
   package let kept: String?
@@ -28,6 +30,7 @@ package struct ChangeReport: Codable, Sendable {
     layout = setting.layout
     inputChannels = setting.selection.polarPattern.channels
     gainDB = setting.gain.value
+    highPassHz = setting.highPass.frequency?.value
     muted = setting.muted
   }
 }

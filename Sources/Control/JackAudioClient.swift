@@ -176,13 +176,14 @@ final class JackAudioClient: AudioClient {
     let used = try engine
     return try used.engine.change(
       to: used.filters.filters(for: setting.selection, of: setting.device), gain: setting.amplitude,
-      isRestoring: isRestoring)
+      highPass: setting.highPass.frequency?.value, isRestoring: isRestoring)
   }
 
   func fadeOut(from setting: Setting) throws -> Ticket {
     let used = try engine
     return try used.engine.change(
-      to: used.filters.filters(for: setting.selection, of: setting.device), gain: 0)
+      to: used.filters.filters(for: setting.selection, of: setting.device), gain: 0,
+      highPass: setting.highPass.frequency?.value)
   }
 
   func beginTake(into ring: TakeRing) throws -> Ticket { try engine.engine.beginTake(into: ring) }

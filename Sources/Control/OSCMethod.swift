@@ -52,13 +52,15 @@ public struct OSCMethod: Sendable {
     OSCMethod("/pinna/status", "no arguments", 0...0, "everything that status prints, as JSON", .status),
     OSCMethod("/pinna/inputs", "no arguments", 0...0, "inputs and data sources, as JSON", .inputs),
     OSCMethod(
-      "/pinna/set", "pairs of strings, setting and value", 2...14, "several changes as one crossfade", .set),
+      "/pinna/set", "pairs of strings, setting and value", 2...16, "several changes as one crossfade", .set),
     OSCMethod("/pinna/set/input", "a string", 1...1, "change to another input", .setOne("input")),
     OSCMethod("/pinna/set/data-source", "a string", 1...1, "change the data source", .setOne("data-source")),
     OSCMethod("/pinna/set/pattern", "a string", 1...1, "change the polar pattern", .setOne("pattern")),
     OSCMethod(
       "/pinna/set/orientation", "a string", 1...1, "change the input orientation", .setOne("orientation")),
     OSCMethod("/pinna/set/gain", "a number in dB", 1...1, "change the gain", .setOne("gain")),
+    OSCMethod(
+      "/pinna/set/high-pass", "off, or a corner in Hz", 1...1, "change the high-pass", .setOne("high-pass")),
     OSCMethod("/pinna/set/mute", "on or off", 1...1, "fade out or in", .setOne("mute")),
     OSCMethod(
       "/pinna/set/output", "standard, none, speaker or override", 1...1, "send the sound elsewhere",

@@ -28,7 +28,8 @@ extension Processor {
         dataSource: preferred.selection.dataSource, polarPattern: preferred.selection.polarPattern,
         inputOrientation: preferred.selection.inputOrientation),
       layout: setting.layout, inputChannels: setting.selection.polarPattern.channels,
-      gainDB: setting.gain.value, muted: setting.muted, microphones: readings.microphones.count,
+      gainDB: setting.gain.value, highPassHz: setting.highPass.frequency?.value, muted: setting.muted,
+      microphones: readings.microphones.count,
       sampleRate: client?.sampleRate ?? 0, period: readings.period, latencyFrames: readings.latencyFrames,
       dspLoad: readings.dspLoad, xruns: readings.xruns,
       levels: .init(

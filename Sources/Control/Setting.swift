@@ -1,7 +1,7 @@
 import Acoustics
 import Presets
 
-/// Everything that a user can choose: preset, input, selection, gain, mute and output.
+/// Everything that a user can choose: preset, input, selection, gain, high-pass, mute and output.
 ///
 /// Thread: any; a value.
 public struct Setting: Hashable, Sendable {
@@ -14,6 +14,7 @@ public struct Setting: Hashable, Sendable {
   /// The last selections on inputs that are not in the route, by UID.
   private var remembered: [String: Selection] = [:]
   public var gain: Decibels
+  public var highPass: HighPass
   public var muted = false
   public var output = OutputChoice.standard
 
@@ -23,6 +24,7 @@ public struct Setting: Hashable, Sendable {
     self.device = device
     selection = preset.selection
     gain = preset.gain
+    highPass = preset.highPass
   }
 
   /// The linear output gain; 0 while muted.
@@ -62,7 +64,7 @@ public struct Setting: Hashable, Sendable {
     }
   }
 
-  /// Applies changes to data-source, pattern, orientation, gain, mute or output. (`choose` changes the input.)
+  /// Applies changes to data-source, pattern, orientation, gain, high-pass, mute or output. (`choose` changes the input.)
   /// - Throws: on the first invalid change; earlier ones are applied then.
   public mutating func apply(_ changes: [Change]) throws {
     for change in changes {
@@ -72,6 +74,7 @@ public struct Setting: Hashable, Sendable {
       case "pattern": selection.polarPattern = try PolarPattern(word: value)
       case "orientation": selection.inputOrientation = try InputOrientation(word: value)
       case "gain": gain = try Self.gain(value)
+      case "high-pass": highPass = try Self.highPass(value)
       case "mute": muted = try Switch(word: value) == .on
       case "output": output = try OutputChoice(word: value)
       default: throw UnknownWord(kind: "setting", word: key, choices: Self.keys)
@@ -80,7 +83,9 @@ public struct Setting: Hashable, Sendable {
   }
 
   /// The keys of all changes; each is an option of `pinna set`.
-  public static let keys = ["input", "data-source", "pattern", "orientation", "gain", "mute", "output"]
+  public static let keys = [
+    "input", "data-source", "pattern", "orientation", "gain", "high-pass", "mute", "output",
+  ]
 
   private static func gain(_ text: String) throws -> Decibels {
     guard let number = Double(text), Preset.gainRange.contains(number) else {
@@ -90,6 +95,17 @@ public struct Setting: Hashable, Sendable {
       )
     }
     return Decibels(number)
+  }
+
+  private static func highPass(_ text: String) throws -> HighPass {
+    if text.lowercased() == "off" { return .off }
+    guard let number = Double(text), HighPass.range.contains(number) else {
+      throw Failure(
+        .usage,
+        "a high-pass at \"\(text)\" Hz is not usable; give off, or a number from \(Int(HighPass.range.lowerBound)) to \(Int(HighPass.range.upperBound))"
+      )
+    }
+    return .on(Hertz(number))
   }
 }
 
@@ -108,8 +124,8 @@ public struct Change: Hashable, Sendable {
   /// Names a preset, which sets all values at once. Not one of `Setting.keys`.
   static let preset = "preset"
 
-  /// Whether it affects the route, rather than only the level.
-  var isRouting: Bool { !["gain", "mute"].contains(key) }
+  /// Whether it affects the route, rather than only the level or the high-pass.
+  var isRouting: Bool { !["gain", "high-pass", "mute"].contains(key) }
 }
 
 enum Switch: String, NamedWord {

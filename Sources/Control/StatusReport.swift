@@ -104,6 +104,8 @@ package struct StatusReport: Codable, Sendable {
   package let inputChannels: Int
   /// From −60 to 24 dB.
   package let gainDB: Double
+  /// Corner of the high-pass; nil if it is off.
+  package let highPassHz: Double?
   package let muted: Bool
   /// Number of microphones.
   package let microphones: Int

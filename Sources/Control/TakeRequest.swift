@@ -47,7 +47,7 @@ extension TakeSetup {
       polarPattern: setting.selection.polarPattern.rawValue,
       inputOrientation: setting.selection.inputOrientation.rawValue,
       layout: setting.layout.map { Layout(left: $0.left.rawValue, right: $0.right.rawValue) },
-      gainDB: setting.gain.value, muted: setting.muted, microphones: bank.microphones,
-      latencyFrames: bank.delayFrames)
+      gainDB: setting.gain.value, highPassHz: setting.highPass.frequency?.value, muted: setting.muted,
+      microphones: bank.microphones, latencyFrames: bank.delayFrames)
   }
 }

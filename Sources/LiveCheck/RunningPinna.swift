@@ -50,8 +50,8 @@ package struct RunningPinna {
     }
   }
 
-  /// Sets the gain to 0 dB and switches muting off.
-  package func prepare() throws(Failure) { try set(["gain", "0", "mute", "off"]) }
+  /// Sets the gain to 0 dB, and switches muting and the high-pass off.
+  package func prepare() throws(Failure) { try set(["gain", "0", "high-pass", "off", "mute", "off"]) }
 
   /// Restores the settings from before the check.
   /// - Parameter warn: called with a sentence if that is not possible.
@@ -59,8 +59,8 @@ package struct RunningPinna {
     do {
       try set([
         "data-source", statusBefore.dataSource, "pattern", statusBefore.polarPattern.rawValue, "orientation",
-        statusBefore.inputOrientation.rawValue, "gain", "\(statusBefore.gainDB)", "mute",
-        statusBefore.muted ? "on" : "off",
+        statusBefore.inputOrientation.rawValue, "gain", "\(statusBefore.gainDB)", "high-pass",
+        statusBefore.highPassHz.map { "\($0)" } ?? "off", "mute", statusBefore.muted ? "on" : "off",
       ])
     } catch {
       warn("the settings from before the check could not be restored: \(error)")

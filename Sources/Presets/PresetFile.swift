@@ -9,6 +9,7 @@ import Acoustics
 /// polarPattern: stereo
 /// inputOrientation: portrait
 /// gain: 0       # dB, -60 to 24; optional
+/// highPass: 80  # Hz, 20 to 400, or off; optional
 /// ```
 public enum PresetFile {
   /// Reads the preset file at `path`. The preset is named after the file.
@@ -36,6 +37,7 @@ public enum PresetFile {
       polarPattern: \(preset.selection.polarPattern.rawValue)
       inputOrientation: \(preset.selection.inputOrientation.rawValue)
       gain: \(preset.gain.value)
+      highPass: \(preset.highPass.word)
 
       """
   }
@@ -44,7 +46,7 @@ public enum PresetFile {
     throws(DescriptionError) -> Preset
   {
     let fields = try reader.fields([
-      "title", "device", "dataSource", "polarPattern", "inputOrientation", "gain",
+      "title", "device", "dataSource", "polarPattern", "inputOrientation", "gain", "highPass",
     ])
     let title = try fields.required("title", example: "My preset").string()
     let device = try fields.required("device", example: "phone5").device(device)
@@ -61,7 +63,9 @@ public enum PresetFile {
       throw (offered ? orientation : pattern).failure("is not possible: \(error)")
     }
     let gain = try fields.optional("gain")?.number(in: Preset.gainRange, unit: "dB") ?? 0
-    return Preset(name: name, title: title, device: device.name, selection: selection, gain: Decibels(gain))
+    return Preset(
+      name: name, title: title, device: device.name, selection: selection, gain: Decibels(gain),
+      highPass: try fields.optional("highPass")?.highPass() ?? .off)
   }
 }
 
@@ -76,6 +80,12 @@ extension YAMLReader {
     } catch {
       throw failure("cannot be used: \(error)")
     }
+  }
+
+  /// Reads a corner frequency in hertz, or "off".
+  func highPass() throws(DescriptionError) -> HighPass {
+    if let text = try? string(), text.lowercased() == "off" { return .off }
+    return .on(Hertz(try number(in: HighPass.range, unit: "Hz, or off")))
   }
 
   /// Reads the name of a data source of `device`, ignoring case.

@@ -16,6 +16,10 @@ struct CallbackState: BitwiseCopyable {
   var next: FilterSetting?
   /// Whether `next` is not audible yet, because its tail is still being computed.
   var isFormingTail = false
+  /// The high-pass of `current`.
+  var highPass = HighPassFilter.Memory()
+  /// The high-pass of `next`, where it is another one.
+  var nextHighPass = HighPassFilter.Memory()
   /// Frames of the fade to `next` played so far.
   var fadePosition = 0
   /// The newest change received during a fade.

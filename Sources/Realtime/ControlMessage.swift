@@ -19,7 +19,7 @@ public struct Ticket: Hashable, Sendable, Comparable, BitwiseCopyable {
 /// A request from the control side to the callback. Trivial and of fixed size.
 enum ControlMessage: BitwiseCopyable {
   /// Crossfade to a filter set. `gain` is an amplitude; zero is silence.
-  case change(Ticket, Unmanaged<FilterSet>, gain: Float)
+  case change(Ticket, Unmanaged<FilterSet>, gain: Float, HighPassFilter)
   /// Start writing into the ring when everything accepted before has been applied.
   case beginTake(Ticket, Unmanaged<TakeRing>)
   case endTake(Ticket)

@@ -1,17 +1,19 @@
 import Glibc
 
-/// A filter set, its gain (an amplitude), and the request that asked for them.
+/// A filter set, its gain (an amplitude), the high-pass of the outputs, and the request that asked for them.
 struct FilterSetting: BitwiseCopyable {
   let ticket: Ticket
   let filters: Unmanaged<FilterSet>
   let gain: Float
+  let highPass: HighPassFilter
 
   /// Thread: any.
   @_noLocks @_noAllocation
-  init(ticket: Ticket, filters: Unmanaged<FilterSet>, gain: Float) {
+  init(ticket: Ticket, filters: Unmanaged<FilterSet>, gain: Float, highPass: HighPassFilter) {
     self.ticket = ticket
     self.filters = filters
     self.gain = gain
+    self.highPass = highPass
   }
 }
 

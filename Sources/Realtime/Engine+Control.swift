@@ -63,10 +63,11 @@ extension Engine {
   /// Requests a crossfade to `filters` at amplitude `gain`. A report with this ticket tells how it ended.
   ///
   /// Thread: control side.
+  /// - Parameter highPass: corner of the outputs' high-pass, in hertz, below half the sample rate; nil for none.
   /// - Parameter isRestoring: whether this undoes an earlier change. The queue reserves slots for that.
-  public func change(to filters: FilterSet, gain: Float, isRestoring: Bool = false) throws(QueueRefusal)
-    -> Ticket
-  {
+  public func change(
+    to filters: FilterSet, gain: Float, highPass: Double? = nil, isRestoring: Bool = false
+  ) throws(QueueRefusal) -> Ticket {
     try control.withLock { (side) throws(QueueRefusal) in
       collect(&side)
       let ticket = Ticket.next()
@@ -74,8 +75,10 @@ extension Engine {
         if let convolver { filters.prepare(convolver.layout, generation: convolver.generation) }
       }
       side.filtersInUse[ticket.number] = filters
-      guard messages.push(.change(ticket, .passUnretained(filters), gain: gain), fromReserve: isRestoring)
-      else {
+      let message = ControlMessage.change(
+        ticket, .passUnretained(filters), gain: gain,
+        HighPassFilter(corner: highPass ?? 0, sampleRate: sampleRate))
+      guard messages.push(message, fromReserve: isRestoring) else {
         side.filtersInUse[ticket.number] = nil
         throw .queueFull
       }
@@ -186,7 +189,8 @@ extension Engine {
   /// Starts with `filters` in force, without a fade. Call it only before the first period.
   ///
   /// Thread: control side.
-  public func start(with filters: FilterSet, gain: Float = 1) {
+  /// - Parameter highPass: as in `change`.
+  public func start(with filters: FilterSet, gain: Float = 1, highPass: Double? = nil) {
     precondition(statistics.frames == 0)
     control.withLock { side in
       let ticket = Ticket.next()
@@ -194,7 +198,10 @@ extension Engine {
         filters.prepare(convolver.layout, generation: convolver.generation)
       }
       side.filtersInUse[ticket.number] = filters
-      setInitial(FilterSetting(ticket: ticket, filters: .passUnretained(filters), gain: gain))
+      setInitial(
+        FilterSetting(
+          ticket: ticket, filters: .passUnretained(filters), gain: gain,
+          highPass: HighPassFilter(corner: highPass ?? 0, sampleRate: sampleRate)))
     }
   }
 }

@@ -103,6 +103,7 @@ public final class Engine: @unchecked Sendable {
     let rejected = history.pointee.append(
       period.inputs, frames: period.frames, kernels: kernels, guard: microphoneGuard, meters: meters)
     convolve(period)
+    applyHighPass(period)
     if let ended = playback.mix(into: period, fade: fade) { reports.push(.playbackEnded(ended)) }
     updateMeters(period, rejected: rejected)
     record(period)
@@ -164,8 +165,8 @@ public final class Engine: @unchecked Sendable {
     while budget > 0, reports.freeCount() >= 16 {
       guard let message = messages.pop() else { return }
       switch message {
-      case .change(let ticket, let filters, let gain):
-        acceptChange(FilterSetting(ticket: ticket, filters: filters, gain: gain))
+      case .change(let ticket, let filters, let gain, let highPass):
+        acceptChange(FilterSetting(ticket: ticket, filters: filters, gain: gain, highPass: highPass))
       case .beginTake(let ticket, let ring): beginTake(ticket, ring)
       case .beginPlayback(let ticket, let ring):
         if !playback.begin(ticket, ring) { reports.push(.playbackEnded(ticket)) }
@@ -317,6 +318,7 @@ public final class Engine: @unchecked Sendable {
     guard frames >= remaining else { return }
     if let current = state.pointee.current { reports.push(.released(current.ticket)) }
     reports.push(.applied(next.ticket, frame: state.pointee.frame &- frames &+ max(remaining, 0)))
+    endHighPassFade(to: next)
     state.pointee.current = next
     state.pointee.next = nil
   }

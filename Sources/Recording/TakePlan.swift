@@ -102,6 +102,8 @@ public struct TakeSetup: Codable, Sendable, Hashable {
   public let inputOrientation: String
   public let layout: Layout?
   public let gainDB: Double
+  /// Corner of the high-pass; nil if it is off. The microphones' file is never filtered.
+  public let highPassHz: Double?
   public let muted: Bool
   /// Names, in channel order of the microphones' file.
   public let microphones: [String]
@@ -110,7 +112,8 @@ public struct TakeSetup: Codable, Sendable, Hashable {
 
   public init(
     preset: String, device: String, dataSource: String, polarPattern: String, inputOrientation: String,
-    layout: Layout?, gainDB: Double, muted: Bool, microphones: [String], latencyFrames: Int
+    layout: Layout?, gainDB: Double, highPassHz: Double? = nil, muted: Bool, microphones: [String],
+    latencyFrames: Int
   ) {
     self.preset = preset
     self.device = device
@@ -119,6 +122,7 @@ public struct TakeSetup: Codable, Sendable, Hashable {
     self.inputOrientation = inputOrientation
     self.layout = layout
     self.gainDB = gainDB
+    self.highPassHz = highPassHz
     self.muted = muted
     self.microphones = microphones
     self.latencyFrames = latencyFrames

@@ -45,6 +45,7 @@ extension Verb {
         "name": preset.name, "title": preset.title, "device": preset.device,
         "dataSource": preset.selection.dataSource, "polarPattern": preset.selection.polarPattern,
         "inputOrientation": preset.selection.inputOrientation, "gainDB": preset.gain.value,
+        "highPassHz": preset.highPass.frequency?.value,
         "path": try library.path(ofPreset: preset.name),
       ]
       print(object.text)

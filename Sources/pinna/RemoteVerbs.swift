@@ -58,6 +58,7 @@ extension Verb {
       Option("--pattern", "PATTERN", "omnidirectional, subcardioid, cardioid …, stereo"),
       Option("--orientation", "ORIENTATION", "portrait, portraitUpsideDown, landscapeLeft, landscapeRight"),
       Option("--gain", "DB", "gain in decibels, from -60 to 24"),
+      Option("--high-pass", "HZ|off", "high-pass of the outputs against wind and rumble, from 20 to 400 Hz"),
       Option("--mute", "on|off", "fade the outputs out, or in again"),
       Option("--output", "OUTPUT", "where sound goes: standard, none, speaker (the monitor ports), override"),
       nameOption, jsonOption,

@@ -16,6 +16,7 @@ extension Verb {
       Option("--pattern", "PATTERN", "polar pattern (default: the preset's)"),
       Option("--orientation", "ORIENTATION", "input orientation (default: the preset's)"),
       Option("--gain", "DB", "gain in decibels, from -60 to 24 (default: the preset's)"),
+      Option("--high-pass", "HZ|off", "high-pass of the outputs, from 20 to 400 Hz (default: the preset's)"),
       Option("--period", "FRAMES", "period of the engine (default: 1024)"),
       isaOption, hrtfOption, jsonOption,
     ]
@@ -26,7 +27,7 @@ extension Verb {
     var setting = Setting(
       preset: preset, device: try arguments.withHRTF(library.device(named: preset.device)))
     try setting.apply(
-      ["data-source", "pattern", "orientation", "gain"].compactMap { key in
+      ["data-source", "pattern", "orientation", "gain", "high-pass"].compactMap { key in
         arguments["--" + key].map { Change(key, $0) }
       })
     let period = try arguments.integer("--period", in: 1...Partitioning.longestPeriod) ?? 1024
@@ -74,8 +75,8 @@ extension Verb {
     let sets = try FilterSets(
       device: device, sampleRate: input.sampleRate, progress: WorkProgress.designing(device.name))
     let (left, right) = try sets.render(
-      input.channels, selection: setting.selection, of: device, gain: setting.gain, period: period,
-      instructionSet: instructionSet)
+      input.channels, selection: setting.selection, of: device, gain: setting.gain,
+      highPass: setting.highPass, period: period, instructionSet: instructionSet)
     let isStereo = setting.selection.polarPattern == .stereo
     return AudioClip(sampleRate: input.sampleRate, channels: isStereo ? [left, right] : [left])
   }

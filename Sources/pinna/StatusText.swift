@@ -11,6 +11,8 @@ package protocol SettingReport {
   /// Nil for mono patterns.
   var layout: StereoLayout? { get }
   var gainDB: Double { get }
+  /// Nil if the high-pass is off.
+  var highPassHz: Double? { get }
   var muted: Bool { get }
 }
 
@@ -24,6 +26,7 @@ extension SettingReport {
         + "right its \(layout.right.rawValue) edge"
     }
     if gainDB != 0 { text += String(format: ", %+g dB", gainDB) }
+    if let highPassHz { text += String(format: ", high-pass %g Hz", highPassHz) }
     return muted ? text + ", muted" : text
   }
 }

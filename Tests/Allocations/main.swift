@@ -37,7 +37,9 @@ nonisolated(unsafe) var kept: UnsafeMutableRawPointer?
 var (calls, adopted, began, ended, applied) = (0, 0, 0, 0, 0)
 var frames = 64
 for n in 0..<10_000 {
-  if n % 37 == 0 { _ = try? engine.change(to: sets[n / 37 % 4], gain: 1) }
+  if n % 37 == 0 {
+    _ = try? engine.change(to: sets[n / 37 % 4], gain: 1, highPass: n / 37 % 3 == 0 ? nil : 80)
+  }
   if n % 500 == 100 { _ = try? engine.beginTake(into: TakeRing(outputs: 2, capacityFrames: 4096)) }
   if n % 500 == 200 { _ = try? engine.endTake() }
   if n % 97 == 0 {

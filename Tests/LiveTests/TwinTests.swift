@@ -14,14 +14,17 @@ extension LiveTests {
       return (0..<5).map { _ in [0.25] + noise.samples(96_000, amplitude: 0.25) }
     }()
 
-    func render(_ home: PinnaHome, _ channels: [[Float]], period: Int, isa: InstructionSet? = nil) throws
-      -> AudioClip
+    func render(
+      _ home: PinnaHome, _ channels: [[Float]], period: Int, isa: InstructionSet? = nil,
+      options: [String] = []
+    )
+      throws -> AudioClip
     {
       let (input, output) = (home.folder.path + "/in.wav", home.folder.path + "/out-\(period).wav")
       try AudioClip(sampleRate: 48000, channels: channels).write(wav: input)
       let isaOption = isa.map { ["--isa", $0.rawValue] } ?? []
       let outcome = try home.pinna(
-        ["render", "--preset", "phone5", "--period", "\(period)"] + isaOption + [input, output])
+        ["render", "--preset", "phone5", "--period", "\(period)"] + isaOption + options + [input, output])
       try #require(outcome.status == 0, "\(outcome)")
       #expect(outcome.output.isEmpty)
       return try AudioClip(path: output)
@@ -34,6 +37,19 @@ extension LiveTests {
       let captured = try graph.capture(Self.noise)
       #expect(level(rendered.channels[0]) > -40)
       for (a, b) in zip(rendered.channels, captured) {
+        #expect(differences(a, b) == 0, "\(errorLevel(b, a)) dB apart")
+      }
+    }
+
+    @Test("R26: render and a freewheel capture agree bit for bit with a high-pass and a gain")
+    func highPass() throws {
+      let graph = try LiveGraph(preset: "phone5", period: 128)
+      let changes = ["--high-pass", "80", "--gain", "-6"]
+      let answer = try graph.home.pinna(["set"] + changes)
+      #expect(answer.status == 0 && answer.output.contains(", -6 dB, high-pass 80 Hz"), "\(answer)")
+      #expect(try graph.status()["highPassHz"] as? Double == 80)
+      let rendered = try render(graph.home, Self.noise, period: 128, options: changes)
+      for (a, b) in zip(rendered.channels, try graph.capture(Self.noise)) {
         #expect(differences(a, b) == 0, "\(errorLevel(b, a)) dB apart")
       }
     }

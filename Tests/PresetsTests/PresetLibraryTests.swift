@@ -98,7 +98,7 @@ struct PresetLibraryTests {
     let preset = Preset(
       name: "p", title: title, device: "ring7",
       selection: Selection(dataSource: "Left", polarPattern: .figureEight, inputOrientation: .portrait),
-      gain: Decibels(-12.25))
+      gain: Decibels(-12.25), highPass: title == "plain" ? .off : .on(Hertz(80.5)))
     let library = PresetLibrary(folders: [Self.shipped])
     let text = PresetFile.text(of: preset)
     #expect(
@@ -117,6 +117,13 @@ struct PresetLibraryTests {
       ("CARDIOID", "heart", "4:15: polarPattern has an unknown polar pattern \"heart\"; use one of: omni"),
       ("LandscapeLeft", "up", "5:19: inputOrientation has an unknown input orientation \"up\"; use one of"),
       ("-3.5", "25", "6:7: gain is 25, out of range; write a number from -60 to 24 dB"),
+      (
+        "gain: -3.5", "highPass: 10",
+        "6:11: highPass is 10, out of range; write a number from 20 to 400 Hz, or off"
+      ),
+      (
+        "gain: -3.5", "highPass: low", "6:11: highPass is \"low\", not a number; write a number in Hz, or off"
+      ),
       ("gain", "volume", "6:1: the file has an unknown key \"volume\"; use one of: title, device"),
       ("title: Mine\n", "", "1:1: the file has no key \"title\"; add it, for example \"title: My preset\""),
     ])
