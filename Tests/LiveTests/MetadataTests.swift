@@ -129,7 +129,8 @@ extension LiveTests {
       try graph.waitForTake(frames: 14_400)
       try graph.stopTake(path)
       let took = try ContinuousClock().measure {
-        try #require(try graph.pinna("preset", "use", "ring7").status == 0)
+        let answer = try graph.pinna("preset", "use", "ring7")
+        try #require(answer.status == 0, "\(answer)\n\(graph.program.errorText)")
       }
       #expect(took < Faults.patience(.seconds(1)))
       let asked = ContinuousClock.now
