@@ -18,9 +18,13 @@ package struct ReportTable {
   package var text: String {
     let first = report.cases.first
     var lines = [
-      "\(report.preset) at \(report.sampleRate) Hz: \(first?.taps ?? 0) taps, \(first?.delayFrames ?? 0) frames of delay",
-      "In brackets: loss through microphone errors of up to \(isCalibrated ? "0.2" : "1") dB and 1 mm, mean of \(draws) draws.",
+      "\(report.preset) at \(report.sampleRate) Hz: \(first?.taps ?? 0) taps, \(first?.delayFrames ?? 0) frames of delay"
     ]
+    if draws > 0 {
+      lines.append(
+        "In brackets: loss through microphone errors of up to \(isCalibrated ? "0.2" : "1") dB and 1 mm, mean of \(draws) draws."
+      )
+    }
     lines += report.remarks.map { "The array was \($0)." }
     let offered = report.cases.filter(\.supported)
     lines += stereo(offered.filter { $0.filterCase.polarPattern == .stereo })

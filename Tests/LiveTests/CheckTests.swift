@@ -20,7 +20,7 @@ extension LiveTests {
       let status = try graph.status()
       var state: [String: String] = [:]
       for key in [
-        "preset", "dataSource", "polarPattern", "inputOrientation", "gainDB", "muted",
+        "preset", "dataSource", "polarPattern", "inputOrientation", "gainDB", "highPassHz", "muted",
       ] { state[key] = "\(status[key] ?? "none")" }
       for (key, value) in status["preferred"] as? [String: String] ?? [:] {
         state["preferred " + key] = value
@@ -43,9 +43,9 @@ extension LiveTests {
       var monitor: SignalRecorder? = try SignalRecorder(
         name: "monitor", server: graph.server.name, channels: 2, capacityFrames: 48000)
       #expect(monitor!.connect(from: ["pinna:out_left", "pinna:out_right"]))
-      _ = try graph.pinna("set", "--gain", "-3.5", "--mute", "on")
+      _ = try graph.pinna("set", "--gain", "-3.5", "--high-pass", "90", "--mute", "on")
       let before = try state(graph)
-      #expect(before["gainDB"] == "-3.5" && before["muted"] == "1")
+      #expect(before["gainDB"] == "-3.5" && before["highPassHz"] == "90" && before["muted"] == "1")
       let outcome = try graph.pinna("check", "--live", "--server", graph.server.name, "--json")
       #expect(outcome.status == 0, "\(outcome)")
       let json = try outcome.json()

@@ -4,7 +4,7 @@ public enum AnswerSamples {
   public static let everything = #"""
     {"change":{"device":"phone5","preset":"phone5","progress":0.25},"clippedSamples":4,\#
     "closingTakes":["/takes/c.flac"],"controller":"camera","dataSource":"Front","device":"pair",\#
-    "droppedPackets":6,"dspLoad":12.25,"gainDB":-3.5,"input":{"name":"Two microphones",\#
+    "droppedPackets":6,"dspLoad":12.25,"gainDB":-3.5,"highPassHz":80,"input":{"name":"Two microphones",\#
     "portType":"usbAudio","uid":"pair"},"inputChannels":2,"inputOrientation":"landscapeLeft",\#
     "lastTake":{"endedBecause":"the JACK server ended","fault":"64 frames are silence","frames":480,\#
     "path":"/takes/b.wav"},"latencyFrames":64,"layout":{"left":"top","right":"bottom"},\#
@@ -49,7 +49,7 @@ public enum AnswerSamples {
     """#
   /// A change to stereo that is kept for later.
   public static let keptChange = #"""
-    {"dataSource":"Front","gainDB":6,"input":"pair","inputChannels":2,"inputOrientation":"portrait",\#
+    {"dataSource":"Front","gainDB":6,"highPassHz":40.5,"input":"pair","inputChannels":2,"inputOrientation":"portrait",\#
     "kept":"the session camera controls the route; this is set when it ends","layout":{"left":"right",\#
     "right":"left"},"muted":true,"polarPattern":"stereo","preset":"pair"}
     """#
