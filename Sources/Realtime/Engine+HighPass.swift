@@ -12,7 +12,8 @@ extension Engine {
       guard let next = state.pointee.next else { return }
       return next.highPass.process(target, count: frames, memory: &state.pointee.highPass)
     }
-    guard !state.pointee.isFormingTail, let next = state.pointee.next, current.highPass != next.highPass
+    guard !state.pointee.isFormingTail, let next = state.pointee.next,
+      !current.highPass.equals(next.highPass)
     else {
       return current.highPass.process(target, count: frames, memory: &state.pointee.highPass)
     }
@@ -32,7 +33,7 @@ extension Engine {
   /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
   func endHighPassFade(to next: FilterSetting) {
-    guard let current = state.pointee.current, current.highPass != next.highPass else { return }
+    guard let current = state.pointee.current, !current.highPass.equals(next.highPass) else { return }
     state.pointee.highPass = state.pointee.nextHighPass
     state.pointee.nextHighPass = HighPassFilter.Memory()
   }

@@ -4,7 +4,7 @@ import Glibc
 ///
 /// The coefficients follow from the analogue prototype by the bilinear transform, prewarped at the corner (Zölzer,
 /// *Digital Audio Signal Processing*, 2nd ed., table 5.2).
-struct HighPassFilter: BitwiseCopyable, Equatable {
+struct HighPassFilter: BitwiseCopyable {
   /// What remains of a signal from one period to the next, for left and right. Zeros are silence.
   struct Memory: BitwiseCopyable {
     var first = SIMD2<Double>()
@@ -41,9 +41,11 @@ struct HighPassFilter: BitwiseCopyable, Equatable {
     @_noLocks @_noAllocation get { scale != 0 }
   }
 
+  /// Whether both do the same. Not `==`, whose generic forms may allocate metadata in a debug build.
+  ///
   /// Thread: any.
   @_noLocks @_noAllocation
-  static func == (a: HighPassFilter, b: HighPassFilter) -> Bool { a.scale == b.scale && a.a1 == b.a1 }
+  func equals(_ other: HighPassFilter) -> Bool { scale == other.scale && a1 == other.a1 }
 
   /// Filters `count` frames in place: transposed direct form II, in double precision, because in single precision a
   /// corner of 20 Hz at 192 kHz adds audible noise.
