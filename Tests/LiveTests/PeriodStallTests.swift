@@ -59,7 +59,11 @@ extension LiveTests {
     /// its last as the server counts, corrected for the changed length.
     private func framesPlayed(during clip: [Float], _ periods: [Int]) throws -> Int {
       let first = try #require(FrameClock.time(clip[0]))
-      let last = try #require(FrameClock.time(clip[clip.count - 1]))
+      // An asynchronous server on a busy machine may leave the clock out of its last period.
+      let end = try #require(clip.lastIndex { FrameClock.time($0) != nil })
+      let rest = clip.count - 1 - end
+      try #require(rest <= max(256, periods.last!), "the last \(rest) frames are silent")
+      let last = try #require(FrameClock.time(clip[end])) + rest
       return (last - first) & 0x7F_FFFF + 1 + periods[0] - periods.last!
     }
 

@@ -58,9 +58,9 @@ extension LiveTests {
       let folder = graph.home.folder.path
       try AudioClip(sampleRate: 44100, channels: [[0, 0]]).write(wav: folder + "/slow.wav")
       try graph.home.folder.write("title: wrong\n", to: "config/pinna/wrong.yaml")
-      let tooMany = [String](repeating: "x", count: 16)
+      let tooMany = [String](repeating: "x", count: 18)
       let miscounted = OSCMethod.all.map {
-        Refusal(words: [$0.path] + tooMany, status: .usage, says: "it got 16 arguments")
+        Refusal(words: [$0.path] + tooMany, status: .usage, says: "it got 18 arguments")
       }
       let misspelt: [Refusal] = [
         Refusal("/pinna/nosuch", status: .usage, says: "unknown method"),
