@@ -39,6 +39,10 @@ package struct CaseCurves: Sendable {
   /// Level of a source straight ahead in decibels, `[output][frequency]`.
   package let onAxis: [[Double]]
   package let targetOnAxis: [[Double]]
+  /// Stereo only, otherwise empty: level in the diffuse field in decibels, relative to a microphone in the free field;
+  /// `[output][frequency]`.
+  package let diffuse: [[Double]]
+  package let targetDiffuse: [[Double]]
   /// In decibels, `[output][frequency]`. Stereo: noise gain, ‖w‖² over the mean energy from all directions. Mono:
   /// white-noise gain, the on-axis energy over ‖w‖².
   package let noiseGain: [[Double]]
@@ -80,9 +84,14 @@ package struct CaseCurves: Sendable {
     onAxis = Self.spectra(reached, bins, direction: 0)
     targetOnAxis = Self.spectra(target, bins, direction: 0)
     if isStereo {
+      let sphere = fibonacciSphere(Self.diffuseDirections)
+      diffuse = Self.meanSpectra(
+        response.outputs(manifold, from: sphere.map(frame.device(fromHead:))), bins)
+      targetDiffuse = Self.meanSpectra(StereoDesign.target(hrtf, from: sphere, frequencies: grid), bins)
       let gains = response.noiseGains(manifold)
       noiseGain = gains.map { levels in bins.map { levels[$0] } }
     } else {
+      (diffuse, targetDiffuse) = ([], [])
       noiseGain = [
         zip(bins, onAxis[0]).map { bin, level in
           level - 10 * log10(response.weights[bin].reduce(1e-12) { $0 + $1.squaredMagnitude })
@@ -140,6 +149,19 @@ package struct CaseCurves: Sendable {
   private static func spectra(_ responses: ResponseGrid, _ bins: [Int], direction: Int) -> [[Double]] {
     (0..<responses.channels).map { channel in
       bins.map { 10 * log10(responses[$0, channel, direction].squaredMagnitude + 1e-12) }
+    }
+  }
+
+  /// Evenly spread directions that stand for the diffuse field.
+  private static let diffuseDirections = 400
+
+  /// Levels of the mean energy over all directions in decibels: `[channel][bin]`.
+  private static func meanSpectra(_ responses: ResponseGrid, _ bins: [Int]) -> [[Double]] {
+    (0..<responses.channels).map { channel in
+      bins.map { bin in
+        let energies = (0..<responses.directions).map { responses[bin, channel, $0].squaredMagnitude }
+        return 10 * log10(mean(energies) + 1e-12)
+      }
     }
   }
 

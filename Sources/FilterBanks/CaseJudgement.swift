@@ -68,20 +68,28 @@ struct CaseJudgement {
           least.degrees)
           + (isTooNarrow ? "is required" : "would be clear"), isSeparation: true))
     let front = figures.heardInFront
-    let margin = CaseCriteria.angleMargin.degrees
+    let widest = CaseCriteria.widestMiddle.degrees - CaseCriteria.angleMargin.degrees
+    let isOffCentre = abs(front.degrees) > widest
     faults.append(
       Fault(
-        verdict: abs(front.degrees) + margin > CaseCriteria.widestMiddle.degrees
-          ? .wrong : CaseCriteria.middle(front),
+        verdict: isOffCentre ? .wrong : CaseCriteria.middle(front),
         text: String(format: "a voice in front is heard %.0f° to the ", abs(front.degrees))
-          + (front.degrees < 0 ? "right" : "left")))
+          + (front.degrees < 0 ? "right" : "left")
+          + String(
+            format: isOffCentre ? ", but at most %.0f° is allowed" : ", but at most %.0f° would be clear",
+            isOffCentre ? widest : CaseCriteria.clearMiddle.degrees)))
     let behind = Decibels(-figures.frontBack.value)
+    let loudest = CaseCriteria.loudestBehind.value - CaseCriteria.levelMargin.value
+    let isTooLoud = behind.value > loudest
     faults.append(
       Fault(
-        verdict: behind.value + CaseCriteria.levelMargin.value > CaseCriteria.loudestBehind.value
+        verdict: isTooLoud
           ? .wrong : CaseCriteria.behind(behind, tellsFrontFromBehind: tellsFrontFromBehind),
         text: String(format: "sound from behind is %.1f dB ", abs(behind.value))
-          + (behind.value > 0 ? "louder than from the front" : "softer than from the front")))
+          + (behind.value > 0 ? "louder" : "softer") + " than from the front"
+          + (isTooLoud
+            ? String(format: ", but at most %.1f dB louder is allowed", loudest)
+            : String(format: ", but %.1f dB softer would be clear", CaseCriteria.clearFrontBack.value))))
     return faults + noiseFaults(figures.noiseGain, limit: design.finishedNoiseGain)
   }
 

@@ -57,20 +57,16 @@ extension FilterBank {
           step: step.within(hrtfShare.lowerBound + 0.01...hrtfShare.upperBound))
       } else { nil }
     let designer = CaseDesigner(device: device, manifold: manifold, grid: grid, stereo: stereo)
-    // Stereo cases take longest. They start first, so that no core works on one alone at the end.
-    let order = filterCases.indices.sorted { a, b in
-      (filterCases[a].polarPattern == .stereo ? 0 : 1, a) < (
-        filterCases[b].polarPattern == .stereo ? 0 : 1, b
-      )
-    }
+    let jobs = designer.jobs
     let results = Mutex([FilterCoefficients?](repeating: nil, count: filterCases.count))
-    let steps = step.within(casesShare).divided(
-      by: order.map { filterCases[$0].polarPattern == .omnidirectional ? 0 : 1 })
-    try DesignThreads.forEach(order.count, threads: designer.threads) { i throws(DesignError) in
-      let filterCase = filterCases[order[i]]
-      let coefficients = FilterCoefficients(
-        filterCase: filterCase, taps: try designer.taps(of: filterCase, step: steps[i]))
-      results.withLock { $0[order[i]] = coefficients }
+    let steps = step.within(casesShare).divided(by: jobs.map { Double($0.count) })
+    try DesignThreads.forEach(jobs.count, threads: designer.threads) { i throws(DesignError) in
+      let taps = try designer.taps(of: jobs[i].map { filterCases[$0] }, step: steps[i])
+      results.withLock {
+        for (at, taps) in zip(jobs[i], taps) {
+          $0[at] = FilterCoefficients(filterCase: filterCases[at], taps: taps)
+        }
+      }
       try steps[i].reached(1)
     }
     let bank = try FilterBank(
@@ -156,42 +152,64 @@ private struct CaseDesigner: Sendable {
     return min(ProcessInfo.processInfo.activeProcessorCount, max(1, Self.memoryLimit / max(1, bytes)))
   }
 
-  /// Designs the filters of one case, scaled so that a voice straight ahead is equally loud in all cases of the device:
-  /// as loud as at one microphone in the free field.
-  /// - Returns: `[output][microphone][tap]`.
-  func taps(of filterCase: FilterCase, step: DesignStep) throws(DesignError) -> [[[Float]]] {
-    let source = device.dataSources.first { $0.name == filterCase.dataSource }!
-    let taps = try unscaledTaps(of: filterCase, source: source, step: step)
-    let response = FilterResponse(
-      taps: taps, sampleRate: grid.sampleRate, delayFrames: grid.delayFrames, frequencies: grid.frequencies)
-    let loudness = SpeechLoudness(frequencies: grid.frequencies).power(
-      response.outputs(manifold, from: [source.forward.vector]))
-    // Filters without any response ahead are left alone; they are not offered.
-    guard loudness > 1e-6 else { return taps }
-    let gain = Float(1 / loudness.squareRoot())
-    return taps.map { $0.map { $0.map { gain * $0 } } }
+  /// What a thread designs at a time: indices into the device's filter cases. The mono patterns of a data source share
+  /// the responses of the array. They start first, so that no core works on one alone at the end.
+  var jobs: [[Int]] {
+    let cases = device.filterCases.enumerated()
+    let stereo = cases.filter { $0.element.polarPattern == .stereo }.map { [$0.offset] }
+    let mono = device.dataSources.map { source in
+      cases.filter { $0.element.dataSource == source.name && $0.element.polarPattern != .stereo }.map(
+        \.offset)
+    }
+    return mono.filter { !$0.isEmpty } + stereo
+  }
+
+  /// Designs the filters of a job's cases, scaled so that a voice straight ahead is equally loud in all cases of the
+  /// device: as loud as at one microphone in the free field.
+  /// - Returns: `[case][output][microphone][tap]`.
+  func taps(of cases: [FilterCase], step: DesignStep) throws(DesignError) -> [[[[Float]]]] {
+    let source = device.dataSources.first { $0.name == cases[0].dataSource }!
+    return try unscaledTaps(of: cases, source: source, step: step).map { taps in
+      let response = FilterResponse(
+        taps: taps, sampleRate: grid.sampleRate, delayFrames: grid.delayFrames, frequencies: grid.frequencies)
+      let loudness = SpeechLoudness(frequencies: grid.frequencies).power(
+        response.outputs(manifold, from: [source.forward.vector]))
+      // Filters without any response ahead are left alone; they are not offered.
+      guard loudness > 1e-6 else { return taps }
+      let gain = Float(1 / loudness.squareRoot())
+      return taps.map { $0.map { $0.map { gain * $0 } } }
+    }
   }
 
   private func unscaledTaps(
-    of filterCase: FilterCase, source: DataSource, step: DesignStep
-  ) throws(DesignError) -> [[[Float]]] {
-    guard let omnidirectionalPart = filterCase.polarPattern.omnidirectionalPart else {
-      let frame = HeadFrame(forward: source.forward, orientation: filterCase.inputOrientation!)!
-      return try stereo!.filters(manifold: manifold, frame: frame, step: step)
-        .map { $0.map { $0.map { Float($0) } } }
+    of cases: [FilterCase], source: DataSource, step: DesignStep
+  ) throws(DesignError) -> [[[[Float]]]] {
+    if cases[0].polarPattern == .stereo {
+      let frame = HeadFrame(forward: source.forward, orientation: cases[0].inputOrientation!)!
+      return [
+        try stereo!.filters(manifold: manifold, frame: frame, step: step).map {
+          $0.map { $0.map { Float($0) } }
+        }
+      ]
     }
-    var output = [[Float]](
-      repeating: [Float](repeating: 0, count: grid.tapCount), count: device.microphones.count)
-    if filterCase.polarPattern == .omnidirectional {
-      output[source.microphones[0]][grid.delayFrames] = 1
-    } else {
-      let design = MonoDesign(device: device, source: source, manifold: manifold)
-      let filters = try design.filters(
-        omnidirectionalPart: omnidirectionalPart, forward: source.forward.vector, grid: grid, step: step)
-      for (microphone, taps) in zip(source.microphones, filters) {
-        output[microphone] = taps.map { Float($0) }
+    let directional = cases.filter { $0.polarPattern != .omnidirectional }
+    let filters =
+      directional.isEmpty
+      ? []
+      : try MonoDesign(device: device, source: source, manifold: manifold).filters(
+        omnidirectionalParts: directional.map { $0.polarPattern.omnidirectionalPart! },
+        forward: source.forward.vector, grid: grid, step: step)
+    return cases.map { filterCase in
+      var output = [[Float]](
+        repeating: [Float](repeating: 0, count: grid.tapCount), count: device.microphones.count)
+      if let at = directional.firstIndex(of: filterCase) {
+        for (microphone, taps) in zip(source.microphones, filters[at]) {
+          output[microphone] = taps.map { Float($0) }
+        }
+      } else {
+        output[source.microphones[0]][grid.delayFrames] = 1
       }
+      return [output, output]
     }
-    return [output, output]
   }
 }

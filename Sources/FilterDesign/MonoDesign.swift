@@ -34,31 +34,37 @@ package struct MonoDesign {
     return min(mono.highestCrossover.value, mono.crossoverSize * speedOfSound / (2 * .pi * radius))
   }
 
+  /// Designs several patterns, which share the responses of the microphones.
   /// - Parameters:
-  ///   - omnidirectionalPart: α.
-  ///   - forward: the pattern's axis (cos θ = 1), a unit vector of the device frame.
-  /// - Returns: filters of one output, `[microphone used][tap]`, in the order of `channels`.
+  ///   - omnidirectionalParts: α of each pattern.
+  ///   - forward: the patterns' axis (cos θ = 1), a unit vector of the device frame.
+  /// - Returns: filters of one output for each pattern, `[pattern][microphone used][tap]`, in the order of `channels`.
   package func filters(
-    omnidirectionalPart: Double, forward: SIMD3<Double>, grid: DesignGrid, step: DesignStep
-  ) throws(DesignError) -> [[Double]] {
+    omnidirectionalParts: [Double], forward: SIMD3<Double>, grid: DesignGrid, step: DesignStep
+  ) throws(DesignError) -> [[[Double]]] {
     let sphere = fibonacciSphere(parameters.mono.directions)
     let frequencies = grid.frequencies
-    var responses = try centred(from: sphere, frequencies: frequencies, step: step.within(0...0.1))
+    var responses = try centred(from: sphere, frequencies: frequencies, step: step.within(0...0.2))
     let onAxis = try centred(from: [forward], frequencies: frequencies, step: step)
     let amplitudes = manifold.amplitudes(of: sphere)
     responses.scale(directionsBy: amplitudes)
     return try responses.values.withUnsafeBufferPointer { buffer throws(DesignError) in
-      let matching = PatternMatching(
-        grid: grid,
-        matches: try BinMatching.all(
-          buffer, microphones: channels.count, directions: sphere.count, step: step.within(0.1...0.2)),
-        onAxisResponses: frequencies.indices.map { bin in channels.indices.map { onAxis[bin, $0, 0] } },
-        cosines: sphere.map { $0.dot(forward) }, amplitudes: amplitudes,
-        omnidirectionalPart: omnidirectionalPart,
-        crossover: crossover, parameters: parameters.mono)
-      let bins = try matching.bins(step: step.within(0.2...0.6))
-      return try TruncationRepair(matching: matching, parameters: parameters.truncation)
-        .filters(from: bins, step: step.within(0.6...1))
+      let matches = try BinMatching.all(
+        buffer, microphones: channels.count, directions: sphere.count, step: step.within(0.2...0.3))
+      let steps = step.within(0.3...1).divided(by: omnidirectionalParts.map { _ in 1 })
+      var filters: [[[Double]]] = []
+      for (omnidirectionalPart, step) in zip(omnidirectionalParts, steps) {
+        let matching = PatternMatching(
+          grid: grid, matches: matches,
+          onAxisResponses: frequencies.indices.map { bin in channels.indices.map { onAxis[bin, $0, 0] } },
+          cosines: sphere.map { $0.dot(forward) }, amplitudes: amplitudes,
+          omnidirectionalPart: omnidirectionalPart, crossover: crossover, parameters: parameters.mono)
+        let bins = try matching.bins(step: step.within(0...0.5))
+        filters.append(
+          try TruncationRepair(matching: matching, parameters: parameters.truncation)
+            .filters(from: bins, step: step.within(0.5...1)))
+      }
+      return filters
     }
   }
 
@@ -69,13 +75,15 @@ package struct MonoDesign {
   ) throws(DesignError) -> ResponseGrid {
     var responses = try manifold.responses(from: directions, frequencies: frequencies, step: step)
       .selecting(channels: channels)
-    let leads = directions.map { $0.dot(centroid) / speedOfSound }
+    var lags = Phasors(delays: directions.map { -$0.dot(centroid) / speedOfSound })
     try responses.values.withUnsafeMutableBufferPointer { values throws(DesignError) in
       for (f, frequency) in frequencies.enumerated() {
         try step.check()
-        for (d, lead) in leads.enumerated() {
-          let shift = Complex(phase: -2 * .pi * frequency * lead)
-          for m in channels.indices { values[(f * channels.count + m) * directions.count + d] *= shift }
+        lags.advance(to: frequency)
+        for d in directions.indices {
+          for m in channels.indices {
+            values[(f * channels.count + m) * directions.count + d] *= lags.values[d]
+          }
         }
       }
     }

@@ -140,11 +140,11 @@ package struct StereoDesign: Sendable {
       // Usually there are two or three rounds: each gets half of the remaining progress.
       let round = step.within(progress...(progress + 1) / 2)
       progress = (progress + 1) / 2
-      var weights = try weights(bins, limits: limits.ratios, step: round)
+      var (weights, lowered) = try weights(bins, limits: limits.ratios, step: round)
       // Truncation smooths low frequencies: the finished filters are judged, and corrected once more.
       var filters: [[[Double]]] = []
       for pass in 0...Self.tonePasses {
-        equalise(&weights, judgedBy: pass == 0 ? weights : response(of: filters), bins)
+        equalise(&weights, judgedBy: pass == 0 ? weights : response(of: filters), lowered: lowered, bins)
         filters = try weights.filters(on: grid, step: step)
       }
       let excess = try limits.tighten(filters, bins.all, step: step)
@@ -155,9 +155,12 @@ package struct StereoDesign: Sendable {
   }
 
   /// - Parameter limits: noise gain limit of each bin, as a power ratio.
-  private func weights(_ bins: StereoBins, limits: [Double], step: DesignStep) throws(DesignError) -> Weights
-  {
+  /// - Returns: the weights, and which bins `withoutBoost` has lowered.
+  private func weights(
+    _ bins: StereoBins, limits: [Double], step: DesignStep
+  ) throws(DesignError) -> (Weights, lowered: [Bool]) {
     let count = bins.all.count
+    var lowered = [Bool](repeating: false, count: count)
     var weights = Weights(frequencies: count, outputs: 2, microphones: bins.all[0].microphones)
     // The weights of the bin below, before `withoutBoost`.
     var previous: [Complex] = []
@@ -187,9 +190,10 @@ package struct StereoDesign: Sendable {
         current = scaled(current, match, ears: ears, scratch: &pattern)
       }
       previous = current
-      weights[bin] = limit > limits[bin] ? withoutBoost(current, ears: ears, limit: limits[bin]) : current
+      lowered[bin] = limit > limits[bin]
+      weights[bin] = lowered[bin] ? withoutBoost(current, ears: ears, limit: limits[bin]) : current
     }
-    return weights
+    return (weights, lowered)
   }
 
   /// 3 dB, as a logarithm of energies.
@@ -208,8 +212,12 @@ package struct StereoDesign: Sendable {
   /// straight ahead, both averaged over third octaves. Where they want different gains, the error ahead may be twice the
   /// one of the diffuse field; where they differ by more than `widestTone`, as in the notch of a pinna, the diffuse
   /// field keeps its 1 dB.
-  /// - Parameter judged: the weights whose tone is corrected.
-  private func equalise(_ weights: inout Weights, judgedBy judged: Weights, _ bins: StereoBins) {
+  /// - Parameters:
+  ///   - judged: the weights whose tone is corrected.
+  ///   - lowered: the bins that `withoutBoost` has lowered; they are not raised again.
+  private func equalise(
+    _ weights: inout Weights, judgedBy judged: Weights, lowered: [Bool], _ bins: StereoBins
+  ) {
     let size = 2 * directions.count
     var (diffuse, front) = ([(reached: Double, wanted: Double)](), [(reached: Double, wanted: Double)]())
     for (bin, match) in bins.all.enumerated() {
@@ -230,7 +238,7 @@ package struct StereoDesign: Sendable {
           }, frontTarget[bin]
         ))
     }
-    let range = 1 / parameters.stereo.scalingLimit...parameters.stereo.scalingLimit
+    let highest = parameters.stereo.scalingLimit
     for bin in bins.all.indices {
       let third =
         Int(Double(bin) / pow(2, 1.0 / 6))...min(bins.all.count - 1, Int(Double(bin) * pow(2, 1.0 / 6)))
@@ -243,7 +251,8 @@ package struct StereoDesign: Sendable {
       let ofDiffuse = error(diffuse)
       let difference = min(max(error(front) - ofDiffuse, -Self.widestTone), Self.widestTone)
       let gain = exp(-parameters.stereo.toneCorrection * (ofDiffuse + difference / 3) / 2)
-      weights[bin] = weights[bin].map { min(max(gain, range.lowerBound), range.upperBound) * $0 }
+      let limited = min(max(gain, 1 / highest), lowered[bin] ? 1 : highest)
+      weights[bin] = weights[bin].map { limited * $0 }
     }
   }
 

@@ -25,6 +25,11 @@ package protocol ArrayManifold: Sendable {
   /// - Returns: shape `[frequency][microphone][direction]`, relative to the free field at the origin. Sign convention
   ///   e^(+jωt): a microphone nearer to the source has the greater phase.
   func responses(from directions: [SIMD3<Double>], frequencies: [Double]) -> ResponseGrid
+
+  /// The same, computed block by block so that `step` can report progress and cancel the computation.
+  func responses(
+    from directions: [SIMD3<Double>], frequencies: [Double], step: DesignStep
+  ) throws(DesignError) -> ResponseGrid
 }
 
 extension ArrayManifold {
@@ -47,19 +52,30 @@ extension ArrayManifold {
     return importance.map { ($0 / mean).squareRoot() }
   }
 
-  /// Directions per block. Cancellation is checked and progress reported between blocks.
-  private static var block: Int { 32 }
-
-  /// Steering vectors, computed block by block so that `step` can report progress and cancel the computation.
   package func responses(
     from directions: [SIMD3<Double>], frequencies: [Double], step: DesignStep
   ) throws(DesignError) -> ResponseGrid {
+    try inBlocks(of: directions, frequencies: frequencies.count, step: step) {
+      responses(from: $0, frequencies: frequencies)
+    }
+  }
+
+  /// Directions per block. Cancellation is checked and progress reported between blocks.
+  private static var block: Int { 32 }
+
+  /// - Parameters:
+  ///   - frequencies: number of frequencies.
+  ///   - responses: the responses from some of the directions.
+  func inBlocks(
+    of directions: [SIMD3<Double>], frequencies: Int, step: DesignStep,
+    responses: ([SIMD3<Double>]) -> ResponseGrid
+  ) throws(DesignError) -> ResponseGrid {
     var grid = ResponseGrid(
-      frequencies: frequencies.count, channels: microphoneCount, directions: directions.count)
+      frequencies: frequencies, channels: microphoneCount, directions: directions.count)
     for first in stride(from: 0, to: directions.count, by: Self.block) {
       try step.reached(Double(first) / Double(directions.count))
       let block = Array(directions[first..<min(first + Self.block, directions.count)])
-      grid.replace(directionsFrom: first, with: responses(from: block, frequencies: frequencies))
+      grid.replace(directionsFrom: first, with: responses(block))
     }
     return grid
   }

@@ -1,4 +1,5 @@
 import Acoustics
+import Foundation
 import Numerics
 import Synchronization
 
@@ -8,12 +9,11 @@ import Synchronization
 /// each requested direction the incident wave is summed over the mesh, so there is no interpolation over directions.
 /// Between the solved frequencies the spectra are interpolated through their finite impulse responses, after the
 /// free-field lead of each microphone has been removed. Above the highest solved frequency only that lead changes with
-/// frequency.
+/// frequency. Large boxes have wider panels and are solved up to the frequency that these carry, and a little further.
 package struct BoxManifold: ArrayManifold {
   /// Parameters of the reference manifolds that verify designs: panels of 3 mm.
   package static let reference = DesignParameters.Box(panelWidth: 0.003)
-  /// Valid edge lengths of a box, in metres. For cubes over 0.15 m, panels are wider than a third of the wavelength at
-  /// 24 kHz.
+  /// Valid edge lengths of a box, in metres.
   package static let edgeLengths = 0.001...0.5
   /// Maximum distance of a requested microphone position from the surface, in metres.
   package static let tolerance = 0.001
@@ -22,6 +22,9 @@ package struct BoxManifold: ArrayManifold {
   package let size: SIMD3<Double>
   /// The requested positions, moved to the surface, in metres.
   package let positions: [Position]
+
+  /// Up to the highest frequency that the mesh carries.
+  package let band: ClosedRange<Double>
 
   private let points: BoxPoints
   /// Weights for each solved frequency as a real matrix: rows (real, imaginary) for each microphone, columns
@@ -47,14 +50,17 @@ package struct BoxManifold: ArrayManifold {
     let surface = positions.map { Self.nearestSurfacePoint(to: $0, size: size) }
     self.size = size
     self.positions = surface
+    let mesh = BoxMesh(size: size, parameters: parameters)
+    band = 0...mesh.highestFrequency
     // The impulse responses must be long enough for sound to travel around the box several times.
-    let count = parameters.frequencyCount * Int((size.length / 0.35).rounded(.up))
-    interpolation = SpectrumInterpolation(
-      count: count, width: parameters.highestFrequency.value / Double(count))
-    let width = interpolation.width
+    let mostFrequencies = parameters.frequencyCount * Int((size.length / 0.35).rounded(.up))
+    let width = parameters.highestFrequency.value / Double(mostFrequencies)
+    // The last solved frequencies suffer from the end of the spectrum.
+    let count = min(mostFrequencies, 2 * Int((1.25 * mesh.highestFrequency / width / 2).rounded(.up)))
+    interpolation = SpectrumInterpolation(count: count, width: width)
     let solver = try BoundaryElements(
-      mesh: BoxMesh(size: size, parameters: parameters), microphones: surface,
-      resonanceMargin: parameters.resonanceMargin, step: step.within(0...0.05))
+      mesh: mesh, microphones: surface, resonanceMargin: parameters.resonanceMargin,
+      step: step.within(0...0.05))
     points = BoxPoints(solver.points)
     let results = Mutex([[Double]?](repeating: nil, count: count))
     let steps = step.within(0.05...1).divided(by: [Double](repeating: 1, count: count))
@@ -73,23 +79,50 @@ package struct BoxManifold: ArrayManifold {
     weights = rows
   }
 
+  package var remarks: [String] {
+    band.upperBound < 19_000
+      ? [
+        String(
+          format:
+            "modelled up to %.1f kHz, which is what panels carry on a box this large: above it, filters roll off",
+          band.upperBound / 1000)
+      ] : []
+  }
+
   package func responses(from directions: [SIMD3<Double>], frequencies: [Double]) -> ResponseGrid {
+    responses(
+      from: directions, frequencies: frequencies, matrix: interpolation.matrix(frequencies: frequencies))
+  }
+
+  package func responses(
+    from directions: [SIMD3<Double>], frequencies: [Double], step: DesignStep
+  ) throws(DesignError) -> ResponseGrid {
+    let matrix = interpolation.matrix(frequencies: frequencies)
+    return try inBlocks(of: directions, frequencies: frequencies.count, step: step) {
+      responses(from: $0, frequencies: frequencies, matrix: matrix)
+    }
+  }
+
+  /// - Parameter matrix: interpolates to `frequencies`.
+  private func responses(
+    from directions: [SIMD3<Double>], frequencies: [Double], matrix: [Double]
+  ) -> ResponseGrid {
     let solved = solvedResponses(from: directions)
     let columns = positions.count * directions.count
-    let matrix = interpolation.matrix(frequencies: frequencies)
     var product = [Double](repeating: 0, count: 2 * frequencies.count * columns)
     multiply(
       matrix, solved, rows: 2 * frequencies.count, inner: 2 * (interpolation.count + 1), columns: columns,
       into: &product)
     var grid = ResponseGrid(
       frequencies: frequencies.count, channels: positions.count, directions: directions.count)
-    let leads = positions.flatMap { position in directions.map { $0.dot(position) / speedOfSound } }
+    var leads = Phasors(
+      delays: positions.flatMap { position in directions.map { $0.dot(position) / speedOfSound } })
     grid.values.withUnsafeMutableBufferPointer { values in
       for (f, frequency) in frequencies.enumerated() {
+        leads.advance(to: frequency)
         for i in 0..<columns {
           values[f * columns + i] =
-            Complex(product[2 * f * columns + i], product[(2 * f + 1) * columns + i])
-            * Complex(phase: 2 * .pi * frequency * leads[i])
+            Complex(product[2 * f * columns + i], product[(2 * f + 1) * columns + i]) * leads.values[i]
         }
       }
     }
@@ -105,19 +138,25 @@ package struct BoxManifold: ArrayManifold {
     var solved = [Double](repeating: 0, count: 2 * imaginary)
     // At 0 Hz the body has no effect.
     for i in 0..<columns { solved[i] = 1 }
-    for (f, weights) in weights.enumerated() {
-      let wavenumber = 2 * .pi * Double(f + 1) * interpolation.width / speedOfSound
-      let rows = weights.count / (2 * positions.count)
-      // Blocks of directions that are small enough for the CPU cache.
-      for first in stride(from: 0, to: directions.count, by: 64) {
-        let block = Array(directions[first..<min(first + 64, directions.count)])
-        let waves = points.sectors(of: block, wavenumber: wavenumber, count: rows / Parity.count)
-        var sums = [Double](repeating: 0, count: 2 * positions.count * block.count)
-        multiply(weights, waves, rows: 2 * positions.count, inner: rows, columns: block.count, into: &sums)
-        for (m, position) in positions.enumerated() {
-          for (d, direction) in block.enumerated() {
+    // Blocks of directions that are small enough for the CPU cache.
+    for first in stride(from: 0, to: directions.count, by: 64) {
+      let block = Array(directions[first..<min(first + 64, directions.count)])
+      var waves = PlaneWaves(
+        points, directions: block, wavenumber: 2 * .pi * interpolation.width / speedOfSound)
+      var lags = Phasors(
+        delays: positions.flatMap { position in block.map { -$0.dot(position) / speedOfSound } })
+      var sums = [Double](repeating: 0, count: 2 * positions.count * block.count)
+      for (f, weights) in weights.enumerated() {
+        waves.advance()
+        lags.advance(to: Double(f + 1) * interpolation.width)
+        let rows = weights.count / (2 * positions.count)
+        multiply(
+          weights, waves.sectors(count: rows / Parity.count), rows: 2 * positions.count, inner: rows,
+          columns: block.count, into: &sums)
+        for m in positions.indices {
+          for d in block.indices {
             let sum = Complex(sums[2 * m * block.count + d], sums[(2 * m + 1) * block.count + d])
-            let value = Complex(2, 0) + sum * Complex(phase: -wavenumber * direction.dot(position))
+            let value = Complex(2, 0) + sum * lags.values[m * block.count + d]
             let at = (f + 1) * columns + m * directions.count + first + d
             solved[at] = value.real
             solved[imaginary + at] = value.imaginary
@@ -130,7 +169,7 @@ package struct BoxManifold: ArrayManifold {
 
   /// Converts `[sector][microphone][point]` to the real matrix of `weights`.
   ///
-  /// Each odd axis contributes a factor j to the wave's component in a sector. `BoxPoints.sectors` omits these factors,
+  /// Each odd axis contributes a factor j to the wave's component in a sector. `PlaneWaves.sectors` omits these factors,
   /// so they are applied to the weights here.
   private static func realRows(_ weights: [Complex], microphones: Int) -> [Double] {
     let points = weights.count / (Parity.count * microphones)

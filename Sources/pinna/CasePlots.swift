@@ -126,20 +126,24 @@ struct CasePlots {
   }
 
   private var onAxis: LinePlot {
-    let targets = overFrequency(curves.targetOnAxis).map {
+    LinePlot(
+      title(
+        isStereo ? "response" : "response straight ahead",
+        "0 dB: one microphone in the free field" + (isStereo ? "; dashed: the target" : "")),
+      horizontal: frequencyAxis,
+      panels: [
+        response(
+          isStereo ? "Straight ahead in dB" : "Level in dB", curves.onAxis, target: curves.targetOnAxis)
+      ] + (isStereo ? [response("Diffuse field in dB", curves.diffuse, target: curves.targetDiffuse)] : []))
+  }
+
+  private func response(_ axis: String, _ levels: [[Double]], target: [[Double]]) -> LinePlot.Panel {
+    let targets = overFrequency(target).map {
       Curve(
         isStereo ? "" : "target", isStereo ? $0.colour : .grey, isDashed: true,
         points: $0.points)
     }
-    return LinePlot(
-      title(
-        "response straight ahead",
-        "0 dB: one microphone in the free field" + (isStereo ? "; dashed: the target" : "")),
-      horizontal: frequencyAxis,
-      panels: [
-        LinePlot.Panel(
-          .linear("Level in dB", -25...15, step: 5), curves: targets + overFrequency(curves.onAxis))
-      ])
+    return LinePlot.Panel(.linear(axis, -25...15, step: 5), curves: targets + overFrequency(levels))
   }
 
   private var frequencyAxis: PlotAxis { .frequency(80...min(20_000, curves.frequencies.last!)) }

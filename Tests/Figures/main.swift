@@ -68,5 +68,16 @@ let (mustTime, aimTime) = (Bound.atMost(60), Bound.atMost(15))
 row(
   "time to all filter sets", "phone5", "seconds", mustTime.description, aimTime.description,
   plain(designSeconds), "", "this machine", verdict(designSeconds, must: mustTime, aim: aimTime))
+print("\nError of the mesh that designs use, in dB per octave, against a converged one (A11)\n")
+row("body, mm", "modelled up to", MeshErrors.centres.map { "\($0) Hz" }.joined(separator: " | "), "")
+row("---", "---", MeshErrors.centres.map { _ in "---" }.joined(separator: " | "), "---")
+for body in try MeshErrors.bodies(phone: library.device(named: "phone5")) {
+  let cells = MeshErrors.centres.map { body.errors[$0].map(plain) ?? "–" }
+  if !body.isReached { missed += 1 }
+  row(
+    body.name, plain(body.highestFrequency / 1000) + " kHz", cells.joined(separator: " | "),
+    body.isReached ? "reached" : "**missed**")
+  note("mesh of \(body.name) measured")
+}
 print("\n\(missed) figures that must be reached are missed, \(missedAims) of those aimed at.")
 exit(missed == 0 ? 0 : 1)

@@ -73,5 +73,17 @@ import Testing
       #expect(abs(curves.levels[octave][0][leftAhead] - curves.levels[octave][1][rightAhead]) < 1e-6)
     }
     #expect(curves.elevationLevels.allSatisfy { $0.isEmpty })
+    for (levels, target) in zip(curves.diffuse, curves.targetDiffuse) {
+      #expect(levels.count == curves.frequencies.count)
+      // The design keeps the target's energy in the diffuse field, but for one gain that makes the front as loud as a
+      // microphone.
+      let errors = curves.frequencies.indices.filter { (200...10_000).contains(curves.frequencies[$0]) }.map {
+        levels[$0] - target[$0]
+      }
+      let median = errors.sorted()[errors.count / 2]
+      for error in errors { #expect(abs(error - median) < 3) }
+    }
+    #expect(curves.diffuse.count == 2)
+    for (left, right) in zip(curves.diffuse[0], curves.diffuse[1]) { #expect(abs(left - right) < 0.5) }
   }
 }

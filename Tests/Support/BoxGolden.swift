@@ -1,8 +1,8 @@
 import Acoustics
 import Foundation
 
-/// Responses of microphones on a box by the oracle's boundary elements; the command is in
-/// `Tests/Golden/box.py`.
+/// Responses of microphones on a box, computed by others; the commands are in `Tests/Golden/box.py` and
+/// `Tests/Golden/bempp.py`.
 package struct BoxGolden: Decodable, CustomStringConvertible, Sendable {
   package let name: String
   package let size: SIMD3<Double>
@@ -17,8 +17,13 @@ package struct BoxGolden: Decodable, CustomStringConvertible, Sendable {
 
   package static func named(_ name: String) -> BoxGolden { all.first { $0.name == name }! }
 
-  package static let all: [BoxGolden] = {
-    let data = try! Data(contentsOf: URL(fileURLWithPath: repositoryFolder + "/Tests/Golden/box.json"))
+  /// By the numpy oracle.
+  package static let all = load("box.json")
+  /// By bempp-cl, a published library with another formulation.
+  package static let independent = load("bempp.json")
+
+  private static func load(_ file: String) -> [BoxGolden] {
+    let data = try! Data(contentsOf: URL(fileURLWithPath: repositoryFolder + "/Tests/Golden/" + file))
     return try! JSONDecoder().decode([BoxGolden].self, from: data)
-  }()
+  }
 }
