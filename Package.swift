@@ -215,7 +215,7 @@ let package = Package(
       name: "VerbTests",
       dependencies: [
         "pinna", "allocations", "PinnaSession", "GuidedCheck", "LiveSupport", "TestSupport", "Control",
-        "Figures", "FilterBanks", "FilterDesign", "Presets", "AudioFiles", "Acoustics",
+        "Figures", "FilterBanks", "FilterDesign", "Numerics", "Presets", "AudioFiles", "Acoustics",
       ], swiftSettings: waiting),
     .testTarget(
       name: "LiveTests",
