@@ -2,7 +2,7 @@
 # Where the numpy oracle is: it judges exported filters on an array manifold of its own.
 ORACLE ?= ../shared/oracle
 
-.PHONY: mutations bench run test figures filters pictures build install-packages lint sanitize build-sanitizers sanitize-live soak fuzz fuzzers faults day format clean
+.PHONY: mutations bench listen run test figures filters pictures build install-packages lint sanitize build-sanitizers sanitize-live soak fuzz fuzzers faults day format clean
 
 SANITIZE_REALTIME = --scratch-path .build/rtsan -Xswiftc -Xclang-linker -Xswiftc -fsanitize=realtime
 SANITIZE_THREAD = --scratch-path .build/tsan --sanitize=thread
@@ -164,6 +164,13 @@ pictures: install-packages
 	.build/release/pinna report --preset phone5 --plots .build/plots >/dev/null
 	mkdir -p docs/pictures
 	cp .build/plots/back-stereo-portrait-polar.svg docs/pictures/
+
+## Eight comparisons to judge by ear, in five minutes with headphones: plain microphones, Pinna, the listener's own ears.
+listen: PACKAGES = python3-numpy espeak-ng ffmpeg
+listen: install-packages
+	swift build -c release --product pinna
+	@echo "== Comparisons into .build/listen (takes two or three minutes)"
+	@/usr/bin/python3 .ci/listen
 
 ## The engine against zita-convolver, in turn on the same matrix; fails where a goal is missed. Wants a quiet machine.
 bench:
