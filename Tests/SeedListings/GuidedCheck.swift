@@ -9,9 +9,8 @@ func guidedCheck() throws {
     print("\(one.checked.name): \(one.isRight ? "right" : "wrong")")
     for voice in one.voices {
       let side = voice.expectation.side?.rawValue ?? "any side"
-      print(
-        "  \(voice.direction), expected: \(side), \(voice.levelDifference) dB: \(voice.fault ?? voice.weakness ?? "right")"
-      )
+      let verdict = voice.fault ?? voice.weakness ?? "right"
+      print("  \(voice.direction), expected: \(side), \(voice.levelDifference) dB: \(verdict)")
     }
   }
 }
