@@ -91,44 +91,34 @@ package struct MeasuringField: Sendable {
 }
 
 /// Factors by which errors change each microphone's response to each plane wave from direction d: those of
-/// `ArrayErrors.factor`, and e^(jk d·δ) of position errors δ, which advance from one frequency to the next by a
-/// recurrence.
+/// `ArrayErrors.factor`, and e^(jk d·δ) of position errors δ.
 private struct ErrorFactors {
   private let errors: ArrayErrors
   private let frequencies: [Double]
   /// Index of the current frequency.
   private var frequency = 0
   /// e^(jk d·δ) at the current frequency: `[microphone][direction]`.
-  private var phasors: [Complex]
-  /// Phase advance per frequency bin.
-  private let steps: [Complex]
+  private var phasors: Phasors
 
   init?(_ errors: ArrayErrors?, field: MeasuringField) {
     guard let errors else { return nil }
     self.errors = errors
     frequencies = field.frequencies
-    let first = 2 * Double.pi * (field.frequencies.first ?? 0) / speedOfSound
-    let spacing = field.frequencies.count > 1 ? field.frequencies[1] - field.frequencies[0] : 0
-    // Path length differences d·δ in metres.
-    let pathDifferences = errors.offsets.flatMap { offset in field.directions.map { $0.dot(offset) } }
-    phasors = pathDifferences.map { Complex(phase: first * $0) }
-    steps = pathDifferences.map { Complex(phase: 2 * .pi * spacing / speedOfSound * $0) }
+    phasors = Phasors(
+      delays: errors.offsets.flatMap { offset in field.directions.map { $0.dot(offset) / speedOfSound } })
   }
 
-  /// Applies the factors to the exact responses at the current frequency and advances to the next frequency. Must be
+  /// Applies the factors to the exact responses at the current frequency, and goes on to the next frequency. Must be
   /// called once per frequency, in order.
   mutating func apply(to exact: UnsafePointer<Complex>, into perturbed: inout [Complex]) {
-    let directions = phasors.count / errors.gains.count
-    let own = errors.gains.indices.map { errors.factor($0, at: frequencies[frequency]) }
-    phasors.withUnsafeMutableBufferPointer { phasors in
-      steps.withUnsafeBufferPointer { steps in
-        perturbed.withUnsafeMutableBufferPointer { perturbed in
-          for m in own.indices {
-            let factor = own[m]
-            for i in m * directions..<(m + 1) * directions {
-              perturbed[i] = exact[i] * (factor * phasors[i])
-              phasors[i] *= steps[i]
-            }
+    phasors.advance(to: frequencies[frequency])
+    let directions = phasors.values.count / errors.gains.count
+    phasors.values.withUnsafeBufferPointer { phasors in
+      perturbed.withUnsafeMutableBufferPointer { perturbed in
+        for m in errors.gains.indices {
+          let factor = errors.factor(m, at: frequencies[frequency])
+          for i in m * directions..<(m + 1) * directions {
+            perturbed[i] = exact[i] * (factor * phasors[i])
           }
         }
       }

@@ -59,7 +59,8 @@ extension FilterBank {
     let designer = CaseDesigner(device: device, manifold: manifold, grid: grid, stereo: stereo)
     let jobs = designer.jobs
     let results = Mutex([FilterCoefficients?](repeating: nil, count: filterCases.count))
-    let steps = step.within(casesShare).divided(by: jobs.map { Double($0.count) })
+    let steps = step.within(casesShare).divided(
+      by: jobs.map { Double($0.count { filterCases[$0].polarPattern != .omnidirectional }) })
     try DesignThreads.forEach(jobs.count, threads: designer.threads) { i throws(DesignError) in
       let taps = try designer.taps(of: jobs[i].map { filterCases[$0] }, step: steps[i])
       results.withLock {

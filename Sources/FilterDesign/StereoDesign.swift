@@ -140,7 +140,8 @@ package struct StereoDesign: Sendable {
       // Usually there are two or three rounds: each gets half of the remaining progress.
       let round = step.within(progress...(progress + 1) / 2)
       progress = (progress + 1) / 2
-      var (weights, lowered) = try weights(bins, limits: limits.ratios, step: round)
+      let (designed, lowered) = try weights(bins, limits: limits.ratios, step: round)
+      var weights = designed
       // Truncation smooths low frequencies: the finished filters are judged, and corrected once more.
       var filters: [[[Double]]] = []
       for pass in 0...Self.tonePasses {

@@ -84,7 +84,7 @@ package struct BoxManifold: ArrayManifold {
       ? [
         String(
           format:
-            "modelled up to %.1f kHz, which is what panels carry on a box this large: above it, filters roll off",
+            "modelled up to %.1f kHz, which is what its panels carry: above it, filters roll off",
           band.upperBound / 1000)
       ] : []
   }

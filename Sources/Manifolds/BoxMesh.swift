@@ -16,8 +16,8 @@ struct BoxMesh: Sendable {
   /// Edge lengths of the whole box in metres.
   let size: SIMD3<Double>
   let panels: [Panel]
-  /// The highest frequency in hertz at which the pressure on panels of this size is accurate: the error of the responses
-  /// stays below −22 dB (`make figures` measures it).
+  /// The highest frequency in hertz that panels of this size carry: in the octave that ends there, the error of the
+  /// responses stays below −22 dB (`make figures` measures it).
   let highestFrequency: Double
   /// CHIEF points inside the octant, at which the pressure must vanish. They exclude spurious solutions at the interior
   /// resonances.

@@ -1,35 +1,26 @@
 import Acoustics
 import Foundation
 
-/// Points in a box's octant, of which those on its surface come first.
+/// Points in a box's octant.
 ///
 /// The points share few distinct coordinates, so sines and cosines are computed once per coordinate and axis.
 struct BoxPoints: Sendable {
-  /// Distinct coordinates along each axis, in the order of the points.
+  /// Distinct coordinates along each axis, in ascending order.
   fileprivate let coordinates: [[Double]]
   /// Indices into `coordinates` for each point.
   fileprivate let coordinateIndices: [SIMD3<Int>]
 
   init(_ points: [Position]) {
-    var coordinates: [[Double]] = [[], [], []]
-    var known: [[Double: Int]] = [[:], [:], [:]]
-    coordinateIndices = points.map { point in
-      var indices = SIMD3(0, 0, 0)
-      for axis in 0..<3 {
-        indices[axis] = known[axis][point[axis]] ?? coordinates[axis].count
-        guard indices[axis] == coordinates[axis].count else { continue }
-        known[axis][point[axis]] = indices[axis]
-        coordinates[axis].append(point[axis])
-      }
-      return indices
-    }
+    let coordinates = (0..<3).map { axis in Array(Set(points.map { $0[axis] })).sorted() }
+    let indices = coordinates.map { Dictionary(uniqueKeysWithValues: $0.enumerated().map { ($1, $0) }) }
     self.coordinates = coordinates
+    coordinateIndices = points.map { [indices[0][$0.x]!, indices[1][$0.y]!, indices[2][$0.z]!] }
   }
 }
 
 /// Parity components of the plane waves e^(jk d·r) from some directions, at the multiples of one wavenumber in ascending
-/// order. From one multiple to the next, phases are turned by complex products, which take a tenth of the time of sines
-/// and cosines.
+/// order. From one multiple to the next phases are turned by complex products, as in `Phasors`; cosines and sines are kept
+/// apart here, so that their products are vectorised.
 struct PlaneWaves {
   private let points: BoxPoints
   private let directionCount: Int

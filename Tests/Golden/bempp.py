@@ -8,7 +8,7 @@ cube, whose interior resonates from 5 kHz on, is solved with the formulation of 
 points. The pressure at a microphone comes from the representation formula. Each box is solved on a coarser mesh, too:
 `change` is the difference between the two in dB.
 """
-import json, sys, time
+import json, sys, tempfile, time
 import numpy as np, gmsh
 import bempp_cl.api as bempp
 bempp.enable_console_logging('error')
@@ -35,8 +35,10 @@ def mesh(size, width, edge):
     for key in ('MeshSizeExtendFromBoundary', 'MeshSizeFromPoints', 'MeshSizeFromCurvature'):
         gmsh.option.setNumber('Mesh.' + key, 0)
     gmsh.model.mesh.generate(2)
-    gmsh.option.setNumber('Mesh.MshFileVersion', 2.2); gmsh.write('/tmp/box.msh'); gmsh.finalize()
-    return bempp.import_grid('/tmp/box.msh')
+    gmsh.option.setNumber('Mesh.MshFileVersion', 2.2)
+    with tempfile.NamedTemporaryFile(suffix='.msh') as file:
+        gmsh.write(file.name); gmsh.finalize()
+        return bempp.import_grid(file.name)
 
 def dense(operator):
     return bempp.as_matrix(operator.weak_form()) if hasattr(bempp, 'as_matrix') else operator.weak_form().to_dense()
