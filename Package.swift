@@ -86,6 +86,8 @@ let package = Package(
       dependencies: ["Acoustics", "FilterDesign", "Manifolds", "HeadResponses", "Numerics", "CLapack"]),
     .target(
       name: "Presets", dependencies: ["Acoustics", "Manifolds", "Measurements", "Numerics", "CYaml"]),
+    // Which of the devices is plugged in.
+    .target(name: "Detection", dependencies: ["Acoustics"]),
     .target(
       name: "FilterBanks",
       dependencies: [
@@ -99,6 +101,9 @@ let package = Package(
     .target(
       name: "Simulation",
       dependencies: ["Acoustics", "AudioFiles", "Manifolds", "Numerics", "Realtime", "Presets"]),
+    // Whether an array is wired and healthy, and how its microphones deviate, from a recording of ordinary sound.
+    .target(
+      name: "ArrayCheck", dependencies: ["Acoustics", "AudioFiles", "Manifolds", "Numerics", "Realtime"]),
     // The guided check without a server: its sound, what is expected, the verdict.
     .target(
       name: "GuidedCheck", dependencies: ["Acoustics", "AudioFiles", "Rendering", "Simulation"]),
@@ -122,8 +127,9 @@ let package = Package(
     .executableTarget(
       name: "pinna",
       dependencies: [
-        "LiveCheck", "GuidedCheck", "Control", "JackTools", "JackClient", "Recording", "Simulation",
-        "Rendering", "FilterBanks", "Presets", "Figures", "FilterDesign", "HeadResponses", "Manifolds",
+        "LiveCheck", "GuidedCheck", "ArrayCheck", "Control", "JackTools", "JackClient", "Recording",
+        "Simulation", "Rendering", "FilterBanks", "Detection", "Presets", "Figures", "FilterDesign",
+        "HeadResponses", "Manifolds",
         "Measurements", "Numerics", "FasterKernels", "Realtime", "AudioFiles", "Plots", "Acoustics",
         "Threads",
         "CFiles",
@@ -193,9 +199,17 @@ let package = Package(
         "Presets", "FilterBanks", "FilterDesign", "Manifolds", "Numerics", "Acoustics", "TestSupport",
       ], swiftSettings: waiting),
     .testTarget(
+      name: "DetectionTests", dependencies: ["Detection", "Presets", "Acoustics", "TestSupport"],
+      swiftSettings: waiting),
+    .testTarget(
       name: "SimulationTests",
       dependencies: [
         "Simulation", "Presets", "Acoustics", "AudioFiles", "Manifolds", "Numerics", "TestSupport",
+      ]),
+    .testTarget(
+      name: "ArrayCheckTests",
+      dependencies: [
+        "ArrayCheck", "Simulation", "Presets", "Acoustics", "AudioFiles", "Numerics", "TestSupport",
       ]),
     // No JACK server: state machines, registers and clocks against fakes, in milliseconds; control sockets in temporary
     // folders.

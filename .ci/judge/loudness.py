@@ -81,8 +81,9 @@ def main(preset, folder, voices):
         m = h.shape[1] // 2
         taps = np.fft.rfft(h.reshape(len(h), 2, m), 1024, axis=0)
         response = np.einsum('fem,fm->ef', taps, steering)
-        # An impulse response of 1024 frames, applied to the voice.
-        impulse = np.fft.irfft(response, 1024, axis=1)
+        # An impulse response of 1024 frames, applied to the voice. Microphones nearer to the source than the origin
+        # hear it before time zero; without the delay that part would come 1024 frames late.
+        impulse = np.fft.irfft(response * np.exp(-2j * np.pi * grid * 200 / FS), 1024, axis=1)
         out = np.stack([np.fft.irfft(spectrum * np.fft.rfft(i, n), n)[:len(x)] for i in impulse], 1)
         path = os.path.join(folder, 'loudness.wav')
         wavfile.write(path, FS, out.astype(np.float32))

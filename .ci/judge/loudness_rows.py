@@ -3,7 +3,7 @@ import sys
 
 from loudness import main
 
-spreads = {preset: main(preset, preset, ['speech']) for preset in ['phone5', 'phone4', 'ring7', 'linear8', 'glasses8']}
+spreads = {preset: main(preset, preset, ['speech']) for preset in ['phone5', 'phone4', 'ring7', 'linear8', 'glasses8', 'tetra']}
 missed = [preset for preset, spread in spreads.items() if spread > 0.5]
 for preset in missed:
     print(f'MISSED: A2, {preset}: {spreads[preset]:.1f} LU instead of 0.5')

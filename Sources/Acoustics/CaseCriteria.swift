@@ -73,15 +73,18 @@ extension PolarPattern {
 
 extension Device {
   /// Whether a microphone is more than 1 mm in front of or behind the plane perpendicular to `forward` through the
-  /// body's centre; for arrays without a body of known shape, through the microphones' centroid. Otherwise sound from
-  /// behind reaches all microphones exactly as sound from in front does.
+  /// body's centre; for arrays without a body of known shape, through the microphones' centroid; or a capsule faces either side.
+  /// Otherwise sound from behind reaches all microphones exactly as sound from in front does.
   public func tellsFrontFromBehind(along forward: Direction) -> Bool {
     let depths = microphones.map { $0.position.dot(forward.vector) }
     let centre =
       switch body {
       case .free, .measured: depths.reduce(0, +) / Double(max(1, depths.count))
-      case .sphere, .box: 0.0
+      case .sphere, .cylinder, .box: 0.0
       }
+    if microphones.contains(where: { abs($0.capsule?.facing.vector.dot(forward.vector) ?? 0) > 0.1 }) {
+      return true
+    }
     return depths.contains { abs($0 - centre) > 0.001 }
   }
 }

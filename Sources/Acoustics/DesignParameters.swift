@@ -23,7 +23,7 @@ public struct DesignParameters: Hashable, Sendable {
   /// The defaults of `body`.
   public init(body: Body) {
     switch body {
-    case .sphere, .measured: break
+    case .sphere, .cylinder, .measured: break
     case .box:
       // Found by trial on phone5. With a crossover at 1.5 kHz, the level of the 1 kHz octave is off by 3.2 dB in one
       // case; at 1.2 kHz, interaural time differences get worse. With a rear gain of −6 dB, front/back reaches only
@@ -274,9 +274,9 @@ extension DesignParameters {
     public var weightBelowPattern = 3e-4
     /// Iterations in which the target above the crossover adopts the phases of the corrected filters.
     public var passes = 6
-    /// Limit of ‖w‖² in the bins below the first matched bin: noise gain for a response of 1.
+    /// Limit of ‖w‖² in the corrected bins: noise gain for a response of 1.
     public var lowNoiseGain = Decibels(11)
-    /// Where these bins exceed it, their regularisers are multiplied by the excess and `regulariserGrowth`, and the
+    /// Where bins exceed it, their regularisers are multiplied by the excess and `regulariserGrowth`, and the
     /// correction is repeated: at most `noiseRounds` rounds in all.
     public var noiseRounds = 6
     public var regulariserGrowth = 4.0

@@ -17,7 +17,8 @@ extension Device {
         stereoOrientations: patterns.contains(.stereo) ? source.stereoOrientations : [])
     }
     var device = self
-    device.microphones = kept.map { microphones[$0] }
+    let channels = captureChannels
+    device.microphones = kept.map { microphones[$0].on(channel: channels[$0]) }
     device.dataSources = sources
     device.capturePorts = capturePorts.count == microphones.count ? kept.map { capturePorts[$0] } : []
     return device

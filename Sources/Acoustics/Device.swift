@@ -4,6 +4,12 @@ public struct Device: Hashable, Sendable {
   /// The name shown to users: "Phone with five microphones".
   public let title: String
   public let body: Body
+  public let placement: Placement
+  /// Nil for a device that exists only as a file.
+  public let geometry: Geometry?
+  public let hardware: Hardware?
+  /// What `pinna array calibrate` measured; nil if it was not run.
+  public private(set) var calibration: Calibration?
   public internal(set) var microphones: [Microphone]
   public internal(set) var dataSources: [DataSource]
   public let portType: PortType
@@ -25,7 +31,8 @@ public struct Device: Hashable, Sendable {
   ///     does not matter.
   ///   - design: nil takes the defaults of `body`.
   public init(
-    name: String, title: String, body: Body, microphones: [Microphone], dataSources: [DataSource],
+    name: String, title: String, body: Body, placement: Placement = .upright, geometry: Geometry? = nil,
+    hardware: Hardware? = nil, microphones: [Microphone], dataSources: [DataSource],
     portType: PortType = .builtInMic, hrtf: String? = nil, design: DesignParameters? = nil,
     uid: String? = nil,
     capturePorts: [String] = [], playbackPorts: [String] = [], inputs: [Device] = []
@@ -33,6 +40,9 @@ public struct Device: Hashable, Sendable {
     self.name = name
     self.title = title
     self.body = body
+    self.placement = placement
+    self.geometry = geometry
+    self.hardware = hardware
     self.microphones = body == .free ? Self.centred(microphones) : microphones
     self.dataSources = dataSources
     self.portType = portType
@@ -46,7 +56,7 @@ public struct Device: Hashable, Sendable {
 
   private static func centred(_ microphones: [Microphone]) -> [Microphone] {
     let centroid = microphones.map(\.position).reduce(.zero, +) / Double(max(1, microphones.count))
-    return microphones.map { Microphone(name: $0.name, position: $0.position - centroid) }
+    return microphones.map { $0.moved(by: -centroid) }
   }
 
   /// A copy of the device with `dataSources` in place of its own.
@@ -67,6 +77,21 @@ public struct Device: Hashable, Sendable {
   public func with(design: DesignParameters) -> Device {
     var device = self
     device.design = design
+    return device
+  }
+
+  /// The capture channel of the hardware that each microphone is on, counted from 1.
+  public var captureChannels: [Int] { microphones.enumerated().map { $1.channel ?? $0 + 1 } }
+
+  /// What the filters undo for each microphone: what the device file states, and what was measured.
+  public var deviations: [Deviation] {
+    microphones.map { $0.deviation + (calibration?.deviations[$0.name] ?? .none) }
+  }
+
+  /// A copy of the device as it was measured.
+  public func with(calibration: Calibration?) -> Device {
+    var device = self
+    device.calibration = calibration
     return device
   }
 
@@ -92,6 +117,8 @@ public enum Body: Hashable, Sendable {
   case free
   /// A rigid sphere centred at the origin; radius in metres.
   case sphere(radius: Double)
+  /// A rigid cylinder without ends, whose axis is the device's y axis; radius in metres.
+  case cylinder(radius: Double)
   /// A rigid box centred at the origin; edge lengths along x, y, z in metres.
   case box(size: SIMD3<Double>)
   /// Any body; the array manifold comes from a measurement.
@@ -110,11 +137,32 @@ public struct Microphone: Hashable, Sendable {
   /// Also the name of the JACK port: "bottom-left".
   public let name: String
   /// In the device frame, in metres.
-  public let position: Position
+  public private(set) var position: Position
+  /// Nil for an omnidirectional microphone.
+  public let capsule: Capsule?
+  public let deviation: Deviation
+  /// The capture channel of the hardware that it is on, counted from 1; nil for the place in the device's list.
+  public let channel: Int?
 
-  public init(name: String, position: Position) {
+  public init(
+    name: String, position: Position, capsule: Capsule? = nil, deviation: Deviation = .none,
+    channel: Int? = nil
+  ) {
     self.name = name
     self.position = position
+    self.capsule = capsule
+    self.deviation = deviation
+    self.channel = channel
+  }
+
+  func on(channel: Int) -> Microphone {
+    Microphone(name: name, position: position, capsule: capsule, deviation: deviation, channel: channel)
+  }
+
+  func moved(by displacement: SIMD3<Double>) -> Microphone {
+    var microphone = self
+    microphone.position += displacement
+    return microphone
   }
 }
 

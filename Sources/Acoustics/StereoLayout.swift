@@ -20,11 +20,57 @@ public enum DeviceEdge: String, NamedWord, Codable {
 
 /// Which edge of the device the left and right outputs represent, for one data source and input orientation.
 public struct StereoLayout: Hashable, Sendable, Codable {
+  /// Where left and right are on a device without edges, such as a ring, in words: "-x, microphone ring-4".
+  public struct Sides: Hashable, Sendable, Codable {
+    public let left: String
+    public let right: String
+  }
+
   public let left: DeviceEdge
   public let right: DeviceEdge
+  /// Nil for a device with edges.
+  public let sides: Sides?
 
-  public init(left: DeviceEdge, right: DeviceEdge) {
+  public init(left: DeviceEdge, right: DeviceEdge, sides: Sides? = nil) {
     self.left = left
     self.right = right
+    self.sides = sides
+  }
+}
+
+extension Device {
+  /// Whether left and right can be named after edges.
+  private var hasEdges: Bool {
+    switch body {
+    case .box, .measured: true
+    case .free, .sphere, .cylinder: false
+    }
+  }
+
+  /// Where the left and right outputs point on this device.
+  public func layout(_ frame: HeadFrame) -> StereoLayout {
+    let edges = frame.layout
+    guard !hasEdges else { return edges }
+    return StereoLayout(
+      left: edges.left, right: edges.right,
+      sides: StereoLayout.Sides(left: side(towards: frame.left), right: side(towards: frame.right)))
+  }
+
+  /// "-x, microphone ring-4": the nearest axis of the device file, and the microphone farthest out on that side.
+  private func side(towards direction: Direction) -> String {
+    let inFile = placement.turned(direction.vector)
+    let axis = (0..<3).max { abs(inFile[$0]) < abs(inFile[$1]) }!
+    let name = (inFile[axis] < 0 ? "-" : "+") + ["x", "y", "z"][axis]
+    let outwards = microphones.map { $0.position.dot(direction.vector) }
+    guard let farthest = outwards.max(), let nearest = outwards.min(), farthest - nearest > 0.001 else {
+      return name
+    }
+    // Of several equally far out, the one nearest to the axis.
+    let candidates = microphones.indices.filter { farthest - outwards[$0] < 0.0005 }
+    let microphone = candidates.min {
+      (microphones[$0].position - outwards[$0] * direction.vector).length
+        < (microphones[$1].position - outwards[$1] * direction.vector).length
+    }!
+    return "\(name), microphone \(microphones[microphone].name)"
   }
 }

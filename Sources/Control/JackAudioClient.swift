@@ -122,18 +122,25 @@ final class JackAudioClient: AudioClient {
   }
 
   /// Connects the microphones to the capture ports that the device names; with `run --connect`, to the physical capture
-  /// ports in order.
+  /// ports of its hardware.
   ///
   /// Thread: worker.
   private func connectMicrophones(of device: Device) {
-    let isInOrder = device.capturePorts.isEmpty
-    let sources = !isInOrder ? device.capturePorts : options.connect ? array.physicalCapturePorts : []
+    let isNamed = !device.capturePorts.isEmpty
+    let sources: [String?] =
+      isNamed ? device.capturePorts : options.connect ? hardwarePorts(of: device).map { $0?.name } : []
     var connections = memory.connections.withLock { $0 }
     array.connectMicrophones(
-      to: sources, respectsOthers: isInOrder, &connections.placement, &connections.wiring)
+      to: sources, respectsOthers: !isNamed, &connections.placement, &connections.wiring)
     memory.store(connections)
-    let open = isInOrder && options.connect ? Array(array.microphones.dropFirst(sources.count)) : []
+    let open = isNamed ? [] : zip(array.microphones, sources).filter { $1 == nil }.map(\.0)
     unconnected.withLock { $0 = open }
+  }
+
+  /// The physical capture port of each microphone; nil where there is none.
+  private func hardwarePorts(of device: Device) -> [CapturePort?] {
+    device.captureWiring(
+      from: array.physicalCapturePorts.map { CapturePort(name: $0, aliases: array.aliases(ofPort: $0)) })
   }
 
   func discard(_ prepared: any PreparedEngine) {

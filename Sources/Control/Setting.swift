@@ -35,7 +35,7 @@ public struct Setting: Hashable, Sendable {
     guard selection.polarPattern == .stereo,
       let source = try? device.dataSource(named: selection.dataSource)
     else { return nil }
-    return HeadFrame(forward: source.forward, orientation: selection.inputOrientation)?.layout
+    return HeadFrame(forward: source.forward, orientation: selection.inputOrientation).map(device.layout)
   }
 
   /// Copies the remembered selections of `other`, and the selection on its current input. The selection on this

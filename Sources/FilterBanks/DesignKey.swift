@@ -7,7 +7,7 @@ import Measurements
 package struct DesignKey: Sendable {
   /// Increment it with every change of method that changes the filters of a device whose `DesignParameters` stay the
   /// same.
-  package static let designVersion = 7
+  package static let designVersion = 8
 
   /// The values, separated by "; ".
   package let text: String
@@ -19,12 +19,18 @@ package struct DesignKey: Sendable {
     switch device.body {
     case .free: parts.append("free")
     case .sphere(let radius): parts.append("sphere \(radius)")
+    case .cylinder(let radius): parts.append("cylinder \(radius)")
     case .box(let size): parts.append("box \(size.x) \(size.y) \(size.z)")
     case .measured(let measurement): parts.append("measured \(Self.contents(of: measurement))")
     }
-    for microphone in device.microphones {
+    for (microphone, deviation) in zip(device.microphones, device.deviations) {
       let p = microphone.position
       parts.append("microphone \(microphone.name.debugDescription) \(p.x) \(p.y) \(p.z)")
+      if let capsule = microphone.capsule {
+        let f = capsule.facing.vector
+        parts.append("capsule \(capsule.omnidirectionalPart) \(f.x) \(f.y) \(f.z)")
+      }
+      if deviation.delay != 0 { parts.append("late \(deviation.delay)") }
     }
     for source in device.dataSources {
       let f = source.forward.vector

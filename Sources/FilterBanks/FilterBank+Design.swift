@@ -42,7 +42,7 @@ extension FilterBank {
     device: Device, sampleRate: Int, step: DesignStep
   ) throws(DesignError) -> FilterBank {
     try step.reached(0)
-    let manifold = try manifold(for: device, step: step.within(manifoldShare))
+    let manifold = try lateManifold(for: device, step: step.within(manifoldShare))
     let grid = DesignGrid(
       sampleRate: sampleRate, parameters: device.design.grid, highestKnown: manifold.band.upperBound)
     let filterCases = device.filterCases
@@ -79,6 +79,15 @@ extension FilterBank {
     return bank
   }
 
+  /// The array manifold with the delays of the microphones; their gains and polarities are undone afterwards.
+  private static func lateManifold(
+    for device: Device, step: DesignStep
+  ) throws(DesignError) -> any ArrayManifold {
+    let manifold = try manifold(for: device, step: step)
+    guard device.deviations.contains(where: { $0.delay != 0 }) else { return manifold }
+    return DeviatingManifold(manifold, deviations: device.deviations.map(\.delayOnly))
+  }
+
   /// Throws if the device or the sample rate makes a design meaningless.
   static func check(_ device: Device, sampleRate: Int) throws(DesignError) {
     guard DesignGrid.sampleRates.contains(sampleRate) else {
@@ -104,6 +113,21 @@ extension FilterBank {
         throw DesignError(
           "microphone \(microphone.name) of \(device.name) is at the sphere's centre; put it on the surface")
       }
+    }
+    if case .cylinder(let radius) = device.body {
+      guard radius > 0, radius < 10 else {
+        throw DesignError("the cylinder of device \(device.name) needs a radius between 0 and 10 m")
+      }
+      for microphone in device.microphones
+      where SIMD3(microphone.position.x, 0, microphone.position.z).length < 1e-6 {
+        throw DesignError(
+          "microphone \(microphone.name) of \(device.name) is on the cylinder's axis; put it on the surface")
+      }
+    }
+    for microphone in device.microphones where microphone.capsule != nil && device.body != .free {
+      throw DesignError(
+        "microphone \(microphone.name) of \(device.name) is directional, which is modelled only without a body"
+      )
     }
     if case .box(let size) = device.body {
       try BoxManifold.check(size: size)
@@ -193,7 +217,9 @@ private struct CaseDesigner: Sendable {
         }
       ]
     }
-    let directional = cases.filter { $0.polarPattern != .omnidirectional }
+    // The omnidirectional pattern of directional capsules takes all of them.
+    let isDirectional = device.microphones[source.microphones[0]].capsule != nil
+    let directional = cases.filter { $0.polarPattern != .omnidirectional || isDirectional }
     let filters =
       directional.isEmpty
       ? []

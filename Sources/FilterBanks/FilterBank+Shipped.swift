@@ -4,7 +4,8 @@ import Numerics
 import Presets
 
 extension FilterBank {
-  /// The filters of `device`: those that ship with its preset, those in the cache, or newly designed ones.
+  /// The filters of `device`: those that ship with its preset, those in the cache, or newly designed ones; all with the
+  /// deviations of its microphones undone.
   ///
   /// Presets that ship include filters for 44.1 and 48 kHz, in the folder `filters` beside them.
   /// - Parameters:
@@ -19,6 +20,7 @@ extension FilterBank {
   ) throws(DesignError) -> FilterBank {
     try cached(
       device: device, sampleRate: sampleRate, shipped: PresetLibrary.standard.folders.map { $0 + "/filters" },
-      cancellation: cancellation, progress: progress)
+      cancellation: cancellation, progress: progress
+    ).undoing(device.deviations)
   }
 }

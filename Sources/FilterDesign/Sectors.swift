@@ -34,15 +34,21 @@ struct Sectors: Sendable {
     let raw = centres.indices.map {
       $0 < horizontal ? parameters.horizonWeight / Double(horizontal) : parameters.raisedWeight
     }
-    let weights = centres.map { centre in
-      let row = directions.map { exp(parameters.concentration * ($0.dot(centre) - 1)) }
+    var counted = raw
+    var weights: [[Double]] = []
+    for (sector, centre) in centres.enumerated() {
+      var row = directions.map { exp(parameters.concentration * ($0.dot(centre) - 1)) }
+      if let counts {
+        let spread = row.reduce(0, +)
+        row = zip(row, counts).map { $0 * $1 }
+        // A sector counts as much as its directions do on average.
+        counted[sector] *= row.reduce(0, +) / spread
+      }
       let sum = row.reduce(0, +)
-      return row.map { $0 / sum }
+      weights.append(row.map { $0 / sum })
     }
-    let counted = zip(raw, weights).map { raw, row in
-      counts.map { raw * zip(row, $0).reduce(0) { $0 + $1.0 * $1.1 } } ?? raw
-    }
-    importance = counted.map { $0 / counted.reduce(0, +) }
+    let total = counted.reduce(0, +)
+    importance = counted.map { $0 / total }
     self.weights = weights.flatMap(\.self)
     count = centres.count
     self.directions = directions.count

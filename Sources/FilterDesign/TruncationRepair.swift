@@ -7,7 +7,7 @@ import Numerics
 /// Differential patterns need integrators, whose impulse responses are longer than 5 ms. Truncation causes ripples of
 /// 1 dB around 500 Hz and costs 10 dB of front/back ratio. The correction is a sum of low-frequency cosines over the
 /// taps, found by weighted least squares on the pattern; lower octaves have more weight. Below the lowest frequency at
-/// which the noise bound permits the pattern, only the noise is kept within bounds.
+/// which the noise bound permits the pattern, the pattern hardly counts. The noise is kept within bounds everywhere.
 struct TruncationRepair {
   private let parameters: DesignParameters.Truncation
   private let matching: PatternMatching
@@ -16,6 +16,8 @@ struct TruncationRepair {
   private let basis: [[Double]]
   /// Spectra of the basis: `[bin][cosine]`.
   private let spectra: [[Complex]]
+  /// The same, `[cosine][bin, (real, imaginary)]`.
+  private let flatSpectra: [Double]
   /// The correction is fitted to the bins 0..<binCount.
   private let binCount: Int
 
@@ -31,7 +33,11 @@ struct TruncationRepair {
       return (0..<tapCount).map { tap -> Double in cos(step * (Double(tap) + 0.5) / Double(tapCount)) }
     }
     binCount = min(matching.matches.count, Int(parameters.highestFrequency.value / binWidth) + 1)
-    spectra = (0..<binCount).map { [basis, grid] bin in Self.spectrum(of: basis, bin: bin, grid: grid) }
+    let spectra = (0..<binCount).map { [basis, grid] bin in Self.spectrum(of: basis, bin: bin, grid: grid) }
+    self.spectra = spectra
+    flatSpectra = basis.indices.flatMap { cosine in
+      spectra.flatMap { [$0[cosine].real, $0[cosine].imaginary] }
+    }
   }
 
   /// Truncates the impulse responses of `bins` and corrects them.
@@ -72,7 +78,7 @@ struct TruncationRepair {
         }
       }
       var isWithin = true
-      for bin in 0..<lowest {
+      for bin in 0..<binCount {
         let noise = correctedSpectra[bin].reduce(0) { $0 + $1.squaredMagnitude } / lowNoiseGain
         guard noise > 1 else { continue }
         regularisers[bin] *= parameters.regulariserGrowth * noise
@@ -121,20 +127,27 @@ struct TruncationRepair {
     let (microphones, cosines) = (matching.matches[0].microphones, basis.count)
     let unknowns = microphones * cosines
     var matrix = [Double](repeating: 0, count: unknowns * unknowns)
-    for bin in 0..<binCount {
-      try step.reached(0.5 * Double(bin) / Double(binCount))
-      let covariance = matching.matches[bin].covariance
-      for m in 0..<microphones {
-        for n in m..<microphones {
-          let value = covariance[m * microphones + n] + Complex(m == n ? regularisers[bin] : 0, 0)
-          let factor = binWeights[bin] * value
-          for (i, a) in spectra[bin].enumerated() {
-            let row = a.conjugate * factor
-            let start = (m * cosines + i) * unknowns + n * cosines
-            for (j, b) in spectra[bin].enumerated() {
-              matrix[start + j] += row.real * b.real - row.imaginary * b.imaginary
-            }
+    // Of each pair of microphones: Σ Re(conj(a) · factor · b) over the bins, as a product of real matrices,
+    // [cosine][bin, (real, imaginary)] times [bin, (real, imaginary)][cosine].
+    var weighted = [Double](repeating: 0, count: 2 * binCount * cosines)
+    var block = [Double](repeating: 0, count: cosines * cosines)
+    for m in 0..<microphones {
+      for n in m..<microphones {
+        try step.reached(0.5 * Double(m) / Double(microphones))
+        for bin in 0..<binCount {
+          let covariance = matching.matches[bin].covariance[m * microphones + n]
+          let factor = binWeights[bin] * (covariance + Complex(m == n ? regularisers[bin] : 0, 0))
+          for (j, b) in spectra[bin].enumerated() {
+            let value = factor * b
+            weighted[2 * bin * cosines + j] = value.real
+            weighted[(2 * bin + 1) * cosines + j] = value.imaginary
           }
+        }
+        multiply(
+          flatSpectra, weighted, rows: cosines, inner: 2 * binCount, columns: cosines, into: &block)
+        for i in 0..<cosines {
+          let start = (m * cosines + i) * unknowns + n * cosines
+          for j in 0..<cosines { matrix[start + j] = block[i * cosines + j] }
         }
       }
     }

@@ -15,13 +15,15 @@ extension ArrayClient {
   /// Connects the microphones to `sources` in order, as far as both exist. If an earlier call connected a microphone to
   /// another source, that connection is removed.
   /// - Parameters:
+  ///   - sources: full names of ports; nil leaves a microphone as it is.
   ///   - respectsOthers: skips microphones whose connections somebody else has changed.
   ///   - placement: the connections made by earlier calls.
   ///   - wiring: the remembered connections of own ports.
   public func connectMicrophones(
-    to sources: [String], respectsOthers: Bool, _ placement: inout Placement, _ wiring: inout Wiring
+    to sources: [String?], respectsOthers: Bool, _ placement: inout Placement, _ wiring: inout Wiring
   ) {
-    for (source, microphone) in zip(sources, microphones) where connection.hasPort(source) {
+    for (source, microphone) in zip(sources, microphones) {
+      guard let source, connection.hasPort(source) else { continue }
       let own = "\(connection.name):\(microphone)"
       let before = placement[microphone]
       if respectsOthers {

@@ -207,6 +207,8 @@ public final class ArrayClient: Sendable {
   public var isActive: Bool { trampoline.isActive.load(ordering: .acquiring) }
   /// Empty if the server has gone.
   public var physicalCapturePorts: [String] { connection.physicalCapturePorts }
+  /// Other full names of any client's port, at most two.
+  public func aliases(ofPort name: String) -> [String] { connection.aliases(of: name) }
   /// Names of the microphones' ports; empty before `adopt`.
   public var microphones: [String] { shared.values.withLock { $0.ports?.names ?? [] } }
   /// Whether the server uses realtime scheduling but the system did not grant it to this client.

@@ -81,6 +81,21 @@ extension JackConnection {
     ports(flags: JackPortFlags(JackPortIsPhysical.rawValue | JackPortIsOutput.rawValue))
   }
 
+  /// Other full names of a port, at most two; empty if the port does not exist. Never waits.
+  public func aliases(of port: String) -> [String] {
+    handle.ask { client in
+      guard let port = jack_port_by_name(client, port) else { return [] }
+      let size = Int(jack_port_name_size())
+      let buffers = (0..<2).map { _ in UnsafeMutablePointer<CChar>.allocate(capacity: size) }
+      defer { for buffer in buffers { buffer.deallocate() } }
+      for buffer in buffers { buffer.initialize(repeating: 0, count: size) }
+      let count = buffers.map { $0 as UnsafeMutablePointer<CChar>? }.withUnsafeBufferPointer {
+        jack_port_get_aliases(port, $0.baseAddress!)
+      }
+      return buffers.prefix(max(0, Int(count))).map { String(cString: $0) }.filter { !$0.isEmpty }
+    } ?? []
+  }
+
   /// Full names of the physical playback ports. Never waits.
   public var physicalPlaybackPorts: [String] {
     ports(flags: JackPortFlags(JackPortIsPhysical.rawValue | JackPortIsInput.rawValue))

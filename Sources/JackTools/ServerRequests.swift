@@ -16,11 +16,14 @@ package struct ServerRequests: Sendable {
 
   package init(stops: StopCount) { self.stops = stops }
 
-  /// Runs `work` and waits for its result, for 10 s at most.
+  /// Runs `work` and waits for its result.
+  /// - Parameter patience: the longest wait; 10 s if nil.
   /// - Throws: the failure of `work`; status `noServer` if it takes longer.
-  package func ask<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) throws(Failure) -> Value {
+  package func ask<Value: Sendable>(
+    within patience: Duration? = nil, _ work: @escaping @Sendable () throws -> Value
+  ) throws(Failure) -> Value {
     let job = Job<Value>.start("pinna asks JACK") { _ in try work() }
-    var end = ContinuousClock.now + Self.patience
+    var end = ContinuousClock.now + (patience ?? Self.patience)
     var isStopping = false
     while .now < end {
       if let result = job.result { return try result.get() }

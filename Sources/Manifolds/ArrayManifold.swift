@@ -109,8 +109,9 @@ package func manifold(
 package func manifold(for device: Device, step: DesignStep) throws(DesignError) -> any ArrayManifold {
   let positions = device.microphones.map(\.position)
   return switch device.body {
-  case .free: FreeFieldManifold(positions: positions)
+  case .free: FreeFieldManifold(device.microphones)
   case .sphere(let radius): RigidSphereManifold(positions: positions, radius: radius)
+  case .cylinder(let radius): RigidCylinderManifold(positions: positions, radius: radius)
   case .box(let size):
     try BoxManifold.solved(positions: positions, size: size, parameters: device.design.box, step: step)
   case .measured(let measurement):
@@ -126,7 +127,7 @@ package func referenceManifold(
 ) throws(DesignError) -> any ArrayManifold {
   let positions = device.microphones.map(\.position)
   return switch device.body {
-  case .free, .sphere: try manifold(for: device)
+  case .free, .sphere, .cylinder: try manifold(for: device)
   case .box(let size):
     try BoxManifold.solved(
       positions: positions, size: size, parameters: BoxManifold.reference, step: DesignStep(report: progress))

@@ -5,7 +5,7 @@ import Numerics
 
 /// Array manifold from measured impulse responses.
 ///
-/// Time and level: the delay that all responses share is removed. The responses are scaled to a mean energy of 1
+/// Time and level: the delay that all responses share is removed. The responses are scaled to a median energy of 1
 /// between 200 and 500 Hz, where bodies have little effect; if the band begins
 /// above 200 Hz, from its lower edge to 2.5 times that.
 ///
@@ -94,15 +94,22 @@ package struct MeasuredManifold: ArrayManifold {
       directions, shares: shares, file: responses.file, parameters: parameters)
   }
 
-  /// RMS level over all directions and microphones in the 1.3 octaves from frequency `lowest`, in hertz.
+  /// RMS level of the median microphone over all directions in the 1.3 octaves from frequency `lowest`, in hertz: a
+  /// microphone that is too soft does not change what the others count.
   private static func level(
     of measured: ImpulseResponses, shares: [Double], from lowest: Double
   ) throws(DesignError) -> Double {
     let low = stride(from: 1, through: 2.5, by: 0.25).map { $0 * lowest }
-    let energy = measured.spectra(origin: 0, frequencies: low).enumerated().reduce(0) { sum, item in
-      sum + shares[item.offset / low.count / measured.channels] * item.element.squaredMagnitude
+    var energies = [Double](repeating: 0, count: measured.channels)
+    for (offset, value) in measured.spectra(origin: 0, frequencies: low).enumerated() {
+      let (direction, channel) = (
+        offset / low.count / measured.channels, offset / low.count % measured.channels
+      )
+      energies[channel] += shares[direction] * value.squaredMagnitude
     }
-    let level = (energy / Double(low.count * measured.channels)).squareRoot()
+    energies.sort()
+    let median = (energies[energies.count / 2] + energies[(energies.count - 1) / 2]) / 2
+    let level = (median / Double(low.count)).squareRoot()
     guard level > 1e-9, level.isFinite else {
       throw DesignError(
         "\(measured.file) has no energy between \(Int(low[0])) and \(Int(low.last!)) Hz; measure again with a signal "

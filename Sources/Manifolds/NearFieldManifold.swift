@@ -115,7 +115,7 @@ extension Device {
     let farthest = microphones.map(\.position.length).max() ?? 0
     return switch body {
     case .free, .measured: farthest
-    case .sphere(let radius): max(radius, farthest)
+    case .sphere(let radius), .cylinder(let radius): max(radius, farthest)
     case .box(let size): max(size.length / 2, farthest)
     }
   }

@@ -4,7 +4,9 @@ extension YAMLReader {
   static let dataSourceLimit = 32
 
   /// Reads `NAME: {forward, microphones, polarPatterns, …}`. IDs are assigned in file order.
-  func dataSources(of microphones: [Microphone]) throws(DescriptionError) -> [DataSource] {
+  func dataSources(of microphones: [Microphone], _ placement: Placement) throws(DescriptionError)
+    -> [DataSource]
+  {
     let entries = try entries()
     guard !entries.isEmpty else { throw failure("is empty; add at least one data source, for example Front") }
     guard entries.count <= Self.dataSourceLimit else {
@@ -14,18 +16,18 @@ extension YAMLReader {
     for (name, value) in entries {
       try value.checkName(name, among: sources.map(\.name))
       let id = DataSource.firstID + UInt32(sources.count)
-      sources.append(try value.dataSource(name: name, id: id, of: microphones))
+      sources.append(try value.dataSource(name: name, id: id, of: microphones, placement))
     }
     return sources
   }
 
-  private func dataSource(name: String, id: UInt32, of microphones: [Microphone]) throws(DescriptionError)
-    -> DataSource
-  {
+  private func dataSource(
+    name: String, id: UInt32, of microphones: [Microphone], _ placement: Placement
+  ) throws(DescriptionError) -> DataSource {
     let fields = try fields([
       "location", "forward", "orientation", "microphones", "polarPatterns", "stereoOrientations",
     ])
-    let forward = try fields.required("forward", example: "+z").direction()
+    let forward = placement.turned(try fields.required("forward", example: "+z").direction())
     let used = try fields.required("microphones", example: "all").microphoneIndices(of: microphones)
     let patterns = try fields.required("polarPatterns", example: "[omnidirectional, stereo]")
       .polarPatterns(microphonesUsed: used.count, ofAll: microphones.count)
@@ -35,7 +37,8 @@ extension YAMLReader {
         ?? DataSource.Orientation(facing: forward),
       forward: forward, microphones: used, polarPatterns: patterns,
       stereoOrientations: try stereoOrientations(
-        fields.optional("stereoOrientations"), forward: forward, offered: patterns.contains(.stereo)))
+        fields.optional("stereoOrientations"), forward: forward, placement,
+        offered: patterns.contains(.stereo)))
   }
 
   /// Reads `all`, or a list of names whose first microphone is the one that the omnidirectional pattern uses.
@@ -89,15 +92,16 @@ extension YAMLReader {
     return patterns
   }
 
-  /// Reads the list of orientations. If it is missing, returns every orientation whose up is not parallel to `forward`.
+  /// Reads the list of orientations. If it is missing, returns every orientation of the placement whose up is not parallel
+  /// to `forward`.
   /// - Parameter offered: whether the data source offers stereo.
-  private func stereoOrientations(_ listed: YAMLReader?, forward: Direction, offered: Bool)
-    throws(DescriptionError) -> [InputOrientation]
-  {
+  private func stereoOrientations(
+    _ listed: YAMLReader?, forward: Direction, _ placement: Placement, offered: Bool
+  ) throws(DescriptionError) -> [InputOrientation] {
     func isPossible(_ orientation: InputOrientation) -> Bool {
       HeadFrame(forward: forward, orientation: orientation) != nil
     }
-    guard let listed else { return offered ? InputOrientation.allCases.filter(isPossible) : [] }
+    guard let listed else { return offered ? placement.orientations.filter(isPossible) : [] }
     guard offered else {
       throw listed.failure(
         "is given, but polarPatterns does not list stereo; add stereo there, or remove this key")
@@ -108,7 +112,9 @@ extension YAMLReader {
       guard isPossible(orientation) else {
         throw element.failure(
           "is \(orientation.rawValue), whose up is parallel to forward, so left and right are undefined; "
-            + "remove it")
+            + (placement == .table || abs(forward.vector.y) < 0.999
+              ? "remove it"
+              : "remove it, or write placement: table if the file draws an array that lies on a table"))
       }
       guard !orientations.contains(orientation) else {
         throw element.failure("repeats \(orientation.rawValue); remove it")

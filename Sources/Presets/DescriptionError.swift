@@ -32,7 +32,7 @@ public struct DescriptionError: Error, Hashable, CustomStringConvertible {
 
 /// `text` made safe for one line of a message: control characters are escaped, and the text is truncated after `limit`
 /// characters (Unicode scalars).
-func printable(_ text: String, limit: Int = 40) -> String {
+public func printable(_ text: String, limit: Int = 40) -> String {
   var result = ""
   for scalar in text.unicodeScalars.prefix(limit) {
     switch scalar.properties.generalCategory {
@@ -45,4 +45,4 @@ func printable(_ text: String, limit: Int = 40) -> String {
 }
 
 /// `text` in quotation marks, made safe for a message.
-func quoted(_ text: String) -> String { "\"\(printable(text))\"" }
+public func quoted(_ text: String) -> String { "\"\(printable(text))\"" }

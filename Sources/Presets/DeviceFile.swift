@@ -17,7 +17,8 @@ import Measurements
 ///     polarPatterns: [omnidirectional, stereo]
 /// ```
 ///
-/// `body` is `free`, `{sphere: RADIUS}`, `{box: [X, Y, Z]}` or a measurement: `{sofa: array.sofa}` or
+/// `body` is `free`, `{sphere: RADIUS}`, `{cylinder: RADIUS}` (without ends, its axis vertical), `{box: [X, Y, Z]}` or a
+/// measurement: `{sofa: array.sofa}` or
 /// `{impulseResponses: responses.wav, directions: directions.csv}`. File names are relative to the device file. The
 /// receivers or channels of a measurement are the microphones in the order of this file. A SOFA file's listener is the
 /// device looking out of its front, so SOFA's x, y, z (forward, left, up) are the device's z, x, y. The WAV file holds
@@ -28,6 +29,11 @@ import Measurements
 ///
 /// `design` overrides parameters of the filter designs by group and key: `{stereo: {crossover: 1200}}`.
 /// `DesignField.all` lists the parameters.
+///
+/// `format` is the version of the format: 2, or 1 for files without any of the keys that follow. `placement` says what the
+/// coordinates mean (`Placement`; default: upright). `geometry: {source, certainty, leavesOut}` says where they come from,
+/// and `hardware: {usb, card, channels, rates, processed}` how the product shows itself to the computer. A microphone can
+/// be `{position, channel, capsule, faces, gain, delay, polarity}` instead of its position alone.
 ///
 /// `portType` is the type of the input (default: builtInMic), and `uid` its identifier (default: the device's name).
 /// `capturePorts` and `playbackPorts` name the JACK ports that belong to it. `inputs` lists alternative inputs, each
@@ -48,14 +54,17 @@ public enum DeviceFile {
     throws(DescriptionError) -> Device
   {
     let keys = [
-      "title", "body", "microphones", "dataSources", "hrtf", "design", "portType", "uid", "capturePorts",
+      "format", "title", "placement", "body", "geometry", "hardware", "microphones", "dataSources", "hrtf",
+      "design", "portType", "uid", "capturePorts",
       "playbackPorts",
     ]
     let fields = try reader.fields(keys + (isFurtherInput ? [] : ["inputs"]))
+    try fields.optional("format")?.checkFormat()
     let title = try fields.required("title", example: "My array").string()
-    let body = try fields.required("body", example: "{box: [72, 147, 8]}").body()
+    let placement = try fields.optional("placement")?.word(Placement.self) ?? .upright
+    let body = try fields.required("body", example: "{box: [72, 147, 8]}").body().turned(placement)
     let microphones = try fields.required("microphones", example: "{left: [-50, 0, 0], right: [50, 0, 0]}")
-      .microphones(on: body)
+      .microphones(on: body, placement)
     let described = fields.optional("dataSources")
     let sources =
       if isFurtherInput, described == nil {
@@ -63,10 +72,13 @@ public enum DeviceFile {
       } else {
         try fields.required(
           "dataSources", example: "{Front: {forward: +z, microphones: all, polarPatterns: [stereo]}}"
-        ).dataSources(of: microphones)
+        ).dataSources(of: microphones, placement)
       }
     return Device(
-      name: name, title: title, body: body, microphones: microphones, dataSources: sources,
+      name: name, title: title, body: body, placement: placement,
+      geometry: try fields.optional("geometry")?.geometry(),
+      hardware: try fields.optional("hardware")?.hardware(microphones: microphones), microphones: microphones,
+      dataSources: sources,
       portType: try fields.optional("portType")?.inputType() ?? .builtInMic,
       hrtf: try fields.optional("hrtf")?.filePath(kind: "a SOFA file of a head"),
       design: try fields.optional("design")?.design(of: body),
@@ -81,20 +93,23 @@ extension YAMLReader {
   /// Reads `free`, `{sphere: RADIUS}`, `{box: [X, Y, Z]}`, or the files of a measurement.
   fileprivate func body() throws(DescriptionError) -> Body {
     let forms =
-      "write free, {sphere: RADIUS} or {box: [X, Y, Z]} in millimetres, {sofa: FILE}, or "
+      "write free, {sphere: RADIUS}, {cylinder: RADIUS} or {box: [X, Y, Z]} in millimetres, {sofa: FILE}, or "
       + "{impulseResponses: FILE, directions: FILE}"
     if let word = scalar {
       guard word.lowercased() == "free" else { throw failure("is \(quoted(word)); \(forms)") }
       return .free
     }
     guard case .mapping(let entries) = node.content else { throw failure("is not a body; \(forms)") }
-    let fields = try self.fields(["sphere", "box", "sofa", "impulseResponses", "directions"])
+    let fields = try self.fields(["sphere", "cylinder", "box", "sofa", "impulseResponses", "directions"])
     let keys = Set(entries.map(\.key))
     guard keys.count == 1 || keys == ["impulseResponses", "directions"] else {
       throw failure("does not describe exactly one body; \(forms)")
     }
     if let radius = fields.optional("sphere") {
       return .sphere(radius: try radius.number(in: 5...2000, unit: "mm") / 1000)
+    }
+    if let radius = fields.optional("cylinder") {
+      return .cylinder(radius: try radius.number(in: 5...2000, unit: "mm") / 1000)
     }
     if let size = fields.optional("box") {
       let edges = BoxManifold.edgeLengths
@@ -135,7 +150,7 @@ extension YAMLReader {
     ]
   }
 
-  /// Reads a direction in the device frame: `+x`, `-x`, `+y`, `-y`, `+z`, `-z`, or `[x, y, z]` of any length but zero.
+  /// Reads a direction in the file's frame: `+x`, `-x`, `+y`, `-y`, `+z`, `-z`, or `[x, y, z]` of any length but zero.
   public func direction() throws(DescriptionError) -> Direction {
     let axes: [String: Direction] = [
       "+x": .plusX, "-x": Direction.plusX.opposite, "+y": .plusY, "-y": Direction.plusY.opposite,
@@ -151,5 +166,14 @@ extension YAMLReader {
       throw failure("is the zero vector; write +x, -x, +y, -y, +z, -z or [x, y, z]")
     }
     return direction
+  }
+}
+
+extension Body {
+  /// The body in the device frame.
+  fileprivate func turned(_ placement: Placement) -> Body {
+    guard case .box(let size) = self else { return self }
+    let turned = placement.turned(size)
+    return .box(size: [abs(turned.x), abs(turned.y), abs(turned.z)])
   }
 }

@@ -11,10 +11,7 @@ public enum PresetFolders {
     environment: [String: String], executable: String? = executablePath(),
     currentFolder: String? = workingFolder()
   ) -> [String] {
-    /// The XDG base directory specification requires relative and empty paths to be ignored.
-    func absolute(_ path: String?) -> String? { path.flatMap { $0.hasPrefix("/") ? $0 : nil } }
     let home = absolute(environment["HOME"])
-    let config = absolute(environment["XDG_CONFIG_HOME"]) ?? home.map { $0 + "/.config" }
     let data = absolute(environment["XDG_DATA_HOME"]) ?? home.map { $0 + "/.local/share" }
     let listed =
       environment["XDG_DATA_DIRS"].flatMap { $0.isEmpty ? nil : $0 } ?? "/usr/local/share:/usr/share"
@@ -23,13 +20,23 @@ public enum PresetFolders {
       environment["PINNA_PRESETS"].flatMap { $0.isEmpty ? nil : $0 }
       ?? [executable, currentFolder].compactMap { $0 }.lazy.compactMap(presets(above:)).first
     var folders: [String] = []
-    for folder in ([config, data] + system).compactMap({ $0.map { $0 + "/pinna" } })
-      + [shipped].compactMap({ $0 })
+    for folder in [configuration(environment: environment)].compactMap({ $0 })
+      + ([data] + system).compactMap({ $0.map { $0 + "/pinna" } }) + [shipped].compactMap({ $0 })
     where !folders.contains(folder) {
       folders.append(folder)
     }
     return folders
   }
+
+  /// The user's folder, which the search begins with; nil if there is no home folder.
+  static func configuration(environment: [String: String]) -> String? {
+    let base =
+      absolute(environment["XDG_CONFIG_HOME"]) ?? absolute(environment["HOME"]).map { $0 + "/.config" }
+    return base.map { $0 + "/pinna" }
+  }
+
+  /// The XDG base directory specification requires relative and empty paths to be ignored.
+  private static func absolute(_ path: String?) -> String? { path.flatMap { $0.hasPrefix("/") ? $0 : nil } }
 
   /// The path of the running program, with symbolic links resolved.
   public static func executablePath() -> String? { realPath("/proc/self/exe") }

@@ -9,10 +9,18 @@ public struct PresetLibrary: Sendable {
   /// In search order.
   public let folders: [String]
 
-  public init(folders: [String]) { self.folders = folders }
+  /// The folder of what `pinna array calibrate` wrote: `DEVICE.yaml`; nil for devices as their files have them.
+  public let calibrationFolder: String?
+
+  public init(folders: [String], calibrationFolder: String? = nil) {
+    self.folders = folders
+    self.calibrationFolder = calibrationFolder
+  }
 
   public init(environment: [String: String]) {
-    self.init(folders: PresetFolders.search(environment: environment))
+    self.init(
+      folders: PresetFolders.search(environment: environment),
+      calibrationFolder: CalibrationFile.folder(environment: environment))
   }
 
   /// The library for the environment of this process.
@@ -31,12 +39,29 @@ public struct PresetLibrary: Sendable {
     try PresetFile.read(path: path(ofPreset: name)) { try device(named: $0) }
   }
 
-  /// - Throws: `DeviceNotFound`, or `DescriptionError` for an error in the device file.
+  /// The device with its calibration.
+  /// - Throws: `DeviceNotFound`, or `DescriptionError` for an error in the device file or its calibration file.
   public func device(named name: String) throws -> Device {
     guard let path = path(of: name, in: "devices") else {
       throw DeviceNotFound(name: name, available: deviceNames())
     }
-    return try DeviceFile.read(path: path)
+    return try calibrated(DeviceFile.read(path: path))
+  }
+
+  /// The device in the file at `path`, with its calibration.
+  public func device(path: String) throws -> Device { try calibrated(DeviceFile.read(path: path)) }
+
+  /// The path of the calibration file of `device`; nil if there is no folder for it.
+  public func calibrationPath(of device: Device) -> String? {
+    calibrationFolder.map { "\($0)/\(device.name).yaml" }
+  }
+
+  /// `device` with what was measured for its name, if anything was.
+  private func calibrated(_ device: Device) throws(DescriptionError) -> Device {
+    guard let path = calibrationPath(of: device), FileManager.default.fileExists(atPath: path) else {
+      return device
+    }
+    return device.with(calibration: try CalibrationFile.read(path: path, for: device))
   }
 
   /// The path of the preset file for `name`, ignoring case.

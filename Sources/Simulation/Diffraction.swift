@@ -69,7 +69,7 @@ struct Diffraction {
     let extent =
       switch body {
       case .free: 0.0
-      case .sphere(let radius): 2 * radius
+      case .sphere(let radius), .cylinder(let radius): 2 * radius
       case .box(let size): size.length
       // The size is unknown. This requests 12 ms, about the length that is kept of a measurement.
       case .measured: 0.4

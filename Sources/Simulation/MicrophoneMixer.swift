@@ -6,6 +6,8 @@ import Synchronization
 final class MicrophoneMixer {
   /// Of the microphones, in metres: those of a measured array are where its measurement has them.
   private let positions: [Position]
+  /// Their capsules, whose directivity `body` does not have; nil for omnidirectional ones.
+  private let capsules: [Capsule?]
   private let rate: Int
   private let body: Diffraction?
   private var leadingTaps: Int { body?.leadingTaps ?? 0 }
@@ -15,6 +17,7 @@ final class MicrophoneMixer {
 
   init(device: Device, rate: Int, count: Int, body: Diffraction?) {
     positions = body?.positions ?? device.microphones.map(\.position)
+    capsules = device.microphones.map(\.capsule)
     self.rate = rate
     self.body = body
     signals = [[Float]](repeating: [Float](repeating: 0, count: count), count: device.microphones.count)
@@ -26,7 +29,7 @@ final class MicrophoneMixer {
     let directions = Array(Set(places.map(\.direction)))
     let responses = body?.responses(from: directions)
     let indices = Dictionary(uniqueKeysWithValues: directions.enumerated().map { ($1, $0) })
-    let (rate, leadingTaps, taps) = (rate, leadingTaps, taps)
+    let (rate, leadingTaps, taps, capsules) = (rate, leadingTaps, taps, capsules)
     forEachMicrophone { m, position, sum in
       for (wave, place) in zip(waves, places) {
         let frames = wave.frames(rate: rate, tail: taps, count: sum.count)
@@ -37,7 +40,8 @@ final class MicrophoneMixer {
           start: Double(frames.lowerBound + leadingTaps - taps + 1) / Double(rate) - arrival)
         let filtered =
           responses.map { BlockConvolution.valid(field, $0[indices[place.direction]!][m]) } ?? field
-        let gain = Float(wave.gain(from: place))
+        let sensitivity = capsules[m]?.sensitivity(from: place.direction.vector) ?? 1
+        let gain = Float(wave.gain(from: place) * sensitivity)
         for (n, value) in zip(frames, filtered) { sum[n] += gain * value }
       }
     }
@@ -53,9 +57,9 @@ final class MicrophoneMixer {
       count: frames.count + taps - 1)
     let knots = moving.knots()
     let responses = body?.responses(from: knots.map { moving.directions[$0] })
-    let (rate, leadingTaps, taps) = (rate, leadingTaps, taps)
+    let (rate, leadingTaps, taps, capsules) = (rate, leadingTaps, taps, capsules)
     forEachMicrophone { m, position, sum in
-      let field = moving.heard(wave.talker.voice, at: position, rate: rate)
+      let field = moving.heard(wave.talker.voice, at: position, by: capsules[m], rate: rate)
       guard let responses else {
         for (n, value) in zip(frames, field) { sum[n] += value }
         return

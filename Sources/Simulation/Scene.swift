@@ -19,15 +19,19 @@ public struct Scene: Sendable {
   public let talkers: [Talker]
   public let room: Room?
   public let noise: SceneNoise
+  /// By microphone of the device.
+  public let errors: [Int: ChannelError]
 
   public init(
-    title: String, device: Device, talkers: [Talker], room: Room? = nil, noise: SceneNoise = SceneNoise()
+    title: String, device: Device, talkers: [Talker], room: Room? = nil, noise: SceneNoise = SceneNoise(),
+    errors: [Int: ChannelError] = [:]
   ) {
     self.title = title
     self.device = device
     self.talkers = talkers
     self.room = room
     self.noise = noise
+    self.errors = errors
   }
 
   /// Seconds until the last talker has finished and the last reflection has arrived.
@@ -62,13 +66,13 @@ public struct Scene: Sendable {
     let mixer = MicrophoneMixer(device: device, rate: sampleRate, count: count, body: body)
     mixer.addStationary(waves.filter(\.talker.path.isStationary))
     for wave in waves where !wave.talker.path.isStationary { mixer.addMoving(wave) }
+    let channels = mixer.signals.enumerated().map { m, signal in
+      var channel = signal.deviating(by: device.microphones[m].deviation, rate: sampleRate)
+      noise.addSensorNoise(to: &channel, microphone: m)
+      return channel
+    }
     return AudioClip(
-      sampleRate: sampleRate,
-      channels: mixer.signals.enumerated().map { m, signal in
-        var channel = signal
-        noise.addSensorNoise(to: &channel, microphone: m)
-        return channel
-      })
+      sampleRate: sampleRate, channels: ChannelError.applied(errors, to: channels, rate: sampleRate))
   }
 
   /// All propagation paths of all talkers' voices: direct sound and reflections.

@@ -24,6 +24,9 @@ extension Scene {
   ///   absorption: 0.3                                        # of energy; or {front: 0.3, back: …, floor: …}
   ///   order: 3
   /// noise: {sensor: -80, diffuse: -50}                       # RMS level in dBFS
+  /// errors:                                                  # what is wrong with the array: `ChannelError`
+  ///   front: {gain: 6}
+  ///   top: {carries: back}
   /// ```
   /// Azimuths and elevations are in degrees, positive to the left and upwards. Positions `[forward, left, up]` and
   /// distances are in metres. Paths of sound files are relative to the scene file's folder.
@@ -38,12 +41,13 @@ extension Scene {
   }
 
   private init(reader: YAMLReader, folder: String, library: PresetLibrary) throws(DescriptionError) {
-    let fields = try reader.fields(["title", "device", "facing", "talkers", "room", "noise"])
+    let fields = try reader.fields(["title", "device", "facing", "talkers", "room", "noise", "errors"])
     let title = try fields.required("title", example: "My scene").string()
     let device = try fields.required("device", example: "phone5").device { try library.device(named: $0) }
     let frame = try fields.optional("facing")?.headFrame(of: device)
     let room = try fields.optional("room")?.room(facing: frame)
     let noise = try fields.optional("noise")?.noise() ?? SceneNoise()
+    let errors = try fields.optional("errors")?.errors(of: device) ?? [:]
     let listed = try fields.required("talkers", example: "[{voice: hello.wav, direction: [1, 0, 0]}]")
     let elements = try listed.list()
     guard (1...Self.talkerLimit).contains(elements.count) else {
@@ -58,7 +62,7 @@ extension Scene {
           "brings the voices to more than \(Int(Self.voiceLimit)) s together; shorten or remove some")
       }
     }
-    self.init(title: title, device: device, talkers: talkers, room: room, noise: noise)
+    self.init(title: title, device: device, talkers: talkers, room: room, noise: noise, errors: errors)
     let end = talkers.map(\.end).max() ?? 0
     guard end <= Self.maximumDuration else {
       throw listed.failure("last until \(Int(end)) s; end them within \(Int(Self.maximumDuration)) s")
@@ -114,6 +118,53 @@ extension YAMLReader {
     } catch {
       throw failure("cannot be used: \(error); write the path of a sound file, or noise")
     }
+  }
+
+  /// Reads `{MICROPHONE: dead, MICROPHONE: {gain: 6, …}}`.
+  fileprivate func errors(of device: Device) throws(DescriptionError) -> [Int: ChannelError] {
+    var errors: [Int: ChannelError] = [:]
+    for (name, value) in try entries() {
+      errors[try value.microphone(name, of: device)] = try value.channelError(of: device)
+    }
+    return errors
+  }
+
+  private func microphone(_ name: String, of device: Device) throws(DescriptionError) -> Int {
+    guard let index = device.microphoneIndex(named: name) else {
+      let names = device.microphones.map(\.name)
+      throw failure(
+        "is not a microphone of \(device.name)\(didYouMean(name, among: names)); use one of: "
+          + names.joined(separator: ", "))
+    }
+    return index
+  }
+
+  /// Reads `dead`, or a group of errors.
+  private func channelError(of device: Device) throws(DescriptionError) -> ChannelError {
+    if let word = scalar {
+      guard word.lowercased() == "dead" else {
+        throw failure(
+          "is \(quoted(word)); write dead, or a group such as {gain: 6}, {polarity: inverted}, {carries: NAME}"
+        )
+      }
+      return ChannelError(isDead: true)
+    }
+    let fields = try fields(["carries", "gain", "delay", "polarity", "offset", "hum", "clip"])
+    func level(_ key: String) throws(DescriptionError) -> Decibels? {
+      try fields.optional(key).map { (value) throws(DescriptionError) in
+        Decibels(try value.number(in: -150...0, unit: "dB"))
+      }
+    }
+    return ChannelError(
+      carries: try fields.optional("carries").map { (value) throws(DescriptionError) in
+        try value.microphone(value.string(), of: device)
+      },
+      deviation: Deviation(
+        gain: Decibels(try fields.optional("gain")?.number(in: -60...60, unit: "dB") ?? 0),
+        delay: try (fields.optional("delay")?.number(in: ChannelError.delayRange, unit: "µs") ?? 0) * 1e-6,
+        isInverted: try fields.optional("polarity")?.word(Polarity.self) == .inverted),
+      offset: try fields.optional("offset")?.number(in: ChannelError.offsetRange, unit: "") ?? 0,
+      hum: try level("hum"), clip: try level("clip"))
   }
 
   /// Reads `{sensor: DB, diffuse: DB}`.

@@ -94,12 +94,18 @@ struct MovingWave: Sendable {
   }
 
   /// The free-field signal of a microphone at `position`.
-  func heard(_ voice: BandlimitedSignal, at position: Position, rate: Int) -> [Float] {
+  /// - Parameter capsule: nil for an omnidirectional one.
+  func heard(
+    _ voice: BandlimitedSignal, at position: Position, by capsule: Capsule?, rate: Int
+  ) -> [Float] {
     let times = emissionTimes.indices.map { n in
       emissionTimes[n] + dopplerFactors[n] * PlaneWave.lead(at: position, from: directions[n])
     }
     let samples = voice.sampled(rate: rate, at: times)
-    return samples.indices.map { Float(gains[$0] * Double(samples[$0])) }
+    return samples.indices.map { n in
+      let sensitivity = capsule?.sensitivity(from: directions[n].vector) ?? 1
+      return Float(gains[n] * sensitivity * Double(samples[n]))
+    }
   }
 
   /// Frame indices for cross-fading the body's impulse responses, the first and last frame included. Between two of

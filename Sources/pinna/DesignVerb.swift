@@ -43,7 +43,7 @@ extension Verb {
     }
     try InputPath.check(
       given, "give a device file, or the name of a device: \(library.deviceNames().joined(separator: ", "))")
-    let device = try DeviceFile.read(path: given)
+    let device = try library.device(path: given)
     guard DescriptionName.isValid(device.name), isFile else {
       throw Failure(
         .failed,
@@ -83,7 +83,8 @@ struct DesignRun {
       "\(device.name): \(bank.cases.count) case\(bank.cases.count == 1 ? "" : "s") at \(bank.sampleRate) Hz \(origin); \(bank.tapCount) taps, "
       + "\(bank.delayFrames) frames of delay"
     let remarks =
-      bank.remarks.map { "  the array was \($0)" }
+      (device.geometry.map { ["  \($0.remark)"] } ?? [])
+      + bank.remarks.map { "  the array was \($0)" }
       + bank.refusals.map { "  not offered: \($0.filterCase.name): \($0.text)" }
       + bank.weaknesses.map { "  weak: \($0.filterCase.name): \($0.text)" }
     return ([offered] + remarks).joined(separator: "\n")
@@ -94,7 +95,8 @@ struct DesignRun {
       "sampleRate": bank.sampleRate, "seconds": seconds, "fromCache": isFromCache,
       "cases": bank.cases.count, "taps": bank.tapCount, "delayFrames": bank.delayFrames,
       "notOffered": bank.refusals.map { $0.filterCase.json + ["reason": $0.text] },
-      "remarks": bank.remarks, "weak": bank.weaknesses.map { $0.filterCase.json + ["reason": $0.text] },
+      "remarks": bank.remarks, "geometry": device.geometry?.remark,
+      "weak": bank.weaknesses.map { $0.filterCase.json + ["reason": $0.text] },
     ]
   }
 }

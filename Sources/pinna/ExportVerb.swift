@@ -18,7 +18,7 @@ extension Verb {
     summary: "export the filter sets of a preset's device: filters.json and one float WAV file per case",
     options: [
       Option("--to", "FORMAT", ExportFormat.allCases.map(\.rawValue).joined(separator: ", ")),
-      Option("--preset", "NAME", "preset (default: phone5)"),
+      Option("--preset", "NAME", "preset (default: phone5)"), deviceOption,
       Option("--sample-rate", "HZ", "sample rate (default: 48000)"),
       Option("--force", nil, "write into a folder that is not empty, replacing filters in it"), hrtfOption,
       jsonOption,
@@ -34,8 +34,7 @@ extension Verb {
     let library = PresetLibrary.standard
     let rate = try arguments.integer("--sample-rate", in: DesignGrid.sampleRates) ?? 48000
     let folder = try ExportFolder(arguments.operands[0], replacing: arguments.has("--force"))
-    let device = try arguments.withHRTF(
-      library.device(named: library.preset(named: arguments["--preset"] ?? "phone5").device))
+    let device = try arguments.withHRTF(arguments.presetAndDevice(in: library).device)
     let bank = try FilterBank.ready(
       device: device, sampleRate: rate, progress: WorkProgress.designing(device.name))
     guard !bank.cases.isEmpty else {

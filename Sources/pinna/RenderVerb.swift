@@ -11,7 +11,7 @@ extension Verb {
     name: "render", operands: ["MICS.wav", "OUT.wav"],
     summary: "do offline what run does: microphone signals from one file, left and right to another",
     options: [
-      Option("--preset", "NAME", "preset (default: phone5)"),
+      Option("--preset", "NAME", "preset (default: phone5)"), deviceOption,
       Option("--data-source", "NAME", "data source (default: the preset's)"),
       Option("--pattern", "PATTERN", "polar pattern (default: the preset's)"),
       Option("--orientation", "ORIENTATION", "input orientation (default: the preset's)"),
@@ -23,9 +23,8 @@ extension Verb {
   ) { arguments in
     try OutputPath.check(arguments.operands[1], against: arguments.operands[0])
     let library = PresetLibrary.standard
-    let preset = try library.preset(named: arguments["--preset"] ?? "phone5")
-    var setting = Setting(
-      preset: preset, device: try arguments.withHRTF(library.device(named: preset.device)))
+    let (preset, plain) = try arguments.presetAndDevice(in: library)
+    var setting = Setting(preset: preset, device: try arguments.withHRTF(plain))
     try setting.apply(
       ["data-source", "pattern", "orientation", "gain", "high-pass"].compactMap { key in
         arguments["--" + key].map { Change(key, $0) }

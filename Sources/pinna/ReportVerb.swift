@@ -12,7 +12,7 @@ extension Verb {
     name: "report",
     summary: "print acoustic figures of every case of a preset's device, and plot them",
     options: [
-      Option("--preset", "NAME", "preset (default: phone5)"),
+      Option("--preset", "NAME", "preset (default: phone5)"), deviceOption,
       Option("--sample-rate", "HZ", "sample rate (default: 48000)"),
       Option("--plots", "DIR", "also write plots of every case to this folder, replacing earlier ones"),
       Option(
@@ -27,13 +27,13 @@ extension Verb {
     ]
   ) { arguments in
     let library = PresetLibrary.standard
-    let preset = try library.preset(named: arguments["--preset"] ?? "phone5")
+    let (preset, device) = try arguments.presetAndDevice(in: library)
     let rate = try arguments.integer("--sample-rate", in: DesignGrid.sampleRates) ?? 48000
     let format = try arguments["--format"].map { try PlotFormat(word: $0) } ?? .svg
     let folder = try arguments["--plots"].map { try PlotFolder($0, format: format) }
     let measurement = try Measurement(
       preset: preset.name,
-      device: arguments.withoutMicrophones(arguments.withHRTF(library.device(named: preset.device))),
+      device: arguments.withoutMicrophones(arguments.withHRTF(device)),
       sampleRate: rate, draws: try arguments.integer("--draws", in: 0...10_000) ?? ArrayErrors.drawCount,
       isCalibrated: arguments.has("--calibrated"),
       distance: try arguments.integer("--distance", in: 20...500).map { Double($0) / 100 })
@@ -74,7 +74,9 @@ struct Measurement {
       device: device, sampleRate: sampleRate, progress: WorkProgress.designing(device.name))
     let show = WorkProgress.show("measuring \(device.name)", step: 101)
     // Half of the progress: solving a box with finer panels takes about as long as the figures.
-    let far = try referenceManifold(for: device) { show(0.5 * $0) }
+    // The array as it is: the filters undo the deviations of its microphones.
+    let far = DeviatingManifold(
+      try referenceManifold(for: device) { show(0.5 * $0) }, deviations: device.deviations)
     if let distance {
       guard distance > 1.1 * device.extent else {
         throw Failure(

@@ -7,11 +7,12 @@ extension Verb {
   static let run = Verb(
     name: "run", summary: "run the processor as a JACK client, in the foreground",
     options: [
-      Option("--preset", "NAME", "initial preset (default: phone5)"),
+      Option("--preset", "NAME", "initial preset (default: phone5)"), deviceOption,
       Option("--name", "NAME", "the JACK client's name (default: pinna)"),
       Option("--server", "NAME", "the JACK server (default: the default one)"),
       Option("--wait", "SECONDS", "how long to wait for a server (default: 0)"),
-      Option("--connect", nil, "connect microphones and outputs to the hardware, in order"),
+      Option(
+        "--connect", nil, "connect microphones and outputs to the hardware, by the device's capture channels"),
       Option("--monitor", "PORTS", "JACK ports to connect the outputs to: left,right"),
       Option("--no-connect", nil, "do not connect anything (the default)"),
       Option(
@@ -23,8 +24,8 @@ extension Verb {
   ) { arguments in
     Output.queue()
     let library = PresetLibrary.standard
-    let preset = try library.preset(named: arguments["--preset"] ?? "phone5")
-    let setting = Setting(preset: preset, device: try library.device(named: preset.device))
+    let (preset, device) = try arguments.presetAndDevice(in: library)
+    let setting = Setting(preset: preset, device: device)
     _ = try arguments.instructionSet()
     let events = ControllerEvents()
     Signals.listen(events)
@@ -35,7 +36,8 @@ extension Verb {
       socket: socket, processor: processor, events: events, wait: .seconds(wait),
       onStart: {
         Tool.complain(
-          "\(arguments.name) is in the graph: \(setting.device.microphones.count) microphones, preset \(preset.name); "
+          "\(arguments.name) is in the graph: \(setting.device.microphones.count) microphones, "
+            + "\(arguments["--device"] == nil ? "preset" : "device") \(preset.name); "
             + "stop with Ctrl-C or pinna stop")
       }, tell: Tool.say, warn: Tool.complain
     ).run()

@@ -21,13 +21,20 @@ extension SettingReport {
   fileprivate var settingText: String {
     var text = "\(preset): \(dataSource), \(polarPattern.rawValue)"
     if let layout {
-      text +=
-        ", \(inputOrientation.rawValue); left hears the device's \(layout.left.rawValue) edge, "
-        + "right its \(layout.right.rawValue) edge"
+      text += ", \(inputOrientation.rawValue); " + layout.text
     }
     if gainDB != 0 { text += String(format: ", %+g dB", gainDB) }
     if let highPassHz { text += String(format: ", high-pass %g Hz", highPassHz) }
     return muted ? text + ", muted" : text
+  }
+}
+
+extension StereoLayout {
+  fileprivate var text: String {
+    guard let sides else {
+      return "left hears the device's \(left.rawValue) edge, right its \(right.rawValue) edge"
+    }
+    return "left hears the side of \(sides.left), right that of \(sides.right)"
   }
 }
 
@@ -110,7 +117,8 @@ extension StatusReport: SettingReport {
 
   /// A drawing of the device as it is held, with left and right at their edges.
   package var picture: String {
-    layout?.picture(held: inputOrientation).joined(separator: "\n")
-      ?? "no picture: a mono pattern has no left and right"
+    guard let layout else { return "no picture: a mono pattern has no left and right" }
+    guard layout.sides == nil else { return "no picture: the device has no edges; " + layout.text }
+    return layout.picture(held: inputOrientation).joined(separator: "\n")
   }
 }

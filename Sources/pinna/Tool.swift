@@ -12,6 +12,7 @@ enum Tool {
     .run, .status, .set, .stop, .inputs, .presetList, .presetShow, .presetUse, .presetCancel,
     .recordStart, .recordStop,
     .takesList, .takesRepair, .play,
+    .detect, .deviceNew, .deviceCheck, .arrayCheck, .arrayCalibrate,
     .render, .simulate, .design, .report, .export, .check, .demo, .bench, .help,
   ]
 

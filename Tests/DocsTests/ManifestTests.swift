@@ -21,7 +21,7 @@ import Testing
 
   @Test(
     "rendering and checking link no JACK",
-    arguments: ["Rendering", "RenderingTests", "GuidedCheck", "Simulation"])
+    arguments: ["Rendering", "RenderingTests", "GuidedCheck", "ArrayCheck", "Simulation"])
   func noJACK(name: String) throws {
     try #require(manifest[name] != nil)
     #expect(

@@ -84,6 +84,10 @@ import Testing
     environment["FILES"] = home.folder.path + "/files"
     environment["JACK_DEFAULT_SERVER"] = LiveGraph.uniqueName()
     environment["JACK_NO_AUDIO_RESERVATION"] = "1"
+    // A UMA-8 is plugged in.
+    let cards = repositoryFolder + "/Tests/SoundCards/uma8-raw"
+    environment["PINNA_PROC_ASOUND"] = cards + "/asound"
+    environment["PINNA_SYSFS"] = cards + "/sysfs"
     // A newcomer's: empty. What a design says does not depend on who ran these tests before.
     environment["XDG_CACHE_HOME"] = home.folder.path + "/cache"
     // timeout also stops everything that the script has started.

@@ -18,9 +18,9 @@ import Testing
 
     static let frequencies = (1...320).map { 50 * Double($0) }
 
-    /// Speech at normal and at raised vocal effort, ANSI S3.5-1997, table 3: spectrum levels of the third octaves from
-    /// 160 Hz to 8 kHz. The designs know another spectrum of normal speech. Whoever raises their voice has more energy
-    /// around 2 kHz, which bodies favour at some microphones.
+    /// Speech at normal, raised and loud vocal effort, ANSI S3.5-1997, table 3: spectrum levels of the third octaves from
+    /// 160 Hz to 8 kHz. The designs know the raised one, and another spectrum of normal speech. Whoever raises their voice
+    /// has more energy around 2 kHz, which bodies favour at some microphones.
     static let standards = [
       Voice(
         name: "normal effort", limit: 0.5,
@@ -30,11 +30,18 @@ import Testing
           5.31, 2.59, 1.13,
         ]),
       Voice(
-        name: "raised effort", limit: 1.2,
+        name: "raised effort", limit: 0.7,
         levels: [
           33.81, 33.92, 38.98, 38.57, 39.11, 40.15, 38.78, 36.37, 33.86, 31.89, 28.58, 25.32, 22.35, 20.15,
           16.78,
           11.47, 7.67, 5.07,
+        ]),
+      Voice(
+        name: "loud effort", limit: 1.5,
+        levels: [
+          35.29, 37.76, 41.55, 43.78, 43.30, 44.85, 45.55, 44.05, 42.16, 40.53, 37.70, 34.39, 30.98, 28.21,
+          25.41,
+          18.35, 13.87, 11.39,
         ]),
     ]
 
@@ -50,10 +57,11 @@ import Testing
       }
     }
 
-    /// Four recordings of one woman, whose energy lies around 250 Hz more than that of most people.
+    /// Four recordings of one woman, whose energy lies around 250 Hz more than that of most people: on the other side of
+    /// normal speech than a raised voice. What the designs gained there (1.1 to 0.6 LU) cost 0.2 LU here.
     init(recorded names: [String]) throws {
       name = "recorded"
-      limit = 1.5
+      limit = 1.6
       var signal: [Double] = []
       for name in names {
         let clip = try AudioClip(path: "/usr/share/sounds/alsa/\(name).wav")

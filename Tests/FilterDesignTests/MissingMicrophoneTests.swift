@@ -14,6 +14,7 @@ import Testing
   func device() {
     let rest = Self.phone.without(microphones: ["bottom-left"])
     #expect(rest.microphones.map(\.name) == ["bottom-right", "front", "back", "top"])
+    #expect(rest.captureChannels == [2, 3, 4, 5])
     // Bottom had no other microphone.
     #expect(rest.dataSources.map(\.name) == ["Front", "Back"])
     #expect(rest.dataSources[0].microphones == [1, 2, 3])

@@ -37,7 +37,8 @@ struct DeviceFileErrorTests {
     Mistake("title: Good", "title:", at: "1:7", "title is empty; write text"),
     Mistake("title: Good", "title: \"a\\x1b[2J\"", at: "1:8", "title has unprintable characters"),
     Mistake(
-      "title: Good", "name: Good", at: "1:1", "unknown key \"name\"; use one of: title, body, microphones"),
+      "title: Good", "name: Good", at: "1:1",
+      "unknown key \"name\"; use one of: format, title, placement, body, geometry, hardware, microphones"),
     Mistake(
       "title: Good", "title: Good\ndesign: {tuning: 1}", at: "2:10",
       "design has an unknown key \"tuning\"; use one of: grid, box, measured, head, stereo, refinement, mono"),
@@ -60,14 +61,15 @@ struct DeviceFileErrorTests {
       "title: Good", "title: Good\ndesign: loud", at: "2:9",
       "design is \"loud\"; write a group with the keys grid, box"),
     Mistake(
-      "{box: [72, 147, 8]}", "cube", at: "2:7", "body is \"cube\"; write free, {sphere: RADIUS} or {box"),
+      "{box: [72, 147, 8]}", "cube", at: "2:7",
+      "body is \"cube\"; write free, {sphere: RADIUS}, {cylinder: RADIUS} or {box"),
     Mistake(
       "{box: [72, 147, 8]}", "{box: [72, 147, 8], sphere: 9}", at: "2:7",
       "body does not describe exactly one body; write free"),
     Mistake("{box: [72, 147, 8]}", "{}", at: "2:7", "body does not describe exactly one body; write free"),
     Mistake(
       "{box: [72, 147, 8]}", "{cube: 9}", at: "2:8",
-      "body has an unknown key \"cube\"; use one of: sphere, box"),
+      "body has an unknown key \"cube\"; use one of: sphere, cylinder, box"),
     Mistake(
       "[72, 147, 8]", "[72, 501, 8]", at: "2:18",
       "body.box[2] is 501, out of range; write a number from 1 to 500 mm"),

@@ -17,7 +17,12 @@ struct PresetLibraryTests {
     """
 
   /// The shipped presets.
-  static let names = ["glasses8", "linear8", "phone2", "phone3", "phone4", "phone5", "ring7", "tetra"]
+  static let names = [
+    "ambeo-vr", "aria-gen1", "aria-gen2", "em32", "glasses8", "h3-vr", "kinect-v1", "linear8", "macbook",
+    "matrix-creator", "matrix-voice", "phone2", "phone3", "phone4", "phone5", "ps-eye",
+    "respeaker-4mic-hat", "respeaker-6mic-hat", "respeaker-usb-v2", "respeaker-xvf3800", "ring7", "tetra",
+    "tetramic", "uma16", "uma8", "zylia-zm1",
+  ]
 
   @Test("presets and devices are found in any case, with the names of their files")
   func anyCase() throws {
@@ -108,7 +113,7 @@ struct PresetLibraryTests {
   @Test(
     "a mistake in a preset is reported with its place",
     arguments: [
-      ("phone5", "phone6", "2:9: device cannot be used: there is no device \"phone6\"; use one of: glasses8"),
+      ("phone5", "phone6", "2:9: device cannot be used: there is no device \"phone6\"; use one of: ambeo-vr"),
       ("front", "rear", "3:13: dataSource is an unknown data source of phone5 \"rear\"; use one of: Bottom"),
       (
         "CARDIOID", "figureEight",

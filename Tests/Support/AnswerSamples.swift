@@ -7,7 +7,8 @@ public enum AnswerSamples {
     "droppedPackets":6,"dspLoad":12.25,"gainDB":-3.5,"highPassHz":80,"input":{"name":"Two microphones",\#
     "portType":"usbAudio","uid":"pair"},"inputChannels":2,"inputOrientation":"landscapeLeft",\#
     "lastTake":{"endedBecause":"the JACK server ended","fault":"64 frames are silence","frames":480,\#
-    "path":"/takes/b.wav"},"latencyFrames":64,"layout":{"left":"top","right":"bottom"},\#
+    "path":"/takes/b.wav"},"latencyFrames":64,"layout":{"left":"top","right":"bottom"\#
+    ,"sides":{"left":"+x, microphone left","right":"-x, microphone right"}},\#
     "levels":{"microphones":[{"name":"left","peakDB":-3,"rmsDB":-20.1},{"name":"right","peakDB":-150,\#
     "rmsDB":-150}],"outputs":[{"name":"out_left","peakDB":-12.2,"rmsDB":-30.5},{"name":"out_right",\#
     "peakDB":-12,"rmsDB":-31}]},"microphones":2,"muted":true,"mutedMicrophones":["right"],\#
@@ -51,7 +52,7 @@ public enum AnswerSamples {
   public static let keptChange = #"""
     {"dataSource":"Front","gainDB":6,"highPassHz":40.5,"input":"pair","inputChannels":2,"inputOrientation":"portrait",\#
     "kept":"the session camera controls the route; this is set when it ends","layout":{"left":"right",\#
-    "right":"left"},"muted":true,"polarPattern":"stereo","preset":"pair"}
+    "right":"left","sides":{"left":"+x, microphone left","right":"-x, microphone right"}},"muted":true,"polarPattern":"stereo","preset":"pair"}
     """#
   /// A change to a mono pattern.
   public static let monoChange = #"""

@@ -1,0 +1,43 @@
+/// Where the positions in a device file come from, and how far to trust them.
+public struct Geometry: Hashable, Sendable {
+  public enum Certainty: String, NamedWord, Codable {
+    /// On the device itself.
+    case measured
+    /// By its maker, or by somebody who had it.
+    case published
+    /// By somebody who repeats another source.
+    case secondary
+    /// Sources contradict each other.
+    case disputed
+    /// Concluded from other facts.
+    case inferred
+
+    public static let kind = "certainty"
+  }
+
+  public let source: String
+  public let certainty: Certainty
+  /// What the model of the device leaves out, such as "the housing"; nil if nothing that matters.
+  public let leavesOut: String?
+
+  public init(source: String, certainty: Certainty, leavesOut: String? = nil) {
+    self.source = source
+    self.certainty = certainty
+    self.leavesOut = leavesOut
+  }
+}
+
+extension Geometry {
+  /// For readers of a design: how far to trust the positions, and what the model leaves out.
+  public var remark: String {
+    let trust =
+      switch certainty {
+      case .measured: "were measured"
+      case .published: "were published"
+      case .secondary: "are second-hand"
+      case .disputed: "are disputed"
+      case .inferred: "were inferred"
+      }
+    return "its positions \(trust) (\(source))" + (leavesOut.map { "; the model leaves out \($0)" } ?? "")
+  }
+}

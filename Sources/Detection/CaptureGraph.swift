@@ -1,0 +1,22 @@
+import Acoustics
+
+/// An audio graph whose physical capture ports can be listed: a JACK server's, or a recorded one.
+public protocol CaptureGraph {
+  /// In the server's order.
+  /// - Throws: if no server answers.
+  func capturePorts() throws -> [CapturePort]
+}
+
+/// A client of an audio graph that has physical capture ports, such as "system", or a PipeWire node.
+public struct CaptureClient: Hashable, Sendable {
+  public let name: String
+  public let ports: [CapturePort]
+
+  /// The clients of `graph`, in the order of their first ports.
+  public static func list(of graph: some CaptureGraph) throws -> [CaptureClient] {
+    var names: [String] = []
+    let ports = try graph.capturePorts()
+    for port in ports where !names.contains(port.client) { names.append(port.client) }
+    return names.map { name in CaptureClient(name: name, ports: ports.filter { $0.client == name }) }
+  }
+}

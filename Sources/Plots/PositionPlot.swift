@@ -1,0 +1,193 @@
+/// Labelled points to scale, such as the microphones of an array, in several views side by side.
+public struct PositionPlot: Sendable {
+  /// Positions are in millimetres, x to the right and y up on the page, relative to the middle of the view.
+  public struct View: Sendable {
+    public struct Point: Sendable {
+      public let label: String
+      public let position: SIMD2<Double>
+
+      public init(_ label: String, _ position: SIMD2<Double>) {
+        self.label = label
+        self.position = position
+      }
+    }
+
+    public enum Outline: Sendable {
+      case circle(radius: Double)
+      case rectangle(size: SIMD2<Double>)
+    }
+
+    /// A word at the rim of the view, with an arrow that points there from the middle.
+    public struct Side: Sendable {
+      public let label: String
+      /// Of length 1.
+      public let direction: SIMD2<Double>
+      public let colour: PlotColour
+
+      public init(_ label: String, _ direction: SIMD2<Double>, _ colour: PlotColour) {
+        self.label = label
+        self.direction = direction
+        self.colour = colour
+      }
+    }
+
+    public let title: String
+    public let points: [Point]
+    public let outline: Outline?
+    public let sides: [Side]
+    /// A line below the view, such as "forward points towards you".
+    public let note: String
+
+    public init(_ title: String, points: [Point], outline: Outline?, sides: [Side], note: String = "") {
+      self.title = title
+      self.points = points
+      self.outline = outline
+      self.sides = sides
+      self.note = note
+    }
+
+    /// Half of the larger extent, in millimetres.
+    fileprivate var reach: Double {
+      let coordinates = points.flatMap { [abs($0.position.x), abs($0.position.y)] }
+      let body: [Double] =
+        switch outline {
+        case nil: []
+        case .circle(let radius): [radius]
+        case .rectangle(let size): [size.x / 2, size.y / 2]
+        }
+      return max(1, (coordinates + body).max() ?? 1)
+    }
+  }
+
+  public let title: PlotTitle
+  public let views: [View]
+
+  private static let width = 380.0
+  /// Of the square in which points and outline are drawn.
+  private static let side = 220.0
+  private static let height = 412.0
+
+  public init(_ title: PlotTitle, views: [View]) {
+    self.title = title
+    self.views = views
+  }
+
+  /// Writes an SVG or PNG file, according to the extension of `path`.
+  public func write(_ path: String) throws(PlotError) {
+    let canvas = try Canvas(
+      path: path,
+      size: [Double(views.count) * Self.width + Canvas.margin, Canvas.headerHeight - 20 + Self.height])
+    canvas.header(title, curves: [])
+    // One scale for all views, so that they can be compared.
+    let scale = Self.side / 2 / (views.map(\.reach).max() ?? 1)
+    for (n, view) in views.enumerated() {
+      draw(
+        view, on: canvas, corner: [Canvas.margin / 2 + Double(n) * Self.width, Canvas.headerHeight - 20],
+        scale)
+    }
+    try canvas.finish()
+  }
+
+  /// - Parameter scale: points per millimetre.
+  private func draw(_ view: View, on canvas: Canvas, corner: SIMD2<Double>, _ scale: Double) {
+    let middle = corner + [Self.width / 2, 30 + Self.side / 2 + 52]
+    func place(_ position: SIMD2<Double>) -> SIMD2<Double> {
+      middle + scale * SIMD2(position.x, -position.y)
+    }
+    canvas.text(view.title, at: corner + [Self.width / 2, 16], anchor: [0.5, 0.5], size: 11, isBold: true)
+    for axis in [SIMD2(1.0, 0.0), SIMD2(0.0, 1.0)] {
+      canvas.stroke(
+        [middle - 0.5 * Self.side * axis, middle + 0.5 * Self.side * axis], .lightGrey, width: 0.6)
+    }
+    switch view.outline {
+    case nil: break
+    case .circle(let radius): canvas.circle(middle, radius: scale * radius, .grey, width: 1.2)
+    case .rectangle(let size):
+      let half = size / 2
+      let corners = [half, [half.x, -half.y], -half, [-half.x, half.y]]
+      canvas.stroke(corners.map(place), .grey, width: 1.2, isClosed: true)
+    }
+    var taken = drawSides(view.sides, on: canvas, middle)
+    let discs = view.points.map { place($0.position) }
+    taken += discs.map { LabelBox(corner: $0 - 4, size: [8, 8]) }
+    for (point, disc) in zip(view.points, discs) {
+      canvas.disc(disc, radius: 3.4, .blue)
+      let size: SIMD2<Double> = [canvas.width(of: point.label, size: 8.5), 9]
+      let box = LabelBox.free(around: disc, size: size, avoiding: taken)
+      if (box.centre - disc).length > size.x / 2 + 12 {
+        canvas.stroke([disc, box.centre], .lightGrey, width: 0.7)
+      }
+      canvas.text(point.label, at: box.centre, anchor: [0.5, 0.5], size: 8.5, hasBackground: true)
+      taken.append(box)
+    }
+    drawScale(on: canvas, at: [middle.x, corner.y + Self.height - 42], scale)
+    canvas.text(view.note, at: [middle.x, corner.y + Self.height - 12], anchor: [0.5, 0.5], size: 9, .grey)
+  }
+
+  /// Draws the words at the rim with their arrows.
+  /// - Returns: the room that they take.
+  private func drawSides(_ sides: [View.Side], on canvas: Canvas, _ middle: SIMD2<Double>) -> [LabelBox] {
+    sides.map { side in
+      let onPage: SIMD2<Double> = [side.direction.x, -side.direction.y]
+      let across: SIMD2<Double> = [-onPage.y, onPage.x]
+      let tip = middle + (Self.side / 2 + 26) * onPage
+      let tail = tip - 16 * onPage
+      canvas.stroke([tail, tip], side.colour, width: 1.6)
+      canvas.stroke(
+        [tip - 5 * onPage + 3.5 * across, tip, tip - 5 * onPage - 3.5 * across], side.colour, width: 1.6)
+      let width = canvas.width(of: side.label, size: 9.5, isBold: true)
+      let centre = tip + [onPage.x * (6 + width / 2), onPage.y * 11]
+      canvas.text(side.label, at: centre, anchor: [0.5, 0.5], size: 9.5, isBold: true, side.colour)
+      let ends = [centre - [width / 2, 6], centre + [width / 2, 6], tail - 5, tail + 5]
+      let corner: SIMD2<Double> = [ends.map(\.x).min()!, ends.map(\.y).min()!]
+      return LabelBox(corner: corner, size: [ends.map(\.x).max()!, ends.map(\.y).max()!] - corner)
+    }
+  }
+
+  /// A bar of a round length, with its length in millimetres.
+  private func drawScale(on canvas: Canvas, at centre: SIMD2<Double>, _ scale: Double) {
+    let lengths: [Double] = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000]
+    let length = lengths.last { $0 * scale <= 80 } ?? lengths[0]
+    let half: SIMD2<Double> = [length * scale / 2, 0]
+    let tick: SIMD2<Double> = [0, 3]
+    canvas.stroke([centre - half, centre + half], .black, width: 1)
+    for end in [centre - half, centre + half] { canvas.stroke([end - tick, end + tick], .black, width: 1) }
+    canvas.text("\(Int(length)) mm", at: centre + [0, 7], anchor: [0.5, 0], size: 8.5)
+  }
+}
+
+/// The room of a label on the page, in points.
+private struct LabelBox {
+  let corner: SIMD2<Double>
+  let size: SIMD2<Double>
+  var centre: SIMD2<Double> { corner + size / 2 }
+
+  func overlaps(_ other: LabelBox) -> Bool {
+    corner.x < other.corner.x + other.size.x && other.corner.x < corner.x + size.x
+      && corner.y < other.corner.y + other.size.y && other.corner.y < corner.y + size.y
+  }
+
+  /// The nearest free room for a label beside `point`; above it if none is free.
+  static func free(around point: SIMD2<Double>, size: SIMD2<Double>, avoiding taken: [LabelBox]) -> LabelBox {
+    func box(_ direction: SIMD2<Double>, _ distance: Double) -> LabelBox {
+      let offset: SIMD2<Double> = [
+        direction.x * (size.x / 2 + distance), direction.y * (size.y / 2 + distance),
+      ]
+      return LabelBox(corner: point + offset - size / 2, size: size)
+    }
+    let directions: [SIMD2<Double>] = [
+      [1, 0], [-1, 0], [0, -1], [0, 1], [1, -1], [-1, -1], [1, 1], [-1, 1],
+    ]
+    for distance in stride(from: 6.0, through: 66, by: 6) {
+      for direction in directions {
+        let candidate = box(direction, distance)
+        if !taken.contains(where: candidate.overlaps) { return candidate }
+      }
+    }
+    return box([0, -1], 6)
+  }
+}
+
+extension SIMD2<Double> {
+  fileprivate var length: Double { (self * self).sum().squareRoot() }
+}

@@ -1,0 +1,126 @@
+import ArrayCheck
+
+/// What `pinna array` prints.
+enum ArrayCheckText {
+  /// One line per microphone, then the array's verdict.
+  static func table(_ verdict: ArrayVerdict) -> String {
+    let rows = verdict.microphones.map { microphone in
+      [
+        microphone.name, microphone.level.map { "\(tenths($0)) dBFS" } ?? "silent",
+        microphone.deviation.map { "\(signed($0)) dB" } ?? "", microphone.verdict,
+      ]
+    }
+    var lines = Self.lines([["microphone", "level", "against median", "verdict"]] + rows)
+    lines.append("")
+    for finding in verdict.findings { lines.append("\(capitalised(finding.sentence)): \(finding.remedy).") }
+    if let order = verdict.order {
+      let names = verdict.device.microphones.map(\.name)
+      var line = "Order: \(order.events) sounds fit the geometry to \(tenths(100 * order.fit)) %"
+      if order.givenIsWorse > 0 { line += "; as connected, \(tenths(order.givenIsWorse)) % worse" }
+      if let second = order.second {
+        let moved = second.order.indices.filter { second.order[$0] != order.order[$0] }
+        let others =
+          moved.count > 3
+          ? "\(moved.count) microphones" : moved.map { names[order.order[$0]] }.joined(separator: ", ")
+        line += "; the next best order (\(others) exchanged) is \(tenths(second.isWorse)) % worse"
+      }
+      lines.append(line + ".")
+    }
+    for note in verdict.notJudged { lines.append("\(note).") }
+    let count = verdict.findings.count
+    lines.append(
+      verdict.isWell
+        ? "\(verdict.device.name) is well."
+        : "\(verdict.device.name) has \(count) problem\(count == 1 ? "" : "s").")
+    return lines.joined(separator: "\n")
+  }
+
+  static func json(_ verdict: ArrayVerdict) -> JSONObject {
+    let names = verdict.device.microphones.map(\.name)
+    return [
+      "device": verdict.device.name, "well": verdict.isWell,
+      "microphones": verdict.microphones.map { microphone -> JSONObject in
+        [
+          "name": microphone.name, "level": microphone.level, "deviation": microphone.deviation,
+          "verdict": microphone.verdict, "remedy": microphone.remedy,
+        ]
+      },
+      "findings": verdict.findings.map { finding -> JSONObject in
+        [
+          "kind": finding.kind.rawValue, "microphones": finding.microphones.map { names[$0] },
+          "oneOf": finding.isOneOf, "size": finding.size, "sentence": finding.sentence,
+          "remedy": finding.remedy,
+        ]
+      },
+      "notJudged": verdict.notJudged,
+      "order": verdict.order.map { order -> JSONObject in
+        [
+          "events": order.events, "fit": order.fit, "microphones": order.order.map { names[$0] },
+          "givenIsWorse": order.givenIsWorse, "nextIsWorse": order.second?.isWorse,
+          "next": order.second.map { $0.order.map { names[$0] } },
+        ]
+      },
+    ]
+  }
+
+  /// What a calibration would write.
+  static func table(_ measured: ArrayCalibration) -> String {
+    let rows = measured.microphones.map { microphone in
+      [
+        microphone.name,
+        "\(signed(microphone.deviation.gain.value, 2)) ±\(hundredths(microphone.gainError)) dB",
+        "\(signed(microphone.delay.value * 1e6)) ±\(tenths(microphone.delay.error * 1e6)) µs"
+          + (microphone.deviation.delay == 0 ? " (not kept)" : ""),
+        microphone.deviation.isInverted ? "inverted" : "",
+      ]
+    }
+    let spread = measured.spread
+    return
+      (lines([["microphone", "gain", "delay", "polarity"]] + rows) + [
+        "",
+        "Gains differ by \(hundredths(spread.before)) dB RMS, and by \(hundredths(spread.after)) dB when calibrated: half "
+          + "of the recording undone in the other half.",
+      ]).joined(separator: "\n")
+  }
+
+  static func json(_ measured: ArrayCalibration) -> JSONObject {
+    [
+      "device": measured.device.name, "date": measured.calibration.date,
+      "method": measured.calibration.method,
+      "unevenness": measured.unevenness,
+      "spread": ["before": measured.spread.before, "after": measured.spread.after] as JSONObject,
+      "microphones": measured.microphones.map { microphone -> JSONObject in
+        [
+          "name": microphone.name, "gain": microphone.deviation.gain.value, "gainError": microphone.gainError,
+          "delay": microphone.deviation.delay * 1e6, "measuredDelay": microphone.delay.value * 1e6,
+          "delayError": microphone.delay.error * 1e6,
+          "polarity": microphone.deviation.isInverted ? "inverted" : "normal",
+          "curve": microphone.curve.map { ["frequency": $0.frequency, "gain": $0.gain] as JSONObject },
+        ]
+      },
+    ]
+  }
+
+  private static func lines(_ rows: [[String]]) -> [String] {
+    let widths = rows[0].indices.map { column in rows.map { $0[column].count }.max()! }
+    return rows.map { row in
+      let cells = zip(row, widths).map { $0.padded($1) }
+      var line = cells.joined(separator: "  ")
+      while line.last == " " { line.removeLast() }
+      return line
+    }
+  }
+
+  private static func capitalised(_ sentence: String) -> String {
+    // A microphone's name stays as it is.
+    sentence.hasPrefix("one of ") || sentence.hasPrefix("the channels ")
+      ? sentence.prefix(1).uppercased() + sentence.dropFirst() : sentence
+  }
+
+  private static func tenths(_ value: Double) -> String { "\((value * 10).rounded() / 10 + 0)" }
+  private static func hundredths(_ value: Double) -> String { "\((value * 100).rounded() / 100 + 0)" }
+  private static func signed(_ value: Double, _ digits: Int = 1) -> String {
+    let text = digits == 1 ? tenths(abs(value)) : hundredths(abs(value))
+    return (value < 0 ? "-" : "+") + text
+  }
+}

@@ -1,0 +1,130 @@
+import Acoustics
+import ArrayCheck
+import AudioFiles
+import Control
+import Foundation
+import Presets
+
+extension Verb {
+  private static let arrayOption = Option(
+    "--device", "DEVICE", "the array: the name of a device, or a device file")
+
+  static let arrayCheck = Verb(
+    name: "array check", operands: ["[FILE.wav]"],
+    summary:
+      "check from ordinary sound whether an array is healthy and wired as its device says; status 1 if not",
+    options: [
+      arrayOption,
+      Option("--live", nil, "listen to the microphones in the JACK graph, in place of a file"),
+      Option("--seconds", "N", "live: how long to listen, 2 to 60 (default: 10)"),
+      Option("--name", "NAME", "live: take what is connected to this running Pinna (default: pinna)"),
+      Option("--server", "NAME", "live: the JACK server (default: the default one)"), jsonOption,
+    ]
+  ) { arguments in
+    let device = try arrayDevice(arguments)
+    let clip = try ArraySound.clip(arguments, device: device)
+    let verdict = try ArrayCheck.verdict(
+      on: clip.channels, of: device, sampleRate: clip.sampleRate,
+      progress: WorkProgress.soundField(device.name))
+    if arguments.isJSON {
+      print(ArrayCheckText.json(verdict).text)
+    } else {
+      print(ArrayCheckText.table(verdict))
+    }
+    return verdict.isWell ? .done : .failed
+  }
+
+  static let arrayCalibrate = Verb(
+    name: "array calibrate", operands: ["FILE.wav"],
+    summary:
+      "measure gain, delay and polarity of an array's microphones in sound from all around, and keep them",
+    options: [
+      arrayOption, Option("--yes", nil, "write the calibration without asking"), jsonOption,
+    ]
+  ) { arguments in
+    let library = PresetLibrary.standard
+    let device = try arrayDevice(arguments)
+    guard let path = library.calibrationPath(of: device) else {
+      throw Failure(.failed, "there is no folder for calibrations; set XDG_CONFIG_HOME or HOME")
+    }
+    let clip = try ArraySound.clip(arguments, device: device)
+    let measured = try ArrayCalibration(
+      of: device, signals: clip.channels, sampleRate: clip.sampleRate, date: today(),
+      progress: WorkProgress.soundField(device.name))
+    if !arguments.isJSON { print(ArrayCheckText.table(measured)) }
+    guard arguments.has("--yes") || confirms("Write this to \(path)?") else {
+      if arguments.isJSON { print((ArrayCheckText.json(measured) + ["written": false]).text) }
+      Tool.complain(
+        isatty(STDIN_FILENO) == 1
+          ? "nothing was written" : "nothing was written, because nobody can be asked; add --yes")
+      return .failed
+    }
+    try CalibrationFile.write(measured.calibration, of: device, to: path)
+    if arguments.isJSON {
+      print((ArrayCheckText.json(measured) + ["written": true, "file": path]).text)
+    } else {
+      print("Written to \(path). It applies wherever \(device.name) is used; remove the file to undo it.")
+    }
+    return .done
+  }
+
+  private static func arrayDevice(_ arguments: Arguments) throws -> Device {
+    guard let word = arguments["--device"] else {
+      throw Failure(
+        .usage, "no device is given; add --device NAME, or --device FILE.yaml for one of your own")
+    }
+    return try device(word, in: PresetLibrary.standard)
+  }
+
+  /// Whether the user answers yes; no without a terminal.
+  private static func confirms(_ question: String) -> Bool {
+    guard isatty(STDIN_FILENO) == 1 else { return false }
+    Output.show("\(question) [y/N] ")
+    return ["y", "yes"].contains((readLine() ?? "").lowercased().trimmingCharacters(in: .whitespaces))
+  }
+
+  /// The day by the local calendar: "2026-11-23".
+  private static func today() -> String {
+    var now = time(nil)
+    var parts = tm()
+    localtime_r(&now, &parts)
+    func padded(_ value: Int32) -> String { (value < 10 ? "0" : "") + "\(value)" }
+    return "\(parts.tm_year + 1900)-\(padded(parts.tm_mon + 1))-\(padded(parts.tm_mday))"
+  }
+}
+
+/// Where the sound of `pinna array` comes from.
+private enum ArraySound {
+  /// One channel per microphone.
+  static func clip(_ arguments: Arguments, device: Device) throws -> AudioClip {
+    if arguments.has("--live") {
+      guard arguments.operands.isEmpty else {
+        throw Failure(.usage, "--live listens to the graph; remove \(arguments.operands[0]), or --live")
+      }
+      return try LiveArraySound(arguments, device: device).record()
+    }
+    for option in ["--seconds", "--name", "--server"] where arguments[option] != nil {
+      throw Failure(.usage, "\(option) needs --live; add --live, or remove \(option)")
+    }
+    guard let path = arguments.operands.first else {
+      throw Failure(.usage, "no recording is given; give FILE.wav with one channel per microphone, or --live")
+    }
+    try InputPath.check(path, "give a recording with one channel per microphone")
+    let clip = try AudioClip(path: path)
+    if clip.endsEarly { Tool.complain("\(path) ends early: it contains fewer frames than its header says") }
+    let (count, channels) = (device.microphones.count, device.captureChannels)
+    if clip.channels.count == count { return clip }
+    if let product = device.hardware?.channels, clip.channels.count == product,
+      channels.allSatisfy({ $0 <= product })
+    {
+      return AudioClip(sampleRate: clip.sampleRate, channels: channels.map { clip.channels[$0 - 1] })
+    }
+    let also = device.hardware.flatMap {
+      $0.channels == count ? nil : " or the \($0.channels) channels of the product"
+    }
+    throw Failure(
+      .failed,
+      "\(path) has \(clip.channels.count) channels, but \(device.name) has \(count) microphones; give a file with one "
+        + "channel per microphone\(also ?? "")")
+  }
+}

@@ -1,0 +1,160 @@
+import Acoustics
+import Control
+import Foundation
+import Presets
+
+/// Verbs that write and check device files.
+extension Verb {
+  static let deviceNew = Verb(
+    name: "device new", operands: ["SHAPE", "NAME"],
+    summary: "write the device file NAME.yaml of a ring, line, grid, box or sphere, and draw it",
+    options: [
+      Option("--microphones", "N", "number of microphones without the centre (default: 6, on a box 4)"),
+      Option("--radius", "MM", "ring and sphere: radius in millimetres (default: 40)"),
+      Option("--spacing", "MM", "line and grid: distance of neighbours in millimetres (default: 40)"),
+      Option("--columns", "N", "grid: microphones in a row (default: 4)"),
+      Option("--rows", "N", "grid: rows (default: as many as columns)"),
+      Option("--size", "X,Y,Z", "box: edges in millimetres (default: 72,147,8)"),
+      Option("--centre", nil, "ring and box: one more microphone in the centre"),
+      Option(
+        "--placement", "WORD",
+        "table, upright, camera or worn (default: table; line, box and sphere: upright)"),
+      Option("--format", "FORMAT", "format of the picture: svg, png (default: svg)"),
+      Option("--force", nil, "replace files of these names"), jsonOption,
+    ]
+  ) { arguments in
+    let template = try arrayTemplate(arguments)
+    let path = arguments.operands[1]
+    let stem =
+      DescriptionName.extensions.first(where: path.hasSuffix).map { String(path.dropLast($0.count)) } ?? path
+    let name = URL(filePath: stem).lastPathComponent
+    guard DescriptionName.isValid(name), !path.hasSuffix("/") else {
+      throw Failure(.usage, "\"\(path)\" is not usable as a device name; use letters, digits, - _ and .")
+    }
+    let format = try arguments["--format"].map { try PlotFormat(word: $0) } ?? .svg
+    let (file, picture) = ("\(stem).yaml", "\(stem).\(format.rawValue)")
+    try PictureFile.check(picture)
+    for path in [file, picture]
+    where !arguments.has("--force") && FileManager.default.fileExists(atPath: path) {
+      throw Failure(.failed, "\(path) exists; give another name, or --force to replace it")
+    }
+    let text = template.text(name: name)
+    let device: Device
+    do { device = try DeviceFile.read(text: text, name: name, file: file) } catch {
+      throw Failure(.usage, "these numbers describe no usable device: \(error)")
+    }
+    do { try Data(text.utf8).write(to: URL(filePath: file), options: .atomic) } catch {
+      throw Failure(.failed, "cannot write \(file): \(error.systemReason); choose another folder or name")
+    }
+    try DevicePicture(device).write(picture)
+    if arguments.isJSON {
+      print((["file": file, "picture": picture] as JSONObject + DeviceSummary(device: device).json).text)
+    } else {
+      let typed = file.contains("/") ? file : "./\(file)"
+      print(
+        """
+        wrote \(file) and drew \(picture); correct the positions, then
+          pinna device check \(file)
+          pinna run --device \(typed) --connect
+        """)
+    }
+    return .done
+  }
+
+  static let deviceCheck = Verb(
+    name: "device check", operands: ["DEVICE.yaml"],
+    summary: "read a device, given by its file or name, say what it describes, and point at mistakes",
+    options: [
+      Option("--picture", "FILE", "also draw it to this .svg or .png file, from the front and from above"),
+      jsonOption,
+    ]
+  ) { arguments in
+    if let picture = arguments["--picture"] { try PictureFile.check(picture) }
+    let device = try device(arguments.operands[0], in: .standard)
+    if let picture = arguments["--picture"] { try DevicePicture(device).write(picture) }
+    let summary = DeviceSummary(device: device)
+    print(arguments.isJSON ? summary.json.text : summary.text)
+    return .done
+  }
+
+  private static func arrayTemplate(_ arguments: Arguments) throws -> ArrayTemplate {
+    let word = try ArrayShape(word: arguments.operands[0])
+    for option in ["--microphones", "--radius", "--spacing", "--columns", "--rows", "--size", "--centre"]
+    where !word.options.contains(option) && (arguments[option] != nil || arguments.has(option)) {
+      throw Failure(
+        .usage, "a \(word.rawValue) has no \(option); it has \(word.options.joined(separator: ", "))")
+    }
+    let count = try arguments.integer("--microphones", in: 1...63)
+    let shape: ArrayTemplate.Shape
+    switch word {
+    case .ring:
+      shape = .ring(
+        microphones: count ?? 6, radius: try arguments.millimetres("--radius", in: 5...2000) ?? 40)
+    case .line:
+      shape = .line(
+        microphones: count ?? 6, spacing: try arguments.millimetres("--spacing", in: 1...1000) ?? 40)
+    case .grid:
+      let columns = try arguments.integer("--columns", in: 1...32) ?? 4
+      shape = .grid(
+        columns: columns, rows: try arguments.integer("--rows", in: 1...32) ?? columns,
+        spacing: try arguments.millimetres("--spacing", in: 1...1000) ?? 40)
+    case .box:
+      shape = .box(microphones: count ?? 4, size: try arguments.size() ?? [72, 147, 8])
+    case .sphere:
+      shape = .sphere(
+        microphones: count ?? 6, radius: try arguments.millimetres("--radius", in: 5...2000) ?? 40)
+    }
+    let placement = try arguments["--placement"].map { try Placement(word: $0) }
+    return ArrayTemplate(shape, placement: placement ?? word.placement, hasCentre: arguments.has("--centre"))
+  }
+}
+
+/// The shapes of `pinna device new`.
+private enum ArrayShape: String, NamedWord {
+  case ring, line, grid, box, sphere
+  static let kind = "shape of an array"
+
+  var options: [String] {
+    switch self {
+    case .ring: ["--microphones", "--radius", "--centre"]
+    case .line: ["--microphones", "--spacing"]
+    case .grid: ["--columns", "--rows", "--spacing"]
+    case .box: ["--microphones", "--size", "--centre"]
+    case .sphere: ["--microphones", "--radius"]
+    }
+  }
+
+  var placement: Placement {
+    switch self {
+    case .ring, .grid: .table
+    case .line, .box, .sphere: .upright
+    }
+  }
+}
+
+extension Arguments {
+  /// The value of `option` within `range`, in millimetres; nil if it was not given.
+  fileprivate func millimetres(_ option: String, in range: ClosedRange<Double>) throws(Failure) -> Double? {
+    guard let text = self[option] else { return nil }
+    guard let number = Double(text), range.contains(number) else {
+      throw Failure(
+        .usage,
+        "\(option) \(text) is not usable; give millimetres from \(Int(range.lowerBound)) to \(Int(range.upperBound))"
+      )
+    }
+    return number
+  }
+
+  /// The value of --size in millimetres; nil if it was not given.
+  fileprivate func size() throws(Failure) -> SIMD3<Double>? {
+    guard let text = self["--size"] else { return nil }
+    let numbers = text.split(separator: ",", omittingEmptySubsequences: false).map {
+      Double($0.trimmingCharacters(in: .whitespaces))
+    }
+    guard numbers.count == 3, numbers.allSatisfy({ $0.map((1...500).contains) ?? false }) else {
+      throw Failure(
+        .usage, "--size \(text) is not usable; give three edges from 1 to 500 mm, such as 72,147,8")
+    }
+    return [numbers[0]!, numbers[1]!, numbers[2]!]
+  }
+}

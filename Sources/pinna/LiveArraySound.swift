@@ -1,0 +1,73 @@
+import Acoustics
+import AudioFiles
+import Control
+import Foundation
+import JackClient
+import JackTools
+
+/// Records what the microphones of an array send into the JACK graph.
+struct LiveArraySound {
+  private let device: Device
+  private let pinna: String
+  private let server: String?
+  private let seconds: Int
+  private let isQuiet: Bool
+  private let stops = StopCount()
+
+  init(_ arguments: Arguments, device: Device) throws(Failure) {
+    self.device = device
+    pinna = arguments.name
+    server = arguments["--server"]
+    seconds = try arguments.integer("--seconds", in: 2...60) ?? 10
+    isQuiet = arguments.isJSON
+  }
+
+  /// - Returns: one channel per microphone.
+  func record() throws -> AudioClip {
+    Signals.onStop { [stops] in stops.next() }
+    let requests = ServerRequests(stops: stops)
+    let name = "array-\(getpid())"
+    let probe = try requests.ask { [server] in try JackConnection(name: name, server: server) }
+    let rate = probe.sampleRate
+    let sources: [String]
+    do {
+      defer { probe.close() }
+      sources = try self.sources(in: probe)
+    }
+    let frames = seconds * rate
+    let recorder = try requests.ask { [server, sources] in
+      try SignalRecorder(
+        name: name + "-in", server: server, channels: sources.count, capacityFrames: frames)
+    }
+    guard try requests.ask({ recorder.connect(from: sources) }) else {
+      throw Failure(.failed, "the capture ports \(sources[0]) … could not be connected; try again")
+    }
+    if !isQuiet { Tool.complain("listening for \(seconds) s: speak from several sides, or play music") }
+    let start = recorder.frames
+    let end = ContinuousClock.now + .seconds(seconds + 10)
+    while recorder.frames < frames, stops.count == 0, .now < end { usleep(20_000) }
+    guard recorder.frames == frames, let first = recorder.startFrame else {
+      throw Failure(
+        .failed, "the recording was interrupted after \((recorder.frames - start) / rate) s; try again")
+    }
+    return AudioClip(sampleRate: rate, channels: recorder.channels(from: first, count: frames))
+  }
+
+  /// The ports that deliver the microphones: those connected to a running Pinna, those that the device file names, or the
+  /// capture channels of the sound card.
+  private func sources(in graph: JackConnection) throws(Failure) -> [String] {
+    let connected = device.microphones.map { graph.connections(of: "\(pinna):\($0.name)").first }
+    if connected.allSatisfy({ $0 != nil }) { return connected.compactMap { $0 } }
+    if device.capturePorts.count == device.microphones.count { return device.capturePorts }
+    let physical = graph.physicalCapturePorts.map { CapturePort(name: $0, aliases: graph.aliases(of: $0)) }
+    let ports = device.captureWiring(from: physical).compactMap { $0?.name }
+    guard ports.count == device.microphones.count else {
+      throw Failure(
+        .failed,
+        "\(device.name) needs capture channel \(device.captureChannels.max() ?? 0), but the server has "
+          + "\(physical.count) capture ports; connect the array's ports to a running Pinna first, or start the server on "
+          + "the array")
+    }
+    return ports
+  }
+}

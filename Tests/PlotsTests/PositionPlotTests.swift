@@ -1,0 +1,50 @@
+import Foundation
+import Plots
+import TestSupport
+import Testing
+
+@Suite("Plots of positions") struct PositionPlotTests {
+  let folder: TemporaryFolder
+  init() throws { folder = try TemporaryFolder() }
+
+  private func picture(_ views: [PositionPlot.View]) throws -> Picture {
+    let path = folder.path + "/positions.png"
+    try PositionPlot(PlotTitle("Positions", ""), views: views).write(path)
+    return try Picture(png: path)
+  }
+
+  private func view(_ positions: [SIMD2<Double>], sides: [PositionPlot.View.Side] = []) -> PositionPlot.View {
+    PositionPlot.View("View", points: positions.map { .init("", $0) }, outline: nil, sides: sides)
+  }
+
+  @Test("x is to the right and y is up, in the same scale")
+  func scale() throws {
+    let cross = try #require(
+      try picture([view([[-40, 0], [40, 0], [0, 20], [0, -20]])]).extent(of: .blue))
+    let disc = 6.8 * 2
+    let width = Double(cross.x.count) - disc
+    let height = Double(cross.y.count) - disc
+    #expect(abs(width - 2 * height) < 4, "\(width), \(height)")
+    // 220 points of 2 pixels.
+    #expect(abs(width - 440) < 4, "\(width)")
+    let corner = try #require(try picture([view([[40, 40]])]).extent(of: .blue))
+    #expect(corner.x.lowerBound > cross.x.upperBound - 20 && corner.y.upperBound < cross.y.lowerBound + 20)
+  }
+
+  @Test("the arrow of a side points out of the view, to where the side is")
+  func sides() throws {
+    let left = PositionPlot.View.Side("", [-1, 0], .orange)
+    let picture = try picture([view([[-40, 0], [40, 0]], sides: [left])])
+    let arrow = try #require(picture.extent(of: .orange))
+    let points = try #require(picture.extent(of: .blue))
+    #expect(arrow.x.upperBound < points.x.lowerBound)
+  }
+
+  @Test("a view without extent and many labels at one place are drawn, too")
+  func degenerate() throws {
+    let points = (1...40).map { PositionPlot.View.Point("microphone-\($0)", .zero) }
+    let view = PositionPlot.View("", points: points, outline: .circle(radius: 0), sides: [])
+    #expect(try picture([view, view]).colours.count > 20)
+    _ = try picture([PositionPlot.View("", points: [], outline: nil, sides: [])])
+  }
+}
