@@ -11,12 +11,14 @@ public struct Device: Hashable, Sendable {
   /// What `pinna array calibrate` measured; nil if it was not run.
   public private(set) var calibration: Calibration?
   public internal(set) var microphones: [Microphone]
+  /// The microphones of the measurement that is this device's body, if some are missing (`without`); nil if none is.
+  public internal(set) var measuredMicrophones: [Microphone]?
   public internal(set) var dataSources: [DataSource]
   public let portType: PortType
   /// Path of the SOFA file whose HRTFs the stereo design uses; nil selects the packaged KEMAR.
   public private(set) var hrtf: String?
   /// Parameters of the filter designs.
-  public private(set) var design: DesignParameters
+  public internal(set) var design: DesignParameters
   /// The identifier by which programs select the input.
   public let uid: String
   /// JACK ports to connect to the microphones, in microphone order, when this input is selected.

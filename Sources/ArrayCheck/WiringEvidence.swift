@@ -43,7 +43,7 @@ struct WiringEvidence {
     let events = SoundEvents(
       spectra, limit: Self.eventLimit, points: Self.points, levelBand: levelBand, delays: delays)
     self.events = events
-    let part = SubsetManifold(base: manifold, subset: subset)
+    let part = SubsetManifold(manifold, subset: subset)
     let microphones = subset.map { device.microphones[$0] }
     let positions = microphones.map(\.position)
     let size = subset.count

@@ -15,6 +15,8 @@ package protocol AudioWorld: AnyObject {
   func openClient() -> Job<any AudioClient>
   /// Reads the filter sets of every case of `device` from the cache, or designs them.
   func design(_ device: Device, sampleRate: Int) -> Job<any DeviceFilters>
+  /// Reads or designs the filter sets of every case of `device` that do without some of its microphones.
+  func fallback(for device: Device, without missing: Set<String>, sampleRate: Int) -> Job<any DeviceFilters>
   func openTake(_ request: TakeRequest, _ setting: Setting, on client: any AudioClient) -> any TakeRecording
   func openPlayback(_ path: String, sampleRate: Int) -> any TakePlayback
 }
@@ -59,6 +61,11 @@ package protocol AudioClient: AnyObject, Sendable {
   /// Posts a crossfade to `setting`, for the current device.
   /// - Parameter isRestoring: uses the slot that the queue reserves for restoring the previous setting.
   func change(to setting: Setting, isRestoring: Bool) throws -> Ticket
+  /// Uses the filter sets of `fallback` for every setting from now on, where it has any; nil for those of the engine.
+  /// They are forgotten when another engine is adopted.
+  func use(fallback: (any DeviceFilters)?)
+  /// Posts a crossfade to the filters of `setting` that are chosen by now. It is allowed during a take.
+  func substitute(for setting: Setting) throws -> Ticket
   /// Posts a fade to silence with the filters of `setting`.
   func fadeOut(from setting: Setting) throws -> Ticket
   func beginTake(into ring: TakeRing) throws -> Ticket
@@ -109,6 +116,10 @@ package protocol TakeRecording: DiskWork {
   var unansweredFor: Duration { get }
   /// Adds an event to the sidecar, with the current time.
   func note(_ what: String)
+  /// Frames of pre-roll before the first frame that the callback wrote.
+  var preRollFrames: Int { get }
+  /// Lists in the sidecar that from `frame` of the take on, pre-roll included, the filters do without `missing`.
+  func addFallback(frame: Int, without missing: [String])
   /// Adds a sentence to the sidecar's notes.
   func addNote(_ sentence: String)
   /// Ends the take without the callback: writes the frames in the ring, and skips the conversion.

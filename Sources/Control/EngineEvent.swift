@@ -9,6 +9,8 @@ public struct EngineEvent: Hashable, Sendable, Codable {
     case serverStalled, serverResumed
     /// The peer of a connection has gone, or is back.
     case portGone, portBack
+    /// A microphone no longer works, or works again.
+    case microphoneGone, microphoneBack
     case periodChanged
     /// Physical capture ports have appeared or disappeared.
     case inputsChanged

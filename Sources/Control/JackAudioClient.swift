@@ -18,6 +18,8 @@ final class JackAudioClient: AudioClient {
   private let loss: Loss
   /// The engine that the callback runs; nil before the first.
   private let inUse = Mutex<JackEngine?>(nil)
+  /// The filter sets that replace those of the engine, where it has any.
+  private let fallback = Mutex<FilterSets?>(nil)
   private let graphReports = Mutex<[GraphReport]>([])
   /// Graph checks on the worker; the input is the ports to connect the outputs to.
   private let graphChecks = LatestRequest<[String]>()
@@ -113,6 +115,7 @@ final class JackAudioClient: AudioClient {
       defer { used = prepared }
       return used == nil
     }
+    use(fallback: nil)
     if isFirst { return }
     array.adopt(prepared.ports)
     worker.run { [self] in
@@ -180,17 +183,30 @@ final class JackAudioClient: AudioClient {
   }
 
   func change(to setting: Setting, isRestoring: Bool) throws -> Ticket {
-    let used = try engine
-    return try used.engine.change(
-      to: used.filters.filters(for: setting.selection, of: setting.device), gain: setting.amplitude,
-      highPass: setting.highPass.frequency?.value, isRestoring: isRestoring)
+    try engine.engine.change(
+      to: filters(for: setting), gain: setting.amplitude, highPass: setting.highPass.frequency?.value,
+      isRestoring: isRestoring)
   }
 
   func fadeOut(from setting: Setting) throws -> Ticket {
-    let used = try engine
-    return try used.engine.change(
-      to: used.filters.filters(for: setting.selection, of: setting.device), gain: 0,
-      highPass: setting.highPass.frequency?.value)
+    try engine.engine.change(
+      to: filters(for: setting), gain: 0, highPass: setting.highPass.frequency?.value)
+  }
+
+  func use(fallback filters: (any DeviceFilters)?) { fallback.withLock { $0 = filters as! FilterSets? } }
+
+  func substitute(for setting: Setting) throws -> Ticket {
+    try engine.engine.substitute(
+      filters(for: setting), gain: setting.amplitude, highPass: setting.highPass.frequency?.value)
+  }
+
+  private func filters(for setting: Setting) throws -> FilterSet {
+    if let fallback = fallback.withLock({ $0 }),
+      let filters = try? fallback.filters(for: setting.selection, of: setting.device)
+    {
+      return filters
+    }
+    return try engine.filters.filters(for: setting.selection, of: setting.device)
   }
 
   func beginTake(into ring: TakeRing) throws -> Ticket { try engine.engine.beginTake(into: ring) }

@@ -64,6 +64,17 @@ package final class JackWorld: AudioWorld {
     }
   }
 
+  package func fallback(
+    for device: Device, without missing: Set<String>, sampleRate: Int
+  ) -> Job<any DeviceFilters> {
+    let cancellation = DesignCancellation()
+    return Job.start("pinna fallback", onAbandon: cancellation.cancel) { job in
+      try FilterSets(
+        fallbackFor: device, without: missing, sampleRate: sampleRate, cancellation: cancellation,
+        progress: job.report)
+    }
+  }
+
   package func openTake(_ request: TakeRequest, _ setting: Setting, on client: any AudioClient)
     -> any TakeRecording
   {

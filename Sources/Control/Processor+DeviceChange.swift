@@ -178,6 +178,7 @@ extension Processor {
     // The queue is FIFO: everything posted to the old engine ended before its fade-out.
     failPendingChanges(.failed, "another device took over before this was done; see: pinna status")
     filters = new
+    resetFallback()
     enter(.live)
     let (setting, requests) = (change.setting, change.requests)
     let all = Request { outcome in for request in requests { request.answer(outcome) } }

@@ -54,6 +54,7 @@ extension Processor {
     change = nil
     failPendingChanges(.noServer, sentence)
     filters = filtersInForce ?? filters
+    resetFallback()
     failPeriodRequests(.noServer, sentence)
     if previous.isInGraph {
       // Without reconnection the loss is final, and `pinna run` reports it as its result.

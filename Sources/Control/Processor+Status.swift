@@ -36,6 +36,8 @@ extension Processor {
         microphones: zip(readings.microphones, levels).map { .init($0, $1) },
         outputs: zip(ArrayClient.outputNames, levels.suffix(2)).map { .init($0, $1) }),
       mutedMicrophones: readings.mutedMicrophones,
+      fallback: .init(fallback, microphones: readings.microphones),
+      calibrated: setting.device.calibration?.date,
       rejectedSamples: statistics.rejectedSamples, clippedSamples: statistics.clippedSamples,
       unpreparedPeriods: statistics.unpreparedPeriods, droppedPackets: droppedPackets,
       take: state.take.map(\.take).map(StatusReport.TakeReport.init),

@@ -104,8 +104,10 @@ extension Processor {
   }
 
   /// Handles the callback's report that a take has begun.
-  /// - Parameter ticket: ticket of the request to begin it.
-  func takeBegan(_ ticket: Ticket) {
+  /// - Parameters:
+  ///   - ticket: ticket of the request to begin it.
+  ///   - frame: the engine's first frame in it, after the pre-roll.
+  func takeBegan(_ ticket: Ticket, frame: Int) {
     guard var recording = state.take ?? takeAtStop, recording.beginTicket == ticket, !recording.hasBegun
     else {
       return
@@ -125,6 +127,7 @@ extension Processor {
       updateState(.stopping(stopping))
     default: break
     }
+    noteFallback(in: recording.take, from: frame)
     let microphones = client?.readings.microphones ?? []
     // Before the first graph check, connections are unknown.
     let unconnected = graph.checkNumber == 0 ? [] : microphones.filter { graph.connections[$0] == nil }

@@ -7,6 +7,7 @@ import Realtime
 extension Processor {
   /// Checks connections and levels, and writes new warnings.
   func watchInputs(_ readings: Readings) {
+    watchMicrophones(readings)
     let candidates =
       connectionWarnings(readings) + outputWarnings + signalWarnings(readings) + systemWarnings(readings)
       + takeWarnings

@@ -67,6 +67,7 @@ package final class Processor {
     [(job: Job<Int>, request: Request, deadline: ContinuousClock.Instant)] = []
 
   var watchdog = Watchdog()
+  var fallback = Fallback()
   var warnings = Warnings()
   var duplicateSignals = DuplicateSignalDetector()
   var graph = GraphReport()
@@ -85,6 +86,8 @@ package final class Processor {
 
   package struct PendingChange {
     let setting: Setting
+    /// The missing microphones that its filters do without.
+    let missing: Set<String>
     let deadline: ContinuousClock.Instant
     /// Nil for an internal change, and after the request timed out.
     var request: Request?
@@ -177,6 +180,7 @@ package final class Processor {
     pollClosing()
     pollPeriodRequests()
     pollGraph()
+    pollFallback()
   }
 
   private func handle(_ report: Report) {
@@ -185,20 +189,25 @@ package final class Processor {
       if case .fadingOut(let change, let engine, let filters, ticket) = state {
         return switchDevice(change, engine, filters)
       }
+      if substitutionEnded(ticket, isInForce: true) { return }
       guard let ended = pending.removeValue(forKey: ticket) else { return }
       let old = inForce
       inForce = ended.setting
       filtersInForce = filters
+      fallback.changed(without: ended.missing)
       notifyOfChange(from: old, to: inForce)
       if let request = ended.request { answer(request, changeFrom: old) }
+    case .substituted(let ticket, let frame, let takeFrame):
+      substitutionBegan(ticket, frame: frame, takeFrame: takeFrame)
     case .superseded(let ticket):
+      if substitutionEnded(ticket, isInForce: false) { return }
       pending.removeValue(forKey: ticket)?.request?.fail(
         .failed, "superseded by a newer change before it could begin; see: pinna status")
     case .refused(let ticket, _):
       guard let ended = pending.removeValue(forKey: ticket) else { return }
       if ended.setting == wanted { wanted = pending.max { $0.key < $1.key }?.value.setting ?? inForce }
       ended.request?.answer(.failed(Failure(.refused, recordingReason)))
-    case .takeBegan(let ticket, _): takeBegan(ticket)
+    case .takeBegan(let ticket, let frame): takeBegan(ticket, frame: frame)
     case .takeEnded(let ticket, _, _), .noTake(let ticket): takeEnded(ticket)
     case .playbackEnded(let ticket): playbackEnded(ticket)
     case .released, .convolverReplaced: break
@@ -211,7 +220,8 @@ package final class Processor {
   /// - Parameter isRestoring: uses the slot that the queue reserves for restoring the previous setting.
   func post(_ setting: Setting, _ request: Request?, isRestoring: Bool = false) throws {
     let ticket = try clientInGraph().change(to: setting, isRestoring: isRestoring)
-    pending[ticket] = PendingChange(setting: setting, deadline: world.now + .seconds(3), request: request)
+    pending[ticket] = PendingChange(
+      setting: setting, missing: fallback.chosen, deadline: world.now + .seconds(3), request: request)
     wanted = setting
   }
 

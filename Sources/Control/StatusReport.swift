@@ -72,6 +72,33 @@ package struct StatusReport: Codable, Sendable {
       endedBecause = take.cause
     }
   }
+  /// The microphones that are missing, and the filters that do without them.
+  package struct FallbackReport: Codable, Sendable {
+    package struct Missing: Codable, Sendable {
+      package let name: String
+      package let fault: MicrophoneFault
+    }
+    package let missing: [Missing]
+    /// The microphones that the filters in force do without; empty while they are being designed.
+    package let without: [String]
+    /// Why there are no filters without the missing ones; nil if there are, or will be.
+    package let obstacle: String?
+
+    /// Nil if every microphone works and the filters in force use all of them.
+    init?(_ fallback: Fallback, microphones: [String]) {
+      missing = microphones.compactMap { name in
+        fallback.watch.missing[name].map { Missing(name: name, fault: $0) }
+      }
+      without = microphones.filter(fallback.inForce.contains)
+      if 2 * missing.count > microphones.count {
+        obstacle = "more than half of the microphones are missing"
+      } else {
+        let names = Set(missing.map(\.name))
+        obstacle = fallback.failure.flatMap { $0.missing == names ? $0.reason : nil }
+      }
+      if missing.isEmpty, without.isEmpty { return nil }
+    }
+  }
   /// A pending change of device.
   package struct PendingDeviceChange: Codable, Sendable {
     package let device: String
@@ -121,6 +148,10 @@ package struct StatusReport: Codable, Sendable {
   package let levels: Levels
   /// Microphones that sent invalid samples (NaN, infinity, or above +60 dBFS) within the last second.
   package let mutedMicrophones: [String]
+  /// Nil if all microphones work.
+  package let fallback: FallbackReport?
+  /// The day on which the array was calibrated: "2026-11-23"; nil if it was not.
+  package let calibrated: String?
   /// Number of invalid samples from microphones.
   package let rejectedSamples: Int
   package let clippedSamples: Int

@@ -48,6 +48,7 @@ extension TakeSetup {
       inputOrientation: setting.selection.inputOrientation.rawValue,
       layout: setting.layout.map { Layout(left: $0.left.rawValue, right: $0.right.rawValue) },
       gainDB: setting.gain.value, highPassHz: setting.highPass.frequency?.value, muted: setting.muted,
-      microphones: bank.microphones, latencyFrames: bank.delayFrames)
+      microphones: bank.microphones, latencyFrames: bank.delayFrames,
+      calibrated: setting.device.calibration?.date)
   }
 }

@@ -32,6 +32,9 @@ package struct DesignKey: Sendable {
       }
       if deviation.delay != 0 { parts.append("late \(deviation.delay)") }
     }
+    if let all = device.measuredMicrophones {
+      parts.append("of measured \(all.map(\.name.debugDescription).joined(separator: ","))")
+    }
     for source in device.dataSources {
       let f = source.forward.vector
       let patterns = source.polarPatterns.map(\.rawValue).joined(separator: ",")

@@ -115,8 +115,21 @@ package func manifold(for device: Device, step: DesignStep) throws(DesignError) 
   case .box(let size):
     try BoxManifold.solved(positions: positions, size: size, parameters: device.design.box, step: step)
   case .measured(let measurement):
-    try MeasuredManifold(measurement, positions: positions, parameters: device.design.measured)
+    try measuredManifold(measurement, of: device, parameters: device.design.measured)
   }
+}
+
+/// The manifold of a measured device, of which some microphones may be missing.
+private func measuredManifold(
+  _ measurement: ArrayMeasurement, of device: Device, parameters: DesignParameters.Measured
+) throws(DesignError) -> any ArrayManifold {
+  guard let all = device.measuredMicrophones else {
+    return try MeasuredManifold(
+      measurement, positions: device.microphones.map(\.position), parameters: parameters)
+  }
+  let whole = try MeasuredManifold(measurement, positions: all.map(\.position), parameters: parameters)
+  let names = Set(device.microphones.map(\.name))
+  return SubsetManifold(whole, subset: all.indices.filter { names.contains(all[$0].name) })
 }
 
 /// The array manifold that verifies designs for `device`, whatever its design parameters. Boxes are solved on a finer
@@ -131,6 +144,6 @@ package func referenceManifold(
   case .box(let size):
     try BoxManifold.solved(
       positions: positions, size: size, parameters: BoxManifold.reference, step: DesignStep(report: progress))
-  case .measured(let measurement): try MeasuredManifold(measurement, positions: positions)
+  case .measured(let measurement): try measuredManifold(measurement, of: device, parameters: .init())
   }
 }

@@ -20,6 +20,8 @@ public struct Ticket: Hashable, Sendable, Comparable, BitwiseCopyable {
 enum ControlMessage: BitwiseCopyable {
   /// Crossfade to a filter set. `gain` is an amplitude; zero is silence.
   case change(Ticket, Unmanaged<FilterSet>, gain: Float, HighPassFilter)
+  /// Crossfade to other filters for the same setting. During a take, too.
+  case substitute(Ticket, Unmanaged<FilterSet>, gain: Float, HighPassFilter)
   /// Start writing into the ring when everything accepted before has been applied.
   case beginTake(Ticket, Unmanaged<TakeRing>)
   case endTake(Ticket)
@@ -29,11 +31,14 @@ enum ControlMessage: BitwiseCopyable {
 }
 
 /// How a request ended, as the callback reports it. Every change ends with exactly one of `applied`, `superseded` and
-/// `refused`.
+/// `refused`; every substitution with one of the first two.
 public enum Report: BitwiseCopyable, Sendable, Hashable {
   /// The crossfade is complete. `frame` is the first one with nothing but the new setting.
   case applied(Ticket, frame: Int)
-  /// A newer change replaced it before it began.
+  /// The crossfade to this substitution begins in this frame. `takeFrame` is the same frame of the running take, its
+  /// pre-roll not counted; nil if there is none.
+  case substituted(Ticket, frame: Int, takeFrame: Int?)
+  /// A newer change or substitution replaced it before it began.
   case superseded(Ticket)
   /// A take is running. `take` is the ticket that it began with.
   case refused(Ticket, take: Ticket)

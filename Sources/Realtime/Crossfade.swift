@@ -6,14 +6,20 @@ struct FilterSetting: BitwiseCopyable {
   let filters: Unmanaged<FilterSet>
   let gain: Float
   let highPass: HighPassFilter
+  /// Whether a substitution requested it, not a change.
+  let isSubstitute: Bool
 
   /// Thread: any.
   @_noLocks @_noAllocation
-  init(ticket: Ticket, filters: Unmanaged<FilterSet>, gain: Float, highPass: HighPassFilter) {
+  init(
+    ticket: Ticket, filters: Unmanaged<FilterSet>, gain: Float, highPass: HighPassFilter,
+    isSubstitute: Bool = false
+  ) {
     self.ticket = ticket
     self.filters = filters
     self.gain = gain
     self.highPass = highPass
+    self.isSubstitute = isSubstitute
   }
 }
 

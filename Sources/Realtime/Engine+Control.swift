@@ -68,6 +68,31 @@ extension Engine {
   public func change(
     to filters: FilterSet, gain: Float, highPass: Double? = nil, isRestoring: Bool = false
   ) throws(QueueRefusal) -> Ticket {
+    try post(filters, highPass, fromReserve: isRestoring) { ticket, filters, highPass in
+      .change(ticket, filters, gain: gain, highPass)
+    }
+  }
+
+  /// Requests a crossfade to other filters for the setting in force: the user's choice stays as it is. It is allowed
+  /// during a take. Reports with this ticket tell when the fade began and how it ended.
+  ///
+  /// Thread: control side.
+  /// - Parameter gain, highPass: those of the newest change.
+  public func substitute(
+    _ filters: FilterSet, gain: Float, highPass: Double? = nil
+  ) throws(QueueRefusal) -> Ticket {
+    try post(filters, highPass, fromReserve: false) { ticket, filters, highPass in
+      .substitute(ticket, filters, gain: gain, highPass)
+    }
+  }
+
+  /// Prepares `filters`, and posts the message that `makeMessage` makes of them.
+  ///
+  /// Thread: control side.
+  private func post(
+    _ filters: FilterSet, _ highPass: Double?, fromReserve: Bool,
+    _ makeMessage: (Ticket, Unmanaged<FilterSet>, HighPassFilter) -> ControlMessage
+  ) throws(QueueRefusal) -> Ticket {
     try control.withLock { (side) throws(QueueRefusal) in
       collect(&side)
       let ticket = Ticket.next()
@@ -75,10 +100,9 @@ extension Engine {
         if let convolver { filters.prepare(convolver.layout, generation: convolver.generation) }
       }
       side.filtersInUse[ticket.number] = filters
-      let message = ControlMessage.change(
-        ticket, .passUnretained(filters), gain: gain,
-        HighPassFilter(corner: highPass ?? 0, sampleRate: sampleRate))
-      guard messages.push(message, fromReserve: isRestoring) else {
+      let message = makeMessage(
+        ticket, .passUnretained(filters), HighPassFilter(corner: highPass ?? 0, sampleRate: sampleRate))
+      guard messages.push(message, fromReserve: fromReserve) else {
         side.filtersInUse[ticket.number] = nil
         throw .queueFull
       }

@@ -106,6 +106,7 @@ public final class Engine: @unchecked Sendable {
     applyHighPass(period)
     if let ended = playback.mix(into: period, fade: fade) { reports.push(.playbackEnded(ended)) }
     updateMeters(period, rejected: rejected)
+    reportSubstitution()
     record(period)
     finishPeriod(period.frames)
   }
@@ -167,6 +168,10 @@ public final class Engine: @unchecked Sendable {
       switch message {
       case .change(let ticket, let filters, let gain, let highPass):
         acceptChange(FilterSetting(ticket: ticket, filters: filters, gain: gain, highPass: highPass))
+      case .substitute(let ticket, let filters, let gain, let highPass):
+        waitToFade(
+          to: FilterSetting(
+            ticket: ticket, filters: filters, gain: gain, highPass: highPass, isSubstitute: true))
       case .beginTake(let ticket, let ring): beginTake(ticket, ring)
       case .beginPlayback(let ticket, let ring):
         if !playback.begin(ticket, ring) { reports.push(.playbackEnded(ticket)) }
@@ -177,7 +182,7 @@ public final class Engine: @unchecked Sendable {
     }
   }
 
-  /// Refuses a change during a take. Otherwise a change waits while another fades, and a newer one replaces it.
+  /// Refuses a change during a take.
   ///
   /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
@@ -186,14 +191,21 @@ public final class Engine: @unchecked Sendable {
     case .armed(let take, _), .recording(let take, _):
       reports.push(.refused(setting.ticket, take: take))
       reports.push(.released(setting.ticket))
-    case .idle:
-      if let older = state.pointee.pending {
-        reports.push(.superseded(older.ticket))
-        reports.push(.released(older.ticket))
-      }
-      state.pointee.pending = setting
-      beginFade()
+    case .idle: waitToFade(to: setting)
     }
+  }
+
+  /// A setting waits while another fades, and a newer one replaces it.
+  ///
+  /// Thread: JACK's realtime thread (process callback).
+  @_noLocks @_noAllocation
+  private func waitToFade(to setting: FilterSetting) {
+    if let older = state.pointee.pending {
+      reports.push(.superseded(older.ticket))
+      reports.push(.released(older.ticket))
+    }
+    state.pointee.pending = setting
+    beginFade()
   }
 
   /// Thread: JACK's realtime thread (process callback).
@@ -283,6 +295,21 @@ public final class Engine: @unchecked Sendable {
     return measure.clipped
   }
 
+  /// Reports a substitution whose fade begins in this period, before the period is recorded.
+  ///
+  /// Thread: JACK's realtime thread (process callback).
+  @_noLocks @_noAllocation
+  private func reportSubstitution() {
+    guard let next = state.pointee.next, next.isSubstitute, !state.pointee.isFormingTail,
+      state.pointee.fadePosition == 0
+    else { return }
+    var takeFrame: Int?
+    if case .recording(_, let ring) = state.pointee.take {
+      takeFrame = ring._withUnsafeGuaranteedRef { $0.nextFrame() }
+    }
+    reports.push(.substituted(next.ticket, frame: state.pointee.frame, takeFrame: takeFrame))
+  }
+
   /// Appends the period to the running take, else to the pre-roll. A change empties the pre-roll, so that it holds a
   /// single setting.
   ///
@@ -296,7 +323,7 @@ public final class Engine: @unchecked Sendable {
     let frames = period.frames
     if case .recording(_, let ring) = state.pointee.take {
       ring._withUnsafeGuaranteedRef { $0.write(left: left, right: right, inputs: inputs, frames: frames) }
-    } else if state.pointee.next != nil, !state.pointee.isFormingTail {
+    } else if let next = state.pointee.next, !next.isSubstitute, !state.pointee.isFormingTail {
       unmanagedPreRoll._withUnsafeGuaranteedRef { $0.reset() }
     } else {
       unmanagedPreRoll._withUnsafeGuaranteedRef {

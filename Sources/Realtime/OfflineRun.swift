@@ -62,6 +62,18 @@ public struct OfflineRun {
     right = []
   }
 
+  /// Processes periods of `frames` and a shorter one, until exactly `end` frames are done.
+  ///
+  /// Thread: the caller's, in place of JACK's realtime thread.
+  public mutating func run(to end: Int, period frames: Int) {
+    engine.prepare(period: frames)
+    while position + frames <= end { process(frames) }
+    guard position < end else { return }
+    let rest = end - position
+    engine.prepare(period: rest)
+    process(rest)
+  }
+
   /// Processes periods of `frames` until `total` frames are done. Discards excess output of the last period.
   ///
   /// Thread: the caller's, in place of JACK's realtime thread.

@@ -93,6 +93,12 @@ public final class TakeRing: @unchecked Sendable {
   /// Thread: JACK's realtime thread (process callback).
   public func freeFrames() -> Int { cursor.freeCount() }
 
+  /// The frame of the take that comes next, from the first one that the callback wrote.
+  ///
+  /// Thread: JACK's realtime thread (process callback).
+  @_noLocks @_noAllocation
+  func nextFrame() -> Int { length &+ unflushedGap }
+
   /// Begins the take: the next frame is its first.
   ///
   /// Thread: JACK's realtime thread (process callback).

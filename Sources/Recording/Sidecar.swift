@@ -57,6 +57,19 @@ public struct Sidecar: Codable, Sendable, Hashable {
     }
   }
 
+  /// From a frame on, the filters of the outputs did without some microphones. They faded over 20 ms.
+  public struct Fallback: Codable, Sendable, Hashable {
+    /// Frame of the take, pre-roll included.
+    public let frame: Int
+    /// Names of the missing microphones; empty for the filters of all microphones.
+    public let without: [String]
+
+    public init(frame: Int, without: [String]) {
+      self.frame = frame
+      self.without = without
+    }
+  }
+
   /// Something that happened during the take.
   public struct Event: Codable, Sendable, Hashable {
     /// Frames of the take on disk when it happened.
@@ -92,6 +105,8 @@ public struct Sidecar: Codable, Sendable, Hashable {
   public var pauses: [Pause] = []
   /// Totals of the gaps and pauses that are not listed, one entry per cause; nil if all are listed.
   public var unlisted: [Unlisted]?
+  /// The first `listLimit` changes of the filters that missing microphones caused; nil if there were none.
+  public var fallbacks: [Fallback]?
   /// The first `listLimit` events.
   public var events: [Event] = []
   /// Samples above full scale, clipped by an integer format.
@@ -177,6 +192,12 @@ public struct Sidecar: Codable, Sendable, Hashable {
       all[n].seconds += seconds
     }
     unlisted = all
+  }
+
+  mutating func add(_ more: [Fallback]) {
+    guard !more.isEmpty else { return }
+    let listed = fallbacks ?? []
+    fallbacks = listed + more.prefix(max(0, Self.listLimit - listed.count))
   }
 
   mutating func add(_ more: [Event]) { events += more.prefix(max(0, Self.listLimit - events.count)) }

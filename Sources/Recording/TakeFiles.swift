@@ -183,8 +183,9 @@ final class TakeFiles {
     return current
   }
 
-  func add(_ events: [Sidecar.Event], notes: [String]) {
+  func add(_ events: [Sidecar.Event], notes: [String], fallbacks: [Sidecar.Fallback]) {
     document.add(events)
+    document.add(fallbacks)
     document.notes += notes
   }
 

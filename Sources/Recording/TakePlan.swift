@@ -109,11 +109,13 @@ public struct TakeSetup: Codable, Sendable, Hashable {
   public let microphones: [String]
   /// Delay of the outputs' file relative to the microphones' file: the latency of the filters.
   public let latencyFrames: Int
+  /// The day on which the array was calibrated: "2026-11-23"; nil if it was not.
+  public let calibrated: String?
 
   public init(
     preset: String, device: String, dataSource: String, polarPattern: String, inputOrientation: String,
     layout: Layout?, gainDB: Double, highPassHz: Double? = nil, muted: Bool, microphones: [String],
-    latencyFrames: Int
+    latencyFrames: Int, calibrated: String? = nil
   ) {
     self.preset = preset
     self.device = device
@@ -126,5 +128,6 @@ public struct TakeSetup: Codable, Sendable, Hashable {
     self.muted = muted
     self.microphones = microphones
     self.latencyFrames = latencyFrames
+    self.calibrated = calibrated
   }
 }

@@ -66,6 +66,7 @@ public final class TakeWriter: Sendable {
   private struct News {
     var events: [Sidecar.Event] = []
     var notes: [String] = []
+    var fallbacks: [Sidecar.Fallback] = []
   }
 
   private struct State {
@@ -121,6 +122,16 @@ public final class TakeWriter: Sendable {
     // Limited, because the disk may stall for hours.
     pendingNews.withLock {
       if $0.events.count < Sidecar.listLimit { $0.events.append(.init(frame: frame, what: what)) }
+    }
+  }
+
+  /// Frames of pre-roll before the first frame that the callback wrote; 0 before it has begun.
+  public var preRollFrames: Int { ring?.start?.preRoll ?? 0 }
+
+  /// Lists in the sidecar that from `frame` of the take on, pre-roll included, the filters do without `missing`.
+  public func addFallback(frame: Int, without missing: [String]) {
+    pendingNews.withLock {
+      if $0.fallbacks.count < Sidecar.listLimit { $0.fallbacks.append(.init(frame: frame, without: missing)) }
     }
   }
 
@@ -228,7 +239,7 @@ public final class TakeWriter: Sendable {
       defer { pendingNews = News() }
       return pendingNews
     }
-    files.add(arrived.events, notes: arrived.notes)
+    files.add(arrived.events, notes: arrived.notes, fallbacks: arrived.fallbacks)
   }
 
   private func begin(_ files: TakeFiles, _ start: (preRoll: Int, microseconds: Int)) {

@@ -2,24 +2,50 @@ import Acoustics
 import Realtime
 
 extension FilterSets {
+  /// Other filters from a frame on, as in a take whose microphones failed and returned.
+  public struct Substitution: Sendable {
+    public let frame: Int
+    /// Nil for the filters of all microphones.
+    public let filters: FilterSets?
+
+    public init(frame: Int, filters: FilterSets?) {
+      self.frame = frame
+      self.filters = filters
+    }
+  }
+
   /// Runs the engine over signals in memory, without a server. The output is what the process callback would play,
   /// delayed by the filters' modelling delay.
   /// - Parameters:
   ///   - microphones: shape `[microphone][frame]`, in the order of the device's microphones.
   ///   - gain, highPass: of the outputs.
+  ///   - substitutions: in the order of their frames. A crossfade begins with each; one from frame 0 is in force from
+  ///     the start.
   ///   - period: number of frames that the engine processes at a time.
   /// - Returns: as many frames as the input has.
   /// - Throws: the errors of `filters(for:of:)`.
   public func render(
     _ microphones: [[Float]], selection: Selection, of device: Device, gain: Decibels = Decibels(0),
-    highPass: HighPass = .off, period: Int = 1024, instructionSet: InstructionSet = .best
+    highPass: HighPass = .off, substitutions: [Substitution] = [], period: Int = 1024,
+    instructionSet: InstructionSet = .best
   ) throws -> (left: [Float], right: [Float]) {
+    func filters(_ substitute: FilterSets?) throws -> FilterSet {
+      if let found = try? substitute?.filters(for: selection, of: device) { return found }
+      return try self.filters(for: selection, of: device)
+    }
     let engine = makeEngine(instructionSet: instructionSet)
+    let first = substitutions.last { $0.frame <= 0 }
     engine.start(
-      with: try filters(for: selection, of: device), gain: Float(gain.amplitude),
-      highPass: highPass.frequency?.value)
+      with: try filters(first?.filters), gain: Float(gain.amplitude), highPass: highPass.frequency?.value)
     var run = OfflineRun(engine, microphones: microphones)
-    run.run(total: microphones.first?.count ?? 0, period: period)
+    let total = microphones.first?.count ?? 0
+    for substitution in substitutions where (1..<total).contains(substitution.frame) {
+      run.run(to: substitution.frame, period: period)
+      _ = engine.drainReports()
+      _ = try engine.substitute(
+        filters(substitution.filters), gain: Float(gain.amplitude), highPass: highPass.frequency?.value)
+    }
+    run.run(total: total, period: period)
     return (run.left, run.right)
   }
 }

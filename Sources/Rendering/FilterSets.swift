@@ -30,6 +30,19 @@ public struct FilterSets: Sendable {
         device: device, sampleRate: sampleRate, cancellation: cancellation, progress: progress))
   }
 
+  /// The filter sets for as long as some microphones of `device` do not work; see `FilterBank.fallback`.
+  /// - Parameter missing: names of microphones of `device`.
+  /// - Throws: as above.
+  public init(
+    fallbackFor device: Device, without missing: Set<String>, sampleRate: Int,
+    cancellation: DesignCancellation? = nil, progress: (@Sendable (Double) -> Void)? = nil
+  ) throws {
+    self.init(
+      try FilterBank.fallback(
+        for: device, without: missing, sampleRate: sampleRate, cancellation: cancellation, progress: progress)
+    )
+  }
+
   /// The filter set for `selection`.
   /// - Throws: `UnknownWord` for an unknown data source; `Unsupported` if `device` does not offer `selection`. If no
   ///   filters make the case work, its message contains the text of the refusal.

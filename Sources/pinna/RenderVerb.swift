@@ -47,7 +47,8 @@ extension Verb {
           + "\(device.microphones.count) microphones; give a file with one channel per microphone")
     }
     let output = try renderClip(
-      input, setting: setting, period: period, instructionSet: instructionSet)
+      input, setting: setting, fallbacks: TakeFallbacks(microphones: arguments.operands[0], setting: setting),
+      period: period, instructionSet: instructionSet)
     try output.write(wav: arguments.operands[1])
     let peak = output.channels.joined().map(\.magnitude).max() ?? 0
     if peak > 1 {
@@ -66,16 +67,20 @@ extension Verb {
   }
 
   /// Processes `input` with the filters of `setting`.
+  /// - Parameter fallbacks: nil repeats none.
   /// - Returns: two channels, left and right, for stereo, one for mono patterns; as long as `input`.
   static func renderClip(
-    _ input: AudioClip, setting: Setting, period: Int, instructionSet: InstructionSet = .best
+    _ input: AudioClip, setting: Setting, fallbacks: TakeFallbacks? = nil, period: Int,
+    instructionSet: InstructionSet = .best
   ) throws -> AudioClip {
     let device = setting.device
     let sets = try FilterSets(
       device: device, sampleRate: input.sampleRate, progress: WorkProgress.designing(device.name))
     let (left, right) = try sets.render(
       input.channels, selection: setting.selection, of: device, gain: setting.gain,
-      highPass: setting.highPass, period: period, instructionSet: instructionSet)
+      highPass: setting.highPass,
+      substitutions: fallbacks?.substitutions(setting, sampleRate: input.sampleRate) ?? [], period: period,
+      instructionSet: instructionSet)
     let isStereo = setting.selection.polarPattern == .stereo
     return AudioClip(sampleRate: input.sampleRate, channels: isStereo ? [left, right] : [left])
   }

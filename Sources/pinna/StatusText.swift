@@ -51,7 +51,8 @@ extension StatusReport: SettingReport {
   package var text: String {
     let lines = ["\(stateText); \(settingText)", engineText] + [serverText].compactMap(\.self)
     return
-      (lines + levelLines + warnings.map { "warning: " + $0 } + takeLines + changeLines + routeLines)
+      (lines + levelLines + fallbackLines + warnings.map { "warning: " + $0 } + takeLines + changeLines
+      + routeLines)
       .joined(separator: "\n")
   }
 
@@ -82,6 +83,23 @@ extension StatusReport: SettingReport {
     (levels.microphones + levels.outputs).map {
       "  " + $0.name.padded(16) + String(format: "%7.1f dB rms %7.1f dB peak", $0.rmsDB, $0.peakDB)
     }
+  }
+
+  /// The calibration, the missing microphones, and what replaces them.
+  private var fallbackLines: [String] {
+    let calibration = calibrated.map { ["calibrated on \($0)"] } ?? []
+    guard let fallback else { return calibration }
+    let missing = fallback.missing.map { "missing: \($0.name): \($0.fault.sentence)" }
+    let names = fallback.without.joined(separator: ", ")
+    let filters =
+      if let obstacle = fallback.obstacle {
+        "the filters are those of all microphones: \(obstacle)"
+      } else if fallback.without == fallback.missing.map(\.name) {
+        "filters without \(names) are in force"
+      } else {
+        "filters for the microphones that work are being prepared"
+      }
+    return calibration + missing + [filters]
   }
 
   /// The playback, the take in progress, the last take, and takes whose files are still being written.

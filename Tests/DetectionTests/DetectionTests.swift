@@ -13,7 +13,7 @@ import Testing
   }()
 
   static func folders(_ tree: String) -> SystemFolders {
-    let folder = repositoryFolder + "/Tests/SoundCards/" + tree
+    let folder = try! SoundCards.folder(tree)
     return SystemFolders(asound: folder + "/asound", sysfs: folder + "/sysfs", alsaState: folder + "/alsa")
   }
 

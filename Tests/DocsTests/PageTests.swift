@@ -85,7 +85,7 @@ import Testing
     environment["JACK_DEFAULT_SERVER"] = LiveGraph.uniqueName()
     environment["JACK_NO_AUDIO_RESERVATION"] = "1"
     // A UMA-8 is plugged in.
-    let cards = repositoryFolder + "/Tests/SoundCards/uma8-raw"
+    let cards = try SoundCards.folder("uma8-raw")
     environment["PINNA_PROC_ASOUND"] = cards + "/asound"
     environment["PINNA_SYSFS"] = cards + "/sysfs"
     // A newcomer's: empty. What a design says does not depend on who ran these tests before.

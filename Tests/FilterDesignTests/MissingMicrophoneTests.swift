@@ -15,9 +15,12 @@ import Testing
     let rest = Self.phone.without(microphones: ["bottom-left"])
     #expect(rest.microphones.map(\.name) == ["bottom-right", "front", "back", "top"])
     #expect(rest.captureChannels == [2, 3, 4, 5])
-    // Bottom had no other microphone.
-    #expect(rest.dataSources.map(\.name) == ["Front", "Back"])
-    #expect(rest.dataSources[0].microphones == [1, 2, 3])
+    // Bottom had no other microphone: it takes the nearest of the others.
+    #expect(rest.dataSources.map(\.name) == ["Bottom", "Front", "Back"])
+    #expect(rest.dataSources.map(\.microphones) == [[0], [1, 2, 3], [2, 1, 3]])
+    // The omnidirectional pattern of Front is at the nearest microphone, top.
+    let frontless = Self.phone.without(microphones: ["front"])
+    #expect(frontless.dataSources.map(\.microphones) == [[0], [3, 2], [2, 3]])
     let pair = Self.phone.without(microphones: ["front", "back"])
     #expect(pair.dataSources.map(\.name) == ["Bottom", "Front", "Back"])
     #expect(pair.dataSources[1].polarPatterns == [.omnidirectional, .stereo])

@@ -8,7 +8,7 @@ extension LiveTests {
   @Suite("pinna run --device") struct DeviceRunTests {
     /// The tree of `/proc/asound` with a ReSpeaker USB v2 that sends its microphones.
     static var environment: [String: String] {
-      let folder = repositoryFolder + "/Tests/SoundCards/respeaker-6"
+      let folder = try! SoundCards.folder("respeaker-6")
       return ["PINNA_PROC_ASOUND": folder + "/asound", "PINNA_SYSFS": folder + "/sysfs"]
     }
 

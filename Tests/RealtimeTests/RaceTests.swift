@@ -201,7 +201,7 @@ private struct Referee {
       takes += 1
     case .takeEnded:
       began = nil
-    case .superseded, .noTake, .released, .convolverReplaced, .playbackEnded:
+    case .substituted, .superseded, .noTake, .released, .convolverReplaced, .playbackEnded:
       faults.append("unexpected \(report)")
     }
     return nil

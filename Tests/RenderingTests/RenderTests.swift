@@ -1,5 +1,6 @@
 import Acoustics
 import FilterDesign
+import Foundation
 import Rendering
 import TestSupport
 import Testing
@@ -38,6 +39,33 @@ import Testing
     #expect(differences(rendered.left, rendered.right) == 0)
     let error = zip(rendered.left, expected).map { abs(Double($0) - $1) }.max()!
     #expect(error < 1e-4 * expected.map(abs).max()!)
+  }
+
+  @Test(
+    "substituted filters fade in from exactly their frame, whatever the period, and those from frame 0 are in force at once",
+    arguments: [64, 1000, 1024])
+  func substitutions(period: Int) throws {
+    var noise = SeededNoise(seed: 14)
+    let (whole, taps) = Self.sets(&noise)
+    let (fallback, others) = Self.sets(&noise)
+    let microphones = (0..<2).map { _ in noise.samples(9000) }
+    let rendered = try whole.render(
+      microphones, selection: Self.selection, of: Self.device,
+      substitutions: [
+        .init(frame: 0, filters: fallback), .init(frame: 2345, filters: nil),
+        .init(frame: 6001, filters: fallback),
+      ], period: period)
+    let (all, rest) = (directConvolution(microphones, taps), directConvolution(microphones, others))
+    /// How far a fade that begins with `frame` has got.
+    func part(_ n: Int, _ frame: Int) -> Double {
+      n < frame ? 0 : n >= frame + 960 ? 1 : 0.5 - 0.5 * cos(.pi * (Double(n - frame) + 0.5) / 960)
+    }
+    let expected = (0..<9000).map { n -> Double in
+      let share = part(n, 2345) - part(n, 6001)
+      return share * all[n] + (1 - share) * rest[n]
+    }
+    let error = zip(rendered.left, expected).map { abs(Double($0) - $1) }.max()!
+    #expect(error < 1e-4 * expected.map(abs).max()!, "\(error)")
   }
 
   @Test("rendering refuses a selection that the device does not offer")

@@ -2,9 +2,10 @@
 public enum AnswerSamples {
   /// A status in which no key is absent.
   public static let everything = #"""
-    {"change":{"device":"phone5","preset":"phone5","progress":0.25},"clippedSamples":4,\#
+    {"calibrated":"2026-11-23","change":{"device":"phone5","preset":"phone5","progress":0.25},"clippedSamples":4,\#
     "closingTakes":["/takes/c.flac"],"controller":"camera","dataSource":"Front","device":"pair",\#
-    "droppedPackets":6,"dspLoad":12.25,"gainDB":-3.5,"highPassHz":80,"input":{"name":"Two microphones",\#
+    "droppedPackets":6,"dspLoad":12.25,"fallback":{"missing":[{"fault":"invalid","name":"right"}],\#
+    "obstacle":"the disk is full","without":["right"]},"gainDB":-3.5,"highPassHz":80,"input":{"name":"Two microphones",\#
     "portType":"usbAudio","uid":"pair"},"inputChannels":2,"inputOrientation":"landscapeLeft",\#
     "lastTake":{"endedBecause":"the JACK server ended","fault":"64 frames are silence","frames":480,\#
     "path":"/takes/b.wav"},"latencyFrames":64,"layout":{"left":"top","right":"bottom"\#

@@ -8,7 +8,7 @@ import Testing
   init() throws { home = try VerbHome() }
 
   static func environment(_ tree: String) -> [String: String] {
-    let folder = repositoryFolder + "/Tests/SoundCards/" + tree
+    let folder = try! SoundCards.folder(tree)
     return [
       "PINNA_PROC_ASOUND": folder + "/asound", "PINNA_SYSFS": folder + "/sysfs",
       "PINNA_ALSA_STATE": folder + "/alsa", "JACK_DEFAULT_SERVER": LiveGraph.uniqueName(),

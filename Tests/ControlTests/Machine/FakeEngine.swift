@@ -6,6 +6,7 @@ import Realtime
 final class FakeEngine {
   enum Message {
     case change(Ticket)
+    case substitute(Ticket)
     case beginTake(Ticket)
     case endTake(Ticket)
     case beginPlayback(Ticket)
@@ -23,11 +24,12 @@ final class FakeEngine {
   private var queue: [Message] = []
   private var reports: [Report] = []
   private(set) var current: Ticket?
-  private var next: (ticket: Ticket, periods: Int)?
-  private var waiting: Ticket?
+  private var next: (ticket: Ticket, isSubstitute: Bool, periods: Int)?
+  private var waiting: (ticket: Ticket, isSubstitute: Bool)?
   private(set) var take = Take.idle
   private var playing: (ticket: Ticket, isEnding: Bool, periods: Int)?
   private var frame = 0
+  private var takeBegan = 0
 
   var isRecording: Bool { if case .idle = take { false } else { true } }
   var isPlaying: Bool { playing != nil }
@@ -51,6 +53,7 @@ final class FakeEngine {
     beginFade()
     if next == nil, case .armed(let ticket) = take {
       take = .recording(ticket)
+      takeBegan = frame
       reports.append(.takeBegan(ticket, frame: frame))
     }
     if let ended = playing, ended.isEnding {
@@ -61,6 +64,9 @@ final class FakeEngine {
       }
     } else if playing != nil, playing!.periods < 2 {
       playing!.periods += 1
+    }
+    if let next, next.isSubstitute, next.periods == 0 {
+      reports.append(.substituted(next.ticket, frame: frame, takeFrame: takeFrame))
     }
     frame += 64
     guard let fading = next else { return }
@@ -80,11 +86,9 @@ final class FakeEngine {
       switch take {
       case .armed(let take), .recording(let take):
         reports += [.refused(ticket, take: take), .released(ticket)]
-      case .idle:
-        if let older = waiting { reports += [.superseded(older), .released(older)] }
-        waiting = ticket
-        beginFade()
+      case .idle: wait(ticket, isSubstitute: false)
       }
+    case .substitute(let ticket): wait(ticket, isSubstitute: true)
     case .beginTake(let ticket):
       switch take {
       case .armed(let take), .recording(let take): reports.append(.refused(ticket, take: take))
@@ -106,9 +110,18 @@ final class FakeEngine {
     }
   }
 
+  private func wait(_ ticket: Ticket, isSubstitute: Bool) {
+    if let older = waiting?.ticket { reports += [.superseded(older), .released(older)] }
+    waiting = (ticket, isSubstitute)
+    beginFade()
+  }
+
   private func beginFade() {
-    guard next == nil, let ticket = waiting else { return }
-    next = (ticket, 0)
+    guard next == nil, let (ticket, isSubstitute) = waiting else { return }
+    next = (ticket, isSubstitute, 0)
     waiting = nil
   }
+
+  /// Frames since the running take began; nil if none runs.
+  private var takeFrame: Int? { if case .recording = take { frame - takeBegan } else { nil } }
 }

@@ -8,6 +8,8 @@ import Testing
     func n(_ ticket: Ticket) -> Int { tickets.firstIndex(of: ticket) ?? -1 }
     return switch report {
     case .applied(let ticket, _): "applied \(n(ticket))"
+    case .substituted(let ticket, let frame, let takeFrame):
+      "substituting \(n(ticket)) from \(frame), \(takeFrame == nil ? "outside" : "during") a take"
     case .superseded(let ticket): "superseded \(n(ticket))"
     case .refused(let ticket, let take): "refused \(n(ticket)) for \(n(take))"
     case .takeBegan(let ticket, _): "began \(n(ticket))"
@@ -35,7 +37,10 @@ import Testing
     var (real, imitated): ([Ticket], [Ticket]) = ([], [])
     for _ in 0..<60 {
       let ticket = Ticket.next()
-      switch noise.next() % 8 {
+      switch noise.next() % 9 {
+      case 8:
+        real.append(try engine.substitute(filters, gain: 1))
+        try fake.push(.substitute(ticket))
       case 0, 1:
         real.append(try engine.change(to: filters, gain: 1))
         try fake.push(.change(ticket))

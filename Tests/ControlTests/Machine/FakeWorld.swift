@@ -15,6 +15,7 @@ final class FakeWorld: AudioWorld {
   var now = FakeWorld.start
   private(set) var opening: Job<any AudioClient>?
   private(set) var designs: [(device: Device, job: Job<any DeviceFilters>)] = []
+  private(set) var fallbacks: [(device: Device, missing: Set<String>, job: Job<any DeviceFilters>)] = []
   private(set) var takes: [FakeTake] = []
   private(set) var players: [FakePlayer] = []
   private(set) var clients: [FakeClient] = []
@@ -34,6 +35,13 @@ final class FakeWorld: AudioWorld {
     let job = Job<any DeviceFilters>()
     _ = job.begin()
     designs.append((device, job))
+    return job
+  }
+
+  func fallback(for device: Device, without missing: Set<String>, sampleRate: Int) -> Job<any DeviceFilters> {
+    let job = Job<any DeviceFilters>()
+    _ = job.begin()
+    fallbacks.append((device, missing, job))
     return job
   }
 
@@ -73,6 +81,16 @@ final class FakeWorld: AudioWorld {
   }
 }
 
+extension FakeWorld {
+  func endFallback(_ failure: Failure? = nil) {
+    guard !fallbacks.isEmpty else { return }
+    let (device, missing, job) = fallbacks.removeFirst()
+    job.finish(
+      failure.map { .failure($0) }
+        ?? .success(FakeFilters(device, rate: client?.sampleRate ?? 48000, missing: missing)))
+  }
+}
+
 struct FakeFilters: DeviceFilters {
   private static let banks = Dictionary(
     uniqueKeysWithValues: [44100, 48000].map {
@@ -85,7 +103,11 @@ struct FakeFilters: DeviceFilters {
   let bank: FilterBank
   /// The device that they were designed for.
   let device: Device
-  init(_ device: Device, rate: Int) { (self.device, bank) = (device, Self.banks[rate]!) }
+  /// The microphones that they do without.
+  let missing: Set<String>
+  init(_ device: Device, rate: Int, missing: Set<String> = []) {
+    (self.device, self.missing, bank) = (device, missing, Self.banks[rate]!)
+  }
   func check(_ selection: Selection, of device: Device) throws {
     _ = try device.filterCase(for: selection)
   }
@@ -143,8 +165,29 @@ final class FakeClient: AudioClient, @unchecked Sendable {
     let prepared = prepared as! Prepared
     engine = prepared.engine
     device = prepared.device
+    fallback = nil
     unusedEngines -= 1
   }
+
+  /// The filters that the next changes and substitutions use instead of the engine's.
+  private var fallback: FakeFilters?
+  /// The microphones that the filters of each change and substitution do without.
+  private var missing: [Ticket: Set<String>] = [:]
+
+  func use(fallback filters: (any DeviceFilters)?) {
+    fallback = filters as! FakeFilters?
+    precondition(fallback.map { $0.device == device } ?? true, "filters of another device")
+  }
+
+  func substitute(for setting: Setting) throws -> Ticket {
+    let ticket = try push(FakeEngine.Message.substitute)
+    settings[ticket] = setting
+    missing[ticket] = fallback?.missing ?? []
+    return ticket
+  }
+
+  /// The microphones that the audible filters do without; nil for silence.
+  var audiblyMissing: Set<String>? { engine?.current.flatMap { missing[$0] } }
 
   func discard(_ engine: any PreparedEngine) { unusedEngines -= 1 }
 
@@ -174,6 +217,7 @@ final class FakeClient: AudioClient, @unchecked Sendable {
     precondition(setting.device == device, "an engine has the filters of its own device alone")
     let ticket = try push(FakeEngine.Message.change, fromReserve: isRestoring)
     settings[ticket] = setting
+    missing[ticket] = fallback?.missing ?? []
     return ticket
   }
 
@@ -277,6 +321,12 @@ final class FakeTake: TakeRecording, @unchecked Sendable {
   private(set) var events: [String] = []
   private(set) var notes: [String] = []
   func note(_ what: String) { events.append(what) }
+  var preRollFrames = 0
+  /// The fallbacks for its sidecar.
+  private(set) var fallbacks: [Sidecar.Fallback] = []
+  func addFallback(frame: Int, without missing: [String]) {
+    fallbacks.append(.init(frame: frame, without: missing))
+  }
   func addNote(_ sentence: String) { notes.append(sentence) }
   func abandon() { isAbandoned = true }
   func discard() { isDiscarded = true }

@@ -14,6 +14,7 @@ enum RigEvent: Int, CaseIterable {
   case designEnds, designFails, prepareEnds, prepareFails, closeEnds, closeFails
   case takeOpens, takeFailsToOpen, takeEnds, takeEndsIncomplete, diskHangs
   case playerOpens, playerFails, playbackRunsOut, periodIsSet, periodIsRefused
+  case microphoneFails, microphoneReturns, fallbackEnds, fallbackFails
   case serverGoes, requesterGoes, millisecond, tenthOfSecond, seconds
 
   var isRequest: Bool { rawValue <= Self.stop.rawValue }
@@ -160,6 +161,14 @@ struct RandomSequence {
     case .periodIsSet, .periodIsRefused:
       guard let client, !rig.processor.periodRequests.isEmpty else { return false }
       client.endPeriodRequest(event == .periodIsRefused ? failure : nil)
+    case .microphoneFails, .microphoneReturns:
+      guard let client, client.engine != nil else { return false }
+      client.readings.microphones = ["one", "two"]
+      client.readings.levels = [Level](repeating: Level(rms: 0.1, peak: 0.2), count: 4)
+      client.readings.mutedMicrophones = event == .microphoneFails ? ["two"] : []
+    case .fallbackEnds, .fallbackFails:
+      guard !world.fallbacks.isEmpty else { return false }
+      world.endFallback(event == .fallbackFails ? failure : nil)
     case .serverGoes:
       guard let client, client.lossReason == nil, noise.next() % 8 == 0 else { return false }
       client.lossReason = "it was killed"
@@ -214,6 +223,7 @@ struct RandomSequence {
       world.now += .milliseconds(100)
       world.endOpening(.success(48000))
       while !world.designs.isEmpty { world.endDesign() }
+      while !world.fallbacks.isEmpty { world.endFallback() }
       if let client = world.client {
         client.endPreparing()
         if client.closing != nil { client.endClosing() }
@@ -237,7 +247,10 @@ struct RandomSequence {
       try check(step + round)
       let isAtRest =
         [.live, .stopped, .stranded].contains(processor.state.kind) && processor.closingTakes.isEmpty
-      if round > 8, isAtRest, unanswered.isEmpty, processor.pending.isEmpty, processor.change == nil { break }
+      // A microphone that has returned counts as working after 2 s.
+      if round > 30, isAtRest, unanswered.isEmpty, processor.pending.isEmpty, processor.change == nil {
+        break
+      }
     }
     try checkSettled(step)
   }
@@ -262,6 +275,11 @@ struct RandomSequence {
     if processor.inForce != processor.wanted { throw violated(step, "the wanted setting was never applied") }
     if client.audibleSetting != processor.inForce {
       throw violated(step, "status shows a setting that is not audible")
+    }
+    if let missing = client.audiblyMissing, missing != Set(client.readings.mutedMicrophones),
+      !pastEvents.contains(.fallbackFails)
+    {
+      throw violated(step, "the filters in force do without \(missing)")
     }
     let last = rig.requests.last { $0.isAccepted }?.gain
     if let last, processor.inForce.gain.value != Rig.decibels(last), !wasOvertaken(last) {

@@ -70,7 +70,7 @@ import Threads
     let inGraph: [RigEvent] =
       late + [
         .period, .periods, .prepareEnds, .prepareFails, .takeEnds, .takeEndsIncomplete, .periodIsSet,
-        .periodIsRefused, .serverGoes, .requesterGoes,
+        .periodIsRefused, .serverGoes, .requesterGoes, .microphoneFails, .microphoneReturns, .fallbackEnds,
       ]
     let expected: [RigEvent] =
       switch state {

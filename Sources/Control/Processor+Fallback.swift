@@ -1,0 +1,181 @@
+import Acoustics
+import Realtime
+
+/// The filters for as long as some microphones are missing. They belong to no setting: what the user chose stays, and
+/// so does the lock while recording.
+struct Fallback {
+  /// What `microphones` counts as missing, and why.
+  var watch = MicrophoneWatch()
+  /// The design or reading of filters without `missing`.
+  var job: (missing: Set<String>, job: Job<any DeviceFilters>, deadline: ContinuousClock.Instant)?
+  /// The microphones that the filters of the next change or substitution do without.
+  var chosen: Set<String> = []
+  /// The microphones that the filters in force do without.
+  var inForce: Set<String> = []
+  /// The substitution that the callback has not ended yet.
+  var posted: (ticket: Ticket, missing: Set<String>)?
+  /// For which missing microphones there are no filters, and why.
+  var failure: (missing: Set<String>, reason: String)?
+  /// What the filters did without, from which frame of the engine on: since the last change, which emptied the pre-roll.
+  private var history: [(frame: Int, missing: Set<String>)] = [(.min, [])]
+  private static let historyLimit = 256
+
+  /// A change is in force, whose filters do without `missing`.
+  mutating func changed(without missing: Set<String>) {
+    inForce = missing
+    history = [(.min, missing)]
+  }
+
+  /// The fade to filters without `missing` begins.
+  mutating func began(at frame: Int, without missing: Set<String>) {
+    history.append((frame, missing))
+    guard history.count > Self.historyLimit else { return }
+    history.removeFirst()
+    history[0].frame = .min
+  }
+
+  /// What the filters did without from `start` on: pairs of a frame, from 0 at `start`, and the missing microphones.
+  func history(from start: Int) -> [(frame: Int, missing: Set<String>)] {
+    let first = history.last { $0.frame <= start }?.missing ?? []
+    let later = history.filter { $0.frame > start }.map { ($0.frame - start, $0.missing) }
+    return (first.isEmpty ? [] : [(0, first)]) + later
+  }
+}
+
+/// Microphones that fail and return, while the callback plays on.
+///
+/// Thread: control thread.
+extension Processor {
+  /// Decides anew which microphones are missing.
+  func watchMicrophones(_ readings: Readings) {
+    guard state.kind != .fadingOut, readings.levels.count >= readings.microphones.count else { return }
+    let deviations = wanted.device.deviations
+    let isKnown = graph.checkNumber > 0
+    let names = readings.microphones
+    let observations = names.enumerated().map { n, name in
+      MicrophoneWatch.Observation(
+        name: name,
+        rms: readings.levels[n].rms / (n < deviations.count ? Float(abs(deviations[n].factor)) : 1),
+        isMuted: readings.mutedMicrophones.contains(name),
+        isConnected: !isKnown || graph.connections[name] != nil)
+    }
+    let before = fallback.watch.missing
+    fallback.watch.observe(observations, now: world.now)
+    for (name, fault) in fallback.watch.missing.sorted(by: { $0.key < $1.key }) where before[name] == nil {
+      tell(.microphoneGone, "\(name) is missing: \(fault.sentence)")
+    }
+    for name in before.keys.sorted() where fallback.watch.missing[name] == nil {
+      tell(.microphoneBack, "\(name) is back")
+    }
+  }
+
+  private func tell(_ kind: EngineEvent.Kind, _ sentence: String) {
+    state.take?.take.note(sentence)
+    notify(EngineEvent(kind, sentence))
+  }
+
+  /// The microphones that filters should do without now. With more than half missing, none do: no array is left.
+  private var microphonesToReplace: Set<String> {
+    let missing = Set(fallback.watch.missing.keys)
+    let count = wanted.device.microphones.count
+    return 2 * missing.count <= count ? missing : []
+  }
+
+  /// Gets filters without the missing microphones, and has the callback fade to them; back to those of all microphones
+  /// when they have returned.
+  func pollFallback() {
+    switch state.kind {
+    case .live, .openingTake, .startingTake, .recording, .endingTake, .openingPlayback, .playing,
+      .endingPlayback:
+      break
+    default: return
+    }
+    let missing = microphonesToReplace
+    if let job = fallback.job, job.missing != missing {
+      job.job.abandon()
+      fallback.job = nil
+    }
+    if missing == fallback.chosen || missing == fallback.failure?.missing {
+      // Nothing to get.
+    } else if missing.isEmpty {
+      choose(nil, without: [])
+    } else if let (_, job, deadline) = fallback.job {
+      switch job.result {
+      case .success(let filters):
+        fallback.job = nil
+        choose(filters, without: missing)
+      case .failure(let failure): failFallback(without: missing, failure.description)
+      case nil where hasPassed(deadline):
+        job.abandon()
+        failFallback(without: missing, "their design took longer than 10 minutes")
+      case nil: break
+      }
+    } else if let client {
+      let job = world.fallback(for: wanted.device, without: missing, sampleRate: client.sampleRate)
+      fallback.job = (missing, job, world.now + .seconds(600))
+    }
+    postSubstitution()
+  }
+
+  private func failFallback(without missing: Set<String>, _ reason: String) {
+    fallback.job = nil
+    fallback.failure = (missing, reason)
+    warn("there are no filters without \(missing.sorted().joined(separator: ", ")): \(reason)")
+  }
+
+  /// Every change from now on uses `filters`; nil for those of all microphones.
+  private func choose(_ filters: (any DeviceFilters)?, without missing: Set<String>) {
+    client?.use(fallback: filters)
+    fallback.chosen = missing
+    fallback.failure = nil
+  }
+
+  /// Changes carry the chosen filters, so a substitution is needed only while none is under way. It must not overtake
+  /// one, whose request would be told that it was superseded.
+  private func postSubstitution() {
+    guard fallback.posted == nil, fallback.inForce != fallback.chosen, pending.isEmpty, let client,
+      let ticket = try? client.substitute(for: wanted)
+    else { return }
+    fallback.posted = (ticket, fallback.chosen)
+  }
+
+  /// Handles the callback's report that the fade of a substitution begins.
+  func substitutionBegan(_ ticket: Ticket, frame: Int, takeFrame: Int?) {
+    guard let posted = fallback.posted, posted.ticket == ticket else { return }
+    fallback.began(at: frame, without: posted.missing)
+    let names = posted.missing.sorted()
+    let causes = names.map {
+      "\($0) is missing: \(fallback.watch.missing[$0]?.sentence ?? "it has just returned")"
+    }
+    warn(
+      names.isEmpty
+        ? "filters for all microphones are in force again"
+        : causes.joined(separator: "; ")
+          + "; filters without \(names.count == 1 ? "it" : "them") are in force")
+    guard let takeFrame, let take = (state.take ?? takeAtStop)?.take else { return }
+    take.addFallback(frame: takeFrame + take.preRollFrames, without: names)
+  }
+
+  /// Handles the callback's report that a substitution is in force, or was replaced by a change.
+  /// - Returns: whether the ticket is that of a substitution.
+  func substitutionEnded(_ ticket: Ticket, isInForce: Bool) -> Bool {
+    guard let posted = fallback.posted, posted.ticket == ticket else { return false }
+    fallback.posted = nil
+    if isInForce { fallback.inForce = posted.missing }
+    return true
+  }
+
+  /// Lists in the sidecar what was in force when a take began, pre-roll included.
+  /// - Parameter frame: the engine's frame with which the take began after its pre-roll.
+  func noteFallback(in take: any TakeRecording, from frame: Int) {
+    for (frame, missing) in fallback.history(from: frame - take.preRollFrames) {
+      take.addFallback(frame: frame, without: missing.sorted())
+    }
+  }
+
+  /// Another engine runs from now on: nothing is known about its microphones.
+  func resetFallback() {
+    fallback.job?.job.abandon()
+    fallback = Fallback()
+  }
+}

@@ -1,0 +1,53 @@
+import Acoustics
+import FilterDesign
+import Numerics
+
+extension FilterBank {
+  /// The filters of `device` for as long as some of its microphones do not work, in the same layout as those of all
+  /// microphones: the missing ones have filters of zeros. Shipped, cached or newly designed, as by `ready`.
+  ///
+  /// A case that the others cannot make has the omnidirectional filters of its data source, and a remark in
+  /// `weaknesses`.
+  /// - Parameters:
+  ///   - missing: names of microphones of `device`; at least one other is left.
+  ///   - cancellation, progress: as for `ready`.
+  /// - Throws: as `ready`.
+  public static func fallback(
+    for device: Device, without missing: Set<String>, sampleRate: Int,
+    cancellation: DesignCancellation? = nil, progress: (@Sendable (Double) -> Void)? = nil
+  ) throws(DesignError) -> FilterBank {
+    try ready(
+      device: device.without(microphones: missing), sampleRate: sampleRate, cancellation: cancellation,
+      progress: progress
+    ).replacing(for: device)
+  }
+
+  /// These filters, of a device without some of the microphones of `device`, for all of `device`.
+  func replacing(for device: Device) -> FilterBank {
+    let silence = [Float](repeating: 0, count: tapCount)
+    let channels = device.microphones.map { microphones.firstIndex(of: $0.name) }
+    var replaced: [CaseRemark] = []
+    let all = device.filterCases.compactMap { wanted -> FilterCoefficients? in
+      var found = cases.first { $0.filterCase == wanted }
+      if found == nil {
+        found = cases.first {
+          $0.filterCase.dataSource == wanted.dataSource && $0.filterCase.polarPattern == .omnidirectional
+        }
+        let reason = refusals.first { $0.filterCase == wanted }?.text ?? "too few microphones are left"
+        replaced.append(
+          CaseRemark(
+            filterCase: wanted, text: "it is omnidirectional for as long as they are missing: \(reason)")
+        )
+      }
+      return found.map { found in
+        FilterCoefficients(
+          filterCase: wanted,
+          taps: found.taps.map { output in channels.map { $0.map { output[$0] } ?? silence } })
+      }
+    }
+    return FilterBank(
+      device: device.name, sampleRate: sampleRate, microphones: device.microphones.map(\.name),
+      delayFrames: delayFrames, tapCount: tapCount, cases: all, weaknesses: weaknesses + replaced,
+      remarks: remarks)
+  }
+}

@@ -1,0 +1,169 @@
+import Control
+import Realtime
+import Recording
+import TestSupport
+import Testing
+
+/// R39: microphones that fail and return. The device has two, `one` and `two`.
+@Suite("Missing microphones") struct FallbackTests {
+  /// A processor whose microphones are connected and sound.
+  private func rig() -> Rig {
+    let rig = Rig.live()
+    rig.world.client?.readings.microphones = ["one", "two"]
+    rig.world.client?.connectedPorts = ["one", "two"]
+    set(0.1, 0.1, rig)
+    rig.advance(.milliseconds(200))
+    return rig
+  }
+
+  /// RMS levels of the microphones.
+  private func set(_ one: Float, _ two: Float, _ rig: Rig) {
+    rig.world.client?.readings.levels = [one, two, 0, 0].map { Level(rms: $0, peak: $0 * 2) }
+  }
+
+  /// Polls as often as the control thread does, and completes what the processor waits for.
+  private func pass(_ duration: Duration, _ rig: Rig) {
+    let end = rig.world.now + duration
+    while rig.world.now < end {
+      rig.world.now += .milliseconds(45)
+      rig.processor.poll()
+      rig.world.endFallback()
+      rig.run(periods: 1)
+    }
+  }
+
+  private func missing(_ rig: Rig) -> Set<String>? { rig.world.client?.audiblyMissing }
+
+  private func status(_ rig: Rig) -> StatusReport {
+    rig.processor.status(droppedPackets: 0, deferredChanges: [], controller: nil)
+  }
+
+  @Test(
+    "a fault becomes a fallback after its time, and ends 2 s after the microphone works again",
+    arguments: [
+      (MicrophoneFault.unconnected, 1000), (.silent, 700), (.invalid, 0), (.faint, 5000),
+    ])
+  func fault(fault: MicrophoneFault, milliseconds: Int) throws {
+    let rig = rig()
+    let client = try #require(rig.world.client)
+    switch fault {
+    case .unconnected: client.connectedPorts = ["one"]
+    case .silent: set(0.1, 0, rig)
+    case .invalid: client.readings.mutedMicrophones = ["two"]
+    case .faint: set(0.1, 0.0099, rig)
+    }
+    if milliseconds > 0 {
+      pass(.milliseconds(milliseconds - 100), rig)
+      #expect(missing(rig) == [] && status(rig).fallback == nil)
+    }
+    pass(.milliseconds(500), rig)
+    #expect(missing(rig) == ["two"])
+    let report = try #require(status(rig).fallback)
+    #expect(report.missing.map(\.name) == ["two"] && report.missing[0].fault == fault)
+    #expect(report.without == ["two"] && report.obstacle == nil)
+    #expect(
+      rig.warnings.contains { $0.hasPrefix("two is missing: ") && $0.hasSuffix("without it are in force") })
+    client.connectedPorts = ["one", "two"]
+    client.readings.mutedMicrophones = []
+    // A faint one must come back to -14 dB.
+    set(0.1, fault == .faint ? 0.019 : 0.1, rig)
+    pass(.seconds(3), rig)
+    #expect((missing(rig) == []) == (fault != .faint))
+    set(0.1, 0.1, rig)
+    pass(.milliseconds(fault == .faint ? 1900 : 0), rig)
+    #expect((missing(rig) == []) == (fault != .faint))
+    pass(.milliseconds(300), rig)
+    #expect(missing(rig) == [] && status(rig).fallback == nil)
+    #expect(rig.warnings.contains("filters for all microphones are in force again"))
+  }
+
+  @Test("silence of all microphones, or no connection at all, is the fault of none")
+  func nobodysFault() {
+    let rig = rig()
+    set(0, 0, rig)
+    pass(.seconds(10), rig)
+    rig.world.client?.connectedPorts = []
+    pass(.seconds(10), rig)
+    #expect(missing(rig) == [] && rig.world.fallbacks.isEmpty)
+  }
+
+  @Test("two microphones of two that are missing leave the filters as they are")
+  func allInvalid() throws {
+    let rig = rig()
+    rig.world.client?.readings.mutedMicrophones = ["one", "two"]
+    pass(.seconds(2), rig)
+    #expect(missing(rig) == [])
+    #expect(try #require(status(rig).fallback).obstacle == "more than half of the microphones are missing")
+  }
+
+  @Test("S13: during a take the filters change, what is set does not, and the sidecar lists the frames")
+  func duringATake() throws {
+    let rig = rig()
+    let before = rig.processor.inForce
+    let take = rig.record()
+    pass(.seconds(1), rig)
+    rig.world.client?.readings.mutedMicrophones = ["two"]
+    pass(.seconds(1), rig)
+    #expect(missing(rig) == ["two"])
+    #expect(rig.set([:], gain: 7).status == .refused && rig.processor.inForce == before)
+    rig.world.client?.readings.mutedMicrophones = []
+    pass(.seconds(3), rig)
+    #expect(missing(rig) == [] && rig.processor.inForce == before)
+    #expect(take.fallbacks.map(\.without) == [["two"], []])
+    // A period is 64 frames, and lasts 45 ms here.
+    let frames = take.fallbacks.map(\.frame)
+    #expect(abs(frames[0] / 64 - 1000 / 45) < 4 && abs(frames[1] / 64 - 4000 / 45) < 6, "\(frames)")
+    #expect(
+      take.events.first == "two is missing: it sends invalid samples (NaN, infinity, or above +60 dBFS)")
+    #expect(take.events.last == "two is back")
+  }
+
+  @Test("a take with pre-roll lists the fallback that its pre-roll began with, and those within")
+  func preRoll() {
+    let rig = rig()
+    rig.world.client?.readings.mutedMicrophones = ["two"]
+    pass(.seconds(1), rig)
+    rig.world.client?.readings.mutedMicrophones = []
+    pass(.seconds(4), rig)
+    rig.startTake()
+    let take = rig.world.takes.last!
+    // All of the first second before.
+    take.preRollFrames = 64 * 100
+    take.open()
+    rig.processor.poll()
+    rig.run(periods: 1)
+    #expect(take.fallbacks.map(\.without) == [["two"], []])
+    #expect(take.fallbacks[0].frame == 0 && take.fallbacks[1].frame > 0)
+  }
+
+  @Test("a change during a fallback uses its filters, and is answered")
+  func change() {
+    let rig = rig()
+    rig.world.client?.readings.mutedMicrophones = ["two"]
+    pass(.seconds(1), rig)
+    let change = rig.set(["pattern": "cardioid"], gain: 5)
+    pass(.seconds(1), rig)
+    #expect(change.status == .done && missing(rig) == ["two"])
+    #expect(rig.processor.inForce.selection.polarPattern == .cardioid)
+    rig.world.client?.readings.mutedMicrophones = []
+    pass(.seconds(3), rig)
+    #expect(missing(rig) == [] && rig.processor.inForce.selection.polarPattern == .cardioid)
+  }
+
+  @Test(
+    "filters that cannot be had are reported, and asked for again only when other microphones are missing")
+  func failure() throws {
+    let rig = rig()
+    rig.world.client?.readings.mutedMicrophones = ["two"]
+    rig.advance(.milliseconds(100))
+    rig.world.endFallback(Failure(.failed, "the disk is full"))
+    pass(.seconds(2), rig)
+    #expect(missing(rig) == [] && rig.world.fallbacks.isEmpty)
+    #expect(try #require(status(rig).fallback).obstacle == "the disk is full")
+    #expect(
+      rig.warnings.filter { $0.contains("there are no filters without two: the disk is full") }.count == 1)
+    rig.world.client?.readings.mutedMicrophones = ["one"]
+    pass(.seconds(4), rig)
+    #expect(missing(rig) == ["one"])
+  }
+}

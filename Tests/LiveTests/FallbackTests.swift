@@ -1,0 +1,107 @@
+import AudioFiles
+import Foundation
+import JackTools
+import LiveSupport
+import Recording
+import TestSupport
+import Testing
+
+extension LiveTests {
+  /// R39: one microphone of phone5 is pulled during a take, and put back.
+  @Suite("A microphone that is pulled during a take") struct FallbackTests {
+    /// 997 Hz at -12 dBFS, later from microphone to microphone.
+    static let tones: [[Float]] = (0..<5).map { m in
+      // A whole number of cycles, because it repeats.
+      (0..<48_000).map { Float(0.2512 * sin(2 * .pi * 997 * (Double($0) - 2 * Double(m)) / 48_000)) }
+    }
+
+    @Test(
+      "R39: without a click the filters do without it within 1.5 s, and take it back; status, sidecar and render say so"
+    )
+    func pulled() throws {
+      let graph = try LiveGraph(preset: "phone5", synchronous: true)
+      let names = ["bottom-left", "bottom-right", "front", "back", "top"]
+      let player = try SignalPlayer(
+        name: "array", server: graph.server.name, channels: Self.tones, repeats: true)
+      try #require(player.connect(to: names.map { "pinna:\($0)" }))
+      player.start()
+      try graph.waitForLook()
+      let start = try graph.pinna("record", "start", "--raw", "--json").json()
+      let path = try #require(start["take"] as? String)
+      try graph.waitForTake(frames: 48_000)
+      func jack(_ tool: String) throws {
+        let wire = try #require(try graph.ports("-c")["pinna:top"]?.first ?? lastPeer)
+        #expect(
+          try Program.run("/usr/bin/\(tool)", ["-s", graph.server.name, wire, "pinna:top"]).status == 0)
+      }
+      let lastPeer = try graph.ports("-c")["pinna:top"]?.first
+      try jack("jack_disconnect")
+      func without() throws -> [String]? {
+        (try graph.status()["fallback"] as? [String: Any])?["without"] as? [String]
+      }
+      try #require(try waitUntil(seconds: 30) { try without() == ["top"] }, "\(graph.program.errorText)")
+      let text = try graph.pinna("status").output
+      #expect(
+        text.contains("missing: top: nothing is connected to it\nfilters without top are in force\n"),
+        "\(text)")
+      #expect(try graph.pinna("set", "--gain", "3").status == 4)
+      try graph.waitForTake(frames: graph.takeFrames() + 48_000)
+      try jack("jack_connect")
+      try #require(try waitUntil(seconds: 10) { try graph.status()["fallback"] == nil })
+      try graph.waitForTake(frames: graph.takeFrames() + 48_000)
+      #expect(try graph.pinna("record", "stop").status == 0)
+
+      let raw = path.replacing(".wav", with: "-microphones.wav")
+      let sidecar = try Sidecar.read(path.replacing(".wav", with: ".json"))
+      let fallbacks = try #require(sidecar.fallbacks)
+      #expect(fallbacks.map(\.without) == [["top"], []])
+      let top = try AudioClip(path: raw).channels[4]
+      let pulled = try #require(Self.firstOfSilence(in: top))
+      let waited = fallbacks[0].frame - pulled
+      Faults.report(
+        "R39", done: "one of five microphones pulled: the fade begins after",
+        measured: String(format: "%.2f s", Double(waited) / 48_000), limit: "≤ 1.5 s", kept: waited <= 72_000)
+      #expect(waited > 0 && waited <= 72_000, "\(waited) frames")
+
+      let returned = pulled + (try #require(top[pulled...].firstIndex { $0 != 0 })) - pulled
+      for frame in [pulled, returned] {
+        for output in try AudioClip(path: path).channels {
+          let window = Array(output[(frame - 8_000)..<(frame + 9_000)])
+          print("at the pull", Spectrum(window, sampleRate: 48_000).peakOutside(997, distance: 500))
+        }
+      }
+      // The fades: half of this window before and half after.
+      let outputs = try AudioClip(path: path).channels
+      for (n, fallback) in fallbacks.enumerated() {
+        for output in outputs {
+          let window = Array(output[(fallback.frame - 8_000)..<(fallback.frame + 9_000)])
+          let level = Spectrum(window, sampleRate: 48_000).peakOutside(997, distance: 500)
+          Faults.report(
+            "R39", done: n == 0 ? "the fade to the fallback, beyond 500 Hz of a tone" : "the fade back",
+            measured: String(format: "%.0f dBFS", level), limit: "< −80 dBFS", kept: level < -80)
+          #expect(level < -80, "\(level) dBFS")
+        }
+      }
+
+      // The same from the microphones' file: only what was heard before the take is missing at its beginning.
+      let rendered = graph.home.folder.path + "/rendered.wav"
+      let outcome = try graph.pinna("render", raw, rendered, "--preset", "phone5")
+      #expect(outcome.status == 0 && outcome.error.contains("fallback filters are repeated"), "\(outcome)")
+      let again = try AudioClip(path: rendered).channels
+      for (a, b) in zip(outputs, again) {
+        let error = zip(a, b).dropFirst(2_000).map { abs($0 - $1) }.max()!
+        #expect(error < 1e-5, "\(error)")
+      }
+    }
+
+    /// The first frame of a second of zeros.
+    static func firstOfSilence(in samples: [Float]) -> Int? {
+      var run = 0
+      for (n, sample) in samples.enumerated() {
+        run = sample == 0 ? run + 1 : 0
+        if run == 24_000 { return n - run + 1 }
+      }
+      return nil
+    }
+  }
+}
