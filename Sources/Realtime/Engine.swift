@@ -37,6 +37,7 @@ public final class Engine: @unchecked Sendable {
   let meters: Meters
   private let playback = Playback()
   private let microphoneGuard: MicrophoneGuard
+  private let dropouts: DropoutFade
   /// The pre-roll buffer. Empty when pre-roll is off.
   public let preRoll: PreRoll
   /// The same object for the callback, which counts no references.
@@ -70,6 +71,7 @@ public final class Engine: @unchecked Sendable {
     history.initialize(to: InputHistory(microphones: microphones, taps: taps))
     fade = Crossfade(frames: fadeFrames ?? Int((Crossfade.seconds * sampleRate).rounded()))
     microphoneGuard = MicrophoneGuard(microphones: microphones, sampleRate: sampleRate)
+    dropouts = DropoutFade(microphones: microphones, sampleRate: sampleRate)
     self.preRoll = preRoll ?? PreRoll(microphones: microphones, capacityFrames: 0)
     precondition(self.preRoll.channels == microphones + 2)
     unmanagedPreRoll = .passUnretained(self.preRoll)
@@ -101,7 +103,8 @@ public final class Engine: @unchecked Sendable {
     applyControl()
     beginFadeOrTake(period.timing)
     let rejected = history.pointee.append(
-      period.inputs, frames: period.frames, kernels: kernels, guard: microphoneGuard, meters: meters)
+      period.inputs, frames: period.frames, kernels: kernels, guard: microphoneGuard, dropouts: dropouts,
+      meters: meters)
     convolve(period)
     applyHighPass(period)
     if let ended = playback.mix(into: period, fade: fade) { reports.push(.playbackEnded(ended)) }

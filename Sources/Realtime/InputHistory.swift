@@ -88,7 +88,7 @@ struct InputHistory {
   }
 
   /// Appends and measures one period of each microphone. A port without a buffer is silent. The guard mutes invalid
-  /// samples.
+  /// samples; a signal that stops dead fades out.
   ///
   /// Only the end of a period longer than `Partitioning.longestPeriod` is stored. JACK 2 never has such periods;
   /// PipeWire can be configured to.
@@ -98,7 +98,7 @@ struct InputHistory {
   @_noLocks @_noAllocation
   func append(
     _ inputs: UnsafePointer<UnsafePointer<Float>?>, frames all: Int, kernels: KernelCalls,
-    guard: borrowing MicrophoneGuard, meters: borrowing Meters
+    guard: borrowing MicrophoneGuard, dropouts: borrowing DropoutFade, meters: borrowing Meters
   ) -> Int {
     var rejected = 0
     let frames = min(all, longestPeriod)
@@ -119,6 +119,12 @@ struct InputHistory {
       } else {
         (ring + at).clear(count: head)
         ring.clear(count: frames &- head)
+      }
+      if `guard`.isMuted(microphone) {
+        dropouts.reset(microphone)
+      } else {
+        dropouts.apply(
+          microphone, frames: frames, isZero: measure.peak == 0, ring: ring, start: at, mask: capacity &- 1)
       }
       meters.observe(microphone, measure, frames: frames)
       microphone &+= 1

@@ -34,6 +34,7 @@ package struct MicrophoneGuard: ~Copyable, @unchecked Sendable {
   /// Whether this microphone is muted or fading in.
   ///
   /// Thread: any.
+  @_noLocks @_noAllocation
   package func isMuted(_ microphone: Int) -> Bool { muted[microphone].load(ordering: .relaxed) }
 
   /// Whether a sample is valid. The comparison is false for NaN.
