@@ -28,8 +28,8 @@ public struct Geometry: Hashable, Sendable {
 }
 
 extension Geometry {
-  /// For readers of a design: how far to trust the positions, and what the model leaves out.
-  public var remark: String {
+  /// Where the positions come from: "its positions are disputed (data sheet against firmware)".
+  public var origin: String {
     let trust =
       switch certainty {
       case .measured: "were measured"
@@ -38,6 +38,15 @@ extension Geometry {
       case .disputed: "are disputed"
       case .inferred: "were inferred"
       }
-    return "its positions \(trust) (\(source))" + (leavesOut.map { "; the model leaves out \($0)" } ?? "")
+    return "its positions \(trust) (\(source))"
   }
+
+  /// `origin`, if it is a reason to check the positions.
+  public var doubt: String? { [.measured, .published].contains(certainty) ? nil : origin }
+
+  /// What the model of the device leaves out; nil if nothing that matters.
+  public var omission: String? { leavesOut.map { "its model leaves out \($0)" } }
+
+  /// For readers of a design: how far to trust the positions, and what the model leaves out.
+  public var remark: String { [origin, omission].compactMap(\.self).joined(separator: "; ") }
 }

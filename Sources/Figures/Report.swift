@@ -13,6 +13,11 @@ public struct Report: Codable, Hashable, Sendable {
   public let cases: [CaseFigures]
   /// What the reader must know about all cases, such as the band of a measurement.
   public let remarks: [String]
+  /// Where the positions of the microphones come from, and what the model leaves out; nil if the device file does not
+  /// say.
+  public let geometry: String?
+  /// The day on which the array was calibrated: "2026-11-23"; nil if it was not.
+  public let calibrated: String?
 
   /// Computes all figures of `bank` and their losses under array errors, on all cores.
   ///
@@ -90,6 +95,8 @@ public struct Report: Codable, Hashable, Sendable {
     }
     self.preset = preset
     remarks = bank.remarks
+    geometry = device.geometry?.remark
+    calibrated = device.calibration?.date
     sampleRate = bank.sampleRate
     self.cases =
       try bank.cases.enumerated().map { i, coefficients throws(DesignError) in

@@ -23,7 +23,7 @@ extension FilterBank {
   }
 
   /// These filters, of a device without some of the microphones of `device`, for all of `device`.
-  func replacing(for device: Device) -> FilterBank {
+  package func replacing(for device: Device) -> FilterBank {
     let silence = [Float](repeating: 0, count: tapCount)
     let channels = device.microphones.map { microphones.firstIndex(of: $0.name) }
     var replaced: [CaseRemark] = []

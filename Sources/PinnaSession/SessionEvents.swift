@@ -15,6 +15,8 @@ public struct RouteChange: Hashable, Sendable {
     case availableInputsChanged
     /// A connected port has disappeared, or is back.
     case portGone, portBack
+    /// A microphone no longer works, and filters without it take over; or it works again.
+    case microphoneGone, microphoneBack
     /// The output in use has changed.
     case outputChanged
     /// Another session controls the route now, or none does.
@@ -90,6 +92,8 @@ extension RouteChange.Reason {
     case .inputsChanged: self = .availableInputsChanged
     case .portGone: self = .portGone
     case .portBack: self = .portBack
+    case .microphoneGone: self = .microphoneGone
+    case .microphoneBack: self = .microphoneBack
     case .outputChanged: self = .outputChanged
     case .controlChanged: self = .controlChanged
     default: return nil

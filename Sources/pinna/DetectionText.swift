@@ -70,20 +70,8 @@ extension DeviceMatch {
     }
   }
 
-  /// How sure the geometry is, unless it was measured or published, and what the model leaves out.
   private var geometryLines: [String] {
-    guard let geometry = device.geometry else { return [] }
-    let doubt: String? =
-      switch geometry.certainty {
-      case .measured, .published: nil
-      case .secondary: "from a secondary source"
-      case .disputed: "disputed between sources"
-      case .inferred: "inferred"
-      }
-    return [
-      doubt.map { "    its geometry is \($0): \(geometry.source)" },
-      geometry.leavesOut.map { "    its model leaves out \($0)" },
-    ].compactMap(\.self)
+    [device.geometry?.doubt, device.geometry?.omission].compactMap { $0.map { "    " + $0 } }
   }
 
   /// "1 centre, 2 rim-1, 3 unused".

@@ -5,14 +5,13 @@ struct DeviceSummary {
   let device: Device
 
   var text: String {
-    let doubt = device.geometry.map { "\n  geometry: \($0.certainty.rawValue), \($0.source)" } ?? ""
-    let omission = device.geometry?.leavesOut.map { "\n  the model leaves out \($0)" } ?? ""
+    let geometry = [device.geometry?.origin, device.geometry?.omission].compactMap { $0.map { "\n  " + $0 } }
     let heading = """
       \(device.name): \(device.title)
         placement: \(device.placement.rawValue), body: \(body)
         \(device.microphones.count == 1 ? "1 microphone" : "\(device.microphones.count) microphones"), \(vector(extentInFile)) mm along x, y and z of the file
       """
-    let lines = [heading + doubt + omission] + microphones + sources
+    let lines = [heading + geometry.joined()] + microphones + sources
     return (lines + (device.placementAdvice.map { ["  hint: \($0)"] } ?? [])).joined(separator: "\n")
   }
 

@@ -26,6 +26,8 @@ package struct ReportTable {
       )
     }
     lines += report.remarks.map { "The array was \($0)." }
+    if let geometry = report.geometry { lines.append("The array: \(geometry).") }
+    if let day = report.calibrated { lines.append("The array was calibrated on \(day).") }
     let offered = report.cases.filter(\.supported)
     lines += stereo(offered.filter { $0.filterCase.polarPattern == .stereo })
     lines += mono(offered.filter { $0.filterCase.polarPattern != .stereo })

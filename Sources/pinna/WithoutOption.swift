@@ -16,12 +16,6 @@ extension Arguments {
       throw Failure(
         .usage, "\(device.name) has no microphone \"\(name)\"; it has \(known.joined(separator: ", "))")
     }
-    if case .measured = device.body {
-      throw Failure(
-        .unsupported,
-        "--without cannot be used with \(device.name), which is measured; remove it, or measure the others alone"
-      )
-    }
     let rest = device.without(microphones: Set(names))
     guard !rest.dataSources.isEmpty else {
       throw Failure(
