@@ -11,10 +11,12 @@ extension Device {
     let places = Dictionary(uniqueKeysWithValues: kept.enumerated().map { ($1, $0) })
     let sources = dataSources.compactMap { source -> DataSource? in
       let own = remaining(of: source, kept: kept).compactMap { places[$0] }
-      let patterns = source.polarPatterns.filter { pattern in
-        pattern == .stereo ? kept.count >= 2 : own.count >= (pattern == .omnidirectional ? 1 : 2)
+      guard !own.isEmpty else { return nil }
+      let possible = source.polarPatterns.filter { pattern in
+        pattern == .omnidirectional || (pattern == .stereo ? kept.count : own.count) >= 2
       }
-      guard !own.isEmpty, !patterns.isEmpty else { return nil }
+      // It replaces the cases that cannot be made, so every data source has it.
+      let patterns = possible.contains(.omnidirectional) ? possible : [.omnidirectional] + possible
       return DataSource(
         name: source.name, id: source.id, location: source.location, orientation: source.orientation,
         forward: source.forward, microphones: own, polarPatterns: patterns,

@@ -61,7 +61,7 @@ package protocol AudioClient: AnyObject, Sendable {
   /// Posts a crossfade to `setting`, for the current device.
   /// - Parameter isRestoring: uses the slot that the queue reserves for restoring the previous setting.
   func change(to setting: Setting, isRestoring: Bool) throws -> Ticket
-  /// Uses the filter sets of `fallback` for every setting from now on, where it has any; nil for those of the engine.
+  /// Uses the filter sets of `fallback` for every setting from now on; nil for those of the engine.
   /// They are forgotten when another engine is adopted.
   func use(fallback: (any DeviceFilters)?)
   /// Posts a crossfade to the filters of `setting` that are chosen by now. It is allowed during a take.

@@ -7,6 +7,8 @@ import Realtime
 struct Fallback {
   /// Which microphones are missing, and why.
   var watch = MicrophoneWatch()
+  /// When the callback was last seen to run, and the number of its periods then: without periods the meters stand still.
+  var lastPeriods: (count: Int, instant: ContinuousClock.Instant)?
   /// The design or reading of filters without `missing`.
   var job: (missing: Set<String>, job: Job<any DeviceFilters>, deadline: ContinuousClock.Instant)?
   /// The microphones that the filters of the next change or substitution do without.

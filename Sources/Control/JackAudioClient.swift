@@ -18,7 +18,7 @@ final class JackAudioClient: AudioClient {
   private let loss: Loss
   /// The engine that the callback runs; nil before the first.
   private let inUse = Mutex<JackEngine?>(nil)
-  /// The filter sets that replace those of the engine, where it has any.
+  /// The filter sets that replace those of the engine.
   private let fallback = Mutex<FilterSets?>(nil)
   private let graphReports = Mutex<[GraphReport]>([])
   /// Graph checks on the worker; the input is the ports to connect the outputs to.
@@ -201,12 +201,7 @@ final class JackAudioClient: AudioClient {
   }
 
   private func filters(for setting: Setting) throws -> FilterSet {
-    if let fallback = fallback.withLock({ $0 }),
-      let filters = try? fallback.filters(for: setting.selection, of: setting.device)
-    {
-      return filters
-    }
-    return try engine.filters.filters(for: setting.selection, of: setting.device)
+    try (fallback.withLock { $0 } ?? engine.filters).filters(for: setting.selection, of: setting.device)
   }
 
   func beginTake(into ring: TakeRing) throws -> Ticket { try engine.engine.beginTake(into: ring) }

@@ -26,8 +26,9 @@ package enum MicrophoneFault: String, Codable, Sendable {
 
 /// Decides which microphones are missing, from levels and connections over time.
 ///
-/// A microphone is missing after its fault has lasted for `holdTime`, and works again after 2 s without one. A fault that
-/// most of the microphones share is none of theirs: nothing is plugged in yet, or nothing sounds.
+/// A microphone is missing after its fault has lasted for `holdTime`. It works again after 2 s without a fault; after more,
+/// up to a minute, if it fails again and again. A fault shared by more than half of the microphones is ignored: nothing
+/// is plugged in yet, or nothing sounds.
 ///
 /// Thread: control thread; a value.
 struct MicrophoneWatch {
@@ -40,56 +41,100 @@ struct MicrophoneWatch {
     let isConnected: Bool
   }
 
-  private static let recoveryTime = Duration.seconds(2)
+  private enum Condition {
+    case fault(MicrophoneFault)
+    case working
+    /// Nothing can be said now, so nothing changes.
+    case unknown
+  }
+
+  /// What is remembered of a microphone that has ever failed.
+  private struct Record {
+    /// Since when it has sent no sound; nil if it does.
+    var soundlessSince: ContinuousClock.Instant?
+    /// Since when it has been too soft; nil if it is not.
+    var faintSince: ContinuousClock.Instant?
+    /// Since when it has had no fault, while it is missing.
+    var workingSince: ContinuousClock.Instant?
+    var lastReturn: ContinuousClock.Instant?
+    /// How often it has failed within a minute of its return.
+    var relapses = 0
+
+    mutating func forgetClocks() { (soundlessSince, faintSince, workingSince) = (nil, nil, nil) }
+
+    var recoveryTime: Duration { min(.seconds(60), .seconds(2) * (1 << min(relapses, 5))) }
+  }
+
   private static let faintLevel = Decibels(-20)
   /// A microphone that was faint must come this close to the median.
   private static let recoveredLevel = Decibels(-14)
   /// Below it, noise decides how loud a microphone is, not sound.
   private static let softestMedian: Float = 1e-4
+  /// Of two microphones nobody can say which one has the wrong level.
+  private static let fewestForLevels = 3
 
   /// The missing microphones, by name.
   private(set) var missing: [String: MicrophoneFault] = [:]
-  /// Since when each microphone has had its fault.
-  private var faultSince: [String: (fault: MicrophoneFault, instant: ContinuousClock.Instant)] = [:]
-  /// Since when each missing microphone has had none.
-  private var soundSince: [String: ContinuousClock.Instant] = [:]
+  private var records: [String: Record] = [:]
+
+  /// Restarts all clocks: for a while nothing was observed.
+  mutating func forgetClocks() { for name in records.keys { records[name]?.forgetClocks() } }
 
   mutating func observe(_ all: [Observation], now: ContinuousClock.Instant) {
-    let names = Set(all.map(\.name))
-    missing = missing.filter { names.contains($0.key) }
-    let connected = all.count { $0.isConnected }
-    let sounding = all.filter { $0.rms > 0 }
-    let levels = sounding.map(\.rms).sorted()
-    let median = levels.isEmpty ? 0 : levels[levels.count / 2]
+    let usable = all.filter { $0.rms > 0 && !$0.isMuted && missing[$0.name] == nil }.map(\.rms).sorted()
+    let median = usable.count < Self.fewestForLevels - 1 ? 0 : usable[usable.count / 2]
+    let areMostConnected = 2 * all.count(where: \.isConnected) >= all.count
+    let doMostSound = 2 * all.count { $0.rms > 0 } >= all.count
     for microphone in all {
-      let name = microphone.name
-      let fault = fault(
-        of: microphone, othersConnected: 2 * connected >= all.count,
-        othersSound: 2 * sounding.count >= all.count, median: median)
-      guard let fault else {
-        faultSince[name] = nil
-        guard missing[name] != nil else { continue }
-        let since = soundSince[name] ?? now
-        soundSince[name] = since
-        if now - since >= Self.recoveryTime { missing[name] = nil }
-        continue
-      }
-      soundSince[name] = nil
-      let since = faultSince[name].flatMap { $0.fault == fault ? $0.instant : nil } ?? now
-      faultSince[name] = (fault, since)
-      if now - since >= fault.holdTime { missing[name] = fault }
+      let condition: Condition =
+        if microphone.isMuted {
+          .fault(.invalid)
+        } else if !microphone.isConnected {
+          areMostConnected ? .fault(.unconnected) : .unknown
+        } else if microphone.rms == 0 {
+          doMostSound ? .fault(.silent) : .unknown
+        } else {
+          level(of: microphone, median: median, usable: usable.count)
+        }
+      follow(microphone.name, condition, now: now)
     }
   }
 
-  private func fault(
-    of microphone: Observation, othersConnected: Bool, othersSound: Bool, median: Float
-  ) -> MicrophoneFault? {
-    if microphone.isMuted { return .invalid }
-    if !microphone.isConnected { return othersConnected ? .unconnected : nil }
-    if microphone.rms == 0 { return othersSound ? .silent : nil }
-    let limit = missing[microphone.name] == .faint ? Self.recoveredLevel : Self.faintLevel
-    guard median > Self.softestMedian, microphone.rms < median * Float(limit.amplitude) else { return nil }
-    return .faint
+  /// The condition of a microphone that sounds.
+  private func level(of microphone: Observation, median: Float, usable: Int) -> Condition {
+    let isFaint = missing[microphone.name] == .faint
+    guard isFaint || usable >= Self.fewestForLevels else { return .working }
+    guard median > Self.softestMedian else { return isFaint ? .unknown : .working }
+    let limit = isFaint ? Self.recoveredLevel : Self.faintLevel
+    return microphone.rms < median * Float(limit.amplitude) ? .fault(.faint) : .working
+  }
+
+  private mutating func follow(_ name: String, _ condition: Condition, now: ContinuousClock.Instant) {
+    var record = records[name] ?? Record()
+    defer { records[name] = record }
+    switch condition {
+    case .unknown: record.forgetClocks()
+    case .working:
+      (record.soundlessSince, record.faintSince) = (nil, nil)
+      guard missing[name] != nil else { return }
+      let since = record.workingSince ?? now
+      record.workingSince = since
+      guard now - since >= record.recoveryTime else { return }
+      missing[name] = nil
+      (record.workingSince, record.lastReturn) = (nil, now)
+    case .fault(let fault):
+      record.workingSince = nil
+      // What sends nothing is too soft as well.
+      record.faintSince = fault == .invalid ? nil : record.faintSince ?? (fault == .faint ? now : nil)
+      record.soundlessSince = [.silent, .unconnected].contains(fault) ? record.soundlessSince ?? now : nil
+      let since = (fault == .faint ? record.faintSince : record.soundlessSince) ?? now
+      guard now - since >= fault.holdTime else { return }
+      if missing[name] == nil {
+        let isRelapse = record.lastReturn.map { now - $0 < .seconds(60) } ?? false
+        record.relapses = isRelapse ? record.relapses + 1 : 0
+      }
+      missing[name] = fault
+    }
   }
 }
 

@@ -7,7 +7,10 @@ import Realtime
 extension Processor {
   /// Decides anew which microphones are missing.
   func watchMicrophones(_ readings: Readings) {
-    guard state.kind != .fadingOut, readings.levels.count >= readings.microphones.count else { return }
+    guard state.kind != .fadingOut, readings.levels.count >= readings.microphones.count, areMetersRunning
+    else {
+      return
+    }
     let deviations = wanted.device.deviations
     let isKnown = graph.checkNumber > 0
     let names = readings.microphones
@@ -26,6 +29,18 @@ extension Processor {
     for name in before.keys.sorted() where fallback.watch.missing[name] == nil {
       tell(.microphoneBack, "\(name) is back")
     }
+  }
+
+  /// Whether a period has run since the last call. After 300 ms without an observation, all clocks of the watch begin
+  /// anew.
+  private var areMetersRunning: Bool {
+    let count = client?.periodsRun ?? 0
+    if let last = fallback.lastPeriods {
+      if world.now - last.instant > .milliseconds(300) { fallback.watch.forgetClocks() }
+      if last.count == count { return false }
+    }
+    fallback.lastPeriods = (count, world.now)
+    return true
   }
 
   private func tell(_ kind: EngineEvent.Kind, _ sentence: String) {
@@ -50,14 +65,16 @@ extension Processor {
     default: return
     }
     let missing = microphonesToReplace
-    if let job = fallback.job, job.missing != missing {
+    // A design goes on while its microphones work for a moment: they may fail again.
+    if let job = fallback.job, job.missing != missing, !missing.isEmpty {
       job.job.abandon()
       fallback.job = nil
     }
+    if let failure = fallback.failure, failure.missing != missing { fallback.failure = nil }
+    // What has returned is used again at once.
+    if !fallback.chosen.isSubset(of: missing) { choose(nil, without: []) }
     if missing == fallback.chosen || missing == fallback.failure?.missing {
       // Nothing to get.
-    } else if missing.isEmpty {
-      choose(nil, without: [])
     } else if let (_, job, deadline) = fallback.job {
       switch job.result {
       case .success(let filters):
@@ -103,8 +120,8 @@ extension Processor {
     guard let posted = fallback.posted, posted.ticket == ticket else { return }
     fallback.began(at: frame, without: posted.missing)
     let names = posted.missing.sorted()
-    let causes = names.map {
-      "\($0) is missing: \(fallback.watch.missing[$0]?.sentence ?? "it has just returned")"
+    let causes = names.map { name in
+      fallback.watch.missing[name].map { "\(name) is missing: \($0.sentence)" } ?? "\(name) was missing"
     }
     warn(
       names.isEmpty
@@ -135,6 +152,11 @@ extension Processor {
   /// Another engine runs from now on: nothing is known about its microphones.
   func resetFallback() {
     fallback.job?.job.abandon()
+    for name in fallback.watch.missing.keys.sorted() {
+      notify(
+        EngineEvent(
+          .microphoneBack, "\(name) is no longer known to be missing: what it belongs to has changed"))
+    }
     fallback = Fallback()
   }
 }

@@ -16,6 +16,7 @@ extension Processor {
     var stopping = Stopping(since: world.now, request: request)
     drop(change, .failed, sentence)
     change = nil
+    resetFallback()
     switch state {
     case .openingTake(let recording): close(recording, isCutOff: true, .failed, sentence)
     case .startingTake(let recording, _), .recording(let recording):

@@ -37,6 +37,10 @@ public struct NoSingleDevice: Error, Hashable, CustomStringConvertible {
     let matches = cards.flatMap(\.matches)
     func names(_ list: [DeviceMatch]) -> String { list.map(\.device.name).joined(separator: ", ") }
     let usable = matches.filter(\.isUsable)
+    if let first = usable.first?.device.name, usable.allSatisfy({ $0.device.name == first }) {
+      return
+        "\(first) is plugged in \(usable.count) times; start it with --device \(first), and connect the ports of one of them"
+    }
     if !usable.isEmpty { return "several devices fit: \(names(usable)); choose one with --device NAME" }
     if let blocked = matches.first(where: { $0.obstacle != nil }) {
       return "\(blocked.device.name) is plugged in, but \(blocked.obstacle!)"

@@ -37,6 +37,10 @@ public struct DigitalMicrophone: Hashable, Sendable, Decodable {
   }
 }
 
+extension Character {
+  fileprivate var isControl: Bool { unicodeScalars.contains { $0.properties.generalCategory == .control } }
+}
+
 extension DigitalMicrophone: CustomStringConvertible {
   /// "channel 0: omnidirectional, laptop-top-panel, horizontal offset -40".
   public var description: String {
@@ -45,7 +49,7 @@ extension DigitalMicrophone: CustomStringConvertible {
       ("direction", directionAngle), ("elevation", elevationAngle),
     ]
     let facts =
-      [type, location].compactMap(\.self).map { String($0.prefix(40)) }
+      [type, location].compactMap(\.self).map { String($0.filter { !$0.isControl }.prefix(40)) }
       + numbers.compactMap { name, number in number.map { "\(name) \($0)" } }
     return "channel \(channel.map(String.init) ?? "?"): " + facts.joined(separator: ", ")
   }

@@ -36,7 +36,7 @@ extension FilterBank {
         let reason = refusals.first { $0.filterCase == wanted }?.text ?? "too few microphones are left"
         replaced.append(
           CaseRemark(
-            filterCase: wanted, text: "it is omnidirectional for as long as they are missing: \(reason)")
+            filterCase: wanted, text: "it is omnidirectional without the missing microphones: \(reason)")
         )
       }
       return found.map { found in

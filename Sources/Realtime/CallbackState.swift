@@ -22,7 +22,7 @@ struct CallbackState: BitwiseCopyable {
   var nextHighPass = HighPassFilter.Memory()
   /// Frames of the fade to `next` played so far.
   var fadePosition = 0
-  /// The newest change received during a fade.
+  /// The newest change or substitution received during a fade.
   var pending: FilterSetting?
   var take = TakeState.idle
   /// Frames processed since the engine was created.

@@ -1,9 +1,10 @@
-/// Lets the signal of a microphone fade out that stops dead: its port loses the connection, or its interface sends
-/// zeros. It fades in when it returns. A step in one microphone would be a click in every output.
+/// Fades out a microphone's signal that ends abruptly, because its port loses the connection or its interface sends zeros,
+/// and fades it in when it returns. A step in one microphone would be a click in every output.
 ///
-/// From the first of at least 16 zeros at the end of a period, after 64 samples of which none is zero, the signal goes on
+/// From the first of the zeros at the end of a period, after 64 samples of which none is zero, the signal goes on
 /// as a tone with the value and the slope of its end, at the frequency that fits these samples best (a linear prediction
-/// of order 2). The tone fades out over 20 ms.
+/// of order 2). The tone fades out over 20 ms. A signal that returns with the next period, within 16 frames, only
+/// crossed zero: it goes on as it is.
 struct DropoutFade: ~Copyable, @unchecked Sendable {
   // Unchecked: only the callback uses the states.
 
@@ -46,18 +47,19 @@ struct DropoutFade: ~Copyable, @unchecked Sendable {
     _ microphone: Int, frames: Int, isZero: Bool, ring: UnsafeMutablePointer<Float>, start: Int, mask: Int
   ) {
     let state = states + microphone
-    if state.pointee.isOut {
-      if !isZero { begin(signal: state) }
-    } else {
-      var zeros = isZero ? frames : 0
+    if state.pointee.isOut, !isZero { begin(signal: state) }
+    var zeros = 0
+    if !state.pointee.isOut {
+      zeros = isZero ? frames : 0
       while zeros < frames, ring[(start &+ frames &- 1 &- zeros) & mask] == 0 { zeros &+= 1 }
-      if zeros >= min(16, frames), begin(toneOf: state, ring, end: start &+ frames &- zeros, mask) {
-        fadeIn(state, ring, start: start, frames: frames &- zeros, mask)
-        return play(state, ring, start: start &+ frames &- zeros, frames: zeros, mask)
-      }
     }
-    fadeIn(state, ring, start: start, frames: frames, mask)
-    play(state, ring, start: start, frames: frames, mask)
+    let end = start &+ frames &- zeros
+    fadeIn(state, ring, start: start, frames: frames &- zeros, mask)
+    play(state, ring, start: start, frames: frames &- zeros, mask)
+    guard zeros > 0 else { return }
+    // Where no tone begins, the last one goes on.
+    begin(toneOf: state, ring, end: end, mask)
+    play(state, ring, start: end, frames: zeros, mask)
   }
 
   /// Forgets a dropout: the guard mutes the microphone.
@@ -73,24 +75,26 @@ struct DropoutFade: ~Copyable, @unchecked Sendable {
   private func begin(signal state: UnsafeMutablePointer<State>) {
     state.pointee.isOut = false
     state.pointee.signalAge = 0
+    guard state.pointee.toneAge < 16 else { return }
+    state.pointee.signalAge = fadeFrames
+    state.pointee.toneAge = fadeFrames
   }
 
-  /// Fits the tone to the 64 samples before `end`.
+  /// Fits a tone to the 64 samples before `end`, if none of them is zero.
   ///
   /// Thread: JACK's realtime thread (process callback).
-  /// - Returns: whether there was a signal.
   @_noLocks @_noAllocation
   private func begin(
     toneOf state: UnsafeMutablePointer<State>, _ ring: UnsafeMutablePointer<Float>, end: Int, _ mask: Int
-  ) -> Bool {
+  ) {
     let (last, before) = (ring[(end &- 1) & mask], ring[(end &- 2) & mask])
-    guard last != 0, mask >= 127 else { return false }
+    guard last != 0, mask >= 127 else { return }
     var (correlation, energy, peak): (Float, Float, Float) = (0, 1e-30, max(last.magnitude, before.magnitude))
     var (x1, x2) = (last, before)
     var n = 3
     while n <= 64 {
       let x3 = ring[(end &- n) & mask]
-      if x3 == 0 || x2 == 0 { return false }
+      if x3 == 0 || x2 == 0 { return }
       correlation += x2 * (x1 + x3)
       energy += x2 * x2
       peak = max(peak, x3.magnitude)
@@ -106,7 +110,6 @@ struct DropoutFade: ~Copyable, @unchecked Sendable {
     state.pointee.sine = sine
     state.pointee.re = last
     state.pointee.im = -clamped((last * cosine - before) / sine, from: -peak, to: peak)
-    return true
   }
 
   /// Adds the tone, as far as it has not faded out.
@@ -172,12 +175,7 @@ struct DropoutFade: ~Copyable, @unchecked Sendable {
     value < least ? least : value > most ? most : value
   }
 
-  /// From 0 to 1 over the fade, smoothly (smoothstep).
-  ///
   /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
-  private func rise(_ age: Int) -> Float {
-    let x = Float(age) / Float(fadeFrames)
-    return x * x * (3 - 2 * x)
-  }
+  private func rise(_ age: Int) -> Float { smoothstep(age, of: fadeFrames) }
 }

@@ -86,8 +86,14 @@ package struct MicrophoneGuard: ~Copyable, @unchecked Sendable {
   ///
   /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
-  private func gain(_ age: Int) -> Float {
-    let x = max(0, Float(age &- holdFrames) / Float(fadeFrames))
-    return x * x * (3 - 2 * x)
-  }
+  private func gain(_ age: Int) -> Float { smoothstep(max(0, age &- holdFrames), of: fadeFrames) }
+}
+
+/// A smooth rise from 0 to 1 over `count` frames.
+///
+/// Thread: any.
+@_noLocks @_noAllocation
+func smoothstep(_ frame: Int, of count: Int) -> Float {
+  let x = Float(frame) / Float(count)
+  return x * x * (3 - 2 * x)
 }

@@ -30,8 +30,7 @@ extension FilterSets {
     instructionSet: InstructionSet = .best
   ) throws -> (left: [Float], right: [Float]) {
     func filters(_ substitute: FilterSets?) throws -> FilterSet {
-      if let found = try? substitute?.filters(for: selection, of: device) { return found }
-      return try self.filters(for: selection, of: device)
+      try (substitute ?? self).filters(for: selection, of: device)
     }
     let engine = makeEngine(instructionSet: instructionSet)
     let first = substitutions.last { $0.frame <= 0 }
@@ -39,7 +38,7 @@ extension FilterSets {
       with: try filters(first?.filters), gain: Float(gain.amplitude), highPass: highPass.frequency?.value)
     var run = OfflineRun(engine, microphones: microphones)
     let total = microphones.first?.count ?? 0
-    for substitution in substitutions where (1..<total).contains(substitution.frame) {
+    for substitution in substitutions where substitution.frame > 0 && substitution.frame < total {
       run.run(to: substitution.frame, period: period)
       _ = engine.drainReports()
       _ = try engine.substitute(

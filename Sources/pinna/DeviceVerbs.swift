@@ -43,10 +43,11 @@ extension Verb {
     do { device = try DeviceFile.read(text: text, name: name, file: file) } catch {
       throw Failure(.usage, "these numbers describe no usable device: \(error)")
     }
+    // The picture first: a file without one would be in the way of the next attempt.
+    try DevicePicture(device).write(picture)
     do { try Data(text.utf8).write(to: URL(filePath: file), options: .atomic) } catch {
       throw Failure(.failed, "cannot write \(file): \(error.systemReason); choose another folder or name")
     }
-    try DevicePicture(device).write(picture)
     if arguments.isJSON {
       print((["file": file, "picture": picture] as JSONObject + DeviceSummary(device: device).json).text)
     } else {

@@ -47,7 +47,8 @@ extension Verb {
           + "\(device.microphones.count) microphones; give a file with one channel per microphone")
     }
     let output = try renderClip(
-      input, setting: setting, fallbacks: TakeFallbacks(microphones: arguments.operands[0], setting: setting),
+      input, setting: setting,
+      fallbacks: try TakeFallbacks(microphones: arguments.operands[0], setting: setting),
       period: period, instructionSet: instructionSet)
     try output.write(wav: arguments.operands[1])
     let peak = output.channels.joined().map(\.magnitude).max() ?? 0

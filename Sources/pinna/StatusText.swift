@@ -90,16 +90,19 @@ extension StatusReport: SettingReport {
     let calibration = calibrated.map { ["calibrated on \($0)"] } ?? []
     guard let fallback else { return calibration }
     let missing = fallback.missing.map { "missing: \($0.name): \($0.fault.sentence)" }
-    let names = fallback.without.joined(separator: ", ")
-    let filters =
+    let inForce =
+      fallback.without.isEmpty
+      ? "filters for all microphones are in force"
+      : "filters without \(fallback.without.joined(separator: ", ")) are in force"
+    let rest =
       if let obstacle = fallback.obstacle {
-        "the filters are those of all microphones: \(obstacle)"
+        ", and there are no others: \(obstacle)"
       } else if fallback.without == fallback.missing.map(\.name) {
-        "filters without \(names) are in force"
+        ""
       } else {
-        "filters for the microphones that work are being prepared"
+        "; those for the microphones that work are being prepared"
       }
-    return calibration + missing + [filters]
+    return calibration + missing + [inForce + rest]
   }
 
   /// The playback, the take in progress, the last take, and takes whose files are still being written.

@@ -8,12 +8,23 @@ struct TakeFallbacks {
   private let fallbacks: [Sidecar.Fallback]
 
   /// - Parameter path: of the microphones. A file that is not of a take has no fallbacks.
-  init(microphones path: String, setting: Setting) {
-    guard let (sidecar, firstFrame) = Sidecar.ofMicrophones(at: path),
-      sidecar.setup.microphones == setting.device.microphones.map(\.name)
+  /// - Throws: if the sidecar lists what no take can have.
+  init(microphones path: String, setting: Setting) throws(Failure) {
+    let names = setting.device.microphones.map(\.name)
+    guard let (sidecar, firstFrame) = Sidecar.ofMicrophones(at: path), sidecar.setup.microphones == names
     else {
       fallbacks = []
       return
+    }
+    let all = sidecar.fallbacks ?? []
+    let isPlausible =
+      all.allSatisfy { Set($0.without).isSubset(of: names) && 2 * Set($0.without).count <= names.count }
+      && zip(all, all.dropFirst()).allSatisfy { $0.frame < $1.frame } && all.first?.frame ?? 0 >= 0
+    guard isPlausible else {
+      throw Failure(
+        .failed,
+        "the sidecar beside \(path) lists fallbacks that its take cannot have had; move it away to render without them"
+      )
     }
     fallbacks = sidecar.fallbacks(from: firstFrame)
   }

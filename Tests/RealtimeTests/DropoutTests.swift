@@ -23,10 +23,10 @@ import Testing
     Spectrum(signal, sampleRate: 48000).peakOutside(frequency, distance: 500)
   }
 
-  /// A tone at -12 dBFS that stops with frame 8192, at this phase in cycles.
-  static func tone(_ frequency: Double, phase: Double) -> [Float] {
+  /// A tone at -12 dBFS that stops with frame `end`, at this phase in cycles.
+  static func tone(_ frequency: Double, phase: Double, end: Int = 8192) -> [Float] {
     (0..<16384).map {
-      $0 < 8192 ? Float(0.2512 * sin(2 * .pi * (frequency * Double($0 - 8192) / 48000 + phase))) : 0
+      $0 < end ? Float(0.2512 * sin(2 * .pi * (frequency * Double($0 - end) / 48000 + phase))) : 0
     }
   }
 
@@ -43,6 +43,28 @@ import Testing
       #expect(Self.isEqual(heard[..<8192], signal))
       #expect(heard[(8192 + 960)...].allSatisfy { $0.magnitude < 2e-6 })
     }
+  }
+
+  @Test("a tone that stops anywhere in a period leaves nothing above -80 dBFS", arguments: [16, 64, 1024])
+  func offsets(period: Int) {
+    for end in [8193, 8197, 8199, 8207, 8250, 8255, 9215] {
+      let level = Self.splatter(Self.heard(Self.tone(997, phase: 0.2, end: end), period: period), 997)
+      #expect(level < -80, "\(level) dBFS at \(end)")
+    }
+  }
+
+  @Test(
+    "zeros that a signal crosses at the end of a period leave it as it is, and a stop during a fade-in does not click"
+  )
+  func crossings() {
+    // Exactly zero at every 128th sample: the last of each period.
+    let crossing = (0..<8192).map { Float(0.25 * sin(2 * .pi * Double(($0 + 1) % 128) / 128)) }
+    let heard = Self.heard(crossing, period: 128)
+    #expect(zip(heard, crossing).allSatisfy { abs($0 - $1) < 2e-3 })
+    var signal = Self.tone(997, phase: 0.1)
+    for n in 6144..<6656 { signal[n] = 0 }
+    for n in 7000..<16384 { signal[n] = 0 }
+    #expect(Self.splatter(Self.heard(signal, period: 64), 997) < -80)
   }
 
   @Test("the end does not depend on the period")
@@ -71,16 +93,15 @@ import Testing
     }
   }
 
-  @Test("impulses, short zeros and signals with pauses of their own stay as they are")
+  @Test("impulses, zeros within a period and pauses soon after others stay as they are")
   func untouched() {
     var noise = SeededNoise(seed: 9)
     var impulses = [Float](repeating: 0, count: 8192)
     for n in stride(from: 63, to: 8192, by: 640) { impulses[n] = 1 }
     var gaps = noise.samples(8192)
-    // Zeros of fewer than 16 frames before the end of a period, and some in its middle.
     for n in stride(from: 0, to: 8192, by: 128) where n % 512 == 384 {
-      for k in (n + 113)..<(n + 128) { gaps[k] = 0 }
-      for k in (n + 20)..<(n + 60) { gaps[k] = 0 }
+      for k in (n + 20)..<(n + 70) { gaps[k] = 0 }
+      for k in (n + 100)..<(n + 128) { gaps[k] = 0 }
     }
     for signal in [impulses, gaps] { #expect(Self.isEqual(Self.heard(signal, period: 128), signal)) }
   }

@@ -22,7 +22,7 @@ import pinna
         out_right         -31.0 dB rms   -12.0 dB peak
       calibrated on 2026-11-23
       missing: right: it sends invalid samples (NaN, infinity, or above +60 dBFS)
-      the filters are those of all microphones: the disk is full
+      filters without right are in force, and there are no others: the disk is full
       warning: no microphone is connected
       warning: the disk is slow
       playing /takes/d.wav: 1200 of 4800 frames

@@ -164,6 +164,7 @@ struct RandomSequence {
     case .microphoneFails, .microphoneReturns:
       guard let client, client.engine != nil else { return false }
       client.readings.microphones = ["one", "two"]
+      client.connectedPorts = ["one", "two"]
       client.readings.levels = [Level](repeating: Level(rms: 0.1, peak: 0.2), count: 4)
       client.readings.mutedMicrophones = event == .microphoneFails ? ["two"] : []
     case .fallbackEnds, .fallbackFails:
