@@ -14,11 +14,11 @@ struct CalibrationTests {
 
   private static let names = ["linear8", "uma8", "glasses8", "tetramic"]
 
-  /// Eight seconds of diffuse sound per device, simulated once for all tests.
+  /// Six seconds of diffuse sound per device, simulated once for all tests.
   private static let diffuse: [String: [[Float]]] = Dictionary(
     uniqueKeysWithValues: names.map { name in
       let signals = try! ArrayScenes.recording(
-        of: ArrayScenes.device(name), kind: .diffuse, room: false, snr: 40, seed: 3, seconds: 8)
+        of: ArrayScenes.device(name), kind: .diffuse, room: false, snr: 40, seed: 3, seconds: 6)
       return (name, signals)
     })
 
