@@ -209,7 +209,9 @@ let package = Package(
     .testTarget(
       name: "ArrayCheckTests",
       dependencies: [
-        "ArrayCheck", "Simulation", "Presets", "Acoustics", "AudioFiles", "Numerics", "TestSupport",
+        "ArrayCheck", "Simulation", "FilterBanks", "FilterDesign", "Figures", "Manifolds", "Presets",
+        "Acoustics",
+        "AudioFiles", "Numerics", "TestSupport",
       ]),
     // No JACK server: state machines, registers and clocks against fakes, in milliseconds; control sockets in temporary
     // folders.

@@ -32,7 +32,7 @@ struct LateSearch {
       let delays = (-Self.reach...Self.reach).filter { $0 != 0 }.map { Double($0) * Self.coarse }
       let rough = delays.map { ($0, mean(scores($0))) }.max { $0.1 < $1.1 }!
       guard rough.1 > mean(given.scores) * 0.99 else { continue }
-      var best = (rough.0, mean(scores(rough.0)))
+      var best = rough
       for n in -3...3 where n != 0 {
         let delay = rough.0 + Double(n) * Self.fine
         let value = mean(scores(delay))

@@ -54,7 +54,7 @@ struct OrderSearch {
     let delays = DelayVectors(events, reach: 1.5 * extent / speedOfSound + 1e-4)
     for order in delays.orders(positions, rank: table.rank, count: Self.candidates) where known[order] == nil
     {
-      known[order] = given.reordered(order).scores
+      known[order] = given.scores(order: order)
     }
     func mean(_ scores: [Float]) -> Double { Double(scores.reduce(0, +)) / Double(max(1, scores.count)) }
     var best = known.max { mean($0.value) < mean($1.value) }!
@@ -85,7 +85,7 @@ struct OrderSearch {
       var found: [[Int]] = []
       for image in images.prefix(Self.images) {
         guard moved(image) <= found.first.map(moved) ?? size else { break }
-        let scores = known[image] ?? given.reordered(image).scores
+        let scores = known[image] ?? given.scores(order: image)
         known[image] = scores
         if Comparison(powers.scores, scores).gain > -Self.imageLoss { found.append(image) }
       }

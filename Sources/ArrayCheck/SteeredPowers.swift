@@ -32,32 +32,97 @@ struct SteeredPowers {
     self.events = events
     self.order = order
     let (F, M, D) = (table.frequencies, table.microphones, table.sources)
-    beamRe = [Float](repeating: 0, count: events * F * D)
-    beamIm = beamRe
+    (beamRe, beamIm) = ([], [])
+    var allRe = [Float](repeating: 0, count: events * F * D)
+    var allIm = allRe
+    allRe.withUnsafeMutableBufferPointer { br in
+      allIm.withUnsafeMutableBufferPointer { bi in
+        for e in 0..<events {
+          for f in 0..<F {
+            let to = (e * F + f) * D
+            addBeams(br.baseAddress! + to, bi.baseAddress! + to, event: e, frequency: f, order: order)
+          }
+        }
+      }
+    }
+    (beamRe, beamIm) = (allRe, allIm)
+    let zero = [Float](repeating: 0, count: F * D)
+    let none = [Float](repeating: 0, count: events * F)
+    (scores, sources) = best(zero, zero, none, none)
+  }
+
+  /// Adds the beams of an event at a frequency, under an order, to `toRe` and `toIm`, which have room for all sources.
+  private func addBeams(
+    _ toRe: UnsafeMutablePointer<Float>, _ toIm: UnsafeMutablePointer<Float>, event e: Int, frequency f: Int,
+    order: [Int]
+  ) {
+    let (F, M, D) = (table.frequencies, table.microphones, table.sources)
+    table.re.withUnsafeBufferPointer { ar in
+      table.im.withUnsafeBufferPointer { ai in
+        for m in 0..<M {
+          let at = (e * M + m) * F + f
+          let from = (f * M + order[m]) * D
+          Self.addBeams(toRe, toIm, ar.baseAddress! + from, ai.baseAddress! + from, re[at], im[at], D)
+        }
+      }
+    }
+  }
+
+  /// Adds conj(a)·x to the beams. Plain pointers and no other work, so that the compiler vectorises the loop.
+  private static func addBeams(
+    _ toRe: UnsafeMutablePointer<Float>, _ toIm: UnsafeMutablePointer<Float>, _ aRe: UnsafePointer<Float>,
+    _ aIm: UnsafePointer<Float>, _ xRe: Float, _ xIm: Float, _ count: Int
+  ) {
+    for d in 0..<count {
+      toRe[d] += aRe[d] * xRe + aIm[d] * xIm
+      toIm[d] += aRe[d] * xIm - aIm[d] * xRe
+    }
+  }
+
+  /// Adds the weighted powers of the beams plus conj(v)·y to `sum`. Vectorised like `addBeams`.
+  private static func addPowers(
+    _ sum: UnsafeMutablePointer<Float>, _ beamRe: UnsafePointer<Float>, _ beamIm: UnsafePointer<Float>,
+    _ vRe: UnsafePointer<Float>, _ vIm: UnsafePointer<Float>, _ weights: UnsafePointer<Float>, _ yRe: Float,
+    _ yIm: Float, _ count: Int
+  ) {
+    for d in 0..<count {
+      let a = beamRe[d] + (vRe[d] * yRe + vIm[d] * yIm)
+      let b = beamIm[d] + (vRe[d] * yIm - vIm[d] * yRe)
+      sum[d] += (a * a + b * b) * weights[d]
+    }
+  }
+
+  /// Adds the weighted powers of the beams to `sum`. Vectorised like `addBeams`.
+  private static func addPowers(
+    _ sum: UnsafeMutablePointer<Float>, _ beamRe: UnsafePointer<Float>, _ beamIm: UnsafePointer<Float>,
+    _ weights: UnsafePointer<Float>, _ count: Int
+  ) {
+    for d in 0..<count { sum[d] += (beamRe[d] * beamRe[d] + beamIm[d] * beamIm[d]) * weights[d] }
+  }
+
+  /// Scores under another order. The beams of one frequency at a time stay in the processor's cache.
+  func scores(order: [Int]) -> [Float] {
+    let (F, D) = (table.frequencies, table.sources)
+    var (beamRe, beamIm) = ([Float](repeating: 0, count: D), [Float](repeating: 0, count: D))
+    var sums = [Float](repeating: 0, count: events * D)
     beamRe.withUnsafeMutableBufferPointer { br in
       beamIm.withUnsafeMutableBufferPointer { bi in
-        table.re.withUnsafeBufferPointer { ar in
-          table.im.withUnsafeBufferPointer { ai in
-            for e in 0..<events {
-              for f in 0..<F {
-                let to = (e * F + f) * D
-                for m in 0..<M {
-                  let (xr, xi) = (re[(e * M + m) * F + f], im[(e * M + m) * F + f])
-                  let from = (f * M + order[m]) * D
-                  for d in 0..<D {
-                    br[to + d] += ar[from + d] * xr + ai[from + d] * xi
-                    bi[to + d] += ar[from + d] * xi - ai[from + d] * xr
-                  }
-                }
+        sums.withUnsafeMutableBufferPointer { sums in
+          table.weights.withUnsafeBufferPointer { w in
+            for f in 0..<F {
+              for e in 0..<events {
+                br.update(repeating: 0)
+                bi.update(repeating: 0)
+                addBeams(br.baseAddress!, bi.baseAddress!, event: e, frequency: f, order: order)
+                Self.addPowers(
+                  sums.baseAddress! + e * D, br.baseAddress!, bi.baseAddress!, w.baseAddress! + f * D, D)
               }
             }
           }
         }
       }
     }
-    let zero = [Float](repeating: 0, count: F * D)
-    let none = [Float](repeating: 0, count: events * F)
-    (scores, sources) = best(zero, zero, none, none)
+    return (0..<events).map { e in sums[e * D..<(e + 1) * D].max() ?? -1 }
   }
 
   /// The same events under another order.
@@ -136,15 +201,12 @@ struct SteeredPowers {
             table.weights.withUnsafeBufferPointer { w in
               sum.withUnsafeMutableBufferPointer { sum in
                 for e in 0..<events {
-                  for d in 0..<D { sum[d] = 0 }
+                  sum.update(repeating: 0)
                   for f in 0..<F {
-                    let (y, z) = (yr[e * F + f], yi[e * F + f])
                     let (at, from) = ((e * F + f) * D, f * D)
-                    for d in 0..<D {
-                      let a = br[at + d] + (vr[from + d] * y + vi[from + d] * z)
-                      let b = bi[at + d] + (vr[from + d] * z - vi[from + d] * y)
-                      sum[d] += (a * a + b * b) * w[from + d]
-                    }
+                    Self.addPowers(
+                      sum.baseAddress!, br.baseAddress! + at, bi.baseAddress! + at, vr.baseAddress! + from,
+                      vi.baseAddress! + from, w.baseAddress! + from, yr[e * F + f], yi[e * F + f], D)
                   }
                   var top: Float = -1
                   for d in 0..<D where sum[d] > top {

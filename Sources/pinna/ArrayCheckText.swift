@@ -63,6 +63,40 @@ enum ArrayCheckText {
     ]
   }
 
+  /// One line per microphone that was tapped on, then the array's verdict.
+  static func table(_ verdict: TapVerdict) -> String {
+    let rows = verdict.microphones.map { microphone in
+      [
+        microphone.name, microphone.answeredOn ?? "",
+        microphone.margin.map { "\(signed($0)) dB" } ?? "", microphone.verdict,
+      ]
+    }
+    var lines = Self.lines([["microphone", "answered on", "above the others", "verdict"]] + rows)
+    lines.append("")
+    for finding in verdict.findings { lines.append("\(finding.sentence): \(finding.remedy).") }
+    let count = verdict.findings.count
+    lines.append(
+      verdict.isWell
+        ? "\(verdict.device.name) is in order."
+        : "\(verdict.device.name) has \(count) problem\(count == 1 ? "" : "s").")
+    return lines.joined(separator: "\n")
+  }
+
+  static func json(_ verdict: TapVerdict) -> JSONObject {
+    [
+      "device": verdict.device.name, "well": verdict.isWell,
+      "microphones": verdict.microphones.map { microphone -> JSONObject in
+        [
+          "name": microphone.name, "answeredOn": microphone.answeredOn, "margin": microphone.margin,
+          "verdict": microphone.verdict,
+        ]
+      },
+      "findings": verdict.findings.map { finding -> JSONObject in
+        ["sentence": finding.sentence, "remedy": finding.remedy]
+      },
+    ]
+  }
+
   /// What a calibration would write.
   static func table(_ measured: ArrayCalibration) -> String {
     let rows = measured.microphones.map { microphone in

@@ -16,12 +16,20 @@ extension Verb {
     options: [
       arrayOption,
       Option("--live", nil, "listen to the microphones in the JACK graph, in place of a file"),
-      Option("--seconds", "N", "live: how long to listen, 2 to 60 (default: 10)"),
+      Option(
+        "--guided", nil, "live: ask for a tap on every microphone in turn, and say which channel answers"),
+      Option(
+        "--seconds", "N", "live: how long to listen, with --guided to each microphone, 2 to 60 (default: 10)"),
       Option("--name", "NAME", "live: take what is connected to this running Pinna (default: pinna)"),
       Option("--server", "NAME", "live: the JACK server (default: the default one)"), jsonOption,
     ]
   ) { arguments in
     let device = try arrayDevice(arguments)
+    if arguments.has("--guided") {
+      let verdict = TapVerdict(of: device, answers: try ArraySound.taps(arguments, device: device))
+      print(arguments.isJSON ? ArrayCheckText.json(verdict).text : ArrayCheckText.table(verdict))
+      return verdict.isWell ? .done : .failed
+    }
     let clip = try ArraySound.clip(arguments, device: device)
     let verdict = try ArrayCheck.verdict(
       on: clip.channels, of: device, sampleRate: clip.sampleRate,
@@ -95,12 +103,24 @@ extension Verb {
 
 /// Where the sound of `pinna array` comes from.
 private enum ArraySound {
+  /// The channel that answers a tap on each microphone, in the JACK graph.
+  static func taps(_ arguments: Arguments, device: Device) throws -> [TapAnswer?] {
+    guard arguments.has("--live") else {
+      throw Failure(.usage, "--guided needs --live; add --live, or remove --guided")
+    }
+    try refuseFile(arguments)
+    return try LiveArraySound(arguments, device: device).taps()
+  }
+
+  private static func refuseFile(_ arguments: Arguments) throws(Failure) {
+    guard let file = arguments.operands.first else { return }
+    throw Failure(.usage, "--live listens to the graph; remove \(file), or --live")
+  }
+
   /// One channel per microphone.
   static func clip(_ arguments: Arguments, device: Device) throws -> AudioClip {
     if arguments.has("--live") {
-      guard arguments.operands.isEmpty else {
-        throw Failure(.usage, "--live listens to the graph; remove \(arguments.operands[0]), or --live")
-      }
+      try refuseFile(arguments)
       return try LiveArraySound(arguments, device: device).record()
     }
     for option in ["--seconds", "--name", "--server"] where arguments[option] != nil {

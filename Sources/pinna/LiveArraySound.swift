@@ -7,12 +7,12 @@ import JackTools
 
 /// Records what the microphones of an array send into the JACK graph.
 struct LiveArraySound {
-  private let device: Device
+  let device: Device
   private let pinna: String
   private let server: String?
-  private let seconds: Int
+  let seconds: Int
   private let isQuiet: Bool
-  private let stops = StopCount()
+  let stops = StopCount()
 
   init(_ arguments: Arguments, device: Device) throws(Failure) {
     self.device = device
@@ -24,24 +24,45 @@ struct LiveArraySound {
 
   /// - Returns: one channel per microphone.
   func record() throws -> AudioClip {
+    try withSources { requests, rate, sources in try record(requests, rate: rate, sources: sources) }
+  }
+
+  /// Calls `body` with the server's sample rate and the ports that deliver the microphones, in the device's order.
+  func withSources<Result>(_ body: (ServerRequests, Int, [String]) throws -> Result) throws -> Result {
     Signals.onStop { [stops] in stops.next() }
     let requests = ServerRequests(stops: stops)
-    let name = "array-\(getpid())"
-    let probe = try requests.ask { [server] in try JackConnection(name: name, server: server) }
+    let probe = try requests.ask { [server, clientName] in
+      try JackConnection(name: clientName, server: server)
+    }
     let rate = probe.sampleRate
     let sources: [String]
     do {
       defer { probe.close() }
       sources = try self.sources(in: probe)
     }
-    let frames = seconds * rate
-    let recorder = try requests.ask { [server, sources] in
+    return try body(requests, rate, sources)
+  }
+
+  private var clientName: String { "array-\(getpid())" }
+
+  /// A recorder of `sources` that has begun to record.
+  /// - Parameter name: the end of its client's name.
+  func recorder(
+    _ requests: ServerRequests, name: String, sources: [String], frames: Int
+  ) throws -> SignalRecorder {
+    let recorder = try requests.ask { [server, clientName] in
       try SignalRecorder(
-        name: name + "-in", server: server, channels: sources.count, capacityFrames: frames)
+        name: "\(clientName)-\(name)", server: server, channels: sources.count, capacityFrames: frames)
     }
     guard try requests.ask({ recorder.connect(from: sources) }) else {
       throw Failure(.failed, "the capture ports \(sources[0]) … could not be connected; try again")
     }
+    return recorder
+  }
+
+  private func record(_ requests: ServerRequests, rate: Int, sources: [String]) throws -> AudioClip {
+    let frames = seconds * rate
+    let recorder = try recorder(requests, name: "in", sources: sources, frames: frames)
     if !isQuiet { Tool.complain("listening for \(seconds) s: speak from several sides, or play music") }
     let start = recorder.frames
     let end = ContinuousClock.now + .seconds(seconds + 10)
