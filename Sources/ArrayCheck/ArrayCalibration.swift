@@ -4,6 +4,8 @@ import Manifolds
 import Numerics
 
 /// How the microphones of an array deviate from its device file, measured in sound from all around.
+///
+/// Thread: any; the calling thread computes, and calls `progress`.
 public struct ArrayCalibration: Sendable {
   public struct Microphone: Sendable {
     public let name: String
@@ -33,15 +35,16 @@ public struct ArrayCalibration: Sendable {
   /// Delays count from here on, in seconds, if they are larger than `significance` standard errors.
   static let leastDelay = 5e-6
   static let significance = 4.0
+  /// In seconds: phases up to 3 kHz tell delays of less than 167 µs apart.
+  static let mostDelay = 140e-6
   private static let parts = 8
   private static let gainBand = 200.0...4000.0
   private static let bodyBand = 200.0...2000.0
-  /// Polarity and gain come from the first; delays from frequencies at which neighbours are coherent.
-  private static let delayBand = 100.0...3000.0
+  fileprivate static let delayBand = 100.0...3000.0
   private static let leastCoherence = 0.4
 
   /// - Parameters:
-  ///   - signals: one per microphone.
+  ///   - signals: shape `[microphone][frame]`, full scale is 1.
   ///   - date: the day of the measurement.
   /// - Throws: `ArrayCheckError` with the reason why nothing can be estimated, and what to do.
   public init(
@@ -50,13 +53,18 @@ public struct ArrayCalibration: Sendable {
   ) throws(ArrayCheckError) {
     // An earlier calibration is replaced, not refined.
     let device = device.with(calibration: nil)
+    guard device.microphones.count > 1 else {
+      throw ArrayCheckError("\(device.name) has one microphone, which there is nothing to compare with")
+    }
     let signals = try ArrayCheck.checked(signals, device, sampleRate)
     guard Double(signals[0].count) >= Self.leastDuration * Double(sampleRate) else {
       throw ArrayCheckError("the recording is shorter than 5 s; record 20 s of sound from all around")
     }
     let verdict = try ArrayCheck.verdict(on: signals, of: device, sampleRate: sampleRate, progress: progress)
     let obstacles: [Finding.Kind] = [.dead, .clipped, .doubled, .swapped, .permuted]
-    if let finding = verdict.findings.first(where: { obstacles.contains($0.kind) }) {
+    if let finding = verdict.findings.first(where: {
+      obstacles.contains($0.kind) || $0.kind == .inverted && $0.isOneOf
+    }) {
       throw ArrayCheckError("\(finding.sentence): \(finding.remedy); then calibrate")
     }
     let manifold: any ArrayManifold
@@ -80,6 +88,18 @@ public struct ArrayCalibration: Sendable {
     let sums = PartSums(spectra, bins: bins, parts: Self.parts)
 
     unevenness = sums.unevenness(diffuse, delays: known.map(\.delay), frequencies: frequencies)
+    let delay = sums.delays(
+      Array(0..<Self.parts), diffuse, frequencies, known: known.map(\.delay), least: Self.leastCoherence)
+    // A late microphone alone makes diffuse sound look uneven.
+    let evened = sums.unevenness(
+      diffuse, delays: zip(known, delay).map { $0.delay + $1 }, frequencies: frequencies)
+    let latest = delay.indices.max { abs(delay[$0]) < abs(delay[$1]) } ?? 0
+    if abs(delay[latest]) > Self.mostDelay, evened < Self.unevenLimit {
+      throw ArrayCheckError(
+        "\(device.microphones[latest].name) is \(Int((delay[latest] * 1e6).rounded())) µs late, more than can be measured for "
+          + "sure (\(Int(Self.mostDelay * 1e6)) µs): look for what delays its channel, such as another converter; then calibrate"
+      )
+    }
     guard unevenness < Self.unevenLimit else {
       throw ArrayCheckError(
         "the sound came from too few directions to calibrate with (unevenness \(Self.rounded(unevenness)), limit "
@@ -95,8 +115,6 @@ public struct ArrayCalibration: Sendable {
     let delays = (0..<Self.parts).map {
       sums.delays([$0], diffuse, frequencies, known: known.map(\.delay), least: Self.leastCoherence)
     }
-    let delay = sums.delays(
-      Array(0..<Self.parts), diffuse, frequencies, known: known.map(\.delay), least: Self.leastCoherence)
     func error(_ values: [Double]) -> Double {
       let mean = mean(values)
       let variance = values.reduce(0) { $0 + ($1 - mean) * ($1 - mean) } / Double(values.count - 1)
@@ -105,11 +123,11 @@ public struct ArrayCalibration: Sendable {
     microphones = (0..<count).map { m in
       let delayError = error(delays.map { $0[m] })
       let isLate = abs(delay[m]) > Self.leastDelay && abs(delay[m]) > Self.significance * delayError
-      let limited = min(Deviation.delayRange.upperBound, max(Deviation.delayRange.lowerBound, delay[m]))
       return Microphone(
         name: device.microphones[m].name,
         deviation: Deviation(
-          gain: Decibels((all[m] * 100).rounded() / 100), delay: isLate ? (limited * 1e7).rounded() / 1e7 : 0,
+          gain: Decibels((all[m] * 100).rounded() / 100),
+          delay: isLate ? (delay[m] * 1e7).rounded() / 1e7 : 0,
           isInverted: inverted.contains(m)),
         gainError: error(gains.map { $0[m] }), delay: (delay[m], delayError),
         curve: sums.curve(m, diffuse, frequencies))
@@ -221,7 +239,7 @@ private struct PartSums {
     // Weighted pairwise delays, then the delays that fit them: normal equations of a graph, solved by relaxation.
     var weight = [Double](repeating: 0, count: microphones * microphones)
     var moment = weight
-    for bin in 0..<bins {
+    for bin in 0..<bins where ArrayCalibration.delayBand.contains(frequencies[bin]) {
       let omega = 2 * Double.pi * frequencies[bin]
       for i in 0..<microphones {
         for j in 0..<i {

@@ -4,6 +4,8 @@ import Manifolds
 import Numerics
 
 /// Checks from a recording of ordinary sound whether an array is healthy and wired as its device file says.
+///
+/// Thread: any; the calling thread computes, and calls `progress`.
 public enum ArrayCheck {
   /// In seconds. Shorter recordings are refused; of longer ones the beginning is used.
   public static let duration = 1.0...60.0
@@ -11,7 +13,7 @@ public enum ArrayCheck {
   private static let quiet = -85.0
 
   /// - Parameters:
-  ///   - signals: one per microphone, all of the same length.
+  ///   - signals: shape `[microphone][frame]`, full scale is 1.
   ///   - progress: called with the solved fraction of a box, 0…1.
   /// - Throws: `ArrayCheckError` if the recording does not fit the device, or the device has no manifold.
   public static func verdict(
@@ -116,7 +118,8 @@ public enum ArrayCheck {
         verdict: words.isEmpty ? "well" : words.joined(separator: ", "), remedy: own.first?.remedy)
     }
     return ArrayVerdict(
-      device: device, microphones: verdicts, findings: findings, notJudged: notes, order: evidence)
+      device: device, microphones: verdicts, findings: findings, notJudged: notes, order: evidence,
+      isJudged: device.microphones.count < 2 ? reference > quiet : evidence != nil)
   }
 
   static func checked(_ signals: [[Float]], _ device: Device, _ sampleRate: Int) throws(ArrayCheckError)

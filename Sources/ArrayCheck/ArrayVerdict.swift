@@ -12,8 +12,11 @@ public struct ArrayVerdict: Sendable {
   /// How the order of the channels was judged; nil if it could not be.
   public let order: OrderEvidence?
 
-  /// Whether nothing was found.
-  public var isWell: Bool { findings.isEmpty }
+  /// Whether there was enough sound to judge levels, polarity and order, as far as there is anything to compare.
+  public let isJudged: Bool
+
+  /// Whether nothing was found, though it would have been.
+  public var isWell: Bool { findings.isEmpty && isJudged }
 }
 
 /// How well the order of the channels fits the geometry, against other orders.

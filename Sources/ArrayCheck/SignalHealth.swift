@@ -90,8 +90,10 @@ enum Hum {
       let standing = power.indices.map { m in
         power[m].reduce(0, +) / max(between[m].reduce(0, +), 1e-20)
       }
-      let usual = median(standing)
-      let median = max(median(power.map { $0.reduce(0, +) }), 1e-14)
+      // Of two, the median would be the mean: one is compared with the other.
+      let middle = standing.count == 2 ? { $0.min()! } : median
+      let usual = middle(standing)
+      let median = max(middle(power.map { $0.reduce(0, +) }), 1e-14)
       for m in hum.indices where hum[m] > pow(10, excess / 10) * median && standing[m] > 4 * usual {
         let value = 10 * log10(hum[m] / median)
         if value > best[m]?.excess ?? 0 { best[m] = (mains, value) }

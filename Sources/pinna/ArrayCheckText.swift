@@ -31,14 +31,17 @@ enum ArrayCheckText {
     lines.append(
       verdict.isWell
         ? "\(verdict.device.name) is well."
-        : "\(verdict.device.name) has \(count) problem\(count == 1 ? "" : "s").")
+        : count > 0
+          ? "\(verdict.device.name) has \(count) problem\(count == 1 ? "" : "s")."
+          : "Nothing wrong was found, but too little could be judged.")
     return lines.joined(separator: "\n")
   }
 
   static func json(_ verdict: ArrayVerdict) -> JSONObject {
     let names = verdict.device.microphones.map(\.name)
     return [
-      "device": verdict.device.name, "well": verdict.isWell,
+      "device": verdict.device.name,
+      "well": verdict.findings.isEmpty && !verdict.isJudged ? nil : verdict.isWell,
       "microphones": verdict.microphones.map { microphone -> JSONObject in
         [
           "name": microphone.name, "level": microphone.level, "deviation": microphone.deviation,

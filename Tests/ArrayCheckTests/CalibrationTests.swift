@@ -75,6 +75,41 @@ struct CalibrationTests {
     #expect(error?.description.contains("rim-2 is silent") == true)
   }
 
+  @Test("too little sound is no proof that an array is well")
+  func tooQuiet() throws {
+    let device = try ArrayScenes.device("uma8")
+    var noise = SeededNoise(seed: 3)
+    let quiet = device.microphones.map { _ in noise.samples(6 * Self.rate, amplitude: 2e-5) }
+    let verdict = try ArrayCheck.verdict(on: quiet, of: device, sampleRate: Self.rate)
+    #expect(
+      verdict.findings.isEmpty && !verdict.isJudged && !verdict.isWell, "\(verdict.findings.map(\.sentence))")
+  }
+
+  @Test("one microphone has nothing to be calibrated against")
+  func single() throws {
+    let device = try ArrayScenes.device("uma8").without(
+      microphones: ["rim-1", "rim-2", "rim-3", "rim-4", "rim-5", "rim-6"])
+    var noise = SeededNoise(seed: 3)
+    let error = #expect(throws: ArrayCheckError.self) {
+      try ArrayCalibration(
+        of: device, signals: [noise.samples(6 * Self.rate)], sampleRate: Self.rate, date: "2026-11-23")
+    }
+    #expect(error?.description.contains("one microphone") == true)
+  }
+
+  @Test("a microphone that is later than phases can tell is refused, not clamped")
+  func muchTooLate() throws {
+    // 146 µs: phases up to 3 kHz are ambiguous from 167 µs on.
+    var (device, _, signals) = try deviating("uma8")
+    let frames = 7
+    signals[3] = [Float](repeating: 0, count: frames) + signals[3].dropLast(frames)
+    device = device.with(calibration: nil)
+    let error = #expect(throws: ArrayCheckError.self) {
+      try ArrayCalibration(of: device, signals: signals, sampleRate: Self.rate, date: "2026-11-23")
+    }
+    #expect(error?.description.contains("is 146 µs late") == true, "\(error?.description ?? "none")")
+  }
+
   @Test("a calibrated array is well where the bare one is not")
   func calibrated() throws {
     let device = try ArrayScenes.device("uma8")
