@@ -4,7 +4,8 @@
 /// From the first of the zeros at the end of a period, after 64 samples of which none is zero, the signal goes on
 /// as a tone with the value and the slope of its end, at the frequency that fits these samples best (a linear prediction
 /// of order 2). The tone fades out over 20 ms. A signal that returns with the next period, within 16 frames, only
-/// crossed zero: it goes on as it is.
+/// crossed zero: it goes on as it is. One that ended below -80 dBFS, as behind a noise gate, ended by itself: it neither
+/// fades out nor in.
 struct DropoutFade: ~Copyable, @unchecked Sendable {
   // Unchecked: only the callback uses the states.
 
@@ -101,6 +102,7 @@ struct DropoutFade: ~Copyable, @unchecked Sendable {
       (x1, x2) = (x2, x3)
       n &+= 1
     }
+    guard peak > 1e-4 else { return }
     // At most 110 Hz below, at 48 kHz: slower tones would turn a small slope into a large swing.
     let cosine = clamped(0.5 * correlation / energy, from: -0.99, to: 0.9999)
     let sine = squareRoot(1 - cosine * cosine)

@@ -59,9 +59,15 @@ extension Verb {
     let measured = try ArrayCalibration(
       of: device, signals: clip.channels, sampleRate: clip.sampleRate, date: today(),
       progress: WorkProgress.soundField(device.name))
-    if !arguments.isJSON { print(ArrayCheckText.table(measured)) }
+    // Without it the calibration can still be written.
+    let benefit = try? CalibrationBenefit(
+      of: device.with(calibration: nil), calibration: measured.calibration, sampleRate: clip.sampleRate)
+    let document = ArrayCheckText.json(measured) + ["benefit": benefit?.json]
+    if !arguments.isJSON {
+      print(([ArrayCheckText.table(measured)] + (benefit?.lines ?? [])).joined(separator: "\n"))
+    }
     guard arguments.has("--yes") || confirms("Write this to \(path)?") else {
-      if arguments.isJSON { print((ArrayCheckText.json(measured) + ["written": false]).text) }
+      if arguments.isJSON { print((document + ["written": false]).text) }
       Tool.complain(
         isatty(STDIN_FILENO) == 1
           ? "nothing was written" : "nothing was written, because nobody can be asked; add --yes")
@@ -69,7 +75,7 @@ extension Verb {
     }
     try CalibrationFile.write(measured.calibration, of: device, to: path)
     if arguments.isJSON {
-      print((ArrayCheckText.json(measured) + ["written": true, "file": path]).text)
+      print((document + ["written": true, "file": path]).text)
     } else {
       print("Written to \(path). It applies wherever \(device.name) is used; remove the file to undo it.")
     }

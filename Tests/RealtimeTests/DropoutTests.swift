@@ -67,6 +67,15 @@ import Testing
     #expect(Self.splatter(Self.heard(signal, period: 64), 997) < -80)
   }
 
+  @Test("a signal that fades to zero by itself returns without a fade")
+  func gated() {
+    var noise = SeededNoise(seed: 10)
+    var signal = noise.samples(12_800, amplitude: 0.5)
+    for n in 3000..<4096 { signal[n] *= 1e-4 }
+    for n in 4096..<8192 { signal[n] = 0 }
+    #expect(Self.isEqual(Self.heard(signal, period: 128), signal))
+  }
+
   @Test("the end does not depend on the period")
   func periods() {
     let signal = Self.tone(997, phase: 0.2)
