@@ -11,6 +11,8 @@ struct Fallback {
   var lastPeriods: (count: Int, instant: ContinuousClock.Instant)?
   /// The design or reading of filters without `missing`.
   var job: (missing: Set<String>, job: Job<any DeviceFilters>, deadline: ContinuousClock.Instant)?
+  /// Whether the operator knows that `job` designs filters.
+  var toldOfDesign = false
   /// The microphones that the filters of the next change or substitution do without.
   var chosen: Set<String> = []
   /// The microphones that the filters in force do without.

@@ -89,8 +89,17 @@ extension Processor {
     } else if let client {
       let job = world.fallback(for: wanted.device, without: missing, sampleRate: client.sampleRate)
       fallback.job = (missing, job, world.now + .seconds(600))
+      fallback.toldOfDesign = false
     }
+    tellOfDesign()
     postSubstitution()
+  }
+
+  /// Says once that filters are being designed: shipped or cached ones need no line.
+  private func tellOfDesign() {
+    guard let job = fallback.job, job.job.progress != nil, !fallback.toldOfDesign else { return }
+    fallback.toldOfDesign = true
+    warn("filters without \(job.missing.sorted().joined(separator: ", ")) are being designed")
   }
 
   private func failFallback(without missing: Set<String>, _ reason: String) {

@@ -3,7 +3,9 @@ import Foundation
 extension Sidecar {
   /// The take whose microphones are in the file at `path`, such as NAME-microphones.wav or NAME_2-microphones.wav with
   /// NAME.json beside it, and the frame of the take at which that file begins. Nil if there is no such sidecar.
-  public static func ofMicrophones(at path: String) -> (sidecar: Sidecar, firstFrame: Int)? {
+  /// - Throws: if there is one that cannot be read.
+  public static func ofMicrophones(at path: String) throws(TakeError) -> (sidecar: Sidecar, firstFrame: Int)?
+  {
     let parts = path.split(separator: "/", omittingEmptySubsequences: false)
     guard let name = parts.last.map(String.init),
       let end = name.range(of: "-microphones.", options: .backwards)
@@ -11,10 +13,10 @@ extension Sidecar {
     let base = String(name[..<end.lowerBound])
     let folder = parts.dropLast().map { $0 + "/" }.joined()
     for stem in [base, base.replacing(/_[0-9]+$/, with: "")] {
-      guard let sidecar = try? read(folder + stem + ".json"),
-        let file = sidecar.files.first(where: { $0.microphones == name })
-      else { continue }
-      return (sidecar, file.frame)
+      let sidecarPath = folder + stem + ".json"
+      guard FileManager.default.fileExists(atPath: sidecarPath) else { continue }
+      let sidecar = try read(sidecarPath)
+      if let file = sidecar.files.first(where: { $0.microphones == name }) { return (sidecar, file.frame) }
     }
     return nil
   }

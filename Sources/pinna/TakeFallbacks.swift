@@ -11,8 +11,13 @@ struct TakeFallbacks {
   /// - Throws: if the sidecar lists what no take can have.
   init(microphones path: String, setting: Setting) throws(Failure) {
     let names = setting.device.microphones.map(\.name)
-    guard let (sidecar, firstFrame) = Sidecar.ofMicrophones(at: path), sidecar.setup.microphones == names
-    else {
+    let found: (sidecar: Sidecar, firstFrame: Int)?
+    do throws(TakeError) { found = try Sidecar.ofMicrophones(at: path) } catch {
+      Tool.complain(
+        "\(error.description); if microphones were missing during this take, that is not repeated")
+      found = nil
+    }
+    guard let (sidecar, firstFrame) = found, sidecar.setup.microphones == names else {
       fallbacks = []
       return
     }
@@ -20,6 +25,7 @@ struct TakeFallbacks {
     let isPlausible =
       all.allSatisfy { Set($0.without).isSubset(of: names) && 2 * Set($0.without).count <= names.count }
       && zip(all, all.dropFirst()).allSatisfy { $0.frame < $1.frame } && all.first?.frame ?? 0 >= 0
+      && all.last?.frame ?? 0 <= sidecar.frames
     guard isPlausible else {
       throw Failure(
         .failed,

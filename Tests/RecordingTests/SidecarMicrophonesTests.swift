@@ -32,7 +32,7 @@ import Testing
       .init(frame: 1200, without: []),
     ])
     func fallbacks(_ name: String) throws -> [Sidecar.Fallback] {
-      let (sidecar, first) = try #require(Sidecar.ofMicrophones(at: folder.path + "/" + name))
+      let (sidecar, first) = try #require(try Sidecar.ofMicrophones(at: folder.path + "/" + name))
       return sidecar.fallbacks(from: first)
     }
     #expect(
@@ -46,6 +46,14 @@ import Testing
       ])
   }
 
+  @Test("a damaged sidecar is an error, not an absence")
+  func damaged() throws {
+    try folder.write("{\"fallbacks\": \"x\"}", to: "take.json")
+    #expect(throws: TakeError.self) {
+      try Sidecar.ofMicrophones(at: folder.path + "/take-microphones.wav")
+    }
+  }
+
   @Test(
     "no other file has a sidecar",
     arguments: [
@@ -53,6 +61,6 @@ import Testing
     ])
   func others(name: String) throws {
     try write([])
-    #expect(Sidecar.ofMicrophones(at: folder.path + "/" + name) == nil)
+    #expect(try Sidecar.ofMicrophones(at: folder.path + "/" + name) == nil)
   }
 }
