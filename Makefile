@@ -93,7 +93,7 @@ figures: install-packages
 	  echo "== Every field of a design changes its filters"; \
 	  PINNA_EVERY_FIELD=1 swift test -c release --filter DesignParametersTests || status=1; exit $$status
 
-## The filter sets that ship, designed anew: two minutes.
+## The filter sets that ship, designed anew: half an hour.
 filters: export XDG_CACHE_HOME = $(CURDIR)/.build/shipped
 filters: export PINNA_PRESETS = $(CURDIR)/Presets
 filters: install-packages

@@ -1,3 +1,5 @@
+import Acoustics
+import FilterDesign
 import Realtime
 
 /// The filters for as long as some microphones are missing. They belong to no setting: what the user chose stays, and
@@ -15,6 +17,8 @@ struct Fallback {
   var toldOfDesign = false
   /// The microphones that the filters of the next change or substitution do without.
   var chosen: Set<String> = []
+  /// What the chosen filters do less well.
+  var remarks: [CaseRemark] = []
   /// The microphones that the filters in force do without.
   var inForce: Set<String> = []
   /// The substitution that the callback has not ended yet.
@@ -24,6 +28,15 @@ struct Fallback {
   /// What the filters did without, from which frame of the engine on: since the last change, which emptied the pre-roll.
   private var history: [(frame: Int, missing: Set<String>)] = [(.min, [])]
   private static let historyLimit = 256
+
+  /// What the chosen filters do less well with `selection`; nil if nothing.
+  func remark(on selection: Selection) -> String? {
+    remarks.first {
+      let own = $0.filterCase
+      return own.dataSource == selection.dataSource && own.polarPattern == selection.polarPattern
+        && own.inputOrientation ?? selection.inputOrientation == selection.inputOrientation
+    }?.text
+  }
 
   /// A change is in force, whose filters do without `missing`.
   mutating func changed(without missing: Set<String>) {

@@ -112,6 +112,7 @@ extension Processor {
   private func choose(_ filters: (any DeviceFilters)?, without missing: Set<String>) {
     client?.use(fallback: filters)
     fallback.chosen = missing
+    fallback.remarks = filters?.bank.weaknesses ?? []
     fallback.failure = nil
   }
 
@@ -136,7 +137,8 @@ extension Processor {
       names.isEmpty
         ? "filters for all microphones are in force again"
         : causes.joined(separator: "; ")
-          + "; filters without \(names.count == 1 ? "it" : "them") are in force")
+          + "; filters without \(names.count == 1 ? "it" : "them") are in force"
+          + (fallback.remark(on: wanted.selection).map { "; \($0)" } ?? ""))
     guard let takeFrame, let take = (state.take ?? takeAtStop)?.take else { return }
     take.addFallback(frame: takeFrame + take.preRollFrames, without: names)
   }

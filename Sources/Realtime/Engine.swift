@@ -41,7 +41,7 @@ public final class Engine: @unchecked Sendable {
   /// The pre-roll buffer. Empty when pre-roll is off.
   public let preRoll: PreRoll
   /// The same object for the callback, which counts no references.
-  private let unmanagedPreRoll: Unmanaged<PreRoll>
+  let unmanagedPreRoll: Unmanaged<PreRoll>
 
   // Control side only.
   let control = Locked(ControlSide())
@@ -220,29 +220,6 @@ public final class Engine: @unchecked Sendable {
     state.pointee.fadePosition = 0
   }
 
-  /// Thread: JACK's realtime thread (process callback).
-  @_noLocks @_noAllocation
-  private func beginTake(_ ticket: Ticket, _ ring: Unmanaged<TakeRing>) {
-    switch state.pointee.take {
-    case .armed(let take, _), .recording(let take, _): reports.push(.refused(ticket, take: take))
-    case .idle: state.pointee.take = .armed(ticket, ring)
-    }
-  }
-
-  /// Thread: JACK's realtime thread (process callback).
-  @_noLocks @_noAllocation
-  private func endTake(_ ticket: Ticket) {
-    switch state.pointee.take {
-    case .idle:
-      reports.push(.noTake(ticket))
-    case .armed(let take, let ring), .recording(let take, let ring):
-      ring._withUnsafeGuaranteedRef { $0.finish() }
-      state.pointee.take = .idle
-      counters.recording.store(false, ordering: .relaxed)
-      reports.push(.takeEnded(ticket, take: take, frame: state.pointee.frame))
-    }
-  }
-
   /// Begins the pending change, or else the armed take, which waits until all changes have been applied.
   ///
   /// Thread: JACK's realtime thread (process callback).
@@ -257,7 +234,7 @@ public final class Engine: @unchecked Sendable {
     reports.push(.takeBegan(ticket, frame: state.pointee.frame))
   }
 
-  // MARK: - Realtime thread: meters and takes
+  // MARK: - Realtime thread: meters and the clock
 
   /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
@@ -270,22 +247,6 @@ public final class Engine: @unchecked Sendable {
     meters.advance(frames: period.frames)
   }
 
-  /// Writes time without callbacks into a running take. Without a take, empties the pre-roll, which must be
-  /// contiguous.
-  ///
-  /// Thread: JACK's realtime thread (process callback).
-  @_noLocks @_noAllocation
-  private func recordLostTime(_ timing: Timing) {
-    guard timing.skippedFrames > 0 || timing.pausedMicroseconds > 0 else { return }
-    guard case .recording(_, let ring) = state.pointee.take else {
-      return unmanagedPreRoll._withUnsafeGuaranteedRef { $0.reset() }
-    }
-    if timing.pausedMicroseconds > 0 {
-      ring._withUnsafeGuaranteedRef { $0.pause(microseconds: timing.pausedMicroseconds) }
-    }
-    if timing.skippedFrames > 0 { ring._withUnsafeGuaranteedRef { $0.skip(timing.skippedFrames) } }
-  }
-
   /// Measures one output.
   ///
   /// Thread: JACK's realtime thread (process callback).
@@ -296,43 +257,6 @@ public final class Engine: @unchecked Sendable {
     kernels.copyAndMeasure(samples, nil, frames, &measure)
     meters.observe(channel, measure, frames: frames)
     return measure.clipped
-  }
-
-  /// Reports a substitution whose fade begins in this period, before the period is recorded.
-  ///
-  /// Thread: JACK's realtime thread (process callback).
-  @_noLocks @_noAllocation
-  private func reportSubstitution() {
-    guard let next = state.pointee.next, next.isSubstitute, !state.pointee.isFormingTail,
-      state.pointee.fadePosition == 0
-    else { return }
-    var takeFrame: Int?
-    if case .recording(_, let ring) = state.pointee.take {
-      takeFrame = ring._withUnsafeGuaranteedRef { $0.nextFrame() }
-    }
-    reports.push(.substituted(next.ticket, frame: state.pointee.frame, takeFrame: takeFrame))
-  }
-
-  /// Appends the period to the running take, else to the pre-roll. A change empties the pre-roll, so that it holds a
-  /// single setting.
-  ///
-  /// Thread: JACK's realtime thread (process callback).
-  @_noLocks @_noAllocation
-  private func record(_ period: borrowing Period) {
-    guard !period.timing.isRepeat else { return }
-    let left = UnsafePointer(period.left)
-    let right = UnsafePointer(period.right)
-    let inputs = period.inputs
-    let frames = period.frames
-    if case .recording(_, let ring) = state.pointee.take {
-      ring._withUnsafeGuaranteedRef { $0.write(left: left, right: right, inputs: inputs, frames: frames) }
-    } else if let next = state.pointee.next, !next.isSubstitute, !state.pointee.isFormingTail {
-      unmanagedPreRoll._withUnsafeGuaranteedRef { $0.reset() }
-    } else {
-      unmanagedPreRoll._withUnsafeGuaranteedRef {
-        $0.append(left: left, right: right, inputs: inputs, frames: frames)
-      }
-    }
   }
 
   /// Advances the clock and the fade; reports a fade that ended in this period.

@@ -1,0 +1,80 @@
+// MARK: - Realtime thread
+
+/// Takes and the pre-roll: what is written into them, and the frames of the take at which filters are substituted.
+extension Engine {
+  /// Thread: JACK's realtime thread (process callback).
+  @_noLocks @_noAllocation
+  func beginTake(_ ticket: Ticket, _ ring: Unmanaged<TakeRing>) {
+    switch state.pointee.take {
+    case .armed(let take, _), .recording(let take, _): reports.push(.refused(ticket, take: take))
+    case .idle: state.pointee.take = .armed(ticket, ring)
+    }
+  }
+
+  /// Thread: JACK's realtime thread (process callback).
+  @_noLocks @_noAllocation
+  func endTake(_ ticket: Ticket) {
+    switch state.pointee.take {
+    case .idle:
+      reports.push(.noTake(ticket))
+    case .armed(let take, let ring), .recording(let take, let ring):
+      ring._withUnsafeGuaranteedRef { $0.finish() }
+      state.pointee.take = .idle
+      counters.recording.store(false, ordering: .relaxed)
+      reports.push(.takeEnded(ticket, take: take, frame: state.pointee.frame))
+    }
+  }
+
+  /// Writes time without callbacks into a running take. Without a take, empties the pre-roll, which must be
+  /// contiguous.
+  ///
+  /// Thread: JACK's realtime thread (process callback).
+  @_noLocks @_noAllocation
+  func recordLostTime(_ timing: Timing) {
+    guard timing.skippedFrames > 0 || timing.pausedMicroseconds > 0 else { return }
+    guard case .recording(_, let ring) = state.pointee.take else {
+      return unmanagedPreRoll._withUnsafeGuaranteedRef { $0.reset() }
+    }
+    if timing.pausedMicroseconds > 0 {
+      ring._withUnsafeGuaranteedRef { $0.pause(microseconds: timing.pausedMicroseconds) }
+    }
+    if timing.skippedFrames > 0 { ring._withUnsafeGuaranteedRef { $0.skip(timing.skippedFrames) } }
+  }
+
+  /// Reports a substitution whose fade begins in this period, before the period is recorded.
+  ///
+  /// Thread: JACK's realtime thread (process callback).
+  @_noLocks @_noAllocation
+  func reportSubstitution() {
+    guard let next = state.pointee.next, next.isSubstitute, !state.pointee.isFormingTail,
+      state.pointee.fadePosition == 0
+    else { return }
+    var takeFrame: Int?
+    if case .recording(_, let ring) = state.pointee.take {
+      takeFrame = ring._withUnsafeGuaranteedRef { $0.nextFrame() }
+    }
+    reports.push(.substituted(next.ticket, frame: state.pointee.frame, takeFrame: takeFrame))
+  }
+
+  /// Appends the period to the running take, else to the pre-roll. A change empties the pre-roll, so that it holds a
+  /// single setting.
+  ///
+  /// Thread: JACK's realtime thread (process callback).
+  @_noLocks @_noAllocation
+  func record(_ period: borrowing Period) {
+    guard !period.timing.isRepeat else { return }
+    let left = UnsafePointer(period.left)
+    let right = UnsafePointer(period.right)
+    let inputs = period.inputs
+    let frames = period.frames
+    if case .recording(_, let ring) = state.pointee.take {
+      ring._withUnsafeGuaranteedRef { $0.write(left: left, right: right, inputs: inputs, frames: frames) }
+    } else if let next = state.pointee.next, !next.isSubstitute, !state.pointee.isFormingTail {
+      unmanagedPreRoll._withUnsafeGuaranteedRef { $0.reset() }
+    } else {
+      unmanagedPreRoll._withUnsafeGuaranteedRef {
+        $0.append(left: left, right: right, inputs: inputs, frames: frames)
+      }
+    }
+  }
+}
