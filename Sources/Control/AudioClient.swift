@@ -40,6 +40,8 @@ package protocol AudioClient: AnyObject, Sendable {
   var sampleRate: Int { get }
   /// Why the server has gone; nil while it is running.
   var lossReason: String? { get }
+  /// Whether the engine in use is silent for good, because the server has left its sample rate.
+  var isRetired: Bool { get }
   /// Number of callbacks so far.
   var periodsRun: Int { get }
   var readings: Readings { get }

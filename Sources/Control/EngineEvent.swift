@@ -12,6 +12,8 @@ public struct EngineEvent: Hashable, Sendable, Codable {
     /// A microphone no longer works, or works again.
     case microphoneGone, microphoneBack
     case periodChanged
+    /// Filters for the server's new sample rate are in force.
+    case sampleRateChanged
     /// Physical capture ports have appeared or disappeared.
     case inputsChanged
     /// Another input is in the route.

@@ -45,13 +45,14 @@ final class JackAudioClient: AudioClient {
       onShutdown: { reason in
         loss.reason.withLock { $0 = $0 ?? reason }
         events.wakeUp()
-      }, onGraphChange: events.graphChanged)
+      }, onGraphChange: events.graphChanged, onSampleRate: { _ in events.wakeUp() })
   }
 
   // MARK: State
 
   var sampleRate: Int { array.sampleRate }
   var lossReason: String? { loss.reason.withLock { $0 } }
+  var isRetired: Bool { inUse.withLock { $0?.engine.isRetired ?? false } }
   var periodsRun: Int { array.periodsRun }
   var capturePorts: [String] { array.physicalCapturePorts }
 
@@ -82,7 +83,8 @@ final class JackAudioClient: AudioClient {
   func plan(_ options: TakeOptions, _ setting: Setting) -> TakePlan {
     let used = inUse.withLock { $0 }!
     return TakePlan(
-      outputs: setting.selection.polarPattern.channels, sampleRate: array.sampleRate, options: options,
+      outputs: setting.selection.polarPattern.channels, sampleRate: used.filters.bank.sampleRate,
+      options: options,
       setup: TakeSetup(setting, used.filters.bank), preRoll: used.engine.preRoll)
   }
 

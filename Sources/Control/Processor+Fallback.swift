@@ -86,8 +86,8 @@ extension Processor {
         failFallback(without: missing, "their design took longer than 10 minutes")
       case nil: break
       }
-    } else if let client {
-      let job = world.fallback(for: wanted.device, without: missing, sampleRate: client.sampleRate)
+    } else if let filters {
+      let job = world.fallback(for: wanted.device, without: missing, sampleRate: filters.sampleRate)
       fallback.job = (missing, job, world.now + .seconds(600))
       fallback.toldOfDesign = false
     }

@@ -28,7 +28,8 @@ extension Processor {
   /// Handles the loss of the server: ends a take with the frames in its ring, fails all requests, and closes the
   /// client.
   func leaveServer(_ reason: String) {
-    let sentence = "the JACK server has gone (\(reason)) before this was done; start it again"
+    let cause = "the JACK server has gone (\(reason))"
+    let sentence = "\(cause) before this was done; start it again"
     if case .stopping = state {
       closeTakeAtStop(isCutOff: true)
       return failPendingChanges(.noServer, sentence)
@@ -37,30 +38,70 @@ extension Processor {
     // libjack shares the server's memory among a process's clients: close this one before opening the next.
     if let client { enter(.leaving(client.close())) } else { enter(.absent) }
     reconnection = Reconnection(reason: reason, now: world.now)
+    endAll(of: previous, .noServer, sentence, cause: cause)
+    if previous.isInGraph {
+      // Without reconnection the loss is final, and `pinna run` reports it as its result.
+      if reconnects { warn("\(cause); Pinna reconnects when it is back") }
+      notify(EngineEvent(.serverGone, cause))
+    }
+  }
+
+  /// Ends what went on in `previous`, because its engine plays no more: a take ends with the frames in its ring, and all
+  /// requests fail.
+  /// - Parameters:
+  ///   - status, sentence: the failure of the requests.
+  ///   - cause: why a take ended, for its sidecar.
+  private func endAll(
+    of previous: ProcessorState, _ status: ExitStatus, _ sentence: String, cause: String
+  ) {
     switch previous {
     case .openingTake(let recording), .startingTake(let recording, _), .recording(let recording),
       .endingTake(let recording, _):
-      close(
-        recording, isCutOff: true, .noServer, sentence, cause: "the JACK server has gone (\(reason))")
-    case .openingPlayback(let player, let request): cancelPlayback(player, request, .noServer, sentence)
+      close(recording, isCutOff: true, status, sentence, cause: cause)
+    case .openingPlayback(let player, let request): cancelPlayback(player, request, status, sentence)
     case .playing(let playing), .endingPlayback(let playing): finish(playing)
-    case .fadingOut(let change, _, _, _):
-      for request in change.requests { request.fail(.noServer, sentence) }
+    case .fadingOut(let change, let engine, _, _):
+      client?.discard(engine)
+      for request in change.requests { request.fail(status, sentence) }
     case .joining(_, let job): job.abandon()
     case .preparing(_, _, let job): job.abandon()
     default: break
     }
-    drop(change, .noServer, sentence)
+    drop(change, status, sentence)
     change = nil
-    failPendingChanges(.noServer, sentence)
+    failPendingChanges(status, sentence)
     filters = filtersInForce ?? filters
     resetFallback()
-    failPeriodRequests(.noServer, sentence)
-    if previous.isInGraph {
-      // Without reconnection the loss is final, and `pinna run` reports it as its result.
-      if reconnects { warn("the JACK server has gone (\(reason)); Pinna reconnects when it is back") }
-      notify(EngineEvent(.serverGone, "the JACK server has gone (\(reason))"))
+    failPeriodRequests(status, sentence)
+  }
+
+  /// Notices that the server has changed its sample rate. The client stays, but everything that depends on the old rate
+  /// ends, and the graph is joined anew with filters for the new one.
+  func pollSampleRate() {
+    guard let client else { return }
+    switch state.kind {
+    case .joining, .unusable:
+      guard client.sampleRate != reconnection?.sampleRate else { return }
+      if case .joining(_, let job) = state { job.abandon() }
+      join(client)
+    case .absent, .opening, .preparing, .leaving, .stranded, .stopping, .stopped: return
+    default:
+      guard let filters, client.isRetired || client.sampleRate != filters.sampleRate else { return }
+      leaveSampleRate(filters.sampleRate, client)
     }
+  }
+
+  private func leaveSampleRate(_ old: Int, _ client: any AudioClient) {
+    let new = client.sampleRate
+    let cause =
+      old == new
+      ? "the sample rate left \(old) Hz for a moment" : "the sample rate changed from \(old) to \(new) Hz"
+    warn("\(cause); Pinna goes on when its filters are ready")
+    let previous = state
+    filters = filtersInForce ?? filters
+    reconnection = Reconnection(reason: nil, now: world.now)
+    join(client)
+    endAll(of: previous, .failed, "\(cause) before this was done; try again in a moment", cause: cause)
   }
 
   /// Advances the connection to the server: opens a client, designs filters, registers ports, joins the graph.
@@ -135,6 +176,7 @@ extension Processor {
 
   private func join(_ new: any AudioClient) {
     client = new
+    reconnection?.sampleRate = new.sampleRate
     if let filters, filters.sampleRate == new.sampleRate { return prepare(new, filters) }
     enter(.joining(new, world.design(inForce.device, sampleRate: new.sampleRate)))
   }
@@ -156,6 +198,7 @@ extension Processor {
 
   private func enterGraph(_ client: any AudioClient, _ new: any DeviceFilters, _ engine: any PreparedEngine) {
     let isFirst = filters == nil
+    let isSameServer = reconnection?.reason == nil
     client.adopt(engine)
     filters = new
     filtersInForce = new
@@ -167,11 +210,15 @@ extension Processor {
     try? post(inForce, nil, isRestoring: true)
     warnOfShortPreRoll()
     guard !isFirst else { return }
-    notify(EngineEvent(.serverBack, "the JACK server is back"))
-    warn(
-      "the JACK server is back, at \(client.sampleRate) Hz, period \(client.readings.period); preset \(inForce.preset)"
-    )
     nextGraphCheck = world.now
+    let setting = "period \(client.readings.period); preset \(inForce.preset)"
+    if isSameServer {
+      notify(EngineEvent(.sampleRateChanged, "the sample rate is \(new.sampleRate) Hz now"))
+      warn("the sample rate is \(new.sampleRate) Hz now, \(setting)")
+    } else {
+      notify(EngineEvent(.serverBack, "the JACK server is back"))
+      warn("the JACK server is back, at \(new.sampleRate) Hz, \(setting)")
+    }
   }
 
   /// Warns only when the failure differs from that of the previous attempt.

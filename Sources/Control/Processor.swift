@@ -167,6 +167,7 @@ package final class Processor {
       for report in client.drainReports() { handle(report) }
       if let reason = client.lossReason { leaveServer(reason) }
     }
+    pollSampleRate()
     failExpiredChanges()
     switch state {
     case .absent, .opening, .joining, .preparing, .unusable, .leaving: pollServer()

@@ -1,4 +1,4 @@
-/// The attempts to join a JACK graph, for the first time or after the server has gone.
+/// The attempts to join a JACK graph: for the first time, after the server has gone, or at another sample rate.
 ///
 /// Thread: control thread.
 package struct Reconnection {
@@ -15,10 +15,13 @@ package struct Reconnection {
     case unusable
   }
 
-  /// Why the previous server went, as libjack reported it; nil before the first graph.
+  /// Why the previous server went, as libjack reported it; nil before the first graph, and if the server is the same with
+  /// another sample rate.
   let reason: String?
   private let since: ContinuousClock.Instant
   private(set) var nextTry: ContinuousClock.Instant
+  /// The server's sample rate that filters are prepared for, in hertz; nil before a client is open.
+  var sampleRate: Int?
   /// Why the current server cannot be used, or the previous client not be closed.
   var obstacle: String?
   /// Why the latest attempt failed.

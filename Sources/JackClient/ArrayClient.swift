@@ -54,10 +54,7 @@ public final class ArrayClient: Sendable {
       let ports = shared.values.withLock { $0.ports }
       ports?.engine.prepare(period: frames)
     }
-    listener.sampleRateChanged = { rate in
-      trampoline.sampleRate.store(rate, ordering: .relaxed)
-      onSampleRate(rate)
-    }
+    listener.sampleRateChanged = onSampleRate
     listener.freewheel = { trampoline.freewheeling.store($0, ordering: .relaxed) }
     listener.latency = { mode in
       shared.values.withLock { Self.reportLatency(mode, $0, trampoline) }
@@ -213,14 +210,15 @@ public final class ArrayClient: Sendable {
   public var microphones: [String] { shared.values.withLock { $0.ports?.names ?? [] } }
   /// Whether the server uses realtime scheduling but the system did not grant it to this client.
   public var lacksRealtime: Bool { connection.lacksRealtime }
-  /// The server's current rate in hertz; `onSampleRate` reports changes.
+  /// The server's current rate in hertz, the last one if the server has gone; `onSampleRate` reports changes.
   public var sampleRate: Int { connection.sampleRate }
   /// In frames; the last one if the server has gone.
   public var period: Int { connection.period }
   /// Percent of the period that the graph uses.
   public var dspLoad: Double { connection.dspLoad }
-  /// Number of xruns that the server has reported.
-  public var xruns: Int { connection.xruns }
+  /// Number of xruns that the server has reported, or of times that it left this client out, whichever is more: some
+  /// servers report none.
+  public var xruns: Int { max(connection.xruns, trampoline.missedPeriods) }
   public var isServerGone: Bool { connection.isServerGone }
   /// Number of callbacks of this client so far; constant while the graph is stalled.
   public var periodsRun: Int { trampoline.periodsRun }

@@ -126,8 +126,11 @@ public final class JackConnection: Sendable {
   public var period: Int {
     handle.ask { Int(jack_get_buffer_size($0)) } ?? handle.period.load(ordering: .relaxed)
   }
-  /// In hertz. Never waits.
-  public var sampleRate: Int { handle.sampleRate.load(ordering: .relaxed) }
+  /// In hertz; the last one if the server has gone. Never waits.
+  public var sampleRate: Int {
+    let rate = handle.ask { Int(jack_get_sample_rate($0)) } ?? 0
+    return rate > 0 ? rate : handle.sampleRate.load(ordering: .relaxed)
+  }
   /// Percent of the period that the whole graph uses. Never waits.
   public var dspLoad: Double { handle.ask { Double(jack_cpu_load($0)) } ?? 0 }
   /// Number of xruns that the server has reported. Never waits.

@@ -19,6 +19,12 @@ package enum RealtimeCalls {
     _unsafePerformance { jack_last_frame_time(client) }
   }
 
+  /// The server's sample rate, in hertz; 0 if it is closing.
+  @_noLocks @_noAllocation
+  package static func sampleRate(_ client: OpaquePointer) -> Int {
+    _unsafePerformance { Int(jack_get_sample_rate(client)) }
+  }
+
   /// Time of the monotonic clock.
   @_noLocks @_noAllocation
   package static func microseconds() -> Int { _unsafePerformance { Int(pinna_microseconds()) } }

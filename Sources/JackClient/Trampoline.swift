@@ -14,8 +14,8 @@ final class Trampoline: @unchecked Sendable {
   private let returned = Atomic<Int>(0)
   let isActive = Atomic<Bool>(false)
   let freewheeling = Atomic<Bool>(false)
-  /// The server's sample rate, in hertz.
-  let sampleRate = Atomic<Int>(1)
+  /// Number of times that the server ran periods without calling Pinna.
+  private let missed = Atomic<Int>(0)
   let outputs = Mutex<[PortHandle]>([])
   private let retained = Mutex(Retained())
   /// Callback only, as is `client`.
@@ -42,7 +42,6 @@ final class Trampoline: @unchecked Sendable {
   /// Thread: the one that opened the client, before the first callback.
   func follow(_ client: OpaquePointer, sampleRate: Int, counting: FrameCounting) {
     self.client = client
-    self.sampleRate.store(sampleRate, ordering: .relaxed)
     timeline = Timeline(sampleRate: sampleRate, counting: counting)
   }
 
@@ -70,12 +69,25 @@ final class Trampoline: @unchecked Sendable {
 
   @_noLocks @_noAllocation
   private func timing(_ frames: Int) -> Timing {
+    guard let client else { return Timing(microseconds: RealtimeCalls.microseconds()) }
+    let sampleRate = RealtimeCalls.sampleRate(client)
+    if sampleRate > 0, sampleRate != timeline.sampleRate {
+      timeline.sampleRate = sampleRate
+      timeline.forget()
+    }
+    var timing = timing(frames, of: client)
+    timing.sampleRate = sampleRate
+    if timing.skippedFrames > 0 { missed.wrappingAdd(1, ordering: .relaxed) }
+    return timing
+  }
+
+  @_noLocks @_noAllocation
+  private func timing(_ frames: Int, of client: OpaquePointer) -> Timing {
     var before = RealtimeCalls.microseconds()
-    guard let client, !freewheeling.load(ordering: .relaxed) else {
+    if freewheeling.load(ordering: .relaxed) {
       timeline.forget()
       return Timing(microseconds: before)
     }
-    timeline.sampleRate = sampleRate.load(ordering: .relaxed)
     var frameTime = RealtimeCalls.frameTime(client)
     var now = RealtimeCalls.microseconds()
     // The two readings must be simultaneous: read them again if the thread was preempted in between.
@@ -103,6 +115,9 @@ final class Trampoline: @unchecked Sendable {
 
   /// Number of callbacks so far; constant while the graph is stalled. Never waits.
   var periodsRun: Int { returned.load(ordering: .relaxed) }
+
+  /// Number of times that the server ran periods without calling Pinna. Never waits.
+  var missedPeriods: Int { missed.load(ordering: .relaxed) }
 
   /// Whether another engine can take over. False while a stalled callback may still use `maxRetired` replaced engines.
   var canReplace: Bool {

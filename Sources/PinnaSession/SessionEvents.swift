@@ -11,6 +11,8 @@ public struct RouteChange: Hashable, Sendable {
     case selectionChanged
     /// The JACK server's period has changed.
     case periodChanged
+    /// The JACK server's sample rate has changed, and filters for it are in force.
+    case sampleRateChanged
     /// Inputs were added or removed.
     case availableInputsChanged
     /// A connected port has disappeared, or is back.
@@ -89,6 +91,7 @@ extension RouteChange.Reason {
     case .inputChanged: self = .inputChanged
     case .selectionChanged: self = .selectionChanged
     case .periodChanged: self = .periodChanged
+    case .sampleRateChanged: self = .sampleRateChanged
     case .inputsChanged: self = .availableInputsChanged
     case .portGone: self = .portGone
     case .portBack: self = .portBack

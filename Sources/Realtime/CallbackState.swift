@@ -25,6 +25,10 @@ struct CallbackState: BitwiseCopyable {
   /// The newest change or substitution received during a fade.
   var pending: FilterSetting?
   var take = TakeState.idle
+  /// Whether the server has left the engine's sample rate.
+  var isRetired = false
+  /// Frames of the fade-out of a retired engine played so far.
+  var retiredFrames = 0
   /// Frames processed since the engine was created.
   var frame = 0
 }

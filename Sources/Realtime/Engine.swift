@@ -97,20 +97,26 @@ public final class Engine: @unchecked Sendable {
   /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
   public func process(_ period: borrowing Period) {
+    let isRetired = retire(by: period.timing)
     if state.pointee.frame == 0 { history.pointee.begin(at: period.timing.frame) }
     adoptConvolver(period.frames)
-    recordLostTime(period.timing)
-    applyControl()
-    beginFadeOrTake(period.timing)
+    if !isRetired {
+      recordLostTime(period.timing)
+      applyControl()
+      beginFadeOrTake(period.timing)
+    }
     let rejected = history.pointee.append(
       period.inputs, frames: period.frames, kernels: kernels, guard: microphoneGuard, dropouts: dropouts,
       meters: meters)
     convolve(period)
     applyHighPass(period)
     if let ended = playback.mix(into: period, fade: fade) { reports.push(.playbackEnded(ended)) }
+    if isRetired { fadeOut(period) }
     updateMeters(period, rejected: rejected)
-    reportSubstitution()
-    record(period)
+    if !isRetired {
+      reportSubstitution()
+      record(period)
+    }
     finishPeriod(period.frames)
   }
 

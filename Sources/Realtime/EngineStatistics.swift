@@ -7,6 +7,7 @@ struct EngineCounters: ~Copyable {
   let rejectedSamples = Atomic<Int>(0)
   let clippedSamples = Atomic<Int>(0)
   let unpreparedPeriods = Atomic<Int>(0)
+  let isRetired = Atomic<Bool>(false)
 }
 
 /// A snapshot of the engine's counters.

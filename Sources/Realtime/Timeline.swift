@@ -12,6 +12,8 @@ public struct Timing: BitwiseCopyable, Sendable, Hashable {
   /// from there. The schedule of a long filter's tail depends on it. Engines that start at different times therefore
   /// compute the same samples, as long as none misses a period.
   public var frame = 0
+  /// The server's sample rate in this period, in hertz; 0 if it cannot change.
+  public var sampleRate = 0
 
   /// A period that directly follows the one before.
   ///

@@ -46,8 +46,15 @@ final class FakeEngine {
     return reports
   }
 
+  /// In hertz.
+  var sampleRate = 48000
+  /// Whether a period of another rate has come.
+  private(set) var isRetired = false
+
   /// One period of 64 frames.
-  func run() {
+  func run(atRate rate: Int = 48000) {
+    if rate != sampleRate { isRetired = true }
+    if isRetired { return }
     for message in queue.prefix(16) { apply(message) }
     queue.removeFirst(min(16, queue.count))
     beginFade()

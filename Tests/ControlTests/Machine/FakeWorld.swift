@@ -14,8 +14,10 @@ final class FakeWorld: AudioWorld {
 
   var now = FakeWorld.start
   private(set) var opening: Job<any AudioClient>?
-  private(set) var designs: [(device: Device, job: Job<any DeviceFilters>)] = []
-  private(set) var fallbacks: [(device: Device, missing: Set<String>, job: Job<any DeviceFilters>)] = []
+  private(set) var designs: [(device: Device, rate: Int, job: Job<any DeviceFilters>)] = []
+  private(set) var fallbacks:
+    [(device: Device, rate: Int, missing: Set<String>, job: Job<any DeviceFilters>)] =
+      []
   private(set) var takes: [FakeTake] = []
   private(set) var players: [FakePlayer] = []
   private(set) var clients: [FakeClient] = []
@@ -34,14 +36,14 @@ final class FakeWorld: AudioWorld {
   func design(_ device: Device, sampleRate: Int) -> Job<any DeviceFilters> {
     let job = Job<any DeviceFilters>()
     _ = job.begin()
-    designs.append((device, job))
+    designs.append((device, sampleRate, job))
     return job
   }
 
   func fallback(for device: Device, without missing: Set<String>, sampleRate: Int) -> Job<any DeviceFilters> {
     let job = Job<any DeviceFilters>()
     _ = job.begin()
-    fallbacks.append((device, missing, job))
+    fallbacks.append((device, sampleRate, missing, job))
     return job
   }
 
@@ -75,19 +77,17 @@ final class FakeWorld: AudioWorld {
 
   func endDesign(_ failure: Failure? = nil) {
     guard !designs.isEmpty else { return }
-    let (device, job) = designs.removeFirst()
-    job.finish(
-      failure.map { .failure($0) } ?? .success(FakeFilters(device, rate: client?.sampleRate ?? 48000)))
+    let (device, rate, job) = designs.removeFirst()
+    job.finish(failure.map { .failure($0) } ?? .success(FakeFilters(device, rate: rate)))
   }
 }
 
 extension FakeWorld {
   func endFallback(_ failure: Failure? = nil) {
     guard !fallbacks.isEmpty else { return }
-    let (device, missing, job) = fallbacks.removeFirst()
+    let (device, rate, missing, job) = fallbacks.removeFirst()
     job.finish(
-      failure.map { .failure($0) }
-        ?? .success(FakeFilters(device, rate: client?.sampleRate ?? 48000, missing: missing)))
+      failure.map { .failure($0) } ?? .success(FakeFilters(device, rate: rate, missing: missing)))
   }
 }
 
@@ -119,10 +119,15 @@ final class FakeClient: AudioClient, @unchecked Sendable {
   final class Prepared: PreparedEngine, @unchecked Sendable {
     let device: Device
     let engine = FakeEngine()
-    init(_ device: Device) { self.device = device }
+    init(_ device: Device, _ filters: FakeFilters) {
+      self.device = device
+      engine.sampleRate = filters.bank.sampleRate
+    }
   }
 
-  let sampleRate: Int
+  /// The server's; a test may change it.
+  var sampleRate: Int
+  var isRetired: Bool { engine?.isRetired ?? false }
   var lossReason: String?
   private(set) var periodsRun = 0
   var readings = Readings()
@@ -135,7 +140,7 @@ final class FakeClient: AudioClient, @unchecked Sendable {
   private(set) var closing: Job<Bool>?
   private(set) var isClosed = false
   private(set) var periods: [Job<Int>] = []
-  /// An engine was prepared with the filters of another device.
+  /// An engine was prepared with the filters of another device or sample rate.
   private(set) var hasWrongFilters = false
   /// The number of engines with registered ports that are not in use.
   private(set) var unusedEngines = 0
@@ -147,10 +152,11 @@ final class FakeClient: AudioClient, @unchecked Sendable {
 
   func prepare(_ filters: any DeviceFilters, for device: Device) -> Job<any PreparedEngine> {
     precondition(!isClosed, "a closed client is not used")
-    if (filters as! FakeFilters).device != device { hasWrongFilters = true }
+    let filters = filters as! FakeFilters
+    if filters.device != device || filters.bank.sampleRate != sampleRate { hasWrongFilters = true }
     let job = Job<any PreparedEngine>()
     _ = job.begin()
-    preparing = (Prepared(device), job)
+    preparing = (Prepared(device, filters), job)
     return job
   }
 
@@ -231,7 +237,7 @@ final class FakeClient: AudioClient, @unchecked Sendable {
   func run(periods count: Int) {
     guard let engine, lossReason == nil else { return }
     for _ in 0..<count {
-      engine.run()
+      engine.run(atRate: sampleRate)
       periodsRun += 1
     }
   }

@@ -15,7 +15,7 @@ enum RigEvent: Int, CaseIterable {
   case takeOpens, takeFailsToOpen, takeEnds, takeEndsIncomplete, diskHangs
   case playerOpens, playerFails, playbackRunsOut, periodIsSet, periodIsRefused
   case microphoneFails, microphoneReturns, fallbackEnds, fallbackFails
-  case serverGoes, requesterGoes, millisecond, tenthOfSecond, seconds
+  case serverGoes, rateChanges, requesterGoes, millisecond, tenthOfSecond, seconds
 
   var isRequest: Bool { rawValue <= Self.stop.rawValue }
 }
@@ -173,6 +173,9 @@ struct RandomSequence {
     case .serverGoes:
       guard let client, client.lossReason == nil, noise.next() % 8 == 0 else { return false }
       client.lossReason = "it was killed"
+    case .rateChanges:
+      guard let client, client.lossReason == nil, noise.next() % 4 == 0 else { return false }
+      client.sampleRate = client.sampleRate == 48000 ? 44100 : 48000
     case .requesterGoes:
       guard let request = unanswered.last else { return false }
       request.requesterIsPresent = false
@@ -209,7 +212,7 @@ struct RandomSequence {
     }
     unanswered.removeAll { $0.request.isAnswered }
     if rig.world.client?.hasWrongFilters ?? false {
-      throw violated(step, "a device was prepared with another's filters")
+      throw violated(step, "an engine was prepared with filters of another device or sample rate")
     }
     if processor.closingTakes.count > Processor.maxClosingTakes + 1 {
       throw violated(step, "too many takes are closing")
@@ -272,6 +275,9 @@ struct RandomSequence {
     if client.engine?.isPlaying ?? false {
       throw violated(step, "the callback plays something that nobody owns")
     }
+    if client.isRetired || client.engine?.sampleRate != client.sampleRate {
+      throw violated(step, "the engine is of another sample rate than the server")
+    }
     if client.unusedEngines != 0 { throw violated(step, "\(client.unusedEngines) engines keep their ports") }
     if processor.inForce != processor.wanted { throw violated(step, "the wanted setting was never applied") }
     if client.audibleSetting != processor.inForce {
@@ -291,7 +297,9 @@ struct RandomSequence {
   /// A change that waits in the queue of a lost server, or for the end of a take, may never be applied.
   private func wasOvertaken(_ gain: Int) -> Bool {
     rig.requests.contains { $0.gain == gain && $0.isQueued }
-      && !Set(pastEvents).isDisjoint(with: [.serverGoes, .cancelChange, .prepareFails, .seconds])
+      && !Set(pastEvents).isDisjoint(with: [
+        .serverGoes, .rateChanges, .cancelChange, .prepareFails, .seconds,
+      ])
   }
 
   /// Advances only the clock: every wait ends, and every request is answered.
