@@ -13,6 +13,9 @@ package protocol AudioWorld: AnyObject {
   func setting(ofPreset name: String) -> Job<Setting>
   /// Opens a client in the server's graph. Fails with `noServer` if no server is running.
   func openClient() -> Job<any AudioClient>
+  /// Forgets the connections of own ports that do not exist now.
+  /// - Returns: how many.
+  func forgetConnections() -> Int
   /// Reads the filter sets of every case of `device` from the cache, or designs them.
   func design(_ device: Device, sampleRate: Int) -> Job<any DeviceFilters>
   /// Reads or designs the filter sets of every case of `device` that do without some of its microphones.

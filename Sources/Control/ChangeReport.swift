@@ -35,6 +35,14 @@ package struct ChangeReport: Codable, Sendable {
   }
 }
 
+/// The answer to `forget`.
+package struct ForgetAnswer: Codable, Sendable {
+  /// Number of connections that are no longer remembered.
+  package let forgotten: Int
+
+  package init(forgotten: Int) { self.forgotten = forgotten }
+}
+
 /// The answer to `preset cancel`.
 package struct CancelAnswer: Codable, Sendable {
   /// Name of the device that the cancelled change would have selected.

@@ -191,6 +191,7 @@ public final class Controller {
     case .play: try processor.play(words[0], request)
     case .playStop: try processor.stopPlayback(request)
     case .recordStop: try processor.stopTake(request)
+    case .forget: request.answer(.done(ForgetAnswer(forgotten: processor.world.forgetConnections())))
     case .stop: processor.stop(request)
     }
   }

@@ -74,7 +74,8 @@ final class JackAudioClient: AudioClient {
     if let fault = ArrayClient.metadataFault { readings.problems.append(fault) }
     let open = unconnected.withLock { $0 }
     if !open.isEmpty {
-      readings.problems.append("too few capture ports; not connected: \(open.joined(separator: ", "))")
+      let lack = options.source.map { "too few ports of \($0)" } ?? "too few capture ports"
+      readings.problems.append("\(lack); not connected: \(open.joined(separator: ", "))")
     }
     return readings
   }
@@ -140,6 +141,21 @@ final class JackAudioClient: AudioClient {
     memory.store(connections)
     let open = isNamed ? [] : zip(array.microphones, sources).filter { $1 == nil }.map(\.0)
     unconnected.withLock { $0 = open }
+  }
+
+  /// Connects microphones that Pinna has not connected yet to the ports of `run --connect-from`, as far as they exist.
+  ///
+  /// Thread: worker.
+  private func connectMicrophonesToSource() {
+    guard let source = options.source else { return }
+    var connections = memory.connections.withLock { $0 }
+    let names = array.microphones
+    guard connections.placement.count < names.count else { return }
+    let ports = array.outputPorts(ofClient: source)
+    array.connectMicrophones(
+      to: ports, respectsOthers: true, &connections.placement, &connections.wiring)
+    memory.store(connections)
+    unconnected.withLock { $0 = Array(names.dropFirst(ports.count)) }
   }
 
   /// The physical capture port of each microphone; nil where there is none.
@@ -218,7 +234,9 @@ final class JackAudioClient: AudioClient {
     let target = OutputRoute.target(of: setting, monitor: options.monitor).ports
     return graphChecks.post(target, on: worker) { [self] target, number in
       guard lossReason == nil else { return }
+      connectMicrophonesToSource()
       var report = array.checkGraph(memory, target)
+      options.runMemory?.keep(RunMemory(setting, memory.connections.withLock { $0.wiring.restorable }))
       report.checkNumber = number
       graphReports.withLock { reports in
         // Bounded: nobody drains the reports while the processor is not in a graph.

@@ -21,6 +21,14 @@ package final class JackWorld: AudioWorld {
     package var instructionSet = InstructionSet.best
     /// Playback ports to connect the outputs to, left and right.
     package var monitor: [String] = []
+    /// A client whose output ports the microphones are connected to, in order, when it is there.
+    package var source: String?
+    /// Whether the outputs' connections to others are restored even after those quit.
+    package var keepsConnections = false
+    /// Where connections and the setting are kept from one run to the next; nil for nowhere.
+    package var runMemory: RunMemoryFile?
+    /// The connections of the last run, to restore.
+    package var lastConnections: [Wiring.Wire] = []
 
     package init(name: String, server: String?) { (self.name, self.server) = (name, server) }
   }
@@ -30,7 +38,7 @@ package final class JackWorld: AudioWorld {
   private let events: ControllerEvents
   private let progress: @Sendable (_ device: String) -> @Sendable (Double) -> Void
   /// Outlives clients, so that connections are restored in the next graph.
-  private let memory = ConnectionMemory()
+  private let memory: ConnectionMemory
 
   /// - Parameter progress: returns a closure that receives the progress of a device's filter design, from 0 to 1. That
   ///   closure runs on the design's thread.
@@ -39,6 +47,9 @@ package final class JackWorld: AudioWorld {
     progress: @escaping @Sendable (_ device: String) -> @Sendable (Double) -> Void = { _ in { _ in } }
   ) {
     self.options = options
+    var wiring = Wiring(keepsOutputs: options.keepsConnections)
+    wiring.restore(options.lastConnections)
+    memory = ConnectionMemory(wiring)
     presets = PresetReader(library)
     self.events = events
     self.progress = progress
@@ -52,6 +63,8 @@ package final class JackWorld: AudioWorld {
     let (options, events, memory) = (options, events, memory)
     return Job.start("pinna joins") { _ in try JackAudioClient(options, events: events, memory: memory) }
   }
+
+  package func forgetConnections() -> Int { memory.forgetAbsent() }
 
   package func design(_ device: Device, sampleRate: Int) -> Job<any DeviceFilters> {
     let progress = progress(device.name)
@@ -93,50 +106,5 @@ extension TakePlayer: TakePlayback {
     PlaybackReport(
       playing: path, frames: frames, channels: channels, framesPlayed: ring?.framesPlayed ?? 0,
       missedFrames: ring?.missedFrames ?? 0)
-  }
-}
-
-/// The connections of Pinna's ports, kept from one client to the next.
-///
-/// Thread: any. In practice the control thread (`markAllLost`) and the worker of the current client (`store`).
-package final class ConnectionMemory: Sendable {
-  package struct Connections {
-    package var wiring = Wiring()
-    /// The capture ports that Pinna connected microphones to.
-    var placement = ArrayClient.Placement()
-    /// The output connections that Pinna made for the chosen output.
-    var route = OutputRoute()
-    /// Number of servers that have gone.
-    fileprivate var losses = 0
-    /// Connections that the previous client had requested.
-    fileprivate var requested: Set<Wiring.Wire> = []
-  }
-
-  package let connections = Mutex(Connections())
-
-  package init() {}
-
-  /// Whether the connections of `run --connect` have been made.
-  let hasConnected = Atomic<Bool>(false)
-
-  /// Marks all connections as lost with the server, to be restored in the next graph.
-  /// - Parameter requested: connections that were requested, whether or not a graph check has seen them.
-  package func markAllLost(_ requested: Set<Wiring.Wire>) {
-    connections.withLock {
-      $0.wiring.markAllLost(requested)
-      $0.losses += 1
-      $0.requested = requested
-    }
-  }
-
-  /// Stores the result of a graph check. If the server has gone since the check began, marks its connections as lost,
-  /// too.
-  package func store(_ checked: Connections) {
-    connections.withLock { connections in
-      let (losses, requested) = (connections.losses, connections.requested)
-      connections = checked
-      if checked.losses != losses { connections.wiring.markAllLost(requested) }
-      (connections.losses, connections.requested) = (losses, requested)
-    }
   }
 }

@@ -16,6 +16,7 @@ public struct OSCMethod: Sendable {
     case setOne(String)
     case usePreset, cancelPreset, recordStart, recordStop, stop
     case play, playStop
+    case forget
     case sessionOpen, sessionClaim, sessionSet, sessionPeriod, sessionClose
   }
 
@@ -75,6 +76,8 @@ public struct OSCMethod: Sendable {
     OSCMethod("/pinna/record/stop", "no arguments", 0...0, "end the take", .recordStop),
     OSCMethod("/pinna/play", "a take's path", 1...1, "play a take through the outputs", .play),
     OSCMethod("/pinna/play/stop", "no arguments", 0...0, "fade out what is played", .playStop),
+    OSCMethod(
+      "/pinna/forget", "no arguments", 0...0, "forget connections whose other ends are not there", .forget),
     OSCMethod(
       "/pinna/session/open", "a program's name", 1...1,
       "open a session: a token for the methods below, and from then on `/pinna/event`", .sessionOpen),

@@ -24,7 +24,7 @@ struct OutputRoute {
   private(set) var made: Set<Wiring.Wire> = []
   private var target: [String]?
 
-  /// The ports to connect the outputs to (left and right, or one for both) and their type; the type is nil for no
+  /// The ports to connect the outputs to (left and right in turn, or one for both) and their type; the type is nil for no
   /// ports. Any thread.
   /// - Parameter monitor: the ports of `pinna run --monitor`.
   static func target(of setting: Setting, monitor: [String]) -> (ports: [String], type: PortType?) {
@@ -44,10 +44,8 @@ struct OutputRoute {
   /// - Returns: the connections to make and to remove, and whether the target differs from the previous one.
   mutating func follow(_ target: [String]) -> (connect: [Wiring.Wire], disconnect: [Wiring.Wire], isNew: Bool)
   {
-    let wanted = Set(
-      zip(ArrayClient.outputNames, target.count == 1 ? [target[0], target[0]] : target).map {
-        Wiring.Wire($0, $1)
-      })
+    let pairs = target.count == 1 ? [target[0], target[0]] : target
+    let wanted = Set(pairs.enumerated().map { Wiring.Wire(ArrayClient.outputNames[$0 % 2], $1) })
     let (new, old) = (wanted.subtracting(made), made.subtracting(wanted))
     made.subtract(old)
     defer { self.target = target }

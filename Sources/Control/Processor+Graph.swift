@@ -80,6 +80,9 @@ extension Processor {
         portsAwaitingPeers.insert(wire.port)
         warn("\(wire.port) has lost \(wire.peer); Pinna connects it again when \(wire.peer) is back")
         notify(EngineEvent(.portGone, "\(wire.port) has lost \(wire.peer)"))
+      case .forgotten(let wire):
+        warn("\(wire.port) has lost \(wire.peer)")
+        notify(EngineEvent(.portGone, "\(wire.port) has lost \(wire.peer)"))
       case .restored(let wire):
         state.take?.take.note("\(wire.port) is connected to \(wire.peer) again")
         portsAwaitingPeers.remove(wire.port)

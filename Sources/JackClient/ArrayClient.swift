@@ -66,7 +66,7 @@ public final class ArrayClient: Sendable {
     self.trampoline = trampoline
     trampoline.follow(
       connection.client, sampleRate: connection.sampleRate,
-      counting: pinna_jack_is_pipewire() != 0 ? .position : .withThisPeriod)
+      counting: JackConnection.isPipeWire ? .position : .withThisPeriod)
     self.shared = shared
     left = PortHandle(try connection.registerPort(Self.outputNames[0], .output))
     right = PortHandle(try connection.registerPort(Self.outputNames[1], .output))
@@ -204,6 +204,10 @@ public final class ArrayClient: Sendable {
   public var isActive: Bool { trampoline.isActive.load(ordering: .acquiring) }
   /// Empty if the server has gone.
   public var physicalCapturePorts: [String] { connection.physicalCapturePorts }
+  /// Full names of the audio output ports of a client, in the server's order. Never waits.
+  public func outputPorts(ofClient name: String) -> [String] {
+    connection.ports(flags: JackPortIsOutput).filter { $0.hasPrefix(name + ":") }
+  }
   /// Other full names of any client's port, at most two.
   public func aliases(ofPort name: String) -> [String] { connection.aliases(of: name) }
   /// Names of the microphones' ports; empty before `adopt`.

@@ -60,6 +60,9 @@ public final class JackConnection: Sendable {
 
   deinit { close() }
 
+  /// Whether the libjack of this process is PipeWire's, which joins PipeWire's graph.
+  public static var isPipeWire: Bool { pinna_jack_is_pipewire() != 0 }
+
   /// Silences libjack's messages on standard error, for programs that print their own. Call it once, before opening a
   /// client. It affects the whole process, so only a program may call it, not a library.
   public static func silenceLibrary() {

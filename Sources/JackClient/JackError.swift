@@ -18,6 +18,7 @@ public enum JackError: Error, Hashable, CustomStringConvertible {
     switch self {
     case .noServer(let name):
       let server = name.map { "JACK server \"\($0)\" is not running" } ?? "no JACK server is running"
+      if name == nil, let hint = PipeWire.hint { return hint }
       return "\(server); start one, for example: jackd\(name.map { " -n \($0)" } ?? "") -d alsa"
     case .nameTaken(let name):
       return "a JACK client named \"\(name)\" is in the graph already; choose another name with --name"

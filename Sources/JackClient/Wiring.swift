@@ -1,6 +1,9 @@
 /// Remembers the connections of Pinna's own ports, to restore them.
 ///
 /// - A connection that disappears with its peer or with the server is lost; it is made again when the peer is back.
+/// - Except those of the outputs that others made: Pinna must not play into a program that was quit and is started
+///   again. They are forgotten with their peer, and restored only within two minutes after the server, or Pinna itself,
+///   has restarted.
 /// - A connection that disappears while both ports stay is forgotten, because the user disconnected it.
 /// - A connection whose own port disappears, with a change of device, waits for that port.
 ///
@@ -19,6 +22,8 @@ public struct Wiring: Sendable {
 
   public enum Event: Hashable, Sendable {
     case lost(Wire)
+    /// Lost, and not to be restored.
+    case forgotten(Wire)
     case restored(Wire)
   }
 
@@ -26,12 +31,17 @@ public struct Wiring: Sendable {
   public static let maxAbsent = 256
   public static let maxAbsentPerPort = 64
 
+  /// How long after a restart of the server, or of Pinna, the outputs' connections to others are restored.
+  public static let outputPatience = Duration.seconds(120)
+
   private enum State {
     case made
     /// Disconnected while both ports exist. May yet become lost: JACK disconnects a port just before it disappears.
     case missing(since: ContinuousClock.Instant)
-    /// The peer does not exist.
-    case lost
+    /// The peer does not exist. After `until`, if given, the connection is forgotten.
+    case lost(until: ContinuousClock.Instant?)
+    /// The server or Pinna has restarted, and the graph has not been observed since.
+    case lostInRestart
     /// The own port does not exist.
     case away
   }
@@ -49,12 +59,43 @@ public struct Wiring: Sendable {
   /// Connections requested through Pinna, which are forgotten last.
   private var requested: Set<Wire> = []
   private var lastOrder = 0
+  /// Whether the outputs' connections to others are restored like all others.
+  private let keepsOutputs: Bool
 
-  public init() {}
+  public init(keepsOutputs: Bool = false) { self.keepsOutputs = keepsOutputs }
+
+  /// Whether a connection is restored when its peer returns.
+  private func isRestored(_ wire: Wire) -> Bool {
+    keepsOutputs || !ArrayClient.outputNames.contains(wire.port) || requested.contains(wire)
+  }
+
+  /// The connections to restore in the next run of Pinna, made or absent. Those requested through Pinna are requested
+  /// anew by each run.
+  public var restorable: [Wire] { wires.keys.filter { !requested.contains($0) }.sorted() }
+
+  /// Takes over connections of an earlier run.
+  public mutating func restore(_ wires: [Wire]) {
+    for wire in wires where self.wires[wire] == nil { setAbsent(wire, .lostInRestart) }
+    prune()
+  }
+
+  /// Forgets all connections that do not exist.
+  /// - Returns: how many.
+  @discardableResult
+  public mutating func forgetAbsent() -> Int {
+    let absent = wires.filter { if case .made = $0.value.state { false } else { true } }.keys
+    for wire in absent { forget(wire) }
+    return absent.count
+  }
 
   /// Connections whose peers do not exist.
   public var lost: [Wire] {
-    wires.filter { if case .lost = $0.value.state { true } else { false } }.keys.sorted()
+    wires.filter {
+      switch $0.value.state {
+      case .lost, .lostInRestart: true
+      case .made, .missing, .away: false
+      }
+    }.keys.sorted()
   }
 
   /// The peers of each own port, by its short name; unconnected ports are absent.
@@ -92,7 +133,7 @@ public struct Wiring: Sendable {
   /// Marks all connections as lost with the server, to be restored in the next graph.
   /// - Parameter wanted: requested connections, including those that no observation has seen.
   public mutating func markAllLost(_ wanted: Set<Wire> = []) {
-    for wire in wanted.union(wires.keys).sorted() { setAbsent(wire, .lost) }
+    for wire in wanted.union(wires.keys).sorted() { setAbsent(wire, .lostInRestart) }
     prune()
   }
 
@@ -119,16 +160,26 @@ public struct Wiring: Sendable {
       case .missing(let since) where isThere:
         if now - since >= Self.patience { wires[wire] = nil }
       case .made, .missing:
-        setAbsent(wire, .lost)
-        events.append(.lost(wire))
+        if isRestored(wire) {
+          setAbsent(wire, .lost(until: nil))
+          events.append(.lost(wire))
+        } else {
+          wires[wire] = nil
+          events.append(.forgotten(wire))
+        }
+      case .lost(let until?) where now > until: wires[wire] = nil
+      case .lostInRestart:
+        let until = isRestored(wire) ? nil : now + Self.outputPatience
+        wires[wire]?.state = .lost(until: until)
+        if isThere { toMake.append(wire) }
       case .lost, .away:
         if isThere { toMake.append(wire) }
       }
     }
     for wire in connected {
-      if case .made? = wires[wire]?.state { continue }
-      if case .lost? = wires.updateValue(Memory(state: .made, order: 0), forKey: wire)?.state {
-        events.append(.restored(wire))
+      switch wires.updateValue(Memory(state: .made, order: 0), forKey: wire)?.state {
+      case .lost, .lostInRestart: events.append(.restored(wire))
+      case .made, .missing, .away, nil: break
       }
     }
     prune()

@@ -35,6 +35,7 @@ extension Verb {
     let set = try arguments.instructionSet()
     flushDenormalsToZero()
     if arguments.has("--live") {
+      try JackLibrary.useJACK2()
       let bench = try LiveBench(
         arguments["--microphones"] == nil ? LiveBench.usual : shapes[0], set, periods: periods ?? 100_000)
       print(arguments.isJSON ? bench.json.text : bench.table)

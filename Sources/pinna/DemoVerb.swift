@@ -19,6 +19,7 @@ extension Verb {
       Option("--keep", "DIR", "keep the recordings and the picture in this folder"), jsonOption,
     ]
   ) { arguments in
+    try JackLibrary.useJACK2()
     let library = PresetLibrary.standard
     let preset = try library.preset(named: arguments["--preset"] ?? "phone5")
     let demo = try Demo(

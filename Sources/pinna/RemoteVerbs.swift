@@ -81,6 +81,21 @@ extension Verb {
     }
   }
 
+  static let forget = Verb(
+    name: "forget",
+    summary: "forget the connections that Pinna would make again when their other ends are back",
+    options: [nameOption, jsonOption]
+  ) { arguments in
+    do {
+      return try ask(arguments, OSCMessage("/pinna/forget"), \ForgetAnswer.text)
+    } catch let failure as Failure where failure.status == .notRunning {
+      guard let path = RunMemoryFile.path(name: arguments.name) else { throw failure }
+      let answer = ForgetAnswer(forgotten: try RunMemoryFile.forgetConnections(path))
+      print(arguments.isJSON ? json(answer) : answer.text)
+      return .done
+    }
+  }
+
   static let presetUse = Verb(
     name: "preset use", operands: ["NAME"], summary: "switch the running Pinna to a preset",
     options: [nameOption, jsonOption]

@@ -14,7 +14,14 @@ extension Verb {
       Option(
         "--connect", nil, "connect microphones and outputs to the hardware, by the device's capture channels"),
       Option("--monitor", "PORTS", "JACK ports to connect the outputs to: left,right"),
-      Option("--no-connect", nil, "do not connect anything (the default)"),
+      Option("--connect-from", "CLIENT", "connect the microphones to this client's ports, in order"),
+      Option(
+        "--virtual-microphone", "NAME",
+        "PipeWire: offer the outputs to the desktop's programs as a microphone of this name"),
+      Option("--no-connect", nil, "do not connect anything, not even what was connected in the last run"),
+      Option(
+        "--keep-connections", nil, "make the outputs' connections again after other programs quit and return"),
+      Option("--resume", nil, "begin with the setting of the last run, if there is one"),
       Option(
         "--pre-roll", "SECONDS",
         "a take begins this long before it is requested, but not before the last change (default: 0)"),
@@ -24,20 +31,23 @@ extension Verb {
   ) { arguments in
     Output.queue()
     let library = PresetLibrary.standard
-    let (preset, device) = try arguments.presetAndDevice(in: library)
-    let setting = Setting(preset: preset, device: device)
+    let memory = try LastRun(arguments)
+    let setting = try memory.setting(in: library)
     _ = try arguments.instructionSet()
     let events = ControllerEvents()
     Signals.listen(events)
     let socket = try ControlSocket(name: arguments.name)
-    let processor = try processor(arguments, setting, library, events)
+    let virtual = try arguments["--virtual-microphone"].map {
+      try VirtualMicrophone(name: $0, server: arguments["--server"])
+    }
+    let processor = try processor(arguments, setting, library, events, memory, virtual)
     let wait = try arguments.integer("--wait", in: 0...86400) ?? 0
     let (end, takes) = Controller(
       socket: socket, processor: processor, events: events, wait: .seconds(wait),
       onStart: {
         Tool.complain(
           "\(arguments.name) is in the graph: \(setting.device.microphones.count) microphones, "
-            + "\(arguments["--device"] == nil ? "preset" : "device") \(preset.name); "
+            + "\(arguments["--device"] == nil ? "preset" : "device") \(setting.preset); "
             + "stop with Ctrl-C or pinna stop")
       }, tell: Tool.say, warn: Tool.complain
     ).run()
@@ -60,17 +70,27 @@ extension Verb {
         "--monitor \(text) is not usable; give one or two full JACK port names, such as "
           + "system:playback_1,system:playback_2")
     }
-    return ports
+    // Pairs, so that other ports may follow.
+    return ports.count == 1 ? [ports[0], ports[0]] : ports
   }
 
   private static func processor(
-    _ arguments: Arguments, _ setting: Setting, _ library: PresetLibrary, _ events: ControllerEvents
+    _ arguments: Arguments, _ setting: Setting, _ library: PresetLibrary, _ events: ControllerEvents,
+    _ memory: LastRun, _ virtual: VirtualMicrophone?
   ) throws -> Processor {
     var options = JackWorld.Options(name: arguments.name, server: arguments["--server"])
     options.connect = arguments.has("--connect")
     options.preRollSeconds = try arguments.integer("--pre-roll", in: 0...60) ?? 0
     options.instructionSet = try arguments.instructionSet()
-    options.monitor = try monitorPorts(arguments)
+    options.monitor = try monitorPorts(arguments) + (virtual?.ports ?? [])
+    options.source = arguments["--connect-from"]
+    options.keepsConnections = arguments.has("--keep-connections")
+    options.runMemory = memory.file
+    if !arguments.has("--no-connect") { options.lastConnections = memory.connections }
+    for option in ["--connect", "--connect-from"] where arguments.has("--no-connect") && arguments.has(option)
+    {
+      throw Failure(.usage, "\(option) and --no-connect exclude each other; give one")
+    }
     return Processor(
       world: JackWorld(
         options, library: library, events: events, progress: WorkProgress.designing),

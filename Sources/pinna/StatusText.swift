@@ -43,6 +43,13 @@ extension ChangeReport: SettingReport {
   package var text: String { [kept, settingText].compactMap(\.self).joined(separator: "\n") }
 }
 
+extension ForgetAnswer {
+  /// The answer as `pinna forget` prints it.
+  var text: String {
+    forgotten == 0 ? "there was nothing to forget" : "\("connection".counted(forgotten)) forgotten"
+  }
+}
+
 extension CancelAnswer {
   package var text: String { "cancelled: \(cancelled)" }
 }

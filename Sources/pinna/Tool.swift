@@ -9,7 +9,7 @@ enum Tool {
   static let version = "0.1.0"
 
   static let verbs: [Verb] = [
-    .run, .status, .set, .stop, .inputs, .presetList, .presetShow, .presetUse, .presetCancel,
+    .run, .status, .set, .stop, .inputs, .forget, .presetList, .presetShow, .presetUse, .presetCancel,
     .recordStart, .recordStop,
     .takesList, .takesRepair, .play,
     .detect, .deviceNew, .deviceCheck, .arrayCheck, .arrayCalibrate,
@@ -21,6 +21,8 @@ enum Tool {
     if words == [SofaReader.argument] { end(SofaReader.run()) }
     // Not a verb: the helper process that writes port labels.
     if words.first == LabelWriter.word { end(LabelWriter.run(server: words.dropFirst().first)) }
+    // Not a verb: the helper process that keeps a virtual microphone.
+    if words.first == VirtualMicrophone.word { end(VirtualMicrophone.hold(Array(words.dropFirst()))) }
     if words.first == Candidates.word {
       for candidate in Candidates.list(Array(words.dropFirst())) { print(candidate) }
       return .done

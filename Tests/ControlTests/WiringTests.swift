@@ -69,6 +69,85 @@ import Testing
   }
 }
 
+@Suite("Connections of the outputs to other people's programs") struct OutputWiringTests {
+  static let recorder = Wiring.Wire("out_left", "recorder:in_1")
+  static let monitor = Wiring.Wire("out_left", "system:playback_1")
+  static let microphone = Wiring.Wire("front", "source:out")
+  let start = ContinuousClock.now
+
+  /// Looks at a graph in which the wires of `made` exist, and the peers in `peers`.
+  func look(
+    _ wiring: inout Wiring, _ made: Set<Wiring.Wire>, peers: Set<Wiring.Wire>, after seconds: Int = 0
+  ) -> (events: [Wiring.Event], toMake: [Wiring.Wire]) {
+    let names = Set(peers.map(\.peer))
+    return wiring.observe(
+      connected: made, ports: ["front", "out_left"], exists: names.contains, now: start + .seconds(seconds))
+  }
+
+  func connected(keepsOutputs: Bool = false) -> Wiring {
+    var wiring = Wiring(keepsOutputs: keepsOutputs)
+    wiring.keep([Self.monitor])
+    let all: Set = [Self.recorder, Self.monitor, Self.microphone]
+    _ = look(&wiring, all, peers: all)
+    return wiring
+  }
+
+  @Test("R37: a recorder that quits is forgotten; a declared monitor and a microphone's source are not")
+  func quits() {
+    var wiring = connected()
+    let (events, _) = look(&wiring, [], peers: [], after: 1)
+    #expect(
+      Set(events) == [.forgotten(Self.recorder), .lost(Self.monitor), .lost(Self.microphone)], "\(events)")
+    let all: Set = [Self.recorder, Self.monitor, Self.microphone]
+    #expect(Set(look(&wiring, [], peers: all, after: 2).toMake) == [Self.monitor, Self.microphone])
+  }
+
+  @Test("R37: where asked to keep connections, a recorder that quits is connected again, too")
+  func kept() {
+    var wiring = connected(keepsOutputs: true)
+    _ = look(&wiring, [], peers: [], after: 1)
+    #expect(look(&wiring, [], peers: [Self.recorder], after: 900).toMake == [Self.recorder])
+  }
+
+  @Test("R37: after the server's restart a recorder is connected again for two minutes, then no more")
+  func server() {
+    for (seconds, isMade) in [(119, true), (121, false)] {
+      var wiring = connected()
+      wiring.markAllLost()
+      _ = look(&wiring, [], peers: [], after: 1000)
+      let all: Set = [Self.recorder, Self.monitor, Self.microphone]
+      _ = look(&wiring, [], peers: [], after: 1000 + seconds)
+      let toMake = Set(look(&wiring, [], peers: all, after: 1000 + seconds).toMake)
+      #expect(toMake == (isMade ? all : [Self.monitor, Self.microphone]), "\(seconds) s: \(toMake)")
+    }
+  }
+
+  @Test("R37: the next run restores what others connected, and leaves to the user what a run declares")
+  func nextRun() {
+    let last = connected().restorable
+    #expect(last == [Self.microphone, Self.recorder].sorted())
+    var wiring = Wiring()
+    wiring.restore(last)
+    let all: Set = [Self.recorder, Self.monitor, Self.microphone]
+    #expect(Set(look(&wiring, [], peers: all).toMake) == [Self.microphone, Self.recorder])
+    let made: Set = [Self.microphone, Self.recorder]
+    _ = look(&wiring, made, peers: all, after: 1)
+    // It has been there: from now on it is as any other.
+    #expect(
+      look(&wiring, [Self.microphone], peers: made.subtracting([Self.recorder]), after: 2).events
+        == [.forgotten(Self.recorder)])
+  }
+
+  @Test("what is not there is forgotten on request; what is stays")
+  func forget() {
+    var wiring = connected()
+    _ = look(&wiring, [Self.recorder], peers: [Self.recorder], after: 1)
+    #expect(wiring.forgetAbsent() == 2 && wiring.connectedPorts == ["out_left"] && wiring.lost.isEmpty)
+    let all: Set = [Self.recorder, Self.monitor, Self.microphone]
+    #expect(look(&wiring, [Self.recorder], peers: all, after: 2).toMake.isEmpty)
+  }
+}
+
 @Suite("Peers with one-time names") struct OneTimeNameTests {
   let start = ContinuousClock.now
 
@@ -82,7 +161,7 @@ import Testing
 
   @Test("R45: the memory of connections to 10 000 one-time clients is bounded")
   func bounded() {
-    var wiring = Wiring()
+    var wiring = Wiring(keepsOutputs: true)
     let took = ContinuousClock().measure {
       for n in 0..<10_000 {
         visit(&wiring, ["front", "back", "top", "out_left", "out_right"][n % 5], "once-\(n):out")
@@ -101,7 +180,7 @@ import Testing
 
   @Test("R45: 64 lost connections are remembered per port, without displacing another port's")
   func perPort() {
-    var wiring = Wiring()
+    var wiring = Wiring(keepsOutputs: true)
     visit(&wiring, "back", "old:out")
     for n in 0..<1000 { visit(&wiring, "front", "once-\(n):out") }
     let lost = wiring.lost
@@ -114,7 +193,7 @@ import Testing
 
   @Test("R45: requested connections are remembered longest and are made again")
   func askedFor() {
-    var wiring = Wiring()
+    var wiring = Wiring(keepsOutputs: true)
     let requested = Wiring.Wire("front", "system:capture_1")
     wiring.keep([requested])
     visit(&wiring, "front", "system:capture_1")
@@ -134,7 +213,7 @@ import Testing
     "R45: existing connections do not count; a lost server's are kept up to the limit, requested ones first"
   )
   func wholeServer() {
-    var wiring = Wiring()
+    var wiring = Wiring(keepsOutputs: true)
     let many = Set((0..<500).map { Wiring.Wire("out_left", "peer-\($0):in") })
     wiring.keep([Wiring.Wire("out_left", "peer-7:in")])
     _ = wiring.observe(connected: many, ports: ["out_left"], exists: { _ in true }, now: start)
@@ -149,7 +228,7 @@ import Testing
   func cost() {
     /// In processor time, because other programs use the machine, too.
     func look(after peers: Int) -> Duration {
-      var wiring = Wiring()
+      var wiring = Wiring(keepsOutputs: true)
       for n in 0..<peers { visit(&wiring, ["front", "back", "top", "out_left"][n % 4], "once-\(n):out") }
       return threadTime {
         for _ in 0..<400 {

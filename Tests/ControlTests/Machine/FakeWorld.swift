@@ -52,6 +52,8 @@ final class FakeWorld: AudioWorld {
     return takes.last!
   }
 
+  func forgetConnections() -> Int { 3 }
+
   func setting(ofPreset name: String) -> Job<Setting> {
     let job = Job<Setting>()
     job.finish(.failure(Failure(.failed, "there is no preset \(name)")))

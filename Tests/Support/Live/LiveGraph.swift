@@ -5,6 +5,8 @@ import Recording
 import Synchronization
 import TestSupport
 
+extension PrivateServer: TestServer {}
+
 /// A JACK graph for one test: a server on the dummy driver, a running `pinna` in it, and a client that sets
 /// periods and freewheel.
 public final class LiveGraph {
@@ -14,10 +16,16 @@ public final class LiveGraph {
     // For writes to a server that a test has killed. Not ignored, since child processes would inherit that.
     signal(SIGPIPE) { _ in }
     return ["jackd", "jack_lsp"].allSatisfy { access("/usr/bin/\($0)", X_OK) == 0 }
+      && (!isPipeWire || PrivatePipeWire.isInstalled)
   }()
 
+  /// Whether these tests run on PipeWire: started with pw-jack, they load its libjack.
+  public static let isPipeWire = JackConnection.isPipeWire
+
   public let home: PinnaHome
-  public private(set) var server: PrivateServer
+  public private(set) var server: any TestServer
+  /// The server, if it is PipeWire.
+  public var pipeWire: PrivatePipeWire? { server as? PrivatePipeWire }
   public private(set) var program: Program
   public let sampleRate: Int
   private var connection: JackConnection?
@@ -48,9 +56,12 @@ public final class LiveGraph {
     self.home = try home ?? PinnaHome()
     self.sampleRate = sampleRate
     self.synchronous = synchronous
-    server = try PrivateServer(
-      name: Self.uniqueName(), sampleRate: sampleRate, period: period, synchronous: synchronous,
-      captures: captures, playbacks: playbacks)
+    server =
+      Self.isPipeWire
+      ? try PrivatePipeWire(sampleRate: sampleRate, period: period)
+      : try PrivateServer(
+        name: Self.uniqueName(), sampleRate: sampleRate, period: period, synchronous: synchronous,
+        captures: captures, playbacks: playbacks)
     arguments = ["--server", server.name, "--preset", preset] + options
     self.environment = environment
     program = try self.home.start(arguments, environment)
@@ -84,6 +95,7 @@ public final class LiveGraph {
   /// same name. In separate programs, because libjack in this process still knows the dead server under that
   /// name.
   private func releasePlace() {
+    if Self.isPipeWire { return }
     Self.freeMetadata()
     guard
       let successor = try? Program("/usr/bin/jackd", ["-n", server.name, "-r", "-p", "128", "-d", "dummy"])
@@ -120,10 +132,14 @@ public final class LiveGraph {
     connection?.close()
     connection = nil
     server.stop()
-    Self.freeMetadata()
-    server = try PrivateServer(
-      name: server.name, sampleRate: sampleRate, period: period, synchronous: synchronous,
-      captures: physical.captures, playbacks: physical.playbacks)
+    if let pipeWire {
+      try pipeWire.restart(sampleRate: sampleRate, period: period)
+    } else {
+      Self.freeMetadata()
+      server = try PrivateServer(
+        name: server.name, sampleRate: sampleRate, period: period, synchronous: synchronous,
+        captures: physical.captures, playbacks: physical.playbacks)
+    }
     serverKilled = false
     let up = ContinuousClock.now
     try connect()
@@ -193,7 +209,7 @@ public final class LiveGraph {
 
   /// The environment of JACK's own tools, which connect to the default server.
   public var jackEnvironment: [String: String] {
-    home.environment.merging(["JACK_DEFAULT_SERVER": server.name]) { $1 }
+    home.environment.merging(["JACK_DEFAULT_SERVER": server.name, "PIPEWIRE_REMOTE": server.name]) { $1 }
   }
 
   public func requestPeriod(_ frames: Int) -> Bool { connection!.requestPeriod(frames) }

@@ -43,6 +43,7 @@ public final class PinnaHome {
   public var environment: [String: String] {
     ProcessInfo.processInfo.environment.merging([
       "XDG_RUNTIME_DIR": runtimeFolder, "XDG_CONFIG_HOME": configFolder,
+      "XDG_STATE_HOME": folder.path + "/state",
       "XDG_MUSIC_DIR": folder.path + "/music",
     ]) { $1 }
   }

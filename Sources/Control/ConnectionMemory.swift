@@ -1,0 +1,61 @@
+import JackClient
+import Synchronization
+
+/// The connections of Pinna's ports, kept from one client to the next.
+///
+/// Thread: any. In practice the control thread (`markAllLost`) and the worker of the current client (`store`).
+package final class ConnectionMemory: Sendable {
+  package struct Connections {
+    package var wiring: Wiring
+    /// The capture ports that Pinna connected microphones to.
+    var placement = ArrayClient.Placement()
+    /// The output connections that Pinna made for the chosen output.
+    var route = OutputRoute()
+    /// Number of servers that have gone.
+    fileprivate var losses = 0
+    /// Connections that the previous client had requested.
+    fileprivate var requested: Set<Wiring.Wire> = []
+    /// Number of times that the user had absent connections forgotten.
+    fileprivate var forgettings = 0
+  }
+
+  package let connections: Mutex<Connections>
+
+  package init(_ wiring: Wiring = Wiring()) { connections = Mutex(Connections(wiring: wiring)) }
+
+  /// Whether the connections of `run --connect` have been made.
+  let hasConnected = Atomic<Bool>(false)
+
+  /// Marks all connections as lost with the server, to be restored in the next graph.
+  /// - Parameter requested: connections that were requested, whether or not a graph check has seen them.
+  package func markAllLost(_ requested: Set<Wiring.Wire>) {
+    connections.withLock {
+      $0.wiring.markAllLost(requested)
+      $0.losses += 1
+      $0.requested = requested
+    }
+  }
+
+  /// Forgets the connections that do not exist.
+  /// - Returns: how many.
+  package func forgetAbsent() -> Int {
+    connections.withLock {
+      $0.forgettings += 1
+      return $0.wiring.forgetAbsent()
+    }
+  }
+
+  /// Stores the result of a graph check. What happened since the check began counts for it, too: a loss of the server,
+  /// and the user's request to forget.
+  package func store(_ checked: Connections) {
+    connections.withLock { connections in
+      let (losses, requested) = (connections.losses, connections.requested)
+      let forgettings = connections.forgettings
+      connections = checked
+      if checked.losses != losses { connections.wiring.markAllLost(requested) }
+      if checked.forgettings != forgettings { connections.wiring.forgetAbsent() }
+      (connections.losses, connections.requested) = (losses, requested)
+      connections.forgettings = forgettings
+    }
+  }
+}

@@ -1,0 +1,133 @@
+import AudioFiles
+import Foundation
+import JackClient
+import Synchronization
+import Threads
+
+/// What a Pinna remembers from one run to the next: its setting, and the connections that others made to its ports.
+///
+/// Thread: any; a value.
+package struct RunMemory: Codable, Equatable, Sendable {
+  /// A connection: the short name of an own port, and the full name of its peer.
+  struct Connection: Codable, Equatable, Sendable {
+    let port: String
+    let peer: String
+  }
+
+  /// The setting in force. What is heard, not whether and where: mute and output are not remembered.
+  package struct LastSetting: Codable, Equatable, Sendable {
+    /// A preset's name, or that of the device if it was chosen without one.
+    package let preset: String
+    package let device: String
+    let dataSource: String
+    let polarPattern: String
+    let inputOrientation: String
+    let gainDB: Double
+    /// "off", or a corner in hertz.
+    let highPass: String
+
+    init(_ setting: Setting) {
+      preset = setting.preset
+      device = setting.home.name
+      dataSource = setting.selection.dataSource
+      polarPattern = setting.selection.polarPattern.rawValue
+      inputOrientation = setting.selection.inputOrientation.rawValue
+      gainDB = setting.gain.value
+      highPass = setting.highPass.word
+    }
+
+    /// The changes that lead from the preset to this setting.
+    package var changes: [Change] {
+      [
+        Change("data-source", dataSource), Change("pattern", polarPattern),
+        Change("orientation", inputOrientation), Change("gain", "\(gainDB)"), Change("high-pass", highPass),
+      ]
+    }
+  }
+
+  static let format = 1
+  /// Version of the file's format.
+  let format: Int
+  package let setting: LastSetting
+  private let connections: [Connection]
+
+  init(_ setting: Setting, _ wires: [Wiring.Wire]) {
+    format = Self.format
+    self.setting = LastSetting(setting)
+    connections = wires.map { Connection(port: $0.port, peer: $0.peer) }
+  }
+
+  package var wires: [Wiring.Wire] { connections.map { Wiring.Wire($0.port, $0.peer) } }
+}
+
+/// The file of a `RunMemory`: `$XDG_STATE_HOME/pinna/NAME.json`, by default in `~/.local/state`.
+///
+/// Thread: any. `keep` never waits: a thread of its own writes, because the disk may hang.
+package final class RunMemoryFile: Sendable {
+  package let path: String
+  private let worker: Worker
+  private let writes = LatestRequest<RunMemory>()
+  private let last = Mutex<RunMemory?>(nil)
+
+  /// Nil if there is no home folder.
+  package static func path(
+    name: String, environment: [String: String] = ProcessInfo.processInfo.environment
+  ) -> String? {
+    let state =
+      HomeFolder.absolute(environment["XDG_STATE_HOME"])
+      ?? HomeFolder.path(environment).map { $0 + "/.local/state" }
+    return state.map { "\($0)/pinna/\(name).json" }
+  }
+
+  package init(path: String) throws(NoThread) {
+    self.path = path
+    worker = try Worker("pinna memory")
+  }
+
+  /// What the last run left; nil if nothing.
+  /// - Throws: `Failure` if the file cannot be used.
+  package static func read(_ path: String) throws(Failure) -> RunMemory? {
+    guard let data = FileManager.default.contents(atPath: path) else { return nil }
+    guard data.count < 1 << 20, let memory = try? JSONDecoder().decode(RunMemory.self, from: data),
+      memory.format == RunMemory.format
+    else {
+      throw Failure(.failed, "\(path), the memory of the last run, cannot be used; remove it")
+    }
+    return memory
+  }
+
+  /// Writes `memory` if it differs from what was written last.
+  func keep(_ memory: RunMemory) {
+    let isNew = last.withLock { last in
+      defer { last = memory }
+      return last != memory
+    }
+    guard isNew else { return }
+    _ = writes.post(memory, on: worker) { [path] memory, _ in try? Self.write(memory, to: path) }
+  }
+
+  /// Forgets the connections that the file lists; the setting stays.
+  /// - Returns: how many.
+  package static func forgetConnections(_ path: String) throws -> Int {
+    guard let memory = try read(path) else { return 0 }
+    try write(RunMemory(memory), to: path)
+    return memory.wires.count
+  }
+
+  private static func write(_ memory: RunMemory, to path: String) throws {
+    let folder = (path as NSString).deletingLastPathComponent
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+    try encoder.encode(memory).write(to: URL(filePath: path), options: .atomic)
+  }
+}
+
+extension RunMemory {
+  /// The same without connections.
+  fileprivate init(_ other: RunMemory) {
+    format = other.format
+    setting = other.setting
+    connections = []
+  }
+}

@@ -1,0 +1,219 @@
+import AudioFiles
+import Foundation
+import JackTools
+import LiveSupport
+import Recording
+import TestSupport
+import Testing
+
+extension LiveTests {
+  @Suite(
+    "A PipeWire daemon that changes its rate, restarts and stalls",
+    .enabled(if: LiveGraph.isPipeWire, "libjack is JACK2's: run the tests with pw-jack for PipeWire"))
+  struct PipeWireTests {
+    /// Two minutes of 440 Hz at −12 dBFS.
+    static func tone(rate: Int) -> [[Float]] {
+      let tone = Sine.samples(frequency: 440, rate: rate, count: rate * 2, amplitude: 0.2512)
+      return [[Float]](repeating: tone, count: 5)
+    }
+
+    /// The frequency of a sine, from its rising zeros. The first and last 0.2 s are left out.
+    static func frequency(_ signal: [Float], rate: Int) -> Double {
+      let inner = signal.dropFirst(rate / 5).dropLast(rate / 5)
+      var zeros: [Double] = []
+      for n in inner.indices.dropFirst() where signal[n - 1] < 0 && signal[n] >= 0 {
+        zeros.append(Double(n) - Double(signal[n] / (signal[n] - signal[n - 1])))
+      }
+      guard let first = zeros.first, let last = zeros.last, last > first else { return 0 }
+      return Double(zeros.count - 1) / (last - first) * Double(rate)
+    }
+
+    func player(_ graph: LiveGraph, rate: Int) throws -> SignalPlayer {
+      let player = try graph.player(Self.tone(rate: rate), repeats: true)
+      player.start()
+      _ = waitUntil(seconds: 3) { (try? outputLevel(graph)) ?? -150 > -40 }
+      return player
+    }
+
+    func outputLevel(_ graph: LiveGraph) throws -> Double {
+      let levels = try graph.status()["levels"] as? [String: Any]
+      return ((levels?["outputs"] as? [[String: Any]])?.first?["rmsDB"] as? Double) ?? -150
+    }
+
+    /// Whether a take has one rate, has that pitch wherever it has no gap, and its sidecar counts its frames.
+    func expectWhole(_ path: String, rate: Int) throws {
+      let (take, sidecar) = (try AudioClip(path: path), try TakeFiles.sidecar(path))
+      #expect(
+        take.sampleRate == rate && take.frames > rate / 2, "\(take.sampleRate) Hz, \(take.frames) frames")
+      // On a busy machine Pinna misses periods of an asynchronous server.
+      let edges = [0] + sidecar.gaps.flatMap { [$0.frame, $0.frame + $0.frames] } + [take.frames]
+      let spans = stride(from: 0, to: edges.count, by: 2).map { edges[$0]..<edges[$0 + 1] }
+      let longest = try #require(spans.max { $0.count < $1.count })
+      let frequency = Self.frequency(Array(take.channels[0][longest]), rate: rate)
+      #expect(longest.count > rate / 2 && abs(frequency - 440) < 0.1, "\(frequency) Hz in \(longest)")
+      #expect(sidecar.frames == take.frames)
+      #expect(try TakeFiles.complaints(path) == [])
+      Faults.report(
+        "R34", done: "PipeWire to 96 kHz: 440 Hz in a take at \(rate) Hz reads",
+        measured: String(format: "%.3f Hz", frequency), limit: "440 ± 0.1 Hz",
+        kept: abs(frequency - 440) < 0.1)
+    }
+
+    @Test("R34: the rate changes during a take: the take ends, whole, and the next one has the new rate")
+    func rate() throws {
+      let graph = try LiveGraph(preset: "phone5", period: 256)
+      let pipeWire = try #require(graph.pipeWire)
+      #expect(try graph.home.pinna("design", "phone5", "--sample-rate", "96000").status == 0)
+      var player: SignalPlayer? = try player(graph, rate: 48000)
+      let path = try graph.startTake()
+      try graph.waitForTake(frames: 96_000)
+      let start = ContinuousClock.now
+      try pipeWire.set("clock.force-rate", 96000)
+      try #require(
+        try waitUntil(seconds: 10) {
+          let status = try graph.status()
+          return status["sampleRate"] as? Int == 96000 && status["server"] as? String == "running"
+        }, "\(graph.program.errorText)")
+      let took = ContinuousClock.now - start
+      #expect(took < Faults.patience(.seconds(1)), "\(took)")
+      Faults.report("R34", done: "PipeWire to 96 kHz: filters in force", took: took, limit: .seconds(1))
+      let stop = try graph.pinna("record", "stop")
+      #expect(
+        [3, 7].contains(stop.status) && stop.error.contains("the sample rate changed from 48000 to 96000 Hz"),
+        "\(stop)")
+      let sidecar = try TakeFiles.sidecar(path)
+      #expect(
+        sidecar.events.contains { $0.what.contains("the sample rate changed from 48000 to 96000 Hz") },
+        "\(sidecar.events)")
+      try expectWhole(path, rate: 48000)
+      player = nil
+      player = try self.player(graph, rate: 96000)
+      let second = try graph.startTake()
+      try graph.waitForTake(frames: 192_000)
+      #expect(try [0, 7].contains(graph.pinna("record", "stop").status))
+      try expectWhole(second, rate: 96000)
+      withExtendedLifetime(player) {}
+    }
+
+    @Test("R35: the daemon is killed during a take and restarted: ports, settings and connections are back")
+    func restart() throws {
+      let graph = try LiveGraph(preset: "phone5", period: 256)
+      var player: SignalPlayer? = try player(graph, rate: 48000)
+      try #require(try graph.home.pinna("set", "--pattern", "cardioid", "--gain", "-6").status == 0)
+      try graph.waitForLook()
+      let connections = try graph.ports("-c").filter { $0.key.hasPrefix("pinna:") }
+      let path = try graph.startTake()
+      try graph.waitForTake(frames: 48_000)
+      let frames = try graph.takeFrames()
+      graph.killServer()
+      try #require(waitUntil(seconds: 5) { FileManager.default.fileExists(atPath: path) })
+      try #require(
+        waitUntil(seconds: 5) {
+          FileManager.default.fileExists(atPath: path.replacing(".wav", with: ".json"))
+        })
+      #expect(try AudioClip(path: path).frames >= frames)
+      player = nil
+      let up = try graph.restartServer(period: 256)
+      try #require(waitUntil(seconds: 10) { graph.hasPort("pinna:out_right") && graph.hasPort("pinna:top") })
+      let back = ContinuousClock.now - up
+      #expect(back < Faults.patience(.seconds(1)), "\(back)")
+      Faults.report("R35", done: "PipeWire restarted: our ports", took: back, limit: .seconds(1))
+      try #require(try waitUntil(seconds: 5) { try graph.status()["server"] as? String == "running" })
+      let status = try graph.status()
+      #expect(status["polarPattern"] as? String == "cardioid" && status["gainDB"] as? Double == -6)
+      player = try SignalPlayer(
+        name: "player", server: graph.server.name, channels: Self.tone(rate: 48000), repeats: true)
+      let there = ContinuousClock.now
+      try #require(
+        try waitUntil(seconds: 10) {
+          try graph.ports("-c").filter { $0.key.hasPrefix("pinna:") } == connections
+        }, "\(graph.program.errorText)")
+      let wired = ContinuousClock.now - there
+      #expect(wired < Faults.patience(.seconds(1)), "\(wired)")
+      Faults.report(
+        "R35", done: "PipeWire restarted, the other end back: our connections", took: wired,
+        limit: .seconds(1))
+      player?.start()
+      let second = try graph.startTake()
+      try graph.waitForTake(frames: 48_000)
+      #expect(try [0, 7].contains(graph.pinna("record", "stop").status))
+      #expect(try TakeFiles.complaints(second) == [])
+    }
+
+    @Test("an array that is unplugged in a take and plugged in again is connected again; the take says so")
+    func unplugged() throws {
+      let graph = try LiveGraph(preset: "phone5", period: 256, options: ["--connect-from", "Array"])
+      let pipeWire = try #require(graph.pipeWire)
+      func plug() throws {
+        try pipeWire.addNode(
+          "Array", mediaClass: "Audio/Source/Virtual", positions: "AUX0,AUX1,AUX2,AUX3,AUX4")
+      }
+      func sources() throws -> [[String]] {
+        let ports = try graph.ports("-c")
+        return ["bottom-left", "bottom-right", "front", "back", "top"].map { ports["pinna:" + $0] ?? [] }
+      }
+      let expected = (0..<5).map { ["Array:capture_AUX\($0)"] }
+      try plug()
+      try #require(try waitUntil(seconds: 5) { try sources() == expected }, "\(graph.program.errorText)")
+      let path = try graph.startTake()
+      for _ in 0..<2 {
+        try graph.waitForTake(frames: graph.takeFrames() + 24_000)
+        try pipeWire.removeNode("Array")
+        try #require(try waitUntil(seconds: 5) { try sources() == [[], [], [], [], []] })
+        try graph.waitForTake(frames: graph.takeFrames() + 24_000)
+        try plug()
+        try #require(try waitUntil(seconds: 5) { try sources() == expected }, "\(graph.program.errorText)")
+      }
+      #expect(try [0, 7].contains(graph.pinna("record", "stop").status))
+      let events = try TakeFiles.sidecar(path).events.map(\.what)
+      for name in ["bottom-left", "top"] {
+        #expect(events.count { $0.hasPrefix("\(name) has lost Array:capture") } == 2, "\(events)")
+        #expect(events.count { $0.hasPrefix("\(name) is connected to Array:capture") } == 2, "\(events)")
+      }
+    }
+
+    @Test("--virtual-microphone offers the outputs as a source, which goes with Pinna, however that ends")
+    func virtualMicrophone() throws {
+      let graph = try LiveGraph(
+        preset: "phone5", period: 256, options: ["--virtual-microphone", "Pinna Stereo"],
+        environment: [:])
+      let pipeWire = try #require(graph.pipeWire)
+      func isConnected() throws -> Bool {
+        try graph.ports("-c")["pinna:out_left"] == ["Pinna Stereo:input_FL"]
+          && graph.ports("-c")["pinna:out_right"] == ["Pinna Stereo:input_FR"]
+      }
+      func sources() throws -> String { try pipeWire.run("pw-cli", "ls", "Node").output }
+      try #require(try waitUntil(seconds: 5) { try isConnected() }, "\(graph.program.errorText)")
+      #expect(try sources().contains("Pinna Stereo"))
+      graph.killServer()
+      try graph.restartServer(period: 256)
+      try #require(try waitUntil(seconds: 5) { try isConnected() }, "\(graph.program.errorText)")
+      kill(graph.program.pid, SIGKILL)
+      #expect(try waitUntil(seconds: 3) { try !sources().contains("Pinna Stereo") })
+    }
+
+    @Test("R36: a daemon that stands still is reported as stalled, and the take goes on when it does")
+    func stall() throws {
+      let graph = try LiveGraph(preset: "phone5", period: 256)
+      let path = try graph.startTake()
+      try graph.waitForTake(frames: 24_000)
+      let pid = graph.server.pid
+      kill(pid, SIGSTOP)
+      let start = ContinuousClock.now
+      let isStalled = try waitUntil(seconds: 10) { try graph.status()["server"] as? String == "stalled" }
+      let took = ContinuousClock.now - start
+      kill(pid, SIGCONT)
+      #expect(isStalled && took < Faults.patience(.milliseconds(1500)), "\(took)")
+      Faults.report(
+        "R36", done: "PipeWire stopped: stalled in status", took: took, limit: .milliseconds(1500))
+      try #require(try waitUntil(seconds: 5) { try graph.status()["server"] as? String == "running" })
+      try graph.waitForTake(frames: graph.takeFrames() + 24_000)
+      let stop = try graph.pinna("record", "stop")
+      #expect([0, 7].contains(stop.status), "\(stop)")
+      let events = try TakeFiles.sidecar(path).events.map(\.what)
+      #expect(
+        events.contains { $0.contains("ran no periods") }
+          && events.contains { $0.contains("runs periods again") })
+    }
+  }
+}

@@ -1,0 +1,121 @@
+import Foundation
+import TestSupport
+
+/// A server for tests: `jackd` or a PipeWire daemon.
+public protocol TestServer: AnyObject {
+  /// What `--server` takes.
+  var name: String { get }
+  var pid: Int32 { get }
+  func stop()
+}
+
+/// A PipeWire daemon of its own, without hardware and session manager: its dummy driver, and whatever nodes a test adds.
+/// Its name as a JACK server is the path of its socket.
+public final class PrivatePipeWire: TestServer {
+  /// Whether this machine has what the tests need.
+  public static let isInstalled = ["pipewire", "pw-cli", "pw-metadata", "pw-jack", "pw-link"].allSatisfy {
+    access("/usr/bin/\($0)", X_OK) == 0
+  }
+
+  private let folder: TemporaryFolder
+  private var program: Program
+  public var name: String { folder.path + "/pipewire-0" }
+  public var pid: Int32 { program.pid }
+  private var environment: [String: String] {
+    ProcessInfo.processInfo.environment.merging(["PIPEWIRE_REMOTE": name]) { $1 }
+  }
+
+  /// Starts the daemon. Returns when it accepts clients.
+  public init(sampleRate: Int = 48000, period: Int = 256) throws {
+    folder = try TemporaryFolder()
+    chmod(folder.path, 0o700)
+    try folder.write(Self.configuration(sampleRate: sampleRate, period: period), to: "pipewire.conf")
+    program = try Self.start(folder)
+    try awaitSocket()
+  }
+
+  /// Starts the daemon again, after its end.
+  public func restart(sampleRate: Int = 48000, period: Int = 256) throws {
+    program.stop()
+    try folder.write(Self.configuration(sampleRate: sampleRate, period: period), to: "pipewire.conf")
+    program = try Self.start(folder)
+    try awaitSocket()
+  }
+
+  private static func start(_ folder: TemporaryFolder) throws -> Program {
+    var environment = ProcessInfo.processInfo.environment
+    environment["PIPEWIRE_RUNTIME_DIR"] = folder.path
+    environment["PIPEWIRE_CONFIG_DIR"] = folder.path
+    environment["DBUS_SESSION_BUS_ADDRESS"] = "disabled:"
+    return try Program("/usr/bin/pipewire", [], environment: environment)
+  }
+
+  private func awaitSocket() throws {
+    let isUp = waitUntil(seconds: 10) {
+      program.isRunning && (try? run("pw-cli", "info", "0").status) == 0
+    }
+    guard isUp else { throw SupportError("PipeWire does not start: \(program.errorText)") }
+  }
+
+  deinit { stop() }
+
+  public func stop() { program.stop() }
+
+  /// Runs one of PipeWire's own tools.
+  @discardableResult
+  public func run(_ tool: String, _ words: String...) throws -> Program.Outcome {
+    try Program.run("/usr/bin/" + tool, words, environment: environment, seconds: 10)
+  }
+
+  /// Changes a setting of the running daemon, such as `clock.force-rate`.
+  public func set(_ key: String, _ value: Int) throws {
+    let outcome = try run("pw-metadata", "-n", "settings", "0", key, "\(value)")
+    guard outcome.status == 0 else { throw SupportError("pw-metadata: \(outcome)") }
+  }
+
+  /// Adds a node without hardware, which stays when the tool that makes it ends.
+  /// - Parameters:
+  ///   - mediaClass: such as `Audio/Source/Virtual`.
+  ///   - positions: such as `AUX0,AUX1`.
+  public func addNode(_ name: String, mediaClass: String, positions: String) throws {
+    let outcome = try run(
+      "pw-cli", "create-node", "adapter",
+      "{ factory.name=support.null-audio-sink node.name=\(name) media.class=\(mediaClass) object.linger=true "
+        + "audio.position=[\(positions)] adapter.auto-port-config={ mode=dsp monitor=true position=preserve } }"
+    )
+    guard outcome.status == 0 else { throw SupportError("pw-cli: \(outcome)") }
+  }
+
+  /// Removes all nodes of that name.
+  public func removeNode(_ name: String) throws { try run("pw-cli", "destroy", name) }
+
+  private static func configuration(sampleRate: Int, period: Int) -> String {
+    """
+    context.properties = {
+      core.daemon = true  core.name = pipewire-0  support.dbus = false  log.level = 1
+      default.clock.rate = \(sampleRate)  default.clock.allowed-rates = [ 44100 48000 96000 ]
+      default.clock.quantum = \(period)  default.clock.min-quantum = 16  default.clock.max-quantum = 8192
+      default.clock.quantum-limit = 8192
+    }
+    context.spa-libs = {
+      audio.convert.* = audioconvert/libspa-audioconvert
+      support.* = support/libspa-support
+    }
+    context.modules = [
+      { name = libpipewire-module-rt  args = { nice.level = -11 }  flags = [ ifexists nofail ] }
+      { name = libpipewire-module-protocol-native }
+      { name = libpipewire-module-metadata }
+      { name = libpipewire-module-spa-node-factory }
+      { name = libpipewire-module-client-node }
+      { name = libpipewire-module-access }
+      { name = libpipewire-module-adapter }
+      { name = libpipewire-module-link-factory }
+    ]
+    context.objects = [
+      { factory = spa-node-factory
+        args = { factory.name = support.node.driver  node.name = Dummy-Driver  node.group = pipewire.dummy
+          priority.driver = 20000 } }
+    ]
+    """
+  }
+}
