@@ -17,8 +17,8 @@ run: install-packages
 	@echo "== pinna demo"
 	.build/release/pinna demo
 
-## Everything that a change must pass. sox reads takes strictly.
-test: PACKAGES = sox
+## Everything that a change must pass. sox reads takes strictly; PipeWire is the other server.
+test: PACKAGES = sox pipewire pipewire-jack pipewire-bin
 test: install-packages lint
 	@echo "== $$(date +%T) Debug build of the callback: the compiler proves it free of locks and allocation"
 	swift build --target FasterKernels
@@ -70,10 +70,12 @@ sanitize-live:
 ## 24 h of sound in freewheel (R40).
 soak: export PINNA_SOAK_SECONDS = 60
 soak: export PINNA_ENDURANCE_SECONDS ?= 7200
-soak: PACKAGES = sox
+soak: PACKAGES = sox pipewire pipewire-jack pipewire-bin
 soak: install-packages sanitize-live
 	PINNA_SEQUENCES=10000000 swift test -c release --skip-build --filter RandomSequenceTests
-	swift test -c release --skip-build --filter EnduranceTests
+	swift test -c release --skip-build --filter LiveTests.EnduranceTests
+	PINNA_PIPEWIRE_SECONDS=600 pw-jack .build/release/pinnaPackageTests.xctest --testing-library swift-testing \
+	  --filter PipeWireEnduranceTests
 	@$(MAKE) --no-print-directory day
 
 ## Faults planted in the state machine, each of which ControlTests must notice.

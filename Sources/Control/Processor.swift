@@ -136,8 +136,13 @@ package final class Processor {
 
   /// A gap of 2 s between polls means that this process was suspended.
   private func detectOwnPause() {
-    if world.now - lastPoll > .seconds(2) { graceEnd = world.now + .milliseconds(500) }
+    let pause = world.now - lastPoll
     lastPoll = world.now
+    guard pause > .seconds(2) else { return }
+    graceEnd = world.now + .milliseconds(500)
+    let sentence = "Pinna stood still for \(pause.formatted), perhaps because the machine was suspended"
+    state.take?.take.note(sentence)
+    warn(sentence)
   }
 
   /// True while the callback or a job owes a result: the controller then polls every 2 ms.

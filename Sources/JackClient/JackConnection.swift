@@ -53,6 +53,10 @@ public final class JackConnection: Sendable {
       if Self.acceptsClients(server: server) { throw .nameTaken(name) }
       throw .openFailed(Self.words(status.rawValue))
     }
+    guard !Self.hasNamesake(client, name) else {
+      jack_client_close(client)
+      throw .nameTaken(name)
+    }
     self.name = name
     self.server = server
     handle = ClientHandle(client, listener: listener)
@@ -80,6 +84,18 @@ public final class JackConnection: Sendable {
       return "the server closed the connection, perhaps because it is starting or stopping; try again"
     }
     return "status \(status); see the server's messages"
+  }
+
+  /// Whether another client has ports under the name of a client that has just been opened. PipeWire admits namesakes.
+  private static func hasNamesake(_ client: OpaquePointer, _ name: String) -> Bool {
+    guard isPipeWire, let list = jack_get_ports(client, nil, nil, 0) else { return false }
+    defer { jack_free(list) }
+    var at = list
+    while let port = at.pointee {
+      if String(cString: port).hasPrefix(name + ":") { return true }
+      at += 1
+    }
+    return false
   }
 
   /// Whether the server accepts a client with another name. Waits for the server.

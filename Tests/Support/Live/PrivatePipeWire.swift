@@ -112,6 +112,7 @@ public final class PrivatePipeWire: TestServer {
       { name = libpipewire-module-link-factory }
     ]
     context.objects = [
+      { factory = metadata  args = { metadata.name = default } }
       { factory = spa-node-factory
         args = { factory.name = support.node.driver  node.name = Dummy-Driver  node.group = pipewire.dummy
           priority.driver = 20000 } }

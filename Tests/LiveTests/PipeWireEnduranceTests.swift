@@ -1,0 +1,97 @@
+import AudioFiles
+import Foundation
+import LiveSupport
+import Recording
+import TestSupport
+import Testing
+
+/// The duration of the run in seconds; `make soak` takes ten minutes.
+private let seconds =
+  Double(ProcessInfo.processInfo.environment["PINNA_PIPEWIRE_SECONDS"] ?? "") ?? 21
+
+extension LiveTests {
+  @Suite(
+    "PipeWire with changing quanta and rates",
+    .enabled(if: LiveGraph.isPipeWire, "libjack is JACK2's: run the tests with pw-jack for PipeWire"))
+  struct PipeWireEnduranceTests {
+    /// The frames of a take's first microphone that are neither in place by the frame clock, nor in a gap, nor where
+    /// the clock itself was late.
+    func misplacedFrames(_ path: String, _ missed: [Range<Int>]) throws -> Int {
+      let (sidecar, raw) = (try TakeFiles.sidecar(path), try TakeFiles.microphones(path).channels[0])
+      #expect(raw.count == sidecar.frames)
+      guard let first = raw.firstIndex(where: { $0 != 0 }) else { return raw.count }
+      let origin = FrameClock.time(raw[first])! - first
+      var isGap = [Bool](repeating: false, count: raw.count)
+      for gap in sidecar.gaps { for n in gap.frame..<gap.frame + gap.frames { isGap[n] = true } }
+      return raw.indices.count { n in
+        guard n >= first, !isGap[n] else { return false }
+        let time = (origin + n) & 0x7F_FFFF
+        return FrameClock.time(raw[n]) != time && !missed.contains { $0.contains(time) }
+      }
+    }
+
+    @Test("R34: every frame of every take is in place while quantum, rate and orientation change at random")
+    func everything() throws {
+      let graph = try LiveGraph(preset: "phone5", period: 256)
+      let pipeWire = try #require(graph.pipeWire)
+      #expect(try graph.home.pinna("design", "phone5", "--sample-rate", "96000").status == 0)
+      let clock = try FrameClock(server: graph.server.name)
+      try clock.connect(to: "pinna:" + graph.microphones()[0])
+      var noise = SeededNoise(seed: 34)
+      let orientations = ["portrait", "portraitUpsideDown", "landscapeLeft", "landscapeRight"]
+      let sender = try graph.sender()
+      var (takes, paths, rates, quanta, wrong) = (0, [String](), 0, 0, 0)
+      var isRecording = false
+      var memory: [Int] = []
+      let start = ContinuousClock.now
+      for tenth in 0..<Int(seconds * 10) {
+        if tenth % 10 == 3 {
+          try pipeWire.set(
+            "clock.force-quantum", [64, 128, 256, 512, 1024, 2048].randomElement(using: &noise)!)
+          quanta += 1
+        }
+        if tenth % 70 == 65 {
+          try pipeWire.set("clock.force-rate", [44100, 48000, 96000].randomElement(using: &noise)!)
+          rates += 1
+        }
+        // Takes of 3 s every 10 s.
+        if tenth % 100 == 20 {
+          paths.append(try graph.startTake())
+          isRecording = true
+        } else if tenth % 100 == 50 {
+          let stop = try graph.pinna("record", "stop")
+          #expect([0, 3, 7].contains(stop.status), "\(stop)")
+          isRecording = false
+          takes += 1
+        }
+        if !isRecording { sender.send("/pinna/set/orientation", orientations.randomElement(using: &noise)!) }
+        while sender.reply(seconds: 0) != nil {}
+        if tenth % 100 == 99 { memory.append(try Self.residentMemory(graph.program.pid)) }
+        let left = start + .milliseconds(100 * (tenth + 1)) - .now
+        if left > .zero { usleep(UInt32(left / .microseconds(1))) }
+      }
+      if isRecording { _ = try graph.pinna("record", "stop") }
+      try clock.wait(frames: 48_000)
+      let missed = try clock.missed()
+      for path in paths {
+        wrong += try misplacedFrames(path, missed)
+        #expect(try TakeFiles.complaints(path) == [])
+      }
+      let growth = (memory.last ?? 0) - (memory.dropFirst().first ?? memory.last ?? 0)
+      #expect(wrong == 0 && takes > 0)
+      #expect(try graph.status()["server"] as? String == "running")
+      #expect(growth <= 4096, "\(memory)")
+      Faults.report(
+        "R34", done: "\(Int(seconds)) s of PipeWire: \(quanta) quanta, \(rates) rates, \(takes) takes",
+        measured: "\(wrong) wrong frames, \(growth) kB more", limit: "0, ≤ 4096 kB",
+        kept: wrong == 0 && growth <= 4096)
+    }
+
+    /// In kB.
+    static func residentMemory(_ pid: Int32) throws -> Int {
+      let status = try String(contentsOfFile: "/proc/\(pid)/status", encoding: .utf8)
+      let line = status.split(separator: "\n").first { $0.hasPrefix("VmRSS") }
+      return line?.split(whereSeparator: \.isWhitespace).compactMap { Int($0) }.first ?? 0
+    }
+  }
+}
