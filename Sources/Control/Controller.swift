@@ -100,7 +100,7 @@ public final class Controller {
     lists.abandonAll()
     announce(EngineEvent(.engineGone, "Pinna has stopped"))
     socket.leave(Answer(.notRunning, "Pinna has just stopped; start it again with: pinna run").message)
-    udp?.leave()
+    udp?.leave(OSCMessage("/pinna/server", [.string("stopped")]))
     processor.closeClient()
     return (end, processor.takeOutcome)
   }

@@ -3,10 +3,10 @@ import Acoustics
 /// What a subscriber is sent.
 ///
 /// Thread: any; a value.
-enum Feedback: String, NamedWord {
+package enum Feedback: String, NamedWord {
   case state, levels, both
 
-  static let kind = "feedback"
+  package static let kind = "feedback"
   var hasState: Bool { self != .levels }
   var hasLevels: Bool { self != .state }
 }
@@ -16,9 +16,9 @@ enum Feedback: String, NamedWord {
 /// A subscriber is an address. It is forgotten `lifetime` after its last subscription.
 ///
 /// Thread: control thread; a value.
-struct SubscriberRegister {
-  struct Subscriber {
-    let address: UDPAddress
+package struct SubscriberRegister {
+  package struct Subscriber {
+    package let address: UDPAddress
     var feedback = Feedback.state
     /// Time between two levels.
     var levelInterval = Duration.zero
@@ -28,15 +28,17 @@ struct SubscriberRegister {
     var sent: [String: OSCMessage] = [:]
   }
 
-  static let limit = 16
-  static let lifetime = Duration.seconds(10)
+  package static let limit = 16
+  package static let lifetime = Duration.seconds(10)
   /// Levels per second.
-  static let levelRates = 1...30
+  package static let levelRates = 1...30
 
-  private(set) var subscribers: [Subscriber] = []
+  package private(set) var subscribers: [Subscriber] = []
+
+  package init() {}
 
   /// Adds an address, or renews its subscription with other feedback. A new subscriber of the state has been sent nothing.
-  mutating func subscribe(
+  package mutating func subscribe(
     _ address: UDPAddress, to feedback: Feedback, levelsPerSecond: Int, now: ContinuousClock.Instant
   ) throws(Failure) {
     removeExpired(now)
@@ -56,24 +58,26 @@ struct SubscriberRegister {
     if !feedback.hasState { subscribers[n].sent = [:] }
   }
 
-  mutating func unsubscribe(_ address: UDPAddress) { subscribers.removeAll { $0.address == address } }
+  package mutating func unsubscribe(_ address: UDPAddress) { subscribers.removeAll { $0.address == address } }
 
-  func contains(_ address: UDPAddress, at now: ContinuousClock.Instant) -> Bool {
+  package func contains(_ address: UDPAddress, at now: ContinuousClock.Instant) -> Bool {
     subscribers.contains { $0.address == address && $0.deadline >= now }
   }
 
-  mutating func removeExpired(_ now: ContinuousClock.Instant) { subscribers.removeAll { $0.deadline < now } }
+  package mutating func removeExpired(_ now: ContinuousClock.Instant) {
+    subscribers.removeAll { $0.deadline < now }
+  }
 
   var wantsState: Bool { subscribers.contains(where: \.feedback.hasState) }
 
   /// When the next levels are due; nil if nobody wants them.
-  var nextLevels: ContinuousClock.Instant? {
+  package var nextLevels: ContinuousClock.Instant? {
     subscribers.filter(\.feedback.hasLevels).map(\.nextLevels).min()
   }
 
   /// Sends each subscriber of the state what differs from what it was sent before.
   /// - Parameter send: returns false if the message should be sent again later.
-  mutating func publish(state: [OSCMessage], send: (OSCMessage, UDPAddress) -> Bool) {
+  package mutating func publish(state: [OSCMessage], send: (OSCMessage, UDPAddress) -> Bool) {
     for n in subscribers.indices where subscribers[n].feedback.hasState {
       for message in state where subscribers[n].sent[message.path] != message {
         if send(message, subscribers[n].address) { subscribers[n].sent[message.path] = message }
@@ -82,7 +86,7 @@ struct SubscriberRegister {
   }
 
   /// Sends the levels to those for whom they are due. Levels that cannot be sent are skipped.
-  mutating func publish(
+  package mutating func publish(
     levels: OSCMessage, now: ContinuousClock.Instant, send: (OSCMessage, UDPAddress) -> Bool
   ) {
     for n in subscribers.indices

@@ -3,14 +3,14 @@ import Foundation
 /// The address and port of a UDP socket, IPv4 or IPv6.
 ///
 /// Thread: any; a value.
-struct UDPAddress: Hashable, Sendable, CustomStringConvertible {
+package struct UDPAddress: Hashable, Sendable, CustomStringConvertible {
   /// A `sockaddr_in` or `sockaddr_in6`.
   private let bytes: [UInt8]
 
-  init(bytes: some Sequence<UInt8>) { self.bytes = Array(bytes) }
+  package init(bytes: some Sequence<UInt8>) { self.bytes = Array(bytes) }
 
   /// - Parameter host: an address in numbers; nil if it is not one.
-  init?(_ host: String, port: UInt16) {
+  package init?(_ host: String, port: UInt16) {
     var hints = addrinfo()
     hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV
     hints.ai_socktype = Int32(SOCK_DGRAM.rawValue)
@@ -21,7 +21,7 @@ struct UDPAddress: Hashable, Sendable, CustomStringConvertible {
   }
 
   /// The address that `socket` is bound to.
-  init(of socket: Int32) {
+  package init(of socket: Int32) {
     var storage = sockaddr_storage()
     var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
     bytes = withUnsafeMutablePointer(to: &storage) { pointer in
@@ -35,13 +35,13 @@ struct UDPAddress: Hashable, Sendable, CustomStringConvertible {
   }
 
   /// Whether only this machine can send there.
-  var isLoopback: Bool { host == "::1" || family == AF_INET && host.hasPrefix("127.") }
+  package var isLoopback: Bool { host == "::1" || family == AF_INET && host.hasPrefix("127.") }
 
   /// The address in numbers.
   var host: String { name(NI_NUMERICHOST).host }
 
   /// The address and the port, as in 127.0.0.1:9000 or [::1]:9000.
-  var description: String {
+  package var description: String {
     let (host, port) = name(NI_NUMERICHOST | NI_NUMERICSERV)
     return family == AF_INET6 ? "[\(host)]:\(port)" : "\(host):\(port)"
   }
@@ -56,7 +56,7 @@ struct UDPAddress: Hashable, Sendable, CustomStringConvertible {
   }
 
   @discardableResult
-  func withSocketAddress<Result>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
+  package func withSocketAddress<Result>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
     var storage = sockaddr_storage()
     withUnsafeMutableBytes(of: &storage) { $0.copyBytes(from: bytes.prefix($0.count)) }
     return withUnsafePointer(to: storage) { pointer in

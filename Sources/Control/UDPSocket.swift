@@ -9,16 +9,16 @@ import Foundation
 /// Thread: control thread. No function waits.
 public final class UDPSocket {
   /// In bytes: fits into one frame of any network.
-  static let longestReply = 1400
+  package static let longestReply = 1400
 
   private let socket: Datagram.FileDescriptor
   private let tokenFile: TokenFile
   /// Path of the Unix socket, which long answers are refused in favour of.
   let unixSocketPath: String
   /// The address and port that it listens on.
-  let address: UDPAddress
+  package let address: UDPAddress
   /// Packets dropped because they were malformed, or did not come from a subscriber.
-  private(set) var droppedPackets = 0
+  package private(set) var droppedPackets = 0
   private(set) var subscribers = SubscriberRegister()
   /// Requests of a packet that have not been returned yet.
   private var waiting: [(message: OSCPacket.NumberedMessage, address: UDPAddress)] = []
@@ -42,10 +42,10 @@ public final class UDPSocket {
   }
 
   /// The sender of a request, to reply to.
-  struct Sender: Sendable, Equatable {
+  package struct Sender: Sendable, Equatable {
     let address: UDPAddress
     /// Number of the request, which its reply repeats; nil if it has none.
-    let number: String?
+    package let number: String?
     /// Whether the request itself contained the token.
     var hasToken = false
   }
@@ -76,8 +76,11 @@ public final class UDPSocket {
     tokenFile = try TokenFile(name: name, environment: environment)
   }
 
-  /// Removes the token file.
-  func leave() { tokenFile.remove() }
+  /// Sends subscribers of the state `farewell`, and removes the token file.
+  package func leave(_ farewell: OSCMessage? = nil) {
+    if let farewell { publish(state: [farewell], levels: nil) }
+    tokenFile.remove()
+  }
 
   // MARK: Requests
 
@@ -85,7 +88,7 @@ public final class UDPSocket {
   ///
   /// Replies to a malformed packet of a subscriber with usage information. The requests of a bundle are returned one by
   /// one.
-  func receive(now: ContinuousClock.Instant = .now) -> (message: OSCMessage, sender: Sender)? {
+  package func receive(now: ContinuousClock.Instant = .now) -> (message: OSCMessage, sender: Sender)? {
     if let request = nextWaiting(now) { return request }
     for _ in 0..<16 {
       guard let packet = nextPacket() else { return nil }
@@ -141,13 +144,13 @@ public final class UDPSocket {
 
   // MARK: Subscriptions
 
-  func subscribe(_ sender: Sender, to feedback: Feedback, levelsPerSecond: Int)
+  package func subscribe(_ sender: Sender, to feedback: Feedback, levelsPerSecond: Int)
     throws(Failure)
   {
     try subscribers.subscribe(sender.address, to: feedback, levelsPerSecond: levelsPerSecond, now: .now)
   }
 
-  func unsubscribe(_ sender: Sender) { subscribers.unsubscribe(sender.address) }
+  package func unsubscribe(_ sender: Sender) { subscribers.unsubscribe(sender.address) }
 
   /// Whether the sender's subscription is alive.
   func isThere(_ sender: Sender) -> Bool { subscribers.contains(sender.address, at: .now) }
@@ -156,7 +159,7 @@ public final class UDPSocket {
   /// - Parameters:
   ///   - state: the whole state, one message per path.
   ///   - levels: nil if there are none.
-  func publish(
+  package func publish(
     state: @autoclosure () -> [OSCMessage], levels: @autoclosure () -> OSCMessage?,
     now: ContinuousClock.Instant = .now
   ) {
@@ -171,7 +174,7 @@ public final class UDPSocket {
 
   /// Sends a reply, unless the sender's subscription has ended meanwhile. A reply that does not fit into one datagram is
   /// replaced by a sentence.
-  func send(_ message: OSCMessage, to sender: Sender) {
+  package func send(_ message: OSCMessage, to sender: Sender) {
     guard sender.hasToken || isThere(sender) else { return }
     var numbered = message.numbered(sender.number)
     let count = numbered.packet.count
