@@ -8,8 +8,8 @@ import Testing
 extension LiveTests {
   /// OSC over UDP as programs and control surfaces use it.
   @Suite("OSC over UDP in a live graph") struct UDPTests {
-    static func graph(_ options: [String] = []) throws -> LiveGraph {
-      try LiveGraph(preset: "phone5", options: ["--osc-port", "0"] + options)
+    static func graph(preset: String = "phone5") throws -> LiveGraph {
+      try LiveGraph(preset: preset, options: ["--osc-port", "0"])
     }
 
     @Test("a subscriber gets the whole state, then what the command line changes, and nothing else")
@@ -115,9 +115,9 @@ extension LiveTests {
       "an answer that is too long for UDP says where to ask; status and sidecars have version 1 of their formats"
     )
     func formats() throws {
-      let graph = try Self.graph()
+      let graph = try Self.graph(preset: "uma16")
       let sender = try graph.udpSender()
-      let answer = try #require(sender.ask("/pinna/inputs"))
+      let answer = try #require(sender.ask("/pinna/status"))
       #expect(
         answer.status == .failed && answer.text.contains(graph.home.runtimeFolder + "/pinna/pinna.sock"))
       #expect(try graph.status()["format"] as? Int == 1)
