@@ -11,6 +11,10 @@ package protocol AudioWorld: AnyObject {
   var now: ContinuousClock.Instant { get }
   /// Reads the setting of a preset from its current file.
   func setting(ofPreset name: String) -> Job<Setting>
+  /// The names of presets, devices, or at most `most` takes, the newest first.
+  func names(of list: NameList, most: Int) -> Job<[String]>
+  /// The path of a file in the standard takes folder. Fails if there is none of that name.
+  func path(ofTake name: String) -> Job<String>
   /// Opens a client in the server's graph. Fails with `noServer` if no server is running.
   func openClient() -> Job<any AudioClient>
   /// Forgets the connections of own ports that do not exist now.

@@ -50,7 +50,9 @@ final class ClientSocket: Sendable {
     let deadline = ContinuousClock.now + patience
     while true {
       let left = max(.zero, deadline - .now)
-      guard pinna_wait(descriptor, -1, Int32((left / .milliseconds(1)).rounded(.up))) != 0 else { return nil }
+      guard pinna_wait([descriptor], 1, Int32((left / .milliseconds(1)).rounded(.up))) != 0 else {
+        return nil
+      }
       if let received = next() { return received }
       guard .now < deadline else { return nil }
     }

@@ -22,6 +22,8 @@ public final class ControlSocket {
   private var cleaner: ClientSocketCleaner
   private let senderSockets: SenderSocketAccess
   private var buffer = [UInt8](repeating: 0, count: OSCShape.longestPacket + 4)
+  /// Requests of a bundle that have not been returned yet.
+  private var waiting: [(message: OSCMessage, sender: Sender)] = []
 
   /// The sender of a request, to reply to.
   public struct Sender: Sendable, Equatable {
@@ -44,40 +46,49 @@ public final class ControlSocket {
 
   // MARK: Requests
 
-  /// Waits up to `milliseconds`, or until `wake` is readable, and returns the next request.
+  /// Waits up to `milliseconds`, or until another descriptor is readable, and returns the next request.
   ///
   /// Replies to a malformed packet with usage information and returns its sender without a message. Drops packets of
-  /// other users.
-  public func receive(milliseconds: Int32, or wake: Int32 = -1) -> (message: OSCMessage?, sender: Sender)? {
+  /// other users. The requests of a bundle are returned one by one.
+  public func receive(milliseconds: Int32, or others: [Int32] = []) -> (message: OSCMessage?, sender: Sender)?
+  {
     retryUnsent()
     namedSocket.restore()
     cleaner.sweep()
+    guard waiting.isEmpty else { return waiting.removeFirst() }
     let patience = unsent.isEmpty ? milliseconds : min(milliseconds, 10)
-    guard pinna_wait(descriptor, wake, patience) & 1 != 0 else { return nil }
+    let descriptors = [descriptor] + others
+    guard pinna_wait(descriptors, Int32(descriptors.count), patience) & 1 != 0 else { return nil }
     return next()
   }
 
   /// The next request of this user among the next 16 packets; bounded, so that other users cannot keep the thread here.
   private func next() -> (message: OSCMessage?, sender: Sender)? {
+    guard waiting.isEmpty else { return waiting.removeFirst() }
     for _ in 0..<16 {
       guard let packet = Datagram(from: descriptor, buffer: &buffer, wantsFile: false) else { return nil }
       guard packet.isOurs, let origin = packet.origin(through: senderSockets) else {
         droppedPackets += 1
         continue
       }
-      let read = packet.isCut ? nil : OSCMessage(packet: packet.bytes)?.split
-      let sender = Sender(origin: origin, number: read?.number)
+      let read = Result { () throws(Failure) in
+        try OSCPacket.messages(in: packet.bytes, isCut: packet.isCut)
+      }
+      let messages = (try? read.get()) ?? []
+      let sender = Sender(origin: origin, number: messages.first?.number)
       let complaint: String? =
-        if case .abstract = sender.origin {
+        if case .abstract = origin {
           "bind your socket to a path, such as one in \(cleaner.folder): any program may take over an abstract address, "
             + "and would receive your replies"
-        } else if read == nil {
-          "the packet is not an OSC message of strings, integers, floats, T, F, N and I in at most "
-            + "\(OSCShape.longestPacket) bytes; list the methods with: pinna help --markdown methods"
+        } else if case .failure(let failure) = read {
+          failure.description
         } else {
           nil
         }
-      guard let complaint else { return (read?.message, sender) }
+      guard let complaint else {
+        waiting = messages.map { ($0.message, Sender(origin: origin, number: $0.number)) }
+        return waiting.removeFirst()
+      }
       droppedPackets += 1
       send(Answer(.usage, complaint).message, to: sender)
       return (nil, sender)

@@ -21,7 +21,7 @@ extension Controller {
     guard let name = changes.last(where: { $0.key == Change.preset })?.value else { return try body(nil) }
     try processor.refuseNow(changes)
     try reads.checkCapacity()
-    reads.add(name, processor.world.setting(ofPreset: name), request, onRead: body)
+    reads.add("the preset \(name)", processor.world.setting(ofPreset: name), request, onRead: body)
   }
 
   private func change(_ changes: [Change], preset: Setting?, of token: String?, _ request: Request) throws {
@@ -42,6 +42,18 @@ extension Controller {
     _ = try processor.target(of: changes, preset: preset)
     try register.keep(changes, for: token)
     request.answer(.done(ChangeReport(processor.inForce, kept: obstacle)))
+  }
+
+  /// Serves a request of an open session.
+  func dispatch(
+    _ action: OSCMethod.Action, ofSession token: String, _ words: ArraySlice<String>, _ request: Request
+  ) throws {
+    switch action {
+    case .sessionClaim: request.answer(try claim(token, words.first!))
+    case .sessionSet: try change(Self.changes(words), of: token, request)
+    case .sessionPeriod: try requestPeriod(token, words.first!, request)
+    default: request.answer(try close(token))
+    }
   }
 
   /// Opens a session whose events go to `sender`.

@@ -17,11 +17,13 @@ public final class Controller {
   }
 
   let socket: ControlSocket
+  /// Nil without `--osc-port`.
+  let udp: UDPSocket?
   let processor: Processor
   var register = SessionRegister()
   /// When to check next whether the sessions' programs are still running.
   var nextSessionCheck = ContinuousClock.now
-  private let events: ControllerEvents
+  let events: ControllerEvents
   private let tell: (String) -> Void
   let warn: (String) -> Void
   /// How long to wait for the first server.
@@ -29,11 +31,12 @@ public final class Controller {
   private let onStart: () -> Void
   /// Requests that arrived before the first graph, or after a preset change whose file is still being read. Each is
   /// served by its deadline.
-  private var deferredRequests:
-    [(message: OSCMessage, sender: ControlSocket.Sender, deadline: ContinuousClock.Instant)] =
-      []
+  private var deferredRequests: [(message: OSCMessage, sender: Sender, deadline: ContinuousClock.Instant)] =
+    []
   /// Changes that wait for a preset file.
-  let reads = PendingPresetReads()
+  let reads = PendingReads()
+  /// Requests that wait for a list of names.
+  let lists = PendingReads()
   private var hasStarted = false
 
   /// - Parameters:
@@ -42,11 +45,12 @@ public final class Controller {
   ///   - tell: prints a line that the operator requested.
   ///   - warn: prints a line that the operator did not request.
   package init(
-    socket: ControlSocket, processor: Processor, events: ControllerEvents, wait: Duration = .zero,
-    onStart: @escaping () -> Void, tell: @escaping (String) -> Void,
+    socket: ControlSocket, udp: UDPSocket? = nil, processor: Processor, events: ControllerEvents,
+    wait: Duration = .zero, onStart: @escaping () -> Void, tell: @escaping (String) -> Void,
     warn: @escaping (String) -> Void
   ) {
     self.socket = socket
+    self.udp = udp
     self.processor = processor
     self.events = events
     self.tell = tell
@@ -65,16 +69,15 @@ public final class Controller {
     while !processor.isStopped {
       events.clearWake()
       if events.stopRequested, !processor.isStopping { processor.stop(nil) }
-      if events.consumeStatusRequest() { tell(status) }
+      if events.consumeStatusRequest() { tell(json(status)) }
       if events.consumeGraphChange() { processor.graphChanged() }
       if events.consumeReloadRequest() { reload() }
       // In milliseconds. Short while the callback owes a report: it must not make a system call to wake this thread.
-      let patience: Int32 = processor.isBusy || !reads.isEmpty ? 2 : 45
-      if let (message, sender) = socket.receive(milliseconds: patience, or: events.wake), let message {
-        receive(message, from: sender)
-      }
+      let longest: Int32 = processor.isBusy || !reads.isEmpty || !lists.isEmpty ? 2 : 45
+      for (message, sender) in requests(within: patience(longest: longest)) { receive(message, from: sender) }
       processor.poll()
       reads.poll()
+      lists.poll()
       if case .notStarted = end, !processor.isStopping {
         if processor.state.isInGraph {
           end = .stopped
@@ -91,19 +94,21 @@ public final class Controller {
       }
       serveDeferred()
       maintainSessions()
+      publish()
     }
     reads.abandonAll()
+    lists.abandonAll()
     announce(EngineEvent(.engineGone, "Pinna has stopped"))
     socket.leave(Answer(.notRunning, "Pinna has just stopped; start it again with: pinna run").message)
+    udp?.leave(OSCMessage("/pinna/server", [.string("stopped")]))
     processor.closeClient()
     return (end, processor.takeOutcome)
   }
 
-  private var status: String {
-    json(
-      processor.status(
-        droppedPackets: socket.droppedPackets, deferredChanges: register.deferredChanges,
-        controller: register.controller))
+  private var status: StatusReport {
+    processor.status(
+      droppedPackets: droppedPackets, deferredChanges: register.deferredChanges,
+      controller: register.controller)
   }
 
   /// Applies the current contents of the preset file (SIGHUP). Changes nothing if the file is invalid or a take is
@@ -130,12 +135,14 @@ public final class Controller {
   /// - before the first graph for 20 s, which is less than clients wait for an answer; a status request for 1 s;
   /// - while a preset file is being read for 50 ms, to keep changes in order; queries are served at once.
   ///
-  /// A stop is always served at once.
-  private func receive(_ message: OSCMessage, from sender: ControlSocket.Sender) {
+  /// A stop and a subscription are always served at once.
+  private func receive(_ message: OSCMessage, from sender: Sender) {
     let action = OSCMethod.at(message.path)?.action
     let isQuery = action == .status || action == .inputs
     let waits = hasStarted ? !reads.isEmpty && !isQuery : true
-    guard waits, action != .stop, deferredRequests.count < 64, !processor.isStopping else {
+    guard waits, action != .stop, action != .subscribe, action != .unsubscribe, deferredRequests.count < 64,
+      !processor.isStopping
+    else {
       return serve(message, from: sender)
     }
     let patience: Duration =
@@ -154,15 +161,15 @@ public final class Controller {
     }
   }
 
-  private func serve(_ message: OSCMessage, from sender: ControlSocket.Sender) {
+  private func serve(_ message: OSCMessage, from sender: Sender) {
     let request = Request(
-      onProgress: { [socket] in socket.sendProgress($0, part: $1, to: sender) },
-      isThere: { [socket] in !socket.hasGone(sender) },
-      onAnswer: { [socket] in socket.send(Answer($0).message, to: sender) })
+      onProgress: { [unowned self] in sendProgress($0, part: $1, to: sender) },
+      isThere: { [unowned self] in !hasGone(sender) },
+      onAnswer: { [unowned self] in send(Answer($0), to: sender) })
     do { try dispatch(message, sender, request) } catch { request.answer(.failed(Failure(error))) }
   }
 
-  private func dispatch(_ message: OSCMessage, _ sender: ControlSocket.Sender, _ request: Request) throws {
+  private func dispatch(_ message: OSCMessage, _ sender: Sender, _ request: Request) throws {
     let words = message.words
     guard let method = OSCMethod.at(message.path) else {
       throw UnknownWord(kind: "method", word: message.path, choices: OSCMethod.all.map(\.path))
@@ -171,32 +178,60 @@ public final class Controller {
       throw Failure(.usage, "\(method.path) expects \(method.arguments); it got \(words.count) arguments")
     }
     switch method.action {
-    case .status:
-      request.answer(
-        .done(
-          processor.status(
-            droppedPackets: socket.droppedPackets, deferredChanges: register.deferredChanges,
-            controller: register.controller)))
+    case .status: request.answer(.done(status))
     case .inputs: request.answer(.done(processor.inputsReport))
+    case .levels: request.answer(.done(processor.levels))
+    case .names(let list): try answer(list, words.first, request)
+    case .set where words.isEmpty: request.answer(.done(ChangeReport(processor.inForce)))
     case .set: try change(Self.changes(words[...]), of: nil, request)
+    case .setOne(let key) where words.isEmpty:
+      request.answer(.done([key: processor.inForce.value(of: key)]))
     case .setOne(let key): try change([Change(key, words[0])], of: nil, request)
     case .usePreset: try change([Change(Change.preset, words[0])], of: nil, request)
     case .cancelPreset: try processor.cancelChange(request)
-    case .sessionOpen: request.answer(try open(words[0], sender))
-    case .sessionClaim: request.answer(try claim(words[0], words[1]))
-    case .sessionSet: try change(Self.changes(words.dropFirst()), of: words[0], request)
-    case .sessionPeriod: try requestPeriod(words[0], words[1], request)
-    case .sessionClose: request.answer(try close(words[0]))
-    case .recordStart: try processor.startTake(TakeRequest(words: words), request)
-    case .play: try processor.play(words[0], request)
+    case .sessionOpen: request.answer(try open(words[0], refuseSessionOverUDP(sender)))
+    case .sessionClaim, .sessionSet, .sessionPeriod, .sessionClose:
+      _ = try refuseSessionOverUDP(sender)
+      try dispatch(method.action, ofSession: words[0], words.dropFirst(), request)
+    case .record: try record(words.first, request)
+    case .recordStart: try processor.startTake(takeRequest(words, sender), request)
+    case .play: try play(words[0], sender, request)
     case .playStop: try processor.stopPlayback(request)
     case .recordStop: try processor.stopTake(request)
     case .forget: request.answer(.done(ForgetAnswer(forgotten: processor.world.forgetConnections())))
+    case .subscribe: request.answer(try subscribe(words, sender))
+    case .unsubscribe: try unsubscribe(sender, request)
     case .stop: processor.stop(request)
     }
   }
 
-  private static func changes(_ words: ArraySlice<String>) -> [Change] {
+  /// Starts or stops a take, as the toggle of a control surface does. Without a word, answers whether one is running.
+  private func record(_ word: String?, _ request: Request) throws {
+    guard let word else {
+      return request.answer(.done(["record": SettingValue.flag(processor.state.take != nil)]))
+    }
+    switch try Switch(argument: word) {
+    case .on: try processor.startTake(TakeRequest(words: []), request)
+    case .off: try processor.stopTake(request)
+    }
+  }
+
+  /// Answers names, once they have been read.
+  /// - Parameter count: how many takes; nil for `NamesAnswer.takes`.
+  private func answer(_ list: NameList, _ count: String?, _ request: Request) throws {
+    let most = NamesAnswer.mostTakes
+    guard let number = Double(count ?? "\(NamesAnswer.takes)").flatMap({ Int(exactly: $0) }),
+      (1...most).contains(number)
+    else {
+      throw Failure(.usage, "\(count ?? "") takes are not usable; give a whole number from 1 to \(most)")
+    }
+    try lists.checkCapacity()
+    lists.add("the list of \(list)", processor.world.names(of: list, most: number), request) {
+      request.answer(.done(NamesAnswer(list, $0)))
+    }
+  }
+
+  static func changes(_ words: ArraySlice<String>) -> [Change] {
     stride(from: words.startIndex, to: words.endIndex, by: 2).map { Change(words[$0], words[$0 + 1]) }
   }
 }

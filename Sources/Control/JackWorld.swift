@@ -35,6 +35,7 @@ package final class JackWorld: AudioWorld {
 
   private let options: Options
   private let presets: PresetReader
+  private let lists: NameReader
   private let events: ControllerEvents
   private let progress: @Sendable (_ device: String) -> @Sendable (Double) -> Void
   /// Outlives clients, so that connections are restored in the next graph.
@@ -51,6 +52,7 @@ package final class JackWorld: AudioWorld {
     wiring.restore(options.lastConnections)
     memory = ConnectionMemory(wiring)
     presets = PresetReader(library)
+    lists = NameReader(library)
     self.events = events
     self.progress = progress
   }
@@ -58,6 +60,10 @@ package final class JackWorld: AudioWorld {
   package var now: ContinuousClock.Instant { .now }
 
   package func setting(ofPreset name: String) -> Job<Setting> { presets.setting(ofPreset: name) }
+
+  package func names(of list: NameList, most: Int) -> Job<[String]> { lists.names(of: list, most: most) }
+
+  package func path(ofTake name: String) -> Job<String> { lists.path(ofTake: name) }
 
   package func openClient() -> Job<any AudioClient> {
     let (options, events, memory) = (options, events, memory)

@@ -1,7 +1,8 @@
 /// One row of the OSC method table. The table in docs/control.md is generated from it.
 ///
-/// A packet is one message of strings, integers, floats and the tags T (on), F (off), N and I (ignored). The sender's
-/// socket must be bound to a path, and may receive:
+/// A packet is one message of strings, integers, floats and the tags T (on), F (off), N and I (ignored), or a bundle of
+/// such messages. The sender's socket must be bound to a path, or have subscribed over UDP. A sender on the Unix socket may
+/// receive:
 /// - `/pinna/progress` text fraction: progress of a slow request, from 0 to 1; only for requests with a number.
 /// - `/pinna/reply` status text: one for each request. For an answer of more than 64 KiB see `LargeAnswer`.
 /// - `/pinna/event` kind text: while a session is open.
@@ -12,11 +13,12 @@
 /// Thread: any; immutable.
 public struct OSCMethod: Sendable {
   enum Action: Sendable, Equatable {
-    case status, inputs, set
+    case status, inputs, levels, set
+    case names(NameList)
     case setOne(String)
     case usePreset, cancelPreset, recordStart, recordStop, stop
-    case play, playStop
-    case forget
+    case record, play, playStop, forget
+    case subscribe, unsubscribe
     case sessionOpen, sessionClaim, sessionSet, sessionPeriod, sessionClose
   }
 
@@ -26,6 +28,9 @@ public struct OSCMethod: Sendable {
   public let effect: String
   let action: Action
   private let counts: ClosedRange<Int>
+
+  /// Path of the method that a packet over UDP must call first.
+  static let subscribe = "/pinna/subscribe"
 
   /// The method at `path`; nil if there is none.
   static func at(_ path: String) -> OSCMethod? { all.first { $0.path == path } }
@@ -52,19 +57,26 @@ public struct OSCMethod: Sendable {
   public static let all: [OSCMethod] = [
     OSCMethod("/pinna/status", "no arguments", 0...0, "everything that status prints, as JSON", .status),
     OSCMethod("/pinna/inputs", "no arguments", 0...0, "inputs and data sources, as JSON", .inputs),
+    OSCMethod("/pinna/levels", "no arguments", 0...0, "levels of microphones and outputs, as JSON", .levels),
+    OSCMethod("/pinna/presets", "no arguments", 0...0, "names of the presets, as JSON", .names(.presets)),
+    OSCMethod("/pinna/devices", "no arguments", 0...0, "names of the devices, as JSON", .names(.devices)),
     OSCMethod(
-      "/pinna/set", "pairs of strings, setting and value", 2...16, "several changes as one crossfade", .set),
-    OSCMethod("/pinna/set/input", "a string", 1...1, "change to another input", .setOne("input")),
-    OSCMethod("/pinna/set/data-source", "a string", 1...1, "change the data source", .setOne("data-source")),
-    OSCMethod("/pinna/set/pattern", "a string", 1...1, "change the polar pattern", .setOne("pattern")),
+      "/pinna/takes", "nothing, or how many", 0...1,
+      "file names of the newest takes in the takes folder, as JSON; 20 by default, at most 1000",
+      .names(.takes)),
     OSCMethod(
-      "/pinna/set/orientation", "a string", 1...1, "change the input orientation", .setOne("orientation")),
-    OSCMethod("/pinna/set/gain", "a number in dB", 1...1, "change the gain", .setOne("gain")),
+      "/pinna/set", "pairs of strings, setting and value", 0...16, "several changes as one crossfade", .set),
+    OSCMethod("/pinna/set/input", "a string", 0...1, "change to another input", .setOne("input")),
+    OSCMethod("/pinna/set/data-source", "a string", 0...1, "change the data source", .setOne("data-source")),
+    OSCMethod("/pinna/set/pattern", "a string", 0...1, "change the polar pattern", .setOne("pattern")),
     OSCMethod(
-      "/pinna/set/high-pass", "off, or a corner in Hz", 1...1, "change the high-pass", .setOne("high-pass")),
-    OSCMethod("/pinna/set/mute", "on or off", 1...1, "fade out or in", .setOne("mute")),
+      "/pinna/set/orientation", "a string", 0...1, "change the input orientation", .setOne("orientation")),
+    OSCMethod("/pinna/set/gain", "a number in dB", 0...1, "change the gain", .setOne("gain")),
     OSCMethod(
-      "/pinna/set/output", "standard, none, speaker or override", 1...1, "send the sound elsewhere",
+      "/pinna/set/high-pass", "off, or a corner in Hz", 0...1, "change the high-pass", .setOne("high-pass")),
+    OSCMethod("/pinna/set/mute", "on or off, 1 or 0", 0...1, "fade out or in", .setOne("mute")),
+    OSCMethod(
+      "/pinna/set/output", "standard, none, speaker or override", 0...1, "send the sound elsewhere",
       .setOne("output")),
     OSCMethod("/pinna/preset/use", "a string", 1...1, "change to a preset", .usePreset),
     OSCMethod(
@@ -73,8 +85,14 @@ public struct OSCMethod: Sendable {
     OSCMethod(
       "/pinna/record/start", "nothing, a folder, or pairs of strings, option and value", 0...10,
       "start a take; changes are refused until it ends", .recordStart),
+    OSCMethod(
+      "/pinna/record", "on or off, 1 or 0", 0...1,
+      "start a take, or end it; without an argument: whether one is running",
+      .record),
     OSCMethod("/pinna/record/stop", "no arguments", 0...0, "end the take", .recordStop),
-    OSCMethod("/pinna/play", "a take's path", 1...1, "play a take through the outputs", .play),
+    OSCMethod(
+      "/pinna/play", "a take's path; over UDP its name in the takes folder", 1...1,
+      "play a take through the outputs", .play),
     OSCMethod("/pinna/play/stop", "no arguments", 0...0, "fade out what is played", .playStop),
     OSCMethod(
       "/pinna/forget", "no arguments", 0...0, "forget connections whose other ends are not there", .forget),
@@ -91,6 +109,10 @@ public struct OSCMethod: Sendable {
       "/pinna/session/period", "token, seconds", 2...2, "ask the server for a period of about that length",
       .sessionPeriod),
     OSCMethod("/pinna/session/close", "token", 1...1, "end a session", .sessionClose),
+    OSCMethod(
+      subscribe, "token, then state (the default), levels or both, then levels per second (1 to 30)", 1...3,
+      "over UDP: be heard, and get feedback, for the next 10 s", .subscribe),
+    OSCMethod("/pinna/unsubscribe", "no arguments", 0...0, "over UDP: end that", .unsubscribe),
     OSCMethod("/pinna/stop", "no arguments", 0...0, "end the processor, finalising a take", .stop),
   ]
 }

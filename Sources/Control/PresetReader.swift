@@ -1,5 +1,4 @@
 import Presets
-import Threads
 
 /// Reads presets on a worker, because their disk may hang.
 ///
@@ -7,8 +6,7 @@ import Threads
 package final class PresetReader {
   /// Runs on the worker.
   private let read: @Sendable (_ name: String) throws -> Setting
-  /// Nil until the first read.
-  private var worker: Worker?
+  private let worker = LazyWorker("pinna presets")
 
   package convenience init(_ library: PresetLibrary) {
     self.init { name in
@@ -21,14 +19,6 @@ package final class PresetReader {
 
   /// Reads a preset and its device. Reads run one at a time. Fails with the error in the preset or device file.
   package func setting(ofPreset name: String) -> Job<Setting> {
-    do {
-      let worker = if let worker { worker } else { try Worker("pinna presets") }
-      self.worker = worker
-      return worker.job { [read] in try read(name) }
-    } catch {
-      let job = Job<Setting>()
-      job.finish(.failure(Failure(error)))
-      return job
-    }
+    worker.job { [read] in try read(name) }
   }
 }

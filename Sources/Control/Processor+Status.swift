@@ -12,12 +12,12 @@ extension Processor {
   ///   - controller: the name of that session; nil if the route is free.
   package func status(droppedPackets: Int, deferredChanges: [Change], controller: String?) -> StatusReport {
     let readings = client?.readings ?? Readings()
-    let levels = readings.levels
     var preferred = change?.setting ?? wanted
     try? preferred.apply(deferredChanges.filter { Setting.keys.dropFirst().contains($0.key) })
     let statistics = readings.statistics
     let setting = inForce
     return StatusReport(
+      format: StatusReport.currentFormat,
       state: state.take != nil ? .recording : state.playback != nil ? .playing : .stopped,
       server: serverState,
       warnings: warnings.current,
@@ -32,9 +32,7 @@ extension Processor {
       microphones: readings.microphones.count,
       sampleRate: client?.sampleRate ?? 0, period: readings.period, latencyFrames: readings.latencyFrames,
       dspLoad: readings.dspLoad, xruns: readings.xruns,
-      levels: .init(
-        microphones: zip(readings.microphones, levels).map { .init($0, $1) },
-        outputs: zip(ArrayClient.outputNames, levels.suffix(2)).map { .init($0, $1) }),
+      levels: .init(readings),
       mutedMicrophones: readings.mutedMicrophones,
       fallback: .init(fallback, microphones: readings.microphones),
       calibrated: setting.device.calibration?.date,

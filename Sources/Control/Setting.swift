@@ -75,7 +75,7 @@ public struct Setting: Hashable, Sendable {
       case "orientation": selection.inputOrientation = try InputOrientation(word: value)
       case "gain": gain = try Self.gain(value)
       case "high-pass": highPass = try Self.highPass(value)
-      case "mute": muted = try Switch(word: value) == .on
+      case "mute": muted = try Switch(argument: value) == .on
       case "output": output = try OutputChoice(word: value)
       default: throw UnknownWord(kind: "setting", word: key, choices: Self.keys)
       }
@@ -131,4 +131,13 @@ public struct Change: Hashable, Sendable {
 enum Switch: String, NamedWord {
   case on, off
   static let kind = "switch"
+
+  /// A word, or the 1 or 0 that a toggle of a control surface sends.
+  init(argument text: String) throws(UnknownWord) {
+    switch Double(text) {
+    case 1: self = .on
+    case 0: self = .off
+    default: self = try Switch(word: text)
+    }
+  }
 }

@@ -1,9 +1,12 @@
 import Acoustics
 import Foundation
+import JackClient
 import Realtime
 
 /// The answer to `status`; its properties are the JSON keys. A value; any thread.
 package struct StatusReport: Codable, Sendable {
+  package static let currentFormat = 1
+
   package enum State: String, Codable, Sendable { case stopped, recording, playing }
   /// The latest requested selection, whether in force or not.
   package struct Preferred: Codable, Sendable {
@@ -33,6 +36,11 @@ package struct StatusReport: Codable, Sendable {
   package struct Levels: Codable, Sendable {
     package let microphones: [NamedLevel]
     package let outputs: [NamedLevel]
+
+    init(_ readings: Readings) {
+      microphones = zip(readings.microphones, readings.levels).map { NamedLevel($0, $1) }
+      outputs = zip(ArrayClient.outputNames, readings.levels.suffix(2)).map { NamedLevel($0, $1) }
+    }
   }
   /// The take that is running.
   package struct TakeReport: Codable, Sendable {
@@ -113,6 +121,9 @@ package struct StatusReport: Codable, Sendable {
     }
   }
 
+  /// Version of this answer's format; nil from a Pinna before versions. It changes when the meaning of a field does, not
+  /// when fields are added.
+  package let format: Int?
   package let state: State
   package let server: Reconnection.State
   /// Current warnings, one sentence each.

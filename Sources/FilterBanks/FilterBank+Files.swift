@@ -47,6 +47,10 @@ private struct FilterFolder: Codable {
   }
 
   static let name = "filters.json"
+  static let currentFormat = 1
+
+  /// Version of this format; absent in folders that were written before versions, or by another program.
+  let format: Int?
 
   /// Absent if another program wrote the folder.
   let device: String?
@@ -84,7 +88,8 @@ extension FilterBank {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
     let contents = FilterFolder(
-      device: device, sampleRate: sampleRate, microphones: microphones, cases: written,
+      format: FilterFolder.currentFormat, device: device, sampleRate: sampleRate, microphones: microphones,
+      cases: written,
       notOffered: refusals.isEmpty ? nil : refusals.map(FilterFolder.Remark.init),
       weak: weaknesses.isEmpty ? nil : weaknesses.map(FilterFolder.Remark.init),
       remarks: remarks.isEmpty ? nil : remarks)
@@ -104,6 +109,11 @@ extension FilterBank {
       contents = try JSONDecoder().decode(FilterFolder.self, from: data)
     } catch {
       throw DesignError("\(path) is not a description of filters (\(error)); export them again")
+    }
+    guard contents.format ?? FilterFolder.currentFormat == FilterFolder.currentFormat else {
+      throw DesignError(
+        "\(path) has format \(contents.format ?? 0), and this Pinna reads \(FilterFolder.currentFormat); export the filters "
+          + "again with this Pinna")
     }
     let refusals = (contents.notOffered ?? []).map(\.remark)
     guard !contents.cases.isEmpty || !refusals.isEmpty, !contents.microphones.isEmpty,

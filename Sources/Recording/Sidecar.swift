@@ -87,6 +87,9 @@ public struct Sidecar: Codable, Sendable, Hashable {
     public var microphones: String?
   }
 
+  /// Version of the sidecar's own format (`format` is the sound's); nil in those written before versions. It changes
+  /// when the meaning of a field does, not when fields are added.
+  public var formatVersion: Int? = 1
   public var state = State.recording
   public var files: [Files] = []
   public var frames = 0

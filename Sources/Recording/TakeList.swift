@@ -173,8 +173,12 @@ extension TakeFolder {
   /// The first audio file of the take whose sidecar is `name`. Nil if there is none; `name` is then not a take's
   /// sidecar.
   func sound(ofSidecar name: String, among names: [String]) -> String? {
-    let stem = Self.stem(of: name)
-    return [".wav", ".wav.part", ".flac", ".opus"].map { stem + $0 }.first(where: names.contains)
+    sound(ofTake: Self.stem(of: name), among: Set(names))
+  }
+
+  /// The first audio file of the take whose file names begin with `stem`; nil if there is none.
+  func sound(ofTake stem: String, among names: Set<String>) -> String? {
+    [".wav", ".wav.part", ".flac", ".opus"].map { stem + $0 }.first(where: names.contains)
   }
 
   /// Whether a program holds the lock of the take's sidecar, or of one of its unfinished audio files.

@@ -25,6 +25,10 @@ extension Verb {
       Option(
         "--pre-roll", "SECONDS",
         "a take begins this long before it is requested, but not before the last change (default: 0)"),
+      Option(
+        "--osc-port", "PORT", "also listen for OSC over UDP, on this machine only; 0 for any free port"),
+      Option(
+        "--osc-address", "ADDRESS", "listen there instead of 127.0.0.1; only in a network that you trust"),
       isaOption,
       Option("--no-reconnect", nil, "exit when the JACK server ends, instead of waiting for it to come back"),
     ]
@@ -41,9 +45,10 @@ extension Verb {
       try VirtualMicrophone(name: $0, server: arguments["--server"])
     }
     let processor = try processor(arguments, setting, library, events, memory, virtual)
+    let udp = try udpSocket(arguments)
     let wait = try arguments.integer("--wait", in: 0...86400) ?? 0
     let (end, takes) = Controller(
-      socket: socket, processor: processor, events: events, wait: .seconds(wait),
+      socket: socket, udp: udp, processor: processor, events: events, wait: .seconds(wait),
       onStart: {
         Tool.complain(
           "\(arguments.name) is in the graph: \(setting.device.microphones.count) microphones, "
@@ -58,6 +63,21 @@ extension Verb {
     case .serverGone(let reason):
       throw Failure(.noServer, "the JACK server has gone (\(reason)); start it again, then pinna run")
     }
+  }
+
+  /// The UDP socket of --osc-port, announced to the operator; nil without that option.
+  private static func udpSocket(_ arguments: Arguments) throws(Failure) -> UDPSocket? {
+    guard let port = try arguments.integer("--osc-port", in: 0...65_535) else {
+      guard arguments["--osc-address"] == nil else {
+        throw Failure(.usage, "--osc-address needs a port; add --osc-port PORT, or 0 for any free one")
+      }
+      return nil
+    }
+    let udp = try UDPSocket(
+      name: arguments.name, host: arguments["--osc-address"] ?? "127.0.0.1", port: UInt16(port))
+    Tool.complain(udp.announcement)
+    if let warning = udp.warning { Tool.complain(warning) }
+    return udp
   }
 
   /// The ports of --monitor: one for both outputs, or one each.

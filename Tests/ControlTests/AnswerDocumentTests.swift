@@ -9,7 +9,7 @@ import Testing
 
   private static let samples: [(text: String, type: any Document.Type)] = [
     (AnswerSamples.everything, StatusReport.self), (AnswerSamples.mono, StatusReport.self),
-    (AnswerSamples.inputs, InputsReport.self),
+    (AnswerSamples.inputs, InputsReport.self), (AnswerSamples.takes, NamesAnswer.self),
     (AnswerSamples.keptChange, ChangeReport.self), (AnswerSamples.monoChange, ChangeReport.self),
     (AnswerSamples.takeStart, TakeStartAnswer.self), (AnswerSamples.silentTakeStart, TakeStartAnswer.self),
     (AnswerSamples.mutedTakeStart, TakeStartAnswer.self),

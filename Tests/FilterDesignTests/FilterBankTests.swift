@@ -31,7 +31,7 @@ import Testing
       try bank.write(folder: folder)
       let data = try Data(contentsOf: URL(fileURLWithPath: folder + "/filters.json"))
       let json = try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
-      #expect(json["sampleRate"] as? Int == 48_000)
+      #expect(json["format"] as? Int == 1 && json["sampleRate"] as? Int == 48_000)
       #expect(json["microphones"] as? [String] == ["bottom-left", "bottom-right", "front", "back", "top"])
       let cases = try #require(json["cases"] as? [[String: Any]])
       // The subcardioids of these microphones need the phone's body, which this bank lacks.
@@ -52,6 +52,23 @@ import Testing
       let clip = try AudioClip(path: folder + "/" + (entry["file"] as? String ?? ""))
       let taps = Banks.phone5.coefficients("Back", .stereo, .landscapeLeft).taps
       #expect(clip.channels[1 * 5 + 3] == taps[1][3])
+    }
+  }
+
+  @Test("a folder without a format version is read; one of another version is refused in a sentence")
+  func formatVersion() throws {
+    try Self.withFolder { folder in
+      try Banks.pair.bank.write(folder: folder)
+      let path = folder + "/filters.json"
+      let text = try String(contentsOfFile: path, encoding: .utf8)
+      func read(_ line: String) throws -> FilterBank {
+        try text.replacing("\"format\" : 1,", with: line).write(
+          toFile: path, atomically: true, encoding: .utf8)
+        return try FilterBank(folder: folder)
+      }
+      #expect(try read("").cases.count == Banks.pair.bank.cases.count)
+      let refusal = #expect(throws: DesignError.self) { try read("\"format\" : 2,") }
+      #expect(refusal?.description.contains("format 2") == true)
     }
   }
 

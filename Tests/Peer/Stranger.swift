@@ -85,3 +85,35 @@ func own(_ path: String, _ kind: String) throws {
     }
   exit(made < 0 ? 1 : 0)
 }
+
+/// Sends requests over UDP, waits a second for answers, and says how many came and whether the token can be read.
+func shout(port: UInt16, tokenFile: String) {
+  becomeNobody()
+  let own = socket(AF_INET, Int32(SOCK_DGRAM.rawValue), 0)
+  var address = sockaddr_in()
+  address.sin_family = sa_family_t(AF_INET)
+  address.sin_port = port.bigEndian
+  address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+  let packets =
+    [
+      OSCMessage("/pinna/subscribe", [.string(String(repeating: "0", count: 32))]),
+      OSCMessage("/pinna/set/gain", [.float(12)]), OSCMessage("/pinna/status"),
+      OSCMessage("/pinna/record/start"),
+      OSCMessage("/pinna/stop"),
+    ].map(\.packet) + [Array("hello".utf8)]
+  for _ in 0..<100 {
+    for packet in packets {
+      _ = withUnsafePointer(to: &address) {
+        $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+          sendto(own, packet, packet.count, 0, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+        }
+      }
+    }
+    usleep(5000)
+  }
+  sleep(1)
+  var heard = 0
+  var buffer = [UInt8](repeating: 0, count: 65_536)
+  while recv(own, &buffer, buffer.count, Int32(MSG_DONTWAIT)) >= 0 { heard += 1 }
+  say("heard \(heard), token \(open(tokenFile, O_RDONLY) >= 0 ? "read" : "not read")")
+}

@@ -9,6 +9,7 @@
 //   ask SOCKET PATH… as another user: sends a request through a socket that was connected before it became one
 //   turn SECONDS     waits so long for a turn that another has, prints how long that was
 //   own PATH KIND    as another user: makes a folder, a link or a file at PATH
+//   shout PORT FILE  as another user: sends requests over UDP, tries to read the token in FILE, says what came of it
 import Control
 import Foundation
 
@@ -32,5 +33,6 @@ case "turn": waitForTurn(seconds: Double(words[1]) ?? 0)
 case "own":
   becomeNobody()
   try own(words[1], words[2])
+case "shout": shout(port: UInt16(words[1]) ?? 0, tokenFile: words[2])
 default: exit(2)
 }

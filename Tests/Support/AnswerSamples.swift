@@ -5,7 +5,7 @@ public enum AnswerSamples {
     {"calibrated":"2026-11-23","change":{"device":"phone5","preset":"phone5","progress":0.25},"clippedSamples":4,\#
     "closingTakes":["/takes/c.flac"],"controller":"camera","dataSource":"Front","device":"pair",\#
     "droppedPackets":6,"dspLoad":12.25,"fallback":{"missing":[{"fault":"invalid","name":"right"}],\#
-    "obstacle":"the disk is full","without":["right"]},"gainDB":-3.5,"highPassHz":80,"input":{"name":"Two microphones",\#
+    "obstacle":"the disk is full","without":["right"]},"format":1,"gainDB":-3.5,"highPassHz":80,"input":{"name":"Two microphones",\#
     "portType":"usbAudio","uid":"pair"},"inputChannels":2,"inputOrientation":"landscapeLeft",\#
     "lastTake":{"endedBecause":"the JACK server ended","fault":"64 frames are silence","frames":480,\#
     "path":"/takes/b.wav"},"latencyFrames":64,"layout":{"left":"top","right":"bottom"\#
@@ -33,6 +33,8 @@ public enum AnswerSamples {
     "polarPattern":"cardioid"},"preset":"pair","rejectedSamples":3,"sampleRate":48000,\#
     "server":"running","state":"stopped","unpreparedPeriods":5,"warnings":[],"xruns":0}
     """#
+  /// The names of takes.
+  public static let takes = #"{"format":1,"takes":["b.wav","a.flac"]}"#
   /// Inputs, data sources and refusals, with and without optional keys.
   public static let inputs = #"""
     {"inputs":[{"active":true,"dataSources":[{"id":1,"location":"upper","name":"Front",\#

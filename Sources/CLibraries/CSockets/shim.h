@@ -114,16 +114,24 @@ static inline ssize_t pinna_send(int socket, const void *bytes, size_t size, con
   return sendmsg(socket, &message, flags | MSG_NOSIGNAL);
 }
 
-// Waits until one of two descriptors is readable. A descriptor of -1 is ignored; a negative time waits forever. Signals
-// do not interrupt it. Returns 1 for the first, 2 for the second, 3 for both, 0 after a timeout.
-static inline int pinna_wait(int first, int second, int milliseconds) {
+// Waits until one of at most PINNA_WAIT_MAX descriptors is readable. A descriptor of -1 is ignored; a negative time waits
+// forever. Signals do not interrupt it. Returns a bit for each readable descriptor, the first one's being the lowest; 0
+// after a timeout.
+enum { PINNA_WAIT_MAX = 8 };
+static inline unsigned pinna_wait(const int *descriptors, int count, int milliseconds) {
   struct timespec start, now;
   clock_gettime(CLOCK_MONOTONIC, &start);
   int left = milliseconds;
+  if (count > PINNA_WAIT_MAX) count = PINNA_WAIT_MAX;
   for (;;) {
-    struct pollfd both[2] = {{.fd = first, .events = POLLIN}, {.fd = second, .events = POLLIN}};
-    int ready = poll(both, 2, left);
-    if (ready >= 0) return (both[0].revents != 0) | (both[1].revents != 0) << 1;
+    struct pollfd all[PINNA_WAIT_MAX];
+    for (int n = 0; n < count; n++) all[n] = (struct pollfd){.fd = descriptors[n], .events = POLLIN};
+    int ready = poll(all, (nfds_t)count, left);
+    if (ready >= 0) {
+      unsigned readable = 0;
+      for (int n = 0; n < count; n++) readable |= (unsigned)(all[n].revents != 0) << n;
+      return readable;
+    }
     if (errno != EINTR) return 0;
     if (milliseconds < 0) continue;
     clock_gettime(CLOCK_MONOTONIC, &now);

@@ -60,6 +60,18 @@ final class FakeWorld: AudioWorld {
     return job
   }
 
+  func names(of list: NameList, most: Int) -> Job<[String]> { finished(.success([])) }
+
+  func path(ofTake name: String) -> Job<String> {
+    finished(.failure(Failure(.failed, "there is no take \(name)")))
+  }
+
+  private func finished<Value>(_ result: Result<Value, Failure>) -> Job<Value> {
+    let job = Job<Value>()
+    job.finish(result)
+    return job
+  }
+
   func openPlayback(_ path: String, sampleRate: Int) -> any TakePlayback {
     players.append(FakePlayer())
     return players.last!

@@ -87,18 +87,19 @@ public final class ParserHarness {
     guard (try? Sidecar.read(takes + "/a.json")) != nil else { throw TakeError("no sidecar") }
   }
 
-  /// Checks that a message that is read equals the one sent.
+  /// Checks that messages that are read equal those sent, and that a bundle is bounded.
   private func feedPacket(_ input: [UInt8]) throws {
-    guard let message = OSCMessage(packet: input) else { throw DroppedPacket() }
-    // Invalid UTF-8 is read as another text, and NaN does not equal itself.
-    let isText = !(message.words + [message.path]).joined().unicodeScalars.contains("\u{FFFD}")
-    let isNumber = !message.words.contains { $0.lowercased().contains("nan") }
-    if isText, isNumber, OSCMessage(packet: message.packet) != message {
-      throw FuzzFinding(description: "read otherwise than sent: \(message)")
+    let messages = try OSCPacket.messages(in: input).map(\.message)
+    guard (1...64).contains(messages.count) else {
+      throw FuzzFinding(description: "\(messages.count) messages in a packet")
+    }
+    for message in messages {
+      // Invalid UTF-8 is read as another text, and NaN does not equal itself.
+      let isText = !(message.words + [message.path]).joined().unicodeScalars.contains("\u{FFFD}")
+      let isNumber = !message.words.contains { $0.lowercased().contains("nan") }
+      if isText, isNumber, OSCMessage(packet: message.packet) != message {
+        throw FuzzFinding(description: "read otherwise than sent: \(message)")
+      }
     }
   }
-}
-
-private struct DroppedPacket: Error, CustomStringConvertible {
-  let description = "no message"
 }

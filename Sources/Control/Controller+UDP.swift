@@ -1,0 +1,100 @@
+import Acoustics
+import Recording
+
+/// What differs over UDP: subscriptions and feedback, no sessions, and no paths.
+///
+/// Thread: control thread.
+extension Controller {
+  /// - Parameter words: the token, then optionally what to send, and how many levels per second.
+  func subscribe(_ words: [String], _ sender: Sender) throws -> Outcome {
+    let (udp, sender) = try subscriber(sender)
+    let feedback = words.count > 1 ? try Feedback(word: words[1]) : .state
+    var rate = 10
+    if words.count > 2 {
+      let rates = SubscriberRegister.levelRates
+      // Control surfaces send whole numbers as floats.
+      guard let number = Double(words[2]).flatMap({ Int(exactly: $0) }), rates.contains(number) else {
+        throw Failure(
+          .usage,
+          "\(words[2]) levels per second are not usable; give a whole number from \(rates.lowerBound) to \(rates.upperBound)"
+        )
+      }
+      rate = number
+    }
+    try udp.subscribe(sender, to: feedback, levelsPerSecond: rate)
+    return .done(SubscriptionAnswer(seconds: Int(SubscriberRegister.lifetime.components.seconds)))
+  }
+
+  func unsubscribe(_ sender: Sender, _ request: Request) throws {
+    let (udp, sender) = try subscriber(sender)
+    // Only subscribers are answered.
+    request.answer(.done(SubscriptionAnswer(seconds: 0)))
+    udp.unsubscribe(sender)
+  }
+
+  private func subscriber(_ sender: Sender) throws(Failure) -> (UDPSocket, UDPSocket.Sender) {
+    guard let udp, case .udp(let sender) = sender else {
+      throw Failure(
+        .usage,
+        "subscriptions are for OSC over UDP, see pinna run --osc-port; at the Unix socket, open a session for its events"
+      )
+    }
+    return (udp, sender)
+  }
+
+  /// Throws if a session is asked for over UDP: a session is bound to a socket that Pinna can hold.
+  func refuseSessionOverUDP(_ sender: Sender) throws(Failure) -> ControlSocket.Sender {
+    switch sender {
+    case .local(let sender): return sender
+    case .udp:
+      throw Failure(
+        .refused,
+        "sessions are not available over UDP; open one at the Unix socket \(udp?.unixSocketPath ?? ""), or subscribe"
+      )
+    }
+  }
+
+  /// The take to start. Over UDP it goes to the standard folder.
+  func takeRequest(_ words: [String], _ sender: Sender) throws -> TakeRequest {
+    let request = try TakeRequest(words: words)
+    if case .udp = sender, request.folder != nil {
+      throw Failure(
+        .refused,
+        "a folder for takes cannot be given over UDP; leave it out, or use: pinna record start --dir DIR")
+    }
+    return request
+  }
+
+  /// Plays a take: over the Unix socket one at any path, over UDP one of that name in the takes folder.
+  func play(_ word: String, _ sender: Sender, _ request: Request) throws {
+    guard case .udp = sender else { return try processor.play(word, request) }
+    guard TakeFolder.isFileName(word) else {
+      throw Failure(
+        .refused,
+        "over UDP a take is given by its name in the takes folder, without a path; list the names with /pinna/takes"
+      )
+    }
+    try lists.checkCapacity()
+    lists.add("the takes folder", processor.world.path(ofTake: word), request) { [unowned self] path in
+      try processor.play(path, request)
+    }
+  }
+
+  /// Sends subscribers what has changed.
+  func publish() {
+    udp?.publish(state: processor.stateMessages, levels: processor.levelsMessage)
+  }
+
+  /// How long the loop may wait, in milliseconds: at most `longest`, and not beyond the next levels.
+  func patience(longest: Int32) -> Int32 {
+    guard let due = udp?.subscribers.nextLevels else { return longest }
+    let left = (due - .now) / .milliseconds(1)
+    return min(longest, Int32(max(0, left.rounded(.up))))
+  }
+}
+
+/// The answer to a subscription.
+struct SubscriptionAnswer: Codable, Sendable {
+  /// How long it lasts unless it is renewed.
+  let seconds: Int
+}

@@ -1,0 +1,54 @@
+import Presets
+import Recording
+
+/// What can be listed by name.
+package enum NameList: String, Sendable { case presets, devices, takes }
+
+/// The answer to `/pinna/presets`, `/pinna/devices` or `/pinna/takes`: names only. A value; any thread.
+package struct NamesAnswer: Codable, Sendable {
+  /// Version of this answer's format.
+  package let format: Int
+  package var presets: [String]?
+  package var devices: [String]?
+  /// File names in the takes folder, newest first.
+  package var takes: [String]?
+
+  init(_ list: NameList, _ names: [String]) {
+    format = 1
+    switch list {
+    case .presets: presets = names
+    case .devices: devices = names
+    case .takes: takes = names
+    }
+  }
+
+  /// The names of takes that are listed if no number is given, and the most.
+  static let takes = 20
+  static let mostTakes = 1000
+}
+
+/// Lists presets, devices and takes on a worker of its own, because their disk may hang.
+///
+/// Thread: control thread.
+final class NameReader {
+  private let library: PresetLibrary
+  private let worker = LazyWorker("pinna lists")
+
+  init(_ library: PresetLibrary) { self.library = library }
+
+  /// - Parameter most: the most takes.
+  func names(of list: NameList, most: Int) -> Job<[String]> {
+    worker.job { [library] in
+      switch list {
+      case .presets: library.presetNames()
+      case .devices: library.deviceNames()
+      case .takes: TakeFolder(path: nil).newestNames(most)
+      }
+    }
+  }
+
+  /// The path of a file in the takes folder. Fails if there is no such file.
+  func path(ofTake name: String) -> Job<String> {
+    worker.job { try TakeFolder(path: nil).path(ofTake: name) }
+  }
+}

@@ -1,0 +1,65 @@
+import Foundation
+
+/// The token that OSC over UDP asks for, in a file that only this user can read: `NAME.token` in the runtime folder.
+///
+/// A new token is made at each start. The caller owns the name (`NamedSocket`), so a file that exists is a leftover.
+///
+/// Thread: any, one at a time.
+final class TokenFile {
+  let path: String
+  /// 128 random bits in hexadecimal.
+  let token: String
+  /// Device and inode; nil once the file has been removed.
+  private var identity: [UInt64]?
+
+  init(name: String, environment: [String: String]) throws(Failure) {
+    path = "\(RuntimeFolder.path(environment: environment))/\(name).token"
+    // Swift's generator is the system's (getrandom).
+    token = (0..<16).map { _ in
+      let byte = UInt8.random(in: 0...255)
+      return String(byte >> 4, radix: 16) + String(byte & 15, radix: 16)
+    }.joined()
+    unlink(path)
+    let file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+    guard file >= 0 else { throw Self.failure(path) }
+    defer { close(file) }
+    var information = stat()
+    let line = Array((token + "\n").utf8)
+    guard fchmod(file, 0o600) == 0, fstat(file, &information) == 0,
+      write(file, line, line.count) == line.count
+    else {
+      let failure = Self.failure(path)
+      unlink(path)
+      throw failure
+    }
+    identity = [UInt64(information.st_dev), UInt64(information.st_ino)]
+  }
+
+  private static func failure(_ path: String) -> Failure {
+    Failure(
+      .failed,
+      "cannot write the token file \(path): \(String(cString: strerror(errno))); free some space, or leave out --osc-port"
+    )
+  }
+
+  deinit { remove() }
+
+  /// Removes the file, unless another has taken its place.
+  func remove() {
+    var information = stat()
+    guard let identity, lstat(path, &information) == 0,
+      identity == [UInt64(information.st_dev), UInt64(information.st_ino)]
+    else { return }
+    unlink(path)
+    self.identity = nil
+  }
+
+  /// Whether `text` is the token. Takes equally long for every text of the token's length.
+  func matches(_ text: String) -> Bool { Self.areEqual(text, token) }
+
+  static func areEqual(_ a: String, _ b: String) -> Bool {
+    let (a, b) = (Array(a.utf8), Array(b.utf8))
+    guard a.count == b.count else { return false }
+    return zip(a, b).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0
+  }
+}

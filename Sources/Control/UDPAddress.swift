@@ -1,0 +1,66 @@
+import Foundation
+
+/// The address and port of a UDP socket, IPv4 or IPv6.
+///
+/// Thread: any; a value.
+package struct UDPAddress: Hashable, Sendable, CustomStringConvertible {
+  /// A `sockaddr_in` or `sockaddr_in6`.
+  private let bytes: [UInt8]
+
+  package init(bytes: some Sequence<UInt8>) { self.bytes = Array(bytes) }
+
+  /// - Parameter host: an address in numbers; nil if it is not one.
+  package init?(_ host: String, port: UInt16) {
+    var hints = addrinfo()
+    hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV
+    hints.ai_socktype = Int32(SOCK_DGRAM.rawValue)
+    var found: UnsafeMutablePointer<addrinfo>?
+    guard getaddrinfo(host, "\(port)", &hints, &found) == 0, let found else { return nil }
+    defer { freeaddrinfo(found) }
+    bytes = Array(UnsafeRawBufferPointer(start: found.pointee.ai_addr, count: Int(found.pointee.ai_addrlen)))
+  }
+
+  /// The address that `socket` is bound to.
+  package init(of socket: Int32) {
+    var storage = sockaddr_storage()
+    var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+    bytes = withUnsafeMutablePointer(to: &storage) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { _ = getsockname(socket, $0, &length) }
+      return Array(UnsafeRawBufferPointer(start: pointer, count: Int(length)))
+    }
+  }
+
+  var family: Int32 {
+    bytes.withUnsafeBytes { Int32($0.loadUnaligned(as: sa_family_t.self)) }
+  }
+
+  /// Whether only this machine can send there.
+  package var isLoopback: Bool { host == "::1" || family == AF_INET && host.hasPrefix("127.") }
+
+  /// The address in numbers.
+  var host: String { name(NI_NUMERICHOST).host }
+
+  /// The address and the port, as in 127.0.0.1:9000 or [::1]:9000.
+  package var description: String {
+    let (host, port) = name(NI_NUMERICHOST | NI_NUMERICSERV)
+    return family == AF_INET6 ? "[\(host)]:\(port)" : "\(host):\(port)"
+  }
+
+  private func name(_ flags: Int32) -> (host: String, port: String) {
+    var (host, port) = ([CChar](repeating: 0, count: 64), [CChar](repeating: 0, count: 16))
+    withSocketAddress { getnameinfo($0, $1, &host, 64, &port, 16, flags | NI_NUMERICSERV) }
+    func text(_ buffer: [CChar]) -> String {
+      String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+    return (text(host), text(port))
+  }
+
+  @discardableResult
+  package func withSocketAddress<Result>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
+    var storage = sockaddr_storage()
+    withUnsafeMutableBytes(of: &storage) { $0.copyBytes(from: bytes.prefix($0.count)) }
+    return withUnsafePointer(to: storage) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, socklen_t(bytes.count)) }
+    }
+  }
+}

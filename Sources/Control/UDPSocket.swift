@@ -1,0 +1,201 @@
+import CSockets
+import Foundation
+
+/// The UDP socket on which a running Pinna receives OSC requests and sends feedback.
+///
+/// UDP cannot know its sender. Only packets from an address that has subscribed with the token count; all others are
+/// dropped without an answer. A reply is at most one datagram of `longestReply` bytes.
+///
+/// Thread: control thread. No function waits.
+public final class UDPSocket {
+  /// In bytes: fits into one frame of any network.
+  package static let longestReply = 1400
+
+  private let socket: Datagram.FileDescriptor
+  private let tokenFile: TokenFile
+  /// Path of the Unix socket, which long answers are refused in favour of.
+  let unixSocketPath: String
+  /// The address and port that it listens on.
+  package let address: UDPAddress
+  /// Packets dropped because they were malformed, or did not come from a subscriber.
+  package private(set) var droppedPackets = 0
+  private(set) var subscribers = SubscriberRegister()
+  /// Requests of a packet that have not been returned yet.
+  private var waiting: [(message: OSCPacket.NumberedMessage, address: UDPAddress)] = []
+  private var buffer = [UInt8](repeating: 0, count: OSCShape.longestPacket + 4)
+
+  var descriptor: Int32 { socket.number }
+  /// Whether `receive` returns a request without a further packet.
+  var hasRequests: Bool { !waiting.isEmpty }
+
+  /// What to tell the operator at the start: the port and the token.
+  public var announcement: String {
+    "OSC over UDP on \(address), with the token \(tokenFile.token) (\(tokenFile.path))"
+  }
+
+  /// Why the address is dangerous; nil for loopback.
+  public var warning: String? {
+    address.isLoopback
+      ? nil
+      : "OSC listens on \(address): everyone who sees its packets on the network learns the token, and can control Pinna; "
+        + "leave out --osc-address unless you trust that network"
+  }
+
+  /// The sender of a request, to reply to.
+  package struct Sender: Sendable, Equatable {
+    let address: UDPAddress
+    /// Number of the request, which its reply repeats; nil if it has none.
+    package let number: String?
+    /// Whether the request itself contained the token.
+    var hasToken = false
+  }
+
+  /// Makes the token file of the Pinna called `name`, whose `ControlSocket` exists.
+  /// - Parameters:
+  ///   - host: an address in numbers.
+  ///   - port: 0 for any free one.
+  public init(
+    name: String, host: String = "127.0.0.1", port: UInt16,
+    environment: [String: String] = ProcessInfo.processInfo.environment
+  ) throws(Failure) {
+    unixSocketPath = try RuntimeFolder.socket(named: name, environment: environment)
+    guard let wanted = UDPAddress(host, port: port) else {
+      throw Failure(
+        .usage, "the OSC address \"\(host)\" is not usable; give an IP address in numbers, such as 127.0.0.1")
+    }
+    let flags = SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue
+    socket = Datagram.FileDescriptor(Glibc.socket(wanted.family, Int32(flags), 0))
+    let number = socket.number
+    guard number >= 0, wanted.withSocketAddress({ bind(number, $0, $1) }) == 0 else {
+      throw Failure(
+        .failed,
+        "cannot listen for OSC on \(wanted): \(String(cString: strerror(errno))); choose another port with --osc-port, or "
+          + "0 for any free one")
+    }
+    address = UDPAddress(of: number)
+    tokenFile = try TokenFile(name: name, environment: environment)
+  }
+
+  /// Sends subscribers of the state `farewell`, and removes the token file.
+  package func leave(_ farewell: OSCMessage? = nil) {
+    if let farewell { publish(state: [farewell], levels: nil) }
+    tokenFile.remove()
+  }
+
+  // MARK: Requests
+
+  /// The next request of a subscriber among the next 16 packets; bounded, so that a flood cannot keep the thread here.
+  ///
+  /// Replies to a malformed packet of a subscriber with usage information. The requests of a bundle are returned one by
+  /// one.
+  package func receive(now: ContinuousClock.Instant = .now) -> (message: OSCMessage, sender: Sender)? {
+    if let request = nextWaiting(now) { return request }
+    for _ in 0..<16 {
+      guard let packet = nextPacket() else { return nil }
+      let isSubscriber = subscribers.contains(packet.address, at: now)
+      guard isSubscriber || Self.mayBeSubscription(packet.bytes) else {
+        droppedPackets += 1
+        continue
+      }
+      do throws(Failure) {
+        waiting = try OSCPacket.messages(in: packet.bytes, isCut: packet.isCut).map { ($0, packet.address) }
+        if let request = nextWaiting(now) { return request }
+      } catch {
+        droppedPackets += 1
+        if isSubscriber { send(Answer(error).message, to: Sender(address: packet.address, number: nil)) }
+      }
+    }
+    return nil
+  }
+
+  /// The next request that counts. A request with the wrong token never does.
+  private func nextWaiting(_ now: ContinuousClock.Instant) -> (message: OSCMessage, sender: Sender)? {
+    while !waiting.isEmpty {
+      let ((message, number), address) = waiting.removeFirst()
+      if message.path == OSCMethod.subscribe {
+        if let token = message.words.first, tokenFile.matches(token) {
+          return (message, Sender(address: address, number: number, hasToken: true))
+        }
+      } else if subscribers.contains(address, at: now) {
+        return (message, Sender(address: address, number: number))
+      }
+      droppedPackets += 1
+    }
+    return nil
+  }
+
+  /// Whether the packet of a stranger is worth parsing.
+  private static func mayBeSubscription(_ bytes: ArraySlice<UInt8>) -> Bool {
+    bytes.count <= 1024 && bytes.starts(with: OSCMethod.subscribe.utf8)
+  }
+
+  private func nextPacket() -> (bytes: ArraySlice<UInt8>, isCut: Bool, address: UDPAddress)? {
+    var storage = sockaddr_storage()
+    var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+    let count = withUnsafeMutablePointer(to: &storage) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        recvfrom(descriptor, &buffer, buffer.count, Int32(MSG_DONTWAIT) | Int32(MSG_TRUNC), $0, &length)
+      }
+    }
+    guard count >= 0 else { return nil }
+    let address = withUnsafeBytes(of: storage) { UDPAddress(bytes: $0.prefix(Int(length))) }
+    return (buffer.prefix(count), count > buffer.count, address)
+  }
+
+  // MARK: Subscriptions
+
+  package func subscribe(_ sender: Sender, to feedback: Feedback, levelsPerSecond: Int)
+    throws(Failure)
+  {
+    try subscribers.subscribe(sender.address, to: feedback, levelsPerSecond: levelsPerSecond, now: .now)
+  }
+
+  package func unsubscribe(_ sender: Sender) { subscribers.unsubscribe(sender.address) }
+
+  /// Whether the sender's subscription is alive.
+  func isThere(_ sender: Sender) -> Bool { subscribers.contains(sender.address, at: .now) }
+
+  /// Sends subscribers what has changed.
+  /// - Parameters:
+  ///   - state: the whole state, one message per path.
+  ///   - levels: nil if there are none.
+  package func publish(
+    state: @autoclosure () -> [OSCMessage], levels: @autoclosure () -> OSCMessage?,
+    now: ContinuousClock.Instant = .now
+  ) {
+    subscribers.removeExpired(now)
+    if subscribers.wantsState { subscribers.publish(state: state(), send: post) }
+    if let due = subscribers.nextLevels, due <= now, let levels = levels() {
+      subscribers.publish(levels: levels, now: now, send: post)
+    }
+  }
+
+  // MARK: Answers
+
+  /// Sends a reply, unless the sender's subscription has ended meanwhile. A reply that does not fit into one datagram is
+  /// replaced by a sentence.
+  package func send(_ message: OSCMessage, to sender: Sender) {
+    guard sender.hasToken || isThere(sender) else { return }
+    var numbered = message.numbered(sender.number)
+    let count = numbered.packet.count
+    if count > Self.longestReply {
+      let status = Answer(message)?.status ?? .failed
+      let refusal = Answer(
+        status == .done ? .failed : status,
+        "the answer has \(count) bytes, and over UDP at most \(Self.longestReply) are sent; ask at the Unix socket "
+          + "\(unixSocketPath), or use the command line")
+      numbered = refusal.message.numbered(sender.number)
+    }
+    _ = post(numbered, to: sender.address)
+  }
+
+  /// Sends one datagram.
+  /// - Returns: false if there is no room for it now.
+  private func post(_ message: OSCMessage, to address: UDPAddress) -> Bool {
+    let packet = message.packet
+    guard packet.count <= Self.longestReply else { return true }
+    return address.withSocketAddress {
+      sendPacket(packet, through: descriptor, to: $0, $1, flags: Int32(MSG_DONTWAIT))
+    } != .full
+  }
+}

@@ -1,0 +1,94 @@
+import CSockets
+import Control
+import Foundation
+
+/// A UDP socket that sends packets to a running Pinna and hears what comes back.
+public final class UDPSender {
+  private let descriptor: Int32
+  private var port: UInt16
+
+  /// - Parameter port: Pinna's, on 127.0.0.1.
+  public init(port: UInt16) {
+    self.port = port
+    descriptor = socket(AF_INET, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+  }
+
+  deinit { close(descriptor) }
+
+  public func send(_ packet: [UInt8]) {
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = port.bigEndian
+    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    _ = withUnsafePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        sendto(descriptor, packet, packet.count, 0, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+      }
+    }
+  }
+
+  public func send(_ path: String, _ arguments: OSCMessage.Argument...) {
+    send(OSCMessage(path, arguments).packet)
+  }
+
+  /// The next packet; nil if none arrives in time.
+  public func packet(seconds: Double) -> [UInt8]? {
+    var poll = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    guard Glibc.poll(&poll, 1, Int32(seconds * 1000)) > 0 else { return nil }
+    var buffer = [UInt8](repeating: 0, count: 70_000)
+    let count = recv(descriptor, &buffer, buffer.count, 0)
+    return count >= 0 ? Array(buffer.prefix(count)) : nil
+  }
+
+  /// The next message; nil if none arrives in time.
+  public func message(seconds: Double) -> OSCMessage? {
+    packet(seconds: seconds).flatMap { OSCMessage(packet: $0) }
+  }
+
+  /// The next message that `isWanted` accepts, skipping others; nil if none arrives in time.
+  public func message(seconds: Double, where isWanted: (OSCMessage) -> Bool) -> OSCMessage? {
+    let end = ContinuousClock.now + .seconds(seconds)
+    while .now < end {
+      let left = (end - .now) / .seconds(1)
+      if let message = message(seconds: max(0, left)), isWanted(message) { return message }
+    }
+    return nil
+  }
+
+  /// Sends a request with a number of its own.
+  /// - Returns: the answer of that number; nil if none arrives in time.
+  public func ask(_ path: String, _ arguments: [OSCMessage.Argument] = [], seconds: Double = 5) -> Answer? {
+    let number = "#\(UInt32.random(in: 0 ... .max))"
+    send(OSCMessage(path, arguments + [.string(number)]).packet)
+    guard
+      let words = message(seconds: seconds, where: { $0.path == "/pinna/reply" && $0.words.last == number })?
+        .words, words.count == 3, let status = Int32(words[0]).flatMap(ExitStatus.init)
+    else { return nil }
+    return Answer(status, words[1])
+  }
+}
+
+extension LiveGraph {
+  /// The port that Pinna announced at its start; nil without `--osc-port`.
+  public var oscPort: UInt16? {
+    program.errorText.firstMatch(of: #/OSC over UDP on 127\.0\.0\.1:(\d+)/#).flatMap { UInt16($0.output.1) }
+  }
+
+  /// The token in its file.
+  public func oscToken() throws -> String {
+    try String(contentsOfFile: home.runtimeFolder + "/pinna/pinna.token", encoding: .utf8)
+      .trimmingCharacters(in: .newlines)
+  }
+
+  /// A sender to the UDP port.
+  /// - Parameter feedback: what it subscribes to; nil for a sender that has not subscribed.
+  public func udpSender(feedback: String? = "state") throws -> UDPSender {
+    guard let oscPort else { throw SupportError("no port in: \(program.errorText)") }
+    let sender = UDPSender(port: oscPort)
+    if let feedback {
+      let answer = sender.ask("/pinna/subscribe", [.string(try oscToken()), .string(feedback)])
+      guard answer?.status == .done else { throw SupportError("no subscription: \(answer as Any)") }
+    }
+    return sender
+  }
+}
