@@ -17,8 +17,8 @@ run: install-packages
 	@echo "== pinna demo"
 	.build/release/pinna demo
 
-## Everything that a change must pass. sox reads takes strictly.
-test: PACKAGES = sox
+## Everything that a change must pass. sox reads takes strictly; jconvolver and PipeWire run exported configurations.
+test: PACKAGES = sox jconvolver pipewire pipewire-jack wireplumber dbus-daemon
 test: install-packages lint
 	@echo "== $$(date +%T) Debug build of the callback: the compiler proves it free of locks and allocation"
 	swift build --target FasterKernels
