@@ -88,6 +88,8 @@ let package = Package(
       name: "Presets", dependencies: ["Acoustics", "Manifolds", "Measurements", "Numerics", "CYaml"]),
     // Which of the devices is plugged in.
     .target(name: "Detection", dependencies: ["Acoustics"]),
+    // What stands in the way of reliable sound: realtime rights, servers, disks, profiles of sound cards.
+    .target(name: "Diagnosis", dependencies: ["Detection", "Threads"]),
     .target(
       name: "FilterBanks",
       dependencies: [
@@ -128,7 +130,7 @@ let package = Package(
       name: "pinna",
       dependencies: [
         "LiveCheck", "GuidedCheck", "ArrayCheck", "Control", "JackTools", "JackClient", "Recording",
-        "Simulation", "Rendering", "FilterBanks", "Detection", "Presets", "Figures",
+        "Simulation", "Rendering", "FilterBanks", "Diagnosis", "Detection", "Presets", "Figures",
         "FilterDesign",
         "HeadResponses", "Manifolds",
         "Measurements", "Numerics", "FasterKernels", "Realtime", "AudioFiles", "Plots", "Acoustics",
@@ -205,6 +207,9 @@ let package = Package(
       ], swiftSettings: waiting),
     .testTarget(
       name: "DetectionTests", dependencies: ["Detection", "Presets", "Acoustics", "TestSupport"],
+      swiftSettings: waiting),
+    .testTarget(
+      name: "DiagnosisTests", dependencies: ["Diagnosis", "Detection", "Presets", "TestSupport"],
       swiftSettings: waiting),
     .testTarget(
       name: "SimulationTests",
