@@ -17,8 +17,9 @@ run: install-packages
 	@echo "== pinna demo"
 	.build/release/pinna demo
 
-## Everything that a change must pass. sox reads takes strictly; PipeWire is the other server.
-test: PACKAGES = sox pipewire pipewire-jack pipewire-bin
+## Everything that a change must pass. sox reads takes strictly; jconvolver and PipeWire run exported configurations;
+## PipeWire is the other server.
+test: PACKAGES = sox jconvolver pipewire pipewire-jack pipewire-bin wireplumber dbus-daemon
 test: install-packages lint
 	@echo "== $$(date +%T) Debug build of the callback: the compiler proves it free of locks and allocation"
 	swift build --target FasterKernels

@@ -88,6 +88,8 @@ let package = Package(
       name: "Presets", dependencies: ["Acoustics", "Manifolds", "Measurements", "Numerics", "CYaml"]),
     // Which of the devices is plugged in.
     .target(name: "Detection", dependencies: ["Acoustics"]),
+    // What stands in the way of reliable sound: realtime rights, servers, disks, profiles of sound cards.
+    .target(name: "Diagnosis", dependencies: ["Detection", "Threads"]),
     .target(
       name: "FilterBanks",
       dependencies: [
@@ -128,7 +130,8 @@ let package = Package(
       name: "pinna",
       dependencies: [
         "LiveCheck", "GuidedCheck", "ArrayCheck", "Control", "JackTools", "JackClient", "Recording",
-        "Simulation", "Rendering", "FilterBanks", "Detection", "Presets", "Figures", "FilterDesign",
+        "Simulation", "Rendering", "FilterBanks", "Diagnosis", "Detection", "Presets", "Figures",
+        "FilterDesign",
         "HeadResponses", "Manifolds",
         "Measurements", "Numerics", "FasterKernels", "Realtime", "AudioFiles", "Plots", "Acoustics",
         "Threads",
@@ -170,6 +173,10 @@ let package = Package(
     .executableTarget(
       name: "frame-clock", dependencies: ["CJack", "JackClient", "LiveSupport", "Threads"],
       path: "Tests/FrameClock"),
+    // A player and a recorder around another program, with whichever libjack the process finds: JACK2's or PipeWire's.
+    .executableTarget(
+      name: "signal-loop", dependencies: ["JackClient", "JackTools", "LiveSupport", "AudioFiles"],
+      path: "Tests/SignalLoop"),
     // One end of a control socket as a program of its own: a server, a client, another user who meddles.
     .executableTarget(name: "peer", dependencies: ["PinnaSession", "Control"], path: "Tests/Peer"),
     // Its malloc counts: a program of its own, so that no test or sanitizer meets it.
@@ -200,6 +207,9 @@ let package = Package(
       ], swiftSettings: waiting),
     .testTarget(
       name: "DetectionTests", dependencies: ["Detection", "Presets", "Acoustics", "TestSupport"],
+      swiftSettings: waiting),
+    .testTarget(
+      name: "DiagnosisTests", dependencies: ["Diagnosis", "Detection", "Presets", "TestSupport"],
       swiftSettings: waiting),
     .testTarget(
       name: "SimulationTests",
@@ -236,7 +246,8 @@ let package = Package(
     .testTarget(
       name: "LiveTests",
       dependencies: [
-        "pinna", "frame-clock", "PinnaSession", "SeedListings", "LiveSupport", "TestSupport", "Simulation",
+        "pinna", "frame-clock", "signal-loop", "PinnaSession", "SeedListings", "LiveSupport", "TestSupport",
+        "Simulation",
         "Presets",
         "Control", "JackClient", "JackTools", "CJack", "Recording", "Realtime", "FasterKernels", "AudioFiles",
         "Acoustics",

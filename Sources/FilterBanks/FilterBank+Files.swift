@@ -72,12 +72,9 @@ extension FilterBank {
   /// last, so that it never describes files that are missing.
   public func write(folder: String) throws {
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-    var usedNames = Set<String>()
     var written: [FilterFolder.Case] = []
-    for coefficients in cases {
+    for (coefficients, file) in zip(cases, fileNames) {
       let filterCase = coefficients.filterCase
-      var file = Self.fileName(of: filterCase)
-      while !usedNames.insert(file).inserted { file = "\(usedNames.count)-\(file)" }
       let clip = AudioClip(sampleRate: sampleRate, channels: coefficients.taps.flatMap { $0 })
       try clip.write(wav: "\(folder)/\(file)")
       written.append(
@@ -157,6 +154,16 @@ extension FilterBank {
       sampleRate: contents.sampleRate, microphones: contents.microphones, delayFrames: delayFrames,
       tapCount: cases.first?.taps[0][0].count ?? grid.tapCount, cases: cases, refusals: refusals,
       weaknesses: (contents.weak ?? []).map(\.remark), remarks: contents.remarks ?? [])
+  }
+
+  /// The name of each case's WAV file.
+  var fileNames: [String] {
+    var usedNames = Set<String>()
+    return cases.map { coefficients in
+      var file = Self.fileName(of: coefficients.filterCase)
+      while !usedNames.insert(file).inserted { file = "\(usedNames.count)-\(file)" }
+      return file
+    }
   }
 
   /// Such as "front-stereo-portrait.wav": valid on any file system, whatever the name of the data source.

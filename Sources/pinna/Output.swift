@@ -13,6 +13,13 @@ enum Output {
   }
   private static let repeats = Mutex(RepeatLimit())
 
+  /// Whether a terminal may be given colours.
+  /// - Source: no-color.org: any value but the empty one turns colour off.
+  static var allowsColour: Bool {
+    let environment = ProcessInfo.processInfo.environment
+    return (environment["NO_COLOR"] ?? "").isEmpty && environment["TERM"] != "dumb"
+  }
+
   /// Makes writing to the standard streams safe. Call it once, before anything else is opened.
   ///
   /// Closed standard descriptors are opened on /dev/null. Otherwise the next file or socket would get their number, and

@@ -13,7 +13,7 @@ enum Tool {
     .recordStart, .recordStop,
     .takesList, .takesRepair, .play,
     .detect, .deviceNew, .deviceCheck, .arrayCheck, .arrayCalibrate,
-    .render, .simulate, .design, .report, .export, .check, .demo, .bench, .help,
+    .render, .simulate, .design, .report, .export, .check, .demo, .bench, .doctor, .help,
   ]
 
   static func run(_ words: [String]) -> ExitStatus {

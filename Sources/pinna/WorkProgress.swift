@@ -53,16 +53,10 @@ enum WorkProgress {
     let filled = width * percent / 100
     let bar = String(repeating: "█", count: filled)
     let rest = String(repeating: "░", count: width - filled)
-    let (colour, plain) = hasColour ? ("\u{1b}[36m", "\u{1b}[0m") : ("", "")
+    let (colour, plain) = Output.allowsColour ? ("\u{1b}[36m", "\u{1b}[0m") : ("", "")
     lineIsOpen.withLock { isOpen in
       Output.show("\r\(work) \(colour)\(bar)\(rest)\(plain) \(percent) %" + (percent == 100 ? "\n" : ""))
       isOpen = percent < 100
     }
-  }
-
-  /// - Source: no-color.org: any value but the empty one turns colour off.
-  private static var hasColour: Bool {
-    let environment = ProcessInfo.processInfo.environment
-    return (environment["NO_COLOR"] ?? "").isEmpty && environment["TERM"] != "dumb"
   }
 }

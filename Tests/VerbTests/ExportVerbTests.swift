@@ -73,11 +73,35 @@ import Testing
     #expect(home.contents("").allSatisfy { !$0.hasSuffix(".part") })
   }
 
+  @Test(
+    "every case gets a configuration with the name of its WAV file",
+    arguments: [("jconvolver", "conf"), ("pipewire", "conf"), ("camilladsp", "yml")])
+  func configurations(format: String, suffix: String) throws {
+    let folder = home.path + "/out"
+    let outcome = try home.pinna("export", "--preset", "pair", "--to", format, folder)
+    #expect(outcome.status == 0 && outcome.output.contains("start the preset's case with: "), "\(outcome)")
+    let names = home.contents("out")
+    let filters = try FilterBank(folder: folder)
+    #expect(names.count == 1 + 2 * filters.cases.count)
+    for wav in names where wav.hasSuffix(".wav") {
+      #expect(names.contains(wav.dropLast(3) + suffix))
+    }
+    #expect(try home.pinna("export", "--preset", "pair", "--to", "wav", "--force", folder).status == 0)
+    #expect(try FilterBank(folder: folder) == filters)
+  }
+
+  @Test("a folder whose name cannot stand between quotes is refused")
+  func quotes() throws {
+    let outcome = try home.pinna("export", "--preset", "pair", "--to", "pipewire", home.path + "/a\"b")
+    #expect(outcome.status == 2 && outcome.isOneSentence && outcome.error.contains("quotes"), "\(outcome)")
+    #expect(!home.contents("").contains("a\"b"))
+  }
+
   @Test("export names the formats that it can write, and refuses what is not a folder")
   func refusals() throws {
     let file = try home.home.folder.write("text", to: "file")
     for (words, status, word) in [
-      (["--to", "jconvolver", home.path + "/x"], Int32(2), "wav"), ([home.path + "/x"], 2, "--to"),
+      (["--to", "flac", home.path + "/x"], Int32(2), "jconvolver"), ([home.path + "/x"], 2, "--to"),
       (["--to", "wav", file], 1, "folder"), (["--to", "wav", "/proc/x"], 1, "/proc/x"),
       (["--to", "wav", "--preset", "nosuch", home.path + "/x"], 1, "phone5"),
       (["--to", "wav", "--sample-rate", "1", home.path + "/x"], 2, "192000"),

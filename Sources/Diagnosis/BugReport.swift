@@ -1,0 +1,82 @@
+import Foundation
+
+/// The text that `pinna doctor --report` writes: sections of a system's facts, without secrets.
+public struct BugReport {
+  private var sections: [(title: String, text: String)] = []
+  private let home: String?
+  private let user: String?
+
+  /// - Parameters:
+  ///   - home: the path that becomes "~".
+  ///   - user: the name that becomes "~" in other paths.
+  public init(home: String?, user: String?) {
+    self.home = home.flatMap { $0.count > 1 ? $0 : nil }
+    self.user = user
+  }
+
+  /// Adds a section. Nil or empty text is left out.
+  public mutating func add(_ title: String, _ text: String?) {
+    guard let text, !text.isEmpty else { return }
+    sections.append((title, text))
+  }
+
+  public var text: String {
+    plain(sections.map { "== \($0.title)\n\($0.text)\n" }.joined(separator: "\n"))
+  }
+
+  /// `text` without the user's name in paths.
+  private func plain(_ text: String) -> String {
+    var text = text
+    if let home { text = text.replacingOccurrences(of: home, with: "~") }
+    guard let user, !user.isEmpty else { return text }
+    let name = "/" + NSRegularExpression.escapedPattern(for: user) + "(?![A-Za-z0-9_.-])"
+    return text.replacingOccurrences(of: name, with: "/~", options: .regularExpression)
+  }
+
+  /// The variables that decide which server and which folders a JACK program uses, and no others: any may hold a secret,
+  /// as XDG_ACTIVATION_TOKEN does.
+  public static func environment(_ all: [String: String]) -> String {
+    all.filter { variable in
+      ["JACK_", "PIPEWIRE_", "XDG_"].contains(where: variable.key.hasPrefix)
+        && !["TOKEN", "SECRET", "PASSWORD", "COOKIE"].contains(where: variable.key.contains)
+    }
+    .map { "\($0.key)=\($0.value)" }.sorted().joined(separator: "\n")
+  }
+}
+
+extension SystemRoot {
+  /// "Debian GNU/Linux 12 (bookworm)"; nil if unknown.
+  public var distribution: String? {
+    text("/etc/os-release")?.split(separator: "\n").first { $0.hasPrefix("PRETTY_NAME=") }
+      .map { $0.dropFirst("PRETTY_NAME=".count).trimmingCharacters(in: ["\""]) }
+  }
+
+  /// The kernel's version line.
+  public var kernel: String? { text("/proc/version") }
+
+  /// The processor's name, its number of cores, and the caches of the first.
+  public var processor: String {
+    // The whole file may be longer than other files of the system.
+    let file = try? FileHandle(forReadingAtPath: rooted("/proc/cpuinfo"))?.read(upToCount: 1 << 14)
+    let name = String(decoding: file ?? Data(), as: UTF8.self).split(separator: "\n")
+      .first { $0.hasPrefix("model name") }?.split(separator: ":").last?.trimmingCharacters(in: .whitespaces)
+    let folder = "/sys/devices/system/cpu"
+    let cores = names(folder).count { $0.wholeMatch(of: #/cpu[0-9]+/#) != nil }
+    let caches = names("\(folder)/cpu0/cache").filter { $0.hasPrefix("index") }.compactMap { index in
+      let facts = ["level", "type", "size"].compactMap { text("\(folder)/cpu0/cache/\(index)/\($0)") }
+      return facts.count == 3 ? "L\(facts[0]) \(facts[1]) \(facts[2])" : nil
+    }
+    return ([name ?? "unknown", "\(cores) cores"] + caches).joined(separator: "\n")
+  }
+
+  /// ALSA's list of cards, and what each of them captures.
+  public var soundCards: String {
+    let streams = names("/proc/asound").filter { $0.hasPrefix("card") && Int($0.dropFirst(4)) != nil }.flatMap
+    { card in
+      names("/proc/asound/\(card)").filter { $0.hasPrefix("stream") }.map { "/proc/asound/\(card)/\($0)" }
+    }
+    return (["/proc/asound/cards", "/proc/asound/pcm"] + streams).compactMap { file in
+      text(file).map { "\(file):\n\($0)" }
+    }.joined(separator: "\n")
+  }
+}

@@ -1,0 +1,29 @@
+import Detection
+import Foundation
+
+/// The root folder of the system that is examined. Tests plant a tree of their own.
+public struct SystemRoot: Sendable {
+  /// Empty for the real one.
+  private let path: String
+
+  public init(_ path: String = "") { self.path = path }
+
+  /// The text of a small file, without blanks around it; nil if there is none. `file` is an absolute path.
+  func text(_ file: String) -> String? {
+    SystemFile.text(path + file)?.trimmingCharacters(in: .whitespacesAndNewlines)
+  }
+
+  /// The names in a folder, sorted; empty if it cannot be read.
+  func names(_ folder: String) -> [String] {
+    ((try? FileManager.default.contentsOfDirectory(atPath: path + folder)) ?? []).sorted()
+  }
+
+  func exists(_ file: String) -> Bool { FileManager.default.fileExists(atPath: path + file) }
+
+  func rooted(_ file: String) -> String { path + file }
+
+  /// Whether a process of one of these names is running.
+  func runs(_ programs: Set<String>) -> Bool {
+    names("/proc").contains { Int($0) != nil && text("/proc/\($0)/comm").map(programs.contains) ?? false }
+  }
+}

@@ -1,0 +1,30 @@
+import Acoustics
+
+extension ConvolverConfiguration {
+  /// A configuration of jconvolver 1.0 or newer; its format is described in its README.CONFIG.
+  ///
+  /// Port names and paths stand between double quotes, because its words end at blanks.
+  var jconvolver: String {
+    let comments =
+      heading + [
+        "The server must run at \(sampleRate) Hz. If this folder is moved, change the path after /cd."
+      ]
+    var lines = comments.map { "# " + $0 }
+    let partition = Self.partition
+    lines += [
+      "", "# inputs, outputs, smallest partition, longest filter",
+      "/convolver/new \(microphones.count) \(Self.outputs.count) \(partition) \(max(tapCount, partition))",
+      "/cd \"\(folder)\"", "",
+    ]
+    lines += microphones.enumerated().map { "/input/name \($0 + 1) \"\($1)\"" }
+    lines += Self.outputs.enumerated().map { "/output/name \($0 + 1) \"out_\($1)\"" }
+    lines += ["", "# input, output, gain, delay, offset, length, channel, file"]
+    lines += routes.map {
+      "/impulse/read \($0.microphone + 1) \($0.output + 1) \(factor) 0 0 0 \($0.channel + 1) \"\(wav)\""
+    }
+    return lines.joined(separator: "\n") + "\n"
+  }
+
+  /// In frames. jconvolver raises it to JACK's period where that is longer, so that the smallest delays least.
+  private static let partition = 64
+}

@@ -1,0 +1,182 @@
+import AudioFiles
+import Foundation
+import JackClient
+import JackTools
+import LiveSupport
+import TestSupport
+import Testing
+
+extension LiveTests {
+  /// Exported configurations in the programs that they are for, compared with `pinna render` of the same preset.
+  @Suite("exported configurations play what Pinna plays") struct ExportedConfigurationTests {
+    struct Case: CustomTestStringConvertible {
+      /// With shipped filters.
+      let device: String
+      let title: String
+      let pattern: String
+      let highPass: String
+
+      var testDescription: String { "\(device), \(pattern), high-pass \(highPass)" }
+      var dataSource: String { device == "phone5" ? "Back" : "Front" }
+    }
+
+    /// Five microphones, one of five, and 16, for which PipeWire's mixers are cascaded.
+    static let cases = [
+      Case(device: "phone5", title: "Phone with five microphones", pattern: "stereo", highPass: "80"),
+      Case(
+        device: "phone5", title: "Phone with five microphones", pattern: "omnidirectional", highPass: "20"),
+      Case(device: "uma16", title: "miniDSP UMA-16", pattern: "stereo", highPass: "off"),
+    ]
+    static let hasJconvolver = access("/usr/bin/jconvolver", X_OK) == 0
+
+    /// A preset of the test's own, with noise for its microphones, an export of it, and what `pinna render` makes of it.
+    struct Exported {
+      let home: PinnaHome
+      let configuration: String
+      let microphones: [String]
+      let reference: AudioClip
+      var noise: String { home.folder.path + "/in.wav" }
+      var output: String { home.folder.path + "/out.wav" }
+
+      init(_ format: String, _ one: Case) throws {
+        home = try PinnaHome()
+        try home.folder.write(
+          """
+          title: Test
+          device: \(one.device)
+          dataSource: \(one.dataSource)
+          polarPattern: \(one.pattern)
+          inputOrientation: portrait
+          gain: -4.5
+          highPass: \(one.highPass)
+          """, to: "config/pinna/exported.yaml")
+        // With a blank, which every format has to quote.
+        let folder = home.folder.path + "/ex port"
+        let exported = try home.pinna("export", "--preset", "exported", "--to", format, folder, "--json")
+        try #require(exported.status == 0, "\(exported)")
+        let command = try #require(try exported.json()["command"] as? String)
+        configuration = try #require(command.split(separator: "'").last.map(String.init), "\(command)")
+        let description = try JSONSerialization.jsonObject(
+          with: Data(contentsOf: URL(filePath: folder + "/filters.json")))
+        microphones = try #require((description as? [String: Any])?["microphones"] as? [String])
+        var random = SeededNoise(seed: 16)
+        let channels = microphones.map { _ in random.samples(96_000, amplitude: 0.25) }
+        try AudioClip(sampleRate: 48000, channels: channels).write(wav: home.folder.path + "/in.wav")
+        let rendered = home.folder.path + "/rendered.wav"
+        let outcome = try home.pinna("render", "--preset", "exported", home.folder.path + "/in.wav", rendered)
+        try #require(outcome.status == 0, "\(outcome)")
+        reference = try AudioClip(path: rendered)
+      }
+
+      /// Plays the noise into `sinks` and records `sources`, with the environment's libjack.
+      func run(_ sinks: [String], _ sources: [String], _ environment: [String: String], freewheels: Bool)
+        throws -> AudioClip
+      {
+        let outcome = try Program.run(
+          try PinnaHome.built("signal-loop"),
+          (freewheels ? ["--freewheel"] : []) + [noise, output] + sinks + ["--"] + sources,
+          environment: environment, seconds: 120)
+        guard outcome.status == 0 else { throw SupportError("signal-loop: \(outcome)") }
+        return try AudioClip(path: output)
+      }
+
+      /// The residual against the reference in dB of the reference's RMS, at the delay in frames that fits best, by
+      /// output.
+      func residuals(_ recorded: AudioClip) -> [(delay: Int, level: Double)] {
+        // A mono pattern feeds both outputs.
+        zip([reference.channels.first!, reference.channels.last!], recorded.channels).map {
+          expected, actual in
+          let delays = (0...8192).map { delay in
+            (0..<512).reduce(0.0) { $0 + Double(expected[4096 + $1]) * Double(actual[4096 + $1 + delay]) }
+          }
+          let delay = delays.indices.max { delays[$0] < delays[$1] }!
+          return (delay, errorLevel(Array(actual[delay..<delay + expected.count]), expected))
+        }
+      }
+    }
+
+    @Test(
+      "jconvolver", .enabled(if: hasJconvolver, "jconvolver is not installed"), arguments: cases)
+    func jconvolver(one: Case) throws {
+      let exported = try Exported("jconvolver", one)
+      let server = try PrivateServer(name: LiveGraph.uniqueName(), period: 256)
+      let environment = exported.home.environment.merging(["JACK_DEFAULT_SERVER": server.name]) { $1 }
+      // Joins first and stays: a client that joins while the probe of `PrivateServer` leaves can stop the graph.
+      let conductor = try JackConnection(name: "conductor", server: server.name)
+      defer { conductor.close() }
+      StaleClients.flush(server: server.name)
+      let program = try Program("/usr/bin/jconvolver", [exported.configuration], environment: environment)
+      guard waitUntil(seconds: 10, { conductor.hasPort("jconvolver:out_right") }) else {
+        throw SupportError("jconvolver does not join: \(program.outputText)\(program.errorText)")
+      }
+      let recorded = try exported.run(
+        exported.microphones.map { "jconvolver:\($0)" }, ["jconvolver:out_left", "jconvolver:out_right"],
+        environment, freewheels: true)
+      program.stop()
+      for (delay, residual) in exported.residuals(recorded) {
+        print("jconvolver, \(one.testDescription): \(residual) dB at a delay of \(delay) frames")
+        #expect(residual < -100)
+      }
+    }
+
+    @Test(
+      "PipeWire's filter-chain, also where mixers are cascaded",
+      .enabled(
+        if: PipeWireGraph.isPossible, "PipeWire, pipewire-jack, WirePlumber or dbus-daemon is missing"),
+      arguments: cases)
+    func pipeWire(one: Case) throws {
+      let exported = try Exported("pipewire", one)
+      let graph = try PipeWireGraph(exported.home)
+      let program = try graph.start("/usr/bin/pipewire", ["-c", exported.configuration])
+      defer { program.stop() }
+      let recorded = try exported.run(
+        exported.microphones.indices.map { "\(one.title), microphones:input_AUX\($0)" },
+        ["\(one.title), \(one.pattern):capture_FL", "\(one.title), \(one.pattern):capture_FR"],
+        graph.jackEnvironment,
+        freewheels: false)
+      for (delay, residual) in exported.residuals(recorded) {
+        print("PipeWire, \(one.testDescription): \(residual) dB at a delay of \(delay) frames")
+        #expect(residual < -100)
+      }
+    }
+  }
+}
+
+/// A PipeWire of the test's own, with a session manager and without sound cards. Its driver is the dummy one.
+final class PipeWireGraph {
+  static let library = "/usr/lib/x86_64-linux-gnu/pipewire-0.3/jack"
+  static let isPossible = [
+    "/usr/bin/pipewire", "/usr/bin/wireplumber", "/usr/bin/dbus-daemon", library + "/libjack.so.0",
+  ].allSatisfy(FileManager.default.isReadableFile)
+
+  private let environment: [String: String]
+  private var programs: [Program] = []
+
+  init(_ home: PinnaHome) throws {
+    let bus = "unix:path=\(home.runtimeFolder)/bus"
+    environment = home.environment.filter { !$0.key.hasPrefix("PIPEWIRE") }
+      .merging(["HOME": home.folder.path, "DBUS_SESSION_BUS_ADDRESS": bus]) { $1 }
+    // WirePlumber ends without a session bus. `dbus-run-session` would leave it running.
+    for (socket, path, words) in [
+      ("bus", "/usr/bin/dbus-daemon", ["--session", "--nofork", "--address=\(bus)"]),
+      ("pipewire-0", "/usr/bin/pipewire", []),
+    ] {
+      programs.append(try start(path, words))
+      guard waitUntil(seconds: 5, { access(home.runtimeFolder + "/" + socket, F_OK) == 0 }) else {
+        throw SupportError("\(path) does not start: \(programs.last!.errorText)")
+      }
+    }
+    programs.append(try start("/usr/bin/wireplumber", []))
+  }
+
+  deinit { for program in programs.reversed() { program.stop() } }
+
+  func start(_ path: String, _ words: [String]) throws -> Program {
+    try Program(path, words, environment: environment)
+  }
+
+  /// For JACK programs: PipeWire's libjack, and a period that a busy machine keeps.
+  var jackEnvironment: [String: String] {
+    environment.merging(["LD_LIBRARY_PATH": Self.library, "PIPEWIRE_LATENCY": "2048/48000"]) { $1 }
+  }
+}

@@ -1,0 +1,128 @@
+import AudioFiles
+import FilterBanks
+import FilterDesign
+import Foundation
+import LiveSupport
+import Presets
+import TestSupport
+import Testing
+
+/// CamillaDSP is not in Debian: its file is checked against the documented keys of CamillaDSP 4, none of which may be
+/// unknown, and its pipeline is followed here.
+@Suite("exports for CamillaDSP") struct CamillaDSPTests {
+  let home: VerbHome
+  init() throws { home = try VerbHome() }
+
+  /// The configuration of the pair's stereo with a gain and a high-pass.
+  private func exported() throws -> (file: YAMLFields, folder: String) {
+    try home.home.folder.write(
+      "title: Pair\ndevice: pair\ndataSource: Front\npolarPattern: stereo\ninputOrientation: portrait\ngain: -6\nhighPass: 80\n",
+      to: "config/pinna/loud.yaml")
+    let folder = home.path + "/out"
+    let outcome = try home.pinna("export", "--preset", "loud", "--to", "camilladsp", folder, "--json")
+    try #require(outcome.status == 0, "\(outcome)")
+    #expect(try outcome.json()["command"] as? String == "camilladsp \(folder)/front-stereo-portrait.yml")
+    let reader = try YAMLReader(path: folder + "/front-stereo-portrait.yml")
+    return (try reader.fields(["devices", "filters", "mixers", "pipeline"]), folder)
+  }
+
+  private func field(_ fields: YAMLFields, _ key: String) throws -> YAMLReader {
+    try fields.required(key, example: "")
+  }
+
+  private func integer(_ reader: YAMLReader) throws -> Int { try #require(reader.scalar.flatMap { Int($0) }) }
+
+  @Test(
+    "devices have the documented keys, the rate of the filters, and as many channels as the mixers expect")
+  func devices() throws {
+    let devices = try field(exported().file, "devices").fields([
+      "samplerate", "chunksize", "capture", "playback",
+    ])
+    #expect(try integer(field(devices, "samplerate")) == 48000 && integer(field(devices, "chunksize")) > 0)
+    for (key, channels) in [("capture", 2), ("playback", 2)] {
+      let device = try field(devices, key).fields(["type", "channels", "device"])
+      #expect(try field(device, "type").scalar == "Alsa" && field(device, "device").scalar != nil)
+      #expect(try integer(field(device, "channels")) == channels)
+    }
+  }
+
+  /// A channel between two steps: the impulse response from each capture channel, and the filters behind it.
+  private struct Channel {
+    var responses: [Int: [Double]] = [:]
+    var filters: [String] = []
+  }
+
+  private func mixed(_ mixer: YAMLReader, _ channels: [Channel]) throws -> [Channel] {
+    let fields = try mixer.fields(["channels", "mapping"])
+    let counts = try field(fields, "channels").fields(["in", "out"])
+    #expect(try integer(field(counts, "in")) == channels.count)
+    var result = [Channel](repeating: Channel(), count: try integer(field(counts, "out")))
+    for mapping in try field(fields, "mapping").list() {
+      let mapping = try mapping.fields(["dest", "sources"])
+      let destination = try integer(field(mapping, "dest"))
+      for source in try field(mapping, "sources").list() {
+        let source = try source.fields(["channel", "gain"])
+        let gain = pow(10, try #require(field(source, "gain").scalar.flatMap { Double($0) }) / 20)
+        for (capture, response) in channels[try integer(field(source, "channel"))].responses {
+          let scaled = response.map { $0 * gain }
+          result[destination].responses[capture] =
+            result[destination].responses[capture].map { zip($0, scaled).map(+) } ?? scaled
+        }
+      }
+    }
+    return result
+  }
+
+  @Test(
+    "its pipeline is made of documented steps, and convolves with the exported filters at the preset's gain")
+  func pipeline() throws {
+    let (file, folder) = try exported()
+    let filters = Dictionary(
+      uniqueKeysWithValues: try field(file, "filters").entries().map {
+        ($0.key, try $0.value.fields(["type", "parameters"]))
+      })
+    let mixers = Dictionary(
+      uniqueKeysWithValues: try field(file, "mixers").entries().map { ($0.key, $0.value) })
+    // A unit impulse into each capture channel.
+    var channels = (0..<2).map { Channel(responses: [$0: [1]]) }
+    for step in try field(file, "pipeline").list() {
+      let type = try step.entries().first { $0.key == "type" }?.value.scalar
+      if type == "Mixer" {
+        let name = try #require(field(step.fields(["type", "name"]), "name").scalar)
+        channels = try mixed(try #require(mixers[name]), channels)
+        continue
+      }
+      #expect(type == "Filter")
+      let fields = try step.fields(["type", "channels", "names"])
+      for name in try field(fields, "names").list().map({ try #require($0.scalar) }) {
+        let filter = try #require(filters[name])
+        for channel in try field(fields, "channels").list().map(integer) {
+          channels[channel].filters.append(name)
+          guard try field(filter, "type").scalar == "Conv" else { continue }
+          let parameters = try field(filter, "parameters").fields(["type", "filename", "channel"])
+          #expect(try field(parameters, "type").scalar == "Wav")
+          let clip = try AudioClip(path: folder + "/" + (try #require(field(parameters, "filename").scalar)))
+          let taps = clip.channels[try integer(field(parameters, "channel"))].map(Double.init)
+          channels[channel].responses = channels[channel].responses.mapValues { response in
+            #expect(response.count == 1)
+            return taps.map { $0 * response[0] }
+          }
+        }
+      }
+    }
+    let bank = try FilterBank(folder: folder)
+    let taps = try #require(bank.cases.first { $0.filterCase.polarPattern == .stereo }).taps
+    #expect(channels.count == 2)
+    for (output, channel) in channels.enumerated() {
+      #expect(channel.filters == ["high_pass"])
+      for (microphone, filter) in taps[output].enumerated() {
+        let response = try #require(channel.responses[microphone])
+        let error = zip(response, filter).map { abs($0 - Double($1) * pow(10, -0.3)) }.max()!
+        #expect(error < 1e-12, "output \(output), microphone \(microphone): \(error)")
+      }
+    }
+    let highPass = try field(try #require(filters["high_pass"]), "parameters").fields(["type", "freq", "q"])
+    #expect(try field(highPass, "type").scalar == "Highpass" && field(highPass, "freq").scalar == "80.0")
+    #expect(try field(highPass, "q").scalar.flatMap { Double($0) } == 0.5.squareRoot())
+  }
+}
