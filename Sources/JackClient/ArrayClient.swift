@@ -66,7 +66,7 @@ public final class ArrayClient: Sendable {
     self.trampoline = trampoline
     trampoline.follow(
       connection.client, sampleRate: connection.sampleRate,
-      counting: JackConnection.isPipeWire ? .position : .withThisPeriod)
+      counting: JackLibrary.isPipeWire ? .position : .withThisPeriod)
     self.shared = shared
     left = PortHandle(try connection.registerPort(Self.outputNames[0], .output))
     right = PortHandle(try connection.registerPort(Self.outputNames[1], .output))

@@ -64,9 +64,6 @@ public final class JackConnection: Sendable {
 
   deinit { close() }
 
-  /// Whether the libjack of this process is PipeWire's, which joins PipeWire's graph.
-  public static var isPipeWire: Bool { pinna_jack_is_pipewire() != 0 }
-
   /// Silences libjack's messages on standard error, for programs that print their own. Call it once, before opening a
   /// client. It affects the whole process, so only a program may call it, not a library.
   public static func silenceLibrary() {
@@ -88,7 +85,7 @@ public final class JackConnection: Sendable {
 
   /// Whether another client has ports under the name of a client that has just been opened. PipeWire admits namesakes.
   private static func hasNamesake(_ client: OpaquePointer, _ name: String) -> Bool {
-    guard isPipeWire, let list = jack_get_ports(client, nil, nil, 0) else { return false }
+    guard JackLibrary.isPipeWire, let list = jack_get_ports(client, nil, nil, 0) else { return false }
     defer { jack_free(list) }
     var at = list
     while let port = at.pointee {

@@ -15,7 +15,7 @@ public enum PipeWire {
 
   /// What to do where no JACK server answers, on a system with PipeWire; nil on others.
   static var hint: String? {
-    if JackConnection.isPipeWire {
+    if JackLibrary.isPipeWire {
       return "PipeWire is not running; start it, for example: systemctl --user start pipewire"
     }
     guard access(socket(), F_OK) == 0 else { return nil }

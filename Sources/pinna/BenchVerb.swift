@@ -1,5 +1,6 @@
 import Control
 import Foundation
+import JackClient
 import Realtime
 
 extension Verb {

@@ -4,6 +4,7 @@ import Control
 import FilterBanks
 import Foundation
 import GuidedCheck
+import JackClient
 import JackTools
 import LiveCheck
 import Presets

@@ -31,7 +31,7 @@ struct VirtualMicrophone: Sendable {
         "the microphone name \"\(name)\" is not usable; give up to 40 letters, digits, spaces, hyphens, underscores"
       )
     }
-    guard JackConnection.isPipeWire else {
+    guard JackLibrary.isPipeWire else {
       throw Failure(.failed, "--virtual-microphone needs PipeWire; start with: pw-jack pinna run …")
     }
     guard access(Self.program, X_OK) == 0 else {

@@ -20,7 +20,7 @@ public final class LiveGraph {
   }()
 
   /// Whether these tests run on PipeWire: started with pw-jack, they load its libjack.
-  public static let isPipeWire = JackConnection.isPipeWire
+  public static let isPipeWire = JackLibrary.isPipeWire
 
   public let home: PinnaHome
   public private(set) var server: any TestServer

@@ -2,17 +2,17 @@ import CJack
 import Foundation
 
 /// The libjack that this process has loaded: JACK's own, or PipeWire's in its place.
-package enum JackLibrary {
+public enum JackLibrary {
   /// "1.9.21", "3.0.0.0 (using PipeWire 0.3.65)".
-  package static var version: String {
+  public static var version: String {
     // Weak in the header: old libraries lack it.
     jack_get_version_string().map { String(cString: $0) } ?? "unknown"
   }
 
-  package static var isPipeWire: Bool { pinna_jack_is_pipewire() != 0 }
+  public static var isPipeWire: Bool { pinna_jack_is_pipewire() != 0 }
 
   /// The path of the library's file; nil if unknown.
-  package static var path: String? {
+  public static var path: String? {
     // Not `String(contentsOfFile:)`: it reads only 4 kB of files in /proc, whose size is 0.
     let maps = try? FileHandle(forReadingAtPath: "/proc/self/maps")?.readToEnd()
     return String(decoding: maps ?? Data(), as: UTF8.self).split(separator: "\n")
