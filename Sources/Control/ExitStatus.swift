@@ -16,7 +16,7 @@ public enum ExitStatus: Int32, CaseIterable, Sendable {
     case .failed: "failed; also a file or preset that does not exist"
     case .usage: "usage; also a word that Pinna does not know: the known ones are listed"
     case .noServer:
-      "no JACK server, or it has gone; from `record stop`: the take had ended with it, and is complete"
+      "no JACK server, or it has gone; from `record stop`: the take had ended with it, or with its sample rate, and is complete"
     case .notRunning: "no running Pinna of that name"
     case .refused: "refused: a take is running, or a session controls the route"
     case .unsupported: "known, but not supported by this device, data source or orientation"

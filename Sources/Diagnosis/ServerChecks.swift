@@ -100,6 +100,12 @@ extension SystemRoot {
     var listens = false
     if case .listens = pipeWire { listens = true }
     guard !isAnswered else { return .ok(subject, name) }
+    if listens, !library.isPipeWire, hasJack, case .refuses = state {
+      return .warning(
+        subject, "\(name); PipeWire runs, and a jackd that is not the server asked for",
+        because: "Pinna finds no server with this library",
+        remedy: "name jackd's server with --server, or start with pw-jack pinna run")
+    }
     if listens, !library.isPipeWire, !hasJack {
       return .fault(
         subject, "\(name), but what runs is PipeWire", because: "Pinna finds no server with this library",

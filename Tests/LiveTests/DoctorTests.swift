@@ -20,7 +20,7 @@ extension LiveTests {
     }
 
     @Test(
-      "beside PipeWire, JACK's libjack is a fault that names pw-jack, and PipeWire's is none",
+      "beside PipeWire, the finding on JACK's libjack names pw-jack, and PipeWire's is none",
       .enabled(if: PipeWireGraph.isPossible, "PipeWire, pipewire-jack, WirePlumber or dbus-daemon is missing")
     )
     func pipeWire() throws {
@@ -33,7 +33,8 @@ extension LiveTests {
       }
       let fault = try libjack(
         home.environment.merging(["JACK_DEFAULT_SERVER": LiveGraph.uniqueName()]) { $1 })
-      #expect(fault["mark"] as? String == "fault", "\(fault)")
+      // A warning if another test's jackd runs.
+      #expect(["fault", "warning"].contains(fault["mark"] as? String), "\(fault)")
       #expect((fault["remedy"] as? String)?.contains("pw-jack pinna run") == true, "\(fault)")
       let well = try libjack(graph.jackEnvironment)
       #expect(well["mark"] as? String == "ok", "\(well)")

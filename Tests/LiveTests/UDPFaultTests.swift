@@ -164,7 +164,7 @@ extension LiveTests {
       ] { expectRefusal("/pinna/session/" + method, words) }
       #expect(
         try FileManager.default.contentsOfDirectory(atPath: folder).sorted() == [
-          "config", "music", "runtime",
+          "config", "music", "runtime", "state",
         ])
       #expect(try graph.status()["state"] as? String == "stopped")
       Faults.report(
