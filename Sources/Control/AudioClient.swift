@@ -13,6 +13,9 @@ package protocol AudioWorld: AnyObject {
   func setting(ofPreset name: String) -> Job<Setting>
   /// The names of presets, devices, or at most `most` takes, the newest first.
   func names(of list: NameList, most: Int) -> Job<[String]>
+  /// Reads what MIDI does.
+  /// - Parameter bank: the bank of program changes; nil for that of the file.
+  func midiSetup(bank: String?) -> Job<MIDISetup>
   /// The path of a file in the standard takes folder. Fails if there is none of that name.
   func path(ofTake name: String) -> Job<String>
   /// Opens a client in the server's graph. Fails with `noServer` if no server is running.
@@ -85,6 +88,8 @@ package protocol AudioClient: AnyObject, Sendable {
   func endPlayback()
   /// The callback's reports since the last call, oldest first.
   func drainReports() -> [Realtime.Report]
+  /// MIDI messages that arrived since the last call, oldest first.
+  func drainMIDI() -> [MIDIMessage]
 
   /// Starts a graph check: compares ports and connections with those that `setting` requires, and repairs them.
   /// `drainGraphReports` delivers the result.
@@ -191,6 +196,8 @@ package struct GraphReport: Sendable {
   package var newTarget: [String]?
   /// Ports that the outputs should be connected to and that do not exist.
   package var missingTargets: [String] = []
+  /// Connections of the preset that are not made, because a port does not exist.
+  package var missingConnections: [Wiring.Wire] = []
 
   package init() {}
 }

@@ -11,6 +11,7 @@ package final class ConnectionMemory: Sendable {
     var placement = ArrayClient.Placement()
     /// The output connections that Pinna made for the chosen output.
     var route = OutputRoute()
+    var preset = PresetConnections()
     /// Number of servers that have gone.
     fileprivate var losses = 0
     /// Connections that the previous client had requested.

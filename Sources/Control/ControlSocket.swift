@@ -15,6 +15,8 @@ import Foundation
 public final class ControlSocket {
   private let namedSocket: NamedSocket
   private var descriptor: Int32 { namedSocket.socket.number }
+  /// Name of this Pinna.
+  var name: String { namedSocket.name }
   /// Packets dropped because they were malformed, came from another user or an abstract address, or from a socket on a
   /// disk that did not answer.
   public private(set) var droppedPackets = 0

@@ -38,21 +38,25 @@ public final class Controller {
   /// Requests that wait for a list of names.
   let lists = PendingReads()
   private var hasStarted = false
+  let midi: MIDI
 
   /// - Parameters:
+  ///   - midi: what MIDI messages do.
   ///   - wait: how long to wait for the first server before `run` returns.
   ///   - onStart: called once, when the processor has joined its first graph.
   ///   - tell: prints a line that the operator requested.
   ///   - warn: prints a line that the operator did not request.
   package init(
     socket: ControlSocket, udp: UDPSocket? = nil, processor: Processor, events: ControllerEvents,
-    wait: Duration = .zero, onStart: @escaping () -> Void, tell: @escaping (String) -> Void,
+    midi: MIDISetup = MIDISetup(), wait: Duration = .zero, onStart: @escaping () -> Void,
+    tell: @escaping (String) -> Void,
     warn: @escaping (String) -> Void
   ) {
     self.socket = socket
     self.udp = udp
     self.processor = processor
     self.events = events
+    self.midi = MIDI(setup: midi)
     self.tell = tell
     self.warn = warn
     self.wait = wait
@@ -72,10 +76,13 @@ public final class Controller {
       if events.consumeStatusRequest() { tell(json(status)) }
       if events.consumeGraphChange() { processor.graphChanged() }
       if events.consumeReloadRequest() { reload() }
-      // In milliseconds. Short while the callback owes a report: it must not make a system call to wake this thread.
-      let longest: Int32 = processor.isBusy || !reads.isEmpty || !lists.isEmpty ? 2 : 45
+      // In milliseconds. Short while the callback owes a report or may bring MIDI: it must not make a system call to wake
+      // this thread.
+      let isAwaited = processor.isBusy || isMIDIConnected || !reads.isEmpty || !lists.isEmpty
+      let longest: Int32 = isAwaited ? 2 : 45
       for (message, sender) in requests(within: patience(longest: longest)) { receive(message, from: sender) }
       processor.poll()
+      serveMIDI()
       reads.poll()
       lists.poll()
       if case .notStarted = end, !processor.isStopping {
@@ -96,6 +103,7 @@ public final class Controller {
       maintainSessions()
       publish()
     }
+    endMIDI()
     reads.abandonAll()
     lists.abandonAll()
     announce(EngineEvent(.engineGone, "Pinna has stopped"))
@@ -108,10 +116,10 @@ public final class Controller {
   private var status: StatusReport {
     processor.status(
       droppedPackets: droppedPackets, deferredChanges: register.deferredChanges,
-      controller: register.controller)
+      controller: register.controller, midi: midiReport)
   }
 
-  /// Applies the current contents of the preset file (SIGHUP). Changes nothing if the file is invalid or a take is
+  /// Applies the current contents of the preset file, and of the files for MIDI (SIGHUP). Changes nothing if the file is invalid or a take is
   /// running; deferred while a session controls the route.
   private func reload() {
     let name = processor.wanted.preset
@@ -129,6 +137,10 @@ public final class Controller {
     do { try change([Change(Change.preset, name)], of: nil, request) } catch {
       request.answer(.failed(Failure(error)))
     }
+    let midiRequest = Request { [warn] outcome in
+      if case .failed(let failure) = outcome { warn("the files for MIDI were not reloaded: \(failure)") }
+    }
+    do { try loadMIDI(bank: nil, midiRequest) } catch { midiRequest.answer(.failed(Failure(error))) }
   }
 
   /// Serves a request, or defers it:
@@ -198,6 +210,9 @@ public final class Controller {
     case .play: try play(words[0], sender, request)
     case .playStop: try processor.stopPlayback(request)
     case .recordStop: try processor.stopTake(request)
+    case .useBank: try loadMIDI(bank: words[0], request)
+    case .loadMIDI: try loadMIDI(bank: nil, request)
+    case .learnMIDI: try learn(request)
     case .forget: request.answer(.done(ForgetAnswer(forgotten: processor.world.forgetConnections())))
     case .subscribe: request.answer(try subscribe(words, sender))
     case .unsubscribe: try unsubscribe(sender, request)
@@ -206,7 +221,7 @@ public final class Controller {
   }
 
   /// Starts or stops a take, as the toggle of a control surface does. Without a word, answers whether one is running.
-  private func record(_ word: String?, _ request: Request) throws {
+  func record(_ word: String?, _ request: Request) throws {
     guard let word else {
       return request.answer(.done(["record": SettingValue.flag(processor.state.take != nil)]))
     }

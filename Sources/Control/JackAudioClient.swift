@@ -21,8 +21,8 @@ final class JackAudioClient: AudioClient {
   /// The filter sets that replace those of the engine.
   private let fallback = Mutex<FilterSets?>(nil)
   private let graphReports = Mutex<[GraphReport]>([])
-  /// Graph checks on the worker; the input is the ports to connect the outputs to.
-  private let graphChecks = LatestRequest<[String]>()
+  /// Graph checks on the worker.
+  private let graphChecks = LatestRequest<GraphGoal>()
   /// The job that closes the client; nil before `close`.
   private let closeJob = Mutex<Job<Bool>?>(nil)
   /// Microphones for which `run --connect` found no capture port.
@@ -226,16 +226,19 @@ final class JackAudioClient: AudioClient {
   func endTake() -> Ticket { (try? engine.engine.endTake()) ?? .next() }
   func beginPlayback(of ring: PlaybackRing) throws -> Ticket { try engine.engine.beginPlayback(of: ring) }
   func endPlayback() { try? engine.engine.endPlayback() }
+  func drainMIDI() -> [MIDIMessage] { array.drainMIDI() }
   func drainReports() -> [Report] { (try? engine.engine.drainReports()) ?? [] }
 
   // MARK: The graph
 
   func checkGraph(for setting: Setting) -> Int {
-    let target = OutputRoute.target(of: setting, monitor: options.monitor).ports
-    return graphChecks.post(target, on: worker) { [self] target, number in
+    let goal = GraphGoal(
+      outputs: OutputRoute.target(of: setting, monitor: options.monitor).ports,
+      presetConnections: setting.connections)
+    return graphChecks.post(goal, on: worker) { [self] goal, number in
       guard lossReason == nil else { return }
       connectMicrophonesToSource()
-      var report = array.checkGraph(memory, target)
+      var report = array.checkGraph(memory, goal)
       options.runMemory?.keep(RunMemory(setting, memory.connections.withLock { $0.wiring.restorable }))
       report.checkNumber = number
       graphReports.withLock { reports in
@@ -253,6 +256,13 @@ final class JackAudioClient: AudioClient {
   }
 
   func requestPeriod(_ frames: Int) -> Job<Int> { worker.job { [array] in array.requestPeriod(frames) } }
+}
+
+/// The connections that a setting requires. A value; any thread.
+private struct GraphGoal: Sendable {
+  /// The ports to connect the outputs to.
+  let outputs: [String]
+  let presetConnections: [Wiring.Wire]
 }
 
 /// An engine with its ports, in use or prepared. Immutable; any thread.
@@ -274,30 +284,58 @@ extension ArrayClient {
   /// Compares the connections with those wanted, and makes or removes what differs.
   ///
   /// Thread: worker. Waits for the server.
-  /// - Parameter target: the ports to connect the outputs to.
-  fileprivate func checkGraph(_ memory: ConnectionMemory, _ target: [String]) -> GraphReport {
+  fileprivate func checkGraph(_ memory: ConnectionMemory, _ goal: GraphGoal) -> GraphReport {
     var report = GraphReport()
     releaseRetired()
     // A copy: calls into libjack may wait for the server, so no lock is held.
     var connections = memory.connections.withLock { $0 }
     report.events = maintainConnections(&connections.wiring)
-    let (connect, disconnect, isNew) = connections.route.follow(target)
+    follow(goal.presetConnections, &connections, &report)
+    let (connect, disconnect, isNew) = connections.route.follow(goal.outputs)
     for wire in disconnect {
       connections.wiring.forget(wire)
-      disconnectOutput(wire)
+      self.disconnect(wire)
     }
     for wire in connect {
-      switch connectOutput(wire) {
-      case .made: connections.route.hasMade(wire)
+      switch self.connect(wire) {
+      case .made:
+        connections.route.hasMade(wire)
+        connections.wiring.hasMade(wire)
       case .wasThere: break
       case .noPort: report.missingTargets.append(wire.peer)
       }
     }
-    if isNew { report.newTarget = target }
+    if isNew { report.newTarget = goal.outputs }
     report.connections = connections.wiring.connections
     report.lost = connections.wiring.lost
     report.capturePorts = physicalCapturePorts
     memory.store(connections)
     return report
+  }
+
+  /// Makes the connections of the preset in force, and withdraws those that Pinna made for an earlier one.
+  private func follow(
+    _ wires: [Wiring.Wire], _ connections: inout ConnectionMemory.Connections, _ report: inout GraphReport
+  ) {
+    for wire in connections.preset.follow(wires) {
+      connections.wiring.forget(wire)
+      disconnect(wire)
+    }
+    for wire in connections.preset.pending.sorted() {
+      switch connect(wire) {
+      case .made: connections.wiring.hasMade(wire)
+      case .wasThere: break
+      case .noPort:
+        report.missingConnections.append(wire)
+        continue
+      }
+      connections.preset.hasMade(wire)
+      // The preset's source takes the place of the one that Pinna chose before.
+      guard let before = connections.placement[wire.port], before != wire.peer else { continue }
+      let replaced = Wiring.Wire(wire.port, before)
+      connections.placement[wire.port] = wire.peer
+      connections.wiring.forget(replaced)
+      disconnect(replaced)
+    }
   }
 }

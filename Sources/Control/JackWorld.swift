@@ -63,6 +63,8 @@ package final class JackWorld: AudioWorld {
 
   package func names(of list: NameList, most: Int) -> Job<[String]> { lists.names(of: list, most: most) }
 
+  package func midiSetup(bank: String?) -> Job<MIDISetup> { lists.midiSetup(bank: bank) }
+
   package func path(ofTake name: String) -> Job<String> { lists.path(ofTake: name) }
 
   package func openClient() -> Job<any AudioClient> {

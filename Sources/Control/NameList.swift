@@ -2,13 +2,14 @@ import Presets
 import Recording
 
 /// What can be listed by name.
-package enum NameList: String, Sendable { case presets, devices, takes }
+package enum NameList: String, Sendable { case presets, banks, devices, takes }
 
-/// The answer to `/pinna/presets`, `/pinna/devices` or `/pinna/takes`: names only. A value; any thread.
+/// The answer to `/pinna/presets`, `/pinna/banks`, `/pinna/devices` or `/pinna/takes`: names only. A value; any thread.
 package struct NamesAnswer: Codable, Sendable {
   /// Version of this answer's format.
   package let format: Int
   package var presets: [String]?
+  package var banks: [String]?
   package var devices: [String]?
   /// File names in the takes folder, newest first.
   package var takes: [String]?
@@ -17,6 +18,7 @@ package struct NamesAnswer: Codable, Sendable {
     format = 1
     switch list {
     case .presets: presets = names
+    case .banks: banks = names
     case .devices: devices = names
     case .takes: takes = names
     }
@@ -41,10 +43,16 @@ final class NameReader {
     worker.job { [library] in
       switch list {
       case .presets: library.presetNames()
+      case .banks: library.bankNames()
       case .devices: library.deviceNames()
       case .takes: TakeFolder(path: nil).newestNames(most)
       }
     }
+  }
+
+  /// What MIDI does, with program changes for `bank` or else for the bank of the controllers' file.
+  func midiSetup(bank: String?) -> Job<MIDISetup> {
+    worker.job { [library] in try MIDISetup(library, bank: bank) }
   }
 
   /// The path of a file in the takes folder. Fails if there is no such file.

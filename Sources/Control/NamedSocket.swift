@@ -11,7 +11,7 @@ final class NamedSocket {
   let path: String
   private(set) var socket: Datagram.FileDescriptor
   private var lock: Datagram.FileDescriptor
-  private let name: String
+  let name: String
   private let environment: [String: String]
   /// Inode of the socket file; nil after `leave`.
   private var inode: Inode?

@@ -18,6 +18,7 @@ public struct OSCMethod: Sendable {
     case setOne(String)
     case usePreset, cancelPreset, recordStart, recordStop, stop
     case record, play, playStop, forget
+    case useBank, loadMIDI, learnMIDI
     case subscribe, unsubscribe
     case sessionOpen, sessionClaim, sessionSet, sessionPeriod, sessionClose
   }
@@ -59,6 +60,7 @@ public struct OSCMethod: Sendable {
     OSCMethod("/pinna/inputs", "no arguments", 0...0, "inputs and data sources, as JSON", .inputs),
     OSCMethod("/pinna/levels", "no arguments", 0...0, "levels of microphones and outputs, as JSON", .levels),
     OSCMethod("/pinna/presets", "no arguments", 0...0, "names of the presets, as JSON", .names(.presets)),
+    OSCMethod("/pinna/banks", "no arguments", 0...0, "names of the banks, as JSON", .names(.banks)),
     OSCMethod("/pinna/devices", "no arguments", 0...0, "names of the devices, as JSON", .names(.devices)),
     OSCMethod(
       "/pinna/takes", "nothing, or how many", 0...1,
@@ -82,6 +84,13 @@ public struct OSCMethod: Sendable {
     OSCMethod(
       "/pinna/preset/cancel", "no arguments", 0...0, "cancel a pending change of device",
       .cancelPreset),
+    OSCMethod(
+      "/pinna/bank/use", "a string", 1...1, "let MIDI program changes choose from this bank", .useBank),
+    OSCMethod(
+      "/pinna/midi/load", "no arguments", 0...0, "read the bank and the controllers' file again", .loadMIDI),
+    OSCMethod(
+      "/pinna/midi/learn", "no arguments", 0...0,
+      "answer which MIDI controller is moved next, within 20 s", .learnMIDI),
     OSCMethod(
       "/pinna/record/start", "nothing, a folder, or pairs of strings, option and value", 0...10,
       "start a take; changes are refused until it ends", .recordStart),

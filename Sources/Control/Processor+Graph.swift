@@ -33,7 +33,9 @@ extension Processor {
   /// are made, for 1 s at most.
   func answer(_ request: Request, changeFrom old: Setting) {
     let report = ChangeReport(inForce)
-    guard let client, old.device != inForce.device || old.output != inForce.output else {
+    guard let client,
+      old.device != inForce.device || old.output != inForce.output || old.connections != inForce.connections
+    else {
       return request.answer(.done(report))
     }
     changesAwaitingConnections.append(

@@ -10,7 +10,10 @@ extension Processor {
   ///   - droppedPackets: number of packets that the control socket dropped.
   ///   - deferredChanges: the command line's changes that are deferred while a session controls the route.
   ///   - controller: the name of that session; nil if the route is free.
-  package func status(droppedPackets: Int, deferredChanges: [Change], controller: String?) -> StatusReport {
+  ///   - midi: what MIDI messages do.
+  package func status(
+    droppedPackets: Int, deferredChanges: [Change], controller: String?, midi: MIDIReport? = nil
+  ) -> StatusReport {
     let readings = client?.readings ?? Readings()
     var preferred = change?.setting ?? wanted
     try? preferred.apply(deferredChanges.filter { Setting.keys.dropFirst().contains($0.key) })
@@ -43,6 +46,7 @@ extension Processor {
       closingTakes: closingTakes.compactMap(\.take.path),
       change: change.map(StatusReport.PendingDeviceChange.init),
       playback: state.playback?.player.report, controller: controller,
-      output: OutputReport(setting, monitor: monitor))
+      output: OutputReport(setting, monitor: monitor),
+      connections: StatusReport.PortConnections.all(state.isInGraph ? graph.connections : [:]), midi: midi)
   }
 }

@@ -9,7 +9,8 @@ extension Processor {
   func watchInputs(_ readings: Readings) {
     watchMicrophones(readings)
     let candidates =
-      connectionWarnings(readings) + outputWarnings + signalWarnings(readings) + systemWarnings(readings)
+      connectionWarnings(readings) + presetWarnings + outputWarnings + signalWarnings(readings)
+      + systemWarnings(readings)
       + takeWarnings
     for sentence in warnings.update(candidates, now: world.now) { warn(sentence) }
   }
@@ -40,6 +41,16 @@ extension Processor {
         sentence: "\(names.dropLast().joined(separator: ", ")) and \(names.last!) carry the same signal: "
           + "\(both) are connected to \(sources.sorted().joined(separator: ", "))", holdTime: .seconds(3))
     }.sorted { $0.sentence < $1.sentence }
+  }
+
+  /// Warnings about connections of the preset whose other ends do not exist.
+  private var presetWarnings: [Warnings.Candidate] {
+    graph.missingConnections.map {
+      .init(
+        sentence:
+          "there is no port \($0.peer), to which preset \(inForce.preset) connects \($0.port); they are connected when it appears",
+        holdTime: .seconds(3))
+    }
   }
 
   /// Warnings about output ports that do not exist, perhaps because of a typing error.

@@ -208,7 +208,7 @@ package final class Processor {
     case .superseded(let ticket):
       if substitutionEnded(ticket, isInForce: false) { return }
       pending.removeValue(forKey: ticket)?.request?.fail(
-        .failed, "superseded by a newer change before it could begin; see: pinna status")
+        .failed, Self.superseded)
     case .refused(let ticket, _):
       guard let ended = pending.removeValue(forKey: ticket) else { return }
       if ended.setting == wanted { wanted = pending.max { $0.key < $1.key }?.value.setting ?? inForce }
@@ -240,6 +240,7 @@ package final class Processor {
     }
   }
 
+  static let superseded = "superseded by a newer change before it could begin; see: pinna status"
   static let stalled = "the JACK server runs no periods"
 
   /// Fails all pending changes: the callback that received them will not report again.

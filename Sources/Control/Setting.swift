@@ -1,7 +1,8 @@
 import Acoustics
+import JackClient
 import Presets
 
-/// Everything that a user can choose: preset, input, selection, gain, high-pass, mute and output.
+/// Everything that a user can choose: preset with its connections, input, selection, gain, high-pass, mute and output.
 ///
 /// Thread: any; a value.
 public struct Setting: Hashable, Sendable {
@@ -17,6 +18,8 @@ public struct Setting: Hashable, Sendable {
   public var highPass: HighPass
   public var muted = false
   public var output = OutputChoice.standard
+  /// The connections of the preset.
+  package let connections: [Wiring.Wire]
 
   public init(preset: Preset, device: Device) {
     self.preset = preset.name
@@ -25,6 +28,7 @@ public struct Setting: Hashable, Sendable {
     selection = preset.selection
     gain = preset.gain
     highPass = preset.highPass
+    connections = preset.connections.map { Wiring.Wire($0.port, $0.peer) }
   }
 
   /// The linear output gain; 0 while muted.

@@ -107,6 +107,17 @@ package struct StatusReport: Codable, Sendable {
       if missing.isEmpty, without.isEmpty { return nil }
     }
   }
+  /// An own port that is connected.
+  package struct PortConnections: Codable, Sendable {
+    /// Short name.
+    package let port: String
+    /// Full names.
+    package let peers: [String]
+
+    static func all(_ connections: [String: Set<String>]) -> [PortConnections] {
+      connections.sorted { $0.key < $1.key }.map { PortConnections(port: $0, peers: $1.sorted()) }
+    }
+  }
   /// A pending change of device.
   package struct PendingDeviceChange: Codable, Sendable {
     package let device: String
@@ -179,4 +190,8 @@ package struct StatusReport: Codable, Sendable {
   /// Name of the session that controls the route.
   package let controller: String?
   package let output: OutputReport
+  /// The own ports that are connected; nil from an older Pinna.
+  package let connections: [PortConnections]?
+  /// Nil from an older Pinna.
+  package let midi: MIDIReport?
 }

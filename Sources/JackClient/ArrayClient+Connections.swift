@@ -8,7 +8,7 @@ extension ArrayClient {
   /// Connects the outputs to the first two physical playback ports.
   public func connectOutputsToHardware() {
     for (output, destination) in zip(Self.outputNames, connection.physicalPlaybackPorts) {
-      connectOutput(Wiring.Wire(output, destination))
+      connect(Wiring.Wire(output, destination))
     }
   }
 
@@ -43,27 +43,40 @@ extension ArrayClient {
     }
   }
 
-  public enum OutputConnection: Sendable {
+  public enum ConnectionResult: Sendable {
     case made
     /// The connection existed before, or the server refused to make it.
     case wasThere
+    /// One of the ports does not exist.
     case noPort
   }
 
-  /// Connects an output, and records that the connection is wanted.
+  /// Connects an own port, and records that the connection is wanted.
   @discardableResult
-  public func connectOutput(_ wire: Wiring.Wire) -> OutputConnection {
-    guard connection.hasPort(wire.peer) else { return .noPort }
-    recordWanted(wire)
+  public func connect(_ wire: Wiring.Wire) -> ConnectionResult {
     let own = "\(connection.name):\(wire.port)"
+    guard connection.hasPort(wire.peer), connection.hasPort(own) else { return .noPort }
+    recordWanted(wire)
     guard !connection.connections(of: own).contains(wire.peer) else { return .wasThere }
-    return connection.connect(own, wire.peer) ? .made : .wasThere
+    return make(wire) ? .made : .wasThere
   }
 
-  /// Disconnects an output, and records that the connection is no longer wanted.
-  public func disconnectOutput(_ wire: Wiring.Wire) {
+  /// Disconnects an own port, and records that the connection is no longer wanted.
+  public func disconnect(_ wire: Wiring.Wire) {
     shared.values.withLock { _ = $0.wanted.remove(wire) }
-    connection.disconnect("\(connection.name):\(wire.port)", wire.peer)
+    let (source, destination) = ends(of: wire)
+    connection.disconnect(source, destination)
+  }
+
+  private func make(_ wire: Wiring.Wire) -> Bool {
+    let (source, destination) = ends(of: wire)
+    return connection.connect(source, destination)
+  }
+
+  /// The full names of the two ports, in the direction of the signal.
+  private func ends(of wire: Wiring.Wire) -> (source: String, destination: String) {
+    let own = "\(connection.name):\(wire.port)"
+    return Self.outputNames.contains(wire.port) ? (own, wire.peer) : (wire.peer, own)
   }
 
   /// Connections that were requested through this client and not withdrawn. Any thread.
@@ -78,11 +91,11 @@ extension ArrayClient {
     guard !connection.isServerGone else { return [] }
     let (ports, wanted) = shared.values.withLock { ($0.ports, $0.wanted) }
     let inputs = ports.map { Array(zip($0.names, $0.microphones.map(PortHandle.init))) } ?? []
-    let own = inputs + Array(zip(Self.outputNames, [left, right]))
-    var audioPorts: Set<String>?
+    let own = inputs + Array(zip(Self.outputNames, [left, right])) + [(Self.controlName, control)]
+    var allPorts: Set<String>?
     func exists(_ port: String) -> Bool {
-      if audioPorts == nil { audioPorts = connection.audioPorts }
-      return audioPorts!.contains(port)
+      if allPorts == nil { allPorts = connection.allPorts }
+      return allPorts!.contains(port)
     }
     func observe() -> (events: [Wiring.Event], toMake: [Wiring.Wire]) {
       var connected: Set<Wiring.Wire> = []
@@ -99,11 +112,7 @@ extension ArrayClient {
     if !forgotten.isEmpty { shared.values.withLock { $0.wanted.subtract(forgotten) } }
     // If the server went meanwhile, all ports seemed to be missing: report nothing.
     guard !connection.isServerGone else { return [] }
-    let made = toMake.filter { wire in
-      let own = "\(connection.name):\(wire.port)"
-      return Self.outputNames.contains(wire.port)
-        ? connection.connect(own, wire.peer) : connection.connect(wire.peer, own)
-    }
+    let made = toMake.filter(make)
     return made.isEmpty ? events : events + observe().events
   }
 }

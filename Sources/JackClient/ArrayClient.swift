@@ -3,8 +3,8 @@ import Glibc
 import Realtime
 import Synchronization
 
-/// Pinna's client in a JACK graph: one input port per microphone, the ports out_left and out_right, and the engine
-/// between them.
+/// Pinna's client in a JACK graph: one input port per microphone, the ports out_left and out_right, the engine between
+/// them, and the MIDI port control.
 ///
 /// Threads, named by the MARK above each group of functions and by the parameters of `init`:
 /// - *Worker*: any thread but JACK's own, one at a time. These functions wait for the server.
@@ -14,10 +14,14 @@ import Synchronization
 public final class ArrayClient: Sendable {
   public static let outputNames = ["out_left", "out_right"]
 
+  /// Name of the MIDI port.
+  public static let controlName = "control"
+
   let connection: JackConnection
   private let trampoline: Trampoline
   let left: PortHandle
   let right: PortHandle
+  let control: PortHandle
   let shared: SharedState
 
   /// The state shared with the notification thread.
@@ -70,12 +74,16 @@ public final class ArrayClient: Sendable {
     self.shared = shared
     left = PortHandle(try connection.registerPort(Self.outputNames[0], .output))
     right = PortHandle(try connection.registerPort(Self.outputNames[1], .output))
+    control = PortHandle(try connection.registerPort(Self.controlName, .input, type: .midi))
+    trampoline.listen(to: control.port)
     trampoline.outputs.withLock { $0 = [left, right] }
     StaleClients.flush(server: server)
     for (order, (port, side)) in [(left, "Left"), (right, "Right")].enumerated() {
       connection.label(
         port.port, PortLabel(prettyName: side, group: "Output", order: order, iconName: "audio-headphones"))
     }
+    connection.label(
+      control.port, PortLabel(prettyName: "Control", group: "Control", order: 0, iconName: "input-keyboard"))
     connection.setProcess(
       { frames, context in
         Unmanaged<Trampoline>.fromOpaque(context!)._withUnsafeGuaranteedRef { $0.run(frames) }
@@ -200,6 +208,9 @@ public final class ArrayClient: Sendable {
     prepared.ports.engine.prepare(period: connection.period)
     trampoline.replace(with: prepared.ports)
   }
+
+  /// MIDI messages that arrived since the last call, oldest first. Never waits.
+  public func drainMIDI() -> [MIDIMessage] { trampoline.drainMIDI() }
 
   public var isActive: Bool { trampoline.isActive.load(ordering: .acquiring) }
   /// Empty if the server has gone.

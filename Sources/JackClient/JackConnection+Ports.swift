@@ -6,13 +6,17 @@ import Foundation
 /// Thread: any but JACK's own. Functions marked *waits for the server* also wait for other threads' requests.
 extension JackConnection {
   public enum Direction: Sendable { case input, output }
+  package enum PortType: Sendable { case audio, midi }
 
-  /// Registers an own audio port. Waits for the server.
+  /// Registers an own port. Waits for the server.
   /// - Throws: `portFailed` or `serverGone`.
-  package func registerPort(_ name: String, _ direction: Direction) throws(JackError) -> OpaquePointer {
+  package func registerPort(_ name: String, _ direction: Direction, type: PortType = .audio)
+    throws(JackError) -> OpaquePointer
+  {
     let flags = UInt((direction == .input ? JackPortIsInput : JackPortIsOutput).rawValue)
+    let typeName = type == .midi ? JACK_DEFAULT_MIDI_TYPE : JACK_DEFAULT_AUDIO_TYPE
     let port = handle.request {
-      jack_port_register($0, name, JACK_DEFAULT_AUDIO_TYPE, flags, 0).map(PortHandle.init)
+      jack_port_register($0, name, typeName, flags, 0).map(PortHandle.init)
     }
     guard let port = port ?? nil else { throw isAnswering ? .portFailed(name) : .serverGone }
     return port.port
@@ -29,11 +33,13 @@ extension JackConnection {
     handle.ask { _ in names(jack_port_get_connections(port)) } ?? []
   }
 
-  /// Whether a port exists. Never waits, but searches all ports; to test many names, use `audioPorts`.
+  /// Whether a port exists. Never waits, but searches all ports; to test many names, use `allPorts`.
   public func hasPort(_ name: String) -> Bool { handle.ask { jack_port_by_name($0, name) != nil } ?? false }
 
-  /// Full names of all audio ports. Never waits.
-  var audioPorts: Set<String> { Set(ports(flags: JackPortFlags(0))) }
+  /// Full names of all ports, audio and MIDI. Never waits.
+  var allPorts: Set<String> {
+    Set(handle.ask { names(jack_get_ports($0, nil, nil, 0)) } ?? [])
+  }
 
   /// Full names of audio ports with all of `flags`, in the server's order. Never waits.
   public func ports(matching pattern: String? = nil, flags: JackPortFlags) -> [String] {

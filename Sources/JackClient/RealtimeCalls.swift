@@ -13,6 +13,24 @@ package enum RealtimeCalls {
     _unsafePerformance { jack_port_get_buffer(port, frames)?.assumingMemoryBound(to: Float.self) }
   }
 
+  /// Number of events of a MIDI port in this period; 0 if JACK provides no buffer.
+  @_noLocks @_noAllocation
+  package static func midiEvents(_ port: OpaquePointer, _ frames: UInt32) -> UInt32 {
+    _unsafePerformance {
+      guard let buffer = jack_port_get_buffer(port, frames) else { return 0 }
+      return jack_midi_get_event_count(buffer)
+    }
+  }
+
+  /// An event of a MIDI port in this period, packed as `MIDIMessage(packed:)` reads it.
+  @_noLocks @_noAllocation
+  package static func midiMessage(_ port: OpaquePointer, _ frames: UInt32, at index: UInt32) -> UInt32 {
+    _unsafePerformance {
+      guard let buffer = jack_port_get_buffer(port, frames) else { return 0 }
+      return pinna_jack_midi_message(buffer, index)
+    }
+  }
+
   /// Frame time of the first frame of this period.
   @_noLocks @_noAllocation
   package static func frameTime(_ client: OpaquePointer) -> UInt32 {

@@ -6,7 +6,7 @@ import Synchronization
 ///
 /// Thread: as stated by the MARK above each group of functions.
 final class Trampoline: @unchecked Sendable {
-  // Unchecked: once the callback runs, only it uses `timeline` and `client`; the rest is atomic, locked or immutable.
+  // Unchecked: once the callback runs, only it uses `timeline`, `client` and `midiPort`; the rest is atomic, locked or immutable.
 
   /// Address of the current `ArrayPorts`; 0 for none.
   private let ports = Atomic<UInt>(0)
@@ -18,9 +18,12 @@ final class Trampoline: @unchecked Sendable {
   private let missed = Atomic<Int>(0)
   let outputs = Mutex<[PortHandle]>([])
   private let retained = Mutex(Retained())
-  /// Callback only, as is `client`.
+  /// Callback only, as are `client` and `midiPort`.
   private var timeline = Timeline(sampleRate: 1)
   private var client: OpaquePointer?
+  /// Callback only. Nil before `listen`.
+  private var midiPort: OpaquePointer?
+  private let midi = MIDIQueue()
   /// Records the duration of each callback, if wanted.
   private let times: CallbackTimes?
 
@@ -45,6 +48,11 @@ final class Trampoline: @unchecked Sendable {
     timeline = Timeline(sampleRate: sampleRate, counting: counting)
   }
 
+  /// Sets the port that MIDI messages come from.
+  ///
+  /// Thread: the one that opened the client, before the first callback.
+  func listen(to port: OpaquePointer) { midiPort = port }
+
   // MARK: JACK's realtime thread
 
   /// The body of the process callback.
@@ -60,6 +68,7 @@ final class Trampoline: @unchecked Sendable {
   @_noLocks @_noAllocation
   private func process(_ frames: UInt32) {
     let timing = timing(Int(frames))
+    if let midiPort { midi.read(midiPort, frames) }
     // Acquiring: pairs with the releasing store in `replace`, so that the ports are completely initialised.
     if let address = UnsafeRawPointer(bitPattern: ports.load(ordering: .acquiring)) {
       Unmanaged<ArrayPorts>.fromOpaque(address)._withUnsafeGuaranteedRef { $0.process(frames, timing) }
@@ -112,6 +121,9 @@ final class Trampoline: @unchecked Sendable {
   }
 
   // MARK: Any thread
+
+  /// MIDI messages since the last call, oldest first. Never waits for the callback.
+  func drainMIDI() -> [MIDIMessage] { midi.drain() }
 
   /// Number of callbacks so far; constant while the graph is stalled. Never waits.
   var periodsRun: Int { returned.load(ordering: .relaxed) }

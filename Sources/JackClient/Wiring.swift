@@ -121,6 +121,10 @@ public struct Wiring: Sendable {
     requested.remove(wire)
   }
 
+  /// Remembers a connection that Pinna has just made, so that it is restored even if its peer goes before the graph is
+  /// observed.
+  public mutating func hasMade(_ wire: Wire) { wires[wire] = Memory(state: .made, order: 0) }
+
   /// Gives the wanted connections priority: they are forgotten last.
   public mutating func keep(_ wanted: Set<Wire>) {
     requested = requested.isEmpty ? wanted : requested.union(wanted)

@@ -1,6 +1,6 @@
 import Acoustics
 
-/// A named setting: a device, a selection on it, an output gain, and a high-pass.
+/// A named setting: a device, a selection on it, an output gain, a high-pass, and connections.
 public struct Preset: Hashable, Sendable {
   /// The name of the preset file without its extension: "phone5".
   public let name: String
@@ -10,13 +10,24 @@ public struct Preset: Hashable, Sendable {
   public let selection: Selection
   public let gain: Decibels
   public let highPass: HighPass
+  /// Connections that Pinna makes while the preset is in force, in the order of the file. Empty: it leaves connections alone.
+  public let connections: [Connection]
+
+  /// A connection in the JACK graph.
+  public struct Connection: Hashable, Sendable {
+    /// A microphone, or one of `DescriptionName.ownPorts`.
+    public let port: String
+    /// Full name of another client's port: "system:capture_1".
+    public let peer: String
+    public init(port: String, peer: String) { (self.port, self.peer) = (port, peer) }
+  }
 
   /// Valid gains, in decibels.
   public static let gainRange = -60.0...24.0
 
   public init(
     name: String, title: String, device: String, selection: Selection, gain: Decibels = Decibels(0),
-    highPass: HighPass = .off
+    highPass: HighPass = .off, connections: [Connection] = []
   ) {
     self.name = name
     self.title = title
@@ -24,5 +35,6 @@ public struct Preset: Hashable, Sendable {
     self.selection = selection
     self.gain = gain
     self.highPass = highPass
+    self.connections = connections
   }
 }

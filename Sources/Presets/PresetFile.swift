@@ -10,6 +10,9 @@ import Acoustics
 /// inputOrientation: portrait
 /// gain: 0       # dB, -60 to 24; optional
 /// highPass: 80  # Hz, 20 to 400, or off; optional
+/// connections:  # optional
+///   bottom-left: system:capture_1
+///   out_left: [system:playback_1, recorder:in_1]
 /// ```
 public enum PresetFile {
   /// Reads the preset file at `path`. The preset is named after the file.
@@ -29,24 +32,29 @@ public enum PresetFile {
 
   /// The text of a preset file for `preset`.
   public static func text(of preset: Preset) -> String {
-    let title = preset.title.map { $0 == "\"" || $0 == "\\" ? "\\\($0)" : String($0) }.joined()
-    return """
-      title: "\(title)"
-      device: "\(preset.device)"
-      dataSource: "\(preset.selection.dataSource)"
+    let text = """
+      title: \(yamlString(preset.title))
+      device: \(yamlString(preset.device))
+      dataSource: \(yamlString(preset.selection.dataSource))
       polarPattern: \(preset.selection.polarPattern.rawValue)
       inputOrientation: \(preset.selection.inputOrientation.rawValue)
       gain: \(preset.gain.value)
       highPass: \(preset.highPass.word)
 
       """
+    guard !preset.connections.isEmpty else { return text }
+    let peers = Dictionary(grouping: preset.connections, by: \.port).mapValues { $0.map(\.peer) }
+    let lines = peers.keys.sorted().map { port in
+      "  \(yamlString(port)): [\(peers[port]!.map(yamlString).joined(separator: ", "))]\n"
+    }
+    return text + "connections:\n" + lines.joined()
   }
 
   private static func preset(name: String, from reader: YAMLReader, device: (String) throws -> Device)
     throws(DescriptionError) -> Preset
   {
     let fields = try reader.fields([
-      "title", "device", "dataSource", "polarPattern", "inputOrientation", "gain", "highPass",
+      "title", "device", "dataSource", "polarPattern", "inputOrientation", "gain", "highPass", "connections",
     ])
     let title = try fields.required("title", example: "My preset").string()
     let device = try fields.required("device", example: "phone5").device(device)
@@ -65,7 +73,8 @@ public enum PresetFile {
     let gain = try fields.optional("gain")?.number(in: Preset.gainRange, unit: "dB") ?? 0
     return Preset(
       name: name, title: title, device: device.name, selection: selection, gain: Decibels(gain),
-      highPass: try fields.optional("highPass")?.highPass() ?? .off)
+      highPass: try fields.optional("highPass")?.highPass() ?? .off,
+      connections: try fields.optional("connections")?.connections(of: device) ?? [])
   }
 }
 
@@ -80,6 +89,29 @@ extension YAMLReader {
     } catch {
       throw failure("cannot be used: \(error)")
     }
+  }
+
+  /// Reads a group of ports of Pinna, each with one or more ports of other clients.
+  func connections(of device: Device) throws(DescriptionError) -> [Preset.Connection] {
+    let ports = device.microphones.map(\.name) + DescriptionName.ownPorts
+    var connections: [Preset.Connection] = []
+    for (port, value) in try entries() {
+      guard ports.contains(port) else {
+        throw value.failure(
+          "is no port of \(device.name)\(didYouMean(port, among: ports)); use one of: \(ports.joined(separator: ", "))"
+        )
+      }
+      let peers: [YAMLReader]
+      if case .sequence = value.node.content { peers = try value.list() } else { peers = [value] }
+      for peer in peers {
+        let name = try peer.string(limit: 320)
+        guard name.dropFirst().dropLast().contains(":") else {
+          throw peer.failure("is \(quoted(name)); write a full JACK port name, such as system:capture_1")
+        }
+        connections.append(Preset.Connection(port: port, peer: name))
+      }
+    }
+    return connections
   }
 
   /// Reads a corner frequency in hertz, or "off".

@@ -29,7 +29,7 @@ public enum PresetFolders {
   }
 
   /// The user's folder, which the search begins with; nil if there is no home folder.
-  static func configuration(environment: [String: String]) -> String? {
+  public static func configuration(environment: [String: String]) -> String? {
     let base =
       absolute(environment["XDG_CONFIG_HOME"]) ?? absolute(environment["HOME"]).map { $0 + "/.config" }
     return base.map { $0 + "/pinna" }

@@ -4,7 +4,7 @@ import Foundation
 /// Looks up presets and devices by name. A file in an earlier folder hides files of the same name in later folders.
 /// Nothing is cached, so an edited file takes effect immediately.
 ///
-/// Presets are `NAME.yaml` in a folder, devices are `devices/NAME.yaml` in the same folder.
+/// Presets are `NAME.yaml` in a folder, devices are `devices/NAME.yaml` in the same folder, banks `banks/NAME.yaml`.
 public struct PresetLibrary: Sendable {
   /// In search order.
   public let folders: [String]
@@ -28,11 +28,38 @@ public struct PresetLibrary: Sendable {
     PresetLibrary(environment: ProcessInfo.processInfo.environment)
   }
 
-  /// Names of all presets, sorted. MIDI program numbers and `preset list` follow this order.
+  /// Names of all presets, sorted. Without a bank, MIDI program numbers follow this order.
   public func presetNames() -> [String] { names(in: "") }
 
   /// Names of all devices, sorted.
   public func deviceNames() -> [String] { names(in: "devices") }
+
+  /// Names of all banks, sorted.
+  public func bankNames() -> [String] { names(in: "banks") }
+
+  /// - Parameter name: nil for the bank of all presets.
+  /// - Throws: `BankNotFound`, or `DescriptionError` for an error in the bank file.
+  public func bank(named name: String?) throws -> Bank {
+    guard let name else {
+      return Bank(
+        name: nil, title: "All presets", presets: Array(presetNames().prefix(Bank.maxPresets)))
+    }
+    guard let path = path(of: name, in: "banks") else {
+      throw BankNotFound(name: name, available: bankNames())
+    }
+    return try BankFile.read(path: path)
+  }
+
+  /// The path of the file that says what MIDI controllers change; nil if there is none.
+  public var midiMapPath: String? {
+    folders.map { "\($0)/\(MIDIMapFile.path)" }.first(where: FileManager.default.fileExists)
+  }
+
+  /// What MIDI controllers change; nothing if there is no file for it.
+  public func midiMap() throws(DescriptionError) -> MIDIMap {
+    guard let path = midiMapPath else { return MIDIMap() }
+    return try MIDIMapFile.read(path: path)
+  }
 
   /// - Throws: `PresetNotFound`, `DeviceNotFound`, or `DescriptionError` for an error in the preset or device file.
   public func preset(named name: String) throws -> Preset {
@@ -134,6 +161,19 @@ public struct PresetNotFound: Error, Hashable, CustomStringConvertible {
   public let available: [String]
 
   public var description: String { notFound("preset", name, available) }
+}
+
+/// No folder has a bank with this name.
+public struct BankNotFound: Error, Hashable, CustomStringConvertible {
+  public let name: String
+  /// Names of all banks.
+  public let available: [String]
+
+  public var description: String {
+    available.isEmpty
+      ? "there is no bank \(quoted(name)), nor any other; write one with: pinna bank save \(name) PRESET,PRESET"
+      : notFound("bank", name, available)
+  }
 }
 
 /// No folder has a device with this name.

@@ -27,13 +27,20 @@ enum Candidates {
       return values(of: option, verb)
     }
     if typed.hasPrefix("-") { return options.map(\.name) }
-    return verb.operands == ["NAME"] ? PresetLibrary.standard.presetNames() : []
+    switch verb.operands.first {
+    case "BANK", "[BANK]": return PresetLibrary.standard.bankNames()
+    case "TARGET": return MIDIMap.Target.allCases.map(\.rawValue)
+    case "NAME", "[PRESET]":
+      return verb.name == Verb.presetSave.name ? [] : PresetLibrary.standard.presetNames()
+    default: return []
+    }
   }
 
   private static func values(of option: Verb.Option, _ verb: Verb) -> [String] {
     func words<Word: NamedWord>(_: Word.Type) -> [String] { Word.allCases.map(\.rawValue) }
     return switch (option.name, option.value) {
     case ("--preset", _): PresetLibrary.standard.presetNames()
+    case ("--bank", _): PresetLibrary.standard.bankNames()
     case (_, "DEVICE"): PresetLibrary.standard.deviceNames()
     case (_, "PATTERN"): words(PolarPattern.self)
     case (_, "ORIENTATION"): words(InputOrientation.self)

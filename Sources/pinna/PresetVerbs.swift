@@ -53,10 +53,3 @@ extension Verb {
     return .done
   }
 }
-
-extension Result {
-  /// The error as text; nil for a success.
-  fileprivate var fault: String? {
-    if case .failure(let error) = self { "\(error)" } else { nil }
-  }
-}

@@ -18,6 +18,7 @@ extension Verb {
       Option(
         "--virtual-microphone", "NAME",
         "PipeWire: offer the outputs to the desktop's programs as a microphone of this name"),
+      Option("--bank", "NAME", "the presets that MIDI program changes choose (default: all)"),
       Option("--no-connect", nil, "do not connect anything, not even what was connected in the last run"),
       Option(
         "--keep-connections", nil, "make the outputs' connections again after other programs quit and return"),
@@ -46,9 +47,10 @@ extension Verb {
     }
     let processor = try processor(arguments, setting, library, events, memory, virtual)
     let udp = try udpSocket(arguments)
+    let midi = try midiSetup(arguments, library)
     let wait = try arguments.integer("--wait", in: 0...86400) ?? 0
     let (end, takes) = Controller(
-      socket: socket, udp: udp, processor: processor, events: events, wait: .seconds(wait),
+      socket: socket, udp: udp, processor: processor, events: events, midi: midi, wait: .seconds(wait),
       onStart: {
         Tool.complain(
           "\(arguments.name) is in the graph: \(setting.device.microphones.count) microphones, "
@@ -63,6 +65,14 @@ extension Verb {
     case .serverGone(let reason):
       throw Failure(.noServer, "the JACK server has gone (\(reason)); start it again, then pinna run")
     }
+  }
+
+  /// What MIDI does. A broken file of controllers is said, and ignored: sound does not depend on it.
+  private static func midiSetup(_ arguments: Arguments, _ library: PresetLibrary) throws -> MIDISetup {
+    do { return try MIDISetup(library, bank: arguments["--bank"]) } catch let error as DescriptionError {
+      Tool.complain("MIDI controllers change nothing: \(error)")
+    }
+    return MIDISetup(bank: try library.bank(named: arguments["--bank"]))
   }
 
   /// The UDP socket of --osc-port, announced to the operator; nil without that option.

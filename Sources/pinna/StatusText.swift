@@ -56,7 +56,7 @@ extension CancelAnswer {
 
 extension StatusReport: SettingReport {
   package var text: String {
-    let lines = ["\(stateText); \(settingText)", engineText] + [serverText].compactMap(\.self)
+    let lines = ["\(stateText); \(settingText)", engineText] + [serverText, midiText].compactMap(\.self)
     return
       (lines + levelLines + fallbackLines + warnings.map { "warning: " + $0 } + takeLines + changeLines
       + routeLines)
@@ -84,6 +84,14 @@ extension StatusReport: SettingReport {
     case .stalled: "the JACK server runs no periods: nothing is heard or recorded until it does"
     case .unusable: "Pinna cannot use the JACK server with its present settings"
     }
+  }
+
+  /// Nil while no MIDI device is connected.
+  private var midiText: String? {
+    guard let midi, !midi.sources.isEmpty else { return nil }
+    let bank = midi.bank.map { "bank \($0)" } ?? "all presets"
+    return
+      "MIDI from \(midi.sources.joined(separator: ", ")): \(bank), \("controller".counted(midi.controllers))"
   }
 
   private var levelLines: [String] {

@@ -10,6 +10,7 @@ enum Tool {
 
   static let verbs: [Verb] = [
     .run, .status, .set, .stop, .inputs, .forget, .presetList, .presetShow, .presetUse, .presetCancel,
+    .presetSave, .presetCheck, .bankList, .bankShow, .bankSave, .bankUse, .midiLearn,
     .recordStart, .recordStop,
     .takesList, .takesRepair, .play,
     .detect, .deviceNew, .deviceCheck, .arrayCheck, .arrayCalibrate,

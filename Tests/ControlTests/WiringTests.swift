@@ -243,4 +243,17 @@ import Testing
       "R45", done: "one look at connections after 1 000 and after 10 000 peers", measured: "\(few), \(many)",
       limit: "≤ 500 µs", kept: many < .microseconds(500))
   }
+
+  @Test("a connection whose peer goes before the graph is observed is lost, and made when the peer is back")
+  func madeAndGone() {
+    var wiring = Wiring()
+    let wire = Wiring.Wire("out_left", "monitor:1")
+    wiring.hasMade(wire)
+    wiring.keep([wire])
+    func observe(exists: Bool) -> (events: [Wiring.Event], toMake: [Wiring.Wire]) {
+      wiring.observe(connected: [], ports: ["out_left"], exists: { _ in exists }, now: .now)
+    }
+    #expect(observe(exists: false).events == [.lost(wire)])
+    #expect(observe(exists: true).toMake == [wire])
+  }
 }

@@ -33,7 +33,7 @@ struct FailingDiskTests {
     let start = try #require(extent.flatMap { Int($0.1) })
     try run("umount", disk)
     try run("mount", "-o", "loop", image, disk)
-    defer { try? run("umount", disk) }
+    defer { _ = try? run("umount", disk) }
     try run("truncate", "-s", "\(start + megabytes << 10)K", image)
     try body(disk)
   }

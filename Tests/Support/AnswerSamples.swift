@@ -3,7 +3,8 @@ public enum AnswerSamples {
   /// A status in which no key is absent.
   public static let everything = #"""
     {"calibrated":"2026-11-23","change":{"device":"phone5","preset":"phone5","progress":0.25},"clippedSamples":4,\#
-    "closingTakes":["/takes/c.flac"],"controller":"camera","dataSource":"Front","device":"pair",\#
+    "closingTakes":["/takes/c.flac"],"connections":[{"peers":["a:1","b:2"],"port":"left"}],\#
+    "controller":"camera","dataSource":"Front","device":"pair",\#
     "droppedPackets":6,"dspLoad":12.25,"fallback":{"missing":[{"fault":"invalid","name":"right"}],\#
     "obstacle":"the disk is full","without":["right"]},"format":1,"gainDB":-3.5,"highPassHz":80,"input":{"name":"Two microphones",\#
     "portType":"usbAudio","uid":"pair"},"inputChannels":2,"inputOrientation":"landscapeLeft",\#
@@ -12,7 +13,8 @@ public enum AnswerSamples {
     ,"sides":{"left":"+x, microphone left","right":"-x, microphone right"}},\#
     "levels":{"microphones":[{"name":"left","peakDB":-3,"rmsDB":-20.1},{"name":"right","peakDB":-150,\#
     "rmsDB":-150}],"outputs":[{"name":"out_left","peakDB":-12.2,"rmsDB":-30.5},{"name":"out_right",\#
-    "peakDB":-12,"rmsDB":-31}]},"microphones":2,"muted":true,"mutedMicrophones":["right"],\#
+    "peakDB":-12,"rmsDB":-31}]},"microphones":2,"midi":{"bank":"evening","channel":3,"controllers":2,"programs":["pair","phone5"],\#
+    "sources":["keys:out"]},"muted":true,"mutedMicrophones":["right"],\#
     "output":{"choice":"speaker","portType":"builtInSpeaker","ports":["system:playback_1",\#
     "system:playback_2"]},"period":64,"playback":{"channels":2,"frames":4800,"framesPlayed":1200,\#
     "missedFrames":7,"playing":"/takes/d.wav"},"polarPattern":"stereo","preferred":{"dataSource":"Back",\#

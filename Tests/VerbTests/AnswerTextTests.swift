@@ -16,6 +16,7 @@ import pinna
       recording, but nothing is written to disk any more; pair: Front, stereo, landscapeLeft; left hears the side of +x, microphone left, right that of -x, microphone right, -3.5 dB, high-pass 80 Hz, muted
       2 microphones at 48000 Hz, period 64, latency 64 frames, 1 xrun, load 12.2 %
       the JACK server runs no periods: nothing is heard or recorded until it does
+      MIDI from keys:out: bank evening, 2 controllers
         left              -20.1 dB rms    -3.0 dB peak
         right            -150.0 dB rms  -150.0 dB peak
         out_left          -30.5 dB rms   -12.2 dB peak

@@ -62,6 +62,8 @@ final class FakeWorld: AudioWorld {
 
   func names(of list: NameList, most: Int) -> Job<[String]> { finished(.success([])) }
 
+  func midiSetup(bank: String?) -> Job<MIDISetup> { finished(.success(MIDISetup())) }
+
   func path(ofTake name: String) -> Job<String> {
     finished(.failure(Failure(.failed, "there is no take \(name)")))
   }
@@ -246,6 +248,12 @@ final class FakeClient: AudioClient, @unchecked Sendable {
   func endTake() -> Ticket { try! push(FakeEngine.Message.endTake, fromReserve: true) }
   func beginPlayback(of ring: PlaybackRing) throws -> Ticket { try push(FakeEngine.Message.beginPlayback) }
   func endPlayback() { try! engine!.push(.endPlayback, fromReserve: true) }
+  /// MIDI messages that the next call drains.
+  var midi: [MIDIMessage] = []
+  func drainMIDI() -> [MIDIMessage] {
+    defer { midi = [] }
+    return midi
+  }
   func drainReports() -> [Realtime.Report] { engine?.drainReports() ?? [] }
 
   func run(periods count: Int) {

@@ -4,12 +4,12 @@ import TestSupport
 /// The parsers of untrusted input. Tests/FuzzCorpus has each one's seed inputs and later findings under its
 /// name, and a dictionary of its keywords, NAME.dict.
 public enum FuzzedParser: String, CaseIterable, Sendable {
-  case device, preset, scene, directions, filters, sound, take, sidecar, osc
+  case device, preset, bank, controllers, scene, directions, filters, sound, take, sidecar, osc
 
   /// The promise of reliability.md that the parser keeps.
   public var promise: String {
     switch self {
-    case .device, .preset, .scene: "R15"
+    case .device, .preset, .bank, .controllers, .scene: "R15"
     case .directions, .filters, .sound, .take, .sidecar: "R16"
     case .osc: "R17"
     }

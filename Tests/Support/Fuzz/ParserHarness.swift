@@ -43,6 +43,8 @@ public final class ParserHarness {
       _ = try PresetFile.read(text: Self.text(input), name: "p", file: "p.yaml") {
         try presets.device(named: $0)
       }
+    case .bank: _ = try BankFile.read(text: Self.text(input), name: "b", file: "b.yaml")
+    case .controllers: try feedControllers(Self.text(input))
     case .scene:
       _ = try Scene(text: Self.text(input), file: "s.yaml", folder: "/nonexistent", library: presets)
     case .directions:
@@ -54,6 +56,21 @@ public final class ParserHarness {
     case .take: try feedTake(input, as: "a.wav.part")
     case .sidecar: try feedTake(input, as: "a.json.part")
     case .osc: try feedPacket(input)
+    }
+  }
+
+  /// Checks that a controller that is added is read back, and that all values of all controllers have words.
+  private func feedControllers(_ text: String) throws {
+    let map = try MIDIMapFile.read(text: text, file: "c.yaml")
+    for controller in map.controllers {
+      for wire in 0...127 where controller.value(at: wire, dataSources: ["Front"]).isEmpty {
+        throw FuzzFinding(description: "no value at \(wire) of \(controller)")
+      }
+    }
+    let new = MIDIMap.Controller(number: 127, target: .mute)
+    let longer = try MIDIMapFile.text(adding: new, to: text, file: "c.yaml")
+    guard try MIDIMapFile.read(text: longer, file: "c.yaml").controllers.contains(new) else {
+      throw FuzzFinding(description: "the added controller is lost")
     }
   }
 

@@ -1,0 +1,149 @@
+import Foundation
+import JackClient
+import Presets
+
+/// MIDI: program changes choose presets of the bank, controllers change what their file says. MIDI has no way to answer,
+/// so failures are written to the operator's terminal.
+///
+/// Thread: control thread.
+extension Controller {
+  /// The state of MIDI. A class, because answers arrive while an event is acted upon.
+  final class MIDI {
+    var setup: MIDISetup
+    var inbox = MIDIInbox()
+    /// Whether a change that a controller made is still fading in. Its next value waits, so that a moving fader makes
+    /// one crossfade after another instead of superseding itself.
+    var isFading = false
+    /// A request for the next controller that is moved.
+    var learner: (request: Request, begun: ContinuousClock.Instant)?
+    /// The last failure, which is not repeated for `complaintInterval`.
+    var complaint: (text: String, time: ContinuousClock.Instant)?
+
+    init(setup: MIDISetup) { self.setup = setup }
+
+    static let learnTime = Duration.seconds(20)
+    static let complaintInterval = Duration.seconds(5)
+  }
+
+  /// Full names of the ports that send MIDI to Pinna.
+  private var midiSources: [String] { (processor.graph.connections[ArrayClient.controlName] ?? []).sorted() }
+
+  /// Whether MIDI may arrive at any time: then the loop polls often, because the callback wakes nobody.
+  var isMIDIConnected: Bool { processor.graph.connections[ArrayClient.controlName] != nil }
+
+  var midiReport: MIDIReport { MIDIReport(midi.setup, sources: midiSources) }
+
+  func serveMIDI() {
+    let messages = processor.client?.drainMIDI() ?? []
+    if midi.learner != nil { return learn(from: messages) }
+    midi.inbox.add(messages, midi.setup.map)
+    while let event = midi.inbox.pop(where: isFree) { act(on: event) }
+  }
+
+  /// Program changes and takes never wait; changes by controllers follow each other.
+  private func isFree(_ event: MIDIInbox.Event) -> Bool {
+    if case .controller(let controller, _) = event, controller.target != .record { return !midi.isFading }
+    return true
+  }
+
+  private func act(on event: MIDIInbox.Event) {
+    switch event {
+    case .program(let program):
+      let bank = midi.setup.bank
+      guard bank.presets.indices.contains(program) else {
+        return complain(
+          "MIDI program \(program + 1): \(bank.name.map { "the bank \($0)" } ?? "the bank of all presets") has \(bank.presets.count) presets"
+        )
+      }
+      apply([Change(Change.preset, bank.presets[program])], "MIDI program \(program + 1)")
+    case .controller(let controller, let wire):
+      let value = controller.value(at: wire, dataSources: processor.inForce.device.dataSources.map(\.name))
+      let what = "MIDI controller \(controller.number), \(controller.target.rawValue) \(value)"
+      guard controller.target != .record else { return toggleTake(value, what) }
+      midi.isFading = true
+      apply([Change(controller.target.rawValue, value)], what) { [unowned self] in midi.isFading = false }
+    }
+  }
+
+  private func apply(_ changes: [Change], _ what: String, onEnd: @escaping () -> Void = {}) {
+    let request = Request { [unowned self] outcome in
+      onEnd()
+      if case .failed(let failure) = outcome, failure.description != Processor.superseded {
+        complain("\(what): \(failure)")
+      }
+    }
+    do { try change(changes, of: nil, request) } catch { request.answer(.failed(Failure(error))) }
+  }
+
+  private func toggleTake(_ word: String, _ what: String) {
+    // A toggle that repeats its value is no fault.
+    guard (word == "on") != (processor.state.take != nil) else { return }
+    let request = Request { [unowned self] outcome in
+      if case .failed(let failure) = outcome { complain("\(what): \(failure)") }
+    }
+    do { try record(word, request) } catch { request.answer(.failed(Failure(error))) }
+  }
+
+  private func complain(_ text: String) {
+    if let last = midi.complaint, last.text == text, .now - last.time < MIDI.complaintInterval { return }
+    midi.complaint = (text, .now)
+    warn(text)
+  }
+
+  // MARK: Learning
+
+  /// Answers `request` with the next controller that is moved.
+  func learn(_ request: Request) throws {
+    try processor.refuseOutsideGraph()
+    guard midi.learner.map({ !$0.request.isAskerThere }) ?? true else {
+      throw Failure(.failed, "another program is learning a controller; try again when it has ended")
+    }
+    midi.learner?.request.fail(.failed, "another program learns now")
+    midi.learner = (request, .now)
+  }
+
+  /// While somebody learns, messages change nothing.
+  private func learn(from messages: [MIDIMessage]) {
+    guard let (request, begun) = midi.learner else { return }
+    for message in messages {
+      guard case .controlChange(let channel, let controller, _) = message else { continue }
+      midi.learner = nil
+      return request.answer(.done(LearnAnswer(channel: channel, controller: controller)))
+    }
+    let waited = ContinuousClock.now - begun
+    if !request.isAskerThere {
+      midi.learner = nil
+      request.fail(.failed, "nobody waits for it any more")
+    } else if waited > .seconds(1), !isMIDIConnected {
+      midi.learner = nil
+      let port = "\(socket.name):\(ArrayClient.controlName)"
+      request.fail(
+        .failed,
+        "no MIDI device is connected to \(port); connect one, for example with: jack_connect PORT \(port)")
+    } else if waited > MIDI.learnTime {
+      midi.learner = nil
+      request.fail(
+        .failed, "no controller was moved within 20 s at \(midiSources.joined(separator: ", ")); try again")
+    }
+  }
+
+  /// Ends learning, because Pinna is stopping.
+  func endMIDI() {
+    midi.learner?.request.fail(.notRunning, "Pinna was stopped before a controller was moved")
+    midi.learner = nil
+  }
+
+  // MARK: Banks and the controllers' file
+
+  /// Reads the bank and the controllers' file, and uses them from then on.
+  /// - Parameter bank: nil for the present one.
+  func loadMIDI(bank: String?, _ request: Request) throws {
+    try lists.checkCapacity()
+    let bank = bank ?? midi.setup.bank.name
+    lists.add("the bank", processor.world.midiSetup(bank: bank), request) { [unowned self] setup in
+      midi.setup = setup
+      midi.inbox = MIDIInbox()
+      request.answer(.done(midiReport))
+    }
+  }
+}

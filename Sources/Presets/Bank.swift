@@ -1,0 +1,60 @@
+import Acoustics
+
+/// Presets in the order of MIDI program numbers.
+public struct Bank: Hashable, Sendable {
+  /// The name of the bank file without its extension; nil for all presets in the order of their names.
+  public let name: String?
+  public let title: String
+  /// Names of presets; the first is program 1 (0 on the wire).
+  public let presets: [String]
+
+  /// MIDI has 128 programs.
+  public static let maxPresets = 128
+
+  public init(name: String?, title: String, presets: [String]) {
+    self.name = name
+    self.title = title
+    self.presets = presets
+  }
+}
+
+/// Reads and writes a bank file.
+///
+/// ```yaml
+/// title: Evening at the theatre
+/// presets: [phone5, ring7]
+/// ```
+public enum BankFile {
+  /// Reads the bank file at `path`. The bank is named after the file. Whether its presets exist is not checked.
+  public static func read(path: String) throws(DescriptionError) -> Bank {
+    try bank(name: DescriptionName.of(path: path), YAMLReader(path: path))
+  }
+
+  /// Error messages call the text `file`.
+  public static func read(text: String, name: String, file: String) throws(DescriptionError) -> Bank {
+    try bank(name: name, YAMLReader(text: text, file: file))
+  }
+
+  /// The text of a bank file for `bank`.
+  public static func text(of bank: Bank) -> String {
+    "title: \(yamlString(bank.title))\npresets: [\(bank.presets.map(yamlString).joined(separator: ", "))]\n"
+  }
+
+  private static func bank(name: String, _ reader: YAMLReader) throws(DescriptionError) -> Bank {
+    let fields = try reader.fields(["title", "presets"])
+    let title = try fields.required("title", example: "My bank").string()
+    let list = try fields.required("presets", example: "[phone5, ring7]")
+    let entries = try list.list()
+    guard (1...Bank.maxPresets).contains(entries.count) else {
+      throw list.failure("has \(entries.count) presets; write between 1 and \(Bank.maxPresets)")
+    }
+    var presets: [String] = []
+    for entry in entries { presets.append(try entry.string()) }
+    return Bank(name: name, title: title, presets: presets)
+  }
+}
+
+/// `text` as a double-quoted YAML string.
+func yamlString(_ text: String) -> String {
+  "\"\(text.map { $0 == "\"" || $0 == "\\" ? "\\\($0)" : String($0) }.joined())\""
+}

@@ -1,0 +1,68 @@
+import Acoustics
+import Control
+import Foundation
+import Presets
+
+extension Verb {
+  static let midiLearn = Verb(
+    name: "midi learn", operands: ["TARGET"],
+    summary:
+      "let the MIDI controller that is moved next change gain, mute, orientation, pattern, data-source, "
+      + "high-pass, or record",
+    options: [
+      Option("--from", "DB", "gain at the lowest position (default: -60)"),
+      Option("--to", "DB", "gain at the highest position (default: 0)"),
+      Option("--values", "LIST", "the values to choose from, with commas, from the lowest position on"),
+      nameOption, jsonOption,
+    ]
+  ) { arguments in
+    let target = try MIDIMap.Target(word: arguments.operands[0])
+    let library = PresetLibrary.standard
+    let file = try UserFile(name: "controllers", in: "midi", kind: "file of controllers")
+    let old: String
+    if let path = library.midiMapPath {
+      _ = try library.midiMap()
+      old = (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
+    } else {
+      old = "# What MIDI controllers change; see docs/midi.md of Pinna.\n"
+    }
+    // What is wrong with the options must be said before somebody moves a fader.
+    _ = try controller(0, target, arguments, file.path)
+    Tool.complain("move the controller that shall set \(target.rawValue); stop with Ctrl-C")
+    let answer = try ControlClient(name: arguments.name).request(OSCMessage("/pinna/midi/learn"), seconds: 30)
+    guard answer.status == .done else { throw Failure(answer.status, answer.text) }
+    let learned: LearnAnswer = try answer.document()
+    let new = try controller(learned.controller, target, arguments, file.path)
+    try file.write(MIDIMapFile.text(adding: new, to: old, file: file.path), replaces: true)
+    let loaded = try ControlClient(name: arguments.name).request(OSCMessage("/pinna/midi/load"), seconds: 30)
+    guard loaded.status == .done else { throw Failure(loaded.status, loaded.text) }
+    if arguments.isJSON {
+      print(
+        ([
+          "file": file.path, "channel": learned.channel, "controller": learned.controller,
+          "target": target.rawValue,
+        ] as JSONObject).text)
+    } else {
+      print("controller \(learned.controller) sets \(target.rawValue); saved in \(file.path)")
+    }
+    return .done
+  }
+
+  /// The controller that the options describe, read back from a file so that both follow the same rules.
+  private static func controller(
+    _ number: Int, _ target: MIDIMap.Target, _ arguments: Arguments, _ file: String
+  ) throws -> MIDIMap.Controller {
+    var fields = ["controller: \(number)", "sets: \(target.rawValue)"]
+    for option in ["from", "to"] {
+      if let text = arguments["--" + option] { fields.append("\(option): \(text)") }
+    }
+    if let list = arguments["--values"] { fields.append("values: [\(list)]") }
+    do {
+      let map = try MIDIMapFile.read(
+        text: "controllers:\n  - {\(fields.joined(separator: ", "))}\n", file: "the options")
+      return map.controllers[0]
+    } catch {
+      throw Failure(.usage, "these options describe no controller: \(error.message)")
+    }
+  }
+}

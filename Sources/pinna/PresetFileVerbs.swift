@@ -1,0 +1,106 @@
+import Acoustics
+import Control
+import Foundation
+import Presets
+
+/// Verbs that write and check preset files.
+extension Verb {
+  static let presetSave = Verb(
+    name: "preset save", operands: ["NAME"],
+    summary: "save the setting of the running Pinna as a preset",
+    options: [
+      Option("--title", "TEXT", "what the preset is for (default: its setting)"),
+      Option("--connections", nil, "also save the connections of the ports; preset use then makes them"),
+      Option("--force", nil, "replace a preset of this name"), nameOption, jsonOption,
+    ]
+  ) { arguments in
+    let library = PresetLibrary.standard
+    let name = arguments.operands[0]
+    let file = try UserFile(name: name, in: nil, kind: "preset")
+    let answer = try ControlClient(name: arguments.name).request(OSCMessage("/pinna/status"), seconds: 30)
+    guard answer.status == .done else { throw Failure(answer.status, answer.text) }
+    let status: StatusReport = try answer.document()
+    let device: Device
+    do { device = try library.device(named: status.device) } catch is DeviceNotFound {
+      throw Failure(
+        .failed,
+        "the device \(status.device) is in no presets folder, so no preset can name it; copy its file to "
+          + "\(file.folder)/devices")
+    }
+    let preset = Preset(
+      name: name, title: arguments["--title"] ?? status.selectionText, device: device.name,
+      selection: Selection(
+        dataSource: status.dataSource, polarPattern: status.polarPattern,
+        inputOrientation: status.inputOrientation),
+      gain: Decibels(status.gainDB), highPass: status.highPassHz.map { .on(Hertz($0)) } ?? .off,
+      connections: arguments.has("--connections") ? status.presetConnections : [])
+    let text = PresetFile.text(of: preset)
+    // A title that cannot be read back must not replace a good file.
+    _ = try PresetFile.read(text: text, name: name, file: file.path, device: library.device(named:))
+    if let hidden = try? library.path(ofPreset: name), hidden != file.path, !arguments.has("--force") {
+      throw Failure(
+        .failed,
+        "there is a preset \(name) already, in \(hidden); give another name, or --force to hide that one")
+    }
+    try file.write(text, replaces: arguments.has("--force"))
+    if arguments.isJSON {
+      print((["file": file.path, "preset": name] as JSONObject).text)
+    } else {
+      print("saved \(status.selectionText) as \(file.path)")
+    }
+    return .done
+  }
+
+  static let presetCheck = Verb(
+    name: "preset check", operands: ["[PRESET]"],
+    summary:
+      "read a preset, given by its name or file, or all, and point at mistakes; status 1 if there are any",
+    options: [jsonOption]
+  ) { arguments in
+    let library = PresetLibrary.standard
+    let names = arguments.operands.isEmpty ? library.presetNames() : arguments.operands
+    var results: [JSONObject] = []
+    var failed = false
+    for name in names {
+      do {
+        let preset = try preset(name, in: library)
+        results.append(["name": preset.name, "device": preset.device, "fault": nil as String?])
+        if !arguments.isJSON { print("\(preset.name.padded(20)) ok: \(preset.text)") }
+      } catch {
+        failed = true
+        results.append(["name": name, "fault": "\(error)"])
+        if !arguments.isJSON { print("\(name.padded(20)) unusable: \(error)") }
+      }
+    }
+    if arguments.isJSON { print((["presets": results] as JSONObject).text) }
+    return failed ? .failed : .done
+  }
+
+  /// A preset by its name, or by its file where `word` has a slash or ends like one.
+  private static func preset(_ word: String, in library: PresetLibrary) throws -> Preset {
+    guard word.contains("/") || DescriptionName.extensions.contains(where: word.hasSuffix) else {
+      return try library.preset(named: word)
+    }
+    return try PresetFile.read(path: word, device: library.device(named:))
+  }
+}
+
+extension Preset {
+  /// "phone5, Back, stereo, portrait"
+  fileprivate var text: String {
+    "\(device), \(selection.dataSource), \(selection.polarPattern.rawValue), \(selection.inputOrientation.rawValue)"
+  }
+}
+
+extension StatusReport {
+  /// "phone5: Back, stereo, portrait"
+  fileprivate var selectionText: String {
+    let orientation = polarPattern == .stereo ? ", \(inputOrientation.rawValue)" : ""
+    return "\(device): \(dataSource), \(polarPattern.rawValue)\(orientation)"
+  }
+
+  /// The connections of all own ports.
+  fileprivate var presetConnections: [Preset.Connection] {
+    (connections ?? []).flatMap { own in own.peers.map { Preset.Connection(port: own.port, peer: $0) } }
+  }
+}

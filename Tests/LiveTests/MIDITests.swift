@@ -1,0 +1,193 @@
+import Foundation
+import JackTools
+import LiveSupport
+import TestSupport
+import Testing
+
+extension LiveTests {
+  /// In JACK2's graph and in PipeWire's.
+  @Suite("MIDI: program changes, controllers, learning") struct MIDITests {
+    static let controllers = """
+      # For the test.
+      channel: 1
+      controllers:
+        - {controller: 7, sets: gain, from: -40, to: 0}
+        - {controller: 64, sets: mute}
+        - {controller: 20, sets: orientation}
+        - {controller: 30, sets: record}
+
+      """
+
+    /// A graph with a bank of two presets, and a MIDI device that Pinna has seen.
+    func graph(controllers: String = Self.controllers) throws -> (LiveGraph, MIDISender) {
+      let home = try PinnaHome()
+      try home.folder.write(controllers, to: "config/pinna/midi/controllers.yaml")
+      #expect(try home.pinna("bank", "save", "two", "phone5,phone3").status == 0)
+      let graph = try LiveGraph(preset: "phone5", period: 256, home: home, options: ["--bank", "two"])
+      let keys = try MIDISender(server: graph.server.name)
+      try #require(
+        waitUntil(seconds: 5) {
+          (try? graph.status()["midi"] as? [String: Any])?["sources"] as? [String] == ["keys:out"]
+        })
+      return (graph, keys)
+    }
+
+    func value(_ key: String, _ graph: LiveGraph) throws -> String { try "\(graph.status()[key] ?? "nil")" }
+
+    func becomes(_ key: String, _ wanted: String, _ graph: LiveGraph) throws -> Bool {
+      try waitUntil(seconds: 10) { try value(key, graph) == wanted }
+    }
+
+    @Test("program n is the bank's preset n; one beyond the bank, and another channel, change nothing")
+    func programs() throws {
+      let (graph, keys) = try graph()
+      keys.program(1)
+      #expect(try becomes("preset", "phone3", graph))
+      keys.program(0, channel: 2)
+      keys.program(2)
+      #expect(
+        waitUntil(seconds: 5) {
+          graph.program.errorText.contains("MIDI program 3: the bank two has 2 presets")
+        }, "\(graph.program.errorText)")
+      #expect(try value("preset", graph) == "phone3")
+      keys.program(0)
+      #expect(try becomes("preset", "phone5", graph))
+      let other = try graph.pinna("bank", "save", "one", "phone3")
+      #expect(other.status == 0, "\(other)")
+      let used = try graph.pinna("bank", "use", "one")
+      #expect(used.status == 0 && used.output == "1   phone3\n", "\(used)")
+      keys.program(0)
+      #expect(try becomes("preset", "phone3", graph))
+      let unknown = try graph.pinna("bank", "use", "none")
+      #expect(unknown.status == 1 && unknown.error.contains("use one of: one, two"), "\(unknown)")
+    }
+
+    @Test("controllers set gain, mute and orientation, and a fader ends where it was left")
+    func faders() throws {
+      let (graph, keys) = try graph()
+      for value in stride(from: 127, through: 0, by: -1) { keys.control(7, value) }
+      #expect(try becomes("gainDB", "-40", graph))
+      keys.control(64, 127)
+      #expect(try becomes("muted", "1", graph))
+      keys.control(64, 0)
+      #expect(try becomes("muted", "0", graph))
+      keys.control(20, 127)
+      #expect(try becomes("inputOrientation", "landscapeRight", graph))
+      keys.control(20, 0)
+      #expect(try becomes("inputOrientation", "portrait", graph))
+      #expect(!graph.program.errorText.contains("MIDI"), "\(graph.program.errorText)")
+    }
+
+    @Test("S13: during a take, MIDI changes nothing and says so once; a controller starts and ends takes")
+    func locked() throws {
+      let (graph, keys) = try graph()
+      keys.control(30, 127)
+      #expect(try becomes("state", "recording", graph))
+      let before = try value("gainDB", graph)
+      for value in 0..<100 { keys.control(7, value) }
+      keys.program(1)
+      #expect(
+        waitUntil(seconds: 5) { graph.program.errorText.contains("MIDI program 2: recording ") },
+        "\(graph.program.errorText)")
+      #expect(graph.program.errorText.contains("nothing may change until it ends"))
+      #expect(try value("gainDB", graph) == before && value("preset", graph) == "phone5")
+      keys.control(30, 0)
+      #expect(try becomes("state", "stopped", graph))
+      keys.control(7, 127)
+      #expect(try becomes("gainDB", "0", graph))
+    }
+
+    @Test("midi learn adds the controller that is moved to the file, and it counts at once")
+    func learning() throws {
+      let (graph, keys) = try graph()
+      let learner = try Program(
+        PinnaHome.binary(), ["midi", "learn", "gain", "--from", "-20", "--to", "6"],
+        environment: graph.home.environment)
+      try #require(waitUntil(seconds: 5) { learner.errorText.contains("move the controller") })
+      usleep(300_000)
+      // What is moved while somebody learns changes nothing else.
+      keys.control(21, 127)
+      #expect(learner.wait(seconds: 10)?.status == 0, "\(learner.errorText)")
+      let file = graph.home.configFolder + "/pinna/midi/controllers.yaml"
+      let text = try String(contentsOfFile: file, encoding: .utf8)
+      #expect(
+        text.contains("# For the test.") && text.contains("- {controller: 21, sets: gain, from: -20, to: 6}"),
+        "\(text)")
+      keys.control(21, 127)
+      #expect(try becomes("gainDB", "6", graph))
+      let second = try Program(
+        PinnaHome.binary(), ["midi", "learn", "mute"], environment: graph.home.environment)
+      try #require(waitUntil(seconds: 5) { second.errorText.contains("move the controller") })
+      usleep(300_000)
+      keys.control(21, 0)
+      #expect(second.wait(seconds: 10)?.status == 1)
+      #expect(second.errorText.contains("controller 21 sets gain already"), "\(second.errorText)")
+      #expect(try String(contentsOfFile: file, encoding: .utf8) == text)
+    }
+
+    @Test("without a MIDI device, learning ends within two seconds and says what to connect")
+    func noDevice() throws {
+      let graph = try LiveGraph(preset: "phone5")
+      let start = ContinuousClock.now
+      let outcome = try graph.pinna("midi", "learn", "gain")
+      #expect(outcome.status == 1 && outcome.error.contains("jack_connect PORT pinna:control"), "\(outcome)")
+      #expect(ContinuousClock.now - start < Faults.patience(.seconds(2)))
+    }
+
+    @Test("from the frame of a program change to the start of its fade: at most 20 ms at the 95th percentile")
+    func latency() throws {
+      let home = try PinnaHome()
+      for (name, gain) in [("loud", "0"), ("soft", "-12")] {
+        try home.folder.write(
+          """
+          title: \(name)
+          device: phone5
+          dataSource: Bottom
+          polarPattern: omnidirectional
+          inputOrientation: portrait
+          gain: \(gain)
+
+          """, to: "config/pinna/\(name).yaml")
+      }
+      #expect(try home.pinna("bank", "save", "two", "loud,soft").status == 0)
+      let graph = try LiveGraph(preset: "loud", period: 256, home: home, options: ["--bank", "two"])
+      // A whole number of frames per cycle: without a change, each frame equals the one a cycle before.
+      let cycle = 48
+      let tone = Sine.samples(frequency: 1000, rate: 48000, count: 48000, amplitude: 0.5)
+      let player = try graph.player([[Float]](repeating: tone, count: 5), repeats: true)
+      player.start()
+      let recorder = try graph.recorder(seconds: 60)
+      let keys = try MIDISender(server: graph.server.name)
+      try #require(
+        waitUntil(seconds: 5) {
+          (try? graph.status()["midi"] as? [String: Any])?["sources"] as? [String] == ["keys:out"]
+        })
+      usleep(500_000)
+      var random = SeededNoise(seed: 7)
+      var sent: [UInt32] = []
+      for n in 0..<100 {
+        let chance = random.samples(2, amplitude: 1)
+        sent.append(try #require(keys.program((n + 1) % 2, offset: Int(abs(chance[0]) * 255))))
+        usleep(UInt32(150_000 + Int(abs(chance[1]) * 50_000)))
+      }
+      var delays: [Double] = []
+      for frame in sent {
+        // From 20 cycles before the change to 100 ms after it.
+        let event = 20 * cycle
+        let signal = recorder.channels(from: frame &- UInt32(event), count: event + 4800)[0]
+        func changes(_ n: Int) -> Bool { abs(signal[n] - signal[n - cycle]) > 5e-5 }
+        #expect(!(cycle..<event).contains(where: changes), "the tone is not steady before the change")
+        let start = (event..<signal.count).first(where: changes)
+        delays.append(Double(start.map { $0 - event } ?? 4800) / 48)
+      }
+      delays.sort()
+      let (median, p95) = (delays[50], delays[95])
+      #expect(p95 <= Faults.patience(.milliseconds(20)) / .milliseconds(1), "\(delays)")
+      print(
+        String(
+          format: "MIDI program change to fade at period 256: median %.1f ms, 95th percentile %.1f ms",
+          median, p95))
+      withExtendedLifetime(player) {}
+    }
+  }
+}

@@ -1,0 +1,70 @@
+import Foundation
+import LiveSupport
+import TestSupport
+import Testing
+
+@Suite("pinna preset check, bank") struct PresetFileVerbTests {
+  let home: VerbHome
+  init() throws { home = try VerbHome() }
+
+  @Test("preset check reads all presets, or one by name or file, and has status 1 for a mistake")
+  func check() throws {
+    let all = try home.pinna("preset", "check")
+    #expect(
+      all.status == 0 && all.output.contains("phone5               ok: phone5, Back, stereo, portrait\n"),
+      "\(all)")
+    let bad = home.path + "/bad.yaml"
+    try "title: Bad\ndevice: phone5\ndataSource: Back\n".write(toFile: bad, atomically: true, encoding: .utf8)
+    let outcome = try home.pinna("preset", "check", bad)
+    #expect(
+      outcome.status == 1 && outcome.output.contains("bad.yaml:1:1: the file has no key \"polarPattern\""),
+      "\(outcome)")
+    let json = try home.pinna("preset", "check", bad, "--json")
+    let presets = try #require(try json.json()["presets"] as? [[String: Any]])
+    #expect(json.status == 1 && (presets[0]["fault"] as? String)?.contains("polarPattern") == true, "\(json)")
+    #expect(try home.pinna("preset", "check", "phone6").status == 1)
+  }
+
+  @Test("a bank is saved, listed and shown by program number; nothing is replaced without --force")
+  func bank() throws {
+    let saved = try home.pinna("bank", "save", "evening", "ring7, PHONE5", "--title", "Evening: one")
+    #expect(saved.status == 0 && saved.output.hasPrefix("saved 2 presets as "), "\(saved)")
+    let list = try home.pinna("bank", "list")
+    #expect(list.output == "evening          Evening: one (2 presets)\n", "\(list)")
+    let show = try home.pinna("bank", "show", "evening")
+    #expect(
+      show.output == """
+        1   ring7            Stereo ring on a table
+        2   phone5           Stereo of what the camera sees, phone held upright
+
+        """, "\(show)")
+    let again = try home.pinna("bank", "save", "evening", "ring7")
+    #expect(again.status == 1 && again.isOneSentence && again.error.contains("--force"), "\(again)")
+    #expect(try home.pinna("bank", "show", "evening").output == show.output)
+    #expect(try home.pinna("bank", "save", "evening", "ring7", "--force").status == 0)
+    #expect(
+      try home.pinna("bank", "show", "evening", "--json").json()["presets"].map { ($0 as? [Any])?.count } == 1
+    )
+  }
+
+  @Test("a bank of an unknown preset, and one of an unusable name, are refused, and nothing is written")
+  func refused() throws {
+    let unknown = try home.pinna("bank", "save", "evening", "ring7,phone9")
+    #expect(unknown.status == 1 && unknown.isOneSentence && unknown.error.contains("phone9"), "\(unknown)")
+    let name = try home.pinna("bank", "save", "../x", "ring7")
+    #expect(name.status == 2 && name.isOneSentence && name.error.contains("not usable"), "\(name)")
+    let missing = try home.pinna("bank", "show", "evening")
+    #expect(
+      missing.status == 1 && missing.isOneSentence && missing.error.contains("pinna bank save"), "\(missing)")
+  }
+
+  @Test("preset save and midi learn without a running Pinna have status 4, and write nothing")
+  func notRunning() throws {
+    for words in [["preset", "save", "mine"], ["midi", "learn", "gain"]] {
+      let outcome = try home.pinna(words)
+      #expect(outcome.status == 4, "\(outcome)")
+    }
+    let options = try home.pinna("midi", "learn", "mute", "--from", "3")
+    #expect(options.status == 2 && options.isOneSentence && options.error.contains("gain only"), "\(options)")
+  }
+}
