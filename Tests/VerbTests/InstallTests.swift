@@ -95,7 +95,7 @@ import Testing
     try FileManager.default.copyItem(atPath: PinnaHome.binary(), toPath: program)
     let looked =
       "no shipped presets were found: looked for \(folder.path)/share/pinna/presets, a folder Presets above "
-      + "\(folder.path)/alone, a folder Presets above , \(folder.path)/data/pinna/presets; install Pinna with its "
+      + "\(folder.path)/alone, a folder Presets above /, \(folder.path)/data/pinna/presets; install Pinna with its "
       + "presets (make install), or set PINNA_PRESETS to their folder"
     let list = try run(program, ["preset", "list"])
     #expect(list.status == 0 && list.isOneSentence && list.error == "pinna: \(looked)\n", "\(list)")
