@@ -76,7 +76,7 @@ extension LiveTests {
       let text = try String(contentsOfFile: repositoryFolder + "/packaging/" + unit, encoding: .utf8)
       let line = try #require(text.split(separator: "\n").first { $0.hasPrefix("ExecStart=") })
       try #require(line.contains("@PREFIX@/bin/pinna "))
-      return line.dropFirst("ExecStart=".count).replacing("@PREFIX@/bin/pinna", with: "\"$0\"")
+      return String(line.dropFirst("ExecStart=".count)).replacing("@PREFIX@/bin/pinna", with: "\"$0\"")
     }
   }
 }
