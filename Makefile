@@ -2,7 +2,7 @@
 # Where the numpy oracle is: it judges exported filters on an array manifold of its own.
 ORACLE ?= ../shared/oracle
 
-.PHONY: mutations bench listen run test figures filters pictures build install-packages lint sanitize build-sanitizers sanitize-live soak fuzz fuzzers faults day format clean
+.PHONY: install uninstall static deb deb-test mutations bench listen run test figures filters pictures build install-packages lint sanitize build-sanitizers sanitize-live soak fuzz fuzzers faults day format clean
 
 SANITIZE_REALTIME = --scratch-path .build/rtsan -Xswiftc -Xclang-linker -Xswiftc -fsanitize=realtime
 SANITIZE_THREAD = --scratch-path .build/tsan --sanitize=thread
@@ -184,6 +184,61 @@ bench:
 
 build: install-packages
 	swift build -c release --product pinna
+
+## Installs Pinna below PREFIX. BINARY names one that is built already, DESTDIR a folder for packages.
+PREFIX ?= /usr/local
+BINARY ?= $(STATIC)
+# Debian's packages use vendor-completions.
+ZSH_FUNCTIONS ?= share/zsh/site-functions
+INTO = $(DESTDIR)$(PREFIX)
+COMPLETIONS = share/bash-completion/completions/pinna $(ZSH_FUNCTIONS)/_pinna share/fish/vendor_completions.d/pinna.fish
+UNITS = pinna.service pinna-pipewire.service
+# Where systemd looks: below ~/.local, in share only.
+UNIT_FOLDER = $(if $(filter $(HOME)/%,$(PREFIX)),share,lib)/systemd/user
+install: $(BINARY)
+	@case "$(PREFIX)" in /*) ;; *) echo "PREFIX=$(PREFIX) is not an absolute path, which the systemd units need" >&2; exit 1;; esac
+	install -D -m 755 "$(BINARY)" "$(INTO)/bin/pinna"
+	strip "$(INTO)/bin/pinna"
+	@# Presets of an earlier version must not stay.
+	rm -rf "$(INTO)/share/pinna/presets" "$(INTO)/share/pinna/control-surfaces" "$(INTO)/share/doc/pinna"
+	install -d "$(INTO)/share/pinna/presets" "$(INTO)/share/doc/pinna"
+	cp -R Presets/. "$(INTO)/share/pinna/presets"
+	cp -R share/control-surfaces "$(INTO)/share/pinna"
+	cp -R README.md CHANGELOG.md LICENSE docs "$(INTO)/share/doc/pinna"
+	chmod -R u=rwX,go=rX "$(INTO)/share/pinna/presets" "$(INTO)/share/pinna/control-surfaces" "$(INTO)/share/doc/pinna"
+	install -d "$(INTO)/share/man/man1" "$(INTO)/$(UNIT_FOLDER)" $(foreach file,$(COMPLETIONS),"$(INTO)/$(dir $(file))")
+	"$(INTO)/bin/pinna" help --man >"$(INTO)/share/man/man1/pinna.1"
+	"$(INTO)/bin/pinna" help --completions bash >"$(INTO)/$(word 1,$(COMPLETIONS))"
+	"$(INTO)/bin/pinna" help --completions zsh >"$(INTO)/$(word 2,$(COMPLETIONS))"
+	"$(INTO)/bin/pinna" help --completions fish >"$(INTO)/$(word 3,$(COMPLETIONS))"
+	for unit in $(UNITS); do \
+	  sed 's,@PREFIX@,$(PREFIX),' packaging/$$unit >"$(INTO)/$(UNIT_FOLDER)/$$unit" || exit 1; done
+
+## Removes what `make install` with the same PREFIX wrote; settings, takes and presets of users stay.
+uninstall:
+	rm -f "$(INTO)/bin/pinna" "$(INTO)/share/man/man1/pinna.1" $(foreach file,$(COMPLETIONS),"$(INTO)/$(file)")
+	rm -f $(foreach unit,$(UNITS),"$(INTO)/$(UNIT_FOLDER)/$(unit)")
+	rm -rf "$(INTO)/share/pinna/presets" "$(INTO)/share/pinna/control-surfaces" "$(INTO)/share/doc/pinna"
+	rmdir --ignore-fail-on-non-empty "$(INTO)/share/pinna"
+
+# Swift's libraries are part of it, the system's are not: pw-jack puts PipeWire's libjack in the place of JACK's.
+STATIC = .build/static/release/pinna
+static: $(STATIC)
+$(STATIC): Package.swift $(shell find Sources -type f)
+	@sh .ci/install-packages
+	swift build -c release --product pinna --static-swift-stdlib --disable-local-rpath --scratch-path .build/static
+	touch "$@"
+
+## The Debian package, into .build/deb.
+deb: PACKAGES = dpkg-dev
+deb: install-packages $(BINARY)
+	sh .ci/deb "$(BINARY)"
+
+## The Debian package in a clean Debian 12: installed, tried, removed. Needs root, and Debian's archive.
+deb-test: PACKAGES = lintian mmdebstrap
+deb-test: deb
+	lintian --fail-on error .build/deb/pinna_*.deb
+	sh .ci/deb-test .build/deb/pinna_*.deb
 
 install-packages:
 	@sh .ci/install-packages $(PACKAGES)

@@ -20,7 +20,7 @@ package struct ChangeReport: Codable, Sendable {
   /// Why the requested change is deferred; nil if it is in force. The other fields describe the setting in force.
   package let kept: String?
 
-  init(_ setting: Setting, kept: String? = nil) {
+  package init(_ setting: Setting, kept: String? = nil) {
     self.kept = kept
     input = setting.device.uid
     preset = setting.preset

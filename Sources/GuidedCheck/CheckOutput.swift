@@ -64,4 +64,16 @@ package struct CheckOutput: Sendable {
     reference = Array(scene.reference.prefix(left.count))
     lostFrames = 0
   }
+
+  /// Plays `scene` through one engine whose selection changes from case to case while sound flows, without a server.
+  /// - Parameter device: the device of the scene.
+  package init(_ scene: CheckScene, inOneRunThrough sets: FilterSets, of device: Device) throws {
+    let changes = scene.cases.enumerated().map { n, one in
+      (frame: scene.frames(ofCase: n).lowerBound, selection: one.selection)
+    }
+    (left, right) = try sets.render(
+      scene.microphones.channels, changes: changes, of: device, period: 256)
+    reference = Array(scene.reference.prefix(left.count))
+    lostFrames = 0
+  }
 }

@@ -92,6 +92,9 @@ public final class PrivateServer {
     process.waitUntilExit()
   }
 
+  /// Whether there is a `jackd` in `PATH`.
+  public static var isPossible: Bool { find("jackd") != nil }
+
   private static func find(_ program: String) -> String? {
     let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin"
     return path.split(separator: ":").map { "\($0)/\(program)" }.first { access($0, X_OK) == 0 }

@@ -12,15 +12,23 @@ public struct PresetLibrary: Sendable {
   /// The folder of what `pinna array calibrate` wrote: `DEVICE.yaml`; nil for devices as their files have them.
   public let calibrationFolder: String?
 
-  public init(folders: [String], calibrationFolder: String? = nil) {
+  /// That no shipped presets were found, where they were looked for, and what to do; nil if they were, or if nobody
+  /// looked for them.
+  public let shippedAbsence: String?
+
+  public init(folders: [String], calibrationFolder: String? = nil, shippedAbsence: String? = nil) {
     self.folders = folders
     self.calibrationFolder = calibrationFolder
+    self.shippedAbsence = shippedAbsence
   }
 
   public init(environment: [String: String]) {
+    let shipped = ShippedPresets(
+      environment: environment, executable: PresetFolders.executablePath(),
+      currentFolder: PresetFolders.workingFolder())
     self.init(
-      folders: PresetFolders.search(environment: environment),
-      calibrationFolder: CalibrationFile.folder(environment: environment))
+      folders: PresetFolders.search(environment: environment, shipped: shipped.folder),
+      calibrationFolder: CalibrationFile.folder(environment: environment), shippedAbsence: shipped.absence)
   }
 
   /// The library for the environment of this process.
@@ -70,7 +78,7 @@ public struct PresetLibrary: Sendable {
   /// - Throws: `DeviceNotFound`, or `DescriptionError` for an error in the device file or its calibration file.
   public func device(named name: String) throws -> Device {
     guard let path = path(of: name, in: "devices") else {
-      throw DeviceNotFound(name: name, available: deviceNames())
+      throw DeviceNotFound(name: name, available: deviceNames(), shippedAbsence: shippedAbsence)
     }
     return try calibrated(DeviceFile.read(path: path))
   }
@@ -94,7 +102,7 @@ public struct PresetLibrary: Sendable {
   /// The path of the preset file for `name`, ignoring case.
   public func path(ofPreset name: String) throws(PresetNotFound) -> String {
     guard let path = path(of: name, in: "") else {
-      throw PresetNotFound(name: name, available: presetNames())
+      throw PresetNotFound(name: name, available: presetNames(), shippedAbsence: shippedAbsence)
     }
     return path
   }
@@ -159,8 +167,10 @@ public struct PresetNotFound: Error, Hashable, CustomStringConvertible {
   public let name: String
   /// Names of all presets.
   public let available: [String]
+  /// That the shipped ones were not found, with the remedy; nil if they were.
+  public let shippedAbsence: String?
 
-  public var description: String { notFound("preset", name, available) }
+  public var description: String { notFound("preset", name, available, shippedAbsence) }
 }
 
 /// No folder has a bank with this name.
@@ -181,13 +191,22 @@ public struct DeviceNotFound: Error, Hashable, CustomStringConvertible {
   public let name: String
   /// Names of all devices.
   public let available: [String]
+  /// That the shipped ones were not found, with the remedy; nil if they were.
+  public let shippedAbsence: String?
 
-  public var description: String { notFound("device", name, available) }
+  public var description: String { notFound("device", name, available, shippedAbsence) }
 }
 
-private func notFound(_ kind: String, _ name: String, _ available: [String]) -> String {
-  let start = "there is no \(kind) \(quoted(name))"
-  return available.isEmpty
-    ? "\(start), and no other \(kind) was found; set PINNA_PRESETS to the presets folder"
-    : "\(start)\(didYouMean(name, among: available)); use one of: \(available.joined(separator: ", "))"
+private func notFound(
+  _ kind: String, _ name: String, _ available: [String], _ shippedAbsence: String?
+) -> String {
+  var parts = ["there is no \(kind) \(quoted(name))\(didYouMean(name, among: available))"]
+  if !available.isEmpty { parts.append("use one of: \(available.joined(separator: ", "))") }
+  if let shippedAbsence {
+    parts.append(shippedAbsence)
+  } else if available.isEmpty {
+    parts[0] += ", and no other \(kind) was found"
+    parts.append("set PINNA_PRESETS to the presets folder")
+  }
+  return parts.joined(separator: "; ")
 }

@@ -47,4 +47,33 @@ extension FilterSets {
     run.run(total: total, period: period)
     return (run.left, run.right)
   }
+
+  /// A selection that is requested before a frame.
+  public typealias Change = (frame: Int, selection: Selection)
+
+  /// Runs one engine over signals in memory while the selection changes, as a running Pinna does: a crossfade begins
+  /// with the first period after each change's frame.
+  /// - Parameters:
+  ///   - microphones: shape `[microphone][frame]`, in the order of the device's microphones.
+  ///   - changes: in the order of their frames, further apart than a crossfade; the first one is in force from the start.
+  ///   - period: number of frames that the engine processes at a time.
+  /// - Returns: as many frames as the input has.
+  /// - Throws: the errors of `filters(for:of:)`.
+  public func render(
+    _ microphones: [[Float]], changes: [Change], of device: Device, period: Int = 1024,
+    instructionSet: InstructionSet = .best
+  ) throws -> (left: [Float], right: [Float]) {
+    guard let first = changes.first else { return ([], []) }
+    let engine = makeEngine(instructionSet: instructionSet)
+    engine.start(with: try filters(for: first.selection, of: device), gain: 1)
+    var run = OfflineRun(engine, microphones: microphones)
+    for change in changes.dropFirst() {
+      // Whole periods only, as in a graph.
+      run.run(to: (change.frame + period - 1) / period * period, period: period)
+      _ = engine.drainReports()
+      _ = try engine.change(to: filters(for: change.selection, of: device), gain: 1)
+    }
+    run.run(total: microphones.first?.count ?? 0, period: period)
+    return (run.left, run.right)
+  }
 }

@@ -8,6 +8,7 @@ extension Verb {
     name: "preset list", summary: "list the presets", options: [jsonOption]
   ) { arguments in
     let library = PresetLibrary.standard
+    if let absence = library.shippedAbsence { Tool.complain(absence) }
     for (path, remedy) in library.ignoredFiles() { Tool.complain("ignoring \(path); \(remedy)") }
     // Malformed files are listed, too, with their error.
     let entries = library.presetNames().map { name in

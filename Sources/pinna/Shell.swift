@@ -24,7 +24,8 @@ enum Shell: String, NamedWord {
         candidates=(${(f)"$("${words[1]}" \(Candidates.word) "${(@)words[2,CURRENT]}" 2>/dev/null)"})
         if (( $#candidates )); then compadd -- $candidates; else _files; fi
       }
-      compdef _pinna pinna
+      # As a file of the completion system, its first call is one for candidates.
+      if [[ ${funcstack[1]} == _pinna ]]; then _pinna "$@"; else compdef _pinna pinna; fi
       """
     case .fish:
       """

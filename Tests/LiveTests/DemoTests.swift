@@ -20,6 +20,7 @@ extension LiveTests {
       let outcome = try home.pinna("demo", "--preset", "glasses8", "--keep", typed, "--json")
       #expect(outcome.status == 0, "\(outcome)")
       let json = try outcome.json()
+      #expect(json["offline"] as? Bool == false)
       #expect(json["right"] as? Bool == true && (json["cases"] as? [[String: Any]])?.count == 1)
       #expect((json["refused"] as? String)?.contains("nothing may change") == true)
       #expect(json["picture"] as? String == folder + "/demo.png")

@@ -63,32 +63,68 @@ struct PresetLibraryTests {
 
   @Test("the XDG folders are searched in order, then the shipped one")
   func folders() {
-    let environment = [
-      "HOME": "/home/u", "XDG_DATA_DIRS": "/a:relative:/b:/a", "PINNA_PRESETS": "/shipped",
-    ]
+    let environment = ["HOME": "/home/u", "XDG_DATA_DIRS": "/a:relative:/b:/a"]
     #expect(
-      PresetFolders.search(environment: environment)
+      PresetFolders.search(environment: environment, shipped: "/shipped")
         == ["/home/u/.config/pinna", "/home/u/.local/share/pinna", "/a/pinna", "/b/pinna", "/shipped"])
-    let moved = ["XDG_CONFIG_HOME": "/c", "XDG_DATA_HOME": "/d", "PINNA_PRESETS": "/s"]
+    let moved = ["XDG_CONFIG_HOME": "/c", "XDG_DATA_HOME": "/d"]
     #expect(
-      PresetFolders.search(environment: moved)
-        == ["/c/pinna", "/d/pinna", "/usr/local/share/pinna", "/usr/share/pinna", "/s"])
+      PresetFolders.search(environment: moved, shipped: nil)
+        == ["/c/pinna", "/d/pinna", "/usr/local/share/pinna", "/usr/share/pinna"])
   }
 
-  @Test("the shipped folder is found above the program, or else above the current folder")
+  @Test(
+    "shipped presets are those installed with the program, then those above it, above the current folder, in the system"
+  )
   func shippedFolder() throws {
     let tree = try TemporaryFolder()
-    try tree.write("", to: "x/Presets/devices/d.yaml")
-    try tree.write("", to: "y/Presets/devices/d.yaml")
-    let (program, current) = (tree.path + "/x/.build/release/pinna", tree.path + "/y/sub")
-    func last(_ program: String?) -> String? {
-      PresetFolders.search(environment: [:], executable: program, currentFolder: current).last
+    let root = tree.path
+    for folder in ["prefix/share/pinna/presets", "x/Presets", "y/Presets", "data/pinna/presets"] {
+      try tree.write("", to: folder + "/devices/d.yaml")
     }
-    #expect(last(program) == tree.path + "/x/Presets")
-    #expect(last("/usr/bin/pinna") == tree.path + "/y/Presets")
-    #expect(last(nil) == tree.path + "/y/Presets")
-    #expect(
-      PresetFolders.search(environment: [:], executable: nil, currentFolder: nil).last == "/usr/share/pinna")
+    func folder(_ program: String?, in current: String?, data: String = root + "/data") -> String? {
+      ShippedPresets(environment: ["XDG_DATA_DIRS": data], executable: program, currentFolder: current).folder
+    }
+    let current = root + "/y/sub"
+    #expect(folder(root + "/prefix/bin/pinna", in: current) == root + "/prefix/share/pinna/presets")
+    #expect(folder(root + "/x/.build/release/pinna", in: current) == root + "/x/Presets")
+    #expect(folder(root + "/z/bin/pinna", in: current) == root + "/y/Presets")
+    #expect(folder(nil, in: current) == root + "/y/Presets")
+    #expect(folder(root + "/z/bin/pinna", in: "/") == root + "/data/pinna/presets")
+    #expect(folder(nil, in: nil) == root + "/data/pinna/presets")
+    #expect(folder(root + "/z/bin/pinna", in: nil, data: root + "/none") == nil)
+  }
+
+  @Test("PINNA_PRESETS alone counts where it is set")
+  func namedFolder() throws {
+    let tree = try TemporaryFolder()
+    try tree.write("", to: "x/Presets/devices/d.yaml")
+    func shipped(_ name: String) -> ShippedPresets {
+      ShippedPresets(
+        environment: ["PINNA_PRESETS": name], executable: tree.path + "/x/pinna", currentFolder: nil)
+    }
+    #expect(shipped(tree.path).folder == tree.path && shipped(tree.path).absence == nil)
+    #expect(shipped("").folder == tree.path + "/x/Presets")
+    #expect(shipped("/nowhere").folder == nil)
+    #expect(shipped("/nowhere").absence?.contains("looked for /nowhere, which PINNA_PRESETS names;") == true)
+  }
+
+  @Test("where no shipped presets were found, an unknown name is refused with where they were looked for")
+  func shippedAbsence() throws {
+    let absence = ShippedPresets(
+      environment: ["XDG_DATA_DIRS": "/none"], executable: "/none/bin/pinna", currentFolder: nil
+    ).absence
+    let folder = try TemporaryFolder()
+    func error() -> String? {
+      let library = PresetLibrary(folders: [folder.path], shippedAbsence: absence)
+      return #expect(throws: PresetNotFound.self) { try library.preset(named: "phone5") }?.description
+    }
+    let looked =
+      "no shipped presets were found: looked for /none/share/pinna/presets, a folder Presets above /none/bin, "
+      + "/none/pinna/presets; install Pinna with its presets (make install), or set PINNA_PRESETS to their folder"
+    #expect(error() == "there is no preset \"phone5\"; " + looked)
+    try folder.write(Self.preset, to: "mine.yaml")
+    #expect(error() == "there is no preset \"phone5\"; use one of: mine; " + looked)
   }
 
   @Test("the standard library of this process has the shipped presets")

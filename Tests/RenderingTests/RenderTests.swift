@@ -68,6 +68,40 @@ import Testing
     #expect(error < 1e-4 * expected.map(abs).max()!, "\(error)")
   }
 
+  @Test(
+    "changes of the selection fade in from the first period after their frame, and the first is in force at once",
+    arguments: [64, 1000])
+  func changes(period: Int) throws {
+    var noise = SeededNoise(seed: 15)
+    let taps = (0..<2).map { _ in noise.filters(microphones: 2, taps: 300)[0] }
+    let patterns: [PolarPattern] = [.cardioid, .omnidirectional]
+    let sets = FilterSets(
+      FilterBank(
+        device: Self.device.name, sampleRate: 48000, microphones: Self.device.microphones.map(\.name),
+        delayFrames: 0, tapCount: 300,
+        cases: zip(patterns, taps).map {
+          FilterCoefficients(
+            filterCase: FilterCase(dataSource: "Front", polarPattern: $0, inputOrientation: nil),
+            taps: [$1, $1])
+        }))
+    let microphones = (0..<2).map { _ in noise.samples(9000) }
+    let rendered = try sets.render(
+      microphones,
+      changes: zip([0, 2345], patterns).map {
+        ($0, Selection(dataSource: "Front", polarPattern: $1, inputOrientation: .portrait))
+      }, of: Self.device, period: period)
+    #expect(rendered.left.count == 9000)
+    let start = (2345 + period - 1) / period * period
+    let sounds = taps.map { directConvolution(microphones, $0) }
+    let expected = (0..<9000).map { n -> Double in
+      let share =
+        n < start ? 0 : n >= start + 960 ? 1 : 0.5 - 0.5 * cos(.pi * (Double(n - start) + 0.5) / 960)
+      return share * sounds[1][n] + (1 - share) * sounds[0][n]
+    }
+    let error = zip(rendered.left, expected).map { abs(Double($0) - $1) }.max()!
+    #expect(error < 1e-4 * expected.map(abs).max()!, "\(error)")
+  }
+
   @Test("rendering refuses a selection that the device does not offer")
   func refusal() throws {
     var noise = SeededNoise(seed: 13)

@@ -1,0 +1,110 @@
+import Acoustics
+import AudioFiles
+import Control
+import FilterBanks
+import Foundation
+import GuidedCheck
+import Presets
+import Rendering
+
+/// What a demo shows, with and without a server: the scene, where its recordings go, and the results.
+struct DemoStage {
+  let preset: Preset
+  let device: Device
+  let scene: CheckScene
+  /// Of the recordings.
+  let folder: String
+  static let sampleRate = 48000
+  private let sets: FilterSets
+  private let keeps: Bool
+  private let isQuiet: Bool
+
+  init(preset: Preset, device: Device, keep: String?, isQuiet: Bool) throws {
+    self.preset = preset
+    self.device = device
+    self.isQuiet = isQuiet
+    keeps = keep != nil
+    let requested = try OutputPath.absolute(
+      keep ?? FileManager.default.temporaryDirectory.appending(path: "pinna-demo-\(getpid())").path)
+    do {
+      try FileManager.default.createDirectory(atPath: requested, withIntermediateDirectories: true)
+    } catch {
+      throw Failure(
+        .failed, "cannot create the folder \(requested) for the recordings; give another with --keep")
+    }
+    folder = try OutputPath.withoutLinks(requested)
+    // Designing here shows the progress. The processor then finds the filters in the cache.
+    sets = try FilterSets(
+      device: device, sampleRate: Self.sampleRate, progress: WorkProgress.designing(device.name))
+    let cases = CheckCase.all(of: sets.bank.offered(of: device)).filter(\.isStereo)
+    guard !cases.isEmpty else {
+      throw Failure(
+        .unsupported, "\(device.name) offers no stereo, which the demo needs; give another preset")
+    }
+    scene = try CheckScene(
+      array: device, cases: cases, sampleRate: Self.sampleRate,
+      progress: WorkProgress.soundField(device.name))
+  }
+
+  /// Plays the scene through the engine alone.
+  /// - Returns: whether every voice came out as expected.
+  func performOffline() throws -> Bool {
+    defer { clear() }
+    say("jackd is not installed: the demo runs offline, without a take; for all of it, install jackd2.")
+    announce()
+    for (n, one) in scene.cases.enumerated() {
+      var setting = Setting(preset: preset, device: device)
+      setting.selection = one.selection
+      say("  \(n + 1). \(ChangeReport(setting).text)")
+    }
+    return try show(CheckOutput(scene, inOneRunThrough: sets, of: device), take: nil)
+  }
+
+  func announce() {
+    say("Four voices speak in each of \(scene.cases.count) cases; the case changes while sound flows.")
+  }
+
+  /// Keeps the recordings if that was asked for, and shows the results.
+  /// - Parameter take: of the take, and of the refusal during it; nil if there was none.
+  /// - Returns: whether every voice came out as expected.
+  func show(_ output: CheckOutput, take: (text: String, refusal: String)?) throws -> Bool {
+    if keeps {
+      try AudioClip(sampleRate: Self.sampleRate, channels: [output.left, output.right]).write(
+        wav: folder + "/outputs.wav")
+      try scene.microphones.write(wav: folder + "/microphones.wav")
+    }
+    let results = CheckResults(scene, output)
+    let picture = try draw(results)
+    if isQuiet {
+      print(
+        (results.json + [
+          "offline": take == nil, "take": take?.text, "refused": take?.refusal, "picture": picture,
+        ]).text)
+    } else {
+      say("\n" + results.table)
+      if let take { say("Take: \(take.text). Refused during it: \(take.refusal)") }
+      say(keeps ? "The recordings are in \(folder)." : "Keep the recordings with: pinna demo --keep DIR")
+      say("A picture of where each voice came out is \(picture).")
+    }
+    return results.isRight
+  }
+
+  /// Draws the results in the folder of the recordings, or in the cache folder if those are not kept.
+  /// - Returns: the path of the picture.
+  private func draw(_ results: CheckResults) throws -> String {
+    let pictureFolder = keeps ? folder : CacheFolder.path
+    try FileManager.default.createDirectory(atPath: pictureFolder, withIntermediateDirectories: true)
+    let path = pictureFolder + "/demo.png"
+    try CheckPicture(results, of: preset.name).write(path)
+    return path
+  }
+
+  /// Removes the recordings unless they are kept.
+  func clear() {
+    if !keeps { try? FileManager.default.removeItem(atPath: folder) }
+  }
+
+  func say(_ line: String) {
+    if !isQuiet { Tool.say(line) }
+  }
+}
