@@ -77,7 +77,8 @@ package protocol AudioClient: AnyObject, Sendable {
   func substitute(for setting: Setting) throws -> Ticket
   /// Posts a fade to silence with the filters of `setting`.
   func fadeOut(from setting: Setting) throws -> Ticket
-  func beginTake(into ring: TakeRing) throws -> Ticket
+  /// - Parameter followingTransport: begins when JACK's transport rolls, and ends when it does not.
+  func beginTake(into ring: TakeRing, followingTransport: Bool) throws -> Ticket
   /// Cannot fail: the queue reserves a slot for it.
   func endTake() -> Ticket
   func beginPlayback(of ring: PlaybackRing) throws -> Ticket

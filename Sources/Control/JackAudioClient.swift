@@ -222,7 +222,9 @@ final class JackAudioClient: AudioClient {
     try (fallback.withLock { $0 } ?? engine.filters).filters(for: setting.selection, of: setting.device)
   }
 
-  func beginTake(into ring: TakeRing) throws -> Ticket { try engine.engine.beginTake(into: ring) }
+  func beginTake(into ring: TakeRing, followingTransport: Bool) throws -> Ticket {
+    try engine.engine.beginTake(into: ring, followingTransport: followingTransport)
+  }
   func endTake() -> Ticket { (try? engine.engine.endTake()) ?? .next() }
   func beginPlayback(of ring: PlaybackRing) throws -> Ticket { try engine.engine.beginPlayback(of: ring) }
   func endPlayback() { try? engine.engine.endPlayback() }

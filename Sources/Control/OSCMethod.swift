@@ -83,7 +83,7 @@ public struct OSCMethod: Sendable {
       "/pinna/preset/cancel", "no arguments", 0...0, "cancel a pending change of device",
       .cancelPreset),
     OSCMethod(
-      "/pinna/record/start", "nothing, a folder, or pairs of strings, option and value", 0...10,
+      "/pinna/record/start", "nothing, a folder, or pairs of strings, option and value", 0...12,
       "start a take; changes are refused until it ends", .recordStart),
     OSCMethod(
       "/pinna/record", "on or off, 1 or 0", 0...1,

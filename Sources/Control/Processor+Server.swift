@@ -55,9 +55,9 @@ extension Processor {
     of previous: ProcessorState, _ status: ExitStatus, _ sentence: String, cause: String
   ) {
     switch previous {
-    case .openingTake(let recording), .startingTake(let recording, _), .recording(let recording),
-      .endingTake(let recording, _):
-      close(recording, isCutOff: true, status, sentence, cause: cause)
+    case .openingTake(let recording), .startingTake(let recording, _), .armed(let recording),
+      .recording(let recording), .endingTake(let recording, _):
+      close(recording, isCutOff: true, status, sentence, cause: .fault(cause))
     case .openingPlayback(let player, let request): cancelPlayback(player, request, status, sentence)
     case .playing(let playing), .endingPlayback(let playing): finish(playing)
     case .fadingOut(let change, let engine, _, _):

@@ -3,6 +3,14 @@ import JackClient
 import Realtime
 
 extension Processor {
+  private var reportedState: StatusReport.State {
+    switch state {
+    case .armed: .armed
+    case _ where state.take != nil: .recording
+    default: state.playback != nil ? .playing : .stopped
+    }
+  }
+
   /// The answer to `status`.
   ///
   /// Thread: control thread.
@@ -18,7 +26,7 @@ extension Processor {
     let setting = inForce
     return StatusReport(
       format: StatusReport.currentFormat,
-      state: state.take != nil ? .recording : state.playback != nil ? .playing : .stopped,
+      state: reportedState,
       server: serverState,
       warnings: warnings.current,
       preset: setting.preset, device: setting.device.name, input: .init(setting.device),

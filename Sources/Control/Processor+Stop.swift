@@ -19,7 +19,7 @@ extension Processor {
     resetFallback()
     switch state {
     case .openingTake(let recording): close(recording, isCutOff: true, .failed, sentence)
-    case .startingTake(let recording, _), .recording(let recording):
+    case .startingTake(let recording, _), .armed(let recording), .recording(let recording):
       stopping.take = recording
       stopping.ticket = client?.endTake()
     case .endingTake(let recording, let ticket):

@@ -25,6 +25,12 @@ package enum RealtimeCalls {
     _unsafePerformance { Int(jack_get_sample_rate(client)) }
   }
 
+  /// The transport's frame at the first frame of this period; negative unless the transport rolls.
+  @_noLocks @_noAllocation
+  package static func transportFrame(_ client: OpaquePointer) -> Int {
+    _unsafePerformance { pinna_jack_transport_frame(client) }
+  }
+
   /// Time of the monotonic clock.
   @_noLocks @_noAllocation
   package static func microseconds() -> Int { _unsafePerformance { Int(pinna_microseconds()) } }

@@ -77,6 +77,8 @@ final class Trampoline: @unchecked Sendable {
     }
     var timing = timing(frames, of: client)
     timing.sampleRate = sampleRate
+    let transportFrame = RealtimeCalls.transportFrame(client)
+    if transportFrame >= 0 { timing.transportFrame = transportFrame }
     if timing.skippedFrames > 0 { missed.wrappingAdd(1, ordering: .relaxed) }
     return timing
   }

@@ -4,11 +4,50 @@
 extension Engine {
   /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
-  func beginTake(_ ticket: Ticket, _ ring: Unmanaged<TakeRing>) {
+  func beginTake(_ ticket: Ticket, _ ring: Unmanaged<TakeRing>, followsTransport: Bool) {
     switch state.pointee.take {
     case .armed(let take, _), .recording(let take, _): reports.push(.refused(ticket, take: take))
-    case .idle: state.pointee.take = .armed(ticket, ring)
+    case .idle:
+      state.pointee.take = .armed(ticket, ring)
+      state.pointee.takeFollowsTransport = followsTransport
+      state.pointee.isTakeArmed = false
     }
+  }
+
+  /// Whether the take that was accepted begins with this period. It waits until all changes have been applied. One that
+  /// follows the transport then waits for the transport alone: not even a substitution delays its first frame.
+  ///
+  /// Thread: JACK's realtime thread (process callback).
+  @_noLocks @_noAllocation
+  func isTakeDue(_ ticket: Ticket, _ timing: Timing) -> Bool {
+    if state.pointee.next != nil, !state.pointee.isTakeArmed { return false }
+    guard state.pointee.takeFollowsTransport else { return true }
+    if timing.transportFrame != nil { return !timing.isRepeat }
+    if !state.pointee.isTakeArmed {
+      state.pointee.isTakeArmed = true
+      reports.push(.takeArmed(ticket))
+    }
+    return false
+  }
+
+  /// Ends a take that follows the transport before the first period in which it does not roll.
+  ///
+  /// Thread: JACK's realtime thread (process callback).
+  @_noLocks @_noAllocation
+  func endTakeWithTransport(_ timing: Timing) {
+    guard state.pointee.takeFollowsTransport, timing.transportFrame == nil,
+      case .recording(let take, let ring) = state.pointee.take
+    else { return }
+    finishTake(ring)
+    reports.push(.transportStopped(take: take, frame: state.pointee.frame))
+  }
+
+  /// Thread: JACK's realtime thread (process callback).
+  @_noLocks @_noAllocation
+  private func finishTake(_ ring: Unmanaged<TakeRing>) {
+    ring._withUnsafeGuaranteedRef { $0.finish() }
+    state.pointee.take = .idle
+    counters.recording.store(false, ordering: .relaxed)
   }
 
   /// Thread: JACK's realtime thread (process callback).
@@ -18,9 +57,7 @@ extension Engine {
     case .idle:
       reports.push(.noTake(ticket))
     case .armed(let take, let ring), .recording(let take, let ring):
-      ring._withUnsafeGuaranteedRef { $0.finish() }
-      state.pointee.take = .idle
-      counters.recording.store(false, ordering: .relaxed)
+      finishTake(ring)
       reports.push(.takeEnded(ticket, take: take, frame: state.pointee.frame))
     }
   }

@@ -30,6 +30,24 @@ public final class TakeRing: @unchecked Sendable {
   /// 1 or 2: left, or left and right.
   public let outputs: Int
   public let microphones: Int
+
+  /// Where a take began.
+  public struct Start: Sendable, BitwiseCopyable {
+    /// Frames of pre-roll before its first frame.
+    public let preRoll: Int
+    /// Time of that frame on the monotonic clock.
+    public let microseconds: Int
+    /// The transport's frame at that frame, if the transport began the take.
+    public let transportFrame: Int?
+
+    @_noLocks @_noAllocation
+    init(preRoll: Int, microseconds: Int, transportFrame: Int?) {
+      self.preRoll = preRoll
+      self.microseconds = microseconds
+      self.transportFrame = transportFrame
+    }
+  }
+
   public var channels: Int { outputs + microphones }
   public let capacityFrames: Int
   private let width: Int
@@ -48,7 +66,7 @@ public final class TakeRing: @unchecked Sendable {
   // Disk thread only: frames of the gaps drained so far.
   private var drainedGapFrames = 0
   // Written by the callback before `begun`.
-  private var origin = (preRoll: 0, microseconds: 0)
+  private var origin = Start(preRoll: 0, microseconds: 0, transportFrame: nil)
   private static let gapCapacity = 256
 
   /// If there is no memory, the program ends.
@@ -105,9 +123,10 @@ public final class TakeRing: @unchecked Sendable {
   /// - Parameters:
   ///   - preRoll: frames of pre-roll before it.
   ///   - microseconds: its time on the monotonic clock.
+  ///   - transportFrame: the transport's frame, if the transport began the take.
   @_noLocks @_noAllocation
-  func begin(preRoll: Int, microseconds: Int) {
-    origin = (preRoll, microseconds)
+  func begin(preRoll: Int, microseconds: Int, transportFrame: Int?) {
+    origin = Start(preRoll: preRoll, microseconds: microseconds, transportFrame: transportFrame)
     begun.store(true, ordering: .releasing)
   }
 
@@ -210,11 +229,10 @@ public final class TakeRing: @unchecked Sendable {
 
   // MARK: - Disk thread
 
-  /// Frames of pre-roll before the take's first frame, and the time of that frame on the monotonic clock. Nil until the
-  /// take has begun.
+  /// Where the take began; nil until it has.
   ///
   /// Thread: any.
-  public var start: (preRoll: Int, microseconds: Int)? { begun.load(ordering: .acquiring) ? origin : nil }
+  public var start: Start? { begun.load(ordering: .acquiring) ? origin : nil }
 
   /// Frames lost so far, which silence replaces.
   ///

@@ -14,6 +14,8 @@ public struct Timing: BitwiseCopyable, Sendable, Hashable {
   public var frame = 0
   /// The server's sample rate in this period, in hertz; 0 if it cannot change.
   public var sampleRate = 0
+  /// The frame of JACK's transport with which the period begins; nil unless the transport rolls.
+  public var transportFrame: Int?
 
   /// A period that directly follows the one before.
   ///
