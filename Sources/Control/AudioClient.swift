@@ -20,6 +20,14 @@ package protocol AudioWorld: AnyObject {
   /// Forgets the connections of own ports that do not exist now.
   /// - Returns: how many.
   func forgetConnections() -> Int
+  /// The connections of own ports that another run should restore.
+  var restorableConnections: [Wiring.Wire] { get }
+  /// Restores `connections`, and removes and forgets what others connected to own ports, as far as it is not among them.
+  func replaceConnections(with connections: [Wiring.Wire])
+  /// The name of the clients that are opened from now on.
+  func rename(to name: String)
+  /// The folder for takes that name none, without symbolic links; nil for the standard one.
+  var takesFolder: String? { get set }
   /// Reads the filter sets of every case of `device` from the cache, or designs them.
   func design(_ device: Device, sampleRate: Int) -> Job<any DeviceFilters>
   /// Reads or designs the filter sets of every case of `device` that do without some of its microphones.

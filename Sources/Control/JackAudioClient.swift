@@ -282,6 +282,7 @@ extension ArrayClient {
     releaseRetired()
     // A copy: calls into libjack may wait for the server, so no lock is held.
     var connections = memory.connections.withLock { $0 }
+    for wire in connections.takeReplacement(requested: wantedConnections) { disconnect(wire) }
     report.events = maintainConnections(&connections.wiring)
     let (connect, disconnect, isNew) = connections.route.follow(target)
     for wire in disconnect {

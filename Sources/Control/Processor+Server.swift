@@ -75,6 +75,23 @@ extension Processor {
     failPeriodRequests(status, sentence)
   }
 
+  /// Throws if the graph cannot be left now without losing something.
+  func refuseRejoining() throws(Failure) {
+    try refuseOutsideGraph()
+    try refuseDuringTake()
+    try refuseDuringFadeOut()
+  }
+
+  /// Leaves the graph, and joins it under the name that the world has now.
+  func rejoin() {
+    guard let client else { return }
+    let previous = state
+    enter(.leaving(client.close()))
+    reconnection = Reconnection(reason: nil, isRename: true, now: world.now)
+    let cause = "Pinna has joined the JACK graph under another name"
+    endAll(of: previous, .failed, "\(cause) before this was done; try again", cause: cause)
+  }
+
   /// Notices that the server has changed its sample rate. The client stays, but everything that depends on the old rate
   /// ends, and the graph is joined anew with filters for the new one.
   func pollSampleRate() {
@@ -199,6 +216,7 @@ extension Processor {
   private func enterGraph(_ client: any AudioClient, _ new: any DeviceFilters, _ engine: any PreparedEngine) {
     let isFirst = filters == nil
     let isSameServer = reconnection?.reason == nil
+    let isRename = reconnection?.isRename ?? false
     client.adopt(engine)
     filters = new
     filtersInForce = new
@@ -211,6 +229,7 @@ extension Processor {
     warnOfShortPreRoll()
     guard !isFirst else { return }
     nextGraphCheck = world.now
+    if isRename { return }
     let setting = "period \(client.readings.period); preset \(inForce.preset)"
     if isSameServer {
       notify(EngineEvent(.sampleRateChanged, "the sample rate is \(new.sampleRate) Hz now"))

@@ -88,7 +88,7 @@ extension Processor {
   /// Why the server was lost, if the processor will not reconnect; otherwise nil.
   package var permanentLossReason: String? {
     switch state.kind {
-    case .stranded: reconnection?.reason
+    case .stranded: reconnection?.reason ?? reconnection?.obstacle
     case .absent, .opening, .joining, .preparing, .unusable, .leaving: reconnects ? nil : reconnection?.reason
     default: nil
     }
