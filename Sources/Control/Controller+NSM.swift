@@ -66,7 +66,8 @@ extension Controller {
       } else if .now > deadline || processor.state.kind == .stranded {
         nsm.endOpening(
           .general,
-          "the project is open, but Pinna has not joined the JACK graph again; it goes on trying: is a server running?")
+          "the project is open, but Pinna has not joined the JACK graph again; it goes on trying: is a server running?"
+        )
       }
     case .starting, .applying, nil: break
     }

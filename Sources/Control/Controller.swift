@@ -48,7 +48,8 @@ public final class Controller {
   ///   - tell: prints a line that the operator requested.
   ///   - warn: prints a line that the operator did not request.
   package init(
-    socket: ControlSocket, udp: UDPSocket? = nil, nsm: NSMClient? = nil, processor: Processor, events: ControllerEvents,
+    socket: ControlSocket, udp: UDPSocket? = nil, nsm: NSMClient? = nil, processor: Processor,
+    events: ControllerEvents,
     wait: Duration = .zero, onStart: @escaping () -> Void, tell: @escaping (String) -> Void,
     warn: @escaping (String) -> Void
   ) {

@@ -63,7 +63,7 @@ package final class JackWorld: AudioWorld {
 
   package func setting(ofPreset name: String) -> Job<Setting> { presets.setting(ofPreset: name) }
 
-  package func names(of list: NameList, most: Int) -> Job<[String]> { 
+  package func names(of list: NameList, most: Int) -> Job<[String]> {
     lists.names(of: list, most: most, in: takesFolder)
   }
 
@@ -113,7 +113,8 @@ package final class JackWorld: AudioWorld {
     -> any TakeRecording
   {
     TakeWriter(
-      folder: request.folder ?? takesFolder, plan: (client as! JackAudioClient).plan(request.options, setting))
+      folder: request.folder ?? takesFolder, plan: (client as! JackAudioClient).plan(request.options, setting)
+    )
   }
 
   package func openPlayback(_ path: String, sampleRate: Int) -> any TakePlayback {

@@ -113,7 +113,8 @@ extension Processor {
     recording.startRequest = nil
     enter(.armed(recording))
     startRequest?.answer(.done(startAnswer(recording)))
-    notify(EngineEvent(.takeArmed, "armed: \(recording.take.path ?? "a take") begins when the transport rolls"))
+    notify(
+      EngineEvent(.takeArmed, "armed: \(recording.take.path ?? "a take") begins when the transport rolls"))
   }
 
   /// Handles the callback's report that a take has ended with the transport. A requested end is reported as well.
@@ -279,6 +280,7 @@ extension Processor {
     if closed.stopRequests.isEmpty || closed.cause != nil || state.kind == .stopping { warn(result.sentence) }
     notify(
       EngineEvent(
-        .takeEnded, "the take \(result.path) has ended" + (closed.cause.map { ", because \($0.text)" } ?? "")))
+        .takeEnded, "the take \(result.path) has ended" + (closed.cause.map { ", because \($0.text)" } ?? ""))
+    )
   }
 }

@@ -257,7 +257,8 @@ package final class Processor {
       return "\(recording.take.path ?? "a take") is armed: nothing may change until it is recorded; "
         + "disarm it with: pinna record stop"
     }
-    return "recording \(state.take?.take.path ?? "a take"): nothing may change until it ends; stop it with: pinna record stop"
+    return
+      "recording \(state.take?.take.path ?? "a take"): nothing may change until it ends; stop it with: pinna record stop"
   }
 
   // MARK: Refusals

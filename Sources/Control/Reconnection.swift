@@ -47,7 +47,8 @@ package struct Reconnection {
         + (obstacle ?? "")
     case .stranded:
       "Pinna cannot leave the JACK server that has gone, and so cannot reconnect (\(obstacle ?? "")); start Pinna again"
-    case .leaving, .absent, .opening where isRename && lastFailure == nil:
+    case .leaving, .absent,
+      .opening where isRename && lastFailure == nil:
       "Pinna joins the JACK graph under another name; try again in a moment"
     default:
       if let reason {

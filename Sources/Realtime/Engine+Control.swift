@@ -122,8 +122,10 @@ extension Engine {
       collect(&side)
       let ticket = Ticket.next()
       side.ringsInUse[ticket.number] = ring
-      guard messages.push(
-        .beginTake(ticket, .passUnretained(ring), followsTransport: followingTransport)) else {
+      guard
+        messages.push(
+          .beginTake(ticket, .passUnretained(ring), followsTransport: followingTransport))
+      else {
         side.ringsInUse[ticket.number] = nil
         throw .queueFull
       }

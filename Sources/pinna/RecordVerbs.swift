@@ -36,7 +36,8 @@ extension Verb {
   }
 
   static let recordStop = Verb(
-    name: "record stop", summary: "end the take and finalise it, or disarm it; exit status 7 if it is incomplete",
+    name: "record stop",
+    summary: "end the take and finalise it, or disarm it; exit status 7 if it is incomplete",
     options: [nameOption, jsonOption]
   ) { arguments in
     // The timeout covers the conversion of a long take.

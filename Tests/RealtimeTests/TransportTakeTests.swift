@@ -29,7 +29,8 @@ import Testing
     return frames
   }
 
-  @Test("the take has exactly the frames of the periods in which the transport rolls, and knows where it began")
+  @Test(
+    "the take has exactly the frames of the periods in which the transport rolls, and knows where it began")
   func exactFrames() throws {
     var run = run()
     let ring = TakeRing(outputs: 1, microphones: 1, capacityFrames: 10_000)

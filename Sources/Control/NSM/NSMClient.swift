@@ -111,7 +111,8 @@ package final class NSMClient {
         if answer.path == "/error" {
           throw Failure(
             .refused,
-            "the session manager at \(address) does not accept Pinna: \(answer.words.last ?? "no reason given")")
+            "the session manager at \(address) does not accept Pinna: \(answer.words.last ?? "no reason given")"
+          )
         }
       }
       if socket.isRefused { break }
@@ -211,7 +212,8 @@ package final class NSMClient {
         refuse(NSMRequest.savePath, .general, "the project cannot be saved: \(failure)")
       case nil where .now > deadline:
         job.abandon()
-        refuse(NSMRequest.savePath, .general, project.map { Self.diskFailure($0).description } ?? Self.noProject)
+        refuse(
+          NSMRequest.savePath, .general, project.map { Self.diskFailure($0).description } ?? Self.noProject)
       case nil: return
       }
       saves.removeFirst()

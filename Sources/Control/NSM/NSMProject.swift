@@ -40,7 +40,8 @@ package struct NSMProject: Sendable, Equatable {
     }
     guard path.hasPrefix("/"), path.utf8.count < 3000, !path.split(separator: "/").contains("..") else {
       return fail(
-        .createFailed, "the project's path \"\(path.prefix(200))\" is not usable; an absolute path without .. is needed")
+        .createFailed,
+        "the project's path \"\(path.prefix(200))\" is not usable; an absolute path without .. is needed")
     }
     // The user's own links are followed once, here: takes follow none.
     let takesFolder = TakeFolder.resolve(path + "/takes")
@@ -60,7 +61,8 @@ package struct NSMProject: Sendable, Equatable {
     } catch {
       return fail(
         .badProject,
-        "the project \(path) cannot be opened: its preset \(memory.setting.preset) cannot be used: \(Failure(error))")
+        "the project \(path) cannot be opened: its preset \(memory.setting.preset) cannot be used: \(Failure(error))"
+      )
     }
   }
 

@@ -38,7 +38,8 @@ final class NSMSocket {
   }
 
   private static func failure(_ manager: UDPAddress) -> Failure {
-    Failure(.failed, "the session manager at \(manager) cannot be reached: \(String(cString: strerror(errno)))")
+    Failure(
+      .failed, "the session manager at \(manager) cannot be reached: \(String(cString: strerror(errno)))")
   }
 
   /// Reports a manager that no longer runs, while that is wanted: `isRefused` then says whether its port is closed.

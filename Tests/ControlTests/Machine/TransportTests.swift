@@ -19,7 +19,8 @@ import Testing
     rig.processor.status(droppedPackets: 0, deferredChanges: [], controller: nil)
   }
 
-  @Test("an armed take is answered and shown as armed, begins when the transport rolls, and ends when it stops")
+  @Test(
+    "an armed take is answered and shown as armed, begins when the transport rolls, and ends when it stops")
   func rolls() {
     let (rig, take, start) = armed()
     #expect(start.status == .done && start.answer["armed"] as? Bool == true)
@@ -87,7 +88,8 @@ import Testing
     #expect(stop.status == .done && stop.answer["take"] as? String == FakeTake.whole.path)
   }
 
-  @Test("S13: while a take is armed every change is refused, with the path and the remedy, and nothing changes")
+  @Test(
+    "S13: while a take is armed every change is refused, with the path and the remedy, and nothing changes")
   func locked() {
     let (rig, take, _) = armed()
     let before = rig.processor.wanted
@@ -96,7 +98,8 @@ import Testing
       rig.startTake(), rig.armTake(), rig.play(), rig.requestPeriod(),
     ] {
       #expect(refused.status == .refused, "\(refused.event)")
-      #expect(refused.text.contains(take.path!) && refused.text.contains("pinna record stop"), "\(refused.text)")
+      #expect(
+        refused.text.contains(take.path!) && refused.text.contains("pinna record stop"), "\(refused.text)")
     }
     rig.run(periods: 5)
     #expect(rig.processor.wanted == before && rig.world.client?.audibleSetting == before)
@@ -114,7 +117,8 @@ import Testing
     #expect(rig.processor.state.kind == .recording)
   }
 
-  @Test("a lost server, another sample rate and a stop leave no file of an armed take; the operator is told why")
+  @Test(
+    "a lost server, another sample rate and a stop leave no file of an armed take; the operator is told why")
   func givenUp() {
     for end in ["server", "rate", "stop"] {
       let (rig, take, _) = armed()
@@ -127,7 +131,9 @@ import Testing
       #expect(take.isDiscarded && rig.processor.closingTakes.isEmpty, "\(end)")
       #expect(rig.processor.state.take == nil, "\(end)")
       if end != "stop" {
-        #expect(rig.warnings.contains { $0.contains("no longer armed") && $0.contains("because") }, "\(rig.warnings)")
+        #expect(
+          rig.warnings.contains { $0.contains("no longer armed") && $0.contains("because") },
+          "\(rig.warnings)")
       }
     }
   }
