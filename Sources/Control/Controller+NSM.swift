@@ -3,9 +3,9 @@ import Recording
 
 /// The session manager's requests: save, and open while Pinna runs (the capability `switch`).
 ///
-/// A switch has stages (`NSMClient.Opening`), none of which waits. The setting is applied first. If that fails, nothing
-/// has changed, and the project of before stays open. Then, if the manager gives another client ID, Pinna leaves the
-/// graph and joins it under that name.
+/// A switch has stages (`NSMClient.Opening`), none of which waits. First the new name is claimed, if the manager gives
+/// one, then the setting is applied. If either fails, nothing has changed, and the project of before stays open. Only
+/// then does Pinna leave the graph, and join it under that name.
 ///
 /// Thread: control thread.
 extension Controller {
@@ -77,7 +77,11 @@ extension Controller {
   private func apply(_ project: NSMProject, _ contents: NSMProject.Contents, _ nsm: NSMClient) {
     // A take may have begun while the project was read.
     if let obstacleNow { return nsm.endOpening(.notNow, obstacleNow) }
-    nsm.opening = .applying(project, contents)
+    let socket: ControlSocket?
+    do throws(Failure) {
+      socket = project.clientID == nsm.project?.clientID ? nil : try ControlSocket(name: project.clientID)
+    } catch { return nsm.endOpening(.general, error.description) }
+    nsm.opening = .applying(project, contents, socket)
     let request = Request { [unowned self] in applied($0, nsm) }
     do { try processor.set([], preset: contents.setting, request) } catch {
       request.answer(.failed(Failure(error)))
@@ -85,7 +89,7 @@ extension Controller {
   }
 
   private func applied(_ outcome: Outcome, _ nsm: NSMClient) {
-    guard case .applying(let project, let contents) = nsm.opening else { return }
+    guard case .applying(let project, let contents, let socket) = nsm.opening else { return }
     switch outcome {
     case .failed(let failure): return nsm.endOpening(.general, failure.description)
     case .done(let document):
@@ -95,7 +99,7 @@ extension Controller {
       return nsm.endOpening(.notNow, kept)
     }
     do {
-      if project.clientID != nsm.project?.clientID { try rename(to: project.clientID) }
+      if let socket { try rename(to: project.clientID, socket) }
     } catch {
       return nsm.endOpening(.general, Failure(error).description)
     }
@@ -110,13 +114,12 @@ extension Controller {
   }
 
   /// Takes another name: the control socket moves at once, and the JACK client is closed and opened again.
-  /// - Throws: if the name is taken, or Pinna cannot leave the graph now; then nothing changes.
-  private func rename(to name: String) throws {
+  /// - Throws: if Pinna cannot leave the graph now; then it keeps its name.
+  private func rename(to name: String, _ new: ControlSocket) throws {
     try processor.refuseRejoining()
-    let new = try ControlSocket(name: name)
     try udp?.rename(to: name)
     announce(EngineEvent(.engineGone, "Pinna is called \(name) from now on"))
-    socket.leave(Answer(.notRunning, "Pinna is called \(name) now; add: --name \(name)").message)
+    socket.release(Answer(.notRunning, "Pinna is called \(name) now; add: --name \(name)").message)
     socket = new
     // Sessions are bound to the socket that they were opened at.
     register = SessionRegister()

@@ -202,7 +202,8 @@ extension Processor {
   ) {
     if recording.hasBegun {
       let cause = recording.stopRequests.isEmpty ? cause : nil
-      if let cause { recording.take.note("the take ended because \(cause.text)") }
+      // That the transport stopped is noted by the take's disk thread.
+      if let cause, cause != .transport { recording.take.note("the take ended because \(cause.text)") }
       if isCutOff { recording.take.abandon() }
       closingTakes.append(
         ClosingTake(

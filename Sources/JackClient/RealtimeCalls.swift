@@ -1,5 +1,6 @@
 import CJack
 import CRealtime
+import Realtime
 
 /// All calls from the realtime path into C except those to the kernels (`KernelCalls`). Only these two files bypass the
 /// compiler's realtime checks. According to the documentation of JACK and RealtimeSanitizer, none of these functions
@@ -25,10 +26,11 @@ package enum RealtimeCalls {
     _unsafePerformance { Int(jack_get_sample_rate(client)) }
   }
 
-  /// The transport's frame at the first frame of this period; negative unless the transport rolls.
+  /// The transport at the first frame of this period.
   @_noLocks @_noAllocation
-  package static func transportFrame(_ client: OpaquePointer) -> Int {
-    _unsafePerformance { pinna_jack_transport_frame(client) }
+  package static func transport(_ client: OpaquePointer) -> Transport {
+    let frame = _unsafePerformance { pinna_jack_transport_frame(client) }
+    return frame >= 0 ? Transport(isRolling: true, frame: frame) : Transport(frame: ~frame)
   }
 
   /// Time of the monotonic clock.

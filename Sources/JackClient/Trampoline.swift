@@ -77,8 +77,7 @@ final class Trampoline: @unchecked Sendable {
     }
     var timing = timing(frames, of: client)
     timing.sampleRate = sampleRate
-    let transportFrame = RealtimeCalls.transportFrame(client)
-    if transportFrame >= 0 { timing.transportFrame = transportFrame }
+    timing.transport = RealtimeCalls.transport(client)
     if timing.skippedFrames > 0 { missed.wrappingAdd(1, ordering: .relaxed) }
     return timing
   }

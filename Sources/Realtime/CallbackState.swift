@@ -29,6 +29,8 @@ struct CallbackState: BitwiseCopyable {
   var takeFollowsTransport = false
   /// Whether the armed take waits for nothing but the transport, and this has been reported.
   var isTakeArmed = false
+  /// Where the transport stands after the last period, if it goes on as it did.
+  var nextTransportFrame = 0
   /// Whether the server has left the engine's sample rate.
   var isRetired = false
   /// Frames of the fade-out of a retired engine played so far.

@@ -22,7 +22,7 @@ extension Engine {
   func isTakeDue(_ ticket: Ticket, _ timing: Timing) -> Bool {
     if state.pointee.next != nil, !state.pointee.isTakeArmed { return false }
     guard state.pointee.takeFollowsTransport else { return true }
-    if timing.transportFrame != nil { return !timing.isRepeat }
+    if timing.transport.isRolling { return !timing.isRepeat }
     if !state.pointee.isTakeArmed {
       state.pointee.isTakeArmed = true
       reports.push(.takeArmed(ticket))
@@ -35,17 +35,37 @@ extension Engine {
   /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
   func endTakeWithTransport(_ timing: Timing) {
-    guard state.pointee.takeFollowsTransport, timing.transportFrame == nil,
+    guard state.pointee.takeFollowsTransport, !timing.transport.isRolling,
       case .recording(let take, let ring) = state.pointee.take
     else { return }
-    finishTake(ring)
+    finishTake(ring, withTransport: true)
     reports.push(.transportStopped(take: take, frame: state.pointee.frame))
+  }
+
+  /// The frames that the transport rolled in the periods that Pinna missed just before this one; nil if its position does
+  /// not say so, because it was relocated meanwhile.
+  ///
+  /// Thread: JACK's realtime thread (process callback).
+  @_noLocks @_noAllocation
+  func missedTransport(_ timing: Timing) -> Int? {
+    let missed = timing.transport.frame &- state.pointee.nextTransportFrame
+    return missed >= 0 && missed <= timing.skippedFrames ? missed : nil
+  }
+
+  /// Notes where the transport stands after this period.
+  ///
+  /// Thread: JACK's realtime thread (process callback).
+  @_noLocks @_noAllocation
+  func followTransport(_ period: borrowing Period) {
+    guard !period.timing.isRepeat else { return }
+    let transport = period.timing.transport
+    state.pointee.nextTransportFrame = transport.frame &+ (transport.isRolling ? period.frames : 0)
   }
 
   /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
-  private func finishTake(_ ring: Unmanaged<TakeRing>) {
-    ring._withUnsafeGuaranteedRef { $0.finish() }
+  private func finishTake(_ ring: Unmanaged<TakeRing>, withTransport: Bool = false) {
+    ring._withUnsafeGuaranteedRef { $0.finish(withTransport: withTransport) }
     state.pointee.take = .idle
     counters.recording.store(false, ordering: .relaxed)
   }
@@ -75,7 +95,10 @@ extension Engine {
     if timing.pausedMicroseconds > 0 {
       ring._withUnsafeGuaranteedRef { $0.pause(microseconds: timing.pausedMicroseconds) }
     }
-    if timing.skippedFrames > 0 { ring._withUnsafeGuaranteedRef { $0.skip(timing.skippedFrames) } }
+    // A transport that has stopped meanwhile tells by its position how far it rolled.
+    let endsHere = state.pointee.takeFollowsTransport && !timing.transport.isRolling
+    let skipped = endsHere ? missedTransport(timing) ?? timing.skippedFrames : timing.skippedFrames
+    if skipped > 0 { ring._withUnsafeGuaranteedRef { $0.skip(skipped) } }
   }
 
   /// Reports a substitution whose fade begins in this period, before the period is recorded.

@@ -117,6 +117,7 @@ public final class Engine: @unchecked Sendable {
     if !isRetired {
       reportSubstitution()
       record(period)
+      followTransport(period)
     }
     finishPeriod(period.frames)
   }
@@ -237,9 +238,11 @@ public final class Engine: @unchecked Sendable {
     guard case .armed(let ticket, let ring) = state.pointee.take, isTakeDue(ticket, timing) else { return }
     state.pointee.take = .recording(ticket, ring)
     let preRoll = unmanagedPreRoll._withUnsafeGuaranteedRef { $0.hold() }
-    let transportFrame = state.pointee.takeFollowsTransport ? timing.transportFrame : nil
+    let missed = state.pointee.takeFollowsTransport ? missedTransport(timing) ?? 0 : 0
+    let transportFrame = state.pointee.takeFollowsTransport ? timing.transport.frame &- missed : nil
     ring._withUnsafeGuaranteedRef {
       $0.begin(preRoll: preRoll, microseconds: timing.microseconds, transportFrame: transportFrame)
+      if missed > 0 { $0.skip(missed) }
     }
     counters.recording.store(true, ordering: .relaxed)
     reports.push(.takeBegan(ticket, frame: state.pointee.frame))

@@ -67,6 +67,8 @@ public final class TakeRing: @unchecked Sendable {
   private var drainedGapFrames = 0
   // Written by the callback before `begun`.
   private var origin = Start(preRoll: 0, microseconds: 0, transportFrame: nil)
+  // Written by the callback before `finished`.
+  private var endedWithTransport = false
   private static let gapCapacity = 256
 
   /// If there is no memory, the program ends.
@@ -171,11 +173,13 @@ public final class TakeRing: @unchecked Sendable {
   }
 
   /// Ends the take: the last frame has been written.
+  /// - Parameter withTransport: whether it ends because the transport stopped.
   ///
   /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
-  func finish() {
+  func finish(withTransport: Bool) {
     flushGap()
+    endedWithTransport = withTransport
     finished.store(true, ordering: .releasing)
   }
 
@@ -248,6 +252,11 @@ public final class TakeRing: @unchecked Sendable {
   ///
   /// Thread: any.
   public var isFinished: Bool { finished.load(ordering: .acquiring) }
+
+  /// Whether the callback ended the take because the transport stopped.
+  ///
+  /// Thread: any.
+  public var hasEndedWithTransport: Bool { isFinished && endedWithTransport }
 
   /// Drains everything that arrived since the last call, in order: runs of interleaved frames, and gaps.
   ///

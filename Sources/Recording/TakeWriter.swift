@@ -228,6 +228,8 @@ public final class TakeWriter: Sendable {
       files.discard()
       return Result(path: path, sidecar: files.document)
     }
+    // The callback's word: by the time the control thread hears of it, this thread may have closed the files.
+    if ring.hasEndedWithTransport { note("the take ended because the transport stopped") }
     addPendingNews(files)
     let document = files.close(
       length: position + (preRollFrames ?? 0), isTime: { !abandoned.load(ordering: .acquiring) })

@@ -24,8 +24,8 @@ extension LiveTests {
       try clock.wait(frames: 9600)
       #expect((try graph.status()["take"] as? [String: Any])?["frames"] as? Int == 0)
       try clock.rollTransport(true)
-      try clock.wait(frames: 4096)
-      #expect(try graph.status()["state"] as? String == "recording")
+      let hasBegun = try waitUntil(seconds: 10) { try graph.status()["state"] as? String == "recording" }
+      #expect(hasBegun)
       try clock.wait(frames: 28_800)
       try clock.rollTransport(false)
       let isOver = try waitUntil(seconds: 10, every: 20) {

@@ -60,7 +60,7 @@ import Testing
           channels: 1)
       }
       var timing = Timing()
-      if round % 60 < 20 { timing.transportFrame = round }
+      timing.transport = Transport(isRolling: round % 60 < 20, frame: round)
       run.process(period, timing: timing)
       for report in engine.drainReports() {
         switch report {

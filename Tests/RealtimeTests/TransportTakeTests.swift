@@ -12,9 +12,11 @@ import Testing
     return OfflineRun(engine, microphones: [(0..<10_000).map { Float($0 + 1) / 16_384 }])
   }
 
-  private func timing(_ transportFrame: Int?) -> Timing {
+  /// A period in which the transport rolls from `frame`, or stands still if that is nil.
+  private func timing(_ frame: Int?, stopped: Int = 0, skipped: Int = 0) -> Timing {
     var timing = Timing()
-    timing.transportFrame = transportFrame
+    timing.transport = frame.map { Transport(isRolling: true, frame: $0) } ?? Transport(frame: stopped)
+    timing.skippedFrames = skipped
     return timing
   }
 
@@ -98,5 +100,41 @@ import Testing
     let late = try engine.change(to: filters, gain: 0.25)
     run.process(64, timing: timing(nil))
     #expect(engine.drainReports() == [.refused(late, take: ticket)])
+  }
+
+  @Test(
+    "periods that Pinna missed while the transport rolled are gaps of exactly their length, at both ends, too"
+  )
+  func missedPeriods() throws {
+    var run = run()
+    let ring = TakeRing(outputs: 1, microphones: 1, capacityFrames: 10_000)
+    _ = try run.engine.beginTake(into: ring, followingTransport: true)
+    for _ in 0..<5 { run.process(64, timing: timing(nil, stopped: 1000)) }
+    // Of 192 missed frames the transport rolled 128.
+    run.process(64, timing: timing(1128, skipped: 192))
+    run.process(64, timing: timing(1192))
+    run.process(64, timing: timing(1384, skipped: 128))
+    // Of 256 missed frames it rolled 64.
+    run.process(64, timing: timing(nil, stopped: 1512, skipped: 256))
+    var (position, gaps, written) = (0, [TakeGap](), 0)
+    ring.drain(
+      position: &position, isLast: true, frames: { written += $0.count / 2 }, gap: { gaps.append($0) })
+    #expect(ring.start?.transportFrame == 1000 && position == 512 && written == 192)
+    #expect(gaps.map(\.start) == [0, 256, 448] && gaps.map(\.frames) == [128, 128, 64], "\(gaps)")
+    #expect(gaps.allSatisfy { $0.cause == .stall })
+  }
+
+  @Test("where the transport was relocated in missed periods, its position is not believed")
+  func relocated() throws {
+    var run = run()
+    let ring = TakeRing(outputs: 1, microphones: 1, capacityFrames: 10_000)
+    _ = try run.engine.beginTake(into: ring, followingTransport: true)
+    run.process(64, timing: timing(nil, stopped: 1000))
+    run.process(64, timing: timing(90_000, skipped: 192))
+    run.process(64, timing: timing(nil, stopped: 5, skipped: 256))
+    var (position, gaps) = (0, [TakeGap]())
+    ring.drain(position: &position, isLast: true, frames: { _ in }, gap: { gaps.append($0) })
+    #expect(ring.start?.transportFrame == 90_000 && gaps.map(\.frames) == [256], "\(gaps)")
+    #expect(ring.hasEndedWithTransport)
   }
 }

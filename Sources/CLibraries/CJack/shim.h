@@ -19,9 +19,10 @@ static inline jack_client_t *pinna_jack_client_open(
                 : jack_client_open(name, options, status);
 }
 
-// The transport's frame at the start of this period; -1 unless the transport rolls. Called in the process callback.
+// The transport's frame at the start of this period; its complement (~) unless the transport rolls. Called in the process
+// callback.
 static inline long pinna_jack_transport_frame(const jack_client_t *client) {
   jack_position_t position;
   jack_transport_state_t state = jack_transport_query(client, &position);
-  return state == JackTransportRolling || state == JackTransportLooping ? (long)position.frame : -1;
+  return state == JackTransportRolling || state == JackTransportLooping ? (long)position.frame : ~(long)position.frame;
 }

@@ -38,8 +38,8 @@ package final class NSMClient {
     /// The first project, which is answered when Pinna is in a graph.
     case starting
     case reading(NSMProject, Job<ProjectRead>, deadline: ContinuousClock.Instant)
-    /// Its setting fades in; a device may have to be designed.
-    case applying(NSMProject, NSMProject.Contents)
+    /// Its setting fades in; a device may have to be designed. The socket has the new name; nil if the name stays.
+    case applying(NSMProject, NSMProject.Contents, ControlSocket?)
     /// Pinna leaves the graph, and joins it under another name.
     case renaming(deadline: ContinuousClock.Instant)
   }

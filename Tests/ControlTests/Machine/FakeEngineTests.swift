@@ -43,7 +43,7 @@ import Testing
       switch noise.next() % 11 {
       case 10:
         fake.isRolling.toggle()
-        timing.transportFrame = fake.isRolling ? 0 : nil
+        timing.transport.isRolling = fake.isRolling
         continue
       case 9:
         real.append(try engine.beginTake(into: ring, followingTransport: true))

@@ -34,7 +34,6 @@ import Testing
     rig.world.client?.isRolling = false
     rig.run(periods: 1)
     #expect(rig.processor.state.kind == .live && !take.isDiscarded && !take.isAbandoned)
-    #expect(take.events.contains("the take ended because the transport stopped"), "\(take.events)")
     take.phase = .finished(FakeTake.whole)
     rig.processor.poll()
     #expect(rig.world.client?.engine?.isRecording == false)
