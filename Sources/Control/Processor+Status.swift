@@ -48,7 +48,7 @@ extension Processor {
       unpreparedPeriods: statistics.unpreparedPeriods, droppedPackets: droppedPackets,
       take: state.take.map(\.take).map(StatusReport.TakeReport.init),
       lastTake: lastTake.map(StatusReport.LastTakeReport.init),
-      closingTakes: closingTakes.compactMap(\.take.path),
+      closingTakes: closingTakes.filter { !$0.isDiscarded }.compactMap(\.take.path),
       change: change.map(StatusReport.PendingDeviceChange.init),
       playback: state.playback?.player.report, controller: controller,
       output: OutputReport(setting, monitor: monitor))

@@ -52,7 +52,12 @@ extension Processor {
       hasPassed(stopping.since + .milliseconds(2500))
       && closingTakes.allSatisfy { $0.take.unansweredFor > .seconds(1) }
     guard closingTakes.isEmpty || isHung || isLate else { return }
-    for each in closingTakes {
+    for each in closingTakes where each.isDiscarded {
+      let sentence = Self.sentence(ofDiscarded: each.take)
+      for request in each.stopRequests { request.fail(.failed, sentence) }
+      warn(sentence)
+    }
+    for each in closingTakes where !each.isDiscarded {
       let sentence = Self.sentence(of: each.take)
       for request in each.stopRequests { request.fail(.incompleteTake, sentence) }
       warn(sentence)
@@ -78,6 +83,12 @@ extension Processor {
   }
 
   var takeAtStop: Recording? { if case .stopping(let stopping) = state { stopping.take } else { nil } }
+
+  /// The warning about an armed take whose files the disk does not remove.
+  static func sentence(ofDiscarded take: any TakeRecording) -> String {
+    "the take \(take.path ?? "") is no longer armed, but its empty files are not removed yet: the disk has not answered for "
+      + "\(take.unansweredFor.components.seconds) s"
+  }
 
   /// The warning about a take that the disk does not finish.
   private static func sentence(of take: any TakeRecording) -> String {

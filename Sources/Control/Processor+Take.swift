@@ -49,7 +49,7 @@ extension Processor {
   /// Answers `record stop` for the latest take if it ended without a request, or ends because Pinna stops.
   private func answerForLastTake(_ request: Request) throws {
     if let last = closingTakes.firstIndex(where: {
-      $0.number == takesBegun && ($0.cause != nil || isStopping)
+      !$0.isDiscarded && $0.number == takesBegun && ($0.cause != nil || isStopping)
     }) {
       closingTakes[last].stopRequests.append(request)
     } else if let lastTake, lastTake.cause != nil {
@@ -215,15 +215,19 @@ extension Processor {
     recording.take.discard()
     if case .opening = recording.take.phase { hangingDiskWork.append(recording.take) }
     recording.startRequest?.fail(status, reason)
-    let path = recording.take.path ?? "the take"
-    for request in recording.stopRequests {
-      if recording.followsTransport {
-        request.answer(.done(DisarmAnswer(disarmed: path)))
-      } else {
+    guard recording.followsTransport else {
+      for request in recording.stopRequests {
         request.fail(.failed, "the take was stopped before its first frame: nothing was recorded")
       }
+      return
     }
-    guard recording.followsTransport, recording.startRequest == nil else { return }
+    // Answered when its files are gone.
+    closingTakes.append(
+      ClosingTake(
+        take: recording.take, isDiscarded: true, number: 0, cause: cause, microphonesWithoutSource: [],
+        stopRequests: recording.stopRequests))
+    guard recording.startRequest == nil else { return }
+    let path = recording.take.path ?? "the take"
     let end = "\(path) is no longer armed, and nothing was recorded"
     if let cause { warn("\(end), because \(cause.text)") }
     notify(EngineEvent(.takeDisarmed, end))
@@ -247,6 +251,11 @@ extension Processor {
   func pollClosing() {
     for n in closingTakes.indices.reversed() {
       let take = closingTakes[n].take
+      if closingTakes[n].isDiscarded, take.hasEnded {
+        let answer = DisarmAnswer(disarmed: take.path ?? "the take")
+        for request in closingTakes.remove(at: n).stopRequests { request.answer(.done(answer)) }
+        continue
+      }
       switch take.phase {
       case .finished(let result):
         finished(result, closingTakes.remove(at: n))
@@ -259,9 +268,11 @@ extension Processor {
         closingTakes[n].stopRequests = []
         for request in stopRequests {
           request.fail(
-            .incompleteTake,
-            "the take \(take.path ?? "") is not on disk yet: the disk has not answered for \(silent.components.seconds) s; "
-              + "writing continues when the disk answers, see: pinna status")
+            closingTakes[n].isDiscarded ? .failed : .incompleteTake,
+            closingTakes[n].isDiscarded
+              ? Self.sentence(ofDiscarded: take)
+              : "the take \(take.path ?? "") is not on disk yet: the disk has not answered for \(silent.components.seconds) s; "
+                + "writing continues when the disk answers, see: pinna status")
         }
       }
     }

@@ -149,6 +149,8 @@ enum EndCause: Equatable {
 /// A take that the callback has ended and that the disk thread is still writing or converting.
 package struct ClosingTake {
   package let take: any TakeRecording
+  /// Whether it was armed and never began: the disk thread removes its files.
+  var isDiscarded = false
   let number: Int
   /// Why it ended, if nobody requested its end.
   let cause: EndCause?

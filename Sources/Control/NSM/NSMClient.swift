@@ -80,6 +80,7 @@ package final class NSMClient {
       }
       return client
     } catch {
+      if isStopped() { return nil }
       complain(
         "\(Failure(error)); Pinna runs without a session manager. Start the session again, or unset NSM_URL")
       return nil
