@@ -23,6 +23,14 @@ package protocol AudioWorld: AnyObject {
   /// Forgets the connections of own ports that do not exist now.
   /// - Returns: how many.
   func forgetConnections() -> Int
+  /// The connections of own ports that another run should restore.
+  var restorableConnections: [Wiring.Wire] { get }
+  /// Restores `connections`, and removes and forgets what others connected to own ports, as far as it is not among them.
+  func replaceConnections(with connections: [Wiring.Wire])
+  /// The name of the clients that are opened from now on.
+  func rename(to name: String)
+  /// The folder for takes that name none, without symbolic links; nil for the standard one.
+  var takesFolder: String? { get set }
   /// Reads the filter sets of every case of `device` from the cache, or designs them.
   func design(_ device: Device, sampleRate: Int) -> Job<any DeviceFilters>
   /// Reads or designs the filter sets of every case of `device` that do without some of its microphones.
@@ -80,7 +88,8 @@ package protocol AudioClient: AnyObject, Sendable {
   func substitute(for setting: Setting) throws -> Ticket
   /// Posts a fade to silence with the filters of `setting`.
   func fadeOut(from setting: Setting) throws -> Ticket
-  func beginTake(into ring: TakeRing) throws -> Ticket
+  /// - Parameter followingTransport: begins when JACK's transport rolls, and ends when it does not.
+  func beginTake(into ring: TakeRing, followingTransport: Bool) throws -> Ticket
   /// Cannot fail: the queue reserves a slot for it.
   func endTake() -> Ticket
   func beginPlayback(of ring: PlaybackRing) throws -> Ticket
@@ -154,6 +163,16 @@ package protocol TakePlayback: DiskWork {
 
 extension TakeRecording {
   package var isOpening: Bool { if case .opening = phase { true } else { false } }
+}
+
+extension TakeRecording {
+  /// Whether the disk thread is done with it.
+  var hasEnded: Bool {
+    switch phase {
+    case .finished, .failed: true
+    case .opening, .open: false
+    }
+  }
 }
 
 extension TakePlayback {

@@ -1,6 +1,21 @@
 import JackClient
 import Synchronization
 
+extension ConnectionMemory.Connections {
+  /// Takes over the connections of another project.
+  /// - Returns: the existing connections to remove.
+  package mutating func takeReplacement(requested: Set<Wiring.Wire>) -> [Wiring.Wire] {
+    guard let wires = replacement else { return [] }
+    replacement = nil
+    wiring.keep(requested)
+    let made = wiring.connections
+    let others = wiring.restorable.filter { !wires.contains($0) }
+    for wire in others { wiring.forget(wire) }
+    wiring.restore(wires)
+    return others.filter { made[$0.port]?.contains($0.peer) ?? false }
+  }
+}
+
 /// The connections of Pinna's ports, kept from one client to the next.
 ///
 /// Thread: any. In practice the control thread (`markAllLost`) and the worker of the current client (`store`).
@@ -16,6 +31,11 @@ package final class ConnectionMemory: Sendable {
     fileprivate var losses = 0
     /// Connections that the previous client had requested.
     fileprivate var requested: Set<Wiring.Wire> = []
+    /// The connections of another project that the next graph check takes over, and removes the others for; nil for
+    /// none.
+    fileprivate(set) var replacement: [Wiring.Wire]?
+    /// Number of replacements so far.
+    fileprivate var replacements = 0
     /// Number of times that the user had absent connections forgotten.
     fileprivate var forgettings = 0
   }
@@ -46,17 +66,32 @@ package final class ConnectionMemory: Sendable {
     }
   }
 
+  /// The connections that another run should restore.
+  package var restorable: [Wiring.Wire] { connections.withLock { $0.replacement ?? $0.wiring.restorable } }
+
+  /// Has the next graph check restore `wires`, and remove and forget what others made and `wires` does not contain.
+  package func replace(with wires: [Wiring.Wire]) {
+    connections.withLock {
+      $0.replacement = wires
+      $0.replacements += 1
+    }
+  }
+
   /// Stores the result of a graph check. What happened since the check began counts for it, too: a loss of the server,
-  /// and the user's request to forget.
+  /// the user's request to forget, and another project.
   package func store(_ checked: Connections) {
     connections.withLock { connections in
       let (losses, requested) = (connections.losses, connections.requested)
       let forgettings = connections.forgettings
+      let (replacement, replacements) = (connections.replacement, connections.replacements)
       connections = checked
       if checked.losses != losses { connections.wiring.markAllLost(requested) }
       if checked.forgettings != forgettings { connections.wiring.forgetAbsent() }
       (connections.losses, connections.requested) = (losses, requested)
       connections.forgettings = forgettings
+      if checked.replacements != replacements {
+        (connections.replacement, connections.replacements) = (replacement, replacements)
+      }
     }
   }
 }

@@ -113,6 +113,12 @@ public final class ControlSocket {
     return hasGone
   }
 
+  /// As `leave`; also frees the name at once, not only at the end of the process.
+  func release(_ answer: OSCMessage) {
+    leave(answer)
+    namedSocket.release()
+  }
+
   /// Removes the socket file and replies to all queued requests with `answer`.
   public func leave(_ answer: OSCMessage) {
     namedSocket.leave()

@@ -18,7 +18,8 @@ extension Controller {
     let patience = udp?.hasRequests == true ? 0 : milliseconds
     var requests: [(message: OSCMessage, sender: Sender)] = []
     if let (message, sender) = socket.receive(
-      milliseconds: patience, or: [events.wake, udp?.descriptor ?? -1]), let message
+      milliseconds: patience, or: [events.wake, udp?.descriptor ?? -1, nsm?.socket.descriptor ?? -1]),
+      let message
     {
       requests.append((message, .local(sender)))
     }
@@ -46,5 +47,7 @@ extension Controller {
     }
   }
 
-  var droppedPackets: Int { socket.droppedPackets + (udp?.droppedPackets ?? 0) }
+  var droppedPackets: Int {
+    socket.droppedPackets + (udp?.droppedPackets ?? 0) + (nsm?.socket.droppedPackets ?? 0)
+  }
 }

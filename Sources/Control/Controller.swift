@@ -16,9 +16,12 @@ public final class Controller {
     case notStarted(Failure)
   }
 
-  let socket: ControlSocket
+  /// Another one after the session manager has given another name.
+  var socket: ControlSocket
   /// Nil without `--osc-port`.
   let udp: UDPSocket?
+  /// Nil without a session manager.
+  let nsm: NSMClient?
   let processor: Processor
   var register = SessionRegister()
   /// When to check next whether the sessions' programs are still running.
@@ -47,13 +50,14 @@ public final class Controller {
   ///   - tell: prints a line that the operator requested.
   ///   - warn: prints a line that the operator did not request.
   package init(
-    socket: ControlSocket, udp: UDPSocket? = nil, processor: Processor, events: ControllerEvents,
-    midi: MIDISetup = MIDISetup(), wait: Duration = .zero, onStart: @escaping () -> Void,
-    tell: @escaping (String) -> Void,
+    socket: ControlSocket, udp: UDPSocket? = nil, nsm: NSMClient? = nil, processor: Processor,
+    events: ControllerEvents, midi: MIDISetup = MIDISetup(), wait: Duration = .zero,
+    onStart: @escaping () -> Void, tell: @escaping (String) -> Void,
     warn: @escaping (String) -> Void
   ) {
     self.socket = socket
     self.udp = udp
+    self.nsm = nsm
     self.processor = processor
     self.events = events
     self.midi = MIDI(setup: midi)
@@ -78,8 +82,7 @@ public final class Controller {
       if events.consumeReloadRequest() { reload() }
       // In milliseconds. Short while the callback owes a report or may bring MIDI: it must not make a system call to wake
       // this thread.
-      let isAwaited = processor.isBusy || isMIDIConnected || !reads.isEmpty || !lists.isEmpty
-      let longest: Int32 = isAwaited ? 2 : 45
+      let longest: Int32 = isBusy || isMIDIConnected ? 2 : 45
       for (message, sender) in requests(within: patience(longest: longest)) { receive(message, from: sender) }
       processor.poll()
       serveMIDI()
@@ -90,6 +93,7 @@ public final class Controller {
           end = .stopped
           hasStarted = true
           onStart()
+          nsm?.endOpening(nil, "opened")
         } else if let failure = processor.startFailure(isWaiting: .now < waitEnd) {
           end = .notStarted(failure)
           processor.stop(nil)
@@ -102,6 +106,12 @@ public final class Controller {
       serveDeferred()
       maintainSessions()
       publish()
+      serveNSM()
+    }
+    if case .notStarted(let failure) = end {
+      nsm?.leave(failure.description)
+    } else {
+      nsm?.leave("Pinna was stopped")
     }
     endMIDI()
     reads.abandonAll()
@@ -111,6 +121,11 @@ public final class Controller {
     udp?.leave(OSCMessage("/pinna/server", [.string("stopped")]))
     processor.closeClient()
     return (end, processor.takeOutcome)
+  }
+
+  /// Whether something is awaited that does not wake this thread.
+  private var isBusy: Bool {
+    processor.isBusy || !reads.isEmpty || !lists.isEmpty || nsm?.opening != nil || nsm?.isSaving ?? false
   }
 
   private var status: StatusReport {

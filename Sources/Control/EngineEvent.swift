@@ -25,6 +25,8 @@ public struct EngineEvent: Hashable, Sendable, Codable {
     /// Another session controls the route, or the route is free.
     case controlChanged
     case takeBegan, takeEnded
+    /// A take begins when the transport rolls, or no longer does.
+    case takeArmed, takeDisarmed
     case playbackBegan, playbackEnded
     /// The outputs are connected to other ports.
     case outputChanged

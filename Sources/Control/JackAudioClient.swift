@@ -222,7 +222,9 @@ final class JackAudioClient: AudioClient {
     try (fallback.withLock { $0 } ?? engine.filters).filters(for: setting.selection, of: setting.device)
   }
 
-  func beginTake(into ring: TakeRing) throws -> Ticket { try engine.engine.beginTake(into: ring) }
+  func beginTake(into ring: TakeRing, followingTransport: Bool) throws -> Ticket {
+    try engine.engine.beginTake(into: ring, followingTransport: followingTransport)
+  }
   func endTake() -> Ticket { (try? engine.engine.endTake()) ?? .next() }
   func beginPlayback(of ring: PlaybackRing) throws -> Ticket { try engine.engine.beginPlayback(of: ring) }
   func endPlayback() { try? engine.engine.endPlayback() }
@@ -289,6 +291,7 @@ extension ArrayClient {
     releaseRetired()
     // A copy: calls into libjack may wait for the server, so no lock is held.
     var connections = memory.connections.withLock { $0 }
+    for wire in connections.takeReplacement(requested: wantedConnections) { disconnect(wire) }
     report.events = maintainConnections(&connections.wiring)
     follow(goal.presetConnections, &connections, &report)
     let (connect, disconnect, isNew) = connections.route.follow(goal.outputs)

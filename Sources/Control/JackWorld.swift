@@ -29,11 +29,13 @@ package final class JackWorld: AudioWorld {
     package var runMemory: RunMemoryFile?
     /// The connections of the last run, to restore.
     package var lastConnections: [Wiring.Wire] = []
+    /// The folder for takes that name none; nil for the standard one.
+    package var takesFolder: String?
 
     package init(name: String, server: String?) { (self.name, self.server) = (name, server) }
   }
 
-  private let options: Options
+  private var options: Options
   private let presets: PresetReader
   private let lists: NameReader
   private let events: ControllerEvents
@@ -61,11 +63,13 @@ package final class JackWorld: AudioWorld {
 
   package func setting(ofPreset name: String) -> Job<Setting> { presets.setting(ofPreset: name) }
 
-  package func names(of list: NameList, most: Int) -> Job<[String]> { lists.names(of: list, most: most) }
+  package func names(of list: NameList, most: Int) -> Job<[String]> {
+    lists.names(of: list, most: most, in: takesFolder)
+  }
 
   package func midiSetup(bank: String?) -> Job<MIDISetup> { lists.midiSetup(bank: bank) }
 
-  package func path(ofTake name: String) -> Job<String> { lists.path(ofTake: name) }
+  package func path(ofTake name: String) -> Job<String> { lists.path(ofTake: name, in: takesFolder) }
 
   package func openClient() -> Job<any AudioClient> {
     let (options, events, memory) = (options, events, memory)
@@ -73,6 +77,17 @@ package final class JackWorld: AudioWorld {
   }
 
   package func forgetConnections() -> Int { memory.forgetAbsent() }
+
+  package var restorableConnections: [Wiring.Wire] { memory.restorable }
+
+  package func replaceConnections(with connections: [Wiring.Wire]) { memory.replace(with: connections) }
+
+  package func rename(to name: String) { options.name = name }
+
+  package var takesFolder: String? {
+    get { options.takesFolder }
+    set { options.takesFolder = newValue }
+  }
 
   package func design(_ device: Device, sampleRate: Int) -> Job<any DeviceFilters> {
     let progress = progress(device.name)
@@ -99,7 +114,9 @@ package final class JackWorld: AudioWorld {
   package func openTake(_ request: TakeRequest, _ setting: Setting, on client: any AudioClient)
     -> any TakeRecording
   {
-    TakeWriter(folder: request.folder, plan: (client as! JackAudioClient).plan(request.options, setting))
+    TakeWriter(
+      folder: request.folder ?? takesFolder, plan: (client as! JackAudioClient).plan(request.options, setting)
+    )
   }
 
   package func openPlayback(_ path: String, sampleRate: Int) -> any TakePlayback {

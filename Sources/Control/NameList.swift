@@ -38,14 +38,16 @@ final class NameReader {
 
   init(_ library: PresetLibrary) { self.library = library }
 
-  /// - Parameter most: the most takes.
-  func names(of list: NameList, most: Int) -> Job<[String]> {
+  /// - Parameters:
+  ///   - most: the most takes.
+  ///   - folder: the takes folder; nil for the standard one.
+  func names(of list: NameList, most: Int, in folder: String?) -> Job<[String]> {
     worker.job { [library] in
       switch list {
       case .presets: library.presetNames()
       case .banks: library.bankNames()
       case .devices: library.deviceNames()
-      case .takes: TakeFolder(path: nil).newestNames(most)
+      case .takes: TakeFolder(path: folder).newestNames(most)
       }
     }
   }
@@ -56,7 +58,7 @@ final class NameReader {
   }
 
   /// The path of a file in the takes folder. Fails if there is no such file.
-  func path(ofTake name: String) -> Job<String> {
-    worker.job { try TakeFolder(path: nil).path(ofTake: name) }
+  func path(ofTake name: String, in folder: String?) -> Job<String> {
+    worker.job { try TakeFolder(path: folder).path(ofTake: name) }
   }
 }

@@ -53,6 +53,12 @@ final class NamedSocket {
     inode = nil
   }
 
+  /// Removes the socket file, and frees the name for others.
+  func release() {
+    leave()
+    lock = Datagram.FileDescriptor(-1)
+  }
+
   /// Once a second: makes removed files again, unless another process owns the name now.
   func restore(now: ContinuousClock.Instant = .now) {
     guard now >= nextCheck, let inode else { return }

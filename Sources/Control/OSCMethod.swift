@@ -92,7 +92,7 @@ public struct OSCMethod: Sendable {
       "/pinna/midi/learn", "no arguments", 0...0,
       "answer which MIDI controller is moved next, within 20 s", .learnMIDI),
     OSCMethod(
-      "/pinna/record/start", "nothing, a folder, or pairs of strings, option and value", 0...10,
+      "/pinna/record/start", "nothing, a folder, or pairs of strings, option and value", 0...12,
       "start a take; changes are refused until it ends", .recordStart),
     OSCMethod(
       "/pinna/record", "on or off, 1 or 0", 0...1,

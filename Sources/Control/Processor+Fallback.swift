@@ -59,7 +59,7 @@ extension Processor {
   /// when they have returned.
   func pollFallback() {
     switch state.kind {
-    case .live, .openingTake, .startingTake, .recording, .endingTake, .openingPlayback, .playing,
+    case .live, .openingTake, .startingTake, .armed, .recording, .endingTake, .openingPlayback, .playing,
       .endingPlayback:
       break
     default: return

@@ -13,6 +13,7 @@ extension Processor {
     return Setting.keys.map { OSCMessage("/pinna/set/\($0)", [inForce.value(of: $0).argument]) } + [
       OSCMessage("/pinna/preset/use", [.string(inForce.preset)]),
       OSCMessage("/pinna/record", [SettingValue.flag(state.take != nil).argument]),
+      OSCMessage("/pinna/record/armed", [SettingValue.flag(state.kind == .armed).argument]),
       OSCMessage("/pinna/record/take", [name(state.take?.take.path)]),
       OSCMessage("/pinna/play/take", [name(state.playback?.player.path)]),
       OSCMessage("/pinna/server", [.string(serverState.rawValue)]),

@@ -55,9 +55,9 @@ extension Processor {
     of previous: ProcessorState, _ status: ExitStatus, _ sentence: String, cause: String
   ) {
     switch previous {
-    case .openingTake(let recording), .startingTake(let recording, _), .recording(let recording),
-      .endingTake(let recording, _):
-      close(recording, isCutOff: true, status, sentence, cause: cause)
+    case .openingTake(let recording), .startingTake(let recording, _), .armed(let recording),
+      .recording(let recording), .endingTake(let recording, _):
+      close(recording, isCutOff: true, status, sentence, cause: .fault(cause))
     case .openingPlayback(let player, let request): cancelPlayback(player, request, status, sentence)
     case .playing(let playing), .endingPlayback(let playing): finish(playing)
     case .fadingOut(let change, let engine, _, _):
@@ -73,6 +73,23 @@ extension Processor {
     filters = filtersInForce ?? filters
     resetFallback()
     failPeriodRequests(status, sentence)
+  }
+
+  /// Throws if the graph cannot be left now without losing something.
+  func refuseRejoining() throws(Failure) {
+    try refuseOutsideGraph()
+    try refuseDuringTake()
+    try refuseDuringFadeOut()
+  }
+
+  /// Leaves the graph, and joins it under the name that the world has now.
+  func rejoin() {
+    guard let client else { return }
+    let previous = state
+    enter(.leaving(client.close()))
+    reconnection = Reconnection(reason: nil, isRename: true, now: world.now)
+    let cause = "Pinna has joined the JACK graph under another name"
+    endAll(of: previous, .failed, "\(cause) before this was done; try again", cause: cause)
   }
 
   /// Notices that the server has changed its sample rate. The client stays, but everything that depends on the old rate
@@ -199,6 +216,7 @@ extension Processor {
   private func enterGraph(_ client: any AudioClient, _ new: any DeviceFilters, _ engine: any PreparedEngine) {
     let isFirst = filters == nil
     let isSameServer = reconnection?.reason == nil
+    let isRename = reconnection?.isRename ?? false
     client.adopt(engine)
     filters = new
     filtersInForce = new
@@ -211,6 +229,7 @@ extension Processor {
     warnOfShortPreRoll()
     guard !isFirst else { return }
     nextGraphCheck = world.now
+    if isRename { return }
     let setting = "period \(client.readings.period); preset \(inForce.preset)"
     if isSameServer {
       notify(EngineEvent(.sampleRateChanged, "the sample rate is \(new.sampleRate) Hz now"))

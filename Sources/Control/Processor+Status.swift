@@ -3,6 +3,14 @@ import JackClient
 import Realtime
 
 extension Processor {
+  private var reportedState: StatusReport.State {
+    switch state {
+    case .armed: .armed
+    case _ where state.take != nil: .recording
+    default: state.playback != nil ? .playing : .stopped
+    }
+  }
+
   /// The answer to `status`.
   ///
   /// Thread: control thread.
@@ -21,7 +29,7 @@ extension Processor {
     let setting = inForce
     return StatusReport(
       format: StatusReport.currentFormat,
-      state: state.take != nil ? .recording : state.playback != nil ? .playing : .stopped,
+      state: reportedState,
       server: serverState,
       warnings: warnings.current,
       preset: setting.preset, device: setting.device.name, input: .init(setting.device),
@@ -43,7 +51,7 @@ extension Processor {
       unpreparedPeriods: statistics.unpreparedPeriods, droppedPackets: droppedPackets,
       take: state.take.map(\.take).map(StatusReport.TakeReport.init),
       lastTake: lastTake.map(StatusReport.LastTakeReport.init),
-      closingTakes: closingTakes.compactMap(\.take.path),
+      closingTakes: closingTakes.filter { !$0.isDiscarded }.compactMap(\.take.path),
       change: change.map(StatusReport.PendingDeviceChange.init),
       playback: state.playback?.player.report, controller: controller,
       output: OutputReport(setting, monitor: monitor),

@@ -19,7 +19,7 @@ extension Processor {
     resetFallback()
     switch state {
     case .openingTake(let recording): close(recording, isCutOff: true, .failed, sentence)
-    case .startingTake(let recording, _), .recording(let recording):
+    case .startingTake(let recording, _), .armed(let recording), .recording(let recording):
       stopping.take = recording
       stopping.ticket = client?.endTake()
     case .endingTake(let recording, let ticket):
@@ -52,7 +52,12 @@ extension Processor {
       hasPassed(stopping.since + .milliseconds(2500))
       && closingTakes.allSatisfy { $0.take.unansweredFor > .seconds(1) }
     guard closingTakes.isEmpty || isHung || isLate else { return }
-    for each in closingTakes {
+    for each in closingTakes where each.isDiscarded {
+      let sentence = Self.sentence(ofDiscarded: each.take)
+      for request in each.stopRequests { request.fail(.failed, sentence) }
+      warn(sentence)
+    }
+    for each in closingTakes where !each.isDiscarded {
       let sentence = Self.sentence(of: each.take)
       for request in each.stopRequests { request.fail(.incompleteTake, sentence) }
       warn(sentence)
@@ -79,6 +84,12 @@ extension Processor {
 
   var takeAtStop: Recording? { if case .stopping(let stopping) = state { stopping.take } else { nil } }
 
+  /// The warning about an armed take whose files the disk does not remove.
+  static func sentence(ofDiscarded take: any TakeRecording) -> String {
+    "the take \(take.path ?? "") is no longer armed, but its empty files are not removed yet: the disk has not answered for "
+      + "\(take.unansweredFor.components.seconds) s"
+  }
+
   /// The warning about a take that the disk does not finish.
   private static func sentence(of take: any TakeRecording) -> String {
     "the take \(take.path ?? "") is incomplete: the disk has not answered for \(take.unansweredFor.components.seconds) s, "
@@ -88,7 +99,7 @@ extension Processor {
   /// Why the server was lost, if the processor will not reconnect; otherwise nil.
   package var permanentLossReason: String? {
     switch state.kind {
-    case .stranded: reconnection?.reason
+    case .stranded: reconnection?.reason ?? reconnection?.obstacle
     case .absent, .opening, .joining, .preparing, .unusable, .leaving: reconnects ? nil : reconnection?.reason
     default: nil
     }

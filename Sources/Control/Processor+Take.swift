@@ -7,7 +7,7 @@ import Recording
 ///
 /// Thread: control thread.
 extension Processor {
-  /// Starts a take. Answers when the callback has begun it.
+  /// Starts a take. Answers when the callback has begun it; one that follows the transport when it is armed, or begun.
   package func startTake(_ takeRequest: TakeRequest, _ request: Request) throws {
     let client = try clientInGraph()
     try refuseDuringTake()
@@ -21,7 +21,9 @@ extension Processor {
       )
     }
     let take = world.openTake(takeRequest, wanted, on: client)
-    enter(.openingTake(Recording(take: take, startRequest: request)))
+    enter(
+      .openingTake(
+        Recording(take: take, followsTransport: takeRequest.followsTransport, startRequest: request)))
   }
 
   /// Ends the take. Answers when it is on disk.
@@ -31,7 +33,7 @@ extension Processor {
       recording.stopRequests.append(request)
       close(recording, isCutOff: true)
       enter(.live)
-    case .startingTake(var recording, _), .recording(var recording):
+    case .startingTake(var recording, _), .armed(var recording), .recording(var recording):
       recording.stopRequests.append(request)
       enter(.endingTake(recording, try clientInGraph().endTake()))
     case .endingTake(var recording, let ticket):
@@ -47,7 +49,7 @@ extension Processor {
   /// Answers `record stop` for the latest take if it ended without a request, or ends because Pinna stops.
   private func answerForLastTake(_ request: Request) throws {
     if let last = closingTakes.firstIndex(where: {
-      $0.number == takesBegun && ($0.cause != nil || isStopping)
+      !$0.isDiscarded && $0.number == takesBegun && ($0.cause != nil || isStopping)
     }) {
       closingTakes[last].stopRequests.append(request)
     } else if let lastTake, lastTake.cause != nil {
@@ -93,7 +95,7 @@ extension Processor {
   private func start(_ recording: Recording, _ ring: TakeRing) {
     var recording = recording
     do {
-      let ticket = try clientInGraph().beginTake(into: ring)
+      let ticket = try clientInGraph().beginTake(into: ring, followingTransport: recording.followsTransport)
       recording.beginTicket = ticket
       enter(.startingTake(recording, ticket))
     } catch {
@@ -101,6 +103,38 @@ extension Processor {
       close(recording, isCutOff: true, failure.status, failure.description)
       enter(.live)
     }
+  }
+
+  /// Handles the callback's report that a take waits for the transport.
+  /// - Parameter ticket: ticket of the request to begin it.
+  func takeArmed(_ ticket: Ticket) {
+    guard case .startingTake(var recording, ticket) = state else { return }
+    let startRequest = recording.startRequest
+    recording.startRequest = nil
+    enter(.armed(recording))
+    startRequest?.answer(.done(startAnswer(recording)))
+    notify(
+      EngineEvent(.takeArmed, "armed: \(recording.take.path ?? "a take") begins when the transport rolls"))
+  }
+
+  /// Handles the callback's report that a take has ended with the transport. A requested end is reported as well.
+  /// - Parameter ticket: ticket of the request to begin it.
+  func transportStopped(_ ticket: Ticket) {
+    guard case .recording(let recording) = state, recording.beginTicket == ticket else { return }
+    close(recording, isCutOff: false, cause: .transport)
+    enter(.live)
+  }
+
+  /// Microphones that are not connected; none before the first graph check, when connections are unknown.
+  private var unconnectedMicrophones: [String] {
+    graph.checkNumber == 0
+      ? [] : (client?.readings.microphones ?? []).filter { graph.connections[$0] == nil }
+  }
+
+  private func startAnswer(_ recording: Recording) -> TakeStartAnswer {
+    TakeStartAnswer(
+      recording.take, isArmed: !recording.hasBegun, muted: inForce.muted, unconnected: unconnectedMicrophones,
+      microphoneCount: client?.readings.microphones.count ?? 0)
   }
 
   /// Handles the callback's report that a take has begun.
@@ -120,7 +154,7 @@ extension Processor {
     lastTake = nil
     portsAwaitingPeers = []
     switch state {
-    case .startingTake: enter(.recording(recording))
+    case .startingTake, .armed: enter(.recording(recording))
     case .endingTake(_, let end): updateState(.endingTake(recording, end))
     case .stopping(var stopping):
       stopping.take = recording
@@ -128,15 +162,9 @@ extension Processor {
     default: break
     }
     noteFallback(in: recording.take, from: frame)
-    let microphones = client?.readings.microphones ?? []
-    // Before the first graph check, connections are unknown.
-    let unconnected = graph.checkNumber == 0 ? [] : microphones.filter { graph.connections[$0] == nil }
-    if let note = Self.note(unconnected, of: microphones.count) { recording.take.addNote(note) }
-    startRequest?.answer(
-      .done(
-        TakeStartAnswer(
-          recording.take, muted: inForce.muted, unconnected: unconnected, microphoneCount: microphones.count))
-    )
+    let answer = startAnswer(recording)
+    if let note = Self.note(answer.unconnected, of: answer.microphoneCount) { recording.take.addNote(note) }
+    startRequest?.answer(.done(answer))
     notify(EngineEvent(.takeBegan, "recording \(recording.take.path ?? "a take")"))
   }
 
@@ -170,11 +198,12 @@ extension Processor {
   ///   - cause: why it ends without a request.
   func close(
     _ recording: Recording, isCutOff: Bool, _ status: ExitStatus = .failed,
-    _ reason: String = "the take was stopped before its first frame; start another", cause: String? = nil
+    _ reason: String = "the take was stopped before its first frame; start another", cause: EndCause? = nil
   ) {
     if recording.hasBegun {
       let cause = recording.stopRequests.isEmpty ? cause : nil
-      if let cause { recording.take.note("the take ended because \(cause)") }
+      // That the transport stopped is noted by the take's disk thread.
+      if let cause, cause != .transport { recording.take.note("the take ended because \(cause.text)") }
       if isCutOff { recording.take.abandon() }
       closingTakes.append(
         ClosingTake(
@@ -186,9 +215,22 @@ extension Processor {
     recording.take.discard()
     if case .opening = recording.take.phase { hangingDiskWork.append(recording.take) }
     recording.startRequest?.fail(status, reason)
-    for request in recording.stopRequests {
-      request.fail(.failed, "the take was stopped before its first frame: nothing was recorded")
+    guard recording.followsTransport else {
+      for request in recording.stopRequests {
+        request.fail(.failed, "the take was stopped before its first frame: nothing was recorded")
+      }
+      return
     }
+    // Answered when its files are gone.
+    closingTakes.append(
+      ClosingTake(
+        take: recording.take, isDiscarded: true, number: 0, cause: cause, microphonesWithoutSource: [],
+        stopRequests: recording.stopRequests))
+    guard recording.startRequest == nil else { return }
+    let path = recording.take.path ?? "the take"
+    let end = "\(path) is no longer armed, and nothing was recorded"
+    if let cause { warn("\(end), because \(cause.text)") }
+    notify(EngineEvent(.takeDisarmed, end))
   }
 
   private var microphonesWithoutSource: [String] {
@@ -209,6 +251,11 @@ extension Processor {
   func pollClosing() {
     for n in closingTakes.indices.reversed() {
       let take = closingTakes[n].take
+      if closingTakes[n].isDiscarded, take.hasEnded {
+        let answer = DisarmAnswer(disarmed: take.path ?? "the take")
+        for request in closingTakes.remove(at: n).stopRequests { request.answer(.done(answer)) }
+        continue
+      }
       switch take.phase {
       case .finished(let result):
         finished(result, closingTakes.remove(at: n))
@@ -221,9 +268,11 @@ extension Processor {
         closingTakes[n].stopRequests = []
         for request in stopRequests {
           request.fail(
-            .incompleteTake,
-            "the take \(take.path ?? "") is not on disk yet: the disk has not answered for \(silent.components.seconds) s; "
-              + "writing continues when the disk answers, see: pinna status")
+            closingTakes[n].isDiscarded ? .failed : .incompleteTake,
+            closingTakes[n].isDiscarded
+              ? Self.sentence(ofDiscarded: take)
+              : "the take \(take.path ?? "") is not on disk yet: the disk has not answered for \(silent.components.seconds) s; "
+                + "writing continues when the disk answers, see: pinna status")
         }
       }
     }
@@ -243,6 +292,7 @@ extension Processor {
     if closed.stopRequests.isEmpty || closed.cause != nil || state.kind == .stopping { warn(result.sentence) }
     notify(
       EngineEvent(
-        .takeEnded, "the take \(result.path) has ended" + (closed.cause.map { ", because \($0)" } ?? "")))
+        .takeEnded, "the take \(result.path) has ended" + (closed.cause.map { ", because \($0.text)" } ?? ""))
+    )
   }
 }

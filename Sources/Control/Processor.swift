@@ -180,7 +180,7 @@ package final class Processor {
     case .openingPlayback, .endingPlayback: pollPlayback()
     case .fadingOut: pollFadeOut()
     case .stopping: pollStop()
-    case .live, .recording, .playing, .stranded, .stopped: break
+    case .live, .armed, .recording, .playing, .stranded, .stopped: break
     }
     pollChange()
     pollClosing()
@@ -213,7 +213,9 @@ package final class Processor {
       guard let ended = pending.removeValue(forKey: ticket) else { return }
       if ended.setting == wanted { wanted = pending.max { $0.key < $1.key }?.value.setting ?? inForce }
       ended.request?.answer(.failed(Failure(.refused, recordingReason)))
+    case .takeArmed(let ticket): takeArmed(ticket)
     case .takeBegan(let ticket, let frame): takeBegan(ticket, frame: frame)
+    case .transportStopped(let take, _): transportStopped(take)
     case .takeEnded(let ticket, _, _), .noTake(let ticket): takeEnded(ticket)
     case .playbackEnded(let ticket): playbackEnded(ticket)
     case .released, .convolverReplaced: break
@@ -252,7 +254,12 @@ package final class Processor {
   }
 
   var recordingReason: String {
-    "recording \(state.take?.take.path ?? "a take"): nothing may change until it ends; stop it with: pinna record stop"
+    if case .armed(let recording) = state {
+      return "\(recording.take.path ?? "a take") is armed: nothing may change until it is recorded; "
+        + "disarm it with: pinna record stop"
+    }
+    return
+      "recording \(state.take?.take.path ?? "a take"): nothing may change until it ends; stop it with: pinna record stop"
   }
 
   // MARK: Refusals

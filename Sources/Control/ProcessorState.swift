@@ -28,6 +28,8 @@ package enum ProcessorState {
   case openingTake(Recording)
   /// The callback has been asked to begin a take.
   case startingTake(Recording, Ticket)
+  /// The callback begins the take when the transport rolls.
+  case armed(Recording)
   case recording(Recording)
   /// The callback has been asked to end a take.
   case endingTake(Recording, Ticket)
@@ -43,14 +45,14 @@ package enum ProcessorState {
 
   package enum Kind: String, CaseIterable, Sendable {
     case absent, opening, joining, preparing, unusable, leaving, stranded
-    case live, fadingOut, openingTake, startingTake, recording, endingTake
+    case live, fadingOut, openingTake, startingTake, armed, recording, endingTake
     case openingPlayback, playing, endingPlayback
     case stopping, stopped
 
     /// Longest stay in this state without a result; nil for states that wait for nothing.
     package var limit: Duration? {
       switch self {
-      case .absent, .unusable, .stranded, .live, .recording, .playing, .stopped: nil
+      case .absent, .unusable, .stranded, .live, .armed, .recording, .playing, .stopped: nil
       case .opening, .preparing: .seconds(10)
       case .joining: .seconds(600)
       case .leaving, .fadingOut, .startingTake, .endingTake, .endingPlayback: .seconds(3)
@@ -73,6 +75,7 @@ package enum ProcessorState {
     case .fadingOut: .fadingOut
     case .openingTake: .openingTake
     case .startingTake: .startingTake
+    case .armed: .armed
     case .recording: .recording
     case .endingTake: .endingTake
     case .openingPlayback: .openingPlayback
@@ -83,10 +86,11 @@ package enum ProcessorState {
     }
   }
 
-  /// The running take, which locks the setting and which `status` shows.
+  /// The take that is running, or armed. It locks the setting, and `status` shows it.
   package var take: Recording? {
     switch self {
-    case .openingTake(let take), .startingTake(let take, _), .recording(let take), .endingTake(let take, _):
+    case .openingTake(let take), .startingTake(let take, _), .armed(let take), .recording(let take),
+      .endingTake(let take, _):
       take
     default: nil
     }
@@ -103,8 +107,8 @@ package enum ProcessorState {
   package var isInGraph: Bool {
     switch kind {
     case .absent, .opening, .joining, .preparing, .unusable, .leaving, .stranded, .stopped: false
-    case .live, .fadingOut, .openingTake, .startingTake, .recording, .endingTake, .openingPlayback, .playing,
-      .endingPlayback, .stopping:
+    case .live, .fadingOut, .openingTake, .startingTake, .armed, .recording, .endingTake, .openingPlayback,
+      .playing, .endingPlayback, .stopping:
       true
     }
   }
@@ -113,6 +117,8 @@ package enum ProcessorState {
 /// A take between `record start` and its end in the callback.
 package struct Recording {
   package let take: any TakeRecording
+  /// Whether it begins and ends with the transport.
+  let followsTransport: Bool
   /// The ticket under which the callback was asked to begin it.
   var beginTicket: Ticket?
   /// The unanswered `record start`; nil once the callback has begun the take.
@@ -125,12 +131,29 @@ package struct Recording {
   var number = 0
 }
 
+/// Why a take ended without a request.
+enum EndCause: Equatable {
+  /// The transport that began it has stopped.
+  case transport
+  /// A clause such as "the JACK server has gone".
+  case fault(String)
+
+  var text: String {
+    switch self {
+    case .transport: "the transport stopped"
+    case .fault(let text): text
+    }
+  }
+}
+
 /// A take that the callback has ended and that the disk thread is still writing or converting.
 package struct ClosingTake {
   package let take: any TakeRecording
+  /// Whether it was armed and never began: the disk thread removes its files.
+  var isDiscarded = false
   let number: Int
   /// Why it ended, if nobody requested its end.
-  let cause: String?
+  let cause: EndCause?
   /// Microphones that lost their source during the take and did not regain it.
   let microphonesWithoutSource: [String]
   var stopRequests: [Request]
@@ -140,15 +163,16 @@ package struct ClosingTake {
 struct EndedTake {
   let result: TakeWriter.Result
   /// Why it ended, if nobody requested its end.
-  let cause: String?
+  let cause: EndCause?
   /// Microphones that lost their source during the take and did not regain it.
   let microphonesWithoutSource: [String]
 
   /// The answer to `record stop`.
   var outcome: Outcome {
-    guard let cause else {
+    guard case .fault(let cause) = cause else {
       guard result.fault == nil else { return .failed(Failure(.incompleteTake, result.sentence + rest)) }
-      return .done(TakeAnswer(result, notes: [loss].compactMap { $0 }))
+      let end = cause.map { "it has ended because \($0.text)" }
+      return .done(TakeAnswer(result, notes: [end, loss].compactMap { $0 }))
     }
     let end = "the take \(result.path) has ended already, after \(result.frames) frames, because \(cause)"
     return .failed(

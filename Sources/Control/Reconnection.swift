@@ -18,6 +18,8 @@ package struct Reconnection {
   /// Why the previous server went, as libjack reported it; nil before the first graph, and if the server is the same with
   /// another sample rate.
   let reason: String?
+  /// Whether Pinna left the graph to join it under another name.
+  let isRename: Bool
   private let since: ContinuousClock.Instant
   private(set) var nextTry: ContinuousClock.Instant
   /// The server's sample rate that filters are prepared for, in hertz; nil before a client is open.
@@ -27,8 +29,9 @@ package struct Reconnection {
   /// Why the latest attempt failed.
   var lastFailure: Failure?
 
-  init(reason: String?, now: ContinuousClock.Instant) {
+  init(reason: String?, isRename: Bool = false, now: ContinuousClock.Instant) {
     self.reason = reason
+    self.isRename = isRename
     since = now
     nextTry = now
   }
@@ -44,6 +47,9 @@ package struct Reconnection {
         + (obstacle ?? "")
     case .stranded:
       "Pinna cannot leave the JACK server that has gone, and so cannot reconnect (\(obstacle ?? "")); start Pinna again"
+    case .leaving, .absent,
+      .opening where isRename && lastFailure == nil:
+      "Pinna joins the JACK graph under another name; try again in a moment"
     default:
       if let reason {
         "the JACK server has gone (\(reason)); start it again and Pinna reconnects, or end Pinna with: pinna stop"

@@ -1,6 +1,8 @@
+import Acoustics
 import AudioFiles
 import Foundation
 import JackClient
+import Presets
 import Synchronization
 import Threads
 
@@ -19,6 +21,8 @@ package struct RunMemory: Codable, Equatable, Sendable {
     /// A preset's name, or that of the device if it was chosen without one.
     package let preset: String
     package let device: String
+    /// UID of the input in the route; nil if it is the device itself.
+    let input: String?
     let dataSource: String
     let polarPattern: String
     let inputOrientation: String
@@ -29,6 +33,7 @@ package struct RunMemory: Codable, Equatable, Sendable {
     init(_ setting: Setting) {
       preset = setting.preset
       device = setting.home.name
+      input = setting.device == setting.home ? nil : setting.device.uid
       dataSource = setting.selection.dataSource
       polarPattern = setting.selection.polarPattern.rawValue
       inputOrientation = setting.selection.inputOrientation.rawValue
@@ -42,6 +47,25 @@ package struct RunMemory: Codable, Equatable, Sendable {
         Change("data-source", dataSource), Change("pattern", polarPattern),
         Change("orientation", inputOrientation), Change("gain", "\(gainDB)"), Change("high-pass", highPass),
       ]
+    }
+
+    /// The setting, from the present files of its preset and device. Waits for the disk.
+    /// - Throws: if they are missing, or no longer offer it.
+    package func setting(in library: PresetLibrary) throws -> Setting {
+      // A run with --device is named after the device.
+      let preset =
+        if self.preset != device, let known = try? library.preset(named: self.preset) { known } else {
+          Preset(of: try library.device(named: device))
+        }
+      var setting = Setting(preset: preset, device: try library.device(named: preset.device))
+      if let input {
+        let known = setting.home.inputs.first { $0.uid == input }
+        // Inputs that no device file describes are capture ports.
+        setting.choose(known ?? Device(linePort: input))
+      }
+      try setting.apply(changes)
+      _ = try setting.device.filterCase(for: setting.selection)
+      return setting
     }
   }
 
@@ -114,7 +138,8 @@ package final class RunMemoryFile: Sendable {
     return memory.wires.count
   }
 
-  private static func write(_ memory: RunMemory, to path: String) throws {
+  /// Waits for the disk.
+  static func write(_ memory: RunMemory, to path: String) throws {
     let folder = (path as NSString).deletingLastPathComponent
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     let encoder = JSONEncoder()

@@ -25,11 +25,12 @@ public enum RuntimeFolder {
     named name: String, environment: [String: String] = ProcessInfo.processInfo.environment
   ) throws(Failure) -> String {
     guard !name.isEmpty, name.utf8.count <= 32,
-      name.allSatisfy({ $0.isLetter || $0.isNumber || "-_".contains($0) })
+      name.allSatisfy({ $0.isLetter || $0.isNumber || "-_.".contains($0) }), !name.hasPrefix(".")
     else {
       throw Failure(
         .usage,
-        "the client name \"\(name)\" is not usable; use up to 32 letters, digits, hyphens, underscores")
+        "the client name \"\(name)\" is not usable; use up to 32 letters, digits, hyphens, underscores and, "
+          + "not at the beginning, dots")
     }
     return try usable("\(path(environment: environment))/\(name).sock")
   }

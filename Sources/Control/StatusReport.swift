@@ -7,7 +7,7 @@ import Realtime
 package struct StatusReport: Codable, Sendable {
   package static let currentFormat = 1
 
-  package enum State: String, Codable, Sendable { case stopped, recording, playing }
+  package enum State: String, Codable, Sendable { case stopped, armed, recording, playing }
   /// The latest requested selection, whether in force or not.
   package struct Preferred: Codable, Sendable {
     package let dataSource: String
@@ -77,7 +77,7 @@ package struct StatusReport: Codable, Sendable {
       path = take.result.path
       frames = take.result.frames
       fault = take.result.fault
-      endedBecause = take.cause
+      endedBecause = take.cause?.text
     }
   }
   /// The microphones that are missing, and the filters that do without them.

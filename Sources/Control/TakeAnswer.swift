@@ -4,6 +4,8 @@ import Recording
 package struct TakeStartAnswer: Codable, Sendable {
   /// Path of the outputs' file.
   package let take: String
+  /// Whether it waits for the transport; nil if it has begun.
+  package let armed: Bool?
   /// Channels of that file.
   package let channels: Int
   /// The file that it is converted to when it ends; nil if it stays WAV.
@@ -18,9 +20,10 @@ package struct TakeStartAnswer: Codable, Sendable {
   /// Recording time that fits on the disk, in seconds; nil before it is known.
   package let secondsLeft: Int?
 
-  init(_ take: any TakeRecording, muted: Bool, unconnected: [String], microphoneCount: Int) {
+  init(_ take: any TakeRecording, isArmed: Bool, muted: Bool, unconnected: [String], microphoneCount: Int) {
     let path = take.path ?? ""
     self.take = path
+    armed = isArmed ? true : nil
     channels = take.plan.outputs
     convertedTake = take.plan.convertedFormat.map { path.replacing(/wav$/, with: $0) }
     let obstacle = take.plan.conversionObstacle.map { "it stays WAV: \($0)" }
@@ -66,6 +69,26 @@ package struct TakeAnswer: Codable, Sendable {
     silencedSamples = document.silencedSamples
     pauses = document.pauses.count
     notes = document.notes + more
+  }
+}
+
+/// The answer to `record stop` for a take that was armed, and had not begun.
+package struct DisarmAnswer: Codable, Sendable {
+  /// Path that the take would have had. No file of it is left.
+  package let disarmed: String
+}
+
+/// The answer to `record stop`: of a take that has ended, or of one that was disarmed.
+package enum RecordStopAnswer: Decodable, Sendable {
+  case ended(TakeAnswer)
+  case disarmed(DisarmAnswer)
+
+  package init(from decoder: any Decoder) throws {
+    if let answer = try? DisarmAnswer(from: decoder) {
+      self = .disarmed(answer)
+    } else {
+      self = .ended(try TakeAnswer(from: decoder))
+    }
   }
 }
 

@@ -7,6 +7,8 @@ package struct TakeRequest {
   /// Path of the folder for the take; nil for the standard folder. The disk thread opens it.
   var folder: String?
   var options = TakeOptions()
+  /// Whether the take begins and ends with JACK's transport.
+  var followsTransport = false
 
   /// - Parameter words: nothing, a folder, or pairs of key and value.
   /// - Throws: if a key is unknown or a value invalid.
@@ -18,6 +20,7 @@ package struct TakeRequest {
       case "dir": folder = value
       case "raw": options.raw = try Switch(word: value) == .on
       case "format": options.format = try TakeFormat(word: value)
+      case "transport": followsTransport = try Switch(argument: value) == .on
       case "split-size": options.splitMegabytes = try Self.number(key, value, upTo: 1_000_000)
       case "split-minutes": options.splitMinutes = try Self.number(key, value, upTo: 10_000)
       default: throw UnknownWord(kind: "setting of a take", word: key, choices: Self.keys)
@@ -25,7 +28,7 @@ package struct TakeRequest {
     }
   }
 
-  static let keys = ["dir", "raw", "format", "split-size", "split-minutes"]
+  static let keys = ["dir", "raw", "format", "split-size", "split-minutes", "transport"]
 
   private static func number(_ key: String, _ text: String, upTo most: Int) throws(Failure) -> Int {
     guard let number = Int(text), (1...most).contains(number) else {

@@ -12,13 +12,16 @@ final class TokenFile {
   /// Device and inode; nil once the file has been removed.
   private var identity: [UInt64]?
 
-  init(name: String, environment: [String: String]) throws(Failure) {
+  /// - Parameter token: an existing token, for a Pinna that takes another name; nil for a new one.
+  init(name: String, environment: [String: String], token known: String? = nil) throws(Failure) {
     path = "\(RuntimeFolder.path(environment: environment))/\(name).token"
     // Swift's generator is the system's (getrandom).
-    token = (0..<16).map { _ in
-      let byte = UInt8.random(in: 0...255)
-      return String(byte >> 4, radix: 16) + String(byte & 15, radix: 16)
-    }.joined()
+    token =
+      known
+      ?? (0..<16).map { _ in
+        let byte = UInt8.random(in: 0...255)
+        return String(byte >> 4, radix: 16) + String(byte & 15, radix: 16)
+      }.joined()
     unlink(path)
     let file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
     guard file >= 0 else { throw Self.failure(path) }

@@ -12,9 +12,10 @@ public final class UDPSocket {
   package static let longestReply = 1400
 
   private let socket: Datagram.FileDescriptor
-  private let tokenFile: TokenFile
+  private var tokenFile: TokenFile
+  private let environment: [String: String]
   /// Path of the Unix socket, which long answers are refused in favour of.
-  let unixSocketPath: String
+  private(set) var unixSocketPath: String
   /// The address and port that it listens on.
   package let address: UDPAddress
   /// Packets dropped because they were malformed, or did not come from a subscriber.
@@ -58,6 +59,7 @@ public final class UDPSocket {
     name: String, host: String = "127.0.0.1", port: UInt16,
     environment: [String: String] = ProcessInfo.processInfo.environment
   ) throws(Failure) {
+    self.environment = environment
     unixSocketPath = try RuntimeFolder.socket(named: name, environment: environment)
     guard let wanted = UDPAddress(host, port: port) else {
       throw Failure(
@@ -74,6 +76,13 @@ public final class UDPSocket {
     }
     address = UDPAddress(of: number)
     tokenFile = try TokenFile(name: name, environment: environment)
+  }
+
+  /// Moves the token file to another name. Subscriptions and the token stay.
+  func rename(to name: String) throws(Failure) {
+    let path = try RuntimeFolder.socket(named: name, environment: environment)
+    tokenFile = try TokenFile(name: name, environment: environment, token: tokenFile.token)
+    unixSocketPath = path
   }
 
   /// Sends subscribers of the state `farewell`, and removes the token file.

@@ -1,5 +1,6 @@
 import CJack
 import CRealtime
+import Realtime
 
 /// All calls from the realtime path into C except those to the kernels (`KernelCalls`). Only these two files bypass the
 /// compiler's realtime checks. According to the documentation of JACK and RealtimeSanitizer, none of these functions
@@ -41,6 +42,13 @@ package enum RealtimeCalls {
   @_noLocks @_noAllocation
   package static func sampleRate(_ client: OpaquePointer) -> Int {
     _unsafePerformance { Int(jack_get_sample_rate(client)) }
+  }
+
+  /// The transport at the first frame of this period.
+  @_noLocks @_noAllocation
+  package static func transport(_ client: OpaquePointer) -> Transport {
+    let frame = _unsafePerformance { pinna_jack_transport_frame(client) }
+    return frame >= 0 ? Transport(isRolling: true, frame: frame) : Transport(frame: ~frame)
   }
 
   /// Time of the monotonic clock.

@@ -86,6 +86,7 @@ final class Trampoline: @unchecked Sendable {
     }
     var timing = timing(frames, of: client)
     timing.sampleRate = sampleRate
+    timing.transport = RealtimeCalls.transport(client)
     if timing.skippedFrames > 0 { missed.wrappingAdd(1, ordering: .relaxed) }
     return timing
   }

@@ -14,7 +14,7 @@ package struct RunningPinna {
   package init(name: String) throws(Failure) {
     self.name = name
     statusBefore = try ControlClient(name: name).request(OSCMessage("/pinna/status")).document()
-    guard statusBefore.state != .recording else {
+    guard ![.armed, .recording].contains(statusBefore.state) else {
       throw Failure(
         .refused, "\(name) is recording, and a check changes its settings; stop it with: pinna record stop")
     }

@@ -2,7 +2,7 @@
 struct CallbackState: BitwiseCopyable {
   enum TakeState: BitwiseCopyable {
     case idle
-    /// Accepted. It begins when all earlier changes have been applied.
+    /// Accepted. It begins when all earlier changes have been applied, or with the transport.
     case armed(Ticket, Unmanaged<TakeRing>)
     case recording(Ticket, Unmanaged<TakeRing>)
   }
@@ -25,6 +25,12 @@ struct CallbackState: BitwiseCopyable {
   /// The newest change or substitution received during a fade.
   var pending: FilterSetting?
   var take = TakeState.idle
+  /// Whether the take begins and ends with the transport.
+  var takeFollowsTransport = false
+  /// Whether the armed take waits for nothing but the transport, and this has been reported.
+  var isTakeArmed = false
+  /// Where the transport stands after the last period, if it goes on as it did.
+  var nextTransportFrame = 0
   /// Whether the server has left the engine's sample rate.
   var isRetired = false
   /// Frames of the fade-out of a retired engine played so far.

@@ -22,8 +22,9 @@ enum ControlMessage: BitwiseCopyable {
   case change(Ticket, Unmanaged<FilterSet>, gain: Float, HighPassFilter)
   /// Crossfade to other filters for the same setting. During a take, too.
   case substitute(Ticket, Unmanaged<FilterSet>, gain: Float, HighPassFilter)
-  /// Start writing into the ring when everything accepted before has been applied.
-  case beginTake(Ticket, Unmanaged<TakeRing>)
+  /// Start writing into the ring when everything accepted before has been applied; if the take follows the transport,
+  /// with the first period after that in which it rolls.
+  case beginTake(Ticket, Unmanaged<TakeRing>, followsTransport: Bool)
   case endTake(Ticket)
   /// Play the ring's frames on the outputs.
   case beginPlayback(Ticket, Unmanaged<PlaybackRing>)
@@ -42,10 +43,15 @@ public enum Report: BitwiseCopyable, Sendable, Hashable {
   case superseded(Ticket)
   /// A take is running. `take` is the ticket that it began with.
   case refused(Ticket, take: Ticket)
+  /// This take has been armed, and begins when the transport rolls.
+  case takeArmed(Ticket)
   /// `frame` is the first one in the take.
   case takeBegan(Ticket, frame: Int)
   /// `frame` is the first one after the take.
   case takeEnded(Ticket, take: Ticket, frame: Int)
+  /// The take that began with this ticket has ended, because the transport no longer rolls. `frame` is the first one
+  /// after the take.
+  case transportStopped(take: Ticket, frame: Int)
   /// There was no take to end.
   case noTake(Ticket)
   /// This playback has faded out, or another one was playing. The callback no longer reads its ring.

@@ -114,12 +114,18 @@ extension Engine {
   /// `endTake` every change is refused.
   ///
   /// Thread: control side.
-  public func beginTake(into ring: TakeRing) throws(QueueRefusal) -> Ticket {
+  /// - Parameter followingTransport: begins with the first period after that in which JACK's transport rolls, and ends
+  ///   with the last one.
+  public func beginTake(into ring: TakeRing, followingTransport: Bool = false) throws(QueueRefusal) -> Ticket
+  {
     try control.withLock { (side) throws(QueueRefusal) in
       collect(&side)
       let ticket = Ticket.next()
       side.ringsInUse[ticket.number] = ring
-      guard messages.push(.beginTake(ticket, .passUnretained(ring))) else {
+      guard
+        messages.push(
+          .beginTake(ticket, .passUnretained(ring), followsTransport: followingTransport))
+      else {
         side.ringsInUse[ticket.number] = nil
         throw .queueFull
       }
@@ -185,7 +191,7 @@ extension Engine {
         if side.previousConvolver?.serial == serial { side.previousConvolver = nil }
       case .playbackEnded(let ticket): side.playbacksInUse[ticket.number] = nil
       case .refused(let ticket, _): side.ringsInUse[ticket.number] = nil
-      case .takeEnded(_, let take, _): side.ringsInUse[take.number] = nil
+      case .takeEnded(_, let take, _), .transportStopped(let take, _): side.ringsInUse[take.number] = nil
       default: break
       }
       switch report {

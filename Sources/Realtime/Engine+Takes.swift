@@ -4,11 +4,70 @@
 extension Engine {
   /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
-  func beginTake(_ ticket: Ticket, _ ring: Unmanaged<TakeRing>) {
+  func beginTake(_ ticket: Ticket, _ ring: Unmanaged<TakeRing>, followsTransport: Bool) {
     switch state.pointee.take {
     case .armed(let take, _), .recording(let take, _): reports.push(.refused(ticket, take: take))
-    case .idle: state.pointee.take = .armed(ticket, ring)
+    case .idle:
+      state.pointee.take = .armed(ticket, ring)
+      state.pointee.takeFollowsTransport = followsTransport
+      state.pointee.isTakeArmed = false
     }
+  }
+
+  /// Whether the take that was accepted begins with this period. It waits until all changes have been applied. One that
+  /// follows the transport then waits for the transport alone: not even a substitution delays its first frame.
+  ///
+  /// Thread: JACK's realtime thread (process callback).
+  @_noLocks @_noAllocation
+  func isTakeDue(_ ticket: Ticket, _ timing: Timing) -> Bool {
+    if state.pointee.next != nil, !state.pointee.isTakeArmed { return false }
+    guard state.pointee.takeFollowsTransport else { return true }
+    if timing.transport.isRolling { return !timing.isRepeat }
+    if !state.pointee.isTakeArmed {
+      state.pointee.isTakeArmed = true
+      reports.push(.takeArmed(ticket))
+    }
+    return false
+  }
+
+  /// Ends a take that follows the transport before the first period in which it does not roll.
+  ///
+  /// Thread: JACK's realtime thread (process callback).
+  @_noLocks @_noAllocation
+  func endTakeWithTransport(_ timing: Timing) {
+    guard state.pointee.takeFollowsTransport, !timing.transport.isRolling,
+      case .recording(let take, let ring) = state.pointee.take
+    else { return }
+    finishTake(ring, withTransport: true)
+    reports.push(.transportStopped(take: take, frame: state.pointee.frame))
+  }
+
+  /// The frames that the transport rolled in the periods that Pinna missed just before this one; nil if its position does
+  /// not say so, because it was relocated meanwhile.
+  ///
+  /// Thread: JACK's realtime thread (process callback).
+  @_noLocks @_noAllocation
+  func missedTransport(_ timing: Timing) -> Int? {
+    let missed = timing.transport.frame &- state.pointee.nextTransportFrame
+    return missed >= 0 && missed <= timing.skippedFrames ? missed : nil
+  }
+
+  /// Notes where the transport stands after this period.
+  ///
+  /// Thread: JACK's realtime thread (process callback).
+  @_noLocks @_noAllocation
+  func followTransport(_ period: borrowing Period) {
+    guard !period.timing.isRepeat else { return }
+    let transport = period.timing.transport
+    state.pointee.nextTransportFrame = transport.frame &+ (transport.isRolling ? period.frames : 0)
+  }
+
+  /// Thread: JACK's realtime thread (process callback).
+  @_noLocks @_noAllocation
+  private func finishTake(_ ring: Unmanaged<TakeRing>, withTransport: Bool = false) {
+    ring._withUnsafeGuaranteedRef { $0.finish(withTransport: withTransport) }
+    state.pointee.take = .idle
+    counters.recording.store(false, ordering: .relaxed)
   }
 
   /// Thread: JACK's realtime thread (process callback).
@@ -18,9 +77,7 @@ extension Engine {
     case .idle:
       reports.push(.noTake(ticket))
     case .armed(let take, let ring), .recording(let take, let ring):
-      ring._withUnsafeGuaranteedRef { $0.finish() }
-      state.pointee.take = .idle
-      counters.recording.store(false, ordering: .relaxed)
+      finishTake(ring)
       reports.push(.takeEnded(ticket, take: take, frame: state.pointee.frame))
     }
   }
@@ -38,7 +95,10 @@ extension Engine {
     if timing.pausedMicroseconds > 0 {
       ring._withUnsafeGuaranteedRef { $0.pause(microseconds: timing.pausedMicroseconds) }
     }
-    if timing.skippedFrames > 0 { ring._withUnsafeGuaranteedRef { $0.skip(timing.skippedFrames) } }
+    // A transport that has stopped meanwhile tells by its position how far it rolled.
+    let endsHere = state.pointee.takeFollowsTransport && !timing.transport.isRolling
+    let skipped = endsHere ? missedTransport(timing) ?? timing.skippedFrames : timing.skippedFrames
+    if skipped > 0 { ring._withUnsafeGuaranteedRef { $0.skip(skipped) } }
   }
 
   /// Reports a substitution whose fade begins in this period, before the period is recorded.

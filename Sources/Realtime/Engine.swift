@@ -102,6 +102,7 @@ public final class Engine: @unchecked Sendable {
     adoptConvolver(period.frames)
     if !isRetired {
       recordLostTime(period.timing)
+      endTakeWithTransport(period.timing)
       applyControl()
       beginFadeOrTake(period.timing)
     }
@@ -116,6 +117,7 @@ public final class Engine: @unchecked Sendable {
     if !isRetired {
       reportSubstitution()
       record(period)
+      followTransport(period)
     }
     finishPeriod(period.frames)
   }
@@ -181,7 +183,8 @@ public final class Engine: @unchecked Sendable {
         waitToFade(
           to: FilterSetting(
             ticket: ticket, filters: filters, gain: gain, highPass: highPass, isSubstitute: true))
-      case .beginTake(let ticket, let ring): beginTake(ticket, ring)
+      case .beginTake(let ticket, let ring, let followsTransport):
+        beginTake(ticket, ring, followsTransport: followsTransport)
       case .beginPlayback(let ticket, let ring):
         if !playback.begin(ticket, ring) { reports.push(.playbackEnded(ticket)) }
       case .endPlayback: playback.end(fade: fade)
@@ -226,16 +229,21 @@ public final class Engine: @unchecked Sendable {
     state.pointee.fadePosition = 0
   }
 
-  /// Begins the pending change, or else the armed take, which waits until all changes have been applied.
+  /// Begins the pending change, or else the armed take, if it is due.
   ///
   /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
   private func beginFadeOrTake(_ timing: Timing) {
     beginFade()
-    guard state.pointee.next == nil, case .armed(let ticket, let ring) = state.pointee.take else { return }
+    guard case .armed(let ticket, let ring) = state.pointee.take, isTakeDue(ticket, timing) else { return }
     state.pointee.take = .recording(ticket, ring)
     let preRoll = unmanagedPreRoll._withUnsafeGuaranteedRef { $0.hold() }
-    ring._withUnsafeGuaranteedRef { $0.begin(preRoll: preRoll, microseconds: timing.microseconds) }
+    let missed = state.pointee.takeFollowsTransport ? missedTransport(timing) ?? 0 : 0
+    let transportFrame = state.pointee.takeFollowsTransport ? timing.transport.frame &- missed : nil
+    ring._withUnsafeGuaranteedRef {
+      $0.begin(preRoll: preRoll, microseconds: timing.microseconds, transportFrame: transportFrame)
+      if missed > 0 { $0.skip(missed) }
+    }
     counters.recording.store(true, ordering: .relaxed)
     reports.push(.takeBegan(ticket, frame: state.pointee.frame))
   }

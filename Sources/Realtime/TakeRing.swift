@@ -30,6 +30,24 @@ public final class TakeRing: @unchecked Sendable {
   /// 1 or 2: left, or left and right.
   public let outputs: Int
   public let microphones: Int
+
+  /// Where a take began.
+  public struct Start: Sendable, BitwiseCopyable {
+    /// Frames of pre-roll before its first frame.
+    public let preRoll: Int
+    /// Time of that frame on the monotonic clock.
+    public let microseconds: Int
+    /// The transport's frame at that frame, if the transport began the take.
+    public let transportFrame: Int?
+
+    @_noLocks @_noAllocation
+    init(preRoll: Int, microseconds: Int, transportFrame: Int?) {
+      self.preRoll = preRoll
+      self.microseconds = microseconds
+      self.transportFrame = transportFrame
+    }
+  }
+
   public var channels: Int { outputs + microphones }
   public let capacityFrames: Int
   private let width: Int
@@ -48,7 +66,9 @@ public final class TakeRing: @unchecked Sendable {
   // Disk thread only: frames of the gaps drained so far.
   private var drainedGapFrames = 0
   // Written by the callback before `begun`.
-  private var origin = (preRoll: 0, microseconds: 0)
+  private var origin = Start(preRoll: 0, microseconds: 0, transportFrame: nil)
+  // Written by the callback before `finished`.
+  private var endedWithTransport = false
   private static let gapCapacity = 256
 
   /// If there is no memory, the program ends.
@@ -105,9 +125,10 @@ public final class TakeRing: @unchecked Sendable {
   /// - Parameters:
   ///   - preRoll: frames of pre-roll before it.
   ///   - microseconds: its time on the monotonic clock.
+  ///   - transportFrame: the transport's frame, if the transport began the take.
   @_noLocks @_noAllocation
-  func begin(preRoll: Int, microseconds: Int) {
-    origin = (preRoll, microseconds)
+  func begin(preRoll: Int, microseconds: Int, transportFrame: Int?) {
+    origin = Start(preRoll: preRoll, microseconds: microseconds, transportFrame: transportFrame)
     begun.store(true, ordering: .releasing)
   }
 
@@ -152,11 +173,13 @@ public final class TakeRing: @unchecked Sendable {
   }
 
   /// Ends the take: the last frame has been written.
+  /// - Parameter withTransport: whether it ends because the transport stopped.
   ///
   /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
-  func finish() {
+  func finish(withTransport: Bool) {
     flushGap()
+    endedWithTransport = withTransport
     finished.store(true, ordering: .releasing)
   }
 
@@ -210,11 +233,10 @@ public final class TakeRing: @unchecked Sendable {
 
   // MARK: - Disk thread
 
-  /// Frames of pre-roll before the take's first frame, and the time of that frame on the monotonic clock. Nil until the
-  /// take has begun.
+  /// Where the take began; nil until it has.
   ///
   /// Thread: any.
-  public var start: (preRoll: Int, microseconds: Int)? { begun.load(ordering: .acquiring) ? origin : nil }
+  public var start: Start? { begun.load(ordering: .acquiring) ? origin : nil }
 
   /// Frames lost so far, which silence replaces.
   ///
@@ -230,6 +252,11 @@ public final class TakeRing: @unchecked Sendable {
   ///
   /// Thread: any.
   public var isFinished: Bool { finished.load(ordering: .acquiring) }
+
+  /// Whether the callback ended the take because the transport stopped.
+  ///
+  /// Thread: any.
+  public var hasEndedWithTransport: Bool { isFinished && endedWithTransport }
 
   /// Drains everything that arrived since the last call, in order: runs of interleaved frames, and gaps.
   ///

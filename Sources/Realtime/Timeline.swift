@@ -1,3 +1,17 @@
+/// JACK's transport at the beginning of a period.
+public struct Transport: BitwiseCopyable, Sendable, Hashable {
+  public var isRolling = false
+  /// Its position, in frames.
+  public var frame = 0
+
+  /// Thread: any.
+  @_noLocks @_noAllocation
+  public init(isRolling: Bool = false, frame: Int = 0) {
+    self.isRolling = isRolling
+    self.frame = frame
+  }
+}
+
 /// The time of a period, relative to the period before.
 public struct Timing: BitwiseCopyable, Sendable, Hashable {
   /// Frames that the server played in between without calling Pinna.
@@ -14,6 +28,8 @@ public struct Timing: BitwiseCopyable, Sendable, Hashable {
   public var frame = 0
   /// The server's sample rate in this period, in hertz; 0 if it cannot change.
   public var sampleRate = 0
+  /// JACK's transport in this period.
+  public var transport = Transport()
 
   /// A period that directly follows the one before.
   ///

@@ -101,6 +101,8 @@ public struct Sidecar: Codable, Sendable, Hashable {
   public var started: String?
   /// Frames recorded before the take was requested.
   public var preRollFrames = 0
+  /// The transport's frame at the first frame after the pre-roll; nil if the take was not begun by the transport.
+  public var transportFrame: Int?
   public let setup: TakeSetup
   /// The first `listLimit` gaps.
   public var gaps: [Gap] = []

@@ -66,10 +66,12 @@ final class TakeFiles {
   var frames: Int { segment.start + segment.frames }
 
   /// Begins the take, whose first frame was played at `date`.
-  func begin(_ date: Date, preRoll: Int) {
+  /// - Parameter transportFrame: the transport's frame after the pre-roll, if the transport began the take.
+  func begin(_ date: Date, preRoll: Int, transportFrame: Int?) {
     began = date
     document.started = date.text("yyyy-MM-dd'T'HH:mm:ss.SSSxxx")
     document.preRollFrames = preRoll
+    document.transportFrame = transportFrame
     setBroadcast()
     flush()
   }

@@ -228,6 +228,8 @@ public final class TakeWriter: Sendable {
       files.discard()
       return Result(path: path, sidecar: files.document)
     }
+    // The callback's word: by the time the control thread hears of it, this thread may have closed the files.
+    if ring.hasEndedWithTransport { note("the take ended because the transport stopped") }
     addPendingNews(files)
     let document = files.close(
       length: position + (preRollFrames ?? 0), isTime: { !abandoned.load(ordering: .acquiring) })
@@ -242,13 +244,13 @@ public final class TakeWriter: Sendable {
     files.add(arrived.events, notes: arrived.notes, fallbacks: arrived.fallbacks)
   }
 
-  private func begin(_ files: TakeFiles, _ start: (preRoll: Int, microseconds: Int)) {
+  private func begin(_ files: TakeFiles, _ start: TakeRing.Start) {
     var now = timespec()
     clock_gettime(CLOCK_MONOTONIC, &now)
     let age = Double(now.tv_sec) + Double(now.tv_nsec) / 1e9 - Double(start.microseconds) / 1e6
     files.begin(
       Date(timeIntervalSinceNow: -age - Double(start.preRoll) / Double(plan.sampleRate)),
-      preRoll: start.preRoll)
+      preRoll: start.preRoll, transportFrame: start.transportFrame)
     var left = start.preRoll
     while left > 0 {
       let count = min(left, 8192)

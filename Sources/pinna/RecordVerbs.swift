@@ -13,6 +13,8 @@ extension Verb {
         "float (32 bits, the default), pcm24 (which clips), flac or opus (converted at the end)"),
       Option("--split-size", "MB", "start another file before one exceeds this size"),
       Option("--split-minutes", "MINUTES", "start another file after this time"),
+      Option(
+        "--transport", nil, "arm the take: it begins when JACK's transport rolls, and ends when it stops"),
       nameOption, jsonOption,
     ]
   ) { arguments in
@@ -23,6 +25,7 @@ extension Verb {
       words += ["dir", try OutputPath.withoutLinks(folder)]
     }
     if arguments.has("--raw") { words += ["raw", "on"] }
+    if arguments.has("--transport") { words += ["transport", "on"] }
     if let format = arguments["--format"] { words += ["format", format] }
     for (option, range) in [("--split-size", 1...1_000_000), ("--split-minutes", 1...10_000)] {
       guard let number = try arguments.integer(option, in: range) else { continue }
@@ -33,10 +36,11 @@ extension Verb {
   }
 
   static let recordStop = Verb(
-    name: "record stop", summary: "end the take and finalise it; exit status 7 if it is incomplete",
+    name: "record stop",
+    summary: "end the take and finalise it, or disarm it; exit status 7 if it is incomplete",
     options: [nameOption, jsonOption]
   ) { arguments in
     // The timeout covers the conversion of a long take.
-    try ask(arguments, OSCMessage("/pinna/record/stop"), seconds: 3600, \TakeAnswer.text)
+    try ask(arguments, OSCMessage("/pinna/record/stop"), seconds: 3600, \RecordStopAnswer.text)
   }
 }

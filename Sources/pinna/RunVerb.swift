@@ -35,28 +35,54 @@ extension Verb {
     ]
   ) { arguments in
     Output.queue()
-    let library = PresetLibrary.standard
-    let memory = try LastRun(arguments)
-    let setting = try memory.setting(in: library)
-    _ = try arguments.instructionSet()
     let events = ControllerEvents()
     Signals.listen(events)
+    let nsm = NSMClient.join(isStopped: { events.stopRequested }, complain: Tool.complain)
+    do { return try run(arguments, events, nsm) } catch {
+      nsm?.leave(Failure(error).description)
+      throw error
+    }
+  }
+
+  /// - Parameter nsm: the session manager; its project replaces the memory of the last run, and its client ID the name.
+  private static func run(_ given: Arguments, _ events: ControllerEvents, _ nsm: NSMClient?) throws
+    -> ExitStatus
+  {
+    var arguments = given
+    let library = PresetLibrary.standard
+    _ = try arguments.instructionSet()
+    let memory = try LastRun(arguments, isManaged: nsm != nil)
+    let initial = try memory.setting(in: library)
+    let project = try nsm?.openFirst(initial: initial, library: library)
+    let setting = project?.setting ?? initial
+    if let id = nsm?.project?.clientID {
+      if let name = arguments["--name"], name != id {
+        Tool.complain("the session manager calls this Pinna \(id); --name \(name) does not count")
+      }
+      arguments.options["--name"] = [id]
+    }
+    let name = arguments.name
+    let warn = { (sentence: String) in
+      Tool.complain(sentence)
+      nsm?.tell(sentence)
+    }
     let socket = try ControlSocket(name: arguments.name)
     let virtual = try arguments["--virtual-microphone"].map {
       try VirtualMicrophone(name: $0, server: arguments["--server"])
     }
-    let processor = try processor(arguments, setting, library, events, memory, virtual)
+    let processor = try processor(arguments, setting, library, events, memory, project, virtual, warn)
     let udp = try udpSocket(arguments)
     let midi = try midiSetup(arguments, library)
     let wait = try arguments.integer("--wait", in: 0...86400) ?? 0
     let (end, takes) = Controller(
-      socket: socket, udp: udp, processor: processor, events: events, midi: midi, wait: .seconds(wait),
+      socket: socket, udp: udp, nsm: nsm, processor: processor, events: events, midi: midi,
+      wait: .seconds(wait),
       onStart: {
         Tool.complain(
-          "\(arguments.name) is in the graph: \(setting.device.microphones.count) microphones, "
-            + "\(arguments["--device"] == nil ? "preset" : "device") \(setting.preset); "
-            + "stop with Ctrl-C or pinna stop")
-      }, tell: Tool.say, warn: Tool.complain
+          "\(name) is in the graph: \(setting.device.microphones.count) microphones, "
+            + "\(given["--device"] == nil ? "preset" : "device") \(setting.preset); "
+            + "stop with Ctrl-C or pinna stop\(name == "pinna" ? "" : " --name \(name)")")
+      }, tell: Tool.say, warn: warn
     ).run()
     if let path = takes.earlierIncomplete { Tool.complain("an earlier take is incomplete: \(path)") }
     switch end {
@@ -67,12 +93,14 @@ extension Verb {
     }
   }
 
-  /// What MIDI does. A broken file of controllers is said, and ignored: sound does not depend on it.
+  /// What MIDI does. A mistake in the controllers' file is only reported: sound does not depend on it.
+  /// - Throws: if the bank of --bank cannot be used.
   private static func midiSetup(_ arguments: Arguments, _ library: PresetLibrary) throws -> MIDISetup {
-    do { return try MIDISetup(library, bank: arguments["--bank"]) } catch let error as DescriptionError {
+    let bank = try library.bank(named: arguments["--bank"])
+    do { return try MIDISetup(library, bank: arguments["--bank"]) } catch {
       Tool.complain("MIDI controllers change nothing: \(error)")
+      return MIDISetup(bank: bank)
     }
-    return MIDISetup(bank: try library.bank(named: arguments["--bank"]))
   }
 
   /// The UDP socket of --osc-port, announced to the operator; nil without that option.
@@ -106,7 +134,8 @@ extension Verb {
 
   private static func processor(
     _ arguments: Arguments, _ setting: Setting, _ library: PresetLibrary, _ events: ControllerEvents,
-    _ memory: LastRun, _ virtual: VirtualMicrophone?
+    _ memory: LastRun, _ project: NSMProject.Contents?, _ virtual: VirtualMicrophone?,
+    _ warn: @escaping (String) -> Void
   ) throws -> Processor {
     var options = JackWorld.Options(name: arguments.name, server: arguments["--server"])
     options.connect = arguments.has("--connect")
@@ -116,7 +145,8 @@ extension Verb {
     options.source = arguments["--connect-from"]
     options.keepsConnections = arguments.has("--keep-connections")
     options.runMemory = memory.file
-    if !arguments.has("--no-connect") { options.lastConnections = memory.connections }
+    if !arguments.has("--no-connect") { options.lastConnections = project?.connections ?? memory.connections }
+    options.takesFolder = project?.takesFolder
     for option in ["--connect", "--connect-from"] where arguments.has("--no-connect") && arguments.has(option)
     {
       throw Failure(.usage, "\(option) and --no-connect exclude each other; give one")
@@ -125,6 +155,6 @@ extension Verb {
       world: JackWorld(
         options, library: library, events: events, progress: WorkProgress.designing),
       setting: setting, monitor: options.monitor, preRollSeconds: options.preRollSeconds,
-      reconnects: !arguments.has("--no-reconnect"), warn: Tool.complain)
+      reconnects: !arguments.has("--no-reconnect"), warn: warn)
   }
 }

@@ -66,7 +66,11 @@ extension StatusReport: SettingReport {
   private var stateText: String {
     if take?.fault != nil { return "recording, but nothing is written to disk any more" }
     if take?.loss != nil { return "recording, but its files were removed" }
-    return state == .stopped ? "not recording" : state.rawValue
+    return switch state {
+    case .stopped: "not recording"
+    case .armed: "armed: the take begins when the transport rolls"
+    case .recording, .playing: state.rawValue
+    }
   }
 
   private var engineText: String {

@@ -5,7 +5,9 @@ extension TakeStartAnswer {
   package var text: String {
     let format = convertedTake?.split(separator: ".").last
     let conversion = format.map { " (to be converted to \($0) at its end)" } ?? ""
-    let title = "recording \(take)\(conversion)"
+    let title =
+      armed == true
+      ? "armed: \(take)\(conversion) begins when the transport rolls" : "recording \(take)\(conversion)"
     let first = silences.isEmpty ? title : "\(title): \(silences.joined(separator: "; "))"
     return ([first] + notes + [roomText].compactMap(\.self)).joined(separator: "; ")
   }
@@ -44,6 +46,15 @@ extension TakeAnswer {
     ].compactMap(\.self)
     return (["\(take): \(frames) frames, \("channel".counted(channels))"] + details + notes)
       .joined(separator: "; ")
+  }
+}
+
+extension RecordStopAnswer {
+  package var text: String {
+    switch self {
+    case .ended(let take): take.text
+    case .disarmed(let take): "disarmed: nothing was recorded, and no file of \(take.disarmed) is left"
+    }
   }
 }
 

@@ -33,6 +33,8 @@ enum Tool {
         print("pinna \(version)")
         return .done
       }
+      // Session managers start programs without arguments.
+      if words.isEmpty, NSMClient.isNamed() { return try Verb.run.action(Arguments([], of: .run)) }
       if words.isEmpty || ["--help", "-h"].contains(words[0]) {
         print(overview)
         return words.isEmpty ? .usage : .done

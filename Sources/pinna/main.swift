@@ -4,7 +4,7 @@ import JackClient
 import Numerics
 
 // First of all, because these signals may arrive as soon as `run` starts.
-if CommandLine.arguments.dropFirst().first == Verb.run.name { Signals.ignoreEarly() }
+if [nil, Verb.run.name].contains(CommandLine.arguments.dropFirst().first) { Signals.ignoreEarly() }
 // A write beyond the file size limit then fails with an error. By default it would end the process and its take.
 signal(SIGXFSZ, SIG_IGN)
 Output.prepare()

@@ -201,7 +201,8 @@ private struct Referee {
       takes += 1
     case .takeEnded:
       began = nil
-    case .substituted, .superseded, .noTake, .released, .convolverReplaced, .playbackEnded:
+    case .substituted, .superseded, .noTake, .released, .convolverReplaced, .playbackEnded,
+      .takeArmed, .transportStopped:
       faults.append("unexpected \(report)")
     }
     return nil

@@ -46,7 +46,8 @@ import Testing
           to: sets.randomElement(using: &noise)!, gain: Float.random(in: 0...1, using: &noise))
       }
       if round % 200 == 50 {
-        _ = try engine.beginTake(into: TakeRing(outputs: 2, capacityFrames: 3000))
+        _ = try engine.beginTake(
+          into: TakeRing(outputs: 2, capacityFrames: 3000), followingTransport: round % 400 == 50)
       }
       if round % 200 == 100 { _ = try engine.endTake() }
       if round % 97 == 0 {
@@ -58,7 +59,9 @@ import Testing
             count: 2),
           channels: 1)
       }
-      run.process(period)
+      var timing = Timing()
+      timing.transport = Transport(isRolling: round % 60 < 20, frame: round)
+      run.process(period, timing: timing)
       for report in engine.drainReports() {
         switch report {
         case .applied, .superseded: answers += 1

@@ -7,7 +7,7 @@ final class FakeEngine {
   enum Message {
     case change(Ticket)
     case substitute(Ticket)
-    case beginTake(Ticket)
+    case beginTake(Ticket, followsTransport: Bool)
     case endTake(Ticket)
     case beginPlayback(Ticket)
     case endPlayback
@@ -30,6 +30,10 @@ final class FakeEngine {
   private var playing: (ticket: Ticket, isEnding: Bool, periods: Int)?
   private var frame = 0
   private var takeBegan = 0
+  private var takeFollowsTransport = false
+  private var isTakeArmed = false
+  /// Whether the transport rolls.
+  var isRolling = false
 
   var isRecording: Bool { if case .idle = take { false } else { true } }
   var isPlaying: Bool { playing != nil }
@@ -55,10 +59,14 @@ final class FakeEngine {
   func run(atRate rate: Int = 48000) {
     if rate != sampleRate { isRetired = true }
     if isRetired { return }
+    if takeFollowsTransport, !isRolling, case .recording(let ticket) = take {
+      take = .idle
+      reports.append(.transportStopped(take: ticket, frame: frame))
+    }
     for message in queue.prefix(16) { apply(message) }
     queue.removeFirst(min(16, queue.count))
     beginFade()
-    if next == nil, case .armed(let ticket) = take {
+    if case .armed(let ticket) = take, isTakeDue(ticket) {
       take = .recording(ticket)
       takeBegan = frame
       reports.append(.takeBegan(ticket, frame: frame))
@@ -96,10 +104,13 @@ final class FakeEngine {
       case .idle: wait(ticket, isSubstitute: false)
       }
     case .substitute(let ticket): wait(ticket, isSubstitute: true)
-    case .beginTake(let ticket):
+    case .beginTake(let ticket, let followsTransport):
       switch take {
       case .armed(let take), .recording(let take): reports.append(.refused(ticket, take: take))
-      case .idle: take = .armed(ticket)
+      case .idle:
+        take = .armed(ticket)
+        takeFollowsTransport = followsTransport
+        isTakeArmed = false
       }
     case .endTake(let ticket):
       switch take {
@@ -115,6 +126,14 @@ final class FakeEngine {
       // From the current loudness: a fade-in that has played for one period is one period from silence.
       playing = (current.ticket, true, current.periods < 2 ? 2 - current.periods : 0)
     }
+  }
+
+  private func isTakeDue(_ ticket: Ticket) -> Bool {
+    if next != nil, !isTakeArmed { return false }
+    guard takeFollowsTransport, !isRolling else { return true }
+    if !isTakeArmed { reports.append(.takeArmed(ticket)) }
+    isTakeArmed = true
+    return false
   }
 
   private func wait(_ ticket: Ticket, isSubstitute: Bool) {

@@ -12,6 +12,8 @@ import Testing
       "substituting \(n(ticket)) from \(frame), \(takeFrame == nil ? "outside" : "during") a take"
     case .superseded(let ticket): "superseded \(n(ticket))"
     case .refused(let ticket, let take): "refused \(n(ticket)) for \(n(take))"
+    case .takeArmed(let ticket): "armed \(n(ticket))"
+    case .transportStopped(let take, let frame): "stopped \(n(take)) with the transport at \(frame)"
     case .takeBegan(let ticket, _): "began \(n(ticket))"
     case .takeEnded(let ticket, let take, _): "ended \(n(take)) by \(n(ticket))"
     case .noTake(let ticket): "no take for \(n(ticket))"
@@ -34,10 +36,18 @@ import Testing
     let playback = PlaybackRing(capacityFrames: 100_000)
     playback.write(left: [Float](repeating: 0, count: 90_000), right: [Float](repeating: 0, count: 90_000))
     var run = OfflineRun(engine, microphones: [[Float](repeating: 0, count: 1)])
+    var timing = Timing()
     var (real, imitated): ([Ticket], [Ticket]) = ([], [])
     for _ in 0..<60 {
       let ticket = Ticket.next()
-      switch noise.next() % 9 {
+      switch noise.next() % 11 {
+      case 10:
+        fake.isRolling.toggle()
+        timing.transport.isRolling = fake.isRolling
+        continue
+      case 9:
+        real.append(try engine.beginTake(into: ring, followingTransport: true))
+        try fake.push(.beginTake(ticket, followsTransport: true))
       case 8:
         real.append(try engine.substitute(filters, gain: 1))
         try fake.push(.substitute(ticket))
@@ -46,7 +56,7 @@ import Testing
         try fake.push(.change(ticket))
       case 2:
         real.append(try engine.beginTake(into: ring))
-        try fake.push(.beginTake(ticket))
+        try fake.push(.beginTake(ticket, followsTransport: false))
       case 3:
         real.append(try engine.endTake())
         try fake.push(.endTake(ticket), fromReserve: true)
@@ -58,7 +68,7 @@ import Testing
         try fake.push(.endPlayback, fromReserve: true)
         continue
       default:
-        run.process(64)
+        run.process(64, timing: timing)
         fake.run()
         let reports = engine.drainReports().compactMap { Self.plain($0, real) }
         #expect(reports == fake.drainReports().compactMap { Self.plain($0, imitated) })

@@ -53,6 +53,13 @@ final class FakeWorld: AudioWorld {
   }
 
   func forgetConnections() -> Int { 3 }
+  var restorableConnections: [Wiring.Wire] { [] }
+  /// The connections of the latest project.
+  private(set) var replacement: [Wiring.Wire]?
+  func replaceConnections(with connections: [Wiring.Wire]) { replacement = connections }
+  private(set) var name = "pinna"
+  func rename(to name: String) { self.name = name }
+  var takesFolder: String?
 
   func setting(ofPreset name: String) -> Job<Setting> {
     let job = Job<Setting>()
@@ -146,6 +153,8 @@ final class FakeClient: AudioClient, @unchecked Sendable {
   var isRetired: Bool { engine?.isRetired ?? false }
   var lossReason: String?
   private(set) var periodsRun = 0
+  /// Whether the server's transport rolls; a test may change it.
+  var isRolling = false
   var readings = Readings()
   var capturePorts: [String] { [] }
   private(set) var engine: FakeEngine?
@@ -244,7 +253,9 @@ final class FakeClient: AudioClient, @unchecked Sendable {
   }
 
   func fadeOut(from setting: Setting) throws -> Ticket { try push(FakeEngine.Message.change) }
-  func beginTake(into ring: TakeRing) throws -> Ticket { try push(FakeEngine.Message.beginTake) }
+  func beginTake(into ring: TakeRing, followingTransport: Bool) throws -> Ticket {
+    try push { .beginTake($0, followsTransport: followingTransport) }
+  }
   func endTake() -> Ticket { try! push(FakeEngine.Message.endTake, fromReserve: true) }
   func beginPlayback(of ring: PlaybackRing) throws -> Ticket { try push(FakeEngine.Message.beginPlayback) }
   func endPlayback() { try! engine!.push(.endPlayback, fromReserve: true) }
@@ -259,6 +270,7 @@ final class FakeClient: AudioClient, @unchecked Sendable {
   func run(periods count: Int) {
     guard let engine, lossReason == nil else { return }
     for _ in 0..<count {
+      engine.isRolling = isRolling
       engine.run(atRate: sampleRate)
       periodsRun += 1
     }

@@ -8,12 +8,13 @@ import TestSupport
 enum RigEvent: Int, CaseIterable {
   // Requests.
   case setGain, setPattern, setMute, setOtherDevice, setHomeDevice, setUnknown
-  case startTake, stopTake, play, stopPlayback, cancelChange, requestPeriod, stop
+  case startTake, armTake, stopTake, play, stopPlayback, cancelChange, requestPeriod, stop
   // The callback, the disk, JACK, the clock.
   case period, periods, openSucceeds, openFindsNoServer, openFails, openAtOtherRate
   case designEnds, designFails, prepareEnds, prepareFails, closeEnds, closeFails
   case takeOpens, takeFailsToOpen, takeEnds, takeEndsIncomplete, diskHangs
   case playerOpens, playerFails, playbackRunsOut, periodIsSet, periodIsRefused
+  case transportRolls, transportStops
   case microphoneFails, microphoneReturns, fallbackEnds, fallbackFails
   case serverGoes, rateChanges, requesterGoes, millisecond, tenthOfSecond, seconds
 
@@ -84,7 +85,7 @@ struct RandomSequence {
       case .openSucceeds, .designEnds, .prepareEnds, .takeOpens, .playerOpens, .closeEnds: 4
       case .startTake, .setGain, .setOtherDevice, .millisecond, .tenthOfSecond: 3
       case .stop, .serverGoes: 2
-      case .setHomeDevice, .takeEnds, .play, .stopTake: 2
+      case .armTake, .setHomeDevice, .takeEnds, .play, .stopTake: 2
       default: 1
       }
     return [RigEvent](repeating: event, count: times)
@@ -106,6 +107,7 @@ struct RandomSequence {
     case .setHomeDevice: ask { $0.set(["input": "a"], gain: $1) }
     case .setUnknown: ask { $0.set(["pattern": "banana"], gain: $1) }
     case .startTake: ask { rig, _ in rig.startTake() }
+    case .armTake: ask { rig, _ in rig.armTake() }
     case .stopTake: ask { rig, _ in rig.stopTake() }
     case .play: ask { rig, _ in rig.play() }
     case .stopPlayback: ask { rig, _ in rig.stopPlayback() }
@@ -161,6 +163,9 @@ struct RandomSequence {
     case .periodIsSet, .periodIsRefused:
       guard let client, !rig.processor.periodRequests.isEmpty else { return false }
       client.endPeriodRequest(event == .periodIsRefused ? failure : nil)
+    case .transportRolls, .transportStops:
+      guard let client, client.engine != nil else { return false }
+      client.isRolling = event == .transportRolls
     case .microphoneFails, .microphoneReturns:
       guard let client, client.engine != nil else { return false }
       client.readings.microphones = ["one", "two"]

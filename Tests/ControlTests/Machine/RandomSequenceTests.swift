@@ -71,6 +71,7 @@ import Threads
       late + [
         .period, .periods, .prepareEnds, .prepareFails, .takeEnds, .takeEndsIncomplete, .periodIsSet,
         .periodIsRefused, .serverGoes, .requesterGoes, .microphoneFails, .microphoneReturns, .fallbackEnds,
+        .transportRolls, .transportStops,
       ]
     let expected: [RigEvent] =
       switch state {
@@ -85,7 +86,7 @@ import Threads
       case .live: inGraph + [.diskHangs]
       case .fadingOut: [.period, .periods, .serverGoes, .requesterGoes, .periodIsSet, .takeEnds]
       case .openingTake: inGraph + [.takeOpens, .takeFailsToOpen]
-      case .startingTake, .recording: inGraph + [.diskHangs]
+      case .startingTake, .armed, .recording: inGraph + [.diskHangs]
       case .endingTake: [.period, .periods, .serverGoes, .requesterGoes, .diskHangs]
       case .openingPlayback: inGraph + [.playerOpens, .playerFails]
       case .playing, .endingPlayback: inGraph + [.playbackRunsOut]

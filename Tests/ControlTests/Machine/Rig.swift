@@ -121,6 +121,11 @@ final class Rig {
   func startTake() -> SentRequest {
     ask("record start") { try $0.startTake(TakeRequest(words: []), $1) }
   }
+  /// Requests a take that follows the transport.
+  @discardableResult
+  func armTake() -> SentRequest {
+    ask("record start --transport") { try $0.startTake(TakeRequest(words: ["transport", "on"]), $1) }
+  }
   @discardableResult
   func stopTake() -> SentRequest { ask("record stop") { try $0.stopTake($1) } }
   @discardableResult

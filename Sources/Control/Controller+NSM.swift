@@ -1,0 +1,142 @@
+import Foundation
+import Recording
+
+/// The session manager's requests: save, and open while Pinna runs (the capability `switch`).
+///
+/// A switch has stages (`NSMClient.Opening`), none of which waits. First the new name is claimed, if the manager gives
+/// one, then the setting is applied. If either fails, nothing has changed, and the project of before stays open. Only
+/// then does Pinna leave the graph, and join it under that name.
+///
+/// Thread: control thread.
+extension Controller {
+  /// Serves one message of the session manager, and advances the open and the saves under way.
+  func serveNSM() {
+    guard let nsm else { return }
+    if let message = nsm.socket.receive() {
+      switch NSMRequest(message) {
+      case .save: nsm.save(processor.memory)
+      case .open(let project): open(project, nsm)
+      case nil: break
+      }
+    }
+    nsm.pollSaves()
+    pollOpening(nsm)
+    nsm.publish(setting: RunMemory.LastSetting(processor.inForce))
+    nsm.publish(progress: processor.designProgress)
+  }
+
+  private func open(_ project: NSMProject, _ nsm: NSMClient) {
+    if let obstacle = obstacle(toOpening: project, nsm) {
+      return nsm.refuse(NSMRequest.openPath, obstacle.0, obstacle.1)
+    }
+    nsm.opening = .reading(project, nsm.read(project), deadline: .now + NSMClient.diskPatience)
+  }
+
+  private func obstacle(toOpening project: NSMProject, _ nsm: NSMClient) -> (NSMError, String)? {
+    if nsm.opening != nil { return (.notNow, "another project is being opened; try again when it is open") }
+    do throws(Failure) { _ = try RuntimeFolder.socket(named: project.clientID) } catch {
+      return (.general, error.description)
+    }
+    return obstacleNow.map { (.notNow, $0) }
+  }
+
+  /// Why no project can be opened now; nil if one can.
+  private var obstacleNow: String? {
+    do {
+      try processor.refuseNow([])
+      return try register.obstacle(for: nil)
+    } catch { return Failure(error).description }
+  }
+
+  private func pollOpening(_ nsm: NSMClient) {
+    switch nsm.opening {
+    case .reading(let project, let job, let deadline):
+      switch job.result {
+      case .success(.success(let contents)): apply(project, contents, nsm)
+      case .success(.failure(let error)): nsm.endOpening(error.code, error.failure.description)
+      case .failure(let failure): nsm.endOpening(.general, failure.description)
+      case nil where .now > deadline:
+        job.abandon()
+        nsm.endOpening(.general, NSMClient.diskFailure(project).description)
+      case nil: break
+      }
+    case .renaming(let deadline):
+      if processor.state.isInGraph {
+        nsm.endOpening(nil, "opened")
+      } else if .now > deadline || processor.state.kind == .stranded {
+        nsm.endOpening(
+          .general,
+          "the project is open, but Pinna has not joined the JACK graph again; it goes on trying: is a server running?"
+        )
+      }
+    case .starting, .applying, nil: break
+    }
+  }
+
+  /// Fades to the project's setting.
+  private func apply(_ project: NSMProject, _ contents: NSMProject.Contents, _ nsm: NSMClient) {
+    // A take may have begun while the project was read.
+    if let obstacleNow { return nsm.endOpening(.notNow, obstacleNow) }
+    let socket: ControlSocket?
+    do throws(Failure) {
+      socket = project.clientID == nsm.project?.clientID ? nil : try ControlSocket(name: project.clientID)
+    } catch { return nsm.endOpening(.general, error.description) }
+    nsm.opening = .applying(project, contents, socket)
+    let request = Request { [unowned self] in applied($0, nsm) }
+    do { try processor.set([], preset: contents.setting, request) } catch {
+      request.answer(.failed(Failure(error)))
+    }
+  }
+
+  private func applied(_ outcome: Outcome, _ nsm: NSMClient) {
+    guard case .applying(let project, let contents, let socket) = nsm.opening else { return }
+    switch outcome {
+    case .failed(let failure): return nsm.endOpening(.general, failure.description)
+    case .done(let document):
+      guard let kept = (document as? ChangeReport)?.kept else { break }
+      // A take began while the device was designed. A change after its end would come as a surprise.
+      try? processor.cancelChange(Request { _ in })
+      return nsm.endOpening(.notNow, kept)
+    }
+    do {
+      if let socket { try rename(to: project.clientID, socket) }
+    } catch {
+      return nsm.endOpening(.general, Failure(error).description)
+    }
+    processor.world.takesFolder = contents.takesFolder
+    processor.world.replaceConnections(with: contents.connections)
+    nsm.adopt(project, contents)
+    if processor.state.isInGraph {
+      nsm.endOpening(nil, "opened")
+    } else {
+      nsm.opening = .renaming(deadline: .now + .seconds(15))
+    }
+  }
+
+  /// Takes another name: the control socket moves at once, and the JACK client is closed and opened again.
+  /// - Throws: if Pinna cannot leave the graph now; then it keeps its name.
+  private func rename(to name: String, _ new: ControlSocket) throws {
+    try processor.refuseRejoining()
+    try udp?.rename(to: name)
+    announce(EngineEvent(.engineGone, "Pinna is called \(name) from now on"))
+    socket.release(Answer(.notRunning, "Pinna is called \(name) now; add: --name \(name)").message)
+    socket = new
+    // Sessions are bound to the socket that they were opened at.
+    register = SessionRegister()
+    processor.world.rename(to: name)
+    processor.rejoin()
+    warn("Pinna is called \(name) from now on")
+  }
+}
+
+extension Processor {
+  /// What a project or the next run needs to go on from here.
+  var memory: RunMemory { RunMemory(inForce, world.restorableConnections) }
+
+  /// The completed fraction of the filter design that is under way, from 0 to 1; nil if there is none.
+  package var designProgress: Double? {
+    if case .joining(_, let job) = state { return job.progress }
+    if case .designing(let job)? = change?.phase { return job.progress }
+    return nil
+  }
+}

@@ -1,0 +1,99 @@
+import CSockets
+import Foundation
+
+/// The UDP socket to a session manager.
+///
+/// Only packets from the manager's address count. One from another loopback address with the manager's port counts,
+/// too, until the first answer: a manager that NSM_URL names by 127.0.1.1 answers from 127.0.0.1. From then on only the
+/// address of that answer counts.
+///
+/// Thread: control thread. No function waits, except `wait`.
+final class NSMSocket {
+  private let socket: Datagram.FileDescriptor
+  private let manager: UDPAddress
+  /// The address that the manager answered from; nil before its first answer.
+  private var source: UDPAddress?
+  /// Packets dropped because they were malformed, or came from elsewhere.
+  private(set) var droppedPackets = 0
+  private var buffer = [UInt8](repeating: 0, count: OSCShape.longestPacket + 4)
+
+  var descriptor: Int32 { socket.number }
+
+  /// Listens only at the address from which this machine reaches the manager: on loopback for one of this machine.
+  init(to manager: UDPAddress) throws(Failure) {
+    self.manager = manager
+    func make() -> Datagram.FileDescriptor {
+      let flags = SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue
+      return Datagram.FileDescriptor(Glibc.socket(manager.family, Int32(flags), 0))
+    }
+    let probe = make()
+    guard manager.withSocketAddress({ connect(probe.number, $0, $1) }) == 0,
+      let local = UDPAddress(UDPAddress(of: probe.number).host, port: 0)
+    else { throw Self.failure(manager) }
+    socket = make()
+    let number = socket.number
+    guard number >= 0, local.withSocketAddress({ bind(number, $0, $1) }) == 0 else {
+      throw Self.failure(manager)
+    }
+  }
+
+  private static func failure(_ manager: UDPAddress) -> Failure {
+    Failure(
+      .failed, "the session manager at \(manager) cannot be reached: \(String(cString: strerror(errno)))")
+  }
+
+  /// Reports a manager that no longer runs, while that is wanted: `isRefused` then says whether its port is closed.
+  func watchForRefusal(_ isOn: Bool) {
+    var value: Int32 = isOn ? 1 : 0
+    let isIPv4 = manager.family == AF_INET
+    setsockopt(
+      descriptor, Int32(isIPv4 ? IPPROTO_IP : IPPROTO_IPV6), isIPv4 ? IP_RECVERR : IPV6_RECVERR, &value,
+      socklen_t(MemoryLayout<Int32>.size))
+  }
+
+  private(set) var isRefused = false
+
+  /// Waits until a packet arrives, for `milliseconds` at most.
+  func wait(milliseconds: Int32) { _ = pinna_wait([descriptor], 1, milliseconds) }
+
+  /// - Returns: false if it cannot be sent now.
+  @discardableResult
+  func send(_ message: OSCMessage) -> Bool {
+    let packet = message.packet
+    return (source ?? manager).withSocketAddress {
+      sendPacket(packet, through: descriptor, to: $0, $1, flags: Int32(MSG_DONTWAIT))
+    } != .full
+  }
+
+  /// The manager's next message among the next 16 packets; bounded, so that a flood cannot keep the thread here.
+  func receive() -> OSCMessage? {
+    for _ in 0..<16 {
+      var storage = sockaddr_storage()
+      var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+      let count = withUnsafeMutablePointer(to: &storage) { pointer in
+        pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+          recvfrom(descriptor, &buffer, buffer.count, Int32(MSG_DONTWAIT) | Int32(MSG_TRUNC), $0, &length)
+        }
+      }
+      guard count >= 0 else {
+        if errno == ECONNREFUSED { isRefused = true }
+        return nil
+      }
+      let sender = withUnsafeBytes(of: storage) { UDPAddress(bytes: $0.prefix(Int(length))) }
+      guard isManager(sender), count <= OSCShape.longestPacket,
+        let message = OSCMessage(packet: buffer.prefix(count))
+      else {
+        droppedPackets += 1
+        continue
+      }
+      source = sender
+      return message
+    }
+    return nil
+  }
+
+  private func isManager(_ sender: UDPAddress) -> Bool {
+    if let source { return sender == source }
+    return sender == manager || sender.isLoopback && manager.isLoopback && sender.port == manager.port
+  }
+}
