@@ -7,7 +7,8 @@ extension Processor {
   /// The server's state, as reported by `status`.
   package var serverState: Reconnection.State {
     switch state.kind {
-    case .absent, .opening, .leaving, .stranded: .gone
+    case .absent, .opening, .leaving: reconnection?.isRejoining ?? false ? .joining : .gone
+    case .stranded: .gone
     case .joining, .preparing: .joining
     case .unusable: .unusable
     default: watchdog.isStalled ? .stalled : .running
@@ -44,6 +45,17 @@ extension Processor {
       if reconnects { warn("\(cause); Pinna reconnects when it is back") }
       notify(EngineEvent(.serverGone, cause))
     }
+  }
+
+  /// Leaves a graph that runs no periods for this client, and joins it anew with another.
+  func rejoinGraph(_ client: any AudioClient) {
+    let cause = "the JACK server ran no periods for Pinna, although it does for new clients"
+    warn("\(cause); Pinna joins its graph anew")
+    let previous = state
+    enter(.leaving(client.close()))
+    reconnection = Reconnection(reason: cause, isRejoining: true, now: world.now)
+    endAll(of: previous, .noServer, "\(cause); try again in a moment", cause: cause)
+    notify(EngineEvent(.serverGone, cause))
   }
 
   /// Ends what went on in `previous`, because its engine plays no more: a take ends with the frames in its ring, and all
@@ -122,6 +134,7 @@ extension Processor {
       case .success(let new): join(new)
       case .failure(let failure):
         if failure.status != .noServer || filters == nil { warnOnce(failure) }
+        if failure.status == .noServer { reconnection?.isRejoining = false }
         enter(.absent)
       case nil where isLate:
         warnOnce(Failure(.failed, "the JACK server is there, but does not answer"))
@@ -199,6 +212,7 @@ extension Processor {
   private func enterGraph(_ client: any AudioClient, _ new: any DeviceFilters, _ engine: any PreparedEngine) {
     let isFirst = filters == nil
     let isSameServer = reconnection?.reason == nil
+    let isRejoining = reconnection?.isRejoining ?? false
     client.adopt(engine)
     filters = new
     filtersInForce = new
@@ -216,8 +230,9 @@ extension Processor {
       notify(EngineEvent(.sampleRateChanged, "the sample rate is \(new.sampleRate) Hz now"))
       warn("the sample rate is \(new.sampleRate) Hz now, \(setting)")
     } else {
-      notify(EngineEvent(.serverBack, "the JACK server is back"))
-      warn("the JACK server is back, at \(new.sampleRate) Hz, \(setting)")
+      let sentence = isRejoining ? "Pinna has joined the graph anew" : "the JACK server is back"
+      notify(EngineEvent(.serverBack, sentence))
+      warn("\(sentence), at \(new.sampleRate) Hz, \(setting)")
     }
   }
 

@@ -15,6 +15,7 @@ enum RigEvent: Int, CaseIterable {
   case takeOpens, takeFailsToOpen, takeEnds, takeEndsIncomplete, diskHangs
   case playerOpens, playerFails, playbackRunsOut, periodIsSet, periodIsRefused
   case microphoneFails, microphoneReturns, fallbackEnds, fallbackFails
+  case graphStalls, newClientRuns, newClientStalls
   case serverGoes, rateChanges, requesterGoes, millisecond, tenthOfSecond, seconds
 
   var isRequest: Bool { rawValue <= Self.stop.rawValue }
@@ -84,7 +85,7 @@ struct RandomSequence {
       case .openSucceeds, .designEnds, .prepareEnds, .takeOpens, .playerOpens, .closeEnds: 4
       case .startTake, .setGain, .setOtherDevice, .millisecond, .tenthOfSecond: 3
       case .stop, .serverGoes: 2
-      case .setHomeDevice, .takeEnds, .play, .stopTake: 2
+      case .setHomeDevice, .takeEnds, .play, .stopTake, .graphStalls, .newClientRuns: 2
       default: 1
       }
     return [RigEvent](repeating: event, count: times)
@@ -170,6 +171,12 @@ struct RandomSequence {
     case .fallbackEnds, .fallbackFails:
       guard !world.fallbacks.isEmpty else { return false }
       world.endFallback(event == .fallbackFails ? failure : nil)
+    case .graphStalls:
+      guard client?.engine != nil, noise.next() % 4 == 0 else { return false }
+      rig.stall(.seconds(5))
+    case .newClientRuns, .newClientStalls:
+      guard let probe = world.probes.last, probe.result == nil else { return false }
+      probe.finish(.success(event == .newClientRuns))
     case .serverGoes:
       guard let client, client.lossReason == nil, noise.next() % 8 == 0 else { return false }
       client.lossReason = "it was killed"
@@ -298,7 +305,7 @@ struct RandomSequence {
   private func wasOvertaken(_ gain: Int) -> Bool {
     rig.requests.contains { $0.gain == gain && $0.isQueued }
       && !Set(pastEvents).isDisjoint(with: [
-        .serverGoes, .rateChanges, .cancelChange, .prepareFails, .seconds,
+        .serverGoes, .rateChanges, .cancelChange, .prepareFails, .seconds, .graphStalls, .newClientRuns,
       ])
   }
 
