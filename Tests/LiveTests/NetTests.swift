@@ -12,10 +12,11 @@ extension LiveTests {
     "JACK servers on two machines",
     .enabled(if: NetGraph.obstacle == nil, "\(NetGraph.obstacle ?? "")"))
   struct NetTests {
+    static let arguments = ["--wait", "10", "--preset", "phone5", "--connect"]
+
     /// Pinna on the slave, connected to the ports that stand for the master's sound card.
     func start(_ home: PinnaHome, _ net: NetGraph) throws -> Program {
-      let program = try home.start(
-        ["--server", net.slave, "--preset", "phone5", "--connect", "--wait", "10"])
+      let program = try home.start(["--server", net.slave] + Self.arguments)
       let isAnswering = try waitUntil(seconds: 30, every: 50) {
         try home.pinna("set", "--data-source", "front", "--pattern", "cardioid").status == 0
       }
@@ -53,6 +54,14 @@ extension LiveTests {
       return path
     }
 
+    @Test("the commands on the page about several machines are those that are tested here")
+    func page() throws {
+      let page = try String(contentsOfFile: repositoryFolder + "/docs/netjack.md", encoding: .utf8)
+      #expect(page.contains("\njack_load netmanager -i \"\(NetGraph.managerArguments)\"\n"))
+      #expect(page.contains("\njackd \(NetGraph.driverArguments) &\n"))
+      #expect(page.contains("\npinna run \(Self.arguments.joined(separator: " "))\n"))
+    }
+
     @Test("R34: sound goes to the slave and back, and Pinna follows a master that comes back at another rate")
     func net() throws {
       let home = try PinnaHome()
@@ -70,6 +79,7 @@ extension LiveTests {
           measured: String(format: "%.3f Hz", frequency), limit: "440 ± 0.1 Hz",
           kept: abs(frequency - 440) < 0.1)
       }
+      #expect(try net.isConnectedToSoundCard)
       let before = try status()
       #expect(before["sampleRate"] as? Int == 48000 && before["period"] as? Int == 256, "\(before)")
       try expectTone(rate: 48000, "master at 48 kHz")

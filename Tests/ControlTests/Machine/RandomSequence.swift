@@ -173,7 +173,7 @@ struct RandomSequence {
       world.endFallback(event == .fallbackFails ? failure : nil)
     case .graphStalls:
       guard client?.engine != nil, noise.next() % 4 == 0 else { return false }
-      rig.stall(.seconds(5))
+      rig.stall(.seconds(5), every: .milliseconds(250))
     case .newClientRuns, .newClientStalls:
       guard let probe = world.probes.last, probe.result == nil else { return false }
       probe.finish(.success(event == .newClientRuns))

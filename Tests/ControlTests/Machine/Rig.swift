@@ -86,10 +86,10 @@ final class Rig {
   }
 
   /// Advances time while the processor keeps looking at a graph that runs no periods.
-  func stall(_ duration: Duration) {
+  func stall(_ duration: Duration, every interval: Duration = .milliseconds(45)) {
     let end = world.now + duration
     while world.now < end {
-      world.now = min(end, world.now + .milliseconds(45))
+      world.now = min(end, world.now + interval)
       processor.poll()
     }
   }

@@ -16,6 +16,9 @@ public final class NetGraph {
         }
       }.map { "jackd has no \($0).so" }
 
+  /// The arguments of `netmanager` and of the slave's `jackd`, as docs/netjack.md has them.
+  public static let managerArguments = "-a \(PrivateNetwork.address(.master)) -c"
+  public static let driverArguments = "-d net -a \(PrivateNetwork.address(.master)) -n \(clientName) -l 2"
   /// The slave's name as a client of the master.
   public static let clientName = "array"
   public let master = LiveGraph.uniqueName()
@@ -29,10 +32,7 @@ public final class NetGraph {
     try startMaster(sampleRate: sampleRate, period: period)
     slaveServer = try network.start(
       .slave, "/usr/bin/jackd",
-      [
-        "-n", slave, "-r", "-d", "net", "-a", PrivateNetwork.address(.master), "-n", Self.clientName,
-        "-l", "2",
-      ])
+      ["-n", slave, "-r"] + Self.driverArguments.split(separator: " ").map(String.init))
     try awaitSlave()
   }
 
@@ -54,7 +54,7 @@ public final class NetGraph {
       throw SupportError("the master does not start: \(server.errorText)")
     }
     let load = try Program.run(
-      "/usr/bin/jack_load", ["-s", master, "netmanager", "-i", "-a \(PrivateNetwork.address(.master))"],
+      "/usr/bin/jack_load", ["-s", master, "netmanager", "-i", Self.managerArguments],
       seconds: 10)
     guard load.output.contains("is running") else { throw SupportError("no netmanager: \(load)") }
   }
@@ -74,6 +74,17 @@ public final class NetGraph {
     guard isThere else {
       throw SupportError(
         "the slave finds no master: \(slaveServer?.errorText ?? "") \(masterServer?.errorText ?? "")")
+    }
+  }
+
+  /// Whether the master's inputs go to the slave, and what comes back goes to its outputs.
+  public var isConnectedToSoundCard: Bool {
+    get throws {
+      let listing = try Program.run("/usr/bin/jack_lsp", ["-s", master, "-c"], seconds: 10).output
+      return [
+        "system:capture_5\n   \(Self.clientName):to_slave_5\n",
+        "system:playback_2\n   \(Self.clientName):from_slave_2\n",
+      ].allSatisfy { listing.contains($0) }
     }
   }
 
