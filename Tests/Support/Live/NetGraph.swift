@@ -67,13 +67,28 @@ public final class NetGraph {
 
   /// Waits until the slave has found its master.
   public func awaitSlave() throws {
-    let isThere = try waitUntil(seconds: 20, every: 50) {
-      try ports(of: master).contains("\(Self.clientName):from_slave_2")
-        && ports(of: slave).contains("system:capture_5")
+    // Read from the master's output: programs that join and leave while the manager opens its client can make libjack
+    // 1.9.21 give that client the semaphore of another (`StaleClients`).
+    let isFound = waitUntil(seconds: 20, every: 50) {
+      masterServer?.outputText.contains("Syncing with latency = 1") ?? false
     }
+    let isThere =
+      try isFound
+      && waitUntil(seconds: 5, every: 200) {
+        try ports(of: master).contains("\(Self.clientName):from_slave_2")
+          && ports(of: slave).contains("system:capture_5")
+      }
     guard isThere else {
       throw SupportError(
         "the slave finds no master: \(slaveServer?.errorText ?? "") \(masterServer?.errorText ?? "")")
+    }
+  }
+
+  /// The connections of both servers, for messages.
+  public var connections: String {
+    get throws {
+      try [master, slave].map { try Program.run("/usr/bin/jack_lsp", ["-s", $0, "-c"], seconds: 10).output }
+        .joined(separator: "slave:\n")
     }
   }
 
