@@ -19,7 +19,7 @@ run: install-packages
 
 ## Everything that a change must pass. sox reads takes strictly; jconvolver and PipeWire run exported configurations;
 ## PipeWire is the other server.
-test: PACKAGES = sox jconvolver pipewire pipewire-jack pipewire-bin wireplumber dbus-daemon
+test: PACKAGES = sox jconvolver iproute2 pipewire pipewire-jack pipewire-bin wireplumber dbus-daemon
 test: install-packages lint
 	@echo "== $$(date +%T) Debug build of the callback: the compiler proves it free of locks and allocation"
 	swift build --target FasterKernels
@@ -126,8 +126,10 @@ fuzzers:
 FAULTS = .build/faults
 FAULTS_RUN = PINNA_FAULTS=1 PINNA_FAULTS_LOG=$(CURDIR)/$(FAULTS).log swift test -c release --skip-build
 # The suites in a graph whose tests name a promise: files of Tests/LiveTests with a title that begins with "R<number>:".
-FAULTS_LIVE = $(shell grep -rlE '"R[0-9]+: ' Tests/LiveTests | sed -E 's,.*/(.*)\.swift,\1,' | sort | paste -sd '|')
-faults: PACKAGES = sox ffmpeg
+FAULTS_LIVE = $(shell grep -rlE '"R[0-9]+: ' Tests/LiveTests | sed -E 's,.*/(.*)\.swift,\1,' | grep -v PipeWire | sort | paste -sd '|')
+# Those in PipeWire's graph: its own, and OthersTests in both worlds.
+FAULTS_PIPEWIRE = PipeWireTests|PipeWireStallTests|PipeWireEnduranceTests|OthersTests
+faults: PACKAGES = sox ffmpeg iproute2 pipewire pipewire-jack pipewire-bin
 faults: install-packages
 	@echo "== Fault injection; what the tests say is in $(FAULTS).txt"
 	@mkdir -p .build && rm -f $(FAULTS).txt $(FAULTS).log && touch $(FAULTS).txt $(FAULTS).log
@@ -142,6 +144,10 @@ faults: install-packages
 	@sh .ci/free-places
 	$(FAULTS_RUN) --filter 'LiveTests/($(FAULTS_LIVE))/' >>$(FAULTS).txt 2>&1 \
 	  || echo "faults: not every test in a graph passed" >>$(FAULTS).txt
+	@echo "== $$(date +%T) In PipeWire's graph"
+	PINNA_FAULTS=1 PINNA_FAULTS_LOG=$(CURDIR)/$(FAULTS).log pw-jack .build/release/pinnaPackageTests.xctest \
+	  --testing-library swift-testing --filter '^LiveTests\.(LiveTests/)?($(FAULTS_PIPEWIRE))/' >>$(FAULTS).txt 2>&1 \
+	  || echo "faults: not every test in PipeWire's graph passed" >>$(FAULTS).txt
 	@echo "== $$(date +%T) Ten million packets"
 	@if $(MAKE) --no-print-directory fuzzers >$(FAULTS)-packets.txt 2>&1; then \
 	  sh .ci/fuzz $(FUZZERS) osc -runs=10000000 -max_len=512 \

@@ -20,6 +20,8 @@ package protocol AudioWorld: AnyObject {
   func path(ofTake name: String) -> Job<String>
   /// Opens a client in the server's graph. Fails with `noServer` if no server is running.
   func openClient() -> Job<any AudioClient>
+  /// Asks whether the server runs periods for a new client; nil for a server that drives all clients together.
+  func probePeriods() -> Job<Bool>?
   /// Forgets the connections of own ports that do not exist now.
   /// - Returns: how many.
   func forgetConnections() -> Int

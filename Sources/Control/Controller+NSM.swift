@@ -124,8 +124,7 @@ extension Controller {
     // Sessions are bound to the socket that they were opened at.
     register = SessionRegister()
     processor.world.rename(to: name)
-    processor.rejoin()
-    warn("Pinna is called \(name) from now on")
+    processor.rejoinGraph(because: "Pinna is called \(name) from now on")
   }
 }
 

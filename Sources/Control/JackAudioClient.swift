@@ -184,9 +184,12 @@ final class JackAudioClient: AudioClient {
   var closingFault: String? { ArrayClient.metadataFault }
 
   private func startClosing() -> Job<Bool> {
-    memory.markAllLost(array.wantedConnections)
+    let wanted = array.wantedConnections
+    memory.markAllLost(wanted)
     return Job.start("pinna leaves") { [self] _ in
       guard array.close() else { throw Failure(.failed, "libjack does not return") }
+      // If the server is running, a graph check may have found them again meanwhile.
+      memory.markAllLost(wanted)
       return true
     }
   }
@@ -238,7 +241,7 @@ final class JackAudioClient: AudioClient {
       outputs: OutputRoute.target(of: setting, monitor: options.monitor).ports,
       presetConnections: setting.connections)
     return graphChecks.post(goal, on: worker) { [self] goal, number in
-      guard lossReason == nil else { return }
+      guard lossReason == nil, closeJob.withLock({ $0 == nil }) else { return }
       connectMicrophonesToSource()
       var report = array.checkGraph(memory, goal)
       options.runMemory?.keep(RunMemory(setting, memory.connections.withLock { $0.wiring.restorable }))

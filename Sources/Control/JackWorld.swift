@@ -76,6 +76,13 @@ package final class JackWorld: AudioWorld {
     return Job.start("pinna joins") { _ in try JackAudioClient(options, events: events, memory: memory) }
   }
 
+  package func probePeriods() -> Job<Bool>? {
+    // jackd drives all clients together: it stalls for all or for none.
+    guard JackLibrary.isPipeWire else { return nil }
+    let server = options.server
+    return Job.start("pinna probe") { _ in PeriodProbe.runsPeriods(server: server) }
+  }
+
   package func forgetConnections() -> Int { memory.forgetAbsent() }
 
   package var restorableConnections: [Wiring.Wire] { memory.restorable }

@@ -72,6 +72,19 @@ extension Processor {
     }
   }
 
+  /// Joins the graph anew if it runs periods for a new client, but none for ours.
+  func pollStall() {
+    let mayRejoin = reconnects && state.isInGraph && !isStopping && watchdog.isStalled
+    guard stallProbe.poll(isStalled: mayRejoin, now: world.now, ask: world.probePeriods), let client else {
+      return
+    }
+    // Periods may have run since the last graph check.
+    watchPeriodCount(client)
+    if watchdog.isStalled {
+      rejoinGraph(because: "the JACK server ran no periods for Pinna, although it does for new clients")
+    }
+  }
+
   private func handle(_ report: GraphReport) {
     graph = report
     var restored: [String] = []

@@ -7,7 +7,8 @@ extension Processor {
   /// The server's state, as reported by `status`.
   package var serverState: Reconnection.State {
     switch state.kind {
-    case .absent, .opening, .leaving, .stranded: .gone
+    case .absent, .opening, .leaving: reconnection?.isRejoining ?? false ? .joining : .gone
+    case .stranded: .gone
     case .joining, .preparing: .joining
     case .unusable: .unusable
     default: watchdog.isStalled ? .stalled : .running
@@ -46,6 +47,18 @@ extension Processor {
     }
   }
 
+  /// Leaves the graph of a running server, and joins it anew with another client, under the name that the world has now.
+  /// - Parameter cause: why, as the beginning of a sentence.
+  func rejoinGraph(because cause: String) {
+    guard let client else { return }
+    warn("\(cause); Pinna joins the graph anew")
+    let previous = state
+    enter(.leaving(client.close()))
+    reconnection = Reconnection(reason: cause, isRejoining: true, now: world.now)
+    endAll(of: previous, .noServer, "\(cause); try again in a moment", cause: cause)
+    notify(EngineEvent(.serverGone, cause))
+  }
+
   /// Ends what went on in `previous`, because its engine plays no more: a take ends with the frames in its ring, and all
   /// requests fail.
   /// - Parameters:
@@ -80,16 +93,6 @@ extension Processor {
     try refuseOutsideGraph()
     try refuseDuringTake()
     try refuseDuringFadeOut()
-  }
-
-  /// Leaves the graph, and joins it under the name that the world has now.
-  func rejoin() {
-    guard let client else { return }
-    let previous = state
-    enter(.leaving(client.close()))
-    reconnection = Reconnection(reason: nil, isRename: true, now: world.now)
-    let cause = "Pinna has joined the JACK graph under another name"
-    endAll(of: previous, .failed, "\(cause) before this was done; try again", cause: cause)
   }
 
   /// Notices that the server has changed its sample rate. The client stays, but everything that depends on the old rate
@@ -139,6 +142,7 @@ extension Processor {
       case .success(let new): join(new)
       case .failure(let failure):
         if failure.status != .noServer || filters == nil { warnOnce(failure) }
+        if failure.status == .noServer { reconnection?.isRejoining = false }
         enter(.absent)
       case nil where isLate:
         warnOnce(Failure(.failed, "the JACK server is there, but does not answer"))
@@ -216,7 +220,7 @@ extension Processor {
   private func enterGraph(_ client: any AudioClient, _ new: any DeviceFilters, _ engine: any PreparedEngine) {
     let isFirst = filters == nil
     let isSameServer = reconnection?.reason == nil
-    let isRename = reconnection?.isRename ?? false
+    let isRejoining = reconnection?.isRejoining ?? false
     client.adopt(engine)
     filters = new
     filtersInForce = new
@@ -229,14 +233,14 @@ extension Processor {
     warnOfShortPreRoll()
     guard !isFirst else { return }
     nextGraphCheck = world.now
-    if isRename { return }
     let setting = "period \(client.readings.period); preset \(inForce.preset)"
     if isSameServer {
       notify(EngineEvent(.sampleRateChanged, "the sample rate is \(new.sampleRate) Hz now"))
       warn("the sample rate is \(new.sampleRate) Hz now, \(setting)")
     } else {
-      notify(EngineEvent(.serverBack, "the JACK server is back"))
-      warn("the JACK server is back, at \(new.sampleRate) Hz, \(setting)")
+      let sentence = isRejoining ? "Pinna has joined the graph anew" : "the JACK server is back"
+      notify(EngineEvent(.serverBack, sentence))
+      warn("\(sentence), at \(new.sampleRate) Hz, \(setting)")
     }
   }
 

@@ -67,6 +67,7 @@ package final class Processor {
     [(job: Job<Int>, request: Request, deadline: ContinuousClock.Instant)] = []
 
   var watchdog = Watchdog()
+  var stallProbe = StallProbe()
   var fallback = Fallback()
   var warnings = Warnings()
   var duplicateSignals = DuplicateSignalDetector()
@@ -186,6 +187,7 @@ package final class Processor {
     pollClosing()
     pollPeriodRequests()
     pollGraph()
+    pollStall()
     pollFallback()
   }
 

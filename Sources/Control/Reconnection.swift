@@ -15,11 +15,11 @@ package struct Reconnection {
     case unusable
   }
 
-  /// Why the previous server went, as libjack reported it; nil before the first graph, and if the server is the same with
-  /// another sample rate.
+  /// Why the previous server went, as libjack reported it, or why Pinna left its graph; nil before the first graph, and if
+  /// only the sample rate is another.
   let reason: String?
-  /// Whether Pinna left the graph to join it under another name.
-  let isRename: Bool
+  /// Whether Pinna left a server that is running. False again when that server cannot be joined.
+  var isRejoining: Bool
   private let since: ContinuousClock.Instant
   private(set) var nextTry: ContinuousClock.Instant
   /// The server's sample rate that filters are prepared for, in hertz; nil before a client is open.
@@ -29,9 +29,9 @@ package struct Reconnection {
   /// Why the latest attempt failed.
   var lastFailure: Failure?
 
-  init(reason: String?, isRename: Bool = false, now: ContinuousClock.Instant) {
+  init(reason: String?, isRejoining: Bool = false, now: ContinuousClock.Instant) {
     self.reason = reason
-    self.isRename = isRename
+    self.isRejoining = isRejoining
     since = now
     nextTry = now
   }
@@ -46,12 +46,12 @@ package struct Reconnection {
         ? "Pinna cannot use the JACK server: " : "the JACK server is back, but Pinna cannot use it: ")
         + (obstacle ?? "")
     case .stranded:
-      "Pinna cannot leave the JACK server that has gone, and so cannot reconnect (\(obstacle ?? "")); start Pinna again"
-    case .leaving, .absent,
-      .opening where isRename && lastFailure == nil:
-      "Pinna joins the JACK graph under another name; try again in a moment"
+      "Pinna cannot leave the JACK server\(isRejoining ? "" : " that has gone"), and so cannot reconnect "
+        + "(\(obstacle ?? "")); start Pinna again"
     default:
-      if let reason {
+      if isRejoining {
+        "Pinna is joining the JACK server's graph anew; try again in a moment"
+      } else if let reason {
         "the JACK server has gone (\(reason)); start it again and Pinna reconnects, or end Pinna with: pinna stop"
       } else {
         "no JACK server is running; start one"

@@ -22,6 +22,8 @@ enum Tool {
     if words == [SofaReader.argument] { end(SofaReader.run()) }
     // Not a verb: the helper process that writes port labels.
     if words.first == LabelWriter.word { end(LabelWriter.run(server: words.dropFirst().first)) }
+    // Not a verb: the helper process that asks whether a new client gets periods.
+    if words.first == PeriodProbe.word { end(PeriodProbe.run(server: words.dropFirst().first)) }
     // Not a verb: the helper process that keeps a virtual microphone.
     if words.first == VirtualMicrophone.word { end(VirtualMicrophone.hold(Array(words.dropFirst()))) }
     if words.first == Candidates.word {

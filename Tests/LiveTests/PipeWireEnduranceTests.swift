@@ -79,7 +79,8 @@ extension LiveTests {
       }
       let growth = (memory.last ?? 0) - (memory.dropFirst().first ?? memory.last ?? 0)
       #expect(wrong == 0 && takes > 0)
-      #expect(try graph.status()["server"] as? String == "running")
+      let server = try graph.status()["server"] as? String
+      #expect(server == "running", "\(graph.program.errorText)")
       #expect(growth <= 4096, "\(memory)")
       Faults.report(
         "R34", done: "\(Int(seconds)) s of PipeWire: \(quanta) quanta, \(rates) rates, \(takes) takes",

@@ -140,8 +140,85 @@ extension LiveTests {
       #expect(try TakeFiles.complaints(second) == [])
     }
 
-    @Test("an array that is unplugged in a take and plugged in again is connected again; the take says so")
-    func unplugged() throws {
+    /// `make faults` restarts the daemon 20 times.
+    @Test("R35: after restarts at random moments, also in takes, ports, setting and connections are back")
+    func restarts() throws {
+      let count = Int(Faults.number("PINNA_RESTARTS", quick: 3, heavy: 20))
+      let graph = try LiveGraph(preset: "phone5", period: 256)
+      var others: (player: SignalPlayer, recorder: SignalRecorder)?
+      func startOthers() throws {
+        let name = graph.server.name
+        others = (
+          try SignalPlayer(name: "player", server: name, channels: Self.tone(rate: 48000), repeats: true),
+          try SignalRecorder(name: "others", server: name, channels: 2, capacityFrames: 480)
+        )
+      }
+      func connections() throws -> [String: [String]] {
+        try graph.ports("-c").filter { $0.key.hasPrefix("pinna:") }
+      }
+      try startOthers()
+      try #require(others!.player.connect(to: try graph.microphones().map { "pinna:\($0)" }))
+      try #require(others!.recorder.connect(from: ["pinna:out_left", "pinna:out_right"]))
+      try graph.waitForLook()
+      let before = try connections()
+      try #require(before.count == 7 && before.values.allSatisfy { $0.count == 1 }, "\(before)")
+      var noise = SeededNoise(seed: 35)
+      var (ports, wires) = (Duration.zero, Duration.zero)
+      var (takes, whole, settings) = (0, 0, 0)
+      for round in 1...count {
+        let pattern = round % 2 == 0 ? "cardioid" : "stereo"
+        try #require(try graph.pinna("set", "--pattern", pattern, "--gain", "\(-round)").status == 0)
+        others!.player.start()
+        let path = round % 2 == 0 ? nil : try graph.startTake()
+        usleep(UInt32(noise.next() % 1_000_000))
+        graph.killServer()
+        if let path {
+          takes += 1
+          let isWritten = waitUntil(seconds: 5) {
+            [path, path.replacing(".wav", with: ".json")].allSatisfy {
+              FileManager.default.fileExists(atPath: $0)
+            }
+          }
+          let sidecar = try TakeFiles.sidecar(path)
+          let isWhole = try TakeFiles.complaints(path) == [] && AudioClip(path: path).frames == sidecar.frames
+          #expect(isWritten && isWhole, "round \(round)")
+          #expect(sidecar.events.contains { $0.what.contains("the JACK server has gone") }, "round \(round)")
+          if isWritten, isWhole { whole += 1 }
+        }
+        others = nil
+        let up = try graph.restartServer(period: 256)
+        try #require(
+          waitUntil(seconds: 10) { graph.hasPort("pinna:out_right") && graph.hasPort("pinna:top") },
+          "round \(round): \(graph.program.errorText)")
+        ports = max(ports, ContinuousClock.now - up)
+        try startOthers()
+        let othersUp = ContinuousClock.now
+        try #require(try waitUntil(seconds: 10) { try connections() == before }, "round \(round)")
+        wires = max(wires, ContinuousClock.now - othersUp)
+        try #require(try waitUntil(seconds: 5) { try graph.status()["server"] as? String == "running" })
+        let status = try graph.status()
+        let (isPattern, gain) = (status["polarPattern"] as? String == pattern, status["gainDB"] as? Double)
+        let isSame = isPattern && gain == Double(-round)
+        #expect(isSame, "round \(round): \(status)")
+        if isSame { settings += 1 }
+      }
+      let patience = Faults.patience(.seconds(1))
+      #expect(ports < patience && wires < patience, "\(ports), \(wires)")
+      let done = "PipeWire restarted \(count) times at random moments, \(takes) times in takes"
+      Faults.report("R35", done: "\(done): our ports, slowest", took: ports, limit: .seconds(1))
+      Faults.report(
+        "R35", done: "the other ends back: our connections, slowest of \(count)", took: wires,
+        limit: .seconds(1))
+      Faults.report(
+        "R35", done: "settings back, takes whole", measured: "\(settings), \(whole)",
+        limit: "\(count), \(takes)", kept: settings == count && whole == takes)
+    }
+
+    /// A null node stands for a USB array.
+    @Test(
+      "R12: an array that is unplugged and plugged in again is connected again, live and in a take, which says so",
+      arguments: [false, true])
+    func unplugged(inTake: Bool) throws {
       let graph = try LiveGraph(preset: "phone5", period: 256, options: ["--connect-from", "Array"])
       let pipeWire = try #require(graph.pipeWire)
       func plug() throws {
@@ -155,15 +232,26 @@ extension LiveTests {
       let expected = (0..<5).map { ["Array:capture_AUX\($0)"] }
       try plug()
       try #require(try waitUntil(seconds: 5) { try sources() == expected }, "\(graph.program.errorText)")
-      let path = try graph.startTake()
+      let path = inTake ? try graph.startTake() : nil
       for _ in 0..<2 {
-        try graph.waitForTake(frames: graph.takeFrames() + 24_000)
+        if inTake { try graph.waitForTake(frames: graph.takeFrames() + 24_000) }
         try pipeWire.removeNode("Array")
         try #require(try waitUntil(seconds: 5) { try sources() == [[], [], [], [], []] })
-        try graph.waitForTake(frames: graph.takeFrames() + 24_000)
+        let isTold = try waitUntil(seconds: 5) {
+          (try graph.status()["warnings"] as? [String] ?? []).contains { $0.contains("Array:capture_AUX4") }
+        }
+        #expect(isTold, "\(graph.program.errorText)")
+        if inTake { try graph.waitForTake(frames: graph.takeFrames() + 24_000) }
         try plug()
+        let back = ContinuousClock.now
         try #require(try waitUntil(seconds: 5) { try sources() == expected }, "\(graph.program.errorText)")
+        let took = ContinuousClock.now - back
+        #expect(took < Faults.patience(.milliseconds(500)), "\(took)")
+        Faults.report(
+          "R12", done: "an array on PipeWire plugged in again \(inTake ? "in a take" : "live"): connected",
+          took: took, limit: .milliseconds(500))
       }
+      guard let path else { return }
       #expect(try [0, 7].contains(graph.pinna("record", "stop").status))
       let events = try TakeFiles.sidecar(path).events.map(\.what)
       for name in ["bottom-left", "top"] {

@@ -61,6 +61,19 @@ final class FakeWorld: AudioWorld {
   func rename(to name: String) { self.name = name }
   var takesFolder: String?
 
+  /// Whether a new client may get periods while the graph of the processor's client stalls.
+  var hasSeparateClients = true
+  /// The questions whether a new client gets periods, the newest last.
+  private(set) var probes: [Job<Bool>] = []
+
+  func probePeriods() -> Job<Bool>? {
+    guard hasSeparateClients else { return nil }
+    let job = Job<Bool>()
+    _ = job.begin()
+    probes.append(job)
+    return job
+  }
+
   func setting(ofPreset name: String) -> Job<Setting> {
     let job = Job<Setting>()
     job.finish(.failure(Failure(.failed, "there is no preset \(name)")))

@@ -16,6 +16,7 @@ enum RigEvent: Int, CaseIterable {
   case playerOpens, playerFails, playbackRunsOut, periodIsSet, periodIsRefused
   case transportRolls, transportStops
   case microphoneFails, microphoneReturns, fallbackEnds, fallbackFails
+  case graphStalls, newClientRuns, newClientStalls
   case serverGoes, rateChanges, requesterGoes, millisecond, tenthOfSecond, seconds
 
   var isRequest: Bool { rawValue <= Self.stop.rawValue }
@@ -85,7 +86,7 @@ struct RandomSequence {
       case .openSucceeds, .designEnds, .prepareEnds, .takeOpens, .playerOpens, .closeEnds: 4
       case .startTake, .setGain, .setOtherDevice, .millisecond, .tenthOfSecond: 3
       case .stop, .serverGoes: 2
-      case .armTake, .setHomeDevice, .takeEnds, .play, .stopTake: 2
+      case .armTake, .setHomeDevice, .takeEnds, .play, .stopTake, .graphStalls, .newClientRuns: 2
       default: 1
       }
     return [RigEvent](repeating: event, count: times)
@@ -175,6 +176,12 @@ struct RandomSequence {
     case .fallbackEnds, .fallbackFails:
       guard !world.fallbacks.isEmpty else { return false }
       world.endFallback(event == .fallbackFails ? failure : nil)
+    case .graphStalls:
+      guard client?.engine != nil, noise.next() % 4 == 0 else { return false }
+      rig.stall(.seconds(5), every: .milliseconds(250))
+    case .newClientRuns, .newClientStalls:
+      guard let probe = world.probes.last, probe.result == nil else { return false }
+      probe.finish(.success(event == .newClientRuns))
     case .serverGoes:
       guard let client, client.lossReason == nil, noise.next() % 8 == 0 else { return false }
       client.lossReason = "it was killed"
@@ -303,7 +310,7 @@ struct RandomSequence {
   private func wasOvertaken(_ gain: Int) -> Bool {
     rig.requests.contains { $0.gain == gain && $0.isQueued }
       && !Set(pastEvents).isDisjoint(with: [
-        .serverGoes, .rateChanges, .cancelChange, .prepareFails, .seconds,
+        .serverGoes, .rateChanges, .cancelChange, .prepareFails, .seconds, .graphStalls, .newClientRuns,
       ])
   }
 

@@ -83,10 +83,11 @@ import Threads
       case .leaving:
         late + [.closeEnds, .closeFails, .prepareEnds, .prepareFails, .takeEnds, .takeEndsIncomplete]
       case .stranded: late + [.closeEnds]
-      case .live: inGraph + [.diskHangs]
+      case .live: inGraph + [.diskHangs, .graphStalls, .newClientRuns, .newClientStalls]
       case .fadingOut: [.period, .periods, .serverGoes, .requesterGoes, .periodIsSet, .takeEnds]
       case .openingTake: inGraph + [.takeOpens, .takeFailsToOpen]
-      case .startingTake, .armed, .recording: inGraph + [.diskHangs]
+      case .startingTake: inGraph + [.diskHangs]
+      case .armed, .recording: inGraph + [.diskHangs, .graphStalls, .newClientRuns]
       case .endingTake: [.period, .periods, .serverGoes, .requesterGoes, .diskHangs]
       case .openingPlayback: inGraph + [.playerOpens, .playerFails]
       case .playing, .endingPlayback: inGraph + [.playbackRunsOut]

@@ -45,15 +45,16 @@ final class Rig {
   private(set) var requests: [SentRequest] = []
   private(set) var warnings: [String] = []
 
-  init(preRollSeconds: Int = 0) {
+  init(reconnects: Bool = true) {
     var warn: (String) -> Void = { _ in }
-    processor = Processor(world: world, setting: Self.setting, warn: { warn($0) })
+    processor = Processor(
+      world: world, setting: Self.setting, reconnects: reconnects, warn: { warn($0) })
     warn = { [unowned self] in warnings.append($0) }
   }
 
   /// A processor in a graph with its first setting applied.
-  static func live() -> Rig {
-    let rig = Rig()
+  static func live(reconnects: Bool = true) -> Rig {
+    let rig = Rig(reconnects: reconnects)
     rig.join()
     return rig
   }
@@ -80,6 +81,15 @@ final class Rig {
     let end = world.now + duration
     while world.now < end {
       world.now = min(end, world.now + .seconds(2))
+      processor.poll()
+    }
+  }
+
+  /// Advances time while the processor keeps looking at a graph that runs no periods.
+  func stall(_ duration: Duration, every interval: Duration = .milliseconds(45)) {
+    let end = world.now + duration
+    while world.now < end {
+      world.now = min(end, world.now + interval)
       processor.poll()
     }
   }

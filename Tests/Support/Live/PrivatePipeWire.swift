@@ -86,6 +86,19 @@ public final class PrivatePipeWire: TestServer {
     guard outcome.status == 0 else { throw SupportError("pw-cli: \(outcome)") }
   }
 
+  /// Sends a command to a node, as session managers do: `Pause`, `Suspend`, `Start`.
+  public func command(_ command: String, toNode name: String) throws {
+    var node: Substring?
+    for line in try run("pw-cli", "ls", "Node").output.split(separator: "\n") {
+      if line.hasPrefix("\tid ") { node = line.dropFirst(4).prefix { $0.isNumber } }
+      guard line.hasSuffix("node.name = \"\(name)\""), let node else { continue }
+      let outcome = try run("pw-cli", "send-command", String(node), command, "{}")
+      guard outcome.status == 0 else { throw SupportError("pw-cli: \(outcome)") }
+      return
+    }
+    throw SupportError("PipeWire has no node \(name)")
+  }
+
   /// Removes all nodes of that name.
   public func removeNode(_ name: String) throws { try run("pw-cli", "destroy", name) }
 

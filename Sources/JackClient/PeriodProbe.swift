@@ -1,0 +1,59 @@
+import CJack
+import Glibc
+import Synchronization
+import Threads
+
+/// Asks a server whether it runs periods for a new client.
+///
+/// The client lives in a helper process: `pinna` with the argument `word` and the server's name. A server that does not
+/// answer then holds up only that process, which ends by itself.
+package enum PeriodProbe {
+  /// The command-line argument that makes `pinna` the helper process.
+  package static let word = "--probe-periods"
+  /// The helper process ends after this time, whatever the server does.
+  private static let limit: UInt32 = 5
+  /// How long the client stays in the graph at least. Joining may itself wake clients that PipeWire has suspended; this
+  /// is long enough for their watchdogs to notice.
+  private static let stay = Duration.milliseconds(500)
+  /// How long the client waits for periods. The longest is 8192 frames.
+  private static let patience = Duration.seconds(2)
+  /// One period may be a remainder of the activation.
+  private static let required = 2
+  private static let periods = Atomic<Int>(0)
+
+  /// Whether the server runs periods for a new client; false if it does not answer within 5 s.
+  ///
+  /// Thread: any that may wait for so long.
+  /// - Parameter server: nil for the default one.
+  package static func runsPeriods(server: String?) -> Bool {
+    HelperProcess(words: [word] + (server.map { [$0] } ?? []))?.ask([1]) == [1]
+  }
+
+  /// Joins the graph, answers one request, and leaves.
+  ///
+  /// Thread: main thread of the helper process.
+  /// - Parameter server: nil for the default one.
+  /// - Returns: the exit status of the process.
+  package static func run(server: String?) -> Int32 {
+    alarm(limit)
+    JackConnection.silenceLibrary()
+    var status = JackStatus(rawValue: 0)
+    guard let client = pinna_jack_client_open("pinna-probe", JackNoStartServer, &status, server) else {
+      return 1
+    }
+    jack_set_process_callback(
+      client,
+      { _, _ in
+        PeriodProbe.periods.wrappingAdd(1, ordering: .relaxed)
+        return 0
+      }, nil)
+    guard jack_activate(client) == 0 else { return 1 }
+    let start = ContinuousClock.now
+    var isRunning: Bool { periods.load(ordering: .relaxed) >= required }
+    while .now - start < (isRunning ? stay : patience) { usleep(10_000) }
+    let answer: [UInt8] = [isRunning ? 1 : 0]
+    HelperProcess.serve { _ in answer }
+    jack_client_close(client)
+    return 0
+  }
+}
