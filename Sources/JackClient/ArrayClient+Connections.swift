@@ -79,16 +79,6 @@ extension ArrayClient {
     return Self.outputNames.contains(wire.port) ? (own, wire.peer) : (wire.peer, own)
   }
 
-  /// Removes a connection of an own port.
-  public func disconnect(_ wire: Wiring.Wire) {
-    let own = "\(connection.name):\(wire.port)"
-    if Self.outputNames.contains(wire.port) {
-      connection.disconnect(own, wire.peer)
-    } else {
-      connection.disconnect(wire.peer, own)
-    }
-  }
-
   /// Connections that were requested through this client and not withdrawn. Any thread.
   public var wantedConnections: Set<Wiring.Wire> { shared.values.withLock { $0.wanted } }
 

@@ -181,8 +181,8 @@ public struct BankNotFound: Error, Hashable, CustomStringConvertible {
 
   public var description: String {
     available.isEmpty
-      ? "there is no bank \(quoted(name)), nor any other; write one with: pinna bank save \(name) PRESET,PRESET"
-      : notFound("bank", name, available)
+      ? "there is no bank \(quoted(name)), nor any other; write one with: pinna bank save NAME PRESET,PRESET"
+      : notFound("bank", name, available, nil)
   }
 }
 
