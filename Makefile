@@ -197,12 +197,14 @@ BINARY ?= $(STATIC)
 # Debian's packages use vendor-completions.
 ZSH_FUNCTIONS ?= share/zsh/site-functions
 INTO = $(DESTDIR)$(PREFIX)
-COMPLETIONS = share/bash-completion/completions/pinna $(ZSH_FUNCTIONS)/_pinna share/fish/vendor_completions.d/pinna.fish
+COMPLETIONS = share/bash-completion/completions/pinna $(ZSH_FUNCTIONS)/_pinna \
+  share/fish/vendor_completions.d/pinna.fish
 UNITS = pinna.service pinna-pipewire.service
 # Where systemd looks: below ~/.local, in share only.
 UNIT_FOLDER = $(if $(filter $(HOME)/%,$(PREFIX)),share,lib)/systemd/user
 install: $(BINARY)
-	@case "$(PREFIX)" in /*) ;; *) echo "PREFIX=$(PREFIX) is not an absolute path, which the systemd units need" >&2; exit 1;; esac
+	@case "$(PREFIX)" in /*) ;; *) \
+	  echo "PREFIX=$(PREFIX) is not an absolute path, which the systemd units need; give one" >&2; exit 1;; esac
 	install -D -m 755 "$(BINARY)" "$(INTO)/bin/pinna"
 	strip "$(INTO)/bin/pinna"
 	@# Presets of an earlier version must not stay.
@@ -211,8 +213,10 @@ install: $(BINARY)
 	cp -R Presets/. "$(INTO)/share/pinna/presets"
 	cp -R share/control-surfaces "$(INTO)/share/pinna"
 	cp -R README.md CHANGELOG.md LICENSE docs "$(INTO)/share/doc/pinna"
-	chmod -R u=rwX,go=rX "$(INTO)/share/pinna/presets" "$(INTO)/share/pinna/control-surfaces" "$(INTO)/share/doc/pinna"
-	install -d "$(INTO)/share/man/man1" "$(INTO)/$(UNIT_FOLDER)" $(foreach file,$(COMPLETIONS),"$(INTO)/$(dir $(file))")
+	chmod -R u=rwX,go=rX "$(INTO)/share/pinna/presets" "$(INTO)/share/pinna/control-surfaces" \
+	  "$(INTO)/share/doc/pinna"
+	install -d "$(INTO)/share/man/man1" "$(INTO)/$(UNIT_FOLDER)" \
+	  $(foreach file,$(COMPLETIONS),"$(INTO)/$(dir $(file))")
 	"$(INTO)/bin/pinna" help --man >"$(INTO)/share/man/man1/pinna.1"
 	"$(INTO)/bin/pinna" help --completions bash >"$(INTO)/$(word 1,$(COMPLETIONS))"
 	"$(INTO)/bin/pinna" help --completions zsh >"$(INTO)/$(word 2,$(COMPLETIONS))"

@@ -55,7 +55,7 @@ extension FilterSets {
   /// with the first period after each change's frame.
   /// - Parameters:
   ///   - microphones: shape `[microphone][frame]`, in the order of the device's microphones.
-  ///   - changes: in the order of their frames, further apart than a crossfade; the first one is in force from the start.
+  ///   - changes: in the order of their frames, further apart than a crossfade. The first is in force from the start.
   ///   - period: number of frames that the engine processes at a time.
   /// - Returns: as many frames as the input has.
   /// - Throws: the errors of `filters(for:of:)`.
