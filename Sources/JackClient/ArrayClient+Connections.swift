@@ -76,7 +76,11 @@ extension ArrayClient {
   /// - Returns: connections lost and restored since the last call.
   public func maintainConnections(_ wiring: inout Wiring) -> [Wiring.Event] {
     guard !connection.isServerGone else { return [] }
-    let (ports, wanted) = shared.values.withLock { ($0.ports, $0.wanted) }
+    // Before the connections are read: a port that appears later counts in the next check.
+    let (ports, wanted, newPorts) = shared.values.withLock { values in
+      defer { values.newPorts = [] }
+      return (values.ports, values.wanted, values.newPorts)
+    }
     let inputs = ports.map { Array(zip($0.names, $0.microphones.map(PortHandle.init))) } ?? []
     let own = inputs + Array(zip(Self.outputNames, [left, right]))
     var audioPorts: Set<String>?
@@ -89,7 +93,8 @@ extension ArrayClient {
       for (name, port) in own {
         for peer in connection.connections(of: port.port) { connected.insert(Wiring.Wire(name, peer)) }
       }
-      return wiring.observe(connected: connected, ports: Set(own.map(\.0)), exists: exists, now: .now)
+      return wiring.observe(
+        connected: connected, ports: Set(own.map(\.0)), newPorts: newPorts, exists: exists, now: .now)
     }
     wiring.keep(wanted)
     let known = wanted.filter(wiring.remembers)

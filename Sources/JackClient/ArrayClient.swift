@@ -29,7 +29,11 @@ public final class ArrayClient: Sendable {
       var unlabelled: PreparedPorts?
       /// Connections requested through this client.
       var wanted: Set<Wiring.Wire> = []
+      /// Ports that have appeared since the last graph check.
+      var newPorts: Set<String> = []
     }
+    /// No check drains `newPorts` while the server does not answer.
+    static let maxNewPorts = 4096
     let values = Mutex(Values())
   }
 
@@ -61,6 +65,9 @@ public final class ArrayClient: Sendable {
     }
     listener.shutdown = onShutdown
     listener.graphChanged = onGraphChange
+    listener.portRegistered = { name in
+      shared.values.withLock { if $0.newPorts.count < SharedState.maxNewPorts { $0.newPorts.insert(name) } }
+    }
     let connection = try JackConnection(name: name, server: server, listener: listener)
     self.connection = connection
     self.trampoline = trampoline

@@ -99,7 +99,14 @@ final class ClientHandle: @unchecked Sendable {
     jack_set_port_connect_callback(
       client, { _, _, _, context in ClientHandle.at(context).listener.graphChanged() }, context)
     jack_set_port_registration_callback(
-      client, { _, _, context in ClientHandle.at(context).listener.graphChanged() }, context)
+      client,
+      { port, isRegistered, context in
+        let handle = ClientHandle.at(context)
+        if isRegistered != 0, let name = jack_port_by_id(handle.client, port).flatMap(jack_port_name) {
+          handle.listener.portRegistered(String(cString: name))
+        }
+        handle.listener.graphChanged()
+      }, context)
     // JACK 2 calls only the callback with a reason, PipeWire only the one without.
     jack_on_info_shutdown(
       client,

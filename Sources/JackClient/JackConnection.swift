@@ -21,6 +21,8 @@ public final class JackConnection: Sendable {
     public var latency: @Sendable (JackLatencyCallbackMode) -> Void = { _ in }
     /// Ports or connections have appeared or disappeared.
     public var graphChanged: @Sendable () -> Void = {}
+    /// A port has appeared; receives its full name. Called before `graphChanged`.
+    public var portRegistered: @Sendable (String) -> Void = { _ in }
     /// The server has gone; receives the reason. Called once.
     public var shutdown: @Sendable (String) -> Void = { _ in }
     public init() {}

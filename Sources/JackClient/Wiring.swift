@@ -4,6 +4,7 @@
 /// - Except those of the outputs that others made: Pinna must not play into a program that was quit and is started
 ///   again. They are forgotten with their peer, and restored only within two minutes after the server, or Pinna itself,
 ///   has restarted.
+/// - So is one whose peer is replaced at once by a port of the same name, as when a driver restarts.
 /// - A connection that disappears while both ports stay is forgotten, because the user disconnected it.
 /// - A connection whose own port disappears, with a change of device, waits for that port.
 ///
@@ -141,10 +142,12 @@ public struct Wiring: Sendable {
   /// - Parameters:
   ///   - connected: the current connections of own ports.
   ///   - ports: short names of own ports.
+  ///   - newPorts: full names of ports that have appeared since the last observation.
   ///   - exists: whether a port with that full name exists; called only for absent connections.
   /// - Returns: connections lost and restored, and connections to make because their peers are back.
   public mutating func observe(
-    connected: Set<Wire>, ports: Set<String>, exists: (String) -> Bool, now: ContinuousClock.Instant
+    connected: Set<Wire>, ports: Set<String>, newPorts: Set<String> = [], exists: (String) -> Bool,
+    now: ContinuousClock.Instant
   ) -> (events: [Event], toMake: [Wire]) {
     var events: [Event] = []
     var toMake: [Wire] = []
@@ -155,14 +158,16 @@ public struct Wiring: Sendable {
         continue
       }
       let isThere = exists(wire.peer)
+      let isReplaced = isThere && newPorts.contains(wire.peer)
       switch memory.state {
-      case .made where isThere: setAbsent(wire, .missing(since: now))
-      case .missing(let since) where isThere:
+      case .made where isThere && !isReplaced: setAbsent(wire, .missing(since: now))
+      case .missing(let since) where isThere && !isReplaced:
         if now - since >= Self.patience { wires[wire] = nil }
       case .made, .missing:
         if isRestored(wire) {
           setAbsent(wire, .lost(until: nil))
           events.append(.lost(wire))
+          if isReplaced { toMake.append(wire) }
         } else {
           wires[wire] = nil
           events.append(.forgotten(wire))

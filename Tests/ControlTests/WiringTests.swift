@@ -47,6 +47,32 @@ import Testing
     #expect(look(connected: false, peer: true, after: 400).toMake.isEmpty)
   }
 
+  @Test(
+    "a connection whose other end is replaced at once by a port of its name is made again",
+    arguments: [1, 30])
+  mutating func replaced(after milliseconds: Int) {
+    // The new port is heard of at once, or a moment later.
+    if milliseconds > 1 { #expect(look(connected: false, peer: true, after: 1).events.isEmpty) }
+    let (events, toMake) = wiring.observe(
+      connected: [], ports: ["front"], newPorts: [wire.peer], exists: { _ in true },
+      now: start + .milliseconds(milliseconds))
+    #expect(events == [.lost(wire)] && toMake == [wire])
+    #expect(look(connected: true, peer: true, after: 50).events == [.restored(wire)])
+  }
+
+  @Test("R37: a recorder that restarts at once is not connected again")
+  mutating func recorderRestarts() {
+    let output = Wiring.Wire("out_left", "recorder:in")
+    for isConnected in [true, false] {
+      let (_, toMake) = wiring.observe(
+        connected: isConnected ? [output] : [], ports: ["out_left"],
+        newPorts: isConnected ? [] : [output.peer],
+        exists: { _ in true }, now: start + .milliseconds(isConnected ? 1 : 50))
+      #expect(toMake.isEmpty)
+    }
+    #expect(!wiring.remembers(output))
+  }
+
   @Test("a connection is lost, not removed by the user, if its other end disappears a moment later")
   mutating func goesLater() {
     #expect(look(connected: false, peer: true, after: 1).events.isEmpty)
