@@ -34,7 +34,7 @@ extension LiveTests {
         try #require(waitUntil(seconds: 5) { graph.program.errorText.contains("has lost others:in_1") })
         other = try recorder(graph, isConnected: false)
         let isConnected = try isConnected(graph)
-        #expect(isConnected == !options.isEmpty, "\(options)")
+        #expect(isConnected == !options.isEmpty, "\(options): \(graph.program.errorText)")
         if options.isEmpty {
           Faults.report(
             "R37",
