@@ -47,11 +47,10 @@ package struct Reconnection {
         + (obstacle ?? "")
     case .stranded:
       "Pinna cannot leave the JACK server that has gone, and so cannot reconnect (\(obstacle ?? "")); start Pinna again"
-    case .leaving, .absent,
-      .opening where isRename && lastFailure == nil:
-      "Pinna joins the JACK graph under another name; try again in a moment"
     default:
-      if let reason {
+      if isRename, lastFailure == nil {
+        "Pinna joins the JACK graph under another name; try again in a moment"
+      } else if let reason {
         "the JACK server has gone (\(reason)); start it again and Pinna reconnects, or end Pinna with: pinna stop"
       } else {
         "no JACK server is running; start one"
