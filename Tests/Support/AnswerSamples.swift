@@ -64,9 +64,9 @@ public enum AnswerSamples {
     {"dataSource":"Front","gainDB":0,"input":"pair","inputChannels":1,"inputOrientation":"portrait",\#
     "muted":false,"polarPattern":"cardioid","preset":"pair"}
     """#
-  /// The start of a take that is converted, with every key.
+  /// The start of an armed take that is converted, with every key.
   public static let takeStart = #"""
-    {"channels":2,"convertedTake":"/takes/a.flac","microphoneCount":2,"muted":false,\#
+    {"armed":true,"channels":2,"convertedTake":"/takes/a.flac","microphoneCount":2,"muted":false,\#
     "notes":["the ring is short"],"secondsLeft":90,"take":"/takes/a.wav","unconnected":["left"]}
     """#
   /// The start of a take without microphones.

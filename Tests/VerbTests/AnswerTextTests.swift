@@ -131,7 +131,7 @@ import pinna
     arguments: [
       (
         AnswerSamples.takeStart,
-        "recording /takes/a.wav (to be converted to flac at its end): 1 of 2 microphones is not connected: left; "
+        "armed: /takes/a.wav (to be converted to flac at its end) begins when the transport rolls: 1 of 2 microphones is not connected: left; "
           + "the ring is short; the disk has room for 90 seconds"
       ),
       (
@@ -157,6 +157,10 @@ import pinna
     #expect(plain.text == "/takes/a.wav: 4800 frames, 1 channel; the JACK server stalled 2 times")
     let stop: StopAnswer = try document(AnswerSamples.stop)
     #expect(stop.text == "stopped; take /takes/a.wav: 4800 frames; take /takes/a.wav: 1 frame")
+    let disarmed: RecordStopAnswer = try document(#"{"disarmed":"/takes/a.wav"}"#)
+    #expect(disarmed.text == "disarmed: nothing was recorded, and no file of /takes/a.wav is left")
+    let ended: RecordStopAnswer = try document(AnswerSamples.plainTakeEnd)
+    #expect(ended.text == plain.text)
     let bare: StopAnswer = try document(#"{"stopped":true,"takes":[]}"#)
     #expect(bare.text == "stopped")
   }

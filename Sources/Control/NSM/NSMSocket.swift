@@ -86,10 +86,16 @@ final class NSMSocket {
         droppedPackets += 1
         continue
       }
-      source = sender
+      if source == nil { pin(sender) }
       return message
     }
     return nil
+  }
+
+  /// Hears nobody but `sender` from now on. The kernel drops all other packets, so that they cannot fill the queue.
+  private func pin(_ sender: UDPAddress) {
+    source = sender
+    _ = sender.withSocketAddress { connect(descriptor, $0, $1) }
   }
 
   private func isManager(_ sender: UDPAddress) -> Bool {
