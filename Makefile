@@ -21,21 +21,31 @@ run: install-packages
 ## PipeWire is the other server.
 test: PACKAGES = sox jconvolver iproute2 pipewire pipewire-jack pipewire-bin wireplumber dbus-daemon
 test: install-packages lint
-	@echo "== $$(date +%T) Debug build of the callback: the compiler proves it free of locks and allocation"
-	swift build --target FasterKernels
-	swift build --target JackClient
+	@date +%s >.build/test-started
 	@echo "== $$(date +%T) Release build with tests"
 	swift build -c release --build-tests
 	@echo "== $$(date +%T) Tests without a server"
 	swift test -c release --skip-build --skip LiveTests --skip DocsTests
-	@echo "== $$(date +%T) Tests in a live JACK graph; beside them, at idle priority, the sanitizers' builds"
+	@echo "== $$(date +%T) Tests in a live JACK graph; beside them, at idle priority, the other builds"
 	@sh .ci/free-places
-	@chrt -i 0 $(MAKE) --no-print-directory build-sanitizers >.build/build-sanitizers.txt 2>&1 & \
-	  sh .ci/live-tests; status=$$?; wait; exit $$status
+	@chrt -i 0 $(MAKE) --no-print-directory builds-beside >.build/builds-beside.txt 2>&1 & \
+	  sh .ci/live-tests; status=$$?; \
+	  echo "== $$(date +%T) Waiting for the other builds, whose output is in .build/builds-beside.txt"; wait; exit $$status
+	@$(MAKE) --no-print-directory prove
 	@echo "== $$(date +%T) The documentation: its tables, commands and output"
 	swift test -c release --skip-build --filter DocsTests
 	@$(MAKE) --no-print-directory sanitize
 	@$(MAKE) --no-print-directory sanitize-live
+	@echo "== $$(date +%T) Everything passed, in $$((($$(date +%s) - $$(cat .build/test-started)) / 60)) minutes"
+
+## The compiler proves the callback free of locks and allocation, in debug builds only.
+prove:
+	@echo "== $$(date +%T) Debug build of the callback"
+	swift build --target FasterKernels
+	swift build --target JackClient
+
+# What `make test` builds while its live tests wait: everything that its later steps run.
+builds-beside: prove build-sanitizers build-live-sanitizer
 
 ## The engine and its queues under three sanitizers; each stops at its first report.
 sanitize: export PINNA_ONLY_CORE = 1
@@ -45,25 +55,30 @@ sanitize: build-sanitizers
 	@echo "== $$(date +%T) RealtimeSanitizer"
 	$(SANITIZED_TESTS) $(SANITIZE_REALTIME)
 	@echo "== $$(date +%T) ThreadSanitizer"
-	TSAN_OPTIONS=halt_on_error=1 swift test --disable-xctest -c release $(SANITIZE_THREAD) --skip '$(ONE_THREAD)'
+	TSAN_OPTIONS=halt_on_error=1 $(THREAD_TESTS) --skip '$(ONE_THREAD)'
 	@echo "== $$(date +%T) AddressSanitizer"
 	ASAN_OPTIONS=halt_on_error=1 $(SANITIZED_TESTS) $(SANITIZE_ADDRESS)
 
 # `swift test` would add -enable-testing and compile everything again, for the tool, too. ThreadSanitizer needs that:
 # without it, parts of Swift's Mutex are inlined, and it takes the rest, which it does not see, for a race.
 SANITIZED_TESTS = swift test --skip-build --disable-xctest -c release
+THREAD_TESTS = swift test --disable-xctest -c release $(SANITIZE_THREAD)
 
 build-sanitizers: export PINNA_ONLY_CORE = 1
 build-sanitizers:
-	@echo "== $$(date +%T) Builds for two sanitizers"
+	@echo "== $$(date +%T) Builds for three sanitizers"
 	swift build --build-tests --disable-xctest -c release $(SANITIZE_REALTIME)
 	swift build --build-tests --disable-xctest -c release $(SANITIZE_ADDRESS)
+	$(THREAD_TESTS) --filter '^none$$' >/dev/null
+
+build-live-sanitizer:
+	swift build -c release --product pinna $(SANITIZE_REALTIME)
 
 ## The whole processor in a live graph under RealtimeSanitizer: changes every 20 ms, a new period every second.
 sanitize-live:
 	@echo "== $$(date +%T) The processor in a live graph under RealtimeSanitizer"
 	swift build -c release --build-tests
-	swift build -c release --product pinna $(SANITIZE_REALTIME)
+	@$(MAKE) --no-print-directory build-live-sanitizer
 	PINNA_BINARY=$(CURDIR)/.build/rtsan/release/pinna \
 	  swift test -c release --skip-build --filter SoakTests
 

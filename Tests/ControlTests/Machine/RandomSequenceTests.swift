@@ -8,9 +8,9 @@ import Testing
 import Threads
 
 @Suite("The processor under random events") struct RandomSequenceTests {
-  /// 100 000 sequences; `make soak` sets PINNA_SEQUENCES to 10 million.
+  /// 20 000 sequences; `make soak` sets PINNA_SEQUENCES to 10 million.
   static let sequences =
-    ProcessInfo.processInfo.environment["PINNA_SEQUENCES"].flatMap(Int.init) ?? 100_000
+    ProcessInfo.processInfo.environment["PINNA_SEQUENCES"].flatMap(Int.init) ?? 20_000
   static let steps = 50
 
   @Test(
