@@ -208,6 +208,7 @@ build: install-packages
 
 ## Installs Pinna below PREFIX. BINARY names one that is built already, DESTDIR a folder for packages.
 PREFIX ?= /usr/local
+STATIC = .build/static/release/pinna
 BINARY ?= $(STATIC)
 # Debian's packages use vendor-completions.
 ZSH_FUNCTIONS ?= share/zsh/site-functions
@@ -247,7 +248,6 @@ uninstall:
 	rmdir --ignore-fail-on-non-empty "$(INTO)/share/pinna"
 
 # Swift's libraries are part of it, the system's are not: pw-jack puts PipeWire's libjack in the place of JACK's.
-STATIC = .build/static/release/pinna
 static: $(STATIC)
 $(STATIC): Package.swift $(shell find Sources -type f)
 	@sh .ci/install-packages
@@ -260,8 +260,8 @@ deb: install-packages $(BINARY)
 	sh .ci/deb "$(BINARY)"
 
 ## The Debian package in a clean Debian 12: installed, tried, removed. Needs root, and Debian's archive.
-deb-test: PACKAGES = lintian mmdebstrap
 deb-test: deb
+	@sh .ci/install-packages lintian mmdebstrap
 	lintian --fail-on error .build/deb/pinna_*.deb
 	sh .ci/deb-test .build/deb/pinna_*.deb
 

@@ -217,8 +217,10 @@ package struct GraphReport: Sendable {
   package var newTarget: [String]?
   /// Ports that the outputs should be connected to and that do not exist.
   package var missingTargets: [String] = []
-  /// Connections of the preset that are not made, because a port does not exist.
+  /// Connections of the preset that are not made, because the peer does not exist.
   package var missingConnections: [Wiring.Wire] = []
+  /// Connections that the server refuses to make.
+  package var refusedConnections: [Wiring.Wire] = []
 
   package init() {}
 }

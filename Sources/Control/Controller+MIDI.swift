@@ -16,8 +16,9 @@ extension Controller {
     var isFading = false
     /// A request for the next controller that is moved.
     var learner: (request: Request, begun: ContinuousClock.Instant)?
-    /// The last failure, which is not repeated for `complaintInterval`.
-    var complaint: (text: String, time: ContinuousClock.Instant)?
+    /// When the last failure of each controller was written, and of programs (nil). The next one is written after
+    /// `complaintInterval`: a fader that moves during a take must not fill the terminal.
+    var complaints: [Int?: ContinuousClock.Instant] = [:]
 
     init(setup: MIDISetup) { self.setup = setup }
 
@@ -26,10 +27,13 @@ extension Controller {
   }
 
   /// Full names of the ports that send MIDI to Pinna.
-  private var midiSources: [String] { (processor.graph.connections[ArrayClient.controlName] ?? []).sorted() }
+  private var midiSources: [String] {
+    guard processor.state.isInGraph else { return [] }
+    return (processor.graph.connections[ArrayClient.controlName] ?? []).sorted()
+  }
 
   /// Whether MIDI may arrive at any time: then the loop polls often, because the callback wakes nobody.
-  var isMIDIConnected: Bool { processor.graph.connections[ArrayClient.controlName] != nil }
+  var isMIDIConnected: Bool { !midiSources.isEmpty }
 
   var midiReport: MIDIReport { MIDIReport(midi.setup, sources: midiSources) }
 
@@ -40,9 +44,11 @@ extension Controller {
     while let event = midi.inbox.pop(where: isFree) { act(on: event) }
   }
 
-  /// Program changes and takes never wait; changes by controllers follow each other.
+  /// Program changes and takes never wait; changes by controllers follow each other, and presets that are being read.
   private func isFree(_ event: MIDIInbox.Event) -> Bool {
-    if case .controller(let controller, _) = event, controller.target != .record { return !midi.isFading }
+    if case .controller(let controller, _) = event, controller.target != .record {
+      return !midi.isFading && reads.isEmpty
+    }
     return true
   }
 
@@ -51,42 +57,49 @@ extension Controller {
     case .program(let program):
       let bank = midi.setup.bank
       guard bank.presets.indices.contains(program) else {
+        let name = bank.name.map { "the bank \($0)" } ?? "the bank of all presets"
         return complain(
-          "MIDI program \(program + 1): \(bank.name.map { "the bank \($0)" } ?? "the bank of all presets") has \(bank.presets.count) presets"
-        )
+          "MIDI program \(program + 1): \(name) has \(bank.presets.count) presets; send a program from 1 to "
+            + "\(bank.presets.count), or choose another bank with: pinna bank use NAME", about: nil)
       }
-      apply([Change(Change.preset, bank.presets[program])], "MIDI program \(program + 1)")
+      let request = request("MIDI program \(program + 1)", about: nil)
+      change([Change(Change.preset, bank.presets[program])], request)
     case .controller(let controller, let wire):
       let value = controller.value(at: wire, dataSources: processor.inForce.device.dataSources.map(\.name))
       let what = "MIDI controller \(controller.number), \(controller.target.rawValue) \(value)"
-      guard controller.target != .record else { return toggleTake(value, what) }
+      if controller.target == .record { return toggleTake(value, request(what, about: controller.number)) }
       midi.isFading = true
-      apply([Change(controller.target.rawValue, value)], what) { [unowned self] in midi.isFading = false }
+      let request = request(what, about: controller.number) { [unowned self] in midi.isFading = false }
+      change([Change(controller.target.rawValue, value)], request)
     }
   }
 
-  private func apply(_ changes: [Change], _ what: String, onEnd: @escaping () -> Void = {}) {
-    let request = Request { [unowned self] outcome in
+  /// - Parameters:
+  ///   - what: the beginning of the sentence about a failure.
+  ///   - controller: the number of the controller; nil for a program.
+  private func request(_ what: String, about controller: Int?, onEnd: @escaping () -> Void = {}) -> Request {
+    Request { [unowned self] outcome in
       onEnd()
       if case .failed(let failure) = outcome, failure.description != Processor.superseded {
-        complain("\(what): \(failure)")
+        complain("\(what): \(failure)", about: controller)
       }
     }
+  }
+
+  private func change(_ changes: [Change], _ request: Request) {
     do { try change(changes, of: nil, request) } catch { request.answer(.failed(Failure(error))) }
   }
 
-  private func toggleTake(_ word: String, _ what: String) {
+  private func toggleTake(_ word: String, _ request: Request) {
     // A toggle that repeats its value is no fault.
     guard (word == "on") != (processor.state.take != nil) else { return }
-    let request = Request { [unowned self] outcome in
-      if case .failed(let failure) = outcome { complain("\(what): \(failure)") }
-    }
     do { try record(word, request) } catch { request.answer(.failed(Failure(error))) }
   }
 
-  private func complain(_ text: String) {
-    if let last = midi.complaint, last.text == text, .now - last.time < MIDI.complaintInterval { return }
-    midi.complaint = (text, .now)
+  private func complain(_ text: String, about controller: Int?) {
+    let now = ContinuousClock.now
+    if let last = midi.complaints[controller], now - last < MIDI.complaintInterval { return }
+    midi.complaints[controller] = now
     warn(text)
   }
 
@@ -106,7 +119,9 @@ extension Controller {
   private func learn(from messages: [MIDIMessage]) {
     guard let (request, begun) = midi.learner else { return }
     for message in messages {
-      guard case .controlChange(let channel, let controller, _) = message else { continue }
+      guard case .controlChange(let channel, let controller, _) = message,
+        midi.setup.map.listens(to: channel)
+      else { continue }
       midi.learner = nil
       return request.answer(.done(LearnAnswer(channel: channel, controller: controller)))
     }
@@ -122,8 +137,10 @@ extension Controller {
         "no MIDI device is connected to \(port); connect one, for example with: jack_connect PORT \(port)")
     } else if waited > MIDI.learnTime {
       midi.learner = nil
+      let channel = midi.setup.map.channel.map { " on channel \($0)" } ?? ""
       request.fail(
-        .failed, "no controller was moved within 20 s at \(midiSources.joined(separator: ", ")); try again")
+        .failed,
+        "no controller was moved\(channel) within 20 s at \(midiSources.joined(separator: ", ")); try again")
     }
   }
 
@@ -136,10 +153,10 @@ extension Controller {
   // MARK: Banks and the controllers' file
 
   /// Reads the bank and the controllers' file, and uses them from then on.
-  /// - Parameter bank: nil for the present one.
+  /// - Parameter bank: nil for the one that was asked for last, or that of the file.
   func loadMIDI(bank: String?, _ request: Request) throws {
     try lists.checkCapacity()
-    let bank = bank ?? midi.setup.bank.name
+    let bank = bank ?? midi.setup.chosenBank
     lists.add("the bank", processor.world.midiSetup(bank: bank), request) { [unowned self] setup in
       midi.setup = setup
       midi.inbox = MIDIInbox()

@@ -134,7 +134,7 @@ public final class Controller {
       controller: register.controller, midi: midiReport)
   }
 
-  /// Applies the current contents of the preset file, and of the files for MIDI (SIGHUP). Changes nothing if the file is invalid or a take is
+  /// Reads the preset's file and the MIDI files again (SIGHUP). Changes nothing if a file is invalid or a take is
   /// running; deferred while a session controls the route.
   private func reload() {
     let name = processor.wanted.preset

@@ -307,10 +307,12 @@ extension ArrayClient {
       case .made:
         connections.route.hasMade(wire)
         connections.wiring.hasMade(wire)
-      case .wasThere: break
-      case .noPort: report.missingTargets.append(wire.peer)
+      case .wasThere, .noPort: break
+      case .noPeer: report.missingTargets.append(wire.peer)
+      case .refused: report.refusedConnections.append(wire)
       }
     }
+    report.refusedConnections += connections.preset.refused.sorted()
     if isNew { report.newTarget = goal.outputs }
     report.connections = connections.wiring.connections
     report.lost = connections.wiring.lost
@@ -329,15 +331,19 @@ extension ArrayClient {
     }
     for wire in connections.preset.pending.sorted() {
       switch connect(wire) {
-      case .made: connections.wiring.hasMade(wire)
-      case .wasThere: break
-      case .noPort:
+      case .made:
+        connections.wiring.hasMade(wire)
+        connections.preset.settle(wire, .made)
+      case .wasThere: connections.preset.settle(wire, .othersMade)
+      case .refused: connections.preset.settle(wire, .refused)
+      case .noPort: continue
+      case .noPeer:
         report.missingConnections.append(wire)
         continue
       }
-      connections.preset.hasMade(wire)
       // The preset's source takes the place of the one that Pinna chose before.
-      guard let before = connections.placement[wire.port], before != wire.peer else { continue }
+      guard let before = connections.placement[wire.port], !wires.contains(Wiring.Wire(wire.port, before))
+      else { continue }
       let replaced = Wiring.Wire(wire.port, before)
       connections.placement[wire.port] = wire.peer
       connections.wiring.forget(replaced)

@@ -21,8 +21,10 @@ package struct MIDIInbox {
     for message in messages where map.listens(to: message.channel) {
       switch message {
       case .programChange(_, let program):
-        // The last one is wanted.
-        events.removeAll { if case .program = $0 { true } else { false } }
+        // The last program is wanted, and its preset sets what controllers before it did.
+        events.removeAll {
+          if case .controller(let controller, _) = $0 { controller.target != .record } else { true }
+        }
         events.append(.program(program))
       case .controlChange(_, let number, let value):
         guard let controller = map.controllers.first(where: { $0.number == number }) else { continue }

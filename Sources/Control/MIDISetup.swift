@@ -4,10 +4,15 @@ import Presets
 package struct MIDISetup: Hashable, Sendable {
   package let map: MIDIMap
   package let bank: Bank
+  /// The bank that was asked for; nil for that of the controllers' file.
+  let chosenBank: String?
 
-  package init(map: MIDIMap = MIDIMap(), bank: Bank = Bank(name: nil, title: "", presets: [])) {
+  package init(
+    map: MIDIMap = MIDIMap(), bank: Bank = Bank(name: nil, title: "", presets: []), chosenBank: String? = nil
+  ) {
     self.map = map
     self.bank = bank
+    self.chosenBank = chosenBank
   }
 
   /// Reads files.
@@ -15,6 +20,7 @@ package struct MIDISetup: Hashable, Sendable {
   /// - Throws: `BankNotFound`, or `DescriptionError` for an error in a file.
   package init(_ library: PresetLibrary, bank: String?) throws {
     map = try library.midiMap()
+    chosenBank = bank
     self.bank = try library.bank(named: bank ?? map.bank)
   }
 }

@@ -5,11 +5,16 @@ import JackClient
 ///
 /// A value; the worker of `JackAudioClient` mutates it.
 package struct PresetConnections {
+  /// How an attempt to make a connection ended.
+  package enum Result: Sendable { case made, othersMade, refused }
+
   private var wanted: [Wiring.Wire] = []
-  /// Connections made for this preset or for earlier ones.
+  /// Connections that Pinna made for this preset or for earlier ones.
   private var made: Set<Wiring.Wire> = []
-  /// Connections of the preset that have not been made yet. Once made, `Wiring` restores them.
+  /// Connections of the preset that have not been tried with both ports there. Once made, `Wiring` restores them.
   package private(set) var pending: Set<Wiring.Wire> = []
+  /// Connections of the preset that the server refused. They are not tried again.
+  package private(set) var refused: Set<Wiring.Wire> = []
 
   package init() {}
 
@@ -19,14 +24,19 @@ package struct PresetConnections {
     guard wires != wanted else { return [] }
     wanted = wires
     pending = Set(wires)
+    refused = []
     guard !wires.isEmpty else { return [] }
     let old = made.subtracting(wires)
     made.subtract(old)
     return old.sorted()
   }
 
-  package mutating func hasMade(_ wire: Wiring.Wire) {
+  package mutating func settle(_ wire: Wiring.Wire, _ result: Result) {
     pending.remove(wire)
-    made.insert(wire)
+    switch result {
+    case .made: made.insert(wire)
+    case .othersMade: break
+    case .refused: refused.insert(wire)
+    }
   }
 }

@@ -43,14 +43,21 @@ extension Processor {
     }.sorted { $0.sentence < $1.sentence }
   }
 
-  /// Warnings about connections of the preset whose other ends do not exist.
+  /// Warnings about connections of the preset that cannot be made.
   private var presetWarnings: [Warnings.Candidate] {
-    graph.missingConnections.map {
-      .init(
+    let refused = graph.refusedConnections.map {
+      Warnings.Candidate(
         sentence:
-          "there is no port \($0.peer), to which preset \(inForce.preset) connects \($0.port); they are connected when it appears",
-        holdTime: .seconds(3))
+          "JACK refuses to connect \($0.port) to \($0.peer); check whether one is an input and the other an output",
+        holdTime: .zero)
     }
+    return refused
+      + graph.missingConnections.map {
+        .init(
+          sentence:
+            "there is no port \($0.peer), to which preset \(inForce.preset) connects \($0.port); they are connected when it appears",
+          holdTime: .seconds(3))
+      }
   }
 
   /// Warnings about output ports that do not exist, perhaps because of a typing error.

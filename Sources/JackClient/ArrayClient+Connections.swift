@@ -45,20 +45,26 @@ extension ArrayClient {
 
   public enum ConnectionResult: Sendable {
     case made
-    /// The connection existed before, or the server refused to make it.
+    /// The connection existed before.
     case wasThere
-    /// One of the ports does not exist.
+    /// The other client's port does not exist.
+    case noPeer
+    /// The own port does not exist, as a microphone of a device that is not in use.
     case noPort
+    /// The server refuses it: the ports have the same direction, or different types.
+    case refused
   }
 
-  /// Connects an own port, and records that the connection is wanted.
+  /// Connects an own port. Unless that fails, records that the connection is wanted.
   @discardableResult
   public func connect(_ wire: Wiring.Wire) -> ConnectionResult {
     let own = "\(connection.name):\(wire.port)"
-    guard connection.hasPort(wire.peer), connection.hasPort(own) else { return .noPort }
+    guard connection.hasPort(own) else { return .noPort }
+    guard connection.hasPort(wire.peer) else { return .noPeer }
+    let isThere = connection.connections(of: own).contains(wire.peer)
+    guard isThere || make(wire) else { return .refused }
     recordWanted(wire)
-    guard !connection.connections(of: own).contains(wire.peer) else { return .wasThere }
-    return make(wire) ? .made : .wasThere
+    return isThere ? .wasThere : .made
   }
 
   /// Disconnects an own port, and records that the connection is no longer wanted.

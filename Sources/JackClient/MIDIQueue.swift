@@ -2,16 +2,16 @@ import Realtime
 import Synchronization
 
 /// Program and control changes on their way from the process callback to the control thread.
-struct MIDIQueue: ~Copyable, @unchecked Sendable {
+package struct MIDIQueue: ~Copyable, @unchecked Sendable {
   // Unchecked: single producer (the callback), single consumer (under the lock of `consumer`).
-  static let capacity = 1024
+  package static let capacity = 1024
   /// Limit on the events of one period. A MIDI cable carries at most 1600 messages per second.
   private static let eventsPerPeriod: UInt32 = 256
   private let cursor = RingCursor(capacity: capacity)
   private let messages: UnsafeMutablePointer<UInt32>
   private let consumer = Mutex<Void>(())
 
-  init() { messages = .allocate(capacity: Self.capacity) }
+  package init() { messages = .allocate(capacity: Self.capacity) }
   deinit { messages.deallocate() }
 
   /// Takes over the events of this period. What does not fit is dropped: the control thread has not read for long.
@@ -19,24 +19,31 @@ struct MIDIQueue: ~Copyable, @unchecked Sendable {
   /// Thread: JACK's realtime thread.
   @_noLocks @_noAllocation
   func read(_ port: OpaquePointer, _ frames: UInt32) {
-    let reported = RealtimeCalls.midiEvents(port, frames)
+    guard let buffer = RealtimeCalls.midiBuffer(port, frames) else { return }
+    let reported = RealtimeCalls.midiEventCount(buffer)
     let count = reported < Self.eventsPerPeriod ? reported : Self.eventsPerPeriod
     var index: UInt32 = 0
     while index < count {
-      let packed = RealtimeCalls.midiMessage(port, frames, at: index)
-      let kind = packed & 0xF0
-      if kind == 0xB0 || kind == 0xC0, cursor.freeCount() > 0 {
-        messages[cursor.writeIndex()] = packed
-        cursor.produced(1)
-      }
+      push(RealtimeCalls.midiMessage(buffer, at: index))
       index &+= 1
     }
+  }
+
+  /// Adds a packed message if it is a program or control change and there is room.
+  ///
+  /// Thread: JACK's realtime thread.
+  @_noLocks @_noAllocation
+  package func push(_ packed: UInt32) {
+    let kind = packed & 0xF0
+    guard kind == 0xB0 || kind == 0xC0, cursor.freeCount() > 0 else { return }
+    messages[cursor.writeIndex()] = packed
+    cursor.produced(1)
   }
 
   /// The messages since the last call, oldest first.
   ///
   /// Thread: any but the callback's.
-  func drain() -> [MIDIMessage] {
+  package func drain() -> [MIDIMessage] {
     consumer.withLock { _ in
       var drained: [MIDIMessage] = []
       while cursor.filledCount() > 0 {

@@ -14,22 +14,22 @@ package enum RealtimeCalls {
     _unsafePerformance { jack_port_get_buffer(port, frames)?.assumingMemoryBound(to: Float.self) }
   }
 
-  /// Number of events of a MIDI port in this period; 0 if JACK provides no buffer.
+  /// The events of a MIDI port in this period; nil if JACK provides none. Each call merges the events of all peers anew.
   @_noLocks @_noAllocation
-  package static func midiEvents(_ port: OpaquePointer, _ frames: UInt32) -> UInt32 {
-    _unsafePerformance {
-      guard let buffer = jack_port_get_buffer(port, frames) else { return 0 }
-      return jack_midi_get_event_count(buffer)
-    }
+  package static func midiBuffer(_ port: OpaquePointer, _ frames: UInt32) -> UnsafeMutableRawPointer? {
+    _unsafePerformance { jack_port_get_buffer(port, frames) }
   }
 
-  /// An event of a MIDI port in this period, packed as `MIDIMessage(packed:)` reads it.
+  /// Number of events in a MIDI port's buffer.
   @_noLocks @_noAllocation
-  package static func midiMessage(_ port: OpaquePointer, _ frames: UInt32, at index: UInt32) -> UInt32 {
-    _unsafePerformance {
-      guard let buffer = jack_port_get_buffer(port, frames) else { return 0 }
-      return pinna_jack_midi_message(buffer, index)
-    }
+  package static func midiEventCount(_ buffer: UnsafeMutableRawPointer) -> UInt32 {
+    _unsafePerformance { jack_midi_get_event_count(buffer) }
+  }
+
+  /// An event of a MIDI port's buffer, packed as `MIDIMessage(packed:)` reads it.
+  @_noLocks @_noAllocation
+  package static func midiMessage(_ buffer: UnsafeMutableRawPointer, at index: UInt32) -> UInt32 {
+    _unsafePerformance { pinna_jack_midi_message(buffer, index) }
   }
 
   /// Frame time of the first frame of this period.

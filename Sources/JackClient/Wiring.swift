@@ -4,7 +4,8 @@
 /// - Except those of the outputs that others made: Pinna must not play into a program that was quit and is started
 ///   again. They are forgotten with their peer, and restored only within two minutes after the server, or Pinna itself,
 ///   has restarted.
-/// - So is one whose peer is replaced at once by a port of the same name, as when a driver restarts.
+/// - If a peer is replaced at once by a port of the same name, as when a driver restarts, its connection counts as lost,
+///   not as removed by the user.
 /// - A connection that disappears while both ports stay is forgotten, because the user disconnected it.
 /// - A connection whose own port disappears, with a change of device, waits for that port.
 ///

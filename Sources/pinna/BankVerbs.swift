@@ -92,10 +92,3 @@ extension MIDIReport {
     programs.enumerated().map { "\(String($0 + 1).padded(3)) \($1)" }.joined(separator: "\n")
   }
 }
-
-extension Result {
-  /// The error as text; nil for a success.
-  var fault: String? {
-    if case .failure(let error) = self { "\(error)" } else { nil }
-  }
-}

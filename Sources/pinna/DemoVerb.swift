@@ -96,6 +96,8 @@ final class Demo {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
     process.arguments = ["run", "--server", serverName, "--name", name, "--preset", stage.preset.name]
+    // A session manager's client is the user's Pinna, not this one.
+    process.environment = ProcessInfo.processInfo.environment.filter { $0.key != "NSM_URL" }
     process.standardInput = FileHandle.nullDevice
     process.standardOutput = FileHandle.nullDevice
     process.standardError = FileHandle.nullDevice

@@ -19,19 +19,17 @@ extension Verb {
     let target = try MIDIMap.Target(word: arguments.operands[0])
     let library = PresetLibrary.standard
     let file = try UserFile(name: "controllers", in: "midi", kind: "file of controllers")
-    let old: String
-    if let path = library.midiMapPath {
-      _ = try library.midiMap()
-      old = (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
-    } else {
-      old = "# What MIDI controllers change; see docs/midi.md of Pinna.\n"
-    }
-    // What is wrong with the options must be said before somebody moves a fader.
+    // What is wrong with the file must be said before somebody moves a fader.
+    _ = try library.midiMap()
+    // And what is wrong with the options.
     _ = try controller(0, target, arguments, file.path)
     Tool.complain("move the controller that shall set \(target.rawValue); stop with Ctrl-C")
     let answer = try ControlClient(name: arguments.name).request(OSCMessage("/pinna/midi/learn"), seconds: 30)
     guard answer.status == .done else { throw Failure(answer.status, answer.text) }
     let learned: LearnAnswer = try answer.document()
+    let old =
+      try library.midiMapPath.map { try String(contentsOfFile: $0, encoding: .utf8) }
+      ?? "# What MIDI controllers change; see docs/midi.md of Pinna.\n"
     let new = try controller(learned.controller, target, arguments, file.path)
     try file.write(MIDIMapFile.text(adding: new, to: old, file: file.path), replaces: true)
     let loaded = try ControlClient(name: arguments.name).request(OSCMessage("/pinna/midi/load"), seconds: 30)

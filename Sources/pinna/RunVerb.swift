@@ -99,7 +99,7 @@ extension Verb {
     let bank = try library.bank(named: arguments["--bank"])
     do { return try MIDISetup(library, bank: arguments["--bank"]) } catch {
       Tool.complain("MIDI controllers change nothing: \(error)")
-      return MIDISetup(bank: bank)
+      return MIDISetup(bank: bank, chosenBank: arguments["--bank"])
     }
   }
 

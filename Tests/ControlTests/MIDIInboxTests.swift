@@ -8,17 +8,45 @@ import Testing
   static let mute = MIDIMap.Controller(number: 64, target: .mute)
   static let map = MIDIMap(channel: 2, controllers: [fader, mute])
 
-  @Test("of a fader that moves, and of programs, only the newest counts; the order of the others stays")
+  @Test("of a fader that moves only the newest value counts; a program replaces what came before it")
   func newest() {
     var inbox = MIDIInbox()
     inbox.add(
       [
         .programChange(channel: 2, program: 1), .controlChange(channel: 2, controller: 7, value: 10),
         .controlChange(channel: 2, controller: 64, value: 127),
-        .controlChange(channel: 2, controller: 7, value: 11), .programChange(channel: 2, program: 5),
+        .controlChange(channel: 2, controller: 7, value: 11),
       ], Self.map)
     #expect(
-      inbox.events == [.controller(Self.mute, value: 127), .controller(Self.fader, value: 11), .program(5)])
+      inbox.events == [.program(1), .controller(Self.mute, value: 127), .controller(Self.fader, value: 11)])
+    inbox.add([.programChange(channel: 2, program: 5)], Self.map)
+    #expect(inbox.events == [.program(5)])
+  }
+
+  @Test("a program change leaves a take's start and end alone")
+  func record() {
+    var inbox = MIDIInbox()
+    let record = MIDIMap.Controller(number: 30, target: .record)
+    inbox.add(
+      [.controlChange(channel: 1, controller: 30, value: 127), .programChange(channel: 1, program: 5)],
+      MIDIMap(controllers: [record]))
+    #expect(inbox.events == [.controller(record, value: 127), .program(5)])
+  }
+
+  @Test(
+    "the queue between callback and control thread keeps its capacity, in order, and nothing but what counts")
+  func queue() {
+    let queue = MIDIQueue()
+    queue.push(0x403090)  // a note
+    for n in 0..<MIDIQueue.capacity + 10 { queue.push(0xB1 | 7 << 8 | UInt32(n % 128) << 16) }
+    let drained = queue.drain()
+    #expect(drained.count == MIDIQueue.capacity)
+    #expect(
+      drained.enumerated().allSatisfy {
+        $1 == .controlChange(channel: 2, controller: 7, value: $0 % 128)
+      })
+    queue.push(0x05CF)
+    #expect(queue.drain() == [.programChange(channel: 16, program: 5)] && queue.drain() == [])
   }
 
   @Test("other channels and controllers without a map are ignored")
@@ -36,38 +64,10 @@ import Testing
   func waiting() {
     var inbox = MIDIInbox()
     inbox.add(
-      [.controlChange(channel: 2, controller: 7, value: 1), .programChange(channel: 2, program: 3)], Self.map)
-    let isProgram = { (event: MIDIInbox.Event) in if case .program = event { true } else { false } }
-    #expect(inbox.pop(where: isProgram) == .program(3))
-    #expect(inbox.pop(where: isProgram) == nil)
-    #expect(inbox.events == [.controller(Self.fader, value: 1)])
-  }
-}
-
-@Suite("Connections of presets") struct PresetConnectionsTests {
-  static let (a, b, c) = (
-    Wiring.Wire("one", "card:1"), Wiring.Wire("two", "card:2"), Wiring.Wire("one", "card:3")
-  )
-
-  @Test("a preset's connections are made once; another preset's take their place")
-  func follow() {
-    var connections = PresetConnections()
-    #expect(connections.follow([Self.a, Self.b]) == [])
-    #expect(connections.pending == [Self.a, Self.b])
-    connections.hasMade(Self.a)
-    connections.hasMade(Self.b)
-    // Whoever disconnects one afterwards is not contradicted.
-    #expect(connections.follow([Self.a, Self.b]) == [] && connections.pending == [])
-    #expect(connections.follow([Self.b, Self.c]) == [Self.a])
-    #expect(connections.pending == [Self.b, Self.c])
-  }
-
-  @Test("a preset without connections leaves those of the preset before; the one after that replaces them")
-  func without() {
-    var connections = PresetConnections()
-    _ = connections.follow([Self.a, Self.b])
-    connections.hasMade(Self.a)
-    #expect(connections.follow([]) == [] && connections.pending == [])
-    #expect(connections.follow([Self.c]) == [Self.a])
+      [.programChange(channel: 2, program: 3), .controlChange(channel: 2, controller: 7, value: 1)], Self.map)
+    let isFader = { (event: MIDIInbox.Event) in event == .controller(Self.fader, value: 1) }
+    #expect(inbox.pop(where: isFader) == .controller(Self.fader, value: 1))
+    #expect(inbox.pop(where: isFader) == nil)
+    #expect(inbox.events == [.program(3)])
   }
 }

@@ -22,6 +22,18 @@ import Testing
     try #require(outcome.status == 0, "\(outcome)")
   }
 
+  @Test("without BINARY, make install builds the program first, if its sources are newer")
+  func builds() throws {
+    let inherited = ProcessInfo.processInfo.environment.filter { !$0.key.hasPrefix("MAKE") }
+    let outcome = try Program.run(
+      "/usr/bin/make", ["-C", repositoryFolder, "-n", "-W", "Package.swift", "install", "PREFIX=\(prefix)"],
+      environment: inherited.filter { $0.key != "MFLAGS" })
+    let lines = outcome.output.components(separatedBy: "\n")
+    let build = lines.firstIndex { $0.contains("swift build") && $0.contains("--static-swift-stdlib") }
+    let install = lines.firstIndex { $0.hasPrefix("install -D") && $0.contains("/bin/pinna") }
+    #expect(try #require(build) < #require(install), "\(outcome)")
+  }
+
   /// Runs a program in the root folder, in an environment that knows no presets.
   private func run(_ path: String, _ words: [String], _ more: [String: String] = [:]) throws
     -> Program.Outcome

@@ -41,7 +41,7 @@ public final class PinnaHome {
 
   /// The environment of `pinna`.
   public var environment: [String: String] {
-    ProcessInfo.processInfo.environment.merging([
+    ProcessInfo.processInfo.environment.filter { $0.key != "NSM_URL" }.merging([
       "XDG_RUNTIME_DIR": runtimeFolder, "XDG_CONFIG_HOME": configFolder,
       "XDG_STATE_HOME": folder.path + "/state",
       "XDG_MUSIC_DIR": folder.path + "/music",
