@@ -2,14 +2,19 @@ import JackClient
 import Synchronization
 
 extension ConnectionMemory.Connections {
-  /// Takes over the connections of another project.
+  /// Adopts the connections of a newly opened project, if there is one.
+  /// - Parameters:
+  ///   - requested: connections that were requested through the current client.
+  ///   - presetConnections: the connections of the project's preset. Those made for earlier presets are removed.
   /// - Returns: the existing connections to remove.
-  package mutating func takeReplacement(requested: Set<Wiring.Wire>) -> [Wiring.Wire] {
+  package mutating func adoptReplacement(requested: Set<Wiring.Wire>, presetConnections: [Wiring.Wire])
+    -> [Wiring.Wire]
+  {
     guard let wires = replacement else { return [] }
     replacement = nil
     wiring.keep(requested)
     let made = wiring.connections
-    let others = wiring.restorable.filter { !wires.contains($0) }
+    let others = (wiring.restorable + preset.withdraw(except: presetConnections)).filter { !wires.contains($0) }
     for wire in others { wiring.forget(wire) }
     wiring.restore(wires)
     return others.filter { made[$0.port]?.contains($0.peer) ?? false }
@@ -26,13 +31,13 @@ package final class ConnectionMemory: Sendable {
     var placement = ArrayClient.Placement()
     /// The output connections that Pinna made for the chosen output.
     var route = OutputRoute()
-    var preset = PresetConnections()
+    package var preset = PresetConnections()
     /// Number of servers that have gone.
     fileprivate var losses = 0
     /// Connections that the previous client had requested.
     fileprivate var requested: Set<Wiring.Wire> = []
-    /// The connections of another project that the next graph check takes over, and removes the others for; nil for
-    /// none.
+    /// The connections of the newly opened project. The next graph check adopts them and removes all others; nil if
+    /// there is none.
     fileprivate(set) var replacement: [Wiring.Wire]?
     /// Number of replacements so far.
     fileprivate var replacements = 0

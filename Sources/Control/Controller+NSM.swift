@@ -42,10 +42,10 @@ extension Controller {
 
   /// Why no project can be opened now; nil if one can.
   private var obstacleNow: String? {
-    do {
-      try processor.refuseNow([])
-      return try register.obstacle(for: nil)
-    } catch { return Failure(error).description }
+    do throws(Failure) { try processor.refuseNow([Change(Change.preset, "")]) } catch { return error.description }
+    // Whoever waits for the end of a take is answered by the socket that a rename replaces.
+    if !processor.closingTakes.isEmpty { return "a take is still being written; try again when it is on disk" }
+    return register.controller.map { "the session \($0) controls the route; try again when it has released it" }
   }
 
   private func pollOpening(_ nsm: NSMClient) {
@@ -77,31 +77,41 @@ extension Controller {
   private func apply(_ project: NSMProject, _ contents: NSMProject.Contents, _ nsm: NSMClient) {
     // A take may have begun while the project was read.
     if let obstacleNow { return nsm.endOpening(.notNow, obstacleNow) }
-    let socket: ControlSocket?
+    let newSocket: ControlSocket?
     do throws(Failure) {
-      socket = project.clientID == nsm.project?.clientID ? nil : try ControlSocket(name: project.clientID)
+      newSocket = project.clientID == socket.name ? nil : try ControlSocket(name: project.clientID)
     } catch { return nsm.endOpening(.general, error.description) }
-    nsm.opening = .applying(project, contents, socket)
-    let request = Request { [unowned self] in applied($0, nsm) }
-    do { try processor.set([], preset: contents.setting, request) } catch {
-      request.answer(.failed(Failure(error)))
+    nsm.opening = .applying(project, contents, newSocket, old: processor.wanted)
+    fade(to: contents.setting, Request { [unowned self] in applied($0, nsm) })
+  }
+
+  /// As the choice of a preset does, this replaces a change of device that is pending.
+  private func fade(to setting: Setting, _ request: Request) {
+    let change = [Change(Change.preset, setting.preset)]
+    do { try processor.set(change, preset: setting, request) } catch { request.answer(.failed(Failure(error))) }
+  }
+
+  /// Starts a take, unless a project's setting is being applied: its connections and its folder would be replaced during
+  /// the take.
+  func startTake(_ takeRequest: TakeRequest, _ request: Request) throws {
+    if nsm?.isApplying ?? false {
+      throw Failure(.failed, "the session manager is opening a project; start the take when it is open")
     }
+    try processor.startTake(takeRequest, request)
   }
 
   private func applied(_ outcome: Outcome, _ nsm: NSMClient) {
-    guard case .applying(let project, let contents, let socket) = nsm.opening else { return }
-    switch outcome {
-    case .failed(let failure): return nsm.endOpening(.general, failure.description)
-    case .done(let document):
-      guard let kept = (document as? ChangeReport)?.kept else { break }
-      // A take began while the device was designed. A change after its end would come as a surprise.
-      try? processor.cancelChange(Request { _ in })
-      return nsm.endOpening(.notNow, kept)
-    }
+    guard case .applying(let project, let contents, let newSocket, let old) = nsm.opening else { return }
+    if case .failed(let failure) = outcome { return nsm.endOpening(.general, failure.description) }
     do {
-      if let socket { try rename(to: project.clientID, socket) }
+      if let newSocket { try rename(to: project.clientID, newSocket) }
     } catch {
-      return nsm.endOpening(.general, Failure(error).description)
+      nsm.endOpening(.general, Failure(error).description)
+      let request = Request { [warn] outcome in
+        guard case .failed(let failure) = outcome else { return }
+        warn("the setting of the open project is not restored: \(failure); open the project again")
+      }
+      return fade(to: old, request)
     }
     processor.world.takesFolder = contents.takesFolder
     processor.world.replaceConnections(with: contents.connections)

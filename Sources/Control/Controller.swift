@@ -221,7 +221,7 @@ public final class Controller {
       _ = try refuseSessionOverUDP(sender)
       try dispatch(method.action, ofSession: words[0], words.dropFirst(), request)
     case .record: try record(words.first, request)
-    case .recordStart: try processor.startTake(takeRequest(words, sender), request)
+    case .recordStart: try startTake(takeRequest(words, sender), request)
     case .play: try play(words[0], sender, request)
     case .playStop: try processor.stopPlayback(request)
     case .recordStop: try processor.stopTake(request)
@@ -241,7 +241,7 @@ public final class Controller {
       return request.answer(.done(["record": SettingValue.flag(processor.state.take != nil)]))
     }
     switch try Switch(argument: word) {
-    case .on: try processor.startTake(TakeRequest(words: []), request)
+    case .on: try startTake(TakeRequest(words: []), request)
     case .off: try processor.stopTake(request)
     }
   }

@@ -25,7 +25,7 @@ public struct EngineEvent: Hashable, Sendable, Codable {
     /// Another session controls the route, or the route is free.
     case controlChanged
     case takeBegan, takeEnded
-    /// A take begins when the transport rolls, or no longer does.
+    /// `takeArmed`: a take waits for the transport. `takeDisarmed`: it waits no longer, and recorded nothing.
     case takeArmed, takeDisarmed
     case playbackBegan, playbackEnded
     /// The outputs are connected to other ports.

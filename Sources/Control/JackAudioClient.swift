@@ -294,7 +294,9 @@ extension ArrayClient {
     releaseRetired()
     // A copy: calls into libjack may wait for the server, so no lock is held.
     var connections = memory.connections.withLock { $0 }
-    for wire in connections.takeReplacement(requested: wantedConnections) { disconnect(wire) }
+    let replaced = connections.adoptReplacement(
+      requested: wantedConnections, presetConnections: goal.presetConnections)
+    for wire in replaced { disconnect(wire) }
     report.events = maintainConnections(&connections.wiring)
     follow(goal.presetConnections, &connections, &report)
     let (connect, disconnect, isNew) = connections.route.follow(goal.outputs)

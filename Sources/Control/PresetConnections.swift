@@ -25,7 +25,12 @@ package struct PresetConnections {
     wanted = wires
     pending = Set(wires)
     refused = []
-    guard !wires.isEmpty else { return [] }
+    return wires.isEmpty ? [] : withdraw(except: wires)
+  }
+
+  /// Withdraws all connections made so far that `wires` does not contain, even if it is empty.
+  /// - Returns: the connections to remove.
+  package mutating func withdraw(except wires: [Wiring.Wire]) -> [Wiring.Wire] {
     let old = made.subtracting(wires)
     made.subtract(old)
     return old.sorted()

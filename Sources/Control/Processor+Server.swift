@@ -49,7 +49,7 @@ extension Processor {
 
   /// Leaves the graph of a running server, and joins it anew with another client, under the name that the world has now.
   /// - Parameter cause: why, as the beginning of a sentence.
-  func rejoinGraph(because cause: String) {
+  package func rejoinGraph(because cause: String) {
     guard let client else { return }
     warn("\(cause); Pinna joins the graph anew")
     let previous = state
@@ -142,7 +142,7 @@ extension Processor {
       case .success(let new): join(new)
       case .failure(let failure):
         if failure.status != .noServer || filters == nil { warnOnce(failure) }
-        if failure.status == .noServer { reconnection?.isRejoining = false }
+        if failure.status == .noServer { reconnection?.serverIsAbsent() }
         enter(.absent)
       case nil where isLate:
         warnOnce(Failure(.failed, "the JACK server is there, but does not answer"))

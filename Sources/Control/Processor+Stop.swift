@@ -100,7 +100,8 @@ extension Processor {
   package var permanentLossReason: String? {
     switch state.kind {
     case .stranded: reconnection?.reason ?? reconnection?.obstacle
-    case .absent, .opening, .joining, .preparing, .unusable, .leaving: reconnects ? nil : reconnection?.reason
+    case .absent, .opening, .joining, .preparing, .unusable, .leaving:
+      reconnects || reconnection?.isRejoining == true ? nil : reconnection?.reason
     default: nil
     }
   }
@@ -112,7 +113,8 @@ extension Processor {
       earlierIncomplete: faultsAtStop.isEmpty ? incompleteTake?.path : nil)
   }
 
-  /// Leaves the graph. Blocks for 2 s at most: the one wait of this thread, at its end.
+  /// Leaves the graph. Blocks for 2 s at most. With `NSMClient.leave` (1 s), the only waits of this thread, both at its
+  /// end.
   func closeClient() {
     guard let client else { return }
     let job = client.close()

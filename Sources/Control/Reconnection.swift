@@ -17,9 +17,9 @@ package struct Reconnection {
 
   /// Why the previous server went, as libjack reported it, or why Pinna left its graph; nil before the first graph, and if
   /// only the sample rate is another.
-  let reason: String?
+  private(set) var reason: String?
   /// Whether Pinna left a server that is running. False again when that server cannot be joined.
-  var isRejoining: Bool
+  private(set) var isRejoining: Bool
   private let since: ContinuousClock.Instant
   private(set) var nextTry: ContinuousClock.Instant
   /// The server's sample rate that filters are prepared for, in hertz; nil before a client is open.
@@ -57,6 +57,13 @@ package struct Reconnection {
         "no JACK server is running; start one"
       }
     }
+  }
+
+  /// Notes that there is no server any more. If Pinna was rejoining one, this one has ended meanwhile.
+  mutating func serverIsAbsent() {
+    guard isRejoining else { return }
+    isRejoining = false
+    reason = "it ended while Pinna was joining its graph anew"
   }
 
   /// Schedules the next attempt: after 50 ms for the first 30 s, because a restarting server returns soon; later after

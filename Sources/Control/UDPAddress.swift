@@ -34,6 +34,9 @@ package struct UDPAddress: Hashable, Sendable, CustomStringConvertible {
     bytes.withUnsafeBytes { Int32($0.loadUnaligned(as: sa_family_t.self)) }
   }
 
+  /// The port number. IPv4 and IPv6 keep it at the same place, in network byte order.
+  var port: UInt16 { bytes.count < 4 ? 0 : UInt16(bytes[2]) << 8 | UInt16(bytes[3]) }
+
   /// Whether only this machine can send there.
   package var isLoopback: Bool { host == "::1" || family == AF_INET && host.hasPrefix("127.") }
 

@@ -29,7 +29,7 @@ struct CallbackState: BitwiseCopyable {
   var takeFollowsTransport = false
   /// Whether the armed take waits for nothing but the transport, and this has been reported.
   var isTakeArmed = false
-  /// Where the transport stands after the last period, if it goes on as it did.
+  /// The transport frame expected at the start of the next period.
   var nextTransportFrame = 0
   /// Whether the server has left the engine's sample rate.
   var isRetired = false

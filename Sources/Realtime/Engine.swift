@@ -238,10 +238,12 @@ public final class Engine: @unchecked Sendable {
     guard case .armed(let ticket, let ring) = state.pointee.take, isTakeDue(ticket, timing) else { return }
     state.pointee.take = .recording(ticket, ring)
     let preRoll = unmanagedPreRoll._withUnsafeGuaranteedRef { $0.hold() }
-    let missed = state.pointee.takeFollowsTransport ? missedTransport(timing) ?? 0 : 0
+    // Of periods missed before the take was armed, nothing belongs to it.
+    let missed = state.pointee.isTakeArmed ? missedTransport(timing) ?? 0 : 0
     let transportFrame = state.pointee.takeFollowsTransport ? timing.transport.frame &- missed : nil
+    let microseconds = timing.microseconds &- Int(Double(missed) * 1e6 / sampleRate)
     ring._withUnsafeGuaranteedRef {
-      $0.begin(preRoll: preRoll, microseconds: timing.microseconds, transportFrame: transportFrame)
+      $0.begin(preRoll: preRoll, microseconds: microseconds, transportFrame: transportFrame)
       if missed > 0 { $0.skip(missed) }
     }
     counters.recording.store(true, ordering: .relaxed)

@@ -223,7 +223,8 @@ public final class TakeWriter: Sendable {
       if !last { usleep(20_000) }
     }
     watch.begin()
-    if discarded.load(ordering: .acquiring) {
+    // A take that the callback never began leaves no file, even if the control thread has not discarded it yet.
+    if discarded.load(ordering: .acquiring) || ring.start == nil {
       let path = files.path
       files.discard()
       return Result(path: path, sidecar: files.document)

@@ -193,6 +193,7 @@ extension LiveTests {
       #expect(try graph.manager.save() == nil)
       #expect(stranger.packet(seconds: 0.3) == nil)
       let status = try graph.status()
+      // Of 300: some of the changed packets are still valid messages, and UDP may lose some.
       #expect(status["droppedPackets"] as? Int ?? 0 >= 200, "\(status["droppedPackets"] as Any)")
       #expect(try FileManager.default.contentsOfDirectory(atPath: graph.sessions) == ["a"])
     }

@@ -48,8 +48,3 @@ package struct NSMAddress: Hashable, Sendable, CustomStringConvertible {
     throw Failure(.failed, "the host \(host) of NSM_URL is unknown")
   }
 }
-
-extension UDPAddress {
-  /// The port number.
-  var port: UInt16 { UInt16(description.split(separator: ":").last ?? "") ?? 0 }
-}

@@ -39,10 +39,14 @@ package final class NSMClient {
     case starting
     case reading(NSMProject, Job<ProjectRead>, deadline: ContinuousClock.Instant)
     /// Its setting fades in; a device may have to be designed. The socket has the new name; nil if the name stays.
-    case applying(NSMProject, NSMProject.Contents, ControlSocket?)
+    /// `old` is the setting of before.
+    case applying(NSMProject, NSMProject.Contents, ControlSocket?, old: Setting)
     /// Pinna leaves the graph, and joins it under another name.
     case renaming(deadline: ContinuousClock.Instant)
   }
+
+  /// Whether the setting of a project is being applied that is not the open one yet.
+  var isApplying: Bool { if case .applying = opening { true } else { false } }
 
   typealias ProjectRead = Result<NSMProject.Contents, NSMProject.OpenError>
 
@@ -107,14 +111,12 @@ package final class NSMClient {
     while .now < deadline, !isStopped() {
       socket.wait(milliseconds: 50)
       while let answer = socket.receive() {
-        guard answer.arguments.first == .string(NSMMessage.announcePath) else { continue }
+        guard NSMMessage.answersAnnouncement(answer) else { continue }
         if answer.path == "/reply" { return }
-        if answer.path == "/error" {
-          throw Failure(
-            .refused,
-            "the session manager at \(address) does not accept Pinna: \(answer.words.last ?? "no reason given")"
-          )
-        }
+        throw Failure(
+          .refused,
+          "the session manager at \(address) does not accept Pinna: \(answer.words.last ?? "no reason given")"
+        )
       }
       if socket.isRefused { break }
     }
@@ -196,6 +198,9 @@ package final class NSMClient {
   /// Writes `memory` into the open project. `pollSaves` answers the manager.
   func save(_ memory: RunMemory) {
     guard let project else { return refuse(NSMRequest.savePath, .general, Self.noProject) }
+    guard !isApplying else {
+      return refuse(NSMRequest.savePath, .notNow, "another project is being opened; save when it is open")
+    }
     let job = disk.job {
       try project.save(memory)
       return memory

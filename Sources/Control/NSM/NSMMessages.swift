@@ -23,9 +23,9 @@ enum NSMRequest: Equatable {
     switch message.path {
     case Self.openPath:
       guard message.arguments.count == 3, case .string(let path) = message.arguments[0],
-        case .string(let name) = message.arguments[1], case .string(let client) = message.arguments[2]
+        case .string = message.arguments[1], case .string(let client) = message.arguments[2]
       else { return nil }
-      self = .open(NSMProject(path: path, displayName: name, clientID: client))
+      self = .open(NSMProject(path: path, clientID: client))
     case Self.savePath:
       guard message.arguments.isEmpty else { return nil }
       self = .save
@@ -49,6 +49,11 @@ enum NSMMessage {
         .string("pinna"), .string(capabilities), .string(executable), .integer(1), .integer(2),
         .integer(process),
       ])
+  }
+
+  /// Whether `message` is the manager's answer to the announcement, a welcome or a refusal.
+  static func answersAnnouncement(_ message: OSCMessage) -> Bool {
+    ["/reply", "/error"].contains(message.path) && message.arguments.first == .string(announcePath)
   }
 
   static func reply(to path: String, _ sentence: String) -> OSCMessage {

@@ -9,8 +9,6 @@ import Recording
 package struct NSMProject: Sendable, Equatable {
   /// Path of the folder, which the session manager chooses.
   package let path: String
-  /// The name of the session.
-  package let displayName: String
   /// The name to use for the JACK client and the control socket.
   package let clientID: String
 

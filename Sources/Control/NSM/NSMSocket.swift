@@ -3,14 +3,16 @@ import Foundation
 
 /// The UDP socket to a session manager.
 ///
-/// Only packets from the manager's address count. One from another loopback address with the manager's port counts,
-/// too, until the first answer: a manager that NSM_URL names by 127.0.1.1 answers from 127.0.0.1. From then on only the
-/// address of that answer counts.
+/// Only packets from the manager's address count. A manager that NSM_URL names by another loopback address, such as
+/// 127.0.1.1, may answer from the one that this machine prefers, 127.0.0.1: from there, only an answer to the
+/// announcement counts as the first packet. From the first packet on, only its address counts.
 ///
 /// Thread: control thread. No function waits, except `wait`.
 final class NSMSocket {
   private let socket: Datagram.FileDescriptor
   private let manager: UDPAddress
+  /// The address with the manager's port that this machine sends from to reach the manager.
+  private let preferred: UDPAddress
   /// The address that the manager answered from; nil before its first answer.
   private var source: UDPAddress?
   /// Packets dropped because they were malformed, or came from elsewhere.
@@ -27,9 +29,12 @@ final class NSMSocket {
       return Datagram.FileDescriptor(Glibc.socket(manager.family, Int32(flags), 0))
     }
     let probe = make()
-    guard manager.withSocketAddress({ connect(probe.number, $0, $1) }) == 0,
-      let local = UDPAddress(UDPAddress(of: probe.number).host, port: 0)
-    else { throw Self.failure(manager) }
+    guard manager.withSocketAddress({ connect(probe.number, $0, $1) }) == 0 else { throw Self.failure(manager) }
+    let host = UDPAddress(of: probe.number).host
+    guard let local = UDPAddress(host, port: 0), let preferred = UDPAddress(host, port: manager.port) else {
+      throw Self.failure(manager)
+    }
+    self.preferred = preferred
     socket = make()
     let number = socket.number
     guard number >= 0, local.withSocketAddress({ bind(number, $0, $1) }) == 0 else {
@@ -80,8 +85,8 @@ final class NSMSocket {
         return nil
       }
       let sender = withUnsafeBytes(of: storage) { UDPAddress(bytes: $0.prefix(Int(length))) }
-      guard isManager(sender), count <= OSCShape.longestPacket,
-        let message = OSCMessage(packet: buffer.prefix(count))
+      guard count <= OSCShape.longestPacket, let message = OSCMessage(packet: buffer.prefix(count)),
+        isManager(sender, message)
       else {
         droppedPackets += 1
         continue
@@ -98,8 +103,9 @@ final class NSMSocket {
     _ = sender.withSocketAddress { connect(descriptor, $0, $1) }
   }
 
-  private func isManager(_ sender: UDPAddress) -> Bool {
+  private func isManager(_ sender: UDPAddress, _ message: OSCMessage) -> Bool {
     if let source { return sender == source }
-    return sender == manager || sender.isLoopback && manager.isLoopback && sender.port == manager.port
+    return sender == manager
+      || sender == preferred && manager.isLoopback && NSMMessage.answersAnnouncement(message)
   }
 }
