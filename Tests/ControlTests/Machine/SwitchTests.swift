@@ -67,12 +67,13 @@ final class ManagedRig {
   /// Serves the manager until the request at `path` is answered.
   /// - Returns: nil for a reply, otherwise the code of the error and its sentence.
   func answer(to path: String, periods: Int = 1) throws -> (code: Int, sentence: String)? {
-    for _ in 0..<2000 {
+    let end = ContinuousClock.now + .seconds(20)
+    while .now < end {
       turn(periods: periods)
       let isAnswer = { (message: OSCMessage) in
         ["/reply", "/error"].contains(message.path) && message.arguments.first == .string(path)
       }
-      guard let message = peer.message(seconds: 0.001, where: isAnswer) else { continue }
+      guard let message = peer.message(seconds: 0.002, where: isAnswer) else { continue }
       return message.path == "/reply" ? nil : (Int(message.words[1]) ?? 0, message.words[2])
     }
     throw SupportError("\(path) was not answered")
@@ -84,7 +85,7 @@ final class ManagedRig {
 
   func open(_ project: String, id: String? = nil, periods: Int = 1) throws -> (code: Int, sentence: String)? {
     // The answer to the first project, if it has not been read yet.
-    while peer.message(seconds: 0.001) != nil {}
+    while peer.message(seconds: 0) != nil {}
     sendOpen(project, id: id)
     return try answer(to: "/nsm/client/open", periods: periods)
   }
@@ -134,11 +135,12 @@ final class ManagedRig {
     // The setting comes into force, and its connections are waited for.
     rig.world.client?.looksEnd = false
     managed.sendOpen("b")
-    for _ in 0..<2000 where rig.processor.inForce != Rig.setting {
+    let isInForce = waitUntil(seconds: 20) {
       managed.turn()
       rig.finishChange()
-      usleep(1000)
+      return rig.processor.inForce.device == Rig.home
     }
+    #expect(isInForce)
     let take = managed.startTake()
     #expect(take.status == .failed && take.text.contains("opening a project"), "\(take.text)")
     managed.peer.send("/nsm/client/save")
