@@ -229,7 +229,7 @@ let package = Package(
       name: "ControlTests",
       dependencies: [
         "Control", "JackClient", "Recording", "Realtime", "FilterDesign", "Presets", "Acoustics", "Threads",
-        "TestSupport",
+        "LiveSupport", "TestSupport",
       ]),
     // Real sockets, other processes, another user.
     .testTarget(

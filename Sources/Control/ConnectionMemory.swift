@@ -14,7 +14,9 @@ extension ConnectionMemory.Connections {
     replacement = nil
     wiring.keep(requested)
     let made = wiring.connections
-    let others = (wiring.restorable + preset.withdraw(except: presetConnections)).filter { !wires.contains($0) }
+    let others = (wiring.restorable + preset.withdraw(except: presetConnections)).filter {
+      !wires.contains($0)
+    }
     for wire in others { wiring.forget(wire) }
     wiring.restore(wires)
     return others.filter { made[$0.port]?.contains($0.peer) ?? false }

@@ -10,7 +10,7 @@ import Recording
 /// Thread: control thread.
 extension Controller {
   /// Serves one message of the session manager, and advances the open and the saves under way.
-  func serveNSM() {
+  package func serveNSM() {
     guard let nsm else { return }
     if let message = nsm.socket.receive() {
       switch NSMRequest(message) {
@@ -42,10 +42,16 @@ extension Controller {
 
   /// Why no project can be opened now; nil if one can.
   private var obstacleNow: String? {
-    do throws(Failure) { try processor.refuseNow([Change(Change.preset, "")]) } catch { return error.description }
+    do throws(Failure) { try processor.refuseNow([Change(Change.preset, "")]) } catch {
+      return error.description
+    }
     // Whoever waits for the end of a take is answered by the socket that a rename replaces.
-    if !processor.closingTakes.isEmpty { return "a take is still being written; try again when it is on disk" }
-    return register.controller.map { "the session \($0) controls the route; try again when it has released it" }
+    if processor.closingTakes.contains(where: { !$0.stopRequests.isEmpty }) {
+      return "a take is still being written; try again when it is on disk"
+    }
+    return register.controller.map {
+      "the session \($0) controls the route; try again when it has released it"
+    }
   }
 
   private func pollOpening(_ nsm: NSMClient) {
@@ -88,12 +94,14 @@ extension Controller {
   /// As the choice of a preset does, this replaces a change of device that is pending.
   private func fade(to setting: Setting, _ request: Request) {
     let change = [Change(Change.preset, setting.preset)]
-    do { try processor.set(change, preset: setting, request) } catch { request.answer(.failed(Failure(error))) }
+    do { try processor.set(change, preset: setting, request) } catch {
+      request.answer(.failed(Failure(error)))
+    }
   }
 
   /// Starts a take, unless a project's setting is being applied: its connections and its folder would be replaced during
   /// the take.
-  func startTake(_ takeRequest: TakeRequest, _ request: Request) throws {
+  package func startTake(_ takeRequest: TakeRequest, _ request: Request) throws {
     if nsm?.isApplying ?? false {
       throw Failure(.failed, "the session manager is opening a project; start the take when it is open")
     }

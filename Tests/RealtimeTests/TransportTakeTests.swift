@@ -111,7 +111,9 @@ import Testing
     _ = try run.engine.beginTake(into: ring, followingTransport: true)
     for _ in 0..<5 { run.process(64, timing: timing(nil, stopped: 1000)) }
     // Of 192 missed frames the transport rolled 128.
-    run.process(64, timing: timing(1128, skipped: 192))
+    var first = timing(1128, skipped: 192)
+    first.microseconds = 1_000_000
+    run.process(64, timing: first)
     run.process(64, timing: timing(1192))
     run.process(64, timing: timing(1384, skipped: 128))
     // Of 256 missed frames it rolled 64.
@@ -122,6 +124,20 @@ import Testing
     #expect(ring.start?.transportFrame == 1000 && position == 512 && written == 192)
     #expect(gaps.map(\.start) == [0, 256, 448] && gaps.map(\.frames) == [128, 128, 64], "\(gaps)")
     #expect(gaps.allSatisfy { $0.cause == .stall })
+    // 128 frames earlier.
+    #expect(ring.start?.microseconds == 1_000_000 - 2666)
+  }
+
+  @Test("periods missed before the take was armed are no part of it")
+  func missedBefore() throws {
+    var run = run()
+    run.process(64, timing: timing(1000))
+    let ring = TakeRing(outputs: 1, microphones: 1, capacityFrames: 10_000)
+    _ = try run.engine.beginTake(into: ring, followingTransport: true)
+    run.process(64, timing: timing(1192, skipped: 128))
+    var (position, gaps) = (0, [TakeGap]())
+    ring.drain(position: &position, isLast: true, frames: { _ in }, gap: { gaps.append($0) })
+    #expect(ring.start?.transportFrame == 1192 && gaps.isEmpty && position == 64, "\(gaps)")
   }
 
   @Test("where the transport was relocated in missed periods, its position is not believed")

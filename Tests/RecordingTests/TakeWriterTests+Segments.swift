@@ -122,6 +122,18 @@ extension TakeWriterTests {
     #expect(try FileManager.default.contentsOfDirectory(atPath: real).count == 3)
   }
 
+  @Test("a take that ends before its first frame leaves no file, even if it is discarded only afterwards")
+  mutating func neverBegun() throws {
+    let writer = try writer()
+    _ = try run.engine.beginTake(into: writer.opened(), followingTransport: true)
+    run.process(Self.period)
+    _ = try run.engine.endTake()
+    run.process(Self.period)
+    _ = try writer.finished()
+    writer.discard()
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
+  }
+
   @Test("a discarded take leaves no file, however early it is discarded")
   func noFile() throws {
     let plan = TakePlan(

@@ -123,6 +123,11 @@ extension TakeWriterTests {
       DispatchQueue.concurrentPerform(iterations: 16) { _ in
         let outcome = Result {
           let writer = TakeWriter(folder: folder.path, plan: plan)
+          let engine = Engine(microphones: 3, taps: 1, sampleRate: 48000)
+          engine.prepare(period: Self.period)
+          var run = OfflineRun(engine, microphones: [[], [], []])
+          _ = try engine.beginTake(into: writer.opened())
+          run.process(Self.period)
           writer.abandon()
           return try writer.finished().path
         }

@@ -74,6 +74,24 @@ import Testing
     #expect(start.client == nil && start.complaints.first?.contains("you are blacklisted") == true)
   }
 
+  @Test(
+    "R32: where a manager listens at 127.0.0.1 alone, its port at another loopback address does not count")
+  func otherLoopback() throws {
+    let peer = NSMPeer(host: "127.0.0.1")
+    let stranger = NSMPeer(host: "127.0.0.2", port: peer.port)
+    let start = Start(peer.url())
+    _ = peer.message { $0.path == "/nsm/server/announce" }
+    stranger.imitate(peer)
+    stranger.sendOpen("/tmp/stolen", id: "pinna.nEVIL")
+    stranger.send("/reply", .string("/nsm/server/announce"), .string("hi"), .string("x"), .string(":"))
+    stranger.sendOpen("/tmp/stolen", id: "pinna.nEVIL")
+    peer.send("/reply", .string("/nsm/server/announce"), .string("hello"), .string("manager"), .string(":"))
+    peer.sendOpen("/tmp/right", id: "pinna.nGOOD")
+    start.finish()
+    #expect(start.client?.project?.path == "/tmp/right", "\(start.complaints)")
+    #expect(stranger.port == peer.port && stranger.message(seconds: 0.1) == nil)
+  }
+
   @Test("the answer of another port, and malformed packets, do not count")
   func strangers() throws {
     let peer = NSMPeer()

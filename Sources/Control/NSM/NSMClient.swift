@@ -237,7 +237,7 @@ package final class NSMClient {
 
   /// Answers the unanswered open, if there is one.
   /// - Parameter code: nil if the project is open.
-  func endOpening(_ code: NSMError?, _ sentence: String) {
+  package func endOpening(_ code: NSMError?, _ sentence: String) {
     guard opening != nil else { return }
     opening = nil
     if let code {

@@ -29,7 +29,9 @@ final class NSMSocket {
       return Datagram.FileDescriptor(Glibc.socket(manager.family, Int32(flags), 0))
     }
     let probe = make()
-    guard manager.withSocketAddress({ connect(probe.number, $0, $1) }) == 0 else { throw Self.failure(manager) }
+    guard manager.withSocketAddress({ connect(probe.number, $0, $1) }) == 0 else {
+      throw Self.failure(manager)
+    }
     let host = UDPAddress(of: probe.number).host
     guard let local = UDPAddress(host, port: 0), let preferred = UDPAddress(host, port: manager.port) else {
       throw Self.failure(manager)

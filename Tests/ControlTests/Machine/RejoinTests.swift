@@ -152,9 +152,33 @@ import Testing
     rig.world.endOpening(.failure(Failure(.noServer, "no JACK server is running")))
     rig.processor.poll()
     #expect(rig.processor.serverState == .gone)
+    let refused = rig.set([:], gain: 6)
+    #expect(
+      refused.status == .noServer && refused.text.contains("ended while Pinna was joining"), "\(refused.text)"
+    )
     rig.join()
     #expect(rig.processor.state.kind == .live)
     #expect(rig.warnings.last?.contains("the JACK server is back") ?? false, "\(rig.warnings)")
+  }
+
+  @Test("with --no-reconnect, joining anew is no loss; a server that ends meanwhile is")
+  func withoutReconnection() {
+    for isGone in [false, true] {
+      let rig = Rig.live(reconnects: false)
+      rig.processor.rejoinGraph(because: "Pinna has another name from now on")
+      #expect(rig.processor.state.kind == .leaving && rig.processor.permanentLossReason == nil)
+      rig.world.client!.endClosing()
+      rig.processor.poll()
+      rig.world.now += .milliseconds(60)
+      rig.processor.poll()
+      #expect(rig.processor.permanentLossReason == nil)
+      rig.world.endOpening(
+        isGone ? .failure(Failure(.noServer, "no JACK server is running")) : .success(48000))
+      rig.processor.poll()
+      rig.world.client!.endPreparing()
+      rig.run(periods: isGone ? 0 : 3)
+      #expect((rig.processor.permanentLossReason != nil) == isGone && rig.processor.state.isInGraph != isGone)
+    }
   }
 
   @Test("nobody is asked where all clients run together, and with --no-reconnect")

@@ -55,8 +55,21 @@ import Testing
       #expect(stop.status == .done && stop.answer["take"] as? String == FakeTake.whole.path)
       #expect((stop.answer["notes"] as? [String])?.contains { $0.contains("transport") } == true)
     }
+  }
+
+  @Test(
+    "a take that ended with the transport and is incomplete makes record stop, and the run, end with status 7"
+  )
+  func incomplete() {
+    let (rig, take, _) = armed()
+    for rolls in [true, false] {
+      rig.world.client?.isRolling = rolls
+      rig.run(periods: 1)
+    }
     take.phase = .finished(FakeTake.incomplete)
-    #expect(rig.processor.incompleteTake == nil)
+    rig.processor.poll()
+    #expect(rig.stopTake().status == .incompleteTake && ExitStatus.incompleteTake.rawValue == 7)
+    #expect(rig.processor.takeOutcome.earlierIncomplete == FakeTake.incomplete.path)
   }
 
   @Test("record stop disarms: it is answered with status 0, and no file is left")

@@ -11,12 +11,15 @@ public final class NSMPeer {
   /// Everything that has come from the client so far.
   public private(set) var messages: [OSCMessage] = []
 
-  public init() {
+  /// - Parameters:
+  ///   - host: the address to listen at; by default all addresses, as session managers do.
+  ///   - port: 0 for any free one.
+  public init(host: String = "0.0.0.0", port: UInt16 = 0) {
     descriptor = socket(AF_INET, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
-    // Session managers listen at all addresses.
-    address.sin_addr.s_addr = 0
+    inet_pton(AF_INET, host, &address.sin_addr)
+    address.sin_port = port.bigEndian
     var length = socklen_t(MemoryLayout<sockaddr_in>.size)
     withUnsafeMutablePointer(to: &address) { [descriptor] in
       $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
@@ -24,7 +27,7 @@ public final class NSMPeer {
         _ = getsockname(descriptor, $0, &length)
       }
     }
-    port = UInt16(bigEndian: address.sin_port)
+    self.port = UInt16(bigEndian: address.sin_port)
   }
 
   deinit { close(descriptor) }
@@ -59,6 +62,9 @@ public final class NSMPeer {
     } while .now < end
     return nil
   }
+
+  /// Sends to the client of `other` from now on, as somebody who knows its port can.
+  public func imitate(_ other: NSMPeer) { client = other.client }
 
   public func send(_ packet: [UInt8]) {
     _ = withUnsafePointer(to: client) { [descriptor] in
