@@ -111,8 +111,10 @@ extension LiveTests {
       player.start()
 
       func inputs() throws -> [String] {
-        try graph.ports("-c").keys.filter { $0.hasPrefix("pinna:") && !$0.hasPrefix("pinna:out_") }
-          .map { String($0.dropFirst(6)) }.sorted()
+        try graph.ports("-c").keys.filter {
+          $0.hasPrefix("pinna:") && !$0.hasPrefix("pinna:out_") && $0 != "pinna:control"
+        }
+        .map { String($0.dropFirst(6)) }.sorted()
       }
       func expectOutputsConnected() throws {
         let ports = try graph.ports("-c")

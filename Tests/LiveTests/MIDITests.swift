@@ -138,7 +138,11 @@ extension LiveTests {
       #expect(ContinuousClock.now - start < Faults.patience(.seconds(2)))
     }
 
-    @Test("from the frame of a program change to the start of its fade: at most 20 ms at the 95th percentile")
+    @Test(
+      "from the frame of a program change to the start of its fade: at most 20 ms at the 95th percentile",
+      .enabled(
+        if: !LiveGraph.isPipeWire,
+        "PipeWire leaves clients out of periods on a busy machine: the recorder's frames are no times then"))
     func latency() throws {
       let home = try PinnaHome()
       for (name, gain) in [("loud", "0"), ("soft", "-12")] {

@@ -154,7 +154,7 @@ extension LiveTests {
         )
       }
       func connections() throws -> [String: [String]] {
-        try graph.ports("-c").filter { $0.key.hasPrefix("pinna:") }
+        try graph.ports("-c").filter { $0.key.hasPrefix("pinna:") && $0.key != "pinna:control" }
       }
       try startOthers()
       try #require(others!.player.connect(to: try graph.microphones().map { "pinna:\($0)" }))
