@@ -229,8 +229,8 @@ let package = Package(
       name: "ControlTests",
       dependencies: [
         "Control", "JackClient", "Recording", "Realtime", "FilterDesign", "Presets", "Acoustics", "Threads",
-        "LiveSupport", "TestSupport",
-      ]),
+        "TestSupport",
+      ] + (onlyCore ? [] : ["LiveSupport"])),
     // Real sockets, other processes, another user.
     .testTarget(
       name: "SocketTests",

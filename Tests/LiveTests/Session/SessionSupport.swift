@@ -22,7 +22,8 @@ extension LiveGraph {
   /// The part of a status that only a change may alter: without counters, levels and warnings.
   func stableStatus() throws -> NSDictionary {
     var status = try status()
-    for key in ["levels", "dspLoad", "xruns", "warnings"] { status[key] = nil }
+    // The connections are those of the last look at the graph, up to 45 ms ago.
+    for key in ["levels", "dspLoad", "xruns", "warnings", "connections"] { status[key] = nil }
     for (part, counter) in [("take", "frames"), ("take", "secondsLeft"), ("playback", "framesPlayed")] {
       guard var rest = status[part] as? [String: Any] else { continue }
       rest[counter] = nil
