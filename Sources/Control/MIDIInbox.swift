@@ -21,9 +21,10 @@ package struct MIDIInbox {
     for message in messages where map.listens(to: message.channel) {
       switch message {
       case .programChange(_, let program):
-        // The last program is wanted, and its preset sets what controllers before it did.
-        events.removeAll {
-          if case .controller(let controller, _) = $0 { controller.target != .record } else { true }
+        // The last program is wanted, and its preset sets what controllers before it did, mute excepted.
+        events.removeAll { event in
+          guard case .controller(let controller, _) = event else { return true }
+          return controller.target != .record && controller.target != .mute
         }
         events.append(.program(program))
       case .controlChange(_, let number, let value):
