@@ -120,7 +120,7 @@ extension Controller {
     guard let (request, begun) = midi.learner else { return }
     for message in messages {
       guard case .controlChange(let channel, let controller, _) = message,
-        midi.setup.map.listens(to: channel)
+        midi.setup.map.listens(to: channel), MIDIMap.Controller.isMovable(controller)
       else { continue }
       midi.learner = nil
       return request.answer(.done(LearnAnswer(channel: channel, controller: controller)))

@@ -216,7 +216,7 @@ public final class ArrayClient: Sendable {
     trampoline.replace(with: prepared.ports)
   }
 
-  /// MIDI messages that arrived since the last call, oldest first. Never waits.
+  /// MIDI messages that arrived since the last call, oldest first. Never waits. Only one thread may call it.
   public func drainMIDI() -> [MIDIMessage] { trampoline.drainMIDI() }
 
   public var isActive: Bool { trampoline.isActive.load(ordering: .acquiring) }

@@ -1,15 +1,13 @@
 import Realtime
-import Synchronization
 
 /// Program and control changes on their way from the process callback to the control thread.
 package struct MIDIQueue: ~Copyable, @unchecked Sendable {
-  // Unchecked: single producer (the callback), single consumer (under the lock of `consumer`).
+  // Unchecked: single producer (the callback), single consumer (the control thread).
   package static let capacity = 1024
   /// Limit on the events of one period. A MIDI cable carries at most 1600 messages per second.
   private static let eventsPerPeriod: UInt32 = 256
   private let cursor = RingCursor(capacity: capacity)
   private let messages: UnsafeMutablePointer<UInt32>
-  private let consumer = Mutex<Void>(())
 
   package init() { messages = .allocate(capacity: Self.capacity) }
   deinit { messages.deallocate() }
@@ -42,15 +40,13 @@ package struct MIDIQueue: ~Copyable, @unchecked Sendable {
 
   /// The messages since the last call, oldest first.
   ///
-  /// Thread: any but the callback's.
+  /// Thread: control thread.
   package func drain() -> [MIDIMessage] {
-    consumer.withLock { _ in
-      var drained: [MIDIMessage] = []
-      while cursor.filledCount() > 0 {
-        if let message = MIDIMessage(packed: messages[cursor.readIndex()]) { drained.append(message) }
-        cursor.consumed(1)
-      }
-      return drained
+    var drained: [MIDIMessage] = []
+    while cursor.filledCount() > 0 {
+      if let message = MIDIMessage(packed: messages[cursor.readIndex()]) { drained.append(message) }
+      cursor.consumed(1)
     }
+    return drained
   }
 }

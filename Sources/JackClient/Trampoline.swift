@@ -123,7 +123,7 @@ final class Trampoline: @unchecked Sendable {
 
   // MARK: Any thread
 
-  /// MIDI messages since the last call, oldest first. Never waits for the callback.
+  /// MIDI messages since the last call, oldest first. Never waits. Control thread only.
   func drainMIDI() -> [MIDIMessage] { midi.drain() }
 
   /// Number of callbacks so far; constant while the graph is stalled. Never waits.

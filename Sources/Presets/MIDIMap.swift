@@ -34,6 +34,10 @@ public struct MIDIMap: Hashable, Sendable {
       self.scale = scale ?? Self.standardScale(of: target)
     }
 
+    /// Whether somebody moves this controller. Devices send bank select (0, 32) with programs, and channel mode messages
+    /// (120 to 127) by themselves.
+    public static func isMovable(_ number: Int) -> Bool { number != 0 && number != 32 && number < 120 }
+
     /// The scale of a target whose file gives none.
     static func standardScale(of target: Target) -> Scale {
       switch target {

@@ -25,7 +25,7 @@ struct UserFile {
     path = [folder, subfolder, "\(name).yaml"].compactMap(\.self).joined(separator: "/")
   }
 
-  /// Writes the file as a whole, and makes its folder.
+  /// Writes the file as a whole, and makes its folder. A link stays one: the file that it leads to is replaced.
   /// - Parameter replaces: whether a file of this name is replaced.
   func write(_ text: String, replaces: Bool) throws(Failure) {
     guard replaces || !FileManager.default.fileExists(atPath: path) else {
@@ -34,9 +34,9 @@ struct UserFile {
     do {
       try FileManager.default.createDirectory(
         atPath: (path as NSString).deletingLastPathComponent, withIntermediateDirectories: true)
-      try Data(text.utf8).write(to: URL(filePath: path), options: .atomic)
+      try Data(text.utf8).write(to: URL(filePath: path).resolvingSymlinksInPath(), options: .atomic)
     } catch {
-      throw Failure(.failed, "cannot write \(path): \(error.systemReason); make its folder writable")
+      throw Failure(.failed, "cannot write \(path): \(error.systemReason); check its folder and the disk")
     }
   }
 }

@@ -109,6 +109,11 @@ extension LiveTests {
         environment: graph.home.environment)
       try #require(waitUntil(seconds: 5) { learner.errorText.contains("move the controller") })
       usleep(300_000)
+      // A patch button sends bank select; all notes off is no controller.
+      keys.control(0, 0)
+      keys.control(32, 0)
+      keys.program(1)
+      keys.control(123, 0)
       // What is moved while somebody learns changes nothing else.
       keys.control(21, 127)
       #expect(learner.wait(seconds: 10)?.status == 0, "\(learner.errorText)")

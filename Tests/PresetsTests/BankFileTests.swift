@@ -11,6 +11,17 @@ import Testing
     #expect(try BankFile.read(text: BankFile.text(of: bank), name: "evening", file: "b.yaml") == bank)
   }
 
+  @Test(
+    "a title of several lines is refused when it is read back, not read as another",
+    arguments: ["\n", "\r\n", "\u{85}", "\u{2028}", "\t"])
+  func lines(separator: String) {
+    let bank = Bank(name: "b", title: "one\(separator)two", presets: ["ring7"])
+    let error = #expect(throws: DescriptionError.self) {
+      try BankFile.read(text: BankFile.text(of: bank), name: "b", file: "b.yaml")
+    }
+    #expect(error?.description.contains("unprintable") == true, "\(error?.description ?? "")")
+  }
+
   @Test("banks are found by name; without a name, all presets in the order of their names are one")
   func library() throws {
     let mine = try TemporaryFolder()

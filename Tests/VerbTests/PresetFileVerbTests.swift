@@ -47,6 +47,18 @@ import Testing
     )
   }
 
+  @Test("a bank's file may be a link, which stays one")
+  func link() throws {
+    let folder = home.home.configFolder + "/pinna/banks"
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    let target = home.path + "/dotfiles.yaml"
+    try "title: Old\npresets: [phone5]\n".write(toFile: target, atomically: true, encoding: .utf8)
+    try FileManager.default.createSymbolicLink(atPath: folder + "/evening.yaml", withDestinationPath: target)
+    #expect(try home.pinna("bank", "save", "evening", "ring7", "--force").status == 0)
+    #expect(try FileManager.default.destinationOfSymbolicLink(atPath: folder + "/evening.yaml") == target)
+    #expect(try String(contentsOfFile: target, encoding: .utf8).contains("ring7"))
+  }
+
   @Test("a bank of an unknown preset, and one of an unusable name, are refused, and nothing is written")
   func refused() throws {
     let unknown = try home.pinna("bank", "save", "evening", "ring7,phone9")

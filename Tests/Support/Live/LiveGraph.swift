@@ -258,20 +258,7 @@ public final class LiveGraph {
   public func sender() throws -> ControlSender { try ControlSender(runtimeFolder: home.runtimeFolder) }
 
   /// The output of `jack_lsp` by port: the lines under each port's name.
-  public func ports(_ option: String) throws -> [String: [String]] {
-    let listing = try Program.run("/usr/bin/jack_lsp", ["-s", server.name, option]).output
-    var ports: [String: [String]] = [:]
-    var current = ""
-    for line in listing.split(separator: "\n") {
-      if line.first!.isWhitespace {
-        ports[current, default: []].append(line.trimmingCharacters(in: .whitespaces))
-      } else {
-        current = String(line)
-        ports[current] = []
-      }
-    }
-    return ports
-  }
+  public func ports(_ option: String) throws -> [String: [String]] { try server.ports(option) }
 
   /// The outputs, left and right, for the input `channels` in freewheel, with the length of the input. A
   /// frame reaches Pinna and its output the recorder in the same period.

@@ -65,20 +65,7 @@ public final class NSMGraph {
   }
 
   /// The output of `jack_lsp` by port: the lines under each port's name.
-  public func ports(_ option: String) throws -> [String: [String]] {
-    let listing = try Program.run("/usr/bin/jack_lsp", ["-s", server.name, option]).output
-    var ports: [String: [String]] = [:]
-    var current = ""
-    for line in listing.split(separator: "\n") {
-      if line.first!.isWhitespace {
-        ports[current, default: []].append(line.trimmingCharacters(in: .whitespaces))
-      } else {
-        current = String(line)
-        ports[current] = []
-      }
-    }
-    return ports
-  }
+  public func ports(_ option: String) throws -> [String: [String]] { try server.ports(option) }
 
   public func connect(_ source: String, _ destination: String) throws {
     let outcome = try Program.run("/usr/bin/jack_connect", ["-s", server.name, source, destination])

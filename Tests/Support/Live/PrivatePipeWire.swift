@@ -9,6 +9,24 @@ public protocol TestServer: AnyObject {
   func stop()
 }
 
+extension TestServer {
+  /// The output of `jack_lsp` by port: the lines under each port's name.
+  public func ports(_ option: String) throws -> [String: [String]] {
+    let listing = try Program.run("/usr/bin/jack_lsp", ["-s", name, option]).output
+    var ports: [String: [String]] = [:]
+    var current = ""
+    for line in listing.split(separator: "\n") {
+      if line.first!.isWhitespace {
+        ports[current, default: []].append(line.trimmingCharacters(in: .whitespaces))
+      } else {
+        current = String(line)
+        ports[current] = []
+      }
+    }
+    return ports
+  }
+}
+
 /// A PipeWire daemon of its own, without hardware and session manager: its dummy driver, and whatever nodes a test adds.
 /// Its name as a JACK server is the path of its socket.
 public final class PrivatePipeWire: TestServer {

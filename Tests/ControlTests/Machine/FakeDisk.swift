@@ -1,0 +1,65 @@
+import Control
+import Realtime
+import Recording
+
+final class FakeTake: TakeRecording, @unchecked Sendable {
+  // Unchecked: used only by the test's thread.
+  private static let ring = TakeRing(outputs: 1, capacityFrames: 1)
+  private static let plan = TakePlan(
+    outputs: 1, sampleRate: 48000, options: TakeOptions(),
+    setup: TakeSetup(
+      preset: "fake", device: "fake", dataSource: "Front", polarPattern: "omnidirectional",
+      inputOrientation: "portrait", layout: nil, gainDB: 0, muted: false, microphones: ["one"],
+      latencyFrames: 0), preRoll: PreRoll(microphones: 1, capacityFrames: 0))
+  static let whole = TakeWriter.Result(path: "/takes/whole.wav", sidecar: Sidecar(plan))
+  static let incomplete = {
+    var sidecar = Sidecar(plan)
+    sidecar.missing = ["the last 3 frames"]
+    return TakeWriter.Result(path: "/takes/incomplete.wav", sidecar: sidecar)
+  }()
+
+  var phase = TakeWriter.Phase.opening
+  var path: String? = "/takes/take.wav"
+  var frames = 0
+  var fault: String?
+  var loss: String?
+  var secondsLeft: Int?
+  var unansweredFor = Duration.zero
+  private(set) var isAbandoned = false
+  private(set) var isDiscarded = false
+  var plan: TakePlan { Self.plan }
+
+  /// The disk thread is still opening it, and somebody waits for it.
+  var isWanted: Bool { isOpening && !isDiscarded }
+  var isOpen: Bool { if case .open = phase { true } else { false } }
+  func open() { phase = .open(Self.ring) }
+  /// The events and notes for its sidecar.
+  private(set) var events: [String] = []
+  private(set) var notes: [String] = []
+  func note(_ what: String) { events.append(what) }
+  var preRollFrames = 0
+  /// The fallbacks for its sidecar.
+  private(set) var fallbacks: [Sidecar.Fallback] = []
+  func addFallback(frame: Int, without missing: [String]) {
+    fallbacks.append(.init(frame: frame, without: missing))
+  }
+  func addNote(_ sentence: String) { notes.append(sentence) }
+  func abandon() { isAbandoned = true }
+  func discard() { isDiscarded = true }
+}
+
+final class FakePlayer: TakePlayback, @unchecked Sendable {
+  // Unchecked: used only by the test's thread.
+  private static let ring = PlaybackRing(capacityFrames: 1)
+  var path: String { "/takes/played.wav" }
+  var phase = TakePlayer.Phase.opening
+  var fault: String?
+  private(set) var isAbandoned = false
+  /// The disk thread is still opening it, and somebody waits for it.
+  var isWanted: Bool { isOpening && !isAbandoned }
+  func open() { phase = .open(Self.ring) }
+  func abandon() { isAbandoned = true }
+  var report: PlaybackReport {
+    PlaybackReport(playing: path, frames: 0, channels: 1, framesPlayed: 0, missedFrames: 0)
+  }
+}
