@@ -89,8 +89,7 @@ public final class ArrayClient: Sendable {
       connection.label(
         port.port, PortLabel(prettyName: side, group: "Output", order: order, iconName: "audio-headphones"))
     }
-    connection.label(
-      control.port, PortLabel(prettyName: "Control", group: "Control", order: 0, iconName: "input-keyboard"))
+    connection.label(control.port, .control)
     connection.setProcess(
       { frames, context in
         Unmanaged<Trampoline>.fromOpaque(context!)._withUnsafeGuaranteedRef { $0.run(frames) }

@@ -9,6 +9,12 @@ package struct PortLabel: Sendable, Equatable {
   package let order: Int
   /// A name of the freedesktop.org icon naming specification.
   package let iconName: String
+  /// Whether the port carries sound, rather than MIDI.
+  package var isAudio = true
+
+  /// Of the MIDI port.
+  package static let control = PortLabel(
+    prettyName: "Control", group: "Control", order: 0, iconName: "input-keyboard", isAudio: false)
 
   package static func microphone(_ name: String, group: String, order: Int) -> PortLabel {
     PortLabel(

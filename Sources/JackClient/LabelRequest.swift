@@ -9,7 +9,8 @@ package struct LabelRequest: Equatable {
 
   /// The request as a packet. Texts are truncated to fit.
   package var packet: [UInt8] {
-    let texts = label.map { [$0.prettyName, $0.group, String($0.order), $0.iconName] } ?? []
+    let texts =
+      label.map { [$0.prettyName, $0.group, String($0.order), $0.iconName, $0.isAudio ? "1" : "0"] } ?? []
     let parts = [String(port)] + texts
     return Array(parts.map { Array($0.utf8.prefix(Self.longestText)) }.joined(separator: [Self.separator]))
   }
@@ -28,8 +29,9 @@ package struct LabelRequest: Equatable {
       label = nil
       return
     }
-    guard parts.count == 5, let order = Int(parts[3]) else { return nil }
-    label = PortLabel(prettyName: parts[1], group: parts[2], order: order, iconName: parts[4])
+    guard parts.count == 6, let order = Int(parts[3]), ["0", "1"].contains(parts[5]) else { return nil }
+    label = PortLabel(
+      prettyName: parts[1], group: parts[2], order: order, iconName: parts[4], isAudio: parts[5] == "1")
   }
 
   /// In bytes.

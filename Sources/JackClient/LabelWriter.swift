@@ -59,11 +59,13 @@ package enum LabelWriter {
     jack_remove_properties(client, order.port)
     guard let label = order.label else { return }
     let text = "text/plain"
+    // The specification has no type for MIDI.
+    let signalTypes = label.isAudio ? [(JACK_METADATA_SIGNAL_TYPE, "AUDIO", text)] : []
     for (key, value, type) in [
       (JACK_METADATA_PRETTY_NAME, label.prettyName, text), (JACK_METADATA_PORT_GROUP, label.group, text),
       (JACK_METADATA_ORDER, String(label.order), "http://www.w3.org/2001/XMLSchema#int"),
-      (JACK_METADATA_ICON_NAME, label.iconName, text), (JACK_METADATA_SIGNAL_TYPE, "AUDIO", text),
-    ] { jack_set_property(client, order.port, key, value, type) }
+      (JACK_METADATA_ICON_NAME, label.iconName, text),
+    ] + signalTypes { jack_set_property(client, order.port, key, value, type) }
   }
 
   /// Closes the helper's client after it has received all notifications.

@@ -5,7 +5,8 @@ import Testing
   @Test("a packet decodes to the order it was made from, with or without a label, whatever its texts contain")
   func roundTrip() {
     for label in [
-      nil, PortLabel.microphone("top-left", group: "é\n", order: 3), .microphone("", group: "", order: 0),
+      nil, .control,
+      PortLabel.microphone("top-left", group: "é\n", order: 3), .microphone("", group: "", order: 0),
     ] {
       let order = LabelRequest(port: .max, label: label)
       #expect(LabelRequest(packet: order.packet) == order)
@@ -21,6 +22,7 @@ import Testing
   }
 
   @Test(
-    "a malformed order is refused", arguments: ["", "x", "1\0a", "1\0a\0b\0c\0d", "1\0a\0b\01\0d\0e", "-1"])
+    "a malformed order is refused",
+    arguments: ["", "x", "1\0a", "1\0a\0b\0c\0d", "1\0a\0b\01\0d\0e", "1\0a\0b\01\0d", "-1"])
   func nonsense(text: String) { #expect(LabelRequest(packet: Array(text.utf8)) == nil) }
 }
