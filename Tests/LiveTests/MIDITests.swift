@@ -147,7 +147,7 @@ extension LiveTests {
       "from the frame of a program change to the start of its fade: at most 20 ms at the 95th percentile",
       .enabled(
         if: !LiveGraph.isPipeWire,
-        "PipeWire leaves clients out of periods on a busy machine: the recorder's frames are no times then"))
+        "PipeWire leaves clients out of periods on a busy machine: the tone has steps of its own then"))
     func latency() throws {
       let home = try PinnaHome()
       for (name, gain) in [("loud", "0"), ("soft", "-12")] {
@@ -163,36 +163,40 @@ extension LiveTests {
           """, to: "config/pinna/\(name).yaml")
       }
       #expect(try home.pinna("bank", "save", "two", "loud,soft").status == 0)
-      let graph = try LiveGraph(preset: "loud", period: 256, home: home, options: ["--bank", "two"])
+      let graph = try LiveGraph(
+        preset: "loud", period: 256, synchronous: true, home: home, options: ["--bank", "two"])
       // A whole number of frames per cycle: without a change, each frame equals the one a cycle before.
       let cycle = 48
       let tone = Sine.samples(frequency: 1000, rate: 48000, count: 48000, amplitude: 0.5)
       let player = try graph.player([[Float]](repeating: tone, count: 5), repeats: true)
       player.start()
-      let recorder = try graph.recorder(seconds: 60)
       let keys = try MIDISender(server: graph.server.name)
+      let recorder = try SignalRecorder(
+        name: "recorder", server: graph.server.name, channels: 2, capacityFrames: 60 * 48000)
+      try #require(recorder.connect(from: ["pinna:out_left", keys.markName]))
       try #require(
         waitUntil(seconds: 5) {
           (try? graph.status()["midi"] as? [String: Any])?["sources"] as? [String] == ["keys:out"]
         })
       usleep(500_000)
       var random = SeededNoise(seed: 7)
-      var sent: [UInt32] = []
       for n in 0..<100 {
         let chance = random.samples(2, amplitude: 1)
-        sent.append(try #require(keys.program((n + 1) % 2, offset: Int(abs(chance[0]) * 255))))
+        try #require(keys.program((n + 1) % 2, offset: Int(abs(chance[0]) * 255)))
         usleep(UInt32(150_000 + Int(abs(chance[1]) * 50_000)))
       }
+      let (signal, marks) = (recorder.everything[0], recorder.everything[1])
+      let events = marks.indices.filter { marks[$0] == 1 }
+      #expect(events.count == 100)
+      // A fade to −12 dB of this tone passes 5e-5 within 0.2 ms; rounding stays below 1e-6.
+      func changes(_ n: Int) -> Bool { abs(signal[n] - signal[n - cycle]) > 5e-5 }
       var delays: [Double] = []
-      for frame in sent {
+      for event in events {
         // From 20 cycles before the change to 100 ms after it.
-        let event = 20 * cycle
-        let signal = recorder.channels(from: frame &- UInt32(event), count: event + 4800)[0]
-        // A fade to −12 dB of this tone passes 5e-5 within 0.2 ms; rounding stays below 1e-6.
-        func changes(_ n: Int) -> Bool { abs(signal[n] - signal[n - cycle]) > 5e-5 }
-        #expect(!(cycle..<event).contains(where: changes), "the tone is not steady before the change")
-        let start = (event..<signal.count).first(where: changes)
-        delays.append(Double(start.map { $0 - event } ?? 4800) / 48)
+        #expect(
+          !(event - 19 * cycle..<event).contains(where: changes), "the tone is not steady before the change")
+        let start = (event..<min(event + 4800, signal.count)).first(where: changes)
+        delays.append(Double((start ?? event + 4800) - event) / 48)
       }
       delays.sort()
       let (median, p95) = (delays[50], delays[95])
