@@ -31,9 +31,9 @@ package final class ConnectionMemory: Sendable {
     package var wiring: Wiring
     /// The capture ports that Pinna connected microphones to.
     var placement = ArrayClient.Placement()
-    /// The output connections that Pinna made for the chosen output.
     var route = OutputRoute()
-    package var preset = PresetConnections()
+    /// The connections of the preset in force.
+    package var preset = OwnConnections()
     /// Number of servers that have gone.
     fileprivate var losses = 0
     /// Connections that the previous client had requested.

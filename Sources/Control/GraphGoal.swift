@@ -20,23 +20,10 @@ extension ArrayClient {
       requested: wantedConnections, presetConnections: goal.presetConnections)
     for wire in replaced { disconnect(wire) }
     report.events = maintainConnections(&connections.wiring)
+    let (withdrawn, isNew) = connections.route.follow(goal.outputs)
+    let outputs = make(&connections.route.connections, withdrawn, &connections.wiring, &report)
+    report.missingTargets = outputs.missing.map(\.peer)
     follow(goal.presetConnections, &connections, &report)
-    let (connect, disconnect, isNew) = connections.route.follow(goal.outputs)
-    for wire in disconnect {
-      connections.wiring.forget(wire)
-      self.disconnect(wire)
-    }
-    for wire in connect {
-      switch self.connect(wire) {
-      case .made:
-        connections.route.hasMade(wire)
-        connections.wiring.hasMade(wire)
-      case .wasThere, .noPort: break
-      case .noPeer: report.missingTargets.append(wire.peer)
-      case .refused: report.refusedConnections.append(wire)
-      }
-    }
-    report.refusedConnections += connections.preset.refused.sorted()
     if isNew { report.newTarget = goal.outputs }
     report.connections = connections.wiring.connections
     report.lost = connections.wiring.lost
@@ -45,27 +32,15 @@ extension ArrayClient {
     return report
   }
 
-  /// Makes the connections of the preset in force, and withdraws those that Pinna made for an earlier one.
+  /// Makes the connections of the preset in force. A microphone's source takes the place of the one that Pinna chose
+  /// before.
   private func follow(
     _ wires: [Wiring.Wire], _ connections: inout ConnectionMemory.Connections, _ report: inout GraphReport
   ) {
-    for wire in connections.preset.follow(wires) {
-      connections.wiring.forget(wire)
-      disconnect(wire)
-    }
-    for wire in connections.preset.pending.sorted() {
-      switch connect(wire) {
-      case .made:
-        connections.wiring.hasMade(wire)
-        connections.preset.settle(wire, .made)
-      case .wasThere: connections.preset.settle(wire, .othersMade)
-      case .refused: connections.preset.settle(wire, .refused)
-      case .noPort: continue
-      case .noPeer:
-        report.missingConnections.append(wire)
-        continue
-      }
-      // The preset's source takes the place of the one that Pinna chose before.
+    let withdrawn = connections.preset.followUnlessEmpty(wires)
+    let (there, missing) = make(&connections.preset, withdrawn, &connections.wiring, &report)
+    report.missingConnections = missing
+    for wire in there {
       guard let before = connections.placement[wire.port], !wires.contains(Wiring.Wire(wire.port, before))
       else { continue }
       let replaced = Wiring.Wire(wire.port, before)
@@ -73,5 +48,32 @@ extension ArrayClient {
       connections.wiring.forget(replaced)
       disconnect(replaced)
     }
+  }
+
+  /// Removes the withdrawn connections, and makes the pending ones.
+  /// - Returns: the connections that are there now, and those whose peers do not exist.
+  private func make(
+    _ own: inout OwnConnections, _ withdrawn: [Wiring.Wire], _ wiring: inout Wiring,
+    _ report: inout GraphReport
+  ) -> (there: [Wiring.Wire], missing: [Wiring.Wire]) {
+    for wire in withdrawn {
+      wiring.forget(wire)
+      disconnect(wire)
+    }
+    var (there, missing): ([Wiring.Wire], [Wiring.Wire]) = ([], [])
+    for wire in own.pending.sorted() {
+      let result = connect(wire)
+      own.settle(wire, result)
+      switch result {
+      case .made:
+        wiring.hasMade(wire)
+        there.append(wire)
+      case .wasThere: there.append(wire)
+      case .noPeer: missing.append(wire)
+      case .noPort, .refused: break
+      }
+    }
+    report.refusedConnections += own.refused.sorted()
+    return (there, missing)
   }
 }

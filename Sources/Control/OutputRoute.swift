@@ -15,14 +15,12 @@ public enum OutputChoice: String, NamedWord, Codable {
   public static let kind = "output"
 }
 
-/// The output connections that Pinna makes and removes for an `OutputChoice`. It never removes connections made by
-/// others.
+/// The destination of the outputs, and the connections that Pinna makes for it.
 ///
 /// A value; the worker of `JackAudioClient` mutates it.
 struct OutputRoute {
-  /// Connections made by Pinna that are still wanted.
-  private(set) var made: Set<Wiring.Wire> = []
-  private var target: [String]?
+  var connections = OwnConnections()
+  private var target: [String] = []
 
   /// The ports to connect the outputs to (left and right in turn, or one for both) and their type; the type is nil for no
   /// ports. Any thread.
@@ -41,19 +39,13 @@ struct OutputRoute {
   }
 
   /// Changes the target. Worker.
-  /// - Returns: the connections to make and to remove, and whether the target differs from the previous one.
-  mutating func follow(_ target: [String]) -> (connect: [Wiring.Wire], disconnect: [Wiring.Wire], isNew: Bool)
-  {
+  /// - Returns: the connections to remove, and whether the target differs from the previous one.
+  mutating func follow(_ target: [String]) -> (disconnect: [Wiring.Wire], isNew: Bool) {
     let pairs = target.count == 1 ? [target[0], target[0]] : target
-    let wanted = Set(pairs.enumerated().map { Wiring.Wire(ArrayClient.outputNames[$0 % 2], $1) })
-    let (new, old) = (wanted.subtracting(made), made.subtracting(wanted))
-    made.subtract(old)
+    let wanted = pairs.enumerated().map { Wiring.Wire(ArrayClient.outputNames[$0 % 2], $1) }
     defer { self.target = target }
-    return (new.sorted(), old.sorted(), target != self.target ?? [])
+    return (connections.follow(wanted), target != self.target)
   }
-
-  /// Records a connection that Pinna has made. Worker.
-  mutating func hasMade(_ wire: Wiring.Wire) { made.insert(wire) }
 }
 
 /// The destination of the outputs, as reported by `status`.

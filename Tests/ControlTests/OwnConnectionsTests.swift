@@ -2,14 +2,14 @@ import Control
 import JackClient
 import Testing
 
-@Suite("Connections of presets") struct PresetConnectionsTests {
+@Suite("Connections that Pinna makes") struct OwnConnectionsTests {
   static let (a, b, c) = (
     Wiring.Wire("one", "card:1"), Wiring.Wire("two", "card:2"), Wiring.Wire("one", "card:3")
   )
 
-  @Test("a preset's connections are made once; another preset's take their place")
+  @Test("connections are made once; what is wanted later takes their place")
   func follow() {
-    var connections = PresetConnections()
+    var connections = OwnConnections()
     #expect(connections.follow([Self.a, Self.b]) == [])
     #expect(connections.pending == [Self.a, Self.b])
     connections.settle(Self.a, .made)
@@ -22,20 +22,32 @@ import Testing
 
   @Test("a preset without connections leaves those of the preset before; the one after that replaces them")
   func without() {
-    var connections = PresetConnections()
+    var connections = OwnConnections()
     _ = connections.follow([Self.a, Self.b])
     connections.settle(Self.a, .made)
-    #expect(connections.follow([]) == [] && connections.pending == [])
-    #expect(connections.follow([Self.c]) == [Self.a])
+    #expect(connections.followUnlessEmpty([]) == [] && connections.pending == [])
+    #expect(connections.followUnlessEmpty([Self.c]) == [Self.a])
+    connections.settle(Self.c, .made)
+    // An output that goes nowhere.
+    #expect(connections.follow([]) == [Self.c])
+  }
+
+  @Test("a connection whose port or peer does not exist stays pending")
+  func absent() {
+    var connections = OwnConnections()
+    _ = connections.follow([Self.a, Self.b])
+    connections.settle(Self.a, .noPeer)
+    connections.settle(Self.b, .noPort)
+    #expect(connections.pending == [Self.a, Self.b] && connections.refused == [])
   }
 
   @Test(
-    "a connection that others made is not withdrawn; one that JACK refuses is not tried again for this preset"
+    "a connection that others made is not withdrawn; one that JACK refuses is not tried again"
   )
   func others() {
-    var connections = PresetConnections()
+    var connections = OwnConnections()
     _ = connections.follow([Self.a, Self.b])
-    connections.settle(Self.a, .othersMade)
+    connections.settle(Self.a, .wasThere)
     connections.settle(Self.b, .refused)
     #expect(connections.pending == [] && connections.refused == [Self.b])
     #expect(connections.follow([Self.c]) == [] && connections.refused == [])
