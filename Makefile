@@ -21,7 +21,7 @@ run: install-packages
 ## PipeWire is the other server.
 test: PACKAGES = sox jconvolver iproute2 pipewire pipewire-jack pipewire-bin wireplumber dbus-daemon
 test: install-packages lint
-	@date +%s >.build/test-started
+	@mkdir -p .build && date +%s >.build/test-started
 	@echo "== $$(date +%T) Release build with tests"
 	swift build -c release --build-tests
 	@echo "== $$(date +%T) Tests without a server"
