@@ -75,6 +75,8 @@ package protocol AudioClient: AnyObject, Sendable {
   func adopt(_ engine: any PreparedEngine)
   /// Unregisters the ports of an engine that was prepared and will not be adopted.
   func discard(_ engine: any PreparedEngine)
+  /// Whether the server would refuse a client with this name.
+  func isTaken(_ name: String) -> Job<Bool>
   /// Leaves the graph. Fails if libjack hangs; then no other client may be opened in this process.
   func close() -> Job<Bool>
   /// Why a close hangs, if that is known.

@@ -3,8 +3,8 @@ import Recording
 
 /// The session manager's requests: save, and open while Pinna runs (the capability `switch`).
 ///
-/// A switch has stages (`NSMClient.Opening`), none of which waits. First the new name is claimed, if the manager gives
-/// one, then the setting is applied. If either fails, nothing has changed, and the project of before stays open. Only
+/// A switch has stages (`NSMClient.Opening`), none of which waits. First Pinna asks whether it can have the new name, if the
+/// manager gives one, then the project is read, the name claimed, and the setting applied. If either fails, nothing has changed, and the project of before stays open. Only
 /// then does Pinna leave the graph, and join it under that name.
 ///
 /// Thread: control thread.
@@ -29,6 +29,15 @@ extension Controller {
     if let obstacle = obstacle(toOpening: project, nsm) {
       return nsm.refuse(NSMRequest.openPath, obstacle.0, obstacle.1)
     }
+    if project.clientID != socket.name, let client = processor.client {
+      let deadline = ContinuousClock.now + NSMClient.replyPatience
+      nsm.opening = .naming(project, client.isTaken(project.clientID), deadline: deadline)
+    } else {
+      read(project, nsm)
+    }
+  }
+
+  private func read(_ project: NSMProject, _ nsm: NSMClient) {
     nsm.opening = .reading(project, nsm.read(project), deadline: .now + NSMClient.diskPatience)
   }
 
@@ -56,6 +65,20 @@ extension Controller {
 
   private func pollOpening(_ nsm: NSMClient) {
     switch nsm.opening {
+    case .naming(let project, let job, let deadline):
+      switch job.result {
+      case .success(false): read(project, nsm)
+      case .success(true):
+        nsm.endOpening(
+          .general,
+          "the JACK graph has a client \(project.clientID) already, or its server has that name; close that client, or "
+            + "give this one another ID")
+      case .failure(let failure): nsm.endOpening(.general, failure.description)
+      case nil where .now > deadline:
+        job.abandon()
+        nsm.endOpening(.general, "the JACK server does not answer; try again when it does")
+      case nil: break
+      }
     case .reading(let project, let job, let deadline):
       switch job.result {
       case .success(.success(let contents)): apply(project, contents, nsm)

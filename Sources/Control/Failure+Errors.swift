@@ -1,4 +1,5 @@
 import Acoustics
+import Foundation
 import JackClient
 import Presets
 
@@ -21,4 +22,14 @@ extension Failure {
 
 extension Answer {
   init(_ failure: Failure) { self.init(failure.status, failure.description) }
+}
+
+extension Error {
+  /// The system's error message. Foundation's own descriptions do not contain it.
+  package var systemReason: String {
+    guard let system = (self as? CocoaError)?.underlying as? POSIXError else {
+      return String(describing: self)
+    }
+    return String(cString: strerror(system.code.rawValue))
+  }
 }

@@ -170,6 +170,10 @@ final class JackAudioClient: AudioClient {
     worker.runNext { [array] in array.discard(prepared.ports) }
   }
 
+  func isTaken(_ name: String) -> Job<Bool> {
+    Job.start("pinna name") { [array] _ in array.isTaken(name) }
+  }
+
   /// Repeated calls return the same job.
   func close() -> Job<Bool> {
     closeJob.withLock { closeJob in

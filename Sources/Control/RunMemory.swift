@@ -109,13 +109,17 @@ package final class RunMemoryFile: Sendable {
   }
 
   /// What the last run left; nil if nothing.
+  /// - Parameter kind: what the file is, for messages.
   /// - Throws: `Failure` if the file cannot be used.
-  package static func read(_ path: String) throws(Failure) -> RunMemory? {
-    guard let data = FileManager.default.contents(atPath: path) else { return nil }
-    guard data.count < 1 << 20, let memory = try? JSONDecoder().decode(RunMemory.self, from: data),
+  package static func read(_ path: String, kind: String = "the memory of the last run") throws(Failure)
+    -> RunMemory?
+  {
+    guard FileManager.default.fileExists(atPath: path) else { return nil }
+    guard isRegular(path), let data = FileManager.default.contents(atPath: path), data.count < 1 << 20,
+      let memory = try? JSONDecoder().decode(RunMemory.self, from: data),
       memory.format == RunMemory.format
     else {
-      throw Failure(.failed, "\(path), the memory of the last run, cannot be used; remove it")
+      throw Failure(.failed, "\(path), \(kind), cannot be used; remove it")
     }
     return memory
   }
@@ -138,13 +142,28 @@ package final class RunMemoryFile: Sendable {
     return memory.wires.count
   }
 
-  /// Waits for the disk.
-  static func write(_ memory: RunMemory, to path: String) throws {
-    let folder = (path as NSString).deletingLastPathComponent
-    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+  /// Whether the file that `path` leads to is a plain one. Reading another, such as a pipe, may never end.
+  private static func isRegular(_ path: String) -> Bool {
+    var status = stat()
+    return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+  }
+
+  /// Waits for the disk. A link stays one: the file that it leads to is replaced.
+  static func write(_ memory: RunMemory, to path: String) throws(Failure) {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-    try encoder.encode(memory).write(to: URL(filePath: path), options: .atomic)
+    do {
+      try FileManager.default.createDirectory(
+        atPath: (path as NSString).deletingLastPathComponent, withIntermediateDirectories: true)
+      guard isRegular(path) || !FileManager.default.fileExists(atPath: path) else {
+        throw Failure(.failed, "cannot write \(path): it is not a plain file; remove it")
+      }
+      try encoder.encode(memory).write(to: URL(filePath: path).resolvingSymlinksInPath(), options: .atomic)
+    } catch let failure as Failure {
+      throw failure
+    } catch {
+      throw Failure(.failed, "cannot write \(path): \(error.systemReason); check its folder and the disk")
+    }
   }
 }
 

@@ -99,6 +99,9 @@ public final class ArrayClient: Sendable {
 
   deinit { connection.close() }
 
+  /// Whether the server would refuse a client with this name. Waits for the server.
+  package func isTaken(_ name: String) -> Bool { connection.isTaken(name) }
+
   /// Prepares an engine and its ports while another is in use. Ports with names in use are shared and keep their
   /// connections; the others are registered.
   /// - Parameter group: name of the group in which patchbays show the microphones.

@@ -42,7 +42,7 @@ public final class JackConnection: Sendable {
   public init(name: String, server: String?, listener: Listener = Listener()) throws(JackError) {
     // jackd names the sockets of servers and clients alike: a client with the server's name would replace its socket.
     let named = server ?? getenv("JACK_DEFAULT_SERVER").map { String(cString: $0) }
-    if name == named ?? "default" { throw .nameOfServer(name) }
+    if name == server ?? Self.standardServer { throw .nameOfServer(name) }
     // libjack 1.9.21 overruns a buffer.
     if let named, named.utf8.count > 255 {
       throw .openFailed("the server's name has \(named.utf8.count) bytes; give one of at most 255")
@@ -95,6 +95,21 @@ public final class JackConnection: Sendable {
       at += 1
     }
     return false
+  }
+
+  /// Whether the server would refuse a client with this name, because a client or the server has it. Waits for the server.
+  func isTaken(_ name: String) -> Bool {
+    if name == server ?? Self.standardServer { return true }
+    return handle.request { client in
+      let uuid = jack_get_uuid_for_client_name(client, name)
+      defer { jack_free(uuid) }
+      return uuid != nil
+    } ?? false
+  }
+
+  /// The server of clients that name none.
+  private static var standardServer: String {
+    getenv("JACK_DEFAULT_SERVER").map { String(cString: $0) } ?? "default"
   }
 
   /// Whether the server accepts a client with another name. Waits for the server.

@@ -4,8 +4,9 @@ import Realtime
 package struct MIDIQueue: ~Copyable, @unchecked Sendable {
   // Unchecked: single producer (the callback), single consumer (the control thread).
   package static let capacity = 1024
-  /// Limit on the events of one period. A MIDI cable carries at most 1600 messages per second.
-  private static let eventsPerPeriod: UInt32 = 256
+  /// Limit on the events of one period that are looked at, of every kind. A MIDI cable carries at most 1600 messages per
+  /// second, and JACK's buffer of a period holds about 2000.
+  private static let eventsPerPeriod: UInt32 = 2048
   private let cursor = RingCursor(capacity: capacity)
   private let messages: UnsafeMutablePointer<UInt32>
 

@@ -15,8 +15,18 @@ public enum MIDIMapFile {
   static let path = "midi/controllers.yaml"
   private static let keys = ["channel", "bank", "controllers"]
 
+  /// A file without any value maps nothing.
   public static func read(path: String) throws(DescriptionError) -> MIDIMap {
-    try map(YAMLReader(path: path))
+    let text = try DescriptionText(path: path)
+    if isBlank(String(decoding: text.bytes, as: UTF8.self)) { return MIDIMap() }
+    return try map(YAMLReader(path: path))
+  }
+
+  /// Whether `text` has nothing but comments.
+  private static func isBlank(_ text: String) -> Bool {
+    text.split(whereSeparator: \.isNewline).allSatisfy { line in
+      line.allSatisfy(\.isWhitespace) || line.first(where: { !$0.isWhitespace }) == "#"
+    }
   }
 
   /// Error messages call the text `file`.
@@ -92,26 +102,25 @@ public enum MIDIMapFile {
   public static func text(adding new: MIDIMap.Controller, to text: String, file: String)
     throws(DescriptionError) -> String
   {
-    let blank = text.split(separator: "\n").allSatisfy { line in
-      line.allSatisfy(\.isWhitespace) || line.first(where: { !$0.isWhitespace }) == "#"
-    }
-    let old = blank ? MIDIMap() : try read(text: text, file: file)
+    let old = isBlank(text) ? MIDIMap() : try read(text: text, file: file)
     if let other = old.controllers.first(where: { $0.number == new.number }) {
       throw DescriptionError(
         file: file, position: nil,
         message: "controller \(new.number) sets \(other.target.rawValue) already; remove it there first")
     }
-    var lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+    let lineEnd = text.contains("\r\n") ? "\r\n" : "\n"
+    var lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).map(String.init)
     while lines.last?.isEmpty ?? false { lines.removeLast() }
     if let start = lines.firstIndex(where: { $0.hasPrefix("controllers:") }) {
       let isItem = { (line: String) in line.drop(while: \.isWhitespace).hasPrefix("-") }
       let indentation =
         lines.dropFirst(start + 1).first(where: isItem).map { $0.prefix(while: \.isWhitespace) } ?? "  "
+      if lines[start].replacing(" ", with: "") == "controllers:[]" { lines[start] = "controllers:" }
       lines.insert(indentation + line(new), at: start + 1)
     } else {
       lines += ["controllers:", "  " + line(new)]
     }
-    let result = lines.joined(separator: "\n") + "\n"
+    let result = lines.joined(separator: lineEnd) + lineEnd
     var expected = old
     expected.controllers.insert(new, at: 0)
     guard let map = try? read(text: result, file: file), map == expected else {

@@ -23,7 +23,11 @@ extension Verb {
     _ = try library.midiMap()
     // And what is wrong with the options.
     _ = try controller(0, target, arguments, file.path)
-    Tool.complain("move the controller that shall set \(target.rawValue); stop with Ctrl-C")
+    // A running Pinna listens as the file says now.
+    let report: MIDIReport = try load(arguments.name)
+    if !report.sources.isEmpty {
+      Tool.complain("move the controller that shall set \(target.rawValue); stop with Ctrl-C")
+    }
     let answer = try ControlClient(name: arguments.name).request(OSCMessage("/pinna/midi/learn"), seconds: 30)
     guard answer.status == .done else { throw Failure(answer.status, answer.text) }
     let learned: LearnAnswer = try answer.document()
@@ -32,8 +36,7 @@ extension Verb {
       ?? "# What MIDI controllers change; see docs/midi.md of Pinna.\n"
     let new = try controller(learned.controller, target, arguments, file.path)
     try file.write(MIDIMapFile.text(adding: new, to: old, file: file.path), replaces: true)
-    let loaded = try ControlClient(name: arguments.name).request(OSCMessage("/pinna/midi/load"), seconds: 30)
-    guard loaded.status == .done else { throw Failure(loaded.status, loaded.text) }
+    _ = try load(arguments.name)
     if arguments.isJSON {
       print(
         ([
@@ -44,6 +47,13 @@ extension Verb {
       print("controller \(learned.controller) sets \(target.rawValue); saved in \(file.path)")
     }
     return .done
+  }
+
+  /// Makes the running Pinna read its bank and the file of controllers.
+  private static func load(_ name: String) throws -> MIDIReport {
+    let answer = try ControlClient(name: name).request(OSCMessage("/pinna/midi/load"), seconds: 30)
+    guard answer.status == .done else { throw Failure(answer.status, answer.text) }
+    return try answer.document()
   }
 
   /// The controller that the options describe, read back from a file so that both follow the same rules.

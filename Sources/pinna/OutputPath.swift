@@ -64,13 +64,3 @@ enum InputPath {
     }
   }
 }
-
-extension Error {
-  /// The system's error message. Foundation's own descriptions do not contain it.
-  var systemReason: String {
-    guard let system = (self as? CocoaError)?.underlying as? POSIXError else {
-      return String(describing: self)
-    }
-    return String(cString: strerror(system.code.rawValue))
-  }
-}

@@ -22,6 +22,12 @@ extension Verb {
     let status: StatusReport = try answer.document()
     let device: Device
     do { device = try library.device(named: status.device) } catch is DeviceNotFound {
+      guard status.input.portType != .lineIn else {
+        throw Failure(
+          .failed,
+          "the input \(status.input.name) is a single capture port, which no preset can name; choose a microphone "
+            + "array (list them with: pinna inputs)")
+      }
       throw Failure(
         .failed,
         "the device \(status.device) is in no presets folder, so no preset can name it; copy its file to "
@@ -36,7 +42,8 @@ extension Verb {
       connections: arguments.has("--connections") ? status.presetConnections : [])
     let text = PresetFile.text(of: preset)
     // A title that cannot be read back must not replace a good file.
-    _ = try PresetFile.read(text: text, name: name, file: file.path, device: library.device(named:))
+    _ = try PresetFile.read(
+      text: text, name: name, file: "the preset \(name)", device: library.device(named:))
     if let hidden = try? library.path(ofPreset: name), hidden != file.path, !arguments.has("--force") {
       throw Failure(
         .failed,

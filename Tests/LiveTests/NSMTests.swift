@@ -1,5 +1,6 @@
 import Control
 import Foundation
+import JackClient
 import LiveSupport
 import TestSupport
 import Testing
@@ -147,6 +148,42 @@ extension LiveTests {
       #expect(isBack)
       let start = try graph.pinna("record", "start", "--json", id: "pinna.nNEXT").json()["take"] as? String
       #expect(start?.hasPrefix(graph.sessions + "/b/") == true)
+    }
+
+    @Test("a switch to an ID that the JACK server would refuse is refused, and the open project goes on")
+    func takenID() throws {
+      let graph = try NSMGraph()
+      try graph.begin("a")
+      #expect(try graph.pinna("set", "--gain", "-5").status == 0)
+      // Client names of jackd's own, one without ports; under PipeWire, of the device's node.
+      let taken = try #require(
+        try graph.ports("-c").keys.first { $0.hasPrefix("system:") }?.split(separator: ":").first)
+      for id in [String(taken)] + (JackLibrary.isPipeWire ? [] : ["freewheel", graph.server.name]) {
+        let error = try graph.manager.open(graph.sessions + "/b/x", id: id)
+        #expect(error?.code == -1 && error?.sentence.contains(id) == true, "\(error as Any)")
+        #expect(access(graph.sessions + "/b", F_OK) != 0)
+      }
+      #expect(try graph.ports("-c")["pinna.nTEST:front"] != nil)
+      #expect(try graph.status()["gainDB"] as? Double == -5)
+      #expect(try graph.manager.open(graph.sessions + "/b/pinna.nFREE", id: "pinna.nFREE") == nil)
+    }
+
+    @Test("a project whose file is a pipe, or whose folder cannot be written, is refused in plain words")
+    func unusableProjects() throws {
+      let graph = try NSMGraph()
+      try graph.begin("a")
+      let pipe = graph.sessions + "/pipe/x"
+      try FileManager.default.createDirectory(atPath: pipe, withIntermediateDirectories: true)
+      #expect(mkfifo(pipe + "/pinna.json", 0o600) == 0)
+      let piped = try graph.manager.open(pipe, id: "pinna.nTEST")
+      #expect(
+        piped?.code == -9 && piped?.sentence.contains("the project, cannot be used") == true,
+        "\(piped as Any)")
+      try Data().write(to: URL(filePath: graph.sessions + "/file"))
+      let blocked = try graph.manager.open(graph.sessions + "/file/x", id: "pinna.nTEST")
+      #expect(
+        blocked?.code == -10 && blocked?.sentence.contains("Error Domain") == false, "\(blocked as Any)")
+      #expect(try graph.pinna("status").status == 0)
     }
 
     @Test("an open during a take, or while one is armed, is refused with the reason, and changes nothing")

@@ -84,11 +84,14 @@ import Testing
 
   @Test("a controller is learned into an empty file, one of comments, and one without controllers")
   func learningFirst() throws {
-    for text in ["", "# nothing yet\n", "channel: 2\n"] {
+    for text in ["", "# nothing yet\n", "channel: 2\n", "channel: 2\r\n# after Windows\r\n"] {
       let new = MIDIMap.Controller(number: 1, target: .record)
       let result = try MIDIMapFile.text(adding: new, to: text, file: "c.yaml")
       #expect(try read(result).controllers == [new] && result.hasPrefix(text), "\(result)")
     }
+    let one = try MIDIMapFile.text(
+      adding: .init(number: 1, target: .record), to: "controllers: []\n", file: "c.yaml")
+    #expect(one == "controllers:\n  - {controller: 1, sets: record}\n")
   }
 
   @Test("a controller in use, and a file whose controllers stand in one line, are refused with the remedy")

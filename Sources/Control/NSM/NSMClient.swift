@@ -37,6 +37,8 @@ package final class NSMClient {
   enum Opening {
     /// The first project, which is answered when Pinna is in a graph.
     case starting
+    /// The server is asked whether Pinna can have the project's name.
+    case naming(NSMProject, Job<Bool>, deadline: ContinuousClock.Instant)
     case reading(NSMProject, Job<ProjectRead>, deadline: ContinuousClock.Instant)
     /// Its setting fades in; a device may have to be designed. The socket has the new name; nil if the name stays.
     /// `old` is the setting of before.

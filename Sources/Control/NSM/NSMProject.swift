@@ -41,11 +41,15 @@ package struct NSMProject: Sendable, Equatable {
         .createFailed,
         "the project's path \"\(path.prefix(200))\" is not usable; an absolute path without .. is needed")
     }
+    // What is not UTF-8 was read as the replacement character, and the folder would be another one.
+    guard !path.contains("\u{FFFD}") else {
+      return fail(.createFailed, "the project's path \"\(path)\" is not UTF-8; give the session another name")
+    }
     // The user's own links are followed once, here: takes follow none.
     let takesFolder = TakeFolder.resolve(path + "/takes")
     let memory: RunMemory?
-    do throws(Failure) { memory = try RunMemoryFile.read(file) } catch {
-      return fail(.badProject, "the project \(path) cannot be opened: \(error)")
+    do throws(Failure) { memory = try RunMemoryFile.read(file, kind: "the project") } catch {
+      return fail(.badProject, "\(error), or restore it")
     }
     guard let memory else {
       do { try save(RunMemory(initial, [])) } catch {

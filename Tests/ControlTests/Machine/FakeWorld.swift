@@ -237,6 +237,12 @@ final class FakeClient: AudioClient, @unchecked Sendable {
 
   var closingFault: String? { nil }
 
+  func isTaken(_ name: String) -> Job<Bool> {
+    let job = Job<Bool>()
+    job.finish(.success(false))
+    return job
+  }
+
   func close() -> Job<Bool> {
     if closing == nil {
       closing = Job()
