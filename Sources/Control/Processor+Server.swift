@@ -19,11 +19,15 @@ extension Processor {
   /// - Parameter isWaiting: whether to keep waiting for a server that is absent, starting or frozen.
   package func startFailure(isWaiting: Bool) -> Failure? {
     guard filters == nil, let failure = reconnection?.lastFailure else { return nil }
-    guard isWaiting, !failure.isFinal, state.kind != .unusable, state.kind != .stranded else {
-      return failure
-    }
+    guard isWaiting, !failure.isFinal, !isFinallyUnusable, state.kind != .stranded else { return failure }
     reconnection?.lastFailure = nil
     return nil
+  }
+
+  /// Whether the server cannot be used, and waiting will not help. A netjack2 driver that has found no master yet has no
+  /// sample rate, and gets one later.
+  private var isFinallyUnusable: Bool {
+    if case .unusable(let client) = state { client.sampleRate > 0 } else { false }
   }
 
   /// Handles the loss of the server: ends a take with the frames in its ring, fails all requests, and closes the

@@ -54,6 +54,25 @@ import Testing
     #expect(rate.processor.startFailure(isWaiting: true)?.description.contains("4000") == true)
   }
 
+  @Test("the processor waits for a server that has no sample rate yet, as a netjack2 slave without its master")
+  func waitsForRate() throws {
+    let rig = Rig()
+    rig.processor.poll()
+    rig.world.endOpening(.success(0))
+    rig.processor.poll()
+    rig.world.endDesign(Failure(.failed, "no filters at 0 Hz"))
+    rig.processor.poll()
+    #expect(rig.processor.startFailure(isWaiting: true) == nil)
+    let client = try #require(rig.world.client)
+    client.sampleRate = 48_000
+    rig.processor.poll()
+    rig.world.endDesign()
+    rig.processor.poll()
+    client.endPreparing()
+    rig.processor.poll()
+    #expect(rig.processor.state.isInGraph)
+  }
+
   // Defects 1 and 13.
 
   @Test(
