@@ -54,7 +54,7 @@ import Testing
     #expect(rate.processor.startFailure(isWaiting: true)?.description.contains("4000") == true)
   }
 
-  @Test("the processor waits for a server that has no sample rate yet, as a netjack2 slave without its master")
+  @Test("the processor waits for a server that has no sample rate yet: a netjack2 slave without its master")
   func waitsForRate() throws {
     let rig = Rig()
     rig.processor.poll()
