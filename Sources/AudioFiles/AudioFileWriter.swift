@@ -188,14 +188,18 @@ public final class AudioFileWriter {
   /// Finishes the file. It gets its final name only if it is known to be complete: header and data reached the disk,
   /// and the header counts the frames written. Otherwise a take's file stays `.part`, for `pinna takes repair`; any
   /// other file is removed.
-  public func close() throws(AudioFileError) {
-    guard let wav else { return }
+  /// - Parameter cues: named places; a file that cannot take them is complete without.
+  /// - Returns: whether the file has the cues.
+  @discardableResult
+  public func close(cues: [WAVCue] = []) throws(AudioFileError) -> Bool {
+    guard let wav else { return cues.isEmpty }
     checkSize()
     // sf_close does not report errors, so update the header first.
     if !wav.updateHeader() { markDamaged(failure("cannot update the header of \(partPath)").description) }
     sf_close(wav.file)
     self.wav = nil
     defer { Glibc.close(descriptor) }
+    let hasCues = integrityFault == nil && !hasFailed && WAVCues.append(cues, to: descriptor)
     do { try synchronize() } catch { markDamaged(error.description) }
     if integrityFault == nil { checkFrames() }
     guard folder.has(partName, as: descriptor) else {
@@ -218,6 +222,7 @@ public final class AudioFileWriter {
       throw systemFailure("the sound is in \(partPath), but cannot be named \(path)")
     }
     fate = .named
+    return hasCues
   }
 
   /// Checks that a reader finds the frames that were written.

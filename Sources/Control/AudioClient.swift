@@ -65,6 +65,8 @@ package protocol AudioClient: AnyObject, Sendable {
   /// Number of callbacks so far.
   var periodsRun: Int { get }
   var readings: Readings { get }
+  /// The newest frames of both outputs, interleaved, and the number of frames that were played before their end.
+  func newestOutputs(_ frames: Int) -> (end: Int, samples: [Float])
   /// Physical capture ports of the graph, in the server's order.
   var capturePorts: [String] { get }
 
@@ -147,6 +149,12 @@ package protocol TakeRecording: DiskWork {
   var preRollFrames: Int { get }
   /// Lists in the sidecar that from `frame` of the take on, pre-roll included, the filters do without `missing`.
   func addFallback(frame: Int, without missing: [String])
+  /// Number of markers so far.
+  var markers: Int { get }
+  /// Marks the present place, in the sidecar and as a cue of the WAV files.
+  func mark(_ label: String) -> Sidecar.Marker
+  /// The title in the sidecar; empty for none.
+  var title: String { get set }
   /// Adds a sentence to the sidecar's notes.
   func addNote(_ sentence: String)
   /// Ends the take without the callback: writes the frames in the ring, and skips the conversion.
@@ -196,6 +204,8 @@ package struct Readings: Sendable {
   package var microphones: [String] = []
   /// Levels of the microphones in channel order, then of the left and right output.
   package var levels: [Level] = []
+  /// Of left and right over 300 ms, from −1 to 1; nil while one of them is silent.
+  package var correlation: Float?
   package var mutedMicrophones: [String] = []
   /// Sentences about limited functions that do not affect the sound, such as missing port labels.
   package var problems: [String] = []

@@ -165,7 +165,7 @@ public final class Controller {
   /// A stop and a subscription are always served at once.
   private func receive(_ message: OSCMessage, from sender: Sender) {
     let action = OSCMethod.at(message.path)?.action
-    let isQuery = action == .status || action == .inputs
+    let isQuery = [.status, .inputs, .levels, .outputs].contains(action)
     let waits = hasStarted ? !reads.isEmpty && !isQuery : true
     guard waits, action != .stop, action != .subscribe, action != .unsubscribe, deferredRequests.count < 64,
       !processor.isStopping
@@ -228,6 +228,9 @@ public final class Controller {
     case .useBank: try loadMIDI(bank: words[0], request)
     case .loadMIDI: try loadMIDI(bank: nil, request)
     case .learnMIDI: try learn(request)
+    case .mark: try processor.mark(words.first ?? "", request)
+    case .title: try processor.setTitle(words[0], request)
+    case .outputs: try answerOutputs(words[0], request)
     case .forget: request.answer(.done(ForgetAnswer(forgotten: processor.world.forgetConnections())))
     case .subscribe: request.answer(try subscribe(words, sender))
     case .unsubscribe: try unsubscribe(sender, request)
@@ -259,6 +262,18 @@ public final class Controller {
     lists.add("the list of \(list)", processor.world.names(of: list, most: number), request) {
       request.answer(.done(NamesAnswer(list, $0)))
     }
+  }
+
+  private func answerOutputs(_ count: String, _ request: Request) throws {
+    guard let frames = Double(count).flatMap({ Int(exactly: $0) }), OutputSamples.range.contains(frames)
+    else {
+      throw Failure(
+        .usage,
+        "\(count) frames are not usable; give a whole number from 1 to \(OutputSamples.range.upperBound)")
+    }
+    let (end, samples) = processor.client?.newestOutputs(frames) ?? (0, [])
+    request.answer(
+      .done(OutputSamples(sampleRate: processor.client?.sampleRate ?? 0, end: end, samples)))
   }
 
   static func changes(_ words: ArraySlice<String>) -> [Change] {

@@ -68,6 +68,7 @@ final class JackAudioClient: AudioClient {
     readings.latencyFrames = used.filters.bank.delayFrames
     readings.statistics = used.engine.statistics
     readings.levels = used.engine.levels
+    readings.correlation = used.engine.tap.correlation(frames: used.filters.bank.sampleRate * 3 / 10)
     readings.mutedMicrophones = names.indices.filter(used.engine.isMuted).map { names[$0] }
     readings.preRollSeconds =
       Double(used.engine.preRoll.capacityFrames) / Double(used.filters.bank.sampleRate)
@@ -78,6 +79,10 @@ final class JackAudioClient: AudioClient {
       readings.problems.append("\(lack); not connected: \(open.joined(separator: ", "))")
     }
     return readings
+  }
+
+  func newestOutputs(_ frames: Int) -> (end: Int, samples: [Float]) {
+    inUse.withLock { $0 }?.engine.tap.newest(frames) ?? (0, [])
   }
 
   /// The format and metadata of a take that begins with `setting`.
@@ -226,7 +231,9 @@ final class JackAudioClient: AudioClient {
   }
 
   private func filters(for setting: Setting) throws -> FilterSet {
-    try (fallback.withLock { $0 } ?? engine.filters).filters(for: setting.selection, of: setting.device)
+    let sets = try fallback.withLock { $0 } ?? engine.filters
+    if let microphone = setting.listening { return try sets.filters(listeningTo: microphone) }
+    return try sets.filters(for: setting.selection, of: setting.device)
   }
 
   func beginTake(into ring: TakeRing, followingTransport: Bool) throws -> Ticket {

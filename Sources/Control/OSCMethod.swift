@@ -17,7 +17,7 @@ public struct OSCMethod: Sendable {
     case names(NameList)
     case setOne(String)
     case usePreset, cancelPreset, recordStart, recordStop, stop
-    case record, play, playStop, forget
+    case record, play, playStop, forget, mark, title, outputs
     case useBank, loadMIDI, learnMIDI
     case subscribe, unsubscribe
     case sessionOpen, sessionClaim, sessionSet, sessionPeriod, sessionClose
@@ -59,6 +59,9 @@ public struct OSCMethod: Sendable {
     OSCMethod("/pinna/status", "no arguments", 0...0, "everything that status prints, as JSON", .status),
     OSCMethod("/pinna/inputs", "no arguments", 0...0, "inputs and data sources, as JSON", .inputs),
     OSCMethod("/pinna/levels", "no arguments", 0...0, "levels of microphones and outputs, as JSON", .levels),
+    OSCMethod(
+      "/pinna/outputs", "a number of frames, up to 4096", 1...1, "the newest frames of both outputs, as JSON",
+      .outputs),
     OSCMethod("/pinna/presets", "no arguments", 0...0, "names of the presets, as JSON", .names(.presets)),
     OSCMethod("/pinna/banks", "no arguments", 0...0, "names of the banks, as JSON", .names(.banks)),
     OSCMethod("/pinna/devices", "no arguments", 0...0, "names of the devices, as JSON", .names(.devices)),
@@ -67,7 +70,7 @@ public struct OSCMethod: Sendable {
       "file names of the newest takes in the takes folder, as JSON; 20 by default, at most 1000",
       .names(.takes)),
     OSCMethod(
-      "/pinna/set", "pairs of strings, setting and value", 0...16, "several changes as one crossfade", .set),
+      "/pinna/set", "pairs of strings, setting and value", 0...18, "several changes as one crossfade", .set),
     OSCMethod("/pinna/set/input", "a string", 0...1, "change to another input", .setOne("input")),
     OSCMethod("/pinna/set/data-source", "a string", 0...1, "change the data source", .setOne("data-source")),
     OSCMethod("/pinna/set/pattern", "a string", 0...1, "change the polar pattern", .setOne("pattern")),
@@ -80,6 +83,9 @@ public struct OSCMethod: Sendable {
     OSCMethod(
       "/pinna/set/output", "standard, none, speaker or override", 0...1, "send the sound elsewhere",
       .setOne("output")),
+    OSCMethod(
+      "/pinna/set/listen", "a microphone's name, or off", 0...1,
+      "listen to one microphone alone, outside takes", .setOne(Change.listen)),
     OSCMethod("/pinna/preset/use", "a string", 1...1, "change to a preset", .usePreset),
     OSCMethod(
       "/pinna/preset/cancel", "no arguments", 0...0, "cancel a pending change of device",
@@ -100,6 +106,9 @@ public struct OSCMethod: Sendable {
       .record),
     OSCMethod("/pinna/record/stop", "no arguments", 0...0, "end the take", .recordStop),
     OSCMethod(
+      "/pinna/record/marker", "nothing, or a label", 0...1, "mark the present place of the take", .mark),
+    OSCMethod("/pinna/record/title", "a title", 1...1, "name the take in its sidecar", .title),
+    OSCMethod(
       "/pinna/play", "a take's path; over UDP its name in the takes folder", 1...1,
       "play a take through the outputs", .play),
     OSCMethod("/pinna/play/stop", "no arguments", 0...0, "fade out what is played", .playStop),
@@ -112,7 +121,7 @@ public struct OSCMethod: Sendable {
       "/pinna/session/claim", "token, on or off", 2...2,
       "control the route; others' changes are deferred until it is released", .sessionClaim),
     OSCMethod(
-      "/pinna/session/set", "token, then pairs as for set", 3...15, "changes that a session requests",
+      "/pinna/session/set", "token, then pairs as for set", 3...19, "changes that a session requests",
       .sessionSet),
     OSCMethod(
       "/pinna/session/period", "token, seconds", 2...2, "ask the server for a period of about that length",

@@ -71,6 +71,7 @@ extension Setting {
     case "gain": .number(gain.value)
     case "high-pass": highPass.frequency.map { .number($0.value) } ?? .word("off")
     case "mute": .flag(muted)
+    case Change.listen: .word(listening ?? "off")
     default: .word(output.rawValue)
     }
   }

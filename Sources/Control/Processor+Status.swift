@@ -40,6 +40,7 @@ extension Processor {
         inputOrientation: preferred.selection.inputOrientation),
       layout: setting.layout, inputChannels: setting.selection.polarPattern.channels,
       gainDB: setting.gain.value, highPassHz: setting.highPass.frequency?.value, muted: setting.muted,
+      listening: setting.listening,
       microphones: readings.microphones.count,
       sampleRate: client?.sampleRate ?? 0, period: readings.period, latencyFrames: readings.latencyFrames,
       dspLoad: readings.dspLoad, xruns: readings.xruns,

@@ -20,6 +20,8 @@ extension Processor {
         "\(closingTakes.count) takes are still being written; wait until they are on disk, see: pinna status"
       )
     }
+    // Its fade ends before the take's first frame: both requests go through the same queue.
+    if wanted.listening != nil { try post(wanted.withoutListening, Request { _ in }) }
     let take = world.openTake(takeRequest, wanted, on: client)
     enter(
       .openingTake(
@@ -134,7 +136,9 @@ extension Processor {
   private func startAnswer(_ recording: Recording) -> TakeStartAnswer {
     TakeStartAnswer(
       recording.take, isArmed: !recording.hasBegun, muted: inForce.muted, unconnected: unconnectedMicrophones,
-      microphoneCount: client?.readings.microphones.count ?? 0)
+      microphoneCount: client?.readings.microphones.count ?? 0,
+      missing: StatusReport.FallbackReport(fallback, microphones: client?.readings.microphones ?? [])?.missing
+        ?? [])
   }
 
   /// Handles the callback's report that a take has begun.

@@ -2,7 +2,8 @@ import Acoustics
 import JackClient
 import Presets
 
-/// Everything that a user can choose: preset with its connections, input, selection, gain, high-pass, mute and output.
+/// Everything that a user can choose: preset with its connections, input, selection, gain, high-pass, mute, output and the
+/// microphone to listen to.
 ///
 /// Thread: any; a value.
 public struct Setting: Hashable, Sendable {
@@ -18,6 +19,8 @@ public struct Setting: Hashable, Sendable {
   public var highPass: HighPass
   public var muted = false
   public var output = OutputChoice.standard
+  /// The microphone that is listened to alone; nil for the selection. Never during a take.
+  package private(set) var listening: String?
   /// The connections of the preset.
   package let connections: [Wiring.Wire]
 
@@ -56,6 +59,7 @@ public struct Setting: Hashable, Sendable {
     guard input != device else { return }
     remembered[device.uid] = selection
     device = input
+    listening = nil
     // The device file may have been edited and no longer offer it.
     if let last = remembered.removeValue(forKey: input.uid), (try? input.filterCase(for: last)) != nil {
       selection = last
@@ -68,7 +72,7 @@ public struct Setting: Hashable, Sendable {
     }
   }
 
-  /// Applies changes to data-source, pattern, orientation, gain, high-pass, mute or output. (`choose` changes the input.)
+  /// Applies changes to data-source, pattern, orientation, gain, high-pass, mute, output or listen. (`choose` changes the input.)
   /// - Throws: on the first invalid change; earlier ones are applied then.
   public mutating func apply(_ changes: [Change]) throws {
     for change in changes {
@@ -81,6 +85,7 @@ public struct Setting: Hashable, Sendable {
       case "high-pass": highPass = try Self.highPass(value)
       case "mute": muted = try Switch(argument: value) == .on
       case "output": output = try OutputChoice(word: value)
+      case Change.listen: listening = try microphone(value)
       default: throw UnknownWord(kind: "setting", word: key, choices: Self.keys)
       }
     }
@@ -88,8 +93,25 @@ public struct Setting: Hashable, Sendable {
 
   /// The keys of all changes; each is an option of `pinna set`.
   public static let keys = [
-    "input", "data-source", "pattern", "orientation", "gain", "high-pass", "mute", "output",
+    "input", "data-source", "pattern", "orientation", "gain", "high-pass", "mute", "output", Change.listen,
   ]
+
+  /// - Returns: nil for "off".
+  private func microphone(_ name: String) throws(UnknownWord) -> String? {
+    if name == "off" { return nil }
+    let names = device.microphones.map(\.name)
+    guard names.contains(name) else {
+      throw UnknownWord(kind: "microphone", word: name, choices: names + ["off"])
+    }
+    return name
+  }
+
+  /// The setting without listening to one microphone.
+  var withoutListening: Setting {
+    var setting = self
+    setting.listening = nil
+    return setting
+  }
 
   private static func gain(_ text: String) throws -> Decibels {
     guard let number = Double(text), Preset.gainRange.contains(number) else {
@@ -125,6 +147,7 @@ public struct Change: Hashable, Sendable {
 
   static let input = "input"
   static let output = "output"
+  static let listen = "listen"
   /// Names a preset, which sets all values at once. Not one of `Setting.keys`.
   static let preset = "preset"
 

@@ -36,10 +36,13 @@ package struct StatusReport: Codable, Sendable {
   package struct Levels: Codable, Sendable {
     package let microphones: [NamedLevel]
     package let outputs: [NamedLevel]
+    /// Of the outputs over 300 ms, from −1 (inverted) to 1 (equal); nil while one is silent, and from an older Pinna.
+    package let correlation: Double?
 
     init(_ readings: Readings) {
       microphones = zip(readings.microphones, readings.levels).map { NamedLevel($0, $1) }
       outputs = zip(ArrayClient.outputNames, readings.levels.suffix(2)).map { NamedLevel($0, $1) }
+      correlation = readings.correlation.map { (Double($0) * 100).rounded() / 100 }
     }
   }
   /// The take that is running.
@@ -54,8 +57,14 @@ package struct StatusReport: Codable, Sendable {
     package let loss: String?
     /// Recording time that fits on the disk, in seconds; nil before it is known.
     package let secondsLeft: Int?
+    /// Nil without a title.
+    package let title: String?
+    /// Number of markers so far; nil from an older Pinna.
+    package let markers: Int?
 
     init(_ take: any TakeRecording) {
+      title = take.title.isEmpty ? nil : take.title
+      markers = take.markers
       path = take.path ?? "a take that is being opened"
       frames = take.frames
       channels = take.plan.outputs
@@ -156,6 +165,8 @@ package struct StatusReport: Codable, Sendable {
   /// Corner of the high-pass; nil if it is off.
   package let highPassHz: Double?
   package let muted: Bool
+  /// The microphone that is listened to alone; nil for none.
+  package let listening: String?
   /// Number of microphones.
   package let microphones: Int
   /// In hertz; 0 without a server.

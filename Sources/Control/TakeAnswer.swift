@@ -17,10 +17,16 @@ package struct TakeStartAnswer: Codable, Sendable {
   /// Microphones that were not connected at the start.
   package let unconnected: [String]
   package let microphoneCount: Int
+  /// Microphones that are connected and do not work; nil from an older Pinna.
+  package let missing: [StatusReport.FallbackReport.Missing]?
   /// Recording time that fits on the disk, in seconds; nil before it is known.
   package let secondsLeft: Int?
 
-  init(_ take: any TakeRecording, isArmed: Bool, muted: Bool, unconnected: [String], microphoneCount: Int) {
+  init(
+    _ take: any TakeRecording, isArmed: Bool, muted: Bool, unconnected: [String], microphoneCount: Int,
+    missing: [StatusReport.FallbackReport.Missing]
+  ) {
+    self.missing = missing.filter { $0.fault != .unconnected }
     let path = take.path ?? ""
     self.take = path
     armed = isArmed ? true : nil

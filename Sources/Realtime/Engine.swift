@@ -35,6 +35,8 @@ public final class Engine: @unchecked Sendable {
   let prepared = Atomic<UInt>(0)
   let counters = EngineCounters()
   let meters: Meters
+  /// The newest frames of the outputs.
+  public let tap = OutputTap()
   private let playback = Playback()
   private let microphoneGuard: MicrophoneGuard
   private let dropouts: DropoutFade
@@ -113,6 +115,7 @@ public final class Engine: @unchecked Sendable {
     applyHighPass(period)
     if let ended = playback.mix(into: period, fade: fade) { reports.push(.playbackEnded(ended)) }
     if isRetired { fadeOut(period) }
+    tap.append(period.left, period.right, period.frames)
     updateMeters(period, rejected: rejected)
     if !isRetired {
       reportSubstitution()

@@ -78,6 +78,18 @@ public struct Sidecar: Codable, Sendable, Hashable {
     public let what: String
   }
 
+  /// A place that somebody marked during the take. The WAV files have it as a cue.
+  public struct Marker: Codable, Sendable, Hashable {
+    /// Frame of the take, pre-roll included.
+    public let frame: Int
+    public let label: String
+
+    public init(frame: Int, label: String) {
+      self.frame = frame
+      self.label = label
+    }
+  }
+
   /// The files of one segment, by their names in the take's folder.
   public struct Files: Codable, Sendable, Hashable {
     /// Frame of the take at which the segment begins.
@@ -103,7 +115,11 @@ public struct Sidecar: Codable, Sendable, Hashable {
   public var preRollFrames = 0
   /// The transport's frame at the first frame after the pre-roll; nil if the take was not begun by the transport.
   public var transportFrame: Int?
+  /// What somebody called the take; nil without a title.
+  public var title: String?
   public let setup: TakeSetup
+  /// The first `listLimit` markers; nil if there are none.
+  public var markers: [Marker]?
   /// The first `listLimit` gaps.
   public var gaps: [Gap] = []
   /// The first `listLimit` pauses.
@@ -203,6 +219,12 @@ public struct Sidecar: Codable, Sendable, Hashable {
     guard !more.isEmpty else { return }
     let listed = fallbacks ?? []
     fallbacks = listed + more.prefix(max(0, Self.listLimit - listed.count))
+  }
+
+  mutating func add(_ more: [Marker]) {
+    guard !more.isEmpty else { return }
+    let listed = markers ?? []
+    markers = listed + more.prefix(max(0, Self.listLimit - listed.count))
   }
 
   mutating func add(_ more: [Event]) { events += more.prefix(max(0, Self.listLimit - events.count)) }

@@ -145,7 +145,7 @@ final class TakeFiles {
       return note(.segment, "\(name) is longer than requested: the next file could not be created (\(error))")
     }
     watch.begin()
-    closeSegment()
+    closeSegment(isLast: false)
     document.clippedSamples += segment.clippedSamples
     document.silencedSamples += segment.silencedSamples
     segment = next
@@ -156,8 +156,8 @@ final class TakeFiles {
     watch.begin()
   }
 
-  private func closeSegment() {
-    faults += segment.close()
+  private func closeSegment(isLast: Bool = true) {
+    faults += segment.close(markers: document.markers ?? [], isLast: isLast)
     unfinished.formUnion(segment.unfinished)
   }
 
@@ -185,10 +185,12 @@ final class TakeFiles {
     return current
   }
 
-  func add(_ events: [Sidecar.Event], notes: [String], fallbacks: [Sidecar.Fallback]) {
-    document.add(events)
-    document.add(fallbacks)
-    document.notes += notes
+  func add(_ news: TakeNews) {
+    document.add(news.events)
+    document.add(news.fallbacks)
+    document.notes += news.notes
+    document.add(news.markers)
+    if let title = news.title { document.title = title.isEmpty ? nil : title }
   }
 
   /// Flushes files and sidecar to disk. The frames so far then survive a kill and a power failure.

@@ -99,11 +99,17 @@ final class TakeSegment {
   }
 
   /// Finishes the files. Each one that is complete gets its final name.
+  /// - Parameters:
+  ///   - markers: those of the take; the files get those that are within them.
+  ///   - isLast: whether the take ends here. A marker may be newer than the last frame on disk.
   /// - Returns: the errors, one sentence each.
-  func close() -> [String] {
+  func close(markers: [Sidecar.Marker], isLast: Bool) -> [String] {
+    let cues = markers.filter { $0.frame >= start && (isLast || $0.frame < start + frames) }.map {
+      WAVCue(frame: min($0.frame - start, frames), label: $0.label)
+    }
     var faults: [String] = []
     for writer in writers {
-      do { try writer.close() } catch { faults.append(error.description) }
+      do { try writer.close(cues: cues) } catch { faults.append(error.description) }
     }
     return faults
   }

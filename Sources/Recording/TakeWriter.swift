@@ -55,19 +55,13 @@ public final class TakeWriter: Sendable {
   private let state = Mutex<State>(State())
   private let faultText = Mutex<String?>(nil)
   private let lossText = Mutex<String?>(nil)
-  private let pendingNews = Mutex<News>(News())
+  private let pendingNews = Mutex<TakeNews>(TakeNews())
+  private let names = Mutex<(title: String, markers: Int)>(("", 0))
   private let framesOnDisk = Atomic<Int>(0)
   private let secondsOfSpace = Atomic<Int>(.max)
   private let abandoned = Atomic<Bool>(false)
   private let discarded = Atomic<Bool>(false)
   private let watch = DiskWatch()
-
-  /// Events and notes for the next version of the sidecar.
-  private struct News {
-    var events: [Sidecar.Event] = []
-    var notes: [String] = []
-    var fallbacks: [Sidecar.Fallback] = []
-  }
 
   private struct State {
     var phase = Phase.opening
@@ -138,6 +132,26 @@ public final class TakeWriter: Sendable {
   /// Adds a note to the sidecar: a deviation from the request that loses nothing.
   public func addNote(_ sentence: String) { pendingNews.withLock { $0.notes.append(sentence) } }
 
+  /// Number of markers so far.
+  public var markers: Int { names.withLock { $0.markers } }
+
+  /// Marks the present place, in the sidecar and as a cue of the WAV files.
+  public func mark(_ label: String) -> Sidecar.Marker {
+    let marker = Sidecar.Marker(frame: frames + waitingFrames, label: label)
+    names.withLock { $0.markers += 1 }
+    pendingNews.withLock { $0.markers.append(marker) }
+    return marker
+  }
+
+  /// The title in the sidecar; empty for none.
+  public var title: String {
+    get { names.withLock { $0.title } }
+    set {
+      names.withLock { $0.title = newValue }
+      pendingNews.withLock { $0.title = newValue }
+    }
+  }
+
   /// Ends the take without the callback, which is gone: writes what is in the ring, and skips the conversion.
   public func abandon() { abandoned.store(true, ordering: .releasing) }
 
@@ -191,7 +205,6 @@ public final class TakeWriter: Sendable {
       framesOnDisk.store(files.frames, ordering: .relaxed)
       // About once a second, including the time to write.
       if ContinuousClock.now - lastFlush > .milliseconds(800) {
-        addPendingNews(files)
         files.flush()
         watch.begin()
         files.checkForRemoval()
@@ -211,10 +224,13 @@ public final class TakeWriter: Sendable {
       ring.drain(
         position: &position, isLast: last,
         frames: {
+          // First, because what is written may end a file, and its cues are written then.
+          addPendingNews(files)
           files.write($0)
           tick()
         },
         gap: {
+          addPendingNews(files)
           files.write($0, at: $0.start + (preRollFrames ?? 0))
           tick()
         })
@@ -239,10 +255,10 @@ public final class TakeWriter: Sendable {
 
   private func addPendingNews(_ files: TakeFiles) {
     let arrived = pendingNews.withLock { pendingNews in
-      defer { pendingNews = News() }
+      defer { pendingNews = TakeNews() }
       return pendingNews
     }
-    files.add(arrived.events, notes: arrived.notes, fallbacks: arrived.fallbacks)
+    files.add(arrived)
   }
 
   private func begin(_ files: TakeFiles, _ start: TakeRing.Start) {
@@ -268,4 +284,16 @@ public final class TakeWriter: Sendable {
     guard let bytes = files.folder.freeBytes else { return }
     secondsOfSpace.store(Int(bytes / Double(plan.bytesPerFrame * plan.sampleRate)), ordering: .relaxed)
   }
+}
+
+/// What the next version of the sidecar has to say.
+///
+/// Thread: any; a value.
+struct TakeNews {
+  var events: [Sidecar.Event] = []
+  var notes: [String] = []
+  var fallbacks: [Sidecar.Fallback] = []
+  var markers: [Sidecar.Marker] = []
+  /// Nil if it stays as it is; empty for none.
+  var title: String?
 }

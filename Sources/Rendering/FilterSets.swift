@@ -65,6 +65,18 @@ public struct FilterSets: Sendable {
     return filters
   }
 
+  /// Filters that play one microphone on both outputs, as late as all others play.
+  /// - Throws: `UnknownWord` if the bank has no such microphone.
+  public func filters(listeningTo microphone: String) throws(UnknownWord) -> FilterSet {
+    guard let index = bank.microphones.firstIndex(of: microphone) else {
+      throw UnknownWord(kind: "microphone", word: microphone, choices: bank.microphones)
+    }
+    var taps = [[Float]](
+      repeating: [Float](repeating: 0, count: bank.tapCount), count: bank.microphones.count)
+    taps[index][bank.delayFrames] = 1
+    return FilterSet(coefficients: [taps, taps], channels: 1)
+  }
+
   /// Makes an engine for the bank's number of microphones, filter length and sample rate.
   public func makeEngine(preRoll: PreRoll? = nil, instructionSet: InstructionSet = .best) -> Engine {
     Engine(

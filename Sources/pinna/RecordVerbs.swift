@@ -43,4 +43,38 @@ extension Verb {
     // The timeout covers the conversion of a long take.
     try ask(arguments, OSCMessage("/pinna/record/stop"), seconds: 3600, \RecordStopAnswer.text)
   }
+
+  static let recordMarker = Verb(
+    name: "record marker", operands: ["[LABEL]"],
+    summary: "mark the present place of the take, in its sidecar and as a cue of its WAV files",
+    options: [nameOption, jsonOption]
+  ) { arguments in
+    try ask(
+      arguments, OSCMessage("/pinna/record/marker", arguments.operands.map { .string($0) }),
+      \MarkerAnswer.text)
+  }
+
+  static let recordTitle = Verb(
+    name: "record title", operands: ["TITLE"],
+    summary: "name the running take in its sidecar; an empty title removes it",
+    options: [nameOption, jsonOption]
+  ) { arguments in
+    try ask(
+      arguments, OSCMessage("/pinna/record/title", [.string(arguments.operands[0])]), \TitleAnswer.text)
+  }
+}
+
+extension MarkerAnswer {
+  /// "marker 2 at 0:01:05.250: Second verse"
+  fileprivate var text: String {
+    let milliseconds = Int((seconds * 1000).rounded())
+    let time = String(
+      format: "%d:%02d:%02d.%03d", milliseconds / 3_600_000, milliseconds / 60_000 % 60,
+      milliseconds / 1000 % 60, milliseconds % 1000)
+    return "marker \(marker) at \(time)" + (label == "\(marker)" ? "" : ": \(label)")
+  }
+}
+
+extension TitleAnswer {
+  fileprivate var text: String { title.isEmpty ? "the take has no title" : "the take is called \(title)" }
 }

@@ -61,6 +61,7 @@ extension Verb {
       Option("--high-pass", "HZ|off", "high-pass of the outputs against wind and rumble, from 20 to 400 Hz"),
       Option("--mute", "on|off", "fade the outputs out, or in again"),
       Option("--output", "OUTPUT", "where sound goes: standard, none, speaker (the monitor ports), override"),
+      Option("--listen", "MICROPHONE|off", "play one microphone alone, outside takes"),
       nameOption, jsonOption,
     ]
   ) { arguments in

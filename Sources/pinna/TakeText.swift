@@ -26,12 +26,15 @@ extension TakeStartAnswer {
           + unconnected.joined(separator: ", "))
     }
     return silences
+      + (missing ?? []).map { "microphone \($0.name) does not work, because \($0.fault.sentence)" }
   }
 
-  /// Nil if the disk has room for at least ten minutes.
   private var roomText: String? {
-    guard let secondsLeft, secondsLeft < 600 else { return nil }
-    let room = secondsLeft < 120 ? "second".counted(secondsLeft) : "minute".counted(secondsLeft / 60)
+    guard let secondsLeft else { return nil }
+    let room =
+      secondsLeft < 120
+      ? "second".counted(secondsLeft)
+      : secondsLeft < 7200 ? "minute".counted(secondsLeft / 60) : "hour".counted(secondsLeft / 3600)
     return "the disk has room for \(room)"
   }
 }

@@ -11,7 +11,7 @@ enum Tool {
   static let verbs: [Verb] = [
     .run, .status, .set, .stop, .inputs, .forget, .presetList, .presetShow, .presetUse, .presetCancel,
     .presetSave, .presetCheck, .bankList, .bankShow, .bankSave, .bankUse, .midiLearn,
-    .recordStart, .recordStop,
+    .recordStart, .recordStop, .recordMarker, .recordTitle,
     .takesList, .takesRepair, .play,
     .detect, .deviceNew, .deviceCheck, .arrayCheck, .arrayCalibrate,
     .render, .simulate, .design, .report, .export, .check, .demo, .bench, .doctor, .help,

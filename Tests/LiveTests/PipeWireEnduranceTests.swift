@@ -56,6 +56,8 @@ extension LiveTests {
         }
         // Takes of 3 s every 10 s.
         if tenth % 100 == 20 {
+          // The rate may have changed 1.5 s before, and filters for it are still being read.
+          try #require(waitUntil(seconds: 10) { (try? graph.status()["server"] as? String) == "running" })
           paths.append(try graph.startTake())
           isRecording = true
         } else if tenth % 100 == 50 {

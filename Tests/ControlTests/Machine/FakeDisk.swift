@@ -43,6 +43,12 @@ final class FakeTake: TakeRecording, @unchecked Sendable {
   func addFallback(frame: Int, without missing: [String]) {
     fallbacks.append(.init(frame: frame, without: missing))
   }
+  private(set) var markers = 0
+  func mark(_ label: String) -> Sidecar.Marker {
+    markers += 1
+    return .init(frame: frames, label: label)
+  }
+  var title = ""
   func addNote(_ sentence: String) { notes.append(sentence) }
   func abandon() { isAbandoned = true }
   func discard() { isDiscarded = true }

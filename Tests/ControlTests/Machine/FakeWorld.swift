@@ -237,6 +237,8 @@ final class FakeClient: AudioClient, @unchecked Sendable {
 
   var closingFault: String? { nil }
 
+  func newestOutputs(_ frames: Int) -> (end: Int, samples: [Float]) { (0, []) }
+
   func isTaken(_ name: String) -> Job<Bool> {
     let job = Job<Bool>()
     job.finish(.success(false))

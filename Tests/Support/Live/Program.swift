@@ -12,8 +12,8 @@ public final class Program {
 
     /// Standard output as one JSON document.
     public func json() throws -> [String: Any] {
-      let object = try JSONSerialization.jsonObject(with: Data(output.utf8))
-      guard let dictionary = object as? [String: Any] else { throw SupportError("no JSON object: \(output)") }
+      let object = try? JSONSerialization.jsonObject(with: Data(output.utf8))
+      guard let dictionary = object as? [String: Any] else { throw SupportError("no JSON object: \(self)") }
       return dictionary
     }
 

@@ -1,0 +1,69 @@
+import Glibc
+
+/// A named place in a WAV file.
+public struct WAVCue: Hashable, Sendable {
+  /// Counted from the file's first frame.
+  public let frame: Int
+  public let label: String
+
+  /// Thread: any.
+  public init(frame: Int, label: String) { (self.frame, self.label) = (frame, label) }
+}
+
+/// Adds cues to a WAV or RF64 file that is complete: a chunk `cue `, and their labels (`LIST adtl`), behind the sound. The
+/// header keeps its length, as it must while a take is being written.
+///
+/// Thread: any; waits for the disk.
+enum WAVCues {
+  /// - Returns: whether the file has them. If not, it is as it was.
+  static func append(_ cues: [WAVCue], to descriptor: Int32) -> Bool {
+    // A cue's position has 32 bits.
+    let cues = cues.filter { (0...Int(UInt32.max)).contains($0.frame) }
+    guard !cues.isEmpty else { return true }
+    var information = stat()
+    guard fstat(descriptor, &information) == 0 else { return false }
+    let length = Int(information.st_size)
+    var head = [UInt8](repeating: 0, count: 28)
+    guard pread(descriptor, &head, head.count, 0) == head.count else { return false }
+    let padding = [UInt8](repeating: 0, count: length % 2)
+    let bytes = padding + chunks(cues)
+    let riffLength = UInt64(length + bytes.count - 8)
+    let isRF64 = head[0..<4].elementsEqual("RF64".utf8)
+    guard isRF64 || head[0..<4].elementsEqual("RIFF".utf8) && riffLength <= UInt64(UInt32.max) else {
+      return false
+    }
+    // RF64 has its length in the chunk ds64, which comes first.
+    let (place, field) = isRF64 ? (20, riffLength.bytes(8)) : (4, riffLength.bytes(4))
+    let isDone =
+      pwrite(descriptor, bytes, bytes.count, off_t(length)) == bytes.count
+      && pwrite(descriptor, field, field.count, off_t(place)) == field.count
+    if isDone { return true }
+    _ = pwrite(descriptor, head, head.count, 0)
+    _ = ftruncate(descriptor, off_t(length))
+    return false
+  }
+
+  private static func chunks(_ cues: [WAVCue]) -> [UInt8] {
+    var points: [UInt8] = UInt64(cues.count).bytes(4)
+    var labels: [UInt8] = Array("adtl".utf8)
+    for (n, cue) in cues.enumerated() {
+      let (number, frame) = (UInt64(n + 1), UInt64(cue.frame))
+      points += number.bytes(4) + frame.bytes(4) + Array("data".utf8)
+      points += UInt64(0).bytes(4) + UInt64(0).bytes(4) + frame.bytes(4)
+      labels += chunk("labl", number.bytes(4) + Array(cue.label.utf8) + [0])
+    }
+    return chunk("cue ", points) + chunk("LIST", labels)
+  }
+
+  /// A chunk of a RIFF file; its length is even.
+  private static func chunk(_ name: String, _ body: [UInt8]) -> [UInt8] {
+    Array(name.utf8) + UInt64(body.count).bytes(4) + body + [UInt8](repeating: 0, count: body.count % 2)
+  }
+}
+
+extension UInt64 {
+  /// The lowest bytes, little-endian.
+  fileprivate func bytes(_ count: Int) -> [UInt8] {
+    (0..<count).map { UInt8(truncatingIfNeeded: self >> UInt64(8 * $0)) }
+  }
+}

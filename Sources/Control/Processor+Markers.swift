@@ -1,0 +1,70 @@
+import Foundation
+import Recording
+
+/// Markers and the title of a take. They are no settings, so they may be set while it runs.
+///
+/// Thread: control thread.
+extension Processor {
+  /// The longest label and title, in bytes.
+  static let longestText = 200
+
+  /// Marks the present place of the take.
+  /// - Parameter label: empty for the marker's number.
+  func mark(_ label: String, _ request: Request) throws {
+    let take = try runningTake()
+    let text = try Self.line(label, "a marker's label")
+    let number = take.markers + 1
+    guard number <= Sidecar.listLimit else {
+      throw Failure(.failed, "the take has \(Sidecar.listLimit) markers, which is the most")
+    }
+    let marker = take.mark(text.isEmpty ? "\(number)" : text)
+    request.answer(.done(MarkerAnswer(number, marker, sampleRate: take.plan.sampleRate)))
+  }
+
+  /// - Parameter title: empty for none.
+  func setTitle(_ title: String, _ request: Request) throws {
+    let take = try runningTake()
+    take.title = try Self.line(title, "a title")
+    request.answer(.done(TitleAnswer(title: take.title)))
+  }
+
+  private func runningTake() throws(Failure) -> any TakeRecording {
+    guard let recording = state.take, recording.hasBegun || state.kind == .armed else {
+      throw Failure(.failed, "nothing is being recorded; start with: pinna record start")
+    }
+    return recording.take
+  }
+
+  private static func line(_ text: String, _ what: String) throws(Failure) -> String {
+    let trimmed = text.trimmingCharacters(in: .whitespaces)
+    guard trimmed.utf8.count <= longestText,
+      !trimmed.unicodeScalars.contains(where: { CharacterSet.controlCharacters.contains($0) })
+    else {
+      throw Failure(.usage, "\(what) has at most \(longestText) bytes in one line; shorten it")
+    }
+    return trimmed
+  }
+}
+
+/// The answer to `record marker`. A value, as the other answer in this file; any thread.
+package struct MarkerAnswer: Codable, Sendable {
+  /// Counts the markers of the take, from 1.
+  package let marker: Int
+  package let label: String
+  /// Frame of the take, pre-roll included.
+  package let frame: Int
+  package let seconds: Double
+
+  init(_ number: Int, _ marker: Sidecar.Marker, sampleRate: Int) {
+    self.marker = number
+    label = marker.label
+    frame = marker.frame
+    seconds = Double(marker.frame) / Double(sampleRate)
+  }
+}
+
+/// The answer to `record title`.
+package struct TitleAnswer: Codable, Sendable {
+  /// Empty for none.
+  package let title: String
+}

@@ -1,0 +1,80 @@
+import AudioFiles
+import Foundation
+import LiveSupport
+import Realtime
+import Recording
+import TestSupport
+import Testing
+
+/// Markers and titles, which may be set while a take runs.
+extension TakeWriterTests {
+  /// The cues of a WAV file as Python's chunk reader finds them: place and label.
+  private func cues(_ path: String) throws -> [WAVCue] {
+    let bytes = try [UInt8](Data(contentsOf: URL(filePath: path)))
+    func number(_ at: Int) -> Int { (0..<4).reduce(0) { $0 | Int(bytes[at + $1]) << (8 * $1) } }
+    var (frames, labels): ([Int: Int], [Int: String]) = ([:], [:])
+    var at = 12
+    #expect(number(4) + 8 == bytes.count)
+    while at + 8 <= bytes.count {
+      let (name, size) = (String(decoding: bytes[at..<at + 4], as: UTF8.self), number(at + 4))
+      if name == "cue " {
+        for n in 0..<number(at + 8) { frames[number(at + 12 + 24 * n)] = number(at + 16 + 24 * n) }
+      } else if name == "LIST" {
+        var label = at + 12
+        while label < at + 8 + size {
+          let text = bytes[label + 12..<label + 8 + number(label + 4)].prefix { $0 != 0 }
+          labels[number(label + 8)] = String(decoding: text, as: UTF8.self)
+          label += 8 + (number(label + 4) + 1) / 2 * 2
+        }
+      }
+      at += 8 + (size + 1) / 2 * 2
+    }
+    return frames.sorted { $0.key < $1.key }.map { WAVCue(frame: $0.value, label: labels[$0.key] ?? "") }
+  }
+
+  @Test(
+    "markers and title stand in the sidecar, and markers as cues of both WAV files, whose sound stays as it was",
+    arguments: [TakeFormat.float, .pcm24])
+  mutating func markers(format: TakeFormat) throws {
+    let writer = try writer {
+      $0.raw = true
+      $0.format = format
+    }
+    try begin(writer, periods: 40)
+    let first = writer.mark("Erster Akt, ö")
+    writer.title = "Probe"
+    for _ in 0..<21 { run.process(Self.period) }
+    let second = writer.mark("2")
+    let result = try end(writer)
+    #expect(first.frame <= 40 * Self.period && first.frame < second.frame && second.frame <= 61 * Self.period)
+    let written = try sidecar(result)
+    #expect(written.title == "Probe" && written.markers == [first, second] && written.missing.isEmpty)
+    let microphones = result.path.replacing(".wav", with: "-microphones.wav")
+    for path in [result.path, microphones] {
+      let found = try cues(path)
+      #expect(found == [first, second].map { WAVCue(frame: $0.frame, label: $0.label) }, "\(found)")
+      #expect(try AudioFileReader(path: path).frames == result.frames)
+    }
+  }
+
+  @Test("each file of a split take has the cues that are within it, counted from its first frame")
+  mutating func markersOfSegments() throws {
+    let writer = try writer { $0.splitMinutes = 1 }
+    try begin(writer, periods: 10)
+    _ = writer.mark("one")
+    var stall = Timing()
+    stall.skippedFrames = 90 * 48_000
+    run.process(Self.period, timing: stall)
+    try #require(waitUntil(seconds: 10) { writer.frames > 90 * 48_000 })
+    let second = writer.mark("two")
+    let result = try end(writer)
+    let files = result.sidecar.files
+    try #require(files.count == 2)
+    let folder = (result.path as NSString).deletingLastPathComponent
+    #expect(try cues("\(folder)/\(files[0].outputs)").map(\.label) == ["one"])
+    #expect(
+      try cues("\(folder)/\(files[1].outputs)") == [
+        WAVCue(frame: second.frame - files[1].frame, label: "two")
+      ])
+  }
+}
