@@ -8,15 +8,14 @@ import Simulation
 package struct CheckScene: Sendable {
   struct Voice {
     let direction: VoiceDirection
-    let azimuth: Angle
     let file: String
   }
 
   static let voices = [
-    Voice(direction: .left, azimuth: .degrees(90), file: "Side_Left.wav"),
-    Voice(direction: .right, azimuth: .degrees(-90), file: "Side_Right.wav"),
-    Voice(direction: .front, azimuth: .degrees(0), file: "Front_Center.wav"),
-    Voice(direction: .behind, azimuth: .degrees(180), file: "Rear_Center.wav"),
+    Voice(direction: .left, file: "Side_Left.wav"),
+    Voice(direction: .right, file: "Side_Right.wav"),
+    Voice(direction: .front, file: "Front_Center.wav"),
+    Voice(direction: .behind, file: "Rear_Center.wav"),
   ]
   /// Seconds from the start of one voice to the start of the next.
   static let voiceSeconds = 0.95
@@ -44,7 +43,7 @@ package struct CheckScene: Sendable {
       for (v, voice) in Self.voices.enumerated() {
         talkers.append(
           Talker(
-            voice: spoken[v], channel: 0, direction: one.head.direction(azimuth: voice.azimuth),
+            voice: spoken[v], channel: 0, direction: one.head.direction(azimuth: voice.direction.azimuth),
             start: Self.start(ofCase: n, voice: v), gain: Decibels(-9)))
       }
     }

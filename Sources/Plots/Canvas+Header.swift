@@ -1,13 +1,9 @@
 extension Canvas {
-  static let margin = 24.0
-  /// Height reserved for the header, in points.
-  static let headerHeight = 84.0
-
   /// Draws title, subtitle and a legend with one entry per distinct combination of label, colour and dashing.
   func header(_ title: PlotTitle, curves: [Curve]) {
-    text(title.title, at: [Self.margin, 34], size: 15, isBold: true)
-    text(title.subtitle, at: [Self.margin, 51], size: 10, .grey)
-    var x = Self.margin
+    text(title.title, at: [PlotLayout.margin, 34], size: 15, isBold: true)
+    text(title.subtitle, at: [PlotLayout.margin, 51], size: 10, .grey)
+    var x = PlotLayout.margin
     var shown: [Curve] = []
     for curve in curves {
       let isShown = shown.contains {

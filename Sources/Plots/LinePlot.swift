@@ -1,5 +1,5 @@
 /// Curves over a common horizontal axis, in panels stacked vertically.
-public struct LinePlot: Sendable {
+public struct LinePlot: Plot {
   public struct Panel: Sendable {
     public let axis: PlotAxis
     public let curves: [Curve]
@@ -26,23 +26,23 @@ public struct LinePlot: Sendable {
     self.panels = panels
   }
 
-  /// Writes an SVG or PNG file, according to the extension of `path`.
-  public func write(_ path: String) throws(PlotError) {
+  package var size: SIMD2<Double> {
     let heights = Double(panels.count) * (Self.panelHeight + Self.gap) - Self.gap
-    let canvas = try Canvas(
-      path: path, size: [Self.width, Canvas.headerHeight + heights + Self.bottom])
+    return [Self.width, PlotLayout.headerHeight + heights + Self.bottom]
+  }
+
+  package func draw(on canvas: any Canvas) {
     canvas.header(title, curves: panels.flatMap(\.curves))
     for (n, panel) in panels.enumerated() {
       draw(
-        panel, on: canvas, top: Canvas.headerHeight + Double(n) * (Self.panelHeight + Self.gap),
+        panel, on: canvas, top: PlotLayout.headerHeight + Double(n) * (Self.panelHeight + Self.gap),
         isLast: n == panels.count - 1)
     }
-    try canvas.finish()
   }
 
-  private func draw(_ panel: Panel, on canvas: Canvas, top: Double, isLast: Bool) {
+  private func draw(_ panel: Panel, on canvas: any Canvas, top: Double, isLast: Bool) {
     let corner: SIMD2<Double> = [Self.left, top]
-    let size: SIMD2<Double> = [Self.width - Self.left - Canvas.margin, Self.panelHeight]
+    let size: SIMD2<Double> = [Self.width - Self.left - PlotLayout.margin, Self.panelHeight]
     func point(_ x: Double, _ y: Double) -> SIMD2<Double> {
       corner + size * [horizontal.fraction(x), 1 - panel.axis.fraction(y)]
     }

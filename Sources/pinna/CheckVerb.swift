@@ -33,7 +33,7 @@ extension Verb {
       ? try CheckRun(live: arguments, stops: stops)
       : try CheckRun(offline: arguments, sampleRate: playback?.sampleRate ?? 48000)
     let results = CheckResults(run.check.scene, run.output)
-    if let picture { try CheckPicture(results, of: run.device.name).write(picture) }
+    if let picture { try CheckPicture(results, device: run.device, name: run.device.name).write(picture) }
     if arguments.isJSON {
       print(
         (results.json + ["device": run.device.name, "array": run.array.name, "live": isLive]).text)
