@@ -31,9 +31,11 @@ package struct CheckScene: Sendable {
 
   /// - Parameters:
   ///   - array: the device in the simulated sound field.
+  ///   - bodyCache: a folder of solved boxes; nil for none.
   ///   - progress: called with the solved fraction of `array`'s body, 0…1, from any thread, one call at a time.
   package init(
-    array: Device, cases: [CheckCase], sampleRate: Int, progress: (@Sendable (Double) -> Void)? = nil
+    array: Device, cases: [CheckCase], sampleRate: Int, bodyCache: String? = nil,
+    progress: (@Sendable (Double) -> Void)? = nil, mixing: (@Sendable (Double) -> Void)? = nil
   ) throws {
     self.cases = cases
     self.sampleRate = sampleRate
@@ -48,7 +50,7 @@ package struct CheckScene: Sendable {
       }
     }
     microphones = try Scene(title: "check", device: array, talkers: talkers).microphones(
-      sampleRate: sampleRate, progress: progress)
+      sampleRate: sampleRate, bodyCache: bodyCache, progress: progress, mixing: mixing)
     let point = Device(
       name: "point", title: "", body: .free, microphones: [Microphone(name: "point", position: .zero)],
       dataSources: [])

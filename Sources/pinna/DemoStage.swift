@@ -42,8 +42,8 @@ struct DemoStage {
         .unsupported, "\(device.name) offers no stereo, which the demo needs; give another preset")
     }
     scene = try CheckScene(
-      array: device, cases: cases, sampleRate: Self.sampleRate,
-      progress: WorkProgress.soundField(device.name))
+      array: device, cases: cases, sampleRate: Self.sampleRate, bodyCache: CacheFolder.bodies,
+      progress: WorkProgress.soundField(device.name), mixing: WorkProgress.onTerminal("adding voices"))
   }
 
   /// Plays the scene through the engine alone.
