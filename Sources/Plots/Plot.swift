@@ -20,7 +20,8 @@ extension Plot {
     let canvas = MarkupCanvas()
     draw(on: canvas)
     let (width, height) = (Int(size.x.rounded(.up)), Int(size.y.rounded(.up)))
-    return "<svg role=\"img\" aria-label=\"\(MarkupCanvas.escaped(description))\" viewBox=\"0 0 \(width) \(height)\" "
+    return
+      "<svg role=\"img\" aria-label=\"\(MarkupCanvas.escaped(description))\" viewBox=\"0 0 \(width) \(height)\" "
       + "width=\"\(width)\" height=\"\(height)\">\(canvas.elements)</svg>"
   }
 }
@@ -32,7 +33,10 @@ package struct PlotSheet: Plot {
   package init(rows: [[any Plot]]) { self.rows = rows.filter { !$0.isEmpty } }
 
   package var size: SIMD2<Double> {
-    [rows.map { $0.reduce(0) { $0 + $1.size.x } }.max() ?? 1, max(1, rows.reduce(0) { $0 + Self.height($1) })]
+    [
+      rows.map { $0.reduce(0) { $0 + $1.size.x } }.max() ?? 1,
+      max(1, rows.reduce(0) { $0 + Self.height($1) }),
+    ]
   }
 
   package func draw(on canvas: any Canvas) {

@@ -1,7 +1,7 @@
 /// A plot colour in sRGB; each component is 0…1.
 public struct PlotColour: Hashable, Sendable {
   /// Of its variable in a page: "blue", "light-grey".
-  let name: String
+  public let name: String
   let red: Double
   let green: Double
   let blue: Double

@@ -16,6 +16,7 @@ public struct PolarPlot: Plot {
 
   public let title: PlotTitle
   public let panels: [Panel]
+  private let hasHeader: Bool
 
   /// Levels at the centre and at the outer ring, in decibels.
   private static let levels = -30.0...0
@@ -23,27 +24,37 @@ public struct PolarPlot: Plot {
   private static let panelSize: SIMD2<Double> = [244, 236]
   private static let columns = 4
 
-  public init(_ title: PlotTitle, panels: [Panel]) {
+  /// - Parameter hasHeader: false draws the panels alone.
+  public init(_ title: PlotTitle, panels: [Panel], hasHeader: Bool = true) {
     self.title = title
     self.panels = panels
+    self.hasHeader = hasHeader
   }
 
-  private var columns: Int { min(Self.columns, max(2, panels.count)) }
+  /// Each panel as a plot of its own, without header.
+  public var separatePanels: [PolarPlot] {
+    panels.map { PolarPlot(title, panels: [$0], hasHeader: false) }
+  }
+  /// The distinct entries of the legend.
+  public var legend: [Curve] { panels.flatMap(\.curves).distinctEntries }
+
+  private var columns: Int { min(Self.columns, max(hasHeader ? 2 : 1, panels.count)) }
+  private var top: Double { hasHeader ? PlotLayout.headerHeight : 0 }
 
   package var size: SIMD2<Double> {
     let rows = max(1, (panels.count + columns - 1) / columns)
     return [
       Double(columns) * Self.panelSize.x + PlotLayout.margin,
-      PlotLayout.headerHeight + Double(rows) * Self.panelSize.y + PlotLayout.margin / 2,
+      top + Double(rows) * Self.panelSize.y + PlotLayout.margin / 2,
     ]
   }
 
   package func draw(on canvas: any Canvas) {
-    canvas.header(title, curves: panels.flatMap(\.curves))
+    if hasHeader { canvas.header(title, curves: panels.flatMap(\.curves)) }
     for (n, panel) in panels.enumerated() {
       let corner: SIMD2<Double> = [
         PlotLayout.margin / 2 + Double(n % columns) * Self.panelSize.x,
-        PlotLayout.headerHeight + Double(n / columns) * Self.panelSize.y,
+        top + Double(n / columns) * Self.panelSize.y,
       ]
       draw(panel, on: canvas, corner: corner)
     }

@@ -61,32 +61,42 @@ public struct PositionPlot: Plot {
 
   public let title: PlotTitle
   public let views: [View]
+  private let hasHeader: Bool
 
   private static let width = 380.0
   /// Of the square in which points and outline are drawn.
   private static let side = 220.0
   private static let height = 412.0
 
-  public init(_ title: PlotTitle, views: [View]) {
+  /// - Parameter hasHeader: false draws the views alone.
+  public init(_ title: PlotTitle, views: [View], hasHeader: Bool = true) {
+    self.hasHeader = hasHeader
     self.title = title
     self.views = views
   }
 
+  /// Each view as a plot of its own, without header.
+  public var separateViews: [PositionPlot] {
+    views.map { PositionPlot(title, views: [$0], hasHeader: false) }
+  }
+
+  private var top: Double { hasHeader ? PlotLayout.headerHeight - 20 : 0 }
+
   package var size: SIMD2<Double> {
     [
       Double(views.count) * Self.width + PlotLayout.margin,
-      PlotLayout.headerHeight - 20 + Self.height,
+      top + Self.height,
     ]
   }
 
   package func draw(on canvas: any Canvas) {
-    canvas.header(title, curves: [])
+    if hasHeader { canvas.header(title, curves: []) }
     // One scale for all views, so that they can be compared.
     let scale = Self.side / 2 / (views.map(\.reach).max() ?? 1)
     for (n, view) in views.enumerated() {
       draw(
         view, on: canvas,
-        corner: [PlotLayout.margin / 2 + Double(n) * Self.width, PlotLayout.headerHeight - 20], scale)
+        corner: [PlotLayout.margin / 2 + Double(n) * Self.width, top], scale)
     }
   }
 

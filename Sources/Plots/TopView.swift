@@ -16,7 +16,7 @@ struct TopView {
   private static let lowestLevel = -24.0
   private static let nearest = 40.0
   /// A shorter line is hidden by the ring and the mark.
-  private static let shortestLine = 2 * VoiceMark.ringRadius
+  private static let shortestLine = 2.6 * VoiceMark.ringRadius
 
   init(_ panel: TopViewPlot.Panel, _ canvas: any Canvas) {
     self.panel = panel
@@ -84,27 +84,34 @@ struct TopView {
   }
 
   private func drawVoices() {
-    var taken: [SIMD2<Double>] = []
-    let marks = panel.voices.map { voice -> SIMD2<Double> in
-      var distance = Self.radius
-      // Voices that came out at the same place are drawn one inside the other.
-      while distance > 45, taken.contains(where: { $0.distance(to: Self.listener + offset(voice.heard, distance)) < 15 }) {
-        distance -= 17
-      }
-      taken.append(Self.listener + offset(voice.heard, distance))
-      return taken.last!
-    }
-    for (voice, mark) in zip(panel.voices, marks) {
+    let placed = placedVoices()
+    for (voice, mark) in placed {
       let ring = Self.listener + offset(voice.azimuth)
       let colour = voice.verdict == .right ? PlotColour.grey : VoiceMark.colour(voice.verdict)
       VoiceMark.ring(on: canvas, at: ring, voice.verdict == .right ? .black : colour)
       guard ring.distance(to: mark) > Self.shortestLine else { continue }
-      VoiceMark.line(
-        on: canvas, from: ring, to: mark, isBent: ring.distance(to: mark) > 1.2 * Self.radius, colour)
+      let passesHead = ((ring + mark) / 2).distance(to: Self.listener) < 1.6 * Self.headRadius
+      VoiceMark.line(on: canvas, from: ring, to: mark, isBent: passesHead, colour)
     }
-    for (voice, mark) in zip(panel.voices, marks) {
+    for (voice, mark) in placed {
       VoiceMark.draw(voice.verdict, on: canvas, at: mark, radius: min(7, max(4.5, 6 + voice.level / 8)))
     }
+  }
+
+  /// Where the mark of each voice is drawn. Of voices that came out at the same place the right ones are on the circle,
+  /// the others nearer to the listener.
+  private func placedVoices() -> [(voice: TopViewPlot.Voice, mark: SIMD2<Double>)] {
+    let ordered = panel.voices.filter { $0.verdict == .right } + panel.voices.filter { $0.verdict != .right }
+    var placed: [(voice: TopViewPlot.Voice, mark: SIMD2<Double>)] = []
+    for voice in ordered {
+      var distance = Self.radius
+      func mark() -> SIMD2<Double> { Self.listener + offset(voice.heard, distance) }
+      while distance > Self.nearest, placed.contains(where: { $0.mark.distance(to: mark()) < 16 }) {
+        distance -= 4
+      }
+      placed.append((voice, mark()))
+    }
+    return placed
   }
 
   private func distance(ofLevel level: Double) -> Double {

@@ -86,19 +86,54 @@ public struct TopViewPlot: Plot {
 
   private func drawLegend(on canvas: any Canvas) {
     var x = PlotLayout.margin + 8
-    func entry(_ text: String, _ draw: (SIMD2<Double>) -> Void) {
-      draw([x, 70])
-      canvas.text(text, at: [x + 14, 70], anchor: [0, 0.5], size: 9.5)
-      x += 14 + canvas.width(of: text, size: 9.5) + 26
+    for entry in legend {
+      canvas.moved(by: [x - 12, 58]) { entry.draw(on: canvas) }
+      canvas.text(entry.text, at: [x + 14, 70], anchor: [0, 0.5], size: 9.5)
+      x += 14 + canvas.width(of: entry.text, size: 9.5) + 26
     }
-    entry("should be here") { VoiceMark.ring(on: canvas, at: $0) }
-    entry("came out here: right") { VoiceMark.draw(.right, on: canvas, at: $0, radius: 6) }
+  }
+
+  /// Each panel as a plot of its own, without header.
+  public var separatePanels: [TopViewPlot] {
+    panels.map { TopViewPlot(title, panels: [$0], hasHeader: false) }
+  }
+
+  /// The marks that occur, with what they mean.
+  public var legend: [LegendMark] {
     let verdicts = Set(panels.flatMap(\.voices).map(\.verdict))
-    if verdicts.contains(.weak) { entry("weak") { VoiceMark.draw(.weak, on: canvas, at: $0, radius: 6) } }
-    entry("wrong") { VoiceMark.draw(.wrong, on: canvas, at: $0, radius: 6) }
+    var marks = [
+      LegendMark("should be here", .ring), LegendMark("came out here: right", .verdict(.right)),
+    ]
+    if verdicts.contains(.weak) { marks.append(LegendMark("weak", .verdict(.weak))) }
+    marks.append(LegendMark("wrong", .verdict(.wrong)))
     if panels.contains(where: { $0.distance == .level }) {
-      entry("no farther out than this") { place in
-        canvas.stroke([place - [9, 0], place + [9, 0]], .black, width: 2)
+      marks.append(LegendMark("no farther out than this", .limit))
+    }
+    return marks
+  }
+
+  /// One mark of the legend, as a small plot.
+  public struct LegendMark: Plot {
+    enum Kind: Sendable {
+      case ring, limit
+      case verdict(Voice.Verdict)
+    }
+
+    public let text: String
+    private let kind: Kind
+
+    init(_ text: String, _ kind: Kind) {
+      self.text = text
+      self.kind = kind
+    }
+
+    package var size: SIMD2<Double> { [24, 24] }
+
+    package func draw(on canvas: any Canvas) {
+      switch kind {
+      case .ring: VoiceMark.ring(on: canvas, at: size / 2)
+      case .limit: canvas.stroke([[3, 12], [21, 12]], .black, width: 2)
+      case .verdict(let verdict): VoiceMark.draw(verdict, on: canvas, at: size / 2, radius: 6)
       }
     }
   }

@@ -8,10 +8,13 @@ import Plots
 /// out, and how the device is held. `demo`, `check` and the page of `report` have it.
 struct CheckPicture {
   let panels: [TopViewPlot.Panel]
+  /// What each panel shows, in words.
+  let descriptions: [String]
   private let title: PlotTitle
 
   init(_ results: CheckResults, device: Device, name: String) {
     panels = results.cases.map { Self.panel($0, device) }
+    descriptions = results.cases.map(Self.description)
     title = PlotTitle(
       "Where each voice came out of \(name)",
       "The listener from above, nose forward, and the device in hand. A ring is where a voice should be, a filled "
@@ -22,6 +25,13 @@ struct CheckPicture {
     TopViewPlot.Panel(
       one.checked.name, HeldDevice(device, in: one.checked.head), one.checked.isStereo ? .circle : .level,
       voices: one.voices.map { TopViewPlot.Voice($0, isStereo: one.checked.isStereo) })
+  }
+
+  private static func description(_ one: CheckResults.Case) -> String {
+    let voices = one.voices.map {
+      "the voice \($0.direction.phrase) is \($0.fault != nil ? "wrong" : $0.weakness != nil ? "weak" : "right")"
+    }
+    return "\(one.checked.name): " + voices.joined(separator: ", ")
   }
 
   var plot: TopViewPlot { TopViewPlot(title, panels: panels) }
