@@ -109,8 +109,9 @@ final class ImageCanvas: Canvas {
       cairo_arc(context, centre.x, centre.y, radius, 0, 2 * .pi)
     case .polyline(let points, let isClosed):
       for run in points.finiteRuns {
-        cairo_move_to(context, run[0].x, run[0].y)
-        for point in run.dropFirst() { cairo_line_to(context, point.x, point.y) }
+        // After a new sub-path the first line only moves.
+        cairo_new_sub_path(context)
+        for point in run { cairo_line_to(context, point.x, point.y) }
       }
       if isClosed { cairo_close_path(context) }
     }
