@@ -186,7 +186,7 @@ day: install-packages
 pictures: install-packages
 	swift build -c release --product pinna
 	rm -rf .build/plots
-	.build/release/pinna report --preset phone5 --plots .build/plots >/dev/null
+	.build/release/pinna report --preset phone5 --separate --plots .build/plots >/dev/null
 	mkdir -p docs/pictures
 	cp .build/plots/back-stereo-portrait-polar.svg docs/pictures/
 

@@ -236,7 +236,7 @@ let package = Package(
       name: "SocketTests",
       dependencies: ["CSockets", "peer", "PinnaSession", "LiveSupport", "Control", "TestSupport"],
       swiftSettings: waiting),
-    .testTarget(name: "PlotsTests", dependencies: ["Plots", "CCairo", "TestSupport"]),
+    .testTarget(name: "PlotsTests", dependencies: ["Plots", "Acoustics", "CCairo", "TestSupport"]),
     .testTarget(
       name: "VerbTests",
       dependencies: [

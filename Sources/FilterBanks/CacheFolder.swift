@@ -3,6 +3,9 @@ import Foundation
 
 /// The folder for data that Pinna can recreate. Users may delete it at any time.
 package enum CacheFolder {
+  /// Solved boxes, which `simulate`, `check`, `demo` and `report` compute the sound field around a body from.
+  package static var bodies: String { path + "/bodies" }
+
   /// `pinna` under XDG_CACHE_HOME or ~/.cache.
   package static var path: String {
     let environment = ProcessInfo.processInfo.environment

@@ -5,6 +5,16 @@ import Foundation
 public enum VoiceDirection: String, CaseIterable, Sendable {
   case left, right, front, behind
 
+  /// Positive to the left of the listener.
+  package var azimuth: Angle {
+    switch self {
+    case .left: .degrees(90)
+    case .right: .degrees(-90)
+    case .front: .degrees(0)
+    case .behind: .degrees(180)
+    }
+  }
+
   /// Follows "the voice" in a message.
   package var phrase: String {
     switch self {

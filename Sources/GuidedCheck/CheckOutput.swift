@@ -49,8 +49,13 @@ package struct CheckOutput: Sendable {
   }
 
   /// Renders each case of `scene` through the filters of `device` for it, without a server.
-  /// - Parameter channels: for each microphone of `device`, its channel in the scene.
-  package init(_ scene: CheckScene, through sets: FilterSets, of device: Device, channels: [Int]) throws {
+  /// - Parameters:
+  ///   - channels: for each microphone of `device`, its channel in the scene.
+  ///   - progress: called with the fraction of the cases that are rendered, 0…1.
+  package init(
+    _ scene: CheckScene, through sets: FilterSets, of device: Device, channels: [Int],
+    progress: ((Double) -> Void)? = nil
+  ) throws {
     var (left, right): ([Float], [Float]) = ([], [])
     for (n, one) in scene.cases.enumerated() {
       let frames = scene.frames(ofCase: n)
@@ -58,6 +63,7 @@ package struct CheckOutput: Sendable {
         channels.map { Array(scene.microphones.channels[$0][frames]) }, selection: one.selection, of: device)
       left += rendered.left
       right += rendered.right
+      progress?(Double(n + 1) / Double(scene.cases.count))
     }
     self.left = left
     self.right = right

@@ -8,15 +8,14 @@ import Simulation
 package struct CheckScene: Sendable {
   struct Voice {
     let direction: VoiceDirection
-    let azimuth: Angle
     let file: String
   }
 
   static let voices = [
-    Voice(direction: .left, azimuth: .degrees(90), file: "Side_Left.wav"),
-    Voice(direction: .right, azimuth: .degrees(-90), file: "Side_Right.wav"),
-    Voice(direction: .front, azimuth: .degrees(0), file: "Front_Center.wav"),
-    Voice(direction: .behind, azimuth: .degrees(180), file: "Rear_Center.wav"),
+    Voice(direction: .left, file: "Side_Left.wav"),
+    Voice(direction: .right, file: "Side_Right.wav"),
+    Voice(direction: .front, file: "Front_Center.wav"),
+    Voice(direction: .behind, file: "Rear_Center.wav"),
   ]
   /// Seconds from the start of one voice to the start of the next.
   static let voiceSeconds = 0.95
@@ -32,9 +31,11 @@ package struct CheckScene: Sendable {
 
   /// - Parameters:
   ///   - array: the device in the simulated sound field.
+  ///   - bodyCache: a folder of solved boxes; nil for none.
   ///   - progress: called with the solved fraction of `array`'s body, 0…1, from any thread, one call at a time.
   package init(
-    array: Device, cases: [CheckCase], sampleRate: Int, progress: (@Sendable (Double) -> Void)? = nil
+    array: Device, cases: [CheckCase], sampleRate: Int, bodyCache: String? = nil,
+    progress: (@Sendable (Double) -> Void)? = nil, mixing: (@Sendable (Double) -> Void)? = nil
   ) throws {
     self.cases = cases
     self.sampleRate = sampleRate
@@ -44,12 +45,12 @@ package struct CheckScene: Sendable {
       for (v, voice) in Self.voices.enumerated() {
         talkers.append(
           Talker(
-            voice: spoken[v], channel: 0, direction: one.head.direction(azimuth: voice.azimuth),
+            voice: spoken[v], channel: 0, direction: one.head.direction(azimuth: voice.direction.azimuth),
             start: Self.start(ofCase: n, voice: v), gain: Decibels(-9)))
       }
     }
     microphones = try Scene(title: "check", device: array, talkers: talkers).microphones(
-      sampleRate: sampleRate, progress: progress)
+      sampleRate: sampleRate, bodyCache: bodyCache, progress: progress, mixing: mixing)
     let point = Device(
       name: "point", title: "", body: .free, microphones: [Microphone(name: "point", position: .zero)],
       dataSources: [])

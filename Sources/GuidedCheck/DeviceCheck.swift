@@ -27,12 +27,13 @@ public struct DeviceCheck: Sendable {
   ///   - device: the device whose filters are checked.
   ///   - array: the device in the simulated sound field; nil for `device` itself. A check of a device in its own sound
   ///     field cannot find errors in the device file.
+  ///   - bodyCache: a folder of solved boxes; nil for none.
   ///   - progress: called with the completed fraction of a step, 0…1, from any thread.
   /// - Throws: `CheckError` if `array` lacks a microphone of `device`; `Unsupported` if `device` offers no directional
   ///   pattern; `DesignError` or `SceneError` if the filters or the sound field cannot be computed.
   package init(
-    of device: Device, in array: Device? = nil, sampleRate: Int,
-    progress: (@Sendable (Step, Double) -> Void)? = nil
+    of device: Device, in array: Device? = nil, sampleRate: Int, bodyCache: String? = nil,
+    progress: (@Sendable (Step, Double) -> Void)? = nil, mixing: (@Sendable (Double) -> Void)? = nil
   ) throws {
     let array = array ?? device
     self.device = device
@@ -43,7 +44,9 @@ public struct DeviceCheck: Sendable {
       throw Unsupported(
         "\(device.name) offers no directional pattern, so there is nothing to check; check another device")
     }
-    scene = try CheckScene(array: array, cases: cases, sampleRate: sampleRate) { progress?(.simulating, $0) }
+    scene = try CheckScene(
+      array: array, cases: cases, sampleRate: sampleRate, bodyCache: bodyCache,
+      progress: { progress?(.simulating, $0) }, mixing: mixing)
   }
 
   /// Renders the voices through the device's filters, without a server. Takes a second or more.
@@ -52,8 +55,9 @@ public struct DeviceCheck: Sendable {
   public func run() throws -> CheckResults { CheckResults(scene, try output()) }
 
   /// The outputs for the whole scene, rendered without a server.
-  package func output() throws -> CheckOutput {
-    try CheckOutput(scene, through: filters, of: device, channels: channels)
+  /// - Parameter progress: called with the fraction of the cases that are rendered, 0…1.
+  package func output(progress: ((Double) -> Void)? = nil) throws -> CheckOutput {
+    try CheckOutput(scene, through: filters, of: device, channels: channels, progress: progress)
   }
 
   /// For each microphone of `device`, the index of the microphone of `array` with the same name.

@@ -134,16 +134,19 @@ private func measuredManifold(
 
 /// The array manifold that verifies designs for `device`, whatever its design parameters. Boxes are solved on a finer
 /// mesh than designs use by default.
-/// - Parameter progress: as for `manifold(for:progress:)`.
+/// - Parameters:
+///   - solutions: solved boxes on disk; nil for none.
+///   - progress: as for `manifold(for:progress:)`.
 package func referenceManifold(
-  for device: Device, progress: (@Sendable (Double) -> Void)? = nil
+  for device: Device, solutions: BoxSolutions? = nil, progress: (@Sendable (Double) -> Void)? = nil
 ) throws(DesignError) -> any ArrayManifold {
   let positions = device.microphones.map(\.position)
   return switch device.body {
   case .free, .sphere, .cylinder: try manifold(for: device)
   case .box(let size):
     try BoxManifold.solved(
-      positions: positions, size: size, parameters: BoxManifold.reference, step: DesignStep(report: progress))
+      positions: positions, size: size, parameters: BoxManifold.reference, solutions: solutions,
+      step: DesignStep(report: progress))
   case .measured(let measurement): try measuredManifold(measurement, of: device, parameters: .init())
   }
 }

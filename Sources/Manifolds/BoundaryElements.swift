@@ -31,11 +31,11 @@ package struct BoundaryElements: Sendable {
     self.resonanceMargin = resonanceMargin
     self.microphones = microphones
     integrals = try PanelIntegrals(
-      mesh: mesh, points: mesh.panels.map(\.centre) + mesh.interior + microphones, step: step)
+      mesh: mesh, points: Self.points(of: mesh) + microphones, step: step)
   }
 
   /// Points at which the incident wave is evaluated: panel centres, then interior (CHIEF) points.
-  var points: [Position] { mesh.panels.map(\.centre) + mesh.interior }
+  static func points(of mesh: BoxMesh) -> [Position] { mesh.panels.map(\.centre) + mesh.interior }
 
   /// The number of leading `points` that are used at `frequency`, in hertz.
   func pointCount(frequency: Double) -> Int {

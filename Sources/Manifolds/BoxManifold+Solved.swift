@@ -11,9 +11,10 @@ extension BoxManifold {
     [(positions: [Position], parameters: DesignParameters.Box, manifold: BoxManifold)]())
 
   /// The manifold of this box, from the cache if it is one of the last few that were solved.
+  /// - Parameter solutions: solved boxes on disk, of which this may be one; it is stored there if it is not. Nil for none.
   package static func solved(
     positions: [Position], size: SIMD3<Double>, parameters: DesignParameters.Box = .init(),
-    step: DesignStep = .unobserved
+    solutions: BoxSolutions? = nil, step: DesignStep = .unobserved
   ) throws(DesignError) -> BoxManifold {
     let cached = cache.withLock { cache in
       cache.first { $0.positions == positions && $0.manifold.size == size && $0.parameters == parameters }?
@@ -21,7 +22,7 @@ extension BoxManifold {
     }
     if let cached { return cached }
     let manifold = try BoxManifold(
-      positions: positions, size: size, parameters: parameters, step: step)
+      positions: positions, size: size, parameters: parameters, solutions: solutions, step: step)
     cache.withLock { cache in
       cache.append((positions, parameters, manifold))
       if cache.count > cacheSize { cache.removeFirst() }

@@ -37,11 +37,12 @@ package struct BoxManifold: ArrayManifold {
   ///   - positions: in metres, at most `tolerance` from the surface; they are moved to the nearest surface point.
   ///   - size: edge lengths in metres.
   ///   - parameters: of the mesh and of the solution.
-  ///   - step: reports progress and cancels.
+  ///   - solutions: where the box may have been stored when it was solved before, and is stored otherwise.
+  ///   - step: reports progress and cancels; nothing is reported of a stored box.
   /// - Throws: `DesignError` if the size or a position is invalid, or the system cannot be solved.
   package init(
     positions: [Position], size: SIMD3<Double>, parameters: DesignParameters.Box = .init(),
-    step: DesignStep = .unobserved
+    solutions: BoxSolutions? = nil, step: DesignStep = .unobserved
   ) throws(DesignError) {
     try Self.check(size: size)
     for (i, position) in positions.enumerated() {
@@ -58,10 +59,17 @@ package struct BoxManifold: ArrayManifold {
     // The last solved frequencies suffer from the end of the spectrum.
     let count = min(mostFrequencies, 2 * Int((1.25 * mesh.highestFrequency / width / 2).rounded(.up)))
     interpolation = SpectrumInterpolation(count: count, width: width)
+    points = BoxPoints(BoundaryElements.points(of: mesh))
+    let key = BoxSolutions.key(positions: positions, size: size, parameters: parameters)
+    if let stored = solutions?.weights(key: key),
+      Self.areWeights(stored, count: count, microphones: surface.count, mesh: mesh)
+    {
+      weights = stored
+      return
+    }
     let solver = try BoundaryElements(
       mesh: mesh, microphones: surface, resonanceMargin: parameters.resonanceMargin,
       step: step.within(0...0.05))
-    points = BoxPoints(solver.points)
     let results = Mutex([[Double]?](repeating: nil, count: count))
     let steps = step.within(0.05...1).divided(by: [Double](repeating: 1, count: count))
     try DesignThreads.forEach(count) { i throws(DesignError) in
@@ -77,6 +85,17 @@ package struct BoxManifold: ArrayManifold {
         "the sound field around a box of \(millimetres(size)) cannot be computed; check the size of the box")
     }
     weights = rows
+    solutions?.store(rows, key: key)
+  }
+
+  /// Whether stored rows have the shape of `weights` and are finite: files are not trusted.
+  private static func areWeights(
+    _ rows: [[Double]], count: Int, microphones: Int, mesh: BoxMesh
+  ) -> Bool {
+    let lengths = [mesh.panels.count, mesh.panels.count + mesh.interior.count].map {
+      2 * microphones * Parity.count * $0
+    }
+    return rows.count == count && rows.allSatisfy { lengths.contains($0.count) && $0.allSatisfy(\.isFinite) }
   }
 
   package var remarks: [String] {

@@ -1,5 +1,5 @@
 /// Curves over a common horizontal axis, in panels stacked vertically.
-public struct LinePlot: Sendable {
+public struct LinePlot: Plot {
   public struct Panel: Sendable {
     public let axis: PlotAxis
     public let curves: [Curve]
@@ -13,36 +13,54 @@ public struct LinePlot: Sendable {
   public let title: PlotTitle
   public let horizontal: PlotAxis
   public let panels: [Panel]
+  private let hasHeader: Bool
+  private let width: Double
 
-  private static let width = 640.0
   private static let panelHeight = 210.0
   private static let gap = 20.0
   private static let left = 62.0
   private static let bottom = 50.0
 
   public init(_ title: PlotTitle, horizontal: PlotAxis, panels: [Panel]) {
+    self.init(title, horizontal: horizontal, panels: panels, hasHeader: true, width: 640)
+  }
+
+  private init(
+    _ title: PlotTitle, horizontal: PlotAxis, panels: [Panel], hasHeader: Bool, width: Double
+  ) {
+    self.hasHeader = hasHeader
+    self.width = width
     self.title = title
     self.horizontal = horizontal
     self.panels = panels
   }
 
-  /// Writes an SVG or PNG file, according to the extension of `path`.
-  public func write(_ path: String) throws(PlotError) {
+  /// The panels alone, narrow enough for the screen of a phone.
+  public var narrow: LinePlot {
+    LinePlot(title, horizontal: horizontal, panels: panels, hasHeader: false, width: 440)
+  }
+  /// The distinct entries of the legend.
+  public var legend: [Curve] { panels.flatMap(\.curves).distinctEntries }
+
+  private var top: Double { hasHeader ? PlotLayout.headerHeight : 8 }
+
+  package var size: SIMD2<Double> {
     let heights = Double(panels.count) * (Self.panelHeight + Self.gap) - Self.gap
-    let canvas = try Canvas(
-      path: path, size: [Self.width, Canvas.headerHeight + heights + Self.bottom])
-    canvas.header(title, curves: panels.flatMap(\.curves))
-    for (n, panel) in panels.enumerated() {
-      draw(
-        panel, on: canvas, top: Canvas.headerHeight + Double(n) * (Self.panelHeight + Self.gap),
-        isLast: n == panels.count - 1)
-    }
-    try canvas.finish()
+    return [width, top + heights + Self.bottom]
   }
 
-  private func draw(_ panel: Panel, on canvas: Canvas, top: Double, isLast: Bool) {
+  package func draw(on canvas: any Canvas) {
+    if hasHeader { canvas.header(title, curves: panels.flatMap(\.curves)) }
+    for (n, panel) in panels.enumerated() {
+      draw(
+        panel, on: canvas, top: top + Double(n) * (Self.panelHeight + Self.gap),
+        isLast: n == panels.count - 1)
+    }
+  }
+
+  private func draw(_ panel: Panel, on canvas: any Canvas, top: Double, isLast: Bool) {
     let corner: SIMD2<Double> = [Self.left, top]
-    let size: SIMD2<Double> = [Self.width - Self.left - Canvas.margin, Self.panelHeight]
+    let size: SIMD2<Double> = [width - Self.left - PlotLayout.margin, Self.panelHeight]
     func point(_ x: Double, _ y: Double) -> SIMD2<Double> {
       corner + size * [horizontal.fraction(x), 1 - panel.axis.fraction(y)]
     }

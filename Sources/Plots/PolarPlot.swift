@@ -2,7 +2,7 @@ import Foundation
 
 /// Levels over azimuth, one panel per frequency band. Forward is up, the listener's left is on the left, and the rings
 /// are levels in decibels.
-public struct PolarPlot: Sendable {
+public struct PolarPlot: Plot {
   public struct Panel: Sendable {
     public let title: String
     /// Points are (azimuth in degrees, level in decibels).
@@ -16,6 +16,7 @@ public struct PolarPlot: Sendable {
 
   public let title: PlotTitle
   public let panels: [Panel]
+  private let hasHeader: Bool
 
   /// Levels at the centre and at the outer ring, in decibels.
   private static let levels = -30.0...0
@@ -23,34 +24,44 @@ public struct PolarPlot: Sendable {
   private static let panelSize: SIMD2<Double> = [244, 236]
   private static let columns = 4
 
-  public init(_ title: PlotTitle, panels: [Panel]) {
+  /// - Parameter hasHeader: false draws the panels alone.
+  public init(_ title: PlotTitle, panels: [Panel], hasHeader: Bool = true) {
     self.title = title
     self.panels = panels
+    self.hasHeader = hasHeader
   }
 
-  /// Writes an SVG or PNG file, according to the extension of `path`.
-  public func write(_ path: String) throws(PlotError) {
-    let columns = min(Self.columns, max(2, panels.count))
+  /// Each panel as a plot of its own, without header.
+  public var separatePanels: [PolarPlot] {
+    panels.map { PolarPlot(title, panels: [$0], hasHeader: false) }
+  }
+  /// The distinct entries of the legend.
+  public var legend: [Curve] { panels.flatMap(\.curves).distinctEntries }
+
+  private var columns: Int { min(Self.columns, max(hasHeader ? 2 : 1, panels.count)) }
+  private var top: Double { hasHeader ? PlotLayout.headerHeight : 0 }
+
+  package var size: SIMD2<Double> {
     let rows = max(1, (panels.count + columns - 1) / columns)
-    let canvas = try Canvas(
-      path: path,
-      size: [
-        Double(columns) * Self.panelSize.x + Canvas.margin,
-        Canvas.headerHeight + Double(rows) * Self.panelSize.y + Canvas.margin / 2,
-      ])
-    canvas.header(title, curves: panels.flatMap(\.curves))
+    return [
+      Double(columns) * Self.panelSize.x + PlotLayout.margin,
+      top + Double(rows) * Self.panelSize.y + PlotLayout.margin / 2,
+    ]
+  }
+
+  package func draw(on canvas: any Canvas) {
+    if hasHeader { canvas.header(title, curves: panels.flatMap(\.curves)) }
     for (n, panel) in panels.enumerated() {
       let corner: SIMD2<Double> = [
-        Canvas.margin / 2 + Double(n % columns) * Self.panelSize.x,
-        Canvas.headerHeight + Double(n / columns) * Self.panelSize.y,
+        PlotLayout.margin / 2 + Double(n % columns) * Self.panelSize.x,
+        top + Double(n / columns) * Self.panelSize.y,
       ]
       draw(panel, on: canvas, corner: corner)
     }
-    try canvas.finish()
   }
 
-  private func draw(_ panel: Panel, on canvas: Canvas, corner: SIMD2<Double>) {
-    canvas.text(panel.title, at: corner + [Canvas.margin / 2, 12], size: 10.5, isBold: true)
+  private func draw(_ panel: Panel, on canvas: any Canvas, corner: SIMD2<Double>) {
+    canvas.text(panel.title, at: corner + [PlotLayout.margin / 2, 12], size: 10.5, isBold: true)
     let centre = corner + [Self.panelSize.x / 2, Self.panelSize.y / 2 + 8]
     for azimuth in stride(from: 0.0, to: 360, by: 30) {
       canvas.stroke([centre, centre + Self.offset(azimuth, 0)], .lightGrey, width: 0.6)

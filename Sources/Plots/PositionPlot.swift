@@ -1,5 +1,5 @@
 /// Labelled points to scale, such as the microphones of an array, in several views side by side.
-public struct PositionPlot: Sendable {
+public struct PositionPlot: Plot {
   /// Positions are in millimetres, x to the right and y up on the page, relative to the middle of the view.
   public struct View: Sendable {
     public struct Point: Sendable {
@@ -61,35 +61,47 @@ public struct PositionPlot: Sendable {
 
   public let title: PlotTitle
   public let views: [View]
+  private let hasHeader: Bool
 
   private static let width = 380.0
   /// Of the square in which points and outline are drawn.
   private static let side = 220.0
   private static let height = 412.0
 
-  public init(_ title: PlotTitle, views: [View]) {
+  /// - Parameter hasHeader: false draws the views alone.
+  public init(_ title: PlotTitle, views: [View], hasHeader: Bool = true) {
+    self.hasHeader = hasHeader
     self.title = title
     self.views = views
   }
 
-  /// Writes an SVG or PNG file, according to the extension of `path`.
-  public func write(_ path: String) throws(PlotError) {
-    let canvas = try Canvas(
-      path: path,
-      size: [Double(views.count) * Self.width + Canvas.margin, Canvas.headerHeight - 20 + Self.height])
-    canvas.header(title, curves: [])
+  /// Each view as a plot of its own, without header.
+  public var separateViews: [PositionPlot] {
+    views.map { PositionPlot(title, views: [$0], hasHeader: false) }
+  }
+
+  private var top: Double { hasHeader ? PlotLayout.headerHeight - 20 : 0 }
+
+  package var size: SIMD2<Double> {
+    [
+      Double(views.count) * Self.width + PlotLayout.margin,
+      top + Self.height,
+    ]
+  }
+
+  package func draw(on canvas: any Canvas) {
+    if hasHeader { canvas.header(title, curves: []) }
     // One scale for all views, so that they can be compared.
     let scale = Self.side / 2 / (views.map(\.reach).max() ?? 1)
     for (n, view) in views.enumerated() {
       draw(
-        view, on: canvas, corner: [Canvas.margin / 2 + Double(n) * Self.width, Canvas.headerHeight - 20],
-        scale)
+        view, on: canvas,
+        corner: [PlotLayout.margin / 2 + Double(n) * Self.width, top], scale)
     }
-    try canvas.finish()
   }
 
   /// - Parameter scale: points per millimetre.
-  private func draw(_ view: View, on canvas: Canvas, corner: SIMD2<Double>, _ scale: Double) {
+  private func draw(_ view: View, on canvas: any Canvas, corner: SIMD2<Double>, _ scale: Double) {
     let middle = corner + [Self.width / 2, 30 + Self.side / 2 + 52]
     func place(_ position: SIMD2<Double>) -> SIMD2<Double> {
       middle + scale * SIMD2(position.x, -position.y)
@@ -126,7 +138,7 @@ public struct PositionPlot: Sendable {
 
   /// Draws the words at the rim with their arrows.
   /// - Returns: the room that they take.
-  private func drawSides(_ sides: [View.Side], on canvas: Canvas, _ middle: SIMD2<Double>) -> [LabelBox] {
+  private func drawSides(_ sides: [View.Side], on canvas: any Canvas, _ middle: SIMD2<Double>) -> [LabelBox] {
     sides.map { side in
       let onPage: SIMD2<Double> = [side.direction.x, -side.direction.y]
       let across: SIMD2<Double> = [-onPage.y, onPage.x]
@@ -145,7 +157,7 @@ public struct PositionPlot: Sendable {
   }
 
   /// A bar of a round length, with its length in millimetres.
-  private func drawScale(on canvas: Canvas, at centre: SIMD2<Double>, _ scale: Double) {
+  private func drawScale(on canvas: any Canvas, at centre: SIMD2<Double>, _ scale: Double) {
     let lengths: [Double] = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000]
     let length = lengths.last { $0 * scale <= 80 } ?? lengths[0]
     let half: SIMD2<Double> = [length * scale / 2, 0]

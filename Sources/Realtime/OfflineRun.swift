@@ -77,9 +77,13 @@ public struct OfflineRun {
   /// Processes periods of `frames` until `total` frames are done. Discards excess output of the last period.
   ///
   /// Thread: the caller's, in place of JACK's realtime thread.
-  public mutating func run(total: Int, period frames: Int) {
+  /// - Parameter progress: called after each period with the fraction of `total` that is done, 0…1.
+  public mutating func run(total: Int, period frames: Int, progress: ((Double) -> Void)? = nil) {
     engine.prepare(period: frames)
-    while position < total { process(frames) }
+    while position < total {
+      process(frames)
+      progress?(min(1, Double(position) / Double(total)))
+    }
     left.removeLast(left.count - total)
     right.removeLast(right.count - total)
   }

@@ -22,12 +22,13 @@ extension FilterSets {
   ///   - substitutions: in the order of their frames. A crossfade begins with each; one from frame 0 is in force from
   ///     the start.
   ///   - period: number of frames that the engine processes at a time.
+  ///   - progress: called with the fraction of the frames that are done, 0…1.
   /// - Returns: as many frames as the input has.
   /// - Throws: the errors of `filters(for:of:)`.
   public func render(
     _ microphones: [[Float]], selection: Selection, of device: Device, gain: Decibels = Decibels(0),
     highPass: HighPass = .off, substitutions: [Substitution] = [], period: Int = 1024,
-    instructionSet: InstructionSet = .best
+    instructionSet: InstructionSet = .best, progress: ((Double) -> Void)? = nil
   ) throws -> (left: [Float], right: [Float]) {
     func filters(_ substitute: FilterSets?) throws -> FilterSet {
       try (substitute ?? self).filters(for: selection, of: device)
@@ -44,7 +45,7 @@ extension FilterSets {
       _ = try engine.substitute(
         filters(substitution.filters), gain: Float(gain.amplitude), highPass: highPass.frequency?.value)
     }
-    run.run(total: total, period: period)
+    run.run(total: total, period: period, progress: progress)
     return (run.left, run.right)
   }
 

@@ -20,12 +20,16 @@ struct Diffraction {
 
   /// - Parameters:
   ///   - device: its body is solved on a finer mesh than the filter design uses.
+  ///   - solutions: solved boxes on disk; nil for none.
   ///   - progress: called with the solved fraction of a box, 0…1, from any thread, one call at a time.
   /// - Returns: nil for a device without a body.
-  init?(device: Device, sampleRate: Int, progress: (@Sendable (Double) -> Void)?) throws(DesignError) {
+  init?(
+    device: Device, sampleRate: Int, solutions: BoxSolutions? = nil,
+    progress: (@Sendable (Double) -> Void)? = nil
+  ) throws(DesignError) {
     if case .free = device.body { return nil }
     self.sampleRate = sampleRate
-    manifold = try referenceManifold(for: device, progress: progress)
+    manifold = try referenceManifold(for: device, solutions: solutions, progress: progress)
     taps = Self.size(device.body, sampleRate: sampleRate)
     leadingTaps = taps / 4
   }

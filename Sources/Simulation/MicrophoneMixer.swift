@@ -14,6 +14,11 @@ final class MicrophoneMixer {
   private var taps: Int { body?.taps ?? 1 }
   /// Shape `[microphone][frame]`.
   private(set) var signals: [[Float]]
+  /// Called with the fraction of `work` that is done, 0…1, from any thread.
+  var progress: (@Sendable (Double) -> Void)?
+  /// Of all waves at all microphones; see `Wave.work`.
+  var work = 1.0
+  private let done = Total()
 
   init(device: Device, rate: Int, count: Int, body: Diffraction?) {
     positions = body?.positions ?? device.microphones.map(\.position)
@@ -30,8 +35,10 @@ final class MicrophoneMixer {
     let responses = body?.responses(from: directions)
     let indices = Dictionary(uniqueKeysWithValues: directions.enumerated().map { ($1, $0) })
     let (rate, leadingTaps, taps, capsules) = (rate, leadingTaps, taps, capsules)
+    let report = report
     forEachMicrophone { m, position, sum in
       for (wave, place) in zip(waves, places) {
+        defer { report(wave.work) }
         let frames = wave.frames(rate: rate, tail: taps, count: sum.count)
         guard !frames.isEmpty else { continue }
         let arrival = wave.talker.start + (place.distance ?? 0) / speedOfSound
@@ -58,7 +65,9 @@ final class MicrophoneMixer {
     let knots = moving.knots()
     let responses = body?.responses(from: knots.map { moving.directions[$0] })
     let (rate, leadingTaps, taps, capsules) = (rate, leadingTaps, taps, capsules)
+    let report = report
     forEachMicrophone { m, position, sum in
+      defer { report(wave.work) }
       let field = moving.heard(wave.talker.voice, at: position, by: capsules[m], rate: rate)
       guard let responses else {
         for (n, value) in zip(frames, field) { sum[n] += value }
@@ -84,6 +93,19 @@ final class MicrophoneMixer {
     }
   }
 
+  /// Tells `progress` of more work that is done.
+  private var report: @Sendable (Double) -> Void {
+    guard let progress else { return { _ in } }
+    let total = max(work, 1e-9)
+    return { [done] part in
+      progress(
+        done.seconds.withLock { done in
+          done += part
+          return min(1, done / total)
+        })
+    }
+  }
+
   /// Calls `body` for all microphones in parallel. `body` adds to the signal of its microphone.
   private func forEachMicrophone(
     _ body: @Sendable (_ microphone: Int, _ position: Position, _ signal: inout [Float]) -> Void
@@ -101,4 +123,9 @@ final class MicrophoneMixer {
     }
     signals = shared.withLock { $0 }
   }
+}
+
+/// A sum that several threads add to.
+private final class Total: Sendable {
+  let seconds = Mutex(0.0)
 }

@@ -1,6 +1,7 @@
 import Acoustics
 import AudioFiles
 import Glibc
+import Manifolds
 
 /// Talkers around a device, in the free field or in a room, with noise.
 public struct Scene: Sendable {
@@ -43,15 +44,20 @@ public struct Scene: Sendable {
   ///
   /// The result is deterministic. It is not limited to full scale: `AudioClip.overload(names:)` tells whether it
   /// exceeds it.
-  /// - Parameter progress: called with the solved fraction of a box, 0…1, from any thread, one call at a time.
+  /// - Parameters:
+  ///   - bodyCache: a folder of solved boxes, of which the body may be one; it is stored there if it is not. Nil solves it
+  ///     each time. The result is the same to the bit.
+  ///   - progress: called with the solved fraction of a box, 0…1, from any thread, one call at a time.
+  ///   - mixing: called after that with the fraction of the waves that are added, 0…1, from any thread.
   /// - Throws: `SceneError` if the scene exceeds a limit or the body cannot be solved.
   public func microphones(
-    sampleRate: Int, progress: (@Sendable (Double) -> Void)? = nil
+    sampleRate: Int, bodyCache: String? = nil, progress: (@Sendable (Double) -> Void)? = nil,
+    mixing: (@Sendable (Double) -> Void)? = nil
   ) throws(SceneError) -> AudioClip {
     let count = try checkedLength(sampleRate)
     let seconds = Double(count) / Double(sampleRate)
     let waves = voiceWaves + noise.talkers(seconds: seconds).map { Wave($0) }
-    let work = waves.reduce(0) { $0 + $1.talker.voice.duration * ($1.talker.path.isStationary ? 1 : 5) }
+    let work = waves.reduce(0) { $0 + $1.work }
     guard work <= Self.waveLimit else {
       throw SceneError(
         "the scene has \(Int(work)) s of sound in all voices, reflections and noise waves together; the limit is "
@@ -59,13 +65,18 @@ public struct Scene: Sendable {
     }
     let body: Diffraction?
     do {
-      body = try Diffraction(device: device, sampleRate: sampleRate, progress: progress)
+      body = try Diffraction(
+        device: device, sampleRate: sampleRate, solutions: bodyCache.map { BoxSolutions(folder: $0) },
+        progress: progress)
     } catch {
       throw SceneError(error.description)
     }
     let mixer = MicrophoneMixer(device: device, rate: sampleRate, count: count, body: body)
+    mixer.progress = mixing
+    mixer.work = work * Double(device.microphones.count)
     mixer.addStationary(waves.filter(\.talker.path.isStationary))
     for wave in waves where !wave.talker.path.isStationary { mixer.addMoving(wave) }
+    mixing?(1)
     let channels = mixer.signals.enumerated().map { m, signal in
       var channel = signal.deviating(by: device.microphones[m].deviation, rate: sampleRate)
       noise.addSensorNoise(to: &channel, microphone: m)

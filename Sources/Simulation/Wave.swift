@@ -6,6 +6,9 @@ struct Wave: Sendable {
   let talker: Talker
   let image: ImageSource?
 
+  /// How long it takes to add it to a microphone's signal, relative to others: its seconds, five times if it moves.
+  var work: Double { talker.voice.duration * (talker.path.isStationary ? 1 : 5) }
+
   init(_ talker: Talker, image: ImageSource? = nil) {
     self.talker = talker
     self.image = image

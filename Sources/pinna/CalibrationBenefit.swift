@@ -15,7 +15,9 @@ struct CalibrationBenefit {
   /// - Throws: `DesignError` if filters or figures cannot be computed.
   init(of device: Device, calibration: Calibration, sampleRate: Int) throws {
     let calibrated = device.with(calibration: calibration)
-    let array = DeviatingManifold(try referenceManifold(for: device), deviations: calibrated.deviations)
+    let array = DeviatingManifold(
+      try referenceManifold(for: device, solutions: BoxSolutions(folder: CacheFolder.bodies)),
+      deviations: calibrated.deviations)
     func figures(_ filtered: Device) throws -> MeanFigures {
       let bank = try FilterBank.ready(
         device: filtered, sampleRate: sampleRate, progress: WorkProgress.designing(device.name))

@@ -3,13 +3,13 @@ import Figures
 import Foundation
 import Plots
 
-/// The plots of one case, which `pinna report --plots` writes to a folder.
+/// The plots of one case, which `pinna report --plots` puts into its page and on its sheets.
 struct CasePlots {
   /// The prefix of the file names, such as "back-stereo-portrait".
   let name: String
-  private let isStereo: Bool
+  let isStereo: Bool
   private let curves: CaseCurves
-  private let heading: String
+  let heading: String
   private let context: String
 
   init(_ curves: CaseCurves, of filterCase: FilterCase, context: String) {
@@ -20,21 +20,22 @@ struct CasePlots {
     name = filterCase.name.replacing(", ", with: "-").lowercased()
   }
 
-  /// Writes three plots of a mono pattern, or four of a stereo case.
-  /// - Parameter fileExtension: "svg" or "png".
-  func write(into folder: String, fileExtension: String) throws {
-    func path(_ plot: String) -> String { "\(folder)/\(name)-\(plot).\(fileExtension)" }
-    try polar.write(path("polar"))
-    if isStereo { try differences.write(path("differences")) }
-    try noise.write(path("noise"))
-    try onAxis.write(path("on-axis"))
+  /// Three plots of a mono pattern, or four of a stereo case, with the suffixes of their files.
+  var files: [(suffix: String, plot: any Plot)] {
+    [("polar", polar)] + (isStereo ? [("differences", differences)] : [])
+      + [("noise", noise), ("on-axis", onAxis)]
+  }
+
+  /// The same as rows of a sheet.
+  var rows: [[any Plot]] {
+    isStereo ? [[polar], [differences, onAxis], [noise]] : [[polar], [noise, onAxis]]
   }
 
   private func title(_ quantity: String, _ detail: String) -> PlotTitle {
     PlotTitle("\(heading): \(quantity)", "\(context); \(detail)")
   }
 
-  private var polar: PolarPlot {
+  var polar: PolarPlot {
     let panels = curves.octaves.indices.map { octave in
       PolarPlot.Panel(
         Self.band(curves.octaves[octave]),
@@ -66,7 +67,7 @@ struct CasePlots {
     }
   }
 
-  private var differences: LinePlot {
+  var differences: LinePlot {
     // From -180° to 180°: the direction straight behind is at both ends.
     let order = curves.azimuths.indices.sorted { signed($0) < signed($1) }
     func azimuthCurve(_ values: [Double], _ label: String, _ colour: PlotColour, isDashed: Bool = false)
@@ -102,7 +103,7 @@ struct CasePlots {
       ])
   }
 
-  private var noise: LinePlot {
+  var noise: LinePlot {
     let values = curves.noiseGain.flatMap(\.self)
     let limit =
       isStereo
@@ -125,7 +126,7 @@ struct CasePlots {
       ])
   }
 
-  private var onAxis: LinePlot {
+  var onAxis: LinePlot {
     LinePlot(
       title(
         isStereo ? "response" : "response straight ahead",

@@ -1,51 +1,71 @@
+import Acoustics
 import Control
 import Foundation
 import GuidedCheck
 import Plots
 
-/// The results of a check as a picture: one panel per case, with the position of each voice between left and right.
+/// The results of a check as a picture: per case the listener from above, where each voice should be and where it came
+/// out, and how the device is held. `demo`, `check` and the page of `report` have it.
 struct CheckPicture {
-  private static let colours: [VoiceDirection: PlotColour] = [
-    .left: .blue, .right: .orange, .front: .green, .behind: .purple,
-  ]
+  let panels: [TopViewPlot.Panel]
+  /// What each panel shows, in words.
+  let descriptions: [String]
+  private let title: PlotTitle
 
-  private let plot: StripPlot
-
-  init(_ results: CheckResults, of name: String) {
-    plot = StripPlot(
-      PlotTitle(
-        "Where each voice came out of \(name)",
-        "The listener's left is on the left. Crossed-out voices did not come out as a listener expects."),
-      panels: results.cases.map(Self.panel))
+  init(_ results: CheckResults, device: Device, name: String) {
+    panels = results.cases.map { Self.panel($0, device) }
+    descriptions = results.cases.map(Self.description)
+    title = PlotTitle(
+      "Where each voice came out of \(name)",
+      "The listener from above, nose forward, and the device in hand. A ring is where a voice should be, a filled "
+        + "mark where it came out; louder ones are larger.")
   }
 
-  private static func panel(_ one: CheckResults.Case) -> StripPlot.Panel {
-    func strip(
-      _ axis: PlotAxis, isMirrored: Bool = false, _ value: (CheckResults.Voice) -> Double
-    ) -> StripPlot.Strip {
-      StripPlot.Strip(
-        axis, isMirrored: isMirrored,
-        points: one.voices.map {
-          StripPlot.Point(
-            "voice " + $0.direction.phrase, colours[$0.direction]!, value($0), isWrong: $0.fault != nil)
-        })
+  private static func panel(_ one: CheckResults.Case, _ device: Device) -> TopViewPlot.Panel {
+    TopViewPlot.Panel(
+      one.checked.name, HeldDevice(device, in: one.checked.head), one.checked.isStereo ? .circle : .level,
+      voices: one.voices.map { TopViewPlot.Voice($0, isStereo: one.checked.isStereo) })
+  }
+
+  private static func description(_ one: CheckResults.Case) -> String {
+    let voices = one.voices.map {
+      "the voice \($0.direction.phrase) is \($0.fault != nil ? "wrong" : $0.weakness != nil ? "weak" : "right")"
     }
-    let loudness = strip(.linear("louder than the voice in front, dB", -24...6, step: 6)) { $0.overFront }
-    guard one.checked.isStereo else { return StripPlot.Panel(one.checked.name, strips: [loudness]) }
-    return StripPlot.Panel(
-      one.checked.name,
-      strips: [
-        strip(.linear("left louder than right, dB", -15...15, step: 5), isMirrored: true) {
-          $0.levelDifference
-        },
-        strip(.linear("left earlier than right, µs", -1000...1000, step: 250), isMirrored: true) {
-          1e6 * $0.timeDifference
-        },
-        loudness,
-      ])
+    return "\(one.checked.name): " + voices.joined(separator: ", ")
   }
+
+  var plot: TopViewPlot { TopViewPlot(title, panels: panels) }
 
   func write(_ path: String) throws { try plot.write(path) }
+}
+
+extension TopViewPlot.Voice {
+  fileprivate init(_ voice: CheckResults.Voice, isStereo: Bool) {
+    let azimuth = voice.direction.azimuth.degrees
+    // Both ears tell only how far to the side a voice is: it is drawn in front or behind, as it spoke.
+    let heard = abs(azimuth) > 90 ? 180 - voice.heard.degrees : voice.heard.degrees
+    let verdict: Verdict =
+      voice.fault != nil ? .wrong : voice.weakness != nil ? .weak : .right
+    self.init(
+      azimuth: azimuth, heard: isStereo ? heard : azimuth, level: voice.overFront,
+      highestLevel: voice.expectation.highestOverFront, verdict: verdict)
+  }
+}
+
+extension HeldDevice {
+  /// `device` as the listener with the axes `head` holds it.
+  fileprivate init(_ device: Device, in head: HeadFrame) {
+    let body: Body =
+      switch device.body {
+      case .box(let size): .box(size)
+      case .sphere(let radius): .sphere(radius: radius)
+      case .cylinder(let radius): .cylinder(radius: radius)
+      case .free, .measured: .none
+      }
+    self.init(
+      body: body, microphones: device.microphones.map(\.position), right: head.right.vector,
+      up: head.up.vector, forward: head.forward.vector)
+  }
 }
 
 /// Checks the name of a picture to write before anything is computed.

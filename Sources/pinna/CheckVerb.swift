@@ -1,5 +1,6 @@
 import Acoustics
 import Control
+import FilterBanks
 import Foundation
 import GuidedCheck
 import JackTools
@@ -33,7 +34,7 @@ extension Verb {
       ? try CheckRun(live: arguments, stops: stops)
       : try CheckRun(offline: arguments, sampleRate: playback?.sampleRate ?? 48000)
     let results = CheckResults(run.check.scene, run.output)
-    if let picture { try CheckPicture(results, of: run.device.name).write(picture) }
+    if let picture { try CheckPicture(results, device: run.device, name: run.device.name).write(picture) }
     if arguments.isJSON {
       print(
         (results.json + ["device": run.device.name, "array": run.array.name, "live": isLive]).text)
@@ -67,7 +68,7 @@ private struct CheckRun {
     device = try library.device(named: preset.device)
     array = try arguments["--array"].map { try library.device(named: $0) } ?? device
     check = try Self.check(device, in: array, sampleRate: sampleRate)
-    output = try check.output()
+    output = try check.output(progress: WorkProgress.onTerminal("rendering"))
   }
 
   init(live arguments: Arguments, stops: StopCount) throws {
@@ -87,19 +88,28 @@ private struct CheckRun {
     defer { running.restore(warn: Tool.complain) }
     try running.prepare()
     let cases = check.cases
+    /// A check in a graph takes as long as its voices. A pipe gets the plain line.
+    func left(_ cases: Int) -> String {
+      guard isatty(STDERR_FILENO) == 1 else { return "" }
+      return "; " + TimeLeft.text(seconds: Double(cases) * CheckScene.caseSeconds)
+    }
     output = try graph.listen { n, _ in
-      if !arguments.isJSON { Tool.complain("case \(n + 1) of \(cases.count): \(cases[n].name)") }
+      if !arguments.isJSON {
+        Tool.complain("case \(n + 1) of \(cases.count): \(cases[n].name)" + left(cases.count - n))
+      }
     }
   }
 
   private static func check(_ device: Device, in array: Device, sampleRate: Int) throws -> DeviceCheck {
     let designing = WorkProgress.designing(device.name)
     let simulating = WorkProgress.soundField(array.name)
-    return try DeviceCheck(of: device, in: array, sampleRate: sampleRate) { step, part in
-      switch step {
-      case .designing: designing(part)
-      case .simulating: simulating(part)
-      }
-    }
+    return try DeviceCheck(
+      of: device, in: array, sampleRate: sampleRate, bodyCache: CacheFolder.bodies,
+      progress: { step, part in
+        switch step {
+        case .designing: designing(part)
+        case .simulating: simulating(part)
+        }
+      }, mixing: WorkProgress.onTerminal("adding voices"))
   }
 }

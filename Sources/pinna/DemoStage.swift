@@ -42,8 +42,8 @@ struct DemoStage {
         .unsupported, "\(device.name) offers no stereo, which the demo needs; give another preset")
     }
     scene = try CheckScene(
-      array: device, cases: cases, sampleRate: Self.sampleRate,
-      progress: WorkProgress.soundField(device.name))
+      array: device, cases: cases, sampleRate: Self.sampleRate, bodyCache: CacheFolder.bodies,
+      progress: WorkProgress.soundField(device.name), mixing: WorkProgress.onTerminal("adding voices"))
   }
 
   /// Plays the scene through the engine alone.
@@ -83,8 +83,8 @@ struct DemoStage {
     } else {
       say("\n" + results.table)
       if let take { say("Take: \(take.text). Refused during it: \(take.refusal)") }
-      say(keeps ? "The recordings are in \(folder)." : "Keep the recordings with: pinna demo --keep DIR")
       say("A picture of where each voice came out is \(picture).")
+      say(soundSentence)
     }
     return results.isRight
   }
@@ -95,8 +95,26 @@ struct DemoStage {
     let pictureFolder = keeps ? folder : CacheFolder.path
     try FileManager.default.createDirectory(atPath: pictureFolder, withIntermediateDirectories: true)
     let path = pictureFolder + "/demo.png"
-    try CheckPicture(results, of: preset.name).write(path)
+    try CheckPicture(results, device: device, name: preset.name).write(path)
     return path
+  }
+
+  /// Where the sound is and how to play it, or the command that keeps and plays it.
+  private var soundSentence: String {
+    let player = SoundPlayer.installed.map { "\($0) " }
+    guard keeps else {
+      let other = preset.name == "phone5" ? "" : " --preset \(preset.name)"
+      let keep = "pinna demo\(other) --keep pinna-demo"
+      return "To hear it: " + (player.map { "\(keep) && \($0)pinna-demo/outputs.wav" } ?? keep)
+    }
+    let sound = "The sound is in \(folder): outputs.wav is what came out, microphones.wav what went in."
+    return player.map { "\(sound) To hear it: \($0)\(Self.quoted(folder + "/outputs.wav"))" } ?? sound
+  }
+
+  /// `path` as a word for a shell.
+  private static func quoted(_ path: String) -> String {
+    let isPlain = path.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "/._-+".contains($0)) }
+    return isPlain ? path : "'" + path.replacing("'", with: "'\\''") + "'"
   }
 
   /// Removes the recordings unless they are kept.

@@ -20,14 +20,16 @@ struct DevicePicture {
   }
 
   /// Writes an SVG or PNG file, according to the extension of `path`.
-  func write(_ path: String) throws {
+  func write(_ path: String) throws { try plot.write(path) }
+
+  var plot: PositionPlot {
     let stereo = frame == nil ? "" : ", left and right in \(orientation.rawValue)"
-    try PositionPlot(
+    return PositionPlot(
       PlotTitle(
         "\(device.name): \(device.title)",
         "Numbers are capture channels. Forward is that of \(source.name)\(stereo)."),
       views: [front, above]
-    ).write(path)
+    )
   }
 
   private var isTable: Bool { device.placement == .table }

@@ -1,8 +1,12 @@
 import Acoustics
 import Control
 import Figures
+import FilterBanks
 import Foundation
+import GuidedCheck
 import HeadResponses
+import Plots
+import Rendering
 
 /// File formats of plots.
 enum PlotFormat: String, NamedWord {
@@ -11,12 +15,14 @@ enum PlotFormat: String, NamedWord {
   static let kind = "format of plots"
 }
 
-/// The folder for a report's plots.
+/// The folder for a report's plots: a page to look at, and a few sheets or every plot as a file.
 struct PlotFolder {
   let path: String
   let format: PlotFormat
+  /// Whether every plot gets a file of its own.
+  let isSeparate: Bool
 
-  init(_ path: String, format: PlotFormat) throws(Failure) {
+  init(_ path: String, format: PlotFormat, isSeparate: Bool) throws(Failure) {
     guard !path.isEmpty else { throw Failure(.usage, "the folder name is empty; give one") }
     do {
       try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
@@ -25,21 +31,84 @@ struct PlotFolder {
     }
     self.path = path
     self.format = format
+    self.isSeparate = isSeparate
   }
 
-  /// Writes the plots of every case. They use the same manifold as the report's figures.
-  func write(_ measurement: Measurement) throws {
+  /// Writes the page and its files. The plots use the same manifold as the report's figures.
+  /// - Returns: the names of the files beside the page.
+  func write(_ measurement: Measurement) throws -> [String] {
+    let voices = try guidedCheck(measurement)
+    let cases = try casePlots(measurement)
+    var files: [(name: String, plot: any Plot)] = [
+      ("device", DevicePicture(measurement.device).plot)
+    ]
+    if let voices { files.append(("voices", voices.plot)) }
+    if isSeparate {
+      files += cases.flatMap { one in one.files.map { ("\(one.name)-\($0.suffix)", $0.plot) } }
+    } else {
+      files += sheets(cases)
+    }
+    for file in files { try file.plot.write("\(path)/\(name(file.name))") }
+    let names = files.map { name($0.name) }
+    let page = ReportPage(measurement, cases: cases, voices: voices, files: names)
+    let index = path + "/index.html"
+    do {
+      try Data(page.html.utf8).write(to: URL(filePath: index), options: .atomic)
+    } catch {
+      throw Failure(.failed, "cannot write \(index): \(error.systemReason); give another folder")
+    }
+    return names
+  }
+
+  private func name(_ stem: String) -> String { "\(stem).\(format.rawValue)" }
+
+  /// One sheet per data source with its stereo cases, one with its mono patterns.
+  private func sheets(_ cases: [CasePlots]) -> [(name: String, plot: any Plot)] {
+    var sheets: [(name: String, cases: [CasePlots])] = []
+    for one in cases {
+      if let known = sheets.firstIndex(where: { $0.name == one.sheet }) {
+        sheets[known].cases.append(one)
+      } else {
+        sheets.append((one.sheet, [one]))
+      }
+    }
+    return sheets.map { ($0.name, PlotSheet(rows: $0.cases.flatMap(\.rows))) }
+  }
+
+  private func casePlots(_ measurement: Measurement) throws -> [CasePlots] {
     let bank = measurement.bank
     let context = "\(measurement.preset), \(bank.sampleRate) Hz"
     let hrtf = try HRTF(path: measurement.device.hrtf ?? HRTF.defaultPath)
     let show = WorkProgress.show("plotting \(measurement.device.name)", step: 101)
-    for (n, coefficients) in bank.cases.enumerated() {
+    let plots = try bank.cases.enumerated().map { n, coefficients in
       show(Double(n) / Double(bank.cases.count))
       let curves = try CaseCurves(
         coefficients, bank: bank, device: measurement.device, manifold: measurement.manifold, hrtf: hrtf)
-      try CasePlots(curves, of: coefficients.filterCase, context: context)
-        .write(into: path, fileExtension: format.rawValue)
+      return CasePlots(curves, of: coefficients.filterCase, context: context)
     }
     show(1)
+    return plots
+  }
+
+  /// Where voices come out: the guided check without a server. Nil for a device that has nothing to check.
+  private func guidedCheck(_ measurement: Measurement) throws -> CheckPicture? {
+    let device = measurement.device
+    do {
+      let check = try DeviceCheck(
+        of: device, sampleRate: measurement.bank.sampleRate, bodyCache: CacheFolder.bodies,
+        mixing: WorkProgress.onTerminal("adding voices"))
+      return CheckPicture(
+        CheckResults(check.scene, try check.output(progress: WorkProgress.onTerminal("rendering"))),
+        device: device, name: measurement.preset)
+    } catch is Unsupported {
+      return nil
+    }
+  }
+}
+
+extension CasePlots {
+  /// The name of its sheet: "back-stereo" or "back-mono".
+  fileprivate var sheet: String {
+    heading.split(separator: ",")[0].lowercased().replacing(" ", with: "-") + (isStereo ? "-stereo" : "-mono")
   }
 }

@@ -81,7 +81,7 @@ extension Verb {
       input.channels, selection: setting.selection, of: device, gain: setting.gain,
       highPass: setting.highPass,
       substitutions: fallbacks?.substitutions(setting, sampleRate: input.sampleRate) ?? [], period: period,
-      instructionSet: instructionSet)
+      instructionSet: instructionSet, progress: WorkProgress.onTerminal("rendering"))
     let isStereo = setting.selection.polarPattern == .stereo
     return AudioClip(sampleRate: input.sampleRate, channels: isStereo ? [left, right] : [left])
   }

@@ -14,10 +14,12 @@ extension Verb {
     options: [
       Option("--preset", "NAME", "preset (default: phone5)"), deviceOption,
       Option("--sample-rate", "HZ", "sample rate (default: 48000)"),
-      Option("--plots", "DIR", "also write plots of every case to this folder, replacing earlier ones"),
+      Option("--plots", "DIR", "also write plots to this folder: a page, index.html, and a few sheets"),
+      Option("--separate", nil, "write every plot to a file of its own instead of sheets"),
       Option(
         "--format", "FORMAT",
-        "format of the plots: \(PlotFormat.allCases.map(\.rawValue).joined(separator: ", ")) (default: svg)"),
+        "format of sheets and plots: \(PlotFormat.allCases.map(\.rawValue).joined(separator: ", ")) (default: svg)"
+      ),
       Option(
         "--distance", "CM", "figures for talkers at this distance in cm, 20 to 500, instead of far ones"),
       Option(
@@ -30,14 +32,16 @@ extension Verb {
     let (preset, device) = try arguments.presetAndDevice(in: library)
     let rate = try arguments.integer("--sample-rate", in: DesignGrid.sampleRates) ?? 48000
     let format = try arguments["--format"].map { try PlotFormat(word: $0) } ?? .svg
-    let folder = try arguments["--plots"].map { try PlotFolder($0, format: format) }
+    let folder = try arguments["--plots"].map {
+      try PlotFolder($0, format: format, isSeparate: arguments.has("--separate"))
+    }
     let measurement = try Measurement(
       preset: preset.name,
       device: arguments.withoutMicrophones(arguments.withHRTF(device)),
       sampleRate: rate, draws: try arguments.integer("--draws", in: 0...10_000) ?? ArrayErrors.drawCount,
       isCalibrated: arguments.has("--calibrated"),
       distance: try arguments.integer("--distance", in: 20...500).map { Double($0) / 100 })
-    if let folder { try folder.write(measurement) }
+    let written = try folder?.write(measurement) ?? []
     if arguments.isJSON {
       print(json(measurement.report))
     } else {
@@ -45,7 +49,11 @@ extension Verb {
         ReportTable(
           measurement.report, draws: measurement.draws, isCalibrated: measurement.isCalibrated
         ).text)
-      if let folder { print("\nPlots of \(measurement.bank.cases.count) cases are in \(folder.path).") }
+      if let folder {
+        print(
+          "\nPlots of \(measurement.bank.cases.count) cases are in \(folder.path)/index.html and on "
+            + (folder.isSeparate ? "plot" : "sheet").counted(written.count) + " beside it.")
+      }
     }
     return .done
   }
@@ -76,7 +84,9 @@ struct Measurement {
     // Half of the progress: solving a box with finer panels takes about as long as the figures.
     // The array as it is: the filters undo the deviations of its microphones.
     let far = DeviatingManifold(
-      try referenceManifold(for: device) { show(0.5 * $0) }, deviations: device.deviations)
+      try referenceManifold(
+        for: device, solutions: BoxSolutions(folder: CacheFolder.bodies)
+      ) { show(0.5 * $0) }, deviations: device.deviations)
     if let distance {
       guard distance > 1.1 * device.extent else {
         throw Failure(

@@ -1,5 +1,6 @@
 import AudioFiles
 import Control
+import FilterBanks
 import Foundation
 import JackClient
 import JackTools
@@ -43,7 +44,8 @@ extension Verb {
 
   static func microphones(of scene: Scene, sampleRate: Int) throws -> AudioClip {
     let clip = try scene.microphones(
-      sampleRate: sampleRate, progress: WorkProgress.soundField(scene.device.name))
+      sampleRate: sampleRate, bodyCache: CacheFolder.bodies,
+      progress: WorkProgress.soundField(scene.device.name), mixing: WorkProgress.onTerminal("adding voices"))
     if let overload = clip.overload(names: scene.device.microphones.map(\.name)) { Tool.complain(overload) }
     return clip
   }

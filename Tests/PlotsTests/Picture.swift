@@ -28,12 +28,18 @@ struct Picture {
     self.pixels = pixels
   }
 
+  /// The number of pixels of exactly `colour` below the legend.
+  func count(of colour: SIMD3<Int>) -> Int {
+    pixels.indices.count { $0 / width > Self.legendHeight && pixels[$0] == colour }
+  }
+
+  private static let legendHeight = 160
+
   var colours: Set<SIMD3<Int>> { Set(pixels) }
 
   /// The range of x and y of pixels of exactly `colour` below the legend.
   func extent(of colour: SIMD3<Int>) -> (x: ClosedRange<Int>, y: ClosedRange<Int>)? {
-    let legendHeight = 160
-    let found = pixels.indices.filter { $0 / width > legendHeight && pixels[$0] == colour }
+    let found = pixels.indices.filter { $0 / width > Self.legendHeight && pixels[$0] == colour }
     guard let first = found.first, let last = found.last else { return nil }
     let columns = found.map { $0 % width }
     return (columns.min()!...columns.max()!, first / width...last / width)

@@ -91,28 +91,6 @@ import Testing
     #expect(lobe.y.lowerBound < centre.y - 60 && lobe.y.upperBound <= centre.y + 4, "\(lobe), \(centre)")
   }
 
-  @Test(
-    "equal steps of value have equal distances in a strip plot, mirrored with greater values to the left",
-    arguments: [false, true])
-  func strips(isMirrored: Bool) throws {
-    let points = [
-      StripPlot.Point("a", .blue, -10), StripPlot.Point("b", .orange, 0), StripPlot.Point("c", .green, 10),
-    ]
-    let strip = StripPlot.Strip(.linear("dB", -20...20, step: 10), isMirrored: isMirrored, points: points)
-    let plot = StripPlot(
-      PlotTitle("Strips", ""), panels: [StripPlot.Panel("One", strips: [strip])])
-    try plot.write(path("strips.png"))
-    let picture = try Picture(png: path("strips.png"))
-    let columns = try [SIMD3<Int>.blue, .orange, .green].map { colour in
-      let x = try #require(picture.extent(of: colour)).x
-      return Double(x.lowerBound + x.upperBound) / 2
-    }
-    #expect(isMirrored ? columns[0] > columns[1] : columns[0] < columns[1])
-    #expect(abs((columns[1] - columns[0]) - (columns[2] - columns[1])) <= 2, "\(columns)")
-    // 320 points of 2 pixels are 40 dB.
-    #expect(abs(abs(columns[1] - columns[0]) - 2 * 320 * 10 / 40) <= 2, "\(columns)")
-  }
-
   @Test("plots are written as well-formed SVG and as PNG with more than one colour")
   func formats() throws {
     try lines.write(path("lines.svg"))

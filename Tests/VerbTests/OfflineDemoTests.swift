@@ -24,6 +24,8 @@ import Testing
     #expect(lines[2].hasPrefix("  1. glasses8: ") && lines[2].contains(", stereo, "), "\(outcome)")
     #expect(outcome.output.contains("in all 1 cases"), "\(outcome)")
     #expect(!outcome.output.contains("Take:"), "\(outcome)")
+    // It ends with the command that keeps the sound; there is no player in this PATH.
+    #expect(lines.last == "To hear it: pinna demo --preset glasses8 --keep pinna-demo", "\(outcome)")
     #expect(try picture(home.cacheFolder + "/pinna/demo.png"))
   }
 
@@ -40,6 +42,19 @@ import Testing
     #expect(json["picture"] as? String == folder + "/demo.png")
     #expect(home.contents("kept") == ["demo.png", "microphones.wav", "outputs.wav"])
     #expect(try picture(folder + "/demo.png"))
+  }
+
+  @Test("--keep says where the sound is, and how to play it with the player that is installed")
+  func keep() throws {
+    let player = try home.home.folder.write("#!/bin/sh\n", to: "empty/pw-play")
+    try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: player)
+    let folder = home.path + "/two words"
+    let outcome = try home.pinna("demo", "--preset", "glasses8", "--keep", folder, environment: path)
+    #expect(outcome.status == 0, "\(outcome)")
+    let last = try #require(outcome.output.split(separator: "\n").last)
+    #expect(last.hasPrefix("The sound is in \(folder): outputs.wav"), "\(last)")
+    #expect(last.hasSuffix("To hear it: pw-play '\(folder)/outputs.wav'"), "\(last)")
+    #expect(home.contents("two words") == ["demo.png", "microphones.wav", "outputs.wav"])
   }
 
   /// Whether the file is a PNG picture.

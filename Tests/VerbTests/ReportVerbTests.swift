@@ -57,9 +57,10 @@ import Testing
     #expect(try home.pinna("report", "--preset", "pair").output.contains("Front, stereo, landscapeRight: "))
   }
 
-  @Test("report prints a table of every case, and draws SVG files that parse")
+  @Test("report prints a table of every case, and draws a page and sheets, or with --separate every plot")
   func tableAndPlots() throws {
-    let outcome = try home.pinna("report", "--preset", "pair", "--plots", home.path + "/plots")
+    let outcome = try home.pinna(
+      "report", "--preset", "pair", "--separate", "--plots", home.path + "/plots")
     #expect(outcome.status == 0, "\(outcome)")
     for words in [
       "pair at 48000 Hz", "Front, portrait", "Front, omnidirectional", "directivity index", "left/right",
@@ -68,11 +69,41 @@ import Testing
     }
     let mono = ["noise", "on-axis", "polar"].map { "front-omnidirectional-\($0).svg" }
     let stereo = ["differences", "noise", "on-axis", "polar"].map { "front-stereo-portrait-\($0).svg" }
-    #expect(home.contents("plots") == mono + stereo)
-    for file in mono + stereo {
+    let others = ["device.svg", "voices.svg"]
+    #expect(home.contents("plots") == (mono + stereo + others + ["index.html"]).sorted())
+    #expect(outcome.output.contains("/plots/index.html and on 9 plots beside it"), "\(outcome)")
+    for file in mono + stereo + others {
       let parser = XMLParser(data: try Data(contentsOf: URL(filePath: home.path + "/plots/" + file)))
       #expect(parser.parse(), "\(file): \(String(describing: parser.parserError))")
     }
+  }
+
+  @Test(
+    "the page of report names every case, links to files that exist, has no script, and loads nothing from elsewhere",
+    arguments: ["svg", "png"])
+  func page(format: String) throws {
+    let folder = home.path + "/plots"
+    let outcome = try home.pinna(
+      "report", "--preset", "pair", "--draws", "0", "--plots", folder, "--format", format)
+    #expect(outcome.status == 0, "\(outcome)")
+    let sheets = ["device", "front-mono", "front-stereo", "voices"].map { "\($0).\(format)" }
+    #expect(home.contents("plots") == (sheets + ["index.html"]).sorted())
+    let page = try String(contentsOfFile: folder + "/index.html", encoding: .utf8)
+    let links = page.matches(of: /href="([^"]*)"/).map { String($0.1) }
+    let ids = Set(page.matches(of: #/ id="([^"]*)"/#).map { String($0.1) })
+    for name in ["Front, stereo, portrait", "Front, omnidirectional"] {
+      #expect(page.contains("<h2>\(name)</h2>"), "\(name)")
+    }
+    for link in links {
+      let exists =
+        link.hasPrefix("#") ? ids.contains(String(link.dropFirst())) : sheets.contains(link)
+      #expect(exists, "\(link)")
+    }
+    #expect(Set(links).isSuperset(of: sheets))
+    for word in ["<script", "http", "src=", "@import", "url("] { #expect(!page.contains(word), "\(word)") }
+    #expect(page.contains("prefers-color-scheme:dark") && page.contains("width=device-width"))
+    // Help for each figure: four of stereo, three of the mono pattern.
+    #expect(page.matches(of: /<figcaption>[^<]{30,}</).count == 7)
   }
 
   @Test("report refuses the impossible before it computes anything")

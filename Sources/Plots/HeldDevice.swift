@@ -1,0 +1,122 @@
+import Foundation
+
+/// A device as the listener of a case holds it, drawn as the listener sees it: looking forward, with up at the top.
+///
+/// Vectors are in the device frame: x to the right and y up as seen by somebody facing the screen, z out of the screen.
+/// Lengths are in metres.
+public struct HeldDevice: Sendable {
+  public enum Body: Sendable {
+    case box(SIMD3<Double>)
+    case sphere(radius: Double)
+    case cylinder(radius: Double)
+    /// Only the microphones are drawn.
+    case none
+  }
+
+  let body: Body
+  let microphones: [SIMD3<Double>]
+  /// The listener's axes, each of length 1.
+  let right: SIMD3<Double>
+  let up: SIMD3<Double>
+  let forward: SIMD3<Double>
+
+  public init(
+    body: Body, microphones: [SIMD3<Double>], right: SIMD3<Double>, up: SIMD3<Double>,
+    forward: SIMD3<Double>
+  ) {
+    self.body = body
+    self.microphones = microphones
+    self.right = right
+    self.up = up
+    self.forward = forward
+  }
+
+  /// The extent of body and microphones along a direction.
+  func extent(along axis: SIMD3<Double>) -> Double {
+    switch body {
+    case .box(let size): return (size * SIMD3(abs(axis.x), abs(axis.y), abs(axis.z))).sum()
+    case .sphere(let radius): return 2 * radius
+    case .cylinder(let radius): return 2 * radius + abs(axis.y) * span(along: [0, 1, 0])
+    case .none: return max(0.01, span(along: axis))
+    }
+  }
+
+  private func span(along axis: SIMD3<Double>) -> Double {
+    let positions = microphones.map { ($0 * axis).sum() }
+    return (positions.max() ?? 0) - (positions.min() ?? 0)
+  }
+
+  /// Which of a phone's faces the listener sees; nil unless the body is a thin box that faces the listener.
+  private var face: Face? {
+    guard case .box(let size) = body, size.z < 0.25 * min(size.x, size.y), abs(forward.z) > 0.9 else {
+      return nil
+    }
+    return forward.z < 0 ? .screen : .back
+  }
+
+  private enum Face { case screen, back }
+
+  /// Two lines about what the drawing shows.
+  var caption: [String] {
+    switch face {
+    case .screen: ["you see the screen;", "the back records"]
+    case .back: ["you see the back;", "screen side records"]
+    case nil: ["as you see it", "from behind it"]
+    }
+  }
+
+  /// Draws the device at most `length` points wide and high.
+  func draw(on canvas: any Canvas, at centre: SIMD2<Double>, length: Double) {
+    let scale = length / max(extent(along: right), extent(along: up))
+    /// A point of the device frame on the page.
+    func place(_ point: SIMD3<Double>) -> SIMD2<Double> {
+      centre + scale * [(point * right).sum(), -(point * up).sum()]
+    }
+    switch body {
+    case .sphere(let radius): canvas.circle(centre, radius: scale * radius, .black, width: 1.8)
+    case .box, .cylinder:
+      let half = SIMD2(extent(along: right), extent(along: up)) / 2
+      let corners = [half, [half.x, -half.y], -half, [-half.x, half.y]].map { centre + scale * $0 }
+      canvas.stroke(corners, .black, width: 2.2, isClosed: true)
+    case .none: break
+    }
+    if case .box(let size) = body, let face {
+      drawFace(face, half: size / 2, on: canvas, place)
+    }
+    for position in microphones { canvas.disc(place(position), radius: 1.8, .green) }
+    drawTop(on: canvas, centre, scale)
+  }
+
+  /// The word "top" beside the device's upper edge, wherever that is.
+  private func drawTop(on canvas: any Canvas, _ centre: SIMD2<Double>, _ scale: Double) {
+    let onPage: SIMD2<Double> = [right.y, -up.y]
+    guard onPage.distance(to: .zero) > 0.9 else { return }
+    let edge = centre + scale / 2 * extent(along: [0, 1, 0]) * onPage
+    canvas.text(
+      "top", at: edge + 4 * onPage, anchor: [0.5 - onPage.x / 2, 0.5 - onPage.y / 2], size: 8, .grey)
+  }
+
+  /// The screen with earpiece and home bar, or the back with its camera; and the buttons at the sides.
+  private func drawFace(
+    _ face: Face, half: SIMD3<Double>, on canvas: any Canvas, _ place: (SIMD3<Double>) -> SIMD2<Double>
+  ) {
+    func point(_ x: Double, _ y: Double) -> SIMD2<Double> { place(half * [x, y, 0]) }
+    // Lock button at +x, volume at −x.
+    for (x, from, to) in [(1.05, 0.25, 0.42), (-1.05, 0.32, 0.46), (-1.05, 0.1, 0.24)] {
+      canvas.stroke([point(x, from), point(x, to)], .black, width: 2)
+    }
+    switch face {
+    case .screen:
+      canvas.polygon(
+        [point(-0.86, -0.84), point(0.86, -0.84), point(0.86, 0.84), point(-0.86, 0.84)], .lightGrey)
+      canvas.stroke([point(-0.25, 0.92), point(0.25, 0.92)], .black, width: 1.8)
+      canvas.stroke([point(-0.35, -0.75), point(0.35, -0.75)], .black, width: 1.2)
+    case .back:
+      // At the upper left of somebody who looks at the back.
+      for y in [0.8, 0.52] {
+        canvas.circle(point(0.55, y), radius: 4, .black, width: 1.6)
+        canvas.disc(point(0.55, y), radius: 1.4, .black)
+      }
+    }
+  }
+}

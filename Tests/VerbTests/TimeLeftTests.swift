@@ -1,0 +1,75 @@
+import Foundation
+import LiveSupport
+import TestSupport
+import Testing
+import pinna
+
+@Suite("Time left") struct TimeLeftTests {
+  @Test(
+    "after a quarter of an even computation in 10 s, 30 s are left; before 2 s and at the end nothing is said"
+  )
+  func estimate() {
+    var timeLeft = TimeLeft()
+    let start = ContinuousClock.now
+    #expect(timeLeft.text(at: 0, now: start) == "")
+    #expect(timeLeft.text(at: 0.1, now: start + .seconds(1)) == "")
+    #expect(timeLeft.text(at: 0.25, now: start + .seconds(10)) == "about 30 s left")
+    #expect(timeLeft.text(at: 0.9, now: start + .seconds(36)) == "about 4 s left")
+    #expect(timeLeft.text(at: 1, now: start + .seconds(40)) == "")
+  }
+
+  @Test("a computation that was met half way is estimated from there on")
+  func halfWay() {
+    var timeLeft = TimeLeft()
+    let start = ContinuousClock.now
+    _ = timeLeft.text(at: 0.5, now: start)
+    #expect(timeLeft.text(at: 0.6, now: start + .seconds(60)) == "about 4 min left")
+    #expect(timeLeft.text(at: 0.5, now: start + .seconds(90)) == "")
+  }
+}
+
+/// What `pinna simulate` keeps of a body.
+@Suite("pinna simulate and its cache") struct SimulateCacheTests {
+  let home: VerbHome
+  init() throws { home = try VerbHome() }
+
+  @Test(
+    "a second simulation of a body is the same to the bit and 3 times faster; the first one says the time left"
+  )
+  func cached() throws {
+    let voice = "/usr/share/sounds/alsa/Front_Center.wav"
+    try #require(FileManager.default.fileExists(atPath: voice), "alsa-utils is not installed")
+    let scene = try home.home.folder.write(
+      """
+      title: One voice
+      device: phone5
+      facing: {dataSource: Back, inputOrientation: portrait}
+      talkers:
+        - {voice: \(voice), from: left}
+
+      """, to: "scene.yaml")
+    let clock = ContinuousClock()
+    var output = ""
+    let first = try clock.measure {
+      let outcome = try home.onTerminal("simulate \(scene) \(home.path)/first.wav")
+      #expect(outcome.status == 0, "\(outcome)")
+      output = outcome.output
+    }
+    #expect(
+      output.contains("computing the sound field around phone5") && output.contains(" s left"), "\(output)")
+    let second = try clock.measure {
+      let outcome = try home.pinna("simulate", scene, home.path + "/second.wav")
+      #expect(outcome.status == 0 && outcome.error.isEmpty, "\(outcome)")
+    }
+    #expect(first > second * 3, "\(first), \(second)")
+    // Without a cache.
+    let uncached = try home.pinna(
+      "simulate", scene, home.path + "/third.wav", environment: ["XDG_CACHE_HOME": "/proc/nosuch"])
+    #expect(uncached.error == "pinna: computing the sound field around phone5\n", "\(uncached)")
+    let sounds = try ["first", "second", "third"].map {
+      try Data(contentsOf: URL(filePath: "\(home.path)/\($0).wav"))
+    }
+    #expect(sounds[0] == sounds[1] && sounds[0] == sounds[2])
+    #expect(home.contents("cache/pinna/bodies").count == 1)
+  }
+}
