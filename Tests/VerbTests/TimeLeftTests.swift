@@ -23,7 +23,7 @@ import pinna
     var timeLeft = TimeLeft()
     let start = ContinuousClock.now
     _ = timeLeft.text(at: 0.5, now: start)
-    #expect(timeLeft.text(at: 0.6, now: start + .seconds(60)) == "about 4 min left")
+    #expect(timeLeft.text(at: 0.625, now: start + .seconds(60)) == "about 3 min left")
     #expect(timeLeft.text(at: 0.5, now: start + .seconds(90)) == "")
   }
 }
