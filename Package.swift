@@ -143,7 +143,8 @@ let package = Package(
     .executableTarget(
       name: "pinna",
       dependencies: [
-        "LiveCheck", "WebPage", "GuidedCheck", "ArrayCheck", "Control", "JackTools", "JackClient", "Recording",
+        "LiveCheck", "WebPage", "GuidedCheck", "ArrayCheck", "Control", "JackTools", "JackClient",
+        "Recording",
         "Simulation", "Rendering", "FilterBanks", "Diagnosis", "Detection", "Presets", "Figures",
         "FilterDesign",
         "HeadResponses", "Manifolds",

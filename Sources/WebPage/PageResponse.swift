@@ -49,10 +49,10 @@ struct PageResponse: Sendable {
       switch answer.status {
       case .done: 200
       case .usage: 400
-      case .refused: 409
+      case .refused, .incompleteTake: 409
       case .unsupported: 422
       case .noServer, .notRunning: 503
-      case .failed, .incompleteTake: 500
+      case .failed: 500
       }
     self.init(status, type: "application/json; charset=utf-8", body: .bytes(Array(text.utf8)))
   }

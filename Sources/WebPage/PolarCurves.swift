@@ -57,6 +57,8 @@ final class PolarCurves: Sendable {
   }
 
   private static func compute(_ key: Key) throws -> String {
+    // Of this thread, which ends afterwards, and of those that it starts: sound comes first.
+    setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, 10)
     let device = key.device
     let bank =
       key.without.isEmpty

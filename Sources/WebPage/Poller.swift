@@ -29,7 +29,7 @@ final class Poller: Sendable {
     while true {
       guard feed.hasStreams else {
         feed.forget()
-        usleep(10_000)
+        usleep(50_000)
         continue
       }
       let now = ContinuousClock.now

@@ -6,7 +6,7 @@ import Recording
 /// The takes that pages list and play: regular files of the takes folder, by their names.
 ///
 /// Thread: any that may wait for the disk.
-struct TakeLibrary: Sendable {
+package struct TakeLibrary: Sendable {
   private static let most = 100
   /// An absolute path; nil for the standard folder.
   let folder: String?
@@ -39,7 +39,7 @@ struct TakeLibrary: Sendable {
   }
 
   /// The media type of the take's file; nil if it is none that pages play.
-  static func type(of name: String) -> String? {
+  package static func type(of name: String) -> String? {
     guard TakeFolder.isFileName(name), name.first != "." else { return nil }
     return switch name.split(separator: ".").last.map(String.init) {
     case "wav": "audio/wav"

@@ -1,7 +1,6 @@
 import Control
 import Testing
-
-@testable import WebPage
+import WebPage
 
 /// What the page may ask, and how often.
 @Suite("Requests of the web page") struct RequestTests {

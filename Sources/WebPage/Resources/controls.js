@@ -47,7 +47,7 @@ export class Controls {
     const status = this.status();
     if (this.isRecording) {
       const name = status.take ? status.take.path.split("/").pop() : "a take";
-      return `Locked while ${name} is being recorded. Stop the take to change this.`;
+      return `Locked while ${name} is recorded; stop the take first.`;
     }
     return "";
   }
@@ -78,7 +78,7 @@ export class Controls {
   isRefusedByLock(id) {
     const target = element(id);
     if (target.getAttribute("aria-disabled") !== "true") return false;
-    this.refuse(id === "title" || id === "marker" ? id : id, target.dataset.reason || this.lockReason);
+    this.refuse(id, target.dataset.reason || this.lockReason);
     return true;
   }
 
@@ -279,35 +279,23 @@ export class Controls {
         delete input.dataset.reason;
       }
     };
-    for (const id of ["orientation", "data-source", "pattern"]) {
+    for (const id of ["device", "pattern", "outputs", "preset"]) {
+      const note = element(`${id}-lock`);
+      note.hidden = !reason;
+      if (note.textContent !== reason) note.textContent = reason;
+    }
+    for (const [id, note] of [["orientation", "device"], ["data-source", "pattern"], ["pattern", "pattern"]]) {
       for (const input of element(id).querySelectorAll("input")) {
         input.dataset.own ??= input.dataset.reason ?? "";
-        lock(input, reason || input.dataset.own, reason && `${id}-lock`);
+        lock(input, reason || input.dataset.own, reason && `${note}-lock`);
       }
-      this.note(id, reason, element(id));
     }
-    for (const id of ["gain", "high-pass", "output", "mute", "preset"]) lock(element(id), reason, reason && `${id}-lock`);
-    lock(element("preset-form").querySelector("button"), reason, reason && "preset-lock");
-    this.note("gain", reason, element("gain").parentElement, ["high-pass", "output", "mute"]);
-    this.note("preset", reason, element("preset-form"));
+    for (const id of ["gain", "high-pass", "output", "mute"]) lock(element(id), reason, "outputs-lock");
+    for (const input of [element("preset"), element("preset-form").querySelector("button")]) lock(input, reason, "preset-lock");
     const idle = this.isRecording ? "" : "A title and markers belong to a take: start one first.";
     for (const id of ["title", "marker"]) {
       lock(element(id), idle);
       lock(element(`${id}-form`).querySelector("button"), idle);
     }
-  }
-
-  // A sentence after `place`, which locked controls refer to. `others` share it.
-  note(id, reason, place, others = []) {
-    let note = element(`${id}-lock`);
-    if (!note) {
-      note = document.createElement("p");
-      note.id = `${id}-lock`;
-      note.className = "lock";
-      place.after(note);
-    }
-    note.hidden = !reason;
-    if (note.textContent !== reason) note.textContent = reason;
-    if (reason) for (const other of others) element(other).setAttribute("aria-describedby", note.id);
   }
 }

@@ -112,7 +112,7 @@ export function drawDevice(container, device, status) {
     const text = hasNames ? microphone.name : String(microphone.channel);
     const wide = text.length * 11 * 0.6;
     const side = points[n][0] < -1 ? -1 : 1;
-    const places = [[side * 8, 0], [-side * 8, 0]].flatMap(([dx]) => [0, 13, -13, 26, -26, 39, -39].map((dy) => [dx, dy])).concat([[0, 14], [0, -14]]);
+    const places = [0, 13, -13, 26, -26, 39, -39].flatMap((dy) => [[side * 8, dy], [-side * 8, dy]]).concat([[0, 14], [0, -14]]);
     for (const [dx, dy] of places) {
       const left = dx > 0 ? x + dx : dx < 0 ? x + dx - wide : x - wide / 2;
       if (!isFree([left, y + dy - 6, left + wide, y + dy + 6])) continue;
@@ -225,7 +225,7 @@ export function drawPolar(canvas, curves, octave) {
   const drawing = prepare(canvas);
   if (!drawing) return;
   const { context, width, height, colour } = drawing;
-  const radius = Math.min(width, height) / 2 - 24;
+  const radius = Math.min(width, height) / 2 - 34;
   const [x0, y0] = [width / 2, height / 2];
   const reach = (level) => radius * Math.min(1, Math.max(0, (level + 30) / 30));
   context.strokeStyle = colour("line");
@@ -246,7 +246,7 @@ export function drawPolar(canvas, curves, octave) {
   context.font = '11px system-ui, "DejaVu Sans", sans-serif';
   context.textAlign = "center";
   for (const [text, x, y] of [["front", 0, -1], ["left", -1, 0], ["back", 0, 1], ["right", 1, 0]]) {
-    context.fillText(text, x0 + x * (radius + 11), y0 + y * (radius + 12));
+    context.fillText(text, x0 + x * (radius + 18), y0 + y * (radius + 12));
   }
   for (const level of [-20, -10]) context.fillText(`−${-level}`, x0 + reach(level) * 0.7, y0 - reach(level) * 0.7);
   if (!curves || octave < 0) return;
