@@ -18,7 +18,7 @@ final class WebServer: @unchecked Sendable {
   private let feed: Feed
   private let jobs = Jobs()
   /// Of all connections together.
-  private var limit = RateLimit(perSecond: 200, burst: 400)
+  private var limit = RateLimit(perSecond: 100, burst: 200)
 
   /// The limit of one connection.
   private final class Client {

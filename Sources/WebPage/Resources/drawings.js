@@ -95,7 +95,13 @@ export function drawDevice(container, device, status) {
   };
   for (const [ear, name] of layout ? [["L", layout.left], ["R", layout.right]] : []) {
     const [x, y, edgeX, edgeY] = outside(name);
-    if (x || y) write(ear, edgeX - x * 16, edgeY + y * 16, 20, `ear ear-${ear === "L" ? "left" : "right"}`);
+    if (!x && !y) continue;
+    // Inside the edge, where no microphone is.
+    const along = [0, 22, -22, 40, -40].find((step) => {
+      const [left, top] = [edgeX - x * 16 + y * step, edgeY + y * 16 + x * step];
+      return isFree([left - 9, top - 10, left + 9, top + 10]);
+    }) ?? 0;
+    write(ear, edgeX - x * 16 + y * along, edgeY + y * 16 + x * along, 20, `ear ear-${ear === "L" ? "left" : "right"}`);
   }
   for (const name of isTable ? ["left", "right", "front", "back"] : ["left", "right", "top", "bottom"]) {
     const [x, y, edgeX, edgeY] = outside(name);
@@ -388,7 +394,7 @@ export function drawSpectrum(canvas, outputs) {
     context.moveTo(across(hz), 4);
     context.lineTo(across(hz), bottom);
     context.textAlign = "center";
-    context.fillText(hz >= 1000 ? `${hz / 1000} kHz` : `${hz} Hz`, across(hz), height - 8);
+    context.fillText(hz >= 1000 ? `${hz / 1000} kHz` : `${hz} Hz`, Math.min(across(hz), width - 20), height - 8);
   }
   context.stroke();
   if (!outputs) return;

@@ -1,3 +1,4 @@
+import CSockets
 import Foundation
 import TestSupport
 
