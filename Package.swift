@@ -58,6 +58,7 @@ let package = Package(
     library("CYaml", pkgConfig: "yaml-0.1", debian: "libyaml-dev"),
     library("CLapack", pkgConfig: "lapacke", debian: "liblapacke-dev"),
     library("CCairo", pkgConfig: "cairo", debian: "libcairo2-dev"),
+    library("CMicrohttpd", pkgConfig: "libmicrohttpd", debian: "libmicrohttpd-dev"),
     .systemLibrary(name: "CFiles", path: "Sources/CLibraries/CFiles"),
     .systemLibrary(name: "CSockets", path: "Sources/CLibraries/CSockets"),
     .systemLibrary(name: "CRealtime", path: "Sources/CLibraries/CRealtime"),
@@ -117,6 +118,19 @@ let package = Package(
         "CLiblo", "CSockets", "Acoustics", "AudioFiles", "FilterBanks", "FilterDesign", "Numerics", "Presets",
         "Realtime", "Rendering", "JackClient", "Recording", "Threads",
       ]),
+    // The web page of a running Pinna, served by a process of its own.
+    .target(
+      name: "WebPage",
+      dependencies: [
+        "CMicrohttpd", "CSockets", "Acoustics", "AudioFiles", "Control", "Figures", "FilterBanks",
+        "FilterDesign", "HeadResponses", "Presets", "Recording", "Threads",
+      ],
+      resources: [
+        .embedInCode("Resources/page.html"), .embedInCode("Resources/page.css"),
+        .embedInCode("Resources/page.js"), .embedInCode("Resources/controls.js"),
+        .embedInCode("Resources/drawings.js"), .embedInCode("Resources/takes.js"),
+        .embedInCode("Resources/icon.svg"),
+      ]),
     // For the demo, the bench, the check and tests, and in no library: a private server, players and recorders, and
     // requests to a server that may never answer.
     .target(name: "JackTools", dependencies: ["CJack", "Control", "JackClient"]),
@@ -129,7 +143,8 @@ let package = Package(
     .executableTarget(
       name: "pinna",
       dependencies: [
-        "LiveCheck", "GuidedCheck", "ArrayCheck", "Control", "JackTools", "JackClient", "Recording",
+        "LiveCheck", "WebPage", "GuidedCheck", "ArrayCheck", "Control", "JackTools", "JackClient",
+        "Recording",
         "Simulation", "Rendering", "FilterBanks", "Diagnosis", "Detection", "Presets", "Figures",
         "FilterDesign",
         "HeadResponses", "Manifolds",
@@ -231,6 +246,8 @@ let package = Package(
         "Control", "JackClient", "Recording", "Realtime", "FilterDesign", "Presets", "Acoustics", "Threads",
         "TestSupport",
       ] + (onlyCore ? [] : ["LiveSupport"])),
+    // No server: the guard, limits, names and what the page may ask.
+    .testTarget(name: "WebPageTests", dependencies: ["WebPage", "Control", "TestSupport"]),
     // Real sockets, other processes, another user.
     .testTarget(
       name: "SocketTests",

@@ -2,6 +2,7 @@ import Control
 import Foundation
 import JackClient
 import Presets
+import WebPage
 
 extension Verb {
   static let run = Verb(
@@ -30,6 +31,9 @@ extension Verb {
         "--osc-port", "PORT", "also listen for OSC over UDP, on this machine only; 0 for any free port"),
       Option(
         "--osc-address", "ADDRESS", "listen there instead of 127.0.0.1; only in a network that you trust"),
+      Option(
+        "--web", "PORT",
+        "serve a web page on 127.0.0.1, and print its address with a token; 0 for any free port"),
       isaOption,
       Option("--no-reconnect", nil, "exit when the JACK server ends, instead of waiting for it to come back"),
     ]
@@ -72,6 +76,8 @@ extension Verb {
     }
     let processor = try processor(arguments, setting, library, events, memory, project, virtual, warn)
     let udp = try udpSocket(arguments)
+    let web = try webPage(arguments, project)
+    defer { withExtendedLifetime(web) {} }
     let midi = try midiSetup(arguments, library)
     let wait = try arguments.integer("--wait", in: 0...86400) ?? 0
     let (end, takes) = Controller(
@@ -116,6 +122,18 @@ extension Verb {
     Tool.complain(udp.announcement)
     if let warning = udp.warning { Tool.complain(warning) }
     return udp
+  }
+
+  /// The process that serves the page of --web, whose address is printed; nil without that option.
+  private static func webPage(_ arguments: Arguments, _ project: NSMProject.Contents?) throws -> WebProcess? {
+    guard let port = try arguments.integer("--web", in: 0...65_535) else { return nil }
+    let isFile = arguments["--device"].map { $0.contains("/") || $0.hasSuffix(".yaml") } ?? false
+    let web = try WebProcess(
+      name: arguments.name, port: UInt16(port), takesFolder: project?.takesFolder,
+      deviceFile: isFile ? arguments["--device"] : nil)
+    Tool.complain("web page: \(web.address)")
+    try web.onEnd { Tool.complain("the web page's process has ended; start Pinna again to have it back") }
+    return web
   }
 
   /// The ports of --monitor: one for both outputs, or one each.

@@ -3,6 +3,7 @@ import Control
 import Foundation
 import JackClient
 import Measurements
+import WebPage
 
 /// The command line: finds the verb, runs it, and turns an error into one sentence and an exit status.
 enum Tool {
@@ -26,6 +27,8 @@ enum Tool {
     if words.first == PeriodProbe.word { end(PeriodProbe.run(server: words.dropFirst().first)) }
     // Not a verb: the helper process that keeps a virtual microphone.
     if words.first == VirtualMicrophone.word { end(VirtualMicrophone.hold(Array(words.dropFirst()))) }
+    // Not a verb: the process that serves the web page.
+    if words == [WebProcess.word] { end(WebProcess.run()) }
     if words.first == Candidates.word {
       for candidate in Candidates.list(Array(words.dropFirst())) { print(candidate) }
       return .done

@@ -1,0 +1,301 @@
+// The controls: what they show, what they ask, and why they are refused or locked.
+
+const element = (id) => document.getElementById(id);
+
+const ORIENTATIONS = { portrait: "top", portraitUpsideDown: "bottom", landscapeLeft: "left", landscapeRight: "right" };
+const CORNERS = [20, 40, 60, 80, 100, 120, 160, 200, 300, 400];
+
+// Sends a request to Pinna. Throws with Pinna's sentence if it is refused.
+export async function send(method, ...values) {
+  const response = await fetch("/control", {
+    method: "POST", headers: { "Content-Type": "application/json" },
+    body: JSON.stringify({ method, arguments: values }),
+  });
+  const text = await response.text();
+  let answer;
+  try { answer = JSON.parse(text); } catch { answer = { reason: text.trim() }; }
+  if (!response.ok) throw new Error(answer.reason || response.statusText);
+  return answer;
+}
+
+export class Controls {
+  // `status` returns the newest status.
+  constructor(status) {
+    this.status = status;
+    this.busy = new Set();
+    this.inputs = [];
+    this.makeChoices("orientation", Object.entries(ORIENTATIONS).map(([value, edge]) => ({ value, text: `${edge} up` })));
+    for (const corner of ["off", ...CORNERS]) element("high-pass").append(new Option(corner === "off" ? "off" : `${corner} Hz`, corner));
+    this.onSelect("high-pass", (value) => this.set("high-pass", value));
+    this.onSelect("output", (value) => this.set("output", value));
+    this.onSelect("listen", (value) => this.ask("listen", "/pinna/set/listen", value));
+    this.prepareGain();
+    this.onClick("mute", () => this.set("mute", this.status().muted ? "off" : "on"));
+    this.onClick("record", () => this.ask("record", this.isRecording ? "/pinna/record/stop" : "/pinna/record/start"));
+    this.onClick("change-cancel", () => this.ask("preset", "/pinna/preset/cancel"));
+    this.onSubmit("title", () => this.ask("title", "/pinna/record/title", element("title").value));
+    this.onSubmit("marker", async () => {
+      if (await this.ask("marker", "/pinna/record/marker", element("marker").value)) element("marker").value = "";
+    });
+    this.onSubmit("preset", () => this.ask("preset", "/pinna/preset/use", element("preset").value));
+  }
+
+  get isRecording() { return Boolean(this.status().take) || ["recording", "armed"].includes(this.status().state); }
+
+  // Why nothing can be changed; empty if everything can.
+  get lockReason() {
+    const status = this.status();
+    if (this.isRecording) {
+      const name = status.take ? status.take.path.split("/").pop() : "a take";
+      return `Locked while ${name} is recorded; stop the take first.`;
+    }
+    return "";
+  }
+
+  // MARK: Asking
+
+  refuse(id, text) { element(`${id}-refusal`).textContent = text; }
+
+  // Returns whether Pinna did it; otherwise its sentence stands at the control.
+  async ask(id, method, ...values) {
+    this.busy.add(id);
+    this.refuse(id, "");
+    try {
+      await send(method, ...values);
+      return true;
+    } catch (error) {
+      this.refuse(id, error.message);
+      return false;
+    } finally {
+      this.busy.delete(id);
+      this.show();
+    }
+  }
+
+  set(key, value) { return this.ask(key, "/pinna/set", key, String(value)); }
+
+  // A locked control says why, and does nothing.
+  isRefusedByLock(id) {
+    const target = element(id);
+    if (target.getAttribute("aria-disabled") !== "true") return false;
+    this.refuse(id, target.dataset.reason || this.lockReason);
+    return true;
+  }
+
+  onClick(id, action) {
+    const button = element(id);
+    button.addEventListener("click", () => {
+      if (id === "change-cancel" || !this.isRefusedByLock(id)) action();
+    });
+  }
+
+  onSubmit(id, action) {
+    element(`${id}-form`).addEventListener("submit", (event) => {
+      event.preventDefault();
+      if (!this.isRefusedByLock(id)) action();
+    });
+  }
+
+  onSelect(id, action) {
+    const select = element(id);
+    const keep = (event) => {
+      if (event.type === "keydown" && ["Tab", "Shift", "Escape"].includes(event.key)) return;
+      if (this.isRefusedByLock(id)) event.preventDefault();
+    };
+    select.addEventListener("mousedown", keep);
+    select.addEventListener("keydown", keep);
+    select.addEventListener("change", () => {
+      if (this.isRefusedByLock(id)) this.show(); else action(select.value);
+    });
+  }
+
+  makeChoices(id, choices) {
+    const group = element(id);
+    const key = JSON.stringify(choices);
+    if (group.dataset.shown === key) return;
+    group.dataset.shown = key;
+    const focused = group.contains(document.activeElement) ? document.activeElement.value : null;
+    const labels = choices.map(({ value, text, weak, reason }) => {
+      const [label, input] = [document.createElement("label"), document.createElement("input")];
+      input.type = "radio";
+      input.name = id;
+      input.value = value;
+      if (reason) input.dataset.reason = reason;
+      label.append(input, text);
+      if (weak) {
+        label.classList.add("weak");
+        label.title = weak;
+      }
+      const isLocked = () => input.getAttribute("aria-disabled") === "true";
+      const complain = () => this.refuse(id, input.dataset.reason || this.lockReason);
+      input.addEventListener("click", (event) => {
+        if (!isLocked()) return;
+        event.preventDefault();
+        complain();
+      });
+      input.addEventListener("keydown", (event) => {
+        if (!event.key.startsWith("Arrow") || !this.lockReason) return;
+        event.preventDefault();
+        complain();
+      });
+      input.addEventListener("change", () => {
+        if (isLocked()) {
+          complain();
+          this.show();
+        } else {
+          this.set(id, value);
+        }
+      });
+      return label;
+    });
+    group.replaceChildren(group.querySelector("legend"), ...labels);
+    if (focused) group.querySelector(`input[value="${CSS.escape(focused)}"]`)?.focus();
+  }
+
+  // While the slider moves, the newest value is sent when the one before has been answered.
+  prepareGain() {
+    const slider = element("gain");
+    let next = null;
+    const sendNext = async () => {
+      if (next === null || this.busy.has("gain")) return;
+      const value = next;
+      next = null;
+      await this.set("gain", value);
+      sendNext();
+    };
+    const keep = (event) => {
+      if (event.type === "keydown" && ["Tab", "Shift"].includes(event.key)) return;
+      if (this.isRefusedByLock("gain")) event.preventDefault();
+    };
+    slider.addEventListener("keydown", keep);
+    slider.addEventListener("pointerdown", keep);
+    slider.addEventListener("input", () => {
+      if (this.isRefusedByLock("gain")) {
+        this.show();
+        return;
+      }
+      next = slider.value;
+      element("gain-value").textContent = `${slider.value} dB`;
+      sendNext();
+    });
+  }
+
+  // MARK: Showing
+
+  setMicrophones(names) {
+    const select = element("listen");
+    select.replaceChildren(new Option("the outputs", "off"), ...names.map((name) => new Option(name, name)));
+    this.show();
+  }
+
+  setPresets(names) {
+    element("preset").replaceChildren(...(names || []).map((name) => new Option(name, name)));
+    element("preset").value = this.status().preset;
+  }
+
+  setInputs(inputs) {
+    this.inputs = inputs;
+    const active = inputs.find((input) => input.active);
+    const sources = (active && active.dataSources) || [];
+    this.makeChoices("data-source", sources.map(({ name }) => ({ value: name, text: name })));
+    const source = sources.find(({ name }) => name === this.status().dataSource) || sources.find(({ selected }) => selected);
+    const notOffered = (source ? source.notOffered : []).filter(({ polarPattern }) => !source.supportedPolarPatterns.includes(polarPattern));
+    const weak = (source ? source.weak : []);
+    const weakness = (pattern) => weak.find((remark) => remark.polarPattern === pattern
+      && (!remark.inputOrientation || remark.inputOrientation === this.status().inputOrientation))?.reason;
+    this.makeChoices("pattern", [
+      ...(source ? source.supportedPolarPatterns : []).map((value) => ({ value, text: value, weak: weakness(value) })),
+      ...notOffered.map(({ polarPattern, reason }) => ({
+        value: polarPattern, text: polarPattern, reason: `${polarPattern} is not offered: ${reason}` })),
+    ]);
+    element("pattern-notes").textContent = (source ? source.supportedPolarPatterns : [])
+      .map((pattern) => weakness(pattern) && `† ${pattern}: ${weakness(pattern)}`).filter(Boolean).join(" ");
+    this.show();
+  }
+
+  show() {
+    const status = this.status();
+    if (status.state === undefined) return;
+    this.showLock();
+    this.check("orientation", status.inputOrientation);
+    this.check("data-source", status.dataSource);
+    this.check("pattern", status.polarPattern);
+    const slider = element("gain");
+    if (!this.busy.has("gain")) {
+      slider.value = status.gainDB;
+      element("gain-value").textContent = `${Math.round(status.gainDB * 10) / 10} dB`;
+    }
+    slider.setAttribute("aria-valuetext", element("gain-value").textContent);
+    this.choose("high-pass", status.highPassHz === undefined ? "off" : String(status.highPassHz), (value) => `${value} Hz`);
+    this.choose("output", status.output.choice);
+    element("output-ports").textContent = status.output.ports.length
+      ? `Connected to ${status.output.ports.join(", ")}` : "Pinna connects the outputs to nothing; others may.";
+    this.choose("listen", status.listening ?? "off");
+    element("mute").setAttribute("aria-checked", String(status.muted));
+    element("mute").textContent = status.muted ? "Muted" : "Mute";
+    element("record").textContent = this.isRecording ? (status.state === "armed" ? "Disarm" : "Stop take") : "Record";
+    const title = element("title");
+    const shown = status.take?.title ?? "";
+    if (document.activeElement !== title && title.dataset.shown !== shown) {
+      title.dataset.shown = shown;
+      title.value = shown;
+    }
+    const change = status.change;
+    element("change").hidden = !change;
+    if (change) {
+      element("change-progress").value = change.progress;
+      element("change-text").textContent = `Preparing ${change.preset}: ${Math.round(change.progress * 100)} %`;
+    }
+  }
+
+  check(id, value) {
+    if (this.busy.has(id)) return;
+    for (const input of element(id).querySelectorAll("input")) input.checked = input.value === value;
+  }
+
+  choose(id, value, word = (value) => value) {
+    const select = element(id);
+    if (this.busy.has(id) || value === undefined) return;
+    if (![...select.options].some((option) => option.value === value)) select.append(new Option(word(value), value));
+    if (select.value !== value) select.value = value;
+  }
+
+  showLock() {
+    const reason = this.lockReason;
+    const isNew = this.shownReason !== reason;
+    this.shownReason = reason;
+    // A refusal because of a lock is over with the lock.
+    if (isNew && !reason) for (const note of document.querySelectorAll(".refusal")) {
+      if (note.textContent.startsWith("Locked")) note.textContent = "";
+    }
+    const lock = (input, why, note) => {
+      if (why) {
+        input.setAttribute("aria-disabled", "true");
+        input.dataset.reason = why;
+        if (note) input.setAttribute("aria-describedby", note);
+      } else {
+        input.removeAttribute("aria-disabled");
+        input.removeAttribute("aria-describedby");
+        delete input.dataset.reason;
+      }
+    };
+    for (const id of ["device", "pattern", "outputs", "preset"]) {
+      const note = element(`${id}-lock`);
+      note.hidden = !reason;
+      if (note.textContent !== reason) note.textContent = reason;
+    }
+    for (const [id, note] of [["orientation", "device"], ["data-source", "pattern"], ["pattern", "pattern"]]) {
+      for (const input of element(id).querySelectorAll("input")) {
+        input.dataset.own ??= input.dataset.reason ?? "";
+        lock(input, reason || input.dataset.own, reason && `${note}-lock`);
+      }
+    }
+    for (const id of ["gain", "high-pass", "output", "mute"]) lock(element(id), reason, "outputs-lock");
+    for (const input of [element("preset"), element("preset-form").querySelector("button")]) lock(input, reason, "preset-lock");
+    const idle = this.isRecording ? "" : "A title and markers belong to a take: start one first.";
+    for (const id of ["title", "marker"]) {
+      lock(element(id), idle);
+      lock(element(`${id}-form`).querySelector("button"), idle);
+    }
+  }
+}

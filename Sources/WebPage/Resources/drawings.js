@@ -1,0 +1,434 @@
+// What is drawn: the device as SVG; meters, polar pattern, goniometer and spectrum on canvases.
+
+const SVG = "http://www.w3.org/2000/svg";
+
+function colours() {
+  const style = getComputedStyle(document.documentElement);
+  return (name) => style.getPropertyValue(`--${name}`).trim();
+}
+
+// A canvas's context in CSS pixels, cleared. Nil if it has no size yet.
+function prepare(canvas, height) {
+  if (height !== undefined && canvas.dataset.height !== String(height)) {
+    canvas.dataset.height = height;
+    canvas.style.height = `${height}px`;
+  }
+  const scale = devicePixelRatio || 1;
+  const [width, tall] = [canvas.clientWidth, canvas.clientHeight];
+  if (!width || !tall) return null;
+  const [pixels, lines] = [Math.round(width * scale), Math.round(tall * scale)];
+  if (canvas.width !== pixels || canvas.height !== lines) {
+    canvas.width = pixels;
+    canvas.height = lines;
+  }
+  const context = canvas.getContext("2d");
+  context.setTransform(scale, 0, 0, scale, 0, 0);
+  context.clearRect(0, 0, width, tall);
+  context.font = '12px system-ui, "DejaVu Sans", sans-serif';
+  context.textBaseline = "middle";
+  return { context, width, height: tall, colour: colours() };
+}
+
+// MARK: Device
+
+// Directions of the edges in the device frame: x to the right, y up, z towards the viewer.
+const EDGES = { left: [-1, 0, 0], right: [1, 0, 0], top: [0, 1, 0], bottom: [0, -1, 0], front: [0, 0, 1], back: [0, 0, -1] };
+// Degrees, counter-clockwise, that bring the upper edge up.
+const TURNS = { portrait: 0, portraitUpsideDown: 180, landscapeRight: 90, landscapeLeft: -90 };
+
+export function drawDevice(container, device, status) {
+  const isTable = device.placement === "table";
+  const angle = isTable ? 0 : (TURNS[status.inputOrientation] || 0) * Math.PI / 180;
+  const [cos, sin] = [Math.round(Math.cos(angle)), Math.round(Math.sin(angle))];
+  // A table device is seen from above, as in its file; others from the front.
+  const flat = ([x, y, z]) => isTable ? [-x, z] : [x, y];
+  const turn = ([x, y]) => [cos * x - sin * y, sin * x + cos * y];
+  const onPage = (vector) => turn(flat(vector));
+  const points = device.microphones.map((microphone) => onPage(microphone.position));
+  const body = device.body;
+  let half = null;
+  if (body.kind === "box") half = onPage(body.size).map((side) => Math.abs(side) / 2);
+  const reach = points.map(([x, y]) => Math.hypot(x, y));
+  if (body.kind === "cylinder" && !isTable) half = turn([body.radius, Math.max(...points.map(([, y]) => Math.abs(y))) + body.radius]).map(Math.abs);
+  const radius = body.kind === "sphere" || body.kind === "cylinder" ? body.radius : 0;
+  const extent = half || (radius ? [radius, radius] : [0, 1].map((axis) => Math.max(20, 1.1 * Math.max(...points.map((point) => Math.abs(point[axis]))))));
+  // The drawing: extent in millimetres around the middle, and room for names.
+  const [width, height, marginX, marginY] = [360, 300, 84, 30];
+  const scale = Math.min((width / 2 - marginX) / extent[0], (height / 2 - marginY) / extent[1]);
+  const place = ([x, y]) => [width / 2 + scale * x, height / 2 - scale * y];
+
+  const svg = document.createElementNS(SVG, "svg");
+  svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
+  svg.setAttribute("role", "img");
+  const add = (name, attributes, text) => {
+    const node = document.createElementNS(SVG, name);
+    for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
+    if (text !== undefined) node.textContent = text;
+    svg.append(node);
+  };
+  const [centreX, centreY] = [width / 2, height / 2];
+  if (half) {
+    const corner = body.kind === "box" ? Math.min(14, scale * Math.min(...half) / 2) : 6;
+    add("rect", { class: "body", x: centreX - scale * half[0], y: centreY - scale * half[1],
+      width: 2 * scale * half[0], height: 2 * scale * half[1], rx: corner });
+  } else if (radius) {
+    add("circle", { class: "body", cx: centreX, cy: centreY, r: scale * radius });
+  } else {
+    add("rect", { class: "body", "stroke-dasharray": "4 4", "fill-opacity": 0.4, x: centreX - scale * extent[0], y: centreY - scale * extent[1],
+      width: 2 * scale * extent[0], height: 2 * scale * extent[1], rx: 6 });
+  }
+
+  // Boxes that are taken: [left, top, right, bottom].
+  const taken = points.map(place).map(([x, y]) => [x - 6, y - 6, x + 6, y + 6]);
+  const isFree = (box) => box[0] >= 0 && box[2] <= width && box[1] >= 0 && box[3] <= height
+    && taken.every((other) => box[2] < other[0] || box[0] > other[2] || box[3] < other[1] || box[1] > other[3]);
+  const write = (text, x, y, size, kind, anchor = "middle") => {
+    const wide = text.length * size * 0.6;
+    const left = anchor === "middle" ? x - wide / 2 : anchor === "end" ? x - wide : x;
+    taken.push([left, y - size / 2, left + wide, y + size / 2]);
+    add("text", { class: kind, x, y: y + size * 0.35, "font-size": size, "text-anchor": anchor }, text);
+  };
+  const layout = status.layout;
+  const outside = (name) => {
+    const [x, y] = onPage(EDGES[name]);
+    return [x, y, centreX + x * scale * extent[0], centreY - y * scale * extent[1]];
+  };
+  for (const [ear, name] of layout ? [["L", layout.left], ["R", layout.right]] : []) {
+    const [x, y, edgeX, edgeY] = outside(name);
+    if (!x && !y) continue;
+    // Inside the edge, where no microphone is.
+    const along = [0, 22, -22, 40, -40].find((step) => {
+      const [left, top] = [edgeX - x * 16 + y * step, edgeY + y * 16 + x * step];
+      return isFree([left - 9, top - 10, left + 9, top + 10]);
+    }) ?? 0;
+    write(ear, edgeX - x * 16 + y * along, edgeY + y * 16 + x * along, 20, `ear ear-${ear === "L" ? "left" : "right"}`);
+  }
+  for (const name of isTable ? ["left", "right", "front", "back"] : ["left", "right", "top", "bottom"]) {
+    const [x, y, edgeX, edgeY] = outside(name);
+    write(name, edgeX + x * 8, edgeY - y * 14, 12, "edge", x > 0 ? "start" : x < 0 ? "end" : "middle");
+  }
+  const bad = new Set([...(status.mutedMicrophones || []), ...((status.fallback && status.fallback.missing) || []).map(({ name }) => name)]);
+  device.microphones.forEach((microphone, n) => {
+    const [x, y] = place(points[n]);
+    add("circle", { class: bad.has(microphone.name) ? "bad" : "microphone", cx: x, cy: y, r: 4.5 });
+  });
+  const hasNames = device.microphones.length <= 20;
+  device.microphones.forEach((microphone, n) => {
+    const [x, y] = place(points[n]);
+    const text = hasNames ? microphone.name : String(microphone.channel);
+    const wide = text.length * 11 * 0.6;
+    const side = points[n][0] < -1 ? -1 : 1;
+    const places = [0, 13, -13, 26, -26, 39, -39].flatMap((dy) => [[side * 8, dy], [-side * 8, dy]]).concat([[0, 14], [0, -14]]);
+    for (const [dx, dy] of places) {
+      const left = dx > 0 ? x + dx : dx < 0 ? x + dx - wide : x - wide / 2;
+      if (!isFree([left, y + dy - 6, left + wide, y + dy + 6])) continue;
+      write(text, x + dx, y + dy, 11, bad.has(microphone.name) ? "bad" : "", dx > 0 ? "start" : dx < 0 ? "end" : "middle");
+      return;
+    }
+  });
+  const up = isTable ? "seen from above" : `held with its ${({ portrait: "top", portraitUpsideDown: "bottom", landscapeLeft: "left edge", landscapeRight: "right edge" })[status.inputOrientation]} up`;
+  const sides = layout ? `; left is ${layout.sides ? layout.sides.left : `its ${layout.left}`}, right is ${layout.sides ? layout.sides.right : `its ${layout.right}`}` : "; this pattern has no left and right";
+  svg.setAttribute("aria-label", `${device.title}, ${up}${sides}. Microphones: ${device.microphones.map(({ name }) => name).join(", ")}.`);
+  const caption = document.createElement("p");
+  caption.className = "detail";
+  caption.textContent = `${up[0].toUpperCase()}${up.slice(1)}${sides}.`;
+  container.replaceChildren(svg, caption);
+}
+
+// MARK: Levels
+
+const FLOOR = -60;
+
+// The newest levels, with what the meters hold.
+export class Meters {
+  constructor() {
+    this.rows = [];
+    this.correlation = null;
+  }
+
+  add(levels) {
+    const now = performance.now();
+    const all = [...levels.microphones, ...levels.outputs];
+    if (all.length !== this.rows.length || all.some(({ name }, n) => this.rows[n].name !== name)) {
+      this.rows = all.map(({ name }, n) => ({ name, isOutput: n >= levels.microphones.length, hold: -150, held: 0, clips: false }));
+    }
+    all.forEach(({ rmsDB, peakDB }, n) => {
+      const row = this.rows[n];
+      Object.assign(row, { rms: rmsDB, peak: peakDB });
+      if (peakDB >= row.hold || now - row.held > 5000) Object.assign(row, { hold: peakDB, held: now });
+      if (peakDB >= 0) row.clips = true;
+    });
+    this.correlation = typeof levels.correlation === "number" ? levels.correlation : null;
+  }
+
+  clearClips() { for (const row of this.rows) row.clips = false; }
+
+  get clipText() {
+    const names = this.rows.filter(({ clips }) => clips).map(({ name }) => name);
+    return names.length ? `Clipped: ${names.join(", ")}` : "Nothing has clipped.";
+  }
+}
+
+let described = 0;
+
+export function drawMeters(canvas, meters) {
+  const rows = meters.rows;
+  const isDense = rows.length > 20;
+  const pitch = isDense ? 14 : 24;
+  const gap = 10;
+  const drawing = prepare(canvas, rows.length * pitch + gap + 18);
+  if (!drawing) return;
+  const { context, width, colour } = drawing;
+  context.font = `${isDense ? 10 : 12}px system-ui, "DejaVu Sans", sans-serif`;
+  const names = Math.min(130, Math.max(...rows.map(({ name }) => context.measureText(name).width), 40) + 8);
+  const figures = 44;
+  const [left, right] = [names, width - figures - 14];
+  const across = (level) => left + (right - left) * Math.min(1, Math.max(0, (level - FLOOR) / -FLOOR));
+  let y = 0;
+  rows.forEach((row, n) => {
+    if (row.isOutput && n > 0 && !rows[n - 1].isOutput) y += gap;
+    const [top, tall] = [y + 2, pitch - (isDense ? 3 : 8)];
+    const middle = top + tall / 2;
+    context.fillStyle = colour("text");
+    context.textAlign = "left";
+    context.fillText(row.name, 0, middle, names - 6);
+    context.fillStyle = colour("choice");
+    context.fillRect(left, top, right - left, tall);
+    context.fillStyle = colour("rms");
+    context.fillRect(left, top, across(row.rms) - left, tall);
+    if (row.peak > FLOOR) {
+      context.fillStyle = row.peak > -1 ? colour("hot") : colour("peak");
+      context.fillRect(left, middle - 1, across(row.peak) - left, 2);
+    }
+    if (row.hold > FLOOR) {
+      context.fillStyle = row.hold > -1 ? colour("hot") : colour("peak");
+      context.fillRect(across(row.hold) - 2, top, 3, tall);
+    }
+    context.fillStyle = row.clips ? colour("hot") : colour("line");
+    context.fillRect(right + 3, top, 8, tall);
+    context.fillStyle = colour("text");
+    context.textAlign = "right";
+    context.fillText(row.rms <= -150 ? "–∞" : row.rms.toFixed(1).replace("-", "−"), width, middle);
+    y += pitch;
+  });
+  context.fillStyle = colour("quiet");
+  context.font = '11px system-ui, "DejaVu Sans", sans-serif';
+  for (const level of [-60, -40, -20, -10, 0]) {
+    context.textAlign = level === 0 ? "right" : "center";
+    context.fillText(String(level).replace("-", "−"), across(level) + (level === 0 ? 4 : 0), y + gap);
+  }
+  const now = performance.now();
+  if (now - described > 2000) {
+    described = now;
+    canvas.setAttribute("aria-label", "Levels: " + rows.map(({ name, rms, clips }) =>
+      `${name} ${rms <= -150 ? "silent" : rms.toFixed(0) + " dB"}${clips ? ", clipped" : ""}`).join("; "));
+  }
+}
+
+// MARK: Polar pattern
+
+export function drawPolar(canvas, curves, octave) {
+  const drawing = prepare(canvas);
+  if (!drawing) return;
+  const { context, width, height, colour } = drawing;
+  const radius = Math.min(width, height) / 2 - 34;
+  const [x0, y0] = [width / 2, height / 2];
+  const reach = (level) => radius * Math.min(1, Math.max(0, (level + 30) / 30));
+  context.strokeStyle = colour("line");
+  context.lineWidth = 1;
+  for (const level of [-20, -10, 0]) {
+    context.beginPath();
+    context.arc(x0, y0, reach(level), 0, 2 * Math.PI);
+    context.stroke();
+  }
+  for (let azimuth = 0; azimuth < 180; azimuth += 30) {
+    const [dx, dy] = [Math.sin(azimuth * Math.PI / 180) * radius, Math.cos(azimuth * Math.PI / 180) * radius];
+    context.beginPath();
+    context.moveTo(x0 - dx, y0 - dy);
+    context.lineTo(x0 + dx, y0 + dy);
+    context.stroke();
+  }
+  context.fillStyle = colour("quiet");
+  context.font = '11px system-ui, "DejaVu Sans", sans-serif';
+  context.textAlign = "center";
+  for (const [text, x, y] of [["front", 0, -1], ["left", -1, 0], ["back", 0, 1], ["right", 1, 0]]) {
+    context.fillText(text, x0 + x * (radius + 18), y0 + y * (radius + 12));
+  }
+  for (const level of [-20, -10]) context.fillText(`−${-level}`, x0 + reach(level) * 0.7, y0 - reach(level) * 0.7);
+  if (!curves || octave < 0) return;
+  const path = (levels, style, isDashed) => {
+    context.strokeStyle = style;
+    context.lineWidth = isDashed ? 1.5 : 2.5;
+    context.setLineDash(isDashed ? [4, 4] : []);
+    context.beginPath();
+    curves.azimuths.forEach((azimuth, n) => {
+      const [angle, distance] = [azimuth * Math.PI / 180, reach(levels[n])];
+      context.lineTo(x0 - Math.sin(angle) * distance, y0 - Math.cos(angle) * distance);
+    });
+    context.closePath();
+    context.stroke();
+    context.setLineDash([]);
+  };
+  const styles = [colour("left"), colour("right")];
+  const isStereo = curves.levels[octave].length === 2;
+  curves.targetLevels[octave].forEach((levels, n) => path(levels, isStereo ? styles[n] : colour("target"), true));
+  curves.levels[octave].forEach((levels, n) => path(levels, styles[n], false));
+  const at = (levels, azimuth) => Math.round(levels[curves.azimuths.indexOf(azimuth)]);
+  canvas.setAttribute("aria-label", `${curves.polarPattern} of ${curves.dataSource} at ${curves.octaves[octave]} Hz. `
+    + curves.levels[octave].map((levels, n) => `${isStereo ? ["Left", "Right"][n] + " output: " : ""}`
+      + [[0, "in front"], [90, "left"], [180, "behind"], [270, "right"]].map(([azimuth, word]) => `${at(levels, azimuth)} dB ${word}`).join(", ")).join(". "));
+}
+
+// MARK: Outputs
+
+// Left and right of the newest frames; null if there are none.
+export function decodeOutputs(answer) {
+  if (!answer || typeof answer.samples !== "string") return null;
+  const bytes = Uint8Array.from(atob(answer.samples), (letter) => letter.charCodeAt(0));
+  const samples = new Float32Array(bytes.buffer, 0, bytes.length >> 2);
+  const [left, right] = [0, 1].map((ear) => Float32Array.from({ length: samples.length >> 1 }, (_, n) => samples[2 * n + ear]));
+  return { left, right, sampleRate: answer.sampleRate };
+}
+
+// Returns the correlation of the outputs, as given or of these frames; null if it is unknown.
+export function drawGoniometer(canvas, outputs, given) {
+  const drawing = prepare(canvas);
+  let correlation = given;
+  if (outputs && correlation === null) {
+    let [cross, left, right] = [0, 0, 0];
+    for (let n = 0; n < outputs.left.length; n++) {
+      cross += outputs.left[n] * outputs.right[n];
+      left += outputs.left[n] ** 2;
+      right += outputs.right[n] ** 2;
+    }
+    correlation = left > 0 && right > 0 ? cross / Math.sqrt(left * right) : null;
+  }
+  if (!drawing) return correlation;
+  const { context, width, height, colour } = drawing;
+  const [x0, y0, radius] = [width / 2, height / 2, Math.min(width, height) / 2 - 14];
+  context.strokeStyle = colour("line");
+  context.beginPath();
+  context.moveTo(x0, y0 - radius);
+  context.lineTo(x0 + radius, y0);
+  context.lineTo(x0, y0 + radius);
+  context.lineTo(x0 - radius, y0);
+  context.closePath();
+  for (const [x, y] of [[0.5, 0.5], [-0.5, 0.5]]) {
+    context.moveTo(x0 - x * radius, y0 - y * radius);
+    context.lineTo(x0 + x * radius, y0 + y * radius);
+  }
+  context.moveTo(x0, y0 - radius);
+  context.lineTo(x0, y0 + radius);
+  context.stroke();
+  context.fillStyle = colour("quiet");
+  context.font = '12px system-ui, "DejaVu Sans", sans-serif';
+  context.textAlign = "center";
+  context.fillText("L", x0 - radius * 0.5 - 12, y0 - radius * 0.5 - 8);
+  context.fillText("R", x0 + radius * 0.5 + 12, y0 - radius * 0.5 - 8);
+  if (outputs) {
+    // Scaled to the loudest frame, at most 40 dB.
+    let loudest = 0.01;
+    for (let n = 0; n < outputs.left.length; n++) loudest = Math.max(loudest, Math.abs(outputs.left[n]), Math.abs(outputs.right[n]));
+    const gain = radius / 2 / loudest;
+    context.fillStyle = colour("rms");
+    context.globalAlpha = 0.6;
+    for (let n = 0; n < outputs.left.length; n++) {
+      const [left, right] = [outputs.left[n] * gain, outputs.right[n] * gain];
+      context.fillRect(x0 + (right - left) - 0.75, y0 - (left + right) - 0.75, 1.5, 1.5);
+    }
+    context.globalAlpha = 1;
+  }
+  canvas.setAttribute("aria-label", correlation === null ? "Goniometer: no sound"
+    : `Goniometer: correlation of left and right ${correlation.toFixed(1)}`);
+  return correlation;
+}
+
+// The levels of a signal over frequency, in dB relative to a sine of full scale, with a Hann window.
+export function spectrum(samples) {
+  let size = 1;
+  while (size * 2 <= samples.length) size *= 2;
+  const [re, im] = [new Float64Array(size), new Float64Array(size)];
+  const from = samples.length - size;
+  for (let n = 0, bits = Math.log2(size); n < size; n++) {
+    let reversed = 0;
+    for (let bit = 0; bit < bits; bit++) if (n >> bit & 1) reversed |= 1 << (bits - 1 - bit);
+    re[reversed] = samples[from + n] * (0.5 - 0.5 * Math.cos(2 * Math.PI * n / size));
+  }
+  for (let span = 2; span <= size; span *= 2) {
+    const half = span / 2;
+    for (let k = 0; k < half; k++) {
+      const [cos, sin] = [Math.cos(-2 * Math.PI * k / span), Math.sin(-2 * Math.PI * k / span)];
+      for (let a = k; a < size; a += span) {
+        const b = a + half;
+        const [x, y] = [re[b] * cos - im[b] * sin, re[b] * sin + im[b] * cos];
+        re[b] = re[a] - x;
+        im[b] = im[a] - y;
+        re[a] += x;
+        im[a] += y;
+      }
+    }
+  }
+  // The window's mean is a half, and half of a sine is at negative frequencies.
+  return Float64Array.from({ length: size / 2 }, (_, n) => 20 * Math.log10(Math.hypot(re[n], im[n]) / (size / 4) + 1e-9));
+}
+
+export function drawSpectrum(canvas, outputs) {
+  const drawing = prepare(canvas);
+  if (!drawing) return;
+  const { context, width, height, colour } = drawing;
+  const [left, bottom, floor, lowest, highest] = [30, height - 18, -110, 40, 20000];
+  const across = (hz) => left + (width - left) * Math.log(hz / lowest) / Math.log(highest / lowest);
+  const up = (level) => 4 + (bottom - 4) * Math.min(1, Math.max(0, level / floor));
+  context.strokeStyle = colour("line");
+  context.fillStyle = colour("quiet");
+  context.font = '11px system-ui, "DejaVu Sans", sans-serif';
+  context.lineWidth = 1;
+  context.beginPath();
+  for (const level of [0, -30, -60, -90]) {
+    context.moveTo(left, up(level));
+    context.lineTo(width, up(level));
+    context.textAlign = "right";
+    context.fillText(String(level).replace("-", "−"), left - 4, Math.max(8, up(level)));
+  }
+  for (const hz of [100, 1000, 10000]) {
+    context.moveTo(across(hz), 4);
+    context.lineTo(across(hz), bottom);
+    context.textAlign = "center";
+    context.fillText(hz >= 1000 ? `${hz / 1000} kHz` : `${hz} Hz`, Math.min(across(hz), width - 20), height - 8);
+  }
+  context.stroke();
+  if (!outputs) return;
+  const words = [];
+  for (const ear of ["right", "left"]) {
+    const levels = spectrum(outputs[ear]);
+    const width = outputs.sampleRate / (2 * levels.length);
+    context.strokeStyle = colour(ear);
+    context.lineWidth = 1.5;
+    context.beginPath();
+    let [x, best, loudest] = [-1, -200, 1];
+    for (let n = 1; n < levels.length; n++) {
+      if (levels[n] > levels[loudest]) loudest = n;
+      const hz = n * width;
+      if (hz < lowest || hz > highest) continue;
+      // The highest of all bins that share a pixel.
+      const next = Math.round(across(hz));
+      if (next !== x) {
+        if (x >= 0) context.lineTo(x, up(best));
+        [x, best] = [next, levels[n]];
+      } else {
+        best = Math.max(best, levels[n]);
+      }
+    }
+    context.lineTo(x, up(best));
+    context.stroke();
+    words.unshift(`${ear} ${levels[loudest] < -100 ? "silent" : `loudest near ${Math.round(loudest * width)} Hz`}`);
+  }
+  const text = `Spectrum: ${words.join(", ")}`;
+  const now = performance.now();
+  if (now - spoken > 2000) {
+    spoken = now;
+    canvas.setAttribute("aria-label", text);
+  }
+}
+
+let spoken = 0;

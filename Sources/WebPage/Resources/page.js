@@ -1,0 +1,234 @@
+// The page of a running Pinna: shows what the event stream says, and sends what its controls ask.
+import { Controls } from "./controls.js";
+import { drawDevice, drawGoniometer, drawMeters, drawPolar, drawSpectrum, Meters, decodeOutputs } from "./drawings.js";
+import { Takes } from "./takes.js";
+
+const element = (id) => document.getElementById(id);
+const getJSON = async (path) => {
+  const response = await fetch(path);
+  const text = await response.text();
+  let document;
+  try { document = JSON.parse(text); } catch { document = { reason: text.trim() }; }
+  if (!response.ok) throw new Error(document.reason || response.statusText);
+  return document;
+};
+
+let status = {};
+let device = null;
+let curves = null;
+let outputs = null;
+const meters = new Meters();
+const controls = new Controls(() => status);
+const takes = new Takes(getJSON);
+
+// MARK: The event stream, open only while the page is visible.
+
+let source = null;
+let retry = 0;
+
+function connect() {
+  if (source || document.hidden) return;
+  source = new EventSource("/events");
+  source.onopen = () => { status = {}; setAlert(""); };
+  source.addEventListener("status", (event) => {
+    const changes = JSON.parse(event.data);
+    for (const [key, value] of Object.entries(changes)) {
+      if (value === null) delete status[key]; else status[key] = value;
+    }
+    setAlert("");
+    showStatus(changes);
+  });
+  source.addEventListener("levels", (event) => {
+    meters.add(JSON.parse(event.data));
+    requestDrawing();
+  });
+  source.addEventListener("outputs", (event) => {
+    outputs = decodeOutputs(JSON.parse(event.data));
+    requestDrawing();
+  });
+  source.addEventListener("absent", (event) => setAlert(JSON.parse(event.data)));
+  source.onerror = () => {
+    setAlert("The connection to Pinna is lost. If Pinna was started again, open the address that it printed.");
+    if (source && source.readyState === EventSource.CLOSED) {
+      disconnect();
+      retry = setTimeout(connect, 2000);
+    }
+  };
+}
+
+function disconnect() {
+  clearTimeout(retry);
+  if (source) source.close();
+  source = null;
+}
+
+document.addEventListener("visibilitychange", () => document.hidden ? disconnect() : connect());
+
+let connectionAlert = "";
+
+function setAlert(text) {
+  connectionAlert = text;
+  showAlerts();
+}
+
+function showAlerts() {
+  const sentences = [connectionAlert, ...(status.warnings || [])].filter(Boolean);
+  const alerts = element("alerts");
+  const text = sentences.join(" · ");
+  if (alerts.textContent !== text) alerts.textContent = text;
+  alerts.hidden = sentences.length === 0;
+}
+
+// MARK: What the status shows.
+
+const time = (seconds) => {
+  const whole = Math.floor(seconds);
+  const [hours, minutes, rest] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60, whole % 60];
+  const two = (n) => String(n).padStart(2, "0");
+  return hours ? `${hours}:${two(minutes)}:${two(rest)}` : `${minutes}:${two(rest)}`;
+};
+
+function setText(id, text) {
+  const node = element(id);
+  if (node.textContent !== text) node.textContent = text;
+}
+
+function showStatus(changes) {
+  showAlerts();
+  const serverWords = { running: "", stalled: "the server stands still", gone: "the JACK server has gone",
+    joining: "joining the server", unusable: "the server cannot be used" };
+  setText("server", serverWords[status.server] || "");
+  setText("summary", `${status.preset} · ${status.sampleRate} Hz · ${status.period} frames · `
+    + `${status.xruns} ${status.xruns === 1 ? "xrun" : "xruns"} · ${Math.round(status.dspLoad * 10) / 10} % load`);
+  document.title = status.state === "recording" ? `● ${status.preset} – Pinna` : `${status.preset} – Pinna`;
+  showTake();
+  controls.show();
+  const facts = { Input: status.input && status.input.name, Latency: `${status.latencyFrames} frames`,
+    Connected: `${(status.connections || []).length} of our ports`,
+    Calibrated: status.calibrated || "no", "Clipped samples": status.clippedSamples };
+  const key = JSON.stringify(facts);
+  const list = element("facts");
+  if (list.dataset.shown !== key) {
+    list.dataset.shown = key;
+    list.replaceChildren(...Object.entries(facts).flatMap(([name, value]) => {
+      const [term, detail] = [document.createElement("dt"), document.createElement("dd")];
+      term.textContent = name;
+      detail.textContent = value;
+      return [term, detail];
+    }));
+  }
+  if ("device" in changes || "input" in changes) loadDevice();
+  else if ("inputOrientation" in changes || "layout" in changes || "mutedMicrophones" in changes) showDevice();
+  if (["device", "input", "dataSource", "polarPattern", "inputOrientation", "sampleRate", "fallback"].some((key) => key in changes)) {
+    loadCurves();
+  }
+  if (["device", "input", "dataSource", "sampleRate", "fallback"].some((key) => key in changes)) loadInputs();
+  if ("preset" in changes) loadPresets();
+  if ("lastTake" in changes || "closingTakes" in changes || "take" in changes && !status.take) takes.load();
+}
+
+function showTake() {
+  const take = status.take;
+  const seconds = take && status.sampleRate ? take.frames / status.sampleRate : 0;
+  setText("take-time", time(seconds));
+  let text = "No take is running.";
+  if (take) {
+    const name = take.path.split("/").pop();
+    const left = take.secondsLeft === undefined ? "" : ` Room for ${time(take.secondsLeft)} more.`;
+    text = (status.state === "armed" ? `${name} begins with the transport.` : `${name}.`)
+      + (take.title ? ` “${take.title}”.` : "")
+      + (take.markers ? ` ${take.markers} ${take.markers === 1 ? "marker" : "markers"}.` : "") + left + (take.fault ? ` ${take.fault}` : "") + (take.loss ? ` ${take.loss}` : "");
+  } else if (status.lastTake) {
+    const last = status.lastTake;
+    text = `Last: ${last.path.split("/").pop()}, ` + (last.fault ? last.fault : "complete")
+      + (last.endedBecause ? `; it ended because ${last.endedBecause}` : "");
+  }
+  setText("take", text);
+}
+
+// MARK: What is asked for once per device or case.
+
+async function loadDevice() {
+  try { device = await getJSON("/device"); } catch (error) { setText("device-name", error.message); return; }
+  controls.setMicrophones(device.microphones.map((microphone) => microphone.name));
+  showDevice();
+}
+
+function showDevice() {
+  if (!device) return;
+  setText("device-name", `${device.title}, ${device.microphones.length} microphones`);
+  drawDevice(element("device-picture"), device, status);
+}
+
+async function loadInputs() {
+  try { controls.setInputs((await getJSON("/inputs")).inputs); } catch (error) { setText("pattern-notes", error.message); }
+}
+
+async function loadPresets() {
+  try { controls.setPresets((await getJSON("/presets")).presets); } catch (error) { setText("preset-refusal", error.message); }
+}
+
+let curvesWanted = 0;
+
+async function loadCurves() {
+  const wanted = ++curvesWanted;
+  setText("polar-state", "Computing the pattern …");
+  let text = "";
+  try {
+    const loaded = await getJSON("/curves");
+    if (wanted === curvesWanted) curves = loaded;
+  } catch (error) {
+    if (wanted === curvesWanted) curves = null;
+    text = error.message;
+  }
+  if (wanted !== curvesWanted) return;
+  setText("polar-state", text);
+  showCurves();
+}
+
+function showCurves() {
+  const select = element("octave");
+  if (curves) {
+    const words = curves.octaves.map((hz) => hz >= 1000 ? `${hz / 1000} kHz` : `${hz} Hz`);
+    if (select.dataset.shown !== words.join()) {
+      const chosen = select.value || "1000";
+      select.dataset.shown = words.join();
+      select.replaceChildren(...words.map((word, n) => new Option(word, curves.octaves[n])));
+      select.value = chosen;
+      if (select.selectedIndex < 0) select.selectedIndex = Math.floor(words.length / 2);
+    }
+    const isStereo = curves.levels[0].length === 2;
+    setText("polar-first", isStereo ? "left" : "reached");
+    element("polar-second").hidden = !isStereo;
+  }
+  drawPolar(element("polar"), curves, select.selectedIndex);
+}
+
+element("octave").addEventListener("change", showCurves);
+
+// MARK: Drawing, at most once per frame of the screen.
+
+let isDrawingRequested = false;
+
+function requestDrawing() {
+  if (isDrawingRequested) return;
+  isDrawingRequested = true;
+  requestAnimationFrame(() => {
+    isDrawingRequested = false;
+    drawMeters(element("meters"), meters);
+    setText("clips", meters.clipText);
+    const correlation = drawGoniometer(element("goniometer"), outputs, meters.correlation);
+    setText("correlation", correlation === null ? "Correlation: –" : `Correlation: ${correlation.toFixed(2)}`);
+    drawSpectrum(element("spectrum"), outputs);
+    setText("outputs-state", outputs ? "" : "This Pinna does not offer its outputs' samples.");
+  });
+}
+
+element("clear-clips").addEventListener("click", () => { meters.clearClips(); requestDrawing(); });
+
+const redraw = () => { showDevice(); showCurves(); requestDrawing(); };
+addEventListener("resize", redraw);
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
+
+takes.load();
+connect();

@@ -1,0 +1,79 @@
+import Acoustics
+import Control
+import Foundation
+import Presets
+
+/// The device that the running Pinna plays, read from its file.
+///
+/// Thread: any that may wait for Pinna and the disk.
+struct RunningDevice: Sendable {
+  let device: Device
+  let status: StatusReport
+
+  /// - Parameter deviceFile: the file of `pinna run --device`; nil without it.
+  /// - Throws: `Failure`, or what reading the device throws.
+  init(_ client: ControlClient, deviceFile: String?) throws {
+    status = try client.request(OSCMessage("/pinna/status"), seconds: 5).document(StatusReport.self)
+    device = try Self.device(status.device, preset: status.preset, deviceFile, in: .standard)
+  }
+
+  private static func device(
+    _ name: String, preset: String, _ deviceFile: String?, in library: PresetLibrary
+  ) throws -> Device {
+    var candidates: [Device] = []
+    if let deviceFile, let given = try? library.device(path: deviceFile) {
+      candidates = [given] + given.inputs
+    }
+    if let preset = try? library.preset(named: preset), let own = try? library.device(named: preset.device) {
+      candidates += [own] + own.inputs
+    }
+    return try candidates.first { $0.name == name } ?? library.device(named: name)
+  }
+
+  /// The device as pages draw it: in millimetres, in the device frame (x to the right, y up, z towards the viewer).
+  private struct Drawing: Encodable {
+    struct Outline: Encodable {
+      let kind: String
+      var radius: Double?
+      /// Edge lengths along x, y, z.
+      var size: [Double]?
+    }
+    struct Point: Encodable {
+      let name: String
+      let channel: Int
+      let position: [Double]
+    }
+    struct Source: Encodable {
+      let name: String
+      let forward: [Double]
+    }
+    let name: String
+    let title: String
+    let placement: String
+    let body: Outline
+    let microphones: [Point]
+    let dataSources: [Source]
+  }
+
+  var drawing: PageResponse {
+    func list(_ vector: SIMD3<Double>) -> [Double] {
+      [vector.x, vector.y, vector.z].map { ($0 * 1000).rounded() / 1000 }
+    }
+    let body: Drawing.Outline =
+      switch device.body {
+      case .free: .init(kind: "free")
+      case .measured: .init(kind: "measured")
+      case .sphere(let radius): .init(kind: "sphere", radius: 1000 * radius)
+      case .cylinder(let radius): .init(kind: "cylinder", radius: 1000 * radius)
+      case .box(let size): .init(kind: "box", size: list(1000 * size))
+      }
+    return .document(
+      json(
+        Drawing(
+          name: device.name, title: device.title, placement: device.placement.rawValue, body: body,
+          microphones: zip(device.microphones, device.captureChannels).map {
+            .init(name: $0.name, channel: $1, position: list(1000 * $0.position))
+          },
+          dataSources: device.dataSources.map { .init(name: $0.name, forward: list($0.forward.vector)) })))
+  }
+}

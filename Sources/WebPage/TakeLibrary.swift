@@ -1,0 +1,81 @@
+import AudioFiles
+import Control
+import Foundation
+import Recording
+
+/// The takes that pages list and play: regular files of the takes folder, by their names.
+///
+/// Thread: any that may wait for the disk.
+package struct TakeLibrary: Sendable {
+  private static let most = 100
+  /// An absolute path; nil for the standard folder.
+  let folder: String?
+
+  private struct Take: Encodable {
+    let name: String
+    let state: ListedTake.State
+    let seconds: Double
+    let channels: Int
+    let sampleRate: Int
+    let started: String?
+    let preset: String?
+  }
+
+  private struct List: Encodable {
+    let folder: String
+    let takes: [Take]
+  }
+
+  /// The newest takes, newest first.
+  var list: PageResponse {
+    let folder = TakeFolder(path: folder)
+    let takes = folder.takes().suffix(Self.most).reversed().map {
+      Take(
+        name: String($0.path[$0.path.index(after: $0.path.lastIndex(of: "/")!)...]), state: $0.state,
+        seconds: $0.seconds, channels: $0.channels, sampleRate: $0.sampleRate, started: $0.started,
+        preset: $0.preset)
+    }
+    return .document(json(List(folder: folder.path, takes: takes)))
+  }
+
+  /// The media type of the take's file; nil if it is none that pages play.
+  package static func type(of name: String) -> String? {
+    guard TakeFolder.isFileName(name), name.first != "." else { return nil }
+    return switch name.split(separator: ".").dropFirst().last.map(String.init) {
+    case "wav": "audio/wav"
+    case "flac": "audio/flac"
+    case "opus": "audio/ogg"
+    default: nil
+    }
+  }
+
+  /// The file called `name`, or the part of it that is asked for.
+  /// - Parameter range: the Range header.
+  func file(_ name: String, range: String?) -> PageResponse {
+    let path = TakeFolder(path: folder).path
+    guard let type = Self.type(of: name), let folder = OpenFolder(path: path) else {
+      return .refusal(404, "there is no such take")
+    }
+    let file = folder.open(name, O_RDONLY)
+    var information = stat()
+    guard file >= 0, fstat(file, &information) == 0, information.st_mode & S_IFMT == S_IFREG else {
+      if file >= 0 { close(file) }
+      return .refusal(404, "there is no such take")
+    }
+    let size = Int(information.st_size)
+    let accept = ("Accept-Ranges", "bytes")
+    switch ByteRange(range, size: size) {
+    case .whole:
+      return PageResponse(
+        200, type: type, body: .file(descriptor: file, offset: 0, count: size), headers: [accept])
+    case .part(let first, let last):
+      return PageResponse(
+        206, type: type, body: .file(descriptor: file, offset: first, count: last - first + 1),
+        headers: [accept, ("Content-Range", "bytes \(first)-\(last)/\(size)")])
+    case .unsatisfiable:
+      close(file)
+      return .refusal(
+        416, "the take has \(size) bytes", headers: [accept, ("Content-Range", "bytes */\(size)")])
+    }
+  }
+}
