@@ -290,6 +290,7 @@ export class Controls {
         lock(input, reason || input.dataset.own, reason && `${note}-lock`);
       }
     }
+    lock(element("listen"), reason);
     for (const id of ["gain", "high-pass", "output", "mute"]) lock(element(id), reason, "outputs-lock");
     for (const input of [element("preset"), element("preset-form").querySelector("button")]) lock(input, reason, "preset-lock");
     const idle = this.isRecording ? "" : "A title and markers belong to a take: start one first.";
