@@ -44,7 +44,7 @@ import Testing
   @Test(
     "completion offers verbs, options, presets and values, and leaves files to the shell",
     arguments: [
-      (["re"], ["record", "render", "report"]), (["record", ""], ["start", "stop"]),
+      (["re"], ["record", "render", "report"]), (["record", ""], ["marker", "start", "stop", "title"]),
       (["set", "--pat"], ["--pattern"]), (["set", "--pattern", "sub"], ["subcardioid"]),
       (["preset", "use", "phone"], ["phone2", "phone3", "phone4", "phone5"]),
       (["run", "--preset", "ri"], ["ring7"]), (["set", "--mute", ""], ["on", "off"]),
