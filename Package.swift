@@ -58,6 +58,8 @@ let package = Package(
     library("CYaml", pkgConfig: "yaml-0.1", debian: "libyaml-dev"),
     library("CLapack", pkgConfig: "lapacke", debian: "liblapacke-dev"),
     library("CCairo", pkgConfig: "cairo", debian: "libcairo2-dev"),
+    // Its pkg-config file has flags that SwiftPM warns of.
+    library("CNcurses", pkgConfig: nil, debian: "libncurses-dev"),
     .systemLibrary(name: "CFiles", path: "Sources/CLibraries/CFiles"),
     .systemLibrary(name: "CSockets", path: "Sources/CLibraries/CSockets"),
     .systemLibrary(name: "CRealtime", path: "Sources/CLibraries/CRealtime"),
@@ -117,6 +119,9 @@ let package = Package(
         "CLiblo", "CSockets", "Acoustics", "AudioFiles", "FilterBanks", "FilterDesign", "Numerics", "Presets",
         "Realtime", "Rendering", "JackClient", "Recording", "Threads",
       ]),
+    // The terminal view of a running Pinna.
+    .target(
+      name: "Monitor", dependencies: ["CFiles", "CNcurses", "Acoustics", "Control", "Presets", "Threads"]),
     // For the demo, the bench, the check and tests, and in no library: a private server, players and recorders, and
     // requests to a server that may never answer.
     .target(name: "JackTools", dependencies: ["CJack", "Control", "JackClient"]),
@@ -129,8 +134,8 @@ let package = Package(
     .executableTarget(
       name: "pinna",
       dependencies: [
-        "LiveCheck", "GuidedCheck", "ArrayCheck", "Control", "JackTools", "JackClient", "Recording",
-        "Simulation", "Rendering", "FilterBanks", "Diagnosis", "Detection", "Presets", "Figures",
+        "LiveCheck", "GuidedCheck", "ArrayCheck", "Monitor", "Control", "JackTools", "JackClient",
+        "Recording", "Simulation", "Rendering", "FilterBanks", "Diagnosis", "Detection", "Presets", "Figures",
         "FilterDesign",
         "HeadResponses", "Manifolds",
         "Measurements", "Numerics", "FasterKernels", "Realtime", "AudioFiles", "Plots", "Acoustics",
@@ -231,6 +236,9 @@ let package = Package(
         "Control", "JackClient", "Recording", "Realtime", "FilterDesign", "Presets", "Acoustics", "Threads",
         "TestSupport",
       ] + (onlyCore ? [] : ["LiveSupport"])),
+    .testTarget(
+      name: "MonitorTests",
+      dependencies: ["Monitor", "Control", "Presets", "Acoustics", "TestSupport"], swiftSettings: waiting),
     // Real sockets, other processes, another user.
     .testTarget(
       name: "SocketTests",

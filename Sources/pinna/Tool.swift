@@ -9,7 +9,7 @@ enum Tool {
   static let version = "0.1.0"
 
   static let verbs: [Verb] = [
-    .run, .status, .set, .stop, .inputs, .forget, .presetList, .presetShow, .presetUse, .presetCancel,
+    .run, .status, .monitor, .set, .stop, .inputs, .forget, .presetList, .presetShow, .presetUse, .presetCancel,
     .presetSave, .presetCheck, .bankList, .bankShow, .bankSave, .bankUse, .midiLearn,
     .recordStart, .recordStop,
     .takesList, .takesRepair, .play,

@@ -1,0 +1,125 @@
+import Foundation
+
+extension MonitorView {
+  /// The device from above, in a frame: microphones with the numbers of their meters, L, R and forward around it.
+  mutating func drawPicture(_ rows: Range<Int>, _ columns: Range<Int>) {
+    guard rows.count >= 5, let status = model.status else { return }
+    guard let picture = model.picture else {
+      grid.put(rows.lowerBound + 1, columns.lowerBound, "no picture of \(status.device)", .dim)
+      return
+    }
+    let view = picture.view(
+      dataSource: status.dataSource, orientation: status.inputOrientation, isStereo: status.layout != nil)
+    // L, R and forward stand on an edge around the device.
+    let inner = rows.lowerBound + 1..<rows.upperBound - 2
+    let body = columns.lowerBound + 9..<columns.upperBound - 9
+    let place = placement(view, inner, body)
+    drawOutline(view.outline, place, inner, body)
+    drawPoints(view, place)
+    drawDirections(view, rows, columns)
+    if let edge = view.bottomEdge, rows.count >= 8 {
+      grid.put(rows.upperBound - 2, columns.lowerBound, "\(edge): this side", .dim)
+    }
+  }
+
+  private typealias Place = (SIMD2<Double>) -> (row: Int, column: Int)
+
+  /// From metres to cells, which are twice as high as wide.
+  private func placement(_ view: Picture.View, _ rows: Range<Int>, _ columns: Range<Int>) -> Place {
+    var reach = SIMD2(1e-3, 1e-3)
+    for point in view.points { reach = pointwiseMax(reach, pointwiseMax(point.place, -point.place)) }
+    switch view.outline {
+    case .rectangle(let size): reach = pointwiseMax(reach, size / 2)
+    case .circle(let radius): reach = pointwiseMax(reach, [radius, radius])
+    case nil: break
+    }
+    let scale = min(Double(columns.count - 1) / reach.x, 2 * Double(rows.count - 1) / reach.y) / 2
+    let middle = (Double(rows.lowerBound + rows.upperBound - 1) / 2, Double(columns.lowerBound + columns.upperBound - 1) / 2)
+    return { place in
+      (Int((middle.0 - place.y * scale / 2).rounded()), Int((middle.1 + place.x * scale).rounded()))
+    }
+  }
+
+  private mutating func drawOutline(
+    _ outline: Picture.Outline?, _ place: Place, _ rows: Range<Int>, _ columns: Range<Int>
+  ) {
+    switch outline {
+    case .rectangle(let size):
+      var (top, left) = place([-size.x / 2, size.y / 2])
+      var (bottom, right) = place([size.x / 2, -size.y / 2])
+      // A thin device keeps a row between its edges, for its microphones.
+      if bottom - top < 2 { (top, bottom) = (max(rows.lowerBound, (top + bottom) / 2 - 1), (top + bottom) / 2 + 1) }
+      if right - left < 4 { (left, right) = (left - 2, right + 2) }
+      for column in left...right {
+        grid.set(top, column, "─", .dim)
+        grid.set(bottom, column, "─", .dim)
+      }
+      for row in top...bottom {
+        grid.set(row, left, "│", .dim)
+        grid.set(row, right, "│", .dim)
+      }
+      grid.set(top, left, "┌", .dim)
+      grid.set(top, right, "┐", .dim)
+      grid.set(bottom, left, "└", .dim)
+      grid.set(bottom, right, "┘", .dim)
+    case .circle(let radius):
+      for step in 0..<72 {
+        let angle = Double(step) / 36 * .pi
+        let (row, column) = place([radius * cos(angle), radius * sin(angle)])
+        grid.set(row, column, "·", .dim)
+      }
+    case nil: break
+    }
+  }
+
+  /// A microphone is shown by its number, or a dot where another one is in the way.
+  private mutating func drawPoints(_ view: Picture.View, _ place: Place) {
+    struct Spot: Hashable { let row, column: Int }
+    let numbers = Dictionary(
+      zip((model.meters?.microphones ?? []).map(\.name), 1...), uniquingKeysWith: { first, _ in first })
+    var taken: Set<Spot> = []
+    for point in view.points {
+      let (row, column) = place(point.place)
+      let text = numbers[point.name].map { String($0) } ?? "•"
+      let isFaulty = model.status?.fallback?.missing.contains { $0.name == point.name } ?? false
+      let style: Style =
+        isFaulty ? .alarmBlock : model.details?.listening == point.name ? .cautionBlock : .strong
+      // With one cell to spare on the right, so that 1 and 2 are not read as 12.
+      let spots = (0...text.count).map { Spot(row: row, column: column + $0) }
+      if taken.isDisjoint(with: spots), !taken.contains(Spot(row: row, column: column - 1)) {
+        grid.put(row, column, text, style)
+        taken.formUnion(spots.dropLast())
+      } else if !taken.contains(spots[0]) {
+        grid.set(row, column, "•", style)
+        taken.insert(spots[0])
+      }
+    }
+  }
+
+  /// L, R and forward, where they are seen from above.
+  private mutating func drawDirections(_ view: Picture.View, _ rows: Range<Int>, _ columns: Range<Int>) {
+    let edge = (rows: rows.lowerBound...rows.upperBound - 2, columns: columns.lowerBound...columns.upperBound - 1)
+    func mark(_ text: String, _ direction: SIMD2<Double>, _ style: Style) {
+      let half = SIMD2(Double(edge.columns.count - 1) / 2, Double(edge.rows.count - 1) / 2)
+      // To the edge of the panel.
+      let size = pointwiseMax(direction, -direction)
+      let stretch = 1 / max(size.x, size.y)
+      let column = Double(edge.columns.lowerBound) + half.x * (1 + direction.x * stretch)
+      let row = Double(edge.rows.lowerBound) + half.y * (1 - direction.y * stretch)
+      let start = Int((column - Double(text.cells - 1) / 2).rounded())
+      let limits = (edge.columns.lowerBound, edge.columns.upperBound - text.cells + 1)
+      grid.put(Int(row.rounded()), min(max(start, limits.0), limits.1), text, style)
+    }
+    if let forward = view.forward { mark(arrow(forward), forward, .good) }
+    if let left = view.left { mark(" L ", left, .selected) }
+    if let right = view.right { mark(" R ", right, .selected) }
+    if view.forward == nil {
+      grid.put(rows.lowerBound, columns.lowerBound, "forward is up or down", .dim)
+    }
+  }
+
+  private func arrow(_ direction: SIMD2<Double>) -> String {
+    if abs(direction.x) > abs(direction.y) { return direction.x > 0 ? "forward →" : "← forward" }
+    return direction.y > 0 ? "↑ forward" : "↓ forward"
+  }
+}
