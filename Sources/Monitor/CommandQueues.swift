@@ -70,6 +70,9 @@ final class CommandQueues: Sendable {
       let answer = try client.request(command.message, seconds: command.row.seconds) { [news] in
         news.put(.outcome(command.row, .progress($0)))
       }
+      if answer.status == .usage, answer.text.hasPrefix("unknown method") {
+        return .failed("this Pinna is older than the view and cannot do that")
+      }
       guard answer.status == .done else { return .failed(answer.text) }
       return .done(kept: (try? answer.document() as Deferral)?.kept)
     } catch {

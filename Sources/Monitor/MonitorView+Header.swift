@@ -81,13 +81,16 @@ extension MonitorView {
     return "…" + String(path.suffix(max(8, room - 1)))
   }
 
-  /// Warnings, of which as many are shown as a sixth of the window holds.
+  /// The rows that warnings have.
+  var warningRoom: Int { max(2, grid.height / 10) }
+
+  /// Warnings, of which as many are shown as there is room for.
   var warningLines: [(text: String, style: Style)] {
     guard let status = model.status, !model.isStale(at: now) else { return [] }
     let missing = status.fallback?.missing.map { "microphone \($0.name): \($0.fault.sentence)" } ?? []
     let obstacle = status.fallback?.obstacle.map { ["no filters without the missing microphones: \($0)"] } ?? []
     let all = missing + obstacle + status.warnings
-    let room = max(3, grid.height / 6)
+    let room = warningRoom
     var lines: [(text: String, style: Style)] = []
     for warning in all {
       let wrapped = warning.wrapped(to: grid.width - 4)
@@ -105,7 +108,6 @@ extension MonitorView {
   mutating func drawEngine(_ row: Int) {
     guard let status = model.status, !model.isStale(at: now) else { return }
     var column = 1
-    func separated(_ text: String) -> String { column == 1 ? text : " · " + text }
     func add(_ text: String, _ style: Style = .plain) {
       if column > 1 { column = grid.put(row, column, " · ", .dim) }
       column = grid.put(row, column, text, style)

@@ -39,7 +39,7 @@ extension MonitorView {
     let isListened = model.details?.listening == level.name
     let style: Style = isListened ? .cautionBlock : .plain
     // The number is that in the picture; the name as far as there is room.
-    let nameRoom = columns.count >= 36 ? min(16, columns.count / 4) : columns.count >= 22 ? 6 : 0
+    let nameRoom = columns.count >= 36 ? min(18, columns.count / 4) : columns.count >= 22 ? 6 : 0
     let text = nameRoom > 0 ? "\(label) \(level.name.clipped(to: nameRoom))" : label
     let labelWidth = digits + (nameRoom > 0 ? nameRoom + 2 : 1)
     guard let fault = fault(of: level.name) else {
@@ -67,7 +67,7 @@ extension MonitorView {
     let hold = model.holds[level.name] ?? level.peakDB
     let hasClipped = model.clips.contains(level.name)
     grid.put(row, columns.lowerBound, label, labelStyle)
-    let hasFigures = columns.count - labelWidth >= 28
+    let hasFigures = columns.count - labelWidth >= 25
     let bar = columns.lowerBound + labelWidth..<columns.upperBound - (hasFigures ? 13 : 1)
     drawBar(row, bar, rms: level.rmsDB, peak: level.peakDB, hold: hold)
     if hasFigures {
@@ -107,7 +107,7 @@ extension MonitorView {
 
   private mutating func drawScale(_ row: Int, _ columns: Range<Int>, label: Int) {
     let bar = columns.lowerBound + label..<columns.upperBound - 13
-    for level in [-60.0, -40, -20, -10] {
+    for level in bar.count >= 30 ? [-60.0, -40, -20, -10] : [-60, -40, -20] {
       let column = bar.lowerBound + Int(Self.position(level) * Double(bar.count))
       grid.put(row, level == -60 ? column : column - 1, String(Int(level)), .dim)
     }

@@ -14,11 +14,11 @@ extension MonitorView {
     let inner = rows.lowerBound + 1..<rows.upperBound - 2
     let body = columns.lowerBound + 9..<columns.upperBound - 9
     let place = placement(view, inner, body)
-    drawOutline(view.outline, place, inner, body)
-    drawPoints(view, place)
+    let frame = drawOutline(view.outline, place, inner)
+    drawPoints(view, place, within: frame)
     drawDirections(view, rows, columns)
-    if let edge = view.bottomEdge, rows.count >= 8 {
-      grid.put(rows.upperBound - 2, columns.lowerBound, "\(edge): this side", .dim)
+    if let edge = view.bottomEdge, let frame {
+      grid.put(frame.upperBound + 1, body.lowerBound + (body.count - edge.count) / 2, edge, .dim)
     }
   }
 
@@ -40,15 +40,19 @@ extension MonitorView {
     }
   }
 
+  /// - Returns: the rows of a box; nil for other outlines.
   private mutating func drawOutline(
-    _ outline: Picture.Outline?, _ place: Place, _ rows: Range<Int>, _ columns: Range<Int>
-  ) {
+    _ outline: Picture.Outline?, _ place: Place, _ rows: Range<Int>
+  ) -> ClosedRange<Int>? {
     switch outline {
     case .rectangle(let size):
       var (top, left) = place([-size.x / 2, size.y / 2])
       var (bottom, right) = place([size.x / 2, -size.y / 2])
       // A thin device keeps a row between its edges, for its microphones.
-      if bottom - top < 2 { (top, bottom) = (max(rows.lowerBound, (top + bottom) / 2 - 1), (top + bottom) / 2 + 1) }
+      if bottom - top < 2 {
+        top = max(rows.lowerBound, (top + bottom) / 2 - 1)
+        bottom = top + 2
+      }
       if right - left < 4 { (left, right) = (left - 2, right + 2) }
       for column in left...right {
         grid.set(top, column, "─", .dim)
@@ -62,6 +66,7 @@ extension MonitorView {
       grid.set(top, right, "┐", .dim)
       grid.set(bottom, left, "└", .dim)
       grid.set(bottom, right, "┘", .dim)
+      return top...bottom
     case .circle(let radius):
       for step in 0..<72 {
         let angle = Double(step) / 36 * .pi
@@ -70,28 +75,44 @@ extension MonitorView {
       }
     case nil: break
     }
+    return nil
   }
 
-  /// A microphone is shown by its number, or a dot where another one is in the way.
-  private mutating func drawPoints(_ view: Picture.View, _ place: Place) {
+  /// A microphone is shown by its number, or a dot where another one is in the way. Those above each other share a place:
+  /// "3,5".
+  /// - Parameter frame: the rows of the device's box, between whose edges its microphones are.
+  private mutating func drawPoints(_ view: Picture.View, _ place: Place, within frame: ClosedRange<Int>?) {
     struct Spot: Hashable { let row, column: Int }
-    let numbers = Dictionary(
-      zip((model.meters?.microphones ?? []).map(\.name), 1...), uniquingKeysWith: { first, _ in first })
-    var taken: Set<Spot> = []
+    let names = (model.meters?.microphones ?? []).map(\.name)
+    let numbers = Dictionary(zip(names, 1...), uniquingKeysWith: { first, _ in first })
+    var spots: [(spot: Spot, names: [String])] = []
     for point in view.points {
-      let (row, column) = place(point.place)
-      let text = numbers[point.name].map { String($0) } ?? "•"
-      let isFaulty = model.status?.fallback?.missing.contains { $0.name == point.name } ?? false
-      let style: Style =
-        isFaulty ? .alarmBlock : model.details?.listening == point.name ? .cautionBlock : .strong
-      // With one cell to spare on the right, so that 1 and 2 are not read as 12.
-      let spots = (0...text.count).map { Spot(row: row, column: column + $0) }
-      if taken.isDisjoint(with: spots), !taken.contains(Spot(row: row, column: column - 1)) {
-        grid.put(row, column, text, style)
-        taken.formUnion(spots.dropLast())
-      } else if !taken.contains(spots[0]) {
-        grid.set(row, column, "•", style)
-        taken.insert(spots[0])
+      var (row, column) = place(point.place)
+      if let frame, frame.count > 2 { row = min(max(row, frame.lowerBound + 1), frame.upperBound - 1) }
+      let spot = Spot(row: row, column: column)
+      if let index = spots.firstIndex(where: { $0.spot == spot }) {
+        spots[index].names.append(point.name)
+      } else {
+        spots.append((spot, [point.name]))
+      }
+    }
+    let places = Set(spots.map(\.spot))
+    var taken: Set<Spot> = []
+    for (spot, names) in spots {
+      let missing = model.status?.fallback?.missing.map(\.name) ?? []
+      let isFaulty = names.contains(where: missing.contains)
+      let isListened = model.details?.listening.map(names.contains) ?? false
+      let style: Style = isFaulty ? .alarmBlock : isListened ? .cautionBlock : .strong
+      let text = names.map { numbers[$0].map { String($0) } ?? "•" }.joined(separator: ",")
+      // With a free cell on both sides, so that 1 and 2 are not read as 12.
+      let start = spot.column - (text.count - 1) / 2
+      let cells = (-1...text.count).map { Spot(row: spot.row, column: start + $0) }
+      if taken.isDisjoint(with: cells), places.intersection(cells).count <= 1 {
+        grid.put(spot.row, start, text, style)
+        taken.formUnion(cells.dropFirst().dropLast())
+      } else {
+        grid.set(spot.row, spot.column, "•", style)
+        taken.insert(spot)
       }
     }
   }

@@ -2,6 +2,9 @@ import Control
 import Foundation
 
 extension MonitorView {
+  /// In lines.
+  private static let longestNotice = 6
+
   /// One row for each setting, with the key that changes it; in place of the value, or below it, what came of a key.
   mutating func drawSettings(_ top: Int, _ columns: Range<Int>) {
     let value = columns.lowerBound + 16
@@ -17,7 +20,7 @@ extension MonitorView {
     }
   }
 
-  /// Shows a notice from its row on, over the rows below it; for the lowest rows over those above.
+  /// Shows a notice from its row on, over the values below it; in the lowest rows it begins higher.
   private mutating func draw(_ notice: MonitorModel.Notice, of row: Row, _ top: Int, _ columns: Range<Int>) {
     let style: Style =
       switch notice.kind {
@@ -25,11 +28,12 @@ extension MonitorView {
       case .info: .cautionBlock
       case .progress: .selected
       }
-    // A long one takes the row from its title's end to the meters; the longest takes all of the panel.
-    let columns = notice.text.cells > 5 * columns.count ? columns.lowerBound - 12..<columns.upperBound : columns
+    // A long one reads better across the meters than as a narrow column over all settings.
+    let isLong = notice.text.wrapped(to: columns.count).count > 3
+    let columns = isLong ? columns.lowerBound..<grid.width - 1 : columns
     var lines = notice.text.wrapped(to: columns.count)
-    if lines.count > Row.allCases.count {
-      lines.removeLast(lines.count - Row.allCases.count)
+    if lines.count > Self.longestNotice {
+      lines.removeLast(lines.count - Self.longestNotice)
       lines[lines.count - 1] = (lines[lines.count - 1] + " …").clipped(to: columns.count)
     }
     let index = Row.allCases.firstIndex(of: row)!

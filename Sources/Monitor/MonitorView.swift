@@ -27,15 +27,16 @@ package struct MonitorView {
   private mutating func draw() {
     guard grid.width >= Self.smallest.width, grid.height >= Self.smallest.height else { return drawTooSmall() }
     drawHeader()
+    // Of a fixed height, so that nothing moves when a warning comes or goes.
+    let bottom = grid.height - 2 - warningRoom
     let warnings = warningLines
-    let bottom = grid.height - 2 - warnings.count
     for (index, line) in warnings.enumerated() { grid.put(bottom + index, 1, line.text, line.style) }
     drawEngine(grid.height - 2)
     drawHints(grid.height - 1)
     if model.status == nil {
       drawAbsence(2..<bottom)
     } else {
-      let left = min(max(grid.width * 2 / 5, 37), 64)
+      let left = min(max(grid.width * 2 / 5, 36), 64)
       let settings = bottom - Row.allCases.count
       drawPicture(2..<settings, 1..<left)
       drawMeters(2..<bottom, left + 2..<grid.width - 1)
