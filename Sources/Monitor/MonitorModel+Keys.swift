@@ -27,7 +27,8 @@ extension MonitorModel {
     case "o", "O":
       let choices = InputOrientation.allCases.map(\.rawValue)
       return step(
-        .orientation, character == "o" ? 1 : -1, choices, status?.inputOrientation.rawValue, "orientation", now)
+        .orientation, character == "o" ? 1 : -1, choices, status?.inputOrientation.rawValue, "orientation",
+        now)
     case "+", "=": return changeGain(1, now)
     case "-", "_": return changeGain(-1, now)
     case "h", "H":
@@ -89,7 +90,8 @@ extension MonitorModel {
     let corners = Self.corners.map { $0 ?? 0 }
     let at = before ?? 0
     let next =
-      step > 0 ? corners.first { $0 > at } ?? corners[0] : corners.last { $0 < at } ?? corners[corners.count - 1]
+      step > 0
+      ? corners.first { $0 > at } ?? corners[0] : corners.last { $0 < at } ?? corners[corners.count - 1]
     return [set(.highPass, "high-pass", next == 0 ? "off" : String(format: "%g", next), now)]
   }
 

@@ -71,7 +71,9 @@ package struct MonitorModel: Sendable {
     case .status(let status, let details):
       if failure?.status == .notRunning { forget() }
       (failure, failingSince) = (nil, nil)
-      if let before = clippedSamples, status.clippedSamples > before { clips.formUnion(["out_left", "out_right"]) }
+      if let before = clippedSamples, status.clippedSamples > before {
+        clips.formUnion(["out_left", "out_right"])
+      }
       clippedSamples = status.clippedSamples
       if self.status?.device != status.device { picture = nil }
       self.status = status

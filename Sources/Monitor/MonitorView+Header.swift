@@ -52,7 +52,8 @@ extension MonitorView {
 
   private func playingTime(_ status: StatusReport) -> String {
     guard let playback = status.playback, status.sampleRate > 0 else { return "" }
-    return " \((playback.framesPlayed / status.sampleRate).clock)/\((playback.frames / status.sampleRate).clock)"
+    return
+      " \((playback.framesPlayed / status.sampleRate).clock)/\((playback.frames / status.sampleRate).clock)"
   }
 
   /// The take that runs, is played, or was last.
@@ -61,7 +62,9 @@ extension MonitorView {
     if let take = status.take {
       if let fault = take.fault { return ("nothing is written any more: \(fault)", .alarm) }
       if let loss = take.loss { return ("a file of the take was removed: \(loss)", .alarm) }
-      if status.state == .armed { return ("the take begins when the transport rolls: \(short(take.path))", .caution) }
+      if status.state == .armed {
+        return ("the take begins when the transport rolls: \(short(take.path))", .caution)
+      }
       let title = model.details?.take?.title.map { "\"\($0)\" · " } ?? ""
       return (title + short(take.path), .plain)
     }
@@ -88,13 +91,16 @@ extension MonitorView {
   var warningLines: [(text: String, style: Style)] {
     guard let status = model.status, !model.isStale(at: now) else { return [] }
     let missing = status.fallback?.missing.map { "microphone \($0.name): \($0.fault.sentence)" } ?? []
-    let obstacle = status.fallback?.obstacle.map { ["no filters without the missing microphones: \($0)"] } ?? []
+    let obstacle =
+      status.fallback?.obstacle.map { ["no filters without the missing microphones: \($0)"] } ?? []
     let all = missing + obstacle + status.warnings
     let room = warningRoom
     var lines: [(text: String, style: Style)] = []
     for warning in all {
       let wrapped = warning.wrapped(to: grid.width - 4)
-      for (index, line) in wrapped.enumerated() { lines.append(((index == 0 ? "! " : "  ") + line, .caution)) }
+      for (index, line) in wrapped.enumerated() {
+        lines.append(((index == 0 ? "! " : "  ") + line, .caution))
+      }
     }
     guard lines.count > room else { return lines }
     let hidden = lines.count - room
@@ -122,7 +128,9 @@ extension MonitorView {
     if status.rejectedSamples > 0 { add("invalid \(status.rejectedSamples)", .alarm) }
     if status.unpreparedPeriods > 0 { add("gaps \(status.unpreparedPeriods)", .caution) }
     if let missed = status.playback?.missedFrames, missed > 0 { add("gaps in playback \(missed)", .caution) }
-    if let change = status.change { add("changing to \(change.device) \(Int(100 * change.progress)) %", .info) }
+    if let change = status.change {
+      add("changing to \(change.device) \(Int(100 * change.progress)) %", .info)
+    }
     if let controller = status.controller { add("route held by \(controller)", .info) }
     let rate = String(format: "%g kHz", Double(status.sampleRate) / 1000)
     let delay =

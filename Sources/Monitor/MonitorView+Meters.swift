@@ -161,14 +161,17 @@ extension MonitorView {
 
   /// Where a level is on a bar, from 0 to 1.
   private static func position(_ level: Double) -> Double {
-    (min(max(level, range.lowerBound), range.upperBound) - range.lowerBound) / (range.upperBound - range.lowerBound)
+    (min(max(level, range.lowerBound), range.upperBound) - range.lowerBound)
+      / (range.upperBound - range.lowerBound)
   }
 
   private static func level(_ position: Double) -> Double {
     range.lowerBound + position * (range.upperBound - range.lowerBound)
   }
 
-  private static func style(_ level: Double) -> Style { level >= -3 ? .alarm : level >= -12 ? .caution : .good }
+  private static func style(_ level: Double) -> Style {
+    level >= -3 ? .alarm : level >= -12 ? .caution : .good
+  }
 
   static func decibels(_ level: Double) -> String {
     level <= -100 ? "–" : String(format: "%.1f", level)

@@ -1,3 +1,4 @@
+import Acoustics
 import Foundation
 
 extension MonitorView {
@@ -34,7 +35,10 @@ extension MonitorView {
     case nil: break
     }
     let scale = min(Double(columns.count - 1) / reach.x, 2 * Double(rows.count - 1) / reach.y) / 2
-    let middle = (Double(rows.lowerBound + rows.upperBound - 1) / 2, Double(columns.lowerBound + columns.upperBound - 1) / 2)
+    let middle = (
+      Double(rows.lowerBound + rows.upperBound - 1) / 2,
+      Double(columns.lowerBound + columns.upperBound - 1) / 2
+    )
     return { place in
       (Int((middle.0 - place.y * scale / 2).rounded()), Int((middle.1 + place.x * scale).rounded()))
     }
@@ -119,8 +123,11 @@ extension MonitorView {
 
   /// L, R and forward, where they are seen from above.
   private mutating func drawDirections(_ view: Picture.View, _ rows: Range<Int>, _ columns: Range<Int>) {
-    let edge = (rows: rows.lowerBound...rows.upperBound - 2, columns: columns.lowerBound...columns.upperBound - 1)
-    func mark(_ text: String, _ direction: SIMD2<Double>, _ style: Style) {
+    let edge = (
+      rows: rows.lowerBound...rows.upperBound - 2, columns: columns.lowerBound...columns.upperBound - 1
+    )
+    @discardableResult
+    func mark(_ text: String, _ direction: SIMD2<Double>, _ style: Style) -> (row: Int, column: Int) {
       let half = SIMD2(Double(edge.columns.count - 1) / 2, Double(edge.rows.count - 1) / 2)
       // To the edge of the panel.
       let size = pointwiseMax(direction, -direction)
@@ -129,11 +136,22 @@ extension MonitorView {
       let row = Double(edge.rows.lowerBound) + half.y * (1 - direction.y * stretch)
       let start = Int((column - Double(text.cells - 1) / 2).rounded())
       let limits = (edge.columns.lowerBound, edge.columns.upperBound - text.cells + 1)
-      grid.put(Int(row.rounded()), min(max(start, limits.0), limits.1), text, style)
+      let place = (row: Int(row.rounded()), column: min(max(start, limits.0), limits.1))
+      grid.put(place.row, place.column, text, style)
+      return place
     }
     if let forward = view.forward { mark(arrow(forward), forward, .good) }
-    if let left = view.left { mark(" L ", left, .selected) }
-    if let right = view.right { mark(" R ", right, .selected) }
+    let layout = model.status?.layout
+    func mark(_ text: String, _ direction: SIMD2<Double>?, _ deviceEdge: DeviceEdge?) {
+      guard let direction else { return }
+      let place = mark(text, direction, .selected)
+      // The name of the device's edge, where it has edges, and there is a margin for it.
+      guard let deviceEdge, layout?.sides == nil, abs(direction.x) > abs(direction.y) else { return }
+      let name = deviceEdge.rawValue
+      grid.put(place.row + 1, min(place.column, edge.columns.upperBound - name.cells + 1), name, .dim)
+    }
+    mark(" L ", view.left, layout?.left)
+    mark(" R ", view.right, layout?.right)
     if view.forward == nil {
       grid.put(rows.lowerBound, columns.lowerBound, "forward is up or down", .dim)
     }

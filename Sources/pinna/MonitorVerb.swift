@@ -4,7 +4,8 @@ import Monitor
 extension Verb {
   static let monitor = Verb(
     name: "monitor",
-    summary: "watch and control the running Pinna in a terminal: meters, takes, every setting; ? shows its keys",
+    summary:
+      "watch and control the running Pinna in a terminal: meters, takes, every setting; ? shows its keys",
     options: [nameOption]
   ) { arguments in
     let type = ProcessInfo.processInfo.environment["TERM"] ?? "dumb"

@@ -67,7 +67,9 @@ import Testing
 
   @Test("markers are set while a take runs, at once or with a text, and otherwise refused at their row")
   func markers() throws {
-    var situation = try Situation(["state": "recording", "take": ["path": "/a", "frames": 1, "channels": 2, "markers": 2]])
+    var situation = try Situation([
+      "state": "recording", "take": ["path": "/a", "frames": 1, "channels": 2, "markers": 2],
+    ])
     #expect(situation.press("k").map(\.text) == ["/pinna/record/marker mark 3"])
     #expect(situation.press("Kqué").isEmpty)
     #expect(situation.model.press(.enter, at: situation.now).map(\.text) == ["/pinna/record/marker qué"])

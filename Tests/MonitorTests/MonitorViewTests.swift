@@ -14,7 +14,8 @@ import Testing
       "warnings": ["no output is connected"], "clippedSamples": 4,
       "take": ["path": "/takes/evening.wav", "frames": 48000 * 3723, "channels": 2, "secondsLeft": 11_520],
     ])
-    try situation.hearLevels(#"{"microphones":[{"name":"top","rmsDB":-30,"peakDB":-20}],"outputs":[],"correlation":0.5}"#)
+    try situation.hearLevels(
+      #"{"microphones":[{"name":"top","rmsDB":-30,"peakDB":-20}],"outputs":[],"correlation":0.5}"#)
     try situation.hear(
       TestDevices.phone5().microphones.map(\.name),
       [
@@ -25,7 +26,8 @@ import Testing
     let grid = situation.grid(width, height)
     for text in [
       "RECORDING 1:02:03", "evening.wav", " L ", " R ", "↑ forward", "Back", "stereo", "portrait", "-3.5 dB",
-      "80 Hz", "load 12 %", "xruns 7", "disk 3 h 12 min left", "! no output is connected", "+0.50", "OUT", "-12.5",
+      "80 Hz", "load 12 %", "xruns 7", "disk 3 h 12 min left", "! no output is connected", "+0.50", "OUT",
+      "-12.5",
       "? help", "q quit",
     ] { #expect(grid.contains(text), "\(text) in:\n\(grid.text)") }
     for number in 1...5 { #expect(grid.contains("\(number) "), "\(number) in:\n\(grid.text)") }
@@ -70,7 +72,9 @@ import Testing
     let levels = names.map { #"{"name":"\#($0)","rmsDB":-30,"peakDB":0}"# }.joined(separator: ",")
     try situation.hearLevels(#"{"microphones":[\#(levels)],"outputs":[]}"#)
     let grid = situation.grid(width, height)
-    for number in 1...64 { #expect(grid.contains(" \(number) ") || grid.contains(" \(number)█"), "\(number) in:\n\(grid.text)") }
+    for number in 1...64 {
+      #expect(grid.contains(" \(number) ") || grid.contains(" \(number)█"), "\(number) in:\n\(grid.text)")
+    }
     // Every one has clipped.
     let marks = grid.cells.count { $0.scalar == "!" && $0.style == .alarmBlock }
     let words = grid.text.components(separatedBy: " CLIP").count - 1
@@ -105,7 +109,9 @@ import Testing
   func ascii(width: Int, height: Int) throws {
     var situation = try Situation(["state": "recording", "muted": true])
     situation.press("?")
-    for grid in [situation.grid(width, height, isASCII: true), try Situation().grid(width, height, isASCII: true)] {
+    for grid in [
+      situation.grid(width, height, isASCII: true), try Situation().grid(width, height, isASCII: true),
+    ] {
       #expect(grid.cells.allSatisfy { (32...126).contains($0.scalar.value) }, "\(grid.text)")
     }
     let grid = try Situation().grid(width, height, isASCII: true)
@@ -116,7 +122,8 @@ import Testing
   func withoutColour() throws {
     var situation = try Situation()
     try situation.hearLevels(
-      #"{"microphones":[{"name":"top","rmsDB":-1,"peakDB":0}],"outputs":[{"name":"out_left","rmsDB":-1,"peakDB":0}]}"#)
+      #"{"microphones":[{"name":"top","rmsDB":-1,"peakDB":0}],"outputs":[{"name":"out_left","rmsDB":-1,"peakDB":0}]}"#
+    )
     #expect(situation.grid().contains("CLIP"))
     let fault = try Situation([
       "fallback": ["missing": [["name": "top", "fault": "silent"]], "without": [String]()] as [String: Any]
@@ -170,7 +177,9 @@ import Testing
     #expect(situation.grid().contains("…"))
   }
 
-  @Test("too small a window says so, and still shows the state", arguments: [(79, 24), (80, 23), (40, 10), (12, 3), (1, 1), (0, 0)])
+  @Test(
+    "too small a window says so, and still shows the state",
+    arguments: [(79, 24), (80, 23), (40, 10), (12, 3), (1, 1), (0, 0)])
   func tooSmall(width: Int, height: Int) throws {
     let grid = try Situation(["state": "recording"]).grid(width, height)
     if width >= 40 {
@@ -189,7 +198,8 @@ import Testing
     #expect(gone.contains("start one with: pinna run"))
     try situation.hear(["top"])
     #expect(situation.grid().contains("LIVE") && !situation.grid().contains("NO PINNA"))
-    #expect(MonitorView.grid(MonitorModel(name: "pinna"), width: 80, height: 24, at: .now).contains("CONNECTING"))
+    #expect(
+      MonitorView.grid(MonitorModel(name: "pinna"), width: 80, height: 24, at: .now).contains("CONNECTING"))
   }
 
   @Test("a Pinna that does not answer is said to be silent after two seconds, not before")

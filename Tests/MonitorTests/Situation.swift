@@ -26,7 +26,9 @@ struct Situation {
   mutating func hear(_ names: [String], _ changes: [String: Any] = [:]) throws {
     var status = try JSONSerialization.jsonObject(with: Data(AnswerSamples.mono.utf8)) as! [String: Any]
     let levels = names.map { ["name": $0, "rmsDB": -30.0, "peakDB": -18.0] as [String: Any] }
-    let outputs = ["out_left", "out_right"].map { ["name": $0, "rmsDB": -24.0, "peakDB": -12.5] as [String: Any] }
+    let outputs = ["out_left", "out_right"].map {
+      ["name": $0, "rmsDB": -24.0, "peakDB": -12.5] as [String: Any]
+    }
     status.merge(
       [
         "device": "phone5", "preset": "phone5", "dataSource": "Back", "polarPattern": "stereo",
@@ -78,9 +80,8 @@ extension Grid {
   /// The row and column at which `text` begins; nil if it is nowhere.
   func find(_ text: String) -> (row: Int, column: Int)? {
     for row in 0..<height {
-      if let range = self.text(row).range(of: text) {
-        return (row, self.text(row)[..<range.lowerBound].cells)
-      }
+      let line = self.text(row)
+      if let range = line.firstRange(of: text) { return (row, String(line[..<range.lowerBound]).cells) }
     }
     return nil
   }
