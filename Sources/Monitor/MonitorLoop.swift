@@ -16,7 +16,7 @@ package struct MonitorLoop {
   private let screen: Screen
   private let isASCII: Bool
   private let news: Mailbox<News>
-  private let signals: Mailbox<Int32>
+  private let signals: MonitorSignals
   private let commands: CommandQueues
   private var decoder = KeyDecoder()
   private var nextFrame = ContinuousClock.now
@@ -36,7 +36,7 @@ package struct MonitorLoop {
     terminal = try Terminal()
     isASCII = !pinna_locale_is_utf8()
     screen = try Screen(type: type, allowsColour: allowsColour)
-    signals = try MonitorSignals.start()
+    signals = try MonitorSignals()
     guard let news = Mailbox<News>() else { throw Failure(.failed, "there are no file descriptors left") }
     self.news = news
     model = MonitorModel(name: name)
