@@ -105,7 +105,7 @@ package struct MonitorLoop {
   /// Gives the terminal back, stops, and takes it again in the foreground.
   private mutating func suspend() {
     terminal.leave(screen.farewell())
-    repeat { kill(getpid(), SIGSTOP) } while tcgetpgrp(STDIN_FILENO) != getpgrp()
+    repeat { kill(getpid(), SIGSTOP) } while ![getpgrp(), -1].contains(tcgetpgrp(STDIN_FILENO))
     terminal.enter()
     screen.redraw()
     nextFrame = .now

@@ -87,14 +87,27 @@ extension MonitorView {
   /// The rows that warnings have.
   var warningRoom: Int { max(2, grid.height / 10) }
 
-  /// Warnings, of which as many are shown as there is room for.
-  var warningLines: [(text: String, style: Style)] {
-    guard let status = model.status, !model.isStale(at: now) else { return [] }
-    let missing = status.fallback?.missing.map { "microphone \($0.name): \($0.fault.sentence)" } ?? []
-    let obstacle =
-      status.fallback?.obstacle.map { ["no filters without the missing microphones: \($0)"] } ?? []
-    let all = missing + obstacle + status.warnings
-    let room = warningRoom
+  /// Writes warnings above the engine. What is to be done about a Pinna that has gone may be longer: old values make room.
+  mutating func drawWarnings() {
+    let lines = warningLines
+    let top = grid.height - 2 - max(warningRoom, lines.count)
+    grid.fill(top..<grid.height - 2, 0..<grid.width, .plain)
+    for (index, line) in lines.enumerated() { grid.put(top + index, 1, line.text, line.style) }
+  }
+
+  /// Warnings, or why nothing is heard from Pinna; as many as there is room for.
+  private var warningLines: [(text: String, style: Style)] {
+    guard let status = model.status else { return [] }
+    let all: [String]
+    var room = warningRoom
+    if model.isStale(at: now), let failure = model.failure {
+      all = [failure.description]
+      room = max(room, 5)
+    } else {
+      let missing = status.fallback?.missing.map { "microphone \($0.name): \($0.fault.sentence)" } ?? []
+      let obstacle = status.fallback?.obstacle.map { "no filters without the missing microphones: \($0)" }
+      all = missing + [obstacle].compactMap(\.self) + status.warnings
+    }
     var lines: [(text: String, style: Style)] = []
     for warning in all {
       let wrapped = warning.wrapped(to: grid.width - 4)

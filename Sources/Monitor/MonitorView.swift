@@ -31,8 +31,6 @@ package struct MonitorView {
     drawHeader()
     // Of a fixed height, so that nothing moves when a warning comes or goes.
     let bottom = grid.height - 2 - warningRoom
-    let warnings = warningLines
-    for (index, line) in warnings.enumerated() { grid.put(bottom + index, 1, line.text, line.style) }
     drawEngine(grid.height - 2)
     drawHints(grid.height - 1)
     if model.status == nil {
@@ -45,6 +43,7 @@ package struct MonitorView {
       drawSettings(settings, 1..<left)
     }
     if model.isStale(at: now) { dim(2..<bottom) }
+    drawWarnings()
     drawOverlay(2..<bottom)
   }
 

@@ -45,13 +45,13 @@ extension LiveTests {
       try expect("m", "MUTED") { $0["muted"] as? Bool == true }
       try expect("m", "LIVE") { $0["muted"] as? Bool == false }
       try expect("o", "portraitUpsideDown") { $0["inputOrientation"] as? String == "portraitUpsideDown" }
-      try expect("O", "portrait\n") { $0["inputOrientation"] as? String == "portrait" }
+      try expect("O", "Orientation  portrait ") { $0["inputOrientation"] as? String == "portrait" }
       // Stereo is the last pattern, omnidirectional the first.
       try expect("p", "omnidirectional") { $0["polarPattern"] as? String == "omnidirectional" }
       try expect("d", "forward is up or down") { $0["dataSource"] as? String == "Bottom" }
       try expect("d", "↓ forward") { $0["dataSource"] as? String == "Front" }
       try expect("P", " R ") { $0["polarPattern"] as? String == "stereo" }
-      try expect("D", "does not offer stereo") { $0["dataSource"] as? String == "Front" }
+      try expect("D", "does not offer") { $0["dataSource"] as? String == "Front" }
       try expect("D", "↑ forward") { $0["dataSource"] as? String == "Back" }
 
       try tmux.press("s")
@@ -102,7 +102,7 @@ extension LiveTests {
         #expect(
           try waitUntil(seconds: 5, every: 50) {
             let lines = try tmux.screen().split(separator: "\n", omittingEmptySubsequences: false)
-            return lines[0].count == width - 2 && lines[0].hasSuffix("LIVE")
+            return lines[0].count == width - 1 && lines[0].hasSuffix("LIVE")
               && lines[height - 1].contains("q quit")
           }, "\(width)×\(height)")
       }
@@ -114,7 +114,7 @@ extension LiveTests {
       let tmux = try monitor(graph)
       kill(graph.program.pid, SIGKILL)
       try tmux.wait(for: "NO PINNA", seconds: 5)
-      try tmux.wait(for: "start one with: pinna run")
+      try tmux.wait(for: "pinna run")
       _ = graph.program.wait(seconds: 5)
       try graph.restart()
       try tmux.wait(for: "LIVE")
@@ -132,7 +132,8 @@ extension LiveTests {
       }
       let tmux = try monitor(graph, 80, 24, ["NO_COLOR": "1", "LANG": "C"])
       let screen = try tmux.screen(hasColours: true)
-      #expect(!screen.contains("\u{1B}[3") && !screen.contains("\u{1B}[4"), "\(screen)")
+      // tmux itself writes 39 and 49: the terminal's own colours.
+      #expect(screen.firstMatch(of: /\u{1B}\[[34][0-7]/) == nil, "\(screen)")
       #expect(screen.unicodeScalars.allSatisfy { $0.isASCII }, "\(screen)")
       #expect(screen.contains("+---"))
     }
@@ -174,20 +175,19 @@ extension LiveTests {
         "/bin/sh", ["-c", "exec \"$0\" monitor <\"$1\" >\"$1\"", try PinnaHome.binary(), terminal.path],
         environment: graph.home.environment.merging(["TERM": "xterm-256color", "LANG": "C.UTF-8"]) { $1 })
       // Frames of changing sizes fill the terminal's buffer.
-      var (isLarge, lastUnread, sameFor) = (false, -1, 0)
-      let isFull = waitUntil(seconds: 20, every: 100) {
+      var (isLarge, fullFor) = (false, 0)
+      let staysFull = waitUntil(seconds: 30, every: 100) {
         isLarge.toggle()
         terminal.resize(width: isLarge ? 200 : 80, height: isLarge ? 60 : 24)
-        sameFor = terminal.unread == lastUnread && lastUnread > 2000 ? sameFor + 1 : 0
-        lastUnread = terminal.unread
-        return sameFor >= 10
+        fullFor = terminal.isFull ? fullFor + 1 : 0
+        return fullFor >= 10
       }
-      #expect(isFull, "\(terminal.unread) bytes wait")
+      #expect(staysFull)
       for (key, gain) in [("+", 1.0), ("+", 2), ("-", 1)] {
         terminal.press(key)
         #expect(try waitUntil(seconds: 2, every: 10) { try graph.status()["gainDB"] as? Double == gain })
       }
-      #expect(terminal.unread == lastUnread, "the terminal was full, and did not stay so")
+      #expect(terminal.isFull && program.isRunning)
       let start = ContinuousClock.now
       program.signal(SIGTERM)
       #expect(try #require(program.wait(seconds: 5)).status == 0)

@@ -57,7 +57,7 @@ import Testing
   func ending() throws {
     var situation = try Situation(["state": "recording"])
     #expect(situation.press("r").isEmpty)
-    #expect(situation.grid().contains("press r again to end"))
+    #expect(situation.grid().contains("press r again"))
     #expect(situation.press("r", later: .seconds(2)).map(\.text) == ["/pinna/record/stop"])
     #expect(situation.press("r", later: .seconds(10)).isEmpty)
     #expect(situation.press("r", later: .seconds(14)).isEmpty)

@@ -86,6 +86,11 @@ extension Grid {
     return nil
   }
 
+  /// Where the picture of the device has "L" or "R"; nil if it has none.
+  func side(_ letter: Unicode.Scalar) -> (row: Int, column: Int)? {
+    cells.firstIndex { $0.scalar == letter && $0.style == .selected }.map { ($0 / width, $0 % width) }
+  }
+
   func contains(_ text: String) -> Bool { find(text) != nil }
 }
 

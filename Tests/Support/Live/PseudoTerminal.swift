@@ -28,6 +28,14 @@ public final class PseudoTerminal {
 
   public func press(_ keys: String) { _ = keys.withCString { write(controller, $0, strlen($0)) } }
 
+  /// Whether the terminal takes no more bytes.
+  public var isFull: Bool {
+    let end = open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
+    defer { close(end) }
+    var request = pollfd(fd: end, events: Int16(POLLOUT), revents: 0)
+    return end >= 0 && poll(&request, 1, 0) == 0
+  }
+
   /// The bytes that were written to the terminal and not read; the kernel counts at most its own buffer.
   public var unread: Int {
     var count: Int32 = 0

@@ -8,6 +8,7 @@ public final class Tmux {
   private let home: PinnaHome
   private let socket: String
   private let environment: [String: String]
+  private let server: Program
 
   /// - Parameter more: additions to the environment of what runs in the terminal.
   public init(home: PinnaHome, width: Int, height: Int, _ more: [String: String] = [:]) throws {
@@ -16,12 +17,21 @@ public final class Tmux {
     let base = home.environment.filter { !["TMUX", "NO_COLOR", "LC_ALL", "LC_CTYPE"].contains($0.key) }
     environment = base.merging(["LANG": "C.UTF-8", "PINNA": try PinnaHome.binary(), "PS1": "$ "]) { $1 }
       .merging(more) { $1 }
+    // In the foreground: what a daemon inherits keeps its starter's `Process` from ending.
+    server = try Program(
+      "/usr/bin/tmux", ["-u", "-D", "-S", socket, "-f", "/dev/null"], environment: environment)
+    guard waitUntil(seconds: 10, { access(socket, F_OK) == 0 }) else {
+      throw SupportError("tmux does not start: \(server.errorText)")
+    }
     try tmux(
-      "-f", "/dev/null", "new-session", "-d", "-s", "test", "-x", String(width), "-y", String(height),
+      "new-session", "-d", "-s", "test", "-x", String(width), "-y", String(height),
       "/bin/sh")
   }
 
-  deinit { _ = try? tmux("kill-server") }
+  deinit {
+    _ = try? tmux("kill-server")
+    server.stop()
+  }
 
   @discardableResult
   private func tmux(_ words: String...) throws -> String {
