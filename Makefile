@@ -18,8 +18,8 @@ run: install-packages
 	.build/release/pinna demo
 
 ## Everything that a change must pass. sox reads takes strictly; jconvolver and PipeWire run exported configurations;
-## PipeWire is the other server.
-test: PACKAGES = sox jconvolver iproute2 pipewire pipewire-jack pipewire-bin wireplumber dbus-daemon
+## PipeWire is the other server; tmux is the terminal of `pinna monitor`.
+test: PACKAGES = sox jconvolver iproute2 tmux pipewire pipewire-jack pipewire-bin wireplumber dbus-daemon
 test: install-packages lint
 	@mkdir -p .build && date +%s >.build/test-started
 	@echo "== $$(date +%T) Release build with tests"

@@ -59,6 +59,8 @@ let package = Package(
     library("CLapack", pkgConfig: "lapacke", debian: "liblapacke-dev"),
     library("CCairo", pkgConfig: "cairo", debian: "libcairo2-dev"),
     library("CMicrohttpd", pkgConfig: "libmicrohttpd", debian: "libmicrohttpd-dev"),
+    // Its pkg-config file has flags that SwiftPM warns of.
+    library("CNcurses", pkgConfig: nil, debian: "libncurses-dev"),
     .systemLibrary(name: "CFiles", path: "Sources/CLibraries/CFiles"),
     .systemLibrary(name: "CSockets", path: "Sources/CLibraries/CSockets"),
     .systemLibrary(name: "CRealtime", path: "Sources/CLibraries/CRealtime"),
@@ -131,6 +133,9 @@ let package = Package(
         .embedInCode("Resources/drawings.js"), .embedInCode("Resources/takes.js"),
         .embedInCode("Resources/icon.svg"),
       ]),
+    // The terminal view of a running Pinna.
+    .target(
+      name: "Monitor", dependencies: ["CFiles", "CNcurses", "Acoustics", "Control", "Presets", "Threads"]),
     // For the demo, the bench, the check and tests, and in no library: a private server, players and recorders, and
     // requests to a server that may never answer.
     .target(name: "JackTools", dependencies: ["CJack", "Control", "JackClient"]),
@@ -143,9 +148,8 @@ let package = Package(
     .executableTarget(
       name: "pinna",
       dependencies: [
-        "LiveCheck", "WebPage", "GuidedCheck", "ArrayCheck", "Control", "JackTools", "JackClient",
-        "Recording",
-        "Simulation", "Rendering", "FilterBanks", "Diagnosis", "Detection", "Presets", "Figures",
+        "LiveCheck", "WebPage", "Monitor", "GuidedCheck", "ArrayCheck", "Control", "JackTools", "JackClient",
+        "Recording", "Simulation", "Rendering", "FilterBanks", "Diagnosis", "Detection", "Presets", "Figures",
         "FilterDesign",
         "HeadResponses", "Manifolds",
         "Measurements", "Numerics", "FasterKernels", "Realtime", "AudioFiles", "Plots", "Acoustics",
@@ -248,6 +252,9 @@ let package = Package(
       ] + (onlyCore ? [] : ["LiveSupport"])),
     // No server: the guard, limits, names and what the page may ask.
     .testTarget(name: "WebPageTests", dependencies: ["WebPage", "Control", "TestSupport"]),
+    .testTarget(
+      name: "MonitorTests",
+      dependencies: ["Monitor", "Control", "Presets", "Acoustics", "TestSupport"], swiftSettings: waiting),
     // Real sockets, other processes, another user.
     .testTarget(
       name: "SocketTests",

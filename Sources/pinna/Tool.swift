@@ -10,8 +10,8 @@ enum Tool {
   static let version = "0.1.0"
 
   static let verbs: [Verb] = [
-    .run, .status, .set, .stop, .inputs, .forget, .presetList, .presetShow, .presetUse, .presetCancel,
-    .presetSave, .presetCheck, .bankList, .bankShow, .bankSave, .bankUse, .midiLearn,
+    .run, .status, .monitor, .set, .stop, .inputs, .forget,
+    .presetList, .presetShow, .presetUse, .presetCancel, .presetSave, .presetCheck, .bankList, .bankShow, .bankSave, .bankUse, .midiLearn,
     .recordStart, .recordStop, .recordMarker, .recordTitle,
     .takesList, .takesRepair, .play,
     .detect, .deviceNew, .deviceCheck, .arrayCheck, .arrayCalibrate,

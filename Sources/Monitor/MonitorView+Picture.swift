@@ -1,0 +1,164 @@
+import Acoustics
+import Foundation
+
+extension MonitorView {
+  /// The device from above, in a frame: microphones with the numbers of their meters, L, R and forward around it.
+  mutating func drawPicture(_ rows: Range<Int>, _ columns: Range<Int>) {
+    guard rows.count >= 5, let status = model.status else { return }
+    guard let picture = model.picture else {
+      grid.put(rows.lowerBound + 1, columns.lowerBound, "no picture of \(status.device)", .dim)
+      return
+    }
+    let view = picture.view(
+      dataSource: status.dataSource, orientation: status.inputOrientation, isStereo: status.layout != nil)
+    // L, R and forward stand on an edge around the device.
+    let inner = rows.lowerBound + 1..<rows.upperBound - 2
+    let body = columns.lowerBound + 9..<columns.upperBound - 9
+    let place = placement(view, inner, body)
+    let frame = drawOutline(view.outline, place, inner)
+    drawPoints(view, place, within: frame)
+    drawDirections(view, rows, columns)
+    if let edge = view.bottomEdge, let frame {
+      grid.put(frame.upperBound + 1, body.lowerBound + (body.count - edge.count) / 2, edge, .dim)
+    }
+  }
+
+  private typealias Place = (SIMD2<Double>) -> (row: Int, column: Int)
+
+  /// From metres to cells, which are twice as high as wide.
+  private func placement(_ view: Picture.View, _ rows: Range<Int>, _ columns: Range<Int>) -> Place {
+    var reach = SIMD2(1e-3, 1e-3)
+    for point in view.points { reach = pointwiseMax(reach, pointwiseMax(point.place, -point.place)) }
+    switch view.outline {
+    case .rectangle(let size): reach = pointwiseMax(reach, size / 2)
+    case .circle(let radius): reach = pointwiseMax(reach, [radius, radius])
+    case nil: break
+    }
+    let scale = min(Double(columns.count - 1) / reach.x, 2 * Double(rows.count - 1) / reach.y) / 2
+    let middle = (
+      Double(rows.lowerBound + rows.upperBound - 1) / 2,
+      Double(columns.lowerBound + columns.upperBound - 1) / 2
+    )
+    return { place in
+      (Int((middle.0 - place.y * scale / 2).rounded()), Int((middle.1 + place.x * scale).rounded()))
+    }
+  }
+
+  /// - Returns: the rows of a box; nil for other outlines.
+  private mutating func drawOutline(
+    _ outline: Picture.Outline?, _ place: Place, _ rows: Range<Int>
+  ) -> ClosedRange<Int>? {
+    switch outline {
+    case .rectangle(let size):
+      var (top, left) = place([-size.x / 2, size.y / 2])
+      var (bottom, right) = place([size.x / 2, -size.y / 2])
+      // A thin device keeps a row between its edges, for its microphones.
+      if bottom - top < 2 {
+        top = max(rows.lowerBound, (top + bottom) / 2 - 1)
+        bottom = top + 2
+      }
+      if right - left < 4 { (left, right) = (left - 2, right + 2) }
+      for column in left...right {
+        grid.set(top, column, "─", .dim)
+        grid.set(bottom, column, "─", .dim)
+      }
+      for row in top...bottom {
+        grid.set(row, left, "│", .dim)
+        grid.set(row, right, "│", .dim)
+      }
+      grid.set(top, left, "┌", .dim)
+      grid.set(top, right, "┐", .dim)
+      grid.set(bottom, left, "└", .dim)
+      grid.set(bottom, right, "┘", .dim)
+      return top...bottom
+    case .circle(let radius):
+      for step in 0..<72 {
+        let angle = Double(step) / 36 * .pi
+        let (row, column) = place([radius * cos(angle), radius * sin(angle)])
+        grid.set(row, column, "·", .dim)
+      }
+    case nil: break
+    }
+    return nil
+  }
+
+  /// A microphone is shown by its number, or a dot where another one is in the way. Those above each other share a place:
+  /// "3,5".
+  /// - Parameter frame: the rows of the device's box, between whose edges its microphones are.
+  private mutating func drawPoints(_ view: Picture.View, _ place: Place, within frame: ClosedRange<Int>?) {
+    struct Spot: Hashable { let row, column: Int }
+    let names = (model.meters?.microphones ?? []).map(\.name)
+    let numbers = Dictionary(zip(names, 1...), uniquingKeysWith: { first, _ in first })
+    var spots: [(spot: Spot, names: [String])] = []
+    for point in view.points {
+      var (row, column) = place(point.place)
+      if let frame, frame.count > 2 { row = min(max(row, frame.lowerBound + 1), frame.upperBound - 1) }
+      let spot = Spot(row: row, column: column)
+      if let index = spots.firstIndex(where: { $0.spot == spot }) {
+        spots[index].names.append(point.name)
+      } else {
+        spots.append((spot, [point.name]))
+      }
+    }
+    let places = Set(spots.map(\.spot))
+    var taken: Set<Spot> = []
+    for (spot, names) in spots {
+      let missing = model.status?.fallback?.missing.map(\.name) ?? []
+      let isFaulty = names.contains(where: missing.contains)
+      let isListened = model.details?.listening.map(names.contains) ?? false
+      let style: Style = isFaulty ? .alarmBlock : isListened ? .cautionBlock : .strong
+      let text = names.map { numbers[$0].map { String($0) } ?? "•" }.joined(separator: ",")
+      // With a free cell on both sides, so that 1 and 2 are not read as 12.
+      let start = spot.column - (text.count - 1) / 2
+      let cells = (-1...text.count).map { Spot(row: spot.row, column: start + $0) }
+      if taken.isDisjoint(with: cells), places.intersection(cells).count <= 1 {
+        grid.put(spot.row, start, text, style)
+        taken.formUnion(cells.dropFirst().dropLast())
+      } else {
+        grid.set(spot.row, spot.column, "•", style)
+        taken.insert(spot)
+      }
+    }
+  }
+
+  /// L, R and forward, where they are seen from above.
+  private mutating func drawDirections(_ view: Picture.View, _ rows: Range<Int>, _ columns: Range<Int>) {
+    let edge = (
+      rows: rows.lowerBound...rows.upperBound - 2, columns: columns.lowerBound...columns.upperBound - 1
+    )
+    @discardableResult
+    func mark(_ text: String, _ direction: SIMD2<Double>, _ style: Style) -> (row: Int, column: Int) {
+      let half = SIMD2(Double(edge.columns.count - 1) / 2, Double(edge.rows.count - 1) / 2)
+      // To the edge of the panel.
+      let size = pointwiseMax(direction, -direction)
+      let stretch = 1 / max(size.x, size.y)
+      let column = Double(edge.columns.lowerBound) + half.x * (1 + direction.x * stretch)
+      let row = Double(edge.rows.lowerBound) + half.y * (1 - direction.y * stretch)
+      let start = Int((column - Double(text.cells - 1) / 2).rounded())
+      let limits = (edge.columns.lowerBound, edge.columns.upperBound - text.cells + 1)
+      let place = (row: Int(row.rounded()), column: min(max(start, limits.0), limits.1))
+      grid.put(place.row, place.column, text, style)
+      return place
+    }
+    if let forward = view.forward { mark(arrow(forward), forward, .good) }
+    let layout = model.status?.layout
+    func mark(_ text: String, _ direction: SIMD2<Double>?, _ deviceEdge: DeviceEdge?) {
+      guard let direction else { return }
+      let place = mark(text, direction, .selected)
+      // The name of the device's edge, where it has edges, and there is a margin for it.
+      guard let deviceEdge, layout?.sides == nil, abs(direction.x) > abs(direction.y) else { return }
+      let name = deviceEdge.rawValue
+      grid.put(place.row + 1, min(place.column, edge.columns.upperBound - name.cells + 1), name, .dim)
+    }
+    mark(" L ", view.left, layout?.left)
+    mark(" R ", view.right, layout?.right)
+    if view.forward == nil {
+      grid.put(rows.lowerBound, columns.lowerBound, "forward is up or down", .dim)
+    }
+  }
+
+  private func arrow(_ direction: SIMD2<Double>) -> String {
+    if abs(direction.x) > abs(direction.y) { return direction.x > 0 ? "forward →" : "← forward" }
+    return direction.y > 0 ? "↑ forward" : "↓ forward"
+  }
+}

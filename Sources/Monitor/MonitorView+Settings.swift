@@ -1,0 +1,66 @@
+import Control
+import Foundation
+
+extension MonitorView {
+  /// In lines.
+  private static let longestNotice = 6
+
+  /// One row for each setting, with the key that changes it; in place of the value, or below it, what came of a key.
+  mutating func drawSettings(_ top: Int, _ columns: Range<Int>) {
+    let value = columns.lowerBound + 16
+    for (index, row) in Row.allCases.enumerated() {
+      grid.put(top + index, columns.lowerBound, row.keys, .info)
+      grid.put(top + index, columns.lowerBound + 3, row.title, .dim)
+      let (text, style) = self.value(of: row)
+      grid.put(top + index, value, text, style, limit: columns.upperBound - value)
+    }
+    // Newer ones cover older ones.
+    for (row, notice) in model.notices.sorted(by: { $0.value.end < $1.value.end }) {
+      draw(notice, of: row, top, value..<columns.upperBound)
+    }
+  }
+
+  /// Shows a notice from its row on, over the values below it; in the lowest rows it begins higher.
+  private mutating func draw(_ notice: MonitorModel.Notice, of row: Row, _ top: Int, _ columns: Range<Int>) {
+    let style: Style =
+      switch notice.kind {
+      case .refusal: .alarmBlock
+      case .info: .cautionBlock
+      case .progress: .selected
+      }
+    // A long one reads better across the meters than as a narrow column over all settings.
+    let isLong = notice.text.wrapped(to: columns.count).count > 3
+    let columns = isLong ? columns.lowerBound..<grid.width - 1 : columns
+    var lines = notice.text.wrapped(to: columns.count)
+    if lines.count > Self.longestNotice {
+      lines.removeLast(lines.count - Self.longestNotice)
+      lines[lines.count - 1] = (lines[lines.count - 1] + " …").clipped(to: columns.count)
+    }
+    let index = Row.allCases.firstIndex(of: row)!
+    let first = top + min(index, Row.allCases.count - lines.count)
+    grid.fill(first..<first + lines.count, columns, style)
+    for (line, text) in lines.enumerated() { grid.put(first + line, columns.lowerBound, text, style) }
+  }
+
+  private func value(of row: Row) -> (String, Style) {
+    guard let status = model.status else { return ("–", .dim) }
+    switch row {
+    case .source: return (status.dataSource, .strong)
+    case .pattern: return (status.polarPattern.rawValue, .strong)
+    case .orientation: return (status.inputOrientation.rawValue, status.layout == nil ? .dim : .strong)
+    case .gain: return (String(format: "%+.1f dB", status.gainDB), .strong)
+    case .highPass: return (status.highPassHz.map { String(format: "%g Hz", $0) } ?? "off", .strong)
+    case .mute: return status.muted ? ("MUTED", .alarmBlock) : ("off", .strong)
+    case .preset: return (status.preset, .strong)
+    case .record:
+      switch status.state {
+      case .recording: return ("● RECORDING", .alarm)
+      case .armed: return ("armed", .caution)
+      case .playing, .stopped: return ("off", .strong)
+      }
+    case .marker: return (model.details?.take?.markers.map { String($0) } ?? "–", .strong)
+    case .listen:
+      return model.details?.listening.map { ("only \($0)", .cautionBlock) } ?? ("off", .strong)
+    }
+  }
+}

@@ -1,0 +1,234 @@
+import Control
+import Foundation
+import LiveSupport
+import TestSupport
+import Testing
+
+extension LiveTests {
+  /// The real program in a real terminal.
+  @Suite("Monitor", .enabled(if: Tmux.isInstalled, "tmux is not installed")) struct MonitorTests {
+    static let sizes = [(80, 24), (120, 40), (200, 60)]
+
+    /// A terminal with the monitor in it, which shows Pinna.
+    func monitor(_ graph: LiveGraph, _ width: Int = 80, _ height: Int = 24, _ more: [String: String] = [:])
+      throws
+      -> Tmux
+    {
+      let tmux = try Tmux(home: graph.home, width: width, height: height, more)
+      try tmux.enter("\"$PINNA\" monitor")
+      try tmux.wait(for: "LIVE")
+      return tmux
+    }
+
+    @Test("every key has its effect in Pinna, and the window shows it, at every size", arguments: sizes)
+    func keys(width: Int, height: Int) throws {
+      let graph = try LiveGraph(preset: "phone5", synchronous: true)
+      let tmux = try monitor(graph, width, height)
+      /// Presses a key and waits until status and window say so.
+      func expect(
+        _ key: String, _ shown: String, at location: SourceLocation = #_sourceLocation,
+        _ isSo: ([String: Any]) -> Bool
+      ) throws {
+        try tmux.press(key)
+        let isInForce = try waitUntil(seconds: 10, every: 50) { isSo(try graph.status()) }
+        let screen = try tmux.screen()
+        #expect(isInForce, "\(key): \(screen)", sourceLocation: location)
+        #expect(
+          try waitUntil(seconds: 5, every: 50) { try tmux.screen().contains(shown) },
+          "\(key): \(shown): \(screen)",
+          sourceLocation: location)
+      }
+      try expect("+", "+1.0 dB") { $0["gainDB"] as? Double == 1 }
+      try expect("-", "+0.0 dB") { $0["gainDB"] as? Double == 0 }
+      try expect("h", "40 Hz") { $0["highPassHz"] as? Double == 40 }
+      try expect("H", "High-pass    off") { $0["highPassHz"] == nil }
+      try expect("m", "MUTED") { $0["muted"] as? Bool == true }
+      try expect("m", "LIVE") { $0["muted"] as? Bool == false }
+      try expect("o", "portraitUpsideDown") { $0["inputOrientation"] as? String == "portraitUpsideDown" }
+      try expect("O", "Orientation  portrait ") { $0["inputOrientation"] as? String == "portrait" }
+      // Stereo is the last pattern, omnidirectional the first.
+      try expect("p", "omnidirectional") { $0["polarPattern"] as? String == "omnidirectional" }
+      try expect("d", "forward is up or down") { $0["dataSource"] as? String == "Bottom" }
+      try expect("d", "↓ forward") { $0["dataSource"] as? String == "Front" }
+      try expect("P", " R ") { $0["polarPattern"] as? String == "stereo" }
+      try expect("D", "does not offer") { $0["dataSource"] as? String == "Front" }
+      try expect("D", "↑ forward") { $0["dataSource"] as? String == "Back" }
+
+      try tmux.press("s")
+      try tmux.wait(for: "● phone5")
+      try tmux.press("Up")
+      try expect("Enter", "phone4") { $0["preset"] as? String == "phone4" }
+      try tmux.press("s")
+      try tmux.wait(for: "● phone4")
+      try tmux.press("Down")
+      try expect("Enter", "phone5") { $0["preset"] as? String == "phone5" }
+
+      try expect("r", "RECORDING 0:01") { $0["state"] as? String == "recording" }
+      try expect("d", "record stop") { $0["dataSource"] as? String == "Back" }
+      try expect(
+        "k", OSCMethod.all.contains { $0.path == "/pinna/record/marker" } ? "Markers      1" : "older"
+      ) {
+        $0["state"] as? String == "recording"
+      }
+      try expect("r", "press r again") { $0["state"] as? String == "recording" }
+      try expect("r", "last take") { $0["state"] as? String == "stopped" }
+
+      try tmux.press("l")
+      try tmux.wait(for: "1 bottom-left")
+      try tmux.press("Down")
+      try expect(
+        "Enter", OSCMethod.all.contains { $0.path == "/pinna/set/listen" } ? "only bottom-left" : "older"
+      ) {
+        $0["state"] as? String == "stopped"
+      }
+      try tmux.press("?")
+      try tmux.wait(for: "clear clips and holds")
+      try tmux.press("x")
+      try tmux.press("q")
+      #expect(try waitUntil(seconds: 5, every: 50) { try !tmux.isTaken() })
+    }
+
+    @Test("the window is drawn anew when the terminal changes its size, and says when it is too small")
+    func resized() throws {
+      let graph = try LiveGraph(preset: "phone5")
+      let tmux = try monitor(graph)
+      for (width, height) in [(200, 60), (60, 20), (120, 40), (80, 24)] {
+        try tmux.resize(width: width, height: height)
+        if width < 80 {
+          try tmux.wait(for: "needs 80×24")
+          continue
+        }
+        // The state stands at the right end of the first row, the hints in the last.
+        #expect(
+          try waitUntil(seconds: 5, every: 50) {
+            let lines = try tmux.screen().split(separator: "\n", omittingEmptySubsequences: false)
+            return lines[0].count == width - 1 && lines[0].hasSuffix("LIVE")
+              && lines[height - 1].contains("q quit")
+          }, "\(width)×\(height)")
+      }
+    }
+
+    @Test("a Pinna that ends is said to have gone, and one that starts again is shown without a key")
+    func reconnects() throws {
+      let graph = try LiveGraph(preset: "phone5")
+      let tmux = try monitor(graph)
+      kill(graph.program.pid, SIGKILL)
+      try tmux.wait(for: "NO PINNA", seconds: 5)
+      try tmux.wait(for: "pinna run")
+      _ = graph.program.wait(seconds: 5)
+      try graph.restart()
+      try tmux.wait(for: "LIVE")
+      try tmux.press("m")
+      #expect(try waitUntil(seconds: 5) { try graph.status()["muted"] as? Bool == true })
+    }
+
+    @Test("colours are left out with NO_COLOR, and characters beyond ASCII in another locale")
+    func plain() throws {
+      let graph = try LiveGraph(preset: "phone5")
+      let colours = ["\u{1B}[32", "\u{1B}[30m\u{1B}[42", "\u{1B}[36"]
+      do {
+        let screen = try monitor(graph).screen(hasColours: true)
+        #expect(colours.contains(where: screen.contains), "\(screen)")
+      }
+      let tmux = try monitor(graph, 80, 24, ["NO_COLOR": "1", "LANG": "C"])
+      let screen = try tmux.screen(hasColours: true)
+      // tmux itself writes 39 and 49: the terminal's own colours.
+      #expect(screen.firstMatch(of: /\u{1B}\[[34][0-7]/) == nil, "\(screen)")
+      #expect(screen.unicodeScalars.allSatisfy { $0.isASCII }, "\(screen)")
+      #expect(screen.contains("+---"))
+    }
+
+    @Test(
+      "the terminal is left as it was found",
+      arguments: [nil, SIGTERM, SIGINT, SIGHUP] as [Int32?])
+    func restored(number: Int32?) throws {
+      let graph = try LiveGraph(preset: "phone5")
+      let tmux = try Tmux(home: graph.home, width: 80, height: 24)
+      let folder = graph.home.folder.path
+      try tmux.enter(
+        "stty -g >\(folder)/before; sh -c 'echo $$ >\(folder)/pid; exec \"$PINNA\" monitor'; echo ended with $?; stty -g >\(folder)/after"
+      )
+      try tmux.wait(for: "LIVE")
+      #expect(try tmux.isTaken())
+      if let number {
+        let pid = try String(contentsOfFile: "\(folder)/pid", encoding: .utf8).trimmingCharacters(
+          in: .newlines)
+        kill(try #require(Int32(pid)), number)
+      } else {
+        try tmux.press("q")
+      }
+      try tmux.wait(for: "ended with 0")
+      #expect(try !tmux.isTaken())
+      #expect(
+        waitUntil(seconds: 5) {
+          let after = try? String(contentsOfFile: "\(folder)/after", encoding: .utf8)
+          return after != nil && after == (try? String(contentsOfFile: "\(folder)/before", encoding: .utf8))
+        })
+    }
+
+    @Test("a terminal that nobody reads holds up neither keys, nor Pinna, nor the end")
+    func unread() throws {
+      let graph = try LiveGraph(preset: "phone5")
+      let terminal = try PseudoTerminal()
+      terminal.resize(width: 80, height: 24)
+      let program = try Program(
+        "/bin/sh", ["-c", "exec \"$0\" monitor <\"$1\" >\"$1\"", try PinnaHome.binary(), terminal.path],
+        environment: graph.home.environment.merging(["TERM": "xterm-256color", "LANG": "C.UTF-8"]) { $1 })
+      // Frames of changing sizes fill the terminal's buffer.
+      var (isLarge, fullFor) = (false, 0)
+      let staysFull = waitUntil(seconds: 30, every: 100) {
+        isLarge.toggle()
+        terminal.resize(width: isLarge ? 200 : 80, height: isLarge ? 60 : 24)
+        fullFor = terminal.isFull ? fullFor + 1 : 0
+        return fullFor >= 10
+      }
+      #expect(staysFull)
+      for (key, gain) in [("+", 1.0), ("+", 2), ("-", 1)] {
+        terminal.press(key)
+        #expect(try waitUntil(seconds: 2, every: 10) { try graph.status()["gainDB"] as? Double == gain })
+      }
+      #expect(terminal.isFull && program.isRunning)
+      let start = ContinuousClock.now
+      program.signal(SIGTERM)
+      #expect(try #require(program.wait(seconds: 5)).status == 0)
+      #expect(ContinuousClock.now - start < Faults.patience(.seconds(1)))
+    }
+
+    @Test("frames go on when a terminal is read again")
+    func readAgain() throws {
+      let graph = try LiveGraph(preset: "phone5")
+      let terminal = try PseudoTerminal()
+      terminal.resize(width: 200, height: 60)
+      let program = try Program(
+        "/bin/sh", ["-c", "exec \"$0\" monitor <\"$1\" >\"$1\"", try PinnaHome.binary(), terminal.path],
+        environment: graph.home.environment.merging(["TERM": "xterm-256color", "LANG": "C.UTF-8"]) { $1 })
+      defer { program.stop() }
+      #expect(waitUntil(seconds: 10) { terminal.unread > 2000 })
+      usleep(1_000_000)
+      terminal.press("+")
+      #expect(try waitUntil(seconds: 2) { try graph.status()["gainDB"] as? Double == 1 })
+      // Another size is drawn from nothing, so that its bytes hold the row as a whole.
+      terminal.resize(width: 80, height: 24)
+      var bytes: [UInt8] = []
+      #expect(
+        waitUntil(seconds: 5) {
+          bytes += terminal.read()
+          return String(decoding: bytes, as: UTF8.self).contains("+1.0 dB")
+        })
+    }
+
+    @Test("without a terminal, or on one that cannot be drawn on, it is one sentence and status 2")
+    func noTerminal() throws {
+      let home = try PinnaHome()
+      let outcome = try home.pinna("monitor")
+      #expect(outcome.status == 2 && outcome.isOneSentence, "\(outcome)")
+      #expect(outcome.error.contains("terminal") && outcome.error.contains("pinna status"))
+      let tmux = try Tmux(home: home, width: 120, height: 24)
+      for type in ["dumb", "no-such-terminal"] {
+        try tmux.enter("TERM=\(type) \"$PINNA\" monitor; echo status $? of \(type)")
+        try tmux.wait(for: "status 2 of \(type)")
+      }
+      try tmux.wait(for: "cannot draw")
+    }
+  }
+}

@@ -1,0 +1,143 @@
+import Control
+import Monitor
+import TestSupport
+import Testing
+
+@Suite("The monitor's keys") struct MonitorKeyTests {
+  @Test(
+    "each key asks for its setting",
+    arguments: [
+      ("d", "/pinna/set/data-source Bottom"), ("D", "/pinna/set/data-source Front"),
+      ("p", "/pinna/set/pattern omnidirectional"), ("P", "/pinna/set/pattern cardioid"),
+      ("o", "/pinna/set/orientation portraitUpsideDown"), ("O", "/pinna/set/orientation landscapeRight"),
+      ("+", "/pinna/set/gain 1"), ("=", "/pinna/set/gain 1"), ("-", "/pinna/set/gain -1"),
+      ("h", "/pinna/set/high-pass 40"), ("H", "/pinna/set/high-pass 300"), ("m", "/pinna/set/mute on"),
+      ("r", "/pinna/record/start"),
+    ])
+  func settings(key: String, request: String) throws {
+    var situation = try Situation()
+    #expect(situation.press(key).map(\.text) == [request])
+  }
+
+  @Test("presses faster than Pinna answers count on from each other")
+  func fast() throws {
+    var situation = try Situation()
+    #expect(situation.press("++-+").map(\.message.words) == [["1"], ["2"], ["1"], ["2"]])
+    #expect(situation.press("ppp").map(\.message.words) == [["omnidirectional"], ["cardioid"], ["stereo"]])
+    #expect(situation.press("mm").map(\.message.words) == [["on"], ["off"]])
+  }
+
+  @Test("a choice that was refused is stepped over by the next press")
+  func stepsOver() throws {
+    var situation = try Situation()
+    #expect(situation.press("d").map(\.text) == ["/pinna/set/data-source Bottom"])
+    situation.model.take(.outcome(.source, .failed("Bottom does not offer stereo")), at: situation.now)
+    #expect(situation.press("d", later: .seconds(2)).map(\.text) == ["/pinna/set/data-source Front"])
+  }
+
+  @Test("gain stays within its range")
+  func gainRange() throws {
+    var situation = try Situation(["gainDB": 23.5])
+    #expect(situation.press("++").map(\.message.words) == [["24"], ["24"]])
+    situation = try Situation(["gainDB": -59.5])
+    #expect(situation.press("--").map(\.message.words) == [["-60"], ["-60"]])
+  }
+
+  @Test("a high-pass between two corners goes to the next one in the key's direction")
+  func highPass() throws {
+    var situation = try Situation(["highPassHz": 90])
+    #expect(situation.press("h").map(\.message.words) == [["100"]])
+    situation = try Situation(["highPassHz": 90])
+    #expect(situation.press("H").map(\.message.words) == [["80"]])
+    situation = try Situation(["highPassHz": 300])
+    #expect(situation.press("h").map(\.message.words) == [["off"]])
+  }
+
+  @Test("one key does not end a take: the second within three seconds does")
+  func ending() throws {
+    var situation = try Situation(["state": "recording"])
+    #expect(situation.press("r").isEmpty)
+    #expect(situation.grid().contains("press r again"))
+    #expect(situation.press("r", later: .seconds(2)).map(\.text) == ["/pinna/record/stop"])
+    #expect(situation.press("r", later: .seconds(10)).isEmpty)
+    #expect(situation.press("r", later: .seconds(14)).isEmpty)
+    #expect(situation.press("m", later: .seconds(15)).count == 1)
+    #expect(situation.press("r", later: .seconds(16)).isEmpty)
+  }
+
+  @Test("markers are set while a take runs, at once or with a text, and otherwise refused at their row")
+  func markers() throws {
+    var situation = try Situation([
+      "state": "recording", "take": ["path": "/a", "frames": 1, "channels": 2, "markers": 2],
+    ])
+    #expect(situation.press("k").map(\.text) == ["/pinna/record/marker mark 3"])
+    #expect(situation.press("Kqué").isEmpty)
+    #expect(situation.model.press(.enter, at: situation.now).map(\.text) == ["/pinna/record/marker qué"])
+    #expect(!situation.model.isDone)
+    situation = try Situation()
+    #expect(situation.press("k").isEmpty)
+    let grid = situation.grid()
+    #expect(grid.find("no take is running")?.row == grid.find("Markers")?.row)
+  }
+
+  @Test("the preset chooser starts at the present one, and Enter uses what is selected")
+  func presets() throws {
+    var situation = try Situation(["preset": "ring7"])
+    situation.press("s")
+    #expect(situation.grid().contains("● ring7"))
+    #expect(situation.model.press(.down, at: situation.now).isEmpty)
+    #expect(situation.model.press(.enter, at: situation.now).map(\.text) == ["/pinna/preset/use uma8"])
+    situation.press("s")
+    #expect(situation.model.press(.escape, at: situation.now).isEmpty)
+    #expect(!situation.grid().contains("● ring7"))
+  }
+
+  @Test("one microphone is chosen to listen to, and shown; the first choice ends it")
+  func listen() throws {
+    var situation = try Situation(["listening": "front"])
+    #expect(situation.grid().contains("only front"))
+    situation.press("l")
+    #expect(situation.model.press(.down, at: situation.now).isEmpty)
+    #expect(situation.model.press(.enter, at: situation.now).map(\.text) == ["/pinna/set/listen back"])
+    situation.press("l")
+    for _ in 0..<9 { _ = situation.model.press(.up, at: situation.now) }
+    #expect(situation.model.press(.enter, at: situation.now).map(\.text) == ["/pinna/set/listen off"])
+  }
+
+  @Test("help lists the keys of every row, and closes with any key without obeying it")
+  func help() throws {
+    var situation = try Situation()
+    situation.press("?")
+    let grid = situation.grid()
+    for row in Row.allCases { #expect(grid.contains(row.help.effect), "\(grid.text)") }
+    #expect(situation.press("m").isEmpty)
+    #expect(!situation.grid().contains(Row.mute.help.effect))
+    situation.press("q")
+    #expect(situation.model.isDone)
+  }
+
+  @Test("keys before Pinna has said anything ask for nothing")
+  func early() {
+    var model = MonitorModel(name: "pinna")
+    for key in "dDpPoO+-hHmrkKcs" { #expect(model.press(.character(key), at: .now).isEmpty) }
+  }
+
+  @Test("arrows are keys however their bytes are cut, a lone Escape is one, and nothing else becomes letters")
+  func decoding() {
+    let bytes: [UInt8] = Array("a\u{1B}[A\u{1B}OB\u{1B}[5~é\u{1B}[1;5Cq\r\u{7F}".utf8)
+    let expected: [Key] = [
+      .character("a"), .up, .down, .pageUp, .character("é"), .other, .character("q"), .enter, .backspace,
+    ]
+    for length in 1...bytes.count {
+      var decoder = KeyDecoder()
+      var keys: [Key] = []
+      for start in stride(from: 0, to: bytes.count, by: length) {
+        keys += decoder.keys(bytes[start..<min(start + length, bytes.count)])
+      }
+      #expect(keys == expected)
+    }
+    var decoder = KeyDecoder()
+    #expect(decoder.keys([0x1B]).isEmpty && decoder.isWaiting)
+    #expect(decoder.flush() == [.escape] && !decoder.isWaiting)
+  }
+}

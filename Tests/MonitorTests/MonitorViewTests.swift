@@ -1,0 +1,220 @@
+import Control
+import Foundation
+import Monitor
+import TestSupport
+import Testing
+
+@Suite("The monitor's view") struct MonitorViewTests {
+  static let sizes = [(80, 24), (120, 40), (200, 60)]
+
+  @Test("at every size all that an engineer must know is in the window", arguments: sizes)
+  func everything(width: Int, height: Int) throws {
+    var situation = try Situation([
+      "state": "recording", "gainDB": -3.5, "highPassHz": 80, "xruns": 7, "dspLoad": 12.25,
+      "warnings": ["no output is connected"], "clippedSamples": 4,
+      "take": ["path": "/takes/evening.wav", "frames": 48000 * 3723, "channels": 2, "secondsLeft": 11_520],
+    ])
+    try situation.hearLevels(
+      #"{"microphones":[{"name":"top","rmsDB":-30,"peakDB":-20}],"outputs":[],"correlation":0.5}"#)
+    try situation.hear(
+      TestDevices.phone5().microphones.map(\.name),
+      [
+        "state": "recording", "gainDB": -3.5, "highPassHz": 80, "xruns": 7, "dspLoad": 12.25,
+        "warnings": ["no output is connected"],
+        "take": ["path": "/takes/evening.wav", "frames": 48000 * 3723, "channels": 2, "secondsLeft": 11_520],
+      ])
+    let grid = situation.grid(width, height)
+    for text in [
+      "RECORDING 1:02:03", "evening.wav", " L ", " R ", "↑ forward", "Back", "stereo", "portrait", "-3.5 dB",
+      "80 Hz", "load 12 %", "xruns 7", "disk 3 h 12 min left", "! no output is connected", "+0.50", "OUT",
+      "-12.5",
+      "? help", "q quit",
+    ] { #expect(grid.contains(text), "\(text) in:\n\(grid.text)") }
+    for number in 1...5 { #expect(grid.contains("\(number) "), "\(number) in:\n\(grid.text)") }
+    let (left, right) = (try #require(grid.side("L")), try #require(grid.side("R")))
+    #expect(left.column < right.column && left.row == right.row)
+  }
+
+  @Test("left and right change sides when forward turns round, and the device stays where it is")
+  func sides() throws {
+    let back = try Situation().grid()
+    let front = try Situation(["dataSource": "Front"]).grid()
+    #expect(back.contains("↑ forward") && front.contains("↓ forward"))
+    #expect(try #require(back.side("L")).column < 10)
+    #expect(try #require(front.side("L")).column > 25)
+    let (box, turned) = (try #require(back.find("┌")), try #require(front.find("┌")))
+    #expect(box == turned)
+  }
+
+  @Test("mono patterns show neither left nor right")
+  func mono() throws {
+    let grid = try Situation(["layout": NSNull(), "polarPattern": "cardioid"]).grid()
+    #expect(grid.side("L") == nil && grid.side("R") == nil && grid.contains("cardioid"))
+  }
+
+  @Test(
+    "the state stands out in every state",
+    arguments: [
+      ("stopped", false, "LIVE", Style.goodBlock), ("armed", false, "ARMED", .cautionBlock),
+      ("recording", false, "RECORDING", .alarmBlock), ("playing", false, "PLAYING", .cautionBlock),
+      ("stopped", true, "MUTED", .cautionBlock), ("recording", true, "MUTED", .alarmBlock),
+    ])
+  func states(state: String, muted: Bool, word: String, style: Style) throws {
+    let grid = try Situation(["state": state, "muted": muted]).grid()
+    let place = try #require(grid.find(word), "\(grid.text)")
+    #expect(place.row == 0)
+    #expect(grid[0, place.column].style == style)
+  }
+
+  @Test("64 microphones all have a meter, at every size", arguments: sizes)
+  func manyMicrophones(width: Int, height: Int) throws {
+    let names = (1...64).map { "microphone-\($0)" }
+    var situation = try Situation(device: nil, microphones: names)
+    let levels = names.map { #"{"name":"\#($0)","rmsDB":-30,"peakDB":0}"# }.joined(separator: ",")
+    try situation.hearLevels(#"{"microphones":[\#(levels)],"outputs":[]}"#)
+    let grid = situation.grid(width, height)
+    for number in 1...64 {
+      #expect(grid.contains(" \(number) ") || grid.contains(" \(number)█"), "\(number) in:\n\(grid.text)")
+    }
+    // Every one has clipped.
+    let marks = grid.cells.count { $0.scalar == "!" && $0.style == .alarmBlock }
+    let words = grid.text.components(separatedBy: " CLIP").count - 1
+    #expect(marks + words == 64, "\(grid.text)")
+  }
+
+  @Test("256 microphones all have a place in the smallest window")
+  func mostMicrophones() throws {
+    let names = (1...256).map { "microphone-\($0)" }
+    var situation = try Situation(device: nil, microphones: names)
+    let levels = names.map { #"{"name":"\#($0)","rmsDB":-30,"peakDB":0}"# }.joined(separator: ",")
+    try situation.hearLevels(#"{"microphones":[\#(levels)],"outputs":[]}"#)
+    #expect(situation.grid().cells.count { $0.scalar == "!" && $0.style == .alarmBlock } == 256)
+  }
+
+  @Test("names of any length and script leave every row as wide as the window", arguments: sizes)
+  func longNames(width: Int, height: Int) throws {
+    let long = String(repeating: "マイク前方e\u{301}", count: 30)
+    let situation = try Situation(
+      microphones: [long, "top"],
+      [
+        "preset": long, "dataSource": long, "device": long, "warnings": [long, long, long, long],
+        "lastTake": ["path": "/takes/\(long).wav", "frames": 480, "fault": long],
+      ])
+    for isASCII in [false, true] {
+      let grid = situation.grid(width, height, isASCII: isASCII)
+      for row in 0..<height { #expect(grid.text(row).cells == width, "row \(row) of:\n\(grid.text)") }
+    }
+  }
+
+  @Test("without UTF-8 everything is ASCII, and says the same", arguments: sizes)
+  func ascii(width: Int, height: Int) throws {
+    var situation = try Situation(["state": "recording", "muted": true])
+    situation.press("?")
+    for grid in [
+      situation.grid(width, height, isASCII: true), try Situation().grid(width, height, isASCII: true),
+    ] {
+      #expect(grid.cells.allSatisfy { (32...126).contains($0.scalar.value) }, "\(grid.text)")
+    }
+    let grid = try Situation().grid(width, height, isASCII: true)
+    #expect(grid.contains("+--") && grid.contains("^ forward") && grid.contains("###"))
+  }
+
+  @Test("no state is told by colour alone: its word is in the text")
+  func withoutColour() throws {
+    var situation = try Situation()
+    try situation.hearLevels(
+      #"{"microphones":[{"name":"top","rmsDB":-1,"peakDB":0}],"outputs":[{"name":"out_left","rmsDB":-1,"peakDB":0}]}"#
+    )
+    #expect(situation.grid().contains("CLIP"))
+    let fault = try Situation([
+      "fallback": ["missing": [["name": "top", "fault": "silent"]], "without": [String]()] as [String: Any]
+    ]).grid()
+    #expect(fault.contains("silent") && fault.contains("! microphone top: it sends only zeros"))
+  }
+
+  @Test("a clip stays until a key takes it away, and outputs clip when samples were clipped")
+  func latch() throws {
+    var situation = try Situation()
+    let names = ["top"]
+    try situation.hearLevels(#"{"microphones":[{"name":"top","rmsDB":-1,"peakDB":0}],"outputs":[]}"#)
+    try situation.hear(names)
+    #expect(situation.grid().contains("CLIP"))
+    situation.press("c")
+    #expect(!situation.grid().contains("CLIP"))
+    try situation.hear(names, ["clippedSamples": 3])
+    #expect(situation.grid().contains("CLIP"))
+  }
+
+  @Test("hold keeps the highest peak")
+  func hold() throws {
+    var situation = try Situation()
+    let levels = #"{"microphones":[],"outputs":[{"name":"out_left","rmsDB":-40,"peakDB":PEAK}]}"#
+    for peak in ["-4.2", "-33.1"] {
+      try situation.hearLevels(levels.replacingOccurrences(of: "PEAK", with: peak))
+    }
+    #expect(situation.grid().contains("-33.1  -4.2"), "\(situation.grid().text)")
+  }
+
+  @Test("a refusal appears at the row of its key, with its reason, and goes after a while", arguments: sizes)
+  func refusal(width: Int, height: Int) throws {
+    let reason = "a take is being recorded to /takes/evening.wav; stop it with: pinna record stop"
+    for (row, title) in [(Row.source, "Source"), (.gain, "Gain"), (.preset, "Preset")] {
+      var situation = try Situation()
+      situation.model.take(.outcome(row, .failed(reason)), at: situation.now)
+      let grid = situation.grid(width, height)
+      let place = try #require(grid.find("a take is being"), "\(grid.text)")
+      #expect(place.row == grid.find(title)?.row, "\(grid.text)")
+      #expect(grid[place.row, place.column].style == .alarmBlock)
+      #expect(grid.contains("record stop"))
+      #expect(!situation.grid(width, height, later: .seconds(9)).contains("a take is"))
+    }
+  }
+
+  @Test("the longest reason stays inside the window", arguments: Row.allCases)
+  func longRefusal(row: Row) throws {
+    var situation = try Situation()
+    let reason = String(repeating: "word ", count: 300)
+    situation.model.take(.outcome(row, .failed(reason)), at: situation.now)
+    #expect(situation.grid().contains("…"))
+  }
+
+  @Test(
+    "too small a window says so, and still shows the state",
+    arguments: [(79, 24), (80, 23), (40, 10), (12, 3), (1, 1), (0, 0)])
+  func tooSmall(width: Int, height: Int) throws {
+    let grid = try Situation(["state": "recording"]).grid(width, height)
+    if width >= 40 {
+      #expect(grid.text.contains("needs") && grid.text.contains("80×24") && grid.text.contains("RECORDING"))
+    }
+    #expect(!grid.text.contains("Gain"))
+  }
+
+  @Test("a Pinna that has gone is said to be gone, its last values are dimmed, and one that is back is shown")
+  func gone() throws {
+    var situation = try Situation()
+    let reason = "no Pinna named \"pinna\" is running (looked in /run); start one with: pinna run"
+    situation.model.take(.unreachable(Failure(.notRunning, reason)), at: situation.now)
+    let gone = situation.grid()
+    #expect(gone.contains("NO PINNA") && !gone.contains("LIVE"))
+    #expect(gone.contains("pinna run"))
+    try situation.hear(["top"])
+    #expect(situation.grid().contains("LIVE") && !situation.grid().contains("NO PINNA"))
+    #expect(
+      MonitorView.grid(MonitorModel(name: "pinna"), width: 80, height: 24, at: .now).contains("CONNECTING"))
+  }
+
+  @Test("a Pinna that does not answer is said to be silent after two seconds, not before")
+  func silent() throws {
+    var situation = try Situation()
+    situation.model.take(.unreachable(Failure(.failed, "did not answer")), at: situation.now)
+    #expect(situation.grid(later: .seconds(1)).contains("LIVE"))
+    #expect(situation.grid(later: .seconds(3)).contains("DOES NOT ANSWER"))
+  }
+
+  @Test("a frame is laid out within 20 ms, the largest included")
+  func fast() throws {
+    let situation = try Situation(device: nil, microphones: (1...64).map { "microphone-\($0)" })
+    let time = ContinuousClock().measure { for _ in 0..<10 { _ = situation.grid(200, 60) } }
+    #expect(time < Faults.patience(.milliseconds(200)))
+  }
+}
