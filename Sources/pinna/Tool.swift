@@ -11,7 +11,8 @@ enum Tool {
 
   static let verbs: [Verb] = [
     .run, .status, .monitor, .set, .stop, .inputs, .forget,
-    .presetList, .presetShow, .presetUse, .presetCancel, .presetSave, .presetCheck, .bankList, .bankShow, .bankSave, .bankUse, .midiLearn,
+    .presetList, .presetShow, .presetUse, .presetCancel, .presetSave, .presetCheck,
+    .bankList, .bankShow, .bankSave, .bankUse, .midiLearn,
     .recordStart, .recordStop, .recordMarker, .recordTitle,
     .takesList, .takesRepair, .play,
     .detect, .deviceNew, .deviceCheck, .arrayCheck, .arrayCalibrate,
