@@ -34,7 +34,10 @@ extension LiveTests {
         let screen = try tmux.screen()
         #expect(isInForce, "\(key): \(screen)", sourceLocation: location)
         #expect(
-          try waitUntil(seconds: 5, every: 50) { try tmux.screen().contains(shown) },
+          try waitUntil(seconds: 5, every: 50) {
+            // tmux cuts spaces at the ends of lines.
+            try tmux.screen().replacing("\n", with: " \n").contains(shown)
+          },
           "\(key): \(shown): \(screen)",
           sourceLocation: location)
       }
@@ -114,7 +117,7 @@ extension LiveTests {
       let tmux = try monitor(graph)
       kill(graph.program.pid, SIGKILL)
       try tmux.wait(for: "NO PINNA", seconds: 5)
-      try tmux.wait(for: "pinna run")
+      try tmux.wait(for: "no Pinna named")
       _ = graph.program.wait(seconds: 5)
       try graph.restart()
       try tmux.wait(for: "LIVE")

@@ -196,7 +196,7 @@ import Testing
     situation.model.take(.unreachable(Failure(.notRunning, reason)), at: situation.now)
     let gone = situation.grid()
     #expect(gone.contains("NO PINNA") && !gone.contains("LIVE"))
-    #expect(gone.contains("pinna run"))
+    #expect(gone.contains("start one with"))
     try situation.hear(["top"])
     #expect(situation.grid().contains("LIVE") && !situation.grid().contains("NO PINNA"))
     #expect(

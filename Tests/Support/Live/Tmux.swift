@@ -20,12 +20,13 @@ public final class Tmux {
     // In the foreground: what a daemon inherits keeps its starter's `Process` from ending.
     server = try Program(
       "/usr/bin/tmux", ["-u", "-D", "-S", socket, "-f", "/dev/null"], environment: environment)
-    guard waitUntil(seconds: 10, { access(socket, F_OK) == 0 }) else {
+    // Refused until the server listens.
+    let session = [
+      "new-session", "-d", "-s", "test", "-x", String(width), "-y", String(height), "/bin/sh",
+    ]
+    guard waitUntil(seconds: 10, every: 20, { (try? tmux(session)) != nil }) else {
       throw SupportError("tmux does not start: \(server.errorText)")
     }
-    try tmux(
-      "new-session", "-d", "-s", "test", "-x", String(width), "-y", String(height),
-      "/bin/sh")
   }
 
   deinit {
@@ -34,9 +35,13 @@ public final class Tmux {
   }
 
   @discardableResult
-  private func tmux(_ words: String...) throws -> String {
+  private func tmux(_ words: String...) throws -> String { try tmux(words) }
+
+  @discardableResult
+  private func tmux(_ words: [String]) throws -> String {
+    // -N: a client must not become another server.
     let outcome = try Program.run(
-      "/usr/bin/tmux", ["-u", "-S", socket] + words, environment: environment, seconds: 20)
+      "/usr/bin/tmux", ["-u", "-N", "-S", socket] + words, environment: environment, seconds: 20)
     guard outcome.status == 0 else { throw SupportError("tmux \(words): \(outcome)") }
     return outcome.output
   }
