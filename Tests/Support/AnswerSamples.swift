@@ -11,17 +11,17 @@ public enum AnswerSamples {
     "lastTake":{"endedBecause":"the JACK server ended","fault":"64 frames are silence","frames":480,\#
     "path":"/takes/b.wav"},"latencyFrames":64,"layout":{"left":"top","right":"bottom"\#
     ,"sides":{"left":"+x, microphone left","right":"-x, microphone right"}},\#
-    "levels":{"microphones":[{"name":"left","peakDB":-3,"rmsDB":-20.1},{"name":"right","peakDB":-150,\#
+    "levels":{"correlation":0.25,"microphones":[{"name":"left","peakDB":-3,"rmsDB":-20.1},{"name":"right","peakDB":-150,\#
     "rmsDB":-150}],"outputs":[{"name":"out_left","peakDB":-12.2,"rmsDB":-30.5},{"name":"out_right",\#
-    "peakDB":-12,"rmsDB":-31}]},"microphones":2,"midi":{"bank":"evening","channel":3,"controllers":2,"programs":["pair","phone5"],\#
+    "peakDB":-12,"rmsDB":-31}]},"listening":"left","microphones":2,"midi":{"bank":"evening","channel":3,"controllers":2,"programs":["pair","phone5"],\#
     "sources":["keys:out"]},"muted":true,"mutedMicrophones":["right"],\#
     "output":{"choice":"speaker","portType":"builtInSpeaker","ports":["system:playback_1",\#
     "system:playback_2"]},"period":64,"playback":{"channels":2,"frames":4800,"framesPlayed":1200,\#
     "missedFrames":7,"playing":"/takes/d.wav"},"polarPattern":"stereo","preferred":{"dataSource":"Back",\#
     "inputOrientation":"portrait","polarPattern":"cardioid"},"preset":"pair","rejectedSamples":3,\#
     "sampleRate":48000,"server":"stalled","state":"recording","take":{"channels":2,\#
-    "fault":"the disk is full","frames":960,"loss":"/takes was removed","path":"/takes/a.wav",\#
-    "secondsLeft":90},"unpreparedPeriods":5,"warnings":["no microphone is connected",\#
+    "fault":"the disk is full","frames":960,"loss":"/takes was removed","markers":2,"path":"/takes/a.wav",\#
+    "secondsLeft":90,"title":"Second verse"},"unpreparedPeriods":5,"warnings":["no microphone is connected",\#
     "the disk is slow"],"xruns":1}
     """#
   /// A status without any optional key.
@@ -66,7 +66,7 @@ public enum AnswerSamples {
     """#
   /// The start of an armed take that is converted, with every key.
   public static let takeStart = #"""
-    {"armed":true,"channels":2,"convertedTake":"/takes/a.flac","microphoneCount":2,"muted":false,\#
+    {"armed":true,"channels":2,"convertedTake":"/takes/a.flac","microphoneCount":2,"missing":[{"fault":"silent","name":"right"}],"muted":false,\#
     "notes":["the ring is short"],"secondsLeft":90,"take":"/takes/a.wav","unconnected":["left"]}
     """#
   /// The start of a take without microphones.
