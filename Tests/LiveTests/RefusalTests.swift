@@ -60,7 +60,7 @@ extension LiveTests {
       try graph.home.folder.write("title: wrong\n", to: "config/pinna/wrong.yaml")
       let tooMany = [String](repeating: "x", count: 20)
       let miscounted = OSCMethod.all.map {
-        Refusal(words: [$0.path] + tooMany, status: .usage, says: "it got 18 arguments")
+        Refusal(words: [$0.path] + tooMany, status: .usage, says: "it got 20 arguments")
       }
       let misspelt: [Refusal] = [
         Refusal("/pinna/nosuch", status: .usage, says: "unknown method"),
