@@ -188,8 +188,8 @@ public final class AudioFileWriter {
   /// Finishes the file. It gets its final name only if it is known to be complete: header and data reached the disk,
   /// and the header counts the frames written. Otherwise a take's file stays `.part`, for `pinna takes repair`; any
   /// other file is removed.
-  /// - Parameter cues: named places; a file that cannot take them is complete without.
-  /// - Returns: whether the file has the cues.
+  /// - Parameter cues: named places. If they cannot be written, the file has its sound, and no cues.
+  /// - Returns: whether the file has all cues.
   @discardableResult
   public func close(cues: [WAVCue] = []) throws(AudioFileError) -> Bool {
     guard let wav else { return cues.isEmpty }
@@ -199,7 +199,8 @@ public final class AudioFileWriter {
     sf_close(wav.file)
     self.wav = nil
     defer { Glibc.close(descriptor) }
-    let hasCues = integrityFault == nil && !hasFailed && WAVCues.append(cues, to: descriptor)
+    let hasCues =
+      cues.isEmpty || integrityFault == nil && !hasFailed && WAVCues.append(cues, to: descriptor)
     do { try synchronize() } catch { markDamaged(error.description) }
     if integrityFault == nil { checkFrames() }
     guard folder.has(partName, as: descriptor) else {

@@ -126,6 +126,9 @@ private struct Header {
     self.broadcast = hasBroadcast ? broadcast : nil
     channels = Int(info.channels)
     sampleRate = Int(info.samplerate)
-    frames = max(0, Int(information.st_size) - headerBytes) / (encoding.bytes * channels)
+    let frameBytes = encoding.bytes * channels
+    let isFinished = WAVCues.begin(at: headerBytes + Int(info.frames) * frameBytes, of: descriptor)
+    // While a take runs, its header lags behind. Cues are written last, when the header is right.
+    frames = isFinished ? Int(info.frames) : max(0, Int(information.st_size) - headerBytes) / frameBytes
   }
 }

@@ -15,11 +15,11 @@ public struct WAVCue: Hashable, Sendable {
 ///
 /// Thread: any; waits for the disk.
 enum WAVCues {
-  /// - Returns: whether the file has them. If not, it is as it was.
+  /// - Returns: whether the file has all of them. If not, it is as it was.
   static func append(_ cues: [WAVCue], to descriptor: Int32) -> Bool {
-    // A cue's position has 32 bits.
-    let cues = cues.filter { (0...Int(UInt32.max)).contains($0.frame) }
     guard !cues.isEmpty else { return true }
+    // A cue's position has 32 bits.
+    guard cues.allSatisfy({ (0...Int(UInt32.max)).contains($0.frame) }) else { return false }
     var information = stat()
     guard fstat(descriptor, &information) == 0 else { return false }
     let length = Int(information.st_size)
@@ -41,6 +41,15 @@ enum WAVCues {
     _ = pwrite(descriptor, head, head.count, 0)
     _ = ftruncate(descriptor, off_t(length))
     return false
+  }
+
+  /// Whether a file continues with cues from byte `offset` on, where its sound ends.
+  static func begin(at offset: Int, of descriptor: Int32) -> Bool {
+    var head = [UInt8](repeating: 0, count: 12)
+    guard pread(descriptor, &head, head.count, off_t(offset + offset % 2)) == head.count else { return false }
+    func number(_ at: Int) -> Int { (0..<4).reduce(0) { $0 | Int(head[at + $1]) << (8 * $1) } }
+    // The length belongs to the number of cues, so that samples are not taken for them.
+    return head[0..<4].elementsEqual("cue ".utf8) && number(4) == 4 + 24 * number(8)
   }
 
   private static func chunks(_ cues: [WAVCue]) -> [UInt8] {

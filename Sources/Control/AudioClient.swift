@@ -65,6 +65,8 @@ package protocol AudioClient: AnyObject, Sendable {
   /// Number of callbacks so far.
   var periodsRun: Int { get }
   var readings: Readings { get }
+  /// Of the outputs over 300 ms, or `OutputTap.capacity` frames if that is less, from −1 to 1; nil while one is silent.
+  var correlation: Float? { get }
   /// The newest frames of both outputs, interleaved, and the number of frames that were played before their end.
   func newestOutputs(_ frames: Int) -> (end: Int, samples: [Float])
   /// Physical capture ports of the graph, in the server's order.
@@ -204,8 +206,6 @@ package struct Readings: Sendable {
   package var microphones: [String] = []
   /// Levels of the microphones in channel order, then of the left and right output.
   package var levels: [Level] = []
-  /// Of left and right over 300 ms, from −1 to 1; nil while one of them is silent.
-  package var correlation: Float?
   package var mutedMicrophones: [String] = []
   /// Sentences about limited functions that do not affect the sound, such as missing port labels.
   package var problems: [String] = []

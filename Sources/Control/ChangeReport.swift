@@ -17,6 +17,8 @@ package struct ChangeReport: Codable, Sendable {
   /// Corner of the high-pass; nil if it is off.
   package let highPassHz: Double?
   package let muted: Bool
+  /// The microphone that is listened to alone; nil for none.
+  package let listening: String?
   /// Why the requested change is deferred; nil if it is in force. The other fields describe the setting in force.
   package let kept: String?
 
@@ -32,6 +34,7 @@ package struct ChangeReport: Codable, Sendable {
     gainDB = setting.gain.value
     highPassHz = setting.highPass.frequency?.value
     muted = setting.muted
+    listening = setting.listening
   }
 }
 

@@ -68,7 +68,6 @@ final class JackAudioClient: AudioClient {
     readings.latencyFrames = used.filters.bank.delayFrames
     readings.statistics = used.engine.statistics
     readings.levels = used.engine.levels
-    readings.correlation = used.engine.tap.correlation(frames: used.filters.bank.sampleRate * 3 / 10)
     readings.mutedMicrophones = names.indices.filter(used.engine.isMuted).map { names[$0] }
     readings.preRollSeconds =
       Double(used.engine.preRoll.capacityFrames) / Double(used.filters.bank.sampleRate)
@@ -79,6 +78,10 @@ final class JackAudioClient: AudioClient {
       readings.problems.append("\(lack); not connected: \(open.joined(separator: ", "))")
     }
     return readings
+  }
+
+  var correlation: Float? {
+    inUse.withLock { $0 }.flatMap { $0.engine.tap.correlation(frames: $0.filters.bank.sampleRate * 3 / 10) }
   }
 
   func newestOutputs(_ frames: Int) -> (end: Int, samples: [Float]) {

@@ -30,7 +30,9 @@ extension Processor {
   }
 
   /// The answer to `/pinna/levels`.
-  var levels: StatusReport.Levels { StatusReport.Levels(client?.readings ?? Readings()) }
+  var levels: StatusReport.Levels {
+    StatusReport.Levels(client?.readings ?? Readings(), correlation: client?.correlation)
+  }
 }
 
 /// One value of a setting: a JSON value in answers, an argument in feedback.

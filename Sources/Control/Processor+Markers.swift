@@ -10,7 +10,7 @@ extension Processor {
 
   /// Marks the present place of the take.
   /// - Parameter label: empty for the marker's number.
-  func mark(_ label: String, _ request: Request) throws {
+  package func mark(_ label: String, _ request: Request) throws {
     let take = try runningTake()
     let text = try Self.line(label, "a marker's label")
     let number = take.markers + 1
@@ -22,25 +22,29 @@ extension Processor {
   }
 
   /// - Parameter title: empty for none.
-  func setTitle(_ title: String, _ request: Request) throws {
+  package func setTitle(_ title: String, _ request: Request) throws {
     let take = try runningTake()
     take.title = try Self.line(title, "a title")
     request.answer(.done(TitleAnswer(title: take.title)))
   }
 
   private func runningTake() throws(Failure) -> any TakeRecording {
-    guard let recording = state.take, recording.hasBegun || state.kind == .armed else {
-      throw Failure(.failed, "nothing is being recorded; start with: pinna record start")
+    switch state {
+    case .armed(let recording), .recording(let recording): return recording.take
+    // Its disk thread may have written the last sidecar already.
+    case .endingTake: throw Failure(.failed, "the take is ending already; nothing can be added to it")
+    default: throw Failure(.failed, "nothing is being recorded; start with: pinna record start")
     }
-    return recording.take
   }
 
   private static func line(_ text: String, _ what: String) throws(Failure) -> String {
     let trimmed = text.trimmingCharacters(in: .whitespaces)
-    guard trimmed.utf8.count <= longestText,
-      !trimmed.unicodeScalars.contains(where: { CharacterSet.controlCharacters.contains($0) })
-    else {
-      throw Failure(.usage, "\(what) has at most \(longestText) bytes in one line; shorten it")
+    guard trimmed.utf8.count <= longestText else {
+      throw Failure(.usage, "\(what) has at most \(longestText) bytes; shorten it")
+    }
+    let excluded = CharacterSet.controlCharacters.union(.newlines)
+    guard !trimmed.unicodeScalars.contains(where: excluded.contains) else {
+      throw Failure(.usage, "\(what) is one line without control characters; remove them")
     }
     return trimmed
   }

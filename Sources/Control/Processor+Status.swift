@@ -44,7 +44,7 @@ extension Processor {
       microphones: readings.microphones.count,
       sampleRate: client?.sampleRate ?? 0, period: readings.period, latencyFrames: readings.latencyFrames,
       dspLoad: readings.dspLoad, xruns: readings.xruns,
-      levels: .init(readings),
+      levels: levels,
       mutedMicrophones: readings.mutedMicrophones,
       fallback: .init(fallback, microphones: readings.microphones),
       calibrated: setting.device.calibration?.date,

@@ -20,9 +20,7 @@ extension Processor {
         "\(closingTakes.count) takes are still being written; wait until they are on disk, see: pinna status"
       )
     }
-    // Its fade ends before the take's first frame: both requests go through the same queue.
-    if wanted.listening != nil { try post(wanted.withoutListening, Request { _ in }) }
-    let take = world.openTake(takeRequest, wanted, on: client)
+    let take = world.openTake(takeRequest, wanted.withoutListening, on: client)
     enter(
       .openingTake(
         Recording(take: take, followsTransport: takeRequest.followsTransport, startRequest: request)))
@@ -97,6 +95,8 @@ extension Processor {
   private func start(_ recording: Recording, _ ring: TakeRing) {
     var recording = recording
     do {
+      // Its fade ends before the take's first frame: both requests go through the same queue.
+      if wanted.listening != nil { try post(wanted.withoutListening, Request { _ in }) }
       let ticket = try clientInGraph().beginTake(into: ring, followingTransport: recording.followsTransport)
       recording.beginTicket = ticket
       enter(.startingTake(recording, ticket))

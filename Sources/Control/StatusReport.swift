@@ -39,10 +39,10 @@ package struct StatusReport: Codable, Sendable {
     /// Of the outputs over 300 ms, from −1 (inverted) to 1 (equal); nil while one is silent, and from an older Pinna.
     package let correlation: Double?
 
-    init(_ readings: Readings) {
+    init(_ readings: Readings, correlation: Float?) {
       microphones = zip(readings.microphones, readings.levels).map { NamedLevel($0, $1) }
       outputs = zip(ArrayClient.outputNames, readings.levels.suffix(2)).map { NamedLevel($0, $1) }
-      correlation = readings.correlation.map { (Double($0) * 100).rounded() / 100 }
+      self.correlation = correlation.map { (Double($0) * 100).rounded() / 100 }
     }
   }
   /// The take that is running.

@@ -10,7 +10,7 @@ import Measurements
 package struct BoxSolutions: Sendable {
   /// Increment it with every change of method that changes the weights of a box whose parameters stay the same.
   private static let version = 1
-  /// Of all files together, in bytes. A phone with five microphones takes 15 MB.
+  /// Of all files together, in bytes. A phone with five microphones takes 17 MB.
   package static let sizeLimit = 256 << 20
   private static let fileExtension = ".box"
 
@@ -61,14 +61,10 @@ package struct BoxSolutions: Sendable {
     do {
       try files.createDirectory(atPath: folder, withIntermediateDirectories: true)
       try Self.encode(weights, key: key).write(to: URL(filePath: scratch))
-      guard rename(scratch, path) == 0 else { return unlinkIgnoringErrors(scratch) }
-    } catch {
-      unlinkIgnoringErrors(scratch)
-    }
+      if rename(scratch, path) != 0 { unlink(scratch) }
+    } catch { unlink(scratch) }
     removeExcess()
   }
-
-  private func unlinkIgnoringErrors(_ path: String) { _ = unlink(path) }
 
   private func path(ofKey key: String) -> String {
     var hash = ContentHash()
@@ -89,12 +85,12 @@ package struct BoxSolutions: Sendable {
       if name.hasSuffix(Self.fileExtension) {
         solutions.append((path, Int(status.st_size), status.st_mtim.tv_sec))
       } else if now - status.st_mtim.tv_sec > 3600 {
-        unlinkIgnoringErrors(path)
+        unlink(path)
       }
     }
     var total = solutions.reduce(0) { $0 + $1.size }
     for solution in solutions.sorted(by: { $0.used < $1.used }) where total > sizeLimit {
-      unlinkIgnoringErrors(solution.path)
+      unlink(solution.path)
       total -= solution.size
     }
   }

@@ -14,13 +14,13 @@ final class CommandQueues: Sendable {
   private static let longest = 16
 
   private let client: ControlClient
-  private let feed: Feed
+  private let poller: MonitorPoller
   private let news: Mailbox<News>
   private let queues = Locked<[Row: Queue]>([:])
 
-  init(_ client: ControlClient, _ feed: Feed, _ news: Mailbox<News>) {
+  init(_ client: ControlClient, _ poller: MonitorPoller, _ news: Mailbox<News>) {
     self.client = client
-    self.feed = feed
+    self.poller = poller
     self.news = news
   }
 
@@ -49,8 +49,8 @@ final class CommandQueues: Sendable {
     while let command = next(row) {
       let outcome = outcome(of: command)
       news.put(.outcome(row, outcome))
-      // The effect is seen at once.
-      if case .done = outcome { try? feed.askStatus() }
+      // So that the view shows the effect at once.
+      if case .done = outcome { try? poller.askStatus() }
     }
   }
 

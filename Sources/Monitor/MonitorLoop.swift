@@ -41,9 +41,9 @@ package struct MonitorLoop {
     self.news = news
     model = MonitorModel(name: name)
     let client = ControlClient(name: name)
-    let feed = Feed(client, news)
-    commands = CommandQueues(client, feed, news)
-    try feed.start()
+    let poller = MonitorPoller(client, news)
+    commands = CommandQueues(client, poller, news)
+    try poller.start()
   }
 
   private mutating func run() {

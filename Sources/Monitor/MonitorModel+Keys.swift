@@ -40,11 +40,11 @@ extension MonitorModel {
     case "s":
       overlay = .presets(selected: presets.firstIndex { $0 == status?.preset } ?? 0)
     case "r": return record(now)
-    case "k": return mark("mark \((details?.take?.markers ?? 0) + 1)", now)
+    case "k": return mark("mark \((status?.take?.markers ?? 0) + 1)", now)
     case "K":
       if isLocked { overlay = .text(.marker, "") } else { return mark("", now) }
     case "l":
-      let index = meters?.microphones.firstIndex { $0.name == details?.listening }
+      let index = levels?.microphones.firstIndex { $0.name == status?.listening }
       overlay = .microphones(selected: index.map { $0 + 1 } ?? 0)
     default: break
     }
@@ -98,6 +98,8 @@ extension MonitorModel {
   // MARK: Takes
 
   private mutating func record(_ now: Instant) -> [Command] {
+    defer { lastRecordKey = now }
+    if let lastRecordKey, now - lastRecordKey < Self.repeatTime { return [] }
     guard let status else { return [] }
     guard isLocked else { return [Command(.record, "/pinna/record/start")] }
     if confirmation != nil {
@@ -136,7 +138,7 @@ extension MonitorModel {
       }
       self.overlay = .presets(selected: moved)
     case .microphones(let selected):
-      let names = meters?.microphones.map(\.name) ?? []
+      let names = levels?.microphones.map(\.name) ?? []
       guard let moved = Self.move(key, min(selected, names.count), of: names.count + 1) else {
         self.overlay = nil
         guard key == .enter, selected <= names.count else { return [] }

@@ -30,6 +30,8 @@ package struct MonitorModel: Sendable {
   static let refusalTime = Duration.seconds(8)
   /// In which the second `r` ends a take.
   static let confirmationTime = Duration.seconds(3)
+  /// An `r` that comes sooner after the one before is no press: the key is held, or text was pasted.
+  static let repeatTime = Duration.milliseconds(300)
   /// A level from here on counts as clipped, in dB: reports are rounded to 0.1 dB.
   static let clipLevel = -0.05
   /// After so long without an answer what is shown is old.
@@ -37,8 +39,7 @@ package struct MonitorModel: Sendable {
 
   package let name: String
   var status: StatusReport?
-  var details: Details?
-  var meters: Meters?
+  var levels: StatusReport.Levels?
   var inputs: InputsReport?
   var presets: [String] = []
   var picture: Picture?
@@ -58,6 +59,8 @@ package struct MonitorModel: Sendable {
   var overlay: Overlay?
   /// Until when another `r` ends the take.
   var confirmation: Instant?
+  /// When `r` came last.
+  var lastRecordKey: Instant?
   /// The user wants to leave.
   package internal(set) var isDone = false
 
@@ -67,8 +70,8 @@ package struct MonitorModel: Sendable {
   /// Takes up what Pinna says.
   package mutating func take(_ news: News, at now: Instant) {
     switch news {
-    case .meters(let meters): take(meters)
-    case .status(let status, let details):
+    case .levels(let levels): take(levels)
+    case .status(let status):
       if failure?.status == .notRunning { forget() }
       (failure, failingSince) = (nil, nil)
       if let before = clippedSamples, status.clippedSamples > before {
@@ -77,11 +80,11 @@ package struct MonitorModel: Sendable {
       clippedSamples = status.clippedSamples
       if self.status?.device != status.device { picture = nil }
       self.status = status
-      self.details = details
-      take(Meters(status.levels, correlation: meters?.correlation))
+      take(status.levels)
     case .inputs(let inputs): self.inputs = inputs
     case .presets(let presets): self.presets = presets
-    case .device(let picture): self.picture = picture
+    // Another device may have come since it was asked for.
+    case .picture(let picture, let device): if device == status?.device { self.picture = picture }
     case .unreachable(let failure):
       self.failure = failure
       failingSince = failingSince ?? now
@@ -89,9 +92,9 @@ package struct MonitorModel: Sendable {
     }
   }
 
-  private mutating func take(_ meters: Meters) {
-    self.meters = meters
-    for level in meters.microphones + meters.outputs {
+  private mutating func take(_ levels: StatusReport.Levels) {
+    self.levels = levels
+    for level in levels.microphones + levels.outputs {
       holds[level.name] = max(holds[level.name] ?? -150, level.peakDB)
       if level.peakDB >= Self.clipLevel { clips.insert(level.name) }
     }
@@ -138,13 +141,5 @@ package struct MonitorModel: Sendable {
 
   var source: InputsReport.DataSourceReport? {
     input?.dataSources?.first { $0.name == status?.dataSource }
-  }
-}
-
-extension Meters {
-  init(_ levels: StatusReport.Levels, correlation: Double?) {
-    microphones = levels.microphones
-    outputs = levels.outputs
-    self.correlation = correlation
   }
 }

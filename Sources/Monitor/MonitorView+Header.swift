@@ -65,7 +65,7 @@ extension MonitorView {
       if status.state == .armed {
         return ("the take begins when the transport rolls: \(short(take.path))", .caution)
       }
-      let title = model.details?.take?.title.map { "\"\($0)\" · " } ?? ""
+      let title = model.status?.take?.title.map { "\"\($0)\" · " } ?? ""
       return (title + short(take.path), .plain)
     }
     if let playback = status.playback { return (short(playback.playing), .plain) }

@@ -4,7 +4,7 @@ import Foundation
 extension MonitorView {
   /// Both outputs, their correlation, and every microphone, in as many columns as they need.
   mutating func drawMeters(_ rows: Range<Int>, _ columns: Range<Int>) {
-    let outputs = model.meters?.outputs ?? []
+    let outputs = model.levels?.outputs ?? []
     var row = rows.lowerBound
     grid.put(row, columns.lowerBound, "OUT", .dim)
     drawScale(row, columns, label: 9)
@@ -15,7 +15,7 @@ extension MonitorView {
     }
     drawCorrelation(row, columns)
     row += 2
-    let microphones = model.meters?.microphones ?? []
+    let microphones = model.levels?.microphones ?? []
     let room = row + 1..<rows.upperBound
     grid.put(row, columns.lowerBound, "MICROPHONES", .dim)
     let count = max(1, (microphones.count + room.count - 1) / max(1, room.count))
@@ -36,7 +36,7 @@ extension MonitorView {
   ) {
     let number = String(index + 1)
     let label = String(repeating: " ", count: digits - number.count) + number
-    let isListened = model.details?.listening == level.name
+    let isListened = model.status?.listening == level.name
     let style: Style = isListened ? .cautionBlock : .plain
     // The number is that in the picture; the name as far as there is room.
     let nameRoom = columns.count >= 36 ? min(18, columns.count / 4) : columns.count >= 22 ? 6 : 0
@@ -118,7 +118,7 @@ extension MonitorView {
   private mutating func drawCorrelation(_ row: Int, _ columns: Range<Int>) {
     grid.put(row, columns.lowerBound, "correl.", .dim)
     let bar = columns.lowerBound + 9..<columns.upperBound - 13
-    guard let correlation = model.meters?.correlation, correlation.isFinite else {
+    guard let correlation = model.levels?.correlation, correlation.isFinite else {
       grid.put(row, bar.lowerBound, "–", .dim)
       return
     }

@@ -5,8 +5,8 @@ extension MonitorView {
     case .presets(let selected):
       drawChoice(rows, "Preset (arrows, Enter; Esc leaves it)", model.presets, selected, model.status?.preset)
     case .microphones(let selected):
-      let names = (model.meters?.microphones ?? []).enumerated().map { "\($0 + 1) \($1.name)" }
-      let listening = model.details?.listening
+      let names = (model.levels?.microphones ?? []).enumerated().map { "\($0 + 1) \($1.name)" }
+      let listening = model.status?.listening
       let current = names.first { $0.split(separator: " ", maxSplits: 1).last.map(String.init) == listening }
       drawChoice(
         rows, "Listen to (arrows, Enter; Esc leaves it)", ["all: the route"] + names, selected,

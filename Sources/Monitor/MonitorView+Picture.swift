@@ -6,7 +6,8 @@ extension MonitorView {
   mutating func drawPicture(_ rows: Range<Int>, _ columns: Range<Int>) {
     guard rows.count >= 5, let status = model.status else { return }
     guard let picture = model.picture else {
-      grid.put(rows.lowerBound + 1, columns.lowerBound, "no picture of \(status.device)", .dim)
+      grid.put(
+        rows.lowerBound + 1, columns.lowerBound, "no picture of \(status.device)", .dim, limit: columns.count)
       return
     }
     let view = picture.view(
@@ -87,7 +88,7 @@ extension MonitorView {
   /// - Parameter frame: the rows of the device's box, between whose edges its microphones are.
   private mutating func drawPoints(_ view: Picture.View, _ place: Place, within frame: ClosedRange<Int>?) {
     struct Spot: Hashable { let row, column: Int }
-    let names = (model.meters?.microphones ?? []).map(\.name)
+    let names = (model.levels?.microphones ?? []).map(\.name)
     let numbers = Dictionary(zip(names, 1...), uniquingKeysWith: { first, _ in first })
     var spots: [(spot: Spot, names: [String])] = []
     for point in view.points {
@@ -105,7 +106,7 @@ extension MonitorView {
     for (spot, names) in spots {
       let missing = model.status?.fallback?.missing.map(\.name) ?? []
       let isFaulty = names.contains(where: missing.contains)
-      let isListened = model.details?.listening.map(names.contains) ?? false
+      let isListened = model.status?.listening.map(names.contains) ?? false
       let style: Style = isFaulty ? .alarmBlock : isListened ? .cautionBlock : .strong
       let text = names.map { numbers[$0].map { String($0) } ?? "•" }.joined(separator: ",")
       // With a free cell on both sides, so that 1 and 2 are not read as 12.

@@ -58,9 +58,9 @@ extension MonitorView {
       case .armed: return ("armed", .caution)
       case .playing, .stopped: return ("off", .strong)
       }
-    case .marker: return (model.details?.take?.markers.map { String($0) } ?? "–", .strong)
+    case .marker: return (model.status?.take?.markers.map { String($0) } ?? "–", .strong)
     case .listen:
-      return model.details?.listening.map { ("only \($0)", .cautionBlock) } ?? ("off", .strong)
+      return model.status?.listening.map { ("only \($0)", .cautionBlock) } ?? ("off", .strong)
     }
   }
 }

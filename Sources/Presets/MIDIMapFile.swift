@@ -18,8 +18,7 @@ public enum MIDIMapFile {
   /// A file without any value maps nothing.
   public static func read(path: String) throws(DescriptionError) -> MIDIMap {
     let text = try DescriptionText(path: path)
-    if isBlank(String(decoding: text.bytes, as: UTF8.self)) { return MIDIMap() }
-    return try map(YAMLReader(path: path))
+    return isBlank(String(decoding: text.bytes, as: UTF8.self)) ? MIDIMap() : try map(YAMLReader(text))
   }
 
   /// Whether `text` has nothing but comments.

@@ -9,7 +9,11 @@ public struct YAMLReader {
 
   /// Reads the file at `path`.
   public init(path: String) throws(DescriptionError) {
-    self.init(file: path, field: "", node: try YAMLParser.parse(DescriptionText(path: path)))
+    try self.init(DescriptionText(path: path))
+  }
+
+  init(_ text: DescriptionText) throws(DescriptionError) {
+    self.init(file: text.file, field: "", node: try YAMLParser.parse(text))
   }
 
   /// Reads `text`. Error messages call it `file`.
@@ -20,7 +24,7 @@ public struct YAMLReader {
         file: file, position: nil,
         message: "is longer than \(DescriptionText.sizeLimit >> 10) KiB; shorten it")
     }
-    self.init(file: file, field: "", node: try YAMLParser.parse(DescriptionText(file: file, bytes: bytes)))
+    try self.init(DescriptionText(file: file, bytes: bytes))
   }
 
   private init(file: String, field: String, node: YAMLNode) {

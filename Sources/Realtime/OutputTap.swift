@@ -31,7 +31,8 @@ public struct OutputTap: ~Copyable, @unchecked Sendable {
     var n = 0
     while n < count {
       let word = UInt64(left[n].bitPattern) << 32 | UInt64(right[n].bitPattern)
-      frames[(start &+ n) & 0x7FFF].store(word, ordering: .relaxed)
+      // Releasing: whoever sees this frame sees a count that is at most a period older.
+      frames[(start &+ n) & 0x7FFF].store(word, ordering: .releasing)
       n &+= 1
     }
     // Releasing: whoever sees the count sees the frames.

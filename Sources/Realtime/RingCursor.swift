@@ -26,6 +26,11 @@ package struct RingCursor: ~Copyable, Sendable {
   @_noLocks @_noAllocation
   package func filledCount() -> Int { head.load(ordering: .acquiring) &- tail.load(ordering: .relaxed) }
 
+  /// Elements written so far.
+  ///
+  /// Thread: any.
+  package func producedCount() -> Int { head.load(ordering: .relaxed) }
+
   /// Index for the next element.
   ///
   /// Thread: producer.

@@ -243,6 +243,11 @@ public final class TakeRing: @unchecked Sendable {
   /// Thread: any.
   public var lostFrames: Int { lostCount.load(ordering: .relaxed) }
 
+  /// Length of the take so far, lost frames included, from the first frame that the callback wrote.
+  ///
+  /// Thread: any.
+  public var frames: Int { cursor.producedCount() + lostFrames }
+
   /// Frames that the disk thread has not drained yet.
   ///
   /// Thread: any.

@@ -115,7 +115,7 @@ public struct Sidecar: Codable, Sendable, Hashable {
   public var preRollFrames = 0
   /// The transport's frame at the first frame after the pre-roll; nil if the take was not begun by the transport.
   public var transportFrame: Int?
-  /// What somebody called the take; nil without a title.
+  /// The title that the user gave; nil without one.
   public var title: String?
   public let setup: TakeSetup
   /// The first `listLimit` markers; nil if there are none.
@@ -146,7 +146,7 @@ public struct Sidecar: Codable, Sendable, Hashable {
     setup = plan.setup
   }
 
-  /// The maximum number of gaps, of pauses, and of events in a sidecar. Frames may be lost in every period for hours,
+  /// The maximum number of gaps, of pauses, of events, of fallbacks, and of markers in a sidecar. Frames may be lost in every period for hours,
   /// and the sidecar must still be written every second.
   public static let listLimit = 10_000
   /// In bytes: far more than full lists need.

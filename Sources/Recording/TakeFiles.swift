@@ -29,7 +29,7 @@ final class TakeFiles {
   private var notedOnce: Set<NoteKind> = []
 
   /// Notes that a sidecar contains only once, however often they apply.
-  private enum NoteKind { case lock, segment }
+  private enum NoteKind { case lock, segment, cues }
 
   /// Opens the first segment, and writes the sidecar that has claimed the take's name.
   init(folder: OpenFolder, stem: String, sidecar: SidecarFile, plan: TakePlan, watch: DiskWatch)
@@ -158,6 +158,9 @@ final class TakeFiles {
 
   private func closeSegment(isLast: Bool = true) {
     faults += segment.close(markers: document.markers ?? [], isLast: isLast)
+    if segment.lacksCues {
+      note(.cues, "not every WAV file has cues: the markers are in this sidecar alone")
+    }
     unfinished.formUnion(segment.unfinished)
   }
 

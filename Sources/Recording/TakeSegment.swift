@@ -14,6 +14,8 @@ final class TakeSegment {
   /// File names in the take's folder.
   private let names: (outputs: String, microphones: String?)
   private(set) var silencedSamples = 0
+  /// Whether a file that was closed has no cues for its markers.
+  private(set) var lacksCues = false
   /// Buffer for the frames of one file. Reused, so that writing allocates nothing.
   private var samples: [Float] = []
 
@@ -109,7 +111,11 @@ final class TakeSegment {
     }
     var faults: [String] = []
     for writer in writers {
-      do { try writer.close(cues: cues) } catch { faults.append(error.description) }
+      do {
+        if try !writer.close(cues: cues) { lacksCues = true }
+      } catch {
+        faults.append(error.description)
+      }
     }
     return faults
   }

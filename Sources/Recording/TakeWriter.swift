@@ -137,7 +137,7 @@ public final class TakeWriter: Sendable {
 
   /// Marks the present place, in the sidecar and as a cue of the WAV files.
   public func mark(_ label: String) -> Sidecar.Marker {
-    let marker = Sidecar.Marker(frame: frames + waitingFrames, label: label)
+    let marker = Sidecar.Marker(frame: preRollFrames + (ring?.frames ?? 0), label: label)
     names.withLock { $0.markers += 1 }
     pendingNews.withLock { $0.markers.append(marker) }
     return marker

@@ -38,8 +38,7 @@ package struct PageRequest: Sendable {
       // Neither a folder nor the key dir: takes go to the takes folder.
       case "/pinna/record/start": arePairs(of: ["raw", "format"])
       case "/pinna/record/stop", "/pinna/preset/cancel": arguments.isEmpty
-      case "/pinna/preset/use", "/pinna/record/marker", "/pinna/record/title", "/pinna/set/listen":
-        arguments.count == 1
+      case "/pinna/preset/use", "/pinna/record/marker", "/pinna/record/title": arguments.count == 1
       default: false
       }
     guard isOffered else {

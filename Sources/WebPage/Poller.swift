@@ -16,19 +16,19 @@ final class Poller: Sendable {
   private static let outputFrames: Int32 = 2048
 
   private let client: ControlClient
-  private let feed: Feed
+  private let events: PageEvents
 
-  init(_ client: ControlClient, _ feed: Feed) {
+  init(_ client: ControlClient, _ events: PageEvents) {
     self.client = client
-    self.feed = feed
+    self.events = events
   }
 
   /// Never returns.
   func run() {
     var (status, levels, outputs) = (ContinuousClock.now, ContinuousClock.now, ContinuousClock.now)
     while true {
-      guard feed.hasStreams else {
-        feed.forget()
+      guard events.hasStreams else {
+        events.forget()
         usleep(50_000)
         continue
       }
@@ -39,12 +39,14 @@ final class Poller: Sendable {
       }
       if now >= levels {
         levels = now + Self.levelsInterval
-        if let text = ask(OSCMessage("/pinna/levels")) { feed.setLevels(text) }
+        if let answer = ask(OSCMessage("/pinna/levels")), answer.status == .done {
+          events.setLevels(answer.text)
+        }
       }
       if now >= outputs {
-        let text = ask(OSCMessage("/pinna/outputs", [.integer(Self.outputFrames)]))
-        if let text { feed.setOutputs(text) }
-        outputs = now + (text == nil ? Self.absenceInterval : Self.outputsInterval)
+        let answer = ask(OSCMessage("/pinna/outputs", [.integer(Self.outputFrames)]))
+        if let answer, answer.status == .done { events.setOutputs(answer.text) }
+        outputs = now + (answer?.status == .usage ? Self.absenceInterval : Self.outputsInterval)
       }
       let wait = min(status, levels, outputs) - .now
       if wait > .zero { usleep(UInt32(wait / .microseconds(1))) }
@@ -57,17 +59,18 @@ final class Poller: Sendable {
       guard answer.status == .done, var fields = JSONFields(answer.text) else {
         throw Failure(.failed, answer.text)
       }
-      // These come by themselves, and more often.
+      // Levels have an event of their own.
       fields.remove("levels")
-      feed.setStatus(fields)
+      events.setStatus(fields)
     } catch {
-      feed.setAbsence(error.description)
+      events.setAbsence(error.description)
       usleep(200_000)
     }
   }
 
-  private func ask(_ message: OSCMessage) -> String? {
-    guard let answer = try? client.request(message, seconds: 2), answer.status == .done else { return nil }
-    return answer.text.contains("\n") ? nil : answer.text
+  /// - Returns: nil without an answer, or if it has several lines, which an event cannot hold.
+  private func ask(_ message: OSCMessage) -> Answer? {
+    guard let answer = try? client.request(message, seconds: 2) else { return nil }
+    return answer.text.contains("\n") ? nil : answer
   }
 }

@@ -81,13 +81,13 @@ package struct WebProcess {
     guard let order = try? JSONDecoder().decode(Order.self, from: Data(request)) else {
       return Outcome(reason: "the order to the web page's process is malformed")
     }
-    let (client, feed) = (ControlClient(name: order.name), Feed())
+    let (client, events) = (ControlClient(name: order.name), PageEvents())
     let routes = PageRoutes(
       client: client, takes: TakeLibrary(folder: order.takesFolder), deviceFile: order.deviceFile)
     do {
       let server = try WebServer(
-        port: order.port, secret: Secret(order.token), routes: routes, feed: feed)
-      let poller = Poller(client, feed)
+        port: order.port, secret: Secret(order.token), routes: routes, events: events)
+      let poller = Poller(client, events)
       try BackgroundThread.start("pinna web poll") { poller.run() }
       return Outcome(port: server.port)
     } catch { return Outcome(reason: String(describing: error)) }

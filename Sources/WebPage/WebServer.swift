@@ -15,10 +15,13 @@ final class WebServer: @unchecked Sendable {
   let port: UInt16
   private let pageGuard: PageGuard
   private let routes: PageRoutes
-  private let feed: Feed
-  private let jobs = Jobs()
-  /// Of all connections together.
-  private var limit = RateLimit(perSecond: 100, burst: 200)
+  private let events: PageEvents
+  private let reads = Jobs()
+  /// Have places of their own, so that reads that are slow never keep a control waiting.
+  private let controls = Jobs()
+  /// Of all connections together. What is refused counts apart, so that strangers cannot use up the owner's.
+  private var served = RateLimit(perSecond: 100, burst: 200)
+  private var refused = RateLimit(perSecond: 100, burst: 200)
 
   /// The limit of one connection.
   private final class Client {
@@ -27,11 +30,11 @@ final class WebServer: @unchecked Sendable {
 
   /// - Parameter port: 0 for any free one.
   /// - Throws: if the port cannot be had.
-  init(port wanted: UInt16, secret: Secret, routes: PageRoutes, feed: Feed) throws(Failure) {
+  init(port wanted: UInt16, secret: Secret, routes: PageRoutes, events: PageEvents) throws(Failure) {
     let (listener, port) = try Self.listen(wanted)
     self.port = port
     self.routes = routes
-    self.feed = feed
+    self.events = events
     pageGuard = PageGuard(port: port, secret: secret)
     // For as long as the process lives, as the server.
     let context = Unmanaged.passRetained(self).toOpaque()
@@ -118,10 +121,12 @@ final class WebServer: @unchecked Sendable {
     let client = pinna_connection_state(connection).map {
       Unmanaged<Client>.fromOpaque($0).takeUnretainedValue()
     }
-    guard client?.limit.allows() ?? true, limit.allows() else {
+    let verdict = pageGuard.verdict(on: head)
+    let isWithinLimit = verdict == .serve ? served.allows() : refused.allows()
+    guard client?.limit.allows() ?? true, isWithinLimit else {
       return send(.refusal(429, "too many requests", headers: [("Retry-After", "1")]), connection)
     }
-    switch pageGuard.verdict(on: head) {
+    switch verdict {
     case .refuse(let status, let reason): return send(.refusal(status, reason), connection)
     case .welcome:
       return send(
@@ -147,7 +152,7 @@ final class WebServer: @unchecked Sendable {
     case .later(let work):
       nonisolated(unsafe) let connection = connection
       MHD_suspend_connection(connection)
-      let hasStarted = jobs.start {
+      let hasStarted = (exchange.head.method == "POST" ? controls : reads).start {
         exchange.response = work()
         MHD_resume_connection(connection)
       }
@@ -160,7 +165,7 @@ final class WebServer: @unchecked Sendable {
   }
 
   private func end(_ exchange: Exchange) {
-    if let stream = exchange.stream { feed.close(stream) }
+    if let stream = exchange.stream { events.close(stream) }
     // Never sent, because the connection ended before.
     if case .file(let descriptor, _, _)? = exchange.response?.body { close(descriptor) }
   }
@@ -171,24 +176,49 @@ final class WebServer: @unchecked Sendable {
       case .bytes(var bytes):
         MHD_create_response_from_buffer(bytes.count, &bytes, .RESPMEM_MUST_COPY)
       case .file(let descriptor, let offset, let count):
-        MHD_create_response_from_fd_at_offset64(UInt64(count), descriptor, UInt64(offset))
+        Self.fileResponse(FileSource(descriptor, offset: offset), count)
       }
     guard let body else { return .NO }
     return queue(body, response.status, [("Content-Type", response.type)] + response.headers, connection)
   }
 
+  /// A part of a file, for a callback of C. Closes the file at its end.
+  private final class FileSource {
+    let descriptor: Int32
+    let offset: Int
+
+    init(_ descriptor: Int32, offset: Int) { (self.descriptor, self.offset) = (descriptor, offset) }
+    deinit { close(descriptor) }
+  }
+
+  /// A file that has become shorter meanwhile ends the connection: libmicrohttpd's own response for files would try to read
+  /// on without end.
+  private static func fileResponse(_ source: FileSource, _ count: Int) -> OpaquePointer? {
+    let context = Unmanaged.passRetained(source)
+    let response = MHD_create_response_from_callback(
+      UInt64(count), 65_536,
+      { source, position, buffer, size in
+        let source = Unmanaged<FileSource>.fromOpaque(source!).takeUnretainedValue()
+        let bytes = pread(source.descriptor, buffer, size, off_t(source.offset + Int(position)))
+        // MHD_CONTENT_READER_END_WITH_ERROR
+        return bytes > 0 ? bytes : -2
+      }, context.toOpaque(), { Unmanaged<FileSource>.fromOpaque($0!).release() })
+    if response == nil { context.release() }
+    return response
+  }
+
   private func sendEvents(_ exchange: Exchange, _ connection: OpaquePointer) -> MHD_Result {
-    guard let stream = feed.open(connection) else {
+    guard let stream = events.open(connection) else {
       return send(
-        .refusal(429, "\(Feed.mostStreams) pages are open already; close one"), connection)
+        .refusal(429, "\(PageEvents.mostStreams) pages are open already; close one"), connection)
     }
     exchange.stream = stream
-    let source = EventSource(feed, stream)
+    let source = EventSource(events, stream)
     let body = MHD_create_response_from_callback(
       UInt64.max, 32_768,
       { source, _, buffer, size in
         let source = Unmanaged<EventSource>.fromOpaque(source!).takeUnretainedValue()
-        return source.feed.read(
+        return source.events.read(
           source.stream, into: UnsafeMutableRawBufferPointer(start: buffer, count: size))
       }, Unmanaged.passRetained(source).toOpaque(),
       { Unmanaged<EventSource>.fromOpaque($0!).release() })
@@ -198,11 +228,11 @@ final class WebServer: @unchecked Sendable {
 
   /// For a callback of C.
   private final class EventSource {
-    let feed: Feed
+    let events: PageEvents
     let stream: EventStream
 
-    init(_ feed: Feed, _ stream: EventStream) {
-      self.feed = feed
+    init(_ events: PageEvents, _ stream: EventStream) {
+      self.events = events
       self.stream = stream
     }
   }

@@ -14,13 +14,17 @@ package protocol SettingReport {
   /// Nil if the high-pass is off.
   var highPassHz: Double? { get }
   var muted: Bool { get }
+  /// Nil if the selection is heard, rather than one microphone.
+  var listening: String? { get }
 }
 
 extension SettingReport {
   /// One line: the selection, and where left and right are.
   fileprivate var settingText: String {
     var text = "\(preset): \(dataSource), \(polarPattern.rawValue)"
-    if let layout {
+    if let listening {
+      text += "; only the microphone \(listening) is heard"
+    } else if let layout {
       text += ", \(inputOrientation.rawValue); " + layout.text
     }
     if gainDB != 0 { text += String(format: ", %+g dB", gainDB) }

@@ -195,6 +195,17 @@ extension LiveTests {
       }
       sleep(2)
       #expect(try visitor.ask("GET", "/icon.svg").status == 200)
+      // Requests without the cookie never use up those of the page's owner.
+      let end = ContinuousClock.now + .seconds(2)
+      var (strangers, kept) = ([Int](), 0)
+      while .now < end {
+        for _ in 0..<20 { strangers.append(try visitor.another.ask("GET", "/", ["Cookie": ""]).status) }
+        if try visitor.another.ask("GET", "/icon.svg").status == 200 { kept += 1 } else { kept = .min }
+        // Some 400 strangers' requests a second, and 20 of the owner's.
+        usleep(50_000)
+      }
+      #expect(
+        kept > 0 && strangers.contains(429) && Set(strangers) == [403, 429], "\(kept), \(Set(strangers))")
       let long = String(repeating: " ", count: 5000)
       #expect(try visitor.another.ask("POST", "/control", body: long).status == 413)
       for body in [
@@ -243,6 +254,37 @@ extension LiveTests {
         try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int)
       #expect(part.headers["content-range"] == "bytes 0-3/\(size)")
       #expect(try visitor.ask("GET", "/takes/\(name)", ["Range": "bytes=\(size)-"]).status == 416)
+    }
+
+    @Test(
+      "a file that becomes shorter while it is sent ends its connection, and costs no processor time afterwards"
+    )
+    func shrinking() throws {
+      let graph = try Self.graph()
+      let visitor = try WebVisitor(graph)
+      let folder = graph.home.takesFolder
+      try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+      let path = folder + "/long.wav"
+      try Data(count: 30_000_000).write(to: URL(filePath: path))
+      let reader = visitor.another
+      try #require(reader.connect(receiveBuffer: 2048))
+      try reader.send("GET", "/takes/long.wav")
+      usleep(200_000)
+      try #require(truncate(path, 1_000_000) == 0)
+      // Its answer says 30 MB.
+      #expect(throws: SupportError.self) { try reader.response() }
+      let pid = try #require(try Self.webProcess(of: graph)).pid
+      let before = try Self.processorTime(pid)
+      sleep(1)
+      #expect(try Self.processorTime(pid) - before < 0.2)
+      #expect(try visitor.ask("GET", "/takes").status == 200)
+    }
+
+    /// Of a process so far, in seconds.
+    static func processorTime(_ pid: Int32) throws -> Double {
+      let stat = try String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8)
+      let fields = stat[stat.index(after: stat.lastIndex(of: ")")!)...].split(separator: " ")
+      return (Double(fields[11])! + Double(fields[12])!) / Double(sysconf(Int32(_SC_CLK_TCK)))
     }
 
     @Test("R24: nothing but regular sound files of the takes folder is served")
@@ -302,7 +344,7 @@ extension LiveTests {
       #expect(pages.allSatisfy { $0.hears("event: levels", seconds: 2) })
     }
 
-    @Test("a port that is taken, and one that is none, are one sentence with the documented status")
+    @Test("a port in use, and a number that is no port, get one sentence and the documented status")
     func ports() throws {
       let graph = try Self.graph()
       let port = try WebVisitor(graph).port

@@ -65,6 +65,15 @@ import Testing
     #expect(situation.press("r", later: .seconds(16)).isEmpty)
   }
 
+  @Test("a held r neither ends a take nor starts more than one")
+  func heldRecordKey() throws {
+    for state in ["stopped", "recording"] {
+      var situation = try Situation(["state": state])
+      let requests = (0..<90).flatMap { situation.press("r", later: .milliseconds(33 * $0)) }
+      #expect(requests.map(\.text) == (state == "stopped" ? ["/pinna/record/start"] : []))
+    }
+  }
+
   @Test("markers are set while a take runs, at once or with a text, and otherwise refused at their row")
   func markers() throws {
     var situation = try Situation([

@@ -17,7 +17,7 @@ struct Situation {
   ) throws {
     let names = microphones ?? device?.microphones.map(\.name) ?? []
     try hear(names, changes)
-    if let device { model.take(.device(Picture(device)), at: now) }
+    if let device { model.take(.picture(Picture(device), device: "phone5"), at: now) }
     model.take(.presets(["phone5", "ring7", "uma8"]), at: now)
     model.take(.inputs(try Self.decode(Self.inputs)), at: now)
   }
@@ -33,17 +33,17 @@ struct Situation {
       [
         "device": "phone5", "preset": "phone5", "dataSource": "Back", "polarPattern": "stereo",
         "layout": ["left": "left", "right": "right"], "clippedSamples": 0, "microphones": names.count,
-        "levels": ["microphones": levels, "outputs": outputs],
+        "levels": ["microphones": levels, "outputs": outputs, "correlation": 0.5],
         "input": ["name": "Phone with five microphones", "portType": "builtInMic", "uid": "phone5"],
       ] as [String: Any]
     ) { $1 }
     status.merge(changes) { $1 }
     let json = String(decoding: try JSONSerialization.data(withJSONObject: status), as: UTF8.self)
-    model.take(.status(try Self.decode(json), try Self.decode(json)), at: now)
+    model.take(.status(try Self.decode(json)), at: now)
   }
 
   mutating func hearLevels(_ json: String) throws {
-    model.take(.meters(try Self.decode(json)), at: now)
+    model.take(.levels(try Self.decode(json)), at: now)
   }
 
   static func decode<Value: Decodable>(_ json: String) throws -> Value {

@@ -8,7 +8,7 @@ import Testing
 
 /// Markers and titles, which may be set while a take runs.
 extension TakeWriterTests {
-  /// The cues of a WAV file as Python's chunk reader finds them: place and label.
+  /// The cues of a WAV file, read chunk by chunk.
   private func cues(_ path: String) throws -> [WAVCue] {
     let bytes = try [UInt8](Data(contentsOf: URL(filePath: path)))
     func number(_ at: Int) -> Int { (0..<4).reduce(0) { $0 | Int(bytes[at + $1]) << (8 * $1) } }
@@ -76,5 +76,37 @@ extension TakeWriterTests {
       try cues("\(folder)/\(files[1].outputs)") == [
         WAVCue(frame: second.frame - files[1].frame, label: "two")
       ])
+  }
+
+  @Test(
+    "R6: repair of a take that was killed between its cues and its name has its sound, and no sample more")
+  mutating func repairWithCues() throws {
+    let writer = try writer()
+    try begin(writer, periods: 40)
+    for n in 1...50 { _ = writer.mark("\(n)") }
+    let result = try end(writer)
+    let sound = try AudioFileReader(path: result.path).frames
+    // As it was before its last step.
+    let sidecar = result.path.replacing(".wav", with: ".json")
+    for path in [result.path, sidecar] {
+      try FileManager.default.moveItem(atPath: path, toPath: path + ".part")
+    }
+    let unfinished = try UnfinishedWAVFile(path: result.path)
+    #expect(unfinished.frames == sound)
+    try unfinished.finish(frames: unfinished.frames)
+    #expect(try AudioFileReader(path: result.path).frames == sound && cues(result.path) == [])
+  }
+
+  @Test("a marker counts frames that are not on disk yet, and lost ones")
+  mutating func markerBeforeDisk() throws {
+    let writer = try writer()
+    try begin(writer, periods: 3)
+    let ring = try #require(writer.ring)
+    #expect(ring.frames == 3 * Self.period)
+    var stall = Timing()
+    stall.skippedFrames = 1000
+    run.process(Self.period, timing: stall)
+    #expect(writer.mark("late").frame == 4 * Self.period + 1000)
+    _ = try end(writer)
   }
 }

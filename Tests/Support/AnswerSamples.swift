@@ -57,7 +57,7 @@ public enum AnswerSamples {
   public static let keptChange = #"""
     {"dataSource":"Front","gainDB":6,"highPassHz":40.5,"input":"pair","inputChannels":2,"inputOrientation":"portrait",\#
     "kept":"the session camera controls the route; this is set when it ends","layout":{"left":"right",\#
-    "right":"left","sides":{"left":"+x, microphone left","right":"-x, microphone right"}},"muted":true,"polarPattern":"stereo","preset":"pair"}
+    "right":"left","sides":{"left":"+x, microphone left","right":"-x, microphone right"}},"listening":"left","muted":true,"polarPattern":"stereo","preset":"pair"}
     """#
   /// A change to a mono pattern.
   public static let monoChange = #"""

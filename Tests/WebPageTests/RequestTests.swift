@@ -15,7 +15,7 @@ import WebPage
     #expect(
       request(#"{"method":"/pinna/record/title","arguments":["Ä \"b\""]}"#)
         == OSCMessage("/pinna/record/title", [.string("Ä \"b\"")]))
-    for method in ["/pinna/preset/use", "/pinna/record/marker", "/pinna/set/listen"] {
+    for method in ["/pinna/preset/use", "/pinna/record/marker"] {
       #expect(request(#"{"method":"\#(method)","arguments":["x"]}"#) != nil)
     }
   }

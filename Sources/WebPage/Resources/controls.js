@@ -28,7 +28,7 @@ export class Controls {
     for (const corner of ["off", ...CORNERS]) element("high-pass").append(new Option(corner === "off" ? "off" : `${corner} Hz`, corner));
     this.onSelect("high-pass", (value) => this.set("high-pass", value));
     this.onSelect("output", (value) => this.set("output", value));
-    this.onSelect("listen", (value) => this.ask("listen", "/pinna/set/listen", value));
+    this.onSelect("listen", (value) => this.set("listen", value));
     this.prepareGain();
     this.onClick("mute", () => this.set("mute", this.status().muted ? "off" : "on"));
     this.onClick("record", () => this.ask("record", this.isRecording ? "/pinna/record/stop" : "/pinna/record/start"));

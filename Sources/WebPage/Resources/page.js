@@ -4,8 +4,8 @@ import { drawDevice, drawGoniometer, drawMeters, drawPolar, drawSpectrum, Meters
 import { Takes } from "./takes.js";
 
 const element = (id) => document.getElementById(id);
-const getJSON = async (path) => {
-  const response = await fetch(path);
+const getJSON = async (path, options) => {
+  const response = await fetch(path, options);
   const text = await response.text();
   let document;
   try { document = JSON.parse(text); } catch { document = { reason: text.trim() }; }
@@ -46,7 +46,11 @@ function connect() {
     outputs = decodeOutputs(JSON.parse(event.data));
     requestDrawing();
   });
-  source.addEventListener("absent", (event) => setAlert(JSON.parse(event.data)));
+  source.addEventListener("absent", (event) => {
+    setAlert(JSON.parse(event.data));
+    outputs = null;
+    requestDrawing();
+  });
   source.onerror = () => {
     setAlert("The connection to Pinna is lost. If Pinna was started again, open the address that it printed.");
     if (source && source.readyState === EventSource.CLOSED) {
@@ -168,14 +172,16 @@ async function loadPresets() {
   try { controls.setPresets((await getJSON("/presets")).presets); } catch (error) { setText("preset-refusal", error.message); }
 }
 
-let curvesWanted = 0;
+let curvesWanted = new AbortController();
 
 async function loadCurves() {
-  const wanted = ++curvesWanted;
+  // A browser has few connections to one server. What nobody waits for any more must not hold one.
+  curvesWanted.abort();
+  const wanted = curvesWanted = new AbortController();
   setText("polar-state", "Computing the pattern …");
   let text = "";
   try {
-    const loaded = await getJSON("/curves");
+    const loaded = await getJSON("/curves", { signal: wanted.signal });
     if (wanted === curvesWanted) curves = loaded;
   } catch (error) {
     if (wanted === curvesWanted) curves = null;
@@ -220,7 +226,7 @@ function requestDrawing() {
     const correlation = drawGoniometer(element("goniometer"), outputs, meters.correlation);
     setText("correlation", correlation === null ? "Correlation: –" : `Correlation: ${correlation.toFixed(2)}`);
     drawSpectrum(element("spectrum"), outputs);
-    setText("outputs-state", outputs ? "" : "This Pinna does not offer its outputs' samples.");
+    setText("outputs-state", outputs ? "" : "No sound of the outputs has come yet.");
   });
 }
 

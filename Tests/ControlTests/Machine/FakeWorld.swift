@@ -237,6 +237,7 @@ final class FakeClient: AudioClient, @unchecked Sendable {
 
   var closingFault: String? { nil }
 
+  var correlation: Float? { nil }
   func newestOutputs(_ frames: Int) -> (end: Int, samples: [Float]) { (0, []) }
 
   func isTaken(_ name: String) -> Job<Bool> {

@@ -42,7 +42,7 @@ public final class PseudoTerminal {
     return ioctl(controller, UInt(FIONREAD), &count) == 0 ? Int(count) : 0
   }
 
-  /// Reads what there is.
+  /// Reads the bytes that the program has written so far.
   public func read() -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: unread)
     let count = Glibc.read(controller, &bytes, bytes.count)

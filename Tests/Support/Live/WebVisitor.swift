@@ -103,7 +103,8 @@ public final class WebVisitor {
     return try ask("POST", "/control", body: String(decoding: body, as: UTF8.self))
   }
 
-  private func response() throws -> Response {
+  /// Waits for the answer to a request that was sent.
+  public func response() throws -> Response {
     let end = Array("\r\n\r\n".utf8)
     var head: Range<Int>?
     while true {

@@ -1,13 +1,14 @@
 import CMicrohttpd
+import Control
 import Threads
 
 /// What pages are shown: the newest answers of Pinna, and the event streams that send them.
 ///
 /// A stream holds one frame at a time, and composes the next from the newest answers once the browser has taken it. A slow
-/// page skips what came between; nothing queues.
+/// page does not get what was replaced meanwhile; nothing queues.
 ///
 /// Thread: any.
-final class Feed: Sendable {
+final class PageEvents: Sendable {
   static let mostStreams = 16
 
   /// The newest answer to one method, and how many came before it.
@@ -59,7 +60,7 @@ final class Feed: Sendable {
   func setOutputs(_ text: String) { publish { $0.outputs.replace(text) } }
   func setAbsence(_ reason: String) { publish { $0.absence = reason } }
 
-  /// Without streams what is known grows old, and is forgotten.
+  /// Drops the last status. Call it while no page is open, because nobody asks for a new one.
   func forget() { state.withLock { $0.status = JSONFields() } }
 
   private func publish(_ change: (inout State) -> Void) {
@@ -89,7 +90,10 @@ final class Feed: Sendable {
     func add(_ event: String, _ data: String) { frame += "event: \(event)\ndata: \(data)\n\n" }
     if state.absence != sent.absence {
       if let reason = state.absence {
-        add("absent", "\"" + reason.filter { $0 != "\"" && $0 != "\\" && $0 != "\n" } + "\"")
+        add("absent", json(reason))
+      } else {
+        // The whole status says that Pinna answers again, even if nothing has changed.
+        sent.status = JSONFields()
       }
       sent.absence = state.absence
     }
@@ -109,7 +113,7 @@ final class Feed: Sendable {
   }
 }
 
-/// One page's stream of events. Used only under the lock of its `Feed`.
+/// One page's stream of events. Used only under the lock of its `PageEvents`.
 final class EventStream: @unchecked Sendable {
   /// What the page has been sent.
   struct Sent {
