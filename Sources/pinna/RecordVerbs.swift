@@ -65,13 +65,9 @@ extension Verb {
 }
 
 extension MarkerAnswer {
-  /// "marker 2 at 0:01:05.250: Second verse"
+  /// "marker 2 at 0:01:05.3: Second verse"
   fileprivate var text: String {
-    let milliseconds = Int((seconds * 1000).rounded())
-    let time = String(
-      format: "%d:%02d:%02d.%03d", milliseconds / 3_600_000, milliseconds / 60_000 % 60,
-      milliseconds / 1000 % 60, milliseconds % 1000)
-    return "marker \(marker) at \(time)" + (label == "\(marker)" ? "" : ": \(label)")
+    "marker \(marker) at \(seconds.clock)" + (label == "\(marker)" ? "" : ": \(label)")
   }
 }
 

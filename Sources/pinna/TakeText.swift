@@ -1,4 +1,5 @@
 import Control
+import Foundation
 
 extension TakeStartAnswer {
   /// The take's path and format, which channels will be silent, deviations from the request, and low disk space.
@@ -65,5 +66,14 @@ extension StopAnswer {
   /// "stopped", and each take that ended because Pinna stopped.
   package var text: String {
     (["stopped"] + takes.map { "take \($0.take): \("frame".counted($0.frames))" }).joined(separator: "; ")
+  }
+}
+
+extension Double {
+  /// Seconds as "0:01:05.3".
+  var clock: String {
+    let tenths = Int((self * 10).rounded())
+    return String(
+      format: "%d:%02d:%02d.%d", tenths / 36_000, tenths / 600 % 60, tenths / 10 % 60, tenths % 10)
   }
 }

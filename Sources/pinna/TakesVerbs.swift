@@ -61,13 +61,10 @@ extension Verb {
 
 extension ListedTake {
   fileprivate var line: String {
-    let time = String(
-      format: "%d:%02d:%04.1f", Int(seconds) / 3600, Int(seconds) / 60 % 60,
-      seconds.truncatingRemainder(dividingBy: 60))
     var notes = [state.rawValue, "channel".counted(channels)]
     if microphones { notes.append("and microphones") }
     if files > 1 { notes.append("in \(files) files") }
     let missingText = missing.isEmpty ? "" : "; missing: " + missing.joined(separator: "; ")
-    return "\(path)  \(time)  \(notes.joined(separator: ", "))\(missingText)"
+    return "\(path)  \(seconds.clock)  \(notes.joined(separator: ", "))\(missingText)"
   }
 }
