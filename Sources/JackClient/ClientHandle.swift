@@ -23,6 +23,8 @@ final class ClientHandle: @unchecked Sendable {
   /// Whether the server is in freewheel mode. In this mode jackd stalls for 10 s when a client without ports, such as
   /// the label writer, joins or leaves.
   var isFreewheeling: Bool { freewheel.load(ordering: .relaxed) && !gone.load(ordering: .acquiring) }
+  /// When a client last joined or left, or a port appeared or went.
+  private let changed = Mutex(ContinuousClock.now)
   let xruns = Atomic<Int>(0)
   let period: Atomic<Int>
   let sampleRate: Atomic<Int>
@@ -47,7 +49,7 @@ final class ClientHandle: @unchecked Sendable {
   /// Delay between the loss of the server and `jack_client_close`, which cancels libjack's threads asynchronously. A
   /// thread cancelled inside malloc keeps malloc's lock, and the close hangs; so the threads get time to become idle.
   private static let restMicroseconds: UInt32 = 20_000
-  /// How long `close` waits for a label that is being written; part of `patience`.
+  /// How long `finishLabel` waits; part of `patience`.
   private static let labelGrace = Duration.milliseconds(250)
 
   init(_ client: OpaquePointer, listener: JackConnection.Listener) {
@@ -102,11 +104,14 @@ final class ClientHandle: @unchecked Sendable {
       client,
       { port, isRegistered, context in
         let handle = ClientHandle.at(context)
+        handle.markChange()
         if isRegistered != 0, let name = jack_port_by_id(handle.client, port).flatMap(jack_port_name) {
           handle.listener.portRegistered(String(cString: name))
         }
         handle.listener.graphChanged()
       }, context)
+    jack_set_client_registration_callback(
+      client, { _, _, context in ClientHandle.at(context).markChange() }, context)
     // JACK 2 calls only the callback with a reason, PipeWire only the one without.
     jack_on_info_shutdown(
       client,
@@ -125,7 +130,24 @@ final class ClientHandle: @unchecked Sendable {
     if !gone.exchange(true, ordering: .acquiringAndReleasing) { listener.shutdown(reason) }
   }
 
+  private func markChange() { changed.withLock { $0 = .now } }
+
   // MARK: Any thread but JACK's
+
+  /// Whether no client and no port has come or gone for 50 ms.
+  ///
+  /// Labels are written only then. When a client or port goes, jackd walks the metadata database with cursors, and
+  /// a write at the same moment can make the server wait for ever: no client can join or leave any more, although the
+  /// graph runs on. Programs that leave have mostly just joined, as `jack_lsp` does.
+  var isQuiet: Bool { ContinuousClock.now - changed.withLock { $0 } > .milliseconds(50) }
+
+  /// Waits until no label of this client is being written, for 250 ms at most; the next one waits for a quiet graph.
+  func finishLabel() {
+    markChange()
+    let metadata = MetadataThread.shared
+    let end = ContinuousClock.now + Self.labelGrace
+    while metadata.isBusy(for: number), metadata.fault == nil, .now < end { usleep(500) }
+  }
 
   /// Reads libjack's shared memory. Never waits.
   /// - Returns: nil if the client is closed or closing, or the server has gone.
@@ -165,8 +187,7 @@ final class ClientHandle: @unchecked Sendable {
   }
 
   private func closeOnce(labelled: Set<jack_uuid_t>) -> Bool {
-    let metadata = MetadataThread.shared
-    metadata.drop(owner: number)
+    MetadataThread.shared.drop(owner: number)
     if gone.load(ordering: .acquiring) { MetadataThread.addStale(labelled) }
     closing.store(true, ordering: .sequentiallyConsistent)
     let isClosed = Flag()
@@ -174,8 +195,7 @@ final class ClientHandle: @unchecked Sendable {
     let close: @Sendable () -> Void = { [self] in
       while users.load(ordering: .sequentiallyConsistent) > 0 { usleep(500) }
       // A label that is being written now would outlive its port.
-      let graceEnd = ContinuousClock.now + Self.labelGrace
-      while metadata.isBusy(for: number), metadata.fault == nil, .now < graceEnd { usleep(500) }
+      finishLabel()
       if gone.load(ordering: .acquiring) { usleep(Self.restMicroseconds) }
       jack_client_close(client)
       Self.unfinishedCloses.wrappingSubtract(1, ordering: .relaxed)

@@ -25,15 +25,19 @@ package struct PortLabel: Sendable, Equatable {
 
 /// Thread: any but JACK's own. No function waits.
 extension JackConnection {
+  /// After this, a label is written although clients keep joining and leaving.
+  private static let longestWaitForQuiet = Duration.seconds(2)
+
   /// Queues the label of an own port for writing.
   package func label(_ port: OpaquePointer, _ label: PortLabel) {
     guard let uuid = handle.ask({ _ in jack_port_uuid(port) }) else { return }
     labelled.withLock { _ = $0.insert(uuid) }
+    let latest = ContinuousClock.now + Self.longestWaitForQuiet
     MetadataThread.shared.post(
       .init(
         owner: handle.number, server: server, port: uuid, label: label,
         isWanted: { [handle] in !handle.gone.load(ordering: .acquiring) },
-        isHeldBack: { [handle] in handle.isFreewheeling }))
+        isHeldBack: { [handle] in handle.isFreewheeling || !handle.isQuiet && .now < latest }))
   }
 
   /// Cancels the label of a port that is about to be unregistered. The server removes written labels with the port.

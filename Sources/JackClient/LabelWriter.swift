@@ -54,18 +54,33 @@ package enum LabelWriter {
   /// - Parameter server: nil for the default one.
   package static func acceptsClients(server: String?) -> Bool { start(server: server)?.ask(nothing) == done }
 
+  /// Not `jack_remove_properties`, which walks the whole database with a cursor. jackd walks it too whenever a client
+  /// leaves, and of two that meet there, both can wait for ever (`ClientHandle.isQuiet`).
   private static func write(_ order: LabelRequest, _ client: OpaquePointer) {
-    // Port numbers are reused: remove the labels of an earlier port first.
-    jack_remove_properties(client, order.port)
-    guard let label = order.label else { return }
-    let text = "text/plain"
-    // The specification has no type for MIDI.
-    let signalTypes = label.isAudio ? [(JACK_METADATA_SIGNAL_TYPE, "AUDIO", text)] : []
+    let (label, text) = (order.label, "text/plain")
     for (key, value, type) in [
-      (JACK_METADATA_PRETTY_NAME, label.prettyName, text), (JACK_METADATA_PORT_GROUP, label.group, text),
-      (JACK_METADATA_ORDER, String(label.order), "http://www.w3.org/2001/XMLSchema#int"),
-      (JACK_METADATA_ICON_NAME, label.iconName, text),
-    ] + signalTypes { jack_set_property(client, order.port, key, value, type) }
+      (JACK_METADATA_PRETTY_NAME, label?.prettyName, text), (JACK_METADATA_PORT_GROUP, label?.group, text),
+      (JACK_METADATA_ORDER, label.map { String($0.order) }, "http://www.w3.org/2001/XMLSchema#int"),
+      (JACK_METADATA_ICON_NAME, label?.iconName, text),
+      // The specification has no type for MIDI.
+      (JACK_METADATA_SIGNAL_TYPE, label?.isAudio == true ? "AUDIO" : nil, text),
+    ] {
+      if let value {
+        jack_set_property(client, order.port, key, value, type)
+      } else if has(key, order.port) {
+        jack_remove_property(client, order.port, key)
+      }
+    }
+  }
+
+  /// Whether the port has this property, perhaps from an earlier port with its number.
+  private static func has(_ key: UnsafePointer<CChar>?, _ port: jack_uuid_t) -> Bool {
+    var value: UnsafeMutablePointer<CChar>?
+    var type: UnsafeMutablePointer<CChar>?
+    guard jack_get_property(port, key, &value, &type) == 0 else { return false }
+    jack_free(value)
+    jack_free(type)
+    return true
   }
 
   /// Closes the helper's client after it has received all notifications.
