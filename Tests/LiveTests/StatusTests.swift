@@ -137,7 +137,10 @@ extension LiveTests {
       try graph.waitForTake(frames: 14_400)
       graph.program.signal(number)
       let outcome = try #require(graph.program.wait(seconds: 5))
-      #expect(outcome.status == 0, "\(outcome)")
+      // PipeWire does not wait for a client on a busy machine; jackd does, in synchronous mode.
+      let isWhole = outcome.status == 0
+      let isGap = outcome.status == 7 && outcome.error.contains("the JACK server went on without Pinna")
+      #expect(isWhole || LiveGraph.isPipeWire && isGap, "\(outcome)")
       #expect(try AudioClip(path: path).frames > 4800)
     }
 
