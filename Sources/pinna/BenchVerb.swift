@@ -13,7 +13,6 @@ extension Verb {
       Option("--periods", "N", "periods to measure (default: 4000)"),
       Option(
         "--scale", nil, "time and memory from 1 to 64 microphones, 64 to 8192 taps, periods of 16 to 4096"),
-      Option("--adopt", nil, "the longest callback after a change of period, for all of --scale"),
       Option("--engines", nil, "how many engines one core runs in real time"),
       Option("--live", nil, "time the callback on a private server, alternating with an idle client"),
       Option(
@@ -51,15 +50,6 @@ extension Verb {
           : ScaleBench.table(counts))
       return .done
     }
-    if arguments.has("--adopt") {
-      let results = (arguments["--microphones"] == nil ? ScaleBench.shapes : shapes).map {
-        AdoptBench($0, set, rounds: 10)
-      }
-      print(
-        arguments.isJSON
-          ? (["configurations": results.map(\.json)] as JSONObject).text : AdoptBench.table(results))
-      return results.allSatisfy(\.isBounded) ? .done : .failed
-    }
     let isScale = arguments.has("--scale")
     if isScale { shapes = ScaleBench.shapes }
     let sets = isScale || arguments["--isa"] != nil ? [set] : InstructionSet.available
@@ -83,15 +73,15 @@ extension Verb {
 
 /// Refuses combinations of options of which one would be ignored.
 private func refuseCombinations(_ arguments: Arguments) throws {
-  let kinds = ["--scale", "--adopt", "--engines", "--live"].filter(arguments.has)
+  let kinds = ["--scale", "--engines", "--live"].filter(arguments.has)
   if kinds.count > 1 {
     throw Failure(.usage, "\(kinds[0]) and \(kinds[1]) are separate benchmarks; run one after the other")
   }
   if kinds == ["--scale"], arguments["--microphones"] != nil {
     throw Failure(.usage, "--scale has its own configurations; leave out --microphones")
   }
-  if let kind = kinds.first, ["--engines", "--adopt"].contains(kind), arguments["--periods"] != nil {
-    throw Failure(.usage, "\(kind) chooses the number of periods itself; leave out --periods")
+  if kinds == ["--engines"], arguments["--periods"] != nil {
+    throw Failure(.usage, "--engines chooses the number of periods itself; leave out --periods")
   }
 }
 
