@@ -2,7 +2,7 @@
 # Where the numpy oracle is: it judges exported filters on an array manifold of its own.
 ORACLE ?= ../shared/oracle
 
-.PHONY: install uninstall static deb deb-test mutations bench listen run test figures filters pictures build install-packages lint sanitize build-sanitizers sanitize-live soak fuzz fuzzers faults day format clean
+.PHONY: install uninstall static deb deb-test mutations bench views listen run test figures filters pictures build install-packages lint sanitize build-sanitizers sanitize-live soak fuzz fuzzers faults day format clean
 
 SANITIZE_REALTIME = --scratch-path .build/rtsan -Xswiftc -Xclang-linker -Xswiftc -fsanitize=realtime
 SANITIZE_THREAD = --scratch-path .build/tsan --sanitize=thread
@@ -202,6 +202,12 @@ bench:
 	@sh .ci/install-packages g++ libzita-convolver-dev
 	swift build -c release --product pinna
 	@sh .ci/bench .build/release/pinna .build
+
+## What the terminal view and the web page cost the callback, in turn with and without them. Wants a quiet machine.
+views:
+	@sh .ci/install-packages tmux curl gcc
+	swift build -c release --product pinna
+	@/usr/bin/python3 .ci/views.py .build/release/pinna
 
 build: install-packages
 	swift build -c release --product pinna

@@ -134,8 +134,8 @@ def measure(home, pinna, env, url, file, rounds, browser):
     seen = {False: [], True: []}
     added = {False: 0, True: 0}
     for n in range(2 * rounds):
-        isOpen = n % 2 == 1
-        views = Views(home, pinna, env, url, browser) if isOpen else None
+        is_open = n % 2 == 1
+        views = Views(home, pinna, env, url, browser) if is_open else None
         time.sleep(4 if browser else 2)
         part, late = times(5)
         if views:
@@ -146,13 +146,13 @@ def measure(home, pinna, env, url, file, rounds, browser):
             if not browser and os.path.getsize(os.path.join(home, "events")) < 20000:
                 raise SystemExit("the page sent nothing")
             views.close()
-        seen[isOpen] += part
-        added[isOpen] += late
+        seen[is_open] += part
+        added[is_open] += late
     print("| callback (µs) | periods | p50 | p99 | p99.9 | xruns |\n|---|---|---|---|---|---|")
-    for isOpen, name in ((False, "alone"), (True, f"terminal view and page ({'Chromium' if browser else 'curl'})")):
-        all_ = seen[isOpen]
+    for is_open, name in ((False, "alone"), (True, f"terminal view and page ({'Chromium' if browser else 'curl'})")):
+        all_ = seen[is_open]
         print(f"| {name} | {len(all_)} | " + " | ".join(f"{percentile(all_, p):.2f}" for p in (0.5, 0.99, 0.999))
-              + f" | {added[isOpen]} |")
+              + f" | {added[is_open]} |")
     ratio = percentile(seen[True], 0.99) / percentile(seen[False], 0.99)
     kept = ratio <= 1.05 and added[True] <= added[False]
     print(f"p99 with them over alone: {ratio:.3f} (at most 1.05), added xruns {added[True] - added[False]}: "

@@ -130,6 +130,9 @@ final class ClientHandle: @unchecked Sendable {
     if !gone.exchange(true, ordering: .acquiringAndReleasing) { listener.shutdown(reason) }
   }
 
+  // MARK: Any thread but the realtime thread
+
+  /// Holds back the next label.
   private func markChange() { changed.withLock { $0 = .now } }
 
   // MARK: Any thread but JACK's

@@ -54,8 +54,10 @@ package enum LabelWriter {
   /// - Parameter server: nil for the default one.
   package static func acceptsClients(server: String?) -> Bool { start(server: server)?.ask(nothing) == done }
 
-  /// Not `jack_remove_properties`, which walks the whole database with a cursor. jackd walks it too whenever a client
-  /// leaves, and of two that meet there, both can wait for ever (`ClientHandle.isQuiet`).
+  /// Sets the properties of the label, and removes those that it does not have.
+  ///
+  /// One by one, because `jack_remove_properties` walks the whole database with a cursor. So does jackd whenever a client
+  /// leaves, and where the two meet, both can wait for ever (`ClientHandle.isQuiet`).
   private static func write(_ order: LabelRequest, _ client: OpaquePointer) {
     let (label, text) = (order.label, "text/plain")
     for (key, value, type) in [

@@ -133,6 +133,10 @@ extension LiveTests {
         try #require(answer.status == 0, "\(answer)\n\(graph.program.errorText)")
       }
       #expect(took < Faults.patience(.seconds(1)))
+      // Otherwise nothing hangs, and this test shows nothing.
+      try #require(
+        try waitUntil(seconds: 10) { try graph.pinna("status").output.contains("metadata") },
+        "\(function) is not called")
       let asked = ContinuousClock.now
       #expect(try graph.pinna("stop").status == 0)
       let end = try #require(graph.program.wait(seconds: 10), "pinna does not end")
