@@ -76,13 +76,11 @@ func analyseTail(_ c: UnsafeMutablePointer<pinna_convolver>) {
   }
 }
 
-/// Computes the tail's share of this period and the next seven, for this phase's units. If a voice becomes audible
-/// before all phases have been computed, computes all units at once.
+/// Computes the tail's share of this period and the next seven, for this phase's units.
 @_noLocks @_noAllocation
 func sumTail(_ c: UnsafeMutablePointer<pinna_convolver>, _ voice: UnsafeMutablePointer<pinna_voice>) {
-  let isLate = voice.pointee.left != nil && voice.pointee.tailPhases < PINNA_TAIL_PHASES &- 1
-  var u = isLate ? 0 : firstUnitOfPhase(c)
-  let end = isLate ? c.pointee.units : u &+ 1 &<< c.pointee.tail.phaseShift
+  var u = firstUnitOfPhase(c)
+  let end = u &+ 1 &<< c.pointee.tail.phaseShift
   let work = vectors(c.pointee.tail.work)
   while u < end {
     let ring = PartitionRing(tail: c, of: u)
@@ -102,8 +100,7 @@ func sumTail(_ c: UnsafeMutablePointer<pinna_convolver>, _ voice: UnsafeMutableP
     inverseFFT16(work + 32, c.pointee.tail.twiddles, tailSums + 2)
     u &+= 1
   }
-  voice.pointee.tailPhases =
-    isLate ? PINNA_TAIL_PHASES : min(PINNA_TAIL_PHASES, voice.pointee.tailPhases &+ 1)
+  voice.pointee.tailPhases = min(PINNA_TAIL_PHASES, voice.pointee.tailPhases &+ 1)
 }
 
 /// Adds the tail's share of this period to the sums of units `u` and `u + 1`.

@@ -7,9 +7,12 @@ struct CallbackState: BitwiseCopyable {
     case recording(Ticket, Unmanaged<TakeRing>)
   }
 
+  /// The one prepared for the current period; nil before the first.
   var convolver: Unmanaged<Convolver>?
-  /// Whether the convolver missed input, and must be refilled from the history before it plays.
-  var needsRefill = false
+  /// Receives the microphones. While the convolver is not up to date, this is the history of the one before it.
+  var live: Unmanaged<InputHistory>
+  /// The serial of the replaced convolver that `live` belongs to; nil if there is none.
+  var replacedConvolver: Int?
   /// The audible setting. Nil, which means silence, until the first change.
   var current: FilterSetting?
   /// The setting that the outputs fade to; nil if no change is under way.
@@ -37,4 +40,7 @@ struct CallbackState: BitwiseCopyable {
   var retiredFrames = 0
   /// Frames processed since the engine was created.
   var frame = 0
+
+  /// Thread: control side.
+  init(live: InputHistory) { self.live = .passUnretained(live) }
 }

@@ -22,10 +22,24 @@ final class Convolver: @unchecked Sendable {
   private let memory: [AlignedMemory]
   private let tailOffset: Int
   private let nyquistOffset: Int
-  /// Periods of history that `refill` replays, so that every partition has its complete input.
+  /// What its spectra are computed from. It becomes the engine's live history once this convolver is up to date.
+  private let history: InputHistory
+  /// The same object for the callback, which counts no references.
+  private let unmanagedHistory: Unmanaged<InputHistory>
+  private let progress: UnsafeMutablePointer<Progress>
+  /// Periods that a restart analyses, so that every partition has its complete input, and those with the first ones'
+  /// window.
   private let refillPeriods: Int
-  /// Frames of input history that `refill` needs: a power of two.
-  private let historyFrames: Int
+  private let historyPeriods: Int
+
+  private struct Progress: BitwiseCopyable {
+    /// Frames of the stream whose spectra are computed.
+    var position = 0
+    /// Periods before this frame only fill the window.
+    var first = 0
+    /// Periods analysed; a restart counts as many.
+    var analysed = 0
+  }
 
   /// Thread: control side.
   init(_ layout: ConvolverLayout, kernels: KernelCalls, generation: Int, serial: Int) {
@@ -37,7 +51,11 @@ final class Convolver: @unchecked Sendable {
     tailOffset = layout.headFloats
     nyquistOffset = layout.filterFloats - layout.nyquistFloats
     refillPeriods = layout.refillPeriods
-    historyFrames = layout.historyFrames
+    historyPeriods = layout.refillPeriods + plan.transformSize / plan.period + 1
+    history = InputHistory(microphones: plan.microphones, capacity: layout.historyFrames)
+    unmanagedHistory = .passUnretained(history)
+    progress = .allocate(capacity: 1)
+    progress.initialize(to: Progress())
     tables = TransformTables(layout)
     var memory: [AlignedMemory] = []
     func floats(_ count: Int) -> UnsafeMutablePointer<Float> {
@@ -82,6 +100,7 @@ final class Convolver: @unchecked Sendable {
   deinit {
     kernelState.deallocate()
     voices.deallocate()
+    progress.deallocate()
     tables.free()
     for block in memory { block.free() }
   }
@@ -96,33 +115,141 @@ final class Convolver: @unchecked Sendable {
   @_noLocks @_noAllocation
   func serialNumber() -> Int { serial }
 
-  /// Frames that the input history must hold for a refill.
-  ///
   /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
-  func requiredHistory() -> Int { historyFrames }
+  func ownHistory() -> Unmanaged<InputHistory> { unmanagedHistory }
 
-  /// Computes all spectra from `history`, up to and including its last period, as if this convolver had run all along.
-  /// This is for a convolver that starts mid-stream, or that missed periods.
+  // MARK: - From the input history to spectra
+
+  /// Sets the stream's clock, for a convolver that is there from the first period on.
   ///
   /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
-  func refill(from history: UnsafePointer<pinna_history>) {
-    let period = kernelState.pointee.period
-    let windowPeriods = 2 &* kernelState.pointee.bins / period
-    var age = refillPeriods &+ windowPeriods
-    while age >= 0 {
-      kernels.analyse(kernelState, history, age: age < refillPeriods ? age &* period : -1 &- age &* period)
-      age &-= 1
+  func begin(at frame: Int) {
+    progress.pointee.position = frame
+    unmanagedHistory._withUnsafeGuaranteedRef { $0.begin(at: frame) }
+  }
+
+  /// Stops every voice whose filters belong to neither setting. The control side may have prepared it for a setting
+  /// that is over by now, and the spectra of that one may have been freed.
+  ///
+  /// Thread: JACK's realtime thread (process callback).
+  @_noLocks @_noAllocation
+  func keepVoices(of current: Unmanaged<FilterSet>?, _ next: Unmanaged<FilterSet>?) {
+    let currentSet = current?._withUnsafeGuaranteedRef { $0.serial } ?? 0
+    let nextSet = next?._withUnsafeGuaranteedRef { $0.serial } ?? 0
+    var n = 0
+    while n < 2 {
+      let set = voices[n].filterSerial
+      if set != currentSet, set != nextSet { voices[n].filterSerial = 0 }
+      n &+= 1
     }
+    if voices[0].filterSerial == 0 { swapVoices() }
+  }
+
+  /// Before a period is received: computes the spectra of one earlier period that is missing. With periods on another
+  /// grid, or too far behind, it starts over, and is up to date some periods later.
+  ///
+  /// Thread: JACK's realtime thread (process callback).
+  /// - Returns: whether no earlier period is missing.
+  @_noLocks @_noAllocation
+  func catchUp(with live: Unmanaged<InputHistory>) -> Bool {
+    let source = live._withUnsafeGuaranteedRef { $0.storage }
+    let end = source.pointee.written
+    let missing = end &- progress.pointee.position
+    if missing == 0 { return true }
+    let period = kernelState.pointee.period
+    let isTooFar = missing > historyPeriods &* period
+    if isTooFar || missing % period != 0 { restart(before: end) }
+    takePeriod(UnsafePointer(source), end)
+    formTails()
+    return progress.pointee.position == end
+  }
+
+  /// After a period has been received: computes the spectra of the oldest one that is missing.
+  ///
+  /// Thread: JACK's realtime thread (process callback).
+  /// - Returns: whether it was the newest one.
+  @_noLocks @_noAllocation
+  func advance(_ live: Unmanaged<InputHistory>) -> Bool {
+    let source = live._withUnsafeGuaranteedRef { $0.storage }
+    let end = source.pointee.written
+    takePeriod(UnsafePointer(source), end)
+    if progress.pointee.position == end { return true }
+    formTails()
+    return false
+  }
+
+  /// Computes the spectra of all that `live` has received, while the callback goes on appending to it, and the tails of
+  /// up to two filter sets. The callback then finds little or nothing left to do.
+  ///
+  /// Thread: control side, before the callback knows this convolver.
+  func catchUp(with live: InputHistory, _ sets: [FilterSet]) {
+    let period = kernelState.pointee.period
+    let frames = live.publishedFrames
+    guard frames > 0 else { return }
+    restart(before: frames)
+    for (n, set) in sets.prefix(2).enumerated() {
+      if let spectra = set.spectra(generation: generation) { startVoice(n, set.serial, spectra, nil) }
+    }
+    // What arrives during the first round is little, and the callback can take the rest.
+    for _ in 0..<3 where live.publishedFrames - progress.pointee.position >= period {
+      let copy = live.snapshot()
+      let end = copy.storage.pointee.written
+      while progress.pointee.position + period <= end {
+        takePeriod(UnsafePointer(copy.storage), end)
+        formTails()
+      }
+    }
+  }
+
+  /// Begins anew, so early that all spectra are complete at `end`.
+  ///
+  /// Thread: JACK's realtime thread (process callback), or the control side.
+  @_noLocks @_noAllocation
+  private func restart(before end: Int) {
+    let period = kernelState.pointee.period
+    progress.pointee.position = end &- historyPeriods &* period
+    progress.pointee.first = end &- refillPeriods &* period
+    progress.pointee.analysed = historyPeriods
     stopVoices()
   }
 
-  /// Computes the spectra of the last period of `history`.
+  /// Computes the spectra of the next period of `source`, which has `end` frames so far.
   ///
-  /// Thread: JACK's realtime thread (process callback).
+  /// Thread: JACK's realtime thread (process callback), or the control side.
   @_noLocks @_noAllocation
-  func advance(_ history: UnsafePointer<pinna_history>) { kernels.analyse(kernelState, history, age: 0) }
+  private func takePeriod(_ source: UnsafePointer<pinna_history>, _ end: Int) {
+    let period = kernelState.pointee.period
+    let frame = progress.pointee.position
+    let own = unmanagedHistory._withUnsafeGuaranteedRef { UnsafePointer($0.storage) }
+    if source != own {
+      unmanagedHistory._withUnsafeGuaranteedRef { $0.append(period, from: frame, of: source, end: end) }
+    }
+    progress.pointee.position = frame &+ period
+    progress.pointee.analysed &+= 1
+    let age = own.pointee.written &- progress.pointee.position
+    kernels.analyse(kernelState, own, age: frame >= progress.pointee.first ? age : -1 &- age)
+  }
+
+  /// Computes the tails' share of a period that is not heard.
+  ///
+  /// Thread: JACK's realtime thread (process callback), or the control side.
+  @_noLocks @_noAllocation
+  private func formTails() {
+    var count = 0
+    while count < 2, voices[count].filterSerial != 0 {
+      voices[count].left = nil
+      voices[count].right = nil
+      voices[count].periodsHeard = 0
+      count &+= 1
+    }
+    if kernelState.pointee.tail.blocks > 0, count > 0 {
+      kernels.synthesise(kernelState, voices, count: count)
+    }
+  }
+
+  // MARK: - From spectra to outputs
 
   /// Whether `filters` can become audible in this period without extra work. Their tail is computed over eight periods,
   /// of which the last is the first audible one.
@@ -130,6 +257,7 @@ final class Convolver: @unchecked Sendable {
   /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
   func isReady(_ filters: Unmanaged<FilterSet>) -> Bool {
+    if hasJustBegun() { return true }
     let generation = generation
     let spectra = filters._withUnsafeGuaranteedRef { $0.spectra(generation: generation) }
     guard kernelState.pointee.tail.blocks > 0, spectra != nil else { return true }
@@ -202,6 +330,12 @@ final class Convolver: @unchecked Sendable {
     voices[1].filterSerial = 0
   }
 
+  /// Whether this is the first period of the stream: all tails are silence, and so complete.
+  ///
+  /// Thread: JACK's realtime thread (process callback), or the control side.
+  @_noLocks @_noAllocation
+  private func hasJustBegun() -> Bool { progress.pointee.analysed <= 1 }
+
   /// Assigns a voice to a filter set. Its partial sums are kept if it played this set already.
   ///
   /// Thread: JACK's realtime thread (process callback).
@@ -212,7 +346,7 @@ final class Convolver: @unchecked Sendable {
       voices[n].headSpectra = UnsafePointer(spectra)
       voices[n].tailSpectra = UnsafePointer(spectra + tailOffset)
       voices[n].nyquist = UnsafePointer(spectra + nyquistOffset)
-      voices[n].tailPhases = 0
+      voices[n].tailPhases = hasJustBegun() ? PINNA_TAIL_PHASES : 0
       voices[n].periodsHeard = 0
     }
     voices[n].left = target?.left

@@ -13,6 +13,10 @@ struct ControlSide {
   var filtersInUse: [UInt64: FilterSet] = [:]
   var ringsInUse: [UInt64: TakeRing] = [:]
   var playbacksInUse: [UInt64: PlaybackRing] = [:]
+  /// Convolvers that the callback may still use, by serial. Each is released after the callback's report.
+  var convolversInUse: [Int: Convolver] = [:]
+  /// The setting in force, as far as reports have been drained.
+  var inForce: Ticket?
   /// The convolver that was prepared last.
   var newestConvolver: Convolver?
   /// The convolver that was prepared before it, while the callback may still use that one.
@@ -35,9 +39,9 @@ extension Engine {
       let plan = Partitioning(microphones: microphones, taps: taps, period: frames)
       let layout = ConvolverLayout(plan, lanes: kernelTables.map(\.lanes))
       if side.newestConvolver?.layout == layout { return }
-      precondition(layout.historyFrames <= InputHistory.maximumCapacity(taps: taps))
       // Withdraw a convolver that the callback never adopted. It may be freed at once.
       if prepared.exchange(0, ordering: .acquiring) != 0 {
+        if let newest = side.newestConvolver { side.convolversInUse[newest.serial] = nil }
         if side.previousConvolver?.layout == layout {
           // The server returned to the period that is still in use.
           side.newestConvolver = side.previousConvolver
@@ -54,7 +58,15 @@ extension Engine {
         layout, kernels: kernelTables.first { $0.lanes == layout.lanes }!, generation: generation,
         serial: side.convolversMade)
       side.newestConvolver = convolver
-      for filters in side.filtersInUse.values { filters.prepare(layout, generation: generation) }
+      side.convolversInUse[convolver.serial] = convolver
+      let sets = side.filtersInUse.sorted { $0.key < $1.key }
+      for (_, filters) in sets { filters.prepare(layout, generation: generation) }
+      // Acquiring: the history's ring is visible. It lives as long as its owner is in use.
+      if let address = UnsafeRawPointer(bitPattern: live.load(ordering: .acquiring)) {
+        let history = Unmanaged<InputHistory>.fromOpaque(address).takeUnretainedValue()
+        let current = side.inForce?.number ?? 0
+        convolver.catchUp(with: history, sets.filter { $0.key >= current }.map(\.value))
+      }
       // Releasing: the callback sees all of the above once it sees the address.
       prepared.store(UInt(bitPattern: Unmanaged.passUnretained(convolver).toOpaque()), ordering: .releasing)
     }
@@ -187,7 +199,9 @@ extension Engine {
     while let report = reports.pop() {
       switch report {
       case .released(let ticket): side.filtersInUse[ticket.number] = nil
+      case .applied(let ticket, _): side.inForce = ticket
       case .convolverReplaced(let serial):
+        side.convolversInUse[serial] = nil
         if side.previousConvolver?.serial == serial { side.previousConvolver = nil }
       case .playbackEnded(let ticket): side.playbacksInUse[ticket.number] = nil
       case .refused(let ticket, _): side.ringsInUse[ticket.number] = nil
@@ -228,6 +242,7 @@ extension Engine {
         filters.prepare(convolver.layout, generation: convolver.generation)
       }
       side.filtersInUse[ticket.number] = filters
+      side.inForce = ticket
       setInitial(
         FilterSetting(
           ticket: ticket, filters: .passUnretained(filters), gain: gain,

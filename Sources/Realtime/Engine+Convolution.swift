@@ -9,23 +9,18 @@ extension Engine {
   func convolve(_ period: borrowing Period) {
     let frames = period.frames
     state.pointee.isFormingTail = false
+    let target = Stereo(period.left, period.right)
     guard let convolver = state.pointee.convolver,
       convolver._withUnsafeGuaranteedRef({ $0.fits(frames: frames) })
-    else {
-      period.left.clear(count: period.frames)
-      period.right.clear(count: period.frames)
-      counters.unpreparedPeriods.wrappingAdd(1, ordering: .relaxed)
-      state.pointee.needsRefill = true
-      return
+    else { return outputSilence(nil, target, frames: frames, isUnprepared: true) }
+    let live = state.pointee.live
+    guard convolver._withUnsafeGuaranteedRef({ $0.advance(live) }) else {
+      return outputSilence(nil, target, frames: frames, isUnprepared: true)
     }
-    let input = history.pointee.storage
-    if state.pointee.needsRefill {
-      convolver._withUnsafeGuaranteedRef { $0.refill(from: input) }
-      state.pointee.needsRefill = false
-    } else {
-      convolver._withUnsafeGuaranteedRef { $0.advance(input) }
+    guard areTailsReady(convolver) else {
+      formTails(convolver)
+      return outputSilence(nil, target, frames: frames, isUnprepared: true)
     }
-    let target = Stereo(period.left, period.right)
     if let next = state.pointee.next {
       state.pointee.isFormingTail = !isReady(convolver, for: next)
       if !state.pointee.isFormingTail { return crossfade(convolver, to: next, target, frames: frames) }
@@ -34,6 +29,34 @@ extension Engine {
     let gain = state.pointee.current?.gain ?? 0
     scale(target.left, by: gain, count: frames)
     scale(target.right, by: gain, count: frames)
+  }
+
+  /// Whether the tails of all settings that are heard are complete. In a new convolver they may not be, if the control
+  /// side prepared it for other settings.
+  ///
+  /// Thread: JACK's realtime thread (process callback).
+  @_noLocks @_noAllocation
+  private func areTailsReady(_ convolver: Unmanaged<Convolver>) -> Bool {
+    if let filters = state.pointee.current?.filters,
+      !convolver._withUnsafeGuaranteedRef({ $0.isReady(filters) })
+    {
+      return false
+    }
+    guard state.pointee.fadePosition > 0, let filters = state.pointee.next?.filters else { return true }
+    return convolver._withUnsafeGuaranteedRef { $0.isReady(filters) }
+  }
+
+  /// Computes one phase of the tails of the current setting and of the next one.
+  ///
+  /// Thread: JACK's realtime thread (process callback).
+  @_noLocks @_noAllocation
+  private func formTails(_ convolver: Unmanaged<Convolver>) {
+    let (current, next) = (state.pointee.current?.filters, state.pointee.next?.filters)
+    guard let filters = current ?? next else { return }
+    let others = current?.toOpaque() == next?.toOpaque() ? nil : next
+    _ = convolver._withUnsafeGuaranteedRef {
+      $0.synthesise(filters, to: nil, current == nil ? nil : others, to: nil)
+    }
   }
 
   /// Whether the fade to `next` may proceed. A fade that has begun continues, whatever it costs. A filter set that is
@@ -57,24 +80,31 @@ extension Engine {
   ) {
     let forming = state.pointee.isFormingTail ? state.pointee.next?.filters : nil
     let filters = setting?.filters ?? forming
-    guard let filters else { return outputSilence(convolver, target, frames: frames) }
+    guard let filters else { return outputSilence(convolver, target, frames: frames, isUnprepared: false) }
     let (heard, others) = (setting == nil ? nil : target, setting == nil ? nil : forming)
     let played = convolver._withUnsafeGuaranteedRef {
       $0.synthesise(filters, to: heard, others, to: nil)
     }
     if !played {
-      counters.unpreparedPeriods.wrappingAdd(1, ordering: .relaxed)
-      outputSilence(convolver, target, frames: frames)
+      outputSilence(convolver, target, frames: frames, isUnprepared: true)
     } else if setting == nil {
       target.left.clear(count: frames)
       target.right.clear(count: frames)
     }
   }
 
+  /// Outputs silence.
+  ///
   /// Thread: JACK's realtime thread (process callback).
+  /// - Parameters:
+  ///   - convolver: its voices start over; nil if they go on.
+  ///   - isUnprepared: whether a sound should have been heard; counts the period.
   @_noLocks @_noAllocation
-  private func outputSilence(_ convolver: Unmanaged<Convolver>, _ target: Stereo, frames: Int) {
-    convolver._withUnsafeGuaranteedRef { $0.stopVoices() }
+  private func outputSilence(
+    _ convolver: Unmanaged<Convolver>?, _ target: Stereo, frames: Int, isUnprepared: Bool
+  ) {
+    convolver?._withUnsafeGuaranteedRef { $0.stopVoices() }
+    if isUnprepared { counters.unpreparedPeriods.wrappingAdd(1, ordering: .relaxed) }
     target.left.clear(count: frames)
     target.right.clear(count: frames)
   }
@@ -95,8 +125,7 @@ extension Engine {
         $0.synthesise(filters, to: targets.0, others, to: targets.1)
       }
       if !played {
-        counters.unpreparedPeriods.wrappingAdd(1, ordering: .relaxed)
-        outputSilence(convolver, target, frames: frames)
+        outputSilence(convolver, target, frames: frames, isUnprepared: true)
         old = target
       }
     } else {

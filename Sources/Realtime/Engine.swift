@@ -19,27 +19,32 @@ public final class Engine: @unchecked Sendable {
   public let instructionSet: InstructionSet
   /// One per vector length. `ConvolverLayout` chooses among them for each period.
   let kernelTables: [KernelCalls]
-  private let kernels: KernelCalls
+  let kernels: KernelCalls
 
   // Callback only.
   let state: UnsafeMutablePointer<CallbackState>
-  let history: UnsafeMutablePointer<InputHistory>
+  /// Live until the first convolver is adopted, and during unprepared periods that the live one has no room for.
+  private let spareHistory: InputHistory
+  let unmanagedSpareHistory: Unmanaged<InputHistory>
   let oldLeft = AlignedMemory(count: Partitioning.longestPeriod)
   let oldRight = AlignedMemory(count: Partitioning.longestPeriod)
   let fade: Crossfade
+  let longestPeriod = Partitioning.longestPeriod
 
   // Shared.
   let messages = ControlQueue()
   let reports = ReportQueue()
   /// Address of a `Convolver` prepared for another period, which the callback has not adopted yet; 0 for none.
   let prepared = Atomic<UInt>(0)
+  /// Address of the live `InputHistory`. Its owner is released only after the callback has reported that.
+  let live: Atomic<UInt>
   let counters = EngineCounters()
   let meters: Meters
   /// The newest frames of the outputs.
   public let tap = OutputTap()
   private let playback = Playback()
-  private let microphoneGuard: MicrophoneGuard
-  private let dropouts: DropoutFade
+  let microphoneGuard: MicrophoneGuard
+  let dropouts: DropoutFade
   /// The pre-roll buffer. Empty when pre-roll is off.
   public let preRoll: PreRoll
   /// The same object for the callback, which counts no references.
@@ -67,10 +72,13 @@ public final class Engine: @unchecked Sendable {
     self.microphones = microphones
     self.taps = taps
     self.sampleRate = sampleRate
+    var capacity = 1
+    while capacity < taps + 2 * Partitioning.longestPeriod { capacity *= 2 }
+    spareHistory = InputHistory(microphones: microphones, capacity: capacity)
+    unmanagedSpareHistory = .passUnretained(spareHistory)
+    live = Atomic(UInt(bitPattern: Unmanaged.passUnretained(spareHistory).toOpaque()))
     state = .allocate(capacity: 1)
-    state.initialize(to: CallbackState())
-    history = .allocate(capacity: 1)
-    history.initialize(to: InputHistory(microphones: microphones, taps: taps))
+    state.initialize(to: CallbackState(live: spareHistory))
     fade = Crossfade(frames: fadeFrames ?? Int((Crossfade.seconds * sampleRate).rounded()))
     microphoneGuard = MicrophoneGuard(microphones: microphones, sampleRate: sampleRate)
     dropouts = DropoutFade(microphones: microphones, sampleRate: sampleRate)
@@ -81,8 +89,6 @@ public final class Engine: @unchecked Sendable {
   }
 
   deinit {
-    history.pointee.free()
-    history.deallocate()
     state.deallocate()
     oldLeft.free()
     oldRight.free()
@@ -100,17 +106,15 @@ public final class Engine: @unchecked Sendable {
   @_noLocks @_noAllocation
   public func process(_ period: borrowing Period) {
     let isRetired = retire(by: period.timing)
-    if state.pointee.frame == 0 { history.pointee.begin(at: period.timing.frame) }
-    adoptConvolver(period.frames)
+    adoptConvolver(period)
+    chooseHistory(period.frames)
     if !isRetired {
       recordLostTime(period.timing)
       endTakeWithTransport(period.timing)
       applyControl()
       beginFadeOrTake(period.timing)
     }
-    let rejected = history.pointee.append(
-      period.inputs, frames: period.frames, kernels: kernels, guard: microphoneGuard, dropouts: dropouts,
-      meters: meters)
+    let rejected = receive(period)
     convolve(period)
     applyHighPass(period)
     if let ended = playback.mix(into: period, fade: fade) { reports.push(.playbackEnded(ended)) }
@@ -149,26 +153,26 @@ public final class Engine: @unchecked Sendable {
   ///
   /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
-  private func adoptConvolver(_ frames: Int) {
+  private func adoptConvolver(_ period: borrowing Period) {
+    let (frames, start) = (period.frames, period.timing.frame)
+    let isFirst = state.pointee.frame == 0
+    if isFirst { state.pointee.live._withUnsafeGuaranteedRef { $0.begin(at: start) } }
     let running = state.pointee.convolver
     if let running, running._withUnsafeGuaranteedRef({ $0.fits(frames: frames) }) { return }
-    // Read the serial before the exchange: after it, the control side may free the running convolver.
-    var replaced: Int?
-    if let running { replaced = running._withUnsafeGuaranteedRef { $0.serialNumber() } }
     // Acquiring: everything the control side built is visible before it is used here. Releasing: the reads of the old
     // generation of spectra are over before the control side overwrites it.
     let address = prepared.exchange(0, ordering: .acquiringAndReleasing)
-    guard let pointer = UnsafeRawPointer(bitPattern: address) else {
-      return history.pointee.makeRoom(for: frames)
-    }
+    guard let pointer = UnsafeRawPointer(bitPattern: address) else { return }
     let adopted = Unmanaged<Convolver>.fromOpaque(pointer)
     state.pointee.convolver = adopted
-    history.pointee.resize(adopted._withUnsafeGuaranteedRef { $0.requiredHistory() })
-    if !adopted._withUnsafeGuaranteedRef({ $0.fits(frames: frames) }) {
-      history.pointee.makeRoom(for: frames)
+    if isFirst { adopted._withUnsafeGuaranteedRef { $0.begin(at: start) } }
+    guard let running else { return }
+    let serial = running._withUnsafeGuaranteedRef { $0.serialNumber() }
+    if running._withUnsafeGuaranteedRef({ $0.ownHistory() }).toOpaque() == state.pointee.live.toOpaque() {
+      state.pointee.replacedConvolver = serial
+    } else {
+      reports.push(.convolverReplaced(serial: serial))
     }
-    state.pointee.needsRefill = true
-    if let replaced { reports.push(.convolverReplaced(serial: replaced)) }
   }
 
   /// Applies requests from the control side: at most 16 per period, and only while there is room for reports.
