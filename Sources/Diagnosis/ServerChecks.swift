@@ -14,13 +14,21 @@ public struct LoadedLibrary: Sendable {
   }
 }
 
+/// The scheduling of a JACK server and of this process as its client.
+public enum ServerScheduling: Sendable {
+  case realtime
+  /// The server has realtime scheduling, and this process got none.
+  case refusedToClients
+  /// The server was started without (`jackd -r`).
+  case none
+}
+
 /// What a JACK server answered.
 public enum ServerState: Sendable {
   /// - Parameters:
   ///   - rate: in hertz.
   ///   - period: in frames.
-  ///   - lacksRealtime: whether the server has realtime scheduling, and this process got none.
-  case answers(rate: Int, period: Int, lacksRealtime: Bool)
+  case answers(rate: Int, period: Int, ServerScheduling)
   /// There is none, or it refused; a sentence.
   case refuses(String)
   /// It took the connection, and never answered.
@@ -125,13 +133,21 @@ extension SystemRoot {
   private func server(_ state: ServerState, _ library: LoadedLibrary, fits: Bool) -> Finding {
     let subject = library.isPipeWire ? "PipeWire as JACK server" : "JACK server"
     switch state {
-    case .answers(let rate, let period, let lacksRealtime):
+    case .answers(let rate, let period, let scheduling):
       let milliseconds = (Double(period) / Double(rate) * 10_000).rounded() / 10
       let found = "answers: \(rate) Hz, period \(period) (\(milliseconds) ms)"
-      guard lacksRealtime else { return .ok(subject, found) }
-      return .fault(
-        subject, found + "; it is realtime, but its clients of this user are not",
-        because: "other programs then interrupt the sound: dropouts", remedy: Self.joinAudio)
+      let dropouts = "other programs then interrupt the sound: dropouts"
+      switch scheduling {
+      case .realtime: return .ok(subject, found)
+      case .refusedToClients:
+        return .fault(
+          subject, found + "; it is realtime, but its clients of this user are not", because: dropouts,
+          remedy: Self.joinAudio)
+      case .none:
+        return .warning(
+          subject, found + "; it runs without realtime scheduling", because: dropouts,
+          remedy: "start it without -r: jackd -R -d alsa")
+      }
     case .refuses(let why):
       return .warning(
         subject, why, because: "Pinna waits for one: its sound needs a server",

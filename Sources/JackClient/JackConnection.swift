@@ -169,6 +169,9 @@ public final class JackConnection: Sendable {
   /// Number of xruns that the server has reported. Never waits.
   public var xruns: Int { handle.xruns.load(ordering: .relaxed) }
 
+  /// Whether the server uses realtime scheduling. Never waits.
+  public var isServerRealtime: Bool { handle.ask { jack_is_realtime($0) != 0 } ?? false }
+
   /// Whether the server uses realtime scheduling but the system did not grant it to this client. Valid after
   /// `activate`. Never waits.
   public var lacksRealtime: Bool {

@@ -73,7 +73,8 @@ private struct Examination {
         defer { connection.close() }
         try connection.activate()
         return .answers(
-          rate: connection.sampleRate, period: connection.period, lacksRealtime: connection.lacksRealtime)
+          rate: connection.sampleRate, period: connection.period,
+          connection.lacksRealtime ? .refusedToClients : connection.isServerRealtime ? .realtime : .none)
       } catch JackError.noServer {
         return .refuses("none is running")
       } catch { return .refuses("\(error)") }

@@ -13,7 +13,7 @@ import Testing
     priorityLimit: 95, isRealtimeGranted: true, lockLimit: nil, isLockGranted: true)
   static let library = LoadedLibrary(version: "1.9.21", path: "/usr/lib/libjack.so.0", isPipeWire: false)
   static let pipeWire = LoadedLibrary(version: "3.0", path: "", isPipeWire: true)
-  static let answers = ServerState.answers(rate: 48000, period: 256, lacksRealtime: false)
+  static let answers = ServerState.answers(rate: 48000, period: 256, .realtime)
 
   func plant(_ files: [String: String]) throws {
     for (path, text) in files { try folder.write(text, to: path) }
@@ -78,13 +78,15 @@ import Testing
     #expect(try finding("libjack", root.server(Self.pipeWire, Self.answers, .absent)).mark == .ok)
   }
 
-  @Test("a server that hangs is a fault, one without realtime clients too, one that is not there a warning")
+  @Test(
+    "a server that hangs or refuses realtime is a fault, one that is not there or has no realtime a warning")
   func servers() throws {
     func mark(_ state: ServerState) throws -> Finding.Mark {
       try finding("JACK server", root.server(Self.library, state, .absent)).mark
     }
     #expect(try mark(.hangs) == .fault)
-    #expect(try mark(.answers(rate: 48000, period: 64, lacksRealtime: true)) == .fault)
+    #expect(try mark(.answers(rate: 48000, period: 64, .refusedToClients)) == .fault)
+    #expect(try mark(.answers(rate: 48000, period: 64, .none)) == .warning)
     #expect(try mark(.refuses("no JACK server is running")) == .warning)
   }
 
