@@ -95,7 +95,20 @@ struct TopView {
     }
     for (voice, mark) in placed {
       VoiceMark.draw(voice.verdict, on: canvas, at: mark, radius: min(7, max(4.5, 6 + voice.level / 8)))
+      drawExcess(of: voice, at: mark)
     }
+  }
+
+  /// The level of a voice that came out too loud, beside its mark.
+  private func drawExcess(of voice: TopViewPlot.Voice, at mark: SIMD2<Double>) {
+    guard voice.isTooLoud else { return }
+    // Below a mark at the side, beside one behind: both are within the panel.
+    let isBehind = abs(voice.azimuth) > 90
+    let place = mark + (isBehind ? [15, 4] : [0, 17])
+    let anchor: SIMD2<Double> = isBehind ? [0, 0.5] : voice.azimuth < 0 ? [0.75, 0.5] : [0.5, 0.5]
+    canvas.text(
+      String(format: "+%.0f dB", voice.level), at: place, anchor: anchor, size: 8.5, isBold: true,
+      VoiceMark.colour(voice.verdict))
   }
 
   /// Where the mark of each voice is drawn. Of voices that came out at the same place the right ones are on the circle,
@@ -133,6 +146,7 @@ struct TopView {
     for voice in panel.voices {
       let place = Self.listener + offset(voice.azimuth, distance(ofLevel: voice.level))
       VoiceMark.draw(voice.verdict, on: canvas, at: place, radius: 6)
+      drawExcess(of: voice, at: place)
     }
   }
 }

@@ -18,6 +18,9 @@ public struct TopViewPlot: Plot {
     let highestLevel: Double?
     let verdict: Verdict
 
+    /// Whether it is not right because of its level, which is higher than that of the voice in front.
+    var isTooLoud: Bool { verdict != .right && level >= 0.5 && level > highestLevel ?? .infinity }
+
     public init(
       azimuth: Double, heard: Double, level: Double, highestLevel: Double? = nil, verdict: Verdict
     ) {
@@ -106,6 +109,9 @@ public struct TopViewPlot: Plot {
     ]
     if verdicts.contains(.weak) { marks.append(LegendMark("weak", .verdict(.weak))) }
     marks.append(LegendMark("wrong", .verdict(.wrong)))
+    if panels.contains(where: { $0.voices.contains(where: \.isTooLoud) }) {
+      marks.append(LegendMark("too loud", .excess))
+    }
     if panels.contains(where: { $0.distance == .level }) {
       marks.append(LegendMark("no farther out than this", .limit))
     }
@@ -115,7 +121,7 @@ public struct TopViewPlot: Plot {
   /// One mark of the legend, as a small plot.
   public struct LegendMark: Plot {
     enum Kind: Sendable {
-      case ring, limit
+      case ring, limit, excess
       case verdict(Voice.Verdict)
     }
 
@@ -133,6 +139,8 @@ public struct TopViewPlot: Plot {
       switch kind {
       case .ring: VoiceMark.ring(on: canvas, at: size / 2)
       case .limit: canvas.stroke([[3, 12], [21, 12]], .black, width: 2)
+      case .excess:
+        canvas.text("+3 dB", at: size / 2, anchor: [0.5, 0.5], size: 8.5, isBold: true, .orange)
       case .verdict(let verdict): VoiceMark.draw(verdict, on: canvas, at: size / 2, radius: 6)
       }
     }
