@@ -13,12 +13,14 @@ extension Verb {
       Option("--periods", "N", "periods to measure (default: 4000)"),
       Option(
         "--scale", nil, "time and memory from 1 to 64 microphones, 64 to 8192 taps, periods of 16 to 4096"),
+      Option("--adopt", nil, "the longest callback after a change of period, for all of --scale"),
       Option("--engines", nil, "how many engines one core runs in real time"),
       Option("--live", nil, "time the callback on a private server, alternating with an idle client"),
       Option(
         "--isa", "SET",
         "baseline, v3 or v4 (default: all that this processor supports; the fastest with the three above)"),
-      jsonOption,
+      Option("--compare", "FILE", "say how much faster than in FILE, which bench --json wrote"),
+      Option("--plot", "FILE", "draw --scale: the part of a core over the period (.svg or .png)"), jsonOption,
     ]
   ) { arguments in
     try refuseCombinations(arguments)
@@ -50,6 +52,15 @@ extension Verb {
           : ScaleBench.table(counts))
       return .done
     }
+    if arguments.has("--adopt") {
+      let results = (arguments["--microphones"] == nil ? ScaleBench.shapes : shapes).map {
+        AdoptBench($0, set, rounds: 10)
+      }
+      print(
+        arguments.isJSON
+          ? (["configurations": results.map(\.json)] as JSONObject).text : AdoptBench.table(results))
+      return results.allSatisfy(\.isBounded) ? .done : .failed
+    }
     let isScale = arguments.has("--scale")
     if isScale { shapes = ScaleBench.shapes }
     let sets = isScale || arguments["--isa"] != nil ? [set] : InstructionSet.available
@@ -60,28 +71,47 @@ extension Verb {
         return bench
       }
     }
-    if isScale, !arguments.isJSON {
-      print(ScaleBench.table(results))
-    } else if arguments.isJSON {
-      print((["configurations": results.map(\.json)] as JSONObject).text)
+    if let path = arguments["--plot"] { try drawn { try ScaleBench.plot(results).write(path) } }
+    if arguments.isJSON {
+      print(
+        ([
+          "machine": Machine.current, "version": Tool.version, "configurations": results.map(\.json),
+        ] as JSONObject).text)
+    } else if let path = arguments["--compare"] {
+      print(try BenchComparison(path: path, with: results).table)
     } else {
-      print(EngineBench.table(results))
+      print(isScale ? ScaleBench.table(results) : EngineBench.table(results))
     }
+    if !arguments.isJSON { print(EngineBench.sentence(results)) }
     return .done
   }
 }
 
+/// Says why a picture could not be written.
+private func drawn(_ write: () throws -> Void) throws(Failure) {
+  do { try write() } catch { throw Failure(.failed, "\(error)") }
+}
+
 /// Refuses combinations of options of which one would be ignored.
 private func refuseCombinations(_ arguments: Arguments) throws {
-  let kinds = ["--scale", "--engines", "--live"].filter(arguments.has)
+  let kinds = ["--scale", "--adopt", "--engines", "--live"].filter(arguments.has)
   if kinds.count > 1 {
     throw Failure(.usage, "\(kinds[0]) and \(kinds[1]) are separate benchmarks; run one after the other")
+  }
+  if let file = ["--compare", "--plot"].first(where: { arguments[$0] != nil }),
+    kinds != ["--scale"], file == "--plot" || !kinds.isEmpty
+  {
+    throw Failure(
+      .usage, file == "--plot" ? "--plot belongs to --scale" : "--compare does not belong to \(kinds[0])")
+  }
+  if arguments["--compare"] != nil, arguments.isJSON {
+    throw Failure(.usage, "--compare prints a table; leave out --json")
   }
   if kinds == ["--scale"], arguments["--microphones"] != nil {
     throw Failure(.usage, "--scale has its own configurations; leave out --microphones")
   }
-  if kinds == ["--engines"], arguments["--periods"] != nil {
-    throw Failure(.usage, "--engines chooses the number of periods itself; leave out --periods")
+  if let kind = kinds.first, ["--engines", "--adopt"].contains(kind), arguments["--periods"] != nil {
+    throw Failure(.usage, "\(kind) chooses the number of periods itself; leave out --periods")
   }
 }
 
@@ -99,6 +129,22 @@ extension EngineBench {
       "maxOverMeanOfPhases": unevenness, "phaseMicroseconds": phases,
       "processorMicroseconds": processorMean, "megabytes": megabytes,
     ]
+  }
+
+  /// What this machine can do: "64 microphones × 1024 taps at 128 frames: 0.7 % of a core (v4, AMD EPYC …)", of the
+  /// largest configuration.
+  static func sentence(_ results: [EngineBench]) -> String {
+    let largest = results.max {
+      let (a, b) = ($0.shape, $1.shape)
+      let (size, other) = (a.microphones * a.taps, b.microphones * b.taps)
+      return size != other ? size < other : $0.steady.p50 / $0.deadline > $1.steady.p50 / $1.deadline
+    }!
+    let shape = largest.shape
+    return "microphone".counted(shape.microphones) + " × " + "tap".counted(shape.taps) + " at "
+      + "frame".counted(shape.period)
+      + String(
+        format: ": %.2g %% of a core (%@, %@)", 100 * largest.steady.p50 / largest.deadline,
+        largest.instructionSet.rawValue, Machine.current.summary)
   }
 
   static func table(_ results: [EngineBench]) -> String {

@@ -29,7 +29,8 @@ final class EngineBench {
     return min(lowest, nanoseconds() - start)
   }
 
-  init(_ shape: Partitioning, _ instructionSet: InstructionSet) {
+  /// - Parameter otherPeriod: the longest of other periods that `timeOnePeriod` is asked for.
+  init(_ shape: Partitioning, _ instructionSet: InstructionSet, otherPeriod: Int = 0) {
     self.shape = shape
     self.instructionSet = instructionSet
     let before = pinna_bytes_in_use()
@@ -51,12 +52,13 @@ final class EngineBench {
     megabytes = Double(pinna_bytes_in_use() - before) / 1e6
     sets = [first, filters()]
     phases = [Double](repeating: .infinity, count: 8)
-    source = .allocate(capacity: shape.microphones * shape.period)
-    for n in 0..<shape.microphones * shape.period { source[n] = Float.random(in: -0.5...0.5, using: &noise) }
+    let frames = max(shape.period, otherPeriod)
+    source = .allocate(capacity: shape.microphones * frames)
+    for n in 0..<shape.microphones * frames { source[n] = Float.random(in: -0.5...0.5, using: &noise) }
     inputs = .allocate(capacity: shape.microphones)
-    for m in 0..<shape.microphones { inputs[m] = UnsafePointer(source + m * shape.period) }
-    outputs = .allocate(capacity: 2 * shape.period)
-    outputs.initialize(repeating: 0, count: 2 * shape.period)
+    for m in 0..<shape.microphones { inputs[m] = UnsafePointer(source + m * frames) }
+    outputs = .allocate(capacity: 2 * frames)
+    outputs.initialize(repeating: 0, count: 2 * frames)
   }
 
   deinit {
@@ -72,10 +74,12 @@ final class EngineBench {
   var unevenness: Double { phases.max()! / (phases.reduce(0, +) / Double(phases.count)) }
 
   /// Processes one period.
+  /// - Parameter frames: its length; nil for the shape's.
   /// - Returns: the time that it took, in microseconds.
-  func timeOnePeriod() -> Double {
+  func timeOnePeriod(frames: Int? = nil) -> Double {
+    let frames = frames ?? shape.period
     let period = Period(
-      frames: shape.period, inputs: UnsafePointer(inputs), left: outputs, right: outputs + shape.period)
+      frames: frames, inputs: UnsafePointer(inputs), left: outputs, right: outputs + frames)
     let start = nanoseconds()
     engine.process(period)
     let time = Double(nanoseconds() - start - clockCost) / 1000

@@ -39,15 +39,57 @@ extension LiveTests {
       FasterKernels.register()
       let outcome = try PinnaHome().pinna("bench", "--microphones", "2", "--taps", "64", "--periods", "100")
       let sets = InstructionSet.available.map(\.rawValue)
-      let rows = outcome.output.split(separator: "\n").dropFirst().map { $0.split(separator: " ") }
+      let lines = outcome.output.split(separator: "\n")
+      #expect(
+        lines.last?.contains(/^2 microphones × 64 taps at 64 frames: [0-9.]+ % of a core \(.*L2/) == true)
+      let rows = lines.dropFirst().dropLast().map { $0.split(separator: " ") }
       #expect(rows.map { "\($0[3]) \($0[4])" } == sets.flatMap { ["\($0) steady", "\($0) crossfade"] })
+    }
+
+    @Test("bench --compare names the ratio to another run, and refuses files without one")
+    func comparison() throws {
+      let home = try PinnaHome()
+      let words = ["bench", "--microphones", "2", "--taps", "64", "--periods", "400", "--isa", "baseline"]
+      let run = try home.pinna(words + ["--json"])
+      let machine = try #require(try run.json()["machine"] as? [String: Any])
+      #expect((machine["processor"] as? String)?.isEmpty == false)
+      // The same times, ten times as long.
+      let times = try ordered(
+        (try run.json()["configurations"] as? [[String: Any]])?.first?["microsecondsPerPeriod"])
+      let slow = run.output.replacing("\"min\":\(times[0])", with: "\"min\":\(10 * times[0])")
+      try #require(slow != run.output)
+      let path = try home.folder.write(slow, to: "slow.json")
+      let outcome = try home.pinna(words + ["--compare", path])
+      let ratio = try #require(outcome.output.firstMatch(of: /(?m)^([0-9.]+) times as fast as/)?.1)
+      // Two runs of one machine differ by less than that.
+      #expect((3...30).contains(try #require(Double(ratio))), "\(outcome)")
+      for (text, hint) in [
+        ("{}", "has no times"), (run.output.replacing("\"taps\":64", with: "\"taps\":65"), "in common"),
+      ] {
+        let file = try home.folder.write(text, to: "other.json")
+        let refusal = try home.pinna(words + ["--compare", file])
+        #expect(refusal.status == 1 && refusal.isOneSentence && refusal.error.contains(hint), "\(refusal)")
+      }
+    }
+
+    @Test("bench --adopt times the callbacks after a change of period, none of which is silent")
+    func adoption() throws {
+      let outcome = try PinnaHome().pinna(
+        "bench", "--adopt", "--microphones", "4", "--taps", "700", "--period", "16", "--isa", "baseline",
+        "--json")
+      let one = try #require((try outcome.json()["configurations"] as? [[String: Any]])?.first)
+      #expect(one["otherPeriod"] as? Int == 64 && one["silentPeriods"] as? Int == 0, "\(one)")
+      let longest = try #require(one["longestMicroseconds"] as? Double)
+      #expect(longest > 0 && (one["bounded"] as? Bool == true) == (outcome.status == 0), "\(one)")
     }
 
     @Test(
       "bench refuses options that it would otherwise ignore",
       arguments: [
         ["--scale", "--live"], ["--scale", "--microphones", "4"], ["--engines", "--periods", "200"],
-        ["--taps", "64"],
+        ["--taps", "64"], ["--adopt", "--periods", "200"], ["--adopt", "--compare", "x"],
+        ["--plot", "x.svg"],
+        ["--compare", "x", "--json"],
       ])
     func combinations(options: [String]) throws {
       let outcome = try PinnaHome().pinna(["bench"] + options)

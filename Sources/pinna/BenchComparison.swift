@@ -1,0 +1,75 @@
+import Control
+import Foundation
+import Realtime
+
+/// Two runs of `pinna bench`, configuration by configuration: other machines, or other versions of Pinna.
+struct BenchComparison {
+  /// What `bench --json` prints, as far as a comparison needs it.
+  struct Run: Decodable {
+    struct Configuration: Decodable {
+      struct Times: Decodable { let min: Double }
+      let microphones, taps, period: Int
+      let isa: String
+      let microsecondsPerPeriod: Times
+    }
+    /// Nil from a Pinna that did not write it.
+    let machine: Machine?
+    let version: String?
+    let configurations: [Configuration]
+  }
+
+  struct Row {
+    let name: String
+    let here, there: Double
+    /// Above 1 where this run is faster.
+    var ratio: Double { there / here }
+  }
+
+  let rows: [Row]
+  private let path: String
+  private let other: Run
+
+  /// Reads the other run.
+  /// - Throws: `Failure`, if `path` is not a file that `bench --json` wrote.
+  init(path: String, with results: [EngineBench]) throws(Failure) {
+    try InputPath.check(path, "write one with: pinna bench --json > FILE")
+    guard let data = FileManager.default.contents(atPath: path),
+      let other = try? JSONDecoder().decode(Run.self, from: data)
+    else {
+      throw Failure(.failed, "\(path) has no times of pinna bench; write it with: pinna bench --json > FILE")
+    }
+    rows = results.compactMap { result in
+      let shape = result.shape
+      let match = other.configurations.first {
+        $0.microphones == shape.microphones && $0.taps == shape.taps && $0.period == shape.period
+          && $0.isa == result.instructionSet.rawValue && $0.microsecondsPerPeriod.min > 0
+      }
+      guard let match, result.steady.min > 0 else { return nil }
+      return Row(
+        name: String(format: "%11d %5d %7d  %8@", shape.microphones, shape.taps, shape.period, match.isa),
+        here: result.steady.min, there: match.microsecondsPerPeriod.min)
+    }
+    guard !rows.isEmpty else {
+      throw Failure(
+        .failed,
+        "\(path) has no configuration in common with this run; give the options that it was made with")
+    }
+    self.path = path
+    self.other = other
+  }
+
+  var table: String {
+    let head = "microphones  taps  period       isa  here (µs)  there (µs)  times as fast"
+    let lines = rows.map { $0.name + String(format: " %10.2f %11.2f %14.2f", $0.here, $0.there, $0.ratio) }
+    let ratios = rows.map(\.ratio)
+    let mean = exp(ratios.reduce(0) { $0 + log($1) } / Double(ratios.count))
+    let there = [other.machine?.summary, other.version.map { "Pinna " + $0 }].compactMap(\.self)
+    let source = there.isEmpty ? path : "\(path) (\(there.joined(separator: "; ")))"
+    return
+      ([head] + lines + [
+        String(
+          format: "%.2f times as fast as %@, from %.2f to %.2f; lowest times, geometric mean of %@",
+          mean, source, ratios.min()!, ratios.max()!, "configuration".counted(rows.count))
+      ]).joined(separator: "\n")
+  }
+}
