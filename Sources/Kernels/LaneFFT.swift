@@ -130,15 +130,16 @@ func laterPasses(_ plan: pinna_lane_fft, _ work: Vectors) {
     }
   } else {
     while z < end {
-      radix8(z)
+      radix8(z, z, 2)
       z += 16
     }
   }
 }
 
-/// Last pass for blocks of eight points. Frequency k of a block goes to point 4 (k mod 2) + k / 2.
+/// Forward FFT of eight points. Frequency k goes to point 4 (k mod 2) + k / 2 of `to`, which may be `z`.
+/// - Parameter step: vectors from one point of `to` to the next.
 @_noLocks @_noAllocation @inline(__always)
-private func radix8(_ z: Vectors) {
+func radix8(_ z: Vectors, _ to: Vectors, _ step: Int) {
   let half = Lanes(repeating: 0.707_106_77)
   let even = Radix4(
     z[0] + z[8], z[1] + z[9], z[2] + z[10], z[3] + z[11], z[4] + z[12], z[5] + z[13], z[6] + z[14],
@@ -150,8 +151,8 @@ private func radix8(_ z: Vectors) {
   let odd = Radix4(
     z[0] - z[8], z[1] - z[9], (br + bi) * half, (bi - br) * half, ci, -cr, (di - dr) * half,
     -(dr + di) * half)
-  even.write(z, 2)
-  odd.write(z + 8, 2)
+  even.write(to, step)
+  odd.write(to + 4 &* step, step)
 }
 
 /// Splits the complex FFT into the spectra of the real signals, at twice their value.

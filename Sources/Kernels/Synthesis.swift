@@ -25,11 +25,8 @@ import CRealtime
 func synthesise(
   _ c: UnsafeMutablePointer<pinna_convolver>, _ voices: UnsafeMutablePointer<pinna_voice>, _ count: Int
 ) {
+  if c.pointee.tail.blocks > 0 { sumTails(c, voices, count) }
   var voice = 0
-  while voice < count {
-    if c.pointee.tail.blocks > 0 { sumTail(c, voices + voice) }
-    voice &+= 1
-  }
   let ring = PartitionRing(c)
   let share = c.pointee.pairsPeriods == 0 ? c.pointee.units : c.pointee.units / 2
   // A few units at a time, so that the second voice finds their input spectra in the cache.

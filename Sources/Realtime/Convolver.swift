@@ -80,10 +80,11 @@ final class Convolver: @unchecked Sendable {
         re: work, im: work + size + 64, scratch: floats(2 * size), laneSums: floats(64), zeros: floats(size),
         rowFFT: tables.rowFFT, laneFFT: tables.laneFFT,
         tail: pinna_tail(
-          blocks: layout.blocks, frequencyStride: layout.tailFrequencyStride,
-          phaseShift: (layout.units / 8).trailingZeroBitCount, twiddles: tables.tailTwiddles,
-          spectra: layout.blocks > 0 ? floats(layout.units * 16 * layout.tailFrequencyStride) : nil,
-          work: layout.blocks > 0 ? floats(64 * lanes) : nil)))
+          blocks: layout.blocks, phases: layout.block, frequencyStride: layout.tailFrequencyStride,
+          phaseShift: (layout.units / max(1, layout.block)).trailingZeroBitCount,
+          twiddles: tables.tailTwiddles,
+          spectra: floats(layout.units * layout.tailTransformSize * layout.tailFrequencyStride),
+          work: floats(4 * layout.tailTransformSize * lanes))))
     voices = .allocate(capacity: 2)
     for n in 0..<2 {
       let partialSums = layout.pairsPeriods ? floats(layout.units * 4 * lanes) : nil
@@ -91,7 +92,7 @@ final class Convolver: @unchecked Sendable {
       (voices + n).initialize(
         to: pinna_voice(
           filterSerial: 0, headSpectra: nil, tailSpectra: nil, nyquist: nil, partialSums: partialSums,
-          tailSums: layout.blocks > 0 ? floats(layout.units * 32 * lanes) : nil, tailPhases: 0,
+          tailSums: floats(layout.units * 4 * layout.block * lanes), tailPhases: 0,
           periodsHeard: 0, re: spectrum, im: spectrum + size + 64, left: nil, right: nil))
     }
     self.memory = memory
@@ -135,7 +136,7 @@ final class Convolver: @unchecked Sendable {
   ///
   /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
-  func keepVoices(of current: Unmanaged<FilterSet>?, _ next: Unmanaged<FilterSet>?) {
+  private func keepVoices(of current: Unmanaged<FilterSet>?, _ next: Unmanaged<FilterSet>?) {
     let currentSet = current?._withUnsafeGuaranteedRef { $0.serial } ?? 0
     let nextSet = next?._withUnsafeGuaranteedRef { $0.serial } ?? 0
     var n = 0
@@ -151,13 +152,17 @@ final class Convolver: @unchecked Sendable {
   /// grid, or too far behind, it starts over, and is up to date some periods later.
   ///
   /// Thread: JACK's realtime thread (process callback).
+  /// - Parameter current, next: the filter sets whose tails are computed, too.
   /// - Returns: whether no earlier period is missing.
   @_noLocks @_noAllocation
-  func catchUp(with live: Unmanaged<InputHistory>) -> Bool {
+  func catchUp(
+    with live: Unmanaged<InputHistory>, _ current: Unmanaged<FilterSet>?, _ next: Unmanaged<FilterSet>?
+  ) -> Bool {
     let source = live._withUnsafeGuaranteedRef { $0.storage }
     let end = source.pointee.written
     let missing = end &- progress.pointee.position
     if missing == 0 { return true }
+    keepVoices(of: current, next)
     let period = kernelState.pointee.period
     let isTooFar = missing > historyPeriods &* period
     if isTooFar || missing % period != 0 { restart(before: end) }
@@ -251,7 +256,8 @@ final class Convolver: @unchecked Sendable {
 
   // MARK: - From spectra to outputs
 
-  /// Whether `filters` can become audible in this period without extra work. Their tail is computed over eight periods,
+  /// Whether `filters` can become audible in this period without extra work. Their tail is computed over as many
+  /// periods as its blocks have,
   /// of which the last is the first audible one.
   ///
   /// Thread: JACK's realtime thread (process callback).
@@ -262,8 +268,9 @@ final class Convolver: @unchecked Sendable {
     let spectra = filters._withUnsafeGuaranteedRef { $0.spectra(generation: generation) }
     guard kernelState.pointee.tail.blocks > 0, spectra != nil else { return true }
     let set = filters._withUnsafeGuaranteedRef { $0.serial }
-    if voices[0].filterSerial == set { return voices[0].tailPhases >= PINNA_TAIL_PHASES &- 1 }
-    return voices[1].filterSerial == set ? voices[1].tailPhases >= PINNA_TAIL_PHASES &- 1 : false
+    let last = kernelState.pointee.tail.phases &- 1
+    if voices[0].filterSerial == set { return voices[0].tailPhases >= last }
+    return voices[1].filterSerial == set ? voices[1].tailPhases >= last : false
   }
 
   /// Computes this period's outputs through `filters` and, if not nil, through `others`. For a set without a target,
@@ -346,7 +353,7 @@ final class Convolver: @unchecked Sendable {
       voices[n].headSpectra = UnsafePointer(spectra)
       voices[n].tailSpectra = UnsafePointer(spectra + tailOffset)
       voices[n].nyquist = UnsafePointer(spectra + nyquistOffset)
-      voices[n].tailPhases = hasJustBegun() ? PINNA_TAIL_PHASES : 0
+      voices[n].tailPhases = hasJustBegun() ? kernelState.pointee.tail.phases : 0
       voices[n].periodsHeard = 0
     }
     voices[n].left = target?.left

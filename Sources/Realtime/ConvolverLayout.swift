@@ -1,32 +1,50 @@
-/// The memory layout of a convolver and its filters for one partitioning. It decides what the lanes of a vector hold.
+/// The memory layout of a convolver and its filters for one partitioning: what the lanes of a vector hold, and how old
+/// partitions are convolved.
 ///
 /// `CRealtime/convolver.h` defines the terms and shapes. All functions are pure.
 ///
 /// Thread: any.
-struct ConvolverLayout: Hashable, Sendable {
-  let plan: Partitioning
-  let lanes: Int
+package struct ConvolverLayout: Hashable, Sendable {
+  package let plan: Partitioning
+  package let lanes: Int
   /// True: a vector holds one bin of several microphones. False: several bins of one microphone.
-  let lanesAreMicrophones: Bool
+  package let lanesAreMicrophones: Bool
+  /// Partitions of the head, and of each block of the tail; 0 if there is no tail.
+  package let block: Int
 
   // MARK: - Any thread
 
-  /// - Parameter lanes: vector lengths for which there are kernels.
-  init(_ plan: Partitioning, lanes lengths: [Int]) {
+  /// The fastest layout, by the model of `ConvolverLayout+Cost.swift`.
+  /// - Parameters:
+  ///   - lanes: vector lengths for which there are kernels.
+  init(_ plan: Partitioning, lanes lengths: [Int], caches: ProcessorCaches) {
+    let costs = Self.candidates(plan, lanes: lengths).map { ($0, $0.cost(caches).time) }
+    self = costs.min { $0.1 < $1.1 }!.0
+  }
+
+  private init(_ plan: Partitioning, lanes: Int, lanesAreMicrophones: Bool, block: Int) {
     self.plan = plan
+    self.lanes = lanes
+    self.lanesAreMicrophones = lanesAreMicrophones
+    self.block = block
+  }
+
+  /// All layouts for which there are kernels.
+  package static func candidates(_ plan: Partitioning, lanes lengths: [Int]) -> [ConvolverLayout] {
     let bins = plan.transformSize / 2
-    // With a tail, each period computes an eighth of the units, so there must be at least eight.
-    let rows = lengths.filter { bins >= (plan.hasTail ? 8 : 4) * $0 }
-    if plan.microphones <= 8, let length = rows.max() {
-      lanes = length
-      lanesAreMicrophones = false
-      return
+    return lengths.flatMap { lanes in
+      [false, true].flatMap { lanesAreMicrophones in
+        [0, 8, 16].map { block in
+          ConvolverLayout(plan, lanes: lanes, lanesAreMicrophones: lanesAreMicrophones, block: block)
+        }
+      }
+    }.filter { layout in
+      // The FFTs need at least four vectors.
+      guard bins >= 2 * layout.lanes else { return false }
+      // Without a tail the output does not depend, to the last bit, on when the engine joined the stream.
+      return layout.block == 0
+        || (plan.partitions >= max(32, 2 * layout.block + 1) && layout.units >= layout.block)
     }
-    func idle(_ lanes: Int) -> Int { (plan.microphones + lanes - 1) / lanes * lanes - plan.microphones }
-    // The inverse FFT needs at least four vectors.
-    let across = lengths.filter { bins >= 2 * $0 }
-    lanes = across.min { (idle($0), -$0) < (idle($1), -$1) }!
-    lanesAreMicrophones = true
   }
 
   var bins: Int { plan.transformSize / 2 }
@@ -37,15 +55,16 @@ struct ConvolverLayout: Hashable, Sendable {
   var nyquistVectors: Int { (plan.microphones + lanes - 1) / lanes }
   /// Partitions summed before they join the total. Short chains accumulate less rounding error.
   var chunk: Int { max(4, 64 / groups) }
-  /// Blocks of eight partitions after the head; 0 if there is no tail.
-  var blocks: Int { plan.hasTail ? (plan.partitions - 1) / 8 : 0 }
-  /// Eight with a tail, else all partitions.
-  var headPartitions: Int { blocks > 0 ? 8 : plan.partitions }
-  /// Spectra kept per microphone. A tail reads the last 15.
-  var slots: Int { blocks > 0 ? 16 : plan.partitions }
+  /// Blocks of the tail; 0 if there is none.
+  var blocks: Int { block > 0 ? (plan.partitions - 1) / block : 0 }
+  var headPartitions: Int { block > 0 ? block : plan.partitions }
+  /// Periods that one FFT of the tail transforms: overlap-save with blocks of half as many.
+  var tailTransformSize: Int { 2 * block }
+  /// Spectra kept per microphone: with a tail, those of its FFT.
+  var slots: Int { block > 0 ? tailTransformSize : plan.partitions }
   /// Periods of history that a refill replays, so that every partition has its complete input. The FFT of a tail's
-  /// oldest block began 15 periods, and up to seven more, before the block's own eight.
-  var refillPeriods: Int { blocks > 0 ? 8 * blocks + 24 : plan.partitions }
+  /// oldest block began two blocks, less a period, before the block's own periods, and up to a block less a period earlier.
+  var refillPeriods: Int { block > 0 ? block * (blocks + 3) : plan.partitions }
   /// Frames of history for these periods and the window of the oldest: a power of two.
   var historyFrames: Int {
     var frames = 1
@@ -63,7 +82,7 @@ struct ConvolverLayout: Hashable, Sendable {
   /// Floats of a filter set, in this order: head, tail, Nyquist bin.
   var filterFloats: Int { headFloats + tailFloats + nyquistFloats }
   var headFloats: Int { 2 * units * headPartitions * groups * 2 * lanes }
-  var tailFloats: Int { 2 * units * 16 * blocks * groups * 2 * lanes }
+  var tailFloats: Int { 2 * units * tailTransformSize * blocks * groups * 2 * lanes }
   var nyquistFloats: Int { 2 * plan.partitions * nyquistVectors * lanes }
 
   /// Index of the real part of a bin in the head. The imaginary part is `lanes` floats further.
@@ -73,11 +92,12 @@ struct ConvolverLayout: Hashable, Sendable {
     return (((output * units + at.unit) * headPartitions + age) * groups + at.group) * 2 * lanes + at.lane
   }
 
-  /// Index of the real part of a bin in the tail, at a frequency of the FFT over partitions. Frequency k1 + 4·k2 is
-  /// stored at 4·k1 + k2, the order of the radix-4 FFT.
+  /// Index of the real part of a bin in the tail, at a frequency of the FFT over partitions. Frequencies are stored in
+  /// the order of that FFT.
   func offset(output: Int, microphone: Int, block: Int, frequency: Int, bin: Int) -> Int {
     let at = offset(microphone: microphone, bin: bin)
-    let row = ((output * units + at.unit) * 16 + frequency % 4 * 4 + frequency / 4) * blocks
+    let index = TransformTables.digitReversed(frequency, size: tailTransformSize)
+    let row = ((output * units + at.unit) * tailTransformSize + index) * blocks
     return headFloats + ((row + blocks - 1 - block) * groups + at.group) * 2 * lanes + at.lane
   }
 

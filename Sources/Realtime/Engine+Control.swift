@@ -36,8 +36,7 @@ extension Engine {
     guard (1...Partitioning.longestPeriod).contains(frames) else { return }
     control.withLock { side in
       collect(&side)
-      let plan = Partitioning(microphones: microphones, taps: taps, period: frames)
-      let layout = ConvolverLayout(plan, lanes: kernelTables.map(\.lanes))
+      let layout = layout(period: frames)
       if side.newestConvolver?.layout == layout { return }
       // Withdraw a convolver that the callback never adopted. It may be freed at once.
       if prepared.exchange(0, ordering: .acquiring) != 0 {

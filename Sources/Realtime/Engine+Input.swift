@@ -14,8 +14,7 @@ extension Engine {
     if let convolver = state.pointee.convolver,
       convolver._withUnsafeGuaranteedRef({ $0.fits(frames: frames) })
     {
-      convolver._withUnsafeGuaranteedRef { $0.keepVoices(of: current, next) }
-      let isUpToDate = convolver._withUnsafeGuaranteedRef { $0.catchUp(with: history) }
+      let isUpToDate = convolver._withUnsafeGuaranteedRef { $0.catchUp(with: history, current, next) }
       if isUpToDate { return makeLive(convolver._withUnsafeGuaranteedRef { $0.ownHistory() }) }
     }
     let storage = history._withUnsafeGuaranteedRef { $0.storage }

@@ -52,16 +52,22 @@ public final class Engine: @unchecked Sendable {
 
   // Control side only.
   let control = Locked(ControlSide())
+  /// The caches for which layouts are chosen.
+  private let caches: ProcessorCaches
+  /// The layout for its partitioning, whatever the model says: for measurements. Set it before the first `prepare`.
+  package var layoutOverride: ConvolverLayout?
 
   /// Thread: control side.
   /// - Parameters:
   ///   - fadeFrames: length of every crossfade; nil for 20 ms. 0 switches fades off, for tests.
   ///   - preRoll: a pre-roll buffer for the same number of microphones; nil switches pre-roll off.
   ///   - instructionSet: an available one; nil for the fastest.
+  ///   - caches: those that the memory layout is chosen for.
   public init(
     microphones: Int, taps: Int, sampleRate: Double, fadeFrames: Int? = nil, preRoll: PreRoll? = nil,
-    instructionSet: InstructionSet? = nil
+    instructionSet: InstructionSet? = nil, caches: ProcessorCaches = .current
   ) {
+    self.caches = caches
     let set = instructionSet ?? .best
     guard set.isAvailable, let tables = KernelRegistry.tables(set) else {
       preconditionFailure("this processor has no \(set), or no kernels for it are registered")
@@ -93,6 +99,23 @@ public final class Engine: @unchecked Sendable {
     oldLeft.free()
     oldRight.free()
     fade.free()
+  }
+
+  /// The layouts that the engine has kernels for, of which it chooses one.
+  ///
+  /// Thread: control side.
+  package func layouts(period frames: Int) -> [ConvolverLayout] {
+    ConvolverLayout.candidates(
+      Partitioning(microphones: microphones, taps: taps, period: frames), lanes: kernelTables.map(\.lanes))
+  }
+
+  /// The layout for periods of `frames`.
+  ///
+  /// Thread: control side.
+  package func layout(period frames: Int) -> ConvolverLayout {
+    let plan = Partitioning(microphones: microphones, taps: taps, period: frames)
+    if let layoutOverride, layoutOverride.plan == plan { return layoutOverride }
+    return ConvolverLayout(plan, lanes: kernelTables.map(\.lanes), caches: caches)
   }
 
   /// Sets the initial setting; only before the first period.

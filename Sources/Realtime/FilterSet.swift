@@ -22,7 +22,7 @@ public final class FilterSet: @unchecked Sendable {
   /// Spectra by generation. `ConvolverLayout` defines the shape.
   ///
   /// Scale: 1/(2 transformSize), because the kernels' input spectra are twice the transform and the inverse FFT is
-  /// unscaled. The tail has a further 1/16 for its 16-point FFTs.
+  /// unscaled. The tail has a further factor of one over the size of its FFT.
   private var prepared: [(layout: ConvolverLayout, spectra: AlignedMemory)?] = [nil, nil]
   /// Address of generation 0's spectra; 0 for none. Two separate atomics, because one is written while the callback
   /// reads the other.
@@ -89,8 +89,11 @@ public final class FilterSet: @unchecked Sendable {
       im.free()
     }
     let scale = 0.5 / Float(plan.transformSize)
-    // Twiddle factors of the tail's 16-point FFT, whose inverse is unscaled.
-    let twiddles = TransformTables.rootsOfUnity(16).map { ($0.re / 16, $0.im / 16) }
+    // Twiddle factors of the tail's FFT, whose inverse is unscaled.
+    let tailSize = layout.tailTransformSize
+    let twiddles = TransformTables.rootsOfUnity(tailSize).map {
+      ($0.re / Float(tailSize), $0.im / Float(tailSize))
+    }
     for partition in 0..<plan.partitions {
       let first = partition * plan.period
       let last = min(first + plan.period, taps)
@@ -106,13 +109,11 @@ public final class FilterSet: @unchecked Sendable {
               memory.floats[at] = re.floats[bin]
               memory.floats[at + layout.lanes] = im.floats[bin]
             } else {
-              let (block, n) = (
-                (partition - layout.headPartitions) / 8, (partition - layout.headPartitions) % 8
-              )
-              for frequency in 0..<16 {
+              let (block, n) = (partition - layout.block).quotientAndRemainder(dividingBy: layout.block)
+              for frequency in 0..<tailSize {
                 let at = layout.offset(
                   output: output, microphone: microphone, block: block, frequency: frequency, bin: bin)
-                let (c, s) = twiddles[n * frequency % 16]
+                let (c, s) = twiddles[n * frequency % tailSize]
                 memory.floats[at] += c * re.floats[bin] - s * im.floats[bin]
                 memory.floats[at + layout.lanes] += c * im.floats[bin] + s * re.floats[bin]
               }

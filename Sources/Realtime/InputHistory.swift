@@ -74,8 +74,9 @@ final class InputHistory: @unchecked Sendable {
   /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
   func claim(until end: Int) {
-    // Sequentially consistent: no frame is overwritten before the control side can know it.
-    claimed.store(end, ordering: .sequentiallyConsistent)
+    claimed.store(end, ordering: .relaxed)
+    // Releasing: no frame is overwritten before the control side can know it.
+    atomicMemoryFence(ordering: .releasing)
   }
 
   /// Makes the frames written so far visible to the control side.

@@ -1,5 +1,5 @@
-/// How a convolution is partitioned for one period: overlap-save with partitions of one period each. Long filters have
-/// a tail: all partitions but the first eight are convolved eight periods at a time (`Kernels/Tail.swift`).
+/// How a convolution is partitioned for one period: overlap-save with partitions of one period each. `ConvolverLayout`
+/// says how old partitions of long filters are convolved.
 ///
 /// The transform size is the smallest power of two of at least two periods, so any period works. Of a window of the
 /// last `transformSize` frames, the last `period` outputs are free of wrap-around.
@@ -27,9 +27,4 @@ public struct Partitioning: Hashable, Sendable {
     transformSize = size
     partitions = (taps + period - 1) / period
   }
-
-  /// Whether the filters are long enough for a tail to save time.
-  ///
-  /// Thread: any.
-  var hasTail: Bool { partitions >= 32 }
 }

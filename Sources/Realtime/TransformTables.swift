@@ -5,7 +5,7 @@ import Glibc
 struct TransformTables {
   let rowFFT: pinna_row_fft
   let laneFFT: pinna_lane_fft
-  /// Twiddle factors of the tail's 16-point FFT. Shape: `[4][6]`.
+  /// Twiddle factors of the tail's FFT. Shape: `[tailTransformSize / 4][6]`.
   let tailTwiddles: UnsafeMutablePointer<Float>
   private let memory: [AlignedMemory]
   private let binOffsets: UnsafeMutablePointer<Int>
@@ -30,9 +30,10 @@ struct TransformTables {
     for k in 0..<half { binOffsets[k] = 2 * Self.digitReversed(k, size: half) }
     laneFFT = pinna_lane_fft(
       size: half, twiddles: laneTwiddles.floats, splitTwiddles: splitTwiddles.floats, binOffsets: binOffsets)
-    let sixteen = Self.copy((0..<4).flatMap { Self.twiddles($0, size: 16) })
-    tailTwiddles = sixteen.floats
-    memory = [first, second, later, laneTwiddles, splitTwiddles, sixteen]
+    let tailSize = layout.tailTransformSize
+    let tail = Self.copy((0..<tailSize / 4).flatMap { Self.twiddles($0, size: tailSize) })
+    tailTwiddles = tail.floats
+    memory = [first, second, later, laneTwiddles, splitTwiddles, tail]
   }
 
   /// Thread: control side.
@@ -89,7 +90,7 @@ struct TransformTables {
   }
 
   /// Index of bin `k` after a decimation-in-frequency FFT in place: radix 4, with a last pass of radix 4 or 8.
-  private static func digitReversed(_ k: Int, size: Int) -> Int {
+  static func digitReversed(_ k: Int, size: Int) -> Int {
     if size == 4 { return k }
     if size == 8 { return 4 * (k % 2) + k / 2 }
     return k % 4 * (size / 4) + digitReversed(k / 4, size: size / 4)

@@ -18,10 +18,10 @@ struct AdoptBench {
   /// quarter of it at most.
   var isBounded: Bool { longest <= 2 * steady && (steady > deadline / 4 || longest < deadline / 2) }
 
-  init(_ shape: Partitioning, _ instructionSet: InstructionSet, rounds: Int) {
+  init(_ shape: Partitioning, _ instructionSet: InstructionSet, _ caches: ProcessorCaches, rounds: Int) {
     self.shape = shape
     otherPeriod = shape.period >= 1024 ? shape.period / 4 : shape.period * 4
-    let bench = EngineBench(shape, instructionSet, otherPeriod: otherPeriod)
+    let bench = EngineBench(shape, instructionSet, otherPeriod: otherPeriod, caches: caches)
     deadline = bench.deadline
     // As many as the filters have partitions, and those in which a voice changes over to pairs.
     let callbacks = (shape.taps + shape.period - 1) / shape.period + 32

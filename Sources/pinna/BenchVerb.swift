@@ -14,6 +14,10 @@ extension Verb {
       Option(
         "--scale", nil, "time and memory from 1 to 64 microphones, 64 to 8192 taps, periods of 16 to 4096"),
       Option("--adopt", nil, "the longest callback after a change of period, for all of --scale"),
+      Option("--layouts", nil, "all layouts of the convolver, beside what the model expects of each"),
+      Option(
+        "--l2", "SIZE",
+        "lay out for a second-level cache of this size, such as 512K (default: this processor's)"),
       Option("--engines", nil, "how many engines one core runs in real time"),
       Option("--live", nil, "time the callback on a private server, alternating with an idle client"),
       Option(
@@ -36,6 +40,13 @@ extension Verb {
       throw Failure(.usage, "--taps and --period belong to one configuration; give --microphones too")
     }
     let set = try arguments.instructionSet()
+    var caches = ProcessorCaches.current
+    if let text = arguments["--l2"] {
+      guard let bytes = ProcessorCaches.size(text), bytes > 0 else {
+        throw Failure(.usage, "--l2 takes a size such as 512K or 2M, not \(text)")
+      }
+      caches.secondLevel = bytes
+    }
     flushDenormalsToZero()
     if arguments.has("--live") {
       try JackLibrary.useJACK2()
@@ -54,19 +65,27 @@ extension Verb {
     }
     if arguments.has("--adopt") {
       let results = (arguments["--microphones"] == nil ? ScaleBench.shapes : shapes).map {
-        AdoptBench($0, set, rounds: 10)
+        AdoptBench($0, set, caches, rounds: 10)
       }
       print(
         arguments.isJSON
           ? (["configurations": results.map(\.json)] as JSONObject).text : AdoptBench.table(results))
       return results.allSatisfy(\.isBounded) ? .done : .failed
     }
+    if arguments.has("--layouts") {
+      print(
+        LayoutBench.table(
+          (arguments["--microphones"] == nil ? ScaleBench.shapes : shapes).map {
+            LayoutBench($0, set, caches)
+          }))
+      return .done
+    }
     let isScale = arguments.has("--scale")
     if isScale { shapes = ScaleBench.shapes }
     let sets = isScale || arguments["--isa"] != nil ? [set] : InstructionSet.available
     let results = shapes.flatMap { shape in
       sets.map { set in
-        let bench = EngineBench(shape, set)
+        let bench = EngineBench(shape, set, caches: caches)
         bench.measure(periods: periods ?? (isScale ? 200 : 4000))
         return bench
       }
@@ -94,7 +113,7 @@ private func drawn(_ write: () throws -> Void) throws(Failure) {
 
 /// Refuses combinations of options of which one would be ignored.
 private func refuseCombinations(_ arguments: Arguments) throws {
-  let kinds = ["--scale", "--adopt", "--engines", "--live"].filter(arguments.has)
+  let kinds = ["--scale", "--adopt", "--layouts", "--engines", "--live"].filter(arguments.has)
   if kinds.count > 1 {
     throw Failure(.usage, "\(kinds[0]) and \(kinds[1]) are separate benchmarks; run one after the other")
   }
@@ -110,7 +129,15 @@ private func refuseCombinations(_ arguments: Arguments) throws {
   if kinds == ["--scale"], arguments["--microphones"] != nil {
     throw Failure(.usage, "--scale has its own configurations; leave out --microphones")
   }
-  if let kind = kinds.first, ["--engines", "--adopt"].contains(kind), arguments["--periods"] != nil {
+  if kinds == ["--layouts"], arguments.isJSON {
+    throw Failure(.usage, "--layouts prints a table; leave out --json")
+  }
+  if let kind = kinds.first, ["--engines", "--live"].contains(kind), arguments["--l2"] != nil {
+    throw Failure(.usage, "\(kind) uses the layout for this processor; leave out --l2")
+  }
+  if let kind = kinds.first, ["--engines", "--adopt", "--layouts"].contains(kind),
+    arguments["--periods"] != nil
+  {
     throw Failure(.usage, "\(kind) chooses the number of periods itself; leave out --periods")
   }
 }

@@ -11,7 +11,7 @@ final class EngineBench {
   private(set) var fadingTimes: [Double] = []
   /// Mean CPU time of a steady period. Unlike elapsed time, it does not include other programs.
   private(set) var processorMean = 0.0
-  /// Lowest time of each of the eight periods over which the convolver spreads the work of a long filter.
+  /// Lowest time of each of the periods over which the convolver spreads the work of a long filter.
   private(set) var phases: [Double]
   let engine: Engine
   private let sets: [FilterSet]
@@ -29,14 +29,22 @@ final class EngineBench {
     return min(lowest, nanoseconds() - start)
   }
 
-  /// - Parameter otherPeriod: the longest of other periods that `timeOnePeriod` is asked for.
-  init(_ shape: Partitioning, _ instructionSet: InstructionSet, otherPeriod: Int = 0) {
+  /// - Parameters:
+  ///   - otherPeriod: the longest of other periods that `timeOnePeriod` is asked for.
+  ///   - caches: those for which the engine chooses its layout.
+  ///   - layout: which of its possible layouts; nil for the one that it chooses.
+  init(
+    _ shape: Partitioning, _ instructionSet: InstructionSet, otherPeriod: Int = 0,
+    caches: ProcessorCaches = .current,
+    layout: Int? = nil
+  ) {
     self.shape = shape
     self.instructionSet = instructionSet
     let before = pinna_bytes_in_use()
     engine = Engine(
       microphones: shape.microphones, taps: shape.taps, sampleRate: Self.sampleRate,
-      instructionSet: instructionSet)
+      instructionSet: instructionSet, caches: caches)
+    if let layout { engine.layoutOverride = engine.layouts(period: shape.period)[layout] }
     var noise = SystemRandomNumberGenerator()
     func filters() -> FilterSet {
       FilterSet(
@@ -51,7 +59,7 @@ final class EngineBench {
     engine.prepare(period: shape.period)
     megabytes = Double(pinna_bytes_in_use() - before) / 1e6
     sets = [first, filters()]
-    phases = [Double](repeating: .infinity, count: 8)
+    phases = [Double](repeating: .infinity, count: max(8, engine.layout(period: shape.period).block))
     let frames = max(shape.period, otherPeriod)
     source = .allocate(capacity: shape.microphones * frames)
     for n in 0..<shape.microphones * frames { source[n] = Float.random(in: -0.5...0.5, using: &noise) }
@@ -71,7 +79,7 @@ final class EngineBench {
   var steady: Percentiles { Percentiles(steadyTimes) }
   var fading: Percentiles { Percentiles(fadingTimes) }
   /// Ratio of the longest to the mean of `phases`.
-  var unevenness: Double { phases.max()! / (phases.reduce(0, +) / Double(phases.count)) }
+  var unevenness: Double { phases.max()! / meanOfPhases }
 
   /// Processes one period.
   /// - Parameter frames: its length; nil for the shape's.
@@ -87,17 +95,26 @@ final class EngineBench {
     return time
   }
 
-  /// Measures `periods` more steady periods, and a quarter as many during crossfades.
-  func measure(periods: Int) {
+  /// Mean of the lowest times of the phases.
+  var meanOfPhases: Double { phases.reduce(0, +) / Double(phases.count) }
+
+  /// Measures `periods` more steady periods.
+  func measureSteady(periods: Int) {
     for _ in 0..<min(200, periods) { _ = timeOnePeriod() }
-    let before = nanoseconds(CLOCK_THREAD_CPUTIME_ID)
     for _ in 0..<periods {
-      let phase = count % 8
+      let phase = count % phases.count
       let time = timeOnePeriod()
       phases[phase] = min(phases[phase], time)
       steadyTimes.append(time)
     }
-    processorMean = Double(nanoseconds(CLOCK_THREAD_CPUTIME_ID) - before) / 1000 / Double(periods)
+  }
+
+  /// Measures `periods` more steady periods, and a quarter as many during crossfades.
+  func measure(periods: Int) {
+    let before = nanoseconds(CLOCK_THREAD_CPUTIME_ID)
+    measureSteady(periods: periods)
+    processorMean =
+      Double(nanoseconds(CLOCK_THREAD_CPUTIME_ID) - before) / 1000 / Double(periods + min(200, periods))
     let targetCount = fadingTimes.count + periods / 4
     while fadingTimes.count < targetCount {
       playing = 1 - playing

@@ -1,5 +1,6 @@
 import Control
 import Foundation
+import Realtime
 
 /// The processor of this machine, for figures that mean nothing without it.
 struct Machine: Codable, Equatable {
@@ -11,29 +12,19 @@ struct Machine: Codable, Equatable {
   /// Cores that share each cache, as the system lists them: "0-1".
   let cacheCores: [Int: String]
 
-  private static let caches = "/sys/devices/system/cpu/cpu0/cache"
-
   static var current: Machine {
     let info = text("/proc/cpuinfo").split(separator: "\n")
     func field(_ name: String) -> String? {
       info.first { $0.hasPrefix(name) && $0.dropFirst(name.count).first.map { "\t :".contains($0) } == true }?
         .split(separator: ":", maxSplits: 1).last?.trimmingCharacters(in: .whitespaces)
     }
-    var (bytes, cores): ([Int: Int], [Int: String]) = ([:], [:])
-    for index in 0..<8 {
-      let folder = "\(caches)/index\(index)/"
-      guard text(folder + "type") != "Instruction", let level = Int(text(folder + "level")),
-        let size = size(text(folder + "size"))
-      else { continue }
-      bytes[level] = size
-      cores[level] = text(folder + "shared_cpu_list")
-    }
+    let caches = ProcessorCaches.current
     let numbers = [("family", field("cpu family")), ("model", field("model"))]
       .compactMap { name, number in number.map { "\(name) \($0)" } }
     let name = field("model name") ?? "unknown processor"
     return Machine(
       processor: name + (numbers.isEmpty ? "" : " (\(numbers.joined(separator: ", ")))"),
-      cores: ProcessInfo.processInfo.activeProcessorCount, cacheBytes: bytes, cacheCores: cores)
+      cores: ProcessInfo.processInfo.activeProcessorCount, cacheBytes: caches.bytes, cacheCores: caches.cores)
   }
 
   /// "AMD EPYC (family 25, model 17), 2 cores, L1 32 kB, L2 1 MB, L3 32 MB"
@@ -44,14 +35,7 @@ struct Machine: Codable, Equatable {
     return ([processor, "core".counted(cores)] + caches).joined(separator: ", ")
   }
 
-  /// "1024K" in bytes.
-  private static func size(_ text: String) -> Int? {
-    let factors: [Character: Int] = ["K": 1 << 10, "M": 1 << 20, "G": 1 << 30]
-    guard let unit = text.last, let factor = factors[unit] else { return Int(text) }
-    return Int(text.dropLast()).map { $0 * factor }
-  }
-
-  /// Of a one-line file; empty if it cannot be read.
+  /// Of a text file; empty if it cannot be read.
   private static func text(_ path: String) -> String {
     let data = try? FileHandle(forReadingAtPath: path)?.readToEnd()
     return String(decoding: data ?? Data(), as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)

@@ -72,6 +72,18 @@ extension LiveTests {
       }
     }
 
+    @Test(
+      "bench --layouts measures each layout beside the model's time, and names the chosen and the fastest one"
+    )
+    func layouts() throws {
+      let outcome = try PinnaHome().pinna(
+        "bench", "--layouts", "--l2", "256K", "--microphones", "2", "--taps", "600", "--period", "16")
+      let rows = outcome.output.split(separator: "\n").filter { $0.hasPrefix("          2   600      16") }
+      #expect(rows.count > 2 && rows.count { $0.contains("chosen") } == 1, "\(outcome)")
+      #expect(rows.count { $0.contains("fastest") } == 1)
+      #expect(rows.contains { $0.contains("bins") } && rows.contains { $0.contains("mics") })
+    }
+
     @Test("bench --adopt times the callbacks after a change of period, none of which is silent")
     func adoption() throws {
       let outcome = try PinnaHome().pinna(
@@ -88,7 +100,8 @@ extension LiveTests {
       arguments: [
         ["--scale", "--live"], ["--scale", "--microphones", "4"], ["--engines", "--periods", "200"],
         ["--taps", "64"], ["--adopt", "--periods", "200"], ["--adopt", "--compare", "x"],
-        ["--plot", "x.svg"],
+        ["--plot", "x.svg"], ["--layouts", "--json"], ["--layouts", "--periods", "200"],
+        ["--live", "--l2", "1M"], ["--l2", "large"],
         ["--compare", "x", "--json"],
       ])
     func combinations(options: [String]) throws {

@@ -74,6 +74,8 @@ import Testing
     .timeLimit(.minutes(2)))
   func everythingAtOnce() throws {
     let engine = Engine(microphones: 2, taps: Self.taps, sampleRate: 48000, fadeFrames: 100)
+    // At periods of 16 with a tail, at others without.
+    try engine.useTail(block: 8, period: 16)
     engine.start(with: Self.filters(0.5))
     engine.prepare(period: 64)
     let callback = Callback(engine)

@@ -3,19 +3,21 @@ import Realtime
 import TestSupport
 import Testing
 
-/// Filters with a tail. A new set forms its tail over seven periods, and its fade begins in the eighth.
+/// Filters with a tail. A new set forms its tail over as many periods as the tail's blocks have, and its fade begins in
+/// the last of them.
 @Suite("Filters with a tail") struct LongFilterTests {
   static let period = 16
   static let taps = 700
-  static let wait = 7 * period
+  static let blocks = [8, 16]
   static let fade = 200
 
   /// An engine that has played `filters` (or silence if nil) over noise for a long time, and its input signals.
-  static func engine(_ filters: FilterSet?, seed: UInt64, fadeFrames: Int = fade) -> (
+  static func engine(_ filters: FilterSet?, seed: UInt64, fadeFrames: Int = fade, block: Int) throws -> (
     Engine, OfflineRun
   ) {
     var noise = SeededNoise(seed: seed)
     let engine = Engine(microphones: 3, taps: taps, sampleRate: 48000, fadeFrames: fadeFrames)
+    try engine.useTail(block: block, period: period)
     if let filters { engine.start(with: filters) }
     engine.prepare(period: period)
     var run = OfflineRun(engine, microphones: (0..<3).map { _ in noise.samples(8000) })
@@ -29,7 +31,7 @@ import Testing
   }
 
   /// The gain of the new set in frame `n` of a fade requested in frame `requested`.
-  static func weight(_ n: Int, requested: Int, wait: Int = wait) -> Double {
+  static func weight(_ n: Int, requested: Int, wait: Int) -> Double {
     let t = Double(n - requested - wait) + 0.5
     return t < 0 ? 0 : t > Double(fade) ? 1 : 0.5 - 0.5 * cos(Double.pi * t / Double(fade))
   }
@@ -40,11 +42,14 @@ import Testing
     #expect(peak > 0 && error <= 2e-6 * peak, "error \(error / peak)")
   }
 
-  @Test("R26: a fade between two filter sets with tails mixes their separate outputs, sample by sample")
-  func fadeMixesTheTwo() throws {
-    var (_, first) = Self.engine(Self.filters(seed: 1), seed: 9)
-    var (_, second) = Self.engine(Self.filters(seed: 2), seed: 9)
-    var (engine, run) = Self.engine(Self.filters(seed: 1), seed: 9)
+  @Test(
+    "R26: a fade between two filter sets with tails mixes their separate outputs, sample by sample",
+    arguments: blocks)
+  func fadeMixesTheTwo(block: Int) throws {
+    let wait = (block - 1) * Self.period
+    var (_, first) = try Self.engine(Self.filters(seed: 1), seed: 9, block: block)
+    var (_, second) = try Self.engine(Self.filters(seed: 2), seed: 9, block: block)
+    var (engine, run) = try Self.engine(Self.filters(seed: 1), seed: 9, block: block)
     let requested = run.position
     let ticket = try engine.change(to: Self.filters(seed: 2), gain: 1)
     for _ in 0..<100 {
@@ -55,35 +60,36 @@ import Testing
     Self.expect(
       run,
       {
-        let weight = Self.weight($0, requested: requested)
+        let weight = Self.weight($0, requested: requested, wait: wait)
         return (1 - weight) * Double(first.left[$0]) + weight * Double(second.left[$0])
       }, frames: 1000..<run.position)
-    #expect(engine.drainReports() == [.applied(ticket, frame: requested + Self.wait + Self.fade)])
-    let end = requested + Self.wait + 2 * Self.fade
+    #expect(engine.drainReports() == [.applied(ticket, frame: requested + wait + Self.fade)])
+    let end = requested + wait + 2 * Self.fade
     #expect(differences(run.left[end...], second.left[end...]) == 0)
   }
 
-  @Test("the first set fades in from silence, which lasts until its tail is formed")
-  func fadeFromSilence() throws {
-    var (_, alone) = Self.engine(Self.filters(seed: 2), seed: 9)
-    var (engine, run) = Self.engine(nil, seed: 9)
+  @Test("the first set fades in from silence, which lasts until its tail is formed", arguments: blocks)
+  func fadeFromSilence(block: Int) throws {
+    let wait = (block - 1) * Self.period
+    var (_, alone) = try Self.engine(Self.filters(seed: 2), seed: 9, block: block)
+    var (engine, run) = try Self.engine(nil, seed: 9, block: block)
     let requested = run.position
     _ = try engine.change(to: Self.filters(seed: 2), gain: 0.5)
     for _ in 0..<100 {
       alone.process(Self.period)
       run.process(Self.period)
     }
-    #expect(run.left[..<(requested + Self.wait)].allSatisfy { $0 == 0 })
+    #expect(run.left[..<(requested + wait)].allSatisfy { $0 == 0 })
     Self.expect(
-      run, { 0.5 * Self.weight($0, requested: requested) * Double(alone.left[$0]) },
+      run, { 0.5 * Self.weight($0, requested: requested, wait: wait) * Double(alone.left[$0]) },
       frames: requested..<run.position)
   }
 
-  @Test("a change of gain alone begins at once")
-  func gainWaitsForNothing() throws {
+  @Test("a change of gain alone begins at once", arguments: blocks)
+  func gainWaitsForNothing(block: Int) throws {
     let filters = Self.filters(seed: 1)
-    var (_, alone) = Self.engine(filters, seed: 9)
-    var (engine, run) = Self.engine(filters, seed: 9)
+    var (_, alone) = try Self.engine(filters, seed: 9, block: block)
+    var (engine, run) = try Self.engine(filters, seed: 9, block: block)
     let requested = run.position
     let ticket = try engine.change(to: filters, gain: 0)
     for _ in 0..<40 {
@@ -97,15 +103,18 @@ import Testing
   }
 
   @Test(
-    "S13: a take requested during a change begins after the fade; without fades, when the tail is formed")
-  func takesWait() throws {
+    "S13: a take requested during a change begins after the fade; without fades, when the tail is formed",
+    arguments: blocks)
+  func takesWait(block: Int) throws {
+    let wait = (block - 1) * Self.period
     for fadeFrames in [Self.fade, 0] {
-      var (engine, run) = Self.engine(Self.filters(seed: 1), seed: 9, fadeFrames: fadeFrames)
+      var (engine, run) = try Self.engine(
+        Self.filters(seed: 1), seed: 9, fadeFrames: fadeFrames, block: block)
       let requested = run.position
       let change = try engine.change(to: Self.filters(seed: 2), gain: 1)
       let take = try engine.beginTake(into: TakeRing(outputs: 2, capacityFrames: 48000))
-      for _ in 0..<40 { run.process(Self.period) }
-      let applied = requested + Self.wait + fadeFrames
+      for _ in 0..<60 { run.process(Self.period) }
+      let applied = requested + wait + fadeFrames
       // The take begins with the period after the one in which the change ends.
       let began = (applied + Self.period - (fadeFrames == 0 ? 0 : 1)) / Self.period * Self.period
       #expect(
@@ -115,11 +124,11 @@ import Testing
 
   @Test(
     "a change of period while a tail is formed loses neither the change nor the output",
-    arguments: [64, 100])
-  func periodChanges(period: Int) throws {
-    var (_, first) = Self.engine(Self.filters(seed: 1), seed: 9)
-    var (_, second) = Self.engine(Self.filters(seed: 2), seed: 9)
-    var (engine, run) = Self.engine(Self.filters(seed: 1), seed: 9)
+    arguments: [64, 100], blocks)
+  func periodChanges(period: Int, block: Int) throws {
+    var (_, first) = try Self.engine(Self.filters(seed: 1), seed: 9, block: block)
+    var (_, second) = try Self.engine(Self.filters(seed: 2), seed: 9, block: block)
+    var (engine, run) = try Self.engine(Self.filters(seed: 1), seed: 9, block: block)
     let requested = run.position
     _ = try engine.change(to: Self.filters(seed: 2), gain: 1)
     for _ in 0..<3 { run.process(Self.period) }
@@ -140,28 +149,29 @@ import Testing
     #expect(engine.drainReports().count == 1)
   }
 
-  @Test("a set at the address of a freed set forms its own tail")
-  func sameAddress() throws {
-    var (engine, run) = Self.engine(Self.filters(seed: 1), seed: 9)
+  @Test("a set at the address of a freed set forms its own tail", arguments: blocks)
+  func sameAddress(block: Int) throws {
+    let wait = (block - 1) * Self.period
+    var (engine, run) = try Self.engine(Self.filters(seed: 1), seed: 9, block: block)
     for round in 0..<20 {
       let requested = run.position
       let ticket = try engine.change(to: Self.filters(seed: UInt64(round)), gain: 1)
-      for _ in 0..<30 { run.process(Self.period) }
-      #expect(engine.drainReports() == [.applied(ticket, frame: requested + Self.wait + Self.fade)])
+      for _ in 0..<40 { run.process(Self.period) }
+      #expect(engine.drainReports() == [.applied(ticket, frame: requested + wait + Self.fade)])
     }
   }
 
   @Test(
     "delaying the input by some periods changes the output by at most 1e-6 of its peak",
     arguments: ConvolutionTests.longLayouts)
-  func laterIsTheSame(_ shape: ConvolutionTests.Shape) {
+  func laterIsTheSame(_ shape: ConvolutionTests.Shape) throws {
     var noise = SeededNoise(seed: 5)
     let filters = FilterSet(
       coefficients: noise.filters(microphones: shape.microphones, taps: shape.taps), channels: 2)
     let frames = 2 * shape.taps
     let signal = (0..<shape.microphones).map { _ in noise.samples(frames) }
-    let outputs = [0, 3].map { (idlePeriods: Int) -> [Float] in
-      let engine = Engine(microphones: shape.microphones, taps: shape.taps, sampleRate: 48000)
+    let outputs = try [0, 3].map { (idlePeriods: Int) -> [Float] in
+      let engine = try shape.engine()
       engine.start(with: filters)
       let silence = [Float](repeating: 0, count: idlePeriods * shape.period)
       var run = OfflineRun(engine, microphones: signal.map { silence + $0 })

@@ -29,17 +29,16 @@ typedef struct {
   const long *binOffsets;       // [k]: vector offset of point k after the last pass
 } pinna_lane_fft;
 
-// The tail's work is spread over this many periods, its phases. One eighth of the units is computed in each.
-static const long PINNA_TAIL_PHASES = 8;
-
-// The sum over old partitions, computed for eight periods at once (Tail.swift).
+// The sum over old partitions, computed for as many periods at once as a block has partitions (Tail.swift). The work is
+// spread over as many periods, its phases: in each, the same number of units is computed.
 typedef struct {
-  long blocks;            // blocks of eight partitions; 0 where there is no tail
+  long blocks;            // blocks of `phases` partitions; 0 where there is no tail
+  long phases;            // 8 or 16
   long frequencyStride;   // floats from one frequency of `spectra` to the next
   long phaseShift;        // units per phase = 1 << phaseShift
-  const float *twiddles;  // [k][re, im of w^k, w^2k, w^3k], w = e^(-j 2 pi / 16)
+  const float *twiddles;  // [k][re, im of w^k, w^2k, w^3k], w = e^(-j pi / phases)
   float *spectra;         // [unit][frequency][block modulo blocks][group][re, im][lane]
-  float *work;            // [output][16][re, im][lane]
+  float *work;            // [output][2 phases][re, im][lane]
 } pinna_tail;
 
 // All state of one convolver that the kernels read and write. ConvolverLayout.swift computes the sizes.
@@ -80,7 +79,7 @@ typedef struct {
   const float *nyquist;        // [output][partition, last first][nyquist vector][lane]
   float *partialSums;          // [unit][output][re, im][lane]: the next period's sum without its newest partition
   float *tailSums;             // [unit][period since the unit's phase][output][re, im][lane]: the tail's share
-  long tailPhases;             // phases whose share is in `tailSums`; complete at PINNA_TAIL_PHASES
+  long tailPhases;             // phases whose share is in `tailSums`; complete at `tail.phases`
   long periodsHeard;           // periods since it became audible
   float *re, *im;              // spectrum of left + j right, then its transform: 2 bins and one vector each
   float *left, *right;         // output; null while only the tail is computed

@@ -1,0 +1,91 @@
+import Glibc
+
+/// The model by which a layout is chosen: the time of one period from what is computed and what is read from beyond the
+/// caches. The constants were measured on one processor (docs/performance.md); others need other times, but a layout that
+/// computes and reads less is faster there, too.
+extension ConvolverLayout {
+  package struct Cost: Sendable {
+    /// Vectors of products that are multiplied and added.
+    package var products = 0.0
+    /// Vectors that the transforms over time compute, one per pass of radix 2.
+    package var transforms = 0.0
+    /// Vectors that the transforms over partitions compute, counted likewise.
+    package var tailTransforms = 0.0
+    /// Bytes read from beyond the second-level cache, and from beyond this engine's share of the last one.
+    package var streamedBytes = 0.0
+    package var memoryBytes = 0.0
+    /// In microseconds.
+    package var time = 0.0
+  }
+
+  /// Nanoseconds of one vector of these lanes.
+  private struct VectorTimes {
+    let product, row, inverse, lane, tail: Double
+
+    init(lanes: Int) {
+      switch lanes {
+      case 16: (product, row, inverse, lane, tail) = (0.29, 2, 1, 2.1, 1.5)
+      case 8: (product, row, inverse, lane, tail) = (0.17, 1.05, 0.6, 1.05, 1)
+      default: (product, row, inverse, lane, tail) = (0.17, 0.9, 0.5, 0.9, 0.9)
+      }
+    }
+  }
+
+  // MARK: - Any thread
+
+  package func cost(_ caches: ProcessorCaches) -> Cost {
+    var cost = Cost()
+    let vector = VectorTimes(lanes: lanes)
+    let vectorBytes = 4 * lanes
+    let size = plan.transformSize
+    let firstLevel = caches.bytes[1] ?? 32 << 10
+
+    // Four multiplications per complex product, two outputs. A tail's share of one period: 2 · block frequencies of one
+    // in `block` units.
+    cost.products = Double(8 * units * groups * (headPartitions + 2 * blocks))
+    var time = vector.product * cost.products
+    // Without pairs, every product loads its filter.
+    if !pairsPeriods { time += 0.07 * cost.products }
+
+    let rows = lanesAreMicrophones ? 0 : (plan.microphones + 1) / 2
+    let rowVectors = Double(size) / Double(lanes) * log2(Double(size))
+    // Two rows of points, and two more to reorder them.
+    let rowsFit = 4 * size * 4 <= firstLevel
+    let laneVectors = lanesAreMicrophones ? Double(groups * bins) * log2(Double(bins)) : 0
+    let lanesFit = size * vectorBytes <= firstLevel
+    cost.transforms = rowVectors * Double(rows + 1) + laneVectors
+    time += vector.row * rowVectors * Double(rows) * (rowsFit ? 1 : 1.2)
+    time += vector.inverse * rowVectors * (rowsFit ? 1 : 2.4)
+    time += vector.lane * laneVectors * (lanesFit ? 1 : 1.35)
+    if block > 0 {
+      cost.tailTransforms = Double(2 * units * (groups + 2)) * log2(Double(tailTransformSize))
+      time += vector.tail * cost.tailTransforms
+    }
+    // What is done once per period, per transform of a row, and per unit.
+    time += 195 + 43 * Double(rows) + 3.5 * Double(units)
+
+    let bytes = bytesPerPeriod
+    // A stream displaces everything that is read less often than the cache is filled.
+    if bytes.all > caches.secondLevel {
+      cost.streamedBytes += Double(bytes.tail + 4 * units * groups * vectorBytes)
+    }
+    if bytes.betweenUses > caches.secondLevel { cost.streamedBytes += Double(bytes.head) }
+    if bytes.all > caches.share { cost.memoryBytes = Double(bytes.head + bytes.tail) }
+    // Reading ahead hides most of the shorter of both.
+    let stream = 0.01 * cost.streamedBytes
+    cost.time = (max(time, stream) + 0.15 * min(time, stream) + 0.015 * cost.memoryBytes) / 1000
+    return cost
+  }
+
+  /// Bytes that one period reads of the head and of the tail, those between two uses of the head, and all.
+  private var bytesPerPeriod: (head: Int, tail: Int, betweenUses: Int, all: Int) {
+    let head = 4 * (headFloats + units * unitStride)
+    let tail = 4 * (tailFloats + units * tailTransformSize * tailFrequencyStride)
+    let work = 4 * plan.transformSize * (lanesAreMicrophones ? (groups + 1) * lanes : 4)
+    let tailPart = block > 0 ? tail / block : 0
+    return (
+      pairsPeriods ? head / 2 : head, tailPart, head + 2 * tailPart + 2 * work,
+      head + tail + work + 4 * units * block * 4 * lanes + 4 * plan.microphones * plan.transformSize
+    )
+  }
+}
