@@ -4,7 +4,7 @@ import CRealtime
 //
 //   history   [microphone][frame]                a row of contiguous frames per microphone
 //
-//   lanes are microphones (more than 8)          lanes are bins (up to 8 microphones)
+//   lanes are microphones                        lanes are bins
 //     window  [group][frame][lane]                 two rows as re and im of one complex FFT
 //       frame 0  m0 m1 m2 m3 …                       re  x0[0] x0[1] x0[2] …
 //       frame 1  m0 m1 m2 m3 …                       im  x1[0] x1[1] x1[2] …
@@ -15,7 +15,8 @@ import CRealtime
 //
 // All spectra are twice the transform; the filters' scale compensates for this (`FilterSet`).
 //
-// Thread: JACK's realtime thread (process callback), or the thread that takes its place offline; all functions.
+// Thread: JACK's realtime thread (process callback) or the thread that takes its place offline; before the callback
+// knows a convolver, the control side. All functions.
 
 /// Computes the spectra of the period that ended `age` frames before the newest, and stores them in the next slot. With
 /// a negative `age`, only advances the window, by the period that ended `-1 - age` frames before the newest.
@@ -25,7 +26,7 @@ func analyse(_ c: UnsafeMutablePointer<pinna_convolver>, _ history: UnsafePointe
   let start = history.pointee.written &- (age < 0 ? -1 &- age : age) &- c.pointee.period
   if c.pointee.lanesAreMicrophones != 0 { advanceWindow(c, history, start) }
   if age < 0 { return }
-  // During a refill `start` may be negative. The offset, a multiple of eight periods, keeps the index positive and
+  // During a refill `start` may be negative. The offset, a multiple of sixteen periods, keeps the index positive and
   // the tail's phase unchanged.
   c.pointee.periodIndex = (start &+ 65536 &* c.pointee.period) / c.pointee.period
   let slot = c.pointee.newestSlot &+ 1 == c.pointee.slots ? 0 : c.pointee.newestSlot &+ 1
@@ -136,9 +137,11 @@ private func analysePair(
     c.pointee.scratch, isUpper: false)
   re[size] = re[0]
   im[size] = im[0]
-  var k = 0
-  var x = spectra
-  while k < c.pointee.bins {
+  // From the top down: a mirrored vector lies across two that were stored, and can only be loaded once both have
+  // reached the cache. Those of the lowest bins were stored last.
+  var k = c.pointee.bins &- laneCount()
+  var x = spectra + (c.pointee.units &- 1) &* unitStride
+  while k >= 0 {
     let mirrored = size &- k &- laneCount() &+ 1
     let (zr, zi) = (load(re + k), load(im + k))
     let (mr, mi) = (reversed(load(re + mirrored)), reversed(load(im + mirrored)))
@@ -148,8 +151,8 @@ private func analysePair(
       x[2] = zi + mi
       x[3] = mr - zr
     }
-    x += unitStride
-    k &+= laneCount()
+    x -= unitStride
+    k &-= laneCount()
   }
   let nyquistBins = UnsafeMutableRawPointer(nyquist).assumingMemoryBound(to: Float.self)
   nyquistBins[microphone] = 2 * re[c.pointee.bins]

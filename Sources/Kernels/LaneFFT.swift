@@ -12,7 +12,8 @@ import CRealtime
 // The result is twice the transform.
 // - Source: Sorensen et al., Real-valued fast Fourier transform algorithms, IEEE TASSP 35 (1987).
 //
-// Thread: JACK's realtime thread (process callback), or the thread that takes its place offline; all functions.
+// Thread: JACK's realtime thread (process callback) or the thread that takes its place offline; before the callback
+// knows a convolver, the control side. All functions.
 
 /// Twiddle factors of one radix-4 butterfly: w^p, w^2p and w^3p, broadcast to all lanes.
 struct Twiddles {

@@ -12,7 +12,8 @@ import CRealtime
 //
 // - Source: Van Loan, Computational Frameworks for the Fast Fourier Transform (1992), ch. 1.7.
 //
-// Thread: JACK's realtime thread (process callback), or the thread that takes its place offline; all functions.
+// Thread: JACK's realtime thread (process callback) or the thread that takes its place offline; before the callback
+// knows a convolver, the control side. All functions.
 
 /// Forward FFT with e^(−jωn), unscaled. Inverse FFT: swap real and imaginary parts on input and output.
 /// - Parameters:

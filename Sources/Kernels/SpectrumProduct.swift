@@ -11,7 +11,8 @@ import CRealtime
 // Terms are always added in the same order: oldest partition first, in chunks that join a total. Direct and paired
 // sums therefore give the same bits, whatever period a unit is computed in.
 //
-// Thread: JACK's realtime thread (process callback), or the thread that takes its place offline; all functions.
+// Thread: JACK's realtime thread (process callback) or the thread that takes its place offline; before the callback
+// knows a convolver, the control side. All functions.
 
 /// Four complex accumulators, one vector each. The functions below say which sums they hold.
 struct Accumulators {

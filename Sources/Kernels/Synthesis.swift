@@ -16,7 +16,8 @@ import CRealtime
 //   units 0 … h−1   sumPaired              completePartialSums     sumPaired
 //   units h …       completePartialSums    sumPaired               completePartialSums
 //
-// Thread: JACK's realtime thread (process callback), or the thread that takes its place offline; all functions.
+// Thread: JACK's realtime thread (process callback) or the thread that takes its place offline; before the callback
+// knows a convolver, the control side. All functions.
 
 /// Computes one period of output for `count` voices. For a voice without output, only its tail is computed.
 ///
@@ -27,24 +28,29 @@ func synthesise(
 ) {
   if c.pointee.tail.blocks > 0 { sumTails(c, voices, count) }
   var voice = 0
+  while voice < count {
+    if voices[voice].left != nil { sumNyquist(c, voices + voice) }
+    voice &+= 1
+  }
   let ring = PartitionRing(c)
   let share = c.pointee.pairsPeriods == 0 ? c.pointee.units : c.pointee.units / 2
   // A few units at a time, so that the second voice finds their input spectra in the cache.
   let step = min(4, share)
-  var first = 0
-  while first < c.pointee.units {
+  var done = 0
+  while done < c.pointee.units {
+    // Bins from the top down, so that the inverse FFT begins with what was stored first (see `analysePair`).
+    let first = c.pointee.lanesAreMicrophones == 0 ? c.pointee.units &- step &- done : done
     voice = 0
     while voice < count {
       if voices[voice].left != nil { sumUnits(c, ring, voices + voice, first, step, share) }
       voice &+= 1
     }
-    first &+= step
+    done &+= step
   }
   voice = 0
   while voice < count {
     if voices[voice].left != nil {
       (voices + voice).pointee.periodsHeard &+= 1
-      sumNyquist(c, voices + voice)
       inverseTransform(c, voices + voice)
     }
     voice &+= 1

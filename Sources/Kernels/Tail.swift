@@ -18,7 +18,8 @@ import CRealtime
 // - Source: Gardner, Efficient Convolution without Input-Output Delay, JAES 43 (1995). Here FFTs over partitions
 //   replace its longer FFTs over time.
 //
-// Thread: JACK's realtime thread (process callback), or the thread that takes its place offline; all functions.
+// Thread: JACK's realtime thread (process callback) or the thread that takes its place offline; before the callback
+// knows a convolver, the control side. All functions.
 
 /// The first unit of the newest period's phase.
 @_noLocks @_noAllocation @inline(__always)
@@ -27,12 +28,10 @@ private func firstUnitOfPhase(_ c: UnsafeMutablePointer<pinna_convolver>) -> Int
 }
 
 extension PartitionRing {
-  /// The ring of a unit's tail blocks, as of the unit's last phase. In this ring, each "unit" is one frequency.
+  /// The ring of the tail blocks of this phase's units. In this ring, each "unit" is one frequency.
   @_noLocks @_noAllocation @inline(__always)
-  init(tail c: UnsafeMutablePointer<pinna_convolver>, of unit: Int) {
-    let phase = c.pointee.periodIndex & (c.pointee.tail.phases &- 1)
-    let block =
-      c.pointee.periodIndex / c.pointee.tail.phases &- (unit &>> c.pointee.tail.phaseShift <= phase ? 0 : 1)
+  init(tail c: UnsafeMutablePointer<pinna_convolver>) {
+    let block = c.pointee.periodIndex / c.pointee.tail.phases
     partitions = c.pointee.tail.blocks
     slots = partitions
     groups = c.pointee.groups
@@ -53,8 +52,8 @@ func analyseTail(_ c: UnsafeMutablePointer<pinna_convolver>) {
   let size = 2 &* c.pointee.tail.phases
   var u = firstUnitOfPhase(c)
   let end = u &+ 1 &<< c.pointee.tail.phaseShift
+  let tailRing = PartitionRing(tail: c)
   while u < end {
-    let tailRing = PartitionRing(tail: c, of: u)
     let spectra = vectors(c.pointee.spectra) + u &* ring.unitStride
     let target =
       vectors(c.pointee.tail.spectra)
@@ -91,12 +90,13 @@ func sumTails(
 ) {
   var u = firstUnitOfPhase(c)
   let end = u &+ 1 &<< c.pointee.tail.phaseShift
+  let ring = PartitionRing(tail: c)
   var voice = 0
   while u < end {
     // One unit at a time, so that the second voice finds its input spectra in the cache.
     voice = 0
     while voice < count {
-      sumTail(c, voices + voice, u)
+      sumTail(c, ring, voices + voice, u)
       voice &+= 1
     }
     u &+= 1
@@ -111,11 +111,11 @@ func sumTails(
 /// Computes the tail's share of unit `u`.
 @_noLocks @_noAllocation @inline(__always)
 private func sumTail(
-  _ c: UnsafeMutablePointer<pinna_convolver>, _ voice: UnsafeMutablePointer<pinna_voice>, _ u: Int
+  _ c: UnsafeMutablePointer<pinna_convolver>, _ ring: PartitionRing,
+  _ voice: UnsafeMutablePointer<pinna_voice>, _ u: Int
 ) {
   let work = vectors(c.pointee.tail.work)
   let size = 2 &* c.pointee.tail.phases
-  let ring = PartitionRing(tail: c, of: u)
   let x = UnsafePointer(vectors(c.pointee.tail.spectra) + u &* size &* ring.unitStride)
   let h = vectors(voice.pointee.tailSpectra) + u &* size &* ring.filterUnitStride
   var f = 0

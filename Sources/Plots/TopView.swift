@@ -99,15 +99,15 @@ struct TopView {
     }
   }
 
-  /// The level of a voice that came out too loud, beside its mark.
+  /// By how much a voice came out too loud, beside its mark.
   private func drawExcess(of voice: TopViewPlot.Voice, at mark: SIMD2<Double>) {
-    guard voice.isTooLoud else { return }
+    guard let excess = voice.excess else { return }
     // Below a mark at the side, beside one behind: both are within the panel.
     let isBehind = abs(voice.azimuth) > 90
     let place = mark + (isBehind ? [15, 4] : [0, 17])
     let anchor: SIMD2<Double> = isBehind ? [0, 0.5] : voice.azimuth < 0 ? [0.75, 0.5] : [0.5, 0.5]
     canvas.text(
-      String(format: "+%.0f dB", voice.level), at: place, anchor: anchor, size: 8.5, isBold: true,
+      String(format: "+%.0f dB", excess), at: place, anchor: anchor, size: 8.5, isBold: true,
       VoiceMark.colour(voice.verdict))
   }
 

@@ -18,8 +18,11 @@ public struct TopViewPlot: Plot {
     let highestLevel: Double?
     let verdict: Verdict
 
-    /// Whether it is not right because of its level, which is higher than that of the voice in front.
-    var isTooLoud: Bool { verdict != .right && level >= 0.5 && level > highestLevel ?? .infinity }
+    /// How many decibels it is louder than it may be, if it is not right and that is at least half a decibel.
+    var excess: Double? {
+      guard let highestLevel, verdict != .right, level - highestLevel >= 0.5 else { return nil }
+      return level - highestLevel
+    }
 
     public init(
       azimuth: Double, heard: Double, level: Double, highestLevel: Double? = nil, verdict: Verdict
@@ -109,7 +112,7 @@ public struct TopViewPlot: Plot {
     ]
     if verdicts.contains(.weak) { marks.append(LegendMark("weak", .verdict(.weak))) }
     marks.append(LegendMark("wrong", .verdict(.wrong)))
-    if panels.contains(where: { $0.voices.contains(where: \.isTooLoud) }) {
+    if panels.contains(where: { $0.voices.contains { $0.excess != nil } }) {
       marks.append(LegendMark("too loud", .excess))
     }
     if panels.contains(where: { $0.distance == .level }) {

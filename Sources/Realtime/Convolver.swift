@@ -27,9 +27,9 @@ final class Convolver: @unchecked Sendable {
   /// The same object for the callback, which counts no references.
   private let unmanagedHistory: Unmanaged<InputHistory>
   private let progress: UnsafeMutablePointer<Progress>
-  /// Periods that a restart analyses, so that every partition has its complete input, and those with the first ones'
-  /// window.
+  /// Periods whose spectra a restart computes, so that every partition has its complete input.
   private let refillPeriods: Int
+  /// These, and the earlier ones that only fill the first window.
   private let historyPeriods: Int
 
   private struct Progress: BitwiseCopyable {
@@ -37,7 +37,7 @@ final class Convolver: @unchecked Sendable {
     var position = 0
     /// Periods before this frame only fill the window.
     var first = 0
-    /// Periods analysed; a restart counts as many.
+    /// Periods analysed. A restart sets it to `historyPeriods`, so that `hasJustBegun` is false.
     var analysed = 0
   }
 
@@ -166,7 +166,7 @@ final class Convolver: @unchecked Sendable {
     let period = kernelState.pointee.period
     let isTooFar = missing > historyPeriods &* period
     if isTooFar || missing % period != 0 { restart(before: end) }
-    takePeriod(UnsafePointer(source), end)
+    analyseNextPeriod(UnsafePointer(source), end)
     formTails()
     return progress.pointee.position == end
   }
@@ -179,7 +179,7 @@ final class Convolver: @unchecked Sendable {
   func advance(_ live: Unmanaged<InputHistory>) -> Bool {
     let source = live._withUnsafeGuaranteedRef { $0.storage }
     let end = source.pointee.written
-    takePeriod(UnsafePointer(source), end)
+    analyseNextPeriod(UnsafePointer(source), end)
     if progress.pointee.position == end { return true }
     formTails()
     return false
@@ -197,12 +197,12 @@ final class Convolver: @unchecked Sendable {
     for (n, set) in sets.prefix(2).enumerated() {
       if let spectra = set.spectra(generation: generation) { startVoice(n, set.serial, spectra, nil) }
     }
-    // What arrives during the first round is little, and the callback can take the rest.
+    // What arrives during the first round is little, and the callback can compute the rest.
     for _ in 0..<3 where live.publishedFrames - progress.pointee.position >= period {
       let copy = live.snapshot()
       let end = copy.storage.pointee.written
       while progress.pointee.position + period <= end {
-        takePeriod(UnsafePointer(copy.storage), end)
+        analyseNextPeriod(UnsafePointer(copy.storage), end)
         formTails()
       }
     }
@@ -224,7 +224,7 @@ final class Convolver: @unchecked Sendable {
   ///
   /// Thread: JACK's realtime thread (process callback), or the control side.
   @_noLocks @_noAllocation
-  private func takePeriod(_ source: UnsafePointer<pinna_history>, _ end: Int) {
+  private func analyseNextPeriod(_ source: UnsafePointer<pinna_history>, _ end: Int) {
     let period = kernelState.pointee.period
     let frame = progress.pointee.position
     let own = unmanagedHistory._withUnsafeGuaranteedRef { UnsafePointer($0.storage) }
@@ -257,8 +257,7 @@ final class Convolver: @unchecked Sendable {
   // MARK: - From spectra to outputs
 
   /// Whether `filters` can become audible in this period without extra work. Their tail is computed over as many
-  /// periods as its blocks have,
-  /// of which the last is the first audible one.
+  /// periods as its blocks have partitions, of which the last is the first audible one.
   ///
   /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
@@ -330,7 +329,7 @@ final class Convolver: @unchecked Sendable {
 
   /// Forgets both voices: no filter set played in this period, so each has to start over.
   ///
-  /// Thread: JACK's realtime thread (process callback).
+  /// Thread: JACK's realtime thread (process callback), or the control side before the callback knows this convolver.
   @_noLocks @_noAllocation
   func stopVoices() {
     voices[0].filterSerial = 0
@@ -345,7 +344,7 @@ final class Convolver: @unchecked Sendable {
 
   /// Assigns a voice to a filter set. Its partial sums are kept if it played this set already.
   ///
-  /// Thread: JACK's realtime thread (process callback).
+  /// Thread: JACK's realtime thread (process callback), or the control side before the callback knows this convolver.
   @_noLocks @_noAllocation
   private func startVoice(_ n: Int, _ set: Int, _ spectra: UnsafeMutablePointer<Float>, _ target: Stereo?) {
     if voices[n].filterSerial != set {

@@ -11,8 +11,9 @@ extension ConvolverLayout {
     package var transforms = 0.0
     /// Vectors that the transforms over partitions compute, counted likewise.
     package var tailTransforms = 0.0
-    /// Bytes read from beyond the second-level cache, and from beyond this engine's share of the last one.
+    /// Bytes read from beyond the second-level cache.
     package var streamedBytes = 0.0
+    /// Bytes of these that come from beyond this engine's share of the last one.
     package var memoryBytes = 0.0
     /// In microseconds.
     package var time = 0.0
@@ -31,6 +32,30 @@ extension ConvolverLayout {
     }
   }
 
+  /// Other times, in nanoseconds.
+  private enum Time {
+    static let period = 195.0
+    /// Per transform of two microphones' rows.
+    static let rowTransform = 43.0
+    static let unit = 3.5
+    /// More per vector of products where no two periods share the loads of a filter.
+    static let unsharedLoad = 0.07
+    /// Per byte from beyond the second-level cache: 100 GB/s.
+    static let streamedByte = 0.01
+    /// More per byte from memory.
+    static let memoryByte = 0.015
+  }
+
+  /// How many times as long transforms take whose work areas exceed the first-level cache.
+  private enum BeyondFirstLevel {
+    static let row = 1.2
+    static let inverse = 2.4
+    static let lane = 1.35
+  }
+
+  /// Part of the shorter of computing and reading that the longer one does not hide.
+  private static let exposedPart = 0.15
+
   // MARK: - Any thread
 
   package func cost(_ caches: ProcessorCaches) -> Cost {
@@ -44,8 +69,7 @@ extension ConvolverLayout {
     // in `block` units.
     cost.products = Double(8 * units * groups * (headPartitions + 2 * blocks))
     var time = vector.product * cost.products
-    // Without pairs, every product loads its filter.
-    if !pairsPeriods { time += 0.07 * cost.products }
+    if !pairsPeriods { time += Time.unsharedLoad * cost.products }
 
     let rows = lanesAreMicrophones ? 0 : (plan.microphones + 1) / 2
     let rowVectors = Double(size) / Double(lanes) * log2(Double(size))
@@ -54,15 +78,14 @@ extension ConvolverLayout {
     let laneVectors = lanesAreMicrophones ? Double(groups * bins) * log2(Double(bins)) : 0
     let lanesFit = size * vectorBytes <= firstLevel
     cost.transforms = rowVectors * Double(rows + 1) + laneVectors
-    time += vector.row * rowVectors * Double(rows) * (rowsFit ? 1 : 1.2)
-    time += vector.inverse * rowVectors * (rowsFit ? 1 : 2.4)
-    time += vector.lane * laneVectors * (lanesFit ? 1 : 1.35)
+    time += vector.row * rowVectors * Double(rows) * (rowsFit ? 1 : BeyondFirstLevel.row)
+    time += vector.inverse * rowVectors * (rowsFit ? 1 : BeyondFirstLevel.inverse)
+    time += vector.lane * laneVectors * (lanesFit ? 1 : BeyondFirstLevel.lane)
     if block > 0 {
       cost.tailTransforms = Double(2 * units * (groups + 2)) * log2(Double(tailTransformSize))
       time += vector.tail * cost.tailTransforms
     }
-    // What is done once per period, per transform of a row, and per unit.
-    time += 195 + 43 * Double(rows) + 3.5 * Double(units)
+    time += Time.period + Time.rowTransform * Double(rows) + Time.unit * Double(units)
 
     let bytes = bytesPerPeriod
     // A stream displaces everything that is read less often than the cache is filled.
@@ -70,10 +93,10 @@ extension ConvolverLayout {
       cost.streamedBytes += Double(bytes.tail + 4 * units * groups * vectorBytes)
     }
     if bytes.betweenUses > caches.secondLevel { cost.streamedBytes += Double(bytes.head) }
-    if bytes.all > caches.share { cost.memoryBytes = Double(bytes.head + bytes.tail) }
-    // Reading ahead hides most of the shorter of both.
-    let stream = 0.01 * cost.streamedBytes
-    cost.time = (max(time, stream) + 0.15 * min(time, stream) + 0.015 * cost.memoryBytes) / 1000
+    if bytes.all > caches.lastLevelShare { cost.memoryBytes = Double(bytes.head + bytes.tail) }
+    let stream = Time.streamedByte * cost.streamedBytes
+    let memory = Time.memoryByte * cost.memoryBytes
+    cost.time = (max(time, stream) + Self.exposedPart * min(time, stream) + memory) / 1000
     return cost
   }
 

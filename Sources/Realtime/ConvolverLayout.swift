@@ -41,7 +41,7 @@ package struct ConvolverLayout: Hashable, Sendable {
     }.filter { layout in
       // The FFTs need at least four vectors.
       guard bins >= 2 * layout.lanes else { return false }
-      // Without a tail the output does not depend, to the last bit, on when the engine joined the stream.
+      // Filters of fewer than 32 partitions have no tail: rounding in a tail depends on when the engine joined the stream.
       return layout.block == 0
         || (plan.partitions >= max(32, 2 * layout.block + 1) && layout.units >= layout.block)
     }

@@ -64,7 +64,11 @@ extension Engine {
       if let address = UnsafeRawPointer(bitPattern: live.load(ordering: .acquiring)) {
         let history = Unmanaged<InputHistory>.fromOpaque(address).takeUnretainedValue()
         let current = side.inForce?.number ?? 0
-        convolver.catchUp(with: history, sets.filter { $0.key >= current }.map(\.value))
+        var heard: [FilterSet] = []
+        for (ticket, filters) in sets where ticket >= current && !heard.contains(where: { $0 === filters }) {
+          heard.append(filters)
+        }
+        convolver.catchUp(with: history, heard)
       }
       // Releasing: the callback sees all of the above once it sees the address.
       prepared.store(UInt(bitPattern: Unmanaged.passUnretained(convolver).toOpaque()), ordering: .releasing)

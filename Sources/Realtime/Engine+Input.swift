@@ -46,8 +46,8 @@ extension Engine {
   /// Appends and measures one period of each microphone. A port without a buffer is silent. The guard mutes invalid
   /// samples; a signal that stops dead fades out.
   ///
-  /// Of a period longer than the history, only the end is stored and measured: no convolver was prepared for it. The
-  /// same holds for periods longer than `Partitioning.longestPeriod`, which PipeWire can be configured to have.
+  /// Of a period longer than `Partitioning.longestPeriod`, which PipeWire can be configured to have, only the end is stored
+  /// and measured: no convolver is prepared for it. `chooseHistory` has chosen a history with room for the others.
   ///
   /// Thread: JACK's realtime thread (process callback).
   /// - Returns: the number of invalid samples.
@@ -56,11 +56,10 @@ extension Engine {
     let history = state.pointee.live
     let storage = history._withUnsafeGuaranteedRef { $0.storage }
     let capacity = storage.pointee.capacity
-    let all = min(period.frames, longestPeriod)
-    let end = storage.pointee.written &+ all
+    let frames = min(period.frames, longestPeriod)
+    let at = storage.pointee.written & (capacity &- 1)
+    let end = storage.pointee.written &+ frames
     history._withUnsafeGuaranteedRef { $0.claim(until: end) }
-    let frames = min(all, capacity)
-    let at = (end &- frames) & (capacity &- 1)
     let head = min(frames, capacity &- at)
     var rejected = 0
     var microphone = 0

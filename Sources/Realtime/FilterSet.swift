@@ -46,7 +46,7 @@ public final class FilterSet: @unchecked Sendable {
 
   /// The spectra of a generation; nil if it was never prepared.
   ///
-  /// Thread: JACK's realtime thread (process callback).
+  /// Thread: JACK's realtime thread (process callback), or the control side.
   @_noLocks @_noAllocation
   func spectra(generation: Int) -> UnsafeMutablePointer<Float>? {
     // Acquiring: the spectra are visible before their address is.

@@ -13,9 +13,10 @@ final class InputHistory: @unchecked Sendable {
   /// Shape: `[microphone][frame modulo capacity]`, with the number of frames written so far.
   let storage: UnsafeMutablePointer<pinna_history>
   private let memory: AlignedMemory
-  /// Frames written so far, and those with the period that is being written. Frames that lie more than a capacity
-  /// before the latter may be overwritten.
+  /// Frames written so far.
   private let published = Atomic<Int>(0)
+  /// Frames written so far, with those that are being written. Frames that lie more than a capacity before may be
+  /// overwritten already.
   private let claimed = Atomic<Int>(0)
 
   /// Thread: control side.
@@ -52,7 +53,7 @@ final class InputHistory: @unchecked Sendable {
     let end = publishedFrames
     pinna_copy_shared(copy.memory.floats, frames, copy.memory.count)
     atomicMemoryFence(ordering: .acquiring)
-    let lost = min(claimed.load(ordering: .relaxed) - end, capacity)
+    let lost = max(0, min(claimed.load(ordering: .relaxed) - end, capacity))
     for microphone in 0..<microphones {
       let row = copy.memory.floats + microphone * copy.storage.pointee.stride
       for frame in end - capacity..<end - capacity + lost { row[frame & (capacity - 1)] = 0 }
@@ -97,6 +98,8 @@ final class InputHistory: @unchecked Sendable {
   func append(_ count: Int, from frame: Int, of source: UnsafePointer<pinna_history>, end: Int) {
     let (mask, sourceMask) = (storage.pointee.capacity &- 1, source.pointee.capacity &- 1)
     let oldest = max(frame, min(frame &+ count, end &- source.pointee.capacity))
+    // The control side may still be reading this ring from the time when it was the live one.
+    claim(until: max(claimed.load(ordering: .relaxed), frame &+ count))
     var microphone = 0
     while microphone < microphones {
       let row = storage.pointee.frames + microphone &* storage.pointee.stride

@@ -14,7 +14,7 @@ struct KernelCalls {
   /// Computes the spectra of the period that ended `age` frames before the newest. With a negative `age`, only advances
   /// the window, by the period that ended `-1 - age` frames before the newest.
   ///
-  /// Thread: JACK's realtime thread (process callback).
+  /// Thread: JACK's realtime thread (process callback), or the control side before the callback knows the convolver.
   @_noLocks @_noAllocation
   func analyse(
     _ convolver: UnsafeMutablePointer<pinna_convolver>, _ history: UnsafePointer<pinna_history>, age: Int
@@ -22,9 +22,9 @@ struct KernelCalls {
     _unsafePerformance { table.analyse(convolver, history, age) }
   }
 
-  /// Computes one period of output for one or two voices.
+  /// Computes one period of output for one or two voices. For a voice without output buffers, only its tail is computed.
   ///
-  /// Thread: JACK's realtime thread (process callback).
+  /// Thread: JACK's realtime thread (process callback), or the control side before the callback knows the convolver.
   @_noLocks @_noAllocation
   func synthesise(
     _ convolver: UnsafeMutablePointer<pinna_convolver>, _ voices: UnsafeMutablePointer<pinna_voice>,

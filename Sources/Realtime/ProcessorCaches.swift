@@ -15,8 +15,9 @@ public struct ProcessorCaches: Sendable {
     set { bytes[2] = newValue }
   }
 
-  /// Bytes of the last level that an engine can count on, because other programs use it, too: half.
-  var share: Int { max(secondLevel, (bytes[3] ?? 32 << 20) / 2) }
+  /// Bytes of the last level that an engine can count on: half of a third level, which other programs use, too, or else
+  /// the second level. 16 MB where the system says nothing at all.
+  package var lastLevelShare: Int { bytes.isEmpty ? 16 << 20 : max(secondLevel, (bytes[3] ?? 0) / 2) }
 
   /// Thread: any but the callback's.
   /// - Parameter folder: has a folder `index0`, `index1` … for each cache, as Linux does.

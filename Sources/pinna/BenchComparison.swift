@@ -25,20 +25,25 @@ struct BenchComparison {
     var ratio: Double { there / here }
   }
 
-  let rows: [Row]
   private let path: String
   private let other: Run
 
   /// Reads the other run.
   /// - Throws: `Failure`, if `path` is not a file that `bench --json` wrote.
-  init(path: String, with results: [EngineBench]) throws(Failure) {
+  init(path: String) throws(Failure) {
     try InputPath.check(path, "write one with: pinna bench --json > FILE")
     guard let data = FileManager.default.contents(atPath: path),
       let other = try? JSONDecoder().decode(Run.self, from: data)
     else {
       throw Failure(.failed, "\(path) has no times of pinna bench; write it with: pinna bench --json > FILE")
     }
-    rows = results.compactMap { result in
+    self.path = path
+    self.other = other
+  }
+
+  /// - Throws: `Failure`, if the two runs have no configuration in common.
+  private func rows(_ results: [EngineBench]) throws(Failure) -> [Row] {
+    let rows: [Row] = results.compactMap { result in
       let shape = result.shape
       let match = other.configurations.first {
         $0.microphones == shape.microphones && $0.taps == shape.taps && $0.period == shape.period
@@ -54,11 +59,11 @@ struct BenchComparison {
         .failed,
         "\(path) has no configuration in common with this run; give the options that it was made with")
     }
-    self.path = path
-    self.other = other
+    return rows
   }
 
-  var table: String {
+  func table(_ results: [EngineBench]) throws(Failure) -> String {
+    let rows = try rows(results)
     let head = "microphones  taps  period       isa  here (µs)  there (µs)  times as fast"
     let lines = rows.map { $0.name + String(format: " %10.2f %11.2f %14.2f", $0.here, $0.there, $0.ratio) }
     let ratios = rows.map(\.ratio)

@@ -22,8 +22,8 @@ extension Verb {
       Option("--live", nil, "time the callback on a private server, alternating with an idle client"),
       Option(
         "--isa", "SET",
-        "baseline, v3 or v4 (default: all that this processor supports; the fastest with the three above)"),
-      Option("--compare", "FILE", "say how much faster than in FILE, which bench --json wrote"),
+        "baseline, v3 or v4 (default: all that this processor supports; with --scale to --live the fastest)"),
+      Option("--compare", "FILE", "say how many times as fast as in FILE, which bench --json wrote"),
       Option("--plot", "FILE", "draw --scale: the part of a core over the period (.svg or .png)"), jsonOption,
     ]
   ) { arguments in
@@ -80,6 +80,8 @@ extension Verb {
           }))
       return .done
     }
+    let comparison = try arguments["--compare"].map { path throws(Failure) in try BenchComparison(path: path)
+    }
     let isScale = arguments.has("--scale")
     if isScale { shapes = ScaleBench.shapes }
     let sets = isScale || arguments["--isa"] != nil ? [set] : InstructionSet.available
@@ -96,8 +98,8 @@ extension Verb {
         ([
           "machine": Machine.current, "version": Tool.version, "configurations": results.map(\.json),
         ] as JSONObject).text)
-    } else if let path = arguments["--compare"] {
-      print(try BenchComparison(path: path, with: results).table)
+    } else if let comparison {
+      print(try comparison.table(results))
     } else {
       print(isScale ? ScaleBench.table(results) : EngineBench.table(results))
     }
@@ -117,11 +119,11 @@ private func refuseCombinations(_ arguments: Arguments) throws {
   if kinds.count > 1 {
     throw Failure(.usage, "\(kinds[0]) and \(kinds[1]) are separate benchmarks; run one after the other")
   }
-  if let file = ["--compare", "--plot"].first(where: { arguments[$0] != nil }),
-    kinds != ["--scale"], file == "--plot" || !kinds.isEmpty
-  {
-    throw Failure(
-      .usage, file == "--plot" ? "--plot belongs to --scale" : "--compare does not belong to \(kinds[0])")
+  if arguments["--plot"] != nil, kinds != ["--scale"] {
+    throw Failure(.usage, "--plot belongs to --scale")
+  }
+  if arguments["--compare"] != nil, let kind = kinds.first, kind != "--scale" {
+    throw Failure(.usage, "--compare does not belong to \(kind)")
   }
   if arguments["--compare"] != nil, arguments.isJSON {
     throw Failure(.usage, "--compare prints a table; leave out --json")

@@ -30,7 +30,8 @@ struct Machine: Codable, Equatable {
   /// "AMD EPYC (family 25, model 17), 2 cores, L1 32 kB, L2 1 MB, L3 32 MB"
   var summary: String {
     let caches = cacheBytes.sorted { $0.key < $1.key }.map { level, bytes in
-      "L\(level) " + (bytes < 1 << 20 ? "\(bytes >> 10) kB" : "\(bytes >> 20) MB")
+      let megabytes = Double(bytes) / Double(1 << 20)
+      return "L\(level) " + (megabytes < 1 ? "\(bytes >> 10) kB" : String(format: "%.3g MB", megabytes))
     }
     return ([processor, "core".counted(cores)] + caches).joined(separator: ", ")
   }

@@ -100,7 +100,8 @@ extension LiveTests {
       arguments: [
         ["--scale", "--live"], ["--scale", "--microphones", "4"], ["--engines", "--periods", "200"],
         ["--taps", "64"], ["--adopt", "--periods", "200"], ["--adopt", "--compare", "x"],
-        ["--plot", "x.svg"], ["--layouts", "--json"], ["--layouts", "--periods", "200"],
+        ["--plot", "x.svg"], ["--compare", "x", "--plot", "x.svg"], ["--layouts", "--json"],
+        ["--layouts", "--periods", "200"],
         ["--live", "--l2", "1M"], ["--l2", "large"],
         ["--compare", "x", "--json"],
       ])

@@ -55,6 +55,21 @@ import Testing
     #expect(abs(middle.x - front.x) < 3, "\(middle), \(front)")
   }
 
+  @Test("a voice that is not right says by how many decibels it is louder than it may be; others say nothing")
+  func excess() throws {
+    func behind(_ level: Double, limit: Double?, _ verdict: TopViewPlot.Voice.Verdict) throws -> String {
+      let voice = TopViewPlot.Voice(
+        azimuth: 180, heard: 180, level: level, highestLevel: limit, verdict: verdict)
+      return try plot(voice).markup(description: "")
+    }
+    #expect(try behind(1, limit: -3, .wrong).contains("+4 dB"))
+    #expect(try behind(-1, limit: -3, .weak).contains("+2 dB"))
+    for markup in [
+      try behind(-2.8, limit: -3, .wrong), try behind(1, limit: -3, .right),
+      try behind(1, limit: nil, .wrong),
+    ] { #expect(!markup.contains(" dB<")) }
+  }
+
   @Test("L is left of the head and R right of it, at the same height")
   func letters() throws {
     let markup = try plot(voice(0)).markup(description: "")

@@ -19,7 +19,14 @@ import Testing
     #expect(caches.bytes == [1: 32 << 10, 2: 2 << 20, 3: 32 << 20])
     #expect(caches.cores == [1: "0", 2: "0-1", 3: "0-3"])
     let none = ProcessorCaches(folder.path + "/none")
-    #expect(none.bytes.isEmpty && none.secondLevel == 1 << 20)
+    #expect(none.bytes.isEmpty && none.secondLevel == 1 << 20 && none.lastLevelShare == 16 << 20)
+    // The last level is shared; a processor without a third level has its second.
+    #expect(caches.lastLevelShare == 16 << 20)
+    let small = try TemporaryFolder()
+    for (name, text) in [("level", "2"), ("type", "Unified"), ("size", "512K")] {
+      try small.write(text, to: "index0/\(name)")
+    }
+    #expect(ProcessorCaches(small.path).lastLevelShare == 512 << 10)
   }
 
   @Test("sizes are read as people write them; others are refused")

@@ -33,7 +33,7 @@ typedef struct {
 // spread over as many periods, its phases: in each, the same number of units is computed.
 typedef struct {
   long blocks;            // blocks of `phases` partitions; 0 where there is no tail
-  long phases;            // 8 or 16
+  long phases;            // 8 or 16; 0 where there is no tail
   long frequencyStride;   // floats from one frequency of `spectra` to the next
   long phaseShift;        // units per phase = 1 << phaseShift
   const float *twiddles;  // [k][re, im of w^k, w^2k, w^3k], w = e^(-j pi / phases)

@@ -50,10 +50,10 @@ extension LiveGraph {
     }
   }
 
-  /// The length of `expectSameSound`'s loop in frames: 104 periods of 128. Filters of 32 or more partitions
-  /// spread their work over eight periods by the period's number. Only after a multiple of eight periods is a
-  /// sum formed in the same order.
-  static let repetition = 13_312
+  /// The length of `expectSameSound`'s loop in frames: 112 periods of 128. Filters with a tail spread their
+  /// work over eight or sixteen periods by the period's number. Only after a multiple of sixteen periods is a sum
+  /// formed in the same order.
+  static let repetition = 14_336
 
   /// A running player of noise that repeats after `repetition` frames.
   func loopingPlayer() throws -> SignalPlayer {
