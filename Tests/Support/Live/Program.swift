@@ -27,7 +27,18 @@ public final class Program {
   private let process = Process()
   private let files: TemporaryFolder
 
+  /// Makes the test process end as soon as its tests have. A thread of libjack that is cancelled inside the C library, when
+  /// a test kills its server, may keep that library's locks for ever, and finalisers of other libraries would wait for them.
+  private static let endsWithoutFinalisers: Void = {
+    on_exit(
+      { status, _ in
+        fflush(nil)
+        _exit(status)
+      }, nil)
+  }()
+
   public init(_ path: String, _ arguments: [String], environment: [String: String]? = nil) throws {
+    Self.endsWithoutFinalisers
     files = try TemporaryFolder()
     process.executableURL = URL(filePath: path)
     process.arguments = arguments
