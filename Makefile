@@ -143,7 +143,7 @@ FAULTS_RUN = PINNA_FAULTS=1 PINNA_FAULTS_LOG=$(CURDIR)/$(FAULTS).log swift test 
 # The suites in a graph whose tests name a promise: files of Tests/LiveTests with a title that begins with "R<number>:".
 FAULTS_LIVE = $(shell grep -rlE '"R[0-9]+: ' Tests/LiveTests | sed -E 's,.*/(.*)\.swift,\1,' | grep -v PipeWire | sort | paste -sd '|')
 # Those in PipeWire's graph: its own, and OthersTests in both worlds.
-FAULTS_PIPEWIRE = PipeWireTests|PipeWireStallTests|PipeWireEnduranceTests|OthersTests
+FAULTS_PIPEWIRE = PipeWireTests|PipeWireStallTests|PipeWireLatencyTests|PipeWireEnduranceTests|OthersTests
 faults: PACKAGES = sox ffmpeg iproute2 pipewire pipewire-jack pipewire-bin
 faults: install-packages
 	@echo "== Fault injection; what the tests say is in $(FAULTS).txt"

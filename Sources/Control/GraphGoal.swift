@@ -14,6 +14,7 @@ extension ArrayClient {
   func checkGraph(_ memory: ConnectionMemory, _ goal: GraphGoal) -> GraphReport {
     var report = GraphReport()
     releaseRetired()
+    reportLatencies()
     // A copy: calls into libjack may wait for the server, so no lock is held.
     var connections = memory.connections.withLock { $0 }
     let replaced = connections.adoptReplacement(

@@ -17,7 +17,7 @@ public final class ArrayClient: Sendable {
   /// Name of the MIDI port.
   public static let controlName = "control"
 
-  let connection: JackConnection
+  package let connection: JackConnection
   private let trampoline: Trampoline
   let left: PortHandle
   let right: PortHandle
@@ -180,6 +180,10 @@ public final class ArrayClient: Sendable {
     }
     connection.recomputeLatencies()
   }
+
+  /// Reports the latencies of own ports that PipeWire has asked for since the last call; call it repeatedly. jackd gets
+  /// them when it asks.
+  public func reportLatencies() { connection.reportLatencies() }
 
   /// Joins the graph: the callback runs from now on.
   /// - Throws: `activationFailed` or `serverGone`.

@@ -33,6 +33,8 @@ final class ClientHandle: @unchecked Sendable {
   private var process: AnyObject?
   /// Held during a server request: libjack does not distinguish the replies to concurrent requests.
   private let requests = Mutex<Void>(())
+  /// The directions whose latencies are still to be reported, as bits `1 << mode`.
+  private let dueLatencies = Atomic<UInt32>(0)
   /// Number of threads inside calls into libjack.
   private let users = Atomic<Int>(0)
   private let closing = Atomic<Bool>(false)
@@ -97,7 +99,7 @@ final class ClientHandle: @unchecked Sendable {
         handle.freewheel.store(isOn != 0, ordering: .relaxed)
         handle.listener.freewheel(isOn != 0)
       }, context)
-    jack_set_latency_callback(client, { ClientHandle.at($1).listener.latency($0) }, context)
+    jack_set_latency_callback(client, { ClientHandle.at($1).handleLatency($0) }, context)
     jack_set_port_connect_callback(
       client, { _, _, _, context in ClientHandle.at(context).listener.graphChanged() }, context)
     jack_set_port_registration_callback(
@@ -123,6 +125,14 @@ final class ClientHandle: @unchecked Sendable {
 
   private static func at(_ context: UnsafeMutableRawPointer?) -> ClientHandle {
     Unmanaged.fromOpaque(context!).takeUnretainedValue()
+  }
+
+  /// jackd needs the latencies before the callback returns. With PipeWire they wait for `reportLatencies`: what is set on
+  /// this thread, libjack 0.3.65 sends at once, without its lock and perhaps into another thread's request; and it first
+  /// runs calls that other threads left for this thread, which can wait for ever for the end of this callback.
+  private func handleLatency(_ mode: JackLatencyCallbackMode) {
+    guard JackLibrary.isPipeWire else { return listener.latency(mode) }
+    dueLatencies.bitwiseOr(1 << mode.rawValue, ordering: .relaxed)
   }
 
   /// Reports the loss of the server, once.
@@ -167,6 +177,14 @@ final class ClientHandle: @unchecked Sendable {
   /// - Returns: nil if the client is closed or closing, or the server has gone.
   func request<Result: Sendable>(_ body: (OpaquePointer) -> Result) -> Result? {
     ask { client in requests.withLock { _ in body(client) } }
+  }
+
+  /// Reports the latencies that PipeWire has asked for since the last call. Waits for requests of other threads.
+  func reportLatencies() {
+    let due = dueLatencies.exchange(0, ordering: .relaxed)
+    for mode in [JackCaptureLatency, JackPlaybackLatency] where due & (1 << mode.rawValue) != 0 {
+      _ = request { _ in listener.latency(mode) }
+    }
   }
 
   /// Sets the process callback; only before `activate`. Retains `context` for as long as the callback may run.

@@ -122,4 +122,7 @@ extension JackConnection {
 
   /// Makes the server call the latency callbacks of all clients. Waits for the server.
   public func recomputeLatencies() { _ = handle.request { jack_recompute_total_latencies($0) } }
+
+  /// Calls the listener for the latencies that PipeWire has asked for since the last call. Waits for the server.
+  public func reportLatencies() { handle.reportLatencies() }
 }
