@@ -1,0 +1,12 @@
+/// Two output buffers.
+struct Stereo: BitwiseCopyable {
+  let left: UnsafeMutablePointer<Float>
+  let right: UnsafeMutablePointer<Float>
+
+  /// Thread: any.
+  @_noLocks @_noAllocation
+  init(_ left: UnsafeMutablePointer<Float>, _ right: UnsafeMutablePointer<Float>) {
+    self.left = left
+    self.right = right
+  }
+}
