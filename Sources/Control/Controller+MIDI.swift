@@ -3,7 +3,7 @@ import JackClient
 import Presets
 
 /// MIDI: program changes choose presets of the bank, controllers change what their file says. MIDI has no way to answer,
-/// so failures are written to the operator's terminal.
+/// so failures are written to the operator's terminal, and so are takes that begin and end.
 ///
 /// Thread: control thread.
 extension Controller {
@@ -80,8 +80,14 @@ extension Controller {
   private func request(_ what: String, about controller: Int?, onEnd: @escaping () -> Void = {}) -> Request {
     Request { [unowned self] outcome in
       onEnd()
-      if case .failed(let failure) = outcome, failure.description != Processor.superseded {
-        complain("\(what): \(failure)", about: controller)
+      switch outcome {
+      case .failed(let failure):
+        if failure.description != Processor.superseded { complain("\(what): \(failure)", about: controller) }
+      case .done(let answer as TakeStartAnswer): warn("\(what): the take \(answer.take) begins")
+      case .done(let answer as TakeAnswer):
+        let seconds = String(format: "%.1f", answer.seconds)
+        warn("\(what): the take \(answer.take) has ended after \(seconds) s")
+      case .done: break
       }
     }
   }

@@ -56,6 +56,7 @@ package struct WebProcess {
     nonisolated(unsafe) let helper = helper
     try BackgroundThread.start("pinna web watch") {
       while helper.ask([0]) != nil { sleep(1) }
+      helper.waitForExit()
       body()
     }
   }

@@ -78,7 +78,9 @@ extension LiveTests {
       #expect(!graph.program.errorText.contains("MIDI"), "\(graph.program.errorText)")
     }
 
-    @Test("S13: during a take, MIDI changes nothing and says so once; a controller starts and ends takes")
+    @Test(
+      "S13: during a take, MIDI changes nothing and says so once; takes that a controller begins and ends are named"
+    )
     func locked() throws {
       let (graph, keys) = try graph()
       keys.control(30, 127)
@@ -97,6 +99,12 @@ extension LiveTests {
       #expect(try value("gainDB", graph) == before && value("preset", graph) == "phone5")
       keys.control(30, 0)
       #expect(try becomes("state", "stopped", graph))
+      for said in [
+        /controller 30, record on: the take \S+\.wav begins/, /record off: the take \S+\.wav has ended after/,
+      ] {
+        #expect(
+          waitUntil(seconds: 5) { graph.program.errorText.contains(said) }, "\(graph.program.errorText)")
+      }
       keys.control(7, 127)
       #expect(try becomes("gainDB", "0", graph))
     }

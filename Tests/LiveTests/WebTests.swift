@@ -106,6 +106,21 @@ extension LiveTests {
       #expect(try visitor.ask("GET", "/takes").status == 200)
     }
 
+    @Test("a web process that is killed leaves nothing behind, and Pinna says how to have the page back")
+    func killed() throws {
+      let graph = try Self.graph()
+      let pid = try #require(try Self.webProcess(of: graph)).pid
+      kill(pid, SIGKILL)
+      #expect(
+        waitUntil(seconds: 5) {
+          graph.program.errorText.contains("the web page's process has ended; start Pinna")
+        },
+        "\(graph.program.errorText)")
+      // A process that nobody has waited for would still be there.
+      #expect(!FileManager.default.fileExists(atPath: "/proc/\(pid)"))
+      #expect(try graph.status()["state"] as? String == "stopped")
+    }
+
     /// Of a process so far, in seconds.
     static func processorTime(_ pid: Int32) throws -> Double {
       let stat = try String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8)
