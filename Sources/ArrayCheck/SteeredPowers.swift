@@ -31,7 +31,7 @@ struct SteeredPowers {
     self.im = im
     self.events = events
     self.order = order
-    let (F, M, D) = (table.frequencies, table.microphones, table.sources)
+    let (F, D) = (table.frequencies, table.sources)
     (beamRe, beamIm) = ([], [])
     var allRe = [Float](repeating: 0, count: events * F * D)
     var allIm = allRe

@@ -72,7 +72,9 @@ final class JackAudioClient: AudioClient {
     readings.preRollSeconds =
       Double(used.engine.preRoll.capacityFrames) / Double(used.filters.bank.sampleRate)
     if let fault = ArrayClient.metadataFault { readings.problems.append(fault) }
-    let open = unconnected.withLock { $0 }
+    // Somebody may have connected them since.
+    let connected = memory.connections.withLock { $0.wiring.connectedPorts }
+    let open = unconnected.withLock { $0 }.filter { !connected.contains($0) }
     if !open.isEmpty {
       let lack = options.source.map { "too few ports of \($0)" } ?? "too few capture ports"
       readings.problems.append("\(lack); not connected: \(open.joined(separator: ", "))")

@@ -149,6 +149,13 @@ extension SystemRoot {
           remedy: "start it without -r: jackd -R -d alsa")
       }
     case .refuses(let why):
+      let others = library.isPipeWire ? [] : jackServers
+      if let other = others.first {
+        return .warning(
+          subject, "\(why); jackd runs as \(others.joined(separator: ", "))",
+          because: "Pinna joins the server that it is told, or the default one",
+          remedy: "name it: --server \(other), or JACK_DEFAULT_SERVER=\(other) for all programs")
+      }
       return .warning(
         subject, why, because: "Pinna waits for one: its sound needs a server",
         remedy: !fits

@@ -24,6 +24,25 @@ public struct SystemRoot: Sendable {
 
   /// Whether a process of one of these names is running.
   func runs(_ programs: Set<String>) -> Bool {
-    names("/proc").contains { Int($0) != nil && text("/proc/\($0)/comm").map(programs.contains) ?? false }
+    !processes(programs).isEmpty
+  }
+
+  /// Folders of the processes of these names.
+  private func processes(_ programs: Set<String>) -> [String] {
+    names("/proc").filter { Int($0) != nil && text("/proc/\($0)/comm").map(programs.contains) ?? false }
+      .map { "/proc/" + $0 }
+  }
+
+  /// The names of the running JACK servers, by their command lines: `jackd -n NAME`.
+  var jackServers: [String] {
+    processes(["jackd"]).map { process in
+      let line = try? String(contentsOfFile: rooted(process + "/cmdline"), encoding: .utf8)
+      let words = (line ?? "").split(separator: "\0").map(String.init)
+      if let at = words.firstIndex(where: { ["-n", "--name"].contains($0) }), at + 1 < words.count {
+        return words[at + 1]
+      }
+      let joined = words.compactMap { $0.wholeMatch(of: /(?:-n|--name=)(.+)/)?.output.1 }.first
+      return joined.map(String.init) ?? "default"
+    }
   }
 }

@@ -100,6 +100,15 @@ package struct MonitorModel: Sendable {
     }
   }
 
+  /// A reason as it fits into few rows: the take by the name of its file, and the key in place of the command.
+  private func inShort(_ reason: String) -> String {
+    var text = reason.replacing("stop it with: pinna record stop", with: "press r twice to end it")
+    if let path = status?.take?.path, let slash = path.lastIndex(of: "/") {
+      text = text.replacing(path, with: path[path.index(after: slash)...])
+    }
+    return text
+  }
+
   private mutating func take(_ outcome: Outcome, of row: Row, at now: Instant) {
     switch outcome {
     case .progress(let progress):
@@ -110,7 +119,7 @@ package struct MonitorModel: Sendable {
       // Until a status says the same.
       attempts[row]?.end = now + .milliseconds(500)
     case .failed(let reason):
-      notices[row] = Notice(kind: .refusal, text: reason, end: now + Self.refusalTime)
+      notices[row] = Notice(kind: .refusal, text: inShort(reason), end: now + Self.refusalTime)
       // Stepping through choices goes on behind the one that was refused.
       if [.source, .pattern, .orientation].contains(row) {
         attempts[row]?.end = now + Self.refusalTime

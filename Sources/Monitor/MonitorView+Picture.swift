@@ -83,42 +83,65 @@ extension MonitorView {
     return nil
   }
 
-  /// A microphone is shown by its number, or a dot where another one is in the way. Those above each other share a place:
-  /// "3,5".
+  /// A microphone is shown by its number. Those above each other, or too near for numbers of their own, share a place: "3,5".
+  /// Where there are too many, each is a dot.
   /// - Parameter frame: the rows of the device's box, between whose edges its microphones are.
   private mutating func drawPoints(_ view: Picture.View, _ place: Place, within frame: ClosedRange<Int>?) {
-    struct Spot: Hashable { let row, column: Int }
     let names = (model.levels?.microphones ?? []).map(\.name)
     let numbers = Dictionary(zip(names, 1...), uniquingKeysWith: { first, _ in first })
-    var spots: [(spot: Spot, names: [String])] = []
+    var spots: [Spot] = []
     for point in view.points {
       var (row, column) = place(point.place)
       if let frame, frame.count > 2 { row = min(max(row, frame.lowerBound + 1), frame.upperBound - 1) }
-      let spot = Spot(row: row, column: column)
-      if let index = spots.firstIndex(where: { $0.spot == spot }) {
-        spots[index].names.append(point.name)
+      spots.append(
+        Spot(
+          row: row, columns: [column], names: [point.name], numbers: [numbers[point.name]].compactMap(\.self))
+      )
+    }
+    spots.sort { ($0.row, $0.columns[0]) < ($1.row, $1.columns[0]) }
+    var labels: [Spot] = []
+    for spot in spots {
+      var spot = spot
+      // Joined ones may reach the label before them.
+      while let last = labels.last, last.touches(spot) { spot = labels.removeLast().joined(with: spot) }
+      labels.append(spot)
+    }
+    let missing = model.status?.fallback?.missing.map(\.name) ?? []
+    for label in labels {
+      let isFaulty = label.names.contains(where: missing.contains)
+      let isListened = model.status?.listening.map(label.names.contains) ?? false
+      let style: Style = isFaulty ? .alarmBlock : isListened ? .cautionBlock : .strong
+      if label.isReadable {
+        grid.put(label.row, label.start, label.text, style)
       } else {
-        spots.append((spot, [point.name]))
+        for column in label.columns { grid.set(label.row, column, "•", style) }
       }
     }
-    let places = Set(spots.map(\.spot))
-    var taken: Set<Spot> = []
-    for (spot, names) in spots {
-      let missing = model.status?.fallback?.missing.map(\.name) ?? []
-      let isFaulty = names.contains(where: missing.contains)
-      let isListened = model.status?.listening.map(names.contains) ?? false
-      let style: Style = isFaulty ? .alarmBlock : isListened ? .cautionBlock : .strong
-      let text = names.map { numbers[$0].map { String($0) } ?? "•" }.joined(separator: ",")
-      // With a free cell on both sides, so that 1 and 2 are not read as 12.
-      let start = spot.column - (text.count - 1) / 2
-      let cells = (-1...text.count).map { Spot(row: spot.row, column: start + $0) }
-      if taken.isDisjoint(with: cells), places.intersection(cells).count <= 1 {
-        grid.put(spot.row, start, text, style)
-        taken.formUnion(cells.dropFirst().dropLast())
-      } else {
-        grid.set(spot.row, spot.column, "•", style)
-        taken.insert(spot)
-      }
+  }
+
+  /// Microphones at one place of the picture.
+  private struct Spot {
+    let row: Int
+    /// Sorted.
+    var columns: [Int]
+    var names: [String]
+    /// Those of their meters, sorted.
+    var numbers: [Int]
+
+    var text: String { numbers.isEmpty ? "•" : numbers.map(String.init).joined(separator: ",") }
+    /// Its numbers are around the middle of its columns.
+    var start: Int { (columns[0] + columns.last!) / 2 - (text.count - 1) / 2 }
+    var isReadable: Bool { Set(columns).count <= 3 }
+
+    /// Whether no free cell would be between them, so that 1 and 2 would be read as 12.
+    func touches(_ next: Spot) -> Bool {
+      row == next.row && max(start + text.count, columns.last! + 1) + 1 > min(next.start, next.columns[0])
+    }
+
+    func joined(with other: Spot) -> Spot {
+      Spot(
+        row: row, columns: (columns + other.columns).sorted(), names: names + other.names,
+        numbers: (numbers + other.numbers).sorted())
     }
   }
 

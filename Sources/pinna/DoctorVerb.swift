@@ -76,7 +76,7 @@ private struct Examination {
           rate: connection.sampleRate, period: connection.period,
           connection.lacksRealtime ? .refusedToClients : connection.isServerRealtime ? .realtime : .none)
       } catch JackError.noServer {
-        return .refuses("none is running")
+        return .refuses("none answers")
       } catch { return .refuses("\(error)") }
     }
     return state ?? .hangs

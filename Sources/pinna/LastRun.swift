@@ -22,7 +22,12 @@ struct LastRun {
     }
   }
 
-  var connections: [Wiring.Wire] { memory?.wires ?? [] }
+  /// Without the microphones' where an option chooses their sources: a port with both would get their sum.
+  var connections: [Wiring.Wire] {
+    let wires = memory?.wires ?? []
+    guard arguments.has("--connect") || arguments.has("--connect-from") else { return wires }
+    return wires.filter { (ArrayClient.outputNames + [ArrayClient.controlName]).contains($0.port) }
+  }
 
   /// The setting to begin with: that of --preset or --device, or with --resume that of the last run.
   func setting(in library: PresetLibrary) throws -> Setting {

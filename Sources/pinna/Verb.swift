@@ -52,7 +52,8 @@ struct Arguments {
 
   /// The last value of `option`; nil if it was not given.
   subscript(_ option: String) -> String? { options[option]?.last }
-  func has(_ flag: String) -> Bool { flags.contains(flag) }
+  /// Whether a flag, or an option with a value, was given.
+  func has(_ name: String) -> Bool { flags.contains(name) || options[name] != nil }
 
   var name: String { self["--name"] ?? "pinna" }
   var isJSON: Bool { flags.contains("--json") }

@@ -68,7 +68,7 @@ import Testing
 
   @Test("JACK's libjack where PipeWire runs is a fault that names pw-jack; beside a jackd a warning")
   func wrongLibrary() throws {
-    let none = ServerState.refuses("no JACK server is running")
+    let none = ServerState.refuses("none answers")
     let fault = try finding("libjack", root.server(Self.library, none, .listens))
     #expect(fault.mark == .fault && fault.remedy?.contains("pw-jack pinna run") == true, "\(fault)")
     try plant(["proc/12/comm": "jackd\n"])
@@ -87,7 +87,17 @@ import Testing
     #expect(try mark(.hangs) == .fault)
     #expect(try mark(.answers(rate: 48000, period: 64, .refusedToClients)) == .fault)
     #expect(try mark(.answers(rate: 48000, period: 64, .none)) == .warning)
-    #expect(try mark(.refuses("no JACK server is running")) == .warning)
+    #expect(try mark(.refuses("none answers")) == .warning)
+  }
+
+  @Test("a jackd of another name than the one asked for is named, with the option that reaches it")
+  func namedServer() throws {
+    for words in ["jackd\0-n\0studio\0-d\0dummy\0", "jackd\0--name=studio\0", "jackd\0-nstudio\0"] {
+      try plant(["proc/12/comm": "jackd\n", "proc/12/cmdline": words])
+      let server = try finding("JACK server", root.server(Self.library, .refuses("none answers"), .absent))
+      #expect(server.found == "none answers; jackd runs as studio", "\(server)")
+      #expect(server.remedy?.hasPrefix("name it: --server studio,") == true)
+    }
   }
 
   @Test("JACK's files in shared memory without a server are a warning, with one they are its own")

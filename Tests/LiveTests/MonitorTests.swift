@@ -67,7 +67,7 @@ extension LiveTests {
       try expect("Enter", "phone5") { $0["preset"] as? String == "phone5" }
 
       try expect("r", "RECORDING 0:01") { $0["state"] as? String == "recording" }
-      try expect("d", "record stop") { $0["dataSource"] as? String == "Back" }
+      try expect("d", "twice") { $0["dataSource"] as? String == "Back" }
       try expect("k", "Markers      1") { ($0["take"] as? [String: Any])?["markers"] as? Int == 1 }
       try expect("r", "press r again") { $0["state"] as? String == "recording" }
       // Two presses of r within 0.3 s are one key that is held.

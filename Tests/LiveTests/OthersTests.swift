@@ -71,6 +71,34 @@ extension LiveTests {
       withExtendedLifetime(other) {}
     }
 
+    @Test(
+      "a source that --connect-from chooses stands alone: that of the last run is not connected beside it")
+    func newSource() throws {
+      let graph = try LiveGraph(preset: "phone5")
+      let other = try recorder(graph, isConnected: true)
+      let sources = try ["older", "newer"].map {
+        try SignalPlayer(
+          name: $0, server: graph.server.name, channels: [[Float]](repeating: [0], count: 5), repeats: true)
+      }
+      #expect(sources[0].graph.connect("older:out_1", "pinna:top"))
+      let file = graph.home.folder.path + "/state/pinna/pinna.json"
+      try #require(
+        waitUntil(seconds: 2) {
+          (try? String(contentsOfFile: file, encoding: .utf8).contains("older:out_1")) ?? false
+        })
+      #expect(try graph.pinna("stop").status == 0)
+      try #require(graph.program.wait(seconds: 10) != nil)
+      try graph.restart(["--connect-from", "newer"])
+      try graph.waitForLook()
+      #expect(try isConnected(graph))
+      let made = try graph.ports("-c").filter {
+        $0.key.hasPrefix("pinna:") && $0.value.first?.contains("er:out_") == true
+      }
+      #expect(
+        made.count == 5 && made.values.allSatisfy { $0.count == 1 && $0[0].hasPrefix("newer:") }, "\(made)")
+      withExtendedLifetime((other, sources)) {}
+    }
+
     @Test("run --resume begins with the setting of the last run; a damaged file is said, and ignored")
     func resume() throws {
       let graph = try LiveGraph(preset: "phone5", options: ["--resume"])

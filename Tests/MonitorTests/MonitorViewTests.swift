@@ -165,9 +165,38 @@ import Testing
       let place = try #require(grid.find("a take is being"), "\(grid.text)")
       #expect(place.row == grid.find(title)?.row, "\(grid.text)")
       #expect(grid[place.row, place.column].style == .alarmBlock)
-      #expect(grid.contains("record stop"))
+      #expect(grid.contains("twice"))
       #expect(!situation.grid(width, height, later: .seconds(9)).contains("a take is"))
     }
+  }
+
+  @Test("a refusal during a take names its file without the folder, and the key in place of the command")
+  func shortRefusal() throws {
+    let folder = "/home/somebody/a/folder/whose/name/would/fill/the/rows"
+    var situation = try Situation([
+      "state": "recording", "take": ["path": folder + "/evening.wav", "frames": 48000, "channels": 2],
+    ])
+    let reason =
+      "recording \(folder)/evening.wav: nothing may change until it ends; stop it with: pinna record stop"
+    situation.model.take(.outcome(.pattern, .failed(reason)), at: situation.now)
+    let grid = situation.grid()
+    let start = try #require(grid.find("recording evening.wav: nothing may change"), "\(grid.text)")
+    #expect(start.row == grid.find("Pattern")?.row)
+    // Two rows, so that the value below the second one is seen.
+    #expect(grid.contains("Gain         ") && grid.contains("+0.0 dB"), "\(grid.text)")
+  }
+
+  @Test(
+    "every microphone has its number in the picture; those that are close share a place", arguments: sizes)
+  func numbers(width: Int, height: Int) throws {
+    let grid = try Situation().grid(width, height)
+    let (start, end) = (try #require(grid.find("┌")), try #require(grid.find("┘")))
+    let inside = (start.row...end.row).map { row in
+      String(
+        String.UnicodeScalarView((start.column...end.column).map { grid[row, $0].scalar }))
+    }.joined(separator: " ")
+    let shown = inside.split { !$0.isNumber }.compactMap { Int($0) }
+    #expect(shown.sorted() == [1, 2, 3, 4, 5], "\(grid.text)")
   }
 
   @Test("the longest reason stays inside the window", arguments: Row.allCases)

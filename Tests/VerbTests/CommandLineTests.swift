@@ -31,6 +31,13 @@ import Testing
     #expect(outcome.error.count { $0 == "\n" } == 1)
   }
 
+  @Test(
+    "run refuses to connect and not to connect at once", arguments: [["--connect"], ["--connect-from", "x"]])
+  func contradiction(words: [String]) throws {
+    let outcome = try home.pinna(["run", "--no-connect"] + words)
+    #expect(outcome.status == 2 && outcome.isOneSentence && outcome.error.contains("exclude"), "\(outcome)")
+  }
+
   @Test("a .yml file is read unless a .yaml file of the same name exists")
   func yml() throws {
     try home.home.folder.write("title: Short\ndevice: pair\n", to: "config/pinna/short.yml")

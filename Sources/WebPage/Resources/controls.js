@@ -228,8 +228,10 @@ export class Controls {
     slider.setAttribute("aria-valuetext", element("gain-value").textContent);
     this.choose("high-pass", status.highPassHz === undefined ? "off" : String(status.highPassHz), (value) => `${value} Hz`);
     this.choose("output", status.output.choice);
-    element("output-ports").textContent = status.output.ports.length
-      ? `Connected to ${status.output.ports.join(", ")}` : "Pinna connects the outputs to nothing; others may.";
+    const outputs = (status.connections || []).filter(({ port }) => port.startsWith("out_"));
+    const peers = [...new Set(outputs.flatMap(({ peers }) => peers))];
+    element("output-ports").textContent = peers.length
+      ? `Connected to ${peers.join(", ")}` : "The outputs are connected to nothing.";
     this.choose("listen", status.listening ?? "off");
     element("mute").setAttribute("aria-checked", String(status.muted));
     element("mute").textContent = status.muted ? "Muted" : "Mute";

@@ -108,7 +108,8 @@ function showStatus(changes) {
   showTake();
   controls.show();
   const facts = { Input: status.input && status.input.name, Latency: `${status.latencyFrames} frames`,
-    Connected: `${(status.connections || []).length} of our ports`,
+    // Microphones, two outputs, and the port for MIDI.
+    "Connected ports": `${(status.connections || []).length} of ${status.microphones + 3}`,
     Calibrated: status.calibrated || "no", "Clipped samples": status.clippedSamples };
   const key = JSON.stringify(facts);
   const list = element("facts");

@@ -149,8 +149,9 @@ public final class LiveGraph {
   public func hasPort(_ name: String) -> Bool { connection!.hasPort(name) }
 
   /// Starts `pinna run` with the same arguments again after it has ended.
-  public func restart() throws {
-    program = try home.start(arguments, environment)
+  /// - Parameter options: further ones, for this time.
+  public func restart(_ options: [String] = []) throws {
+    program = try home.start(arguments + options, environment)
     try awaitAnswer()
   }
 
