@@ -75,7 +75,7 @@ extension Controller {
   }
 
   /// - Parameters:
-  ///   - what: the beginning of the sentence about a failure.
+  ///   - what: the beginning of the sentence about a failure, or about a take.
   ///   - controller: the number of the controller; nil for a program.
   private func request(_ what: String, about controller: Int?, onEnd: @escaping () -> Void = {}) -> Request {
     Request { [unowned self] outcome in

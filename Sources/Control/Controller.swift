@@ -231,11 +231,7 @@ public final class Controller {
     case .mark: try processor.mark(words.first ?? "", request)
     case .title: try processor.setTitle(words[0], request)
     case .outputs: try answerOutputs(words[0], request)
-    case .forget:
-      let count = processor.world.forgetConnections()
-      // The next look at the graph would say the same.
-      processor.graph.lost.removeAll()
-      request.answer(.done(ForgetAnswer(forgotten: count)))
+    case .forget: request.answer(.done(ForgetAnswer(forgotten: processor.world.forgetConnections())))
     case .subscribe: request.answer(try subscribe(words, sender))
     case .unsubscribe: try unsubscribe(sender, request)
     case .stop: processor.stop(request)

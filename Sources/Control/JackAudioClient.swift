@@ -72,9 +72,12 @@ final class JackAudioClient: AudioClient {
     readings.preRollSeconds =
       Double(used.engine.preRoll.capacityFrames) / Double(used.filters.bank.sampleRate)
     if let fault = ArrayClient.metadataFault { readings.problems.append(fault) }
-    // Somebody may have connected them since.
-    let connected = memory.connections.withLock { $0.wiring.connectedPorts }
-    let open = unconnected.withLock { $0 }.filter { !connected.contains($0) }
+    var open = unconnected.withLock { $0 }
+    if !open.isEmpty {
+      // Somebody may have connected them since.
+      let connected = memory.connections.withLock { $0.wiring.connectedPorts }
+      open.removeAll(where: connected.contains)
+    }
     if !open.isEmpty {
       let lack = options.source.map { "too few ports of \($0)" } ?? "too few capture ports"
       readings.problems.append("\(lack); not connected: \(open.joined(separator: ", "))")

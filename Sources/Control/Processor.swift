@@ -255,13 +255,16 @@ package final class Processor {
     for request in waiting { request.fail(status, sentence) }
   }
 
+  /// What a refusal during a take advises. A view with a key for it says the key.
+  package static let stopHint = "stop it with: pinna record stop"
+
   var recordingReason: String {
     if case .armed(let recording) = state {
       return "\(recording.take.path ?? "a take") is armed: nothing may change until it is recorded; "
         + "disarm it with: pinna record stop"
     }
     return
-      "recording \(state.take?.take.path ?? "a take"): nothing may change until it ends; stop it with: pinna record stop"
+      "recording \(state.take?.take.path ?? "a take"): nothing may change until it ends; \(Self.stopHint)"
   }
 
   // MARK: Refusals

@@ -83,10 +83,14 @@ extension SystemRoot {
   private static let servers: Set = ["jackd", "jackdbus"]
 
   /// libjack, the server that it finds, PipeWire, and what dead servers left in shared memory.
-  public func server(_ library: LoadedLibrary, _ state: ServerState, _ pipeWire: PipeWireState) -> [Finding] {
+  /// - Parameter name: of the server that Pinna asks for.
+  public func server(
+    _ library: LoadedLibrary, _ state: ServerState, _ pipeWire: PipeWireState, named name: String = "default"
+  ) -> [Finding] {
     let hasJack = runs(Self.servers)
     let fit = self.library(library, state, pipeWire, hasJack: hasJack)
-    var findings = [fit, server(state, library, fits: fit.mark == .ok)]
+    let others = library.isPipeWire ? [] : jackServers.filter { $0 != name }
+    var findings = [fit, server(state, library, fits: fit.mark == .ok, others: others)]
     if case .leftBehind(let socket) = pipeWire {
       findings.append(
         .warning(
@@ -130,7 +134,11 @@ extension SystemRoot {
     return .ok(subject, name)
   }
 
-  private func server(_ state: ServerState, _ library: LoadedLibrary, fits: Bool) -> Finding {
+  /// - Parameters:
+  ///   - fits: whether the library is that of the server.
+  ///   - others: names of JACK servers that run beside the one asked for.
+  private func server(_ state: ServerState, _ library: LoadedLibrary, fits: Bool, others: [String]) -> Finding
+  {
     let subject = library.isPipeWire ? "PipeWire as JACK server" : "JACK server"
     switch state {
     case .answers(let rate, let period, let scheduling):
@@ -149,7 +157,6 @@ extension SystemRoot {
           remedy: "start it without -r: jackd -R -d alsa")
       }
     case .refuses(let why):
-      let others = library.isPipeWire ? [] : jackServers
       if let other = others.first {
         return .warning(
           subject, "\(why); jackd runs as \(others.joined(separator: ", "))",

@@ -37,7 +37,9 @@ public struct SystemRoot: Sendable {
   var jackServers: [String] {
     processes(["jackd"]).map { process in
       let line = try? String(contentsOfFile: rooted(process + "/cmdline"), encoding: .utf8)
-      let words = (line ?? "").split(separator: "\0").map(String.init)
+      // What follows -d are options of the driver; ALSA's -n is the number of periods.
+      let words = (line ?? "").split(separator: "\0").dropFirst().map(String.init)
+        .prefix { !$0.hasPrefix("-d") && !$0.hasPrefix("--driver") }
       if let at = words.firstIndex(where: { ["-n", "--name"].contains($0) }), at + 1 < words.count {
         return words[at + 1]
       }

@@ -17,7 +17,7 @@ extension MonitorView {
     let body = columns.lowerBound + 9..<columns.upperBound - 9
     let place = placement(view, inner, body)
     let frame = drawOutline(view.outline, place, inner)
-    drawPoints(view, place, within: frame)
+    drawPoints(view, place, within: frame, columns)
     drawDirections(view, rows, columns)
     if let edge = view.bottomEdge, let frame {
       grid.put(frame.upperBound + 1, body.lowerBound + (body.count - edge.count) / 2, edge, .dim)
@@ -85,63 +85,94 @@ extension MonitorView {
 
   /// A microphone is shown by its number. Those above each other, or too near for numbers of their own, share a place: "3,5".
   /// Where there are too many, each is a dot.
-  /// - Parameter frame: the rows of the device's box, between whose edges its microphones are.
-  private mutating func drawPoints(_ view: Picture.View, _ place: Place, within frame: ClosedRange<Int>?) {
+  /// - Parameters:
+  ///   - frame: the rows of the device's box, between whose edges its microphones are.
+  ///   - columns: of the picture.
+  private mutating func drawPoints(
+    _ view: Picture.View, _ place: Place, within frame: ClosedRange<Int>?, _ columns: Range<Int>
+  ) {
     let names = (model.levels?.microphones ?? []).map(\.name)
     let numbers = Dictionary(zip(names, 1...), uniquingKeysWith: { first, _ in first })
-    var spots: [Spot] = []
-    for point in view.points {
+    let spots = view.points.map { point in
       var (row, column) = place(point.place)
       if let frame, frame.count > 2 { row = min(max(row, frame.lowerBound + 1), frame.upperBound - 1) }
-      spots.append(
-        Spot(
-          row: row, columns: [column], names: [point.name], numbers: [numbers[point.name]].compactMap(\.self))
-      )
+      return Label(
+        row: row, room: columns,
+        microphones: [Label.Microphone(name: point.name, number: numbers[point.name], column: column)])
     }
-    spots.sort { ($0.row, $0.columns[0]) < ($1.row, $1.columns[0]) }
-    var labels: [Spot] = []
-    for spot in spots {
-      var spot = spot
-      // Joined ones may reach the label before them.
+    var labels: [Label] = []
+    for var spot in spots.sorted(by: { ($0.row, $0.cells.lowerBound) < ($1.row, $1.cells.lowerBound) }) {
+      // A joined label may reach the one before it.
       while let last = labels.last, last.touches(spot) { spot = labels.removeLast().joined(with: spot) }
       labels.append(spot)
     }
+    for label in labels { draw(label) }
+  }
+
+  private mutating func draw(_ label: Label) {
     let missing = model.status?.fallback?.missing.map(\.name) ?? []
-    for label in labels {
-      let isFaulty = label.names.contains(where: missing.contains)
-      let isListened = model.status?.listening.map(label.names.contains) ?? false
-      let style: Style = isFaulty ? .alarmBlock : isListened ? .cautionBlock : .strong
-      if label.isReadable {
-        grid.put(label.row, label.start, label.text, style)
-      } else {
-        for column in label.columns { grid.set(label.row, column, "•", style) }
+    var column = label.cells.lowerBound
+    for (index, microphone) in label.microphones.enumerated() {
+      let style: Style =
+        missing.contains(microphone.name)
+        ? .alarmBlock : model.status?.listening == microphone.name ? .cautionBlock : .strong
+      guard let number = microphone.number, label.isReadable else {
+        grid.set(label.row, microphone.column, "•", style)
+        continue
       }
+      if index > 0 {
+        grid.put(label.row, column, ",", .strong)
+        column += 1
+      }
+      grid.put(label.row, column, String(number), style)
+      column += String(number).count
     }
   }
 
   /// Microphones at one place of the picture.
-  private struct Spot {
-    let row: Int
-    /// Sorted.
-    var columns: [Int]
-    var names: [String]
-    /// Those of their meters, sorted.
-    var numbers: [Int]
-
-    var text: String { numbers.isEmpty ? "•" : numbers.map(String.init).joined(separator: ",") }
-    /// Its numbers are around the middle of its columns.
-    var start: Int { (columns[0] + columns.last!) / 2 - (text.count - 1) / 2 }
-    var isReadable: Bool { Set(columns).count <= 3 }
-
-    /// Whether no free cell would be between them, so that 1 and 2 would be read as 12.
-    func touches(_ next: Spot) -> Bool {
-      row == next.row && max(start + text.count, columns.last! + 1) + 1 > min(next.start, next.columns[0])
+  private struct Label {
+    struct Microphone {
+      let name: String
+      /// That of its meter; nil before levels are known.
+      let number: Int?
+      let column: Int
     }
 
-    func joined(with other: Spot) -> Spot {
-      Spot(
-        row: row, columns: (columns + other.columns).sorted(), names: names + other.names,
-        numbers: (numbers + other.numbers).sorted())
+    let row: Int
+    /// The picture's columns.
+    let room: Range<Int>
+    /// In the order of their numbers.
+    let microphones: [Microphone]
+
+    private var columns: Set<Int> { Set(microphones.map(\.column)) }
+    private var text: String { microphones.map { $0.number.map(String.init) ?? "" }.joined(separator: ",") }
+    /// Whether every microphone has a number, and all fit near their places. Otherwise each is a dot.
+    var isReadable: Bool {
+      microphones.allSatisfy { $0.number != nil } && columns.count <= 3
+        && numbersCells.clamped(to: room) == numbersCells
+    }
+    /// Numbers stand around the middle of their columns.
+    private var numbersCells: Range<Int> {
+      let start = (columns.min()! + columns.max()!) / 2 - (text.count - 1) / 2
+      return start..<start + text.count
+    }
+    /// What it covers.
+    var cells: Range<Int> { isReadable ? numbersCells : columns.min()!..<columns.max()! + 1 }
+
+    /// Whether no cell would be free between the two: 1 and 2 would read as 12.
+    func touches(_ next: Label) -> Bool {
+      row == next.row && cells.upperBound >= next.cells.lowerBound
+        && !(isDot && next.isDot && columns.isDisjoint(with: next.columns))
+    }
+
+    private var isDot: Bool { microphones.allSatisfy { $0.number == nil } }
+
+    func joined(with other: Label) -> Label {
+      Label(
+        row: row, room: room,
+        microphones: (microphones + other.microphones).sorted {
+          ($0.number ?? 0, $0.column) < ($1.number ?? 0, $1.column)
+        })
     }
   }
 

@@ -1,6 +1,5 @@
 import CFiles
 import Glibc
-import Synchronization
 
 /// A child process that runs the program `pinna`. It isolates calls into libraries that may hang, crash, or break when
 /// one of their threads is cancelled.
@@ -10,7 +9,7 @@ import Synchronization
 package final class HelperProcess {
   private let socket: Int32
   private let process: pid_t
-  private let isReaped = Atomic<Bool>(false)
+  private var isReaped = false
 
   /// The path of `pinna` in the folder of the running program. A program that links PinnaSession finds it in the PATH.
   package static let program: String? = {
@@ -70,10 +69,11 @@ package final class HelperProcess {
     return Self.receive(socket)
   }
 
-  /// Waits for the exit of the child process, without a timeout. Call it after `ask` has returned nil: until somebody has
-  /// waited for it, a process that has ended still stands in the system's list.
+  /// Waits for the exit of the child process, which stays a zombie until then; without a timeout. Call it after `ask` has
+  /// returned nil, on the same thread.
   package func waitForExit() {
-    guard !isReaped.exchange(true, ordering: .relaxed) else { return }
+    if isReaped { return }
+    isReaped = true
     var status: Int32 = 0
     while waitpid(process, &status, 0) < 0, errno == EINTR {}
   }

@@ -56,8 +56,8 @@ package struct WebProcess {
     nonisolated(unsafe) let helper = helper
     try BackgroundThread.start("pinna web watch") {
       while helper.ask([0]) != nil { sleep(1) }
-      helper.waitForExit()
       body()
+      helper.waitForExit()
     }
   }
 

@@ -122,7 +122,7 @@ final class Demo {
     _ = try? ControlClient(name: name).request(OSCMessage("/pinna/stop"), seconds: 3)
     if process.isRunning { process.terminate() }
     process.waitUntilExit()
-    // What it remembers for its next run: there is none of this name.
+    // Its state file: no later run has this name.
     if let memory = RunMemoryFile.path(name: name) { try? FileManager.default.removeItem(atPath: memory) }
   }
 }

@@ -81,7 +81,7 @@ extension Verb {
   private static func arrayTemplate(_ arguments: Arguments) throws -> ArrayTemplate {
     let word = try ArrayShape(word: arguments.operands[0])
     for option in ["--microphones", "--radius", "--spacing", "--columns", "--rows", "--size", "--centre"]
-    where !word.options.contains(option) && (arguments[option] != nil || arguments.has(option)) {
+    where !word.options.contains(option) && arguments.has(option) {
       throw Failure(
         .usage, "a \(word.rawValue) has no \(option); it has \(word.options.joined(separator: ", "))")
     }

@@ -60,7 +60,10 @@ private struct Examination {
     if case .listens = pipeWire { dump = CommandOutput.of("pw-dump").flatMap(PipeWireDump.init) }
     self.dump = dump
     findings =
-      root.scheduling(.measured()) + root.server(library, Self.server(arguments["--server"]), pipeWire)
+      root.scheduling(.measured())
+      + root.server(
+        library, Self.server(arguments["--server"]), pipeWire,
+        named: arguments["--server"] ?? environment["JACK_DEFAULT_SERVER"] ?? "default")
       + [.sockets(in: sockets, fault: Self.fault(ofSockets: sockets))]
       + (dump?.findings(cards) ?? [])
       + DiskState.findings(DiskState.measured { TakeFolder(path: typed).path })

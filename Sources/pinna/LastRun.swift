@@ -22,7 +22,8 @@ struct LastRun {
     }
   }
 
-  /// Without the microphones' where an option chooses their sources: a port with both would get their sum.
+  /// The last run's connections. Leaves out the microphones' if --connect or --connect-from is given: a microphone would wait
+  /// for its last source, or get the sum of both.
   var connections: [Wiring.Wire] {
     let wires = memory?.wires ?? []
     guard arguments.has("--connect") || arguments.has("--connect-from") else { return wires }

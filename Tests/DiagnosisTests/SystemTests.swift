@@ -98,6 +98,12 @@ import Testing
       #expect(server.found == "none answers; jackd runs as studio", "\(server)")
       #expect(server.remedy?.hasPrefix("name it: --server studio,") == true)
     }
+    // The server asked for is there, and refuses; -n of the ALSA driver is no name.
+    for words in ["jackd\0-d\0alsa\0-n\03\0", "jackd\0-dalsa\0-n3\0", "jackd\0"] {
+      try plant(["proc/12/cmdline": words])
+      let server = try finding("JACK server", root.server(Self.library, .refuses("none answers"), .absent))
+      #expect(server.found == "none answers", "\(server)")
+    }
   }
 
   @Test("JACK's files in shared memory without a server are a warning, with one they are its own")

@@ -60,7 +60,7 @@ extension LiveTests {
       #expect(failures == 0 && rounds > 100, "\(failures) of \(rounds)")
       #expect(
         waitUntil(seconds: 5) {
-          // Only this asks PipeWire for latencies again, once the callback has let go of the engine before the last.
+          // PipeWire is asked to compute latencies again only when a replaced engine is released.
           client.releaseRetired()
           client.reportLatencies()
           return latency() == rounds

@@ -117,7 +117,7 @@ extension LiveTests {
         },
         "\(graph.program.errorText)")
       // A process that nobody has waited for would still be there.
-      #expect(!FileManager.default.fileExists(atPath: "/proc/\(pid)"))
+      #expect(waitUntil(seconds: 2) { !FileManager.default.fileExists(atPath: "/proc/\(pid)") })
       #expect(try graph.status()["state"] as? String == "stopped")
     }
 

@@ -228,7 +228,7 @@ export class Controls {
     slider.setAttribute("aria-valuetext", element("gain-value").textContent);
     this.choose("high-pass", status.highPassHz === undefined ? "off" : String(status.highPassHz), (value) => `${value} Hz`);
     this.choose("output", status.output.choice);
-    const outputs = (status.connections || []).filter(({ port }) => port.startsWith("out_"));
+    const outputs = (status.connections || []).filter(({ port }) => ["out_left", "out_right"].includes(port));
     const peers = [...new Set(outputs.flatMap(({ peers }) => peers))];
     element("output-ports").textContent = peers.length
       ? `Connected to ${peers.join(", ")}` : "The outputs are connected to nothing.";
