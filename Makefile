@@ -7,7 +7,7 @@ ORACLE ?= ../shared/oracle
 SANITIZE_REALTIME = --scratch-path .build/rtsan -Xswiftc -Xclang-linker -Xswiftc -fsanitize=realtime
 SANITIZE_THREAD = --scratch-path .build/tsan --sanitize=thread
 # Slow tests on one thread, in which ThreadSanitizer can find nothing.
-ONE_THREAD = ConvolutionTests/|FakeEngineTests/|OneTimeNameTests/
+ONE_THREAD = ConvolutionTests/|PeriodChangeTests/|FakeEngineTests/|OneTimeNameTests/
 SANITIZE_ADDRESS = --scratch-path .build/asan --sanitize=address
 
 ## Install what is missing, build, and show it at work in under a minute.

@@ -1,0 +1,116 @@
+import Realtime
+import TestSupport
+import Testing
+
+/// What is heard after a change of period, prepared or not.
+@Suite("Changes of period") struct PeriodChangeTests {
+  @Test(
+    "a period of more than 8192 frames is silent and counted; changes are applied, and the periods are correct as soon as two a callback have caught up"
+  )
+  func tooLong() throws {
+    let tooLong = 2 * Partitioning.longestPeriod
+    var noise = SeededNoise(seed: 6)
+    let filters = noise.filters(microphones: 2, taps: 700)
+    let signal = (0..<2).map { _ in noise.samples(50 * 64 + tooLong + 100 * 64) }
+    let engine = Engine(microphones: 2, taps: 700, sampleRate: 48000)
+    engine.prepare(period: 64)
+    var run = OfflineRun(engine, microphones: signal)
+    for _ in 0..<50 { run.process(64) }
+    let ticket = try engine.change(to: FilterSet(coefficients: filters, channels: 2), gain: 1)
+    let unprepared = engine.statistics.unpreparedPeriods
+    engine.prepare(period: tooLong)
+    run.process(tooLong)
+    #expect(run.left[3200...].allSatisfy { $0 == 0 })
+    #expect(engine.statistics.unpreparedPeriods == unprepared + 1)
+    let isApplied = engine.drainReports().contains {
+      if case .applied(ticket, _) = $0 { true } else { false }
+    }
+    #expect(isApplied)
+    for _ in 0..<100 { run.process(64) }
+    // 11 partitions and the periods of their window.
+    let silent = engine.statistics.unpreparedPeriods - unprepared - 1
+    #expect((1...14).contains(silent))
+    let first = 3200 + tooLong + 64 * silent
+    #expect(run.left[3200..<first].allSatisfy { $0 == 0 })
+    let expected = directConvolution(signal, filters[0])[first...]
+    let peak = expected.map(\.magnitude).max()!
+    let error = zip(run.left[first...], expected).map { abs(Double($0) - $1) }.max()! / peak
+    #expect(error <= 1e-6, "error \(error)")
+  }
+
+  @Test("S22: a change of period mid-stream adds no discontinuity")
+  func periodChangeCarriesTheHistoryOver() {
+    var noise = SeededNoise(seed: 6)
+    let filters = noise.filters(microphones: 2, taps: 700)
+    let signal = (0..<2).map { _ in noise.samples(12000) }
+    let engine = Engine(microphones: 2, taps: 700, sampleRate: 48000)
+    engine.start(with: FilterSet(coefficients: filters, channels: 2))
+    var run = OfflineRun(engine, microphones: signal)
+    for period in [64, 1024, 16, 441, 128, 4096, 48, 64] {
+      engine.prepare(period: period)
+      for _ in 0..<max(1, 300 / period) { run.process(period) }
+    }
+    let expected = directConvolution(signal, filters[0])
+    let peak = expected.map(\.magnitude).max()!
+    let error = zip(run.left, expected).map { abs(Double($0) - $1) }.max()! / peak
+    #expect(error <= 1e-6, "error \(error)")
+    #expect(engine.statistics.unpreparedPeriods == 0)
+  }
+
+  @Test("a convolver that was prepared while other filters played does not read those after they were freed")
+  func preparedForFilterSetThatIsGone() throws {
+    var noise = SeededNoise(seed: 8)
+    let signals = (0..<2).map { _ in noise.samples(20_000) }
+    let filters = noise.filters(microphones: 2, taps: 1300)
+    let engine = Engine(microphones: 2, taps: 1300, sampleRate: 48000)
+    weak var first: FilterSet?
+    func play() {
+      let set = FilterSet(coefficients: noise.filters(microphones: 2, taps: 1300), channels: 2)
+      first = set
+      engine.start(with: set)
+    }
+    play()
+    try engine.useTail(block: 8, period: 32)
+    engine.prepare(period: 64)
+    var run = OfflineRun(engine, microphones: signals)
+    for _ in 0..<100 { run.process(64) }
+    engine.prepare(period: 32)
+    _ = try engine.change(to: FilterSet(coefficients: filters, channels: 2), gain: 1)
+    // The fade takes 15 periods, and its tail 7.
+    for _ in 0..<24 { run.process(64) }
+    _ = engine.drainReports()
+    #expect(first == nil)
+    let changed = run.left.count
+    for _ in 0..<200 { run.process(32) }
+    let start = try #require(run.left[changed...].firstIndex { $0 != 0 })
+    #expect(engine.statistics.unpreparedPeriods * 32 == start - changed)
+    let expected = directConvolution(signals, filters[0])[start...]
+    let peak = expected.map(\.magnitude).max()!
+    let error = zip(run.left[start...], expected).map { abs(Double($0) - $1) }.max()! / peak
+    #expect(error <= 1e-6, "error \(error)")
+  }
+
+  @Test(
+    "unprepared periods, and those until the convolver has caught up, are silent and counted; the history survives them"
+  )
+  func unpreparedPeriodIsSilentAndCounted() {
+    var noise = SeededNoise(seed: 7)
+    let filters = noise.filters(microphones: 1, taps: 200)
+    let signal = [noise.samples(1000)]
+    let engine = Engine(microphones: 1, taps: 200, sampleRate: 48000)
+    engine.start(with: FilterSet(coefficients: filters, channels: 2))
+    engine.prepare(period: 64)
+    var run = OfflineRun(engine, microphones: signal)
+    run.process(64)
+    run.process(100)
+    run.process(64)
+    run.process(100)
+    engine.prepare(period: 100)
+    run.process(100)
+    #expect(engine.statistics.unpreparedPeriods == 3)
+    let expected = directConvolution(signal, filters[0])
+    for n in 0..<428 {
+      #expect(abs(Double(run.left[n]) - ((64..<328).contains(n) ? 0 : expected[n])) < 1e-5)
+    }
+  }
+}
