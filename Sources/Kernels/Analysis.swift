@@ -1,19 +1,24 @@
 import CRealtime
 
-// Analysis: from the input history to one spectrum per microphone and period (overlap-save window, then FFT).
+// Analysis: from the input history to one spectrum per microphone and period: overlap-save window, weights, FFT.
+//
+// A window has 2N frames x[n]. Its halves are the real and imaginary parts of N points, z[n] = x[n] + j·x[n+N]. A product
+// of polynomials modulo z^N = j then gives the overlap-save result: a factor z^N moves frames to the other half, and
+// what wraps around from there returns with the opposite sign, to frames that overlap-save discards. The FFT of
+// z[n]·e^(jπn/(2N)) evaluates the polynomial at the roots of z^N = j: bin k is the window's spectrum at frequency
+// (k − 1/4)/N. N bins describe the 2N real frames; none is its own mirror image, and none is real.
 //
 //   history   [microphone][frame]                a row of contiguous frames per microphone
 //
 //   lanes are microphones                        lanes are bins
-//     window  [group][frame][lane]                 two rows as re and im of one complex FFT
-//       frame 0  m0 m1 m2 m3 …                       re  x0[0] x0[1] x0[2] …
-//       frame 1  m0 m1 m2 m3 …                       im  x1[0] x1[1] x1[2] …
-//     LaneFFT, one microphone per lane             RowFFT, then separation by symmetry
+//     window  [group][frame][lane]                 the halves of a row as re and im
+//       frame 0  m0 m1 m2 m3 …                       re  x[0] x[1] x[2] …
+//       frame 1  m0 m1 m2 m3 …                       im  x[N] x[N+1] x[N+2] …
+//     LaneFFT, one microphone per lane             RowFFT, one microphone at a time
 //
 //   spectra   [unit][slot][group][re, im][lane]  slot: ring of the last periods; unit: the bins of one vector
-//   nyquist   [partition][nyquist vector][lane]  one real value per microphone
 //
-// All spectra are twice the transform; the filters' scale compensates for this (`FilterSet`).
+// - Source: Crandall and Fagin, Discrete weighted transforms and large-integer arithmetic, Math. Comp. 62 (1994).
 //
 // Thread: JACK's realtime thread (process callback) or the thread that takes its place offline; before the callback
 // knows a convolver, the control side. All functions.
@@ -31,28 +36,19 @@ func analyse(_ c: UnsafeMutablePointer<pinna_convolver>, _ history: UnsafePointe
   c.pointee.periodIndex = (start &+ 65536 &* c.pointee.period) / c.pointee.period
   let slot = c.pointee.newestSlot &+ 1 == c.pointee.slots ? 0 : c.pointee.newestSlot &+ 1
   c.pointee.newestSlot = slot
-  let nyquistSlot =
-    c.pointee.newestNyquistSlot &+ 1 == c.pointee.partitions ? 0 : c.pointee.newestNyquistSlot &+ 1
-  c.pointee.newestNyquistSlot = nyquistSlot
-  let nyquist = vectors(c.pointee.nyquist) + nyquistSlot &* c.pointee.nyquistVectors
   let unitStride = c.pointee.unitStride / laneCount()
   let spectra = vectors(c.pointee.spectra) + slot &* 2 &* c.pointee.groups
   if c.pointee.lanesAreMicrophones != 0 {
-    let work = vectors(c.pointee.re)
+    let work = vectors(c.pointee.work)
     var group = 0
     while group < c.pointee.groups {
       let window = vectors(c.pointee.window) + group &* 2 &* c.pointee.bins
       firstPass(c.pointee.laneFFT, window, c.pointee.windowPosition, work)
-      laterPasses(c.pointee.laneFFT, work)
-      splitRealSpectra(c.pointee.laneFFT, work, spectra + 2 &* group, unitStride, nyquist + group)
+      laterPasses(c.pointee.laneFFT, work, spectra + 2 &* group, unitStride)
       group &+= 1
     }
   } else {
-    var microphone = 0
-    while microphone < c.pointee.microphones {
-      analysePair(c, history, start, microphone, spectra + 2 &* microphone, unitStride, nyquist)
-      microphone &+= 2
-    }
+    analyseRows(c, history, start &+ c.pointee.period &- 2 &* c.pointee.bins, spectra, unitStride)
   }
   if c.pointee.tail.blocks > 0 { analyseTail(c) }
 }
@@ -119,44 +115,45 @@ private func transposeFour(
   }
 }
 
-/// Transforms two microphones as the real and imaginary parts of one complex FFT, and separates their spectra:
-/// 2·X1[k] = Z[k] + Z*[N−k], 2j·X2[k] = Z[k] − Z*[N−k].
-@_noLocks @_noAllocation
-private func analysePair(
-  _ c: UnsafeMutablePointer<pinna_convolver>, _ history: UnsafePointer<pinna_history>, _ start: Int,
-  _ microphone: Int, _ spectra: Vectors, _ unitStride: Int, _ nyquist: Vectors
+/// Transforms the rows of all microphones, from frame `first` on.
+@_noLocks @_noAllocation @inline(__always)
+private func analyseRows(
+  _ c: UnsafeMutablePointer<pinna_convolver>, _ history: UnsafePointer<pinna_history>, _ first: Int,
+  _ spectra: Vectors, _ unitStride: Int
 ) {
-  let size = 2 &* c.pointee.bins
-  let (re, im) = (c.pointee.re!, c.pointee.im!)
-  let paired = microphone &+ 1 < c.pointee.microphones
-  let first = start &+ c.pointee.period &- size
-  rowFFT(
-    c.pointee.rowFFT, contiguousFrames(history, microphone, first, size, re),
-    paired ? contiguousFrames(history, microphone &+ 1, first, size, im) : UnsafePointer(c.pointee.zeros), re,
-    im,
-    c.pointee.scratch, isUpper: false)
-  re[size] = re[0]
-  im[size] = im[0]
-  // From the top down: a mirrored vector lies across two that were stored, and can only be loaded once both have
-  // reached the cache. Those of the lowest bins were stored last.
-  var k = c.pointee.bins &- laneCount()
-  var x = spectra + (c.pointee.units &- 1) &* unitStride
-  while k >= 0 {
-    let mirrored = size &- k &- laneCount() &+ 1
-    let (zr, zi) = (load(re + k), load(im + k))
-    let (mr, mi) = (reversed(load(re + mirrored)), reversed(load(im + mirrored)))
-    x[0] = zr + mr
-    x[1] = zi - mi
-    if paired {
-      x[2] = zi + mi
-      x[3] = mr - zr
+  let size = c.pointee.bins
+  let (rows, scratch) = (Rows(c.pointee.work, c), Rows(c.pointee.scratch, c))
+  var microphone = 0
+  #if LANES_8
+    if size == 16 {
+      while microphone < c.pointee.microphones {
+        let other = microphone &+ 1 < c.pointee.microphones
+        let m = other ? microphone &+ 1 : microphone
+        weightedFFTsOf16(
+          c.pointee.rowFFT, contiguousFrames(history, microphone, first, size, rows.re),
+          contiguousFrames(history, microphone, first &+ size, size, rows.im),
+          contiguousFrames(history, m, first, size, scratch.re),
+          contiguousFrames(history, m, first &+ size, size, scratch.im), spectra + 2 &* microphone,
+          other ? spectra + 2 &* m : nil, unitStride)
+        microphone &+= 2
+      }
+      return
     }
-    x -= unitStride
-    k &-= laneCount()
+  #endif
+  while microphone < c.pointee.microphones {
+    weightedRowFFT(
+      c.pointee.rowFFT, contiguousFrames(history, microphone, first, size, scratch.re),
+      contiguousFrames(history, microphone, first &+ size, size, scratch.im), rows, scratch,
+      .spectrum(spectra + 2 &* microphone, unitStride: unitStride))
+    microphone &+= 1
   }
-  let nyquistBins = UnsafeMutableRawPointer(nyquist).assumingMemoryBound(to: Float.self)
-  nyquistBins[microphone] = 2 * re[c.pointee.bins]
-  if paired { nyquistBins[microphone &+ 1] = 2 * im[c.pointee.bins] }
+}
+
+extension Rows {
+  @_noLocks @_noAllocation @inline(__always)
+  init(_ floats: Floats, _ c: UnsafeMutablePointer<pinna_convolver>) {
+    self.init(re: floats, im: floats + c.pointee.rowStride)
+  }
 }
 
 /// Returns `count` contiguous frames of one microphone from frame `first` on. Where they wrap around the end of the

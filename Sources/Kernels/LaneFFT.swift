@@ -1,16 +1,10 @@
 import CRealtime
 
-// Real FFT of several microphones at once, one per lane. No data moves between lanes.
+// Complex FFT of several microphones at once, one per lane. No data moves between lanes.
 //
-//   window   frame 0 │ frame 1 │ frame 2 │ frame 3 │ …    2N vectors; each holds one frame of every microphone
-//              re0   │   im0   │   re1   │   im1   │      read as N complex points
-//   work     [point][re, im][lane]                        N-point complex FFT, radix 4, decimation in frequency,
-//                                                         in place; points end up in digit-reversed order
-//   spectra  bin k at k · unitStride: [re, im][lane]      N bins, split from Z[k] and Z*[N−k]
-//   nyquist  [lane]                                       bin N, real
-//
-// The result is twice the transform.
-// - Source: Sorensen et al., Real-valued fast Fourier transform algorithms, IEEE TASSP 35 (1987).
+//   window   [frame][lane]            2N frames; x[n] + j·x[n+N] is read as point n of N
+//   work     [point][re, im][lane]    radix 4, decimation in frequency, in place
+//   spectra  bin k at k · unitStride: [re, im][lane]
 //
 // Thread: JACK's realtime thread (process callback) or the thread that takes its place offline; before the callback
 // knows a convolver, the control side. All functions.
@@ -51,6 +45,38 @@ struct Radix4 {
     i3 = ti + vr
   }
 
+  /// Transforms a, b·e^(jπ/8), c·e^(jπ/4), d·e^(j3π/8) forward. With r = cos(π/8) and t = tan(π/8), b·e^(jπ/8) is
+  /// r·(1 + jt)·b, and d·e^(j3π/8) is r·(t + j)·d.
+  @_noLocks @_noAllocation @inline(__always)
+  init(
+    weighted ar: Lanes, _ ai: Lanes, _ br: Lanes, _ bi: Lanes, _ cr: Lanes, _ ci: Lanes, _ dr: Lanes,
+    _ di: Lanes
+  ) {
+    let (r, t) = (Lanes(repeating: 0.923_879_5), Lanes(repeating: 0.414_213_57))
+    let half = Lanes(repeating: 0.707_106_77)
+    let (er, ei) = (multiplySubtract(br, bi, t), multiplyAdd(bi, br, t))
+    let (fr, fi) = (multiplyAdd(negated(di), dr, t), multiplyAdd(dr, di, t))
+    let (gr, gi) = (cr - ci, ci + cr)
+    let (sr, si) = (multiplyAdd(ar, gr, half), multiplyAdd(ai, gi, half))
+    let (tr, ti) = (multiplySubtract(ar, gr, half), multiplySubtract(ai, gi, half))
+    let (ur, ui, vr, vi) = (er + fr, ei + fi, er - fr, ei - fi)
+    r0 = multiplyAdd(sr, ur, r)
+    i0 = multiplyAdd(si, ui, r)
+    r2 = multiplySubtract(sr, ur, r)
+    i2 = multiplySubtract(si, ui, r)
+    r1 = multiplyAdd(tr, vi, r)
+    i1 = multiplySubtract(ti, vr, r)
+    r3 = multiplySubtract(tr, vi, r)
+    i3 = multiplyAdd(ti, vr, r)
+  }
+
+  /// Multiplies the first value, too.
+  @_noLocks @_noAllocation @inline(__always)
+  mutating func apply(_ t: Twiddles, r0 wr: Lanes, i0 wi: Lanes) {
+    (r0, i0) = (multiplySubtract(r0 * wr, i0, wi), multiplyAdd(r0 * wi, i0, wr))
+    apply(t)
+  }
+
   @_noLocks @_noAllocation @inline(__always)
   mutating func apply(_ t: Twiddles) {
     (r1, i1) = (multiplySubtract(r1 * t.r1, i1, t.i1), multiplyAdd(r1 * t.i1, i1, t.r1))
@@ -78,29 +104,29 @@ func firstPass(_ plan: pinna_lane_fft, _ window: Vectors, _ position: Int, _ wor
   let n = plan.size
   let quarter = n / 4
   let mask = 2 &* n &- 1
-  var twiddles = plan.twiddles!
+  var twiddles = plan.weightedTwiddles!
   var p = 0
   while p < quarter {
-    let at = position &+ 2 &* p
-    let (a, b) = (at & mask, (at &+ 1) & mask)
-    let (c, d) = ((at &+ 2 &* quarter) & mask, (at &+ 2 &* quarter &+ 1) & mask)
-    let (e, f) = ((at &+ 4 &* quarter) & mask, (at &+ 4 &* quarter &+ 1) & mask)
-    let (g, h) = ((at &+ 6 &* quarter) & mask, (at &+ 6 &* quarter &+ 1) & mask)
+    let (a, b) = (position &+ p, position &+ p &+ quarter)
+    let (c, d) = (position &+ p &+ 2 &* quarter, position &+ p &+ 3 &* quarter)
     var butterfly = Radix4(
-      window[a], window[b], window[c], window[d], window[e], window[f], window[g], window[h])
-    butterfly.apply(Twiddles(twiddles))
+      weighted: window[a & mask], window[(a &+ n) & mask], window[b & mask], window[(b &+ n) & mask],
+      window[c & mask], window[(c &+ n) & mask], window[d & mask], window[(d &+ n) & mask])
+    butterfly.apply(
+      Twiddles(twiddles + 2), r0: Lanes(repeating: twiddles[0]), i0: Lanes(repeating: twiddles[1]))
     butterfly.write(work + 2 &* p, 2 &* quarter)
-    twiddles += 6
+    twiddles += 8
     p &+= 1
   }
 }
 
-/// The other radix-4 passes, in place, and a last pass of radix 4 or 8.
+/// The other radix-4 passes, in place, and a last pass of radix 4 or 8, which stores the spectra.
+/// - Parameter unitStride: vectors from one bin of `spectra` to the next.
 @_noLocks @_noAllocation
-func laterPasses(_ plan: pinna_lane_fft, _ work: Vectors) {
+func laterPasses(_ plan: pinna_lane_fft, _ work: Vectors, _ spectra: Vectors, _ unitStride: Int) {
   let n = plan.size
   var length = n / 4
-  var twiddles = plan.twiddles + 6 &* (n / 4)
+  var twiddles = plan.twiddles!
   while length > 8 {
     let quarter = length / 4
     var p = 0
@@ -122,70 +148,54 @@ func laterPasses(_ plan: pinna_lane_fft, _ work: Vectors) {
     length = quarter
   }
   var z = work
+  var bins = plan.lastPassBins!
   let end = work + 2 &* n
+  let step = n / length &* unitStride
   if length == 4 {
     while z < end {
       let butterfly = Radix4(z[0], z[1], z[2], z[3], z[4], z[5], z[6], z[7])
-      butterfly.write(z, 2)
+      butterfly.write(spectra + bins[0] &* unitStride, step)
+      bins += 1
       z += 8
     }
   } else {
     while z < end {
-      radix8(z, z, 2)
+      let to = spectra + bins[0] &* unitStride
+      radix8(z, even: to, odd: to + step, 2 &* step)
+      bins += 1
       z += 16
     }
   }
 }
 
-/// Forward FFT of eight points. Frequency k goes to point 4 (k mod 2) + k / 2 of `to`, which may be `z`.
-/// - Parameter step: vectors from one point of `to` to the next.
-@_noLocks @_noAllocation @inline(__always)
-func radix8(_ z: Vectors, _ to: Vectors, _ step: Int) {
-  let half = Lanes(repeating: 0.707_106_77)
-  let even = Radix4(
-    z[0] + z[8], z[1] + z[9], z[2] + z[10], z[3] + z[11], z[4] + z[12], z[5] + z[13], z[6] + z[14],
-    z[7] + z[15])
-  let (br, bi) = (z[2] - z[10], z[3] - z[11])
-  let (cr, ci) = (z[4] - z[12], z[5] - z[13])
-  let (dr, di) = (z[6] - z[14], z[7] - z[15])
-  // Twiddles e^(−jπ/4), −j, e^(−j3π/4).
-  let odd = Radix4(
-    z[0] - z[8], z[1] - z[9], (br + bi) * half, (bi - br) * half, ci, -cr, (di - dr) * half,
-    -(dr + di) * half)
-  even.write(to, step)
-  odd.write(to + 4 &* step, step)
+/// Radix-8 butterfly: the DFT of eight complex values.
+struct Radix8 {
+  /// Frequencies 0, 2, 4, 6.
+  var even: Radix4
+  /// Frequencies 1, 3, 5, 7.
+  var odd: Radix4
+
+  /// Transforms a to h forward.
+  @_noLocks @_noAllocation @inline(__always)
+  init(
+    _ ar: Lanes, _ ai: Lanes, _ br: Lanes, _ bi: Lanes, _ cr: Lanes, _ ci: Lanes, _ dr: Lanes, _ di: Lanes,
+    _ er: Lanes, _ ei: Lanes, _ fr: Lanes, _ fi: Lanes, _ gr: Lanes, _ gi: Lanes, _ hr: Lanes, _ hi: Lanes
+  ) {
+    let half = Lanes(repeating: 0.707_106_77)
+    even = Radix4(ar + er, ai + ei, br + fr, bi + fi, cr + gr, ci + gi, dr + hr, di + hi)
+    let (sr, si, tr, ti, ur, ui) = (br - fr, bi - fi, cr - gr, ci - gi, dr - hr, di - hi)
+    // Twiddles e^(−jπ/4), −j, e^(−j3π/4).
+    odd = Radix4(
+      ar - er, ai - ei, (sr + si) * half, (si - sr) * half, ti, -tr, (ui - ur) * half, -(ur + ui) * half)
+  }
 }
 
-/// Splits the complex FFT into the spectra of the real signals, at twice their value.
-/// - Parameters:
-///   - unitStride: vectors from one bin of `spectra` to the next.
-///   - nyquist: receives the Nyquist bin.
-@_noLocks @_noAllocation
-func splitRealSpectra(
-  _ plan: pinna_lane_fft, _ work: Vectors, _ spectra: Vectors, _ unitStride: Int, _ nyquist: Vectors
-) {
-  let n = plan.size
-  let binOffsets = plan.binOffsets!
-  let (zr, zi) = (work[0], work[1])
-  spectra[0] = zr + zr + zi + zi
-  spectra[1] = Lanes.zero
-  nyquist[0] = zr + zr - zi - zi
-  var k = 1
-  while k <= n / 2 {
-    let z = work + binOffsets[k]
-    let m = work + binOffsets[n &- k]
-    let (zr, zi, mr, mi) = (z[0], z[1], m[0], m[1])
-    let (ar, ai, br, bi) = (zr + mr, zi - mi, zr - mr, zi + mi)
-    let c = Lanes(repeating: plan.splitTwiddles[2 &* k])
-    let s = Lanes(repeating: plan.splitTwiddles[2 &* k &+ 1])
-    let t = multiplySubtract(c * bi, s, br)
-    let u = multiplyAdd(c * br, s, bi)
-    let x = spectra + k &* unitStride
-    let y = spectra + (n &- k) &* unitStride
-    x[0] = ar + t
-    x[1] = ai - u
-    y[0] = ar - t
-    y[1] = -(ai + u)
-    k &+= 1
-  }
+/// Forward FFT of eight points. Frequencies 0, 2, 4, 6 go to `even`, 1, 3, 5, 7 to `odd`; either may be `z`.
+/// - Parameter step: vectors from one of them to the next.
+@_noLocks @_noAllocation @inline(__always)
+func radix8(_ z: Vectors, even: Vectors, odd: Vectors, _ step: Int) {
+  let butterfly = Radix8(
+    z[0], z[1], z[2], z[3], z[4], z[5], z[6], z[7], z[8], z[9], z[10], z[11], z[12], z[13], z[14], z[15])
+  butterfly.even.write(even, step)
+  butterfly.odd.write(odd, step)
 }

@@ -5,73 +5,96 @@ import CRealtime
 //   re  | p0 p1 p2 p3 | p4 p5 p6 p7 | …        [point], contiguous; re and im are separate rows
 //   im  | p0 p1 p2 p3 | p4 p5 p6 p7 | …
 //
-//   pass       butterflies read                writes
-//   first 1–2  p, p + N/4, p + N/2, p + 3N/4   quarters, reordered afterwards: runs are shorter than a vector
-//   others     the same                        runs of `stride` = 4, 16, 64 … points, already in order
-//   radix 2    p, p + N/2                      last pass, only where N is an odd power of two
+//   pass      butterflies read                writes
+//   first     p, p + N/4, p + N/2, p + 3N/4   4p … 4p + 3, transposed in fours
+//   second    the same                        runs of 4 points, already in order; not with 4 lanes
+//   others    the same                        runs of `stride` = 4, 16, 64 … points
+//   last      p, p + N/4 … (radix 4)          where the caller wants them: see `RowTarget`
+//             or eight or two of them (radix 8, radix 2)
+//
+// Sixteen points with eight lanes: two transforms side by side.
 //
 // - Source: Van Loan, Computational Frameworks for the Fast Fourier Transform (1992), ch. 1.7.
 //
 // Thread: JACK's realtime thread (process callback) or the thread that takes its place offline; before the callback
 // knows a convolver, the control side. All functions.
 
-/// Forward FFT with e^(−jωn), unscaled. Inverse FFT: swap real and imaginary parts on input and output.
+/// Rows of real and imaginary parts, each of `size` points.
+struct Rows {
+  var re: Floats
+  var im: Floats
+}
+
+/// Where a transform's results go. Inlined, its two cases are two functions.
+enum RowTarget {
+  /// One microphone's bins: a vector of real and one of imaginary parts per unit; `unitStride` in vectors.
+  case spectrum(Vectors, unitStride: Int)
+  /// The second half of a window's frames, from a transform with real and imaginary parts swapped on input: the
+  /// imaginary part, with the weights removed.
+  case frames(Floats, cosines: UnsafePointer<Float>, sines: UnsafePointer<Float>)
+
+  /// Takes a vector of results, those of points `k` and after.
+  @_noLocks @_noAllocation @inline(__always)
+  func put(_ k: Int, _ re: Lanes, _ im: Lanes) {
+    switch self {
+    case .spectrum(let spectra, let unitStride):
+      let x = spectra + k / laneCount() &* unitStride
+      x[0] = re
+      x[1] = im
+    case .frames(let frames, let cosines, let sines):
+      store(multiplySubtract(re * load(cosines + k), im, load(sines + k)), frames + k)
+    }
+  }
+}
+
+/// Forward FFT with e^(−jωn), unscaled, of weighted points: point n is multiplied by e^(jπn/(2N)) first.
 /// - Parameters:
-///   - fromRe: real parts of `plan.size` points, which fill at least four vectors. May be the same memory as `re`.
-///   - fromIm: imaginary parts. May be the same memory as `im`.
-///   - scratch: twice `plan.size` floats.
-///   - isUpper: whether only the second half of the output is needed; the first is then undefined.
+///   - from: `plan.size` points, which fill at least four vectors.
+///   - rows, scratch: memory for as many points each. `from` may be `scratch`.
+@_noLocks @_noAllocation @inline(__always)
+func weightedRowFFT(
+  _ plan: pinna_row_fft, _ fromRe: UnsafePointer<Float>, _ fromIm: UnsafePointer<Float>, _ rows: Rows,
+  _ scratch: Rows, _ target: RowTarget
+) {
+  weightedPass(plan.size, plan.weightedTwiddles, fromRe, fromIm, rows.re, rows.im)
+  laterPasses(plan, rows, scratch, target)
+}
+
+/// Forward FFT with e^(−jωn), unscaled. Inverse FFT: swap real and imaginary parts on input and output.
+/// - Parameters: as above.
 @_noLocks @_noAllocation @inline(__always)
 func rowFFT(
-  _ plan: pinna_row_fft, _ fromRe: UnsafePointer<Float>, _ fromIm: UnsafePointer<Float>, _ re: Floats,
-  _ im: Floats, _ scratch: Floats, isUpper: Bool
+  _ plan: pinna_row_fft, _ fromRe: UnsafePointer<Float>, _ fromIm: UnsafePointer<Float>, _ rows: Rows,
+  _ scratch: Rows, _ target: RowTarget
 ) {
+  firstPass(plan.size, plan.firstTwiddles, fromRe, fromIm, rows.re, rows.im)
+  laterPasses(plan, rows, scratch, target)
+}
+
+/// The passes after the first, from `x`.
+@_noLocks @_noAllocation @inline(__always)
+private func laterPasses(_ plan: pinna_row_fft, _ from: Rows, _ scratch: Rows, _ target: RowTarget) {
   let size = plan.size
-  var (xr, xi, yr, yi) = (re, im, scratch, scratch + size)
-  let quarter = size / 4
+  var (x, y) = (from, scratch)
   var stride = 4
   var twiddles = plan.laterTwiddles!
-  unsortedPass(size, 1, plan.firstTwiddles, fromRe, fromIm, xr, xi)
-  if size >= 16 &* laneCount() {
-    // Two unsorted passes, then one reordering for both.
-    unsortedPass(quarter, 4, plan.secondTwiddles, xr, xi, xr, xi)
-    interleaveQuarters(size, 4, xr, yr)
-    interleaveQuarters(size, 4, xi, yi)
-    swap(&xr, &yr)
-    swap(&xi, &yi)
+  if laneCount() > 4 {
+    secondPass(size, plan.secondTwiddles, x.re, x.im, y.re, y.im)
+    swap(&x, &y)
     stride = 16
-  } else {
-    interleaveQuarters(size, 1, xr, yr)
-    interleaveQuarters(size, 1, xi, yi)
-    swap(&xr, &yr)
-    swap(&xi, &yi)
-    if laneCount() > 4 {
-      unsortedPass(size, 1, plan.secondTwiddles, xr, xi, xr, xi)
-      interleaveQuartersByFour(size, xr, yr)
-      interleaveQuartersByFour(size, xi, yi)
-      swap(&xr, &yr)
-      swap(&xi, &yi)
-      stride = 16
-    }
   }
-  while stride <= size / 4 {
-    if isUpper, stride == size / 4 {
-      sortedPassUpperHalf(size, xr, xi, yr, yi)
-    } else {
-      sortedPass(size, stride, twiddles, xr, xi, yr, yi)
-    }
+  while 8 &* stride < size {
+    sortedPass(size, stride, twiddles, x.re, x.im, y.re, y.im)
     twiddles += 6 &* (size / stride / 4)
-    swap(&xr, &yr)
-    swap(&xi, &yi)
+    swap(&x, &y)
     stride &*= 4
   }
-  if stride < size {
-    // Works in place, too.
-    radix2Pass(size, xr, xi, re, im)
-  } else if xr != re {
-    let first = isUpper ? size / 2 : 0
-    copy(xr + first, re + first, size &- first)
-    copy(xi + first, im + first, size &- first)
+  if 8 &* stride == size {
+    lastPassOfRadix8(size, x, target)
+  } else if 4 &* stride == size {
+    lastPass(size, x, target)
+  } else {
+    lastPassOfRadix2(size, x, target)
   }
 }
 
@@ -101,85 +124,78 @@ extension Twiddles {
   }
 }
 
-@_noLocks @_noAllocation @inline(__always)
-private func radix4(_ xr: UnsafePointer<Float>, _ xi: UnsafePointer<Float>, _ step: Int) -> Radix4 {
-  Radix4(
-    load(xr), load(xi), load(xr + step), load(xi + step), load(xr + 2 &* step), load(xi + 2 &* step),
-    load(xr + 3 &* step), load(xi + 3 &* step))
+extension Radix4 {
+  @_noLocks @_noAllocation @inline(__always)
+  fileprivate init(_ xr: UnsafePointer<Float>, _ xi: UnsafePointer<Float>, _ step: Int) {
+    self.init(
+      load(xr), load(xi), load(xr + step), load(xi + step), load(xr + 2 &* step), load(xi + 2 &* step),
+      load(xr + 3 &* step), load(xi + 3 &* step))
+  }
+
+  /// Stores the four values of each lane side by side.
+  @_noLocks @_noAllocation @inline(never)
+  fileprivate func storeTransposed(_ yr: Floats, _ yi: Floats) {
+    storeFours(transposedInFours(r0, r1, r2, r3), yr)
+    storeFours(transposedInFours(i0, i1, i2, i3), yi)
+  }
+
+  /// Stores the four values of each group of four lanes side by side.
+  @_noLocks @_noAllocation @inline(never)
+  fileprivate func storeInFours(_ yr: Floats, _ yi: Floats) {
+    storeFours((r0, r1, r2, r3), yr)
+    storeFours((i0, i1, i2, i3), yi)
+  }
 }
 
-// In the first two passes the sorted runs are shorter than a vector. An unsorted pass computes neighbouring butterflies
-// in the lanes, and a separate loop reorders its output. In a single loop the compiler splits every vector into
-// scalars.
-
-/// One radix-4 pass over `blocks` blocks of `size` points each, without Stockham's reordering. Works in place, too.
+/// The first pass of the analysis, with weights.
 @_noLocks @_noAllocation
-private func unsortedPass(
-  _ size: Int, _ blocks: Int, _ table: UnsafePointer<Float>, _ xr: UnsafePointer<Float>,
-  _ xi: UnsafePointer<Float>,
+private func weightedPass(
+  _ size: Int, _ table: UnsafePointer<Float>, _ xr: UnsafePointer<Float>, _ xi: UnsafePointer<Float>,
   _ yr: Floats, _ yi: Floats
 ) {
   let quarter = size / 4
   var p = 0
   while p < quarter {
-    let twiddles = Twiddles(table + p, count: quarter)
-    var at = p
-    let end = blocks &* size
-    while at < end {
-      var q = radix4(xr + at, xi + at, quarter)
-      q.apply(twiddles)
-      store(q.r0, yr + at)
-      store(q.i0, yi + at)
-      store(q.r1, yr + (quarter &+ at))
-      store(q.i1, yi + (quarter &+ at))
-      store(q.r2, yr + (2 &* quarter &+ at))
-      store(q.i2, yi + (2 &* quarter &+ at))
-      store(q.r3, yr + (3 &* quarter &+ at))
-      store(q.i3, yi + (3 &* quarter &+ at))
-      at &+= size
-    }
+    let (ar, ai) = (xr + p, xi + p)
+    var q = Radix4(
+      weighted: load(ar), load(ai), load(ar + quarter), load(ai + quarter), load(ar + 2 &* quarter),
+      load(ai + 2 &* quarter), load(ar + 3 &* quarter), load(ai + 3 &* quarter))
+    q.apply(
+      Twiddles(table + (2 &* quarter &+ p), count: quarter), r0: load(table + p),
+      i0: load(table + (quarter &+ p)))
+    q.storeTransposed(yr + 4 &* p, yi + 4 &* p)
     p &+= laneCount()
   }
 }
 
-/// Reorders after unsorted passes: interleaves the four quarters point by point. With several `blocks` per quarter it
-/// interleaves these as well, which reorders for two passes.
+/// The first pass of the synthesis.
 @_noLocks @_noAllocation
-private func interleaveQuarters(_ size: Int, _ blocks: Int, _ x: Floats, _ y: Floats) {
-  let quarter = size / 4
-  let step = 4 &* blocks
-  var block = 0
-  var from = 0
-  while block < blocks {
-    var to = y + 4 &* block
-    let end = from &+ quarter / blocks
-    while from < end {
-      let ac = interleave(loadFour(x + from), loadFour(x + (2 &* quarter &+ from)))
-      let bd = interleave(loadFour(x + (quarter &+ from)), loadFour(x + (3 &* quarter &+ from)))
-      let low = interleave(ac.low, bd.low)
-      let high = interleave(ac.high, bd.high)
-      storeFour(low.low, to)
-      storeFour(low.high, to + step)
-      storeFour(high.low, to + 2 &* step)
-      storeFour(high.high, to + 3 &* step)
-      to += 4 &* step
-      from &+= 4
-    }
-    block &+= 1
-  }
-}
-
-/// Reorders after the second unsorted pass: interleaves the four quarters in runs of four points.
-@_noLocks @_noAllocation
-private func interleaveQuartersByFour(_ size: Int, _ x: Floats, _ y: Floats) {
+private func firstPass(
+  _ size: Int, _ table: UnsafePointer<Float>, _ xr: UnsafePointer<Float>, _ xi: UnsafePointer<Float>,
+  _ yr: Floats, _ yi: Floats
+) {
   let quarter = size / 4
   var p = 0
   while p < quarter {
-    storeFour(loadFour(x + p), y + 4 &* p)
-    storeFour(loadFour(x + (quarter &+ p)), y + (4 &* p &+ 4))
-    storeFour(loadFour(x + (2 &* quarter &+ p)), y + (4 &* p &+ 8))
-    storeFour(loadFour(x + (3 &* quarter &+ p)), y + (4 &* p &+ 12))
-    p &+= 4
+    var q = Radix4(xr + p, xi + p, quarter)
+    q.apply(Twiddles(table + p, count: quarter))
+    q.storeTransposed(yr + 4 &* p, yi + 4 &* p)
+    p &+= laneCount()
+  }
+}
+
+/// The second pass: runs of four points, several of them in one vector.
+@_noLocks @_noAllocation
+private func secondPass(
+  _ size: Int, _ table: UnsafePointer<Float>, _ xr: Floats, _ xi: Floats, _ yr: Floats, _ yi: Floats
+) {
+  let quarter = size / 4
+  var p = 0
+  while p < quarter {
+    var q = Radix4(xr + p, xi + p, quarter)
+    q.apply(Twiddles(table + p, count: quarter))
+    q.storeInFours(yr + 4 &* p, yi + 4 &* p)
+    p &+= laneCount()
   }
 }
 
@@ -199,7 +215,7 @@ private func sortedPass(
     while n < stride {
       let x = p &* stride &+ n
       let y = 4 &* p &* stride &+ n
-      var q = radix4(xr + x, xi + x, quarter)
+      var q = Radix4(xr + x, xi + x, quarter)
       if p > 0 { q.apply(t) }
       store(q.r0, yr + y)
       store(q.i0, yi + y)
@@ -216,34 +232,139 @@ private func sortedPass(
   }
 }
 
-/// The last radix-4 pass, which has no twiddles; computes the second half of its output.
-@_noLocks @_noAllocation
-private func sortedPassUpperHalf(
-  _ size: Int, _ xr: Floats, _ xi: Floats, _ yr: Floats, _ yi: Floats
-) {
+/// The last radix-4 pass, which has no twiddles.
+@_noLocks @_noAllocation @inline(__always)
+private func lastPass(_ size: Int, _ x: Rows, _ target: RowTarget) {
   let quarter = size / 4
   var n = 0
   while n < quarter {
-    let q = radix4(xr + n, xi + n, quarter)
-    store(q.r2, yr + (2 &* quarter &+ n))
-    store(q.i2, yi + (2 &* quarter &+ n))
-    store(q.r3, yr + (3 &* quarter &+ n))
-    store(q.i3, yi + (3 &* quarter &+ n))
+    let q = Radix4(x.re + n, x.im + n, quarter)
+    target.put(n, q.r0, q.i0)
+    target.put(quarter &+ n, q.r1, q.i1)
+    target.put(2 &* quarter &+ n, q.r2, q.i2)
+    target.put(3 &* quarter &+ n, q.r3, q.i3)
     n &+= laneCount()
   }
 }
 
-/// Last pass of radix 2: sums and differences.
-@_noLocks @_noAllocation
-private func radix2Pass(_ size: Int, _ xr: Floats, _ xi: Floats, _ yr: Floats, _ yi: Floats) {
-  let half = size / 2
+/// A last pass of radix 8.
+@_noLocks @_noAllocation @inline(__always)
+private func lastPassOfRadix8(_ size: Int, _ x: Rows, _ target: RowTarget) {
+  let step = size / 8
   var n = 0
-  while n < half {
-    let (ar, ai, br, bi) = (load(xr + n), load(xi + n), load(xr + (half &+ n)), load(xi + (half &+ n)))
-    store(ar + br, yr + n)
-    store(ai + bi, yi + n)
-    store(ar - br, yr + (half &+ n))
-    store(ai - bi, yi + (half &+ n))
+  while n < step {
+    let (a, b) = (x.re + n, x.im + n)
+    let (c, d) = (a + 4 &* step, b + 4 &* step)
+    let q = Radix8(
+      load(a), load(b), load(a + step), load(b + step), load(a + 2 &* step), load(b + 2 &* step),
+      load(a + 3 &* step), load(b + 3 &* step), load(c), load(d), load(c + step), load(d + step),
+      load(c + 2 &* step), load(d + 2 &* step), load(c + 3 &* step), load(d + 3 &* step))
+    target.put(n, q.even.r0, q.even.i0)
+    target.put(step &+ n, q.odd.r0, q.odd.i0)
+    target.put(2 &* step &+ n, q.even.r1, q.even.i1)
+    target.put(3 &* step &+ n, q.odd.r1, q.odd.i1)
+    target.put(4 &* step &+ n, q.even.r2, q.even.i2)
+    target.put(5 &* step &+ n, q.odd.r2, q.odd.i2)
+    target.put(6 &* step &+ n, q.even.r3, q.even.i3)
+    target.put(7 &* step &+ n, q.odd.r3, q.odd.i3)
     n &+= laneCount()
   }
 }
+
+/// A last pass of radix 2: sums and differences.
+@_noLocks @_noAllocation @inline(__always)
+private func lastPassOfRadix2(_ size: Int, _ x: Rows, _ target: RowTarget) {
+  let half = size / 2
+  var n = 0
+  while n < half {
+    let (ar, ai, br, bi) = (
+      load(x.re + n), load(x.im + n), load(x.re + (half &+ n)), load(x.im + (half &+ n))
+    )
+    target.put(n, ar + br, ai + bi)
+    target.put(half &+ n, ar - br, ai - bi)
+    n &+= laneCount()
+  }
+}
+
+// MARK: - Sixteen points with eight lanes
+
+#if LANES_8
+  /// Two forward FFTs of sixteen weighted points each, side by side.
+  @_noLocks @_noAllocation @inline(__always)
+  func weightedFFTsOf16(
+    _ plan: pinna_row_fft, _ fromRe: UnsafePointer<Float>, _ fromIm: UnsafePointer<Float>,
+    _ otherRe: UnsafePointer<Float>, _ otherIm: UnsafePointer<Float>, _ target: Vectors, _ other: Vectors?,
+    _ unitStride: Int
+  ) {
+    var q = Radix4(
+      weighted: pair(fromRe, otherRe), pair(fromIm, otherIm), pair(fromRe + 4, otherRe + 4),
+      pair(fromIm + 4, otherIm + 4), pair(fromRe + 8, otherRe + 8), pair(fromIm + 8, otherIm + 8),
+      pair(fromRe + 12, otherRe + 12), pair(fromIm + 12, otherIm + 12))
+    let table = plan.weightedTwiddles!
+    q.apply(Twiddles(table + 16, count: 8), r0: load(table), i0: load(table + 8))
+    let x = q.secondHalfOf16()
+    let (a, b) = (halves(x.r0), halves(x.r1))
+    let (c, d) = (halves(x.r2), halves(x.r3))
+    let (e, f) = (halves(x.i0), halves(x.i1))
+    let (g, h) = (halves(x.i2), halves(x.i3))
+    storePair(a.0, b.0, target)
+    storePair(e.0, f.0, target + 1)
+    storePair(c.0, d.0, target + unitStride)
+    storePair(g.0, h.0, target + (unitStride &+ 1))
+    guard let other else { return }
+    storePair(a.1, b.1, other)
+    storePair(e.1, f.1, other + 1)
+    storePair(c.1, d.1, other + unitStride)
+    storePair(g.1, h.1, other + (unitStride &+ 1))
+  }
+
+  /// Two FFTs of sixteen points each, side by side, with real and imaginary parts swapped on input; stores both as
+  /// `RowTarget.frames` does.
+  @_noLocks @_noAllocation @inline(__always)
+  func fftsOf16(
+    _ plan: pinna_row_fft, _ fromRe: UnsafePointer<Float>, _ fromIm: UnsafePointer<Float>,
+    _ otherRe: UnsafePointer<Float>, _ otherIm: UnsafePointer<Float>, _ to: Floats, _ other: Floats
+  ) {
+    var q = Radix4(
+      pair(fromRe, otherRe), pair(fromIm, otherIm), pair(fromRe + 4, otherRe + 4),
+      pair(fromIm + 4, otherIm + 4), pair(fromRe + 8, otherRe + 8), pair(fromIm + 8, otherIm + 8),
+      pair(fromRe + 12, otherRe + 12), pair(fromIm + 12, otherIm + 12))
+    q.apply(Twiddles(plan.firstTwiddles, count: 8))
+    let x = q.secondHalfOf16()
+    storeFrames(plan, 0, x.r0, x.i0, to, other)
+    storeFrames(plan, 4, x.r1, x.i1, to, other)
+    storeFrames(plan, 8, x.r2, x.i2, to, other)
+    storeFrames(plan, 12, x.r3, x.i3, to, other)
+  }
+
+  extension Radix4 {
+    @_noLocks @_noAllocation @inline(never)
+    fileprivate func secondHalfOf16() -> Radix4 {
+      let re = transposedInFours(r0, r1, r2, r3)
+      let im = transposedInFours(i0, i1, i2, i3)
+      return Radix4(re.0, im.0, re.1, im.1, re.2, im.2, re.3, im.3)
+    }
+  }
+
+  @_noLocks @_noAllocation @inline(__always)
+  private func storeFrames(
+    _ plan: pinna_row_fft, _ n: Int, _ im: Lanes, _ re: Lanes, _ to: Floats, _ other: Floats
+  ) {
+    let cosines = plan.weights + n
+    let sines = cosines + 16
+    let y = halves(multiplySubtract(im * pair(cosines, cosines), re, pair(sines, sines)))
+    storeFour(y.0, to + n)
+    storeFour(y.1, other + n)
+  }
+
+  @_noLocks @_noAllocation @inline(__always)
+  private func pair(_ a: UnsafePointer<Float>, _ b: UnsafePointer<Float>) -> Lanes {
+    Lanes(lowHalf: loadFour(a), highHalf: loadFour(b))
+  }
+
+  @_noLocks @_noAllocation @inline(__always)
+  private func halves(_ v: Lanes) -> (Float4, Float4) { unsafeBitCast(v, to: (Float4, Float4).self) }
+
+  @_noLocks @_noAllocation @inline(__always)
+  private func storePair(_ a: Float4, _ b: Float4, _ to: Vectors) { to[0] = Lanes(lowHalf: a, highHalf: b) }
+#endif

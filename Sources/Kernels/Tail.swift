@@ -183,7 +183,7 @@ private func tailFFT(
     if quarter == 4 {
       Radix4(x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7]).write(y, step)
     } else {
-      radix8(x, y, step)
+      radix8(x, even: y, odd: y + 4 &* step, step)
     }
     k &+= 1
   }
@@ -228,8 +228,8 @@ private func inverseTailFFT(
   }
 }
 
-/// FFT of eight points in the order of `radix8`, with real and imaginary parts swapped on input; in place, into natural
-/// order.
+/// FFT of eight points, stored as even frequencies and then odd ones, with real and imaginary parts swapped on input; in
+/// place, into natural order.
 @_noLocks @_noAllocation @inline(__always)
 private func swappedRadix8(_ z: Vectors) {
   let half = Lanes(repeating: 0.707_106_77)

@@ -3,7 +3,7 @@ import CRealtime
 /// The part of the engine that depends on the period: input spectra, FFT tables, and the kernels' work areas.
 ///
 /// Uniformly partitioned overlap-save: one forward FFT per microphone, products summed over microphones and partitions,
-/// one inverse FFT for both outputs (left + j·right). The order of the sums does not depend on the schedule's phase.
+/// one inverse FFT per output. The order of the sums does not depend on the schedule's phase.
 /// The arithmetic is in `Sources/Kernels`.
 /// - Source: Gardner, Efficient Convolution without Input-Output Delay, JAES 43 (1995).
 final class Convolver: @unchecked Sendable {
@@ -21,7 +21,6 @@ final class Convolver: @unchecked Sendable {
   private let tables: TransformTables
   private let memory: [AlignedMemory]
   private let tailOffset: Int
-  private let nyquistOffset: Int
   /// What its spectra are computed from. It becomes the engine's live history once this convolver is up to date.
   private let history: InputHistory
   /// The same object for the callback, which counts no references.
@@ -49,7 +48,6 @@ final class Convolver: @unchecked Sendable {
     self.serial = serial
     self.generation = generation
     tailOffset = layout.headFloats
-    nyquistOffset = layout.filterFloats - layout.nyquistFloats
     refillPeriods = layout.refillPeriods
     historyPeriods = layout.refillPeriods + plan.transformSize / plan.period + 1
     history = InputHistory(microphones: plan.microphones, capacity: layout.historyFrames)
@@ -63,21 +61,20 @@ final class Convolver: @unchecked Sendable {
       return memory.last!.floats
     }
     let size = plan.transformSize
-    // Where lanes are microphones, the analysis uses `re` and `im` as one block.
-    let work = floats(max(2 * (size + 64), layout.lanesAreMicrophones ? size * lanes : 0))
+    let row = layout.rowStride
     kernelState = .allocate(capacity: 1)
     kernelState.initialize(
       to: pinna_convolver(
-        microphones: plan.microphones, period: plan.period, partitions: plan.partitions,
-        headPartitions: layout.headPartitions, slots: layout.slots, bins: layout.bins,
+        microphones: plan.microphones, period: plan.period, headPartitions: layout.headPartitions,
+        slots: layout.slots, bins: layout.bins,
         lanesAreMicrophones: layout.lanesAreMicrophones ? 1 : 0, groups: layout.groups, units: layout.units,
-        nyquistVectors: layout.nyquistVectors, unitStride: layout.unitStride, chunk: layout.chunk,
+        unitStride: layout.unitStride, chunk: layout.chunk,
         pairsPeriods: layout.pairsPeriods ? 1 : 0, periodIndex: 0, newestSlot: layout.slots - 1,
-        newestNyquistSlot: plan.partitions - 1, windowPosition: 0,
+        windowPosition: 0,
         window: layout.lanesAreMicrophones ? floats(layout.groups * size * lanes) : nil,
         spectra: floats(layout.units * layout.unitStride),
-        nyquist: floats(plan.partitions * layout.nyquistVectors * lanes),
-        re: work, im: work + size + 64, scratch: floats(2 * size), laneSums: floats(64), zeros: floats(size),
+        work: floats(max(2 * row, layout.lanesAreMicrophones ? size * lanes : 0)), scratch: floats(2 * row),
+        rowStride: row, laneSums: floats(64), zeros: floats(size),
         rowFFT: tables.rowFFT, laneFFT: tables.laneFFT,
         tail: pinna_tail(
           blocks: layout.blocks, phases: layout.block, frequencyStride: layout.tailFrequencyStride,
@@ -88,12 +85,11 @@ final class Convolver: @unchecked Sendable {
     voices = .allocate(capacity: 2)
     for n in 0..<2 {
       let partialSums = layout.pairsPeriods ? floats(layout.units * 4 * lanes) : nil
-      let spectrum = floats(2 * (size + 64))
       (voices + n).initialize(
         to: pinna_voice(
-          filterSerial: 0, headSpectra: nil, tailSpectra: nil, nyquist: nil, partialSums: partialSums,
+          filterSerial: 0, headSpectra: nil, tailSpectra: nil, partialSums: partialSums,
           tailSums: floats(layout.units * 4 * layout.block * lanes), tailPhases: 0,
-          periodsHeard: 0, re: spectrum, im: spectrum + size + 64, left: nil, right: nil))
+          periodsHeard: 0, spectra: floats(4 * row), left: nil, right: nil))
     }
     self.memory = memory
   }
@@ -217,7 +213,6 @@ final class Convolver: @unchecked Sendable {
       voices[n].filterSerial = set
       voices[n].headSpectra = UnsafePointer(spectra)
       voices[n].tailSpectra = UnsafePointer(spectra + tailOffset)
-      voices[n].nyquist = UnsafePointer(spectra + nyquistOffset)
       voices[n].tailPhases = hasJustBegun() ? kernelState.pointee.tail.phases : 0
       voices[n].periodsHeard = 0
     }

@@ -25,19 +25,19 @@ extension ConvolverLayout {
 
     init(lanes: Int) {
       switch lanes {
-      case 16: (product, row, inverse, lane, tail) = (0.29, 2, 1, 2.1, 1.5)
-      case 8: (product, row, inverse, lane, tail) = (0.17, 1.05, 0.6, 1.05, 1)
-      default: (product, row, inverse, lane, tail) = (0.17, 0.9, 0.5, 0.9, 0.9)
+      case 16: (product, row, inverse, lane, tail) = (0.29, 2.5, 1.65, 2.1, 1.5)
+      case 8: (product, row, inverse, lane, tail) = (0.17, 1.3, 1, 1.05, 1)
+      default: (product, row, inverse, lane, tail) = (0.17, 1.1, 0.85, 0.9, 0.9)
       }
     }
   }
 
   /// Other times, in nanoseconds.
   private enum Time {
-    static let period = 195.0
-    /// Per transform of two microphones' rows.
-    static let rowTransform = 43.0
-    static let unit = 3.5
+    static let period = 160.0
+    /// Per transform of one microphone's row.
+    static let rowTransform = 12.0
+    static let unit = 4.0
     /// More per vector of products where no two periods share the loads of a filter.
     static let unsharedLoad = 0.07
     /// Per byte from beyond the second-level cache: 100 GB/s.
@@ -49,8 +49,8 @@ extension ConvolverLayout {
   /// How many times as long transforms take whose work areas exceed the first-level cache.
   private enum BeyondFirstLevel {
     static let row = 1.2
-    static let inverse = 2.4
-    static let lane = 1.35
+    static let inverse = 1.7
+    static let lane = 1.3
   }
 
   /// Part of the shorter of computing and reading that the longer one does not hide.
@@ -71,15 +71,15 @@ extension ConvolverLayout {
     var time = vector.product * cost.products
     if !pairsPeriods { time += Time.unsharedLoad * cost.products }
 
-    let rows = lanesAreMicrophones ? 0 : (plan.microphones + 1) / 2
-    let rowVectors = Double(size) / Double(lanes) * log2(Double(size))
-    // Two rows of points, and two more to reorder them.
-    let rowsFit = 4 * size * 4 <= firstLevel
+    let rows = lanesAreMicrophones ? 0 : plan.microphones
+    let rowVectors = Double(bins) / Double(lanes) * log2(Double(bins))
+    // The frames of a window, two rows of points, and two more for every second pass.
+    let rowsFit = 6 * bins * 4 <= firstLevel
     let laneVectors = lanesAreMicrophones ? Double(groups * bins) * log2(Double(bins)) : 0
     let lanesFit = size * vectorBytes <= firstLevel
-    cost.transforms = rowVectors * Double(rows + 1) + laneVectors
+    cost.transforms = rowVectors * Double(rows + 2) + laneVectors
     time += vector.row * rowVectors * Double(rows) * (rowsFit ? 1 : BeyondFirstLevel.row)
-    time += vector.inverse * rowVectors * (rowsFit ? 1 : BeyondFirstLevel.inverse)
+    time += vector.inverse * 2 * rowVectors * (rowsFit ? 1 : BeyondFirstLevel.inverse)
     time += vector.lane * laneVectors * (lanesFit ? 1 : BeyondFirstLevel.lane)
     if block > 0 {
       cost.tailTransforms = Double(2 * units * (groups + 2)) * log2(Double(tailTransformSize))

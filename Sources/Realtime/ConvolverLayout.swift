@@ -39,8 +39,8 @@ package struct ConvolverLayout: Hashable, Sendable {
         }
       }
     }.filter { layout in
-      // The FFTs need at least four vectors.
-      guard bins >= 2 * layout.lanes else { return false }
+      // The FFT of a row needs at least four vectors, or has sixteen points with eight lanes.
+      guard bins >= 4 * layout.lanes || (bins == 16 && layout.lanes == 8) else { return false }
       // Filters of fewer than 32 partitions have no tail: rounding in a tail depends on when the engine joined the stream.
       return layout.block == 0
         || (plan.partitions >= max(32, 2 * layout.block + 1) && layout.units >= layout.block)
@@ -49,10 +49,8 @@ package struct ConvolverLayout: Hashable, Sendable {
 
   var bins: Int { plan.transformSize / 2 }
   /// Vectors of real parts in one unit and partition.
-  var groups: Int { lanesAreMicrophones ? nyquistVectors : plan.microphones }
+  var groups: Int { lanesAreMicrophones ? (plan.microphones + lanes - 1) / lanes : plan.microphones }
   var units: Int { lanesAreMicrophones ? bins : bins / lanes }
-  /// Vectors that hold one bin of all microphones.
-  var nyquistVectors: Int { (plan.microphones + lanes - 1) / lanes }
   /// Partitions summed before they join the total. Short chains accumulate less rounding error.
   var chunk: Int { max(4, 64 / groups) }
   /// Blocks of the tail; 0 if there is none.
@@ -76,14 +74,16 @@ package struct ConvolverLayout: Hashable, Sendable {
   /// Floats from one unit of the spectra to the next. The number of slots is made odd, because strides of a power of
   /// two would compete for the same cache sets.
   var unitStride: Int { (slots | 1) * groups * 2 * lanes }
+  /// Floats from the real to the imaginary parts of a row of bins. More than the bins, because strides of a power of two
+  /// would compete for the same cache sets.
+  var rowStride: Int { bins + 64 }
   /// Floats from one frequency of the tail's spectra to the next.
   var tailFrequencyStride: Int { (blocks | 1) * groups * 2 * lanes }
 
-  /// Floats of a filter set, in this order: head, tail, Nyquist bin.
-  var filterFloats: Int { headFloats + tailFloats + nyquistFloats }
+  /// Floats of a filter set, in this order: head, tail.
+  var filterFloats: Int { headFloats + tailFloats }
   var headFloats: Int { 2 * units * headPartitions * groups * 2 * lanes }
   var tailFloats: Int { 2 * units * tailTransformSize * blocks * groups * 2 * lanes }
-  var nyquistFloats: Int { 2 * plan.partitions * nyquistVectors * lanes }
 
   /// Index of the real part of a bin in the head. The imaginary part is `lanes` floats further.
   func offset(output: Int, microphone: Int, partition: Int, bin: Int) -> Int {
@@ -104,12 +104,5 @@ package struct ConvolverLayout: Hashable, Sendable {
   private func offset(microphone: Int, bin: Int) -> (unit: Int, group: Int, lane: Int) {
     lanesAreMicrophones
       ? (bin, microphone / lanes, microphone % lanes) : (bin / lanes, microphone, bin % lanes)
-  }
-
-  /// Index of the Nyquist bin of a partition.
-  func nyquistOffset(output: Int, microphone: Int, partition: Int) -> Int {
-    let age = plan.partitions - 1 - partition
-    return filterFloats - nyquistFloats + ((output * plan.partitions + age) * nyquistVectors) * lanes
-      + microphone
   }
 }

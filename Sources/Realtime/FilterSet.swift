@@ -21,8 +21,7 @@ public final class FilterSet: @unchecked Sendable {
   private let coefficients: [[[Float]]]
   /// Spectra by generation. `ConvolverLayout` defines the shape.
   ///
-  /// Scale: 1/(2 transformSize), because the kernels' input spectra are twice the transform and the inverse FFT is
-  /// unscaled. The tail has a further factor of one over the size of its FFT.
+  /// Scale: 1/bins, because the inverse FFT is unscaled. The tail has a further factor of one over the size of its FFT.
   private var prepared: [(layout: ConvolverLayout, spectra: AlignedMemory)?] = [nil, nil]
   /// Address of generation 0's spectra; 0 for none. Two separate atomics, because one is written while the callback
   /// reads the other.
@@ -80,15 +79,18 @@ public final class FilterSet: @unchecked Sendable {
     let plan = layout.plan
     precondition(plan.microphones == microphones && plan.taps == taps)
     let memory = AlignedMemory(count: layout.filterFloats)
-    let transform = FourierTransform(size: plan.transformSize)
-    let re = AlignedMemory(count: plan.transformSize)
-    let im = AlignedMemory(count: plan.transformSize)
+    let transform = FourierTransform(size: layout.bins)
+    let re = AlignedMemory(count: layout.bins)
+    let im = AlignedMemory(count: layout.bins)
     defer {
       transform.free()
       re.free()
       im.free()
     }
-    let scale = 0.5 / Float(plan.transformSize)
+    // The weights of the kernels' transform (Analysis.swift), scaled.
+    let weights = (0..<layout.bins).map { n in
+      TransformTables.root(n, of: 4 * layout.bins).map { $0 / Float(layout.bins) }
+    }
     // Twiddle factors of the tail's FFT, whose inverse is unscaled.
     let tailSize = layout.tailTransformSize
     let twiddles = TransformTables.rootsOfUnity(tailSize).map {
@@ -99,9 +101,13 @@ public final class FilterSet: @unchecked Sendable {
       let last = min(first + plan.period, taps)
       for output in 0..<2 {
         for microphone in 0..<microphones {
-          re.floats.update(repeating: 0, count: plan.transformSize)
-          im.floats.update(repeating: 0, count: plan.transformSize)
-          for n in first..<last { re.floats[n - first] = coefficients[output][microphone][n] * scale }
+          re.floats.update(repeating: 0, count: layout.bins)
+          im.floats.update(repeating: 0, count: layout.bins)
+          for n in first..<last {
+            let h = coefficients[output][microphone][n]
+            re.floats[n - first] = h * weights[n - first][0]
+            im.floats[n - first] = h * weights[n - first][1]
+          }
           transform.forward(re.floats, im.floats)
           for bin in 0..<layout.bins {
             if partition < layout.headPartitions {
@@ -119,8 +125,6 @@ public final class FilterSet: @unchecked Sendable {
               }
             }
           }
-          let nyquist = layout.nyquistOffset(output: output, microphone: microphone, partition: partition)
-          memory.floats[nyquist] = re.floats[layout.bins]
         }
       }
     }

@@ -8,38 +8,42 @@ struct TransformTables {
   /// Twiddle factors of the tail's FFT. Shape: `[tailTransformSize / 4][6]`.
   let tailTwiddles: UnsafeMutablePointer<Float>
   private let memory: [AlignedMemory]
-  private let binOffsets: UnsafeMutablePointer<Int>
+  private let lastPassBins: UnsafeMutablePointer<Int>
 
   /// Thread: control side.
   init(_ layout: ConvolverLayout) {
-    let size = layout.plan.transformSize
-    let first = Self.unsortedPassTwiddles(size: size, butterflies: size / 4, repeats: 1)
-    let isWide = size >= 16 * layout.lanes
-    let second = Self.unsortedPassTwiddles(size: size / 4, butterflies: size / 16, repeats: isWide ? 1 : 4)
-    let later = Self.copy(Self.passTwiddles(size: isWide || layout.lanes > 4 ? size / 16 : size / 4))
+    let size = layout.bins
+    // Where a quarter of the points does not fill a vector, its factors are repeated.
+    let butterflies = max(size / 4, layout.lanes)
+    let weighted = Self.table(8, butterflies) { Self.weightedTwiddles($0 % (size / 4), size: size) }
+    let first = Self.table(6, butterflies) { Self.twiddles($0 % (size / 4), size: size) }
+    let second = Self.table(6, size / 4) { Self.twiddles($0 / 4, size: size / 4) }
+    let later = Self.copy(Self.passTwiddles(size: layout.lanes > 4 ? size / 16 : size / 4))
+    let weights = Self.table(2, size) { Self.root($0, of: 4 * size) }
     rowFFT = pinna_row_fft(
-      size: size, firstTwiddles: first.floats, secondTwiddles: second.floats, laterTwiddles: later.floats)
-    let half = size / 2
-    let laneTwiddles = Self.copy(Self.passTwiddles(size: half))
-    let splitTwiddles = Self.copy(
-      (0...half / 2).flatMap { k in
-        let angle = Double.pi * Double(k) / Double(half)
-        return [Float(cos(angle)), Float(sin(angle))]
-      })
-    binOffsets = .allocate(capacity: half)
-    for k in 0..<half { binOffsets[k] = 2 * Self.digitReversed(k, size: half) }
+      size: size, weightedTwiddles: weighted.floats, firstTwiddles: first.floats,
+      secondTwiddles: second.floats, laterTwiddles: later.floats, weights: weights.floats)
+    let laneWeighted = Self.copy((0..<size / 4).flatMap { Self.weightedTwiddles($0, size: size) })
+    let laneTwiddles = Self.copy(Self.passTwiddles(size: size / 4))
+    lastPassBins = .allocate(capacity: size / 4)
+    for k in 0..<size {
+      let (butterfly, output) = Self.digitReversed(k, size: size).quotientAndRemainder(
+        dividingBy: Self.lastRadix(size))
+      if output == 0 { lastPassBins[butterfly] = k }
+    }
     laneFFT = pinna_lane_fft(
-      size: half, twiddles: laneTwiddles.floats, splitTwiddles: splitTwiddles.floats, binOffsets: binOffsets)
+      size: size, weightedTwiddles: laneWeighted.floats, twiddles: laneTwiddles.floats,
+      lastPassBins: lastPassBins)
     let tailSize = layout.tailTransformSize
     let tail = Self.copy((0..<tailSize / 4).flatMap { Self.twiddles($0, size: tailSize) })
     tailTwiddles = tail.floats
-    memory = [first, second, later, laneTwiddles, splitTwiddles, tail]
+    memory = [weighted, first, second, later, weights, laneWeighted, laneTwiddles, tail]
   }
 
   /// Thread: control side.
   func free() {
     for block in memory { block.free() }
-    binOffsets.deallocate()
+    lastPassBins.deallocate()
   }
 
   // MARK: - Control side
@@ -52,21 +56,27 @@ struct TransformTables {
     }
   }
 
-  /// Twiddle factors of butterfly `p`: re and im of e^(−j2πpm/size) for m = 1, 2, 3.
-  private static func twiddles(_ p: Int, size: Int) -> [Float] {
-    (1...3).flatMap { m in
-      let angle = 2 * Double.pi * Double(p * m % size) / Double(size)
-      return [Float(cos(angle)), Float(-sin(angle))]
-    }
+  /// Re and im of e^(j2πn/size).
+  static func root(_ n: Int, of size: Int) -> [Float] {
+    let angle = 2 * Double.pi * Double(n) / Double(size)
+    return [Float(cos(angle)), Float(sin(angle))]
   }
 
-  /// Twiddle factors of an unsorted pass, one per lane. Shape: `[6][butterflies × repeats]`.
-  private static func unsortedPassTwiddles(size: Int, butterflies: Int, repeats: Int) -> AlignedMemory {
-    let table = AlignedMemory(count: 6 * butterflies * repeats)
-    for p in 0..<butterflies {
-      for (row, twiddle) in twiddles(p, size: size).enumerated() {
-        for n in 0..<repeats { table.floats[(row * butterflies + p) * repeats + n] = twiddle }
-      }
+  /// Twiddle factors of butterfly `p`: re and im of w^p, w^2p and w^3p, with w = e^(−j2π/size).
+  private static func twiddles(_ p: Int, size: Int) -> [Float] {
+    (1...3).flatMap { m in root(-(p * m % size), of: size) }
+  }
+
+  /// The same after a factor v = e^(jπp/(2·size)): v, v·w^p, v·w^2p and v·w^3p.
+  private static func weightedTwiddles(_ p: Int, size: Int) -> [Float] {
+    (0...3).flatMap { m in root(p - 4 * (p * m % size), of: 4 * size) }
+  }
+
+  /// A table with the values of one butterfly in each column. Shape: `[rows][columns]`.
+  private static func table(_ rows: Int, _ columns: Int, _ column: (Int) -> [Float]) -> AlignedMemory {
+    let table = AlignedMemory(count: rows * columns)
+    for n in 0..<columns {
+      for (row, value) in column(n).enumerated() { table.floats[row * columns + n] = value }
     }
     return table
   }
@@ -95,4 +105,7 @@ struct TransformTables {
     if size == 8 { return 4 * (k % 2) + k / 2 }
     return k % 4 * (size / 4) + digitReversed(k / 4, size: size / 4)
   }
+
+  /// Radix of that last pass.
+  private static func lastRadix(_ size: Int) -> Int { size.trailingZeroBitCount % 2 == 0 ? 4 : 8 }
 }

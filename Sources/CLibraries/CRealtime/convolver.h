@@ -4,7 +4,7 @@
 //
 // Shapes list the slowest index first; the last index is contiguous. Terms:
 // - lane: element of a SIMD vector.
-// - bin: index of the transform over time. The Nyquist bin is stored apart, so that the others fill whole vectors.
+// - bin: index of the transform over time (Analysis.swift). Bin k is at frequency (k - 1/4) / bins, in cycles per frame.
 // - unit: the bins of one vector. One bin where lanes hold microphones, else as many neighbouring bins as lanes.
 // - group: vectors that one unit needs for all microphones.
 // - partition: a piece of a filter, one period long. Partition 0 is the start of the impulse response.
@@ -13,20 +13,23 @@
 #include <stdint.h>
 
 // FFT of `size` complex points, with neighbouring points in the lanes of a vector (RowFFT.swift).
-// Twiddles: re and im of w^p, w^2p, w^3p, with w = e^(-j 2 pi / size of the pass).
+// Twiddles: re and im of w^p, w^2p, w^3p, with w = e^(-j 2 pi / size of the pass). Weighted twiddles: re and im of v, v w^p,
+// v w^2p, v w^3p, with v = e^(j pi p / (2 size)).
 typedef struct {
   long size;
-  const float *firstTwiddles;   // first pass: [6][size / 4]
-  const float *secondTwiddles;  // second pass: [6][size / 16] from 16 vectors on, else [6][size / 4], each four times
-  const float *laterTwiddles;   // other passes, one after another: [p][6]
+  const float *weightedTwiddles;  // first pass of the analysis: [8][size / 4]
+  const float *firstTwiddles;     // first pass of the synthesis: [6][size / 4]
+  const float *secondTwiddles;    // second pass: [6][size / 4], each four times
+  const float *laterTwiddles;     // other passes, one after another: [p][6]
+  const float *weights;           // [cos, sin][frame], of pi frame / (2 size)
 } pinna_row_fft;
 
-// Real FFT of 2 x `size` frames, one microphone per lane (LaneFFT.swift).
+// FFT of `size` complex points of several microphones, one per lane (LaneFFT.swift). Twiddles as above.
 typedef struct {
   long size;
-  const float *twiddles;        // all passes, one after another: [p][6]
-  const float *splitTwiddles;   // [k][cos, sin] of pi k / size
-  const long *binOffsets;       // [k]: vector offset of point k after the last pass
+  const float *weightedTwiddles;  // first pass: [p][8]
+  const float *twiddles;          // other passes, one after another: [p][6]
+  const long *lastPassBins;       // [butterfly of the last pass]: the bin of its first output
 } pinna_lane_fft;
 
 // The sum over old partitions, computed for as many periods at once as a block has partitions (Tail.swift). The work is
@@ -44,27 +47,24 @@ typedef struct {
 // All state of one convolver that the kernels read and write. ConvolverLayout.swift computes the sizes.
 typedef struct {
   long microphones, period;
-  long partitions;          // of the filters; the Nyquist bin uses all of them directly, without a tail
-  long headPartitions;      // partitions before the tail; all where there is no tail
+  long headPartitions;      // partitions of the filters before the tail; all where there is no tail
   long slots;               // spectra kept per microphone
-  long bins;                // half the transform size; the Nyquist bin is stored apart
+  long bins;                // half the frames of a window
   long lanesAreMicrophones; // 1: a vector holds one bin of several microphones; 0: several bins of one microphone
   long groups;              // ceil(microphones / lanes) where lanes are microphones, else microphones
   long units;               // bins where lanes are microphones, else bins / lanes
-  long nyquistVectors;      // vectors that hold the Nyquist bin of all microphones
   long unitStride;          // floats from one unit of `spectra` to the next
   long chunk;               // partitions summed before they join the total
   long pairsPeriods;        // 1: one pass over the filters serves two periods
   long periodIndex;         // index of the newest period on the stream's clock
   long newestSlot;          // slot of the newest spectrum
-  long newestNyquistSlot;   // its slot in `nyquist`
   long windowPosition;      // next write position in `window`
   float *window;            // [group][frame modulo 2 bins][lane], only where lanes are microphones
   float *spectra;           // [unit][slot][group][re, im][lane]
-  float *nyquist;           // [partition][nyquist vector][lane]
-  float *re, *im;           // work area of the analysis
-  float *scratch;           // 4 bins
-  float *laneSums;          // [bin modulo 4][re, im, mirrored re, im][4 sums], used where lanes are microphones
+  float *work;              // [re, im][bin] of the analysis, rowStride floats apart; where lanes are microphones, [bin][re, im][lane]
+  float *scratch;           // [re, im][bin], rowStride floats apart
+  long rowStride;
+  float *laneSums;          // [bin modulo 4][left, right][re, im][4 sums], used where lanes are microphones
   float *zeros;             // 2 bins
   pinna_row_fft rowFFT;
   pinna_lane_fft laneFFT;
@@ -76,12 +76,11 @@ typedef struct {
   long filterSerial;           // of the filter set; 0 for none
   const float *headSpectra;    // [output][unit][head partition, last first][group][re, im][lane]
   const float *tailSpectra;    // [output][unit][frequency][block, last first][group][re, im][lane]
-  const float *nyquist;        // [output][partition, last first][nyquist vector][lane]
   float *partialSums;          // [unit][output][re, im][lane]: the next period's sum without its newest partition
   float *tailSums;             // [unit][period since the unit's phase][output][re, im][lane]: the tail's share
   long tailPhases;             // phases whose share is in `tailSums`; complete at `tail.phases`
   long periodsHeard;           // periods since it became audible
-  float *re, *im;              // spectrum of left + j right, then its transform: 2 bins and one vector each
+  float *spectra;              // [output][re, im][bin], rowStride floats apart
   float *left, *right;         // output; null while only the tail is computed
 } pinna_voice;
 
