@@ -68,6 +68,7 @@ extension LiveTests {
       let path = try graph.startTake()
       try graph.waitForTake(frames: 24_000)
       graph.killServer()
+      #expect(try waitUntil(seconds: 5) { try graph.status()["server"] as? String != "running" })
       let stop = try graph.pinna("record", "stop")
       let document = try TakeFiles.sidecar(path)
       #expect(stop.status == 3 && stop.isOneSentence, "\(stop)")
