@@ -149,13 +149,6 @@ private func analyseRows(
   }
 }
 
-extension Rows {
-  @_noLocks @_noAllocation @inline(__always)
-  init(_ floats: Floats, _ c: UnsafeMutablePointer<pinna_convolver>) {
-    self.init(re: floats, im: floats + c.pointee.rowStride)
-  }
-}
-
 /// Returns `count` contiguous frames of one microphone from frame `first` on. Where they wrap around the end of the
 /// ring, they are copied into `memory`.
 @_noLocks @_noAllocation @inline(__always)

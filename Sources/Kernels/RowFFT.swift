@@ -23,6 +23,12 @@ import CRealtime
 struct Rows {
   var re: Floats
   var im: Floats
+
+  @_noLocks @_noAllocation @inline(__always)
+  init(_ floats: Floats, _ c: UnsafeMutablePointer<pinna_convolver>) {
+    re = floats
+    im = floats + c.pointee.rowStride
+  }
 }
 
 /// Where a transform's results go. Inlined, its two cases are two functions.
