@@ -59,24 +59,20 @@ func laterPasses(_ plan: pinna_lane_fft, _ work: Vectors, _ spectra: Vectors, _ 
     }
     length = quarter
   }
-  var z = work
-  var bins = plan.lastPassBins!
-  let end = work + 2 &* n
-  let step = n / length &* unitStride
-  if length == 4 {
-    while z < end {
-      let butterfly = Radix4(z[0], z[1], z[2], z[3], z[4], z[5], z[6], z[7])
-      butterfly.write(spectra + bins[0] &* unitStride, step)
-      bins += 1
-      z += 8
-    }
-  } else {
-    while z < end {
-      let to = spectra + bins[0] &* unitStride
+  // In the order of bins, so that the spectra are written in few ascending streams.
+  let count = n / length
+  let step = count &* unitStride
+  var to = spectra
+  var k = 0
+  while k < count {
+    let z = work + plan.lastPassOffsets[k]
+    if length == 4 {
+      Radix4(z[0], z[1], z[2], z[3], z[4], z[5], z[6], z[7]).write(to, step)
+    } else {
       radix8(z, even: to, odd: to + step, 2 &* step)
-      bins += 1
-      z += 16
     }
+    to += unitStride
+    k &+= 1
   }
 }
 

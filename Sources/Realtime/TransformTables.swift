@@ -8,7 +8,7 @@ struct TransformTables {
   /// Twiddle factors of the tail's FFT. Shape: `[tailTransformSize / 4][6]`.
   let tailTwiddles: UnsafeMutablePointer<Float>
   private let memory: [AlignedMemory]
-  private let lastPassBins: UnsafeMutablePointer<Int>
+  private let lastPassOffsets: UnsafeMutablePointer<Int>
 
   /// Thread: control side.
   init(_ layout: ConvolverLayout) {
@@ -25,15 +25,11 @@ struct TransformTables {
       secondTwiddles: second.floats, laterTwiddles: later.floats, weights: weights.floats)
     let laneWeighted = Self.copy((0..<size / 4).flatMap { Self.weightedTwiddles($0, size: size) })
     let laneTwiddles = Self.copy(Self.passTwiddles(size: size / 4))
-    lastPassBins = .allocate(capacity: size / 4)
-    for k in 0..<size {
-      let (butterfly, output) = Self.digitReversed(k, size: size).quotientAndRemainder(
-        dividingBy: Self.lastRadix(size))
-      if output == 0 { lastPassBins[butterfly] = k }
-    }
+    lastPassOffsets = .allocate(capacity: size / 4)
+    for k in 0..<size / 4 { lastPassOffsets[k] = 2 * Self.digitReversed(k, size: size) }
     laneFFT = pinna_lane_fft(
       size: size, weightedTwiddles: laneWeighted.floats, twiddles: laneTwiddles.floats,
-      lastPassBins: lastPassBins)
+      lastPassOffsets: lastPassOffsets)
     let tailSize = layout.tailTransformSize
     let tail = Self.copy((0..<tailSize / 4).flatMap { Self.twiddles($0, size: tailSize) })
     tailTwiddles = tail.floats
@@ -43,7 +39,7 @@ struct TransformTables {
   /// Thread: control side.
   func free() {
     for block in memory { block.free() }
-    lastPassBins.deallocate()
+    lastPassOffsets.deallocate()
   }
 
   // MARK: - Control side
@@ -105,7 +101,4 @@ struct TransformTables {
     if size == 8 { return 4 * (k % 2) + k / 2 }
     return k % 4 * (size / 4) + digitReversed(k / 4, size: size / 4)
   }
-
-  /// Radix of that last pass.
-  private static func lastRadix(_ size: Int) -> Int { size.trailingZeroBitCount % 2 == 0 ? 4 : 8 }
 }

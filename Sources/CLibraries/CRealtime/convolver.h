@@ -29,7 +29,7 @@ typedef struct {
   long size;
   const float *weightedTwiddles;  // first pass: [p][8]
   const float *twiddles;          // other passes, one after another: [p][6]
-  const long *lastPassBins;       // [butterfly of the last pass]: the bin of its first output
+  const long *lastPassOffsets;    // [bin]: vectors before the butterfly of the last pass whose first output it is
 } pinna_lane_fft;
 
 // The sum over old partitions, computed for as many periods at once as a block has partitions (Tail.swift). The work is
