@@ -173,8 +173,8 @@ final class Convolver: @unchecked Sendable {
     return true
   }
 
-  /// Copies left to right for a set with one channel, so that both are identical to the last bit. The inverse FFT
-  /// computes them as real and imaginary parts, which round differently.
+  /// Copies left to right for a set with one channel, so that both are identical to the last bit, whatever the compiler
+  /// makes of the two inverse FFTs.
   ///
   /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation

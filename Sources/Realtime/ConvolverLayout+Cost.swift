@@ -1,8 +1,9 @@
 import Glibc
 
 /// The model by which a layout is chosen: the time of one period from what is computed and what is read from beyond the
-/// caches. The constants were measured on one processor (docs/performance.md); others need other times, but a layout that
-/// computes and reads less is faster there, too.
+/// caches. The constants were fitted to measurements (docs/performance.md); those of transforms changed on 2026-11-25, and
+/// with 4 and 16 lanes they are estimates. Elsewhere times differ, but a layout that computes and reads less is faster
+/// there, too.
 extension ConvolverLayout {
   package struct Cost: Sendable {
     /// Vectors of products that are multiplied and added.
