@@ -2,11 +2,11 @@ import CRealtime
 
 // Analysis: from the input history to one spectrum per microphone and period: overlap-save window, weights, FFT.
 //
-// A window has 2N frames x[n]. Its halves are the real and imaginary parts of N points, z[n] = x[n] + j·x[n+N]. A product
-// of polynomials modulo z^N = j then gives the overlap-save result: a factor z^N moves frames to the other half, and
-// what wraps around from there returns with the opposite sign, to frames that overlap-save discards. The FFT of
-// z[n]·e^(jπn/(2N)) evaluates the polynomial at the roots of z^N = j: bin k is the window's spectrum at frequency
-// (k − 1/4)/N. N bins describe the 2N real frames; none is its own mirror image, and none is real.
+// A window has 2N frames x[n]. Its halves are the real and imaginary parts of N points, y[n] = x[n] + j·x[n+N]. As
+// coefficients of polynomials, such points multiply modulo z^N = j. This gives the overlap-save result: a factor z^N
+// moves frames to the other half, and what wraps around returns with the opposite sign, to frames that overlap-save
+// discards. The FFT of y[n]·e^(jπn/(2N)) evaluates the polynomial at the roots of z^N = j. Bin k is the window's
+// spectrum at (k − 1/4)/N cycles per frame. N bins describe 2N real frames: no bin mirrors another, and none is real.
 //
 //   history   [microphone][frame]                a row of contiguous frames per microphone
 //
@@ -141,7 +141,7 @@ private func analyseRows(
     }
   #endif
   while microphone < c.pointee.microphones {
-    weightedRowFFT(
+    rowFFT(
       c.pointee.rowFFT, contiguousFrames(history, microphone, first, size, scratch.re),
       contiguousFrames(history, microphone, first &+ size, size, scratch.im), rows, scratch,
       .spectrum(spectra + 2 &* microphone, unitStride: unitStride))

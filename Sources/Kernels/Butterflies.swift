@@ -49,38 +49,39 @@ struct Radix4 {
     i3 = ti + vr
   }
 
-  /// Transforms a, b·e^(jπ/8), c·e^(jπ/4), d·e^(j3π/8) forward. With r = cos(π/8) and t = tan(π/8), b·e^(jπ/8) is
-  /// r·(1 + jt)·b, and d·e^(j3π/8) is r·(t + j)·d.
+  /// Transforms a, b·e^(jπ/8), c·e^(jπ/4), d·e^(j3π/8) forward. With c = cos(π/8) and
+  /// t = tan(π/8), b·e^(jπ/8) is c·(1 + jt)·b, and d·e^(j3π/8) is c·(t + j)·d.
   @_noLocks @_noAllocation @inline(__always)
   init(
     weighted ar: Lanes, _ ai: Lanes, _ br: Lanes, _ bi: Lanes, _ cr: Lanes, _ ci: Lanes, _ dr: Lanes,
     _ di: Lanes
   ) {
-    let (r, t) = (Lanes(repeating: 0.923_879_5), Lanes(repeating: 0.414_213_57))
+    let (cosine, tangent) = (Lanes(repeating: 0.923_879_5), Lanes(repeating: 0.414_213_57))
     let half = Lanes(repeating: 0.707_106_77)
-    let (er, ei) = (multiplySubtract(br, bi, t), multiplyAdd(bi, br, t))
-    let (fr, fi) = (multiplyAdd(negated(di), dr, t), multiplyAdd(dr, di, t))
+    let (er, ei) = (multiplySubtract(br, bi, tangent), multiplyAdd(bi, br, tangent))
+    let (fr, fi) = (multiplyAdd(negated(di), dr, tangent), multiplyAdd(dr, di, tangent))
     let (gr, gi) = (cr - ci, ci + cr)
     let (sr, si) = (multiplyAdd(ar, gr, half), multiplyAdd(ai, gi, half))
     let (tr, ti) = (multiplySubtract(ar, gr, half), multiplySubtract(ai, gi, half))
     let (ur, ui, vr, vi) = (er + fr, ei + fi, er - fr, ei - fi)
-    r0 = multiplyAdd(sr, ur, r)
-    i0 = multiplyAdd(si, ui, r)
-    r2 = multiplySubtract(sr, ur, r)
-    i2 = multiplySubtract(si, ui, r)
-    r1 = multiplyAdd(tr, vi, r)
-    i1 = multiplySubtract(ti, vr, r)
-    r3 = multiplySubtract(tr, vi, r)
-    i3 = multiplyAdd(ti, vr, r)
+    r0 = multiplyAdd(sr, ur, cosine)
+    i0 = multiplyAdd(si, ui, cosine)
+    r2 = multiplySubtract(sr, ur, cosine)
+    i2 = multiplySubtract(si, ui, cosine)
+    r1 = multiplyAdd(tr, vi, cosine)
+    i1 = multiplySubtract(ti, vr, cosine)
+    r3 = multiplySubtract(tr, vi, cosine)
+    i3 = multiplyAdd(ti, vr, cosine)
   }
 
-  /// Multiplies the first value, too.
+  /// Multiplies all four values by twiddle factors, the first by wr + j·wi.
   @_noLocks @_noAllocation @inline(__always)
   mutating func apply(_ t: Twiddles, r0 wr: Lanes, i0 wi: Lanes) {
     (r0, i0) = (multiplySubtract(r0 * wr, i0, wi), multiplyAdd(r0 * wi, i0, wr))
     apply(t)
   }
 
+  /// Multiplies the second to the fourth value by twiddle factors.
   @_noLocks @_noAllocation @inline(__always)
   mutating func apply(_ t: Twiddles) {
     (r1, i1) = (multiplySubtract(r1 * t.r1, i1, t.i1), multiplyAdd(r1 * t.i1, i1, t.r1))

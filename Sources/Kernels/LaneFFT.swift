@@ -76,8 +76,8 @@ func laterPasses(_ plan: pinna_lane_fft, _ work: Vectors, _ spectra: Vectors, _ 
   }
 }
 
-/// Forward FFT of eight points. Frequencies 0, 2, 4, 6 go to `even`, 1, 3, 5, 7 to `odd`; either may be `z`.
-/// - Parameter step: vectors from one of them to the next.
+/// Forward FFT of eight points. Writes frequencies 0, 2, 4, 6 to `even` and 1, 3, 5, 7 to `odd`.
+/// - Parameter step: vectors from one frequency of `even` (or `odd`) to the next.
 @_noLocks @_noAllocation @inline(__always)
 func radix8(_ z: Vectors, even: Vectors, odd: Vectors, _ step: Int) {
   let butterfly = Radix8(

@@ -1,5 +1,5 @@
-// Moving elements between lanes. The compiler splits arithmetic into scalars, or into shorter vectors, where its results are moved
-// or stored in parts. Functions that do so are therefore never inlined.
+// Moves of elements between lanes. Where results of arithmetic are moved or stored in parts, LLVM splits the arithmetic into
+// scalars or shorter vectors. Call these functions only from functions that are never inlined.
 //
 // Thread: any; pure functions, and stores to memory that the caller owns.
 

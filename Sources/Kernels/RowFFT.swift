@@ -10,7 +10,7 @@ import CRealtime
 //   second    the same                        runs of 4 points, already in order; not with 4 lanes
 //   others    the same                        runs of `stride` = 4, 16, 64 … points
 //   last      p, p + N/4 … (radix 4)          where the caller wants them: see `RowTarget`
-//             or eight or two of them (radix 8, radix 2)
+//             p, p + N/8 … (radix 8), p, p + N/2 (radix 2: 32 points with 8 lanes)
 //
 // Sixteen points with eight lanes: two transforms side by side.
 //
@@ -31,17 +31,17 @@ struct Rows {
   }
 }
 
-/// Where a transform's results go. Inlined, its two cases are two functions.
+/// Where the last pass stores its results. It is inlined with the case known, so that no branch remains in its loop.
 enum RowTarget {
   /// One microphone's bins: a vector of real and one of imaginary parts per unit; `unitStride` in vectors.
   case spectrum(Vectors, unitStride: Int)
-  /// The second half of a window's frames, from a transform with real and imaginary parts swapped on input: the
-  /// imaginary part, with the weights removed.
+  /// The second half of a window's frames. The transform had real and imaginary parts swapped on input; this removes the
+  /// weights and keeps the imaginary part.
   case frames(Floats, cosines: UnsafePointer<Float>, sines: UnsafePointer<Float>)
 
-  /// Takes a vector of results, those of points `k` and after.
+  /// Stores the results of one vector of points, from `k` on.
   @_noLocks @_noAllocation @inline(__always)
-  func put(_ k: Int, _ re: Lanes, _ im: Lanes) {
+  func storeResults(_ k: Int, _ re: Lanes, _ im: Lanes) {
     switch self {
     case .spectrum(let spectra, let unitStride):
       let x = spectra + k / laneCount() &* unitStride
@@ -53,31 +53,24 @@ enum RowTarget {
   }
 }
 
-/// Forward FFT with e^(−jωn), unscaled, of weighted points: point n is multiplied by e^(jπn/(2N)) first.
+/// Forward FFT with e^(−jωn), unscaled. With the target `spectrum`, point n is multiplied by the weight e^(jπn/(2N))
+/// first. Inverse FFT: swap real and imaginary parts on input and output; `frames` removes the weights.
 /// - Parameters:
-///   - from: `plan.size` points, which fill at least four vectors.
-///   - rows, scratch: memory for as many points each. `from` may be `scratch`.
-@_noLocks @_noAllocation @inline(__always)
-func weightedRowFFT(
-  _ plan: pinna_row_fft, _ fromRe: UnsafePointer<Float>, _ fromIm: UnsafePointer<Float>, _ rows: Rows,
-  _ scratch: Rows, _ target: RowTarget
-) {
-  weightedPass(plan.size, plan.weightedTwiddles, fromRe, fromIm, rows.re, rows.im)
-  laterPasses(plan, rows, scratch, target)
-}
-
-/// Forward FFT with e^(−jωn), unscaled. Inverse FFT: swap real and imaginary parts on input and output.
-/// - Parameters: as above.
+///   - fromRe, fromIm: `plan.size` points, which fill at least four vectors. May be the rows of `scratch`.
+///   - rows, scratch: memory for as many points each; overwritten.
 @_noLocks @_noAllocation @inline(__always)
 func rowFFT(
   _ plan: pinna_row_fft, _ fromRe: UnsafePointer<Float>, _ fromIm: UnsafePointer<Float>, _ rows: Rows,
   _ scratch: Rows, _ target: RowTarget
 ) {
-  firstPass(plan.size, plan.firstTwiddles, fromRe, fromIm, rows.re, rows.im)
+  switch target {
+  case .spectrum: weightedPass(plan.size, plan.weightedTwiddles, fromRe, fromIm, rows)
+  case .frames: earlyPass(plan.size, plan.firstTwiddles, fromRe, fromIm, rows, isFirst: true)
+  }
   laterPasses(plan, rows, scratch, target)
 }
 
-/// The passes after the first, from `x`.
+/// The passes after the first. Overwrites both `from` and `scratch`.
 @_noLocks @_noAllocation @inline(__always)
 private func laterPasses(_ plan: pinna_row_fft, _ from: Rows, _ scratch: Rows, _ target: RowTarget) {
   let size = plan.size
@@ -85,7 +78,7 @@ private func laterPasses(_ plan: pinna_row_fft, _ from: Rows, _ scratch: Rows, _
   var stride = 4
   var twiddles = plan.laterTwiddles!
   if laneCount() > 4 {
-    secondPass(size, plan.secondTwiddles, x.re, x.im, y.re, y.im)
+    earlyPass(size, plan.secondTwiddles, x.re, x.im, y, isFirst: false)
     swap(&x, &y)
     stride = 16
   }
@@ -144,7 +137,7 @@ extension Radix4 {
 @_noLocks @_noAllocation
 private func weightedPass(
   _ size: Int, _ table: UnsafePointer<Float>, _ xr: UnsafePointer<Float>, _ xi: UnsafePointer<Float>,
-  _ yr: Floats, _ yi: Floats
+  _ y: Rows
 ) {
   let quarter = size / 4
   var p = 0
@@ -156,38 +149,27 @@ private func weightedPass(
     q.apply(
       Twiddles(table + (2 &* quarter &+ p), count: quarter), r0: load(table + p),
       i0: load(table + (quarter &+ p)))
-    q.storeTransposed(yr + 4 &* p, yi + 4 &* p)
+    q.storeTransposed(y.re + 4 &* p, y.im + 4 &* p)
     p &+= laneCount()
   }
 }
 
-/// The first pass of the synthesis.
+/// The first pass of the synthesis, or any second pass, whose runs of four points are shorter than a vector.
 @_noLocks @_noAllocation
-private func firstPass(
+private func earlyPass(
   _ size: Int, _ table: UnsafePointer<Float>, _ xr: UnsafePointer<Float>, _ xi: UnsafePointer<Float>,
-  _ yr: Floats, _ yi: Floats
+  _ y: Rows, isFirst: Bool
 ) {
   let quarter = size / 4
   var p = 0
   while p < quarter {
     var q = Radix4(xr + p, xi + p, quarter)
     q.apply(Twiddles(table + p, count: quarter))
-    q.storeTransposed(yr + 4 &* p, yi + 4 &* p)
-    p &+= laneCount()
-  }
-}
-
-/// The second pass: runs of four points, several of them in one vector.
-@_noLocks @_noAllocation
-private func secondPass(
-  _ size: Int, _ table: UnsafePointer<Float>, _ xr: Floats, _ xi: Floats, _ yr: Floats, _ yi: Floats
-) {
-  let quarter = size / 4
-  var p = 0
-  while p < quarter {
-    var q = Radix4(xr + p, xi + p, quarter)
-    q.apply(Twiddles(table + p, count: quarter))
-    q.storeInFours(yr + 4 &* p, yi + 4 &* p)
+    if isFirst {
+      q.storeTransposed(y.re + 4 &* p, y.im + 4 &* p)
+    } else {
+      q.storeInFours(y.re + 4 &* p, y.im + 4 &* p)
+    }
     p &+= laneCount()
   }
 }
@@ -232,10 +214,10 @@ private func lastPass(_ size: Int, _ x: Rows, _ target: RowTarget) {
   var n = 0
   while n < quarter {
     let q = Radix4(x.re + n, x.im + n, quarter)
-    target.put(n, q.r0, q.i0)
-    target.put(quarter &+ n, q.r1, q.i1)
-    target.put(2 &* quarter &+ n, q.r2, q.i2)
-    target.put(3 &* quarter &+ n, q.r3, q.i3)
+    target.storeResults(n, q.r0, q.i0)
+    target.storeResults(quarter &+ n, q.r1, q.i1)
+    target.storeResults(2 &* quarter &+ n, q.r2, q.i2)
+    target.storeResults(3 &* quarter &+ n, q.r3, q.i3)
     n &+= laneCount()
   }
 }
@@ -252,19 +234,19 @@ private func lastPassOfRadix8(_ size: Int, _ x: Rows, _ target: RowTarget) {
       load(a), load(b), load(a + step), load(b + step), load(a + 2 &* step), load(b + 2 &* step),
       load(a + 3 &* step), load(b + 3 &* step), load(c), load(d), load(c + step), load(d + step),
       load(c + 2 &* step), load(d + 2 &* step), load(c + 3 &* step), load(d + 3 &* step))
-    target.put(n, q.even.r0, q.even.i0)
-    target.put(step &+ n, q.odd.r0, q.odd.i0)
-    target.put(2 &* step &+ n, q.even.r1, q.even.i1)
-    target.put(3 &* step &+ n, q.odd.r1, q.odd.i1)
-    target.put(4 &* step &+ n, q.even.r2, q.even.i2)
-    target.put(5 &* step &+ n, q.odd.r2, q.odd.i2)
-    target.put(6 &* step &+ n, q.even.r3, q.even.i3)
-    target.put(7 &* step &+ n, q.odd.r3, q.odd.i3)
+    target.storeResults(n, q.even.r0, q.even.i0)
+    target.storeResults(step &+ n, q.odd.r0, q.odd.i0)
+    target.storeResults(2 &* step &+ n, q.even.r1, q.even.i1)
+    target.storeResults(3 &* step &+ n, q.odd.r1, q.odd.i1)
+    target.storeResults(4 &* step &+ n, q.even.r2, q.even.i2)
+    target.storeResults(5 &* step &+ n, q.odd.r2, q.odd.i2)
+    target.storeResults(6 &* step &+ n, q.even.r3, q.even.i3)
+    target.storeResults(7 &* step &+ n, q.odd.r3, q.odd.i3)
     n &+= laneCount()
   }
 }
 
-/// A last pass of radix 2: sums and differences.
+/// A last pass of radix 2, only for 32 points with eight lanes.
 @_noLocks @_noAllocation @inline(__always)
 private func lastPassOfRadix2(_ size: Int, _ x: Rows, _ target: RowTarget) {
   let half = size / 2
@@ -273,8 +255,8 @@ private func lastPassOfRadix2(_ size: Int, _ x: Rows, _ target: RowTarget) {
     let (ar, ai, br, bi) = (
       load(x.re + n), load(x.im + n), load(x.re + (half &+ n)), load(x.im + (half &+ n))
     )
-    target.put(n, ar + br, ai + bi)
-    target.put(half &+ n, ar - br, ai - bi)
+    target.storeResults(n, ar + br, ai + bi)
+    target.storeResults(half &+ n, ar - br, ai - bi)
     n &+= laneCount()
   }
 }

@@ -19,7 +19,7 @@ import CRealtime
       pair(fromRe + 12, otherRe + 12), pair(fromIm + 12, otherIm + 12))
     let table = plan.weightedTwiddles!
     q.apply(Twiddles(table + 16, count: 8), r0: load(table), i0: load(table + 8))
-    let x = q.secondHalfOf16()
+    let x = q.lastPassOf16()
     let (a, b) = (halves(x.r0), halves(x.r1))
     let (c, d) = (halves(x.r2), halves(x.r3))
     let (e, f) = (halves(x.i0), halves(x.i1))
@@ -47,7 +47,7 @@ import CRealtime
       pair(fromIm + 4, otherIm + 4), pair(fromRe + 8, otherRe + 8), pair(fromIm + 8, otherIm + 8),
       pair(fromRe + 12, otherRe + 12), pair(fromIm + 12, otherIm + 12))
     q.apply(Twiddles(plan.firstTwiddles, count: 8))
-    let x = q.secondHalfOf16()
+    let x = q.lastPassOf16()
     storeFrames(plan, 0, x.r0, x.i0, to, other)
     storeFrames(plan, 4, x.r1, x.i1, to, other)
     storeFrames(plan, 8, x.r2, x.i2, to, other)
@@ -55,14 +55,16 @@ import CRealtime
   }
 
   extension Radix4 {
+    /// The second of two radix-4 passes over sixteen points: result m holds points 4m … 4m + 3.
     @_noLocks @_noAllocation @inline(never)
-    fileprivate func secondHalfOf16() -> Radix4 {
+    fileprivate func lastPassOf16() -> Radix4 {
       let re = transposedInFours(r0, r1, r2, r3)
       let im = transposedInFours(i0, i1, i2, i3)
       return Radix4(re.0, im.0, re.1, im.1, re.2, im.2, re.3, im.3)
     }
   }
 
+  /// Stores frames `n ..< n + 4` of both transforms, whose real and imaginary parts are swapped.
   @_noLocks @_noAllocation @inline(__always)
   private func storeFrames(
     _ plan: pinna_row_fft, _ n: Int, _ im: Lanes, _ re: Lanes, _ to: Floats, _ other: Floats

@@ -49,7 +49,7 @@ final class Convolver: @unchecked Sendable {
     self.generation = generation
     tailOffset = layout.headFloats
     refillPeriods = layout.refillPeriods
-    historyPeriods = layout.refillPeriods + plan.transformSize / plan.period + 1
+    historyPeriods = layout.refillPeriods + plan.windowFrames / plan.period + 1
     history = InputHistory(microphones: plan.microphones, capacity: layout.historyFrames)
     unmanagedHistory = .passUnretained(history)
     progress = .allocate(capacity: 1)
@@ -60,7 +60,6 @@ final class Convolver: @unchecked Sendable {
       memory.append(AlignedMemory(count: count))
       return memory.last!.floats
     }
-    let size = plan.transformSize
     let row = layout.rowStride
     kernelState = .allocate(capacity: 1)
     kernelState.initialize(
@@ -71,10 +70,11 @@ final class Convolver: @unchecked Sendable {
         unitStride: layout.unitStride, chunk: layout.chunk,
         pairsPeriods: layout.pairsPeriods ? 1 : 0, periodIndex: 0, newestSlot: layout.slots - 1,
         windowPosition: 0,
-        window: layout.lanesAreMicrophones ? floats(layout.groups * size * lanes) : nil,
+        window: layout.lanesAreMicrophones ? floats(layout.groups * plan.windowFrames * lanes) : nil,
         spectra: floats(layout.units * layout.unitStride),
-        work: floats(max(2 * row, layout.lanesAreMicrophones ? size * lanes : 0)), scratch: floats(2 * row),
-        rowStride: row, laneSums: floats(64), zeros: floats(size),
+        work: floats(max(2 * row, layout.lanesAreMicrophones ? plan.windowFrames * lanes : 0)),
+        scratch: floats(2 * row),
+        rowStride: row, laneSums: floats(64), zeros: floats(layout.bins),
         rowFFT: tables.rowFFT, laneFFT: tables.laneFFT,
         tail: pinna_tail(
           blocks: layout.blocks, phases: layout.block, frequencyStride: layout.tailFrequencyStride,

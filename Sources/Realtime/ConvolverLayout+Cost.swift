@@ -63,7 +63,7 @@ extension ConvolverLayout {
     var cost = Cost()
     let vector = VectorTimes(lanes: lanes)
     let vectorBytes = 4 * lanes
-    let size = plan.transformSize
+    let size = plan.windowFrames
     let firstLevel = caches.bytes[1] ?? 32 << 10
 
     // Four multiplications per complex product, two outputs. A tail's share of one period: 2 · block frequencies of one
@@ -105,11 +105,11 @@ extension ConvolverLayout {
   private var bytesPerPeriod: (head: Int, tail: Int, betweenUses: Int, all: Int) {
     let head = 4 * (headFloats + units * unitStride)
     let tail = 4 * (tailFloats + units * tailTransformSize * tailFrequencyStride)
-    let work = 4 * plan.transformSize * (lanesAreMicrophones ? (groups + 1) * lanes : 4)
+    let work = 4 * plan.windowFrames * (lanesAreMicrophones ? (groups + 1) * lanes : 4)
     let tailPart = block > 0 ? tail / block : 0
     return (
       pairsPeriods ? head / 2 : head, tailPart, head + 2 * tailPart + 2 * work,
-      head + tail + work + 4 * units * block * 4 * lanes + 4 * plan.microphones * plan.transformSize
+      head + tail + work + 4 * units * block * 4 * lanes + 4 * plan.microphones * plan.windowFrames
     )
   }
 }

@@ -31,7 +31,7 @@ package struct ConvolverLayout: Hashable, Sendable {
 
   /// All layouts for which there are kernels.
   package static func candidates(_ plan: Partitioning, lanes lengths: [Int]) -> [ConvolverLayout] {
-    let bins = plan.transformSize / 2
+    let bins = plan.windowFrames / 2
     return lengths.flatMap { lanes in
       [false, true].flatMap { lanesAreMicrophones in
         [0, 8, 16].map { block in
@@ -39,7 +39,8 @@ package struct ConvolverLayout: Hashable, Sendable {
         }
       }
     }.filter { layout in
-      // The FFT of a row needs at least four vectors, or has sixteen points with eight lanes.
+      // Outputs are always transformed as rows, which needs at least four vectors, or sixteen points with eight lanes.
+      // Kernels of 16 lanes must therefore be registered together with kernels of 8.
       guard bins >= 4 * layout.lanes || (bins == 16 && layout.lanes == 8) else { return false }
       // Filters of fewer than 32 partitions have no tail: rounding in a tail depends on when the engine joined the stream.
       return layout.block == 0
@@ -47,7 +48,7 @@ package struct ConvolverLayout: Hashable, Sendable {
     }
   }
 
-  var bins: Int { plan.transformSize / 2 }
+  var bins: Int { plan.windowFrames / 2 }
   /// Vectors of real parts in one unit and partition.
   var groups: Int { lanesAreMicrophones ? (plan.microphones + lanes - 1) / lanes : plan.microphones }
   var units: Int { lanesAreMicrophones ? bins : bins / lanes }
@@ -66,7 +67,7 @@ package struct ConvolverLayout: Hashable, Sendable {
   /// Frames of history for these periods and the window of the oldest: a power of two.
   var historyFrames: Int {
     var frames = 1
-    while frames < (refillPeriods + 1) * plan.period + plan.transformSize { frames *= 2 }
+    while frames < (refillPeriods + 1) * plan.period + plan.windowFrames { frames *= 2 }
     return frames
   }
   /// Whether one pass over the filters serves two periods, which halves the memory traffic.

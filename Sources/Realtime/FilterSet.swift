@@ -88,13 +88,15 @@ public final class FilterSet: @unchecked Sendable {
       im.free()
     }
     // The weights of the kernels' transform (Analysis.swift), scaled.
-    let weights = (0..<layout.bins).map { n in
-      TransformTables.root(n, of: 4 * layout.bins).map { $0 / Float(layout.bins) }
+    let weights = (0..<layout.bins).map { n -> (re: Float, im: Float) in
+      let weight = TransformTables.root(n, of: 4 * layout.bins)
+      return (re: weight.re / Float(layout.bins), im: weight.im / Float(layout.bins))
     }
     // Twiddle factors of the tail's FFT, whose inverse is unscaled.
     let tailSize = layout.tailTransformSize
-    let twiddles = TransformTables.rootsOfUnity(tailSize).map {
-      ($0.re / Float(tailSize), $0.im / Float(tailSize))
+    let twiddles = (0..<tailSize).map { n -> (re: Float, im: Float) in
+      let root = TransformTables.root(-n, of: tailSize)
+      return (root.re / Float(tailSize), root.im / Float(tailSize))
     }
     for partition in 0..<plan.partitions {
       let first = partition * plan.period
@@ -105,8 +107,8 @@ public final class FilterSet: @unchecked Sendable {
           im.floats.update(repeating: 0, count: layout.bins)
           for n in first..<last {
             let h = coefficients[output][microphone][n]
-            re.floats[n - first] = h * weights[n - first][0]
-            im.floats[n - first] = h * weights[n - first][1]
+            re.floats[n - first] = h * weights[n - first].re
+            im.floats[n - first] = h * weights[n - first].im
           }
           transform.forward(re.floats, im.floats)
           for bin in 0..<layout.bins {

@@ -1,8 +1,8 @@
 /// How a convolution is partitioned for one period: overlap-save with partitions of one period each. `ConvolverLayout`
 /// says how old partitions of long filters are convolved.
 ///
-/// The transform size is the smallest power of two of at least two periods, so any period works. Of a window of the
-/// last `transformSize` frames, the last `period` outputs are free of wrap-around.
+/// A window is the smallest power of two of at least two periods, so any period works. Of its `windowFrames` frames, the
+/// last `period` outputs are free of wrap-around. The FFT over time has half as many complex points (Analysis.swift).
 public struct Partitioning: Hashable, Sendable {
   /// In frames.
   public static let longestPeriod = 8192
@@ -12,7 +12,8 @@ public struct Partitioning: Hashable, Sendable {
   public let taps: Int
   /// In frames.
   public let period: Int
-  let transformSize: Int
+  /// Frames of the overlap-save window.
+  let windowFrames: Int
   let partitions: Int
 
   /// Thread: any.
@@ -24,7 +25,7 @@ public struct Partitioning: Hashable, Sendable {
     self.period = period
     var size = 32
     while size < 2 * period { size *= 2 }
-    transformSize = size
+    windowFrames = size
     partitions = (taps + period - 1) / period
   }
 }

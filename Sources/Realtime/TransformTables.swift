@@ -19,12 +19,13 @@ struct TransformTables {
     let first = Self.table(6, butterflies) { Self.twiddles($0 % (size / 4), size: size) }
     let second = Self.table(6, size / 4) { Self.twiddles($0 / 4, size: size / 4) }
     let later = Self.copy(Self.passTwiddles(size: layout.lanes > 4 ? size / 16 : size / 4))
-    let weights = Self.table(2, size) { Self.root($0, of: 4 * size) }
+    let weights = Self.table(2, size) { Self.rootRow($0, of: 4 * size) }
     rowFFT = pinna_row_fft(
       size: size, weightedTwiddles: weighted.floats, firstTwiddles: first.floats,
       secondTwiddles: second.floats, laterTwiddles: later.floats, weights: weights.floats)
     let laneWeighted = Self.copy((0..<size / 4).flatMap { Self.weightedTwiddles($0, size: size) })
     let laneTwiddles = Self.copy(Self.passTwiddles(size: size / 4))
+    // A last pass of radix 8 reads only the first half.
     lastPassOffsets = .allocate(capacity: size / 4)
     for k in 0..<size / 4 { lastPassOffsets[k] = 2 * Self.digitReversed(k, size: size) }
     laneFFT = pinna_lane_fft(
@@ -44,28 +45,26 @@ struct TransformTables {
 
   // MARK: - Control side
 
-  /// e^(−j2πn/size) for n = 0 ..< size.
-  static func rootsOfUnity(_ size: Int) -> [(re: Float, im: Float)] {
-    (0..<size).map { n in
-      let angle = 2 * Double.pi * Double(n) / Double(size)
-      return (Float(cos(angle)), Float(-sin(angle)))
-    }
+  /// e^(j2πn/size).
+  static func root(_ n: Int, of size: Int) -> (re: Float, im: Float) {
+    let angle = 2 * Double.pi * Double(n) / Double(size)
+    return (Float(cos(angle)), Float(sin(angle)))
   }
 
-  /// Re and im of e^(j2πn/size).
-  static func root(_ n: Int, of size: Int) -> [Float] {
-    let angle = 2 * Double.pi * Double(n) / Double(size)
-    return [Float(cos(angle)), Float(sin(angle))]
+  /// The same, as a row of a table.
+  private static func rootRow(_ n: Int, of size: Int) -> [Float] {
+    let root = root(n, of: size)
+    return [root.re, root.im]
   }
 
   /// Twiddle factors of butterfly `p`: re and im of w^p, w^2p and w^3p, with w = e^(−j2π/size).
   private static func twiddles(_ p: Int, size: Int) -> [Float] {
-    (1...3).flatMap { m in root(-(p * m % size), of: size) }
+    (1...3).flatMap { m in rootRow(-(p * m % size), of: size) }
   }
 
-  /// The same after a factor v = e^(jπp/(2·size)): v, v·w^p, v·w^2p and v·w^3p.
+  /// Twiddle factors of butterfly `p` with the weight v = e^(jπp/(2·size)): v, v·w^p, v·w^2p and v·w^3p.
   private static func weightedTwiddles(_ p: Int, size: Int) -> [Float] {
-    (0...3).flatMap { m in root(p - 4 * (p * m % size), of: 4 * size) }
+    (0...3).flatMap { m in rootRow(p - 4 * (p * m % size), of: 4 * size) }
   }
 
   /// A table with the values of one butterfly in each column. Shape: `[rows][columns]`.

@@ -1,3 +1,4 @@
+import Glibc
 import Realtime
 import TestSupport
 import Testing
@@ -41,7 +42,8 @@ import Testing
       ])
     let samples = Self.recorded(ring)
     #expect(samples[..<3136].allSatisfy { isNear($0, 1) })
-    #expect(samples[3138] < 0.999_99 && samples[3136] > 0.999)
+    let fade = (0..<960).map { n in 0.5 - 0.5 * cos(Double.pi * (Double(n) + 0.5) / 960) }
+    #expect(zip(samples[3136...], fade).allSatisfy { abs(Double($0) - (1 - 1.5 * $1)) <= 1e-6 })
     #expect(samples[(3136 + 960)...].allSatisfy { isNear($0, -0.5) })
   }
 

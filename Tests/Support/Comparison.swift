@@ -4,7 +4,7 @@ public func differences(_ a: some Collection<Float>, _ b: some Collection<Float>
   zip(a, b).count { $0.bitPattern != $1.bitPattern } + abs(a.count - b.count)
 }
 
-/// Whether a sample is the expected one, which is not 0, to within what a convolution may differ from the exact result (R26).
+/// Whether a sample equals `expected`, which is not 0, to within 1e-6: the error that R26 allows a convolution.
 public func isNear(_ sample: Float, _ expected: Float) -> Bool {
   abs(sample - expected) <= 1e-6 * abs(expected)
 }

@@ -17,8 +17,8 @@
 // v w^2p, v w^3p, with v = e^(j pi p / (2 size)).
 typedef struct {
   long size;
-  const float *weightedTwiddles;  // first pass of the analysis: [8][size / 4]
-  const float *firstTwiddles;     // first pass of the synthesis: [6][size / 4]
+  const float *weightedTwiddles;  // first pass of the analysis: [8][columns], columns = max(size / 4, lanes), repeated
+  const float *firstTwiddles;     // first pass of the synthesis: [6][columns]
   const float *secondTwiddles;    // second pass: [6][size / 4], each four times
   const float *laterTwiddles;     // other passes, one after another: [p][6]
   const float *weights;           // [cos, sin][frame], of pi frame / (2 size)
@@ -29,7 +29,7 @@ typedef struct {
   long size;
   const float *weightedTwiddles;  // first pass: [p][8]
   const float *twiddles;          // other passes, one after another: [p][6]
-  const long *lastPassOffsets;    // [bin]: vectors before the butterfly of the last pass whose first output it is
+  const long *lastPassOffsets;    // [k]: offset in `work`, in vectors, of the last butterfly whose first output is bin k
 } pinna_lane_fft;
 
 // The sum over old partitions, computed for as many periods at once as a block has partitions (Tail.swift). The work is
@@ -63,9 +63,9 @@ typedef struct {
   float *spectra;           // [unit][slot][group][re, im][lane]
   float *work;              // [re, im][bin] of the analysis, rowStride floats apart; where lanes are microphones, [bin][re, im][lane]
   float *scratch;           // [re, im][bin], rowStride floats apart
-  long rowStride;
+  long rowStride;           // floats from the real to the imaginary parts of a row; more than bins
   float *laneSums;          // [bin modulo 4][left, right][re, im][4 sums], used where lanes are microphones
-  float *zeros;             // 2 bins
+  float *zeros;             // [frame]: silence, for lanes without a microphone
   pinna_row_fft rowFFT;
   pinna_lane_fft laneFFT;
   pinna_tail tail;
