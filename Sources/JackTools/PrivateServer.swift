@@ -83,11 +83,12 @@ public final class PrivateServer {
   /// Process ID of the server.
   public var pid: Int32 { process.processIdentifier }
 
-  /// Stops the server; kills it if it has not ended within 2 s.
+  /// Stops the server; kills it if it has not ended within 5 s. Not sooner: a server that is killed while it writes to
+  /// JACK's metadata leaves it locked for all of this user's programs.
   public func stop() {
     guard process.isRunning else { return }
     process.terminate()
-    for _ in 0..<100 where process.isRunning { usleep(20_000) }
+    for _ in 0..<250 where process.isRunning { usleep(20_000) }
     if process.isRunning { kill(process.processIdentifier, SIGKILL) }
     process.waitUntilExit()
   }

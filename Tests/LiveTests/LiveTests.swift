@@ -2,5 +2,7 @@ import LiveSupport
 import Testing
 
 /// Everything that needs a JACK server, one test at a time.
-@Suite("Live", .serialized, .enabled(if: LiveGraph.isPossible, "jackd2 is not installed: no JACK server"))
+@Suite(
+  "Live", .serialized, .withoutLockedMetadata,
+  .enabled(if: LiveGraph.isPossible, "jackd2 is not installed: no JACK server"))
 enum LiveTests {}

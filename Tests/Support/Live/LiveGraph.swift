@@ -96,7 +96,7 @@ public final class LiveGraph {
   /// name.
   private func releasePlace() {
     if Self.isPipeWire { return }
-    Self.freeMetadata()
+    LockedMetadata.remove()
     guard
       let successor = try? Program("/usr/bin/jackd", ["-n", server.name, "-r", "-p", "128", "-d", "dummy"])
     else { return }
@@ -111,19 +111,6 @@ public final class LiveGraph {
     kill(server.pid, SIGKILL)
   }
 
-  /// Removes JACK's metadata database unless another server uses it. A jackd that is killed during a write leaves it
-  /// locked for good, and the next server and all clients would wait for it forever.
-  private static func freeMetadata() {
-    let servers = (try? FileManager.default.contentsOfDirectory(atPath: "/proc"))?.count { pid in
-      guard Int(pid) != nil, let text = try? String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8)
-      else {
-        return false
-      }
-      return text.contains("(jackd) ") && !text.contains("(jackd) Z") && !text.contains("(jackd) X")
-    }
-    if servers == 0 { try? FileManager.default.removeItem(atPath: "/dev/shm/jack_db-\(getuid())") }
-  }
-
   /// Starts another server of the same name, after `killServer`. All clients of this process must be closed
   /// before, because libjack would confuse the new server with the dead one. Returns when the server has
   /// accepted the first client.
@@ -135,7 +122,7 @@ public final class LiveGraph {
     if let pipeWire {
       try pipeWire.restart(sampleRate: sampleRate, period: period)
     } else {
-      Self.freeMetadata()
+      LockedMetadata.remove()
       server = try PrivateServer(
         name: server.name, sampleRate: sampleRate, period: period, synchronous: synchronous,
         captures: physical.captures, playbacks: physical.playbacks)
