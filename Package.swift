@@ -26,7 +26,8 @@ func fasterKernels(_ name: String, level: String, lanes: Int) -> Target {
     swiftSettings: [
       .define("LANES_\(lanes)"), .define("FMA"),
       .unsafeFlags(
-        ["-Xcc", "-march=x86-64-\(level)"] + (level == "v4" ? ["-Xcc", "-mtune=znver4"] : [])),
+        ["-Xcc", "-march=x86-64-\(level)", "-Xcc", "-DPINNA_LANES=\(lanes)"]
+          + (level == "v4" ? ["-Xcc", "-mtune=znver4"] : [])),
     ])
 }
 

@@ -1,3 +1,5 @@
+import CRealtime
+
 // SIMD vectors and their arithmetic. The kernels are compiled once per instruction set and vector length.
 //
 //   Lanes    | 0 | 1 | 2 | … |     4 floats (baseline), 8 (LANES_8: AVX2) or 16 (LANES_16: AVX-512)
@@ -8,15 +10,12 @@
 #if LANES_16
   typealias Lanes = SIMD16<Float>
   typealias Bits = SIMD16<UInt32>
-  typealias Pairs = SIMD8<Double>
 #elseif LANES_8
   typealias Lanes = SIMD8<Float>
   typealias Bits = SIMD8<UInt32>
-  typealias Pairs = SIMD4<Double>
 #else
   typealias Lanes = SIMD4<Float>
   typealias Bits = SIMD4<UInt32>
-  typealias Pairs = SIMD2<Double>
 #endif
 typealias Float4 = SIMD4<Float>
 typealias Vectors = UnsafeMutablePointer<Lanes>
@@ -63,34 +62,29 @@ func storeFour(_ value: Float4, _ floats: Floats) {
   UnsafeMutableRawPointer(floats).storeBytes(of: value, as: Float4.self)
 }
 
-// Fused multiply-add rounds once. Without the instruction it would be a slow library call, so builds without FMA
-// round twice.
+@_noLocks @_noAllocation @inline(__always)
+func + (a: Lanes, b: Lanes) -> Lanes { pinna_add(a, b) }
+@_noLocks @_noAllocation @inline(__always)
+func - (a: Lanes, b: Lanes) -> Lanes { pinna_subtract(a, b) }
+@_noLocks @_noAllocation @inline(__always)
+func * (a: Lanes, b: Lanes) -> Lanes { pinna_multiply(a, b) }
+@_noLocks @_noAllocation @inline(__always)
+func += (a: inout Lanes, b: Lanes) { a = pinna_add(a, b) }
+@_noLocks @_noAllocation @inline(__always)
+prefix func - (a: Lanes) -> Lanes { pinna_negate(a) }
 
 /// sum + a · b
 @_noLocks @_noAllocation @inline(__always)
-func multiplyAdd(_ sum: Lanes, _ a: Lanes, _ b: Lanes) -> Lanes {
-  #if FMA
-    return sum.addingProduct(a, b)
-  #else
-    return sum + a * b
-  #endif
-}
+func multiplyAdd(_ sum: Lanes, _ a: Lanes, _ b: Lanes) -> Lanes { pinna_multiply_add(sum, a, b) }
 
 /// sum − a · b
 @_noLocks @_noAllocation @inline(__always)
 func multiplySubtract(_ sum: Lanes, _ a: Lanes, _ b: Lanes) -> Lanes {
-  #if FMA
-    return sum.addingProduct(negated(a), b)
-  #else
-    return sum - a * b
-  #endif
+  pinna_multiply_add(sum, pinna_negate(a), b)
 }
 
-/// −a by flipping the sign bit. The compiler folds this into a fused negated multiplication; it does not fold 0 − a.
 @_noLocks @_noAllocation @inline(__always)
-func negated(_ a: Lanes) -> Lanes {
-  unsafeBitCast(unsafeBitCast(a, to: Bits.self) ^ Bits(repeating: 0x8000_0000), to: Lanes.self)
-}
+func negated(_ a: Lanes) -> Lanes { pinna_negate(a) }
 
 /// a0 b0 a1 b1, then a2 b2 a3 b3.
 @_noLocks @_noAllocation @inline(__always)
@@ -98,21 +92,9 @@ func interleave(_ a: Float4, _ b: Float4) -> (low: Float4, high: Float4) {
   (Float4(a.x, b.x, a.y, b.y), Float4(a.z, b.z, a.w, b.w))
 }
 
-/// Four sums, each of every fourth lane. This reinterprets memory instead of using `lowHalf` and `highHalf`: for those
-/// the compiler assembles the halves, and adds them, element by element.
+/// Four sums, each of every fourth lane.
 @_noLocks @_noAllocation @inline(__always)
-func foldToFour(_ v: Lanes) -> Float4 {
-  #if LANES_16
-    let halves = unsafeBitCast(v, to: (SIMD8<Float>, SIMD8<Float>).self)
-    let quarters = unsafeBitCast(halves.0 + halves.1, to: (Float4, Float4).self)
-    return quarters.0 + quarters.1
-  #elseif LANES_8
-    let halves = unsafeBitCast(v, to: (Float4, Float4).self)
-    return halves.0 + halves.1
-  #else
-    return v
-  #endif
-}
+func foldToFour(_ v: Lanes) -> Float4 { pinna_fold_to_four(v) }
 
 @_noLocks @_noAllocation @inline(__always)
 func sumOfLanes(_ a: Lanes) -> Float {

@@ -119,17 +119,17 @@ extension Radix4 {
   }
 
   /// Stores the four values of each lane side by side.
-  @_noLocks @_noAllocation @inline(never)
+  @_noLocks @_noAllocation @inline(__always)
   fileprivate func storeTransposed(_ yr: Floats, _ yi: Floats) {
-    storeFours(transposedInFours(r0, r1, r2, r3), yr)
-    storeFours(transposedInFours(i0, i1, i2, i3), yi)
+    pinna_store_transposed(r0, r1, r2, r3, yr)
+    pinna_store_transposed(i0, i1, i2, i3, yi)
   }
 
   /// Stores the four values of each group of four lanes side by side.
-  @_noLocks @_noAllocation @inline(never)
+  @_noLocks @_noAllocation @inline(__always)
   fileprivate func storeInFours(_ yr: Floats, _ yi: Floats) {
-    storeFours((r0, r1, r2, r3), yr)
-    storeFours((i0, i1, i2, i3), yi)
+    pinna_store_fours(r0, r1, r2, r3, yr)
+    pinna_store_fours(i0, i1, i2, i3, yi)
   }
 }
 

@@ -56,11 +56,13 @@ import CRealtime
 
   extension Radix4 {
     /// The second of two radix-4 passes over sixteen points: result m holds points 4m … 4m + 3.
-    @_noLocks @_noAllocation @inline(never)
+    @_noLocks @_noAllocation @inline(__always)
     fileprivate func lastPassOf16() -> Radix4 {
-      let re = transposedInFours(r0, r1, r2, r3)
-      let im = transposedInFours(i0, i1, i2, i3)
-      return Radix4(re.0, im.0, re.1, im.1, re.2, im.2, re.3, im.3)
+      Radix4(
+        pinna_transposed(r0, r1, r2, r3, 0), pinna_transposed(i0, i1, i2, i3, 0),
+        pinna_transposed(r0, r1, r2, r3, 1), pinna_transposed(i0, i1, i2, i3, 1),
+        pinna_transposed(r0, r1, r2, r3, 2), pinna_transposed(i0, i1, i2, i3, 2),
+        pinna_transposed(r0, r1, r2, r3, 3), pinna_transposed(i0, i1, i2, i3, 3))
     }
   }
 

@@ -1,6 +1,7 @@
 #pragma once
 // C functions of the realtime path: RealtimeSanitizer's hooks, the floating-point mode, the monotonic clock.
 #include "convolver.h"
+#include "lanes.h"
 #include "processor.h"
 #include <stdint.h>
 #include <time.h>
