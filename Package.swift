@@ -24,7 +24,7 @@ func fasterKernels(_ name: String, level: String, lanes: Int) -> Target {
   .target(
     name: name, dependencies: ["CRealtime"],
     swiftSettings: [
-      .define("LANES_\(lanes)"), .define("FMA"),
+      .define("LANES_\(lanes)"),
       .unsafeFlags(
         ["-Xcc", "-march=x86-64-\(level)", "-Xcc", "-DPINNA_LANES=\(lanes)"]
           + (level == "v4" ? ["-Xcc", "-mtune=znver4"] : [])),

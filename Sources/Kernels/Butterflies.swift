@@ -59,7 +59,7 @@ struct Radix4 {
     let (cosine, tangent) = (Lanes(repeating: 0.923_879_5), Lanes(repeating: 0.414_213_57))
     let half = Lanes(repeating: 0.707_106_77)
     let (er, ei) = (multiplySubtract(br, bi, tangent), multiplyAdd(bi, br, tangent))
-    let (fr, fi) = (multiplyAdd(negated(di), dr, tangent), multiplyAdd(dr, di, tangent))
+    let (fr, fi) = (multiplyAdd(-di, dr, tangent), multiplyAdd(dr, di, tangent))
     let (gr, gi) = (cr - ci, ci + cr)
     let (sr, si) = (multiplyAdd(ar, gr, half), multiplyAdd(ai, gi, half))
     let (tr, ti) = (multiplySubtract(ar, gr, half), multiplySubtract(ai, gi, half))

@@ -62,6 +62,8 @@ func storeFour(_ value: Float4, _ floats: Floats) {
   UnsafeMutableRawPointer(floats).storeBytes(of: value, as: Float4.self)
 }
 
+// More specific than Swift's own operators, which compute element by element (lanes.h).
+
 @_noLocks @_noAllocation @inline(__always)
 func + (a: Lanes, b: Lanes) -> Lanes { pinna_add(a, b) }
 @_noLocks @_noAllocation @inline(__always)
@@ -80,11 +82,8 @@ func multiplyAdd(_ sum: Lanes, _ a: Lanes, _ b: Lanes) -> Lanes { pinna_multiply
 /// sum − a · b
 @_noLocks @_noAllocation @inline(__always)
 func multiplySubtract(_ sum: Lanes, _ a: Lanes, _ b: Lanes) -> Lanes {
-  pinna_multiply_add(sum, pinna_negate(a), b)
+  pinna_multiply_add(sum, -a, b)
 }
-
-@_noLocks @_noAllocation @inline(__always)
-func negated(_ a: Lanes) -> Lanes { pinna_negate(a) }
 
 /// a0 b0 a1 b1, then a2 b2 a3 b3.
 @_noLocks @_noAllocation @inline(__always)

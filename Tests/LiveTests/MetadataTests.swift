@@ -38,6 +38,20 @@ extension LiveTests {
       }
       """
 
+    @Test(
+      "between tests the database is removed, but not while a server uses it",
+      .enabled(if: !LockedMetadata.isServerRunning, "another JACK server shares this /dev/shm"))
+    func removal() throws {
+      func exists() -> Bool { FileManager.default.fileExists(atPath: LockedMetadata.database) }
+      try withExtendedLifetime(LiveGraph(preset: "phone5")) {
+        try #require(waitUntil(seconds: 10) { exists() }, "no labels were written")
+        LockedMetadata.remove()
+        #expect(exists())
+      }
+      LockedMetadata.remove()
+      #expect(!exists())
+    }
+
     func state(_ program: Program) -> Character? {
       (try? String(contentsOfFile: "/proc/\(program.pid)/stat", encoding: .utf8))?.split(separator: ")").last?
         .dropFirst().first

@@ -1,9 +1,8 @@
 #pragma once
 // SIMD vectors for the kernels: what Swift's SIMD types lack, or have only element by element. Swift's operators on them
-// compute each element by itself; LLVM rejoins those to vectors, but not all, and some in halves.
+// compute each element by itself; LLVM rejoins those to vectors, but some only in halves.
 //
-// PINNA_LANES is the number of floats in a vector: 4, 8 (with AVX2) or 16 (with AVX-512). Moves between lanes store whole
-// vectors, because processors wait where a vector is loaded that was just stored in parts.
+// PINNA_LANES is the number of floats in a vector: 4, 8 (with AVX2) or 16 (with AVX-512).
 #ifndef PINNA_LANES
 #define PINNA_LANES 4
 #endif

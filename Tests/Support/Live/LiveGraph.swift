@@ -82,12 +82,19 @@ public final class LiveGraph {
     if serverKilled { releasePlace() }
   }
 
-  /// Ends the process that writes labels: if a test blocks JACK's metadata, it waits forever.
+  /// Waits until the process that writes labels has ended, and kills it after 3 s: if a test blocks JACK's metadata, it waits
+  /// forever. Not sooner: killed while it writes, it leaves the metadata locked.
   public static func endLabelProcess(_ server: String) {
-    for pid in (try? FileManager.default.contentsOfDirectory(atPath: "/proc"))?.compactMap(Int32.init) ?? [] {
+    if waitUntil(seconds: 3, { labelProcesses(server).isEmpty }) { return }
+    for pid in labelProcesses(server) { kill(pid, SIGKILL) }
+  }
+
+  private static func labelProcesses(_ server: String) -> [Int32] {
+    let pids = (try? FileManager.default.contentsOfDirectory(atPath: "/proc"))?.compactMap(Int32.init) ?? []
+    return pids.filter { pid in
       let words = (try? String(contentsOfFile: "/proc/\(pid)/cmdline", encoding: .utf8))?.split(
         separator: "\0")
-      if words?.dropFirst() == ["--write-labels", Substring(server)] { kill(pid, SIGKILL) }
+      return words?.dropFirst() == ["--write-labels", Substring(server)]
     }
   }
 

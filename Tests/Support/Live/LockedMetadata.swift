@@ -14,19 +14,22 @@ public struct LockedMetadata: SuiteTrait, TestTrait, TestScoping {
 
   /// Removes JACK's metadata database unless a server with this `/dev/shm` runs. A program that is killed during a write
   /// leaves the database locked for good, and the next server and all clients would wait for it forever.
-  static func remove() {
-    if !isServerRunning { try? FileManager.default.removeItem(atPath: "/dev/shm/jack_db-\(getuid())") }
+  public static func remove() {
+    if !isServerRunning { try? FileManager.default.removeItem(atPath: database) }
   }
 
-  /// Whether a `jackd` runs in this process's mount namespace.
-  private static var isServerRunning: Bool {
+  public static var database: String { "/dev/shm/jack_db-\(getuid())" }
+
+  /// Whether a `jackd` runs in this process's mount namespace. One that has ended, but was not waited for, has none.
+  public static var isServerRunning: Bool {
     let files = FileManager.default
-    let space = try? files.destinationOfSymbolicLink(atPath: "/proc/self/ns/mnt")
-    return (try? files.contentsOfDirectory(atPath: "/proc"))?.contains { pid in
-      guard Int(pid) != nil, let text = try? String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8),
-        text.contains("(jackd) "), !text.contains("(jackd) Z"), !text.contains("(jackd) X")
-      else { return false }
-      return (try? files.destinationOfSymbolicLink(atPath: "/proc/\(pid)/ns/mnt")) == space
+    func space(_ process: String) -> String? {
+      try? files.destinationOfSymbolicLink(atPath: "/proc/\(process)/ns/mnt")
+    }
+    let own = space("self")
+    return (try? files.contentsOfDirectory(atPath: "/proc"))?.contains { process in
+      (try? String(contentsOfFile: "/proc/\(process)/comm", encoding: .utf8)) == "jackd\n"
+        && space(process) == own
     } ?? true
   }
 }
