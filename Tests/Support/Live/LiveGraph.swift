@@ -75,9 +75,11 @@ public final class LiveGraph {
   }
 
   deinit {
-    connection?.close()
+    // This process's client last, when nothing changes in the graph any more: libjack cancels its thread, which may hold a
+    // lock while it is told of labels or clients. Then no client of this process could be opened or closed again.
     program.stop()
     Self.endLabelProcess(server.name)
+    connection?.close()
     server.stop()
     if serverKilled { releasePlace() }
   }
