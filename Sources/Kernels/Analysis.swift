@@ -66,51 +66,46 @@ private func advanceWindow(
   while done < c.pointee.period {
     let at = (start &+ done) & (capacity &- 1)
     let count = min(c.pointee.period &- done, capacity &- at)
-    var m = 0
-    while m < c.pointee.groups &* laneCount() {
-      let rows = history.pointee.frames! + (m &* stride &+ at)
-      let group: Int = m / laneCount()
-      let lane: Int = m % laneCount()
-      let window = c.pointee.window! + (group &* size &* laneCount() &+ lane)
-      let zeros = c.pointee.zeros!
-      transposeFour(
-        m < microphones ? rows : zeros, m &+ 1 < microphones ? rows + stride : zeros,
-        m &+ 2 < microphones ? rows + 2 &* stride : zeros,
-        m &+ 3 < microphones ? rows + 3 &* stride : zeros, count, window, c.pointee.windowPosition &+ done,
-        mask)
-      m &+= 4
+    var group = 0
+    while group < c.pointee.groups {
+      let first = group &* laneCount()
+      let rows = history.pointee.frames! + (first &* stride &+ at)
+      let window = c.pointee.window! + group &* size &* laneCount()
+      let position = c.pointee.windowPosition &+ done
+      if first &+ laneCount() <= microphones {
+        transpose(rows, stride, laneCount(), count, window, position, mask)
+      } else {
+        transpose(rows, stride, microphones &- first, count, window, position, mask)
+      }
+      group &+= 1
     }
     done &+= count
   }
   c.pointee.windowPosition = (c.pointee.windowPosition &+ c.pointee.period) & mask
 }
 
-/// Transposes `count` frames of four rows into four neighbouring lanes of `window`, from `position` on.
+/// Transposes `frames` frames of `microphones` rows into the lanes of `window`, from `position` on. Other lanes become 0.
 @_noLocks @_noAllocation @inline(__always)
-private func transposeFour(
-  _ a: Floats, _ b: Floats, _ c: Floats, _ d: Floats, _ count: Int, _ window: Floats, _ position: Int,
-  _ mask: Int
+private func transpose(
+  _ rows: Floats, _ stride: Int, _ microphones: Int, _ frames: Int, _ window: Floats,
+  _ position: Int, _ mask: Int
 ) {
   var n = 0
-  while n &+ 4 <= count {
-    let (va, vb, vc, vd) = (loadFour(a + n), loadFour(b + n), loadFour(c + n), loadFour(d + n))
-    let ac = interleave(va, vc)
-    let bd = interleave(vb, vd)
-    let low = interleave(ac.low, bd.low)
-    let high = interleave(ac.high, bd.high)
+  while n &+ 4 <= frames {
     let to = position &+ n
-    storeFour(low.low, window + (to & mask) &* laneCount())
-    storeFour(low.high, window + ((to &+ 1) & mask) &* laneCount())
-    storeFour(high.low, window + ((to &+ 2) & mask) &* laneCount())
-    storeFour(high.high, window + ((to &+ 3) & mask) &* laneCount())
+    pinna_transpose_rows(
+      rows + n, stride, microphones, window + (to & mask) &* laneCount(),
+      window + ((to &+ 1) & mask) &* laneCount(), window + ((to &+ 2) & mask) &* laneCount(),
+      window + ((to &+ 3) & mask) &* laneCount())
     n &+= 4
   }
-  while n < count {
+  while n < frames {
     let to = window + ((position &+ n) & mask) &* laneCount()
-    to[0] = a[n]
-    to[1] = b[n]
-    to[2] = c[n]
-    to[3] = d[n]
+    var lane = 0
+    while lane < laneCount() {
+      to[lane] = lane < microphones ? rows[lane &* stride &+ n] : 0
+      lane &+= 1
+    }
     n &+= 1
   }
 }

@@ -65,7 +65,6 @@ typedef struct {
   float *scratch;           // [re, im][bin], rowStride floats apart
   long rowStride;           // floats from the real to the imaginary parts of a row; more than bins
   float *laneSums;          // [bin modulo 4][left, right][re, im][4 sums], used where lanes are microphones
-  float *zeros;             // [frame]: silence, for lanes without a microphone
   pinna_row_fft rowFFT;
   pinna_lane_fft laneFFT;
   pinna_tail tail;

@@ -131,3 +131,26 @@ PINNA_REALTIME void pinna_store_transposed(pinna_lanes a, pinna_lanes b, pinna_l
       pinna_transposed(a, b, c, d, 3), to);
 #endif
 }
+
+// Four frames of `count` rows, which are `step` floats apart, as one vector per frame: lane r is row r. Other lanes are 0.
+PINNA_REALTIME void pinna_transpose_rows(
+    const float *rows, long step, long count, float *to0, float *to1, float *to2, float *to3) {
+  typedef pinna_four loose __attribute__((aligned(4)));
+  static const float zeros[4];
+#define PINNA_ROW(r) (*(const loose *)((r) < count ? rows + (r) * step : zeros))
+#if PINNA_LANES == 16
+#define PINNA_EIGHT(a, b) __builtin_shufflevector(a, b, 0, 1, 2, 3, 4, 5, 6, 7)
+#define PINNA_ROWS(r) \
+  __builtin_shufflevector(PINNA_EIGHT(PINNA_ROW(r), PINNA_ROW(r + 4)), PINNA_EIGHT(PINNA_ROW(r + 8), PINNA_ROW(r + 12)), \
+                          0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
+#elif PINNA_LANES == 8
+#define PINNA_ROWS(r) __builtin_shufflevector(PINNA_ROW(r), PINNA_ROW(r + 4), 0, 1, 2, 3, 4, 5, 6, 7)
+#else
+#define PINNA_ROWS(r) PINNA_ROW(r)
+#endif
+  pinna_lanes a = PINNA_ROWS(0), b = PINNA_ROWS(1), c = PINNA_ROWS(2), d = PINNA_ROWS(3);
+  pinna_store(pinna_transposed(a, b, c, d, 0), to0);
+  pinna_store(pinna_transposed(a, b, c, d, 1), to1);
+  pinna_store(pinna_transposed(a, b, c, d, 2), to2);
+  pinna_store(pinna_transposed(a, b, c, d, 3), to3);
+}
