@@ -28,7 +28,7 @@ func fasterKernels(_ name: String, level: String, lanes: Int) -> Target {
       .unsafeFlags(
         ["-Xcc", "-march=x86-64-\(level)", "-Xcc", "-DPINNA_LANES=\(lanes)"]
           + (level == "v4" ? ["-Xcc", "-mtune=znver4"] : [])),
-    ])
+    ] + (level == "v4" ? [.define("REGISTERS_32")] : []))
 }
 
 /// For tests that wait for servers, disks and other processes: not optimised, they build in half the time.

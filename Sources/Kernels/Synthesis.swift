@@ -94,7 +94,7 @@ private func sumDirectly(
 ) {
   let x = UnsafePointer(vectors(c.pointee.spectra) + u &* ring.unitStride)
   let h = vectors(voice.pointee.headSpectra) + u &* ring.filterUnitStride
-  storeSums(c, voice, u, directSums(ring, x, h))
+  completeSums(c, ring, voice, u, directSums(ring, x, h, from: 1))
 }
 
 /// Second period of a pair: adds the newest partition to the partial sums of units `u` and `u + 1`.
@@ -103,13 +103,21 @@ private func completePartialSums(
   _ c: UnsafeMutablePointer<pinna_convolver>, _ ring: PartitionRing,
   _ voice: UnsafeMutablePointer<pinna_voice>, _ u: Int
 ) {
+  let partial = vectors(voice.pointee.partialSums) + u &* 4
+  completeSums(
+    c, ring, voice, u, FourSums(Sum(partial), Sum(partial + 2), Sum(partial + 4), Sum(partial + 6)))
+}
+
+/// Adds the newest partition to the sums of units `u` and `u + 1`.
+@_noLocks @_noAllocation @inline(__always)
+private func completeSums(
+  _ c: UnsafeMutablePointer<pinna_convolver>, _ ring: PartitionRing,
+  _ voice: UnsafeMutablePointer<pinna_voice>, _ u: Int, _ older: FourSums
+) {
   let x = UnsafePointer(vectors(c.pointee.spectra) + (u &* ring.unitStride &+ ring.newest &* ring.slotStride))
   let h = vectors(voice.pointee.headSpectra) + ((u &+ 1) &* ring.filterUnitStride &- ring.slotStride)
-  let partial = vectors(voice.pointee.partialSums) + u &* 4
-  var sums = Accumulators()
-  (sums.r0, sums.i0, sums.r1, sums.i1) = (partial[0], partial[1], partial[2], partial[3])
-  (sums.r2, sums.i2, sums.r3, sums.i3) = (partial[4], partial[5], partial[6], partial[7])
-  sums.accumulatePair(ring, x, h, ring.slotStride)
+  var sums = older
+  addNewest(&sums, ring, x, h)
   storeSums(c, voice, u, sums)
 }
 
@@ -123,13 +131,12 @@ private func sumPaired(
   let h = vectors(voice.pointee.headSpectra) + u &* ring.filterUnitStride
   let partial = vectors(voice.pointee.partialSums) + u &* 4
   let a = pairedSums(ring, x, h)
-  (partial[0], partial[1], partial[2], partial[3]) = (a.r1, a.i1, a.r3, a.i3)
+  a.s1.write(partial)
+  a.s3.write(partial + 2)
   let b = pairedSums(ring, x + ring.unitStride, h + ring.filterUnitStride)
-  (partial[4], partial[5], partial[6], partial[7]) = (b.r1, b.i1, b.r3, b.i3)
-  var now = Accumulators()
-  (now.r0, now.i0, now.r1, now.i1) = (a.r0, a.i0, a.r2, a.i2)
-  (now.r2, now.i2, now.r3, now.i3) = (b.r0, b.i0, b.r2, b.i2)
-  storeSums(c, voice, u, now)
+  b.s1.write(partial + 4)
+  b.s3.write(partial + 6)
+  storeSums(c, voice, u, FourSums(a.s0, a.s2, b.s0, b.s2))
 }
 
 // MARK: - From sums to outputs
@@ -138,32 +145,32 @@ private func sumPaired(
 @_noLocks @_noAllocation @inline(__always)
 private func storeSums(
   _ c: UnsafeMutablePointer<pinna_convolver>, _ voice: UnsafeMutablePointer<pinna_voice>, _ u: Int,
-  _ sums: Accumulators
+  _ sums: FourSums
 ) {
   var s = sums
   if c.pointee.tail.blocks > 0 { addTail(c, voice, u, &s) }
   if c.pointee.lanesAreMicrophones == 0 {
     let row = c.pointee.rowStride
     let to = voice.pointee.spectra + u &* laneCount()
-    store(s.r0, to)
-    store(s.i0, to + row)
-    store(s.r1, to + 2 &* row)
-    store(s.i1, to + 3 &* row)
-    store(s.r2, to + laneCount())
-    store(s.i2, to + (row &+ laneCount()))
-    store(s.r3, to + (2 &* row &+ laneCount()))
-    store(s.i3, to + (3 &* row &+ laneCount()))
+    store(s.s0.re, to)
+    store(s.s0.im, to + row)
+    store(s.s1.re, to + 2 &* row)
+    store(s.s1.im, to + 3 &* row)
+    store(s.s2.re, to + laneCount())
+    store(s.s2.im, to + (row &+ laneCount()))
+    store(s.s3.re, to + (2 &* row &+ laneCount()))
+    store(s.s3.im, to + (3 &* row &+ laneCount()))
     return
   }
   let laneSums = c.pointee.laneSums + 16 &* (u & 3)
-  storeFour(foldToFour(s.r0), laneSums)
-  storeFour(foldToFour(s.i0), laneSums + 4)
-  storeFour(foldToFour(s.r1), laneSums + 8)
-  storeFour(foldToFour(s.i1), laneSums + 12)
-  storeFour(foldToFour(s.r2), laneSums + 16)
-  storeFour(foldToFour(s.i2), laneSums + 20)
-  storeFour(foldToFour(s.r3), laneSums + 24)
-  storeFour(foldToFour(s.i3), laneSums + 28)
+  storeFour(foldToFour(s.s0.re), laneSums)
+  storeFour(foldToFour(s.s0.im), laneSums + 4)
+  storeFour(foldToFour(s.s1.re), laneSums + 8)
+  storeFour(foldToFour(s.s1.im), laneSums + 12)
+  storeFour(foldToFour(s.s2.re), laneSums + 16)
+  storeFour(foldToFour(s.s2.im), laneSums + 20)
+  storeFour(foldToFour(s.s3.re), laneSums + 24)
+  storeFour(foldToFour(s.s3.im), laneSums + 28)
   if u & 2 != 0 { reduceLanesOfFourBins(c, voice, u &- 2) }
 }
 

@@ -120,11 +120,13 @@ private func sumTail(
   let h = vectors(voice.pointee.tailSpectra) + u &* size &* ring.filterUnitStride
   var f = 0
   while f < size {
-    let s = directSums(ring, x + f &* ring.unitStride, h + f &* ring.filterUnitStride)
+    let s = directSums(ring, x + f &* ring.unitStride, h + f &* ring.filterUnitStride, from: 0)
     let left = work + 2 &* f
     let right = left + 2 &* size
-    (left[0], left[1], right[0], right[1]) = (s.r0, s.i0, s.r1, s.i1)
-    (left[2], left[3], right[2], right[3]) = (s.r2, s.i2, s.r3, s.i3)
+    s.s0.write(left)
+    s.s1.write(right)
+    s.s2.write(left + 2)
+    s.s3.write(right + 2)
     f &+= 2
   }
   let tailSums = vectors(voice.pointee.tailSums) + 2 &* u &* size
@@ -142,21 +144,17 @@ private func sumTail(
 @_noLocks @_noAllocation @inline(__always)
 func addTail(
   _ c: UnsafeMutablePointer<pinna_convolver>, _ voice: UnsafeMutablePointer<pinna_voice>, _ u: Int,
-  _ sums: inout Accumulators
+  _ sums: inout FourSums
 ) {
   let (clock, shift, phases) = (c.pointee.periodIndex, c.pointee.tail.phaseShift, c.pointee.tail.phases)
   let sinceFirst = (clock &- u &>> shift) & (phases &- 1)
   let sinceSecond = (clock &- (u &+ 1) &>> shift) & (phases &- 1)
   let a = vectors(voice.pointee.tailSums) + (u &* phases &+ sinceFirst) &* 4
   let b = vectors(voice.pointee.tailSums) + ((u &+ 1) &* phases &+ sinceSecond) &* 4
-  sums.r0 += a[0]
-  sums.i0 += a[1]
-  sums.r1 += a[2]
-  sums.i1 += a[3]
-  sums.r2 += b[0]
-  sums.i2 += b[1]
-  sums.r3 += b[2]
-  sums.i3 += b[3]
+  sums.s0.add(Sum(a))
+  sums.s1.add(Sum(a + 2))
+  sums.s2.add(Sum(b))
+  sums.s3.add(Sum(b + 2))
 }
 
 /// FFT of four times `quarter` points, which is 4 or 8: radix 4, then FFTs of `quarter` points.
