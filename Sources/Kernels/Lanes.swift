@@ -85,12 +85,6 @@ func multiplySubtract(_ sum: Lanes, _ a: Lanes, _ b: Lanes) -> Lanes {
   pinna_multiply_add(sum, -a, b)
 }
 
-/// a0 b0 a1 b1, then a2 b2 a3 b3.
-@_noLocks @_noAllocation @inline(__always)
-func interleave(_ a: Float4, _ b: Float4) -> (low: Float4, high: Float4) {
-  (Float4(a.x, b.x, a.y, b.y), Float4(a.z, b.z, a.w, b.w))
-}
-
 /// Four sums, each of every fourth lane.
 @_noLocks @_noAllocation @inline(__always)
 func foldToFour(_ v: Lanes) -> Float4 { pinna_fold_to_four(v) }

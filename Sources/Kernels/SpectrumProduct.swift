@@ -143,12 +143,13 @@ func pairedSums(_ ring: PartitionRing, _ spectra: UnsafePointer<Lanes>, _ filter
       var y = isLast ? spectra : x + ring.slotStride
       let end = h + run &* ring.slotStride
       while h < end {
-        let (now, next) = (Complex(x), Complex(y))
         let (left, right) = (Complex(h), Complex(h + ring.filterOutputStride))
-        chunk.s0.add(now, left)
-        chunk.s2.add(now, right)
+        let next = Complex(y)
         chunk.s1.add(next, left)
         chunk.s3.add(next, right)
+        let now = Complex(x)
+        chunk.s0.add(now, left)
+        chunk.s2.add(now, right)
         x += 2
         y += 2
         h += 2

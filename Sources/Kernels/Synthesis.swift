@@ -4,7 +4,7 @@ import CRealtime
 //
 //   spectra, filters      shapes: see SpectrumProduct.swift
 //   sums     [unit][output][re, im][lane]
-//              lanes are microphones: summed over lanes, four bins at a time, through `laneSums`
+//              lanes are microphones: summed over lanes
 //              lanes are bins: stored as they are
 //   spectra of the voice    [output][re, im][bin]    for one inverse FFT of N points per output
 //   left, right             the last `period` frames of the second half of the window: the imaginary parts of the
@@ -149,8 +149,8 @@ private func storeSums(
 ) {
   var s = sums
   if c.pointee.tail.blocks > 0 { addTail(c, voice, u, &s) }
+  let row = c.pointee.rowStride
   if c.pointee.lanesAreMicrophones == 0 {
-    let row = c.pointee.rowStride
     let to = voice.pointee.spectra + u &* laneCount()
     store(s.s0.re, to)
     store(s.s0.im, to + row)
@@ -162,42 +162,10 @@ private func storeSums(
     store(s.s3.im, to + (3 &* row &+ laneCount()))
     return
   }
-  let laneSums = c.pointee.laneSums + 16 &* (u & 3)
-  storeFour(foldToFour(s.s0.re), laneSums)
-  storeFour(foldToFour(s.s0.im), laneSums + 4)
-  storeFour(foldToFour(s.s1.re), laneSums + 8)
-  storeFour(foldToFour(s.s1.im), laneSums + 12)
-  storeFour(foldToFour(s.s2.re), laneSums + 16)
-  storeFour(foldToFour(s.s2.im), laneSums + 20)
-  storeFour(foldToFour(s.s3.re), laneSums + 24)
-  storeFour(foldToFour(s.s3.im), laneSums + 28)
-  if u & 2 != 0 { reduceLanesOfFourBins(c, voice, u &- 2) }
-}
-
-/// Sums over lanes (microphones) for bins `k` to `k + 3` of both outputs.
-///
-/// It reads through memory and is never inlined: inlined, the compiler splits the vectors into scalars.
-@_noLocks @_noAllocation @inline(never)
-private func reduceLanesOfFourBins(
-  _ c: UnsafeMutablePointer<pinna_convolver>, _ voice: UnsafeMutablePointer<pinna_voice>, _ k: Int
-) {
-  let row = c.pointee.rowStride
-  let to = voice.pointee.spectra + k
-  let x = c.pointee.laneSums!
-  storeFour(reduceLanes(x), to)
-  storeFour(reduceLanes(x + 4), to + row)
-  storeFour(reduceLanes(x + 8), to + 2 &* row)
-  storeFour(reduceLanes(x + 12), to + 3 &* row)
-}
-
-/// Transposes and adds: one sum over lanes for each of four bins.
-@_noLocks @_noAllocation @inline(__always)
-private func reduceLanes(_ x: UnsafePointer<Float>) -> Float4 {
-  let ac = interleave(loadFour(x), loadFour(x + 32))
-  let bd = interleave(loadFour(x + 16), loadFour(x + 48))
-  let low = interleave(ac.low, bd.low)
-  let high = interleave(ac.high, bd.high)
-  return (low.low + low.high) + (high.low + high.high)
+  let to = voice.pointee.spectra + u
+  pinna_store_sums_of_lanes(
+    s.s0.re, s.s0.im, s.s1.re, s.s1.im, s.s2.re, s.s2.im, s.s3.re, s.s3.im, to, to + row, to + 2 &* row,
+    to + 3 &* row)
 }
 
 /// Inverse FFT of both outputs; copies the last period, which is free of wrap-around.

@@ -74,7 +74,7 @@ final class Convolver: @unchecked Sendable {
         spectra: floats(layout.units * layout.unitStride),
         work: floats(max(2 * row, layout.lanesAreMicrophones ? plan.windowFrames * lanes : 0)),
         scratch: floats(2 * row),
-        rowStride: row, laneSums: floats(64),
+        rowStride: row,
         rowFFT: tables.rowFFT, laneFFT: tables.laneFFT,
         tail: pinna_tail(
           blocks: layout.blocks, phases: layout.block, frequencyStride: layout.tailFrequencyStride,

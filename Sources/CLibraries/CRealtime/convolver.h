@@ -64,7 +64,6 @@ typedef struct {
   float *work;              // [re, im][bin] of the analysis, rowStride floats apart; where lanes are microphones, [bin][re, im][lane]
   float *scratch;           // [re, im][bin], rowStride floats apart
   long rowStride;           // floats from the real to the imaginary parts of a row; more than bins
-  float *laneSums;          // [bin modulo 4][left, right][re, im][4 sums], used where lanes are microphones
   pinna_row_fft rowFFT;
   pinna_lane_fft laneFFT;
   pinna_tail tail;

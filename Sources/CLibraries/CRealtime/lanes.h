@@ -8,12 +8,14 @@
 #endif
 
 typedef float pinna_lanes __attribute__((ext_vector_type(PINNA_LANES)));
+typedef float pinna_two __attribute__((ext_vector_type(2)));
 typedef float pinna_four __attribute__((ext_vector_type(4)));
 typedef float pinna_eight __attribute__((ext_vector_type(8)));
 
 // For Swift's proof that the realtime path neither locks nor allocates.
 #define PINNA_REALTIME static inline __attribute__((always_inline, swift_attr("@_noLocks"), swift_attr("@_noAllocation")))
 
+#define PINNA_TWO(v, n) __builtin_shufflevector(v, v, n, n + 1)
 #define PINNA_LOW_FOUR(v) __builtin_shufflevector(v, v, 0, 1, 2, 3)
 #define PINNA_HIGH_FOUR(v) __builtin_shufflevector(v, v, 4, 5, 6, 7)
 #define PINNA_LOW_EIGHT(v) __builtin_shufflevector(v, v, 0, 1, 2, 3, 4, 5, 6, 7)
@@ -56,6 +58,11 @@ PINNA_REALTIME void pinna_store(pinna_lanes v, float *to) {
   *(loose *)to = v;
 }
 
+PINNA_REALTIME void pinna_store_two(pinna_two v, float *to) {
+  typedef pinna_two loose __attribute__((aligned(4)));
+  *(loose *)to = v;
+}
+
 // Pairs of elements, in groups of four lanes: elements 0 and 1 of `a` and `b`, then 2 and 3.
 #if PINNA_LANES == 16
 #define PINNA_PAIRS_LOW(a, b) __builtin_shufflevector(a, b, 0, 1, 16, 17, 4, 5, 20, 21, 8, 9, 24, 25, 12, 13, 28, 29)
@@ -79,6 +86,14 @@ PINNA_REALTIME void pinna_store(pinna_lanes v, float *to) {
 #define PINNA_HIGH(a, b) __builtin_shufflevector(a, b, 2, 6, 3, 7)
 #endif
 
+#if PINNA_LANES == 16
+// Eight elements from `n` on of each; groups of four from element `n` on, and from `n + 8` on, of each.
+#define PINNA_HALVES(a, b, n) \
+  __builtin_shufflevector(a, b, n, n + 1, n + 2, n + 3, n + 4, n + 5, n + 6, n + 7, n + 16, n + 17, n + 18, n + 19, n + 20, n + 21, n + 22, n + 23)
+#define PINNA_GROUPS(a, b, n) \
+  __builtin_shufflevector(a, b, n, n + 1, n + 2, n + 3, n + 8, n + 9, n + 10, n + 11, n + 16, n + 17, n + 18, n + 19, n + 24, n + 25, n + 26, n + 27)
+#endif
+
 // Vector i of four vectors transposed in groups of four lanes: element i of each group's four.
 PINNA_REALTIME pinna_lanes pinna_transposed(pinna_lanes a, pinna_lanes b, pinna_lanes c, pinna_lanes d, int i) {
   switch (i) {
@@ -92,10 +107,6 @@ PINNA_REALTIME pinna_lanes pinna_transposed(pinna_lanes a, pinna_lanes b, pinna_
 // Stores four vectors in groups of four lanes: group 0 of each, then group 1 of each, and so on.
 PINNA_REALTIME void pinna_store_fours(pinna_lanes a, pinna_lanes b, pinna_lanes c, pinna_lanes d, float *to) {
 #if PINNA_LANES == 16
-#define PINNA_HALVES(a, b, n) \
-  __builtin_shufflevector(a, b, n, n + 1, n + 2, n + 3, n + 4, n + 5, n + 6, n + 7, n + 16, n + 17, n + 18, n + 19, n + 20, n + 21, n + 22, n + 23)
-#define PINNA_GROUPS(a, b, n) \
-  __builtin_shufflevector(a, b, n, n + 1, n + 2, n + 3, n + 8, n + 9, n + 10, n + 11, n + 16, n + 17, n + 18, n + 19, n + 24, n + 25, n + 26, n + 27)
   pinna_lanes abLow = PINNA_HALVES(a, b, 0), cdLow = PINNA_HALVES(c, d, 0), abHigh = PINNA_HALVES(a, b, 8), cdHigh = PINNA_HALVES(c, d, 8);
   pinna_store(PINNA_GROUPS(abLow, cdLow, 0), to);
   pinna_store(PINNA_GROUPS(abLow, cdLow, 4), to + 16);
@@ -153,4 +164,45 @@ PINNA_REALTIME void pinna_transpose_rows(
   pinna_store(pinna_transposed(a, b, c, d, 1), to1);
   pinna_store(pinna_transposed(a, b, c, d, 2), to2);
   pinna_store(pinna_transposed(a, b, c, d, 3), to3);
+}
+
+// Sums over lanes. Stores those of `a` and `e` side by side, of `b` and `f`, of `c` and `g`, and of `d` and `h`.
+PINNA_REALTIME void pinna_store_sums_of_lanes(
+    pinna_lanes a, pinna_lanes b, pinna_lanes c, pinna_lanes d, pinna_lanes e, pinna_lanes f, pinna_lanes g, pinna_lanes h,
+    float *toA, float *toB, float *toC, float *toD) {
+  // Each step adds halves of two vectors, and has both sums in one vector.
+#if PINNA_LANES == 16
+#define PINNA_ADD_EIGHTS(a, b) (PINNA_HALVES(a, b, 0) + PINNA_HALVES(a, b, 8))
+#define PINNA_ADD_FOURS(a, b) (PINNA_GROUPS(a, b, 0) + PINNA_GROUPS(a, b, 4))
+#define PINNA_ADD_NEIGHBOURS(a, b) \
+  (__builtin_shufflevector(a, b, 0, 2, 16, 18, 4, 6, 20, 22, 8, 10, 24, 26, 12, 14, 28, 30) + \
+   __builtin_shufflevector(a, b, 1, 3, 17, 19, 5, 7, 21, 23, 9, 11, 25, 27, 13, 15, 29, 31))
+  pinna_lanes abcd = PINNA_ADD_FOURS(PINNA_ADD_EIGHTS(a, b), PINNA_ADD_EIGHTS(c, d));
+  pinna_lanes efgh = PINNA_ADD_FOURS(PINNA_ADD_EIGHTS(e, f), PINNA_ADD_EIGHTS(g, h));
+  pinna_lanes pairs = PINNA_ADD_NEIGHBOURS(abcd, efgh), sums = PINNA_ADD_NEIGHBOURS(pairs, pairs);
+  pinna_store_two(PINNA_TWO(sums, 0), toA);
+  pinna_store_two(PINNA_TWO(sums, 4), toB);
+  pinna_store_two(PINNA_TWO(sums, 8), toC);
+  pinna_store_two(PINNA_TWO(sums, 12), toD);
+#elif PINNA_LANES == 8
+#define PINNA_ADD_FOURS(a, b) \
+  (__builtin_shufflevector(a, b, 0, 1, 2, 3, 8, 9, 10, 11) + __builtin_shufflevector(a, b, 4, 5, 6, 7, 12, 13, 14, 15))
+#define PINNA_ADD_NEIGHBOURS(a, b) \
+  (__builtin_shufflevector(a, b, 0, 2, 8, 10, 4, 6, 12, 14) + __builtin_shufflevector(a, b, 1, 3, 9, 11, 5, 7, 13, 15))
+  pinna_lanes aebf = PINNA_ADD_NEIGHBOURS(PINNA_ADD_FOURS(a, b), PINNA_ADD_FOURS(e, f));
+  pinna_lanes cgdh = PINNA_ADD_NEIGHBOURS(PINNA_ADD_FOURS(c, d), PINNA_ADD_FOURS(g, h));
+  pinna_lanes sums = PINNA_ADD_NEIGHBOURS(aebf, cgdh);
+  pinna_store_two(PINNA_TWO(sums, 0), toA);
+  pinna_store_two(PINNA_TWO(sums, 4), toB);
+  pinna_store_two(PINNA_TWO(sums, 2), toC);
+  pinna_store_two(PINNA_TWO(sums, 6), toD);
+#else
+#define PINNA_ADD_NEIGHBOURS(a, b) (__builtin_shufflevector(a, b, 0, 2, 4, 6) + __builtin_shufflevector(a, b, 1, 3, 5, 7))
+  pinna_lanes aebf = PINNA_ADD_NEIGHBOURS(PINNA_ADD_NEIGHBOURS(a, e), PINNA_ADD_NEIGHBOURS(b, f));
+  pinna_lanes cgdh = PINNA_ADD_NEIGHBOURS(PINNA_ADD_NEIGHBOURS(c, g), PINNA_ADD_NEIGHBOURS(d, h));
+  pinna_store_two(PINNA_TWO(aebf, 0), toA);
+  pinna_store_two(PINNA_TWO(aebf, 2), toB);
+  pinna_store_two(PINNA_TWO(cgdh, 0), toC);
+  pinna_store_two(PINNA_TWO(cgdh, 2), toD);
+#endif
 }
