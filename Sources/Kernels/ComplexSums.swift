@@ -36,12 +36,6 @@ struct Sum {
   }
 
   @_noLocks @_noAllocation @inline(__always)
-  mutating func add(_ x: Complex, _ h: Complex) {
-    re = multiplySubtract(multiplyAdd(re, x.re, h.re), x.im, h.im)
-    im = multiplyAdd(multiplyAdd(im, x.re, h.im), x.im, h.re)
-  }
-
-  @_noLocks @_noAllocation @inline(__always)
   mutating func add(_ other: Sum) {
     re += other.re
     im += other.im
@@ -92,6 +86,12 @@ struct Sum {
   extension Sum {
     @_noLocks @_noAllocation @inline(__always)
     init(_ start: Sum) { self = start }
+
+    @_noLocks @_noAllocation @inline(__always)
+    mutating func add(_ x: Complex, _ h: Complex) {
+      re = multiplySubtract(multiplyAdd(re, x.re, h.re), x.im, h.im)
+      im = multiplyAdd(multiplyAdd(im, x.re, h.im), x.im, h.re)
+    }
 
     var sum: Sum {
       @_noLocks @_noAllocation @inline(__always) get { self }

@@ -56,7 +56,7 @@ struct PartitionRing {
 /// Adds `count` vectors of spectrum × filter for two neighbouring units and both outputs.
 /// Order: unit 0 left, unit 0 right, unit 1 left, unit 1 right.
 @_noLocks @_noAllocation @inline(__always)
-private func addPair(
+func addPair(
   _ sums: inout FourLongSums, _ ring: PartitionRing, _ x: UnsafePointer<Lanes>, _ h: UnsafePointer<Lanes>,
   _ count: Int
 ) {
@@ -64,27 +64,6 @@ private func addPair(
   let (y, next, nextRight) = (x + ring.unitStride, h + ring.filterUnitStride, right + ring.filterUnitStride)
   var n = 0
   while n < count {
-    let (first, second) = (Complex(x + n), Complex(y + n))
-    sums.s0.add(first, Complex(h + n))
-    sums.s1.add(first, Complex(right + n))
-    sums.s2.add(second, Complex(next + n))
-    sums.s3.add(second, Complex(nextRight + n))
-    n &+= 2
-  }
-}
-
-/// Adds the newest partition, for two neighbouring units and both outputs, in the same order.
-/// - Parameters:
-///   - x: the newest spectrum.
-///   - h: the filters' newest partition.
-@_noLocks @_noAllocation @inline(__always)
-func addNewest(
-  _ sums: inout FourSums, _ ring: PartitionRing, _ x: UnsafePointer<Lanes>, _ h: UnsafePointer<Lanes>
-) {
-  let right = h + ring.filterOutputStride
-  let (y, next, nextRight) = (x + ring.unitStride, h + ring.filterUnitStride, right + ring.filterUnitStride)
-  var n = 0
-  while n < ring.slotStride {
     let (first, second) = (Complex(x + n), Complex(y + n))
     sums.s0.add(first, Complex(h + n))
     sums.s1.add(first, Complex(right + n))
@@ -160,15 +139,15 @@ func pairedSums(_ ring: PartitionRing, _ spectra: UnsafePointer<Lanes>, _ filter
     total.add(chunk.sums)
     chunk = remaining &- 1 == ring.chunk ? FourLongSums(total) : FourLongSums()
   }
-  var sums = chunk.sums
+  var long = FourLongSums(chunk.sums)
   var x = spectra + ring.newest &* ring.slotStride
   let end = h + ring.slotStride
   while h < end {
     let now = Complex(x)
-    sums.s0.add(now, Complex(h))
-    sums.s2.add(now, Complex(h + ring.filterOutputStride))
+    long.s0.add(now, Complex(h))
+    long.s2.add(now, Complex(h + ring.filterOutputStride))
     x += 2
     h += 2
   }
-  return sums
+  return FourSums(long.s0.sum, chunk.s1.sum, long.s2.sum, chunk.s3.sum)
 }

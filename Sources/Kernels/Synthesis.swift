@@ -116,9 +116,9 @@ private func completeSums(
 ) {
   let x = UnsafePointer(vectors(c.pointee.spectra) + (u &* ring.unitStride &+ ring.newest &* ring.slotStride))
   let h = vectors(voice.pointee.headSpectra) + ((u &+ 1) &* ring.filterUnitStride &- ring.slotStride)
-  var sums = older
-  addNewest(&sums, ring, x, h)
-  storeSums(c, voice, u, sums)
+  var sums = FourLongSums(older)
+  addPair(&sums, ring, x, h, ring.slotStride)
+  storeSums(c, voice, u, sums.sums)
 }
 
 /// First period of a pair: the sums of units `u` and `u + 1`, and the partial sums of the next period.

@@ -1,9 +1,8 @@
 import Glibc
 
 /// The model by which a layout is chosen: the time of one period from what is computed and what is read from beyond the
-/// caches. The constants were fitted to measurements (docs/performance.md); those of transforms changed on 2026-11-25, and
-/// with 4 and 16 lanes they are estimates. Elsewhere times differ, but a layout that computes and reads less is faster
-/// there, too.
+/// caches. The constants were fitted to measurements on one processor (docs/performance.md). Elsewhere times differ, but a
+/// layout that computes and reads less is faster there, too.
 extension ConvolverLayout {
   package struct Cost: Sendable {
     /// Vectors of products that are multiplied and added.
@@ -20,42 +19,52 @@ extension ConvolverLayout {
     package var time = 0.0
   }
 
-  /// Nanoseconds of one vector of these lanes.
+  /// Times that depend on the length of vectors, in nanoseconds.
   private struct VectorTimes {
+    /// Per vector.
     let product, row, inverse, lane, tail: Double
+    /// More per vector of products where no two periods share the loads of a filter.
+    let unsharedLoad: Double
+    /// More per transform of one microphone's row, and of one group of microphones.
+    let rowTransform, laneTransform: Double
 
     init(lanes: Int) {
       switch lanes {
-      case 16: (product, row, inverse, lane, tail) = (0.29, 2.5, 1.65, 2.1, 1.5)
-      case 8: (product, row, inverse, lane, tail) = (0.17, 1.3, 1, 1.05, 1)
-      default: (product, row, inverse, lane, tail) = (0.17, 1.1, 0.85, 0.9, 0.9)
+      case 16:
+        (product, row, inverse, lane, tail) = (0.24, 1.5, 1.3, 1.7, 1.55)
+        (unsharedLoad, rowTransform, laneTransform) = (0, 20, 0)
+      case 8:
+        (product, row, inverse, lane, tail) = (0.14, 0.8, 0.65, 0.7, 1.05)
+        (unsharedLoad, rowTransform, laneTransform) = (0.06, 5, 40)
+      default:
+        (product, row, inverse, lane, tail) = (0.19, 0.85, 0.6, 0.75, 0.97)
+        (unsharedLoad, rowTransform, laneTransform) = (0, 7, 0)
       }
     }
   }
 
   /// Other times, in nanoseconds.
   private enum Time {
-    static let period = 160.0
-    /// Per transform of one microphone's row.
-    static let rowTransform = 12.0
+    static let period = 105.0
+    static let microphone = 8.0
     static let unit = 4.0
-    /// More per vector of products where no two periods share the loads of a filter.
-    static let unsharedLoad = 0.07
     /// Per byte from beyond the second-level cache: 100 GB/s.
     static let streamedByte = 0.01
     /// More per byte from memory.
-    static let memoryByte = 0.015
+    static let memoryByte = 0.01
   }
 
   /// How many times as long transforms take whose work areas exceed the first-level cache.
   private enum BeyondFirstLevel {
-    static let row = 1.2
-    static let inverse = 1.7
+    static let inverse = 1.25
     static let lane = 1.3
   }
 
+  /// How many times as long rows of 16 points take where two are transformed side by side.
+  private static let sideBySide = 0.8
+
   /// Part of the shorter of computing and reading that the longer one does not hide.
-  private static let exposedPart = 0.15
+  private static let exposedPart = 0.3
 
   // MARK: - Any thread
 
@@ -66,11 +75,11 @@ extension ConvolverLayout {
     let size = plan.windowFrames
     let firstLevel = caches.bytes[1] ?? 32 << 10
 
-    // Four multiplications per complex product, two outputs. A tail's share of one period: 2 · block frequencies of one
+    // Counted as four multiplications per complex product, two outputs. A tail's share of one period: 2 · block frequencies of one
     // in `block` units.
     cost.products = Double(8 * units * groups * (headPartitions + 2 * blocks))
     var time = vector.product * cost.products
-    if !pairsPeriods { time += Time.unsharedLoad * cost.products }
+    if !pairsPeriods { time += vector.unsharedLoad * cost.products }
 
     let rows = lanesAreMicrophones ? 0 : plan.microphones
     let rowVectors = Double(bins) / Double(lanes) * log2(Double(bins))
@@ -79,14 +88,16 @@ extension ConvolverLayout {
     let laneVectors = lanesAreMicrophones ? Double(groups * bins) * log2(Double(bins)) : 0
     let lanesFit = size * vectorBytes <= firstLevel
     cost.transforms = rowVectors * Double(rows + 2) + laneVectors
-    time += vector.row * rowVectors * Double(rows) * (rowsFit ? 1 : BeyondFirstLevel.row)
+    time += vector.row * rowVectors * Double(rows) * (bins == 16 && lanes == 8 ? Self.sideBySide : 1)
     time += vector.inverse * 2 * rowVectors * (rowsFit ? 1 : BeyondFirstLevel.inverse)
     time += vector.lane * laneVectors * (lanesFit ? 1 : BeyondFirstLevel.lane)
     if block > 0 {
       cost.tailTransforms = Double(2 * units * (groups + 2)) * log2(Double(tailTransformSize))
       time += vector.tail * cost.tailTransforms
     }
-    time += Time.period + Time.rowTransform * Double(rows) + Time.unit * Double(units)
+    time +=
+      vector.rowTransform * Double(rows) + vector.laneTransform * Double(lanesAreMicrophones ? groups : 0)
+    time += Time.period + Time.microphone * Double(plan.microphones) + Time.unit * Double(units)
 
     let bytes = bytesPerPeriod
     // A stream displaces everything that is read less often than the cache is filled.
