@@ -19,7 +19,8 @@ let coreTargets: Set = [
 ]
 
 /// The kernels compiled for a level of x86-64 and a vector length; the folder links to the one source. Instructions are
-/// ordered as Zen 4 likes them where the level is its own: 1 to 2 %.
+/// ordered as Zen 4 likes them where the level is its own: 1 to 2 %. There, REGISTERS_32 tells the kernels that AVX-512 has 32
+/// vector registers, for any vector length.
 func fasterKernels(_ name: String, level: String, lanes: Int) -> Target {
   .target(
     name: name, dependencies: ["CRealtime"],

@@ -72,6 +72,7 @@ private func advanceWindow(
       let rows = history.pointee.frames! + (first &* stride &+ at)
       let window = c.pointee.window! + group &* size &* laneCount()
       let position = c.pointee.windowPosition &+ done
+      // A constant number of microphones, so that the compiler drops the tests for missing ones.
       if first &+ laneCount() <= microphones {
         transpose(rows, stride, laneCount(), count, window, position, mask)
       } else {

@@ -32,6 +32,13 @@ struct Twiddles {
 struct Radix4 {
   var r0, i0, r1, i1, r2, i2, r3, i3: Lanes
 
+  /// Four complex values as they are.
+  @_noLocks @_noAllocation @inline(__always)
+  init(re: FourVectors, im: FourVectors) {
+    (r0, r1, r2, r3) = re
+    (i0, i1, i2, i3) = im
+  }
+
   /// Transforms a, b, c, d forward.
   @_noLocks @_noAllocation @inline(__always)
   init(

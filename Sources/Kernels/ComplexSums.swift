@@ -1,14 +1,15 @@
 import CRealtime
 
-// Sums of complex products x·h, each a vector of real and one of imaginary parts. Where the processor has 32 registers
-// (AVX-512), long sums take three multiplications per product instead of four (Karatsuba):
+// Sums of complex products x·h; real and imaginary parts are separate vectors. Builds for AVX-512, which has 32 registers
+// (REGISTERS_32), take three multiplications per product instead of four (Karatsuba):
 //
 //   a = Σ re x · re h,   b = Σ im x · im h,   c = Σ (re x + im x)(re h + im h)
 //   re Σ x·h = a − b,    im Σ x·h = c − (a + b)
 //
-// Each sum re + im serves two products. Twelve vectors of sums do not fit 16 registers.
+// In paired sums each re + im serves two products; in direct sums only that of the spectrum does. Four sums take twelve
+// accumulators: with 16 registers too few remain for the operands.
 //
-// Thread: any; pure functions.
+// Thread: any; pure functions, and access to memory that the caller owns.
 
 /// A vector of complex numbers.
 struct Complex {
@@ -22,7 +23,7 @@ struct Complex {
 }
 
 /// A sum of complex products.
-struct Sum {
+struct ComplexSum {
   var re = Lanes.zero
   var im = Lanes.zero
 
@@ -36,7 +37,7 @@ struct Sum {
   }
 
   @_noLocks @_noAllocation @inline(__always)
-  mutating func add(_ other: Sum) {
+  mutating func add(_ other: ComplexSum) {
     re += other.re
     im += other.im
   }
@@ -49,8 +50,8 @@ struct Sum {
 }
 
 #if REGISTERS_32
-  /// A long sum of complex products while terms are added.
-  struct LongSum {
+  /// Accumulates complex products. `sum` is their sum.
+  struct ComplexAccumulator {
     private var a = Lanes.zero
     private var b = Lanes.zero
     private var c = Lanes.zero
@@ -66,14 +67,14 @@ struct Sum {
     }
 
     @_noLocks @_noAllocation @inline(__always)
-    init(_ start: Sum) {
+    init(_ start: ComplexSum) {
       a = start.re
       c = start.re + start.im
     }
 
-    var sum: Sum {
+    var sum: ComplexSum {
       @_noLocks @_noAllocation @inline(__always) get {
-        var sum = Sum()
+        var sum = ComplexSum()
         sum.re = a - b
         sum.im = c - (a + b)
         return sum
@@ -81,11 +82,11 @@ struct Sum {
     }
   }
 #else
-  typealias LongSum = Sum
+  typealias ComplexAccumulator = ComplexSum
 
-  extension Sum {
+  extension ComplexSum {
     @_noLocks @_noAllocation @inline(__always)
-    init(_ start: Sum) { self = start }
+    init(_ start: ComplexSum) { self = start }
 
     @_noLocks @_noAllocation @inline(__always)
     mutating func add(_ x: Complex, _ h: Complex) {
@@ -93,24 +94,24 @@ struct Sum {
       im = multiplyAdd(multiplyAdd(im, x.re, h.im), x.im, h.re)
     }
 
-    var sum: Sum {
+    var sum: ComplexSum {
       @_noLocks @_noAllocation @inline(__always) get { self }
     }
   }
 #endif
 
-/// Four sums. The functions that compute them say of what.
+/// Four sums. What each is of depends on the function: see its `Order:`.
 struct FourSums {
-  var s0 = Sum()
-  var s1 = Sum()
-  var s2 = Sum()
-  var s3 = Sum()
+  var s0 = ComplexSum()
+  var s1 = ComplexSum()
+  var s2 = ComplexSum()
+  var s3 = ComplexSum()
 
   @_noLocks @_noAllocation @inline(__always)
   init() {}
 
   @_noLocks @_noAllocation @inline(__always)
-  init(_ s0: Sum, _ s1: Sum, _ s2: Sum, _ s3: Sum) {
+  init(_ s0: ComplexSum, _ s1: ComplexSum, _ s2: ComplexSum, _ s3: ComplexSum) {
     self.s0 = s0
     self.s1 = s1
     self.s2 = s2
@@ -126,23 +127,24 @@ struct FourSums {
   }
 }
 
-struct FourLongSums {
-  var s0, s1, s2, s3: LongSum
+/// The accumulators of four sums, in the same order.
+struct FourAccumulators {
+  var s0, s1, s2, s3: ComplexAccumulator
 
   @_noLocks @_noAllocation @inline(__always)
   init() {
-    s0 = LongSum()
-    s1 = LongSum()
-    s2 = LongSum()
-    s3 = LongSum()
+    s0 = ComplexAccumulator()
+    s1 = ComplexAccumulator()
+    s2 = ComplexAccumulator()
+    s3 = ComplexAccumulator()
   }
 
   @_noLocks @_noAllocation @inline(__always)
   init(_ start: FourSums) {
-    s0 = LongSum(start.s0)
-    s1 = LongSum(start.s1)
-    s2 = LongSum(start.s2)
-    s3 = LongSum(start.s3)
+    s0 = ComplexAccumulator(start.s0)
+    s1 = ComplexAccumulator(start.s1)
+    s2 = ComplexAccumulator(start.s2)
+    s3 = ComplexAccumulator(start.s3)
   }
 
   var sums: FourSums {

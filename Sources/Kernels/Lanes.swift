@@ -3,6 +3,7 @@ import CRealtime
 // SIMD vectors and their arithmetic. The kernels are compiled once per instruction set and vector length.
 //
 //   Lanes    | 0 | 1 | 2 | … |     4 floats (baseline), 8 (LANES_8: AVX2) or 16 (LANES_16: AVX-512)
+//   REGISTERS_32: with AVX-512 there are 32 vector registers, else 16
 //   complex  | re lanes | im lanes |     two vectors, side by side in memory (split complex)
 //
 // Thread: any; pure functions, and access to memory that the caller owns.
@@ -52,16 +53,6 @@ func store(_ value: Lanes, _ floats: Floats) {
   UnsafeMutableRawPointer(floats).storeBytes(of: value, as: Lanes.self)
 }
 
-@_noLocks @_noAllocation @inline(__always)
-func loadFour(_ floats: UnsafePointer<Float>) -> Float4 {
-  UnsafeRawPointer(floats).loadUnaligned(as: Float4.self)
-}
-
-@_noLocks @_noAllocation @inline(__always)
-func storeFour(_ value: Float4, _ floats: Floats) {
-  UnsafeMutableRawPointer(floats).storeBytes(of: value, as: Float4.self)
-}
-
 // More specific than Swift's own operators, which compute element by element (lanes.h).
 
 @_noLocks @_noAllocation @inline(__always)
@@ -85,12 +76,8 @@ func multiplySubtract(_ sum: Lanes, _ a: Lanes, _ b: Lanes) -> Lanes {
   pinna_multiply_add(sum, -a, b)
 }
 
-/// Four sums, each of every fourth lane.
-@_noLocks @_noAllocation @inline(__always)
-func foldToFour(_ v: Lanes) -> Float4 { pinna_fold_to_four(v) }
-
 @_noLocks @_noAllocation @inline(__always)
 func sumOfLanes(_ a: Lanes) -> Float {
-  let v = foldToFour(a)
+  let v = pinna_fold_to_four(a)
   return (v.x + v.z) + (v.y + v.w)
 }

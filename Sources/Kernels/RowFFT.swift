@@ -63,6 +63,12 @@ func rowFFT(
   _ plan: pinna_row_fft, _ fromRe: UnsafePointer<Float>, _ fromIm: UnsafePointer<Float>, _ rows: Rows,
   _ scratch: Rows, _ target: RowTarget
 ) {
+  #if REGISTERS_32
+    if plan.size == 8 &* laneCount() { return rowFFTOfEightVectors(plan, fromRe, fromIm, target) }
+    #if LANES_16
+      if plan.size == 4 &* laneCount() { return rowFFTOfFourVectors(plan, fromRe, fromIm, target) }
+    #endif
+  #endif
   switch target {
   case .spectrum: weightedPass(plan.size, plan.weightedTwiddles, fromRe, fromIm, rows)
   case .frames: earlyPass(plan.size, plan.firstTwiddles, fromRe, fromIm, rows, isFirst: true)
@@ -112,24 +118,44 @@ func copy(_ from: UnsafePointer<Float>, _ to: Floats, _ count: Int) {
 
 extension Radix4 {
   @_noLocks @_noAllocation @inline(__always)
-  fileprivate init(_ xr: UnsafePointer<Float>, _ xi: UnsafePointer<Float>, _ step: Int) {
+  init(_ xr: UnsafePointer<Float>, _ xi: UnsafePointer<Float>, _ step: Int) {
     self.init(
       load(xr), load(xi), load(xr + step), load(xi + step), load(xr + 2 &* step), load(xi + 2 &* step),
       load(xr + 3 &* step), load(xi + 3 &* step))
   }
 
-  /// Stores the four values of each lane side by side.
+  /// The first butterfly of the analysis, with weights and twiddles from `table`.
   @_noLocks @_noAllocation @inline(__always)
-  fileprivate func storeTransposed(_ yr: Floats, _ yi: Floats) {
-    pinna_store_transposed(r0, r1, r2, r3, yr)
-    pinna_store_transposed(i0, i1, i2, i3, yi)
+  init(
+    weighted xr: UnsafePointer<Float>, _ xi: UnsafePointer<Float>, _ table: UnsafePointer<Float>,
+    _ quarter: Int
+  ) {
+    self.init(
+      weighted: load(xr), load(xi), load(xr + quarter), load(xi + quarter), load(xr + 2 &* quarter),
+      load(xi + 2 &* quarter), load(xr + 3 &* quarter), load(xi + 3 &* quarter))
+    apply(
+      Twiddles(table + 2 &* quarter, count: quarter), r0: load(table), i0: load(table + quarter))
   }
 
-  /// Stores the four values of each group of four lanes side by side.
+  /// The four values of each lane side by side: the order in which the first pass writes them.
   @_noLocks @_noAllocation @inline(__always)
-  fileprivate func storeInFours(_ yr: Floats, _ yi: Floats) {
-    pinna_store_fours(r0, r1, r2, r3, yr)
-    pinna_store_fours(i0, i1, i2, i3, yi)
+  func ofLanes() -> Radix4 { Radix4(re: sideBySide(r0, r1, r2, r3), im: sideBySide(i0, i1, i2, i3)) }
+
+  /// The four values of each group of four lanes side by side: the order in which the second pass writes them.
+  @_noLocks @_noAllocation @inline(__always)
+  func ofFours() -> Radix4 { Radix4(re: inFours(r0, r1, r2, r3), im: inFours(i0, i1, i2, i3)) }
+
+  @_noLocks @_noAllocation @inline(__always)
+  fileprivate func store(_ yr: Floats, _ yi: Floats) {
+    let length = laneCount()
+    pinna_store(r0, yr)
+    pinna_store(r1, yr + length)
+    pinna_store(r2, yr + 2 &* length)
+    pinna_store(r3, yr + 3 &* length)
+    pinna_store(i0, yi)
+    pinna_store(i1, yi + length)
+    pinna_store(i2, yi + 2 &* length)
+    pinna_store(i3, yi + 3 &* length)
   }
 }
 
@@ -142,14 +168,8 @@ private func weightedPass(
   let quarter = size / 4
   var p = 0
   while p < quarter {
-    let (ar, ai) = (xr + p, xi + p)
-    var q = Radix4(
-      weighted: load(ar), load(ai), load(ar + quarter), load(ai + quarter), load(ar + 2 &* quarter),
-      load(ai + 2 &* quarter), load(ar + 3 &* quarter), load(ai + 3 &* quarter))
-    q.apply(
-      Twiddles(table + (2 &* quarter &+ p), count: quarter), r0: load(table + p),
-      i0: load(table + (quarter &+ p)))
-    q.storeTransposed(y.re + 4 &* p, y.im + 4 &* p)
+    let q = Radix4(weighted: xr + p, xi + p, table + p, quarter)
+    q.ofLanes().store(y.re + 4 &* p, y.im + 4 &* p)
     p &+= laneCount()
   }
 }
@@ -166,9 +186,9 @@ private func earlyPass(
     var q = Radix4(xr + p, xi + p, quarter)
     q.apply(Twiddles(table + p, count: quarter))
     if isFirst {
-      q.storeTransposed(y.re + 4 &* p, y.im + 4 &* p)
+      q.ofLanes().store(y.re + 4 &* p, y.im + 4 &* p)
     } else {
-      q.storeInFours(y.re + 4 &* p, y.im + 4 &* p)
+      q.ofFours().store(y.re + 4 &* p, y.im + 4 &* p)
     }
     p &+= laneCount()
   }

@@ -58,11 +58,8 @@ import CRealtime
     /// The second of two radix-4 passes over sixteen points: result m holds points 4m … 4m + 3.
     @_noLocks @_noAllocation @inline(__always)
     fileprivate func lastPassOf16() -> Radix4 {
-      Radix4(
-        pinna_transposed(r0, r1, r2, r3, 0), pinna_transposed(i0, i1, i2, i3, 0),
-        pinna_transposed(r0, r1, r2, r3, 1), pinna_transposed(i0, i1, i2, i3, 1),
-        pinna_transposed(r0, r1, r2, r3, 2), pinna_transposed(i0, i1, i2, i3, 2),
-        pinna_transposed(r0, r1, r2, r3, 3), pinna_transposed(i0, i1, i2, i3, 3))
+      let (re, im) = (transposed(r0, r1, r2, r3), transposed(i0, i1, i2, i3))
+      return Radix4(re.0, im.0, re.1, im.1, re.2, im.2, re.3, im.3)
     }
   }
 
@@ -88,4 +85,13 @@ import CRealtime
 
   @_noLocks @_noAllocation @inline(__always)
   private func storePair(_ a: Float4, _ b: Float4, _ to: Vectors) { to[0] = Lanes(lowHalf: a, highHalf: b) }
+  @_noLocks @_noAllocation @inline(__always)
+  private func loadFour(_ floats: UnsafePointer<Float>) -> Float4 {
+    UnsafeRawPointer(floats).loadUnaligned(as: Float4.self)
+  }
+
+  @_noLocks @_noAllocation @inline(__always)
+  private func storeFour(_ value: Float4, _ floats: Floats) {
+    UnsafeMutableRawPointer(floats).storeBytes(of: value, as: Float4.self)
+  }
 #endif

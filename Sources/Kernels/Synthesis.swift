@@ -105,7 +105,8 @@ private func completePartialSums(
 ) {
   let partial = vectors(voice.pointee.partialSums) + u &* 4
   completeSums(
-    c, ring, voice, u, FourSums(Sum(partial), Sum(partial + 2), Sum(partial + 4), Sum(partial + 6)))
+    c, ring, voice, u,
+    FourSums(ComplexSum(partial), ComplexSum(partial + 2), ComplexSum(partial + 4), ComplexSum(partial + 6)))
 }
 
 /// Adds the newest partition to the sums of units `u` and `u + 1`.
@@ -116,7 +117,7 @@ private func completeSums(
 ) {
   let x = UnsafePointer(vectors(c.pointee.spectra) + (u &* ring.unitStride &+ ring.newest &* ring.slotStride))
   let h = vectors(voice.pointee.headSpectra) + ((u &+ 1) &* ring.filterUnitStride &- ring.slotStride)
-  var sums = FourLongSums(older)
+  var sums = FourAccumulators(older)
   addPair(&sums, ring, x, h, ring.slotStride)
   storeSums(c, voice, u, sums.sums)
 }

@@ -36,7 +36,7 @@ extension PartitionRing {
     slots = partitions
     groups = c.pointee.groups
     newest = block % partitions
-    chunk = c.pointee.chunk
+    chunkSize = c.pointee.chunk
     slotStride = 2 &* groups
     unitStride = c.pointee.tail.frequencyStride / laneCount()
     filterUnitStride = partitions &* slotStride
@@ -151,10 +151,10 @@ func addTail(
   let sinceSecond = (clock &- (u &+ 1) &>> shift) & (phases &- 1)
   let a = vectors(voice.pointee.tailSums) + (u &* phases &+ sinceFirst) &* 4
   let b = vectors(voice.pointee.tailSums) + ((u &+ 1) &* phases &+ sinceSecond) &* 4
-  sums.s0.add(Sum(a))
-  sums.s1.add(Sum(a + 2))
-  sums.s2.add(Sum(b))
-  sums.s3.add(Sum(b + 2))
+  sums.s0.add(ComplexSum(a))
+  sums.s1.add(ComplexSum(a + 2))
+  sums.s2.add(ComplexSum(b))
+  sums.s3.add(ComplexSum(b + 2))
 }
 
 /// FFT of four times `quarter` points, which is 4 or 8: radix 4, then FFTs of `quarter` points.

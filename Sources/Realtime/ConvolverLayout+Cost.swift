@@ -5,7 +5,8 @@ import Glibc
 /// layout that computes and reads less is faster there, too.
 extension ConvolverLayout {
   package struct Cost: Sendable {
-    /// Vectors of products that are multiplied and added.
+    /// Vectors multiplied for products, counted as four per complex product. With 32 registers it is three: the time per
+    /// vector allows for it.
     package var products = 0.0
     /// Vectors that the transforms over time compute, one per pass of radix 2.
     package var transforms = 0.0
@@ -23,45 +24,46 @@ extension ConvolverLayout {
   private struct VectorTimes {
     /// Per vector.
     let product, row, inverse, lane, tail: Double
-    /// More per vector of products where no two periods share the loads of a filter.
+    /// Additional time per vector of products without pairing, where each filter vector is loaded for one period only.
     let unsharedLoad: Double
-    /// More per transform of one microphone's row, and of one group of microphones.
-    let rowTransform, laneTransform: Double
+    /// Additional time per transform of one microphone's row, and of one group of microphones.
+    let rowOverhead, groupOverhead: Double
 
     init(lanes: Int) {
       switch lanes {
       case 16:
         (product, row, inverse, lane, tail) = (0.24, 1.5, 1.3, 1.7, 1.55)
-        (unsharedLoad, rowTransform, laneTransform) = (0, 20, 0)
-      case 8:
+        (unsharedLoad, rowOverhead, groupOverhead) = (0, 20, 0)
+      case 8:  // with AVX2 and AVX-512
         (product, row, inverse, lane, tail) = (0.14, 0.8, 0.65, 0.7, 1.05)
-        (unsharedLoad, rowTransform, laneTransform) = (0.06, 5, 40)
+        (unsharedLoad, rowOverhead, groupOverhead) = (0.06, 5, 40)
       default:
         (product, row, inverse, lane, tail) = (0.19, 0.85, 0.6, 0.75, 0.97)
-        (unsharedLoad, rowTransform, laneTransform) = (0, 7, 0)
+        (unsharedLoad, rowOverhead, groupOverhead) = (0, 7, 0)
       }
     }
   }
 
   /// Other times, in nanoseconds.
   private enum Time {
+    /// Per period, per microphone and per unit, whatever is computed.
     static let period = 105.0
     static let microphone = 8.0
     static let unit = 4.0
     /// Per byte from beyond the second-level cache: 100 GB/s.
     static let streamedByte = 0.01
-    /// More per byte from memory.
+    /// Additional time per byte from memory.
     static let memoryByte = 0.01
   }
 
-  /// How many times as long transforms take whose work areas exceed the first-level cache.
+  /// Factors on the time of transforms whose work areas exceed the first-level cache.
   private enum BeyondFirstLevel {
     static let inverse = 1.25
     static let lane = 1.3
   }
 
-  /// How many times as long rows of 16 points take where two are transformed side by side.
-  private static let sideBySide = 0.8
+  /// Factor on the time of rows of 16 points, which the kernels of 8 lanes transform two at a time.
+  private static let twoRowsOf16 = 0.8
 
   /// Part of the shorter of computing and reading that the longer one does not hide.
   private static let exposedPart = 0.3
@@ -75,28 +77,28 @@ extension ConvolverLayout {
     let size = plan.windowFrames
     let firstLevel = caches.bytes[1] ?? 32 << 10
 
-    // Counted as four multiplications per complex product, two outputs. A tail's share of one period: 2 · block frequencies of one
-    // in `block` units.
+    // Four multiplications per complex product, two outputs. In one period the tail computes 2 · block frequencies of one in
+    // `block` units.
     cost.products = Double(8 * units * groups * (headPartitions + 2 * blocks))
     var time = vector.product * cost.products
     if !pairsPeriods { time += vector.unsharedLoad * cost.products }
 
     let rows = lanesAreMicrophones ? 0 : plan.microphones
     let rowVectors = Double(bins) / Double(lanes) * log2(Double(bins))
-    // The frames of a window, two rows of points, and two more for every second pass.
-    let rowsFit = 6 * bins * 4 <= firstLevel
+    // Rows of real and imaginary parts: spectrum, work and scratch.
+    let inverseFits = 6 * bins * 4 <= firstLevel
     let laneVectors = lanesAreMicrophones ? Double(groups * bins) * log2(Double(bins)) : 0
     let lanesFit = size * vectorBytes <= firstLevel
     cost.transforms = rowVectors * Double(rows + 2) + laneVectors
-    time += vector.row * rowVectors * Double(rows) * (bins == 16 && lanes == 8 ? Self.sideBySide : 1)
-    time += vector.inverse * 2 * rowVectors * (rowsFit ? 1 : BeyondFirstLevel.inverse)
+    time += vector.row * rowVectors * Double(rows) * (bins == 16 && lanes == 8 ? Self.twoRowsOf16 : 1)
+    time += vector.inverse * 2 * rowVectors * (inverseFits ? 1 : BeyondFirstLevel.inverse)
     time += vector.lane * laneVectors * (lanesFit ? 1 : BeyondFirstLevel.lane)
     if block > 0 {
       cost.tailTransforms = Double(2 * units * (groups + 2)) * log2(Double(tailTransformSize))
       time += vector.tail * cost.tailTransforms
     }
     time +=
-      vector.rowTransform * Double(rows) + vector.laneTransform * Double(lanesAreMicrophones ? groups : 0)
+      vector.rowOverhead * Double(rows) + vector.groupOverhead * Double(lanesAreMicrophones ? groups : 0)
     time += Time.period + Time.microphone * Double(plan.microphones) + Time.unit * Double(units)
 
     let bytes = bytesPerPeriod

@@ -63,18 +63,7 @@ PINNA_REALTIME void pinna_store_two(pinna_two v, float *to) {
   *(loose *)to = v;
 }
 
-// Pairs of elements, in groups of four lanes: elements 0 and 1 of `a` and `b`, then 2 and 3.
-#if PINNA_LANES == 16
-#define PINNA_PAIRS_LOW(a, b) __builtin_shufflevector(a, b, 0, 1, 16, 17, 4, 5, 20, 21, 8, 9, 24, 25, 12, 13, 28, 29)
-#define PINNA_PAIRS_HIGH(a, b) __builtin_shufflevector(a, b, 2, 3, 18, 19, 6, 7, 22, 23, 10, 11, 26, 27, 14, 15, 30, 31)
-#elif PINNA_LANES == 8
-#define PINNA_PAIRS_LOW(a, b) __builtin_shufflevector(a, b, 0, 1, 8, 9, 4, 5, 12, 13)
-#define PINNA_PAIRS_HIGH(a, b) __builtin_shufflevector(a, b, 2, 3, 10, 11, 6, 7, 14, 15)
-#else
-#define PINNA_PAIRS_LOW(a, b) __builtin_shufflevector(a, b, 0, 1, 4, 5)
-#define PINNA_PAIRS_HIGH(a, b) __builtin_shufflevector(a, b, 2, 3, 6, 7)
-#endif
-
+// The first two elements of each group of four lanes of `a` and `b`, taken in turn: a0 b0 a1 b1; then the last two.
 #if PINNA_LANES == 16
 #define PINNA_LOW(a, b) __builtin_shufflevector(a, b, 0, 16, 1, 17, 4, 20, 5, 21, 8, 24, 9, 25, 12, 28, 13, 29)
 #define PINNA_HIGH(a, b) __builtin_shufflevector(a, b, 2, 18, 3, 19, 6, 22, 7, 23, 10, 26, 11, 27, 14, 30, 15, 31)
@@ -85,74 +74,60 @@ PINNA_REALTIME void pinna_store_two(pinna_two v, float *to) {
 #define PINNA_LOW(a, b) __builtin_shufflevector(a, b, 0, 4, 1, 5)
 #define PINNA_HIGH(a, b) __builtin_shufflevector(a, b, 2, 6, 3, 7)
 #endif
+PINNA_REALTIME pinna_lanes pinna_low(pinna_lanes a, pinna_lanes b) { return PINNA_LOW(a, b); }
+PINNA_REALTIME pinna_lanes pinna_high(pinna_lanes a, pinna_lanes b) { return PINNA_HIGH(a, b); }
+
+// The first two elements of each group of four lanes of `a`, and those of `b`: a0 a1 b0 b1; then the last two.
+#if PINNA_LANES == 16
+#define PINNA_PAIRS_LOW(a, b) __builtin_shufflevector(a, b, 0, 1, 16, 17, 4, 5, 20, 21, 8, 9, 24, 25, 12, 13, 28, 29)
+#define PINNA_PAIRS_HIGH(a, b) __builtin_shufflevector(a, b, 2, 3, 18, 19, 6, 7, 22, 23, 10, 11, 26, 27, 14, 15, 30, 31)
+#elif PINNA_LANES == 8
+#define PINNA_PAIRS_LOW(a, b) __builtin_shufflevector(a, b, 0, 1, 8, 9, 4, 5, 12, 13)
+#define PINNA_PAIRS_HIGH(a, b) __builtin_shufflevector(a, b, 2, 3, 10, 11, 6, 7, 14, 15)
+#else
+#define PINNA_PAIRS_LOW(a, b) __builtin_shufflevector(a, b, 0, 1, 4, 5)
+#define PINNA_PAIRS_HIGH(a, b) __builtin_shufflevector(a, b, 2, 3, 6, 7)
+#endif
+PINNA_REALTIME pinna_lanes pinna_pairs_low(pinna_lanes a, pinna_lanes b) { return PINNA_PAIRS_LOW(a, b); }
+PINNA_REALTIME pinna_lanes pinna_pairs_high(pinna_lanes a, pinna_lanes b) { return PINNA_PAIRS_HIGH(a, b); }
 
 #if PINNA_LANES == 16
-// Eight elements from `n` on of each; groups of four from element `n` on, and from `n + 8` on, of each.
+// The first half of `a`, and that of `b`; then the second halves.
 #define PINNA_HALVES(a, b, n) \
   __builtin_shufflevector(a, b, n, n + 1, n + 2, n + 3, n + 4, n + 5, n + 6, n + 7, n + 16, n + 17, n + 18, n + 19, n + 20, n + 21, n + 22, n + 23)
-#define PINNA_GROUPS(a, b, n) \
+PINNA_REALTIME pinna_lanes pinna_halves_low(pinna_lanes a, pinna_lanes b) { return PINNA_HALVES(a, b, 0); }
+PINNA_REALTIME pinna_lanes pinna_halves_high(pinna_lanes a, pinna_lanes b) { return PINNA_HALVES(a, b, 8); }
+
+// The first and third group of four lanes of `a`, and those of `b`; then the second and fourth.
+#define PINNA_FOURS(a, b, n) \
   __builtin_shufflevector(a, b, n, n + 1, n + 2, n + 3, n + 8, n + 9, n + 10, n + 11, n + 16, n + 17, n + 18, n + 19, n + 24, n + 25, n + 26, n + 27)
-#endif
 
-// Vector i of four vectors transposed in groups of four lanes: element i of each group's four.
-PINNA_REALTIME pinna_lanes pinna_transposed(pinna_lanes a, pinna_lanes b, pinna_lanes c, pinna_lanes d, int i) {
-  switch (i) {
-  case 0: return PINNA_PAIRS_LOW(PINNA_LOW(a, b), PINNA_LOW(c, d));
-  case 1: return PINNA_PAIRS_HIGH(PINNA_LOW(a, b), PINNA_LOW(c, d));
-  case 2: return PINNA_PAIRS_LOW(PINNA_HIGH(a, b), PINNA_HIGH(c, d));
-  default: return PINNA_PAIRS_HIGH(PINNA_HIGH(a, b), PINNA_HIGH(c, d));
-  }
-}
-
-// Stores four vectors in groups of four lanes: group 0 of each, then group 1 of each, and so on.
-PINNA_REALTIME void pinna_store_fours(pinna_lanes a, pinna_lanes b, pinna_lanes c, pinna_lanes d, float *to) {
-#if PINNA_LANES == 16
-  pinna_lanes abLow = PINNA_HALVES(a, b, 0), cdLow = PINNA_HALVES(c, d, 0), abHigh = PINNA_HALVES(a, b, 8), cdHigh = PINNA_HALVES(c, d, 8);
-  pinna_store(PINNA_GROUPS(abLow, cdLow, 0), to);
-  pinna_store(PINNA_GROUPS(abLow, cdLow, 4), to + 16);
-  pinna_store(PINNA_GROUPS(abHigh, cdHigh, 0), to + 32);
-  pinna_store(PINNA_GROUPS(abHigh, cdHigh, 4), to + 48);
-#elif PINNA_LANES == 8
-  pinna_store(__builtin_shufflevector(a, b, 0, 1, 2, 3, 8, 9, 10, 11), to);
-  pinna_store(__builtin_shufflevector(c, d, 0, 1, 2, 3, 8, 9, 10, 11), to + 8);
-  pinna_store(__builtin_shufflevector(a, b, 4, 5, 6, 7, 12, 13, 14, 15), to + 16);
-  pinna_store(__builtin_shufflevector(c, d, 4, 5, 6, 7, 12, 13, 14, 15), to + 24);
-#else
-  pinna_store(a, to);
-  pinna_store(b, to + 4);
-  pinna_store(c, to + 8);
-  pinna_store(d, to + 12);
-#endif
-}
-
-// Stores the four elements of each lane side by side.
-PINNA_REALTIME void pinna_store_transposed(pinna_lanes a, pinna_lanes b, pinna_lanes c, pinna_lanes d, float *to) {
-#if PINNA_LANES == 16
-  // Two moves per vector; by way of groups of four lanes it would be four.
+// The first halves, each element of `a` beside that of `b`, in the order of elements 0, 4, 1, 5, 2, 6, 3, 7; then the second
+// halves.
 #define PINNA_ZIP(a, b, n) \
   __builtin_shufflevector(a, b, n, n + 16, n + 4, n + 20, n + 1, n + 17, n + 5, n + 21, n + 2, n + 18, n + 6, n + 22, n + 3, n + 19, n + 7, n + 23)
-  pinna_lanes abLow = PINNA_ZIP(a, b, 0), cdLow = PINNA_ZIP(c, d, 0), abHigh = PINNA_ZIP(a, b, 8), cdHigh = PINNA_ZIP(c, d, 8);
-  pinna_store(PINNA_PAIRS_LOW(abLow, cdLow), to);
-  pinna_store(PINNA_PAIRS_HIGH(abLow, cdLow), to + 16);
-  pinna_store(PINNA_PAIRS_LOW(abHigh, cdHigh), to + 32);
-  pinna_store(PINNA_PAIRS_HIGH(abHigh, cdHigh), to + 48);
-#else
-  pinna_store_fours(
-      pinna_transposed(a, b, c, d, 0), pinna_transposed(a, b, c, d, 1), pinna_transposed(a, b, c, d, 2),
-      pinna_transposed(a, b, c, d, 3), to);
+PINNA_REALTIME pinna_lanes pinna_zip_low(pinna_lanes a, pinna_lanes b) { return PINNA_ZIP(a, b, 0); }
+PINNA_REALTIME pinna_lanes pinna_zip_high(pinna_lanes a, pinna_lanes b) { return PINNA_ZIP(a, b, 8); }
+#elif PINNA_LANES == 8
+// The first group of four lanes of `a`, and that of `b`; then the second ones.
+#define PINNA_FOURS(a, b, n) __builtin_shufflevector(a, b, n, n + 1, n + 2, n + 3, n + 8, n + 9, n + 10, n + 11)
 #endif
-}
+#if PINNA_LANES > 4
+PINNA_REALTIME pinna_lanes pinna_fours_low(pinna_lanes a, pinna_lanes b) { return PINNA_FOURS(a, b, 0); }
+PINNA_REALTIME pinna_lanes pinna_fours_high(pinna_lanes a, pinna_lanes b) { return PINNA_FOURS(a, b, 4); }
+#endif
 
-// Four frames of `count` rows, which are `step` floats apart, as one vector per frame: lane r is row r. Other lanes are 0.
+// Stores four frames of `count` rows, which are `step` floats apart, as one vector per frame. Lane r holds row r; lanes from
+// `count` on hold 0.
 PINNA_REALTIME void pinna_transpose_rows(
     const float *rows, long step, long count, float *to0, float *to1, float *to2, float *to3) {
   typedef pinna_four loose __attribute__((aligned(4)));
-  static const float zeros[4];
+  static const float zeros[4] = {0};
 #define PINNA_ROW(r) (*(const loose *)((r) < count ? rows + (r) * step : zeros))
 #if PINNA_LANES == 16
-#define PINNA_EIGHT(a, b) __builtin_shufflevector(a, b, 0, 1, 2, 3, 4, 5, 6, 7)
+#define PINNA_JOIN_FOURS(a, b) __builtin_shufflevector(a, b, 0, 1, 2, 3, 4, 5, 6, 7)
 #define PINNA_ROWS(r) \
-  __builtin_shufflevector(PINNA_EIGHT(PINNA_ROW(r), PINNA_ROW(r + 4)), PINNA_EIGHT(PINNA_ROW(r + 8), PINNA_ROW(r + 12)), \
+  __builtin_shufflevector(PINNA_JOIN_FOURS(PINNA_ROW(r), PINNA_ROW(r + 4)), PINNA_JOIN_FOURS(PINNA_ROW(r + 8), PINNA_ROW(r + 12)), \
                           0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
 #elif PINNA_LANES == 8
 #define PINNA_ROWS(r) __builtin_shufflevector(PINNA_ROW(r), PINNA_ROW(r + 4), 0, 1, 2, 3, 4, 5, 6, 7)
@@ -160,20 +135,22 @@ PINNA_REALTIME void pinna_transpose_rows(
 #define PINNA_ROWS(r) PINNA_ROW(r)
 #endif
   pinna_lanes a = PINNA_ROWS(0), b = PINNA_ROWS(1), c = PINNA_ROWS(2), d = PINNA_ROWS(3);
-  pinna_store(pinna_transposed(a, b, c, d, 0), to0);
-  pinna_store(pinna_transposed(a, b, c, d, 1), to1);
-  pinna_store(pinna_transposed(a, b, c, d, 2), to2);
-  pinna_store(pinna_transposed(a, b, c, d, 3), to3);
+  pinna_lanes ab = PINNA_LOW(a, b), cd = PINNA_LOW(c, d), abHigh = PINNA_HIGH(a, b), cdHigh = PINNA_HIGH(c, d);
+  pinna_store(PINNA_PAIRS_LOW(ab, cd), to0);
+  pinna_store(PINNA_PAIRS_HIGH(ab, cd), to1);
+  pinna_store(PINNA_PAIRS_LOW(abHigh, cdHigh), to2);
+  pinna_store(PINNA_PAIRS_HIGH(abHigh, cdHigh), to3);
 }
 
-// Sums over lanes. Stores those of `a` and `e` side by side, of `b` and `f`, of `c` and `g`, and of `d` and `h`.
+// Sums each vector over its lanes, and stores the sums in pairs: of `a` and `e` at `toA`, of `b` and `f` at `toB`, of `c` and `g`
+// at `toC`, of `d` and `h` at `toD`.
 PINNA_REALTIME void pinna_store_sums_of_lanes(
     pinna_lanes a, pinna_lanes b, pinna_lanes c, pinna_lanes d, pinna_lanes e, pinna_lanes f, pinna_lanes g, pinna_lanes h,
     float *toA, float *toB, float *toC, float *toD) {
-  // Each step adds halves of two vectors, and has both sums in one vector.
+  // Each step adds the two halves of two vectors, or of their groups of lanes, and packs both results into one vector.
+#define PINNA_ADD_FOURS(a, b) (PINNA_FOURS(a, b, 0) + PINNA_FOURS(a, b, 4))
 #if PINNA_LANES == 16
 #define PINNA_ADD_EIGHTS(a, b) (PINNA_HALVES(a, b, 0) + PINNA_HALVES(a, b, 8))
-#define PINNA_ADD_FOURS(a, b) (PINNA_GROUPS(a, b, 0) + PINNA_GROUPS(a, b, 4))
 #define PINNA_ADD_NEIGHBOURS(a, b) \
   (__builtin_shufflevector(a, b, 0, 2, 16, 18, 4, 6, 20, 22, 8, 10, 24, 26, 12, 14, 28, 30) + \
    __builtin_shufflevector(a, b, 1, 3, 17, 19, 5, 7, 21, 23, 9, 11, 25, 27, 13, 15, 29, 31))
@@ -185,8 +162,6 @@ PINNA_REALTIME void pinna_store_sums_of_lanes(
   pinna_store_two(PINNA_TWO(sums, 8), toC);
   pinna_store_two(PINNA_TWO(sums, 12), toD);
 #elif PINNA_LANES == 8
-#define PINNA_ADD_FOURS(a, b) \
-  (__builtin_shufflevector(a, b, 0, 1, 2, 3, 8, 9, 10, 11) + __builtin_shufflevector(a, b, 4, 5, 6, 7, 12, 13, 14, 15))
 #define PINNA_ADD_NEIGHBOURS(a, b) \
   (__builtin_shufflevector(a, b, 0, 2, 8, 10, 4, 6, 12, 14) + __builtin_shufflevector(a, b, 1, 3, 9, 11, 5, 7, 13, 15))
   pinna_lanes aebf = PINNA_ADD_NEIGHBOURS(PINNA_ADD_FOURS(a, b), PINNA_ADD_FOURS(e, f));
