@@ -12,10 +12,7 @@ typealias FourVectors = (Lanes, Lanes, Lanes, Lanes)
 func transposed(_ a: Lanes, _ b: Lanes, _ c: Lanes, _ d: Lanes) -> FourVectors {
   let (ab, cd) = (pinna_low(a, b), pinna_low(c, d))
   let (abHigh, cdHigh) = (pinna_high(a, b), pinna_high(c, d))
-  return (
-    pinna_pairs_low(ab, cd), pinna_pairs_high(ab, cd), pinna_pairs_low(abHigh, cdHigh),
-    pinna_pairs_high(abHigh, cdHigh)
-  )
+  return pairs(ab, cd, abHigh, cdHigh)
 }
 
 /// In groups of four lanes: the first group of a, b, c and d, then the second, and so on.
@@ -42,12 +39,18 @@ func sideBySide(_ a: Lanes, _ b: Lanes, _ c: Lanes, _ d: Lanes) -> FourVectors {
     // Two moves per vector; by way of groups of four lanes it would be four.
     let (ab, cd) = (pinna_zip_low(a, b), pinna_zip_low(c, d))
     let (abHigh, cdHigh) = (pinna_zip_high(a, b), pinna_zip_high(c, d))
-    return (
-      pinna_pairs_low(ab, cd), pinna_pairs_high(ab, cd), pinna_pairs_low(abHigh, cdHigh),
-      pinna_pairs_high(abHigh, cdHigh)
-    )
+    return pairs(ab, cd, abHigh, cdHigh)
   #else
     let groups = transposed(a, b, c, d)
     return inFours(groups.0, groups.1, groups.2, groups.3)
   #endif
+}
+
+/// The last step of both: pairs of elements of `ab` and `cd`, then of `abHigh` and `cdHigh`.
+@_noLocks @_noAllocation @inline(__always)
+private func pairs(_ ab: Lanes, _ cd: Lanes, _ abHigh: Lanes, _ cdHigh: Lanes) -> FourVectors {
+  (
+    pinna_pairs_low(ab, cd), pinna_pairs_high(ab, cd), pinna_pairs_low(abHigh, cdHigh),
+    pinna_pairs_high(abHigh, cdHigh)
+  )
 }

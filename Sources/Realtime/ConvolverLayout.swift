@@ -53,7 +53,7 @@ package struct ConvolverLayout: Hashable, Sendable {
   var groups: Int { lanesAreMicrophones ? (plan.microphones + lanes - 1) / lanes : plan.microphones }
   var units: Int { lanesAreMicrophones ? bins : bins / lanes }
   /// Partitions summed before they join the total. Short chains accumulate less rounding error.
-  var chunk: Int { max(4, 64 / groups) }
+  var chunk: Int { max(1, 64 / groups) }
   /// Blocks of the tail; 0 if there is none.
   var blocks: Int { block > 0 ? (plan.partitions - 1) / block : 0 }
   var headPartitions: Int { block > 0 ? block : plan.partitions }

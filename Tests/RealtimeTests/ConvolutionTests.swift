@@ -96,6 +96,42 @@ import Testing
   }
 
   @Test(
+    "R26: filters that resemble the signals of many microphones stay within 1e-6 of the peak, in every layout",
+    arguments: [
+      Shape(microphones: 63, taps: 1024, period: 256), Shape(microphones: 32, taps: 1024, period: 128),
+      Shape(microphones: 64, taps: 320, period: 64), Shape(microphones: 64, taps: 512, period: 128),
+    ], instructionSets)
+  func matchedFilters(_ shape: Shape, _ set: InstructionSet) {
+    // Every partition of a filter meets, in one period, the same samples in the signal: squares of real and imaginary parts
+    // grow with the number of products, and their difference does not.
+    var noise = SeededNoise(seed: UInt64(shape.microphones + shape.taps))
+    let (period, partitions) = (shape.period, shape.taps / shape.period)
+    let frames = (partitions + 3) * period
+    let microphones = (0..<shape.microphones).map { _ in noise.samples(frames) }
+    let filters: [[[Float]]] = [partitions + 1, partitions + 2].map { meeting in
+      microphones.map { signal in
+        (0..<partitions).flatMap { Array(signal[((meeting - $0) * period)..<((meeting - $0 + 1) * period)]) }
+      }
+    }
+    let expected = filters.map { directConvolution(microphones, $0) }
+    func engine() -> Engine {
+      Engine(microphones: shape.microphones, taps: shape.taps, sampleRate: 48000, instructionSet: set)
+    }
+    for layout in engine().layouts(period: period) {
+      let engine = engine()
+      engine.layoutOverride = layout
+      engine.start(with: FilterSet(coefficients: filters, channels: 2))
+      var run = OfflineRun(engine, microphones: microphones)
+      run.run(total: frames, period: period)
+      for (output, expected) in zip([run.left, run.right], expected) {
+        let peak = expected.map(\.magnitude).max()!
+        let error = zip(output, expected).map { abs(Double($0) - $1) }.max()! / peak
+        #expect(error <= 1e-6, "\(layout): error \(error)")
+      }
+    }
+  }
+
+  @Test(
     "R26: sums of thousands of partitions stay within 1e-6 of their peak, at every instruction set",
     arguments: [
       Shape(microphones: 64, taps: 8191, period: 16),

@@ -75,8 +75,8 @@ public final class LiveGraph {
   }
 
   deinit {
-    // This process's client last, when nothing changes in the graph any more: libjack cancels its thread, which may hold a
-    // lock while it is told of labels or clients. Then no client of this process could be opened or closed again.
+    // This process's client is closed last, when nothing changes in the graph any more. Closing cancels libjack's thread; if
+    // that was just handling a change, it never releases its lock, and this process can open and close no other client.
     program.stop()
     Self.endLabelProcess(server.name)
     connection?.close()
