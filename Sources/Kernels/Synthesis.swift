@@ -42,8 +42,10 @@ func synthesise(
   }
   var voice = 0
   while voice < count {
-    if voices[voice].left != nil {
-      (voices + voice).pointee.periodsHeard &+= 1
+    if voices[voice].left == nil {
+      voices[voice].periodsComputed = 0
+    } else {
+      voices[voice].periodsComputed &+= 1
       inverseTransform(c, voices + voice)
     }
     voice &+= 1
@@ -64,7 +66,7 @@ private func sumUnits(
   let isPairing =
     c.pointee.pairsPeriods != 0
     && hasStartedPairing(
-      first < share ? first : first &- share, of: share, step, age: voice.pointee.periodsHeard &- since)
+      first < share ? first : first &- share, of: share, step, age: voice.pointee.periodsComputed &- since)
   var u = first
   while u < first &+ step {
     if !isPairing {

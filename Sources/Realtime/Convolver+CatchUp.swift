@@ -33,7 +33,7 @@ extension Convolver {
   /// grid, or too far behind, it starts over, and is up to date some periods later.
   ///
   /// Thread: JACK's realtime thread (process callback).
-  /// - Parameter current, next: the filter sets whose tails are computed, too.
+  /// - Parameter current, next: the filter sets that may be heard.
   /// - Returns: whether no earlier period is missing.
   @_noLocks @_noAllocation
   func catchUp(
@@ -48,7 +48,7 @@ extension Convolver {
     let isTooFar = missing > historyPeriods &* period
     if isTooFar || missing % period != 0 { restart(before: end) }
     analyseNextPeriod(UnsafePointer(source), end)
-    formTails()
+    synthesiseUnheard()
     return progress.pointee.position == end
   }
 
@@ -62,12 +62,12 @@ extension Convolver {
     let end = source.pointee.written
     analyseNextPeriod(UnsafePointer(source), end)
     if progress.pointee.position == end { return true }
-    formTails()
+    synthesiseUnheard()
     return false
   }
 
-  /// Computes the spectra of all that `live` has received, while the callback goes on appending to it, and the tails of
-  /// up to two filter sets. The callback then finds little or nothing left to do.
+  /// Computes the spectra of all that `live` has received, while the callback goes on appending to it, and plays up
+  /// to two filter sets unheard. The callback then finds little or nothing left to do.
   ///
   /// Thread: control side, before the callback knows this convolver.
   func catchUp(with live: InputHistory, _ sets: [FilterSet]) {
@@ -84,7 +84,7 @@ extension Convolver {
       let end = copy.storage.pointee.written
       while progress.pointee.position + period <= end {
         analyseNextPeriod(UnsafePointer(copy.storage), end)
-        formTails()
+        synthesiseUnheard()
       }
     }
   }
@@ -118,20 +118,18 @@ extension Convolver {
     kernels.analyse(kernelState, own, age: frame >= progress.pointee.first ? age : -1 &- age)
   }
 
-  /// Computes the tails' share of a period that is not heard.
+  /// Computes the outputs of a period that is not heard, because the next ones need the tails' share and the partial
+  /// sums of pairs.
   ///
   /// Thread: JACK's realtime thread (process callback), or the control side.
   @_noLocks @_noAllocation
-  private func formTails() {
+  private func synthesiseUnheard() {
     var count = 0
     while count < 2, voices[count].filterSerial != 0 {
-      voices[count].left = nil
-      voices[count].right = nil
-      voices[count].periodsHeard = 0
+      voices[count].left = unheard.left
+      voices[count].right = unheard.right
       count &+= 1
     }
-    if kernelState.pointee.tail.blocks > 0, count > 0 {
-      kernels.synthesise(kernelState, voices, count: count)
-    }
+    if count > 0 { kernels.synthesise(kernelState, voices, count: count) }
   }
 }

@@ -18,6 +18,8 @@ final class Convolver: @unchecked Sendable {
   let kernelState: UnsafeMutablePointer<pinna_convolver>
   /// Two voices, because a crossfade plays two filter sets at once.
   let voices: UnsafeMutablePointer<pinna_voice>
+  /// Where the outputs of periods that are not heard go.
+  let unheard: Stereo
   private let tables: TransformTables
   private let memory: [AlignedMemory]
   private let tailOffset: Int
@@ -89,8 +91,9 @@ final class Convolver: @unchecked Sendable {
         to: pinna_voice(
           filterSerial: 0, headSpectra: nil, tailSpectra: nil, partialSums: partialSums,
           tailSums: floats(layout.units * 4 * layout.block * lanes), tailPhases: 0,
-          periodsHeard: 0, spectra: floats(4 * row), left: nil, right: nil))
+          periodsComputed: 0, spectra: floats(4 * row), left: nil, right: nil))
     }
+    unheard = Stereo(floats(plan.period), floats(plan.period))
     self.memory = memory
   }
 
@@ -214,7 +217,7 @@ final class Convolver: @unchecked Sendable {
       voices[n].headSpectra = UnsafePointer(spectra)
       voices[n].tailSpectra = UnsafePointer(spectra + tailOffset)
       voices[n].tailPhases = hasJustBegun() ? kernelState.pointee.tail.phases : 0
-      voices[n].periodsHeard = 0
+      voices[n].periodsComputed = 0
     }
     voices[n].left = target?.left
     voices[n].right = target?.right

@@ -149,6 +149,45 @@ import Testing
     #expect(engine.drainReports().count == 1)
   }
 
+  @Test(
+    "a change of period in a fade whose second set the new convolver does not know yet is silent until its tail is formed, then exact",
+    arguments: blocks)
+  func periodChangesInAFade(block: Int) throws {
+    let (longPeriod, fade) = (64, 2000)
+    var (_, first) = try Self.engine(Self.filters(seed: 1), seed: 9, block: block)
+    var (_, second) = try Self.engine(Self.filters(seed: 2), seed: 9, block: block)
+    var noise = SeededNoise(seed: 9)
+    let engine = Engine(microphones: 3, taps: Self.taps, sampleRate: 48000, fadeFrames: fade)
+    engine.start(with: Self.filters(seed: 1))
+    engine.prepare(period: longPeriod)
+    var run = OfflineRun(engine, microphones: (0..<3).map { _ in noise.samples(8000) })
+    while run.position < 2048 { run.process(longPeriod) }
+    try engine.useTail(block: block, period: Self.period)
+    engine.prepare(period: Self.period)
+    let requested = run.position
+    let ticket = try engine.change(to: Self.filters(seed: 2), gain: 1)
+    run.process(longPeriod)
+    let changed = run.position
+    let before = engine.statistics.unpreparedPeriods
+    while run.position < requested + fade + 500 { run.process(Self.period) }
+    while first.position < run.position {
+      first.process(Self.period)
+      second.process(Self.period)
+    }
+    // Four periods are made up, two in each callback; meanwhile and afterwards the tail is formed.
+    let heard = changed + (engine.statistics.unpreparedPeriods - before) * Self.period
+    #expect(heard > changed && heard <= changed + (block + 4) * Self.period)
+    #expect(run.left[changed..<heard].allSatisfy { $0 == 0 })
+    Self.expect(
+      run,
+      {
+        let t = Double($0 - requested) + 0.5
+        let weight = t > Double(fade) ? 1 : 0.5 - 0.5 * cos(Double.pi * t / Double(fade))
+        return (1 - weight) * Double(first.left[$0]) + weight * Double(second.left[$0])
+      }, frames: heard..<run.position)
+    #expect(engine.drainReports().contains(.applied(ticket, frame: requested + fade)))
+  }
+
   @Test("a set at the address of a freed set forms its own tail", arguments: blocks)
   func sameAddress(block: Int) throws {
     let wait = (block - 1) * Self.period

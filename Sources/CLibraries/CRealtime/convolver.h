@@ -77,7 +77,7 @@ typedef struct {
   float *partialSums;          // [unit][output][re, im][lane]: the next period's sum without its newest partition
   float *tailSums;             // [unit][period since the unit's phase][output][re, im][lane]: the tail's share
   long tailPhases;             // phases whose share is in `tailSums`; complete at `tail.phases`
-  long periodsHeard;           // periods since it became audible
+  long periodsComputed;        // periods in a row whose outputs were computed
   float *spectra;              // [output][re, im][bin], rowStride floats apart
   float *left, *right;         // output; null while only the tail is computed
 } pinna_voice;
