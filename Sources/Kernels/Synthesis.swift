@@ -19,7 +19,8 @@ import CRealtime
 // Thread: JACK's realtime thread (process callback) or the thread that takes its place offline; before the callback
 // knows a convolver, the control side. All functions.
 
-/// Computes one period of output for `count` voices. For a voice without output, only its tail is computed.
+/// Computes one period of output for `count` voices. For a voice without output, only what later periods need is computed:
+/// its tail, and the sums that begin a pair.
 ///
 /// A new voice starts with direct sums, and changes to pairing within eight periods.
 @_noLocks @_noAllocation
@@ -35,24 +36,20 @@ func synthesise(
   while done < c.pointee.units {
     var voice = 0
     while voice < count {
-      if voices[voice].left != nil { sumUnits(c, ring, voices + voice, done, step, share) }
+      sumUnits(c, ring, voices + voice, done, step, share)
       voice &+= 1
     }
     done &+= step
   }
   var voice = 0
   while voice < count {
-    if voices[voice].left == nil {
-      voices[voice].periodsComputed = 0
-    } else {
-      voices[voice].periodsComputed &+= 1
-      inverseTransform(c, voices + voice)
-    }
+    voices[voice].periodsComputed &+= 1
+    if voices[voice].left != nil { inverseTransform(c, voices + voice) }
     voice &+= 1
   }
 }
 
-/// Computes the sums of `step` units from `first` on.
+/// Computes the sums of `step` units from `first` on; for a voice without output, only those that begin a pair.
 /// - Parameter share: half of the units with pairing, else all of them.
 @_noLocks @_noAllocation @inline(__always)
 private func sumUnits(
@@ -67,14 +64,16 @@ private func sumUnits(
     c.pointee.pairsPeriods != 0
     && hasStartedPairing(
       first < share ? first : first &- share, of: share, step, age: voice.pointee.periodsComputed &- since)
+  let beginsPairs = isPairing && since == 0
+  if voice.pointee.left == nil && !beginsPairs { return }
   var u = first
   while u < first &+ step {
-    if !isPairing {
-      sumDirectly(c, ring, voice, u)
-    } else if since == 0 {
+    if beginsPairs {
       sumPaired(c, ring, voice, u)
-    } else {
+    } else if isPairing {
       completePartialSums(c, ring, voice, u)
+    } else {
+      sumDirectly(c, ring, voice, u)
     }
     u &+= 2
   }

@@ -1,4 +1,5 @@
 import Glibc
+import Synchronization
 
 /// The system has no more memory, or a limit (`ulimit -v`) forbids it.
 public struct OutOfMemory: Error, CustomStringConvertible {
@@ -13,16 +14,19 @@ package struct AlignedMemory {
   /// Size of the mapping; 0 for memory from the allocator.
   private let mappedBytes: Int
 
+  /// Bytes in mappings of their own, which the allocator's statistics do not contain.
+  package static let mappedBytesInUse = Atomic<Int>(0)
+
   private static let hugePageBytes = 2 << 20
 
-  /// Memory from the allocator; blocks that fill a huge page lie in huge pages where the kernel has some. The program
-  /// ends if there is no memory left.
+  /// Memory from the allocator, or from `mapHugePages` where a huge page is filled. The program ends if there is no
+  /// memory left.
   ///
   /// Thread: any but the callback's.
   package init(count: Int) {
     let bytes = max(count, 16) * 4
     self.count = count
-    if bytes >= Self.hugePageBytes, let (memory, size) = Self.hugePages(bytes) {
+    if bytes >= Self.hugePageBytes, let (memory, size) = Self.mapHugePages(bytes) {
       (floats, mappedBytes) = (memory, size)
       return
     }
@@ -31,31 +35,33 @@ package struct AlignedMemory {
     mappedBytes = 0
   }
 
-  /// Zeroed memory in huge pages, which spare the processor most searches for pages. They are taken now or never: had the kernel
-  /// gathered pages into a huge one later, the callback could wait for that.
+  /// Zeroed memory at a multiple of 2 MB, in huge pages where the kernel has some: fewer TLB misses. Afterwards the
+  /// kernel must not merge pages here, because the callback would wait for that.
   ///
   /// Thread: any but the callback's.
-  /// - Returns: the memory, and the size of its mapping; nil if there is none left.
-  private static func hugePages(_ bytes: Int) -> (UnsafeMutablePointer<Float>, Int)? {
+  /// - Returns: the memory, and the size of its mapping; nil if there is no memory left.
+  private static func mapHugePages(_ bytes: Int) -> (UnsafeMutablePointer<Float>, Int)? {
     let size = (bytes + 4095) / 4096 * 4096
-    let all = size + hugePageBytes
-    let mapping = mmap(nil, all, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+    let mapping = mmap(
+      nil, size + hugePageBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
     guard let mapping, mapping != MAP_FAILED else { return nil }
     let unused = -Int(bitPattern: mapping) & (hugePageBytes - 1)
     let memory = mapping + unused
     if unused > 0 { munmap(mapping, unused) }
     munmap(memory + size, hugePageBytes - unused)
-    // Without huge pages both calls fail, and the pages are ordinary ones.
+    // These are wishes: where the kernel has no huge pages, the pages are ordinary ones.
     madvise(memory, size, MADV_HUGEPAGE)
     let floats = memory.initializeMemory(as: Float.self, repeating: 0, count: size / 4)
     madvise(memory, size, MADV_NOHUGEPAGE)
+    mappedBytesInUse.add(size, ordering: .relaxed)
     return (floats, size)
   }
 
   /// Bytes that must remain available for Swift's own allocations, which end the program when they fail.
   private static let headroomBytes = 32 << 20
 
-  /// A large block in a mapping of its own. Touches every page, so that the callback never causes a page fault.
+  /// A large block in a mapping of its own. Touches every page, so that the callback never causes a page fault, and the
+  /// kernel must not merge them.
   ///
   /// Thread: any but the callback's.
   package init(reserving count: Int) throws(OutOfMemory) {
@@ -65,13 +71,17 @@ package struct AlignedMemory {
     guard let memory, memory != MAP_FAILED else { throw OutOfMemory(bytes: bytes) }
     munmap(memory + bytes, Self.headroomBytes)
     floats = memory.initializeMemory(as: Float.self, repeating: 0, count: bytes / 4)
+    madvise(memory, bytes, MADV_NOHUGEPAGE)
+    Self.mappedBytesInUse.add(bytes, ordering: .relaxed)
     self.count = count
     mappedBytes = bytes
   }
 
   /// Thread: any but the callback's.
   package func free() {
-    if mappedBytes > 0 { munmap(floats, mappedBytes) } else { UnsafeMutableRawPointer(floats).deallocate() }
+    guard mappedBytes > 0 else { return UnsafeMutableRawPointer(floats).deallocate() }
+    munmap(floats, mappedBytes)
+    Self.mappedBytesInUse.subtract(mappedBytes, ordering: .relaxed)
   }
 }
 

@@ -18,8 +18,6 @@ final class Convolver: @unchecked Sendable {
   let kernelState: UnsafeMutablePointer<pinna_convolver>
   /// Two voices, because a crossfade plays two filter sets at once.
   let voices: UnsafeMutablePointer<pinna_voice>
-  /// Where the outputs of periods that are not heard go.
-  let unheard: Stereo
   private let tables: TransformTables
   private let memory: [AlignedMemory]
   private let tailOffset: Int
@@ -93,7 +91,6 @@ final class Convolver: @unchecked Sendable {
           tailSums: floats(layout.units * 4 * layout.block * lanes), tailPhases: 0,
           periodsComputed: 0, spectra: floats(4 * row), left: nil, right: nil))
     }
-    unheard = Stereo(floats(plan.period), floats(plan.period))
     self.memory = memory
   }
 
@@ -138,7 +135,7 @@ final class Convolver: @unchecked Sendable {
   }
 
   /// Computes this period's outputs through `filters` and, if not nil, through `others`. For a set without a target,
-  /// only the tail is computed.
+  /// only what later periods need is computed.
   ///
   /// Thread: JACK's realtime thread (process callback).
   /// - Returns: false, with nothing written, if a set was not prepared for this period.

@@ -75,6 +75,14 @@ extension Engine {
     }
   }
 
+  /// Consecutive periods that the newest convolver has played through its first filter set, unheard ones included: for
+  /// tests.
+  ///
+  /// Thread: control side, while the callback does not run.
+  package var periodsPlayed: Int {
+    control.withLock { $0.newestConvolver?.voices[0].periodsComputed ?? 0 }
+  }
+
   /// Requests a crossfade to `filters` at amplitude `gain`. A report with this ticket tells how it ended.
   ///
   /// Thread: control side.

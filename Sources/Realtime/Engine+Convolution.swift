@@ -14,11 +14,12 @@ extension Engine {
       convolver._withUnsafeGuaranteedRef({ $0.fits(frames: frames) })
     else { return outputSilence(nil, target, frames: frames, isUnprepared: true) }
     let live = state.pointee.live
-    guard convolver._withUnsafeGuaranteedRef({ $0.advance(live) }) else {
+    let (current, next) = (state.pointee.current?.filters, state.pointee.next?.filters)
+    guard convolver._withUnsafeGuaranteedRef({ $0.advance(live, current, next) }) else {
       return outputSilence(nil, target, frames: frames, isUnprepared: true)
     }
     guard areTailsReady(convolver) else {
-      formTails(convolver)
+      convolver._withUnsafeGuaranteedRef { $0.playUnheard(current, next) }
       return outputSilence(nil, target, frames: frames, isUnprepared: true)
     }
     if let next = state.pointee.next {
@@ -44,19 +45,6 @@ extension Engine {
     }
     guard state.pointee.fadePosition > 0, let filters = state.pointee.next?.filters else { return true }
     return convolver._withUnsafeGuaranteedRef { $0.isReady(filters) }
-  }
-
-  /// Computes one phase of the tails of the current setting and of the next one.
-  ///
-  /// Thread: JACK's realtime thread (process callback).
-  @_noLocks @_noAllocation
-  private func formTails(_ convolver: Unmanaged<Convolver>) {
-    let (current, next) = (state.pointee.current?.filters, state.pointee.next?.filters)
-    guard let filters = current ?? next else { return }
-    let others = current?.toOpaque() == next?.toOpaque() ? nil : next
-    _ = convolver._withUnsafeGuaranteedRef {
-      $0.synthesise(filters, to: nil, current == nil ? nil : others, to: nil)
-    }
   }
 
   /// Whether the fade to `next` may proceed. A fade that has begun continues, whatever it costs. A filter set that is

@@ -6,3 +6,13 @@ import CRealtime
 ///
 /// Thread: any.
 public func flushDenormalsToZero() { pinna_flush_denormals() }
+
+/// Calls `body` in that mode, and restores the calling thread's own.
+///
+/// Thread: any.
+func flushingDenormalsToZero(_ body: () -> Void) {
+  let mode = pinna_floating_point_mode()
+  defer { pinna_set_floating_point_mode(mode) }
+  flushDenormalsToZero()
+  body()
+}

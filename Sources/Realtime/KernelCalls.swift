@@ -22,7 +22,8 @@ struct KernelCalls {
     _unsafePerformance { table.analyse(convolver, history, age) }
   }
 
-  /// Computes one period of output for one or two voices. For a voice without output buffers, only its tail is computed.
+  /// Computes one period of output for one or two voices. For a voice without output buffers,
+  /// only what later periods need is computed.
   ///
   /// Thread: JACK's realtime thread (process callback), or the control side before the callback knows the convolver.
   @_noLocks @_noAllocation

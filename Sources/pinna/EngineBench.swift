@@ -40,7 +40,7 @@ final class EngineBench {
   ) {
     self.shape = shape
     self.instructionSet = instructionSet
-    let before = pinna_bytes_in_use()
+    let before = Self.bytesInUse()
     engine = Engine(
       microphones: shape.microphones, taps: shape.taps, sampleRate: Self.sampleRate,
       instructionSet: instructionSet, caches: caches)
@@ -57,7 +57,7 @@ final class EngineBench {
     let first = filters()
     engine.start(with: first)
     engine.prepare(period: shape.period)
-    megabytes = Double(pinna_bytes_in_use() - before) / 1e6
+    megabytes = Double(Self.bytesInUse() - before) / 1e6
     sets = [first, filters()]
     phases = [Double](repeating: .infinity, count: max(8, engine.layout(period: shape.period).block))
     let frames = max(shape.period, otherPeriod)
@@ -67,6 +67,10 @@ final class EngineBench {
     for m in 0..<shape.microphones { inputs[m] = UnsafePointer(source + m * frames) }
     outputs = .allocate(capacity: 2 * frames)
     outputs.initialize(repeating: 0, count: 2 * frames)
+  }
+
+  private static func bytesInUse() -> Int {
+    Int(pinna_bytes_in_use()) + AlignedMemory.mappedBytesInUse.load(ordering: .relaxed)
   }
 
   deinit {

@@ -150,7 +150,7 @@ import Testing
   }
 
   @Test(
-    "a change of period in a fade whose second set the new convolver does not know yet is silent until its tail is formed, then exact",
+    "after a change of period during a fade to a set that the new convolver was not prepared for, the output is silent until the tail is complete, then exact",
     arguments: blocks)
   func periodChangesInAFade(block: Int) throws {
     let (longPeriod, fade) = (64, 2000)
@@ -174,9 +174,10 @@ import Testing
       first.process(Self.period)
       second.process(Self.period)
     }
-    // Four periods are made up, two in each callback; meanwhile and afterwards the tail is formed.
+    // Four periods are missing, of which the tail takes one each, and one of every period until block - 1 are complete. Each
+    // callback makes up one until none is missing.
     let heard = changed + (engine.statistics.unpreparedPeriods - before) * Self.period
-    #expect(heard > changed && heard <= changed + (block + 4) * Self.period)
+    #expect(heard == changed + (block - 5) * Self.period)
     #expect(run.left[changed..<heard].allSatisfy { $0 == 0 })
     Self.expect(
       run,

@@ -38,6 +38,28 @@ import Testing
     #expect(error <= 1e-6, "error \(error)")
   }
 
+  @Test(
+    "a convolver that becomes audible has played so many periods unheard that all its sums are paired",
+    arguments: [16, 50, 80], [0, 1, 5])
+  func playsUnheard(period: Int, late: Int) {
+    var noise = SeededNoise(seed: 6)
+    let engine = Engine(microphones: 2, taps: 700, sampleRate: 48000)
+    engine.start(with: FilterSet(coefficients: noise.filters(microphones: 2, taps: 700), channels: 2))
+    engine.prepare(period: 64)
+    var run = OfflineRun(engine, microphones: (0..<2).map { _ in noise.samples(10000) })
+    for _ in 0..<50 { run.process(64) }
+    engine.prepare(period: period)
+    for _ in 0..<late { run.process(64) }
+    var silent = engine.statistics.unpreparedPeriods - 1
+    while engine.statistics.unpreparedPeriods > silent {
+      silent = engine.statistics.unpreparedPeriods
+      run.process(period)
+    }
+    #expect(run.left[(run.position - period)..<run.position].contains { $0 != 0 })
+    // One of them was heard. A seventh suffices (`hasStartedPairing`).
+    #expect(engine.periodsPlayed >= 1 + 7)
+  }
+
   @Test("S22: a change of period mid-stream adds no discontinuity")
   func periodChangeCarriesTheHistoryOver() {
     var noise = SeededNoise(seed: 6)

@@ -77,9 +77,9 @@ typedef struct {
   float *partialSums;          // [unit][output][re, im][lane]: the next period's sum without its newest partition
   float *tailSums;             // [unit][period since the unit's phase][output][re, im][lane]: the tail's share
   long tailPhases;             // phases whose share is in `tailSums`; complete at `tail.phases`
-  long periodsComputed;        // periods in a row whose outputs were computed
+  long periodsComputed;        // consecutive periods, up to the newest, in which it was computed
   float *spectra;              // [output][re, im][bin], rowStride floats apart
-  float *left, *right;         // output; null while only the tail is computed
+  float *left, *right;         // output; null while it is not heard
 } pinna_voice;
 
 // The last frames of all microphones: [microphone][frame modulo capacity].

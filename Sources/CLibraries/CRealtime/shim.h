@@ -21,14 +21,33 @@ static inline void pinna_realtime_exit(void) {
 }
 static inline int pinna_realtime_sanitized(void) { return __rtsan_realtime_enter != 0; }
 
-// Sets flush-to-zero and denormals-are-zero for the calling thread. libjack does not set them.
-static inline void pinna_flush_denormals(void) {
+// The calling thread's floating-point mode.
+static inline uint64_t pinna_floating_point_mode(void) {
 #if defined(__x86_64__)
-  _mm_setcsr(_mm_getcsr() | 0x8040);
+  return _mm_getcsr();
 #elif defined(__aarch64__)
   uint64_t fpcr;
   __asm__ volatile("mrs %0, fpcr" : "=r"(fpcr));
-  __asm__ volatile("msr fpcr, %0" : : "r"(fpcr | (1ull << 24)));
+  return fpcr;
+#else
+  return 0;
+#endif
+}
+
+static inline void pinna_set_floating_point_mode(uint64_t mode) {
+#if defined(__x86_64__)
+  _mm_setcsr((unsigned int)mode);
+#elif defined(__aarch64__)
+  __asm__ volatile("msr fpcr, %0" : : "r"(mode));
+#endif
+}
+
+// Sets flush-to-zero and denormals-are-zero for the calling thread. libjack does not set them.
+static inline void pinna_flush_denormals(void) {
+#if defined(__x86_64__)
+  pinna_set_floating_point_mode(pinna_floating_point_mode() | 0x8040);
+#elif defined(__aarch64__)
+  pinna_set_floating_point_mode(pinna_floating_point_mode() | (1ull << 24));
 #endif
 }
 
