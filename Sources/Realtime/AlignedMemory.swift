@@ -49,7 +49,7 @@ package struct AlignedMemory {
     let memory = mapping + unused
     if unused > 0 { munmap(mapping, unused) }
     munmap(memory + size, hugePageBytes - unused)
-    // These are wishes: where the kernel has no huge pages, the pages are ordinary ones.
+    // Hints: where the kernel has no huge pages, the pages are ordinary ones.
     madvise(memory, size, MADV_HUGEPAGE)
     let floats = memory.initializeMemory(as: Float.self, repeating: 0, count: size / 4)
     madvise(memory, size, MADV_NOHUGEPAGE)
@@ -60,8 +60,8 @@ package struct AlignedMemory {
   /// Bytes that must remain available for Swift's own allocations, which end the program when they fail.
   private static let headroomBytes = 32 << 20
 
-  /// A large block in a mapping of its own. Touches every page, so that the callback never causes a page fault, and the
-  /// kernel must not merge them.
+  /// A large block in a mapping of its own. Touches every page, so that the callback never causes a page fault. Forbids
+  /// the kernel to merge pages, because the callback would wait for that.
   ///
   /// Thread: any but the callback's.
   package init(reserving count: Int) throws(OutOfMemory) {

@@ -30,11 +30,12 @@ extension Convolver {
     let period = kernelState.pointee.period
     let isTooFar = missing > historyPeriods &* period
     if isTooFar || missing % period != 0 { restart(before: end) }
-    computeMissingPeriod(UnsafePointer(source), end, current, next)
+    computeMissingPeriod(UnsafePointer(source), end, current, next, playingLast: 8)
     return progress.pointee.position == end
   }
 
-  /// After a period has been received: computes the oldest one that is missing, of the newest only the spectra.
+  /// After a period has been received: computes the oldest missing period. Of the newest one it computes only the
+  /// spectra; `Engine.convolve` plays it.
   ///
   /// Thread: JACK's realtime thread (process callback).
   /// - Parameter current, next: the filter sets that may be heard.
@@ -49,7 +50,7 @@ extension Convolver {
       analyseNextPeriod(UnsafePointer(source), end)
       return true
     }
-    computeMissingPeriod(UnsafePointer(source), end, current, next)
+    computeMissingPeriod(UnsafePointer(source), end, current, next, playingLast: 8)
     return false
   }
 
@@ -71,7 +72,7 @@ extension Convolver {
         let copy = live.snapshot()
         let end = copy.storage.pointee.written
         while progress.pointee.position + period <= end {
-          computeMissingPeriod(copy.storage, end, current, next)
+          computeMissingPeriod(copy.storage, end, current, next, playingLast: historyPeriods)
         }
       }
     }
@@ -89,18 +90,26 @@ extension Convolver {
     stopVoices()
   }
 
-  /// Computes the spectra of the next period of `source`, which has `end` frames so far, and plays it unheard. All missing
-  /// periods are played, although fewer would do: that brings the filters into the caches.
+  /// Computes the spectra of the next period of `source`, which has `end` frames so far, and plays it unheard if at most
+  /// `count` others are missing then. 15 played periods complete a tail, and seven suffice for pairs.
+  ///
+  /// The callback plays two periods while one arrives: with 8 missing ones that is enough. The control side plays all,
+  /// which brings the filters into the last-level cache.
   ///
   /// Thread: JACK's realtime thread (process callback), or the control side.
   @_noLocks @_noAllocation
   private func computeMissingPeriod(
     _ source: UnsafePointer<pinna_history>, _ end: Int, _ current: Unmanaged<FilterSet>?,
-    _ next: Unmanaged<FilterSet>?
+    _ next: Unmanaged<FilterSet>?, playingLast count: Int
   ) {
     analyseNextPeriod(source, end)
-    // Before, the stream's clock stands still.
-    if progress.pointee.position > progress.pointee.first { playUnheard(current, next) }
+    let position = progress.pointee.position
+    // Periods before the first only fill the window: the kernels' clock stands still.
+    if position > progress.pointee.first, end &- position <= count &* kernelState.pointee.period {
+      playUnheard(current, next)
+    } else {
+      stopVoices()
+    }
   }
 
   /// Computes the spectra of the next period of `source`, which has `end` frames so far.
@@ -120,14 +129,15 @@ extension Convolver {
     kernels.analyse(kernelState, own, age: frame >= progress.pointee.first ? age : -1 &- age)
   }
 
-  /// Computes what later periods need of the newest one: its share of the tails, and the sums that begin pairs. Sets that are
-  /// neither `current` nor `next` are forgotten: they may have been freed.
+  /// Computes what later periods need of the newest one: its share of the tails, and the sums that begin pairs. Voices of
+  /// other sets are stopped, because those may have been freed.
   ///
   /// Thread: JACK's realtime thread (process callback), or the control side.
   @_noLocks @_noAllocation
   func playUnheard(_ current: Unmanaged<FilterSet>?, _ next: Unmanaged<FilterSet>?) {
     guard let first = current ?? next else { return stopVoices() }
     let isOne = current == nil || current?.toOpaque() == next?.toOpaque()
-    if !synthesise(first, to: nil, isOne ? nil : next, to: nil) { stopVoices() }
+    if synthesise(first, to: nil, isOne ? nil : next, to: nil) { return }
+    if !synthesise(first, to: nil, nil, to: nil) { stopVoices() }
   }
 }

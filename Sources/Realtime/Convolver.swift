@@ -208,7 +208,7 @@ final class Convolver: @unchecked Sendable {
   ///
   /// Thread: JACK's realtime thread (process callback), or the control side before the callback knows this convolver.
   @_noLocks @_noAllocation
-  func startVoice(_ n: Int, _ set: Int, _ spectra: UnsafeMutablePointer<Float>, _ target: Stereo?) {
+  private func startVoice(_ n: Int, _ set: Int, _ spectra: UnsafeMutablePointer<Float>, _ target: Stereo?) {
     if voices[n].filterSerial != set {
       voices[n].filterSerial = set
       voices[n].headSpectra = UnsafePointer(spectra)
@@ -222,7 +222,7 @@ final class Convolver: @unchecked Sendable {
 
   /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
-  func swapVoices() {
+  private func swapVoices() {
     let voice = voices[0]
     voices[0] = voices[1]
     voices[1] = voice

@@ -7,7 +7,7 @@ import CRealtime
 /// Thread: any.
 public func flushDenormalsToZero() { pinna_flush_denormals() }
 
-/// Calls `body` in that mode, and restores the calling thread's own.
+/// Calls `body` with denormals treated as zero, then restores the calling thread's mode.
 ///
 /// Thread: any.
 func flushingDenormalsToZero(_ body: () -> Void) {

@@ -84,7 +84,9 @@ extension LiveTests {
       #expect(rows.contains { $0.contains("bins") } && rows.contains { $0.contains("mics") })
     }
 
-    @Test("bench --adopt times the callbacks after a change of period, none of which is silent")
+    @Test(
+      "bench --adopt times the callbacks after a change of period, of which none is silent after a prompt one, three after a late one"
+    )
     func adoption() throws {
       let outcome = try PinnaHome().pinna(
         "bench", "--adopt", "--microphones", "4", "--taps", "700", "--period", "16", "--isa", "baseline",
@@ -92,6 +94,10 @@ extension LiveTests {
       let one = try #require((try outcome.json()["configurations"] as? [[String: Any]])?.first)
       #expect(one["otherPeriod"] as? Int == 64 && one["silentPeriods"] as? Int == 0, "\(one)")
       let longest = try #require(one["longestMicroseconds"] as? Double)
+      let late = try #require(one["lateLongestMicroseconds"] as? Double)
+      let offGrid = try #require(one["offGridLongestMicroseconds"] as? Double)
+      let silent = try #require(one["offGridSilentPeriods"] as? Int)
+      #expect(one["lateSilentPeriods"] as? Int == 3 && silent > 44 && late > 0 && offGrid > 0, "\(one)")
       #expect(longest > 0 && (one["bounded"] as? Bool == true) == (outcome.status == 0), "\(one)")
     }
 

@@ -174,8 +174,8 @@ import Testing
       first.process(Self.period)
       second.process(Self.period)
     }
-    // Four periods are missing, of which the tail takes one each, and one of every period until block - 1 are complete. Each
-    // callback makes up one until none is missing.
+    // Four periods are missing. Each callback plays two, so that the second set has played seven when the third one ends, then
+    // one. It is heard once block - 1 are complete: after block - 5 silent callbacks.
     let heard = changed + (engine.statistics.unpreparedPeriods - before) * Self.period
     #expect(heard == changed + (block - 5) * Self.period)
     #expect(run.left[changed..<heard].allSatisfy { $0 == 0 })

@@ -1,3 +1,4 @@
+import Foundation
 import Realtime
 import TestSupport
 import Testing
@@ -39,7 +40,7 @@ import Testing
   }
 
   @Test(
-    "a convolver that becomes audible has played so many periods unheard that all its sums are paired",
+    "before it is heard, a new convolver has played at least seven periods, which pairs need",
     arguments: [16, 50, 80], [0, 1, 5])
   func playsUnheard(period: Int, late: Int) {
     var noise = SeededNoise(seed: 6)
@@ -56,8 +57,64 @@ import Testing
       run.process(period)
     }
     #expect(run.left[(run.position - period)..<run.position].contains { $0 != 0 })
-    // One of them was heard. A seventh suffices (`hasStartedPairing`).
+    // Seven unheard periods suffice (`hasStartedPairing`); the last of those counted was heard.
     #expect(engine.periodsPlayed >= 1 + 7)
+  }
+
+  @Test(
+    "R26: through any sequence of periods, prepared or not, and of changes, the settings are heard as they are or mixed",
+    arguments: 0..<20)
+  func anySequence(seed: Int) throws {
+    let (fade, taps, frames) = (200, 700, 30000)
+    var noise = SeededNoise(seed: UInt64(100 + seed))
+    let filters = (0..<3).map { _ in noise.filters(microphones: 3, taps: taps) }
+    let signal = (0..<3).map { _ in noise.samples(frames + 2000) }
+    let alone = filters.map { directConvolution(signal, $0[0]) }
+    let engine = Engine(microphones: 3, taps: taps, sampleRate: 48000, fadeFrames: fade)
+    let sets = filters.map { FilterSet(coefficients: $0, channels: 2) }
+    engine.start(with: sets[0])
+    let prepared = [16, 64, 100]
+    engine.prepare(period: 16)
+    var run = OfflineRun(engine, microphones: signal)
+    var (period, isHeard, requested) = (16, [Bool](), [Ticket: Int]())
+    // The set that is heard from the end of each fade on.
+    var heard: [(end: Int, set: Int)] = [(-fade, 0)]
+    func process(_ count: Int) {
+      let silent = engine.statistics.unpreparedPeriods
+      run.process(count)
+      isHeard += [Bool](repeating: engine.statistics.unpreparedPeriods == silent, count: count)
+    }
+    while run.position < frames {
+      switch Int.random(in: 0..<100, using: &noise) {
+      case 0, 1:
+        let next = prepared.randomElement(using: &noise)!
+        engine.prepare(period: next)
+        for _ in 0..<Int.random(in: 0..<6, using: &noise) { process(period) }
+        period = next
+      case 2, 3:
+        let set = Int.random(in: 0..<sets.count, using: &noise)
+        requested[try engine.change(to: sets[set], gain: 1)] = set
+      case 4:
+        // Nothing was prepared for this one.
+        process([period / 2, 2 * period, 12 * period].randomElement(using: &noise)!)
+      default: process(period)
+      }
+      for case .applied(let ticket, let end) in engine.drainReports() {
+        heard.append((end, requested[ticket]!))
+      }
+    }
+    let peak = alone.flatMap { $0 }.map(\.magnitude).max()!
+    var (error, compared) = (0.0, 0)
+    for (last, next) in zip(heard, heard.dropFirst()) {
+      for n in max(0, last.end)..<next.end where isHeard[n] {
+        let t = Double(n - next.end + fade) + 0.5
+        let weight = t < 0 ? 0 : 0.5 - 0.5 * cos(Double.pi * t / Double(fade))
+        let expected = (1 - weight) * alone[last.set][n] + weight * alone[next.set][n]
+        error = max(error, abs(Double(run.left[n]) - expected))
+        compared += 1
+      }
+    }
+    #expect(compared > 5000 && error <= 2e-6 * peak, "\(compared) frames, error \(error / peak)")
   }
 
   @Test("S22: a change of period mid-stream adds no discontinuity")

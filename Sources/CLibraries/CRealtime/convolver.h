@@ -77,7 +77,8 @@ typedef struct {
   float *partialSums;          // [unit][output][re, im][lane]: the next period's sum without its newest partition
   float *tailSums;             // [unit][period since the unit's phase][output][re, im][lane]: the tail's share
   long tailPhases;             // phases whose share is in `tailSums`; complete at `tail.phases`
-  long periodsComputed;        // consecutive periods, up to the newest, in which it was computed
+  long periodsComputed;        // consecutive periods up to the newest in which it was played, heard or not;
+                               // every period of `periodIndex` plays a voice or stops it (filterSerial = 0)
   float *spectra;              // [output][re, im][bin], rowStride floats apart
   float *left, *right;         // output; null while it is not heard
 } pinna_voice;
@@ -104,7 +105,8 @@ typedef struct {
   // Computes the spectra of the period that ended `age` frames before the newest. With a negative age, only advances
   // the window, by the period that ended -1 - age frames before the newest.
   void (*analyse)(pinna_convolver *, const pinna_history *, long age);
-  // Computes one period of output for one or two voices.
+  // Computes one period of output for one or two voices; for a voice without output buffers, only its tail and the sums
+  // that begin pairs.
   void (*synthesise)(pinna_convolver *, pinna_voice *, long voices);
   // Copies samples and adds their measures. A null target only measures.
   void (*copyAndMeasure)(const float *from, float *to, long count, pinna_measure *);
