@@ -102,8 +102,10 @@ extension LiveTests {
       for said in [
         /controller 30, record on: the take \S+\.wav begins/, /record off: the take \S+\.wav has ended after/,
       ] {
+        // The state is "stopped" as soon as the callback has ended the take; it is told when the take is on disk, which takes
+        // seconds where others write much.
         #expect(
-          waitUntil(seconds: 5) { graph.program.errorText.contains(said) }, "\(graph.program.errorText)")
+          waitUntil(seconds: 30) { graph.program.errorText.contains(said) }, "\(graph.program.errorText)")
       }
       keys.control(7, 127)
       #expect(try becomes("gainDB", "0", graph))
