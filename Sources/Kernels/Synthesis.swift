@@ -43,7 +43,7 @@ func synthesise(
   }
   var voice = 0
   while voice < count {
-    voices[voice].periodsComputed &+= 1
+    voices[voice].periodsPlayed &+= 1
     if voices[voice].left != nil { inverseTransform(c, voices + voice) }
     voice &+= 1
   }
@@ -63,7 +63,7 @@ private func sumUnits(
   let isPairing =
     c.pointee.pairsPeriods != 0
     && hasStartedPairing(
-      first < share ? first : first &- share, of: share, step, age: voice.pointee.periodsComputed &- since)
+      first < share ? first : first &- share, of: share, step, age: voice.pointee.periodsPlayed &- since)
   let beginsPairs = isPairing && since == 0
   if voice.pointee.left == nil && !beginsPairs { return }
   var u = first

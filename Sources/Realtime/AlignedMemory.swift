@@ -35,8 +35,7 @@ package struct AlignedMemory {
     mappedBytes = 0
   }
 
-  /// Zeroed memory at a multiple of 2 MB, in huge pages where the kernel has some: fewer TLB misses. Afterwards the
-  /// kernel must not merge pages here, because the callback would wait for that.
+  /// Zeroed memory at a multiple of 2 MB, in huge pages where the kernel has some: fewer TLB misses.
   ///
   /// Thread: any but the callback's.
   /// - Returns: the memory, and the size of its mapping; nil if there is no memory left.
@@ -49,19 +48,26 @@ package struct AlignedMemory {
     let memory = mapping + unused
     if unused > 0 { munmap(mapping, unused) }
     munmap(memory + size, hugePageBytes - unused)
-    // Hints: where the kernel has no huge pages, the pages are ordinary ones.
+    // A hint: where the kernel has no huge pages, the pages are ordinary ones.
     madvise(memory, size, MADV_HUGEPAGE)
-    let floats = memory.initializeMemory(as: Float.self, repeating: 0, count: size / 4)
-    madvise(memory, size, MADV_NOHUGEPAGE)
-    mappedBytesInUse.add(size, ordering: .relaxed)
-    return (floats, size)
+    return (fill(memory, size), size)
+  }
+
+  /// Touches every page of a new mapping, so that the callback never causes a page fault, and forbids the kernel to merge
+  /// pages from then on, because the callback would wait for that.
+  ///
+  /// Thread: any but the callback's.
+  private static func fill(_ memory: UnsafeMutableRawPointer, _ bytes: Int) -> UnsafeMutablePointer<Float> {
+    let floats = memory.initializeMemory(as: Float.self, repeating: 0, count: bytes / 4)
+    madvise(memory, bytes, MADV_NOHUGEPAGE)
+    mappedBytesInUse.add(bytes, ordering: .relaxed)
+    return floats
   }
 
   /// Bytes that must remain available for Swift's own allocations, which end the program when they fail.
   private static let headroomBytes = 32 << 20
 
-  /// A large block in a mapping of its own. Touches every page, so that the callback never causes a page fault. Forbids
-  /// the kernel to merge pages, because the callback would wait for that.
+  /// A large block in a mapping of its own.
   ///
   /// Thread: any but the callback's.
   package init(reserving count: Int) throws(OutOfMemory) {
@@ -70,9 +76,7 @@ package struct AlignedMemory {
     let memory = mmap(nil, all, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
     guard let memory, memory != MAP_FAILED else { throw OutOfMemory(bytes: bytes) }
     munmap(memory + bytes, Self.headroomBytes)
-    floats = memory.initializeMemory(as: Float.self, repeating: 0, count: bytes / 4)
-    madvise(memory, bytes, MADV_NOHUGEPAGE)
-    Self.mappedBytesInUse.add(bytes, ordering: .relaxed)
+    floats = Self.fill(memory, bytes)
     self.count = count
     mappedBytes = bytes
   }

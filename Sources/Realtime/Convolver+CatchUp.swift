@@ -30,7 +30,7 @@ extension Convolver {
     let period = kernelState.pointee.period
     let isTooFar = missing > historyPeriods &* period
     if isTooFar || missing % period != 0 { restart(before: end) }
-    computeMissingPeriod(UnsafePointer(source), end, current, next, playingLast: 8)
+    computeMissingPeriod(UnsafePointer(source), end, current, next)
     return progress.pointee.position == end
   }
 
@@ -50,7 +50,7 @@ extension Convolver {
       analyseNextPeriod(UnsafePointer(source), end)
       return true
     }
-    computeMissingPeriod(UnsafePointer(source), end, current, next, playingLast: 8)
+    computeMissingPeriod(UnsafePointer(source), end, current, next)
     return false
   }
 
@@ -100,7 +100,7 @@ extension Convolver {
   @_noLocks @_noAllocation
   private func computeMissingPeriod(
     _ source: UnsafePointer<pinna_history>, _ end: Int, _ current: Unmanaged<FilterSet>?,
-    _ next: Unmanaged<FilterSet>?, playingLast count: Int
+    _ next: Unmanaged<FilterSet>?, playingLast count: Int = 8
   ) {
     analyseNextPeriod(source, end)
     let position = progress.pointee.position

@@ -89,7 +89,7 @@ final class Convolver: @unchecked Sendable {
         to: pinna_voice(
           filterSerial: 0, headSpectra: nil, tailSpectra: nil, partialSums: partialSums,
           tailSums: floats(layout.units * 4 * layout.block * lanes), tailPhases: 0,
-          periodsComputed: 0, spectra: floats(4 * row), left: nil, right: nil))
+          periodsPlayed: 0, spectra: floats(4 * row), left: nil, right: nil))
     }
     self.memory = memory
   }
@@ -214,7 +214,7 @@ final class Convolver: @unchecked Sendable {
       voices[n].headSpectra = UnsafePointer(spectra)
       voices[n].tailSpectra = UnsafePointer(spectra + tailOffset)
       voices[n].tailPhases = hasJustBegun() ? kernelState.pointee.tail.phases : 0
-      voices[n].periodsComputed = 0
+      voices[n].periodsPlayed = 0
     }
     voices[n].left = target?.left
     voices[n].right = target?.right

@@ -80,7 +80,7 @@ extension Engine {
   ///
   /// Thread: control side, while the callback does not run.
   package var periodsPlayed: Int {
-    control.withLock { $0.newestConvolver?.voices[0].periodsComputed ?? 0 }
+    control.withLock { $0.newestConvolver?.voices[0].periodsPlayed ?? 0 }
   }
 
   /// Requests a crossfade to `filters` at amplitude `gain`. A report with this ticket tells how it ended.

@@ -14,12 +14,12 @@ extension Engine {
       convolver._withUnsafeGuaranteedRef({ $0.fits(frames: frames) })
     else { return outputSilence(nil, target, frames: frames, isUnprepared: true) }
     let live = state.pointee.live
-    let (current, next) = (state.pointee.current?.filters, state.pointee.next?.filters)
-    guard convolver._withUnsafeGuaranteedRef({ $0.advance(live, current, next) }) else {
+    let (filters, others) = (state.pointee.current?.filters, state.pointee.next?.filters)
+    guard convolver._withUnsafeGuaranteedRef({ $0.advance(live, filters, others) }) else {
       return outputSilence(nil, target, frames: frames, isUnprepared: true)
     }
     guard areTailsReady(convolver) else {
-      convolver._withUnsafeGuaranteedRef { $0.playUnheard(current, next) }
+      convolver._withUnsafeGuaranteedRef { $0.playUnheard(filters, others) }
       return outputSilence(nil, target, frames: frames, isUnprepared: true)
     }
     if let next = state.pointee.next {

@@ -51,11 +51,11 @@ import Testing
     for _ in 0..<50 { run.process(64) }
     engine.prepare(period: period)
     for _ in 0..<late { run.process(64) }
-    var silent = engine.statistics.unpreparedPeriods - 1
-    while engine.statistics.unpreparedPeriods > silent {
+    var silent: Int
+    repeat {
       silent = engine.statistics.unpreparedPeriods
       run.process(period)
-    }
+    } while engine.statistics.unpreparedPeriods > silent
     #expect(run.left[(run.position - period)..<run.position].contains { $0 != 0 })
     // Seven unheard periods suffice (`hasStartedPairing`); the last of those counted was heard.
     #expect(engine.periodsPlayed >= 1 + 7)

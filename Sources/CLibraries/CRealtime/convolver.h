@@ -77,7 +77,7 @@ typedef struct {
   float *partialSums;          // [unit][output][re, im][lane]: the next period's sum without its newest partition
   float *tailSums;             // [unit][period since the unit's phase][output][re, im][lane]: the tail's share
   long tailPhases;             // phases whose share is in `tailSums`; complete at `tail.phases`
-  long periodsComputed;        // consecutive periods up to the newest in which it was played, heard or not;
+  long periodsPlayed;          // consecutive periods up to the newest in which it was played, heard or not;
                                // every period of `periodIndex` plays a voice or stops it (filterSerial = 0)
   float *spectra;              // [output][re, im][bin], rowStride floats apart
   float *left, *right;         // output; null while it is not heard
