@@ -14,7 +14,8 @@ let coreTargets: Set = [
   "Acoustics", "Threads",
   "AudioFiles",
   "Kernels", "Realtime", "FasterKernels", "Numerics", "Measurements", "Manifolds", "HeadResponses",
-  "FilterDesign", "Figures", "FilterBanks", "Rendering", "Presets", "Recording", "JackClient", "Control",
+  "FilterDesign", "Figures", "FilterBanks", "Rendering", "Presets", "Recording", "JackClient", "Messages",
+  "Processor", "JackWorld", "Control",
   "TestSupport", "RealtimeTests", "ControlTests",
 ]
 
@@ -116,17 +117,34 @@ let package = Package(
       name: "GuidedCheck", dependencies: ["Acoustics", "AudioFiles", "Rendering", "Simulation"]),
     .target(name: "Recording", dependencies: ["AudioFiles", "Realtime", "Threads"]),
     .target(name: "JackClient", dependencies: ["CJack", "CRealtime", "Realtime", "Threads"]),
+    // What Pinna and its remote controls tell each other: OSC, methods, changes, answers, the client's end of the control
+    // socket. No JACK, no LAPACK.
+    .target(name: "Messages", dependencies: ["CLiblo", "CSockets", "Acoustics", "Threads"]),
+    // The state machine of a running Pinna, its watchers and jobs, and the protocols of the world around it.
+    .target(
+      name: "Processor",
+      dependencies: [
+        "Acoustics", "AudioFiles", "FilterBanks", "FilterDesign", "JackClient", "Messages", "Presets",
+        "Realtime", "Recording", "Threads",
+      ]),
+    // That world for real: JACK, disks, designs.
+    .target(
+      name: "JackWorld",
+      dependencies: [
+        "Acoustics", "FilterDesign", "JackClient", "Messages", "Numerics", "Presets", "Processor", "Realtime",
+        "Recording", "Rendering",
+      ]),
+    // Everything that steers the processor: the server's end of the control socket, UDP, sessions, MIDI, session managers.
     .target(
       name: "Control",
       dependencies: [
-        "CLiblo", "CSockets", "Acoustics", "AudioFiles", "FilterBanks", "FilterDesign", "Numerics", "Presets",
-        "Realtime", "Rendering", "JackClient", "Recording", "Threads",
+        "CSockets", "Acoustics", "JackClient", "Messages", "Presets", "Processor", "Recording", "Threads",
       ]),
     // The web page of a running Pinna, served by a process of its own.
     .target(
       name: "WebPage",
       dependencies: [
-        "CMicrohttpd", "CSockets", "Acoustics", "AudioFiles", "Control", "Figures", "FilterBanks",
+        "CMicrohttpd", "CSockets", "Acoustics", "AudioFiles", "Messages", "Figures", "FilterBanks",
         "FilterDesign", "HeadResponses", "Presets", "Recording", "Threads",
       ],
       resources: [
@@ -137,20 +155,26 @@ let package = Package(
       ]),
     // The terminal view of a running Pinna.
     .target(
-      name: "Monitor", dependencies: ["CFiles", "CNcurses", "Acoustics", "Control", "Presets", "Threads"]),
+      name: "Monitor", dependencies: ["CFiles", "CNcurses", "Acoustics", "Messages", "Presets", "Threads"]),
     // For the demo, the bench, the check and tests, and in no library: a private server, players and recorders, and
     // requests to a server that may never answer.
-    .target(name: "JackTools", dependencies: ["CJack", "Control", "JackClient"]),
+    .target(name: "JackTools", dependencies: ["CJack", "JackClient", "Messages", "Processor"]),
     // The same check in a JACK graph, through a running Pinna.
     .target(
-      name: "LiveCheck", dependencies: ["Acoustics", "Control", "GuidedCheck", "JackClient", "JackTools"]),
+      name: "LiveCheck",
+      dependencies: ["Acoustics", "GuidedCheck", "JackClient", "JackTools", "Messages", "Processor"]),
     .target(
       name: "PinnaSession",
-      dependencies: ["Acoustics", "Presets", "Recording", "GuidedCheck", "Control", "Threads"]),
+      dependencies: [
+        "Acoustics", "Control", "GuidedCheck", "JackWorld", "Messages", "Presets", "Processor", "Recording",
+        "Threads",
+      ]),
     .executableTarget(
       name: "pinna",
       dependencies: [
-        "LiveCheck", "WebPage", "Monitor", "GuidedCheck", "ArrayCheck", "Control", "JackTools", "JackClient",
+        "LiveCheck", "WebPage", "Monitor", "GuidedCheck", "ArrayCheck", "Control", "JackWorld", "Processor",
+        "Messages",
+        "JackTools", "JackClient",
         "Recording", "Simulation", "Rendering", "FilterBanks", "Diagnosis", "Detection", "Presets", "Figures",
         "FilterDesign",
         "HeadResponses", "Manifolds",
@@ -166,7 +190,8 @@ let package = Package(
     .target(
       name: "LiveSupport",
       dependencies: [
-        "CJack", "CSockets", "Control", "JackClient", "JackTools", "Recording", "Realtime", "AudioFiles",
+        "CJack", "CSockets", "Control", "Processor", "Messages", "JackClient", "JackTools", "Recording",
+        "Realtime", "AudioFiles",
         "Threads", "TestSupport",
       ],
       path: "Tests/Support/Live"),
@@ -184,7 +209,8 @@ let package = Package(
     .target(
       name: "FuzzSupport",
       dependencies: [
-        "Control", "Simulation", "Presets", "Recording", "FilterBanks", "FilterDesign", "Measurements",
+        "Control", "Messages", "Processor", "Simulation", "Presets", "Recording", "FilterBanks",
+        "FilterDesign", "Measurements",
         "AudioFiles", "Acoustics", "TestSupport",
       ],
       path: "Tests/Support/Fuzz"),
@@ -199,7 +225,8 @@ let package = Package(
       name: "signal-loop", dependencies: ["JackClient", "JackTools", "LiveSupport", "AudioFiles"],
       path: "Tests/SignalLoop"),
     // One end of a control socket as a program of its own: a server, a client, another user who meddles.
-    .executableTarget(name: "peer", dependencies: ["PinnaSession", "Control"], path: "Tests/Peer"),
+    .executableTarget(
+      name: "peer", dependencies: ["PinnaSession", "Control", "Messages"], path: "Tests/Peer"),
     // Its malloc counts: a program of its own, so that no test or sanitizer meets it.
     .target(name: "AllocationCount", path: "Tests/AllocationCount", publicHeadersPath: "include"),
     .executableTarget(
@@ -249,24 +276,29 @@ let package = Package(
     .testTarget(
       name: "ControlTests",
       dependencies: [
-        "Control", "JackClient", "Recording", "Realtime", "FilterDesign", "Presets", "Acoustics", "Threads",
+        "Control", "JackWorld", "Processor", "Messages", "JackClient", "Recording", "Realtime",
+        "FilterDesign",
+        "Presets", "Acoustics", "Threads",
         "TestSupport",
       ] + (onlyCore ? [] : ["LiveSupport"])),
     // No server: the guard, limits, names and what the page may ask.
-    .testTarget(name: "WebPageTests", dependencies: ["WebPage", "Control", "TestSupport"]),
+    .testTarget(name: "WebPageTests", dependencies: ["WebPage", "Messages", "TestSupport"]),
     .testTarget(
       name: "MonitorTests",
-      dependencies: ["Monitor", "Control", "Presets", "Acoustics", "TestSupport"], swiftSettings: waiting),
+      dependencies: ["Monitor", "Messages", "Processor", "Presets", "Acoustics", "TestSupport"],
+      swiftSettings: waiting),
     // Real sockets, other processes, another user.
     .testTarget(
       name: "SocketTests",
-      dependencies: ["CSockets", "peer", "PinnaSession", "LiveSupport", "Control", "TestSupport"],
+      dependencies: [
+        "CSockets", "peer", "PinnaSession", "LiveSupport", "Control", "Messages", "TestSupport",
+      ],
       swiftSettings: waiting),
     .testTarget(name: "PlotsTests", dependencies: ["Plots", "Acoustics", "CCairo", "TestSupport"]),
     .testTarget(
       name: "VerbTests",
       dependencies: [
-        "pinna", "allocations", "PinnaSession", "GuidedCheck", "LiveSupport", "TestSupport", "Control",
+        "pinna", "allocations", "PinnaSession", "GuidedCheck", "LiveSupport", "TestSupport", "Messages",
         "Figures", "FilterBanks", "FilterDesign", "Numerics", "Presets", "AudioFiles", "Acoustics",
       ], swiftSettings: waiting),
     .testTarget(
@@ -275,7 +307,8 @@ let package = Package(
         "pinna", "frame-clock", "signal-loop", "PinnaSession", "SeedListings", "LiveSupport", "TestSupport",
         "Simulation",
         "Presets",
-        "Control", "JackClient", "JackTools", "CJack", "Recording", "Realtime", "FasterKernels", "AudioFiles",
+        "Control", "Processor", "Messages", "JackClient", "JackTools", "CJack", "Recording", "Realtime",
+        "FasterKernels", "AudioFiles",
         "Acoustics",
       ], swiftSettings: waiting),
     .testTarget(

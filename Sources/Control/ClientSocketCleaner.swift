@@ -1,4 +1,6 @@
 import Foundation
+import Messages
+import Processor
 
 /// Removes the sockets of clients that were killed. A client that exits normally removes its own socket.
 ///
@@ -33,7 +35,7 @@ struct ClientSocketCleaner: ~Copyable {
       guard entry.pointee.d_type == DT_SOCK else { continue }
       let path = folder + "/" + name
       // Names are random and never reused: this removes the same socket that was found closed.
-      if Control.hasGone(connecting: { address in withSocketAddress(path, address) }) { unlink(path) }
+      if Messages.hasGone(connecting: { address in withSocketAddress(path, address) }) { unlink(path) }
     }
   }
 }

@@ -1,5 +1,7 @@
 import CSockets
 import Foundation
+import Messages
+import Processor
 
 /// The datagram socket on which a running Pinna receives OSC requests.
 ///
@@ -107,7 +109,7 @@ public final class ControlSocket {
   public func hasGone(_ sender: Sender) -> Bool {
     guard case .held(let socket) = sender.origin else { return false }
     let outcome = senderSockets.perform(at: socket.path) {
-      Control.hasGone { address in socket.withAddress(address) }
+      Messages.hasGone { address in socket.withAddress(address) }
     }
     guard case .done(let hasGone) = outcome else { return false }
     return hasGone
@@ -216,12 +218,6 @@ public final class ControlSocket {
     case .held(let socket): return socket.withAddress(send)
     }
   }
-}
-
-/// Makes the kernel attach the sender's credentials to each received packet. Any thread.
-func askForCredentials(_ socket: Int32) {
-  var yes: Int32 = 1
-  setsockopt(socket, SOL_SOCKET, SO_PASSCRED, &yes, socklen_t(MemoryLayout<Int32>.size))
 }
 
 /// A packet to send, with its receiver.

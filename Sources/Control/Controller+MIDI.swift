@@ -1,6 +1,8 @@
 import Foundation
 import JackClient
+import Messages
 import Presets
+import Processor
 
 /// MIDI: program changes choose presets of the bank, controllers change what their file says. MIDI has no way to answer,
 /// so failures are written to the operator's terminal, and so are takes that begin and end.

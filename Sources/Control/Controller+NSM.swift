@@ -1,4 +1,6 @@
 import Foundation
+import Messages
+import Processor
 import Recording
 
 /// The session manager's requests: save, and open while Pinna runs (the capability `switch`).

@@ -1,3 +1,6 @@
+import Messages
+import Processor
+
 /// The sender of a request, and where its answers go.
 ///
 /// Thread: any; a value.

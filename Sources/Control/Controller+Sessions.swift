@@ -1,4 +1,6 @@
 import Foundation
+import Messages
+import Processor
 
 /// Sessions: their requests and their events.
 ///
@@ -130,10 +132,4 @@ extension Controller {
   func announce(_ event: EngineEvent) {
     for session in register.sessions { socket.send(event.message, to: session.sender) }
   }
-}
-
-/// The answer to the opening of a session.
-package struct SessionAnswer: Codable, Sendable {
-  /// The token that the session's requests begin with.
-  package let session: String
 }

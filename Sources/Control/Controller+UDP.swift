@@ -1,4 +1,6 @@
 import Acoustics
+import Messages
+import Processor
 import Recording
 
 /// What differs over UDP: subscriptions and feedback, no sessions, and no paths.

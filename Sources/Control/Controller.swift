@@ -1,6 +1,8 @@
 import Acoustics
 import Foundation
+import Messages
 import Presets
+import Processor
 import Recording
 
 /// The loop of the control thread: receives requests from the socket, passes them to the processor, and sends the
@@ -279,12 +281,4 @@ public final class Controller {
   static func changes(_ words: ArraySlice<String>) -> [Change] {
     stride(from: words.startIndex, to: words.endIndex, by: 2).map { Change(words[$0], words[$0 + 1]) }
   }
-}
-
-/// Whether the takes of a run are complete. The operator has already been told of takes that ended without a request or
-/// with the run.
-public struct TakeOutcome: Sendable, Hashable {
-  public let areComplete: Bool
-  /// Path of an incomplete take that ended earlier, if every take that ended with the run is complete.
-  public let earlierIncomplete: String?
 }

@@ -1,3 +1,4 @@
+import Processor
 import Threads
 
 /// Runs file operations that may hang on a thread of its own, and waits 50 ms for each. Starts no further operation

@@ -1,5 +1,6 @@
 import JackClient
 import Presets
+import Processor
 
 /// MIDI messages that have arrived and are not acted upon yet. Of each controller only the newest value counts, so a
 /// moving fader never queues up.

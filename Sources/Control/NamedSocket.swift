@@ -1,4 +1,6 @@
 import Foundation
+import Messages
+import Processor
 
 /// The name of a running Pinna: the socket `NAME.sock` in the runtime folder, and the lock file beside it. The process
 /// that holds the lock owns the name; the kernel releases the lock when that process dies.
@@ -76,13 +78,6 @@ final class NamedSocket {
       self.socket = socket
       self.inode = Inode(path: path)
     }
-  }
-
-  /// Whether no process owns the name whose socket is at `path`.
-  static func isFree(_ path: String) -> Bool {
-    let lock = Datagram.FileDescriptor(open(path + ".lock", O_RDONLY | O_CLOEXEC | O_NOFOLLOW))
-    guard lock.number >= 0 else { return errno == ENOENT }
-    return flock(lock.number, LOCK_SH | LOCK_NB) == 0
   }
 
   private static func takeLock(_ path: String, _ name: String) throws(Failure) -> Datagram.FileDescriptor {

@@ -1,4 +1,6 @@
 import Foundation
+import Messages
+import Processor
 
 /// Requests that wait for files to be read on a worker. They proceed in the order in which they were requested.
 ///

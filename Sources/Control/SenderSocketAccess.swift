@@ -1,3 +1,5 @@
+import Processor
+
 /// Runs operations on the sockets of senders, at paths that the senders chose.
 ///
 /// A path in the folder `clients` is on the control socket's own file system; its operation runs directly. Any other

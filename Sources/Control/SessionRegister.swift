@@ -1,3 +1,6 @@
+import Messages
+import Processor
+
 /// The open sessions: which one controls the route, and the deferred changes of the others.
 ///
 /// A session is identified by the socket that opened it, and ends when that socket is closed (`ControlSocket.isThere`).

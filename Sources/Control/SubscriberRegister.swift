@@ -1,4 +1,6 @@
 import Acoustics
+import Messages
+import Processor
 
 /// What a subscriber is sent.
 ///

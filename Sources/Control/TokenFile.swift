@@ -1,4 +1,6 @@
 import Foundation
+import Messages
+import Processor
 
 /// The token that OSC over UDP asks for, in a file that only this user can read: `NAME.token` in the runtime folder.
 ///

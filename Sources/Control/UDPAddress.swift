@@ -1,4 +1,7 @@
+import CSockets
 import Foundation
+import Messages
+import Processor
 
 /// The address and port of a UDP socket, IPv4 or IPv6.
 ///

@@ -1,5 +1,7 @@
 import CSockets
 import Foundation
+import Messages
+import Processor
 
 /// The UDP socket on which a running Pinna receives OSC requests and sends feedback.
 ///

@@ -1,5 +1,5 @@
-import Control
 import JackClient
+import Messages
 
 /// The microphone ports of a running Pinna, as another client sees them.
 ///

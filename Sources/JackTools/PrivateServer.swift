@@ -1,6 +1,6 @@
-import Control
 import Foundation
 import JackClient
+import Processor
 
 /// A separate `jackd` on the dummy driver, for the demo, the benchmark and tests. Only this process is ever stopped, by
 /// its process ID; other servers are not affected.

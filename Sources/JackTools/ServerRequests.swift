@@ -1,5 +1,6 @@
-import Control
 import Foundation
+import Messages
+import Processor
 
 /// Runs calls that wait for the JACK server on threads of their own, with a time limit, because a frozen server never
 /// answers.

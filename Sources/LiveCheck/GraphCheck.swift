@@ -1,5 +1,5 @@
 import Acoustics
-import Control
+import Messages
 import Foundation
 import GuidedCheck
 import JackClient

@@ -1,5 +1,5 @@
 import CNcurses
-import Control
+import Messages
 import Glibc
 
 /// `pinna monitor`: keys, signals and news in, frames out. It sleeps in `poll` alone.

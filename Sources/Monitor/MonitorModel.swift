@@ -1,4 +1,4 @@
-import Control
+import Messages
 import Foundation
 
 /// All that the view shows: what Pinna said last, what is remembered of it (holds, clips), and where the user is.
@@ -102,7 +102,7 @@ package struct MonitorModel: Sendable {
 
   /// A reason as it fits into few rows: the take by the name of its file, and the key in place of the command.
   private func inShort(_ reason: String) -> String {
-    var text = reason.replacing(Processor.stopHint, with: "press r twice to end it")
+    var text = reason.replacing(Failure.stopHint, with: "press r twice to end it")
     if let path = status?.take?.path, let slash = path.lastIndex(of: "/") {
       text = text.replacing(path, with: path[path.index(after: slash)...])
     }

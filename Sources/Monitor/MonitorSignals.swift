@@ -1,4 +1,4 @@
-import Control
+import Messages
 import Glibc
 
 /// Signals as bytes of a pipe, which the loop waits for. Handlers, because threads of libraries (OpenBLAS) are there

@@ -1,4 +1,4 @@
-import Control
+import Messages
 
 /// Lays a model out on a grid: a line with what the device is doing, the device from above and the settings on the left,
 /// the meters on the right, and below them warnings and the engine.

@@ -1,4 +1,4 @@
-import Control
+import Messages
 
 /// What is heard from a Pinna. A value; any thread.
 package enum News: Sendable {

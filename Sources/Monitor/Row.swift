@@ -1,4 +1,4 @@
-import Control
+import Messages
 
 /// What keys change. Each has a row in the view, where a refusal appears, and at most one request under way.
 package enum Row: String, CaseIterable, Hashable, Sendable {

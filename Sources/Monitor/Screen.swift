@@ -1,6 +1,6 @@
 import CFiles
 import CNcurses
-import Control
+import Messages
 import Glibc
 
 /// curses, writing into a file in memory: it finds the fewest bytes that change the last frame into the next one, and

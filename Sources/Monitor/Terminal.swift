@@ -1,5 +1,5 @@
 import CNcurses
-import Control
+import Messages
 import Glibc
 
 /// The terminal: its modes, its size, and bytes to it, none of which ever waits for a terminal that does not read.

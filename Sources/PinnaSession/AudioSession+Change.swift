@@ -1,5 +1,5 @@
 import Acoustics
-import Control
+import Messages
 import Foundation
 
 /// The settings in force after a change (S14).

@@ -1,5 +1,5 @@
 import Acoustics
-import Control
+import Messages
 
 extension AudioSession {
   /// The inputs that the session's category allows: empty with `playback`, nil if no Pinna is running (S1, S2).

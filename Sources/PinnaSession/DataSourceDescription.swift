@@ -1,5 +1,5 @@
 import Acoustics
-import Control
+import Messages
 
 /// A data source of an input: a microphone, or a beamformer with several microphones.
 ///

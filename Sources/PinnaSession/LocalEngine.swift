@@ -1,3 +1,6 @@
+import Messages
+import Processor
+import JackWorld
 import Control
 import Foundation
 import Presets

@@ -1,5 +1,5 @@
 import Acoustics
-import Control
+import Messages
 
 /// An available input, or an output in use.
 ///

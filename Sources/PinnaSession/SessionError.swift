@@ -1,4 +1,4 @@
-import Control
+import Messages
 import Foundation
 
 /// Why a request of a session failed, and what is possible instead. The request has changed nothing.

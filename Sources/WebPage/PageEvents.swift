@@ -1,5 +1,5 @@
 import CMicrohttpd
-import Control
+import Messages
 import Threads
 
 /// What pages are shown: the newest answers of Pinna, and the event streams that send them.

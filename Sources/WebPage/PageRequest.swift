@@ -1,4 +1,4 @@
-import Control
+import Messages
 import Foundation
 
 /// What the page may ask of Pinna, as the body of a POST: `{"method": "/pinna/set", "arguments": ["gain", "-6"]}`.
@@ -34,7 +34,7 @@ package struct PageRequest: Sendable {
     }
     let isOffered =
       switch request.method {
-      case "/pinna/set": !arguments.isEmpty && arePairs(of: Setting.keys)
+      case "/pinna/set": !arguments.isEmpty && arePairs(of: Change.keys)
       // Neither a folder nor the key dir: takes go to the takes folder.
       case "/pinna/record/start": arePairs(of: ["raw", "format"])
       case "/pinna/record/stop", "/pinna/preset/cancel": arguments.isEmpty

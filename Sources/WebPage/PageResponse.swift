@@ -1,4 +1,4 @@
-import Control
+import Messages
 import Foundation
 
 /// What is sent back for a request. A value; any thread.

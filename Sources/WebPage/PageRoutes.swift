@@ -1,4 +1,4 @@
-import Control
+import Messages
 
 /// What each path of the page answers.
 ///

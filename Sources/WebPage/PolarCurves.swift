@@ -1,5 +1,5 @@
 import Acoustics
-import Control
+import Messages
 import Figures
 import FilterBanks
 import FilterDesign

@@ -1,5 +1,5 @@
 import AudioFiles
-import Control
+import Messages
 import Foundation
 import Recording
 

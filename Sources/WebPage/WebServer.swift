@@ -1,5 +1,5 @@
 import CMicrohttpd
-import Control
+import Messages
 import Foundation
 import Threads
 

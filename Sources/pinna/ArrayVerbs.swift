@@ -1,8 +1,8 @@
 import Acoustics
 import ArrayCheck
 import AudioFiles
-import Control
 import Foundation
+import Messages
 import Presets
 
 extension Verb {

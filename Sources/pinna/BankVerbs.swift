@@ -1,5 +1,5 @@
-import Control
 import Foundation
+import Messages
 import Presets
 
 /// Banks: the presets that MIDI program changes choose.

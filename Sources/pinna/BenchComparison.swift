@@ -1,5 +1,5 @@
-import Control
 import Foundation
+import Messages
 import Realtime
 
 /// Two runs of `pinna bench`, configuration by configuration: other machines, or other versions of Pinna.

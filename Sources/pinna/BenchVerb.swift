@@ -1,6 +1,6 @@
-import Control
 import Foundation
 import JackClient
+import Messages
 import Realtime
 
 extension Verb {

@@ -1,6 +1,7 @@
 import Acoustics
-import Control
+import Messages
 import Presets
+import Processor
 import Realtime
 import Recording
 

@@ -1,7 +1,7 @@
 import Acoustics
-import Control
 import Foundation
 import GuidedCheck
+import Messages
 import Plots
 
 /// The results of a check as a picture: per case the listener from above, where each voice should be and where it came

@@ -1,10 +1,10 @@
 import Acoustics
-import Control
 import FilterBanks
 import Foundation
 import GuidedCheck
 import JackTools
 import LiveCheck
+import Messages
 import Presets
 
 extension Verb {

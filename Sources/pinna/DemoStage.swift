@@ -1,10 +1,11 @@
 import Acoustics
 import AudioFiles
-import Control
 import FilterBanks
 import Foundation
 import GuidedCheck
+import Messages
 import Presets
+import Processor
 import Rendering
 
 /// What a demo shows, with and without a server: the scene, where its recordings go, and the results.

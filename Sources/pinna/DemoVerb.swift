@@ -1,11 +1,12 @@
 import Acoustics
 import AudioFiles
-import Control
 import Foundation
 import JackClient
 import JackTools
 import LiveCheck
+import Messages
 import Presets
+import Processor
 
 extension Verb {
   static let demo = Verb(

@@ -1,7 +1,7 @@
 import Acoustics
-import Control
 import Detection
 import Foundation
+import Messages
 import Presets
 
 extension Verb {

@@ -1,6 +1,6 @@
 import Acoustics
-import Control
 import Detection
+import Messages
 
 extension [DetectedCard] {
   /// What `pinna detect` prints about cards.
@@ -96,7 +96,7 @@ extension Result<[CaptureClient], any Error> {
   /// What `pinna detect` prints about the graph.
   var text: String {
     switch self {
-    case .failure(let error): "JACK: \(Control.Failure(error).description)"
+    case .failure(let error): "JACK: \(Messages.Failure(error).description)"
     case .success(let clients) where clients.isEmpty: "JACK: the graph has no physical capture ports"
     case .success(let clients):
       clients.map { client in

@@ -1,6 +1,6 @@
 import Acoustics
-import Control
 import Detection
+import Messages
 import Presets
 
 extension Verb {

@@ -1,12 +1,13 @@
 import Acoustics
 import AudioFiles
-import Control
 import Detection
 import Diagnosis
 import Foundation
 import JackClient
 import JackTools
+import Messages
 import Presets
+import Processor
 import Recording
 
 extension Verb {

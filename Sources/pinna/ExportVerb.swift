@@ -1,8 +1,8 @@
 import Acoustics
-import Control
 import FilterBanks
 import FilterDesign
 import Foundation
+import Messages
 import Presets
 
 /// File formats of exported filter sets.

@@ -1,5 +1,5 @@
 import Acoustics
-import Control
+import Messages
 
 extension Verb {
   static let hrtfOption = Option(

@@ -1,5 +1,5 @@
 import Acoustics
-import Control
+import Messages
 
 extension InputsReport {
   /// Every input with its data sources, in the format of the seeds' reports.

@@ -1,4 +1,4 @@
-import Control
+import Messages
 
 /// A JSON object that a verb prints and that Pinna itself never reads. Nil values print as null.
 struct JSONObject: Encodable, ExpressibleByDictionaryLiteral {

@@ -1,9 +1,9 @@
 import Acoustics
-import Control
 import Detection
 import Foundation
 import JackClient
 import JackTools
+import Messages
 
 /// The graph of a running JACK server, or of PipeWire in its place. Never starts one.
 struct JackCaptureGraph: CaptureGraph {

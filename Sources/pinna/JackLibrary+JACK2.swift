@@ -1,6 +1,6 @@
-import Control
 import Foundation
 import JackClient
+import Messages
 
 extension JackLibrary {
   /// Continues with JACK2's library if this process has loaded PipeWire's, for verbs with a private jackd: executes the

@@ -1,7 +1,7 @@
-import Control
 import Foundation
 import JackClient
 import Presets
+import Processor
 
 /// What the last `pinna run` of the same name left.
 struct LastRun {

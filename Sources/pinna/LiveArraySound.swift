@@ -1,9 +1,9 @@
 import Acoustics
 import AudioFiles
-import Control
 import Foundation
 import JackClient
 import JackTools
+import Messages
 
 /// Records what the microphones of an array send into the JACK graph.
 struct LiveArraySound {

@@ -1,7 +1,7 @@
-import Control
 import Foundation
 import JackClient
 import JackTools
+import Messages
 import Realtime
 
 /// Times the engine's callback from entry to exit on a private realtime server, alternating with an idle client that

@@ -1,9 +1,9 @@
 import ArrayCheck
 import AudioFiles
-import Control
 import Foundation
 import JackClient
 import JackTools
+import Messages
 
 extension LiveArraySound {
   /// Blocks without a sound after which the next microphone's turn begins: 0.7 s, for taps that come in twos.

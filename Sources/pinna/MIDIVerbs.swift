@@ -1,6 +1,7 @@
 import Acoustics
 import Control
 import Foundation
+import Messages
 import Presets
 
 extension Verb {

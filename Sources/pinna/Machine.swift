@@ -1,5 +1,5 @@
-import Control
 import Foundation
+import Messages
 import Realtime
 
 /// The processor of this machine, for figures that mean nothing without it.

@@ -1,5 +1,5 @@
-import Control
 import Foundation
+import Messages
 
 /// The manual page `pinna(1)` in roff, generated from the same definitions as `--help`.
 enum ManualPage {

@@ -1,5 +1,6 @@
-import Control
 import Foundation
+import Messages
+import Processor
 import Recording
 
 /// Checks the names of files to write.

@@ -1,10 +1,10 @@
 import Acoustics
-import Control
 import Figures
 import FilterBanks
 import Foundation
 import GuidedCheck
 import HeadResponses
+import Messages
 import Plots
 import Rendering
 

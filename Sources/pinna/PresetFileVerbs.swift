@@ -1,6 +1,6 @@
 import Acoustics
-import Control
 import Foundation
+import Messages
 import Presets
 
 /// Verbs that write and check preset files.

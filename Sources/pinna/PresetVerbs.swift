@@ -1,5 +1,5 @@
-import Control
 import Foundation
+import Messages
 import Presets
 
 /// Verbs that read presets from their files.

@@ -1,6 +1,6 @@
 import AudioFiles
-import Control
 import Foundation
+import Messages
 
 extension Verb {
   static let recordStart = Verb(

@@ -1,5 +1,6 @@
-import Control
 import Foundation
+import Messages
+import Processor
 
 /// Verbs that send a request to a running Pinna and print its answer.
 extension Verb {
@@ -65,10 +66,10 @@ extension Verb {
       nameOption, jsonOption,
     ]
   ) { arguments in
-    let pairs = Setting.keys.flatMap { key in arguments["--" + key].map { [key, $0] } ?? [] }
+    let pairs = Change.keys.flatMap { key in arguments["--" + key].map { [key, $0] } ?? [] }
     guard !pairs.isEmpty else {
       throw Failure(
-        .usage, "pinna set needs a change: \(Setting.keys.map { "--" + $0 }.joined(separator: ", "))")
+        .usage, "pinna set needs a change: \(Change.keys.map { "--" + $0 }.joined(separator: ", "))")
     }
     return try ask(arguments, OSCMessage("/pinna/set", pairs.map { .string($0) }), \ChangeReport.text)
   }

@@ -1,8 +1,9 @@
 import Acoustics
 import AudioFiles
-import Control
 import Foundation
+import Messages
 import Presets
+import Processor
 import Realtime
 import Rendering
 

@@ -1,10 +1,10 @@
 import Acoustics
-import Control
 import Figures
 import FilterBanks
 import FilterDesign
 import Foundation
 import Manifolds
+import Messages
 import Presets
 
 extension Verb {

@@ -1,7 +1,10 @@
 import Control
 import Foundation
 import JackClient
+import JackWorld
+import Messages
 import Presets
+import Processor
 import WebPage
 
 extension Verb {

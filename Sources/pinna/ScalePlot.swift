@@ -1,5 +1,5 @@
-import Control
 import Foundation
+import Messages
 import Plots
 import Realtime
 

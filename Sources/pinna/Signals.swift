@@ -1,6 +1,7 @@
-import Control
 import Foundation
 import JackTools
+import Messages
+import Processor
 
 /// Handles the signals of the tool's process.
 enum Signals {

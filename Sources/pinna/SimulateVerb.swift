@@ -1,9 +1,9 @@
 import AudioFiles
-import Control
 import FilterBanks
 import Foundation
 import JackClient
 import JackTools
+import Messages
 import Presets
 import Simulation
 

@@ -1,5 +1,5 @@
-import Control
 import Foundation
+import Messages
 
 extension TakeStartAnswer {
   /// The take's path and format, which channels will be silent, deviations from the request, and low disk space.

@@ -1,5 +1,5 @@
-import Control
 import Foundation
+import Processor
 import Recording
 
 extension Verb {

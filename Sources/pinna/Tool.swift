@@ -3,6 +3,7 @@ import Control
 import Foundation
 import JackClient
 import Measurements
+import Messages
 import WebPage
 
 /// The command line: finds the verb, runs it, and turns an error into one sentence and an exit status.

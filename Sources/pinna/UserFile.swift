@@ -1,5 +1,5 @@
-import Control
 import Foundation
+import Messages
 import Presets
 
 /// A file that Pinna writes into the user's folder of presets.

@@ -1,6 +1,6 @@
 import Acoustics
 import AudioFiles
-import Control
+import Messages
 import Realtime
 
 /// The definition of one command. Parsing, --help, the manual page and the table in docs/control.md use it.

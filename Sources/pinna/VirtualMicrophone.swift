@@ -1,6 +1,6 @@
-import Control
 import Foundation
 import JackClient
+import Messages
 import Threads
 
 /// A microphone that PipeWire offers to the desktop's programs, and that Pinna's outputs feed.

@@ -1,4 +1,4 @@
-import Control
+import JackWorld
 import JackClient
 import Testing
 

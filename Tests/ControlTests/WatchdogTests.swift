@@ -1,4 +1,4 @@
-import Control
+import Processor
 import Testing
 
 @Suite("The watchdog") struct WatchdogTests {

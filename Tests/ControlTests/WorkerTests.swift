@@ -1,4 +1,5 @@
-import Control
+import Processor
+import JackWorld
 import Foundation
 import JackClient
 import Synchronization

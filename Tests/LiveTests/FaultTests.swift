@@ -1,5 +1,6 @@
 import AudioFiles
-import Control
+import Messages
+import Processor
 import Foundation
 import JackClient
 import LiveSupport

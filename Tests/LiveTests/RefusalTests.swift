@@ -1,5 +1,5 @@
 import AudioFiles
-import Control
+import Messages
 import Foundation
 import JackTools
 import LiveSupport
@@ -11,7 +11,7 @@ extension LiveTests {
   @Suite("Requests refused over OSC leave sound and status unchanged") struct RefusalTests {
     struct Refusal {
       let words: [String]
-      let status: Control.ExitStatus
+      let status: Messages.ExitStatus
       /// A text that the answer must contain.
       let says: String
     }
@@ -191,7 +191,7 @@ extension LiveTests {
 }
 
 extension LiveTests.RefusalTests.Refusal {
-  init(_ words: String..., status: Control.ExitStatus, says: String) {
+  init(_ words: String..., status: Messages.ExitStatus, says: String) {
     self.init(words: words, status: status, says: says)
   }
 }

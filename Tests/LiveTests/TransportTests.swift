@@ -1,4 +1,4 @@
-import Control
+import Processor
 import Foundation
 import LiveSupport
 import Recording

@@ -1,4 +1,4 @@
-import Control
+import Messages
 import Foundation
 import LiveSupport
 import TestSupport
@@ -145,7 +145,7 @@ extension LiveTests {
       try #require(symlink("../secret.wav", graph.home.takesFolder + "/link.wav") == 0)
       try #require(mkfifo(graph.home.takesFolder + "/fifo.wav", 0o600) == 0)
       var refused = 0
-      func expectRefusal(_ path: String, _ words: [String], _ status: Control.ExitStatus = .refused) {
+      func expectRefusal(_ path: String, _ words: [String], _ status: Messages.ExitStatus = .refused) {
         let answer = sender.ask(path, words.map { .string($0) })
         #expect(
           answer?.status == status && answer?.text.contains("\n") == false, "\(words): \(answer as Any)")

@@ -1,4 +1,4 @@
-import Control
+import Messages
 import Monitor
 import TestSupport
 import Testing

@@ -1,3 +1,4 @@
+import Messages
 import Control
 import Foundation
 import PinnaSession

@@ -10,7 +10,7 @@
 //   turn SECONDS     waits so long for a turn that another has, prints how long that was
 //   own PATH KIND    as another user: makes a folder, a link or a file at PATH
 //   shout PORT FILE  as another user: sends requests over UDP, tries to read the token in FILE, says what came of it
-import Control
+import Messages
 import Foundation
 
 let words = Array(CommandLine.arguments.dropFirst())

@@ -1,4 +1,5 @@
 import CSockets
+import Messages
 import Control
 import Foundation
 import LiveSupport

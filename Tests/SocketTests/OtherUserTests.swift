@@ -1,3 +1,5 @@
+import Messages
+import Processor
 import Control
 import Foundation
 import LiveSupport

@@ -1,4 +1,4 @@
-import Control
+import Messages
 import TestSupport
 import Testing
 import pinna

@@ -1,4 +1,6 @@
 import Foundation
+import Messages
+import Processor
 
 /// The address of a session manager, from NSM_URL: `osc.udp://HOST:PORT/`.
 ///

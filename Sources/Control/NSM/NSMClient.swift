@@ -1,5 +1,7 @@
 import Foundation
+import Messages
 import Presets
+import Processor
 import Threads
 
 /// Pinna as a client of a session manager that speaks the NSM protocol: the connection to it, the open project, and

@@ -1,3 +1,6 @@
+import Messages
+import Processor
+
 /// The error codes of the NSM protocol that Pinna sends.
 ///
 /// Thread: any; a value.

@@ -1,6 +1,8 @@
 import Foundation
 import JackClient
+import Messages
 import Presets
+import Processor
 import Recording
 
 /// Pinna's part of a session of the session manager: a folder with the setting, the connections and the takes.

@@ -1,5 +1,7 @@
 import CSockets
 import Foundation
+import Messages
+import Processor
 
 /// The UDP socket to a session manager.
 ///

@@ -1,4 +1,4 @@
-import Control
+import Messages
 import Realtime
 
 /// What the callback does with its queue, without audio. Messages and reports come in the engine's order;

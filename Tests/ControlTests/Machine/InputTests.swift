@@ -1,4 +1,4 @@
-import Control
+import Messages
 import Realtime
 import TestSupport
 import Testing

@@ -1,4 +1,4 @@
-import Control
+import Processor
 import Recording
 import Testing
 

@@ -1,4 +1,5 @@
-import Control
+import Messages
+import Processor
 import Foundation
 import Realtime
 import Recording

@@ -1,4 +1,4 @@
-import Control
+import Processor
 import Dispatch
 import Foundation
 import Realtime

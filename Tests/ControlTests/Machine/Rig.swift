@@ -1,5 +1,6 @@
 import Acoustics
-import Control
+import Messages
+import Processor
 import Foundation
 import Presets
 import Realtime

@@ -1,3 +1,4 @@
+import Messages
 import Control
 import Foundation
 import LiveSupport
@@ -16,7 +17,7 @@ extension LiveTests {
 
       /// - Parameters:
       ///   - status: 0 opens the session, which is named `text`.
-      init(_ environment: [String: String], _ status: Control.ExitStatus, _ text: String) {
+      init(_ environment: [String: String], _ status: Messages.ExitStatus, _ text: String) {
         let answer: [OSCMessage.Argument] = [
           .integer(status.rawValue), .string(status == .done ? "{\"session\":\"\(text)\"}" : text),
         ]

@@ -1,5 +1,7 @@
 import Acoustics
 import AudioFiles
+import Messages
+import Processor
 import Control
 import FilterBanks
 import FilterDesign

@@ -1,5 +1,5 @@
 import CSockets
-import Control
+import Messages
 import Foundation
 
 /// A datagram socket connected to a running Pinna's control socket: sends arbitrary bytes and receives the

@@ -1,5 +1,5 @@
 import CSockets
-import Control
+import Messages
 import Foundation
 
 /// The server's side of the NSM protocol: a session manager of one client, on a UDP socket of its own.

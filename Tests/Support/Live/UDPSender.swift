@@ -1,5 +1,5 @@
 import CSockets
-import Control
+import Messages
 import Foundation
 
 /// A UDP socket that sends packets to a running Pinna and hears what comes back.

@@ -1,0 +1,300 @@
+import Acoustics
+import Foundation
+import JackClient
+import Messages
+import Processor
+import Realtime
+import Recording
+import Rendering
+import Synchronization
+
+/// A JACK client that runs the engine of the current device.
+///
+/// Thread: control thread, except for the initialiser and where stated otherwise; `discard` and `close` also on the
+/// thread of an abandoned job. Requests that wait for the server run on `worker`.
+final class JackAudioClient: AudioClient {
+  private let array: ArrayClient
+  private let options: JackWorld.Options
+  private let memory: ConnectionMemory
+  private let worker: Worker
+  private let loss: Loss
+  /// The engine that the callback runs; nil before the first.
+  private let inUse = Mutex<JackEngine?>(nil)
+  /// The filter sets that replace those of the engine.
+  private let fallback = Mutex<FilterSets?>(nil)
+  private let graphReports = Mutex<[GraphReport]>([])
+  /// Graph checks on the worker.
+  private let graphChecks = LatestRequest<GraphGoal>()
+  /// The job that closes the client; nil before `close`.
+  private let closeJob = Mutex<Job<Bool>?>(nil)
+  /// Microphones for which `run --connect` found no capture port.
+  private let unconnected = Mutex<[String]>([])
+
+  /// Why the server has gone. Written by JACK's notification thread.
+  private final class Loss: Sendable {
+    let reason = Mutex<String?>(nil)
+  }
+
+  /// Opens the client. Thread: a job's thread, because libjack waits for the server.
+  init(_ options: JackWorld.Options, events: ControllerEvents, memory: ConnectionMemory) throws {
+    self.options = options
+    self.memory = memory
+    let loss = Loss()
+    self.loss = loss
+    worker = try Worker("pinna graph")
+    array = try ArrayClient(
+      name: options.name, server: options.server,
+      onShutdown: { reason in
+        loss.reason.withLock { $0 = $0 ?? reason }
+        events.wakeUp()
+      }, onGraphChange: events.graphChanged, onSampleRate: { _ in events.wakeUp() })
+  }
+
+  // MARK: State
+
+  var sampleRate: Int { array.sampleRate }
+  var lossReason: String? { loss.reason.withLock { $0 } }
+  var isRetired: Bool { inUse.withLock { $0?.engine.isRetired ?? false } }
+  var periodsRun: Int { array.periodsRun }
+  var capturePorts: [String] { array.physicalCapturePorts }
+
+  var readings: Readings {
+    var readings = Readings()
+    readings.period = array.period
+    readings.dspLoad = array.dspLoad
+    readings.xruns = array.xruns
+    readings.lacksRealtime = array.lacksRealtime
+    guard let used = inUse.withLock({ $0 }) else { return readings }
+    let names = used.filters.bank.microphones
+    readings.microphones = names
+    readings.latencyFrames = used.filters.bank.delayFrames
+    readings.statistics = used.engine.statistics
+    readings.levels = used.engine.levels
+    readings.mutedMicrophones = names.indices.filter(used.engine.isMuted).map { names[$0] }
+    readings.preRollSeconds =
+      Double(used.engine.preRoll.capacityFrames) / Double(used.filters.bank.sampleRate)
+    if let fault = ArrayClient.metadataFault { readings.problems.append(fault) }
+    var open = unconnected.withLock { $0 }
+    if !open.isEmpty {
+      // Somebody may have connected them since.
+      let connected = memory.connections.withLock { $0.wiring.connectedPorts }
+      open.removeAll(where: connected.contains)
+    }
+    if !open.isEmpty {
+      let lack = options.source.map { "too few ports of \($0)" } ?? "too few capture ports"
+      readings.problems.append("\(lack); not connected: \(open.joined(separator: ", "))")
+    }
+    return readings
+  }
+
+  var correlation: Float? {
+    inUse.withLock { $0 }.flatMap { $0.engine.tap.correlation(frames: $0.filters.bank.sampleRate * 3 / 10) }
+  }
+
+  func newestOutputs(_ frames: Int) -> (end: Int, samples: [Float]) {
+    inUse.withLock { $0 }?.engine.tap.newest(frames) ?? (0, [])
+  }
+
+  /// The format and metadata of a take that begins with `setting`.
+  func plan(_ options: TakeOptions, _ setting: Setting) -> TakePlan {
+    let used = inUse.withLock { $0 }!
+    return TakePlan(
+      outputs: setting.selection.polarPattern.channels, sampleRate: used.filters.bank.sampleRate,
+      options: options,
+      setup: TakeSetup(setting, used.filters.bank), preRoll: used.engine.preRoll)
+  }
+
+  // MARK: Engines
+
+  func prepare(_ filters: any DeviceFilters, for device: Device) -> Job<any PreparedEngine> {
+    let sets = filters as! FilterSets
+    return worker.job { [self] in
+      let engine = try sets.makeEngine(
+        preRollSeconds: options.preRollSeconds, instructionSet: options.instructionSet)
+      let ports = try array.prepare(
+        engine, microphones: sets.bank.microphones, group: device.title, delayFrames: sets.bank.delayFrames)
+      if !array.isActive {
+        array.adopt(ports)
+        try array.activate()
+        if options.connect, !memory.hasConnected.load(ordering: .relaxed) {
+          connectMicrophones(of: device)
+          array.connectOutputsToHardware()
+          // If the server has gone meanwhile, the connections were not made.
+          if lossReason == nil { memory.hasConnected.store(true, ordering: .relaxed) }
+        }
+      }
+      return JackEngine(engine: engine, filters: sets, device: device, ports: ports)
+    }
+  }
+
+  func adopt(_ prepared: any PreparedEngine) {
+    let prepared = prepared as! JackEngine
+    let isFirst = inUse.withLock { used in
+      defer { used = prepared }
+      return used == nil
+    }
+    use(fallback: nil)
+    if isFirst { return }
+    array.adopt(prepared.ports)
+    worker.run { [self] in
+      connectMicrophones(of: prepared.device)
+      array.releaseRetired()
+    }
+  }
+
+  /// Connects the microphones to the capture ports that the device names; with `run --connect`, to the physical capture
+  /// ports of its hardware.
+  ///
+  /// Thread: worker.
+  private func connectMicrophones(of device: Device) {
+    let isNamed = !device.capturePorts.isEmpty
+    let sources: [String?] =
+      isNamed ? device.capturePorts : options.connect ? hardwarePorts(of: device).map { $0?.name } : []
+    var connections = memory.connections.withLock { $0 }
+    array.connectMicrophones(
+      to: sources, respectsOthers: !isNamed, &connections.placement, &connections.wiring)
+    memory.store(connections)
+    let open = isNamed ? [] : zip(array.microphones, sources).filter { $1 == nil }.map(\.0)
+    unconnected.withLock { $0 = open }
+  }
+
+  /// Connects microphones that Pinna has not connected yet to the ports of `run --connect-from`, as far as they exist.
+  ///
+  /// Thread: worker.
+  private func connectMicrophonesToSource() {
+    guard let source = options.source else { return }
+    var connections = memory.connections.withLock { $0 }
+    let names = array.microphones
+    guard connections.placement.count < names.count else { return }
+    let ports = array.outputPorts(ofClient: source)
+    array.connectMicrophones(
+      to: ports, respectsOthers: true, &connections.placement, &connections.wiring)
+    memory.store(connections)
+    unconnected.withLock { $0 = Array(names.dropFirst(ports.count)) }
+  }
+
+  /// The physical capture port of each microphone; nil where there is none.
+  private func hardwarePorts(of device: Device) -> [CapturePort?] {
+    device.captureWiring(
+      from: array.physicalCapturePorts.map { CapturePort(name: $0, aliases: array.aliases(ofPort: $0)) })
+  }
+
+  func discard(_ prepared: any PreparedEngine) {
+    let prepared = prepared as! JackEngine
+    // Ahead of the queue: a queued retry may need ports of the same names.
+    worker.runNext { [array] in array.discard(prepared.ports) }
+  }
+
+  func isTaken(_ name: String) -> Job<Bool> {
+    Job.start("pinna name") { [array] _ in array.isTaken(name) }
+  }
+
+  /// Repeated calls return the same job.
+  func close() -> Job<Bool> {
+    closeJob.withLock { closeJob in
+      // Retry a job that failed immediately because no thread could be started.
+      if let job = closeJob, (try? job.result?.get()) != nil || job.result == nil { return job }
+      let job = startClosing()
+      closeJob = job
+      return job
+    }
+  }
+
+  var closingFault: String? { ArrayClient.metadataFault }
+
+  private func startClosing() -> Job<Bool> {
+    let wanted = array.wantedConnections
+    memory.markAllLost(wanted)
+    return Job.start("pinna leaves") { [self] _ in
+      guard array.close() else { throw Failure(.failed, "libjack does not return") }
+      // If the server is running, a graph check may have found them again meanwhile.
+      memory.markAllLost(wanted)
+      return true
+    }
+  }
+
+  // MARK: The callback's queue
+
+  private var engine: JackEngine {
+    get throws {
+      guard let used = inUse.withLock({ $0 }) else { throw Failure(.failed, "no engine is in use yet") }
+      return used
+    }
+  }
+
+  func change(to setting: Setting, isRestoring: Bool) throws -> Ticket {
+    try engine.engine.change(
+      to: filters(for: setting), gain: setting.amplitude, highPass: setting.highPass.frequency?.value,
+      isRestoring: isRestoring)
+  }
+
+  func fadeOut(from setting: Setting) throws -> Ticket {
+    try engine.engine.change(
+      to: filters(for: setting), gain: 0, highPass: setting.highPass.frequency?.value)
+  }
+
+  func use(fallback filters: (any DeviceFilters)?) { fallback.withLock { $0 = filters as! FilterSets? } }
+
+  func substitute(for setting: Setting) throws -> Ticket {
+    try engine.engine.substitute(
+      filters(for: setting), gain: setting.amplitude, highPass: setting.highPass.frequency?.value)
+  }
+
+  private func filters(for setting: Setting) throws -> FilterSet {
+    let sets = try fallback.withLock { $0 } ?? engine.filters
+    if let microphone = setting.listening { return try sets.filters(listeningTo: microphone) }
+    return try sets.filters(for: setting.selection, of: setting.device)
+  }
+
+  func beginTake(into ring: TakeRing, followingTransport: Bool) throws -> Ticket {
+    try engine.engine.beginTake(into: ring, followingTransport: followingTransport)
+  }
+  func endTake() -> Ticket { (try? engine.engine.endTake()) ?? .next() }
+  func beginPlayback(of ring: PlaybackRing) throws -> Ticket { try engine.engine.beginPlayback(of: ring) }
+  func endPlayback() { try? engine.engine.endPlayback() }
+  func drainMIDI() -> [MIDIMessage] { array.drainMIDI() }
+  func drainReports() -> [Report] { (try? engine.engine.drainReports()) ?? [] }
+
+  // MARK: The graph
+
+  func checkGraph(for setting: Setting) -> Int {
+    let goal = GraphGoal(
+      outputs: setting.outputTarget(monitor: options.monitor).ports,
+      presetConnections: setting.connections)
+    return graphChecks.post(goal, on: worker) { [self] goal, number in
+      guard lossReason == nil, closeJob.withLock({ $0 == nil }) else { return }
+      connectMicrophonesToSource()
+      var report = array.checkGraph(memory, goal)
+      options.runMemory?.keep(RunMemory(setting, memory.connections.withLock { $0.wiring.restorable }))
+      report.checkNumber = number
+      graphReports.withLock { reports in
+        // Bounded: nobody drains the reports while the processor is not in a graph.
+        if reports.count < 64 { reports.append(report) }
+      }
+    }
+  }
+
+  func drainGraphReports() -> [GraphReport] {
+    graphReports.withLock { reports in
+      defer { reports = [] }
+      return reports
+    }
+  }
+
+  func requestPeriod(_ frames: Int) -> Job<Int> { worker.job { [array] in array.requestPeriod(frames) } }
+}
+
+/// An engine with its ports, in use or prepared. Immutable; any thread.
+final class JackEngine: PreparedEngine {
+  let engine: Engine
+  let filters: FilterSets
+  let device: Device
+  let ports: PreparedPorts
+
+  init(engine: Engine, filters: FilterSets, device: Device, ports: PreparedPorts) {
+    self.engine = engine
+    self.filters = filters
+    self.device = device
+    self.ports = ports
+  }
+}

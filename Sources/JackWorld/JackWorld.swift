@@ -1,0 +1,144 @@
+import Acoustics
+import Foundation
+import JackClient
+import Messages
+import Numerics
+import Presets
+import Processor
+import Realtime
+import Recording
+import Rendering
+import Synchronization
+
+/// The real environment of the processor: a JACK server, a disk, a clock.
+///
+/// Thread: control thread.
+package final class JackWorld: AudioWorld {
+  package struct Options: Sendable {
+    package var name: String
+    package var server: String?
+    /// Whether to connect microphones and outputs to physical ports when Pinna joins its first graph.
+    package var connect = false
+    package var preRollSeconds = 0
+    package var instructionSet = InstructionSet.best
+    /// Playback ports to connect the outputs to, left and right.
+    package var monitor: [String] = []
+    /// A client whose output ports the microphones are connected to, in order, when it is there.
+    package var source: String?
+    /// Whether the outputs' connections to others are restored even after those quit.
+    package var keepsConnections = false
+    /// Where connections and the setting are kept from one run to the next; nil for nowhere.
+    package var runMemory: RunMemoryFile?
+    /// The connections of the last run, to restore.
+    package var lastConnections: [Wiring.Wire] = []
+    /// The folder for takes that name none; nil for the standard one.
+    package var takesFolder: String?
+
+    package init(name: String, server: String?) { (self.name, self.server) = (name, server) }
+  }
+
+  private var options: Options
+  private let presets: PresetReader
+  private let lists: NameReader
+  private let events: ControllerEvents
+  private let progress: @Sendable (_ device: String) -> @Sendable (Double) -> Void
+  /// Outlives clients, so that connections are restored in the next graph.
+  private let memory: ConnectionMemory
+
+  /// - Parameter progress: returns a closure that receives the progress of a device's filter design, from 0 to 1. That
+  ///   closure runs on the design's thread.
+  package init(
+    _ options: Options, library: PresetLibrary, events: ControllerEvents,
+    progress: @escaping @Sendable (_ device: String) -> @Sendable (Double) -> Void = { _ in { _ in } }
+  ) {
+    self.options = options
+    var wiring = Wiring(keepsOutputs: options.keepsConnections)
+    wiring.restore(options.lastConnections)
+    memory = ConnectionMemory(wiring)
+    presets = PresetReader(library)
+    lists = NameReader(library)
+    self.events = events
+    self.progress = progress
+  }
+
+  package var now: ContinuousClock.Instant { .now }
+
+  package func setting(ofPreset name: String) -> Job<Setting> { presets.setting(ofPreset: name) }
+
+  package func names(of list: NameList, most: Int) -> Job<[String]> {
+    lists.names(of: list, most: most, in: takesFolder)
+  }
+
+  package func midiSetup(bank: String?) -> Job<MIDISetup> { lists.midiSetup(bank: bank) }
+
+  package func path(ofTake name: String) -> Job<String> { lists.path(ofTake: name, in: takesFolder) }
+
+  package func openClient() -> Job<any AudioClient> {
+    let (options, events, memory) = (options, events, memory)
+    return Job.start("pinna joins") { _ in try JackAudioClient(options, events: events, memory: memory) }
+  }
+
+  package func probePeriods() -> Job<Bool>? {
+    // jackd drives all clients together: it stalls for all or for none.
+    guard JackLibrary.isPipeWire else { return nil }
+    let server = options.server
+    return Job.start("pinna probe") { _ in PeriodProbe.runsPeriods(server: server) }
+  }
+
+  package func forgetConnections() -> Int { memory.forgetAbsent() }
+
+  package var restorableConnections: [Wiring.Wire] { memory.restorable }
+
+  package func replaceConnections(with connections: [Wiring.Wire]) { memory.replace(with: connections) }
+
+  package func rename(to name: String) { options.name = name }
+
+  package var takesFolder: String? {
+    get { options.takesFolder }
+    set { options.takesFolder = newValue }
+  }
+
+  package func design(_ device: Device, sampleRate: Int) -> Job<any DeviceFilters> {
+    let progress = progress(device.name)
+    let cancellation = DesignCancellation()
+    return Job.start("pinna design", onAbandon: cancellation.cancel) { job in
+      try FilterSets(device: device, sampleRate: sampleRate, cancellation: cancellation) { part in
+        job.report(progress: part)
+        progress(part)
+      }
+    }
+  }
+
+  package func fallback(
+    for device: Device, without missing: Set<String>, sampleRate: Int
+  ) -> Job<any DeviceFilters> {
+    let cancellation = DesignCancellation()
+    return Job.start("pinna fallback", onAbandon: cancellation.cancel) { job in
+      try FilterSets(
+        fallbackFor: device, without: missing, sampleRate: sampleRate, cancellation: cancellation,
+        progress: job.report)
+    }
+  }
+
+  package func openTake(_ request: TakeRequest, _ setting: Setting, on client: any AudioClient)
+    -> any TakeRecording
+  {
+    TakeWriter(
+      folder: request.folder ?? takesFolder, plan: (client as! JackAudioClient).plan(request.options, setting)
+    )
+  }
+
+  package func openPlayback(_ path: String, sampleRate: Int) -> any TakePlayback {
+    TakePlayer(path: path, sampleRate: sampleRate)
+  }
+}
+
+extension TakeWriter: TakeRecording {}
+
+extension TakePlayer: TakePlayback {
+  package var report: PlaybackReport {
+    PlaybackReport(
+      playing: path, frames: frames, channels: channels, framesPlayed: ring?.framesPlayed ?? 0,
+      missedFrames: ring?.missedFrames ?? 0)
+  }
+}

@@ -1,0 +1,27 @@
+/// What can be listed by name.
+package enum NameList: String, Sendable { case presets, banks, devices, takes }
+
+/// The answer to `/pinna/presets`, `/pinna/banks`, `/pinna/devices` or `/pinna/takes`: names only. A value; any thread.
+package struct NamesAnswer: Codable, Sendable {
+  /// Version of this answer's format.
+  package let format: Int
+  package var presets: [String]?
+  package var banks: [String]?
+  package var devices: [String]?
+  /// File names in the takes folder, newest first.
+  package var takes: [String]?
+
+  package init(_ list: NameList, _ names: [String]) {
+    format = 1
+    switch list {
+    case .presets: presets = names
+    case .banks: banks = names
+    case .devices: devices = names
+    case .takes: takes = names
+    }
+  }
+
+  /// The names of takes that are listed if no number is given, and the most.
+  package static let takes = 20
+  package static let mostTakes = 1000
+}

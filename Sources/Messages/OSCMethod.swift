@@ -1,0 +1,136 @@
+/// One row of the OSC method table. The table in docs/control.md is generated from it.
+///
+/// A packet is one message of strings, integers, floats and the tags T (on), F (off), N and I (ignored), or a bundle of
+/// such messages. The sender's socket must be bound to a path, or have subscribed over UDP. A sender on the Unix socket may
+/// receive:
+/// - `/pinna/progress` text fraction: progress of a slow request, from 0 to 1; only for requests with a number.
+/// - `/pinna/reply` status text: one for each request. For an answer of more than 64 KiB see `LargeAnswer`.
+/// - `/pinna/event` kind text: while a session is open.
+///
+/// Every method accepts a request number as an additional last argument (`OSCMessage.split`), which all of these
+/// repeat.
+///
+/// Thread: any; immutable.
+public struct OSCMethod: Sendable {
+  package enum Action: Sendable, Equatable {
+    case status, inputs, levels, set
+    case names(NameList)
+    case setOne(String)
+    case usePreset, cancelPreset, recordStart, recordStop, stop
+    case record, play, playStop, forget, mark, title, outputs
+    case useBank, loadMIDI, learnMIDI
+    case subscribe, unsubscribe
+    case sessionOpen, sessionClaim, sessionSet, sessionPeriod, sessionClose
+  }
+
+  public let path: String
+  /// Description of the arguments, for the manual.
+  public let arguments: String
+  public let effect: String
+  package let action: Action
+  private let counts: ClosedRange<Int>
+
+  /// Path of the method that a packet over UDP must call first.
+  package static let subscribe = "/pinna/subscribe"
+
+  /// The method at `path`; nil if there is none.
+  package static func at(_ path: String) -> OSCMethod? { all.first { $0.path == path } }
+
+  /// Whether the method accepts this number of arguments.
+  package func accepts(_ count: Int) -> Bool {
+    guard counts.contains(count) else { return false }
+    switch action {
+    case .set: return count % 2 == 0
+    case .sessionSet: return count % 2 == 1
+    case .recordStart: return count == 1 || count % 2 == 0
+    default: return true
+    }
+  }
+
+  init(_ path: String, _ arguments: String, _ counts: ClosedRange<Int>, _ effect: String, _ action: Action) {
+    self.path = path
+    self.arguments = arguments
+    self.counts = counts
+    self.effect = effect
+    self.action = action
+  }
+
+  public static let all: [OSCMethod] = [
+    OSCMethod("/pinna/status", "no arguments", 0...0, "everything that status prints, as JSON", .status),
+    OSCMethod("/pinna/inputs", "no arguments", 0...0, "inputs and data sources, as JSON", .inputs),
+    OSCMethod("/pinna/levels", "no arguments", 0...0, "levels of microphones and outputs, as JSON", .levels),
+    OSCMethod(
+      "/pinna/outputs", "a number of frames, up to 4096", 1...1, "the newest frames of both outputs, as JSON",
+      .outputs),
+    OSCMethod("/pinna/presets", "no arguments", 0...0, "names of the presets, as JSON", .names(.presets)),
+    OSCMethod("/pinna/banks", "no arguments", 0...0, "names of the banks, as JSON", .names(.banks)),
+    OSCMethod("/pinna/devices", "no arguments", 0...0, "names of the devices, as JSON", .names(.devices)),
+    OSCMethod(
+      "/pinna/takes", "nothing, or how many", 0...1,
+      "file names of the newest takes in the takes folder, as JSON; 20 by default, at most 1000",
+      .names(.takes)),
+    OSCMethod(
+      "/pinna/set", "pairs of strings, setting and value", 0...18, "several changes as one crossfade", .set),
+    OSCMethod("/pinna/set/input", "a string", 0...1, "change to another input", .setOne("input")),
+    OSCMethod("/pinna/set/data-source", "a string", 0...1, "change the data source", .setOne("data-source")),
+    OSCMethod("/pinna/set/pattern", "a string", 0...1, "change the polar pattern", .setOne("pattern")),
+    OSCMethod(
+      "/pinna/set/orientation", "a string", 0...1, "change the input orientation", .setOne("orientation")),
+    OSCMethod("/pinna/set/gain", "a number in dB", 0...1, "change the gain", .setOne("gain")),
+    OSCMethod(
+      "/pinna/set/high-pass", "off, or a corner in Hz", 0...1, "change the high-pass", .setOne("high-pass")),
+    OSCMethod("/pinna/set/mute", "on or off, 1 or 0", 0...1, "fade out or in", .setOne("mute")),
+    OSCMethod(
+      "/pinna/set/output", "standard, none, speaker or override", 0...1, "send the sound elsewhere",
+      .setOne("output")),
+    OSCMethod(
+      "/pinna/set/listen", "a microphone's name, or off", 0...1,
+      "listen to one microphone alone, outside takes", .setOne(Change.listen)),
+    OSCMethod("/pinna/preset/use", "a string", 1...1, "change to a preset", .usePreset),
+    OSCMethod(
+      "/pinna/preset/cancel", "no arguments", 0...0, "cancel a pending change of device",
+      .cancelPreset),
+    OSCMethod(
+      "/pinna/bank/use", "a string", 1...1, "let MIDI program changes choose from this bank", .useBank),
+    OSCMethod(
+      "/pinna/midi/load", "no arguments", 0...0, "read the bank and the controllers' file again", .loadMIDI),
+    OSCMethod(
+      "/pinna/midi/learn", "no arguments", 0...0,
+      "answer which MIDI controller is moved next, within 20 s", .learnMIDI),
+    OSCMethod(
+      "/pinna/record/start", "nothing, a folder, or pairs of strings, option and value", 0...12,
+      "start a take; changes are refused until it ends", .recordStart),
+    OSCMethod(
+      "/pinna/record", "on or off, 1 or 0", 0...1,
+      "start a take, or end it; without an argument: whether one is running",
+      .record),
+    OSCMethod("/pinna/record/stop", "no arguments", 0...0, "end the take", .recordStop),
+    OSCMethod(
+      "/pinna/record/marker", "nothing, or a label", 0...1, "mark the present place of the take", .mark),
+    OSCMethod("/pinna/record/title", "a title", 1...1, "name the take in its sidecar", .title),
+    OSCMethod(
+      "/pinna/play", "a take's path; over UDP its name in the takes folder", 1...1,
+      "play a take through the outputs", .play),
+    OSCMethod("/pinna/play/stop", "no arguments", 0...0, "fade out what is played", .playStop),
+    OSCMethod(
+      "/pinna/forget", "no arguments", 0...0, "forget connections whose other ends are not there", .forget),
+    OSCMethod(
+      "/pinna/session/open", "a program's name", 1...1,
+      "open a session: a token for the methods below, and from then on `/pinna/event`", .sessionOpen),
+    OSCMethod(
+      "/pinna/session/claim", "token, on or off", 2...2,
+      "control the route; others' changes are deferred until it is released", .sessionClaim),
+    OSCMethod(
+      "/pinna/session/set", "token, then pairs as for set", 3...19, "changes that a session requests",
+      .sessionSet),
+    OSCMethod(
+      "/pinna/session/period", "token, seconds", 2...2, "ask the server for a period of about that length",
+      .sessionPeriod),
+    OSCMethod("/pinna/session/close", "token", 1...1, "end a session", .sessionClose),
+    OSCMethod(
+      subscribe, "token, then state (the default), levels or both, then levels per second (1 to 30)", 1...3,
+      "over UDP: be heard, and get feedback, for the next 10 s", .subscribe),
+    OSCMethod("/pinna/unsubscribe", "no arguments", 0...0, "over UDP: end that", .unsubscribe),
+    OSCMethod("/pinna/stop", "no arguments", 0...0, "end the processor, finalising a take", .stop),
+  ]
+}

@@ -1,0 +1,183 @@
+import Acoustics
+
+/// The answer to `status`; its properties are the JSON keys. A value; any thread.
+package struct StatusReport: Codable, Sendable {
+  package static let currentFormat = 1
+
+  package enum State: String, Codable, Sendable { case stopped, armed, recording, playing }
+  /// The JACK server's state, as reported by `status`.
+  package enum Server: String, Codable, Sendable {
+    case running
+    /// The server is there but runs no periods.
+    case stalled
+    /// There is no server.
+    case gone
+    /// Filters for the server's sample rate are being prepared, or ports registered.
+    case joining
+    /// The server is there but cannot be used as it is.
+    case unusable
+  }
+  /// The latest requested selection, whether in force or not.
+  package struct Preferred: Codable, Sendable {
+    package var dataSource = ""
+    package var polarPattern = PolarPattern.omnidirectional
+    package var inputOrientation = InputOrientation.portrait
+
+    package init() {}
+  }
+  /// Level of a port, in dB relative to full scale.
+  package struct NamedLevel: Codable, Sendable {
+    package var name = ""
+    /// Over 300 ms.
+    package var rmsDB = 0.0
+    /// Held for 1.5 s.
+    package var peakDB = 0.0
+
+    package init() {}
+  }
+  package struct Levels: Codable, Sendable {
+    package var microphones: [NamedLevel] = []
+    package var outputs: [NamedLevel] = []
+    /// Of the outputs over 300 ms, from −1 (inverted) to 1 (equal); nil while one is silent, and from an older Pinna.
+    package var correlation: Double?
+
+    package init() {}
+  }
+  /// The take that is running.
+  package struct TakeReport: Codable, Sendable {
+    package var path = ""
+    /// Frames written so far.
+    package var frames = 0
+    package var channels = 0
+    /// Why writing has failed; nil while it works.
+    package var fault: String?
+    /// Which file of the take was removed during the take; nil while all exist.
+    package var loss: String?
+    /// Recording time that fits on the disk, in seconds; nil before it is known.
+    package var secondsLeft: Int?
+    /// Nil without a title.
+    package var title: String?
+    /// Number of markers so far; nil from an older Pinna.
+    package var markers: Int?
+
+    package init() {}
+  }
+  /// The latest take that has ended; absent once another begins.
+  package struct LastTakeReport: Codable, Sendable {
+    package var path = ""
+    package var frames = 0
+    /// What is missing from the take; nil if it is complete.
+    package var fault: String?
+    /// Why it ended, if nobody requested its end.
+    package var endedBecause: String?
+
+    package init() {}
+  }
+  /// The microphones that are missing, and the filters that do without them.
+  package struct FallbackReport: Codable, Sendable {
+    package struct Missing: Codable, Sendable {
+      package let name: String
+      package let fault: MicrophoneFault
+
+      package init(name: String, fault: MicrophoneFault) {
+        self.name = name
+        self.fault = fault
+      }
+    }
+    package var missing: [Missing] = []
+    /// The microphones that the filters in force do without; empty while they are being designed.
+    package var without: [String] = []
+    /// Why there are no filters without the missing ones; nil if there are, or will be.
+    package var obstacle: String?
+
+    package init() {}
+  }
+  /// An own port that is connected.
+  package struct PortConnections: Codable, Sendable {
+    /// Short name.
+    package let port: String
+    /// Full names.
+    package let peers: [String]
+
+    package init(port: String, peers: [String]) {
+      self.port = port
+      self.peers = peers
+    }
+  }
+  /// A pending change of device.
+  package struct PendingDeviceChange: Codable, Sendable {
+    package var device = ""
+    package var preset = ""
+    /// Completed fraction of its filter design, from 0 to 1; 1 while it waits for the end of a take.
+    package var progress = 0.0
+
+    package init() {}
+  }
+
+  /// Version of this answer's format; nil from a Pinna before versions. It changes when the meaning of a field does, not
+  /// when fields are added.
+  package var format: Int? = StatusReport.currentFormat
+  package var state = State.stopped
+  package var server = Server.gone
+  /// Current warnings, one sentence each.
+  package var warnings: [String] = []
+  package var preset = ""
+  package var device = ""
+  /// The input in the route.
+  package var input = InputsReport.Port()
+  package var dataSource = ""
+  package var polarPattern = PolarPattern.omnidirectional
+  package var inputOrientation = InputOrientation.portrait
+  package var preferred = Preferred()
+  /// Nil for mono patterns.
+  package var layout: StereoLayout?
+  /// Number of output channels: 2 for stereo, otherwise 1.
+  package var inputChannels = 0
+  /// From −60 to 24 dB.
+  package var gainDB = 0.0
+  /// Corner of the high-pass; nil if it is off.
+  package var highPassHz: Double?
+  package var muted = false
+  /// The microphone that is listened to alone; nil for none.
+  package var listening: String?
+  /// Number of microphones.
+  package var microphones = 0
+  /// In hertz; 0 without a server.
+  package var sampleRate = 0
+  /// In frames.
+  package var period = 0
+  /// Delay of the filters.
+  package var latencyFrames = 0
+  /// Percent of the period that the graph uses.
+  package var dspLoad = 0.0
+  package var xruns = 0
+  package var levels = Levels()
+  /// Microphones that sent invalid samples (NaN, infinity, or above +60 dBFS) within the last second.
+  package var mutedMicrophones: [String] = []
+  /// Nil if all microphones work.
+  package var fallback: FallbackReport?
+  /// The day on which the array was calibrated: "2026-11-23"; nil if it was not.
+  package var calibrated: String?
+  /// Number of invalid samples from microphones.
+  package var rejectedSamples = 0
+  package var clippedSamples = 0
+  /// Periods of an unexpected length, which were silent.
+  package var unpreparedPeriods = 0
+  /// Malformed or unauthorised packets on the control socket.
+  package var droppedPackets = 0
+  package var take: TakeReport?
+  package var lastTake: LastTakeReport?
+  /// Paths of takes that have ended and that the disk thread is still writing or converting.
+  package var closingTakes: [String] = []
+  package var change: PendingDeviceChange?
+  package var playback: PlaybackReport?
+  /// Name of the session that controls the route.
+  package var controller: String?
+  package var output = OutputReport()
+  /// The own ports that are connected; nil from an older Pinna.
+  package var connections: [PortConnections]?
+  /// Nil from an older Pinna.
+  package var midi: MIDIReport?
+
+  package init() {}
+}

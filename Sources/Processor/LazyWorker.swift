@@ -1,0 +1,24 @@
+import Messages
+
+/// A `Worker` whose thread starts with the first job.
+///
+/// Thread: control thread.
+package final class LazyWorker {
+  private let name: String
+  private var worker: Worker?
+
+  package init(_ name: String) { self.name = name }
+
+  /// Queues `body`. The job fails if no thread can be started.
+  package func job<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) -> Job<Value> {
+    do {
+      let worker = if let worker { worker } else { try Worker(name) }
+      self.worker = worker
+      return worker.job(body)
+    } catch {
+      let job = Job<Value>()
+      job.finish(.failure(Failure(error)))
+      return job
+    }
+  }
+}

@@ -1,0 +1,80 @@
+import Acoustics
+import Messages
+import Presets
+
+/// Requests that change the setting.
+///
+/// Thread: control thread.
+extension Processor {
+  /// Applies all of `changes` in one crossfade, or none of them. A change to another device waits for its filters and
+  /// for the end of a take; the outputs are silent during the switch.
+  /// - Parameter preset: the setting of the preset that `changes` names; nil if they name none.
+  package func set(_ changes: [Change], preset: Setting? = nil, _ request: Request) throws {
+    let setting = try target(of: changes, preset: preset)
+    if setting.device != wanted.device || change != nil && changes.contains(where: \.choosesDevice) {
+      return begin(changeTo: setting, request)
+    }
+    if changes.contains(where: \.isRouting) { try refuseDuringDesign() }
+    // Gain and mute join the change of a device that is about to take over.
+    if state.kind == .live, change?.isPrepared ?? false {
+      try change?.setting.apply(changes)
+      change?.requests.append(request)
+      return
+    }
+    if case .fadingOut(var change, let engine, let filters, let ticket) = state {
+      try change.setting.apply(changes)
+      change.requests.append(request)
+      return updateState(.fadingOut(change, engine, filters, ticket))
+    }
+    if setting.muted {
+      endPlaybackNow(
+        "the outputs were muted before the playback began; unmute them with: pinna set --mute off")
+    }
+    try post(setting, request)
+    change?.add(inForce: changes)
+  }
+
+  /// The setting that `changes` would make of `wanted`.
+  /// - Throws: if they are refused in this state, unknown, or unsupported by the device.
+  package func target(of changes: [Change], preset: Setting? = nil) throws -> Setting {
+    try refuseNow(changes)
+    var setting = wanted
+    if let preset {
+      setting = preset
+      setting.muted = wanted.muted
+      setting.output = wanted.output
+      setting.remember(wanted)
+    }
+    if let uid = changes.last(where: { $0.key == Change.input })?.value {
+      setting.choose(try input(uid, of: setting))
+    }
+    try setting.apply(changes.filter { ![Change.preset, Change.input].contains($0.key) })
+    if setting.device == wanted.device {
+      try filters?.check(setting.selection, of: setting.device)
+    } else {
+      _ = try setting.device.filterCase(for: setting.selection)
+    }
+    return setting
+  }
+
+  /// Throws if `changes` are not allowed in the current state, whatever their values.
+  package func refuseNow(_ changes: [Change]) throws(Failure) {
+    try refuseOutsideGraph()
+    try refuseDuringTake()
+    if changes.contains(where: \.isRouting) { try refuseDuringFadeOut() }
+  }
+
+  /// Throws while a change of device is pending: it is ambiguous which device a routing change would apply to.
+  private func refuseDuringDesign() throws(Failure) {
+    guard let change else { return }
+    throw Failure(
+      .failed,
+      "a change to the device \(change.setting.device.name) is pending; wait for it, or cancel it with: pinna preset cancel"
+    )
+  }
+}
+
+extension Change {
+  /// Whether it may select another device.
+  var choosesDevice: Bool { [Change.preset, Change.input].contains(key) }
+}

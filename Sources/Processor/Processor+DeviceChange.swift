@@ -1,0 +1,200 @@
+import Acoustics
+import Foundation
+import JackClient
+import Messages
+import Presets
+import Recording
+
+/// Changes of device. Filters are designed and ports registered in the background; then the outputs fade out, and the
+/// new engine takes over and fades in.
+///
+/// Thread: control thread.
+extension Processor {
+  /// Begins a change to the device of `setting`. It replaces a pending change, whose requests fail.
+  func begin(changeTo setting: Setting, _ request: Request) {
+    let displaced = change?.promised ?? change?.displaced
+    drop(change, .failed, "a newer change of device replaced this one; see: pinna status")
+    change = nil
+    // Back to the current device: its filters and ports are ready.
+    if setting.device == wanted.device {
+      do { try post(setting, request) } catch { request.answer(.failed(Failure(error))) }
+      return
+    }
+    let job = world.design(setting.device, sampleRate: client?.sampleRate ?? 0)
+    change = DeviceChange(
+      setting: setting, requests: [request], displaced: displaced, phase: .designing(job), began: world.now)
+    pollChange()
+  }
+
+  /// Resumes the promised change that `failed` had replaced.
+  private func resumeDisplaced(by failed: DeviceChange) {
+    guard change == nil, let promise = failed.displaced else { return }
+    change = DeviceChange(
+      setting: promise.setting, requests: [], promised: promise, phase: .designed(promise.filters),
+      began: world.now)
+    warn(
+      "the change to \(promise.setting.device.name) is resumed: the change that had replaced it failed")
+  }
+
+  /// Cancels the pending change of device.
+  package func cancelChange(_ request: Request) throws {
+    guard let pending = change else {
+      throw Failure(.failed, "no change of device is pending; see: pinna status")
+    }
+    change = nil
+    drop(pending, .failed, "the change to \(pending.setting.device.name) was cancelled")
+    request.answer(.done(CancelAnswer(cancelled: pending.setting.device.name)))
+  }
+
+  /// Releases what was prepared for `change`, and fails its requests.
+  func drop(_ change: DeviceChange?, _ status: ExitStatus, _ sentence: String) {
+    guard let change else { return }
+    switch change.phase {
+    case .designing(let job): job.abandon()
+    case .designed: break
+    case .preparing(_, let job, _): abandon(job)
+    case .prepared(_, let engine, _): client?.discard(engine)
+    }
+    end(change, .failed(Failure(status, sentence)))
+  }
+
+  /// Abandons `job`; ports that it registers later are unregistered. The client is held weakly: its ports go with it,
+  /// and a job that never ends must not keep it alive.
+  func abandon(_ job: Job<any PreparedEngine>) {
+    job.abandon { [weak client] in client?.discard($0) }
+  }
+
+  private func end(_ change: DeviceChange, _ outcome: Outcome) {
+    if case .failed(let failure) = outcome {
+      notify(EngineEvent(.inputChangeFailed, failure.description))
+      if change.requests.isEmpty { warn(failure.description) }
+    }
+    for request in change.requests { request.answer(outcome) }
+  }
+
+  /// Advances the change when its job has ended. Cancels it on a timeout, or if every client that requested it has
+  /// gone.
+  func pollChange() {
+    guard let current = change else { return }
+    let name = current.setting.device.name
+    func fail(_ status: ExitStatus, _ sentence: String) {
+      change = nil
+      drop(current, status, sentence)
+      resumeDisplaced(by: current)
+    }
+    if !current.isPromised, !current.requests.contains(where: \.isAskerThere) {
+      return fail(
+        .failed, "the change to \(name) was cancelled because the program that requested it has ended")
+    }
+    switch current.phase {
+    case .designing(let job):
+      switch job.result {
+      case .success(let filters):
+        change?.phase = .designed(filters)
+        pollChange()
+      case .failure(let failure): return fail(failure.status, failure.description)
+      case nil:
+        if hasPassed(current.began + .seconds(600)) {
+          return fail(.failed, "the filter design for \(name) took longer than 10 minutes and was cancelled")
+        }
+        // No progress is reported when the filters are read from the cache.
+        if let part = job.progress { reportProgress("designing filters for \(name)", part: part) }
+      }
+    case .designed(let filters):
+      guard let client = clientForChange(name, filters) else { return }
+      do { try filters.check(current.setting.selection, of: current.setting.device) } catch {
+        let failure = Failure(error)
+        return fail(failure.status, failure.description)
+      }
+      change?.phase = .preparing(
+        filters, client.prepare(filters, for: current.setting.device), deadline: world.now + .seconds(5))
+    case .preparing(let filters, let job, let deadline):
+      switch job.result {
+      case .success(let engine):
+        change?.phase = .prepared(filters, engine, deadline: world.now + .seconds(3))
+        pollChange()
+      case .failure(let failure):
+        return fail(failure.status, "the device could not be changed: \(failure.description)")
+      case nil:
+        if hasPassed(deadline) { fail(.failed, "the JACK server does not answer; try again when it does") }
+      }
+    case .prepared(let filters, let engine, let deadline):
+      guard let client = clientForChange(name, filters) else {
+        change?.phase = .prepared(filters, engine, deadline: world.now + .seconds(3))
+        return
+      }
+      // Earlier changes must have ended and been answered before the fade-out.
+      if pending.isEmpty, let ticket = try? client.fadeOut(from: wanted) {
+        change = nil
+        enter(.fadingOut(current, engine, filters, ticket))
+      } else if hasPassed(deadline) {
+        fail(.failed, Self.stalled + "; the device is unchanged, try again when periods run")
+      }
+    }
+  }
+
+  /// Returns the client if another device may take over now.
+  ///
+  /// Otherwise returns nil, after one of two actions. A playback is ended. During a take, the requests are answered
+  /// with the notice that the device changes when the take ends, and the change is recorded as a promise.
+  private func clientForChange(_ name: String, _ filters: any DeviceFilters) -> (any AudioClient)? {
+    if state.kind == .live { return client }
+    endPlaybackNow("the device changed before the playback began; start it again")
+    if state.take != nil {
+      let kept =
+        "a take is running: the device changes to \(name) when it ends; cancel with: pinna preset cancel"
+      for request in change?.requests ?? [] { request.answer(.done(ChangeReport(inForce, kept: kept))) }
+      guard let current = change, !current.requests.isEmpty else { return nil }
+      change?.promised = DeviceChange.Promise(setting: current.setting, filters: filters)
+      change?.displaced = nil
+      change?.requests = []
+    }
+    return nil
+  }
+
+  /// Reports progress to the requests of the pending change, at most once a second.
+  private func reportProgress(_ text: String, part: Double) {
+    guard world.now >= nextProgress else { return }
+    nextProgress = world.now + .seconds(1)
+    for request in change?.requests ?? [] { request.reportProgress(text, part: part) }
+  }
+
+  /// On timeout of the fade-out: keeps the current device and fades it in again.
+  func pollFadeOut() {
+    guard isLate, case .fadingOut(let change, let engine, _, _) = state, let client else { return }
+    client.discard(engine)
+    enter(.live)
+    // The queue reserves a slot for this change, and delivers it after the fade-out.
+    try? post(wanted, nil, isRestoring: true)
+    end(
+      change,
+      .failed(
+        Failure(.failed, Self.stalled + "; the device is unchanged, try again when periods run")))
+    resumeDisplaced(by: change)
+  }
+
+  /// Switches to the new device's engine once the outputs are silent.
+  func switchDevice(_ change: DeviceChange, _ engine: any PreparedEngine, _ new: any DeviceFilters) {
+    client?.adopt(engine)
+    // The queue is FIFO: everything posted to the old engine ended before its fade-out.
+    failPendingChanges(.failed, "another device took over before this was done; see: pinna status")
+    filters = new
+    resetFallback()
+    enter(.live)
+    let (setting, requests) = (change.setting, change.requests)
+    let all = Request { outcome in for request in requests { request.answer(outcome) } }
+    do { try post(setting, all) } catch { all.answer(.failed(Failure(error))) }
+    warnOfShortPreRoll()
+  }
+
+  /// Warns if the pre-roll buffer is shorter than requested.
+  func warnOfShortPreRoll() {
+    guard preRollSeconds > 0, let kept = client?.readings.preRollSeconds, kept < Double(preRollSeconds) else {
+      return
+    }
+    warn(
+      String(
+        format: "--pre-roll: takes reach back %.1f s, not %d s: a longer buffer would exceed 256 MB", kept,
+        preRollSeconds))
+  }
+}

@@ -1,0 +1,174 @@
+import Acoustics
+import Messages
+import Realtime
+
+/// Microphones that fail and return, while the callback plays on.
+///
+/// Thread: control thread.
+extension Processor {
+  /// Decides anew which microphones are missing.
+  func watchMicrophones(_ readings: Readings) {
+    guard state.kind != .fadingOut, readings.levels.count >= readings.microphones.count, areMetersRunning
+    else {
+      return
+    }
+    let deviations = wanted.device.deviations
+    let isKnown = graph.checkNumber > 0
+    let names = readings.microphones
+    let observations = names.enumerated().map { n, name in
+      MicrophoneWatch.Observation(
+        name: name,
+        rms: readings.levels[n].rms / (n < deviations.count ? Float(abs(deviations[n].factor)) : 1),
+        isMuted: readings.mutedMicrophones.contains(name),
+        isConnected: !isKnown || graph.connections[name] != nil)
+    }
+    let before = fallback.watch.missing
+    fallback.watch.observe(observations, now: world.now)
+    for (name, fault) in fallback.watch.missing.sorted(by: { $0.key < $1.key }) where before[name] == nil {
+      tell(.microphoneGone, "\(name) is missing: \(fault.sentence)")
+    }
+    for name in before.keys.sorted() where fallback.watch.missing[name] == nil {
+      tell(.microphoneBack, "\(name) is back")
+    }
+  }
+
+  /// Whether a period has run since the last call. After 300 ms without an observation, all clocks of the watch begin
+  /// anew.
+  private var areMetersRunning: Bool {
+    let count = client?.periodsRun ?? 0
+    if let last = fallback.lastPeriods {
+      if world.now - last.instant > .milliseconds(300) { fallback.watch.forgetClocks() }
+      if last.count == count { return false }
+    }
+    fallback.lastPeriods = (count, world.now)
+    return true
+  }
+
+  private func tell(_ kind: EngineEvent.Kind, _ sentence: String) {
+    state.take?.take.note(sentence)
+    notify(EngineEvent(kind, sentence))
+  }
+
+  /// The microphones that filters should do without now. With more than half missing, none do: no array is left.
+  private var microphonesToReplace: Set<String> {
+    let missing = Set(fallback.watch.missing.keys)
+    let count = wanted.device.microphones.count
+    return 2 * missing.count <= count ? missing : []
+  }
+
+  /// Gets filters without the missing microphones, and has the callback fade to them; back to those of all microphones
+  /// when they have returned.
+  func pollFallback() {
+    switch state.kind {
+    case .live, .openingTake, .startingTake, .armed, .recording, .endingTake, .openingPlayback, .playing,
+      .endingPlayback:
+      break
+    default: return
+    }
+    let missing = microphonesToReplace
+    // A design goes on while its microphones work for a moment: they may fail again.
+    if let job = fallback.job, job.missing != missing, !missing.isEmpty {
+      job.job.abandon()
+      fallback.job = nil
+    }
+    if let failure = fallback.failure, failure.missing != missing { fallback.failure = nil }
+    // What has returned is used again at once.
+    if !fallback.chosen.isSubset(of: missing) { choose(nil, without: []) }
+    if missing == fallback.chosen || missing == fallback.failure?.missing {
+      // Nothing to get.
+    } else if let (_, job, deadline) = fallback.job {
+      switch job.result {
+      case .success(let filters):
+        fallback.job = nil
+        choose(filters, without: missing)
+      case .failure(let failure): failFallback(without: missing, failure.description)
+      case nil where hasPassed(deadline):
+        job.abandon()
+        failFallback(without: missing, "their design took longer than 10 minutes")
+      case nil: break
+      }
+    } else if let filters {
+      let job = world.fallback(for: wanted.device, without: missing, sampleRate: filters.sampleRate)
+      fallback.job = (missing, job, world.now + .seconds(600))
+      fallback.toldOfDesign = false
+    }
+    tellOfDesign()
+    postSubstitution()
+  }
+
+  /// Says once that filters are being designed: shipped or cached ones need no line.
+  private func tellOfDesign() {
+    guard let job = fallback.job, job.job.progress != nil, !fallback.toldOfDesign else { return }
+    fallback.toldOfDesign = true
+    warn("filters without \(job.missing.sorted().joined(separator: ", ")) are being designed")
+  }
+
+  private func failFallback(without missing: Set<String>, _ reason: String) {
+    fallback.job = nil
+    fallback.failure = (missing, reason)
+    warn("there are no filters without \(missing.sorted().joined(separator: ", ")): \(reason)")
+  }
+
+  /// Every change from now on uses `filters`; nil for those of all microphones.
+  private func choose(_ filters: (any DeviceFilters)?, without missing: Set<String>) {
+    client?.use(fallback: filters)
+    fallback.chosen = missing
+    fallback.remarks = filters?.bank.weaknesses ?? []
+    fallback.failure = nil
+  }
+
+  /// Changes carry the chosen filters, so a substitution is needed only while none is under way. It must not overtake
+  /// one, whose request would be told that it was superseded.
+  private func postSubstitution() {
+    guard fallback.posted == nil, fallback.inForce != fallback.chosen, pending.isEmpty, let client,
+      let ticket = try? client.substitute(for: wanted)
+    else { return }
+    fallback.posted = (ticket, fallback.chosen)
+  }
+
+  /// Handles the callback's report that the fade of a substitution begins.
+  func substitutionBegan(_ ticket: Ticket, frame: Int, takeFrame: Int?) {
+    guard let posted = fallback.posted, posted.ticket == ticket else { return }
+    fallback.began(at: frame, without: posted.missing)
+    let names = posted.missing.sorted()
+    let causes = names.map { name in
+      fallback.watch.missing[name].map { "\(name) is missing: \($0.sentence)" } ?? "\(name) was missing"
+    }
+    warn(
+      names.isEmpty
+        ? "filters for all microphones are in force again"
+        : causes.joined(separator: "; ")
+          + "; filters without \(names.count == 1 ? "it" : "them") are in force"
+          + (fallback.remark(on: wanted.selection).map { "; \($0)" } ?? ""))
+    guard let takeFrame, let take = (state.take ?? takeAtStop)?.take else { return }
+    take.addFallback(frame: takeFrame + take.preRollFrames, without: names)
+  }
+
+  /// Handles the callback's report that a substitution is in force, or was replaced by a change.
+  /// - Returns: whether the ticket is that of a substitution.
+  func substitutionEnded(_ ticket: Ticket, isInForce: Bool) -> Bool {
+    guard let posted = fallback.posted, posted.ticket == ticket else { return false }
+    fallback.posted = nil
+    if isInForce { fallback.inForce = posted.missing }
+    return true
+  }
+
+  /// Lists in the sidecar what was in force when a take began, pre-roll included.
+  /// - Parameter frame: the engine's frame with which the take began after its pre-roll.
+  func noteFallback(in take: any TakeRecording, from frame: Int) {
+    for (frame, missing) in fallback.history(from: frame - take.preRollFrames) {
+      take.addFallback(frame: frame, without: missing.sorted())
+    }
+  }
+
+  /// Another engine runs from now on: nothing is known about its microphones.
+  func resetFallback() {
+    fallback.job?.job.abandon()
+    for name in fallback.watch.missing.keys.sorted() {
+      notify(
+        EngineEvent(
+          .microphoneBack, "\(name) is no longer known to be missing: what it belongs to has changed"))
+    }
+    fallback = Fallback()
+  }
+}

@@ -1,0 +1,81 @@
+import Foundation
+import JackClient
+import Messages
+
+/// The present values, as subscribers and set methods without arguments get them.
+///
+/// Thread: control thread.
+extension Processor {
+  /// The whole state, one message per path. Those of set methods have the path of the method.
+  package var stateMessages: [OSCMessage] {
+    func name(_ path: String?) -> OSCMessage.Argument {
+      .string(path.map { ($0 as NSString).lastPathComponent } ?? "")
+    }
+    return Change.keys.map { OSCMessage("/pinna/set/\($0)", [inForce.value(of: $0).argument]) } + [
+      OSCMessage("/pinna/preset/use", [.string(inForce.preset)]),
+      OSCMessage("/pinna/record", [SettingValue.flag(state.take != nil).argument]),
+      OSCMessage("/pinna/record/armed", [SettingValue.flag(state.kind == .armed).argument]),
+      OSCMessage("/pinna/record/take", [name(state.take?.take.path)]),
+      OSCMessage("/pinna/play/take", [name(state.playback?.player.path)]),
+      OSCMessage("/pinna/server", [.string(serverState.rawValue)]),
+    ]
+  }
+
+  /// Levels over 300 ms in dB relative to full scale: microphones in channel order, then left and right. Nil outside a
+  /// graph.
+  package var levelsMessage: OSCMessage? {
+    let levels = client?.readings.levels ?? []
+    guard !levels.isEmpty else { return nil }
+    return OSCMessage(
+      "/pinna/levels", levels.map { .float(Float(StatusReport.NamedLevel.decibels($0.rms))) })
+  }
+
+  /// The answer to `/pinna/levels`.
+  package var levels: StatusReport.Levels {
+    StatusReport.Levels(client?.readings ?? Readings(), correlation: client?.correlation)
+  }
+}
+
+/// One value of a setting: a JSON value in answers, an argument in feedback.
+///
+/// Thread: any; a value.
+package enum SettingValue: Hashable, Sendable, Encodable {
+  case word(String)
+  case number(Double)
+  /// On or off. Feedback has 1 or 0, which the toggles of control surfaces understand.
+  case flag(Bool)
+
+  var argument: OSCMessage.Argument {
+    switch self {
+    case .word(let text): .string(text)
+    case .number(let number): .float(Float(number))
+    case .flag(let isOn): .integer(isOn ? 1 : 0)
+    }
+  }
+
+  package func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    switch self {
+    case .word(let text): try container.encode(text)
+    case .number(let number): try container.encode(number)
+    case .flag(let isOn): try container.encode((isOn ? Switch.on : .off).rawValue)
+    }
+  }
+}
+
+extension Setting {
+  /// - Parameter key: one of `Change.keys`.
+  package func value(of key: String) -> SettingValue {
+    switch key {
+    case "input": .word(device.uid)
+    case "data-source": .word(selection.dataSource)
+    case "pattern": .word(selection.polarPattern.rawValue)
+    case "orientation": .word(selection.inputOrientation.rawValue)
+    case "gain": .number(gain.value)
+    case "high-pass": highPass.frequency.map { .number($0.value) } ?? .word("off")
+    case "mute": .flag(muted)
+    case Change.listen: .word(listening ?? "off")
+    default: .word(output.rawValue)
+    }
+  }
+}

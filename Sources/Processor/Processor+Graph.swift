@@ -1,0 +1,185 @@
+import Foundation
+import JackClient
+import Messages
+
+/// Changes in the graph that Pinna did not cause: ports, connections, the period, stalls.
+///
+/// Thread: control thread.
+extension Processor {
+  /// The values in the latest events about the graph; nil before the first check.
+  struct NotifiedValues: Equatable {
+    var period: Int?
+    var capturePorts: [String]?
+  }
+
+  /// Checks the graph about 20 times a second; calls in between only handle reports.
+  func pollGraph() {
+    guard let client, state.isInGraph else {
+      if !changesAwaitingConnections.isEmpty { answerConnectedChanges(upTo: nil) }
+      if !warnings.current.isEmpty { _ = warnings.update([], now: world.now) }
+      return
+    }
+    for report in client.drainGraphReports() { handle(report) }
+    if !changesAwaitingConnections.isEmpty { answerConnectedChanges(upTo: graph.checkNumber) }
+    guard world.now >= nextGraphCheck else { return }
+    nextGraphCheck = world.now + .milliseconds(45)
+    watchPeriodCount(client)
+    _ = client.checkGraph(for: inForce)
+    let readings = client.readings
+    watchPeriodLength(readings.period)
+    watchInputs(readings)
+  }
+
+  /// Answers `request` for a change that is in force. If the change affects connections, the answer waits until they
+  /// are made, for 1 s at most.
+  func answer(_ request: Request, changeFrom old: Setting) {
+    let report = ChangeReport(inForce)
+    guard let client,
+      old.device != inForce.device || old.output != inForce.output || old.connections != inForce.connections
+    else {
+      return request.answer(.done(report))
+    }
+    changesAwaitingConnections.append(
+      (request, report, client.checkGraph(for: inForce), world.now + .seconds(1)))
+  }
+
+  /// Answers the changes whose connections are made, or whose deadline has passed.
+  /// - Parameter finished: number of the latest graph check that has ended; nil to answer all, because none will end.
+  func answerConnectedChanges(upTo finished: Int?) {
+    let isDone = { [self] (check: Int, deadline: ContinuousClock.Instant) in
+      finished.map { check <= $0 } ?? true || hasPassed(deadline)
+    }
+    let done = changesAwaitingConnections.filter { isDone($0.graphCheck, $0.deadline) }
+    changesAwaitingConnections.removeAll { isDone($0.graphCheck, $0.deadline) }
+    for change in done { change.request.answer(.done(change.report)) }
+  }
+
+  /// Ports or connections have appeared or disappeared: checks the graph on the next poll.
+  package func graphChanged() { nextGraphCheck = world.now }
+
+  private func watchPeriodCount(_ client: any AudioClient) {
+    switch watchdog.observe(periods: client.periodsRun, now: world.now) {
+    case .stalled:
+      let sentence = "the JACK server runs no periods: nothing is heard or recorded until it does"
+      warn(sentence)
+      state.take?.take.note("the JACK server ran no periods from here on")
+      notify(EngineEvent(.serverStalled, sentence))
+    case .resumed(let stallDuration):
+      let sentence = "the JACK server runs periods again, after \(stallDuration.formatted)"
+      warn(sentence)
+      state.take?.take.note(sentence)
+      notify(EngineEvent(.serverResumed, sentence))
+    case nil: break
+    }
+  }
+
+  /// Joins the graph anew if it runs periods for a new client, but none for ours.
+  func pollStall() {
+    let mayRejoin = reconnects && state.isInGraph && !isStopping && watchdog.isStalled
+    guard stallProbe.poll(isStalled: mayRejoin, now: world.now, ask: world.probePeriods), let client else {
+      return
+    }
+    // Periods may have run since the last graph check.
+    watchPeriodCount(client)
+    if watchdog.isStalled {
+      rejoinGraph(because: "the JACK server ran no periods for Pinna, although it does for new clients")
+    }
+  }
+
+  private func handle(_ report: GraphReport) {
+    graph = report
+    var restored: [String] = []
+    for event in report.events {
+      switch event {
+      case .lost(let wire):
+        state.take?.take.note("\(wire.port) has lost \(wire.peer)")
+        portsAwaitingPeers.insert(wire.port)
+        warn("\(wire.port) has lost \(wire.peer); Pinna connects it again when \(wire.peer) is back")
+        notify(EngineEvent(.portGone, "\(wire.port) has lost \(wire.peer)"))
+      case .forgotten(let wire):
+        warn("\(wire.port) has lost \(wire.peer)")
+        notify(EngineEvent(.portGone, "\(wire.port) has lost \(wire.peer)"))
+      case .restored(let wire):
+        state.take?.take.note("\(wire.port) is connected to \(wire.peer) again")
+        portsAwaitingPeers.remove(wire.port)
+        restored.append("\(wire.port) to \(wire.peer)")
+        notify(EngineEvent(.portBack, "\(wire.port) is connected to \(wire.peer) again"))
+      }
+    }
+    if !restored.isEmpty { warn("connected again: \(restored.sorted().joined(separator: ", "))") }
+    if let target = report.newTarget {
+      notify(
+        EngineEvent(
+          .outputChanged,
+          target.isEmpty
+            ? "the outputs are connected to no port" : "sound goes out to \(target.joined(separator: ", "))"))
+    }
+    if let old = lastNotified.capturePorts, old != report.capturePorts {
+      notify(
+        EngineEvent(
+          .inputsChanged,
+          "there are now \(report.capturePorts.count) physical capture ports, it was \(old.count)"))
+    }
+    lastNotified.capturePorts = report.capturePorts
+  }
+
+  private func watchPeriodLength(_ frames: Int) {
+    if let old = lastNotified.period, old != frames {
+      notify(EngineEvent(.periodChanged, "the period is now \(frames) frames, it was \(old)"))
+    }
+    lastNotified.period = frames
+  }
+
+  func notifyOfChange(from old: Setting, to new: Setting) {
+    if old.device != new.device {
+      notify(EngineEvent(.inputChanged, "the input is now \(new.device.uid), it was \(old.device.uid)"))
+    } else if old.selection != new.selection {
+      let s = new.selection
+      notify(
+        EngineEvent(
+          .selectionChanged,
+          "\(s.dataSource), \(s.polarPattern.rawValue), \(s.inputOrientation.rawValue) is in force"))
+    }
+  }
+
+  /// Requests the power-of-two period nearest to `seconds`. The answer contains the period that the server then uses.
+  package func requestPeriod(seconds: Double, _ request: Request) throws {
+    let client = try clientInGraph()
+    try refuseDuringTake()
+    try refuseDuringFadeOut()
+    guard periodRequests.count < 8 else {
+      throw Failure(
+        .failed, "the JACK server has not answered earlier requests for a period; try again when it does")
+    }
+    let exponent = log2(seconds * Double(client.sampleRate)).rounded()
+    let job = client.requestPeriod(1 << Int(min(max(exponent, 4), 12)))
+    periodRequests.append((job, request, world.now + .seconds(5)))
+  }
+
+  /// Fails all period requests: the server that received them has gone.
+  func failPeriodRequests(_ status: ExitStatus, _ sentence: String) {
+    let waiting = periodRequests.map(\.request)
+    periodRequests = []
+    for request in waiting { request.fail(status, sentence) }
+  }
+
+  func pollPeriodRequests() {
+    for n in periodRequests.indices.reversed() {
+      let waiting = periodRequests[n]
+      switch waiting.job.result {
+      case .success(let period): waiting.request.answer(.done(["period": period]))
+      case .failure(let failure): waiting.request.answer(.failed(failure))
+      case nil where hasPassed(waiting.deadline):
+        waiting.job.abandon()
+        waiting.request.fail(.failed, "the JACK server does not answer; try again when it does")
+      case nil: continue
+      }
+      periodRequests.remove(at: n)
+    }
+  }
+}
+
+extension Duration {
+  /// "3.2 s"
+  var formatted: String { "\((self / .milliseconds(100)).rounded() / 10) s" }
+}

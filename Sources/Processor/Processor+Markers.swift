@@ -1,0 +1,52 @@
+import Foundation
+import Messages
+import Recording
+
+/// Markers and the title of a take. They are no settings, so they may be set while it runs.
+///
+/// Thread: control thread.
+extension Processor {
+  /// The longest label and title, in bytes.
+  static let longestText = 200
+
+  /// Marks the present place of the take.
+  /// - Parameter label: empty for the marker's number.
+  package func mark(_ label: String, _ request: Request) throws {
+    let take = try runningTake()
+    let text = try Self.line(label, "a marker's label")
+    let number = take.markers + 1
+    guard number <= Sidecar.listLimit else {
+      throw Failure(.failed, "the take has \(Sidecar.listLimit) markers, which is the most")
+    }
+    let marker = take.mark(text.isEmpty ? "\(number)" : text)
+    request.answer(.done(MarkerAnswer(number, marker, sampleRate: take.plan.sampleRate)))
+  }
+
+  /// - Parameter title: empty for none.
+  package func setTitle(_ title: String, _ request: Request) throws {
+    let take = try runningTake()
+    take.title = try Self.line(title, "a title")
+    request.answer(.done(TitleAnswer(title: take.title)))
+  }
+
+  private func runningTake() throws(Failure) -> any TakeRecording {
+    switch state {
+    case .armed(let recording), .recording(let recording): return recording.take
+    // Its disk thread may have written the last sidecar already.
+    case .endingTake: throw Failure(.failed, "the take is ending already; nothing can be added to it")
+    default: throw Failure(.failed, "nothing is being recorded; start with: pinna record start")
+    }
+  }
+
+  private static func line(_ text: String, _ what: String) throws(Failure) -> String {
+    let trimmed = text.trimmingCharacters(in: .whitespaces)
+    guard trimmed.utf8.count <= longestText else {
+      throw Failure(.usage, "\(what) has at most \(longestText) bytes; shorten it")
+    }
+    let excluded = CharacterSet.controlCharacters.union(.newlines)
+    guard !trimmed.unicodeScalars.contains(where: excluded.contains) else {
+      throw Failure(.usage, "\(what) is one line without control characters; remove them")
+    }
+    return trimmed
+  }
+}

@@ -1,0 +1,133 @@
+import Foundation
+import Messages
+import Recording
+
+/// Shutdown.
+///
+/// Thread: control thread.
+extension Processor {
+  /// Stops the processor and finalises takes. Answers when every take is on disk; if the disk does not respond, within
+  /// 3 s.
+  package func stop(_ request: Request?) {
+    let sentence = "Pinna was stopped before this was done"
+    if state.kind == .stopping || state.kind == .stopped {
+      request?.fail(.notRunning, "Pinna is being stopped already")
+      return
+    }
+    var stopping = Stopping(since: world.now, request: request)
+    drop(change, .failed, sentence)
+    change = nil
+    resetFallback()
+    switch state {
+    case .openingTake(let recording): close(recording, isCutOff: true, .failed, sentence)
+    case .startingTake(let recording, _), .armed(let recording), .recording(let recording):
+      stopping.take = recording
+      stopping.ticket = client?.endTake()
+    case .endingTake(let recording, let ticket):
+      stopping.take = recording
+      stopping.ticket = ticket
+    case .openingPlayback(let player, let startRequest):
+      cancelPlayback(player, startRequest, .failed, sentence)
+    case .playing(let playing), .endingPlayback(let playing): finish(playing)
+    case .fadingOut(let change, _, _, _): for each in change.requests { each.fail(.failed, sentence) }
+    case .opening(let job): job.abandon { _ = $0.close() }
+    case .joining(_, let job): job.abandon()
+    case .preparing(_, _, let job): abandon(job)
+    default: break
+    }
+    failPendingChanges(.failed, sentence)
+    failPeriodRequests(.failed, sentence)
+    enter(.stopping(stopping))
+    pollStop()
+  }
+
+  /// Waits 1 s for the callback and 2 s for conversions, and then for as long as the disk still makes progress.
+  func pollStop() {
+    guard case .stopping(let stopping) = state else { return }
+    let hasWaited = hasPassed(stopping.since + .seconds(1))
+    if hasWaited { closeTakeAtStop(isCutOff: true) }
+    pollClosing()
+    guard hasWaited || stopping.take == nil else { return }
+    if hasPassed(stopping.since + .seconds(2)) { for each in closingTakes { each.take.abandon() } }
+    let isHung =
+      hasPassed(stopping.since + .milliseconds(2500))
+      && closingTakes.allSatisfy { $0.take.unansweredFor > .seconds(1) }
+    guard closingTakes.isEmpty || isHung || isLate else { return }
+    for each in closingTakes where each.isDiscarded {
+      let sentence = Self.sentence(ofDiscarded: each.take)
+      for request in each.stopRequests { request.fail(.failed, sentence) }
+      warn(sentence)
+    }
+    for each in closingTakes where !each.isDiscarded {
+      let sentence = Self.sentence(of: each.take)
+      for request in each.stopRequests { request.fail(.incompleteTake, sentence) }
+      warn(sentence)
+      faultsAtStop.append(sentence)
+    }
+    closingTakes = []
+    enter(.stopped)
+    if faultsAtStop.isEmpty {
+      stopping.request?.answer(.done(StopAnswer(takes: endedAtStop.map { TakeAnswer($0.result, notes: []) })))
+    } else {
+      stopping.request?.fail(.incompleteTake, faultsAtStop.joined(separator: "; "))
+    }
+  }
+
+  /// Hands the take that was running at `stop` to the disk thread.
+  /// - Parameter isCutOff: whether the callback has not ended it in time.
+  func closeTakeAtStop(isCutOff: Bool) {
+    guard case .stopping(var stopping) = state, let recording = stopping.take else { return }
+    close(recording, isCutOff: isCutOff, .failed, "Pinna was stopped before this was done")
+    stopping.take = nil
+    stopping.ticket = nil
+    updateState(.stopping(stopping))
+  }
+
+  var takeAtStop: Recording? { if case .stopping(let stopping) = state { stopping.take } else { nil } }
+
+  /// The warning about an armed take whose files the disk does not remove.
+  static func sentence(ofDiscarded take: any TakeRecording) -> String {
+    "the take \(take.path ?? "") is no longer armed, but its empty files are not removed yet: the disk has not answered for "
+      + "\(take.unansweredFor.components.seconds) s"
+  }
+
+  /// The warning about a take that the disk does not finish.
+  private static func sentence(of take: any TakeRecording) -> String {
+    "the take \(take.path ?? "") is incomplete: the disk has not answered for \(take.unansweredFor.components.seconds) s, "
+      + "and \(take.frames) frames are written; finish it with: pinna takes repair"
+  }
+
+  /// Why the server was lost, if the processor will not reconnect; otherwise nil.
+  package var permanentLossReason: String? {
+    switch state.kind {
+    case .stranded: reconnection?.reason ?? reconnection?.obstacle
+    case .absent, .opening, .joining, .preparing, .unusable, .leaving:
+      reconnects || reconnection?.isRejoining == true ? nil : reconnection?.reason
+    default: nil
+    }
+  }
+
+  /// Whether the takes of this run are complete.
+  package var takeOutcome: TakeOutcome {
+    TakeOutcome(
+      areComplete: incompleteTake == nil && faultsAtStop.isEmpty,
+      earlierIncomplete: faultsAtStop.isEmpty ? incompleteTake?.path : nil)
+  }
+
+  /// Leaves the graph. Blocks for 2 s at most. With `NSMClient.leave` (1 s), the only waits of this thread, both at its
+  /// end.
+  package func closeClient() {
+    guard let client else { return }
+    let job = client.close()
+    let end = ContinuousClock.now + .seconds(2)
+    while job.result == nil, ContinuousClock.now < end { usleep(500) }
+  }
+}
+
+/// Whether the takes of a run are complete. The operator has already been told of takes that ended without a request or
+/// with the run.
+public struct TakeOutcome: Sendable, Hashable {
+  public let areComplete: Bool
+  /// Path of an incomplete take that ended earlier, if every take that ended with the run is complete.
+  public let earlierIncomplete: String?
+}

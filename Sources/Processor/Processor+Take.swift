@@ -1,0 +1,303 @@
+import Acoustics
+import Foundation
+import Messages
+import Realtime
+import Recording
+
+/// Takes. They begin and end through the same callback queue as every change, so the callback orders them.
+///
+/// Thread: control thread.
+extension Processor {
+  /// Starts a take. Answers when the callback has begun it; one that follows the transport when it is armed, or begun.
+  package func startTake(_ takeRequest: TakeRequest, _ request: Request) throws {
+    let client = try clientInGraph()
+    try refuseDuringTake()
+    try refuseDuringFadeOut()
+    try refuseDuringPlayback()
+    try refuseWhileDiskHangs()
+    guard closingTakes.count < Self.maxClosingTakes else {
+      throw Failure(
+        .failed,
+        "\(closingTakes.count) takes are still being written; wait until they are on disk, see: pinna status"
+      )
+    }
+    let take = world.openTake(takeRequest, wanted.withoutListening, on: client)
+    enter(
+      .openingTake(
+        Recording(take: take, followsTransport: takeRequest.followsTransport, startRequest: request)))
+  }
+
+  /// Ends the take. Answers when it is on disk.
+  package func stopTake(_ request: Request) throws {
+    switch state {
+    case .openingTake(var recording):
+      recording.stopRequests.append(request)
+      close(recording, isCutOff: true)
+      enter(.live)
+    case .startingTake(var recording, _), .armed(var recording), .recording(var recording):
+      recording.stopRequests.append(request)
+      enter(.endingTake(recording, try clientInGraph().endTake()))
+    case .endingTake(var recording, let ticket):
+      recording.stopRequests.append(request)
+      updateState(.endingTake(recording, ticket))
+    case .stopping(var stopping) where stopping.take != nil:
+      stopping.take?.stopRequests.append(request)
+      updateState(.stopping(stopping))
+    default: try answerForLastTake(request)
+    }
+  }
+
+  /// Answers `record stop` for the latest take if it ended without a request, or ends because Pinna stops.
+  private func answerForLastTake(_ request: Request) throws {
+    if let last = closingTakes.firstIndex(where: {
+      !$0.isDiscarded && $0.number == takesBegun && ($0.cause != nil || isStopping)
+    }) {
+      closingTakes[last].stopRequests.append(request)
+    } else if let lastTake, lastTake.cause != nil {
+      request.answer(lastTake.outcome)
+    } else if isStopping {
+      throw Failure(.notRunning, "Pinna is being stopped already")
+    } else {
+      throw Failure(.failed, "nothing is being recorded; start with: pinna record start")
+    }
+  }
+
+  func pollTake() {
+    switch state {
+    case .openingTake(let recording):
+      switch recording.take.phase {
+      case .opening where isLate:
+        close(
+          recording, isCutOff: true, .failed,
+          "the disk has not answered for 5 s: no take was started; choose another with --dir")
+        enter(.live)
+      case .opening: break
+      case .open(let ring): start(recording, ring)
+      case .failed(let error):
+        enter(.live)
+        recording.startRequest?.fail(.failed, error.description)
+      case .finished:
+        enter(.live)
+        recording.startRequest?.fail(.failed, "the take ended before its first frame; start another")
+      }
+    case .startingTake(let recording, _) where isLate:
+      // Queued behind the request to begin: if periods resume, the take ends in the period in which it begins.
+      _ = client?.endTake()
+      close(
+        recording, isCutOff: true, .failed, Self.stalled + "; no take was started, try again when it does")
+      enter(.live)
+    case .endingTake(let recording, _) where isLate:
+      close(recording, isCutOff: true)
+      enter(.live)
+    default: break
+    }
+  }
+
+  private func start(_ recording: Recording, _ ring: TakeRing) {
+    var recording = recording
+    do {
+      // Its fade ends before the take's first frame: both requests go through the same queue.
+      if wanted.listening != nil { try post(wanted.withoutListening, Request { _ in }) }
+      let ticket = try clientInGraph().beginTake(into: ring, followingTransport: recording.followsTransport)
+      recording.beginTicket = ticket
+      enter(.startingTake(recording, ticket))
+    } catch {
+      let failure = Failure(error)
+      close(recording, isCutOff: true, failure.status, failure.description)
+      enter(.live)
+    }
+  }
+
+  /// Handles the callback's report that a take waits for the transport.
+  /// - Parameter ticket: ticket of the request to begin it.
+  func takeArmed(_ ticket: Ticket) {
+    guard case .startingTake(var recording, ticket) = state else { return }
+    let startRequest = recording.startRequest
+    recording.startRequest = nil
+    enter(.armed(recording))
+    startRequest?.answer(.done(startAnswer(recording)))
+    notify(
+      EngineEvent(.takeArmed, "armed: \(recording.take.path ?? "a take") begins when the transport rolls"))
+  }
+
+  /// Handles the callback's report that a take has ended with the transport. A requested end is reported as well.
+  /// - Parameter ticket: ticket of the request to begin it.
+  func transportStopped(_ ticket: Ticket) {
+    guard case .recording(let recording) = state, recording.beginTicket == ticket else { return }
+    close(recording, isCutOff: false, cause: .transport)
+    enter(.live)
+  }
+
+  /// Microphones that are not connected; none before the first graph check, when connections are unknown.
+  private var unconnectedMicrophones: [String] {
+    graph.checkNumber == 0
+      ? [] : (client?.readings.microphones ?? []).filter { graph.connections[$0] == nil }
+  }
+
+  private func startAnswer(_ recording: Recording) -> TakeStartAnswer {
+    TakeStartAnswer(
+      recording.take, isArmed: !recording.hasBegun, muted: inForce.muted, unconnected: unconnectedMicrophones,
+      microphoneCount: client?.readings.microphones.count ?? 0,
+      missing: StatusReport.FallbackReport(fallback, microphones: client?.readings.microphones ?? [])?.missing
+        ?? [])
+  }
+
+  /// Handles the callback's report that a take has begun.
+  /// - Parameters:
+  ///   - ticket: ticket of the request to begin it.
+  ///   - frame: the engine's first frame in it, after the pre-roll.
+  func takeBegan(_ ticket: Ticket, frame: Int) {
+    guard var recording = state.take ?? takeAtStop, recording.beginTicket == ticket, !recording.hasBegun
+    else {
+      return
+    }
+    let startRequest = recording.startRequest
+    recording.startRequest = nil
+    recording.hasBegun = true
+    takesBegun += 1
+    recording.number = takesBegun
+    lastTake = nil
+    portsAwaitingPeers = []
+    switch state {
+    case .startingTake, .armed: enter(.recording(recording))
+    case .endingTake(_, let end): updateState(.endingTake(recording, end))
+    case .stopping(var stopping):
+      stopping.take = recording
+      updateState(.stopping(stopping))
+    default: break
+    }
+    noteFallback(in: recording.take, from: frame)
+    let answer = startAnswer(recording)
+    if let note = Self.note(answer.unconnected, of: answer.microphoneCount) { recording.take.addNote(note) }
+    startRequest?.answer(.done(answer))
+    notify(EngineEvent(.takeBegan, "recording \(recording.take.path ?? "a take")"))
+  }
+
+  /// The sidecar's note about microphones that were not connected.
+  private static func note(_ unconnected: [String], of count: Int) -> String? {
+    guard !unconnected.isEmpty else { return nil }
+    guard unconnected.count < count else { return "no microphone was connected when the take began" }
+    let verb = unconnected.count == 1 ? "was" : "were"
+    return "\(unconnected.count) of \(count) microphones \(verb) not connected when the take began: "
+      + unconnected.joined(separator: ", ")
+  }
+
+  /// Handles the callback's report that a take has ended.
+  /// - Parameter ticket: ticket of the request to end it.
+  func takeEnded(_ ticket: Ticket) {
+    switch state {
+    case .stopping(let stopping) where stopping.ticket == ticket: closeTakeAtStop(isCutOff: false)
+    case .endingTake(let recording, ticket):
+      close(recording, isCutOff: false)
+      enter(.live)
+    default: break
+    }
+  }
+
+  /// Hands a take to the disk thread, which writes the remaining frames. A take that never began is discarded and
+  /// leaves no file.
+  /// - Parameters:
+  ///   - isCutOff: whether the callback has not ended it: the take then ends with the frames in its ring.
+  ///   - status: status of the failed start request, if the take never began.
+  ///   - reason: text of the failed start request, if the take never began.
+  ///   - cause: why it ends without a request.
+  func close(
+    _ recording: Recording, isCutOff: Bool, _ status: ExitStatus = .failed,
+    _ reason: String = "the take was stopped before its first frame; start another", cause: EndCause? = nil
+  ) {
+    if recording.hasBegun {
+      let cause = recording.stopRequests.isEmpty ? cause : nil
+      // That the transport stopped is noted by the take's disk thread.
+      if let cause, cause != .transport { recording.take.note("the take ended because \(cause.text)") }
+      if isCutOff { recording.take.abandon() }
+      closingTakes.append(
+        ClosingTake(
+          take: recording.take, number: recording.number, cause: cause,
+          microphonesWithoutSource: microphonesWithoutSource,
+          stopRequests: recording.stopRequests))
+      return
+    }
+    recording.take.discard()
+    if case .opening = recording.take.phase { hangingDiskWork.append(recording.take) }
+    recording.startRequest?.fail(status, reason)
+    guard recording.followsTransport else {
+      for request in recording.stopRequests {
+        request.fail(.failed, "the take was stopped before its first frame: nothing was recorded")
+      }
+      return
+    }
+    // Answered when its files are gone.
+    closingTakes.append(
+      ClosingTake(
+        take: recording.take, isDiscarded: true, number: 0, cause: cause, microphonesWithoutSource: [],
+        stopRequests: recording.stopRequests))
+    guard recording.startRequest == nil else { return }
+    let path = recording.take.path ?? "the take"
+    let end = "\(path) is no longer armed, and nothing was recorded"
+    if let cause { warn("\(end), because \(cause.text)") }
+    notify(EngineEvent(.takeDisarmed, end))
+  }
+
+  private var microphonesWithoutSource: [String] {
+    (client?.readings.microphones ?? []).filter {
+      portsAwaitingPeers.contains($0) && graph.connections[$0] == nil
+    }
+  }
+
+  /// Throws while too many abandoned disk requests are unanswered: each holds a thread until the disk answers.
+  func refuseWhileDiskHangs() throws(Failure) {
+    hangingDiskWork.removeAll { !$0.isOpening }
+    guard hangingDiskWork.count >= Self.maxHangingDiskWork else { return }
+    throw Failure(
+      .failed, "the disk has not answered \(hangingDiskWork.count) earlier requests; try again when it does")
+  }
+
+  /// Answers stop requests for takes that are on disk, or that the disk has not accepted for 10 s.
+  func pollClosing() {
+    for n in closingTakes.indices.reversed() {
+      let take = closingTakes[n].take
+      if closingTakes[n].isDiscarded, take.hasEnded {
+        let answer = DisarmAnswer(disarmed: take.path ?? "the take")
+        for request in closingTakes.remove(at: n).stopRequests { request.answer(.done(answer)) }
+        continue
+      }
+      switch take.phase {
+      case .finished(let result):
+        finished(result, closingTakes.remove(at: n))
+      case .failed(let error):
+        for request in closingTakes.remove(at: n).stopRequests { request.fail(.failed, error.description) }
+      case .opening, .open:
+        let silent = take.unansweredFor
+        guard silent > .seconds(10) else { break }
+        let stopRequests = closingTakes[n].stopRequests
+        closingTakes[n].stopRequests = []
+        for request in stopRequests {
+          request.fail(
+            closingTakes[n].isDiscarded ? .failed : .incompleteTake,
+            closingTakes[n].isDiscarded
+              ? Self.sentence(ofDiscarded: take)
+              : "the take \(take.path ?? "") is not on disk yet: the disk has not answered for \(silent.components.seconds) s; "
+                + "writing continues when the disk answers, see: pinna status")
+        }
+      }
+    }
+  }
+
+  private func finished(_ result: TakeWriter.Result, _ closed: ClosingTake) {
+    let ended = EndedTake(
+      result: result, cause: closed.cause, microphonesWithoutSource: closed.microphonesWithoutSource)
+    if closed.number == takesBegun { lastTake = ended }
+    if incompleteTake == nil, result.fault != nil { incompleteTake = result }
+    for request in closed.stopRequests { request.answer(ended.outcome) }
+    if case .stopping = state {
+      endedAtStop.append(ended)
+      if result.fault != nil { faultsAtStop.append(result.sentence) }
+    }
+    // Warns the operator if nobody asked for the end, something else caused it, or Pinna is stopping.
+    if closed.stopRequests.isEmpty || closed.cause != nil || state.kind == .stopping { warn(result.sentence) }
+    notify(
+      EngineEvent(
+        .takeEnded, "the take \(result.path) has ended" + (closed.cause.map { ", because \($0.text)" } ?? ""))
+    )
+  }
+}

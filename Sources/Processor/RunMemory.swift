@@ -1,0 +1,178 @@
+import Acoustics
+import AudioFiles
+import Foundation
+import JackClient
+import Messages
+import Presets
+import Synchronization
+import Threads
+
+/// What a Pinna remembers from one run to the next: its setting, and the connections that others made to its ports.
+///
+/// Thread: any; a value.
+package struct RunMemory: Codable, Equatable, Sendable {
+  /// A connection: the short name of an own port, and the full name of its peer.
+  struct Connection: Codable, Equatable, Sendable {
+    let port: String
+    let peer: String
+  }
+
+  /// The setting in force. What is heard, not whether and where: mute and output are not remembered.
+  package struct LastSetting: Codable, Equatable, Sendable {
+    /// A preset's name, or that of the device if it was chosen without one.
+    package let preset: String
+    package let device: String
+    /// UID of the input in the route; nil if it is the device itself.
+    let input: String?
+    let dataSource: String
+    let polarPattern: String
+    let inputOrientation: String
+    let gainDB: Double
+    /// "off", or a corner in hertz.
+    let highPass: String
+
+    package init(_ setting: Setting) {
+      preset = setting.preset
+      device = setting.home.name
+      input = setting.device == setting.home ? nil : setting.device.uid
+      dataSource = setting.selection.dataSource
+      polarPattern = setting.selection.polarPattern.rawValue
+      inputOrientation = setting.selection.inputOrientation.rawValue
+      gainDB = setting.gain.value
+      highPass = setting.highPass.word
+    }
+
+    /// The changes that lead from the preset to this setting.
+    package var changes: [Change] {
+      [
+        Change("data-source", dataSource), Change("pattern", polarPattern),
+        Change("orientation", inputOrientation), Change("gain", "\(gainDB)"), Change("high-pass", highPass),
+      ]
+    }
+
+    /// The setting, from the present files of its preset and device. Waits for the disk.
+    /// - Throws: if they are missing, or no longer offer it.
+    package func setting(in library: PresetLibrary) throws -> Setting {
+      // A run with --device is named after the device.
+      let preset =
+        if self.preset != device, let known = try? library.preset(named: self.preset) { known } else {
+          Preset(of: try library.device(named: device))
+        }
+      var setting = Setting(preset: preset, device: try library.device(named: preset.device))
+      if let input {
+        let known = setting.home.inputs.first { $0.uid == input }
+        // Inputs that no device file describes are capture ports.
+        setting.choose(known ?? Device(linePort: input))
+      }
+      try setting.apply(changes)
+      _ = try setting.device.filterCase(for: setting.selection)
+      return setting
+    }
+  }
+
+  static let format = 1
+  /// Version of the file's format.
+  let format: Int
+  package let setting: LastSetting
+  private let connections: [Connection]
+
+  package init(_ setting: Setting, _ wires: [Wiring.Wire]) {
+    format = Self.format
+    self.setting = LastSetting(setting)
+    connections = wires.map { Connection(port: $0.port, peer: $0.peer) }
+  }
+
+  package var wires: [Wiring.Wire] { connections.map { Wiring.Wire($0.port, $0.peer) } }
+}
+
+/// The file of a `RunMemory`: `$XDG_STATE_HOME/pinna/NAME.json`, by default in `~/.local/state`.
+///
+/// Thread: any. `keep` never waits: a thread of its own writes, because the disk may hang.
+package final class RunMemoryFile: Sendable {
+  package let path: String
+  private let worker: Worker
+  private let writes = LatestRequest<RunMemory>()
+  private let last = Mutex<RunMemory?>(nil)
+
+  /// Nil if there is no home folder.
+  package static func path(
+    name: String, environment: [String: String] = ProcessInfo.processInfo.environment
+  ) -> String? {
+    let state =
+      HomeFolder.absolute(environment["XDG_STATE_HOME"])
+      ?? HomeFolder.path(environment).map { $0 + "/.local/state" }
+    return state.map { "\($0)/pinna/\(name).json" }
+  }
+
+  package init(path: String) throws(NoThread) {
+    self.path = path
+    worker = try Worker("pinna memory")
+  }
+
+  /// What the last run left; nil if nothing.
+  /// - Parameter kind: what the file is, for messages.
+  /// - Throws: `Failure` if the file cannot be used.
+  package static func read(_ path: String, kind: String = "the memory of the last run") throws(Failure)
+    -> RunMemory?
+  {
+    guard FileManager.default.fileExists(atPath: path) else { return nil }
+    guard isRegular(path), let data = FileManager.default.contents(atPath: path), data.count < 1 << 20,
+      let memory = try? JSONDecoder().decode(RunMemory.self, from: data),
+      memory.format == RunMemory.format
+    else {
+      throw Failure(.failed, "\(path), \(kind), cannot be used; remove it")
+    }
+    return memory
+  }
+
+  /// Writes `memory` if it differs from what was written last.
+  package func keep(_ memory: RunMemory) {
+    let isNew = last.withLock { last in
+      defer { last = memory }
+      return last != memory
+    }
+    guard isNew else { return }
+    _ = writes.post(memory, on: worker) { [path] memory, _ in try? Self.write(memory, to: path) }
+  }
+
+  /// Forgets the connections that the file lists; the setting stays.
+  /// - Returns: how many.
+  package static func forgetConnections(_ path: String) throws -> Int {
+    guard let memory = try read(path) else { return 0 }
+    try write(RunMemory(memory), to: path)
+    return memory.wires.count
+  }
+
+  /// Whether the file that `path` leads to is a plain one. Reading another, such as a pipe, may never end.
+  private static func isRegular(_ path: String) -> Bool {
+    var status = stat()
+    return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+  }
+
+  /// Waits for the disk. A link stays one: the file that it leads to is replaced.
+  package static func write(_ memory: RunMemory, to path: String) throws(Failure) {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+    do {
+      try FileManager.default.createDirectory(
+        atPath: (path as NSString).deletingLastPathComponent, withIntermediateDirectories: true)
+      guard isRegular(path) || !FileManager.default.fileExists(atPath: path) else {
+        throw Failure(.failed, "cannot write \(path): it is not a plain file; remove it")
+      }
+      try encoder.encode(memory).write(to: URL(filePath: path).resolvingSymlinksInPath(), options: .atomic)
+    } catch let failure as Failure {
+      throw failure
+    } catch {
+      throw Failure(.failed, "cannot write \(path): \(error.systemReason); check its folder and the disk")
+    }
+  }
+}
+
+extension RunMemory {
+  /// The same without connections.
+  fileprivate init(_ other: RunMemory) {
+    format = other.format
+    setting = other.setting
+    connections = []
+  }
+}

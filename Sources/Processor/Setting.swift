@@ -1,0 +1,150 @@
+import Acoustics
+import JackClient
+import Messages
+import Presets
+
+/// Everything that a user can choose: preset with its connections, input, selection, gain, high-pass, mute, output and the
+/// microphone to listen to.
+///
+/// Thread: any; a value.
+public struct Setting: Hashable, Sendable {
+  public var preset: String
+  /// The preset's device.
+  public var home: Device
+  /// The input in the route: `home` or another input.
+  public private(set) var device: Device
+  public var selection: Selection
+  /// The last selections on inputs that are not in the route, by UID.
+  private var remembered: [String: Selection] = [:]
+  public var gain: Decibels
+  public var highPass: HighPass
+  public var muted = false
+  public var output = OutputChoice.standard
+  /// The microphone that is listened to alone; nil for the selection. Never during a take.
+  package private(set) var listening: String?
+  /// The connections of the preset.
+  package let connections: [Wiring.Wire]
+
+  public init(preset: Preset, device: Device) {
+    self.preset = preset.name
+    home = device
+    self.device = device
+    selection = preset.selection
+    gain = preset.gain
+    highPass = preset.highPass
+    connections = preset.connections.map { Wiring.Wire($0.port, $0.peer) }
+  }
+
+  /// The linear output gain; 0 while muted.
+  package var amplitude: Float { muted ? 0 : Float(gain.amplitude) }
+
+  /// The device edges that the left and right channels point to; nil for mono patterns.
+  public var layout: StereoLayout? {
+    guard selection.polarPattern == .stereo,
+      let source = try? device.dataSource(named: selection.dataSource)
+    else { return nil }
+    return HeadFrame(forward: source.forward, orientation: selection.inputOrientation).map(device.layout)
+  }
+
+  /// Copies the remembered selections of `other`, and the selection on its current input. The selection on this
+  /// setting's own input does not change.
+  mutating func remember(_ other: Setting) {
+    remembered.merge(other.remembered) { $1 }
+    remembered[other.device.uid] = other.selection
+    remembered[device.uid] = nil
+  }
+
+  /// Puts another input in the route. Restores the last selection on it; otherwise keeps as much of the current
+  /// selection as the input offers.
+  public mutating func choose(_ input: Device) {
+    guard input != device else { return }
+    remembered[device.uid] = selection
+    device = input
+    listening = nil
+    // The device file may have been edited and no longer offer it.
+    if let last = remembered.removeValue(forKey: input.uid), (try? input.filterCase(for: last)) != nil {
+      selection = last
+      return
+    }
+    let source = (try? input.dataSource(named: selection.dataSource)) ?? input.dataSources[0]
+    selection.dataSource = source.name
+    if !source.polarPatterns.contains(selection.polarPattern) {
+      selection.polarPattern = source.defaultPolarPattern
+    }
+  }
+
+  /// Applies changes to data-source, pattern, orientation, gain, high-pass, mute, output or listen. (`choose` changes the input.)
+  /// - Throws: on the first invalid change; earlier ones are applied then.
+  public mutating func apply(_ changes: [Change]) throws {
+    for change in changes {
+      let (key, value) = (change.key, change.value)
+      switch key {
+      case "data-source": selection.dataSource = try device.dataSource(named: value).name
+      case "pattern": selection.polarPattern = try PolarPattern(word: value)
+      case "orientation": selection.inputOrientation = try InputOrientation(word: value)
+      case "gain": gain = try Self.gain(value)
+      case "high-pass": highPass = try Self.highPass(value)
+      case "mute": muted = try Switch(argument: value) == .on
+      case "output": output = try OutputChoice(word: value)
+      case Change.listen: listening = try microphone(value)
+      default: throw UnknownWord(kind: "setting", word: key, choices: Change.keys)
+      }
+    }
+  }
+
+  /// - Returns: nil for "off".
+  private func microphone(_ name: String) throws(UnknownWord) -> String? {
+    if name == "off" { return nil }
+    let names = device.microphones.map(\.name)
+    guard names.contains(name) else {
+      throw UnknownWord(kind: "microphone", word: name, choices: names + ["off"])
+    }
+    return name
+  }
+
+  /// The setting without listening to one microphone.
+  var withoutListening: Setting {
+    var setting = self
+    setting.listening = nil
+    return setting
+  }
+
+  private static func gain(_ text: String) throws -> Decibels {
+    guard let number = Double(text), Preset.gainRange.contains(number) else {
+      throw Failure(
+        .usage,
+        "a gain of \"\(text)\" dB is not usable; give a number from \(Int(Preset.gainRange.lowerBound)) to \(Int(Preset.gainRange.upperBound))"
+      )
+    }
+    return Decibels(number)
+  }
+
+  private static func highPass(_ text: String) throws -> HighPass {
+    if text.lowercased() == "off" { return .off }
+    guard let number = Double(text), HighPass.range.contains(number) else {
+      throw Failure(
+        .usage,
+        "a high-pass at \"\(text)\" Hz is not usable; give off, or a number from \(Int(HighPass.range.lowerBound)) to \(Int(HighPass.range.upperBound))"
+      )
+    }
+    return .on(Hertz(number))
+  }
+}
+
+extension Setting {
+  /// The ports to connect the outputs to (left and right in turn, or one for both) and their type; the type is nil for no
+  /// ports. Any thread.
+  /// - Parameter monitor: the ports of `pinna run --monitor`.
+  package func outputTarget(monitor: [String]) -> (ports: [String], type: PortType?) {
+    let headset = device.portType.isHeadset ? device.playbackPorts : []
+    let speaker: ([String], PortType?) = (monitor, monitor.isEmpty ? nil : .builtInSpeaker)
+    switch output {
+    case .override: return speaker
+    case .standard, .none, .speaker:
+      guard headset.isEmpty else {
+        return (headset, device.portType == .bluetoothHFP ? .bluetoothHFP : .headphones)
+      }
+      return output == .none ? ([], nil) : speaker
+    }
+  }
+}
