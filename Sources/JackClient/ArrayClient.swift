@@ -29,8 +29,6 @@ public final class ArrayClient: Sendable {
     struct Values {
       var ports: ArrayPorts?
       var delayFrames = 0
-      /// The ports adopted last, until they are labelled.
-      var unlabelled: PreparedPorts?
       /// Connections requested through this client.
       var wanted: Set<Wiring.Wire> = []
       /// Ports that have appeared since the last graph check.
@@ -85,11 +83,6 @@ public final class ArrayClient: Sendable {
     trampoline.listen(to: control.port)
     trampoline.outputs.withLock { $0 = [left, right] }
     StaleClients.flush(server: server)
-    for (order, (port, side)) in [(left, "Left"), (right, "Right")].enumerated() {
-      connection.label(
-        port.port, PortLabel(prettyName: side, group: "Output", order: order, iconName: "audio-headphones"))
-    }
-    connection.label(control.port, .control)
     connection.setProcess(
       { frames, context in
         Unmanaged<Trampoline>.fromOpaque(context!)._withUnsafeGuaranteedRef { $0.run(frames) }
@@ -104,9 +97,8 @@ public final class ArrayClient: Sendable {
 
   /// Prepares an engine and its ports while another is in use. Ports with names in use are shared and keep their
   /// connections; the others are registered.
-  /// - Parameter group: name of the group in which patchbays show the microphones.
   /// - Throws: `serverGone`, `portFailed` or `stalled`; then no port is registered.
-  public func prepare(_ engine: Engine, microphones names: [String], group: String, delayFrames: Int)
+  public func prepare(_ engine: Engine, microphones names: [String], delayFrames: Int)
     throws(JackError) -> PreparedPorts
   {
     guard trampoline.canReplace else { throw .stalled }
@@ -135,7 +127,7 @@ public final class ArrayClient: Sendable {
     return PreparedPorts(
       ports: ArrayPorts(
         engine: engine, names: names, microphones: ports, left: left.port, right: right.port),
-      newPorts: newPorts, group: group, delayFrames: delayFrames)
+      newPorts: newPorts, delayFrames: delayFrames)
   }
 
   /// Waits, for 2 s at most, until no replaced engine has ports with any of `names` that the current engine does not
@@ -158,19 +150,10 @@ public final class ArrayClient: Sendable {
     for port in prepared.newPorts { connection.unregisterPort(port.port) }
   }
 
-  /// Completes `adopt`: labels the new ports, and unregisters those that only the previous engine used. Does nothing
+  /// Completes `adopt`: unregisters the ports that only the previous engine used. Does nothing
   /// while the callback may still use the previous engine; call it repeatedly.
   public func releaseRetired() {
     let free = trampoline.released()
-    let labels = shared.values.withLock { values in
-      defer { values.unlabelled = nil }
-      return values.unlabelled
-    }
-    if let labels {
-      for (order, (name, port)) in zip(labels.ports.names, labels.ports.microphones).enumerated() {
-        connection.label(port, .microphone(name, group: labels.group, order: order))
-      }
-    }
     guard !free.isEmpty else { return }
     let used = shared.values.withLock { $0.ports?.names ?? [] }
     for old in free {
@@ -215,7 +198,6 @@ public final class ArrayClient: Sendable {
     shared.values.withLock {
       $0.ports = prepared.ports
       $0.delayFrames = prepared.delayFrames
-      $0.unlabelled = prepared
     }
     // The period may have changed since `prepare`; preparing twice is harmless.
     prepared.ports.engine.prepare(period: connection.period)
@@ -254,9 +236,6 @@ public final class ArrayClient: Sendable {
   public var isFreewheeling: Bool { trampoline.freewheeling.load(ordering: .relaxed) }
   /// Number of clients of this process whose `close` has not returned.
   public static var unfinishedCloses: Int { JackConnection.unfinishedCloses }
-  /// Why ports may lack labels, as one sentence for a warning; nil while JACK's metadata database answers.
-  public static var metadataFault: String? { JackConnection.metadataFault }
-
   // MARK: Notification
 
   /// Sets the latency of own ports for one direction: the latency at the other side plus the filters' delay.

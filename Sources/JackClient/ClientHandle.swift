@@ -15,16 +15,7 @@ final class ClientHandle: @unchecked Sendable {
   // or synchronised by libjack. Any thread may read libjack's shared memory; `requests` serialises server requests.
 
   let client: OpaquePointer
-  /// Identifies this client among all clients that this process has ever opened.
-  let number = ClientHandle.opened.wrappingAdd(1, ordering: .relaxed).newValue
-  private static let opened = Atomic<Int>(0)
   let gone = Atomic<Bool>(false)
-  private let freewheel = Atomic<Bool>(false)
-  /// Whether the server is in freewheel mode. In this mode jackd stalls for 10 s when a client without ports, such as
-  /// the label writer, joins or leaves.
-  var isFreewheeling: Bool { freewheel.load(ordering: .relaxed) && !gone.load(ordering: .acquiring) }
-  /// When a client last joined or left, or a port appeared or went.
-  private let changed = Mutex(ContinuousClock.now)
   let xruns = Atomic<Int>(0)
   let period: Atomic<Int>
   let sampleRate: Atomic<Int>
@@ -51,8 +42,6 @@ final class ClientHandle: @unchecked Sendable {
   /// Delay between the loss of the server and `jack_client_close`, which cancels libjack's threads asynchronously. A
   /// thread cancelled inside malloc keeps malloc's lock, and the close hangs; so the threads get time to become idle.
   private static let restMicroseconds: UInt32 = 20_000
-  /// How long `finishLabel` waits; part of `patience`.
-  private static let labelGrace = Duration.milliseconds(250)
 
   init(_ client: OpaquePointer, listener: JackConnection.Listener) {
     self.client = client
@@ -95,9 +84,7 @@ final class ClientHandle: @unchecked Sendable {
     jack_set_freewheel_callback(
       client,
       { isOn, context in
-        let handle = ClientHandle.at(context)
-        handle.freewheel.store(isOn != 0, ordering: .relaxed)
-        handle.listener.freewheel(isOn != 0)
+        ClientHandle.at(context).listener.freewheel(isOn != 0)
       }, context)
     jack_set_latency_callback(client, { ClientHandle.at($1).handleLatency($0) }, context)
     jack_set_port_connect_callback(
@@ -106,14 +93,11 @@ final class ClientHandle: @unchecked Sendable {
       client,
       { port, isRegistered, context in
         let handle = ClientHandle.at(context)
-        handle.markChange()
         if isRegistered != 0, let name = jack_port_by_id(handle.client, port).flatMap(jack_port_name) {
           handle.listener.portRegistered(String(cString: name))
         }
         handle.listener.graphChanged()
       }, context)
-    jack_set_client_registration_callback(
-      client, { _, _, context in ClientHandle.at(context).markChange() }, context)
     // JACK 2 calls only the callback with a reason, PipeWire only the one without.
     jack_on_info_shutdown(
       client,
@@ -140,27 +124,7 @@ final class ClientHandle: @unchecked Sendable {
     if !gone.exchange(true, ordering: .acquiringAndReleasing) { listener.shutdown(reason) }
   }
 
-  // MARK: Any thread but the realtime thread
-
-  /// Holds back the next label.
-  private func markChange() { changed.withLock { $0 = .now } }
-
   // MARK: Any thread but JACK's
-
-  /// Whether no client and no port has come or gone for 50 ms.
-  ///
-  /// Labels are written only then. When a client or port goes, jackd walks the metadata database with cursors, and
-  /// a write at the same moment can make the server wait for ever: no client can join or leave any more, although the
-  /// graph runs on. Programs that leave have mostly just joined, as `jack_lsp` does.
-  var isQuiet: Bool { ContinuousClock.now - changed.withLock { $0 } > .milliseconds(50) }
-
-  /// Waits until no label of this client is being written, for 250 ms at most; the next one waits for a quiet graph.
-  func finishLabel() {
-    markChange()
-    let metadata = MetadataThread.shared
-    let end = ContinuousClock.now + Self.labelGrace
-    while metadata.isBusy(for: number), metadata.fault == nil, .now < end { usleep(500) }
-  }
 
   /// Reads libjack's shared memory. Never waits.
   /// - Returns: nil if the client is closed or closing, or the server has gone.
@@ -195,28 +159,22 @@ final class ClientHandle: @unchecked Sendable {
 
   /// Closes the client on a thread of its own, and waits for 2 s at most. The context of the callback is retained until
   /// libjack has finished. Later calls return the first result.
-  /// - Parameter labelled: own ports with labels. If the server has gone, their labels are stale; a running server
-  ///   removes them itself.
   /// - Returns: false if the client is not closed in time; libjack then still maps the server's memory.
-  func close(labelled: Set<jack_uuid_t>) -> Bool {
+  func close() -> Bool {
     outcome.withLock { outcome in
       if let outcome { return outcome }
-      let isClosed = closeOnce(labelled: labelled)
+      let isClosed = closeOnce()
       outcome = isClosed
       return isClosed
     }
   }
 
-  private func closeOnce(labelled: Set<jack_uuid_t>) -> Bool {
-    MetadataThread.shared.drop(owner: number)
-    if gone.load(ordering: .acquiring) { MetadataThread.addStale(labelled) }
+  private func closeOnce() -> Bool {
     closing.store(true, ordering: .sequentiallyConsistent)
     let isClosed = Flag()
     Self.unfinishedCloses.wrappingAdd(1, ordering: .relaxed)
     let close: @Sendable () -> Void = { [self] in
       while users.load(ordering: .sequentiallyConsistent) > 0 { usleep(500) }
-      // A label that is being written now would outlive its port.
-      finishLabel()
       if gone.load(ordering: .acquiring) { usleep(Self.restMicroseconds) }
       jack_client_close(client)
       Self.unfinishedCloses.wrappingSubtract(1, ordering: .relaxed)

@@ -22,10 +22,8 @@ extension JackConnection {
     return port.port
   }
 
-  /// Unregisters an own port, and cancels its label. Waits for the server, and for a label that is being written.
+  /// Unregisters an own port. Waits for the server.
   func unregisterPort(_ port: OpaquePointer) {
-    unlabel(port)
-    handle.finishLabel()
     _ = handle.request { jack_port_unregister($0, port) }
   }
 

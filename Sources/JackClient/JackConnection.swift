@@ -31,8 +31,6 @@ public final class JackConnection: Sendable {
   let handle: ClientHandle
   public let name: String
   let server: String?
-  /// Own ports with labels.
-  let labelled = Mutex<Set<jack_uuid_t>>([])
 
   package var client: OpaquePointer { handle.client }
 
@@ -116,7 +114,7 @@ public final class JackConnection: Sendable {
   ///
   /// jackd2 reports a name that is in use as `JackServerError`; this distinguishes the two.
   private static func acceptsClients(server: String?) -> Bool {
-    guard HelperProcess.program == nil else { return LabelWriter.acceptsClients(server: server) }
+    guard HelperProcess.program == nil else { return ServerProbe.acceptsClients(server: server) }
     var status = JackStatus(rawValue: 0)
     guard let probe = pinna_jack_client_open("pinna-probe", JackNoStartServer, &status, server) else {
       return false
@@ -141,12 +139,12 @@ public final class JackConnection: Sendable {
 
   /// Leaves the graph; the callback does not run again. Waits for 2 s at most.
   ///
-  /// Closing can hang after a server has died, or if the server or the metadata database does not answer. It then
+  /// Closing can hang after a server has died, or if the server does not answer. It then
   /// continues on a thread of its own, which retains everything that the callback may use. Until `unfinishedCloses` is
   /// 0 again, no client of another server may be opened in this process: libjack still maps the old server's memory.
   /// - Returns: false if the client is not closed in time. A second call returns the first result.
   @discardableResult
-  public func close() -> Bool { handle.close(labelled: labelled.withLock { $0 }) }
+  public func close() -> Bool { handle.close() }
 
   /// Number of clients of this process whose `close` has not returned. Never waits.
   public static var unfinishedCloses: Int { ClientHandle.unfinishedCloses.load(ordering: .relaxed) }

@@ -3,13 +3,11 @@ public final class PreparedPorts: Sendable {
   let ports: ArrayPorts
   /// The ports that were registered for this engine; the others are shared with the previous one.
   let newPorts: [PortHandle]
-  let group: String
   let delayFrames: Int
 
-  init(ports: ArrayPorts, newPorts: [PortHandle], group: String, delayFrames: Int) {
+  init(ports: ArrayPorts, newPorts: [PortHandle], delayFrames: Int) {
     self.ports = ports
     self.newPorts = newPorts
-    self.group = group
     self.delayFrames = delayFrames
   }
 }

@@ -34,7 +34,7 @@ package enum StaleClients {
   private static func sweep(_ server: String?) {
     let isDone = Latch()
     let sweep: @Sendable () -> Void = {
-      _ = LabelWriter.acceptsClients(server: server)
+      _ = ServerProbe.acceptsClients(server: server)
       isDone.open()
     }
     guard (try? BackgroundThread.start("pinna sweep", sweep)) != nil else { return }

@@ -57,7 +57,7 @@ public final class PrivateServer {
     // On another thread: a server that freezes never answers. That thread returns once the server is killed.
     let acceptance = Job<Bool>.start("pinna asks jackd") { _ in
       while .now < end {
-        if LabelWriter.acceptsClients(server: name) { return true }
+        if ServerProbe.acceptsClients(server: name) { return true }
         usleep(5_000)
       }
       return false

@@ -93,8 +93,7 @@ public final class SignalPlayer: Sendable {
   /// - Parameters:
   ///   - server: nil for the default one.
   ///   - channels: shape `[channel][frame]`.
-  ///   - microphones: names of the first ports, which are labelled as microphones. The port of any further channel n,
-  ///     counted from 1, is named `out_n`.
+  ///   - microphones: names of the first ports. The port of any further channel n, counted from 1, is named `out_n`.
   ///   - repeats: whether to start again at the end of the signal.
   public init(
     name: String, server: String?, channels: [[Float]], microphones: [String] = [], repeats: Bool = false
@@ -105,9 +104,6 @@ public final class SignalPlayer: Sendable {
     for n in channels.indices {
       names.append(n < microphones.count ? microphones[n] : "out_\(n + 1)")
       handles.append(try connection.registerPort(names[n], .output))
-      if n < microphones.count {
-        connection.label(handles[n], .microphone(names[n], group: name, order: n))
-      }
     }
     portNames = names.map { "\(name):\($0)" }
     signal = Signal(connection.client, ports: handles, channels: channels, repeats: repeats)

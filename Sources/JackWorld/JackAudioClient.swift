@@ -73,7 +73,6 @@ final class JackAudioClient: AudioClient {
     readings.mutedMicrophones = names.indices.filter(used.engine.isMuted).map { names[$0] }
     readings.preRollSeconds =
       Double(used.engine.preRoll.capacityFrames) / Double(used.filters.bank.sampleRate)
-    if let fault = ArrayClient.metadataFault { readings.problems.append(fault) }
     var open = unconnected.withLock { $0 }
     if !open.isEmpty {
       // Somebody may have connected them since.
@@ -112,7 +111,7 @@ final class JackAudioClient: AudioClient {
       let engine = try sets.makeEngine(
         preRollSeconds: options.preRollSeconds, instructionSet: options.instructionSet)
       let ports = try array.prepare(
-        engine, microphones: sets.bank.microphones, group: device.title, delayFrames: sets.bank.delayFrames)
+        engine, microphones: sets.bank.microphones, delayFrames: sets.bank.delayFrames)
       if !array.isActive {
         array.adopt(ports)
         try array.activate()
@@ -199,8 +198,6 @@ final class JackAudioClient: AudioClient {
       return job
     }
   }
-
-  var closingFault: String? { ArrayClient.metadataFault }
 
   private func startClosing() -> Job<Bool> {
     let wanted = array.wantedConnections

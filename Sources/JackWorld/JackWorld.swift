@@ -82,7 +82,7 @@ package final class JackWorld: AudioWorld {
     // jackd drives all clients together: it stalls for all or for none.
     guard JackLibrary.isPipeWire else { return nil }
     let server = options.server
-    return Job.start("pinna probe") { _ in PeriodProbe.runsPeriods(server: server) }
+    return Job.start("pinna probe") { _ in ServerProbe.runsPeriods(server: server) }
   }
 
   package func forgetConnections() -> Int { memory.forgetAbsent() }

@@ -84,8 +84,6 @@ package protocol AudioClient: AnyObject, Sendable {
   func isTaken(_ name: String) -> Job<Bool>
   /// Leaves the graph. Fails if libjack hangs; then no other client may be opened in this process.
   func close() -> Job<Bool>
-  /// Why a close hangs, if that is known.
-  var closingFault: String? { get }
 
   /// Posts a crossfade to `setting`, for the current device.
   /// - Parameter isRestoring: uses the slot that the queue reserves for restoring the previous setting.

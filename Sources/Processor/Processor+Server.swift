@@ -182,7 +182,7 @@ extension Processor {
       case .failure(let failure): strand(failure.description)
       case nil where isLate:
         job.abandon()
-        strand(client?.closingFault ?? "libjack does not return")
+        strand("libjack does not return")
       case nil: break
       }
     default: break

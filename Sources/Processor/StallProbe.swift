@@ -14,7 +14,7 @@ package struct StallProbe {
   /// long, until `longestInterval`.
   package static let firstInterval = Duration.seconds(3)
   package static let longestInterval = Duration.seconds(60)
-  /// Longer than the helper process lives (`PeriodProbe`).
+  /// Longer than the helper process lives (`ServerProbe`).
   package static let limit = Duration.seconds(8)
 
   private var state = State.idle

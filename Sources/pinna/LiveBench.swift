@@ -97,7 +97,7 @@ private struct LiveBenchRound {
     client.adopt(
       try client.prepare(
         EngineBench(shape, instructionSet).engine,
-        microphones: (1...shape.microphones).map { "microphone-\($0)" }, group: "bench", delayFrames: 0))
+        microphones: (1...shape.microphones).map { "microphone-\($0)" }, delayFrames: 0))
     try client.activate()
     try wait(every: 0.005, until: times.noted > 0, isServerGone: client.isServerGone)
     let joined = client.xruns

@@ -23,10 +23,8 @@ enum Tool {
   static func run(_ words: [String]) -> ExitStatus {
     // Not a verb: the helper process that reads SOFA files.
     if words == [SofaReader.argument] { end(SofaReader.run()) }
-    // Not a verb: the helper process that writes port labels.
-    if words.first == LabelWriter.word { end(LabelWriter.run(server: words.dropFirst().first)) }
-    // Not a verb: the helper process that asks whether a new client gets periods.
-    if words.first == PeriodProbe.word { end(PeriodProbe.run(server: words.dropFirst().first)) }
+    // Not a verb: the helper process that asks a server.
+    if words.first == ServerProbe.word { end(ServerProbe.run(server: words.dropFirst().first)) }
     // Not a verb: the helper process that keeps a virtual microphone.
     if words.first == VirtualMicrophone.word { end(VirtualMicrophone.hold(Array(words.dropFirst()))) }
     // Not a verb: the process that serves the web page.

@@ -27,7 +27,7 @@ extension LiveTests {
       let client = try ArrayClient(name: "watched", server: server.name, onShutdown: { _ in })
       defer { client.close() }
       client.adopt(
-        try client.prepare(engine(microphones: 2), microphones: ["a", "b"], group: "test", delayFrames: 0))
+        try client.prepare(engine(microphones: 2), microphones: ["a", "b"], delayFrames: 0))
       #expect(client.periodsRun == 0)
       try client.activate()
       #expect(waitUntil(seconds: 5) { client.periodsRun > 20 })
@@ -61,7 +61,7 @@ extension LiveTests {
       func adopt(_ names: [String]) throws {
         client.adopt(
           try client.prepare(
-            engine(microphones: names.count), microphones: names, group: "test", delayFrames: 0))
+            engine(microphones: names.count), microphones: names, delayFrames: 0))
       }
       try adopt(["a", "shared"])
       try client.activate()
@@ -110,7 +110,7 @@ extension LiveTests {
           name: "swapped", server: name, onShutdown: { _ in serverHasGone.store(true, ordering: .releasing) })
         let first = engine(microphones: 2)
         client.adopt(
-          try client.prepare(first, microphones: ["a", "b"], group: "test", delayFrames: 0))
+          try client.prepare(first, microphones: ["a", "b"], delayFrames: 0))
         try client.activate()
         try #require(waitUntil(seconds: 5) { first.statistics.frames > 0 })
         let threads = Threads()
@@ -123,7 +123,7 @@ extension LiveTests {
         do throws(JackError) {
           client.adopt(
             try client.prepare(
-              engine(microphones: 12), microphones: (0..<12).map { "m\($0)" }, group: "test", delayFrames: 0))
+              engine(microphones: 12), microphones: (0..<12).map { "m\($0)" }, delayFrames: 0))
           client.releaseRetired()
           done += 1
         } catch {

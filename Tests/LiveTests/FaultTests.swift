@@ -1,9 +1,9 @@
 import AudioFiles
-import Messages
-import Processor
 import Foundation
 import JackClient
 import LiveSupport
+import Messages
+import Processor
 import Recording
 import Synchronization
 import TestSupport

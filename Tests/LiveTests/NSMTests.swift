@@ -1,7 +1,7 @@
-import Messages
 import Foundation
 import JackClient
 import LiveSupport
+import Messages
 import TestSupport
 import Testing
 

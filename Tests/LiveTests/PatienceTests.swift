@@ -49,8 +49,6 @@ extension LiveTests {
       let home = try PinnaHome()
       let graph = try LiveGraph(
         preset: "phone5", home: home, environment: try Preload.environment(Self.slowClose, home: home))
-      // A server that is killed while a label is written leaves JACK's metadata locked for good.
-      sleep(1)
       graph.killServer()
       // Closing has begun and not ended.
       usleep(100_000)
@@ -96,7 +94,7 @@ extension LiveTests {
       #expect(end.status == 1 && end.error.contains("--name"), "\(end)")
     }
 
-    @Test("a change of device in freewheel does not delay the server, and the ports are labelled afterwards")
+    @Test("a change of device in freewheel does not delay the server")
     func deviceInFreewheel() throws {
       let graph = try LiveGraph(preset: "phone5")
       // Puts both designs into the cache.
@@ -119,15 +117,6 @@ extension LiveTests {
         }
       }
       #expect(longest < .seconds(2), "the server stood still for \(longest)")
-      // jackd may wait for a client that closes while labels are written, such as the client that lists them.
-      sleep(1)
-      let isLabelled = try waitUntil(seconds: 5, every: 500) {
-        try Program.run(
-          "/usr/bin/jack_property", ["-p", "-l", "pinna:ring-6"],
-          environment: graph.jackEnvironment
-        ).output.contains("Ring 6")
-      }
-      #expect(isLabelled)
       withExtendedLifetime(player) {}
     }
   }

@@ -28,7 +28,7 @@ extension LiveTests {
           client.releaseRetired()
           guard
             let ports = try? client.prepare(
-              engine, microphones: ["a", "b"], group: "test", delayFrames: delayFrames)
+              engine, microphones: ["a", "b"], delayFrames: delayFrames)
           else { return false }
           client.adopt(ports)
           return true

@@ -1,8 +1,8 @@
 import AudioFiles
-import Messages
 import Foundation
 import JackTools
 import LiveSupport
+import Messages
 import TestSupport
 import Testing
 

@@ -1,7 +1,7 @@
 import Acoustics
-import Messages
 import Foundation
 import LiveSupport
+import Messages
 import Simulation
 import TestSupport
 import Testing

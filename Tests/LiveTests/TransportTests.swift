@@ -1,6 +1,6 @@
-import Processor
 import Foundation
 import LiveSupport
+import Processor
 import Recording
 import TestSupport
 import Testing

@@ -1,7 +1,7 @@
-import Messages
-import Processor
 import Foundation
 import LiveSupport
+import Messages
+import Processor
 import Recording
 import TestSupport
 import Testing

@@ -1,6 +1,5 @@
 #pragma once
 #include <jack/jack.h>
-#include <jack/metadata.h>
 #include <jack/midiport.h>
 #include <jack/transport.h>
 #include <jack/uuid.h>

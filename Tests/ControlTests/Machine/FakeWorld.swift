@@ -236,7 +236,6 @@ final class FakeClient: AudioClient, @unchecked Sendable {
 
   func discard(_ engine: any PreparedEngine) { unusedEngines -= 1 }
 
-  var closingFault: String? { nil }
 
   var correlation: Float? { nil }
   func newestOutputs(_ frames: Int) -> (end: Int, samples: [Float]) { (0, []) }

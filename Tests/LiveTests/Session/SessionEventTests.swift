@@ -1,8 +1,8 @@
-import Messages
 import Control
 import Foundation
 import JackTools
 import LiveSupport
+import Messages
 import PinnaSession
 import Synchronization
 import TestSupport

@@ -78,26 +78,9 @@ public final class LiveGraph {
     // This process's client is closed last, when nothing changes in the graph any more. Closing cancels libjack's thread; if
     // that was just handling a change, it never releases its lock, and this process can open and close no other client.
     program.stop()
-    Self.endLabelProcess(server.name)
     connection?.close()
     server.stop()
     if serverKilled { releasePlace() }
-  }
-
-  /// Waits until the process that writes labels has ended, and kills it after 3 s: if a test blocks JACK's metadata, it waits
-  /// forever. Not sooner: killed while it writes, it leaves the metadata locked.
-  public static func endLabelProcess(_ server: String) {
-    if waitUntil(seconds: 3, { labelProcesses(server).isEmpty }) { return }
-    for pid in labelProcesses(server) { kill(pid, SIGKILL) }
-  }
-
-  private static func labelProcesses(_ server: String) -> [Int32] {
-    let pids = (try? FileManager.default.contentsOfDirectory(atPath: "/proc"))?.compactMap(Int32.init) ?? []
-    return pids.filter { pid in
-      let words = (try? String(contentsOfFile: "/proc/\(pid)/cmdline", encoding: .utf8))?.split(
-        separator: "\0")
-      return words?.dropFirst() == ["--write-labels", Substring(server)]
-    }
   }
 
   /// Frees the slot that a killed server keeps among a machine's eight, by a clean exit of a server of the

@@ -35,7 +35,6 @@ public final class NSMGraph {
 
   deinit {
     program.stop()
-    LiveGraph.endLabelProcess(server.name)
     server.stop()
   }
 

@@ -3,13 +3,13 @@ import Glibc
 import Synchronization
 import Threads
 
-/// Asks a server whether it runs periods for a new client.
+/// Asks a server whether it accepts a new client, and whether it runs periods for it.
 ///
 /// The client lives in a helper process: `pinna` with the argument `word` and the server's name. A server that does not
 /// answer then holds up only that process, which ends by itself.
-package enum PeriodProbe {
+package enum ServerProbe {
   /// The command-line argument that makes `pinna` the helper process.
-  package static let word = "--probe-periods"
+  package static let word = "--probe-server"
   /// The helper process ends after this time, whatever the server does.
   private static let limit: UInt32 = 5
   /// How long the client stays in the graph at least. Joining may itself wake clients that PipeWire has suspended; this
@@ -21,15 +21,27 @@ package enum PeriodProbe {
   private static let required = 2
   private static let periods = Atomic<Int>(0)
 
+  private static let (acceptsClients, runsPeriods, yes, no): ([UInt8], [UInt8], [UInt8], [UInt8]) =
+    ([0], [1], [1], [0])
+
+  /// Whether the server accepts a new client; false if it does not answer within 5 s. The client has left again when
+  /// this returns.
+  ///
+  /// Thread: any that may wait for so long.
+  /// - Parameter server: nil for the default one.
+  package static func acceptsClients(server: String?) -> Bool { ask(acceptsClients, server) }
+
   /// Whether the server runs periods for a new client; false if it does not answer within 5 s.
   ///
   /// Thread: any that may wait for so long.
   /// - Parameter server: nil for the default one.
-  package static func runsPeriods(server: String?) -> Bool {
-    HelperProcess(words: [word] + (server.map { [$0] } ?? []))?.ask([1]) == [1]
+  package static func runsPeriods(server: String?) -> Bool { ask(runsPeriods, server) }
+
+  private static func ask(_ question: [UInt8], _ server: String?) -> Bool {
+    HelperProcess(words: [word] + (server.map { [$0] } ?? []))?.ask(question) == yes
   }
 
-  /// Joins the graph, answers one request, and leaves.
+  /// Opens a client, answers requests, and leaves.
   ///
   /// Thread: main thread of the helper process.
   /// - Parameter server: nil for the default one.
@@ -38,22 +50,27 @@ package enum PeriodProbe {
     alarm(limit)
     JackConnection.silenceLibrary()
     var status = JackStatus(rawValue: 0)
-    guard let client = pinna_jack_client_open("pinna-probe", JackNoStartServer, &status, server) else {
-      return 1
+    let client = pinna_jack_client_open("pinna-probe", JackNoStartServer, &status, server)
+    HelperProcess.serve { question in
+      guard let client else { return no }
+      return question == acceptsClients || runsPeriods(client) ? yes : no
     }
+    guard let client else { return 1 }
+    jack_client_close(client)
+    return 0
+  }
+
+  private static func runsPeriods(_ client: OpaquePointer) -> Bool {
     jack_set_process_callback(
       client,
       { _, _ in
-        PeriodProbe.periods.wrappingAdd(1, ordering: .relaxed)
+        ServerProbe.periods.wrappingAdd(1, ordering: .relaxed)
         return 0
       }, nil)
-    guard jack_activate(client) == 0 else { return 1 }
+    guard jack_activate(client) == 0 else { return false }
     let start = ContinuousClock.now
     var isRunning: Bool { periods.load(ordering: .relaxed) >= required }
     while .now - start < (isRunning ? stay : patience) { usleep(10_000) }
-    let answer: [UInt8] = [isRunning ? 1 : 0]
-    HelperProcess.serve { _ in answer }
-    jack_client_close(client)
-    return 0
+    return isRunning
   }
 }
