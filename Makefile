@@ -27,9 +27,9 @@ test: install-packages lint
 	@echo "== $$(date +%T) Tests without a server"
 	swift test -c release --skip-build --skip LiveTests --skip DocsTests
 	@echo "== $$(date +%T) Tests in a live JACK graph; beside them, at idle priority, the other builds"
-	@sh .ci/free-places
+	@sh tools/free-places
 	@chrt -i 0 $(MAKE) --no-print-directory builds-beside >.build/builds-beside.txt 2>&1 & \
-	  sh .ci/live-tests; status=$$?; \
+	  sh tools/live-tests; status=$$?; \
 	  echo "== $$(date +%T) Waiting for the other builds, whose output is in .build/builds-beside.txt"; wait; exit $$status
 	@$(MAKE) --no-print-directory prove
 	@echo "== $$(date +%T) The documentation: its tables, commands and output"
@@ -96,7 +96,7 @@ soak: install-packages sanitize-live
 
 ## Faults planted in the state machine, each of which ControlTests must notice.
 mutations: install-packages
-	python3 .ci/mutations
+	python3 tools/mutations
 
 ## The table of figures over all presets: must, aim, reached. Fails where one that must be reached is missed.
 figures: install-packages
@@ -105,7 +105,7 @@ figures: install-packages
 	swift build -c release --product pinna
 	@.build/release/figure-table > .build/figures.md; status=$$?; cat .build/figures.md; \
 	  echo "== The oracle's judgement of exported filters"; \
-	  sh .ci/evaluate-exports "$(ORACLE)" || status=1; \
+	  sh tools/evaluate-exports "$(ORACLE)" || status=1; \
 	  echo "== Every error at every microphone, and 100 clean arrays"; \
 	  PINNA_ARRAY_DRAWS=1 swift test -c release --filter ArrayCheckTests || status=1; \
 	  echo "== Every field of a design changes its filters"; \
@@ -117,7 +117,7 @@ filters: export PINNA_PRESETS = $(CURDIR)/Presets
 filters: install-packages
 	swift build -c release --product pinna
 	rm -rf Presets/filters .build/shipped
-	sh .ci/filters
+	sh tools/filters
 	mv .build/shipped/pinna/filters Presets/filters
 
 ## Every parser fed by libFuzzer for PINNA_FUZZ_SECONDS, under AddressSanitizer, from the corpora of Tests/FuzzCorpus on.
@@ -128,7 +128,7 @@ FUZZED = $(basename $(notdir $(wildcard Tests/FuzzCorpus/*.dict)))
 FUZZERS = .build/fuzzers/release/Fuzzers
 fuzz: install-packages fuzzers
 	@for parser in $(FUZZED); do echo "== libFuzzer, $(PINNA_FUZZ_SECONDS) s: $$parser"; \
-	  sh .ci/fuzz $(FUZZERS) $$parser -max_total_time=$(PINNA_FUZZ_SECONDS) || exit 1; done
+	  sh tools/fuzz $(FUZZERS) $$parser -max_total_time=$(PINNA_FUZZ_SECONDS) || exit 1; done
 	@echo "== SOFA files, whose reader is a process with limits of its own: good ones made bad by chance"
 	PINNA_FUZZ=$(PINNA_FUZZ_THOUSANDS) PINNA_FUZZ_SEED=$$(date +%s) swift test -c release --filter FuzzTests/sofaFiles
 
@@ -156,7 +156,7 @@ faults: install-packages
 	$(FAULTS_RUN) --filter '^(Realtime|Presets|Recording|Control|FilterDesign)Tests' --skip GuardTests/cost --skip DesignCancellationTests --skip sanitizerHears >>$(FAULTS).txt 2>&1 \
 	  || echo "faults: not every test without a server passed" >>$(FAULTS).txt
 	@echo "== $$(date +%T) In a graph"
-	@sh .ci/free-places
+	@sh tools/free-places
 	$(FAULTS_RUN) --filter 'LiveTests/($(FAULTS_LIVE))/' >>$(FAULTS).txt 2>&1 \
 	  || echo "faults: not every test in a graph passed" >>$(FAULTS).txt
 	@echo "== $$(date +%T) In PipeWire's graph"
@@ -165,7 +165,7 @@ faults: install-packages
 	  || echo "faults: not every test in PipeWire's graph passed" >>$(FAULTS).txt
 	@echo "== $$(date +%T) Ten million packets"
 	@if $(MAKE) --no-print-directory fuzzers >$(FAULTS)-packets.txt 2>&1; then \
-	  sh .ci/fuzz $(FUZZERS) osc -runs=10000000 -max_len=512 \
+	  sh tools/fuzz $(FUZZERS) osc -runs=10000000 -max_len=512 \
 	  >>$(FAULTS)-packets.txt 2>&1 && verdict=kept || verdict=BROKEN; \
 	  printf 'R17\t10 million packets of libFuzzer, under ASan\t%s\tno report\t%s\n' \
 	  "$$(test $$verdict = kept && echo no report || echo reports)" $$verdict >>$(FAULTS).log; \
@@ -175,7 +175,7 @@ faults: install-packages
 	  printf 'R27\tengine and queues under RTSan, TSan, ASan\t%s\tclean\t%s\n' \
 	  $$(test $$verdict = kept && echo clean || echo reports) $$verdict >>$(FAULTS).log
 	@echo "== $$(date +%T) What was promised, and what came of it"
-	@sh .ci/faults-table $(FAULTS).log $(FAULTS).txt
+	@sh tools/faults-table $(FAULTS).log $(FAULTS).txt
 
 ## R1 whole, however long 24 h of sound take in freewheel.
 day: install-packages
@@ -195,19 +195,19 @@ listen: PACKAGES = python3-numpy espeak-ng ffmpeg
 listen: install-packages
 	swift build -c release --product pinna
 	@echo "== Comparisons into .build/listen (takes two or three minutes)"
-	@/usr/bin/python3 .ci/listen
+	@/usr/bin/python3 tools/listen
 
 ## The engine against zita-convolver, in turn on the same matrix; fails where a goal is missed. Wants a quiet machine.
 bench:
-	@sh .ci/install-packages g++ libzita-convolver-dev
+	@sh tools/install-packages g++ libzita-convolver-dev
 	swift build -c release --product pinna
-	@sh .ci/bench .build/release/pinna .build
+	@sh tools/bench .build/release/pinna .build
 
 ## What the terminal view and the web page cost the callback, in turn with and without them. Wants a quiet machine.
 views:
-	@sh .ci/install-packages tmux curl gcc
+	@sh tools/install-packages tmux curl gcc
 	swift build -c release --product pinna
-	@/usr/bin/python3 .ci/views.py .build/release/pinna
+	@/usr/bin/python3 tools/views.py .build/release/pinna
 
 build: install-packages
 	swift build -c release --product pinna
@@ -256,29 +256,29 @@ uninstall:
 # Swift's libraries are part of it, the system's are not: pw-jack puts PipeWire's libjack in the place of JACK's.
 static: $(STATIC)
 $(STATIC): Package.swift $(shell find Sources -type f)
-	@sh .ci/install-packages
+	@sh tools/install-packages
 	swift build -c release --product pinna --static-swift-stdlib --disable-local-rpath --scratch-path .build/static
 	touch "$@"
 
 ## The Debian package, into .build/deb.
 deb: PACKAGES = dpkg-dev
 deb: install-packages $(BINARY)
-	sh .ci/deb "$(BINARY)"
+	sh tools/deb "$(BINARY)"
 
 ## The Debian package in a clean Debian 12: installed, tried, removed. Needs root, and Debian's archive.
 deb-test: deb
-	@sh .ci/install-packages lintian mmdebstrap
+	@sh tools/install-packages lintian mmdebstrap
 	lintian --fail-on error .build/deb/pinna_*.deb
-	sh .ci/deb-test .build/deb/pinna_*.deb
+	sh tools/deb-test .build/deb/pinna_*.deb
 
 install-packages:
-	@sh .ci/install-packages $(PACKAGES)
+	@sh tools/install-packages $(PACKAGES)
 
 lint:
 	@echo "== Format"
 	swift format lint --recursive --strict Package.swift Sources Tests
 	@echo "== Escapes from the realtime checks stand in two files"
-	@sh .ci/check-escapes
+	@sh tools/check-escapes
 
 format:
 	swift format --in-place --recursive Package.swift Sources Tests

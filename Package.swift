@@ -50,6 +50,7 @@ let package = Package(
   products: [
     .executable(name: "pinna", targets: ["pinna"]),
     .library(name: "PinnaSession", targets: ["PinnaSession"]),
+    .library(name: "PinnaRemote", targets: ["PinnaRemote"]),
     // Carries compiler flags: SwiftPM takes it for dependencies by branch, revision or path, not by version.
     .library(name: "PinnaFasterKernels", targets: ["FasterKernels"]),
   ],
@@ -144,8 +145,7 @@ let package = Package(
     .target(
       name: "WebPage",
       dependencies: [
-        "CMicrohttpd", "CSockets", "Acoustics", "AudioFiles", "Messages", "Figures", "FilterBanks",
-        "FilterDesign", "HeadResponses", "Presets", "Recording", "Threads",
+        "CMicrohttpd", "CSockets", "Acoustics", "AudioFiles", "Messages", "Presets", "Recording", "Threads",
       ],
       resources: [
         .embedInCode("Resources/page.html"), .embedInCode("Resources/page.css"),
@@ -163,11 +163,13 @@ let package = Package(
     .target(
       name: "LiveCheck",
       dependencies: ["Acoustics", "GuidedCheck", "JackClient", "JackTools", "Messages", "Processor"]),
+    // A program's session with a Pinna that another process runs. No JACK, no LAPACK.
+    .target(name: "PinnaRemote", dependencies: ["Acoustics", "Messages", "Recording", "Threads"]),
+    // The same with an engine in the program itself, and the guided check.
     .target(
       name: "PinnaSession",
       dependencies: [
-        "Acoustics", "Control", "GuidedCheck", "JackWorld", "Messages", "Presets", "Processor", "Recording",
-        "Threads",
+        "Control", "GuidedCheck", "JackWorld", "Messages", "PinnaRemote", "Presets", "Processor", "Threads",
       ]),
     .executableTarget(
       name: "pinna",

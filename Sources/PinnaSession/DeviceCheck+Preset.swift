@@ -1,6 +1,7 @@
-import Messages
 import Foundation
 import GuidedCheck
+import Messages
+import PinnaRemote
 import Presets
 
 /// The guided check that `pinna check` runs without a server (S21).

@@ -1,9 +1,10 @@
-import Messages
-import Processor
-import JackWorld
 import Control
 import Foundation
+import JackWorld
+import Messages
+import PinnaRemote
 import Presets
+import Processor
 import Synchronization
 import Threads
 

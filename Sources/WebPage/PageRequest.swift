@@ -1,5 +1,5 @@
-import Messages
 import Foundation
+import Messages
 
 /// What the page may ask of Pinna, as the body of a POST: `{"method": "/pinna/set", "arguments": ["gain", "-6"]}`.
 ///

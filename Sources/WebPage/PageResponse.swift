@@ -1,5 +1,5 @@
-import Messages
 import Foundation
+import Messages
 
 /// What is sent back for a request. A value; any thread.
 struct PageResponse: Sendable {

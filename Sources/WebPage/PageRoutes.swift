@@ -1,5 +1,9 @@
 import Messages
 
+/// The polar patterns of the case that a device plays, as JSON. They need the designs' rooms, which the page does not link:
+/// the tool brings them. Called by threads that may wait.
+package typealias CurvesOfDevice = @Sendable (RunningDevice) throws -> String
+
 /// What each path of the page answers.
 ///
 /// Thread: any; immutable.
@@ -15,13 +19,7 @@ struct PageRoutes: Sendable {
   let client: ControlClient
   let takes: TakeLibrary
   let deviceFile: String?
-  private let curves = PolarCurves()
-
-  init(client: ControlClient, takes: TakeLibrary, deviceFile: String?) {
-    self.client = client
-    self.takes = takes
-    self.deviceFile = deviceFile
-  }
+  let curves: CurvesOfDevice
 
   /// - Parameter body: empty for GET, which changes nothing.
   func route(_ head: RequestHead, body: [UInt8]) -> Route {
@@ -36,7 +34,7 @@ struct PageRoutes: Sendable {
     case "/device":
       return device { running in running.drawing }
     case "/curves":
-      return device { [curves] running in .document(try curves.document(running)) }
+      return device { [curves] running in .document(try curves(running)) }
     case "/inputs": return ask("/pinna/inputs")
     case "/presets": return ask("/pinna/presets")
     case "/takes": return .later { [takes] in takes.list }

@@ -1,5 +1,5 @@
-import Messages
 import Foundation
+import Messages
 import Threads
 
 /// Asks Pinna for what the pages show, once for all of them, and only while one is open.

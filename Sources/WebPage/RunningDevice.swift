@@ -1,14 +1,14 @@
 import Acoustics
-import Messages
 import Foundation
+import Messages
 import Presets
 
 /// The device that the running Pinna plays, read from its file.
 ///
 /// Thread: any that may wait for Pinna and the disk.
-struct RunningDevice: Sendable {
-  let device: Device
-  let status: StatusReport
+package struct RunningDevice: Sendable {
+  package let device: Device
+  package let status: StatusReport
 
   /// - Parameter deviceFile: the file of `pinna run --device`; nil without it.
   /// - Throws: `Failure`, or what reading the device throws.

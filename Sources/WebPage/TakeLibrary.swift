@@ -1,6 +1,6 @@
 import AudioFiles
-import Messages
 import Foundation
+import Messages
 import Recording
 
 /// The takes that pages list and play: regular files of the takes folder, by their names.

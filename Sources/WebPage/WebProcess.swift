@@ -1,5 +1,5 @@
-import Messages
 import Foundation
+import Messages
 import Recording
 import Threads
 
@@ -66,25 +66,27 @@ package struct WebProcess {
   /// Serves the page until the parent process ends.
   ///
   /// Thread: main thread of the web process.
+  /// - Parameter curves: what draws the polar pattern of a running device.
   /// - Returns: the exit status of the process.
-  package static func run() -> Int32 {
+  package static func run(curves: @escaping CurvesOfDevice) -> Int32 {
     let started = Locked<Outcome?>(nil)
     HelperProcess.serve { request in
       guard started.withLock({ $0 == nil }) else { return [1] }
-      let outcome = start(request)
+      let outcome = start(request, curves)
       started.withLock { $0 = outcome }
       return Array(json(outcome).utf8)
     }
     return 0
   }
 
-  private static func start(_ request: [UInt8]) -> Outcome {
+  private static func start(_ request: [UInt8], _ curves: @escaping CurvesOfDevice) -> Outcome {
     guard let order = try? JSONDecoder().decode(Order.self, from: Data(request)) else {
       return Outcome(reason: "the order to the web page's process is malformed")
     }
     let (client, events) = (ControlClient(name: order.name), PageEvents())
     let routes = PageRoutes(
-      client: client, takes: TakeLibrary(folder: order.takesFolder), deviceFile: order.deviceFile)
+      client: client, takes: TakeLibrary(folder: order.takesFolder), deviceFile: order.deviceFile,
+      curves: curves)
     do {
       let server = try WebServer(
         port: order.port, secret: Secret(order.token), routes: routes, events: events)

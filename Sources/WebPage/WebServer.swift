@@ -1,6 +1,6 @@
 import CMicrohttpd
-import Messages
 import Foundation
+import Messages
 import Threads
 
 /// The HTTP server of the page, on 127.0.0.1 only.

@@ -20,19 +20,17 @@ enum Tool {
     .render, .simulate, .design, .report, .export, .check, .demo, .bench, .doctor, .help,
   ]
 
+  /// Not verbs: what this program does as a helper process of another one, by its first word. Each returns its exit status.
+  private static let helpers: [String: @Sendable ([String]) -> Int32] = [
+    SofaReader.argument: { _ in SofaReader.run() },
+    ServerProbe.word: { ServerProbe.run(server: $0.first) },
+    VirtualMicrophone.word: VirtualMicrophone.hold,
+    WebProcess.word: { _ in WebProcess.run(curves: PolarCurves().document) },
+    Candidates.word: Candidates.run,
+  ]
+
   static func run(_ words: [String]) -> ExitStatus {
-    // Not a verb: the helper process that reads SOFA files.
-    if words == [SofaReader.argument] { end(SofaReader.run()) }
-    // Not a verb: the helper process that asks a server.
-    if words.first == ServerProbe.word { end(ServerProbe.run(server: words.dropFirst().first)) }
-    // Not a verb: the helper process that keeps a virtual microphone.
-    if words.first == VirtualMicrophone.word { end(VirtualMicrophone.hold(Array(words.dropFirst()))) }
-    // Not a verb: the process that serves the web page.
-    if words == [WebProcess.word] { end(WebProcess.run()) }
-    if words.first == Candidates.word {
-      for candidate in Candidates.list(Array(words.dropFirst())) { print(candidate) }
-      return .done
-    }
+    if let word = words.first, let helper = helpers[word] { end(helper(Array(words.dropFirst()))) }
     do {
       if words.first == "--version" {
         print("pinna \(version)")

@@ -1,5 +1,5 @@
-import JackWorld
 import JackClient
+import JackWorld
 import Testing
 
 @Suite("Connections of a newly opened project") struct ConnectionMemoryTests {

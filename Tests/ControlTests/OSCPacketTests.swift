@@ -1,5 +1,5 @@
-import Messages
 import Foundation
+import Messages
 import Testing
 
 @Suite("Packets of one message or a bundle") struct OSCPacketTests {

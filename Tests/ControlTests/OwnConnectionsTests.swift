@@ -1,5 +1,5 @@
-import JackWorld
 import JackClient
+import JackWorld
 import Testing
 
 @Suite("Connections that Pinna makes") struct OwnConnectionsTests {

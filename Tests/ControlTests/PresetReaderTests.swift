@@ -1,6 +1,6 @@
-import Processor
-import JackWorld
 import Foundation
+import JackWorld
+import Processor
 import Synchronization
 import TestSupport
 import Testing

@@ -1,5 +1,5 @@
-import Messages
 import Control
+import Messages
 import Testing
 
 @Suite("Subscribers to feedback") struct SubscriberRegisterTests {

@@ -1,7 +1,7 @@
-import Processor
-import JackWorld
 import Foundation
 import JackClient
+import JackWorld
+import Processor
 import Synchronization
 import TestSupport
 import Testing

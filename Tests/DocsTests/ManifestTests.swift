@@ -28,6 +28,16 @@ import Testing
       manifest.everything(linkedBy: name).isDisjoint(with: ["CJack", "JackClient", "JackTools", "Control"]))
   }
 
+  @Test(
+    "views and the sessions of other programs reach no JACK and no LAPACK",
+    arguments: ["Messages", "Monitor", "WebPage", "PinnaRemote"])
+  func messagesOnly(name: String) throws {
+    try #require(manifest[name] != nil)
+    #expect(manifest.everything(linkedBy: name).isDisjoint(with: ["CJack", "JackClient", "CLapack", "Numerics"]))
+    // Their users do.
+    #expect(manifest.everything(linkedBy: "pinna").isSuperset(of: [name, "CJack", "CLapack"]))
+  }
+
   @Test("servers, players and recorders for tests are not linked into the library")
   func noTools() throws {
     let linked = manifest.everything(linkedBy: "PinnaSession")

@@ -1,10 +1,10 @@
 import Acoustics
-import Messages
-import Processor
 import FilterDesign
 import Foundation
 import JackClient
+import Messages
 import Presets
+import Processor
 import Realtime
 import Recording
 import Synchronization
@@ -235,7 +235,6 @@ final class FakeClient: AudioClient, @unchecked Sendable {
   var audiblyMissing: Set<String>? { engine?.current.flatMap { missing[$0] } }
 
   func discard(_ engine: any PreparedEngine) { unusedEngines -= 1 }
-
 
   var correlation: Float? { nil }
   func newestOutputs(_ frames: Int) -> (end: Int, samples: [Float]) { (0, []) }

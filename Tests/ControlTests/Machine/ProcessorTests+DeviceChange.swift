@@ -1,7 +1,7 @@
-import Messages
-import Processor
 import Foundation
 import JackClient
+import Messages
+import Processor
 import Realtime
 import Recording
 import TestSupport

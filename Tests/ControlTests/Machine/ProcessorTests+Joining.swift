@@ -1,6 +1,6 @@
-import Messages
 import Foundation
 import JackClient
+import Messages
 import Testing
 
 /// Joining the first graph.

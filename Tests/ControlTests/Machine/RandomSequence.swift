@@ -1,6 +1,6 @@
+import Foundation
 import Messages
 import Processor
-import Foundation
 import Realtime
 import Recording
 import TestSupport

@@ -1,6 +1,6 @@
-import Processor
 import Dispatch
 import Foundation
+import Processor
 import Realtime
 import Synchronization
 import TestSupport

@@ -1,6 +1,6 @@
+import Foundation
 import Messages
 import Processor
-import Foundation
 import Recording
 import Testing
 

@@ -1,8 +1,8 @@
 import Acoustics
-import Messages
-import Processor
 import Foundation
+import Messages
 import Presets
+import Processor
 import Realtime
 import Recording
 import TestSupport

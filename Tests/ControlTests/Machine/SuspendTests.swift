@@ -1,5 +1,5 @@
-import Messages
 import Foundation
+import Messages
 import Testing
 
 /// A laptop whose lid is closed: the processor's clock runs on, nothing else does.

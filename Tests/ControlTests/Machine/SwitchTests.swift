@@ -1,6 +1,8 @@
 // Not with PINNA_ONLY_CORE: sanitizers build no session manager.
 #if canImport(LiveSupport)
   import Control
+  import Messages
+  import Processor
   import Foundation
   import LiveSupport
   import Presets

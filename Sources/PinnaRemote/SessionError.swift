@@ -1,5 +1,5 @@
-import Messages
 import Foundation
+import Messages
 
 /// Why a request of a session failed, and what is possible instead. The request has changed nothing.
 public enum SessionError: Error, Hashable, Sendable, CustomStringConvertible, LocalizedError {
@@ -50,11 +50,11 @@ public enum SessionError: Error, Hashable, Sendable, CustomStringConvertible, Lo
 
   public var errorDescription: String? { description }
 
-  init(_ answer: Answer) {
+  package init(_ answer: Answer) {
     self.init(Failure(answer.status, answer.text))
   }
 
-  init(_ failure: Failure) {
+  package init(_ failure: Failure) {
     let text = failure.description
     switch failure.status {
     case .notRunning: self = .notRunning(text)

@@ -9,6 +9,13 @@ import Recording
 enum Candidates {
   static let word = "--complete"
 
+  /// Prints the candidates, one per line.
+  /// - Returns: the exit status of the process.
+  static func run(_ words: [String]) -> Int32 {
+    for candidate in list(words) { print(candidate) }
+    return 0
+  }
+
   /// - Parameter words: the words after `pinna`. The last one is the incomplete word, and may be empty.
   /// - Returns: an empty list if a file is expected, or a value that Pinna cannot enumerate.
   static func list(_ words: [String]) -> [String] {

@@ -1,5 +1,5 @@
-import Messages
 import Foundation
+import Messages
 import Synchronization
 
 /// A change of the route or of its settings (S22).

@@ -1,11 +1,12 @@
 import Acoustics
-import Messages
 import Figures
 import FilterBanks
 import FilterDesign
 import Foundation
 import HeadResponses
+import Messages
 import Threads
+import WebPage
 
 /// Polar patterns of the cases that were shown, computed from the filters that Pinna plays, and kept.
 ///

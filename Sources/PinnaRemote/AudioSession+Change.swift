@@ -1,6 +1,6 @@
 import Acoustics
-import Messages
 import Foundation
+import Messages
 
 /// The settings in force after a change (S14).
 public struct ChangeOutcome: Hashable, Sendable {

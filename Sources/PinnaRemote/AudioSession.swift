@@ -1,6 +1,6 @@
 import Acoustics
-import Messages
 import Foundation
+import Messages
 import Synchronization
 
 /// A program's connection to Pinna. The program states what it wants to capture, and reads what it gets: category and

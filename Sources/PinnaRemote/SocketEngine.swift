@@ -1,5 +1,5 @@
-import Messages
 import Foundation
+import Messages
 import Synchronization
 
 /// The Pinna that a session uses: in another process (`SocketEngine`) or in this one (`LocalEngine`). Both are

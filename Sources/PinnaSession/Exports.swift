@@ -1,0 +1,2 @@
+// A program that imports PinnaSession needs no other import.
+@_exported import PinnaRemote
