@@ -26,6 +26,9 @@ public struct Hertz: Hashable, Sendable, Comparable {
 public struct Decibels: Hashable, Sendable, Comparable {
   public let value: Double
 
+  /// Usable gains of the outputs.
+  public static let outputGains = -60.0...24.0
+
   public init(_ value: Double) { self.value = value }
   public static func < (a: Decibels, b: Decibels) -> Bool { a.value < b.value }
 }

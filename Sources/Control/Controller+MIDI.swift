@@ -65,14 +65,16 @@ extension Controller {
             + "\(bank.presets.count), or choose another bank with: pinna bank use NAME", about: nil)
       }
       let request = request("MIDI program \(program + 1)", about: nil)
-      change([Change(Change.preset, bank.presets[program])], request)
+      change([.preset(bank.presets[program])], request)
     case .controller(let controller, let wire):
       let value = controller.value(at: wire, dataSources: processor.inForce.device.dataSources.map(\.name))
       let what = "MIDI controller \(controller.number), \(controller.target.rawValue) \(value)"
-      if controller.target == .record { return toggleTake(value, request(what, about: controller.number)) }
+      guard let key = controller.target.key else {
+        return toggleTake(value, request(what, about: controller.number))
+      }
       midi.isFading = true
       let request = request(what, about: controller.number) { [unowned self] in midi.isFading = false }
-      change([Change(controller.target.rawValue, value)], request)
+      change([try Change(key, value)], request)
     }
   }
 
@@ -94,8 +96,8 @@ extension Controller {
     }
   }
 
-  private func change(_ changes: [Change], _ request: Request) {
-    do { try change(changes, of: nil, request) } catch { request.answer(.failed(Failure(error))) }
+  private func change(_ changes: @autoclosure () throws -> [Change], _ request: Request) {
+    do { try change(changes(), of: nil, request) } catch { request.answer(.failed(Failure(error))) }
   }
 
   private func toggleTake(_ word: String, _ request: Request) {
@@ -169,6 +171,21 @@ extension Controller {
       midi.setup = setup
       midi.inbox = MIDIInbox()
       request.answer(.done(midiReport))
+    }
+  }
+}
+
+extension MIDIMap.Target {
+  /// What it changes; nil if it starts and ends takes.
+  fileprivate var key: Change.Key? {
+    switch self {
+    case .gain: .gain
+    case .mute: .mute
+    case .orientation: .orientation
+    case .pattern: .pattern
+    case .dataSource: .dataSource
+    case .highPass: .highPass
+    case .record: nil
     }
   }
 }

@@ -53,7 +53,7 @@ extension Controller {
 
   /// Why no project can be opened now; nil if one can.
   private var obstacleNow: String? {
-    do throws(Failure) { try processor.refuseNow([Change(Change.preset, "")]) } catch {
+    do throws(Failure) { try processor.refuseNow([.preset("")]) } catch {
       return error.description
     }
     // Whoever waits for the end of a take is answered by the socket that a rename replaces.
@@ -118,7 +118,7 @@ extension Controller {
 
   /// As the choice of a preset does, this replaces a change of device that is pending.
   private func fade(to setting: Setting, _ request: Request) {
-    let change = [Change(Change.preset, setting.preset)]
+    let change = [Change.preset(setting.preset)]
     do { try processor.set(change, preset: setting, request) } catch {
       request.answer(.failed(Failure(error)))
     }

@@ -20,7 +20,7 @@ extension Controller {
   private func withPreset(
     among changes: [Change], _ request: Request, _ body: @escaping (Setting?) throws -> Void
   ) throws {
-    guard let name = changes.last(where: { $0.key == Change.preset })?.value else { return try body(nil) }
+    guard let name = changes.preset else { return try body(nil) }
     try processor.refuseNow(changes)
     try reads.checkCapacity()
     reads.add("the preset \(name)", processor.world.setting(ofPreset: name), request, onRead: body)
@@ -52,7 +52,7 @@ extension Controller {
   ) throws {
     switch action {
     case .sessionClaim: request.answer(try claim(token, words.first!))
-    case .sessionSet: try change(Self.changes(words), of: token, request)
+    case .sessionSet: try change(Change.list(words), of: token, request)
     case .sessionPeriod: try requestPeriod(token, words.first!, request)
     default: request.answer(try close(token))
     }
@@ -81,7 +81,7 @@ extension Controller {
     try register.close(token)
     // Deferred until the route is free.
     if setOutput, processor.wanted.output != .standard {
-      try register.keep([Change(Change.output, OutputChoice.standard.rawValue)], for: nil)
+      try register.keep([.output(.standard)], for: nil)
     }
     announceControlChange(before)
     return .done(["closed": true])

@@ -151,7 +151,7 @@ public final class Controller {
         }
       }
     }
-    do { try change([Change(Change.preset, name)], of: nil, request) } catch {
+    do { try change([.preset(name)], of: nil, request) } catch {
       request.answer(.failed(Failure(error)))
     }
     let midiRequest = Request { [warn] outcome in
@@ -212,11 +212,11 @@ public final class Controller {
     case .levels: request.answer(.done(processor.levels))
     case .names(let list): try answer(list, words.first, request)
     case .set where words.isEmpty: request.answer(.done(ChangeReport(processor.inForce)))
-    case .set: try change(Self.changes(words[...]), of: nil, request)
+    case .set: try change(Change.list(words[...]), of: nil, request)
     case .setOne(let key) where words.isEmpty:
-      request.answer(.done([key: processor.inForce.value(of: key)]))
+      request.answer(.done([key.rawValue: processor.inForce.value(of: key)]))
     case .setOne(let key): try change([Change(key, words[0])], of: nil, request)
-    case .usePreset: try change([Change(Change.preset, words[0])], of: nil, request)
+    case .usePreset: try change([.preset(words[0])], of: nil, request)
     case .cancelPreset: try processor.cancelChange(request)
     case .sessionOpen: request.answer(try open(words[0], refuseSessionOverUDP(sender)))
     case .sessionClaim, .sessionSet, .sessionPeriod, .sessionClose:
@@ -276,9 +276,5 @@ public final class Controller {
     let (end, samples) = processor.client?.newestOutputs(frames) ?? (0, [])
     request.answer(
       .done(OutputSamples(sampleRate: processor.client?.sampleRate ?? 0, end: end, samples)))
-  }
-
-  static func changes(_ words: ArraySlice<String>) -> [Change] {
-    stride(from: words.startIndex, to: words.endIndex, by: 2).map { Change(words[$0], words[$0 + 1]) }
   }
 }

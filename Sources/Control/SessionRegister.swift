@@ -97,7 +97,7 @@ struct SessionRegister {
 
   /// Records who chose the output, if the accepted `changes` include one.
   mutating func noteOutput(_ changes: [Change], of token: String?) {
-    if changes.contains(where: { $0.key == Change.output }) { outputOwner = token }
+    if changes.contains(where: { $0.key == .output }) { outputOwner = token }
   }
 
   /// Removes and returns deferred changes that may be applied now: those of the controlling session, or if the route is
@@ -115,7 +115,7 @@ struct SessionRegister {
 
   /// A new input or preset discards all earlier deferred changes.
   private static func merged(_ old: [Change], _ new: [Change]) -> [Change] {
-    let replacesAll = new.contains { [Change.input, Change.preset].contains($0.key) }
+    let replacesAll = new.contains(where: \.choosesDevice)
     let kept = replacesAll ? [] : old.filter { change in !new.contains { $0.key == change.key } }
     return kept + new
   }

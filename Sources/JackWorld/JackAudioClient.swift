@@ -94,13 +94,13 @@ final class JackAudioClient: AudioClient {
     inUse.withLock { $0 }?.engine.tap.newest(frames) ?? (0, [])
   }
 
-  /// The format and metadata of a take that begins with `setting`.
-  func plan(_ options: TakeOptions, _ setting: Setting) -> TakePlan {
+  func openTake(in folder: String?, _ options: TakeOptions, _ setting: Setting) -> any TakeRecording {
     let used = inUse.withLock { $0 }!
-    return TakePlan(
-      outputs: setting.selection.polarPattern.channels, sampleRate: used.filters.bank.sampleRate,
-      options: options,
-      setup: TakeSetup(setting, used.filters.bank), preRoll: used.engine.preRoll)
+    return TakeWriter(
+      folder: folder,
+      plan: TakePlan(
+        outputs: setting.selection.polarPattern.channels, sampleRate: used.filters.bank.sampleRate,
+        options: options, setup: TakeSetup(setting, used.filters.bank), preRoll: used.engine.preRoll))
   }
 
   // MARK: Engines
@@ -122,12 +122,11 @@ final class JackAudioClient: AudioClient {
           if lossReason == nil { memory.hasConnected.store(true, ordering: .relaxed) }
         }
       }
-      return JackEngine(engine: engine, filters: sets, device: device, ports: ports)
+      return JackEngine(client: self, engine: engine, filters: sets, device: device, ports: ports)
     }
   }
 
-  func adopt(_ prepared: any PreparedEngine) {
-    let prepared = prepared as! JackEngine
+  fileprivate func adopt(_ prepared: JackEngine) {
     let isFirst = inUse.withLock { used in
       defer { used = prepared }
       return used == nil
@@ -178,8 +177,7 @@ final class JackAudioClient: AudioClient {
       from: array.physicalCapturePorts.map { CapturePort(name: $0, aliases: array.aliases(ofPort: $0)) })
   }
 
-  func discard(_ prepared: any PreparedEngine) {
-    let prepared = prepared as! JackEngine
+  fileprivate func discard(_ prepared: JackEngine) {
     // Ahead of the queue: a queued retry may need ports of the same names.
     worker.runNext { [array] in array.discard(prepared.ports) }
   }
@@ -288,10 +286,17 @@ final class JackEngine: PreparedEngine {
   let device: Device
   let ports: PreparedPorts
 
-  init(engine: Engine, filters: FilterSets, device: Device, ports: PreparedPorts) {
+  /// The client that it was prepared on, which holds the engine in use.
+  private weak let client: JackAudioClient?
+
+  init(client: JackAudioClient, engine: Engine, filters: FilterSets, device: Device, ports: PreparedPorts) {
+    self.client = client
     self.engine = engine
     self.filters = filters
     self.device = device
     self.ports = ports
   }
+
+  func adopt() { client?.adopt(self) }
+  func discard() { client?.discard(self) }
 }

@@ -120,14 +120,6 @@ package final class JackWorld: AudioWorld {
     }
   }
 
-  package func openTake(_ request: TakeRequest, _ setting: Setting, on client: any AudioClient)
-    -> any TakeRecording
-  {
-    TakeWriter(
-      folder: request.folder ?? takesFolder, plan: (client as! JackAudioClient).plan(request.options, setting)
-    )
-  }
-
   package func openPlayback(_ path: String, sampleRate: Int) -> any TakePlayback {
     TakePlayer(path: path, sampleRate: sampleRate)
   }

@@ -1,28 +1,125 @@
 import Acoustics
 
-/// One change: a key and its new value, as text. A value; any thread.
-public struct Change: Hashable, Sendable {
-  public let key: String
-  public let value: String
+/// One change of what is heard. Words become changes where they arrive: from OSC, MIDI controllers, session managers and the
+/// command line. A value; any thread.
+public enum Change: Hashable, Sendable {
+  /// A preset by its name, which sets all values at once.
+  case preset(String)
+  /// An input by its UID.
+  case input(String)
+  /// A data source by its name.
+  case dataSource(String)
+  case pattern(PolarPattern)
+  case orientation(InputOrientation)
+  /// Within `Decibels.outputGains`.
+  case gain(Decibels)
+  case highPass(HighPass)
+  case mute(Bool)
+  case output(OutputChoice)
+  /// The microphone to listen to alone, by its name; nil for the selection.
+  case listen(String?)
 
-  public init(_ key: String, _ value: String) {
-    self.key = key
-    self.value = value
+  /// What a change changes, as commands and OSC paths call it. Each is an option of `pinna set`.
+  public enum Key: String, NamedWord {
+    case input
+    case dataSource = "data-source"
+    case pattern, orientation, gain
+    case highPass = "high-pass"
+    case mute, output, listen
+
+    public static let kind = "setting"
   }
 
-  package static let input = "input"
-  package static let output = "output"
-  package static let listen = "listen"
-  /// The keys of all changes; each is an option of `pinna set`.
-  public static let keys = [
-    "input", "data-source", "pattern", "orientation", "gain", "high-pass", "mute", "output", listen,
-  ]
+  /// - Throws: `UnknownWord`, or a `Failure` with the usable numbers. Names are not looked up: devices and their inputs know
+  ///   them.
+  public init(_ key: Key, _ word: String) throws {
+    switch key {
+    case .input: self = .input(word)
+    case .dataSource: self = .dataSource(word)
+    case .pattern: self = .pattern(try PolarPattern(word: word))
+    case .orientation: self = .orientation(try InputOrientation(word: word))
+    case .gain: self = .gain(try Self.gain(word))
+    case .highPass: self = .highPass(try Self.highPass(word))
+    case .mute: self = .mute(try Switch(argument: word) == .on)
+    case .output: self = .output(try OutputChoice(word: word))
+    case .listen: self = .listen(word == "off" ? nil : word)
+    }
+  }
 
-  /// Names a preset, which sets all values at once. Not one of `keys`.
-  package static let preset = "preset"
+  /// The changes that alternating keys and values name.
+  /// - Throws: as `init`; also for a key that there is not.
+  package static func list(_ words: ArraySlice<String>) throws -> [Change] {
+    try stride(from: words.startIndex, to: words.endIndex - 1, by: 2).map {
+      try Change(Key(word: words[$0]), words[$0 + 1])
+    }
+  }
+
+  /// Nil for a preset.
+  package var key: Key? {
+    switch self {
+    case .preset: nil
+    case .input: .input
+    case .dataSource: .dataSource
+    case .pattern: .pattern
+    case .orientation: .orientation
+    case .gain: .gain
+    case .highPass: .highPass
+    case .mute: .mute
+    case .output: .output
+    case .listen: .listen
+    }
+  }
 
   /// Whether it affects the route, rather than only the level or the high-pass.
-  package var isRouting: Bool { !["gain", "high-pass", "mute"].contains(key) }
+  package var isRouting: Bool {
+    switch self {
+    case .gain, .highPass, .mute: false
+    case .preset, .input, .dataSource, .pattern, .orientation, .output, .listen: true
+    }
+  }
+
+  /// Whether it may put another device into the route.
+  package var choosesDevice: Bool {
+    switch self {
+    case .preset, .input: true
+    case .dataSource, .pattern, .orientation, .gain, .highPass, .mute, .output, .listen: false
+    }
+  }
+
+  private static func gain(_ text: String) throws(Failure) -> Decibels {
+    let gains = Decibels.outputGains
+    guard let number = Double(text), gains.contains(number) else {
+      throw Failure(
+        .usage,
+        "a gain of \"\(text)\" dB is not usable; give a number from \(Int(gains.lowerBound)) to \(Int(gains.upperBound))"
+      )
+    }
+    return Decibels(number)
+  }
+
+  private static func highPass(_ text: String) throws(Failure) -> HighPass {
+    if text.lowercased() == "off" { return .off }
+    let range = HighPass.range
+    guard let number = Double(text), range.contains(number) else {
+      throw Failure(
+        .usage,
+        "a high-pass at \"\(text)\" Hz is not usable; give off, or a number from \(Int(range.lowerBound)) to \(Int(range.upperBound))"
+      )
+    }
+    return .on(Hertz(number))
+  }
+}
+
+extension [Change] {
+  /// The preset that they choose; nil if none does.
+  package var preset: String? {
+    compactMap { if case .preset(let name) = $0 { name } else { nil } }.last
+  }
+
+  /// UID of the input that they choose; nil if none does.
+  package var input: String? {
+    compactMap { if case .input(let uid) = $0 { uid } else { nil } }.last
+  }
 }
 
 package enum Switch: String, NamedWord {

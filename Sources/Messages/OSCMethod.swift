@@ -15,7 +15,7 @@ public struct OSCMethod: Sendable {
   package enum Action: Sendable, Equatable {
     case status, inputs, levels, set
     case names(NameList)
-    case setOne(String)
+    case setOne(Change.Key)
     case usePreset, cancelPreset, recordStart, recordStop, stop
     case record, play, playStop, forget, mark, title, outputs
     case useBank, loadMIDI, learnMIDI
@@ -71,21 +71,21 @@ public struct OSCMethod: Sendable {
       .names(.takes)),
     OSCMethod(
       "/pinna/set", "pairs of strings, setting and value", 0...18, "several changes as one crossfade", .set),
-    OSCMethod("/pinna/set/input", "a string", 0...1, "change to another input", .setOne("input")),
-    OSCMethod("/pinna/set/data-source", "a string", 0...1, "change the data source", .setOne("data-source")),
-    OSCMethod("/pinna/set/pattern", "a string", 0...1, "change the polar pattern", .setOne("pattern")),
+    OSCMethod("/pinna/set/input", "a string", 0...1, "change to another input", .setOne(.input)),
+    OSCMethod("/pinna/set/data-source", "a string", 0...1, "change the data source", .setOne(.dataSource)),
+    OSCMethod("/pinna/set/pattern", "a string", 0...1, "change the polar pattern", .setOne(.pattern)),
     OSCMethod(
-      "/pinna/set/orientation", "a string", 0...1, "change the input orientation", .setOne("orientation")),
-    OSCMethod("/pinna/set/gain", "a number in dB", 0...1, "change the gain", .setOne("gain")),
+      "/pinna/set/orientation", "a string", 0...1, "change the input orientation", .setOne(.orientation)),
+    OSCMethod("/pinna/set/gain", "a number in dB", 0...1, "change the gain", .setOne(.gain)),
     OSCMethod(
-      "/pinna/set/high-pass", "off, or a corner in Hz", 0...1, "change the high-pass", .setOne("high-pass")),
-    OSCMethod("/pinna/set/mute", "on or off, 1 or 0", 0...1, "fade out or in", .setOne("mute")),
+      "/pinna/set/high-pass", "off, or a corner in Hz", 0...1, "change the high-pass", .setOne(.highPass)),
+    OSCMethod("/pinna/set/mute", "on or off, 1 or 0", 0...1, "fade out or in", .setOne(.mute)),
     OSCMethod(
       "/pinna/set/output", "standard, none, speaker or override", 0...1, "send the sound elsewhere",
-      .setOne("output")),
+      .setOne(.output)),
     OSCMethod(
       "/pinna/set/listen", "a microphone's name, or off", 0...1,
-      "listen to one microphone alone, outside takes", .setOne(Change.listen)),
+      "listen to one microphone alone, outside takes", .setOne(.listen)),
     OSCMethod("/pinna/preset/use", "a string", 1...1, "change to a preset", .usePreset),
     OSCMethod(
       "/pinna/preset/cancel", "no arguments", 0...0, "cancel a pending change of device",

@@ -61,8 +61,8 @@ public enum MIDIMapFile {
     switch scale {
     case .decibels(let lowest, let highest):
       scale = .decibels(
-        from: try from?.number(in: Preset.gainRange, unit: "dB") ?? lowest,
-        to: try to?.number(in: Preset.gainRange, unit: "dB") ?? highest)
+        from: try from?.number(in: Decibels.outputGains, unit: "dB") ?? lowest,
+        to: try to?.number(in: Decibels.outputGains, unit: "dB") ?? highest)
     case .words:
       if let values { scale = .words(try words(values, of: target)) }
     case .toggle: break

@@ -22,9 +22,6 @@ public struct Preset: Hashable, Sendable {
     public init(port: String, peer: String) { (self.port, self.peer) = (port, peer) }
   }
 
-  /// Valid gains, in decibels.
-  public static let gainRange = -60.0...24.0
-
   public init(
     name: String, title: String, device: String, selection: Selection, gain: Decibels = Decibels(0),
     highPass: HighPass = .off, connections: [Connection] = []

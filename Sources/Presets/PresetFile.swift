@@ -70,7 +70,7 @@ public enum PresetFile {
       let offered = source.polarPatterns.contains(selection.polarPattern)
       throw (offered ? orientation : pattern).failure("is not possible: \(error)")
     }
-    let gain = try fields.optional("gain")?.number(in: Preset.gainRange, unit: "dB") ?? 0
+    let gain = try fields.optional("gain")?.number(in: Decibels.outputGains, unit: "dB") ?? 0
     return Preset(
       name: name, title: title, device: device.name, selection: selection, gain: Decibels(gain),
       highPass: try fields.optional("highPass")?.highPass() ?? .off,

@@ -38,7 +38,6 @@ package protocol AudioWorld: AnyObject {
   func design(_ device: Device, sampleRate: Int) -> Job<any DeviceFilters>
   /// Reads or designs the filter sets of every case of `device` that do without some of its microphones.
   func fallback(for device: Device, without missing: Set<String>, sampleRate: Int) -> Job<any DeviceFilters>
-  func openTake(_ request: TakeRequest, _ setting: Setting, on client: any AudioClient) -> any TakeRecording
   func openPlayback(_ path: String, sampleRate: Int) -> any TakePlayback
 }
 
@@ -76,10 +75,11 @@ package protocol AudioClient: AnyObject, Sendable {
   /// Creates an engine for `device` and registers the ports that the current engine lacks. The first engine also
   /// activates the client.
   func prepare(_ filters: any DeviceFilters, for device: Device) -> Job<any PreparedEngine>
-  /// Makes the callback run `engine`. The previous engine is freed, and the ports that only it used are unregistered.
-  func adopt(_ engine: any PreparedEngine)
-  /// Unregisters the ports of an engine that was prepared and will not be adopted.
-  func discard(_ engine: any PreparedEngine)
+  /// Opens a take of what this client plays.
+  /// - Parameters:
+  ///   - folder: nil for the standard folder.
+  ///   - setting: the setting with which the take begins.
+  func openTake(in folder: String?, _ options: TakeOptions, _ setting: Setting) -> any TakeRecording
   /// Whether the server would refuse a client with this name.
   func isTaken(_ name: String) -> Job<Bool>
   /// Leaves the graph. Fails if libjack hangs; then no other client may be opened in this process.
@@ -118,7 +118,12 @@ package protocol AudioClient: AnyObject, Sendable {
 }
 
 /// An engine with registered ports, not yet in use.
-package protocol PreparedEngine: AnyObject, Sendable {}
+package protocol PreparedEngine: AnyObject, Sendable {
+  /// Makes the callback run this engine. The previous engine is freed, and the ports that only it used are unregistered.
+  func adopt()
+  /// Unregisters the ports that were registered for this engine, which will not be adopted.
+  func discard()
+}
 
 /// A take or a playback, as the control thread sees it. A disk thread writes or reads its file.
 ///

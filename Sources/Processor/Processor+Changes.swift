@@ -45,10 +45,10 @@ extension Processor {
       setting.output = wanted.output
       setting.remember(wanted)
     }
-    if let uid = changes.last(where: { $0.key == Change.input })?.value {
+    if let uid = changes.input {
       setting.choose(try input(uid, of: setting))
     }
-    try setting.apply(changes.filter { ![Change.preset, Change.input].contains($0.key) })
+    try setting.apply(changes)
     if setting.device == wanted.device {
       try filters?.check(setting.selection, of: setting.device)
     } else {
@@ -72,9 +72,4 @@ extension Processor {
       "a change to the device \(change.setting.device.name) is pending; wait for it, or cancel it with: pinna preset cancel"
     )
   }
-}
-
-extension Change {
-  /// Whether it may select another device.
-  var choosesDevice: Bool { [Change.preset, Change.input].contains(key) }
 }

@@ -53,7 +53,7 @@ extension Processor {
     case .designing(let job): job.abandon()
     case .designed: break
     case .preparing(_, let job, _): abandon(job)
-    case .prepared(_, let engine, _): client?.discard(engine)
+    case .prepared(_, let engine, _): engine.discard()
     }
     end(change, .failed(Failure(status, sentence)))
   }
@@ -61,7 +61,7 @@ extension Processor {
   /// Abandons `job`; ports that it registers later are unregistered. The client is held weakly: its ports go with it,
   /// and a job that never ends must not keep it alive.
   func abandon(_ job: Job<any PreparedEngine>) {
-    job.abandon { [weak client] in client?.discard($0) }
+    job.abandon { $0.discard() }
   }
 
   private func end(_ change: DeviceChange, _ outcome: Outcome) {
@@ -161,8 +161,8 @@ extension Processor {
 
   /// On timeout of the fade-out: keeps the current device and fades it in again.
   func pollFadeOut() {
-    guard isLate, case .fadingOut(let change, let engine, _, _) = state, let client else { return }
-    client.discard(engine)
+    guard isLate, case .fadingOut(let change, let engine, _, _) = state else { return }
+    engine.discard()
     enter(.live)
     // The queue reserves a slot for this change, and delivers it after the fade-out.
     try? post(wanted, nil, isRestoring: true)
@@ -175,7 +175,7 @@ extension Processor {
 
   /// Switches to the new device's engine once the outputs are silent.
   func switchDevice(_ change: DeviceChange, _ engine: any PreparedEngine, _ new: any DeviceFilters) {
-    client?.adopt(engine)
+    engine.adopt()
     // The queue is FIFO: everything posted to the old engine ended before its fade-out.
     failPendingChanges(.failed, "another device took over before this was done; see: pinna status")
     filters = new

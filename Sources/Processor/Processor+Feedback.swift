@@ -11,7 +11,9 @@ extension Processor {
     func name(_ path: String?) -> OSCMessage.Argument {
       .string(path.map { ($0 as NSString).lastPathComponent } ?? "")
     }
-    return Change.keys.map { OSCMessage("/pinna/set/\($0)", [inForce.value(of: $0).argument]) } + [
+    return Change.Key.allCases.map {
+      OSCMessage("/pinna/set/\($0.rawValue)", [inForce.value(of: $0).argument])
+    } + [
       OSCMessage("/pinna/preset/use", [.string(inForce.preset)]),
       OSCMessage("/pinna/record", [SettingValue.flag(state.take != nil).argument]),
       OSCMessage("/pinna/record/armed", [SettingValue.flag(state.kind == .armed).argument]),
@@ -64,18 +66,17 @@ package enum SettingValue: Hashable, Sendable, Encodable {
 }
 
 extension Setting {
-  /// - Parameter key: one of `Change.keys`.
-  package func value(of key: String) -> SettingValue {
+  package func value(of key: Change.Key) -> SettingValue {
     switch key {
-    case "input": .word(device.uid)
-    case "data-source": .word(selection.dataSource)
-    case "pattern": .word(selection.polarPattern.rawValue)
-    case "orientation": .word(selection.inputOrientation.rawValue)
-    case "gain": .number(gain.value)
-    case "high-pass": highPass.frequency.map { .number($0.value) } ?? .word("off")
-    case "mute": .flag(muted)
-    case Change.listen: .word(listening ?? "off")
-    default: .word(output.rawValue)
+    case .input: .word(device.uid)
+    case .dataSource: .word(selection.dataSource)
+    case .pattern: .word(selection.polarPattern.rawValue)
+    case .orientation: .word(selection.inputOrientation.rawValue)
+    case .gain: .number(gain.value)
+    case .highPass: highPass.frequency.map { .number($0.value) } ?? .word("off")
+    case .mute: .flag(muted)
+    case .output: .word(output.rawValue)
+    case .listen: .word(listening ?? "off")
     }
   }
 }

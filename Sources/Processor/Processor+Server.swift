@@ -79,7 +79,7 @@ extension Processor {
     case .openingPlayback(let player, let request): cancelPlayback(player, request, status, sentence)
     case .playing(let playing), .endingPlayback(let playing): finish(playing)
     case .fadingOut(let change, let engine, _, _):
-      client?.discard(engine)
+      engine.discard()
       for request in change.requests { request.fail(status, sentence) }
     case .joining(_, let job): job.abandon()
     case .preparing(_, _, let job): job.abandon()
@@ -226,7 +226,7 @@ extension Processor {
     let isFirst = filters == nil
     let isSameServer = reconnection?.reason == nil
     let isRejoining = reconnection?.isRejoining ?? false
-    client.adopt(engine)
+    engine.adopt()
     filters = new
     filtersInForce = new
     enter(.live)

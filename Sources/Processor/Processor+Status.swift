@@ -25,7 +25,7 @@ extension Processor {
   ) -> StatusReport {
     let readings = client?.readings ?? Readings()
     var preferred = change?.setting ?? wanted
-    try? preferred.apply(deferredChanges.filter { Change.keys.dropFirst().contains($0.key) })
+    try? preferred.apply(deferredChanges)
     let statistics = readings.statistics
     let setting = inForce
     var report = StatusReport()

@@ -21,7 +21,8 @@ extension Processor {
         "\(closingTakes.count) takes are still being written; wait until they are on disk, see: pinna status"
       )
     }
-    let take = world.openTake(takeRequest, wanted.withoutListening, on: client)
+    let take = client.openTake(
+      in: takeRequest.folder ?? world.takesFolder, takeRequest.options, wanted.withoutListening)
     enter(
       .openingTake(
         Recording(take: take, followsTransport: takeRequest.followsTransport, startRequest: request)))

@@ -43,10 +43,11 @@ package struct RunMemory: Codable, Equatable, Sendable {
     }
 
     /// The changes that lead from the preset to this setting.
-    package var changes: [Change] {
-      [
-        Change("data-source", dataSource), Change("pattern", polarPattern),
-        Change("orientation", inputOrientation), Change("gain", "\(gainDB)"), Change("high-pass", highPass),
+    package func changes() throws -> [Change] {
+      try [
+        Change(.dataSource, dataSource), Change(.pattern, polarPattern),
+        Change(.orientation, inputOrientation),
+        Change(.gain, "\(gainDB)"), Change(.highPass, highPass),
       ]
     }
 
@@ -64,7 +65,7 @@ package struct RunMemory: Codable, Equatable, Sendable {
         // Inputs that no device file describes are capture ports.
         setting.choose(known ?? Device(linePort: input))
       }
-      try setting.apply(changes)
+      try setting.apply(changes())
       _ = try setting.device.filterCase(for: setting.selection)
       return setting
     }

@@ -73,28 +73,25 @@ public struct Setting: Hashable, Sendable {
     }
   }
 
-  /// Applies changes to data-source, pattern, orientation, gain, high-pass, mute, output or listen. (`choose` changes the input.)
-  /// - Throws: on the first invalid change; earlier ones are applied then.
+  /// Applies changes, but for a preset and an input, which others look up and choose first (`choose`).
+  /// - Throws: on the first name that the device does not have; earlier changes are applied then.
   public mutating func apply(_ changes: [Change]) throws {
     for change in changes {
-      let (key, value) = (change.key, change.value)
-      switch key {
-      case "data-source": selection.dataSource = try device.dataSource(named: value).name
-      case "pattern": selection.polarPattern = try PolarPattern(word: value)
-      case "orientation": selection.inputOrientation = try InputOrientation(word: value)
-      case "gain": gain = try Self.gain(value)
-      case "high-pass": highPass = try Self.highPass(value)
-      case "mute": muted = try Switch(argument: value) == .on
-      case "output": output = try OutputChoice(word: value)
-      case Change.listen: listening = try microphone(value)
-      default: throw UnknownWord(kind: "setting", word: key, choices: Change.keys)
+      switch change {
+      case .preset, .input: break
+      case .dataSource(let name): selection.dataSource = try device.dataSource(named: name).name
+      case .pattern(let pattern): selection.polarPattern = pattern
+      case .orientation(let orientation): selection.inputOrientation = orientation
+      case .gain(let gain): self.gain = gain
+      case .highPass(let highPass): self.highPass = highPass
+      case .mute(let isOn): muted = isOn
+      case .output(let choice): output = choice
+      case .listen(let name): listening = try name.map(microphone)
       }
     }
   }
 
-  /// - Returns: nil for "off".
-  private func microphone(_ name: String) throws(UnknownWord) -> String? {
-    if name == "off" { return nil }
+  private func microphone(_ name: String) throws(UnknownWord) -> String {
     let names = device.microphones.map(\.name)
     guard names.contains(name) else {
       throw UnknownWord(kind: "microphone", word: name, choices: names + ["off"])
@@ -107,27 +104,6 @@ public struct Setting: Hashable, Sendable {
     var setting = self
     setting.listening = nil
     return setting
-  }
-
-  private static func gain(_ text: String) throws -> Decibels {
-    guard let number = Double(text), Preset.gainRange.contains(number) else {
-      throw Failure(
-        .usage,
-        "a gain of \"\(text)\" dB is not usable; give a number from \(Int(Preset.gainRange.lowerBound)) to \(Int(Preset.gainRange.upperBound))"
-      )
-    }
-    return Decibels(number)
-  }
-
-  private static func highPass(_ text: String) throws -> HighPass {
-    if text.lowercased() == "off" { return .off }
-    guard let number = Double(text), HighPass.range.contains(number) else {
-      throw Failure(
-        .usage,
-        "a high-pass at \"\(text)\" Hz is not usable; give off, or a number from \(Int(HighPass.range.lowerBound)) to \(Int(HighPass.range.upperBound))"
-      )
-    }
-    return .on(Hertz(number))
   }
 }
 

@@ -98,7 +98,7 @@ extension YAMLReader {
     return Talker(
       voice: voice, path: try path(fields, facing: frame, in: room),
       start: try fields.optional("start")?.number(in: 0...Scene.maximumDuration, unit: "s") ?? 0,
-      gain: Decibels(try fields.optional("gain")?.number(in: Preset.gainRange, unit: "dB") ?? 0))
+      gain: Decibels(try fields.optional("gain")?.number(in: Decibels.outputGains, unit: "dB") ?? 0))
   }
 
   /// Reads `noise`, or the path of a sound file.

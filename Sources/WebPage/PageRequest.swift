@@ -34,7 +34,7 @@ package struct PageRequest: Sendable {
     }
     let isOffered =
       switch request.method {
-      case "/pinna/set": !arguments.isEmpty && arePairs(of: Change.keys)
+      case "/pinna/set": !arguments.isEmpty && arePairs(of: Change.Key.allCases.map(\.rawValue))
       // Neither a folder nor the key dir: takes go to the takes folder.
       case "/pinna/record/start": arePairs(of: ["raw", "format"])
       case "/pinna/record/stop", "/pinna/preset/cancel": arguments.isEmpty

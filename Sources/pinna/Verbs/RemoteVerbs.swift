@@ -66,10 +66,11 @@ extension Verb {
       nameOption, jsonOption,
     ]
   ) { arguments in
-    let pairs = Change.keys.flatMap { key in arguments["--" + key].map { [key, $0] } ?? [] }
+    let keys = Change.Key.allCases.map(\.rawValue)
+    let pairs = keys.flatMap { key in arguments["--" + key].map { [key, $0] } ?? [] }
     guard !pairs.isEmpty else {
       throw Failure(
-        .usage, "pinna set needs a change: \(Change.keys.map { "--" + $0 }.joined(separator: ", "))")
+        .usage, "pinna set needs a change: \(keys.map { "--" + $0 }.joined(separator: ", "))")
     }
     return try ask(arguments, OSCMessage("/pinna/set", pairs.map { .string($0) }), \ChangeReport.text)
   }

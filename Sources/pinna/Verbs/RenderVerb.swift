@@ -27,8 +27,8 @@ extension Verb {
     let (preset, plain) = try arguments.presetAndDevice(in: library)
     var setting = Setting(preset: preset, device: try arguments.withHRTF(plain))
     try setting.apply(
-      ["data-source", "pattern", "orientation", "gain", "high-pass"].compactMap { key in
-        arguments["--" + key].map { Change(key, $0) }
+      [Change.Key.dataSource, .pattern, .orientation, .gain, .highPass].compactMap { key in
+        try arguments["--" + key.rawValue].map { try Change(key, $0) }
       })
     let period = try arguments.integer("--period", in: 1...Partitioning.longestPeriod) ?? 1024
     let instructionSet = try arguments.instructionSet()

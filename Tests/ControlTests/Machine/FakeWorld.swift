@@ -48,7 +48,7 @@ final class FakeWorld: AudioWorld {
     return job
   }
 
-  func openTake(_ request: TakeRequest, _ setting: Setting, on client: any AudioClient) -> any TakeRecording {
+  fileprivate func openTake() -> FakeTake {
     takes.append(FakeTake())
     return takes.last!
   }
@@ -107,7 +107,7 @@ final class FakeWorld: AudioWorld {
     opening = nil
     job.finish(
       outcome.map { rate in
-        clients.append(FakeClient(sampleRate: rate))
+        clients.append(FakeClient(self, sampleRate: rate))
         return clients.last!
       })
   }
@@ -156,10 +156,13 @@ final class FakeClient: AudioClient, @unchecked Sendable {
   final class Prepared: PreparedEngine, @unchecked Sendable {
     let device: Device
     let engine = FakeEngine()
-    init(_ device: Device, _ filters: FakeFilters) {
-      self.device = device
+    private weak let client: FakeClient?
+    init(_ client: FakeClient, _ device: Device, _ filters: FakeFilters) {
+      (self.client, self.device) = (client, device)
       engine.sampleRate = filters.bank.sampleRate
     }
+    func adopt() { client?.adopt(self) }
+    func discard() { client?.unusedEngines -= 1 }
   }
 
   /// The server's; a test may change it.
@@ -182,9 +185,12 @@ final class FakeClient: AudioClient, @unchecked Sendable {
   /// An engine was prepared with the filters of another device or sample rate.
   private(set) var hasWrongFilters = false
   /// The number of engines with registered ports that are not in use.
-  private(set) var unusedEngines = 0
+  fileprivate(set) var unusedEngines = 0
 
-  init(sampleRate: Int) {
+  private unowned let world: FakeWorld
+
+  init(_ world: FakeWorld, sampleRate: Int) {
+    self.world = world
     self.sampleRate = sampleRate
     readings.period = 64
   }
@@ -195,7 +201,7 @@ final class FakeClient: AudioClient, @unchecked Sendable {
     if filters.device != device || filters.bank.sampleRate != sampleRate { hasWrongFilters = true }
     let job = Job<any PreparedEngine>()
     _ = job.begin()
-    preparing = (Prepared(device, filters), job)
+    preparing = (Prepared(self, device, filters), job)
     return job
   }
 
@@ -206,8 +212,7 @@ final class FakeClient: AudioClient, @unchecked Sendable {
     job.finish(failure.map { .failure($0) } ?? .success(prepared))
   }
 
-  func adopt(_ prepared: any PreparedEngine) {
-    let prepared = prepared as! Prepared
+  private func adopt(_ prepared: Prepared) {
     engine = prepared.engine
     device = prepared.device
     fallback = nil
@@ -234,7 +239,9 @@ final class FakeClient: AudioClient, @unchecked Sendable {
   /// The microphones that the audible filters do without; nil for silence.
   var audiblyMissing: Set<String>? { engine?.current.flatMap { missing[$0] } }
 
-  func discard(_ engine: any PreparedEngine) { unusedEngines -= 1 }
+  func openTake(in folder: String?, _ options: TakeOptions, _ setting: Setting) -> any TakeRecording {
+    world.openTake()
+  }
 
   var correlation: Float? { nil }
   func newestOutputs(_ frames: Int) -> (end: Int, samples: [Float]) { (0, []) }

@@ -124,7 +124,10 @@ final class Rig {
   func set(_ changes: [String: String], gain: Int) -> SentRequest {
     ask("set", gain: gain) { processor, request in
       try processor.set(
-        changes.map { Change($0.key, $0.value) } + [Change("gain", "\(Self.decibels(gain))")], request)
+        changes.map { try Change(Change.Key(word: $0.key), $0.value) } + [
+          .gain(Decibels(Self.decibels(gain)))
+        ],
+        request)
     }
   }
 
