@@ -57,7 +57,7 @@ extension Controller {
       return error.description
     }
     // Whoever waits for the end of a take is answered by the socket that a rename replaces.
-    if processor.closingTakes.contains(where: { !$0.stopRequests.isEmpty }) {
+    if processor.takes.closing.contains(where: { !$0.stopRequests.isEmpty }) {
       return "a take is still being written; try again when it is on disk"
     }
     return register.controller.map {

@@ -122,7 +122,7 @@ public final class Controller {
     socket.leave(Answer(.notRunning, "Pinna has just stopped; start it again with: pinna run").message)
     udp?.leave(OSCMessage("/pinna/server", [.string("stopped")]))
     processor.closeClient()
-    return (end, processor.takeOutcome)
+    return (end, processor.takes.outcome)
   }
 
   /// Whether something is awaited that does not wake this thread.

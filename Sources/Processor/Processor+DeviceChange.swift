@@ -124,7 +124,7 @@ extension Processor {
         return
       }
       // Earlier changes must have ended and been answered before the fade-out.
-      if pending.isEmpty, let ticket = try? client.fadeOut(from: wanted) {
+      if heard.pending.isEmpty, let ticket = try? client.fadeOut(from: wanted) {
         change = nil
         enter(.fadingOut(current, engine, filters, ticket))
       } else if hasPassed(deadline) {
@@ -178,7 +178,7 @@ extension Processor {
     engine.adopt()
     // The queue is FIFO: everything posted to the old engine ended before its fade-out.
     failPendingChanges(.failed, "another device took over before this was done; see: pinna status")
-    filters = new
+    heard.use(new)
     resetFallback()
     enter(.live)
     let (setting, requests) = (change.setting, change.requests)

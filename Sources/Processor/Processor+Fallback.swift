@@ -120,7 +120,7 @@ extension Processor {
   /// Changes carry the chosen filters, so a substitution is needed only while none is under way. It must not overtake
   /// one, whose request would be told that it was superseded.
   private func postSubstitution() {
-    guard fallback.posted == nil, fallback.inForce != fallback.chosen, pending.isEmpty, let client,
+    guard fallback.posted == nil, fallback.inForce != fallback.chosen, heard.pending.isEmpty, let client,
       let ticket = try? client.substitute(for: wanted)
     else { return }
     fallback.posted = (ticket, fallback.chosen)

@@ -93,7 +93,7 @@ extension Processor {
       switch event {
       case .lost(let wire):
         state.take?.take.note("\(wire.port) has lost \(wire.peer)")
-        portsAwaitingPeers.insert(wire.port)
+        takes.portsAwaitingPeers.insert(wire.port)
         warn("\(wire.port) has lost \(wire.peer); Pinna connects it again when \(wire.peer) is back")
         notify(EngineEvent(.portGone, "\(wire.port) has lost \(wire.peer)"))
       case .forgotten(let wire):
@@ -101,7 +101,7 @@ extension Processor {
         notify(EngineEvent(.portGone, "\(wire.port) has lost \(wire.peer)"))
       case .restored(let wire):
         state.take?.take.note("\(wire.port) is connected to \(wire.peer) again")
-        portsAwaitingPeers.remove(wire.port)
+        takes.portsAwaitingPeers.remove(wire.port)
         restored.append("\(wire.port) to \(wire.peer)")
         notify(EngineEvent(.portBack, "\(wire.port) is connected to \(wire.peer) again"))
       }

@@ -62,7 +62,7 @@ extension Processor {
     _ player: any TakePlayback, _ startRequest: Request, _ status: ExitStatus, _ reason: String
   ) {
     player.abandon()
-    if player.isOpening { hangingDiskWork.append(player) }
+    if player.isOpening { takes.hanging.append(player) }
     startRequest.fail(status, reason)
   }
 

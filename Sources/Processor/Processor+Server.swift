@@ -88,7 +88,7 @@ extension Processor {
     drop(change, status, sentence)
     change = nil
     failPendingChanges(status, sentence)
-    filters = filtersInForce ?? filters
+    heard.leave()
     resetFallback()
     failPeriodRequests(status, sentence)
   }
@@ -123,7 +123,7 @@ extension Processor {
       ? "the sample rate left \(old) Hz for a moment" : "the sample rate changed from \(old) to \(new) Hz"
     warn("\(cause); Pinna goes on when its filters are ready")
     let previous = state
-    filters = filtersInForce ?? filters
+    heard.leave()
     reconnection = Reconnection(reason: nil, now: world.now)
     join(client)
     endAll(of: previous, .failed, "\(cause) before this was done; try again in a moment", cause: cause)
@@ -227,8 +227,7 @@ extension Processor {
     let isSameServer = reconnection?.reason == nil
     let isRejoining = reconnection?.isRejoining ?? false
     engine.adopt()
-    filters = new
-    filtersInForce = new
+    heard.join(with: new)
     enter(.live)
     reconnection = nil
     watchdog = Watchdog()

@@ -62,8 +62,8 @@ extension Processor {
     report.unpreparedPeriods = statistics.unpreparedPeriods
     report.droppedPackets = droppedPackets
     report.take = state.take.map(\.take).map(StatusReport.TakeReport.init)
-    report.lastTake = lastTake.map(StatusReport.LastTakeReport.init)
-    report.closingTakes = closingTakes.filter { !$0.isDiscarded }.compactMap(\.take.path)
+    report.lastTake = takes.last.map(StatusReport.LastTakeReport.init)
+    report.closingTakes = takes.closing.filter { !$0.isDiscarded }.compactMap(\.take.path)
     report.change = change.map(StatusReport.PendingDeviceChange.init)
     report.playback = state.playback?.player.report
     report.controller = controller

@@ -48,28 +48,29 @@ extension Processor {
     if hasWaited { closeTakeAtStop(isCutOff: true) }
     pollClosing()
     guard hasWaited || stopping.take == nil else { return }
-    if hasPassed(stopping.since + .seconds(2)) { for each in closingTakes { each.take.abandon() } }
+    if hasPassed(stopping.since + .seconds(2)) { for each in takes.closing { each.take.abandon() } }
     let isHung =
       hasPassed(stopping.since + .milliseconds(2500))
-      && closingTakes.allSatisfy { $0.take.unansweredFor > .seconds(1) }
-    guard closingTakes.isEmpty || isHung || isLate else { return }
-    for each in closingTakes where each.isDiscarded {
+      && takes.closing.allSatisfy { $0.take.unansweredFor > .seconds(1) }
+    guard takes.closing.isEmpty || isHung || isLate else { return }
+    for each in takes.closing where each.isDiscarded {
       let sentence = Self.sentence(ofDiscarded: each.take)
       for request in each.stopRequests { request.fail(.failed, sentence) }
       warn(sentence)
     }
-    for each in closingTakes where !each.isDiscarded {
+    for each in takes.closing where !each.isDiscarded {
       let sentence = Self.sentence(of: each.take)
       for request in each.stopRequests { request.fail(.incompleteTake, sentence) }
       warn(sentence)
-      faultsAtStop.append(sentence)
+      takes.faultsAtStop.append(sentence)
     }
-    closingTakes = []
+    takes.closing = []
     enter(.stopped)
-    if faultsAtStop.isEmpty {
-      stopping.request?.answer(.done(StopAnswer(takes: endedAtStop.map { TakeAnswer($0.result, notes: []) })))
+    if takes.faultsAtStop.isEmpty {
+      stopping.request?.answer(
+        .done(StopAnswer(takes: takes.endedAtStop.map { TakeAnswer($0.result, notes: []) })))
     } else {
-      stopping.request?.fail(.incompleteTake, faultsAtStop.joined(separator: "; "))
+      stopping.request?.fail(.incompleteTake, takes.faultsAtStop.joined(separator: "; "))
     }
   }
 
@@ -105,13 +106,6 @@ extension Processor {
       reconnects || reconnection?.isRejoining == true ? nil : reconnection?.reason
     default: nil
     }
-  }
-
-  /// Whether the takes of this run are complete.
-  package var takeOutcome: TakeOutcome {
-    TakeOutcome(
-      areComplete: incompleteTake == nil && faultsAtStop.isEmpty,
-      earlierIncomplete: faultsAtStop.isEmpty ? incompleteTake?.path : nil)
   }
 
   /// Leaves the graph. Blocks for 2 s at most. With `NSMClient.leave` (1 s), the only waits of this thread, both at its

@@ -15,10 +15,10 @@ extension Processor {
     try refuseDuringFadeOut()
     try refuseDuringPlayback()
     try refuseWhileDiskHangs()
-    guard closingTakes.count < Self.maxClosingTakes else {
+    guard takes.closing.count < Takes.maxClosing else {
       throw Failure(
         .failed,
-        "\(closingTakes.count) takes are still being written; wait until they are on disk, see: pinna status"
+        "\(takes.closing.count) takes are still being written; wait until they are on disk, see: pinna status"
       )
     }
     let take = client.openTake(
@@ -50,12 +50,12 @@ extension Processor {
 
   /// Answers `record stop` for the latest take if it ended without a request, or ends because Pinna stops.
   private func answerForLastTake(_ request: Request) throws {
-    if let last = closingTakes.firstIndex(where: {
-      !$0.isDiscarded && $0.number == takesBegun && ($0.cause != nil || isStopping)
+    if let last = takes.closing.firstIndex(where: {
+      !$0.isDiscarded && $0.number == takes.begun && ($0.cause != nil || isStopping)
     }) {
-      closingTakes[last].stopRequests.append(request)
-    } else if let lastTake, lastTake.cause != nil {
-      request.answer(lastTake.outcome)
+      takes.closing[last].stopRequests.append(request)
+    } else if let last = takes.last, last.cause != nil {
+      request.answer(last.outcome)
     } else if isStopping {
       throw Failure(.notRunning, "Pinna is being stopped already")
     } else {
@@ -155,10 +155,7 @@ extension Processor {
     let startRequest = recording.startRequest
     recording.startRequest = nil
     recording.hasBegun = true
-    takesBegun += 1
-    recording.number = takesBegun
-    lastTake = nil
-    portsAwaitingPeers = []
+    recording.number = takes.begin()
     switch state {
     case .startingTake, .armed: enter(.recording(recording))
     case .endingTake(_, let end): updateState(.endingTake(recording, end))
@@ -211,7 +208,7 @@ extension Processor {
       // That the transport stopped is noted by the take's disk thread.
       if let cause, cause != .transport { recording.take.note("the take ended because \(cause.text)") }
       if isCutOff { recording.take.abandon() }
-      closingTakes.append(
+      takes.closing.append(
         ClosingTake(
           take: recording.take, number: recording.number, cause: cause,
           microphonesWithoutSource: microphonesWithoutSource,
@@ -219,7 +216,7 @@ extension Processor {
       return
     }
     recording.take.discard()
-    if case .opening = recording.take.phase { hangingDiskWork.append(recording.take) }
+    if case .opening = recording.take.phase { takes.hanging.append(recording.take) }
     recording.startRequest?.fail(status, reason)
     guard recording.followsTransport else {
       for request in recording.stopRequests {
@@ -228,7 +225,7 @@ extension Processor {
       return
     }
     // Answered when its files are gone.
-    closingTakes.append(
+    takes.closing.append(
       ClosingTake(
         take: recording.take, isDiscarded: true, number: 0, cause: cause, microphonesWithoutSource: [],
         stopRequests: recording.stopRequests))
@@ -241,41 +238,41 @@ extension Processor {
 
   private var microphonesWithoutSource: [String] {
     (client?.readings.microphones ?? []).filter {
-      portsAwaitingPeers.contains($0) && graph.connections[$0] == nil
+      takes.portsAwaitingPeers.contains($0) && graph.connections[$0] == nil
     }
   }
 
   /// Throws while too many abandoned disk requests are unanswered: each holds a thread until the disk answers.
   func refuseWhileDiskHangs() throws(Failure) {
-    hangingDiskWork.removeAll { !$0.isOpening }
-    guard hangingDiskWork.count >= Self.maxHangingDiskWork else { return }
+    takes.hanging.removeAll { !$0.isOpening }
+    guard takes.hanging.count >= Takes.maxHanging else { return }
     throw Failure(
-      .failed, "the disk has not answered \(hangingDiskWork.count) earlier requests; try again when it does")
+      .failed, "the disk has not answered \(takes.hanging.count) earlier requests; try again when it does")
   }
 
   /// Answers stop requests for takes that are on disk, or that the disk has not accepted for 10 s.
   func pollClosing() {
-    for n in closingTakes.indices.reversed() {
-      let take = closingTakes[n].take
-      if closingTakes[n].isDiscarded, take.hasEnded {
+    for n in takes.closing.indices.reversed() {
+      let take = takes.closing[n].take
+      if takes.closing[n].isDiscarded, take.hasEnded {
         let answer = DisarmAnswer(disarmed: take.path ?? "the take")
-        for request in closingTakes.remove(at: n).stopRequests { request.answer(.done(answer)) }
+        for request in takes.closing.remove(at: n).stopRequests { request.answer(.done(answer)) }
         continue
       }
       switch take.phase {
       case .finished(let result):
-        finished(result, closingTakes.remove(at: n))
+        finished(result, takes.closing.remove(at: n))
       case .failed(let error):
-        for request in closingTakes.remove(at: n).stopRequests { request.fail(.failed, error.description) }
+        for request in takes.closing.remove(at: n).stopRequests { request.fail(.failed, error.description) }
       case .opening, .open:
         let silent = take.unansweredFor
         guard silent > .seconds(10) else { break }
-        let stopRequests = closingTakes[n].stopRequests
-        closingTakes[n].stopRequests = []
+        let stopRequests = takes.closing[n].stopRequests
+        takes.closing[n].stopRequests = []
         for request in stopRequests {
           request.fail(
-            closingTakes[n].isDiscarded ? .failed : .incompleteTake,
-            closingTakes[n].isDiscarded
+            takes.closing[n].isDiscarded ? .failed : .incompleteTake,
+            takes.closing[n].isDiscarded
               ? Self.sentence(ofDiscarded: take)
               : "the take \(take.path ?? "") is not on disk yet: the disk has not answered for \(silent.components.seconds) s; "
                 + "writing continues when the disk answers, see: pinna status")
@@ -287,12 +284,12 @@ extension Processor {
   private func finished(_ result: TakeWriter.Result, _ closed: ClosingTake) {
     let ended = EndedTake(
       result: result, cause: closed.cause, microphonesWithoutSource: closed.microphonesWithoutSource)
-    if closed.number == takesBegun { lastTake = ended }
-    if incompleteTake == nil, result.fault != nil { incompleteTake = result }
+    if closed.number == takes.begun { takes.last = ended }
+    if takes.incomplete == nil, result.fault != nil { takes.incomplete = result }
     for request in closed.stopRequests { request.answer(ended.outcome) }
     if case .stopping = state {
-      endedAtStop.append(ended)
-      if result.fault != nil { faultsAtStop.append(result.sentence) }
+      takes.endedAtStop.append(ended)
+      if result.fault != nil { takes.faultsAtStop.append(result.sentence) }
     }
     // Warns the operator if nobody asked for the end, something else caused it, or Pinna is stopping.
     if closed.stopRequests.isEmpty || closed.cause != nil || state.kind == .stopping { warn(result.sentence) }

@@ -95,9 +95,9 @@ extension Processor {
   }
 
   private var takeWarnings: [Warnings.Candidate] {
-    hangingDiskWork.removeAll { !$0.isOpening }
+    takes.hanging.removeAll { !$0.isOpening }
     guard let take = state.take?.take else {
-      guard !hangingDiskWork.isEmpty else { return [] }
+      guard !takes.hanging.isEmpty else { return [] }
       return [
         .init(
           sentence: "the disk has not answered earlier requests for a take or a playback",

@@ -28,41 +28,14 @@ package final class Processor {
   /// The attempts to join a graph, including the first one; nil while in a graph.
   var reconnection: Reconnection?
 
-  /// The setting that is audible or fading in.
-  package internal(set) var inForce: Setting
-  /// The newest accepted setting of the current device: in force, or pending in the callback.
-  package internal(set) var wanted: Setting
-  /// The filters of the current engine; nil before the first engine.
-  var filters: (any DeviceFilters)?
-  /// The filters of `inForce`. They differ from `filters` between a device switch and its fade-in; if the server dies
-  /// in between, the next engine uses these.
-  var filtersInForce: (any DeviceFilters)?
+  package internal(set) var heard: Heard
   /// A requested change of device that has not taken over yet. Recording, mute and gain keep working meanwhile.
   package internal(set) var change: DeviceChange?
 
-  /// Changes that the callback has not reported on yet.
-  package private(set) var pending: [Ticket: PendingChange] = [:]
   /// Changes in force whose port connections are not made yet. `graphCheck` is the check that makes them.
   var changesAwaitingConnections:
     [(request: Request, report: ChangeReport, graphCheck: Int, deadline: ContinuousClock.Instant)] = []
-  /// Takes that have ended and that the disk thread is still writing.
-  package internal(set) var closingTakes: [ClosingTake] = []
-  package static let maxClosingTakes = 4
-  /// Takes and playbacks that were abandoned while the disk was still opening them. Each holds a thread.
-  var hangingDiskWork: [any DiskWork] = []
-  package static let maxHangingDiskWork = 4
-  /// The first incomplete take. `pinna run` then exits with status 7, even if later takes are complete.
-  package internal(set) var incompleteTake: TakeWriter.Result?
-  /// Number of takes begun so far; also the number of the latest take.
-  var takesBegun = 0
-  /// Own ports that lost a connection during the take and have not regained it.
-  var portsAwaitingPeers: Set<String> = []
-  /// The latest take, once it is on disk; nil before that, and while a newer take runs.
-  var lastTake: EndedTake?
-  /// Takes that `stop` ended.
-  var endedAtStop: [EndedTake] = []
-  /// One sentence per take that was incomplete or unfinished when Pinna stopped.
-  package internal(set) var faultsAtStop: [String] = []
+  package internal(set) var takes = Takes()
   /// Period changes that sessions requested and the server has not answered.
   package internal(set) var periodRequests:
     [(job: Job<Int>, request: Request, deadline: ContinuousClock.Instant)] = []
@@ -86,15 +59,6 @@ package final class Processor {
   /// Whether to wait for the server to return when it goes.
   let reconnects: Bool
 
-  package struct PendingChange {
-    let setting: Setting
-    /// The missing microphones that its filters do without.
-    let missing: Set<String>
-    let deadline: ContinuousClock.Instant
-    /// Nil for an internal change, and after the request timed out.
-    var request: Request?
-  }
-
   /// - Parameters:
   ///   - monitor: playback ports to connect the outputs to, left and right.
   ///   - reconnects: whether to wait for a server that has gone. If false, its loss is final (`permanentLossReason`).
@@ -108,14 +72,17 @@ package final class Processor {
     self.monitor = monitor
     self.preRollSeconds = preRollSeconds
     self.reconnects = reconnects
-    inForce = setting
-    wanted = setting
+    heard = Heard(setting)
     reconnection = Reconnection(reason: nil, now: world.now)
     nextGraphCheck = world.now
     nextProgress = world.now
     lastPoll = world.now
     graceEnd = world.now
   }
+
+  package var inForce: Setting { heard.inForce }
+  package var wanted: Setting { heard.wanted }
+  var filters: (any DeviceFilters)? { heard.filters }
 
   /// Performs every state transition, and starts the time limit of the new state.
   func enter(_ next: ProcessorState) {
@@ -149,13 +116,13 @@ package final class Processor {
 
   /// True while the callback or a job owes a result: the controller then polls every 2 ms.
   package var isBusy: Bool {
-    !pending.isEmpty || !changesAwaitingConnections.isEmpty || change != nil || !closingTakes.isEmpty
+    !heard.pending.isEmpty || !changesAwaitingConnections.isEmpty || change != nil || !takes.closing.isEmpty
       || !periodRequests.isEmpty || deadline != nil
   }
 
   /// Whether `setting` is in force and no change is pending.
   package func isSettled(at setting: Setting) -> Bool {
-    pending.isEmpty && change == nil && setting == wanted && setting == inForce
+    heard.pending.isEmpty && change == nil && setting == wanted && setting == inForce
   }
 
   /// Whether a change can begin now.
@@ -199,10 +166,8 @@ package final class Processor {
         return switchDevice(change, engine, filters)
       }
       if substitutionEnded(ticket, isInForce: true) { return }
-      guard let ended = pending.removeValue(forKey: ticket) else { return }
       let old = inForce
-      inForce = ended.setting
-      filtersInForce = filters
+      guard let ended = heard.applied(ticket) else { return }
       fallback.changed(without: ended.missing)
       notifyOfChange(from: old, to: inForce)
       if let request = ended.request { answer(request, changeFrom: old) }
@@ -210,12 +175,9 @@ package final class Processor {
       substitutionBegan(ticket, frame: frame, takeFrame: takeFrame)
     case .superseded(let ticket):
       if substitutionEnded(ticket, isInForce: false) { return }
-      pending.removeValue(forKey: ticket)?.request?.fail(
-        .failed, Self.superseded)
+      heard.superseded(ticket)?.fail(.failed, Self.superseded)
     case .refused(let ticket, _):
-      guard let ended = pending.removeValue(forKey: ticket) else { return }
-      if ended.setting == wanted { wanted = pending.max { $0.key < $1.key }?.value.setting ?? inForce }
-      ended.request?.answer(.failed(Failure(.refused, recordingReason)))
+      heard.refused(ticket)?.fail(.refused, recordingReason)
     case .takeArmed(let ticket): takeArmed(ticket)
     case .takeBegan(let ticket, let frame): takeBegan(ticket, frame: frame)
     case .transportStopped(let take, _): transportStopped(take)
@@ -231,17 +193,17 @@ package final class Processor {
   /// - Parameter isRestoring: uses the slot that the queue reserves for restoring the previous setting.
   func post(_ setting: Setting, _ request: Request?, isRestoring: Bool = false) throws {
     let ticket = try clientInGraph().change(to: setting, isRestoring: isRestoring)
-    pending[ticket] = PendingChange(
-      setting: setting, missing: fallback.chosen, deadline: world.now + .seconds(3), request: request)
-    wanted = setting
+    heard.posted(
+      ticket,
+      Heard.PendingChange(
+        setting: setting, missing: fallback.chosen, deadline: world.now + .seconds(3), request: request))
   }
 
   /// Answers requests that the callback did not handle in time, because no period runs. The changes stay queued and
   /// take effect when periods resume.
   private func failExpiredChanges() {
-    for (ticket, change) in pending where change.request != nil && hasPassed(change.deadline) {
-      pending[ticket]?.request = nil
-      change.request?.fail(.failed, Self.stalled + "; the change comes into force when it does")
+    for request in heard.takeExpired(where: hasPassed) {
+      request.fail(.failed, Self.stalled + "; the change comes into force when it does")
     }
   }
 
@@ -250,10 +212,7 @@ package final class Processor {
 
   /// Fails all pending changes: the callback that received them will not report again.
   func failPendingChanges(_ status: ExitStatus, _ sentence: String) {
-    let waiting = pending.sorted { $0.key < $1.key }.compactMap(\.value.request)
-    pending = [:]
-    wanted = inForce
-    for request in waiting { request.fail(status, sentence) }
+    for request in heard.forgetPending() { request.fail(status, sentence) }
   }
 
   var recordingReason: String {

@@ -1,8 +1,8 @@
 import CSockets
-import Messages
 import Control
 import Foundation
 import LiveSupport
+import Messages
 import Synchronization
 import TestSupport
 import Testing

@@ -1,6 +1,6 @@
-import Messages
 import Foundation
 import LiveSupport
+import Messages
 import TestSupport
 import Testing
 

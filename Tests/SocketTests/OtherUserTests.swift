@@ -1,8 +1,7 @@
-import Messages
-import Processor
 import Control
 import Foundation
 import LiveSupport
+import Messages
 import TestSupport
 import Testing
 

@@ -1,7 +1,7 @@
-import Messages
 import Control
 import Foundation
 import LiveSupport
+import Messages
 import TestSupport
 import Testing
 

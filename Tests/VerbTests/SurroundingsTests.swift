@@ -1,4 +1,3 @@
-import Processor
 import Foundation
 import LiveSupport
 import TestSupport

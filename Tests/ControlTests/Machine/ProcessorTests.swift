@@ -76,7 +76,7 @@ import Testing
     #expect(stop.status == .incompleteTake && stop.text.contains("has not answered for 11 s"))
     take.phase = .finished(FakeTake.whole)
     rig.processor.poll()
-    #expect(rig.processor.closingTakes.isEmpty && rig.processor.incompleteTake == nil)
+    #expect(rig.processor.takes.closing.isEmpty && rig.processor.takes.incomplete == nil)
   }
 
   @Test("R29: with a hanging disk, a stop ends within three seconds and names the take that was not written")
@@ -89,7 +89,7 @@ import Testing
     for _ in 0..<29 where stop.outcome == nil { rig.advance(.milliseconds(100)) }
     #expect(rig.processor.isStopped)
     #expect(stop.status == .incompleteTake && stop.text.contains("finish it with: pinna takes repair"))
-    #expect(rig.processor.takeOutcome.areComplete == false)
+    #expect(rig.processor.takes.outcome.areComplete == false)
   }
 
   @Test("a stop waits for a disk that is slow but keeps writing")
@@ -283,7 +283,7 @@ import Testing
       if end == "record stop and server" { rig.stopTake() }
       if end == "stop" { rig.stop() } else { rig.world.client?.lossReason = "it was killed" }
       rig.advance(.milliseconds(1100))
-      #expect(take.isDiscarded && rig.processor.closingTakes.isEmpty && start.status != .done, "\(end)")
+      #expect(take.isDiscarded && rig.processor.takes.closing.isEmpty && start.status != .done, "\(end)")
     }
   }
 
@@ -304,7 +304,7 @@ import Testing
   )
   func hangingDisk() {
     let rig = Rig.live()
-    for _ in 0..<Processor.maxHangingDiskWork {
+    for _ in 0..<Processor.maxHanging {
       rig.startTake()
       rig.advance(.milliseconds(5001))
     }

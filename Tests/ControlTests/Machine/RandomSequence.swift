@@ -227,7 +227,7 @@ struct RandomSequence {
     if rig.world.client?.hasWrongFilters ?? false {
       throw violated(step, "an engine was prepared with filters of another device or sample rate")
     }
-    if processor.closingTakes.count > Processor.maxClosingTakes + 1 {
+    if processor.takes.closing.count > Takes.maxClosing + 1 {
       throw violated(step, "too many takes are closing")
     }
   }
@@ -263,7 +263,7 @@ struct RandomSequence {
       processor.poll()
       try check(step + round)
       let isAtRest =
-        [.live, .stopped, .stranded].contains(processor.state.kind) && processor.closingTakes.isEmpty
+        [.live, .stopped, .stranded].contains(processor.state.kind) && processor.takes.closing.isEmpty
       // A microphone that has returned counts as working after 2 s.
       if round > 30, isAtRest, unanswered.isEmpty, processor.pending.isEmpty, processor.change == nil {
         break
@@ -279,7 +279,7 @@ struct RandomSequence {
     guard resting.contains(processor.state.kind) else {
       throw violated(step, "everything completed, and it rests in \(processor.state.kind)")
     }
-    if !processor.closingTakes.isEmpty { throw violated(step, "a take was never finished") }
+    if !processor.takes.closing.isEmpty { throw violated(step, "a take was never finished") }
     guard processor.state.kind == .live, let client = rig.world.client else { return }
     if !processor.pending.isEmpty { throw violated(step, "a ticket never ended") }
     if client.engine?.isRecording ?? false {

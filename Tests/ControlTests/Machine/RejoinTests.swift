@@ -65,7 +65,7 @@ import Testing
     rig.processor.poll()
     let stop = rig.stopTake()
     #expect(stop.status == .noServer && stop.text.contains("for new clients"), "\(stop.text)")
-    #expect(rig.processor.incompleteTake == nil)
+    #expect(rig.processor.takes.incomplete == nil)
     join(rig)
     #expect(rig.startTake().status == nil && rig.world.takes.count == 2)
   }

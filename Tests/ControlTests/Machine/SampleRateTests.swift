@@ -49,7 +49,7 @@ import Testing
     rig.processor.poll()
     let stop = rig.stopTake()
     #expect(stop.status == .noServer && stop.text.contains("the sample rate changed"), "\(stop.text)")
-    #expect(rig.processor.incompleteTake == nil)
+    #expect(rig.processor.takes.incomplete == nil)
     join(rig)
     #expect(rig.startTake().status == nil && rig.world.takes.count == 2)
   }

@@ -133,6 +133,6 @@ import Testing
     let named = (stop.answer["takes"] as? [[String: Any]])?.compactMap { $0["take"] as? String }
     #expect(stop.status == .done && named == [FakeTake.whole.path], "\(stop.answer)")
     #expect(rig.warnings == [FakeTake.whole.sentence])
-    #expect(rig.processor.takeOutcome.areComplete == false)
+    #expect(rig.processor.takes.outcome.areComplete == false)
   }
 }

@@ -70,7 +70,7 @@ import Testing
     take.phase = .finished(FakeTake.incomplete)
     rig.processor.poll()
     #expect(rig.stopTake().status == .incompleteTake && ExitStatus.incompleteTake.rawValue == 7)
-    #expect(rig.processor.takeOutcome.earlierIncomplete == FakeTake.incomplete.path)
+    #expect(rig.processor.takes.outcome.earlierIncomplete == FakeTake.incomplete.path)
   }
 
   @Test("record stop disarms: it is answered with status 0, and no file is left")
@@ -84,7 +84,7 @@ import Testing
     take.phase = .finished(FakeTake.whole)
     rig.processor.poll()
     #expect(stop.status == .done && stop.answer["disarmed"] as? String == take.path)
-    #expect(rig.processor.closingTakes.isEmpty && rig.stopTake().text.contains("nothing is being recorded"))
+    #expect(rig.processor.takes.closing.isEmpty && rig.stopTake().text.contains("nothing is being recorded"))
     rig.world.client?.isRolling = true
     rig.run(periods: 3)
     #expect(rig.world.client?.engine?.isRecording == false && rig.processor.state.kind == .live)
@@ -113,7 +113,7 @@ import Testing
     rig.world.client?.run(periods: 1)
     let stop = rig.stopTake()
     rig.run(periods: 1)
-    #expect(!take.isDiscarded && rig.processor.closingTakes.count == 1)
+    #expect(!take.isDiscarded && rig.processor.takes.closing.count == 1)
     take.phase = .finished(FakeTake.whole)
     rig.processor.poll()
     #expect(stop.status == .done && stop.answer["take"] as? String == FakeTake.whole.path)
@@ -162,7 +162,7 @@ import Testing
       #expect(take.isDiscarded, "\(end)")
       take.phase = .finished(FakeTake.whole)
       rig.processor.poll()
-      #expect(rig.processor.closingTakes.isEmpty && rig.processor.takeOutcome.areComplete, "\(end)")
+      #expect(rig.processor.takes.closing.isEmpty && rig.processor.takes.outcome.areComplete, "\(end)")
       #expect(rig.processor.isStopped == (end == "stop"), "\(end)")
       #expect(rig.processor.state.take == nil, "\(end)")
       if end != "stop" {

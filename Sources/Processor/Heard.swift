@@ -1,0 +1,83 @@
+import Messages
+import Realtime
+
+/// What is heard, and what is on its way through the callback to being heard.
+///
+/// Thread: control thread; a value.
+package struct Heard {
+  /// The setting that is audible or fading in.
+  package private(set) var inForce: Setting
+  /// The newest accepted setting of the current device: in force, or pending in the callback.
+  package private(set) var wanted: Setting
+  /// The filters of the current engine; nil before the first engine.
+  private(set) var filters: (any DeviceFilters)?
+  /// The filters of `inForce`. They differ from `filters` between a device switch and its fade-in; if the server dies
+  /// in between, the next engine uses these.
+  private var filtersInForce: (any DeviceFilters)?
+  /// Changes that the callback has not reported on yet.
+  private(set) var pending: [Ticket: PendingChange] = [:]
+
+  package struct PendingChange {
+    let setting: Setting
+    /// The missing microphones that its filters do without.
+    let missing: Set<String>
+    let deadline: ContinuousClock.Instant
+    /// Nil for an internal change, and after the request timed out.
+    var request: Request?
+  }
+
+  init(_ setting: Setting) { (inForce, wanted) = (setting, setting) }
+
+  /// The callback has been sent a change.
+  mutating func posted(_ ticket: Ticket, _ change: PendingChange) {
+    pending[ticket] = change
+    wanted = change.setting
+  }
+
+  /// The callback has applied a change.
+  /// - Returns: the change; nil if it was not awaited any more.
+  mutating func applied(_ ticket: Ticket) -> PendingChange? {
+    guard let ended = pending.removeValue(forKey: ticket) else { return nil }
+    inForce = ended.setting
+    filtersInForce = filters
+    return ended
+  }
+
+  /// The callback has dropped a change in favour of a newer one.
+  /// - Returns: who waits for it.
+  mutating func superseded(_ ticket: Ticket) -> Request? { pending.removeValue(forKey: ticket)?.request }
+
+  /// The callback has refused a change, because a take had begun.
+  /// - Returns: who waits for it.
+  mutating func refused(_ ticket: Ticket) -> Request? {
+    guard let ended = pending.removeValue(forKey: ticket) else { return nil }
+    if ended.setting == wanted { wanted = pending.max { $0.key < $1.key }?.value.setting ?? inForce }
+    return ended.request
+  }
+
+  /// Takes the requests of changes whose time is over. The changes stay pending.
+  mutating func takeExpired(where hasPassed: (ContinuousClock.Instant) -> Bool) -> [Request] {
+    var expired: [Request] = []
+    for (ticket, change) in pending where hasPassed(change.deadline) {
+      if let request = change.request { expired.append(request) }
+      pending[ticket]?.request = nil
+    }
+    return expired
+  }
+
+  /// Forgets all pending changes: the callback that received them will not report again.
+  /// - Returns: who waits for them, in the order of the changes.
+  mutating func forgetPending() -> [Request] {
+    defer { (pending, wanted) = ([:], inForce) }
+    return pending.sorted { $0.key < $1.key }.compactMap(\.value.request)
+  }
+
+  /// An engine with other filters is in use. What is in force still sounds with the old ones.
+  mutating func use(_ new: any DeviceFilters) { filters = new }
+
+  /// An engine has joined a graph with `filters`, and plays what is in force.
+  mutating func join(with new: any DeviceFilters) { (filters, filtersInForce) = (new, new) }
+
+  /// The engine is gone. The next one plays what is in force.
+  mutating func leave() { filters = filtersInForce ?? filters }
+}
