@@ -17,6 +17,23 @@ public struct ArrayVerdict: Sendable {
 
   /// Whether nothing was found, though it would have been.
   public var isWell: Bool { findings.isEmpty && isJudged }
+
+  /// - Parameters:
+  ///   - levels: in dBFS, one per microphone; nil for digital silence.
+  ///   - deviations: by microphone, in dB.
+  init(
+    device: Device, levels: [Double?], deviations: [Int: Double], findings: [Finding], notJudged: [String],
+    order: OrderEvidence?, isJudged: Bool
+  ) {
+    (self.device, self.findings, self.notJudged) = (device, findings, notJudged)
+    (self.order, self.isJudged) = (order, isJudged)
+    microphones = device.microphones.indices.map { m in
+      let own = findings.filter { $0.microphones.contains(m) }
+      return MicrophoneVerdict(
+        name: device.microphones[m].name, level: levels[m], deviation: deviations[m],
+        verdict: Wording.verdict(on: m, own), remedy: own.first?.remedy)
+    }
+  }
 }
 
 /// How well the order of the channels fits the geometry, against other orders.
@@ -44,63 +61,4 @@ public struct MicrophoneVerdict: Hashable, Sendable {
   public let verdict: String
   /// What to do; nil where nothing is wrong.
   public let remedy: String?
-}
-
-/// Something that is wrong with one or several microphones.
-public struct Finding: Hashable, Sendable {
-  public enum Kind: String, Sendable, CaseIterable {
-    case dead, clipped, offset, hum, level, inverted, doubled, swapped, permuted, late
-  }
-
-  public let kind: Kind
-  /// Indices of the microphones concerned.
-  public let microphones: [Int]
-  /// Whether it is only known that it is one of `microphones`.
-  public let isOneOf: Bool
-  /// In dB, or for late microphones in microseconds; nil for kinds without a size.
-  public let size: Double?
-  /// Of each microphone of `microphones`, in the same order: two or three words.
-  let verdicts: [String]
-  /// What happened, as one sentence.
-  public let sentence: String
-  /// What to do.
-  public let remedy: String
-
-  init(
-    _ kind: Kind, _ microphones: [Int], isOneOf: Bool = false, size: Double? = nil, verdicts: [String],
-    sentence: String, remedy: String
-  ) {
-    self.kind = kind
-    self.microphones = microphones
-    self.isOneOf = isOneOf
-    self.size = size
-    self.verdicts = verdicts
-    self.sentence = sentence
-    self.remedy = remedy
-  }
-
-  init(
-    _ kind: Kind, _ microphone: Int, size: Double? = nil, verdict: String, sentence: String, remedy: String
-  ) {
-    self.init(kind, [microphone], size: size, verdicts: [verdict], sentence: sentence, remedy: remedy)
-  }
-}
-
-/// Why a recording cannot be checked, or an array not be calibrated, as one sentence.
-public struct ArrayCheckError: Error, Hashable, CustomStringConvertible {
-  public let description: String
-  public init(_ description: String) { self.description = description }
-}
-
-extension [String] {
-  /// "a", "a and b", "a, b and c".
-  func listed(_ word: String = "and") -> String {
-    count < 2 ? first ?? "" : dropLast().joined(separator: ", ") + " \(word) " + last!
-  }
-}
-
-/// "+6.1" or "-3.0".
-func signed(_ value: Double) -> String {
-  let tenths = (abs(value) * 10).rounded() / 10
-  return (value < 0 && tenths > 0 ? "-" : "+") + "\(tenths)"
 }

@@ -4,63 +4,41 @@ import Glibc
 /// When each event reaches each microphone, from cross-correlations of all pairs.
 struct DelayVectors {
   /// Covariance of the delays over the events, in seconds squared. Shape: `[microphone][microphone]`.
-  let covariance: [[Double]]
+  private let covariance: [[Double]]
+  private let positions: [Position]
 
-  /// - Parameter reach: greatest delay between two microphones in seconds.
-  init(_ events: SoundEvents, reach: Double) {
-    let (M, F) = (events.microphones, events.frequencies.count)
-    let step = 1 / (8 * (events.frequencies.last ?? 4000))
-    let half = Int((reach / step).rounded(.up)) + 1
-    let lags = (-half...half).map { Double($0) * step }
-    let cosines = lags.map { lag in events.frequencies.map { Float(cos(2 * .pi * $0 * lag)) } }
-    let sines = lags.map { lag in events.frequencies.map { Float(sin(2 * .pi * $0 * lag)) } }
-    var delays: [(times: [Double], closure: Double)] = []
-    var (cr, ci) = ([Float](repeating: 0, count: F), [Float](repeating: 0, count: F))
-    for e in 0..<events.count {
-      var pair = [[Double]](repeating: [Double](repeating: 0, count: M), count: M)
-      for m in 0..<M {
-        for n in 0..<m {
-          for f in 0..<F {
-            let (a, b) = ((e * M + m) * F + f, (e * M + n) * F + f)
-            cr[f] = events.re[a] * events.re[b] + events.im[a] * events.im[b]
-            ci[f] = events.im[a] * events.re[b] - events.re[a] * events.im[b]
-          }
-          var correlation = [Float](repeating: 0, count: lags.count)
-          for l in lags.indices {
-            var sum: Float = 0
-            for f in 0..<F { sum += cr[f] * cosines[l][f] - ci[f] * sines[l][f] }
-            correlation[l] = sum
-          }
-          let top = correlation.indices.max { correlation[$0] < correlation[$1] }!
-          var lag = lags[top]
-          if top > 0, top < lags.count - 1 {
-            let (a, b, c) = (correlation[top - 1], correlation[top], correlation[top + 1])
-            lag += step * Double(0.5 * (a - c) / min(-1e-9, a - 2 * b + c))
-          }
-          pair[m][n] = lag
-          pair[n][m] = -lag
-        }
+  init(_ events: SoundEvents, _ positions: [Position]) {
+    self.positions = positions
+    let count = positions.count
+    let extent = positions.flatMap { a in positions.map { (a - $0).length } }.max() ?? 0
+    let search = LagSearch(events.frequencies, reach: 1.5 * extent / speedOfSound + 1e-4)
+    let delays = (0..<events.count).map { event in
+      // Of the first microphone after the second.
+      var lags = [[Double]](repeating: [Double](repeating: 0, count: count), count: count)
+      for (m, n) in pairs(count) {
+        lags[m][n] = search.lag(events, event, m, n)
+        lags[n][m] = -lags[m][n]
       }
-      let times = pair.map { $0.reduce(0, +) / Double(M) }
+      let times = lags.map { $0.reduce(0, +) / Double(count) }
       var closure = 0.0
-      for m in 0..<M { for n in 0..<M { closure += pow(pair[m][n] - times[m] + times[n], 2) } }
-      delays.append((times, closure))
+      for m in 0..<count { for n in 0..<count { closure += pow(lags[m][n] - times[m] + times[n], 2) } }
+      return (times: times, closure: closure)
     }
     // Delays that do not close around loops were not one wave's.
     let kept = delays.sorted { $0.closure < $1.closure }.prefix(max(6, delays.count / 2))
-    var covariance = [[Double]](repeating: [Double](repeating: 0, count: M), count: M)
-    for delay in kept {
-      for m in 0..<M { for n in 0..<M { covariance[m][n] += delay.times[m] * delay.times[n] } }
+    covariance = (0..<count).map { m in
+      (0..<count).map { n in kept.reduce(0) { $0 + $1.times[m] * $1.times[n] } }
     }
-    self.covariance = covariance
   }
 
   /// Orders under which the delays lie best in the span of the geometry, the best first.
-  func orders(_ positions: [Position], rank: Int, count: Int) -> [[Int]] {
+  func orders(rank: Int, count: Int) -> [[Int]] {
     let projection = Self.projection(positions, rank: rank)
-    return positions.count <= 8
-      ? exhaustive(projection, count: count) : climbing(projection, count: count)
+    let found = positions.count <= 8 ? exhaustive(projection, count: count) : climbing(projection)
+    return found.prefix(count).map(\.order)
   }
+
+  private typealias Fit = (order: [Int], value: Double)
 
   /// Projects delays onto those that plane waves can cause.
   private static func projection(_ positions: [Position], rank: Int) -> [[Double]] {
@@ -85,84 +63,99 @@ struct DelayVectors {
 
   private static func norm(_ values: [Double]) -> Double { values.reduce(0) { $0 + $1 * $1 }.squareRoot() }
 
-  private func exhaustive(_ projection: [[Double]], count: Int) -> [[Int]] {
-    let size = projection.count
-    var best: [(order: [Int], value: Double)] = []
-    var order: [Int] = []
-    var used = [Bool](repeating: false, count: size)
-    func extend(_ value: Double) {
-      let m = order.count
-      guard m < size else {
-        guard best.count < count || value > best.last!.value else { return }
-        best.insert((order, value), at: best.firstIndex { $0.value < value } ?? best.count)
-        if best.count > count { best.removeLast() }
-        return
-      }
-      for p in 0..<size where !used[p] {
-        var gain = projection[p][p] * covariance[m][m]
-        for n in 0..<m { gain += 2 * projection[p][order[n]] * covariance[m][n] }
-        used[p] = true
-        order.append(p)
-        extend(value + gain)
-        order.removeLast()
-        used[p] = false
-      }
+  /// The best of all orders that begin with `begun`, the best first.
+  private func exhaustive(_ projection: [[Double]], count: Int, begun: Fit = ([], 0)) -> [Fit] {
+    let m = begun.order.count
+    guard m < projection.count else { return [begun] }
+    var best: [Fit] = []
+    for p in projection.indices where !begun.order.contains(p) {
+      var value = begun.value + projection[p][p] * covariance[m][m]
+      for n in 0..<m { value += 2 * projection[p][begun.order[n]] * covariance[m][n] }
+      best += exhaustive(projection, count: count, begun: (begun.order + [p], value))
     }
-    extend(0)
-    return best.map(\.order)
+    return Array(best.sorted { $0.value > $1.value }.prefix(count))
   }
 
-  /// For many microphones: from several starts, exchanges two channels as long as that helps.
-  private func climbing(_ projection: [[Double]], count: Int) -> [[Int]] {
-    let size = projection.count
-    func value(_ order: [Int]) -> Double {
-      var sum = 0.0
-      for m in 0..<size { for n in 0..<size { sum += projection[order[m]][order[n]] * covariance[m][n] } }
-      return sum
-    }
+  /// For many microphones: the best orders that are reached from several starts, the best first.
+  private func climbing(_ projection: [[Double]]) -> [Fit] {
+    let identity = Array(projection.indices)
     var random = SplitMix(state: 1)
-    var found: [[Int]: Double] = [:]
-    let identity = Array(0..<size)
-    let shifts = [1, size - 1].map { shift in identity.map { ($0 + shift) % size } }
+    let shifts = [1, identity.count - 1].map { shift in identity.map { ($0 + shift) % identity.count } }
     let starts =
       [identity, identity.reversed()] + shifts + (0..<16).map { _ in identity.shuffled(using: &random) }
-    for start in starts {
-      var order = start
-      var current = value(order)
-      while true {
-        var best = (i: 0, j: 0, value: current)
-        for i in 0..<size {
-          for j in 0..<i {
-            // Only the rows and columns of two channels change.
-            var change = 0.0
-            let (a, b) = (order[i], order[j])
-            for n in 0..<size where n != i && n != j {
-              change +=
-                2 * (projection[b][order[n]] - projection[a][order[n]])
-                * (covariance[i][n] - covariance[j][n])
-            }
-            change += (projection[b][b] - projection[a][a]) * (covariance[i][i] - covariance[j][j])
-            if current + change > best.value + 1e-15 { best = (i, j, current + change) }
-          }
-        }
-        guard best.i != best.j else { break }
-        order.swapAt(best.i, best.j)
-        current = best.value
-      }
-      found[order] = current
+    var found: [Fit] = []
+    for fit in starts.map({ climb(from: $0, projection) })
+    where !found.contains(where: { $0.order == fit.order }) {
+      found.append(fit)
     }
-    return found.sorted { $0.value > $1.value }.prefix(count).map(\.key)
+    return found.sorted { $0.value > $1.value }
+  }
+
+  /// Exchanges two channels as long as that helps.
+  private func climb(from start: [Int], _ projection: [[Double]]) -> Fit {
+    var current = (order: start, value: 0.0)
+    for m in start.indices {
+      for n in start.indices { current.value += projection[start[m]][start[n]] * covariance[m][n] }
+    }
+    while true {
+      var best = (pair: (0, 0), gain: 0.0)
+      for (i, j) in pairs(start.count) {
+        let gain = gain(exchanging: i, j, of: current.order, projection)
+        if gain > best.gain + 1e-15 { best = ((i, j), gain) }
+      }
+      guard best.gain > 0 else { return current }
+      current = (current.order.exchanging(best.pair.0, best.pair.1), current.value + best.gain)
+    }
+  }
+
+  /// Only the rows and columns of two channels change.
+  private func gain(exchanging i: Int, _ j: Int, of order: [Int], _ projection: [[Double]]) -> Double {
+    let (a, b) = (order[i], order[j])
+    var gain = (projection[b][b] - projection[a][a]) * (covariance[i][i] - covariance[j][j])
+    for n in order.indices where n != i && n != j {
+      gain +=
+        2 * (projection[b][order[n]] - projection[a][order[n]]) * (covariance[i][n] - covariance[j][n])
+    }
+    return gain
   }
 }
 
-/// A small random generator with a known sequence.
-struct SplitMix: RandomNumberGenerator {
-  var state: UInt64
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-    return z ^ (z >> 31)
+/// Finds how much later an event reaches one microphone than another.
+private struct LagSearch {
+  private let step: Double
+  private let lags: [Double]
+  /// Shape: `[lag][frequency]`.
+  private let cosines: [[Float]]
+  private let sines: [[Float]]
+
+  /// - Parameter reach: greatest delay in seconds.
+  init(_ frequencies: [Double], reach: Double) {
+    let step = 1 / (8 * (frequencies.last ?? 4000))
+    let half = Int((reach / step).rounded(.up)) + 1
+    lags = (-half...half).map { Double($0) * step }
+    cosines = lags.map { lag in frequencies.map { Float(cos(2 * .pi * $0 * lag)) } }
+    sines = lags.map { lag in frequencies.map { Float(sin(2 * .pi * $0 * lag)) } }
+    self.step = step
+  }
+
+  /// In seconds.
+  func lag(_ events: SoundEvents, _ event: Int, _ m: Int, _ n: Int) -> Double {
+    let count = events.frequencies.count
+    var (re, im) = ([Float](repeating: 0, count: count), [Float](repeating: 0, count: count))
+    for f in 0..<count {
+      let (a, b) = (events.index(event, m) + f, events.index(event, n) + f)
+      re[f] = events.re[a] * events.re[b] + events.im[a] * events.im[b]
+      im[f] = events.im[a] * events.re[b] - events.re[a] * events.im[b]
+    }
+    let correlation = lags.indices.map { l in
+      var sum: Float = 0
+      for f in 0..<count { sum += re[f] * cosines[l][f] - im[f] * sines[l][f] }
+      return sum
+    }
+    let top = correlation.indices.max { correlation[$0] < correlation[$1] }!
+    guard top > 0, top < lags.count - 1 else { return lags[top] }
+    // The top of the parabola through three points.
+    let (a, b, c) = (correlation[top - 1], correlation[top], correlation[top + 1])
+    return lags[top] + step * Double(0.5 * (a - c) / min(-1e-9, a - 2 * b + c))
   }
 }

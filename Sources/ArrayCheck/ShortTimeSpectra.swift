@@ -19,8 +19,7 @@ struct ShortTimeSpectra {
   /// - Parameter highest: frequency in hertz.
   init(_ signals: [[Float]], sampleRate: Int, highest: Double) {
     self.sampleRate = Double(sampleRate)
-    let wanted = log2(0.043 * Double(sampleRate)).rounded()
-    length = 1 << Int(wanted)
+    length = 1 << Int(log2(0.043 * Double(sampleRate)).rounded())
     let hop = length / 2
     microphones = signals.count
     frames = max(0, (signals[0].count - length) / hop + 1)
@@ -38,24 +37,29 @@ struct ShortTimeSpectra {
     // Two real signals per complex FFT.
     for frame in 0..<frames {
       for m in stride(from: 0, to: microphones, by: 2) {
-        let hasSecond = m + 1 < microphones
+        let second = m + 1 < microphones ? m + 1 : nil
         for n in 0..<length {
           a.floats[n] = window[n] * signals[m][frame * hop + n]
-          b.floats[n] = hasSecond ? window[n] * signals[m + 1][frame * hop + n] : 0
+          b.floats[n] = second.map { window[n] * signals[$0][frame * hop + n] } ?? 0
         }
         transform.forward(a.floats, b.floats)
-        let at = (frame * microphones + m) * bins
-        for k in 0..<bins {
-          let mirrored = (length - k) & (length - 1)
-          let (ar, ai, br, bi) = (a.floats[k], b.floats[k], a.floats[mirrored], b.floats[mirrored])
-          re[at + k] = 0.5 * (ar + br)
-          im[at + k] = 0.5 * (ai - bi)
-          if hasSecond {
-            re[at + bins + k] = 0.5 * (ai + bi)
-            im[at + bins + k] = 0.5 * (br - ar)
-          }
-        }
+        keep(a.floats, b.floats, at: index(frame, m), second: second.map { index(frame, $0) })
       }
+    }
+  }
+
+  /// Splits the spectrum of x + jy, and writes that of x at an index, and that of y at another.
+  private mutating func keep(
+    _ a: UnsafeMutablePointer<Float>, _ b: UnsafeMutablePointer<Float>, at first: Int, second: Int?
+  ) {
+    for k in 0..<bins {
+      let mirrored = (length - k) & (length - 1)
+      let (ar, ai, br, bi) = (a[k], b[k], a[mirrored], b[mirrored])
+      re[first + k] = 0.5 * (ar + br)
+      im[first + k] = 0.5 * (ai - bi)
+      guard let second else { continue }
+      re[second + k] = 0.5 * (ai + bi)
+      im[second + k] = 0.5 * (br - ar)
     }
   }
 
@@ -66,6 +70,39 @@ struct ShortTimeSpectra {
   func power(_ frame: Int, _ microphone: Int, _ bin: Int) -> Float {
     let at = index(frame, microphone) + bin
     return re[at] * re[at] + im[at] * im[at]
+  }
+
+  /// Power of a frame in some bins.
+  func power(_ frame: Int, _ microphone: Int, in bins: some Sequence<Int>) -> Float {
+    bins.reduce(0) { $0 + power(frame, microphone, $1) }
+  }
+
+  /// Real part of the coherence of two microphones over all frames; nil if one is silent.
+  func realCoherence(_ i: Int, _ j: Int, bin: Int) -> Double? {
+    var (dot, a, b) = (0.0, 0.0, 0.0)
+    for frame in 0..<frames {
+      let (x, y) = (index(frame, i) + bin, index(frame, j) + bin)
+      dot += Double(re[x] * re[y] + im[x] * im[y])
+      a += Double(power(frame, i, bin))
+      b += Double(power(frame, j, bin))
+    }
+    return a > 0 && b > 0 ? dot / (a * b).squareRoot() : nil
+  }
+
+  /// Magnitude of the coherence of two microphones over some frames. Every frame counts the same, however loud.
+  func coherence(_ i: Int, _ j: Int, bin: Int, frames: ArraySlice<Int>) -> Double {
+    var (real, imaginary, a, b): (Float, Float, Float, Float) = (0, 0, 0, 0)
+    for frame in frames {
+      let (x, y) = (index(frame, i) + bin, index(frame, j) + bin)
+      let (p, q) = (power(frame, i, bin), power(frame, j, bin))
+      let scale = 1 / max(1e-20, p + q)
+      real += scale * (re[x] * re[y] + im[x] * im[y])
+      imaginary += scale * (im[x] * re[y] - re[x] * im[y])
+      a += scale * p
+      b += scale * q
+    }
+    return Double(
+      (real * real + imaginary * imaginary).squareRoot() / max(1e-20, (a * b).squareRoot()))
   }
 
   /// Bins whose frequencies lie within `band`, in hertz.

@@ -19,8 +19,6 @@ struct SteeredPowers {
   /// The best source of each event.
   private(set) var sources: [Int] = []
 
-  var mean: Double { scores.isEmpty ? 0 : Double(scores.reduce(0, +)) / Double(scores.count) }
-
   init(_ table: SteeringTable, _ events: SoundEvents, order: [Int]) {
     self.init(table, re: events.re, im: events.im, events: events.count, order: order)
   }
@@ -31,7 +29,7 @@ struct SteeredPowers {
     self.im = im
     self.events = events
     self.order = order
-    let (F, D) = (table.frequencies, table.sources)
+    let (F, D) = (table.frequencies.count, table.sources)
     (beamRe, beamIm) = ([], [])
     var allRe = [Float](repeating: 0, count: events * F * D)
     var allIm = allRe
@@ -56,7 +54,7 @@ struct SteeredPowers {
     _ toRe: UnsafeMutablePointer<Float>, _ toIm: UnsafeMutablePointer<Float>, event e: Int, frequency f: Int,
     order: [Int]
   ) {
-    let (F, M, D) = (table.frequencies, table.microphones, table.sources)
+    let (F, M, D) = (table.frequencies.count, table.microphones, table.sources)
     table.re.withUnsafeBufferPointer { ar in
       table.im.withUnsafeBufferPointer { ai in
         for m in 0..<M {
@@ -102,7 +100,7 @@ struct SteeredPowers {
 
   /// Scores under another order. The beams of one frequency at a time stay in the processor's cache.
   func scores(order: [Int]) -> [Float] {
-    let (F, D) = (table.frequencies, table.sources)
+    let (F, D) = (table.frequencies.count, table.sources)
     var (beamRe, beamIm) = ([Float](repeating: 0, count: D), [Float](repeating: 0, count: D))
     var sums = [Float](repeating: 0, count: events * D)
     beamRe.withUnsafeMutableBufferPointer { br in
@@ -130,14 +128,19 @@ struct SteeredPowers {
     SteeredPowers(table, re: re, im: im, events: events, order: order)
   }
 
+  /// The same events with some channels inverted.
+  func inverting(_ channels: [Int]) -> SteeredPowers {
+    channels.reduce(self) { $0.changed(channel: $1, advance: 0, inverts: true) }
+  }
+
   /// The same events with a channel multiplied by e^(jω·delay), and by -1 if `inverts`.
-  func changed(channel: Int, advance: Double, inverts: Bool = false, frequencies: [Double]) -> SteeredPowers {
+  func changed(channel: Int, advance: Double, inverts: Bool = false) -> SteeredPowers {
     var (re, im) = (re, im)
-    let (F, M) = (table.frequencies, table.microphones)
+    let (F, M) = (table.frequencies.count, table.microphones)
     for e in 0..<events {
       for f in 0..<F {
         let at = (e * M + channel) * F + f
-        let angle = 2 * .pi * frequencies[f] * advance + (inverts ? .pi : 0)
+        let angle = 2 * .pi * table.frequencies[f] * advance + (inverts ? .pi : 0)
         let (c, s) = (Float(cos(angle)), Float(sin(angle)))
         (re[at], im[at]) = (re[at] * c - im[at] * s, re[at] * s + im[at] * c)
       }
@@ -147,7 +150,7 @@ struct SteeredPowers {
 
   /// Scores with the microphones of channels `i` and `j` exchanged.
   func scores(swapping i: Int, _ j: Int) -> [Float] {
-    let (F, M, D) = (table.frequencies, table.microphones, table.sources)
+    let (F, M, D) = (table.frequencies.count, table.microphones, table.sources)
     var (vr, vi) = ([Float](repeating: 0, count: F * D), [Float](repeating: 0, count: F * D))
     for f in 0..<F {
       let (a, b) = ((f * M + order[i]) * D, (f * M + order[j]) * D)
@@ -167,8 +170,8 @@ struct SteeredPowers {
   }
 
   /// Scores with a channel multiplied by e^(jω·advance), and by -1 if `inverts`.
-  func scores(channel: Int, advance: Double, inverts: Bool = false, frequencies: [Double]) -> [Float] {
-    let (F, M, D) = (table.frequencies, table.microphones, table.sources)
+  func scores(channel: Int, advance: Double, inverts: Bool = false) -> [Float] {
+    let (F, M, D) = (table.frequencies.count, table.microphones, table.sources)
     var (vr, vi) = ([Float](), [Float]())
     vr.reserveCapacity(F * D)
     vi.reserveCapacity(F * D)
@@ -177,7 +180,7 @@ struct SteeredPowers {
       let from = (f * M + order[channel]) * D
       vr += table.re[from..<from + D]
       vi += table.im[from..<from + D]
-      let angle = 2 * .pi * frequencies[f] * advance + (inverts ? .pi : 0)
+      let angle = 2 * .pi * table.frequencies[f] * advance + (inverts ? .pi : 0)
       let (c, s) = (Float(cos(angle)) - 1, Float(sin(angle)))
       for e in 0..<events {
         let at = (e * M + channel) * F + f
@@ -190,7 +193,7 @@ struct SteeredPowers {
 
   /// Scores and best sources with conj(v)·y added to each beam. Shapes: v `[frequency][source]`, y `[event][frequency]`.
   private func best(_ vr: [Float], _ vi: [Float], _ yr: [Float], _ yi: [Float]) -> ([Float], [Int]) {
-    let (F, D) = (table.frequencies, table.sources)
+    let (F, D) = (table.frequencies.count, table.sources)
     var scores = [Float](repeating: 0, count: events)
     var sources = [Int](repeating: 0, count: events)
     var sum = [Float](repeating: 0, count: D)
@@ -222,22 +225,5 @@ struct SteeredPowers {
       }
     }
     return (scores, sources)
-  }
-}
-
-/// How two explanations of the same events compare.
-struct Comparison {
-  /// Mean gain of the second over the first, relative to the first's mean.
-  let gain: Double
-  /// The mean gain in its standard errors.
-  let certainty: Double
-
-  init(_ first: [Float], _ second: [Float]) {
-    let differences = zip(first, second).map { Double($1 - $0) }
-    let count = Double(max(1, differences.count))
-    let mean = differences.reduce(0, +) / count
-    let variance = differences.reduce(0) { $0 + ($1 - mean) * ($1 - mean) } / count
-    gain = mean / max(1e-9, first.reduce(0.0) { $0 + Double($1) } / count)
-    certainty = mean / ((variance / count).squareRoot() + 1e-6)
   }
 }

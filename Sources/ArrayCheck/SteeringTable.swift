@@ -6,28 +6,24 @@ import Numerics
 /// How the array hears waves from many directions, and for large arrays from several distances: phases, with small
 /// weights for directional capsules that face away.
 struct SteeringTable {
-  let frequencies: Int
+  /// Hertz.
+  let frequencies: [Double]
   let microphones: Int
-  /// Number of directions, counted once per distance.
+  /// Number of sources: each direction once per distance.
   let sources: Int
-  /// Unit vectors, one per source.
+  /// Unit vectors, one per direction; sources have those of the first distance first.
   let directions: [SIMD3<Double>]
   /// Shape: `[frequency][microphone][source]`.
-  let re: [Float]
-  let im: [Float]
+  private(set) var re: [Float]
+  private(set) var im: [Float]
   /// What scales a steered power to the share that one wave explains. Shape: `[frequency][source]`.
-  let weights: [Float]
+  private(set) var weights: [Float]
   /// Level of a wave from each source in dB, in the band of levels. Shape: `[source][microphone]`.
-  let levels: [[Double]]
+  private(set) var levels: [[Double]]
   /// Whether any capsule is directional.
   let isDirectional: Bool
   /// 1 for a line, 2 for a plane, 3 for anything else.
   let rank: Int
-
-  /// Distances in metres of sources that a large array tells from far ones.
-  private static let distances = [2.5, 1.2, 0.7]
-  /// Half the extent of an array, in metres, from which on distances count.
-  private static let largeExtent = 0.1
 
   /// - Parameter subset: the microphones to use.
   init(
@@ -36,59 +32,71 @@ struct SteeringTable {
   ) {
     let microphones = subset.map { device.microphones[$0] }
     let positions = microphones.map(\.position)
-    rank = Self.rank(positions)
-    let isDirectional = microphones.contains { $0.capsule != nil }
-    self.isDirectional = isDirectional
-    let plane = device.body == .free && !isDirectional ? rank : 3
-    let base = Self.directions(positions, rank: plane)
-    let centre = positions.reduce(.zero, +) / Double(positions.count)
-    let extent = positions.map { ($0 - centre).length }.max() ?? 0
-    let distances =
-      [Double.infinity] + (extent > Self.largeExtent ? Self.distances.filter { $0 > 2 * extent } : [])
-    let grid = manifold.responses(from: base, frequencies: frequencies).selecting(channels: subset)
-    let count = base.count * distances.count
-    sources = count
-    self.frequencies = frequencies.count
+    self.frequencies = frequencies
     self.microphones = subset.count
-    directions = distances.flatMap { _ in base }
-    var re = [Float](repeating: 0, count: frequencies.count * subset.count * count)
-    var im = re
-    var weights = [Float](repeating: 0, count: frequencies.count * count)
-    var power = [[Double]](repeating: [Double](repeating: 0, count: subset.count), count: count)
-    for (r, distance) in distances.enumerated() {
-      // How much farther a microphone is from a near source than a plane wave has it, and how much louder that makes it.
-      let extra = base.map { u in
-        positions.map { p in distance == .infinity ? 0 : (distance * u - p).length - (distance - u.dot(p)) }
-      }
-      let gain = base.map { u in
-        positions.map { p in distance == .infinity ? 1 : distance / (distance * u - p).length }
-      }
+    rank = Self.rank(positions)
+    isDirectional = microphones.contains { $0.capsule != nil }
+    directions = Self.directions(positions, rank: device.body == .free && !isDirectional ? rank : 3)
+    let distances = Self.distances(positions)
+    sources = directions.count * distances.count
+    re = [Float](repeating: 0, count: frequencies.count * subset.count * sources)
+    im = re
+    weights = [Float](repeating: 0, count: frequencies.count * sources)
+    levels = [[Double]](repeating: [Double](repeating: 0, count: subset.count), count: sources)
+    let grid = manifold.responses(from: directions, frequencies: frequencies).selecting(channels: subset)
+    for source in 0..<sources {
+      let (distance, d) = (distances[source / directions.count], source % directions.count)
+      let paths = positions.map { Path(from: directions[d], at: distance, to: $0) }
       for f in frequencies.indices {
-        for d in base.indices {
-          let source = r * base.count + d
-          let largest = subset.indices.map { grid[f, $0, d].magnitude }.max()!
-          var norm = 0.0
-          for m in subset.indices {
-            let value = grid[f, m, d]
-            let weight = isDirectional ? value.magnitude / max(largest, 1e-9) : 1
-            let phase =
-              value.direction * Complex(phase: -2 * .pi * frequencies[f] * extra[d][m] / speedOfSound)
-            let at = (f * subset.count + m) * count + source
-            re[at] = Float(weight * phase.real)
-            im[at] = Float(weight * phase.imaginary)
-            norm += weight * weight
-            if levelBand.contains(frequencies[f]) {
-              power[source][m] += value.squaredMagnitude * gain[d][m] * gain[d][m]
-            }
-          }
-          weights[f * count + source] = Float(1 / (norm * Double(subset.count) * Double(frequencies.count)))
+        let responses = subset.indices.map { grid[f, $0, d] }
+        keep(responses, paths, f, source)
+        guard levelBand.contains(frequencies[f]) else { continue }
+        for m in subset.indices {
+          levels[source][m] += responses[m].squaredMagnitude * paths[m].gain * paths[m].gain
         }
       }
     }
-    self.re = re
-    self.im = im
-    self.weights = weights
-    levels = power.map { $0.map { 10 * log10(max($0, 1e-9)) } }
+    levels = levels.map { $0.map { 10 * log10(max($0, 1e-9)) } }
+  }
+
+  /// What a near source changes on the way to a microphone.
+  private struct Path {
+    /// How much farther it is than a plane wave has it, in metres.
+    let extra: Double
+    /// And how much louder that makes it.
+    let gain: Double
+
+    init(from direction: SIMD3<Double>, at distance: Double, to position: Position) {
+      guard distance < .infinity else {
+        (extra, gain) = (0, 1)
+        return
+      }
+      let length = (distance * direction - position).length
+      (extra, gain) = (length - (distance - direction.dot(position)), distance / length)
+    }
+  }
+
+  private mutating func keep(_ responses: [Complex], _ paths: [Path], _ f: Int, _ source: Int) {
+    let largest = responses.map(\.magnitude).max()!
+    var norm = 0.0
+    for m in responses.indices {
+      let weight = isDirectional ? responses[m].magnitude / max(largest, 1e-9) : 1
+      let turn = Complex(phase: -2 * .pi * frequencies[f] * paths[m].extra / speedOfSound)
+      let phase = responses[m].direction * turn
+      let at = (f * microphones + m) * sources + source
+      re[at] = Float(weight * phase.real)
+      im[at] = Float(weight * phase.imaginary)
+      norm += weight * weight
+    }
+    weights[f * sources + source] = Float(1 / (norm * Double(microphones) * Double(frequencies.count)))
+  }
+
+  /// In metres: infinite, and those that a large array tells from it.
+  private static func distances(_ positions: [Position]) -> [Double] {
+    let centre = positions.reduce(.zero, +) / Double(positions.count)
+    let extent = positions.map { ($0 - centre).length }.max() ?? 0
+    guard extent > Thresholds.largeExtent else { return [.infinity] }
+    return [.infinity] + [2.5, 1.2, 0.7].filter { $0 > 2 * extent }
   }
 
   /// Directions that the array tells apart: all, one side of a plane, or half a circle around a line.
@@ -116,14 +124,13 @@ struct SteeringTable {
     return (axis, axis.cross(side))
   }
 
-  /// 1 for a line, 2 for a plane, 3 for anything else, with 1.5 mm of tolerance.
-  static func rank(_ positions: [Position]) -> Int {
-    guard positions.count > 1 else { return 0 }
+  /// 1 for a line, 2 for a plane, 3 for anything else.
+  private static func rank(_ positions: [Position]) -> Int {
     let (axis, normal) = axes(positions)
     let offs = positions.map { $0 - positions[0] }
     let fromLine = offs.map { ($0 - $0.dot(axis) * axis).length }.max()!
-    if fromLine < 1.5e-3 { return 1 }
-    return offs.map { abs($0.dot(normal)) }.max()! < 1.5e-3 ? 2 : 3
+    if fromLine < Thresholds.flatness { return 1 }
+    return offs.map { abs($0.dot(normal)) }.max()! < Thresholds.flatness ? 2 : 3
   }
 
   private static func perpendicular(to axis: SIMD3<Double>) -> SIMD3<Double> {

@@ -20,19 +20,6 @@ public struct TapAnswer: Hashable, Sendable {
 public struct TapListener: Sendable {
   /// Length of a block in seconds.
   public static let blockDuration = 0.02
-  /// The background is the median of this many blocks: half a second.
-  private static let historyLength = 25
-  /// A tap is judged from this many blocks on.
-  private static let leastHistory = 5
-  /// Energy of a tap relative to the background: 12 dB.
-  private static let leastRise = 16.0
-  /// Mean square of the signal's differences, below which nothing counts as a tap.
-  private static let leastEnergy = 1e-7
-  /// A tap lasts this many blocks.
-  private static let tapLength = 3
-  /// In dB.
-  static let leastMargin = 6.0
-  private static let greatestMargin = 60.0
 
   private var last: [Float]
   /// Energies of past blocks without a tap. Shape: `[block][channel]`.
@@ -48,31 +35,31 @@ public struct TapListener: Sendable {
   /// - Returns: the answer, with the last block of a tap.
   public mutating func hear(_ block: [[Float]]) -> TapAnswer? {
     let energies = block.indices.map { differenceEnergy(block[$0], channel: $0) }
-    guard history.count >= Self.leastHistory else {
+    guard history.count >= Thresholds.leastTapHistory else {
       history.append(energies)
       return nil
     }
     let background = energies.indices.map { m in median(history.map { $0[m] }) }
     let isLoud = energies.indices.contains {
-      energies[$0] > Self.leastRise * background[$0] + Self.leastEnergy
+      energies[$0] > Thresholds.leastTapRise * background[$0] + Thresholds.leastTapEnergy
     }
     quietBlocks = isLoud ? 0 : quietBlocks + 1
     guard isLoud || tap != nil else {
       history.append(energies)
-      if history.count > Self.historyLength { history.removeFirst() }
+      if history.count > Thresholds.tapHistory { history.removeFirst() }
       return nil
     }
     let above = zip(energies, background).map { max(0, $0 - $1) }
     let sum = tap.map { zip($0.energies, above).map { $0 + $1 } } ?? above
     let blocks = (tap?.blocks ?? 0) + 1
-    guard blocks == Self.tapLength else {
+    guard blocks == Thresholds.tapLength else {
       tap = (sum, blocks)
       return nil
     }
     tap = nil
     // A noise that stays becomes the background.
     history.append(energies)
-    if history.count > Self.historyLength { history.removeFirst() }
+    if history.count > Thresholds.tapHistory { history.removeFirst() }
     return Self.answer(sum)
   }
 
@@ -92,7 +79,7 @@ public struct TapListener: Sendable {
     let order = energies.indices.sorted { energies[$0] > energies[$1] }
     guard let first = order.first, energies[first] > 0 else { return nil }
     let second = order.count > 1 ? energies[order[1]] : 0
-    let margin = min(greatestMargin, 10 * log10(energies[first] / max(second, 1e-30)))
-    return margin >= leastMargin ? TapAnswer(channel: first, margin: margin) : nil
+    let margin = min(Thresholds.mostTapMargin, 10 * log10(energies[first] / max(second, 1e-30)))
+    return margin >= Thresholds.leastTapMargin ? TapAnswer(channel: first, margin: margin) : nil
   }
 }

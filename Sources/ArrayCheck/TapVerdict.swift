@@ -23,41 +23,22 @@ public struct TapVerdict: Sendable {
   /// - Parameter answers: one per microphone, in the device's order; nil where no channel answered.
   public init(of device: Device, answers: [TapAnswer?]) {
     precondition(answers.count == device.microphones.count, "one answer per microphone")
-    let names = device.microphones.map(\.name)
-    func swaps(_ m: Int, with other: Int) -> Bool { other != m && answers[other]?.channel == m }
-    var findings: [Finding] = []
-    microphones = names.indices.map { m in
-      guard let answer = answers[m] else {
-        findings.append(
-          Finding(
-            .dead, m, verdict: "no answer", sentence: "\(names[m]) did not answer",
-            remedy: "tap again, closer and harder; if it stays silent, check its plug and its channel"))
-        return Microphone(name: names[m], answeredOn: nil, margin: nil, verdict: "no answer")
-      }
-      let channel = answer.channel
-      let verdict: String
-      if channel == m {
-        verdict = "in order"
-      } else if swaps(m, with: channel) {
-        verdict = "swapped with \(names[channel])"
-        if m < channel {
-          findings.append(
-            Finding(
-              .swapped, [m, channel],
-              verdicts: ["swapped with \(names[channel])", "swapped with \(names[m])"],
-              sentence: "\(names[m]) and \(names[channel]) are swapped",
-              remedy: "exchange their connections, or their channels in the device file"))
-        }
-      } else {
-        verdict = "on the channel of \(names[channel])"
-        findings.append(
-          Finding(
-            .permuted, m, verdict: verdict, sentence: "\(names[m]) is on the channel of \(names[channel])",
-            remedy: "connect it to its own channel, or correct the channels in the device file"))
-      }
-      return Microphone(name: names[m], answeredOn: names[channel], margin: answer.margin, verdict: verdict)
-    }
+    let wording = Wording(names: device.microphones.map(\.name))
+    let found = answers.indices.map { m in Self.finding(on: m, answers.map { $0?.channel }, wording) }
     self.device = device
-    self.findings = findings
+    // Of two swapped microphones, the finding of the first one says it.
+    findings = answers.indices.compactMap { m in found[m]?.microphones.min() == m ? found[m] : nil }
+    microphones = answers.indices.map { m in
+      Microphone(
+        name: wording.names[m], answeredOn: answers[m].map { wording.names[$0.channel] },
+        margin: answers[m]?.margin, verdict: found[m]?.verdict(on: m) ?? "in order")
+    }
+  }
+
+  private static func finding(on m: Int, _ channels: [Int?], _ wording: Wording) -> Finding? {
+    guard let channel = channels[m] else { return wording.unanswered(m) }
+    if channel == m { return nil }
+    return channels[channel] == m
+      ? wording.swapped([(min(m, channel), max(m, channel))]) : wording.misplaced(m, on: channel)
   }
 }

@@ -1,174 +1,129 @@
 import Acoustics
 import Manifolds
 
-/// What sound from several places says about polarity, order and delays of the microphones that are alive.
+/// What sound from several places says about polarity, order, delays and levels of the microphones that are alive.
+/// Channels are counted among those judged.
 struct WiringEvidence {
-  /// Channels whose polarity is inverted; `isTie` if it may be the others.
-  private(set) var inverted: [Int] = []
-  private(set) var isTie = false
-  /// Whether polarity could be judged.
-  private(set) var knowsPolarity = false
-  private(set) var order: OrderSearch?
-  private(set) var late: [(candidates: [LateSearch.Candidate], isOneOf: Bool)] = []
+  /// The device's microphone of each channel.
+  let subset: [Int]
+  let inputs: WiringInputs
+  let polarity: PolarityEvidence
+  /// Nil where too few sounds began.
+  let order: OrderSearch?
+  let late: [LateMicrophone]
   /// Why delays could not be judged; nil if they were.
-  private(set) var lateObstacle: String?
-  private(set) var levels = LevelComparison()
-  /// Number of distinct directions that sound came from.
-  private(set) var directions = 0
-  let isometries: [[Int]]
-  /// 1 for a line, 2 for a plane, 3 for anything else.
-  let rank: Int
-  let events: SoundEvents
-
-  private static let eventLimit = 40
-  static let fewestEvents = 8
-  private static let points = 48
-  /// A direction counts if this part of the events came from there.
-  private static let directionShare = 0.12
-  /// Number of late microphones that are looked for.
-  private static let lateLimit = 3
-  /// By how much a sign must explain the events better than the other one.
-  private static let signGain = 0.02
+  let lateObstacle: LateMicrophone.Obstacle?
+  /// Nil where they could not be judged.
+  let levels: LevelComparison?
 
   /// - Parameters:
-  ///   - signals: of the microphones in `subset`, with gains and polarities that the device states undone.
-  ///   - delays: that the device states, in seconds.
+  ///   - subset: the microphones judged, two and more.
+  ///   - signals: theirs, with gains and polarities that the device states undone.
   init(
-    _ device: Device, manifold: any ArrayManifold, subset: [Int], signals: [[Float]], sampleRate: Int,
-    delays: [Double]
+    _ device: Device, manifold: any ArrayManifold, subset: [Int], signals: [[Float]], sampleRate: Int
   ) {
-    let isFree = device.body == .free
-    let levelBand = isFree ? 200.0...4000.0 : 200.0...1500.0
-    let spectra = ShortTimeSpectra(signals, sampleRate: sampleRate, highest: SoundEvents.band.upperBound)
-    let events = SoundEvents(
-      spectra, limit: Self.eventLimit, points: Self.points, levelBand: levelBand, delays: delays)
-    self.events = events
-    let part = SubsetManifold(manifold, subset: subset)
-    let microphones = subset.map { device.microphones[$0] }
-    let positions = microphones.map(\.position)
-    let size = subset.count
-    isometries = size <= 16 ? OrderSearch.isometries(microphones) : [Array(0..<size)]
-    let table = SteeringTable(
-      device, manifold: manifold, subset: subset, frequencies: events.frequencies, levelBand: levelBand)
-    rank = table.rank
-    let identity = Array(0..<size)
-    let unturned = SteeredPowers(table, events, order: identity)
-
-    func turned(_ channels: [Int]) -> SteeredPowers {
-      channels.reduce(unturned) {
-        $0.changed(channel: $1, advance: 0, inverts: true, frequencies: events.frequencies)
-      }
+    let inputs = WiringInputs(
+      device, manifold: manifold, subset: subset, signals: signals, sampleRate: sampleRate)
+    (self.subset, self.inputs) = (subset, inputs)
+    let vote = PolarityVote(inputs.spectra, manifold: inputs.manifold, order: inputs.powers.order)
+    guard inputs.events.count >= Thresholds.fewestEvents else {
+      (polarity, order, late, lateObstacle, levels) = (PolarityEvidence(vote), nil, [], nil, nil)
+      return
     }
-    var vote = PolarityVote(spectra, manifold: part, order: identity)
-    var flips = vote.isClear && !vote.isTie ? vote.inverted : []
-    var powers = turned(flips)
-
-    if events.count >= Self.fewestEvents, size > 1 {
-      let coherence = CoherenceOrder(spectra, manifold: part)
-      func search(_ powers: SteeredPowers) -> OrderSearch {
-        OrderSearch(
-          powers, table: table, events: events, positions: positions, isometries: isometries,
-          coherence: coherence)
-      }
-      let redundancy = size - 1 - table.rank
-      directions = Self.directions(powers.sources.map { table.directions[$0] })
-      let canJudgeDelays = events.areOnsets && (redundancy > 0 || (size >= 4 && directions >= 3))
-      if !events.areOnsets {
-        lateObstacle = "no sound stood out from the noise; speak or clap, from four sides"
-      } else if !canJudgeDelays {
-        lateObstacle =
-          size < 4
-          ? "with \(size) microphones every delay looks like another direction"
-          : "sound came from too few sides; let somebody speak from four sides and from above"
-      }
-      func lateSearch(_ powers: SteeredPowers) -> LateSearch.Candidate? {
-        guard canJudgeDelays else { return nil }
-        let search = LateSearch(powers, frequencies: events.frequencies, microphones: size)
-        guard let best = search.candidates.first,
-          abs(best.delay) >= (directions > 1 ? LateSearch.leastDelay : LateSearch.leastDelayOneSided),
-          best.comparison.gain
-            > (powers.mean > 0.5 ? LateSearch.leastGain : LateSearch.leastGainWithoutDirections),
-          best.comparison.certainty > LateSearch.leastCertainty
-        else { return nil }
-        let similar = search.candidates.filter { $0.comparison.gain > 0.8 * best.comparison.gain }
-        late.append((similar, similar.count > 1))
-        return best
-      }
-      func corrected(_ powers: SteeredPowers, _ candidate: LateSearch.Candidate) -> SteeredPowers {
-        powers.changed(
-          channel: candidate.microphone, advance: candidate.delay, frequencies: events.frequencies)
-      }
-
-      var found = search(powers)
-      if !found.isGiven {
-        let second = PolarityVote(spectra, manifold: part, order: found.found.order)
-        if second.isClear, !second.isTie, second.inverted != flips {
-          let again = search(turned(second.inverted))
-          if again.found.mean > found.found.mean {
-            (vote, flips, found) = (second, second.inverted, again)
-            powers = turned(flips)
-          }
-        }
-      }
-      // Without the late microphone, the order may be another: what explains more goes first.
-      var current = found.found
-      if !found.isGiven, !found.isByCoherence, let candidate = lateSearch(powers) {
-        if candidate.comparison.gain > found.comparison.gain {
-          found = search(corrected(powers, candidate))
-          current = found.found
-        } else {
-          late = []
-        }
-      }
-      for _ in late.count..<Self.lateLimit {
-        guard let next = lateSearch(current) else { break }
-        current = corrected(current, next)
-      }
-      order = found
-      powers = current
-
-      // Phases up to 4 kHz have the last word on polarity, where there are enough microphones.
-      if size > 2 {
-        let isVoted = vote.isClear && !vote.isTie
-        var signs: [Int] = []
-        for m in 0..<size {
-          let other = Comparison(
-            powers.scores,
-            powers.scores(channel: m, advance: 0, inverts: true, frequencies: events.frequencies))
-          if other.gain > Self.signGain, other.certainty > 5 { signs.append(m) }
-        }
-        if isVoted {
-          inverted = flips.filter { !signs.contains($0) }
-          knowsPolarity = true
-        } else if signs.count <= size / 2 - 1 || signs.count == 1 {
-          inverted = signs
-          knowsPolarity = vote.isClear || powers.mean > 0.5
-          if vote.isClear, vote.isTie { (inverted, isTie) = (vote.inverted, true) }
-        }
-      } else {
-        (inverted, isTie, knowsPolarity) = (vote.isClear ? vote.inverted : [], vote.isTie, vote.isClear)
-      }
-    } else {
-      knowsPolarity = vote.isClear
-      (inverted, isTie) = (vote.isClear ? vote.inverted : [], vote.isTie)
-    }
-    if inverted.isEmpty { isTie = false }
-    levels = LevelComparison(
-      events, table: table, sources: powers.sources, order: powers.order)
+    let directions = Self.directions(inputs, vote)
+    lateObstacle = Self.lateObstacle(inputs, directions: directions)
+    let oriented = Orientation(inputs, vote)
+    let arranged = Arrangement(inputs, oriented, directions: lateObstacle == nil ? directions : nil)
+    (order, late) = (arranged.order, arranged.late)
+    polarity = PolarityEvidence(oriented.vote, arranged.powers)
+    levels = Self.levels(inputs, arranged.powers, directions: directions)
   }
 
-  /// Number of directions, more than 26° apart, that at least some of the events came from.
-  private static func directions(_ all: [SIMD3<Double>]) -> Int {
-    var left = all
-    var count = 0
-    while let best = left.max(by: { a, b in
-      left.count { $0.dot(a) > 0.9 } < left.count { $0.dot(b) > 0.9 }
-    }) {
-      let near = left.count { $0.dot(best) > 0.9 }
-      guard Double(near) >= directionShare * Double(all.count) else { break }
-      count += 1
-      left.removeAll { $0.dot(best) > 0.9 }
+  /// Number of directions that at least some of the events came from.
+  private static func directions(_ inputs: WiringInputs, _ vote: PolarityVote) -> Int {
+    let table = inputs.table
+    let all = inputs.powers.inverting(vote.certain ?? []).sources.map {
+      table.directions[$0 % table.directions.count]
     }
-    return count
+    var (left, count) = (all, 0)
+    while true {
+      let near = left.map { a in left.filter { a.dot($0) > Thresholds.sameDirection } }
+      guard let most = near.max(by: { $0.count < $1.count }),
+        Double(most.count) >= Thresholds.directionShare * Double(all.count)
+      else { return count }
+      count += 1
+      left.removeAll { most.contains($0) }
+    }
+  }
+
+  private static func lateObstacle(_ inputs: WiringInputs, directions: Int) -> LateMicrophone.Obstacle? {
+    let size = inputs.table.microphones
+    if !inputs.events.areOnsets { return .noOnsets }
+    if size - 1 > inputs.table.rank { return nil }
+    return size < 4 ? .tooFewMicrophones : directions < 3 ? .tooFewSides : nil
+  }
+
+  private static func levels(_ inputs: WiringInputs, _ powers: SteeredPowers, directions: Int)
+    -> LevelComparison?
+  {
+    let levels = LevelComparison(inputs.events, table: inputs.table, powers: powers)
+    let isKnown =
+      !inputs.table.isDirectional || levels.explained < Thresholds.mostExplained && directions >= 2
+    return isKnown ? levels : nil
+  }
+}
+
+/// Polarities and an order that fit each other: each is judged with the other known.
+private struct Orientation {
+  let vote: PolarityVote
+  /// With what the vote is certain of undone, in the order given.
+  let powers: SteeredPowers
+  let order: OrderSearch
+  let coherence: CoherenceOrder
+
+  init(_ inputs: WiringInputs, _ vote: PolarityVote) {
+    self.init(inputs, vote, CoherenceOrder(inputs.spectra, manifold: inputs.manifold))
+    guard !order.isGiven else { return }
+    let second = PolarityVote(inputs.spectra, manifold: inputs.manifold, order: order.found.order)
+    guard let certain = second.certain, certain != vote.certain ?? [] else { return }
+    let other = Orientation(inputs, second, coherence)
+    if other.order.found.scores.mean > order.found.scores.mean { self = other }
+  }
+
+  /// The order with one vote.
+  private init(_ inputs: WiringInputs, _ vote: PolarityVote, _ coherence: CoherenceOrder) {
+    (self.vote, self.coherence) = (vote, coherence)
+    powers = inputs.powers.inverting(vote.certain ?? [])
+    order = OrderSearch(powers, inputs, coherence: coherence)
+  }
+}
+
+/// Late microphones, one after another, and the order without their delays.
+private struct Arrangement {
+  let order: OrderSearch
+  let late: [LateMicrophone]
+  /// The events in that order, with the delays undone.
+  let powers: SteeredPowers
+
+  /// - Parameter directions: number of distinct directions that sound came from; nil if delays cannot be judged.
+  init(_ inputs: WiringInputs, _ oriented: Orientation, directions: Int?) {
+    var order = oriented.order
+    var late: [LateMicrophone] = []
+    // Without the late microphone, the order may be another: what explains more goes first.
+    if let directions, !order.isGiven, !order.isByCoherence,
+      let first = LateMicrophone(in: oriented.powers, directions: directions),
+      first.candidates[0].comparison.gain > order.comparison.gain
+    {
+      order = OrderSearch(first.corrected(oriented.powers), inputs, coherence: oriented.coherence)
+      late = [first]
+    }
+    var powers = order.found
+    while let directions, late.count < Thresholds.mostLate,
+      let next = LateMicrophone(in: powers, directions: directions)
+    {
+      late.append(next)
+      powers = next.corrected(powers)
+    }
+    (self.order, self.late, self.powers) = (order, late, powers)
   }
 }

@@ -105,7 +105,7 @@ enum ArrayCheckText {
     let rows = measured.microphones.map { microphone in
       [
         microphone.name,
-        "\(signed(microphone.deviation.gain.value, 2)) ±\(hundredths(microphone.gainError)) dB",
+        "\(signed(microphone.deviation.gain.value, digits: 2)) ±\(hundredths(microphone.gainError)) dB",
         "\(signed(microphone.delay.value * 1e6)) ±\(tenths(microphone.delay.error * 1e6)) µs"
           + (microphone.deviation.delay == 0 ? " (not kept)" : ""),
         microphone.deviation.isInverted ? "inverted" : "",
@@ -156,8 +156,4 @@ enum ArrayCheckText {
 
   private static func tenths(_ value: Double) -> String { "\((value * 10).rounded() / 10 + 0)" }
   private static func hundredths(_ value: Double) -> String { "\((value * 100).rounded() / 100 + 0)" }
-  private static func signed(_ value: Double, _ digits: Int = 1) -> String {
-    let text = digits == 1 ? tenths(abs(value)) : hundredths(abs(value))
-    return (value < 0 ? "-" : "+") + text
-  }
 }

@@ -1,0 +1,40 @@
+/// Which channels are inverted, by the vote of neighbours and by the phases of events.
+struct PolarityEvidence {
+  let inverted: [Int]
+  /// Whether it may as well be the others.
+  let isTie: Bool
+  /// Whether polarity could be judged.
+  let isKnown: Bool
+
+  /// By the vote alone.
+  init(_ vote: PolarityVote) {
+    self.init(vote.isClear ? vote.inverted : [], isTie: vote.isTie, isKnown: vote.isClear)
+  }
+
+  /// Phases up to 4 kHz have the last word, where there are enough microphones.
+  /// - Parameter powers: with what the vote is certain of undone.
+  init(_ vote: PolarityVote, _ powers: SteeredPowers) {
+    let channels = powers.order.indices
+    guard channels.count > 2 else {
+      self.init(vote)
+      return
+    }
+    let opposed = channels.filter {
+      let other = Comparison(powers.scores, powers.scores(channel: $0, advance: 0, inverts: true))
+      return other.gain > Thresholds.signGain && other.certainty > Thresholds.leastCertainty
+    }
+    if let certain = vote.certain {
+      self.init(certain.filter { !opposed.contains($0) }, isTie: false, isKnown: true)
+    } else if opposed.count > max(1, channels.count / 2 - 1) {
+      self.init([], isTie: false, isKnown: false)
+    } else if vote.isClear {
+      self.init(vote.inverted, isTie: true, isKnown: true)
+    } else {
+      self.init(opposed, isTie: false, isKnown: powers.scores.mean > Thresholds.directFit)
+    }
+  }
+
+  private init(_ inverted: [Int], isTie: Bool, isKnown: Bool) {
+    (self.inverted, self.isTie, self.isKnown) = (inverted, isTie && !inverted.isEmpty, isKnown)
+  }
+}
