@@ -200,8 +200,8 @@ listen: install-packages
 ## The engine against zita-convolver, in turn on the same matrix; fails where a goal is missed. Wants a quiet machine.
 bench:
 	@sh tools/install-packages g++ libzita-convolver-dev
-	swift build -c release --product pinna
-	@sh tools/bench .build/release/pinna .build
+	swift build -c release --product pinna-benchmarks
+	@sh tools/bench .build/release/pinna-benchmarks .build
 
 ## What the terminal view and the web page cost the callback, in turn with and without them. Wants a quiet machine.
 views:
@@ -276,12 +276,12 @@ install-packages:
 
 lint:
 	@echo "== Format"
-	swift format lint --recursive --strict Package.swift Sources Tests
+	swift format lint --recursive --strict Package.swift Sources Tests Benchmarks
 	@echo "== Escapes from the realtime checks stand in two files"
 	@sh tools/check-escapes
 
 format:
-	swift format --in-place --recursive Package.swift Sources Tests
+	swift format --in-place --recursive Package.swift Sources Tests Benchmarks
 
 clean:
 	rm -rf .build

@@ -185,6 +185,14 @@ let package = Package(
         "CFiles",
       ]),
 
+    // What `make bench` measures.
+    .executableTarget(
+      name: "pinna-benchmarks",
+      dependencies: [
+        "Control", "JackTools", "JackClient", "FasterKernels", "Realtime", "Plots", "Threads", "CFiles",
+      ],
+      path: "Benchmarks/pinna-benchmarks"),
+
     .target(
       name: "TestSupport", dependencies: ["Acoustics", "AudioFiles", "Realtime"], path: "Tests/Support",
       exclude: ["Live", "Figures", "Fuzz"]),
@@ -306,7 +314,8 @@ let package = Package(
     .testTarget(
       name: "LiveTests",
       dependencies: [
-        "pinna", "frame-clock", "signal-loop", "PinnaSession", "SeedListings", "LiveSupport", "TestSupport",
+        "pinna", "pinna-benchmarks", "frame-clock", "signal-loop", "PinnaSession", "SeedListings",
+        "LiveSupport", "TestSupport",
         "Simulation",
         "Presets",
         "Control", "Processor", "Messages", "JackClient", "JackTools", "CJack", "Recording", "Realtime",

@@ -1,4 +1,4 @@
-// How long zita-convolver takes for what `pinna bench` measures: microphones x 2 filters, one period per call.
+// How long zita-convolver takes for what `pinna-benchmarks periods` measures: microphones x 2 filters, one period per call.
 // Not part of Pinna. Usage: zita MICROPHONES TAPS PERIOD PERIODS uniform|threads
 // Prints microseconds per period: lowest of a call, mean processor time of all threads, mean of a call.
 #include <pthread.h>
@@ -38,7 +38,7 @@ int main(int argc, char **argv) {
   if (convolver.start_process(0, SCHED_OTHER)) return 1;
   float *input = new float[microphones * period], *output = new float[2 * period];
   for (unsigned n = 0; n < microphones * period; n++) input[n] = noise(0.5f);
-  // What reading the clock itself takes is no part of a call, here as in pinna bench.
+  // What reading the clock itself takes is no part of a call, here as in pinna-benchmarks.
   long clock_cost = 1000000000;
   for (int n = 0; n < 1000; n++) {
     const long start = now(CLOCK_MONOTONIC), time = now(CLOCK_MONOTONIC) - start;

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// The durations of process callbacks from entry to exit, for `pinna bench --live`.
+/// The durations of process callbacks from entry to exit, for `pinna-benchmarks live`.
 ///
 /// Thread: any, except for `note`.
 public final class CallbackTimes: @unchecked Sendable {

@@ -1,7 +1,7 @@
 import CFiles
 import Glibc
 
-/// A child process that runs the program `pinna`. It isolates calls into libraries that may hang, crash, or break when
+/// A child process that runs the program `pinna`, or the running program under another name. It isolates calls into libraries that may hang, crash, or break when
 /// one of their threads is cancelled.
 ///
 /// Requests and answers are packets on a socket, which is the child's standard input. The child has its own process
@@ -11,13 +11,18 @@ package final class HelperProcess {
   private let process: pid_t
   private var isReaped = false
 
-  /// The path of `pinna` in the folder of the running program. A program that links PinnaSession finds it in the PATH.
+  /// Whether the running program answers the words of helper processes itself. Set it at the start of `main`, if ever.
+  package nonisolated(unsafe) static var isThisProgram = false
+
+  /// The running program, if it answers itself, or else `pinna` in its folder. A program that links PinnaSession finds
+  /// `pinna` in the PATH.
   package static let program: String? = {
     var candidates: [String] = []
     var path = [CChar](repeating: 0, count: Int(PATH_MAX))
     let length = readlink("/proc/self/exe", &path, path.count - 1)
     if length > 0 {
       let running = String(decoding: path[..<length].map(UInt8.init(bitPattern:)), as: UTF8.self)
+      if isThisProgram { candidates.append(running) }
       candidates.append(running.prefix(through: running.lastIndex(of: "/")!) + "pinna")
     }
     let folders = getenv("PATH").map { String(cString: $0) } ?? ""

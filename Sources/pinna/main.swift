@@ -2,12 +2,14 @@ import FasterKernels
 import Foundation
 import JackClient
 import Numerics
+import Threads
 
 // First of all, because these signals may arrive as soon as `run` starts.
 if [nil, Verb.run.name].contains(CommandLine.arguments.dropFirst().first) { Signals.ignoreEarly() }
 // A write beyond the file size limit then fails with an error. By default it would end the process and its take.
 signal(SIGXFSZ, SIG_IGN)
 Output.prepare()
+HelperProcess.isThisProgram = true
 JackConnection.silenceLibrary()
 useSingleThreadedBLAS()
 FasterKernels.register()

@@ -7,18 +7,78 @@ import TestSupport
 import Testing
 
 extension LiveTests {
-  @Suite("pinna bench") struct BenchTests {
+  @Suite("pinna bench, and the benchmarks of make bench") struct BenchTests {
+    /// Runs `pinna-benchmarks`.
+    func measure(_ words: String..., home: PinnaHome? = nil, seconds: Double = 120) throws -> Program.Outcome
+    {
+      try measure(words, home: home, seconds: seconds)
+    }
+
+    func measure(_ words: [String], home: PinnaHome? = nil, seconds: Double = 120) throws -> Program.Outcome {
+      try Program.run(
+        try PinnaHome.built("pinna-benchmarks"), words, environment: try (home ?? PinnaHome()).environment,
+        seconds: seconds)
+    }
+
+    /// Whether standard output is empty and standard error is one sentence.
+    func isRefusal(_ outcome: Program.Outcome) -> Bool {
+      outcome.output.isEmpty && outcome.error.hasPrefix("pinna-benchmarks: ")
+        && outcome.error.filter { $0 == "\n" }.count == 1
+    }
+
+    @Test(
+      "pinna bench says in one sentence what a preset, or a number of microphones, takes of each period",
+      arguments: [
+        ([], "5 microphones × 256 taps", "64 frames (1333 µs"),
+        (["--preset", "ring7", "--period", "128"], "7 microphones × 256 taps", "128 frames (2667 µs"),
+        (
+          ["--microphones", "3", "--taps", "100", "--period", "48"], "3 microphones × 100 taps",
+          "48 frames (1000"
+        ),
+      ])
+    func sentence(options: [String], size: String, period: String) throws {
+      let outcome = try PinnaHome().pinna(["bench"] + options)
+      #expect(outcome.status == 0 && outcome.error.isEmpty, "\(outcome)")
+      let pattern =
+        /[^\n]+ take ([0-9.]+) µs of each period of [^\n]+: ([0-9.e-]+) % of a core \([^\n]*L2[^\n]*\)\n/
+      let found = try #require(try pattern.wholeMatch(in: outcome.output), "\(outcome)")
+      #expect(try #require(Double(found.1)) > 0)
+      #expect(outcome.output.hasPrefix(size) && outcome.output.contains("period of \(period)"), "\(outcome)")
+    }
+
+    @Test("pinna bench --json has the size, the time and the machine")
+    func document() throws {
+      let outcome = try PinnaHome().pinna(
+        "bench", "--microphones", "3", "--taps", "100", "--period", "48", "--json")
+      let one = try outcome.json()
+      #expect(one["microphones"] as? Int == 3 && one["taps"] as? Int == 100 && one["period"] as? Int == 48)
+      #expect(one["deadlineMicroseconds"] as? Double == 1000)
+      #expect(try #require(one["microsecondsPerPeriod"] as? Double) > 0)
+      let machine = try #require(one["machine"] as? [String: Any])
+      #expect((machine["processor"] as? String)?.isEmpty == false)
+    }
+
+    @Test(
+      "pinna bench refuses options that it would otherwise ignore",
+      arguments: [
+        ["--taps", "64"], ["--preset", "ring7", "--microphones", "4"], ["--microphones", "65"],
+        ["--period", "0"], ["--preset", "ring7", "--taps", "64"],
+      ])
+    func refusals(options: [String]) throws {
+      let outcome = try PinnaHome().pinna(["bench"] + options)
+      #expect(outcome.status == 2 && outcome.isOneSentence, "\(outcome)")
+    }
+
     /// The order statistics of a time in the JSON, lowest first.
     func ordered(_ times: Any?) throws -> [Double] {
       let times = try #require(times as? [String: Double])
       return try ["min", "p50", "p99", "p999", "max"].map { try #require(times[$0]) }
     }
 
-    @Test("bench prints one object per configuration, with all documented fields and the times in order")
+    @Test("periods prints one object per configuration, with all documented fields and the times in order")
     func fields() throws {
-      let home = try PinnaHome()
-      let outcome = try home.pinna(
-        "bench", "--microphones", "3", "--taps", "100", "--period", "48", "--periods", "400", "--isa",
+      let outcome = try measure(
+        "periods", "--microphones", "3", "--taps", "100", "--period", "48", "--periods", "400", "--isa",
         "baseline", "--json")
       #expect(outcome.status == 0, "\(outcome)")
       let configurations = try #require(try outcome.json()["configurations"] as? [[String: Any]])
@@ -34,10 +94,10 @@ extension LiveTests {
     }
 
     @Test(
-      "bench measures every available instruction set, steady and crossfading, unless one is requested")
+      "periods measures every available instruction set, steady and crossfading, unless one is requested")
     func everySet() throws {
       FasterKernels.register()
-      let outcome = try PinnaHome().pinna("bench", "--microphones", "2", "--taps", "64", "--periods", "100")
+      let outcome = try measure("periods", "--microphones", "2", "--taps", "64", "--periods", "100")
       let sets = InstructionSet.available.map(\.rawValue)
       let lines = outcome.output.split(separator: "\n")
       #expect(
@@ -46,11 +106,11 @@ extension LiveTests {
       #expect(rows.map { "\($0[3]) \($0[4])" } == sets.flatMap { ["\($0) steady", "\($0) crossfade"] })
     }
 
-    @Test("bench --compare names the ratio to another run, and refuses files without one")
+    @Test("--compare names the ratio to another run, and refuses files without one")
     func comparison() throws {
       let home = try PinnaHome()
-      let words = ["bench", "--microphones", "2", "--taps", "64", "--periods", "400", "--isa", "baseline"]
-      let run = try home.pinna(words + ["--json"])
+      let words = ["periods", "--microphones", "2", "--taps", "64", "--periods", "400", "--isa", "baseline"]
+      let run = try measure(words + ["--json"])
       let machine = try #require(try run.json()["machine"] as? [String: Any])
       #expect((machine["processor"] as? String)?.isEmpty == false)
       // The same times, ten times as long.
@@ -59,7 +119,7 @@ extension LiveTests {
       let slow = run.output.replacing("\"min\":\(times[0])", with: "\"min\":\(10 * times[0])")
       try #require(slow != run.output)
       let path = try home.folder.write(slow, to: "slow.json")
-      let outcome = try home.pinna(words + ["--compare", path])
+      let outcome = try measure(words + ["--compare", path])
       let ratio = try #require(outcome.output.firstMatch(of: /(?m)^([0-9.]+) times as fast as/)?.1)
       // Two runs of one machine differ by less than that.
       #expect((3...30).contains(try #require(Double(ratio))), "\(outcome)")
@@ -67,17 +127,17 @@ extension LiveTests {
         ("{}", "has no times"), (run.output.replacing("\"taps\":64", with: "\"taps\":65"), "in common"),
       ] {
         let file = try home.folder.write(text, to: "other.json")
-        let refusal = try home.pinna(words + ["--compare", file])
-        #expect(refusal.status == 1 && refusal.isOneSentence && refusal.error.contains(hint), "\(refusal)")
+        let refusal = try measure(words + ["--compare", file])
+        #expect(refusal.status == 1 && isRefusal(refusal) && refusal.error.contains(hint), "\(refusal)")
       }
     }
 
     @Test(
-      "bench --layouts measures each layout beside the model's time, and names the chosen and the fastest one"
+      "layouts measures each layout beside the model's time, and names the chosen and the fastest one"
     )
     func layouts() throws {
-      let outcome = try PinnaHome().pinna(
-        "bench", "--layouts", "--l2", "256K", "--microphones", "2", "--taps", "600", "--period", "16")
+      let outcome = try measure(
+        "layouts", "--l2", "256K", "--microphones", "2", "--taps", "600", "--period", "16")
       let rows = outcome.output.split(separator: "\n").filter { $0.hasPrefix("          2   600      16") }
       #expect(rows.count > 2 && rows.count { $0.contains("chosen") } == 1, "\(outcome)")
       #expect(rows.count { $0.contains("fastest") } == 1)
@@ -85,11 +145,11 @@ extension LiveTests {
     }
 
     @Test(
-      "bench --adopt times the callbacks after a change of period, of which none is silent after a prompt one, three after a late one"
+      "period-changes times the callbacks after a change of period, of which none is silent after a prompt one, three after a late one"
     )
     func adoption() throws {
-      let outcome = try PinnaHome().pinna(
-        "bench", "--adopt", "--microphones", "4", "--taps", "700", "--period", "16", "--isa", "baseline",
+      let outcome = try measure(
+        "period-changes", "--microphones", "4", "--taps", "700", "--period", "16", "--isa", "baseline",
         "--json")
       let one = try #require((try outcome.json()["configurations"] as? [[String: Any]])?.first)
       #expect(one["otherPeriod"] as? Int == 64 && one["silentPeriods"] as? Int == 0, "\(one)")
@@ -102,28 +162,24 @@ extension LiveTests {
     }
 
     @Test(
-      "bench refuses options that it would otherwise ignore",
+      "the benchmarks refuse options that they would otherwise ignore",
       arguments: [
-        ["--scale", "--live"], ["--scale", "--microphones", "4"], ["--engines", "--periods", "200"],
-        ["--taps", "64"], ["--adopt", "--periods", "200"], ["--adopt", "--compare", "x"],
-        ["--plot", "x.svg"], ["--compare", "x", "--plot", "x.svg"], ["--layouts", "--json"],
-        ["--layouts", "--periods", "200"],
-        ["--live", "--l2", "1M"], ["--l2", "large"],
-        ["--compare", "x", "--json"],
+        ["scale", "live"], ["scale", "--microphones", "4"], ["engines", "--periods", "200"],
+        ["periods", "--taps", "64"], ["period-changes", "--periods", "200"],
+        ["period-changes", "--compare", "x"],
+        ["periods", "--plot", "x.svg"], ["layouts", "--json"], ["layouts", "--periods", "200"],
+        ["live", "--l2", "1M"], ["periods", "--l2", "large"], ["periods", "--isa", "v5"],
+        ["periods", "--compare", "x", "--json"], ["period"],
       ])
-    func combinations(options: [String]) throws {
-      let outcome = try PinnaHome().pinna(["bench"] + options)
-      #expect(outcome.status == 2 && outcome.isOneSentence, "\(outcome)")
+    func combinations(words: [String]) throws {
+      let outcome = try measure(words)
+      #expect(outcome.status == 2 && isRefusal(outcome), "\(outcome)")
     }
 
-    @Test("bench --live times the callback in its own graph and judges it by p99.9, p50 and an idle client")
+    @Test("live times the callback in its own graph and judges it by p99.9, p50 and an idle client")
     func live() throws {
-      let home = try PinnaHome()
-      let outcome = try home.pinna(
-        [
-          "bench", "--live", "--microphones", "2", "--taps", "64", "--period", "32", "--periods", "2000",
-          "--json",
-        ],
+      let outcome = try measure(
+        "live", "--microphones", "2", "--taps", "64", "--period", "32", "--periods", "2000", "--json",
         seconds: 60)
       let json = try outcome.json()
       let (times, idle) = (try ordered(json["callbackMicroseconds"]), try ordered(json["idleMicroseconds"]))
@@ -133,10 +189,22 @@ extension LiveTests {
       #expect(json["withinLimit"] as? Bool == isWithin && outcome.status == (isWithin ? 0 : 1), "\(json)")
     }
 
-    @Test("an interrupted bench --live leaves no server behind", arguments: [SIGINT, SIGTERM])
+    @Test("live runs from a folder without pinna, under any name")
+    func copied() throws {
+      let home = try PinnaHome()
+      let copy = home.folder.path + "/measure"
+      try FileManager.default.copyItem(atPath: try PinnaHome.built("pinna-benchmarks"), toPath: copy)
+      let outcome = try Program.run(
+        copy, ["live", "--microphones", "1", "--taps", "16", "--periods", "100"],
+        environment: home.environment.merging(["PATH": "/usr/bin:/bin"]) { $1 }, seconds: 60)
+      #expect(outcome.output.contains("xruns") && outcome.error.isEmpty, "\(outcome)")
+    }
+
+    @Test("an interrupted live leaves no server behind", arguments: [SIGINT, SIGTERM])
     func interrupted(number: Int32) throws {
       let home = try PinnaHome()
-      let bench = try Program(try PinnaHome.binary(), ["bench", "--live"], environment: home.environment)
+      let bench = try Program(
+        try PinnaHome.built("pinna-benchmarks"), ["live"], environment: home.environment)
       let server = "pinna-bench-\(bench.pid)"
       func serverIsRunning() -> Bool {
         guard let probe = try? JackConnection(name: "probe", server: server) else { return false }

@@ -80,7 +80,7 @@ extension LiveTests {
       "an instruction set that is unknown or that this processor lacks is refused before anything starts")
     func unknownInstructionSet() throws {
       let home = try PinnaHome()
-      for verb in [["run", "--server", "none"], ["render", "in.wav", "out.wav"], ["bench"]] {
+      for verb in [["run", "--server", "none"], ["render", "in.wav", "out.wav"]] {
         let outcome = try home.pinna(verb + ["--isa", "v5"])
         #expect(outcome.status == 2 && outcome.isOneSentence, "\(outcome)")
         #expect(outcome.error.contains("baseline, v3, v4"))

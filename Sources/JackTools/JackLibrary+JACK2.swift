@@ -6,7 +6,7 @@ extension JackLibrary {
   /// Continues with JACK2's library if this process has loaded PipeWire's, for verbs with a private jackd: executes the
   /// program anew, with an environment in which the system's linker finds JACK2's.
   /// - Throws: `Failure` if there is no JACK2 library.
-  static func useJACK2() throws {
+  package static func useJACK2() throws {
     guard isPipeWire else { return }
     let environment = ProcessInfo.processInfo.environment
     let folders = (try? FileManager.default.contentsOfDirectory(atPath: "/usr/lib"))?.map { "/usr/lib/" + $0 }

@@ -1,18 +1,16 @@
 import Foundation
-import Messages
-import Realtime
 
 /// The processor of this machine, for figures that mean nothing without it.
-struct Machine: Codable, Equatable {
+package struct Machine: Codable, Sendable {
   /// "AMD EPYC (family 25, model 17)"; "unknown processor" where the system does not say.
-  let processor: String
-  let cores: Int
+  package let processor: String
+  package let cores: Int
   /// Bytes of the data and unified caches of the first core, by level; missing where the system does not say.
-  let cacheBytes: [Int: Int]
+  package let cacheBytes: [Int: Int]
   /// Cores that share each cache, as the system lists them: "0-1".
-  let cacheCores: [Int: String]
+  package let cacheCores: [Int: String]
 
-  static var current: Machine {
+  package static var current: Machine {
     let info = text("/proc/cpuinfo").split(separator: "\n")
     func field(_ name: String) -> String? {
       info.first { $0.hasPrefix(name) && $0.dropFirst(name.count).first.map { "\t :".contains($0) } == true }?
@@ -28,12 +26,12 @@ struct Machine: Codable, Equatable {
   }
 
   /// "AMD EPYC (family 25, model 17), 2 cores, L1 32 kB, L2 1 MB, L3 32 MB"
-  var summary: String {
+  package var summary: String {
     let caches = cacheBytes.sorted { $0.key < $1.key }.map { level, bytes in
       let megabytes = Double(bytes) / Double(1 << 20)
       return "L\(level) " + (megabytes < 1 ? "\(bytes >> 10) kB" : String(format: "%.3g MB", megabytes))
     }
-    return ([processor, "core".counted(cores)] + caches).joined(separator: ", ")
+    return ([processor, "\(cores) core\(cores == 1 ? "" : "s")"] + caches).joined(separator: ", ")
   }
 
   /// Of a text file; empty if it cannot be read.

@@ -2,9 +2,9 @@ import Foundation
 import Messages
 import Realtime
 
-/// Two runs of `pinna bench`, configuration by configuration: other machines, or other versions of Pinna.
-struct BenchComparison {
-  /// What `bench --json` prints, as far as a comparison needs it.
+/// Two runs of `periods` or `scale`, configuration by configuration: other machines, or other versions of Pinna.
+struct RunComparison {
+  /// What --json prints, as far as a comparison needs it.
   struct Run: Decodable {
     struct Configuration: Decodable {
       struct Times: Decodable { let min: Double }
@@ -14,7 +14,6 @@ struct BenchComparison {
     }
     /// Nil from a Pinna that did not write it.
     let machine: Machine?
-    let version: String?
     let configurations: [Configuration]
   }
 
@@ -29,20 +28,19 @@ struct BenchComparison {
   private let other: Run
 
   /// Reads the other run.
-  /// - Throws: `Failure`, if `path` is not a file that `bench --json` wrote.
+  /// - Throws: `Failure`, if `path` is not a file that --json wrote.
   init(path: String) throws(Failure) {
-    try InputPath.check(path, "write one with: pinna bench --json > FILE")
     guard let data = FileManager.default.contents(atPath: path),
       let other = try? JSONDecoder().decode(Run.self, from: data)
     else {
-      throw Failure(.failed, "\(path) has no times of pinna bench; write it with: pinna bench --json > FILE")
+      throw Failure(.failed, "\(path) has no times; write it with: pinna-benchmarks periods --json > FILE")
     }
     self.path = path
     self.other = other
   }
 
   /// - Throws: `Failure`, if the two runs have no configuration in common.
-  private func rows(_ results: [EngineBench]) throws(Failure) -> [Row] {
+  private func rows(_ results: [EngineTimes]) throws(Failure) -> [Row] {
     let rows: [Row] = results.compactMap { result in
       let shape = result.shape
       let match = other.configurations.first {
@@ -62,19 +60,18 @@ struct BenchComparison {
     return rows
   }
 
-  func table(_ results: [EngineBench]) throws(Failure) -> String {
+  func table(_ results: [EngineTimes]) throws(Failure) -> String {
     let rows = try rows(results)
     let head = "microphones  taps  period       isa  here (µs)  there (µs)  times as fast"
     let lines = rows.map { $0.name + String(format: " %10.2f %11.2f %14.2f", $0.here, $0.there, $0.ratio) }
     let ratios = rows.map(\.ratio)
     let mean = exp(ratios.reduce(0) { $0 + log($1) } / Double(ratios.count))
-    let there = [other.machine?.summary, other.version.map { "Pinna " + $0 }].compactMap(\.self)
-    let source = there.isEmpty ? path : "\(path) (\(there.joined(separator: "; ")))"
+    let source = path + (other.machine.map { " (\($0.summary))" } ?? "")
     return
       ([head] + lines + [
         String(
           format: "%.2f times as fast as %@, from %.2f to %.2f; lowest times, geometric mean of %@",
-          mean, source, ratios.min()!, ratios.max()!, "configuration".counted(rows.count))
+          mean, source, ratios.min()!, ratios.max()!, "\(rows.count) configurations")
       ]).joined(separator: "\n")
   }
 }

@@ -1,24 +1,22 @@
-import Messages
-
 /// A JSON object that a verb prints and that Pinna itself never reads. Nil values print as null.
-struct JSONObject: Encodable, ExpressibleByDictionaryLiteral {
+package struct JSONObject: Encodable, ExpressibleByDictionaryLiteral {
   private var fields: [String: any Encodable]
 
-  init(dictionaryLiteral fields: (String, any Encodable)...) {
+  package init(dictionaryLiteral fields: (String, any Encodable)...) {
     self.fields = Dictionary(uniqueKeysWithValues: fields)
   }
 
   /// An object with the keys of both. `b` wins where both have the same key.
-  static func + (a: Self, b: Self) -> Self {
+  package static func + (a: Self, b: Self) -> Self {
     var sum = a
     sum.fields.merge(b.fields) { $1 }
     return sum
   }
 
   /// One line, with sorted keys.
-  var text: String { json(self) }
+  package var text: String { json(self) }
 
-  func encode(to encoder: any Encoder) throws {
+  package func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: FieldKey.self)
     for (name, value) in fields { try container.encode(value, forKey: FieldKey(stringValue: name)) }
   }

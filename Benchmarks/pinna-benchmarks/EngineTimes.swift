@@ -4,7 +4,7 @@ import Realtime
 
 /// Measures one configuration of the engine at 48 kHz: the time of steady periods, and of periods during a crossfade.
 /// All times are in microseconds.
-final class EngineBench {
+final class EngineTimes {
   let shape: Partitioning
   let instructionSet: InstructionSet
   private(set) var steadyTimes: [Double] = []
@@ -136,22 +136,5 @@ final class EngineBench {
     var time = timespec()
     clock_gettime(clock, &time)
     return time.tv_sec * 1_000_000_000 + time.tv_nsec
-  }
-}
-
-/// Order statistics of times in microseconds.
-struct Percentiles: Encodable {
-  let min, p50, p99, p999, max: Double
-
-  init(_ times: [Double]) {
-    let sorted = times.sorted()
-    func at(_ part: Double) -> Double {
-      sorted[Swift.min(sorted.count - 1, Int(part * Double(sorted.count)))]
-    }
-    min = sorted[0]
-    p50 = at(0.5)
-    p99 = at(0.99)
-    p999 = at(0.999)
-    max = sorted[sorted.count - 1]
   }
 }

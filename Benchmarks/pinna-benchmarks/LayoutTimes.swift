@@ -2,7 +2,7 @@ import Foundation
 import Realtime
 
 /// All layouts of one configuration, measured in turn, beside what the model expects of each.
-struct LayoutBench {
+struct LayoutTimes {
   struct Row {
     let layout: ConvolverLayout
     let cost: ConvolverLayout.Cost
@@ -18,8 +18,8 @@ struct LayoutBench {
 
   init(_ shape: Partitioning, _ set: InstructionSet, _ caches: ProcessorCaches, rounds: Int = 8) {
     self.shape = shape
-    let layouts = EngineBench(shape, set).engine.layouts(period: shape.period)
-    let benches = layouts.indices.map { EngineBench(shape, set, layout: $0) }
+    let layouts = EngineTimes(shape, set).engine.layouts(period: shape.period)
+    let benches = layouts.indices.map { EngineTimes(shape, set, layout: $0) }
     for _ in 0..<rounds { for bench in benches { bench.measureSteady(periods: 256) } }
     let rows = zip(layouts, benches).map {
       Row(layout: $0, cost: $0.cost(caches), microseconds: $1.meanOfPhases)
@@ -29,7 +29,7 @@ struct LayoutBench {
     fastest = rows.indices.min { rows[$0].microseconds < rows[$1].microseconds }!
   }
 
-  static func table(_ results: [LayoutBench]) -> String {
+  static func table(_ results: [LayoutTimes]) -> String {
     let head =
       "microphones  taps  period  lanes hold   block  products  transforms  of the tail  streamed (kB)  from memory (kB)  model (µs)  measured (µs)"
     let lines = results.flatMap { result in

@@ -3,15 +3,15 @@ import Messages
 import Plots
 import Realtime
 
-extension ScaleBench {
+extension Scale {
   /// How much of a core the engine takes, over the period: a panel per filter length, a curve per number of microphones.
-  static func plot(_ results: [EngineBench]) -> LinePlot {
+  static func plot(_ results: [EngineTimes]) -> LinePlot {
     let colours: [Int: PlotColour] = [1: .blue, 4: .green, 16: .purple, 64: .orange]
     let panels = Set(results.map(\.shape.taps)).sorted().map { taps in
       let some = results.filter { $0.shape.taps == taps }
       let curves = Set(some.map(\.shape.microphones)).sorted(by: >).map { microphones in
         Curve(
-          "microphone".counted(microphones), colours[microphones] ?? .black,
+          "\(microphones) microphones", colours[microphones] ?? .black,
           points: some.filter { $0.shape.microphones == microphones }.map {
             [log2(Double($0.shape.period)), 100 * $0.steady.p50 / $0.deadline]
           })

@@ -1,15 +1,16 @@
+import Control
 import Foundation
 import Realtime
 
 /// How time and memory of the engine grow with microphones, taps and periods, and how many engines one core runs.
-enum ScaleBench {
+enum Scale {
   static let shapes = [1, 4, 16, 64].flatMap { microphones in
     [64, 512, 2048, 8192].flatMap { taps in
       [16, 64, 256, 1024, 4096].map { Partitioning(microphones: microphones, taps: taps, period: $0) }
     }
   }
 
-  static func table(_ results: [EngineBench]) -> String {
+  static func table(_ results: [EngineTimes]) -> String {
     let head =
       "microphones  taps  period     p50 (µs)  of the deadline  longest/mean phase  crossfade/steady  memory (MB, with one filter set)"
     return
@@ -38,9 +39,9 @@ enum ScaleBench {
   /// Maximum number of engines of `shape` that one thread runs in each period, such that 99 of 100 rounds meet the
   /// deadline. At most 1024.
   static func engines(_ shape: Partitioning, _ set: InstructionSet) -> Int {
-    var engines: [EngineBench] = []
+    var engines: [EngineTimes] = []
     func meetsDeadline(_ count: Int) -> Bool {
-      while engines.count < count { engines.append(EngineBench(shape, set)) }
+      while engines.count < count { engines.append(EngineTimes(shape, set)) }
       let rounds = (0..<220).map { _ in engines[..<count].reduce(0) { $0 + $1.timeOnePeriod() } }
       return Percentiles(Array(rounds.dropFirst(20))).p99 <= engines[0].deadline
     }

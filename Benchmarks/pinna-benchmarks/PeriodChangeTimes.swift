@@ -1,10 +1,11 @@
+import Control
 import Foundation
 import Realtime
 
 /// Times the callbacks after a change of period: the engine has run with another period, the control side prepares for
 /// the new one, and the callback adopts the new convolver; at once, or after periods that the new convolver has to make up
 /// for.
-struct AdoptBench {
+struct PeriodChangeTimes {
   let shape: Partitioning
   let otherPeriod: Int
   /// Median time of a steady period, in microseconds.
@@ -37,7 +38,7 @@ struct AdoptBench {
     self.shape = shape
     let otherPeriod = shape.period >= 1024 ? shape.period / 4 : shape.period * 4
     self.otherPeriod = otherPeriod
-    let bench = EngineBench(shape, instructionSet, otherPeriod: otherPeriod, caches: caches)
+    let bench = EngineTimes(shape, instructionSet, otherPeriod: otherPeriod, caches: caches)
     deadline = bench.deadline
     // As many as the filters have partitions, those of a tail's blocks, and those in which a voice changes over to pairs.
     let callbacks = (shape.taps + shape.period - 1) / shape.period + 96
@@ -79,7 +80,7 @@ struct AdoptBench {
     ]
   }
 
-  static func table(_ results: [AdoptBench]) -> String {
+  static func table(_ results: [PeriodChangeTimes]) -> String {
     let columns = "  longest (µs)  of steady  of the deadline  silent"
     func heading(_ words: String) -> String {
       "  " + words.padding(toLength: 49, withPad: " ", startingAt: 0)

@@ -7,7 +7,7 @@ import Realtime
 /// Times the engine's callback from entry to exit on a private realtime server, alternating with an idle client that
 /// waits as long as the engine's median time. Only one of them is in the graph at a time, because each would interrupt
 /// the other when it wakes up.
-struct LiveBench {
+struct LiveTimes {
   let shape: Partitioning
   let instructionSet: InstructionSet
   let pinna, idle: Percentiles
@@ -17,6 +17,8 @@ struct LiveBench {
 
   static let usual = Partitioning(microphones: 16, taps: 1024, period: 32)
   private static let periodsPerRound = 2000
+  /// Signals that ask to stop. A handler may count them: the count is atomic.
+  fileprivate static let interruptions = StopCount()
 
   /// Runs for twice `periods` periods at 48 kHz. Nothing is connected: all microphones read JACK's one buffer of
   /// silence. Call it once, from the main thread.
@@ -24,16 +26,17 @@ struct LiveBench {
     self.shape = shape
     self.instructionSet = instructionSet
     // The server has its own process group, so a signal must not end this process before it stops the server.
-    let interruptions = StopCount()
-    Signals.onStop { interruptions.next() }
+    // Created before a handler may need it.
+    _ = Self.interruptions.count
+    for number in [SIGINT, SIGTERM] { signal(number) { _ in LiveTimes.interruptions.next() } }
     let awake = AwakeCores()
     let server = try PrivateServer(
-      name: "pinna-bench-\(getpid())", sampleRate: Int(EngineBench.sampleRate), period: shape.period,
+      name: "pinna-bench-\(getpid())", sampleRate: Int(EngineTimes.sampleRate), period: shape.period,
       realtime: true)
     defer { server.stop() }
-    let round = LiveBenchRound(
+    let round = LiveRound(
       server: server.name, shape: shape, instructionSet: instructionSet,
-      periods: min(periods, Self.periodsPerRound), interruptions: interruptions)
+      periods: min(periods, Self.periodsPerRound))
     var (times, excess): ([Int], [Int]) = ([], [])
     var xruns = 0
     while times.count < periods {
@@ -80,14 +83,13 @@ struct LiveBench {
 }
 
 /// One round of the benchmark: the engine and the idle client, one after the other.
-private struct LiveBenchRound {
+private struct LiveRound {
   let server: String
   let shape: Partitioning
   let instructionSet: InstructionSet
   let periods: Int
-  let interruptions: StopCount
   /// Periods skipped while a client joins: 0.2 s.
-  private var skipped: Int { Int(0.2 * EngineBench.sampleRate) / shape.period }
+  private var skipped: Int { Int(0.2 * EngineTimes.sampleRate) / shape.period }
 
   /// Durations of the engine's callback, and the xruns that the server reported during them.
   func engine() throws -> (nanoseconds: [Int], xruns: Int) {
@@ -96,7 +98,7 @@ private struct LiveBenchRound {
     defer { client.close() }
     client.adopt(
       try client.prepare(
-        EngineBench(shape, instructionSet).engine,
+        EngineTimes(shape, instructionSet).engine,
         microphones: (1...shape.microphones).map { "microphone-\($0)" }, delayFrames: 0))
     try client.activate()
     try wait(every: 0.005, until: times.noted > 0, isServerGone: client.isServerGone)
@@ -123,10 +125,10 @@ private struct LiveBenchRound {
   private func wait(
     every interval: Double = 0.2, until isDone: @autoclosure () -> Bool, isServerGone: @autoclosure () -> Bool
   ) throws {
-    let seconds = Double((periods + skipped) * shape.period) / EngineBench.sampleRate
+    let seconds = Double((periods + skipped) * shape.period) / EngineTimes.sampleRate
     let limit = ContinuousClock.now + .seconds(10 + 2 * seconds)
     while !isDone() {
-      guard interruptions.count == 0 else {
+      guard LiveTimes.interruptions.count == 0 else {
         throw Failure(.failed, "interrupted before all periods were measured; start it again")
       }
       guard !isServerGone() else { throw failure("has gone") }
