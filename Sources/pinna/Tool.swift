@@ -10,15 +10,8 @@ import WebPage
 enum Tool {
   static let version = "0.1.0"
 
-  static let verbs: [Verb] = [
-    .run, .status, .monitor, .set, .stop, .inputs, .forget,
-    .presetList, .presetShow, .presetUse, .presetCancel, .presetSave, .presetCheck,
-    .bankList, .bankShow, .bankSave, .bankUse, .midiLearn,
-    .recordStart, .recordStop, .recordMarker, .recordTitle,
-    .takesList, .takesRepair, .play,
-    .detect, .deviceNew, .deviceCheck, .arrayCheck, .arrayCalibrate,
-    .render, .simulate, .design, .report, .export, .check, .demo, .bench, .doctor, .help,
-  ]
+  /// In the order of the overview.
+  static let verbs: [Verb] = Overview.groups.flatMap { $0.lines.flatMap(\.verbs) } + [.help]
 
   /// Not verbs: what this program does as a helper process of another one, by its first word. Each returns its exit status.
   private static let helpers: [String: @Sendable ([String]) -> Int32] = [
@@ -39,7 +32,7 @@ enum Tool {
       // Session managers start programs without arguments.
       if words.isEmpty, NSMClient.isNamed() { return try Verb.run.action(Arguments([], of: .run)) }
       if words.isEmpty || ["--help", "-h"].contains(words[0]) {
-        print(overview)
+        print(Overview.text)
         return words.isEmpty ? .usage : .done
       }
       if words.count == 2, let help = help(forFamily: words) {
@@ -113,20 +106,6 @@ enum Tool {
       ? "unknown word \"\(words[1])\" after pinna \(words[0])\(didYouMean(words[1], among: known))"
       : "pinna \(words[0]) is incomplete"
     throw Failure(.usage, "\(typed); use one of: \(known.joined(separator: ", "))")
-  }
-
-  static var overview: String {
-    let width = verbs.map { $0.name.count }.max()!
-    let lines = verbs.map { "  " + $0.name.padded(width) + "  " + $0.summary }
-    return """
-      Pinna gives any microphone array in a JACK graph what a phone gives its microphones.
-
-      usage: pinna VERB [options]
-
-      \(lines.joined(separator: "\n"))
-
-      pinna help VERB shows the options of a verb.
-      """
   }
 
   /// Writes a line of results to standard output, unbuffered.

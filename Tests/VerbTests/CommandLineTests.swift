@@ -6,6 +6,23 @@ import Testing
   let home: VerbHome
   init() throws { home = try VerbHome() }
 
+  @Test("the overview has every verb under one of six headings, on one screen")
+  func overview() throws {
+    let overview = try home.pinna("help").output
+    #expect(try home.pinna("--help").output == overview)
+    let lines = overview.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
+    #expect(lines.count <= 40 && lines.allSatisfy { $0.count <= 80 }, "\(lines.count)")
+    #expect(lines.count { !$0.hasPrefix(" ") && !$0.isEmpty } == 2 + 6)
+    let table = try home.pinna("help", "--markdown", "verbs").output
+    let verbs = table.matches(of: /(?m)^\| `pinna ([a-z]+(?: [a-z]+)?)/).map(\.1)
+    #expect(verbs.count > 40)
+    for verb in verbs where verb != "help" {
+      let words = verb.split(separator: " ")
+      let found = lines.filter { $0.hasPrefix("  \(words[0]) ") }
+      #expect(found.count == 1 && words.allSatisfy { found[0].contains($0) }, "\(verb)")
+    }
+  }
+
   @Test(
     "help explains a verb or a family of verbs as --help does", arguments: ["run", "preset use", "preset"])
   func help(verb: String) throws {
@@ -18,7 +35,7 @@ import Testing
   @Test(
     "a misspelt word gets a suggestion, an unknown one does not",
     arguments: [
-      (["recrod", "start"], "unknown verb \"recrod\" (did you mean record?); use one of: run, "),
+      (["recrod", "start"], "unknown verb \"recrod\" (did you mean record?); use one of: demo, "),
       (["record", "strat"], "(did you mean start?); use one of: start, stop"),
       (["run", "--prest", "phone5"], "has no option --prest (did you mean --preset?)"),
       (["render", "a", "b", "--preset", "phnoe5"], "there is no preset \"phnoe5\" (did you mean phone5?)"),

@@ -18,7 +18,7 @@ extension Verb {
       } else if let word = arguments["--markdown"] {
         try ReferenceTable(word: word).markdown
       } else if arguments.operands.isEmpty {
-        Tool.overview
+        Overview.text
       } else {
         try Tool.help(for: arguments.operands)
       }
