@@ -1,6 +1,6 @@
 import Acoustics
 
-/// A parameter of `DesignParameters` as it appears in device files: its name, its unit and its allowed values.
+/// A parameter of `DesignParameters` as it appears in files that override it: its name, its unit and its allowed values.
 package struct DesignField: Sendable {
   /// The location of the value in `DesignParameters`. Lengths are in metres there, and in millimetres in files.
   private enum Place: Sendable {
@@ -243,7 +243,7 @@ extension DesignField {
 
 extension YAMLReader {
   /// Reads the parameters that override the defaults of `body`, by group and key: `{stereo: {crossover: 1200}}`.
-  func design(of body: Body) throws(DescriptionError) -> DesignParameters {
+  package func design(of body: Body) throws(DescriptionError) -> DesignParameters {
     var parameters = DesignParameters(body: body)
     var groups: [String] = []
     for field in DesignField.all where groups.last != field.group { groups.append(field.group) }

@@ -1,4 +1,5 @@
 import Acoustics
+import Glibc
 import Manifolds
 import Measurements
 
@@ -27,9 +28,6 @@ import Measurements
 ///
 /// `hrtf: head.sofa` names a SOFA file of two ears, whose HRTFs stereo uses instead of those of the packaged KEMAR.
 ///
-/// `design` overrides parameters of the filter designs by group and key: `{stereo: {crossover: 1200}}`.
-/// `DesignField.all` lists the parameters.
-///
 /// `format` is the version of the format: 2, or 1 for files without any of the keys that follow. `placement` says what the
 /// coordinates mean (`Placement`; default: upright). `geometry: {source, certainty, leavesOut}` says where they come from,
 /// and `hardware: {usb, card, channels, rates, processed}` how the product shows itself to the computer. A microphone can
@@ -55,9 +53,13 @@ public enum DeviceFile {
   {
     let keys = [
       "format", "title", "placement", "body", "geometry", "hardware", "microphones", "dataSources", "hrtf",
-      "design", "portType", "uid", "capturePorts",
+      "portType", "uid", "capturePorts",
       "playbackPorts",
     ]
+    if let design = reader.value(of: "design") {
+      throw design.failure(
+        "is no longer part of device files, because the body decides how filters are designed; remove it")
+    }
     let fields = try reader.fields(keys + (isFurtherInput ? [] : ["inputs"]))
     try fields.optional("format")?.checkFormat()
     let title = try fields.required("title", example: "My array").string()
@@ -81,11 +83,19 @@ public enum DeviceFile {
       dataSources: sources,
       portType: try fields.optional("portType")?.inputType() ?? .builtInMic,
       hrtf: try fields.optional("hrtf")?.filePath(kind: "a SOFA file of a head"),
-      design: try fields.optional("design")?.design(of: body),
+      design: try overrides()?.design(of: body),
       uid: try fields.optional("uid")?.string(),
       capturePorts: try fields.optional("capturePorts")?.portNames() ?? [],
       playbackPorts: try fields.optional("playbackPorts")?.portNames(atMost: 2) ?? [],
       inputs: try fields.optional("inputs")?.furtherInputs(of: name) ?? [])
+  }
+}
+
+extension DeviceFile {
+  /// The file that PINNA_DESIGN names: it overrides parameters of the filter designs of all devices, for `.ci/tune`.
+  private static func overrides() throws(DescriptionError) -> YAMLReader? {
+    guard let path = getenv("PINNA_DESIGN") else { return nil }
+    return try YAMLReader(path: String(cString: path))
   }
 }
 

@@ -60,6 +60,12 @@ extension YAMLReader {
     return entries.map { ($0.key, child(printable($0.key), $0.value)) }
   }
 
+  /// The value of `key`, whatever the group's other keys are; nil if there is none.
+  func value(of key: String) -> YAMLReader? {
+    guard case .mapping(let entries) = node.content else { return nil }
+    return entries.first { $0.key == key }.map { child(key, $0.value) }
+  }
+
   /// The values of a group. Any key that is not in `allowedKeys` is an error.
   public func fields(_ allowedKeys: [String]) throws(DescriptionError) -> YAMLFields {
     guard case .mapping(let entries) = node.content else {

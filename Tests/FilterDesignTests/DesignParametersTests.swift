@@ -18,7 +18,7 @@ struct DesignParametersTests {
     return range.upperBound - value > value - range.lowerBound ? range.upperBound : range.lowerBound
   }
 
-  @Test("every parameter has exactly one field in device files")
+  @Test("every parameter has exactly one field")
   func fields() {
     #expect(DesignField.all.map(\.name) == DesignParameters().values.map(\.name))
   }

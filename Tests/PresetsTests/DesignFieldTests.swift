@@ -1,32 +1,52 @@
 import Acoustics
-import Foundation
 import Presets
-import TestSupport
 import Testing
 
+/// Files that override parameters of designs, for `.ci/tune`.
 @Suite("Design fields")
 struct DesignFieldTests {
-  @Test("design fields are documented with defaults and allowed values, in order")
-  func documentation() throws {
-    let text = try String(contentsOfFile: repositoryFolder + "/docs/devices.md", encoding: .utf8)
-    let rows = text.split(separator: "\n").filter { $0.hasPrefix("| `") && $0.contains(".") }.map { line in
-      line.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
-    }.filter { row in DesignField.all.contains { row[0] == "`\($0.name)`" } }
-    #expect(rows.map { $0[0] } == DesignField.all.map { "`\($0.name)`" })
-    for (field, row) in zip(DesignField.all, rows) {
-      #expect(row[1] == Self.defaults(of: field), "\(field.name)")
-      #expect(row[2] == field.allowed, "\(field.name)")
-      #expect(row.count == 4)
-    }
+  static let box = Body.box(size: [0.072, 0.147, 0.008])
+
+  @Test("design parameters can be overridden one by one; the others are those of the body")
+  func override() throws {
+    let text = "{stereo: {rearGain: -8}, grid: {tapCount: 512}, head: {earDistance: 95}}"
+    let design = try YAMLReader(text: text, file: "design.yaml").design(of: Self.box)
+    var expected = DesignParameters(body: Self.box)
+    expected.stereo.rearGain = Decibels(-8)
+    expected.grid.tapCount = 512
+    expected.head.earDistance = 0.095
+    #expect(design == expected)
+    #expect(design.stereo.crossover == Hertz(1300))
   }
 
-  /// Such as "1500 Hz (free 1700, box 1300)".
-  static func defaults(of field: DesignField) -> String {
-    func text(_ parameters: DesignParameters) -> String { String(format: "%g", field.value(in: parameters)) }
-    let standard = text(DesignParameters())
-    let bodies: [(String, Body)] = [("free", .free), ("box", .box(size: [0.1, 0.1, 0.1]))]
-    let others = bodies.map { ($0, text(DesignParameters(body: $1))) }.filter { $1 != standard }
-    return standard + (field.unit.isEmpty ? "" : " \(field.unit)")
-      + (others.isEmpty ? "" : " (" + others.map { "\($0) \($1)" }.joined(separator: ", ") + ")")
+  @Test(
+    "mistakes in overrides are named with their place",
+    arguments: [
+      (
+        "{tuning: 1}", "1:2",
+        "the file has an unknown key \"tuning\"; use one of: grid, box, measured, head, stereo, refinement, mono"
+      ),
+      (
+        "{stereo: {crossover: 1200, rear: -6}}", "1:28",
+        "stereo has an unknown key \"rear\"; use one of: directions, crossover, rearGain"
+      ),
+      (
+        "{stereo: {crossover: 100}}", "1:22",
+        "stereo.crossover is 100, out of range; write a number from 200 to 8000 Hz"
+      ),
+      (
+        "{mono: {minimumOnAxis: much}}", "1:24",
+        "mono.minimumOnAxis is \"much\", not a number; write a number"
+      ),
+      ("{grid: {tapCount: 250}}", "1:19", "grid.tapCount is 250; write a multiple of 8 from 128 to 1024"),
+      ("{grid: {delay: 8.5}}", "1:16", "grid.delay is 8.5; write a whole number from 8 to 112"),
+      ("loud", "1:1", "the file is \"loud\"; write a group with the keys grid, box"),
+    ])
+  func mistakes(text: String, place: String, message: String) throws {
+    let error = #expect(throws: DescriptionError.self) {
+      try YAMLReader(text: text, file: "design.yaml").design(of: Self.box)
+    }
+    let description = error?.description ?? ""
+    #expect(description.hasPrefix("design.yaml:\(place)") && description.contains(message), "\(description)")
   }
 }

@@ -40,26 +40,9 @@ struct DeviceFileErrorTests {
       "title: Good", "name: Good", at: "1:1",
       "unknown key \"name\"; use one of: format, title, placement, body, geometry, hardware, microphones"),
     Mistake(
-      "title: Good", "title: Good\ndesign: {tuning: 1}", at: "2:10",
-      "design has an unknown key \"tuning\"; use one of: grid, box, measured, head, stereo, refinement, mono"),
-    Mistake(
-      "title: Good", "title: Good\ndesign: {stereo: {crossover: 1200, rear: -6}}", at: "2:36",
-      "design.stereo has an unknown key \"rear\"; use one of: directions, crossover, rearGain"),
-    Mistake(
-      "title: Good", "title: Good\ndesign: {stereo: {crossover: 100}}", at: "2:30",
-      "design.stereo.crossover is 100, out of range; write a number from 200 to 8000 Hz"),
-    Mistake(
-      "title: Good", "title: Good\ndesign: {mono: {minimumOnAxis: much}}", at: "2:32",
-      "design.mono.minimumOnAxis is \"much\", not a number; write a number"),
-    Mistake(
-      "title: Good", "title: Good\ndesign: {grid: {tapCount: 250}}", at: "2:27",
-      "design.grid.tapCount is 250; write a multiple of 8 from 128 to 1024"),
-    Mistake(
-      "title: Good", "title: Good\ndesign: {grid: {delay: 8.5}}", at: "2:24",
-      "design.grid.delay is 8.5; write a whole number from 8 to 112"),
-    Mistake(
-      "title: Good", "title: Good\ndesign: loud", at: "2:9",
-      "design is \"loud\"; write a group with the keys grid, box"),
+      "title: Good", "title: Good\ndesign: {stereo: {crossover: 1200}}", at: "2:9",
+      "design is no longer part of device files, because the body decides how filters are designed; remove it"
+    ),
     Mistake(
       "{box: [72, 147, 8]}", "cube", at: "2:7",
       "body is \"cube\"; write free, {sphere: RADIUS}, {cylinder: RADIUS} or {box"),
@@ -218,20 +201,6 @@ struct DeviceFileErrorTests {
       try body("{impulseResponses: \(path), directions: ../directions.csv}")
         == .measured(
           .impulseResponses(path: path, directions: folder.path + "/devices/../directions.csv")))
-  }
-
-  @Test("design parameters can be overridden one by one; the others are those of the body")
-  func design() throws {
-    let text =
-      Self.good + "\ndesign: {stereo: {rearGain: -8}, grid: {tapCount: 512}, head: {earDistance: 95}}"
-    let device = try self.device(text)
-    var expected = DesignParameters(body: device.body)
-    #expect(try self.device(Self.good).design == expected)
-    expected.stereo.rearGain = Decibels(-8)
-    expected.grid.tapCount = 512
-    expected.head.earDistance = 0.095
-    #expect(device.design == expected)
-    #expect(device.design.stereo.crossover == Hertz(1300))
   }
 
   @Test("ten lines describe a simple array, and keywords may be in any case")

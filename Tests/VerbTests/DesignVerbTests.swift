@@ -90,6 +90,16 @@ import Testing
     #expect(home.contents("cache/pinna/filters").isEmpty)
   }
 
+  @Test("the file that PINNA_DESIGN names overrides design parameters, for .ci/tune")
+  func overrides() throws {
+    let home = try VerbHome()
+    let path = try home.home.folder.write("grid: {tapCount: 512}\n", to: "design.yaml")
+    let outcome = try home.pinna("bench", "--preset", "phone5", environment: ["PINNA_DESIGN": path])
+    #expect(outcome.output.hasPrefix("5 microphones × 512 taps"), "\(outcome)")
+    let refusal = try home.pinna("bench", environment: ["PINNA_DESIGN": home.path + "/none.yaml"])
+    #expect(refusal.status == 1 && refusal.isOneSentence && refusal.error.contains("none.yaml"), "\(refusal)")
+  }
+
   @Test("design draws a progress bar on a terminal, without colour if NO_COLOR is set")
   func bar() throws {
     let plain = try home.onTerminal("design pair", environment: ["NO_COLOR": "1"])
