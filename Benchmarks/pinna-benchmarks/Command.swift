@@ -1,4 +1,4 @@
-import Control
+import Messages
 import JackClient
 import JackTools
 import Realtime

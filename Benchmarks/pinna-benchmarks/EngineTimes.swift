@@ -126,9 +126,10 @@ final class EngineTimes {
       guard (try? engine.change(to: sets[playing], gain: 1)) != nil else { return }
       var times: [Double] = []
       while engine.drainReports().isEmpty { times.append(timeOnePeriod()) }
-      // A long filter is prepared first. The crossfade is the last 20 ms; only whole periods within it count.
-      let fade = times.suffix((960 + shape.period - 1) / shape.period)
-      fadingTimes += fade.prefix(max(1, 960 / shape.period))
+      // A long filter is prepared first. The crossfade comes last; only whole periods within it count.
+      let frames = Crossfade.frames(sampleRate: Self.sampleRate)
+      let fade = times.suffix((frames + shape.period - 1) / shape.period)
+      fadingTimes += fade.prefix(max(1, frames / shape.period))
     }
   }
 

@@ -1,4 +1,4 @@
-import Control
+import Messages
 import Realtime
 
 /// The options after a command.

@@ -1,4 +1,4 @@
-import Control
+import Messages
 import Foundation
 import Realtime
 

@@ -1,4 +1,4 @@
-import Control
+import Messages
 import FasterKernels
 import Foundation
 import JackClient

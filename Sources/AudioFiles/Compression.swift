@@ -2,7 +2,7 @@ import CSndfile
 import Glibc
 
 /// Converts a finished WAV file to a smaller format.
-public enum Compression: String, Sendable {
+public enum Compression: String, CaseIterable, Sendable {
   /// Lossless, 24 bits.
   case flac
   /// Lossy.

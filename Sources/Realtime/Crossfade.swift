@@ -24,9 +24,12 @@ struct FilterSetting: BitwiseCopyable {
 }
 
 /// The crossfade curve: a raised cosine. Both gains sum to 1.
-struct Crossfade {
-  /// Default length of a crossfade, in seconds.
-  static let seconds = 0.02
+package struct Crossfade {
+  /// Length of every fade in frames: 20 ms, at least one frame. Also of a microphone that is muted or returns.
+  ///
+  /// Thread: any.
+  package static func frames(sampleRate: Double) -> Int { max(1, Int((0.02 * sampleRate).rounded())) }
+
   let frames: Int
   private let rise: AlignedMemory
 

@@ -29,7 +29,7 @@ struct DropoutFade: ~Copyable, @unchecked Sendable {
   /// Thread: control side.
   init(microphones: Int, sampleRate: Double) {
     self.microphones = microphones
-    fadeFrames = max(1, Int(0.02 * sampleRate))
+    fadeFrames = Crossfade.frames(sampleRate: sampleRate)
     states = .allocate(capacity: microphones)
     states.initialize(repeating: State(toneAge: fadeFrames, signalAge: fadeFrames), count: microphones)
   }

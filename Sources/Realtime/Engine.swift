@@ -85,7 +85,7 @@ public final class Engine: @unchecked Sendable {
     live = Atomic(UInt(bitPattern: Unmanaged.passUnretained(spareHistory).toOpaque()))
     state = .allocate(capacity: 1)
     state.initialize(to: CallbackState(live: spareHistory))
-    fade = Crossfade(frames: fadeFrames ?? Int((Crossfade.seconds * sampleRate).rounded()))
+    fade = Crossfade(frames: fadeFrames ?? Crossfade.frames(sampleRate: sampleRate))
     microphoneGuard = MicrophoneGuard(microphones: microphones, sampleRate: sampleRate)
     dropouts = DropoutFade(microphones: microphones, sampleRate: sampleRate)
     self.preRoll = preRoll ?? PreRoll(microphones: microphones, capacityFrames: 0)

@@ -18,7 +18,7 @@ package struct MicrophoneGuard: ~Copyable, @unchecked Sendable {
   package init(microphones: Int, sampleRate: Double) {
     self.microphones = microphones
     holdFrames = max(1, Int(sampleRate))
-    fadeFrames = max(1, Int(0.02 * sampleRate))
+    fadeFrames = Crossfade.frames(sampleRate: sampleRate)
     cleanFrames = .allocate(capacity: microphones)
     cleanFrames.initialize(repeating: holdFrames + fadeFrames, count: microphones)
     muted = .allocate(capacity: microphones)

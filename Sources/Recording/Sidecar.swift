@@ -188,7 +188,7 @@ public struct Sidecar: Codable, Sendable, Hashable {
       let base = n == 0 ? stem : "\(stem)_\(n + 1)"
       for (name, middle) in [(files.outputs, ""), (files.microphones, "-microphones")] {
         guard let name else { continue }
-        if !["wav", "flac", "opus"].contains(where: { name == "\(base)\(middle).\($0)" }) { return name }
+        if !TakeFormat.endings.contains(where: { name == "\(base)\(middle).\($0)" }) { return name }
       }
     }
     return nil

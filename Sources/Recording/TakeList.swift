@@ -159,7 +159,8 @@ extension TakeFolder {
   /// The present name of the WAV file `name`, which may have been converted after the sidecar was last written.
   func currentName(of name: String, in folder: OpenFolder) -> String {
     guard !folder.contains(name), !folder.contains(name + ".part") else { return name }
-    return ["flac", "opus"].map { "\(name.dropLast(4)).\($0)" }.first(where: folder.contains) ?? name
+    return TakeFormat.convertedEndings.map { "\(name.dropLast(4)).\($0)" }.first(where: folder.contains)
+      ?? name
   }
 
   /// The common prefix of a take's file names, from the name of its sidecar.
@@ -178,7 +179,7 @@ extension TakeFolder {
 
   /// The first audio file of the take whose file names begin with `stem`; nil if there is none.
   func sound(ofTake stem: String, among names: Set<String>) -> String? {
-    [".wav", ".wav.part", ".flac", ".opus"].map { stem + $0 }.first(where: names.contains)
+    (["wav", "wav.part"] + TakeFormat.convertedEndings).map { "\(stem).\($0)" }.first(where: names.contains)
   }
 
   /// Whether a program holds the lock of the take's sidecar, or of one of its unfinished audio files.

@@ -10,6 +10,10 @@ public enum TakeFormat: String, Sendable, CaseIterable, Codable {
 
   var encoding: SampleEncoding { self == .float || self == .opus ? .float32 : .pcm24 }
   var compression: Compression? { Compression(rawValue: rawValue) }
+
+  /// The endings of the names of finished sound files, and of those that were converted.
+  static let endings = ["wav"] + convertedEndings
+  static let convertedEndings = Compression.allCases.map(\.rawValue)
 }
 
 /// The options of a take, as requested.

@@ -133,7 +133,7 @@ extension TakeFolder {
     for file in cut { try file.finish(frames: files.frames) }
     // Remove unfinished conversions.
     for name in old {
-      for ending in ["flac", "opus"] { folder.remove("\(name.dropLast(4)).\(ending).part") }
+      for ending in TakeFormat.convertedEndings { folder.remove("\(name.dropLast(4)).\(ending).part") }
     }
     return true
   }

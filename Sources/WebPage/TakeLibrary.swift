@@ -41,11 +41,12 @@ package struct TakeLibrary: Sendable {
   /// The media type of the take's file; nil if it is none that pages play.
   package static func type(of name: String) -> String? {
     guard TakeFolder.isFileName(name), name.first != "." else { return nil }
-    return switch name.split(separator: ".").dropFirst().last.map(String.init) {
-    case "wav": "audio/wav"
-    case "flac": "audio/flac"
-    case "opus": "audio/ogg"
-    default: nil
+    guard let ending = name.split(separator: ".").dropFirst().last.map(String.init) else { return nil }
+    if ending == "wav" { return "audio/wav" }
+    return switch Compression(rawValue: ending) {
+    case .flac: "audio/flac"
+    case .opus: "audio/ogg"
+    case nil: nil
     }
   }
 

@@ -6,6 +6,12 @@ enum Shell: String, NamedWord {
 
   static let kind = "shell"
 
+  /// `path` as one word of a command, quoted where it has to be.
+  static func word(_ path: String) -> String {
+    let isPlain = path.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "/._-+".contains($0)) }
+    return isPlain ? path : "'" + path.replacing("'", with: "'\\''") + "'"
+  }
+
   var completions: String {
     switch self {
     case .bash:

@@ -109,13 +109,7 @@ struct DemoStage {
       return "To hear it: " + (player.map { "\(keep) && \($0)pinna-demo/outputs.wav" } ?? keep)
     }
     let sound = "The sound is in \(folder): outputs.wav is what came out, microphones.wav what went in."
-    return player.map { "\(sound) To hear it: \($0)\(Self.quoted(folder + "/outputs.wav"))" } ?? sound
-  }
-
-  /// `path` as a word for a shell.
-  private static func quoted(_ path: String) -> String {
-    let isPlain = path.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "/._-+".contains($0)) }
-    return isPlain ? path : "'" + path.replacing("'", with: "'\\''") + "'"
+    return player.map { "\(sound) To hear it: \($0)\(Shell.word(folder + "/outputs.wav"))" } ?? sound
   }
 
   /// Removes the recordings unless they are kept.

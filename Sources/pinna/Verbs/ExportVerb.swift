@@ -76,12 +76,7 @@ private struct ExportReport {
       return nil
     }
     let path = bank.configurationName(of: filterCase, for: program).map { "\(absolutePath)/\($0)" }
-    return path.map { "\(program.command) \(Self.shellWord($0))" }
-  }
-
-  private static func shellWord(_ path: String) -> String {
-    let isPlain = path.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "/._-".contains($0)) }
-    return isPlain ? path : "'\(path.replacingOccurrences(of: "'", with: "'\\''"))'"
+    return path.map { "\(program.command) \(Shell.word($0))" }
   }
 
   var text: String {
