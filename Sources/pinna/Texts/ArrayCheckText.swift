@@ -1,4 +1,5 @@
 import ArrayCheck
+import Control
 
 /// What `pinna array` prints.
 enum ArrayCheckText {

@@ -1,4 +1,5 @@
 import Acoustics
+import Control
 import Foundation
 import GuidedCheck
 

@@ -1,4 +1,5 @@
 import Acoustics
+import Control
 
 /// What `pinna device check` prints about a device file.
 struct DeviceSummary {

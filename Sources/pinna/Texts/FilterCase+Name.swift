@@ -1,4 +1,5 @@
 import Acoustics
+import Control
 
 extension FilterCase {
   /// Such as "Back, stereo, portrait".

@@ -1,4 +1,5 @@
 import Acoustics
+import Control
 import Figures
 import FilterBanks
 import FilterDesign
