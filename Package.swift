@@ -189,7 +189,8 @@ let package = Package(
     .executableTarget(
       name: "pinna-benchmarks",
       dependencies: [
-        "Control", "JackTools", "JackClient", "FasterKernels", "Realtime", "Plots", "Threads", "CFiles",
+        "Messages", "Processor", "JackTools", "JackClient", "FasterKernels", "Realtime", "Plots", "Threads",
+        "CFiles",
       ],
       path: "Benchmarks/pinna-benchmarks"),
 

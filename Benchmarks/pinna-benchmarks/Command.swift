@@ -1,6 +1,6 @@
-import Messages
 import JackClient
 import JackTools
+import Messages
 import Realtime
 
 /// What can be measured.

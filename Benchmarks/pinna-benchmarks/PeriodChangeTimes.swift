@@ -1,5 +1,5 @@
-import Messages
 import Foundation
+import Messages
 import Realtime
 
 /// Times the callbacks after a change of period: the engine has run with another period, the control side prepares for

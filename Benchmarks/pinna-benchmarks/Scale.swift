@@ -1,5 +1,5 @@
-import Messages
 import Foundation
+import Messages
 import Realtime
 
 /// How time and memory of the engine grow with microphones, taps and periods, and how many engines one core runs.

@@ -1,14 +1,14 @@
-import Messages
 import FasterKernels
 import Foundation
 import JackClient
+import Messages
 import Realtime
 import Threads
 
 let words = Array(CommandLine.arguments.dropFirst())
 // The server is asked by a process of its own, which is this program.
 HelperProcess.isThisProgram = true
-if words.first == LabelWriter.word { exit(LabelWriter.run(server: words.dropFirst().first)) }
+if words.first == ServerProbe.word { exit(ServerProbe.run(server: words.dropFirst().first)) }
 JackConnection.silenceLibrary()
 FasterKernels.register()
 flushDenormalsToZero()

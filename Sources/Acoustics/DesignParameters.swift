@@ -1,6 +1,6 @@
 /// Every tuning constant of the filter designs: what may differ from device to device while the method stays the same.
 ///
-/// `init(body:)` gives the values of a body. Only `.ci/tune` overrides them (`DesignField`). The cache key of filters
+/// `init(body:)` gives the values of a body. Only `tools/tune` overrides them (`DesignField`). The cache key of filters
 /// (`DesignKey`) includes all `values`, so a field that is added here becomes part of it automatically. A change of a *method* (a formula, a quadrature, a solver) is not visible in `values`; it needs a new
 /// `DesignKey.designVersion`.
 ///

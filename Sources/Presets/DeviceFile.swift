@@ -92,7 +92,7 @@ public enum DeviceFile {
 }
 
 extension DeviceFile {
-  /// The file that PINNA_DESIGN names: it overrides parameters of the filter designs of all devices, for `.ci/tune`.
+  /// The file that PINNA_DESIGN names: it overrides parameters of the filter designs of all devices, for `tools/tune`.
   private static func overrides() throws(DescriptionError) -> YAMLReader? {
     guard let path = getenv("PINNA_DESIGN") else { return nil }
     return try YAMLReader(path: String(cString: path))

@@ -2,7 +2,7 @@ import Acoustics
 import Presets
 import Testing
 
-/// Files that override parameters of designs, for `.ci/tune`.
+/// Files that override parameters of designs, for `tools/tune`.
 @Suite("Design fields")
 struct DesignFieldTests {
   static let box = Body.box(size: [0.072, 0.147, 0.008])

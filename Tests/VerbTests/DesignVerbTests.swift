@@ -90,7 +90,7 @@ import Testing
     #expect(home.contents("cache/pinna/filters").isEmpty)
   }
 
-  @Test("the file that PINNA_DESIGN names overrides design parameters, for .ci/tune")
+  @Test("the file that PINNA_DESIGN names overrides design parameters, for tools/tune")
   func overrides() throws {
     let home = try VerbHome()
     let path = try home.home.folder.write("grid: {tapCount: 512}\n", to: "design.yaml")

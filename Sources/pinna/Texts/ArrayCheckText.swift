@@ -1,5 +1,5 @@
 import ArrayCheck
-import Control
+import Messages
 
 /// What `pinna array` prints.
 enum ArrayCheckText {

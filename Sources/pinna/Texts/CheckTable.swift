@@ -1,7 +1,7 @@
 import Acoustics
-import Control
 import Foundation
 import GuidedCheck
+import Messages
 
 /// The results of a check as a table and as JSON.
 extension CheckResults {

@@ -1,5 +1,5 @@
 import Acoustics
-import Control
+import Messages
 
 /// What `pinna device check` prints about a device file.
 struct DeviceSummary {

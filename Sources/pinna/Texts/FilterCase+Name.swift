@@ -1,5 +1,5 @@
 import Acoustics
-import Control
+import Messages
 
 extension FilterCase {
   /// Such as "Back, stereo, portrait".
