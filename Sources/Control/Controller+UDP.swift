@@ -86,13 +86,6 @@ extension Controller {
   func publish() {
     udp?.publish(state: processor.stateMessages, levels: processor.levelsMessage)
   }
-
-  /// How long the loop may wait, in milliseconds: at most `longest`, and not beyond the next levels.
-  func patience(longest: Int32) -> Int32 {
-    guard let due = udp?.subscribers.nextLevels else { return longest }
-    let left = (due - .now) / .milliseconds(1)
-    return min(longest, Int32(max(0, left.rounded(.up))))
-  }
 }
 
 /// The answer to a subscription.

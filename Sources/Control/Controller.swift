@@ -82,10 +82,7 @@ public final class Controller {
       if events.consumeStatusRequest() { tell(json(status)) }
       if events.consumeGraphChange() { processor.graphChanged() }
       if events.consumeReloadRequest() { reload() }
-      // In milliseconds. Short while the callback owes a report or may bring MIDI: it must not make a system call to wake
-      // this thread.
-      let longest: Int32 = isBusy || isMIDIConnected ? 2 : 45
-      for (message, sender) in requests(within: patience(longest: longest)) { receive(message, from: sender) }
+      for (message, sender) in requests(within: patience) { receive(message, from: sender) }
       processor.poll()
       serveMIDI()
       reads.poll()
@@ -125,9 +122,14 @@ public final class Controller {
     return (end, processor.takes.outcome)
   }
 
-  /// Whether something is awaited that does not wake this thread.
-  private var isBusy: Bool {
-    processor.isBusy || !reads.isEmpty || !lists.isEmpty || nsm?.opening != nil || nsm?.isSaving ?? false
+  /// How long the loop may wait, in milliseconds, if nothing wakes this thread.
+  private var patience: Int32 {
+    let isBusy =
+      isMIDIConnected || !reads.isEmpty || !lists.isEmpty || nsm?.opening != nil || nsm?.isSaving ?? false
+    var longest = isBusy ? .milliseconds(2) : processor.patience
+    if !deferredRequests.isEmpty { longest = min(longest, .milliseconds(45)) }
+    if let due = udp?.subscribers.nextLevels { longest = min(longest, max(.zero, due - .now)) }
+    return Int32((longest / .milliseconds(1)).rounded(.up))
   }
 
   private var status: StatusReport {

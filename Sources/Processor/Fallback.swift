@@ -38,6 +38,9 @@ struct Fallback {
     }?.text
   }
 
+  /// Whether filters are being made, or are on their way through the callback.
+  var isBusy: Bool { job != nil || posted != nil }
+
   /// A change is in force, whose filters do without `missing`.
   mutating func changed(without missing: Set<String>) {
     inForce = missing

@@ -56,6 +56,14 @@ struct MicrophoneWatch {
   private(set) var missing: [String: MicrophoneFault] = [:]
   private var records: [String: Record] = [:]
 
+  /// Whether a microphone may soon count as missing, or as working again.
+  var isDeciding: Bool {
+    records.contains { name, record in
+      missing[name] == nil
+        ? record.soundlessSince != nil || record.faintSince != nil : record.workingSince != nil
+    }
+  }
+
   /// Restarts all clocks: for a while nothing was observed.
   mutating func forgetClocks() { for name in records.keys { records[name]?.forgetClocks() } }
 

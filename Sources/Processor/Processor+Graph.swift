@@ -12,7 +12,7 @@ extension Processor {
     var capturePorts: [String]?
   }
 
-  /// Checks the graph about 20 times a second; calls in between only handle reports.
+  /// Checks the graph about 20 times a second, at rest twice; calls in between only handle reports.
   func pollGraph() {
     guard let client, state.isInGraph else {
       if !changesAwaitingConnections.isEmpty { answerConnectedChanges(upTo: nil) }
@@ -22,12 +22,12 @@ extension Processor {
     for report in client.drainGraphReports() { handle(report) }
     if !changesAwaitingConnections.isEmpty { answerConnectedChanges(upTo: graph.checkNumber) }
     guard world.now >= nextGraphCheck else { return }
-    nextGraphCheck = world.now + .milliseconds(45)
     watchPeriodCount(client)
     _ = client.checkGraph(for: inForce)
     let readings = client.readings
     watchPeriodLength(readings.period)
     watchInputs(readings)
+    nextGraphCheck = world.now + currentWatchInterval
   }
 
   /// Answers `request` for a change that is in force. If the change affects connections, the answer waits until they
@@ -55,7 +55,10 @@ extension Processor {
   }
 
   /// Ports or connections have appeared or disappeared: checks the graph on the next poll.
-  package func graphChanged() { nextGraphCheck = world.now }
+  package func graphChanged() {
+    stir()
+    nextGraphCheck = world.now
+  }
 
   private func watchPeriodCount(_ client: any AudioClient) {
     switch watchdog.observe(periods: client.periodsRun, now: world.now) {
@@ -87,6 +90,7 @@ extension Processor {
   }
 
   private func handle(_ report: GraphReport) {
+    if !report.events.isEmpty { stir() }
     graph = report
     var restored: [String] = []
     for event in report.events {

@@ -46,6 +46,8 @@ package final class Processor {
   var warnings = Warnings()
   var duplicateSignals = DuplicateSignalDetector()
   package var graph = GraphReport()
+  /// When the processor is at rest, unless something happens before.
+  private var restBegin: ContinuousClock.Instant
   /// When to check connections and levels next.
   var nextGraphCheck: ContinuousClock.Instant
   var nextProgress: ContinuousClock.Instant
@@ -74,6 +76,7 @@ package final class Processor {
     self.reconnects = reconnects
     heard = Heard(setting)
     reconnection = Reconnection(reason: nil, now: world.now)
+    restBegin = world.now
     nextGraphCheck = world.now
     nextProgress = world.now
     lastPoll = world.now
@@ -87,6 +90,7 @@ package final class Processor {
   /// Performs every state transition, and starts the time limit of the new state.
   func enter(_ next: ProcessorState) {
     state = next
+    stir()
     deadline = next.kind.limit.map { world.now + $0 }
   }
 
@@ -114,7 +118,26 @@ package final class Processor {
     warn(sentence)
   }
 
-  /// True while the callback or a job owes a result: the controller then polls every 2 ms.
+  /// How often the graph and the levels are looked at: while something happens, and at rest.
+  static let watchInterval = Duration.milliseconds(45)
+  static let restInterval = Duration.milliseconds(500)
+
+  /// Something has happened: for a second, the graph and the levels are watched closely.
+  func stir() { restBegin = world.now + .seconds(1) }
+
+  /// How long the controller may leave the processor alone if nothing wakes it. The callback owes a report while it is busy,
+  /// and must not make a system call to wake a thread.
+  package var patience: Duration { isBusy ? .milliseconds(2) : currentWatchInterval }
+
+  var currentWatchInterval: Duration { isAtRest ? Self.restInterval : Self.watchInterval }
+
+  /// Whether nothing has happened for a second, and nothing is about to be noticed.
+  private var isAtRest: Bool {
+    state.kind == .live && world.now >= restBegin && !fallback.isBusy && !watchdog.isDeciding
+      && !fallback.watch.isDeciding && !warnings.isDeciding
+  }
+
+  /// True while the callback or a job owes a result.
   package var isBusy: Bool {
     !heard.pending.isEmpty || !changesAwaitingConnections.isEmpty || change != nil || !takes.closing.isEmpty
       || !periodRequests.isEmpty || deadline != nil
@@ -160,6 +183,7 @@ package final class Processor {
   }
 
   private func handle(_ report: Report) {
+    stir()
     switch report {
     case .applied(let ticket, _):
       if case .fadingOut(let change, let engine, let filters, ticket) = state {

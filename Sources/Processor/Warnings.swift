@@ -21,6 +21,9 @@ struct Warnings {
   /// When each recent warning was last current.
   private var lastCurrent: [String: ContinuousClock.Instant] = [:]
 
+  /// Whether a candidate may become a warning soon.
+  var isDeciding: Bool { candidateSince.count > current.count }
+
   /// Replaces the candidates.
   /// - Returns: the sentences to write now.
   mutating func update(_ candidates: [Candidate], now: ContinuousClock.Instant) -> [String] {

@@ -11,7 +11,7 @@ package struct Watchdog {
   /// A graph without a period for this long is stalled.
   package static let patience = Duration.seconds(1)
   /// A longer gap between observations means that this process itself was suspended; it does not count as a stall.
-  private static let maxObservationGap = Duration.milliseconds(500)
+  private static let maxObservationGap = Processor.restInterval * 2
 
   package private(set) var isStalled = false
   private var periods = 0
@@ -19,12 +19,18 @@ package struct Watchdog {
   private var lastProgress: ContinuousClock.Instant?
   private var lastObservation: ContinuousClock.Instant?
 
+  /// Whether a stall may have begun, or one is going on.
+  private(set) var isDeciding = false
+
   package init() {}
 
   /// - Parameter count: periods that have run so far.
   /// - Returns: a stall or its end, if this observation reveals one.
   package mutating func observe(periods count: Int, now: ContinuousClock.Instant) -> Finding? {
-    defer { lastObservation = now }
+    defer {
+      isDeciding = isStalled || lastProgress != now
+      lastObservation = now
+    }
     guard let lastProgress, let lastObservation, now - lastObservation < Self.maxObservationGap else {
       // The first observation, or the first after a suspension.
       if count != periods || self.lastProgress == nil || !isStalled { self.lastProgress = now }
