@@ -73,7 +73,7 @@ let package = Package(
     .target(name: "Acoustics"),
     .target(name: "Threads", dependencies: ["CFiles"]),
     .target(name: "AudioFiles", dependencies: ["CFiles", "CSndfile"]),
-    .target(name: "Plots", dependencies: ["CCairo"]),
+    .target(name: "Plots", dependencies: ["Acoustics", "CCairo"]),
     .target(name: "Kernels", dependencies: ["CRealtime"]),
     .target(name: "Realtime", dependencies: ["CRealtime", "Kernels", "Threads"]),
     // Apart from the libraries: these carry compiler flags.

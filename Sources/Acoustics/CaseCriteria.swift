@@ -77,11 +77,7 @@ extension Device {
   /// Otherwise sound from behind reaches all microphones exactly as sound from in front does.
   public func tellsFrontFromBehind(along forward: Direction) -> Bool {
     let depths = microphones.map { $0.position.dot(forward.vector) }
-    let centre =
-      switch body {
-      case .free, .measured: depths.reduce(0, +) / Double(max(1, depths.count))
-      case .sphere, .cylinder, .box: 0.0
-      }
+    let centre = body.shape.reach == nil ? depths.reduce(0, +) / Double(max(1, depths.count)) : 0
     if microphones.contains(where: { abs($0.capsule?.facing.vector.dot(forward.vector) ?? 0) > 0.1 }) {
       return true
     }

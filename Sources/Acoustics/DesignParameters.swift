@@ -20,24 +20,7 @@ public struct DesignParameters: Hashable, Sendable {
   public init() {}
 
   /// The defaults of `body`.
-  public init(body: Body) {
-    switch body {
-    case .sphere, .cylinder, .measured: break
-    case .box:
-      // Found by trial on phone5. With a crossover at 1.5 kHz, the level of the 1 kHz octave is off by 3.2 dB in one
-      // case; at 1.2 kHz, interaural time differences get worse. With a rear gain of −6 dB, front/back reaches only
-      // 4.1 dB in one case, computed on a mesh other than the design's.
-      stereo.crossover = Hertz(1300)
-      stereo.rearGain = Decibels(-6.7)
-      // Above this frequency no pair of microphones on a box can match the phases of a first-order pattern.
-      mono.highestCrossover = Hertz(1300)
-    case .free:
-      // Found by trial on ring7. No body shadows sound from behind, so a rear gain of −6 dB yields only 4.5 dB of
-      // front/back and 7.9 dB of left/right. These values yield 6.9 dB (the listener has 7.1 dB) and 8.1 dB.
-      stereo.crossover = Hertz(1700)
-      stereo.rearGain = Decibels(-9.2)
-    }
-  }
+  public init(body: Body) { body.shape.setDefaults(of: &self) }
 
   /// All values with their names, such as "stereo.crossover", in the order of declaration. They are found by
   /// reflection, so none can be missing.

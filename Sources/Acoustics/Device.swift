@@ -113,28 +113,6 @@ public struct Device: Hashable, Sendable {
   }
 }
 
-/// The body that the microphones are mounted on, which determines the array manifold.
-public enum Body: Hashable, Sendable {
-  /// No body: the microphones are in the free field.
-  case free
-  /// A rigid sphere centred at the origin; radius in metres.
-  case sphere(radius: Double)
-  /// A rigid cylinder without ends, whose axis is the device's y axis; radius in metres.
-  case cylinder(radius: Double)
-  /// A rigid box centred at the origin; edge lengths along x, y, z in metres.
-  case box(size: SIMD3<Double>)
-  /// Any body; the array manifold comes from a measurement.
-  case measured(ArrayMeasurement)
-}
-
-/// The files that hold an array measurement. Each of its channels is one microphone of the device.
-public enum ArrayMeasurement: Hashable, Sendable {
-  /// A SOFA file (AES69) of impulse responses.
-  case sofa(path: String)
-  /// A WAV file of impulse responses, direction after direction, and a table of those directions.
-  case impulseResponses(path: String, directions: String)
-}
-
 public struct Microphone: Hashable, Sendable {
   /// Also the name of the JACK port: "bottom-left".
   public let name: String

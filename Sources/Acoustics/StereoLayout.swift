@@ -39,18 +39,10 @@ public struct StereoLayout: Hashable, Sendable, Codable {
 }
 
 extension Device {
-  /// Whether left and right can be named after edges.
-  private var hasEdges: Bool {
-    switch body {
-    case .box, .measured: true
-    case .free, .sphere, .cylinder: false
-    }
-  }
-
   /// Where the left and right outputs point on this device.
   public func layout(_ frame: HeadFrame) -> StereoLayout {
     let edges = frame.layout
-    guard !hasEdges else { return edges }
+    guard !body.shape.hasEdges else { return edges }
     return StereoLayout(
       left: edges.left, right: edges.right,
       sides: StereoLayout.Sides(left: side(towards: frame.left), right: side(towards: frame.right)))

@@ -16,13 +16,8 @@ package struct DesignKey: Sendable {
   ///   found under this key, even if that file is missing or another version.
   package init(device: Device, sampleRate: Int, packagedHead: Bool = false) {
     var parts = ["version \(Self.designVersion)", "rate \(sampleRate)"]
-    switch device.body {
-    case .free: parts.append("free")
-    case .sphere(let radius): parts.append("sphere \(radius)")
-    case .cylinder(let radius): parts.append("cylinder \(radius)")
-    case .box(let size): parts.append("box \(size.x) \(size.y) \(size.z)")
-    case .measured(let measurement): parts.append("measured \(Self.contents(of: measurement))")
-    }
+    // If a file cannot be read, the key is never used, because the design itself fails.
+    parts.append(device.body.shape.key { ContentHash.ofFile($0) ?? "unreadable" })
     for (microphone, deviation) in zip(device.microphones, device.deviations) {
       let p = microphone.position
       parts.append("microphone \(microphone.name.debugDescription) \(p.x) \(p.y) \(p.z)")
@@ -51,16 +46,6 @@ package struct DesignKey: Sendable {
     }
     for (name, value) in device.design.values { parts.append("\(name) \(value)") }
     text = parts.joined(separator: "; ")
-  }
-
-  /// Hashes of the measurement's files: the key depends on their contents, not on their paths. If a file cannot be
-  /// read, the key is never used, because the design itself fails.
-  private static func contents(of measurement: ArrayMeasurement) -> String {
-    switch measurement {
-    case .sofa(let path): "sofa \(ContentHash.ofFile(path) ?? "unreadable")"
-    case .impulseResponses(let path, let directions):
-      "responses \(ContentHash.ofFile(path) ?? "unreadable") \(ContentHash.ofFile(directions) ?? "unreadable")"
-    }
   }
 
   /// A hash of `text` in UTF-8: 16 hexadecimal digits.

@@ -105,8 +105,8 @@ extension FilterBank {
       throw DesignError(
         "microphone \(microphone.name) of \(device.name) is not within 100 m of the origin; give metres")
     }
-    if case .sphere(let radius) = device.body {
-      guard radius > 0, radius < 10 else {
+    if case .sphere(let sphere) = device.body {
+      guard sphere.radius > 0, sphere.radius < 10 else {
         throw DesignError("the sphere of device \(device.name) needs a radius between 0 and 10 m")
       }
       for microphone in device.microphones where microphone.position.length < 1e-6 {
@@ -114,8 +114,8 @@ extension FilterBank {
           "microphone \(microphone.name) of \(device.name) is at the sphere's centre; put it on the surface")
       }
     }
-    if case .cylinder(let radius) = device.body {
-      guard radius > 0, radius < 10 else {
+    if case .cylinder(let cylinder) = device.body {
+      guard cylinder.radius > 0, cylinder.radius < 10 else {
         throw DesignError("the cylinder of device \(device.name) needs a radius between 0 and 10 m")
       }
       for microphone in device.microphones
@@ -129,7 +129,8 @@ extension FilterBank {
         "microphone \(microphone.name) of \(device.name) is directional, which is modelled only without a body"
       )
     }
-    if case .box(let size) = device.body {
+    if case .box(let box) = device.body {
+      let size = box.size
       try BoxManifold.check(size: size)
       for microphone in device.microphones {
         try BoxManifold.check(position: microphone.position, of: microphone.name, size: size)

@@ -30,3 +30,18 @@ extension BoxManifold {
     return manifold
   }
 }
+
+extension RigidBox: BodyManifold {
+  func manifold(for device: Device, step: DesignStep) throws(DesignError) -> any ArrayManifold {
+    try BoxManifold.solved(
+      positions: device.microphones.map(\.position), size: size, parameters: device.design.box, step: step)
+  }
+
+  func referenceManifold(
+    for device: Device, solutions: BoxSolutions?, step: DesignStep
+  ) throws(DesignError) -> any ArrayManifold {
+    try BoxManifold.solved(
+      positions: device.microphones.map(\.position), size: size, parameters: BoxManifold.reference,
+      solutions: solutions, step: step)
+  }
+}

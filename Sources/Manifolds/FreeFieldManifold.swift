@@ -38,3 +38,9 @@ package struct FreeFieldManifold: ArrayManifold {
     return grid
   }
 }
+
+extension FreeField: BodyManifold {
+  func manifold(for device: Device, step: DesignStep) -> any ArrayManifold {
+    FreeFieldManifold(device.microphones)
+  }
+}

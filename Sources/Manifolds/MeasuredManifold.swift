@@ -222,3 +222,28 @@ package struct MeasuredManifold: ArrayManifold {
     return values
   }
 }
+
+extension ArrayMeasurement: BodyManifold {
+  func manifold(for device: Device, step: DesignStep) throws(DesignError) -> any ArrayManifold {
+    try manifold(for: device, parameters: device.design.measured)
+  }
+
+  func referenceManifold(
+    for device: Device, solutions: BoxSolutions?, step: DesignStep
+  ) throws(DesignError) -> any ArrayManifold {
+    try manifold(for: device, parameters: .init())
+  }
+
+  /// The manifold of a measured device, of which some microphones may be missing.
+  private func manifold(
+    for device: Device, parameters: DesignParameters.Measured
+  ) throws(DesignError) -> any ArrayManifold {
+    guard let all = device.measuredMicrophones else {
+      return try MeasuredManifold(
+        self, positions: device.microphones.map(\.position), parameters: parameters)
+    }
+    let whole = try MeasuredManifold(self, positions: all.map(\.position), parameters: parameters)
+    let names = Set(device.microphones.map(\.name))
+    return SubsetManifold(whole, subset: all.indices.filter { names.contains(all[$0].name) })
+  }
+}

@@ -113,10 +113,6 @@ extension Device {
   /// Radius of a sphere around the origin that holds all microphones and a body of known shape, in metres.
   package var extent: Double {
     let farthest = microphones.map(\.position.length).max() ?? 0
-    return switch body {
-    case .free, .measured: farthest
-    case .sphere(let radius), .cylinder(let radius): max(radius, farthest)
-    case .box(let size): max(size.length / 2, farthest)
-    }
+    return max(body.shape.reach ?? 0, farthest)
   }
 }

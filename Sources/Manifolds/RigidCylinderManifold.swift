@@ -72,3 +72,9 @@ package struct RigidCylinderManifold: ArrayManifold {
     return sum
   }
 }
+
+extension RigidCylinder: BodyManifold {
+  func manifold(for device: Device, step: DesignStep) -> any ArrayManifold {
+    RigidCylinderManifold(positions: device.microphones.map(\.position), radius: radius)
+  }
+}

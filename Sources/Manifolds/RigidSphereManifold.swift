@@ -84,3 +84,9 @@ package struct RigidSphereManifold: ArrayManifold {
     return values
   }
 }
+
+extension RigidSphere: BodyManifold {
+  func manifold(for device: Device, step: DesignStep) -> any ArrayManifold {
+    RigidSphereManifold(positions: device.microphones.map(\.position), radius: radius)
+  }
+}

@@ -47,7 +47,7 @@ extension MonitorView {
 
   /// - Returns: the rows of a box; nil for other outlines.
   private mutating func drawOutline(
-    _ outline: Picture.Outline?, _ place: Place, _ rows: Range<Int>
+    _ outline: BodyOutline?, _ place: Place, _ rows: Range<Int>
   ) -> ClosedRange<Int>? {
     switch outline {
     case .rectangle(let size):

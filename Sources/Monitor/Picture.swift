@@ -7,13 +7,6 @@ package struct Picture: Sendable {
     /// Right and up on the page, in metres.
     let place: SIMD2<Double>
   }
-  enum Outline: Sendable {
-    /// Width and height, in metres.
-    case rectangle(SIMD2<Double>)
-    /// Radius in metres.
-    case circle(Double)
-  }
-
   private let device: Device
 
   package init(_ device: Device) { self.device = device }
@@ -21,7 +14,7 @@ package struct Picture: Sendable {
   /// The device as the picture shows it, for one setting.
   struct View: Sendable {
     let points: [Point]
-    let outline: Outline?
+    let outline: BodyOutline?
     /// Unit vectors on the page; nil for a direction that points at the viewer or away.
     let forward, left, right: SIMD2<Double>?
     /// "front" and "back" of the device, as the page's bottom and top show them; nil for a device without a front.
@@ -45,14 +38,9 @@ package struct Picture: Sendable {
     }
     let source = try? device.dataSource(named: dataSource)
     let frame = source.flatMap { HeadFrame(forward: $0.forward, orientation: orientation) }
-    let outline: Outline? =
-      switch device.body {
-      case .box(let size): .rectangle([abs(size.dot(pageRight)), size.z])
-      case .sphere(let radius), .cylinder(let radius): .circle(radius)
-      case .free, .measured: nil
-      }
     return View(
-      points: device.microphones.map { Point(name: $0.name, place: project($0.position)) }, outline: outline,
+      points: device.microphones.map { Point(name: $0.name, place: project($0.position)) },
+      outline: device.outline(right: pageRight, up: pageUp),
       forward: direction(source?.forward), left: isStereo ? direction(frame?.left) : nil,
       right: isStereo ? direction(frame?.right) : nil,
       bottomEdge: device.placement == .upright ? "screen" : nil)

@@ -1,58 +1,38 @@
+import Acoustics
 import Foundation
 
 /// A device as the listener of a case holds it, drawn as the listener sees it: looking forward, with up at the top.
-///
-/// Vectors are in the device frame: x to the right and y up as seen by somebody facing the screen, z out of the screen.
 /// Lengths are in metres.
 public struct HeldDevice: Sendable {
-  public enum Body: Sendable {
-    case box(SIMD3<Double>)
-    case sphere(radius: Double)
-    case cylinder(radius: Double)
-    /// Only the microphones are drawn.
-    case none
+  private let device: Device
+  /// The listener's axes.
+  let right, up, forward: SIMD3<Double>
+
+  /// - Parameter head: the listener's axes.
+  public init(_ device: Device, in head: HeadFrame) {
+    self.device = device
+    right = head.right.vector
+    up = head.up.vector
+    forward = head.forward.vector
   }
 
-  let body: Body
-  let microphones: [SIMD3<Double>]
-  /// The listener's axes, each of length 1.
-  let right: SIMD3<Double>
-  let up: SIMD3<Double>
-  let forward: SIMD3<Double>
-
-  public init(
-    body: Body, microphones: [SIMD3<Double>], right: SIMD3<Double>, up: SIMD3<Double>,
-    forward: SIMD3<Double>
-  ) {
-    self.body = body
-    self.microphones = microphones
-    self.right = right
-    self.up = up
-    self.forward = forward
-  }
-
-  /// The extent of body and microphones along a direction.
+  /// The extent of the body along a direction; of the microphones, if its shape is unknown.
   func extent(along axis: SIMD3<Double>) -> Double {
-    switch body {
-    case .box(let size): return (size * SIMD3(abs(axis.x), abs(axis.y), abs(axis.z))).sum()
-    case .sphere(let radius): return 2 * radius
-    case .cylinder(let radius): return 2 * radius + abs(axis.y) * span(along: [0, 1, 0])
-    case .none: return max(0.01, span(along: axis))
-    }
+    device.body.shape.extent(along: axis, array: device.extent) ?? max(0.01, span(along: axis))
   }
 
   private func span(along axis: SIMD3<Double>) -> Double {
-    let positions = microphones.map { ($0 * axis).sum() }
+    let positions = device.microphones.map { $0.position.dot(axis) }
     return (positions.max() ?? 0) - (positions.min() ?? 0)
   }
 
   /// Which of a phone's faces the listener sees; nil unless the body is a thin box that faces the listener.
   private var face: Face? {
-    guard case .box(let size) = body, size.z < 0.25 * min(size.x, size.y), abs(forward.z) > 0.9 else {
-      return nil
-    }
+    guard let size = box, size.z < 0.25 * min(size.x, size.y), abs(forward.z) > 0.9 else { return nil }
     return forward.z < 0 ? .screen : .back
   }
+
+  private var box: SIMD3<Double>? { if case .box(let box) = device.body { box.size } else { nil } }
 
   private enum Face { case screen, back }
 
@@ -72,18 +52,16 @@ public struct HeldDevice: Sendable {
     func place(_ point: SIMD3<Double>) -> SIMD2<Double> {
       centre + scale * [(point * right).sum(), -(point * up).sum()]
     }
-    switch body {
-    case .sphere(let radius): canvas.circle(centre, radius: scale * radius, .black, width: 1.8)
-    case .box, .cylinder:
-      let half = SIMD2(extent(along: right), extent(along: up)) / 2
+    switch device.outline(right: right, up: up) {
+    case .circle(let radius): canvas.circle(centre, radius: scale * radius, .black, width: 1.8)
+    case .rectangle(let size):
+      let half = size / 2
       let corners = [half, [half.x, -half.y], -half, [-half.x, half.y]].map { centre + scale * $0 }
       canvas.stroke(corners, .black, width: 2.2, isClosed: true)
-    case .none: break
+    case nil: break
     }
-    if case .box(let size) = body, let face {
-      drawFace(face, half: size / 2, on: canvas, place)
-    }
-    for position in microphones { canvas.disc(place(position), radius: 1.8, .green) }
+    if let box, let face { drawFace(face, half: box / 2, on: canvas, place) }
+    for microphone in device.microphones { canvas.disc(place(microphone.position), radius: 1.8, .green) }
     drawTop(on: canvas, centre, scale)
   }
 

@@ -1,3 +1,5 @@
+import Acoustics
+
 /// Labelled points to scale, such as the microphones of an array, in several views side by side.
 public struct PositionPlot: Plot {
   /// Positions are in millimetres, x to the right and y up on the page, relative to the middle of the view.
@@ -10,11 +12,6 @@ public struct PositionPlot: Plot {
         self.label = label
         self.position = position
       }
-    }
-
-    public enum Outline: Sendable {
-      case circle(radius: Double)
-      case rectangle(size: SIMD2<Double>)
     }
 
     /// A word at the rim of the view, with an arrow that points there from the middle.
@@ -33,12 +30,12 @@ public struct PositionPlot: Plot {
 
     public let title: String
     public let points: [Point]
-    public let outline: Outline?
+    public let outline: BodyOutline?
     public let sides: [Side]
     /// A line below the view, such as "forward points towards you".
     public let note: String
 
-    public init(_ title: String, points: [Point], outline: Outline?, sides: [Side], note: String = "") {
+    public init(_ title: String, points: [Point], outline: BodyOutline?, sides: [Side], note: String = "") {
       self.title = title
       self.points = points
       self.outline = outline

@@ -1,6 +1,5 @@
 import Acoustics
 import Glibc
-import Manifolds
 import Measurements
 
 /// Reads a device file. Lengths are in millimetres in the file and in metres in `Device`.
@@ -64,7 +63,7 @@ public enum DeviceFile {
     try fields.optional("format")?.checkFormat()
     let title = try fields.required("title", example: "My array").string()
     let placement = try fields.optional("placement")?.word(Placement.self) ?? .upright
-    let body = try fields.required("body", example: "{box: [72, 147, 8]}").body().turned(placement)
+    let body = try fields.required("body", example: "{box: [72, 147, 8]}").body(placement)
     let microphones = try fields.required("microphones", example: "{left: [-50, 0, 0], right: [50, 0, 0]}")
       .microphones(on: body, placement)
     let described = fields.optional("dataSources")
@@ -100,45 +99,8 @@ extension DeviceFile {
 }
 
 extension YAMLReader {
-  /// Reads `free`, `{sphere: RADIUS}`, `{box: [X, Y, Z]}`, or the files of a measurement.
-  fileprivate func body() throws(DescriptionError) -> Body {
-    let forms =
-      "write free, {sphere: RADIUS}, {cylinder: RADIUS} or {box: [X, Y, Z]} in millimetres, {sofa: FILE}, or "
-      + "{impulseResponses: FILE, directions: FILE}"
-    if let word = scalar {
-      guard word.lowercased() == "free" else { throw failure("is \(quoted(word)); \(forms)") }
-      return .free
-    }
-    guard case .mapping(let entries) = node.content else { throw failure("is not a body; \(forms)") }
-    let fields = try self.fields(["sphere", "cylinder", "box", "sofa", "impulseResponses", "directions"])
-    let keys = Set(entries.map(\.key))
-    guard keys.count == 1 || keys == ["impulseResponses", "directions"] else {
-      throw failure("does not describe exactly one body; \(forms)")
-    }
-    if let radius = fields.optional("sphere") {
-      return .sphere(radius: try radius.number(in: 5...2000, unit: "mm") / 1000)
-    }
-    if let radius = fields.optional("cylinder") {
-      return .cylinder(radius: try radius.number(in: 5...2000, unit: "mm") / 1000)
-    }
-    if let size = fields.optional("box") {
-      let edges = BoxManifold.edgeLengths
-      return .box(
-        size: try size.vector(in: edges.lowerBound * 1000...edges.upperBound * 1000, unit: "mm") / 1000)
-    }
-    if let sofa = fields.optional("sofa") {
-      return .measured(.sofa(path: try sofa.filePath(kind: "a SOFA file")))
-    }
-    let responses = try fields.required("impulseResponses", example: "responses.wav")
-    let directions = try fields.required("directions", example: "directions.csv")
-    return .measured(
-      .impulseResponses(
-        path: try responses.filePath(kind: "a WAV of impulse responses"),
-        directions: try directions.filePath(kind: "a table of directions")))
-  }
-
   /// Reads a path, resolves it relative to this description file's folder, and checks that the file can be opened.
-  fileprivate func filePath(kind: String) throws(DescriptionError) -> String {
+  func filePath(kind: String) throws(DescriptionError) -> String {
     let name = try string(limit: 1024)
     let folder = file.lastIndex(of: "/").map { file[...$0] } ?? ""
     let path = name.hasPrefix("/") ? name : folder + name
@@ -176,14 +138,5 @@ extension YAMLReader {
       throw failure("is the zero vector; write +x, -x, +y, -y, +z, -z or [x, y, z]")
     }
     return direction
-  }
-}
-
-extension Body {
-  /// The body in the device frame.
-  fileprivate func turned(_ placement: Placement) -> Body {
-    guard case .box(let size) = self else { return self }
-    let turned = placement.turned(size)
-    return .box(size: [abs(turned.x), abs(turned.y), abs(turned.z)])
   }
 }

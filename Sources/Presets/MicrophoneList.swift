@@ -126,46 +126,16 @@ extension YAMLReader {
   private func checkOnSurface(
     _ position: Position, of body: Body, _ placement: Placement
   ) throws(DescriptionError) {
-    guard let nearest = body.nearestSurfacePoint(to: position) else { return }
+    guard let nearest = body.shape.nearestSurfacePoint(to: position) else { return }
     let distance = (position - nearest).length
     guard distance > Self.surfaceTolerance else { return }
     func millimetres(_ metres: Double) -> Double { (metres * 10_000).rounded() / 10 + 0 }
-    let side = body.contains(position) ? "inside" : "outside"
+    let side = body.shape.contains(position) ? "inside" : "outside"
     let inFile = placement.turned(nearest)
     let point = [inFile.x, inFile.y, inFile.z].map { "\(millimetres($0))" }.joined(separator: ", ")
     throw failure(
       "is \(millimetres(distance)) mm \(side) the body; move it to the surface, whose nearest point is [\(point)] mm"
     )
-  }
-}
-
-extension Body {
-  /// Nil for a body without a known surface.
-  fileprivate func nearestSurfacePoint(to position: Position) -> Position? {
-    switch self {
-    case .free, .measured: return nil
-    case .sphere(let radius):
-      return radius * (Direction(position) ?? .plusZ).vector
-    case .cylinder(let radius):
-      return radius * (Direction([position.x, 0, position.z]) ?? .plusZ).vector + [0, position.y, 0]
-    case .box(let size):
-      var point = position.clamped(lowerBound: -size / 2, upperBound: size / 2)
-      guard contains(position) else { return point }
-      let gaps = size / 2 - SIMD3(abs(point.x), abs(point.y), abs(point.z))
-      let axis = (0..<3).first { gaps[$0] == gaps.min() } ?? 0
-      point[axis] = (point[axis] < 0 ? -size : size)[axis] / 2
-      return point
-    }
-  }
-
-  fileprivate func contains(_ position: Position) -> Bool {
-    switch self {
-    case .free, .measured: return false
-    case .sphere(let radius): return position.length < radius
-    case .cylinder(let radius): return SIMD3(position.x, 0, position.z).length < radius
-    case .box(let size):
-      return (0..<3).allSatisfy { abs(position[$0]) < size[$0] / 2 }
-    }
   }
 }
 

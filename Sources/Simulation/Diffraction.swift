@@ -27,10 +27,10 @@ struct Diffraction {
     device: Device, sampleRate: Int, solutions: BoxSolutions? = nil,
     progress: (@Sendable (Double) -> Void)? = nil
   ) throws(DesignError) {
-    if case .free = device.body { return nil }
+    if device.body == .free { return nil }
     self.sampleRate = sampleRate
     manifold = try referenceManifold(for: device, solutions: solutions, progress: progress)
-    taps = Self.size(device.body, sampleRate: sampleRate)
+    taps = Self.size(device.body.shape, sampleRate: sampleRate)
     leadingTaps = taps / 4
   }
 
@@ -69,15 +69,9 @@ struct Diffraction {
   }
 
   /// FFT length: a power of two, long enough for sound to travel around the body several times.
-  private static func size(_ body: Body, sampleRate: Int) -> Int {
-    let extent =
-      switch body {
-      case .free: 0.0
-      case .sphere(let radius), .cylinder(let radius): 2 * radius
-      case .box(let size): size.length
-      // The size is unknown. This requests 12 ms, about the length that is kept of a measurement.
-      case .measured: 0.4
-      }
+  private static func size(_ body: any BodyShape, sampleRate: Int) -> Int {
+    // If the size is unknown, this requests 12 ms, about the length that is kept of a measurement.
+    let extent = 2 * (body.reach ?? 0.2)
     let wanted = (0.003 + 8 * extent / speedOfSound) * Double(sampleRate)
     var size = 64
     while Double(size) < wanted { size *= 2 }

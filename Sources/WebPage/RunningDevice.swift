@@ -32,10 +32,10 @@ package struct RunningDevice: Sendable {
 
   /// The device as pages draw it: in millimetres, in the device frame (x to the right, y up, z towards the viewer).
   private struct Drawing: Encodable {
+    /// As the page looks at the device: a table device from above, with its front at the bottom; others from the front.
     struct Outline: Encodable {
-      let kind: String
       var radius: Double?
-      /// Edge lengths along x, y, z.
+      /// Width and height.
       var size: [Double]?
     }
     struct Point: Encodable {
@@ -50,7 +50,8 @@ package struct RunningDevice: Sendable {
     let name: String
     let title: String
     let placement: String
-    let body: Outline
+    /// Nil for a body whose shape is unknown.
+    let outline: Outline?
     let microphones: [Point]
     let dataSources: [Source]
   }
@@ -59,18 +60,18 @@ package struct RunningDevice: Sendable {
     func list(_ vector: SIMD3<Double>) -> [Double] {
       [vector.x, vector.y, vector.z].map { ($0 * 1000).rounded() / 1000 }
     }
-    let body: Drawing.Outline =
-      switch device.body {
-      case .free: .init(kind: "free")
-      case .measured: .init(kind: "measured")
-      case .sphere(let radius): .init(kind: "sphere", radius: 1000 * radius)
-      case .cylinder(let radius): .init(kind: "cylinder", radius: 1000 * radius)
-      case .box(let size): .init(kind: "box", size: list(1000 * size))
+    let isTable = device.placement == .table
+    let outline = device.outline(right: [isTable ? -1 : 1, 0, 0], up: isTable ? [0, 0, 1] : [0, 1, 0])
+    let drawn: Drawing.Outline? =
+      switch outline?.scaled(by: 1000) {
+      case .circle(let radius): .init(radius: radius)
+      case .rectangle(let size): .init(size: [size.x, size.y].map { ($0 * 1000).rounded() / 1000 })
+      case nil: nil
       }
     return .document(
       json(
         Drawing(
-          name: device.name, title: device.title, placement: device.placement.rawValue, body: body,
+          name: device.name, title: device.title, placement: device.placement.rawValue, outline: drawn,
           microphones: zip(device.microphones, device.captureChannels).map {
             .init(name: $0.name, channel: $1, position: list(1000 * $0.position))
           },

@@ -90,7 +90,7 @@ enum ArrayScenes {
     let moved = device.microphones.map { microphone in
       func error() -> Double { Double.random(in: -millimetres...millimetres, using: &random) / 1000 }
       var position = microphone.position + [error(), error(), error()]
-      if case .sphere(let radius) = device.body { position *= radius / position.length }
+      if case .sphere(let sphere) = device.body { position *= sphere.radius / position.length }
       return Microphone(
         name: microphone.name, position: position, capsule: microphone.capsule, channel: microphone.channel)
     }

@@ -125,9 +125,9 @@ import Testing
     let voices = Voice.standards + [try Self.recorded.get()]
     let device = designed.device
     let manifold: any ArrayManifold =
-      if case .box(let size) = device.body {
+      if case .box(let box) = device.body {
         try BoxManifold(
-          positions: device.microphones.map(\.position), size: size, parameters: .init(panelWidth: 0.006))
+          positions: device.microphones.map(\.position), size: box.size, parameters: .init(panelWidth: 0.006))
       } else { try manifold(for: device) }
     let levels = try designed.bank.cases.map { coefficients -> [Double] in
       let source = try device.dataSource(named: coefficients.filterCase.dataSource)

@@ -19,9 +19,9 @@ extension Requirement: CustomStringConvertible {
   static func report(_ designed: Banks.Designed) -> Report {
     let device = designed.device
     let manifold: any ArrayManifold =
-      if case .box(let size) = device.body {
+      if case .box(let box) = device.body {
         try! BoxManifold(
-          positions: device.microphones.map(\.position), size: size, parameters: .init(panelWidth: 0.004))
+          positions: device.microphones.map(\.position), size: box.size, parameters: .init(panelWidth: 0.004))
       } else { try! manifold(for: device) }
     return try! Report(
       bank: designed.bank, device: device, preset: device.name, manifold: manifold, draws: 0)

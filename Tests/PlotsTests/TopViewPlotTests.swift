@@ -12,9 +12,7 @@ import Testing
   /// A phone of 72 × 147 × 8 mm.
   private func phone(_ forward: Direction, _ orientation: InputOrientation) throws -> HeldDevice {
     let head = try #require(HeadFrame(forward: forward, orientation: orientation))
-    return HeldDevice(
-      body: .box([0.072, 0.147, 0.008]), microphones: [], right: head.right.vector, up: head.up.vector,
-      forward: head.forward.vector)
+    return HeldDevice(TestDevices.phone5(), in: head)
   }
 
   private func plot(_ voices: TopViewPlot.Voice..., device: HeldDevice? = nil) throws -> TopViewPlot {

@@ -133,11 +133,11 @@ import Testing
       microphones: {a: [50, 0, 0], b: [0, 30, 0], c: [0, 0, 15]}
       dataSources: {Front: {forward: +y, microphones: all, polarPatterns: [omnidirectional]}}
       """)
-    guard case .box(let size) = device.body else {
+    guard case .box(let box) = device.body else {
       Issue.record("no box")
       return
     }
-    #expect(Self.isNear(size, [0.1, 0.03, 0.06]))
+    #expect(Self.isNear(box.size, [0.1, 0.03, 0.06]))
     #expect(Self.isNear(device.microphones[1].position, [0, 0, 0.03]))
     #expect(Self.isNear(device.microphones[2].position, [0, 0.015, 0]))
   }

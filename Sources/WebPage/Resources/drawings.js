@@ -45,12 +45,8 @@ export function drawDevice(container, device, status) {
   const turn = ([x, y]) => [cos * x - sin * y, sin * x + cos * y];
   const onPage = (vector) => turn(flat(vector));
   const points = device.microphones.map((microphone) => onPage(microphone.position));
-  const body = device.body;
-  let half = null;
-  if (body.kind === "box") half = onPage(body.size).map((side) => Math.abs(side) / 2);
-  const reach = points.map(([x, y]) => Math.hypot(x, y));
-  if (body.kind === "cylinder" && !isTable) half = turn([body.radius, Math.max(...points.map(([, y]) => Math.abs(y))) + body.radius]).map(Math.abs);
-  const radius = body.kind === "sphere" || body.kind === "cylinder" ? body.radius : 0;
+  const { size, radius = 0 } = device.outline || {};
+  const half = size ? turn(size).map((side) => Math.abs(side) / 2) : null;
   const extent = half || (radius ? [radius, radius] : [0, 1].map((axis) => Math.max(20, 1.1 * Math.max(...points.map((point) => Math.abs(point[axis]))))));
   // The drawing: extent in millimetres around the middle, and room for names.
   const [width, height, marginX, marginY] = [360, 300, 84, 30];
@@ -68,7 +64,7 @@ export function drawDevice(container, device, status) {
   };
   const [centreX, centreY] = [width / 2, height / 2];
   if (half) {
-    const corner = body.kind === "box" ? Math.min(14, scale * Math.min(...half) / 2) : 6;
+    const corner = Math.min(14, scale * Math.min(...half) / 2);
     add("rect", { class: "body", x: centreX - scale * half[0], y: centreY - scale * half[1],
       width: 2 * scale * half[0], height: 2 * scale * half[1], rx: corner });
   } else if (radius) {

@@ -52,22 +52,6 @@ extension TopViewPlot.Voice {
   }
 }
 
-extension HeldDevice {
-  /// `device` as the listener with the axes `head` holds it.
-  fileprivate init(_ device: Device, in head: HeadFrame) {
-    let body: Body =
-      switch device.body {
-      case .box(let size): .box(size)
-      case .sphere(let radius): .sphere(radius: radius)
-      case .cylinder(let radius): .cylinder(radius: radius)
-      case .free, .measured: .none
-      }
-    self.init(
-      body: body, microphones: device.microphones.map(\.position), right: head.right.vector,
-      up: head.up.vector, forward: head.forward.vector)
-  }
-}
-
 /// Checks the name of a picture to write before anything is computed.
 enum PictureFile {
   static func check(_ path: String) throws(Failure) {

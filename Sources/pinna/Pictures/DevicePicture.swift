@@ -35,25 +35,21 @@ struct DevicePicture {
   private var isTable: Bool { device.placement == .table }
 
   private var front: PositionPlot.View {
-    let size = box.map { SIMD2($0.x, $0.y) }
-    return view(
+    view(
       isTable ? "Seen from the front: the drawing's top" : "Seen from the front", right: [1, 0, 0],
-      up: [0, 1, 0],
-      outline: size.map { .rectangle(size: $0) } ?? sphere ?? cylinder)
+      up: [0, 1, 0])
   }
 
   private var above: PositionPlot.View {
-    let size = box.map { SIMD2($0.x, $0.z) }
-    let outline = size.map { PositionPlot.View.Outline.rectangle(size: $0) } ?? sphere ?? cylinderFromAbove
-    return isTable
-      ? view("Seen from above, as in the file", right: [-1, 0, 0], up: [0, 0, 1], outline: outline)
-      : view("Seen from above: its front is below", right: [1, 0, 0], up: [0, 0, -1], outline: outline)
+    isTable
+      ? view("Seen from above, as in the file", right: [-1, 0, 0], up: [0, 0, 1])
+      : view("Seen from above: its front is below", right: [1, 0, 0], up: [0, 0, -1])
   }
 
   /// - Parameters:
   ///   - right, up: the directions of the device frame that point right and up on the page.
   private func view(
-    _ title: String, right: SIMD3<Double>, up: SIMD3<Double>, outline: PositionPlot.View.Outline?
+    _ title: String, right: SIMD3<Double>, up: SIMD3<Double>
   ) -> PositionPlot.View {
     func project(_ vector: SIMD3<Double>) -> SIMD2<Double> { [vector.dot(right), vector.dot(up)] }
     var sides: [PositionPlot.View.Side] = []
@@ -70,8 +66,8 @@ struct DevicePicture {
     let towards = source.forward.vector.dot(right.cross(up))
     let note = abs(towards) < 0.87 ? "" : "forward points \(towards > 0 ? "towards" : "away from") you"
     return PositionPlot.View(
-      title, points: points.map { .init($0.label, 1000 * project($0.position)) }.merged, outline: outline,
-      sides: sides, note: note)
+      title, points: points.map { .init($0.label, 1000 * project($0.position)) }.merged,
+      outline: device.outline(right: right, up: up)?.scaled(by: 1000), sides: sides, note: note)
   }
 
   private var points: [(label: String, position: Position)] {
@@ -79,23 +75,6 @@ struct DevicePicture {
       let name = device.microphones.count > Self.mostNames ? "" : " \(microphone.name)"
       return ("\(channel)\(name)", microphone.position)
     }
-  }
-
-  /// The size of a box, in millimetres.
-  private var box: SIMD3<Double>? { if case .box(let size) = device.body { 1000 * size } else { nil } }
-
-  private var sphere: PositionPlot.View.Outline? {
-    if case .sphere(let radius) = device.body { .circle(radius: 1000 * radius) } else { nil }
-  }
-
-  /// A cylinder has no ends: as high as the array, and a little more.
-  private var cylinder: PositionPlot.View.Outline? {
-    guard case .cylinder(let radius) = device.body else { return nil }
-    return .rectangle(size: 1000 * [2 * radius, device.extent.y + radius])
-  }
-
-  private var cylinderFromAbove: PositionPlot.View.Outline? {
-    if case .cylinder(let radius) = device.body { .circle(radius: 1000 * radius) } else { nil }
   }
 }
 

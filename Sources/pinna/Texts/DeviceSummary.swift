@@ -38,15 +38,7 @@ struct DeviceSummary {
     ]
   }
 
-  private var body: String {
-    switch device.body {
-    case .free: "none"
-    case .sphere(let radius): "a sphere with a radius of \(number(radius)) mm"
-    case .cylinder(let radius): "a cylinder with a radius of \(number(radius)) mm"
-    case .box(let size): "a box of \(vector(absolute(device.placement.turned(size)))) mm"
-    case .measured: "measured"
-    }
-  }
+  private var body: String { device.body.shape.phrase(device.placement) }
 
   private var microphones: [String] {
     let width = device.microphones.map(\.name.count).max() ?? 0
@@ -97,8 +89,6 @@ struct DeviceSummary {
   private func text(_ number: Double) -> String {
     number == number.rounded() ? "\(Int(number))" : "\(number)"
   }
-
-  private func number(_ metres: Double) -> String { text((metres * 10_000).rounded() / 10) }
 
   private func vector(_ metres: SIMD3<Double>) -> String {
     numbers(metres).map(text).joined(separator: " × ")
