@@ -92,7 +92,7 @@ let package = Package(
       name: "Figures",
       dependencies: ["Acoustics", "FilterDesign", "Manifolds", "HeadResponses", "Numerics", "CLapack"]),
     .target(
-      name: "Presets", dependencies: ["Acoustics", "Manifolds", "Measurements", "Numerics", "CYaml"]),
+      name: "Presets", dependencies: ["Acoustics", "Measurements", "Numerics", "CYaml"]),
     // Which of the devices is plugged in.
     .target(name: "Detection", dependencies: ["Acoustics"]),
     // What stands in the way of reliable sound: realtime rights, servers, disks, profiles of sound cards.

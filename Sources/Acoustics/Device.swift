@@ -32,20 +32,21 @@ public struct Device: Hashable, Sendable {
   ///   - microphones: without a body, they are moved so that their centroid is the origin: where an array is drawn
   ///     does not matter.
   ///   - design: nil takes the defaults of `body`.
+  /// - Throws: the first rule that it breaks: see `fault(of:on:_:)`.
   public init(
     name: String, title: String, body: Body, placement: Placement = .upright, geometry: Geometry? = nil,
     hardware: Hardware? = nil, microphones: [Microphone], dataSources: [DataSource],
     portType: PortType = .builtInMic, hrtf: String? = nil, design: DesignParameters? = nil,
     uid: String? = nil,
     capturePorts: [String] = [], playbackPorts: [String] = [], inputs: [Device] = []
-  ) {
+  ) throws(DeviceFault) {
     self.name = name
     self.title = title
     self.body = body
     self.placement = placement
     self.geometry = geometry
     self.hardware = hardware
-    self.microphones = body == .free ? Self.centred(microphones) : microphones
+    self.microphones = microphones
     self.dataSources = dataSources
     self.portType = portType
     self.hrtf = hrtf
@@ -54,6 +55,8 @@ public struct Device: Hashable, Sendable {
     self.capturePorts = capturePorts
     self.playbackPorts = playbackPorts
     self.inputs = inputs
+    try check()
+    if body == .free { self.microphones = Self.centred(microphones) }
   }
 
   private static func centred(_ microphones: [Microphone]) -> [Microphone] {
@@ -62,9 +65,29 @@ public struct Device: Hashable, Sendable {
   }
 
   /// A copy of the device with `dataSources` in place of its own.
-  public func with(dataSources: [DataSource]) -> Device {
+  public func with(dataSources: [DataSource]) throws(DeviceFault) -> Device {
     var device = self
     device.dataSources = dataSources
+    try device.checkDataSources()
+    return device
+  }
+
+  /// A copy of the device that offers only the cases for which `isOffered` is true. Every data source stays, even without
+  /// a pattern.
+  public func offering(_ isOffered: (FilterCase) -> Bool) -> Device {
+    var device = self
+    device.dataSources = dataSources.map { source in
+      func isKept(_ pattern: PolarPattern, _ orientation: InputOrientation?) -> Bool {
+        isOffered(FilterCase(dataSource: source.name, polarPattern: pattern, inputOrientation: orientation))
+      }
+      let orientations = source.stereoOrientations.filter { isKept(.stereo, $0) }
+      return DataSource(
+        name: source.name, id: source.id, location: source.location, orientation: source.orientation,
+        forward: source.forward, microphones: source.microphones,
+        polarPatterns: source.polarPatterns.filter {
+          $0 == .stereo ? !orientations.isEmpty : isKept($0, nil)
+        }, stereoOrientations: orientations)
+    }
     return device
   }
 

@@ -10,21 +10,7 @@ extension FilterBank {
   /// The device without the polar patterns and stereo orientations that this bank refuses.
   public func offered(of device: Device) -> Device {
     let refused = Set(refusals.map(\.filterCase))
-    let sources = device.dataSources.map { source in
-      func isOffered(_ pattern: PolarPattern, _ orientation: InputOrientation?) -> Bool {
-        !refused.contains(
-          FilterCase(dataSource: source.name, polarPattern: pattern, inputOrientation: orientation))
-      }
-      let orientations = source.stereoOrientations.filter { isOffered(.stereo, $0) }
-      let patterns = source.polarPatterns.filter {
-        $0 == .stereo ? !orientations.isEmpty : isOffered($0, nil)
-      }
-      return DataSource(
-        name: source.name, id: source.id, location: source.location, orientation: source.orientation,
-        forward: source.forward, microphones: source.microphones, polarPatterns: patterns,
-        stereoOrientations: orientations)
-    }
-    return device.with(dataSources: sources)
+    return device.offering { !refused.contains($0) }
   }
 
   /// Moves cases to `refusals` that do not meet `CaseCriteria`, with the margin of designs, or raise noise by more than

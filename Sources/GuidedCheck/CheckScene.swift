@@ -51,7 +51,7 @@ package struct CheckScene: Sendable {
     }
     microphones = try Scene(title: "check", device: array, talkers: talkers).microphones(
       sampleRate: sampleRate, bodyCache: bodyCache, progress: progress, mixing: mixing)
-    let point = Device(
+    let point = try Device(
       name: "point", title: "", body: .free, microphones: [Microphone(name: "point", position: .zero)],
       dataSources: [])
     reference = try Scene(title: "check", device: point, talkers: talkers).microphones(sampleRate: sampleRate)

@@ -13,10 +13,6 @@ import Synchronization
 package struct BoxManifold: ArrayManifold {
   /// Parameters of the reference manifolds that verify designs: panels of 3 mm.
   package static let reference = DesignParameters.Box(panelWidth: 0.003)
-  /// Valid edge lengths of a box, in metres.
-  package static let edgeLengths = 0.001...0.5
-  /// Maximum distance of a requested microphone position from the surface, in metres.
-  package static let tolerance = 0.001
 
   /// Edge lengths in metres.
   package let size: SIMD3<Double>
@@ -34,7 +30,7 @@ package struct BoxManifold: ArrayManifold {
 
   /// Solves the box on all cores.
   /// - Parameters:
-  ///   - positions: in metres, at most `tolerance` from the surface; they are moved to the nearest surface point.
+  ///   - positions: in metres, at most `Device.surfaceTolerance` from the surface; they are moved to the nearest surface point.
   ///   - size: edge lengths in metres.
   ///   - parameters: of the mesh and of the solution.
   ///   - solutions: where the box may have been stored when it was solved before, and is stored otherwise.
@@ -44,9 +40,10 @@ package struct BoxManifold: ArrayManifold {
     positions: [Position], size: SIMD3<Double>, parameters: DesignParameters.Box = .init(),
     solutions: BoxSolutions? = nil, step: DesignStep = .unobserved
   ) throws(DesignError) {
-    try Self.check(size: size)
+    let box = RigidBox(size: size)
+    if let fault = box.fault { throw DesignError("a box of \(millimetres(size)) \(fault)") }
     for (i, position) in positions.enumerated() {
-      try Self.check(position: position, of: "number \(i + 1)", size: size)
+      if let fault = box.fault(at: position, .upright) { throw DesignError("microphone \(i + 1) \(fault)") }
     }
     let surface = positions.map { Self.nearestSurfacePoint(to: $0, size: size) }
     self.size = size
@@ -206,23 +203,6 @@ package struct BoxManifold: ArrayManifold {
       }
     }
     return rows
-  }
-
-  package static func check(size: SIMD3<Double>) throws(DesignError) {
-    guard (0..<3).allSatisfy({ edgeLengths.contains(size[$0]) }) else {
-      throw DesignError(
-        "a box of \(millimetres(size)) is out of range; use edges of 1 to 500 mm"
-      )
-    }
-  }
-
-  package static func check(position: Position, of name: String, size: SIMD3<Double>) throws(DesignError) {
-    let nearest = nearestSurfacePoint(to: position, size: size)
-    guard (position - nearest).length <= tolerance else {
-      throw DesignError(
-        "microphone \(name) at \(millimetres(position)) is not on the surface of the box of \(millimetres(size)); move it "
-          + "to the nearest surface point, \(millimetres(nearest))")
-    }
   }
 
   /// The surface point nearest to `position`. A point on an edge is assigned to the face whose axis comes first, and is

@@ -74,14 +74,8 @@ extension YAMLReader {
       guard !patterns.contains(pattern) else {
         throw element.failure("repeats \(pattern.rawValue); remove it")
       }
-      if pattern == .stereo, all < 2 {
-        throw element.failure(
-          "is stereo, which needs at least two microphones, but the device has one; remove it")
-      }
-      if pattern != .stereo, pattern != .omnidirectional, used < 2 {
-        throw element.failure(
-          "is \(pattern.rawValue), which needs at least two microphones; remove it, or list more under microphones"
-        )
+      if let text = DataSource.fault(of: pattern, microphonesUsed: used, ofAll: all) {
+        throw element.failure(text)
       }
       patterns.append(pattern)
     }
@@ -98,10 +92,10 @@ extension YAMLReader {
   private func stereoOrientations(
     _ listed: YAMLReader?, forward: Direction, _ placement: Placement, offered: Bool
   ) throws(DescriptionError) -> [InputOrientation] {
-    func isPossible(_ orientation: InputOrientation) -> Bool {
-      HeadFrame(forward: forward, orientation: orientation) != nil
+    func fault(_ orientation: InputOrientation) -> String? {
+      DataSource.fault(of: orientation, forward: forward, placement)
     }
-    guard let listed else { return offered ? placement.orientations.filter(isPossible) : [] }
+    guard let listed else { return offered ? placement.orientations.filter { fault($0) == nil } : [] }
     guard offered else {
       throw listed.failure(
         "is given, but polarPatterns does not list stereo; add stereo there, or remove this key")
@@ -109,13 +103,7 @@ extension YAMLReader {
     var orientations: [InputOrientation] = []
     for element in try listed.list() {
       let orientation = try element.word(InputOrientation.self)
-      guard isPossible(orientation) else {
-        throw element.failure(
-          "is \(orientation.rawValue), whose up is parallel to forward, so left and right are undefined; "
-            + (placement == .table || abs(forward.vector.y) < 0.999
-              ? "remove it"
-              : "remove it, or write placement: table if the file draws an array that lies on a table"))
-      }
+      if let text = fault(orientation) { throw element.failure(text) }
       guard !orientations.contains(orientation) else {
         throw element.failure("repeats \(orientation.rawValue); remove it")
       }

@@ -75,18 +75,21 @@ public enum DeviceFile {
           "dataSources", example: "{Front: {forward: +z, microphones: all, polarPatterns: [stereo]}}"
         ).dataSources(of: microphones, placement)
       }
-    return Device(
-      name: name, title: title, body: body, placement: placement,
-      geometry: try fields.optional("geometry")?.geometry(),
-      hardware: try fields.optional("hardware")?.hardware(microphones: microphones), microphones: microphones,
-      dataSources: sources,
-      portType: try fields.optional("portType")?.inputType() ?? .builtInMic,
-      hrtf: try fields.optional("hrtf")?.filePath(kind: "a SOFA file of a head"),
-      design: try overrides()?.design(of: body),
-      uid: try fields.optional("uid")?.string(),
-      capturePorts: try fields.optional("capturePorts")?.portNames() ?? [],
-      playbackPorts: try fields.optional("playbackPorts")?.portNames(atMost: 2) ?? [],
-      inputs: try fields.optional("inputs")?.furtherInputs(of: name) ?? [])
+    let geometry = try fields.optional("geometry")?.geometry()
+    let hardware = try fields.optional("hardware")?.hardware(microphones: microphones)
+    let portType = try fields.optional("portType")?.inputType() ?? .builtInMic
+    let hrtf = try fields.optional("hrtf")?.filePath(kind: "a SOFA file of a head")
+    let design = try overrides()?.design(of: body)
+    let uid = try fields.optional("uid")?.string()
+    let capturePorts = try fields.optional("capturePorts")?.portNames() ?? []
+    let playbackPorts = try fields.optional("playbackPorts")?.portNames(atMost: 2) ?? []
+    let inputs = try fields.optional("inputs")?.furtherInputs(of: name) ?? []
+    do {
+      return try Device(
+        name: name, title: title, body: body, placement: placement, geometry: geometry, hardware: hardware,
+        microphones: microphones, dataSources: sources, portType: portType, hrtf: hrtf, design: design,
+        uid: uid, capturePorts: capturePorts, playbackPorts: playbackPorts, inputs: inputs)
+    } catch { throw reader.failure("is no device: \(error)") }
   }
 }
 

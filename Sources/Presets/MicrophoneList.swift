@@ -1,12 +1,6 @@
 import Acoustics
 
 extension YAMLReader {
-  static let microphoneLimit = 64
-  /// Maximum distance of a microphone from the body's surface, in metres.
-  private static let surfaceTolerance = 0.001
-  /// Minimum distance between two microphones, in metres. Closer microphones pick up practically the same signal.
-  private static let minimumSpacing = 0.0005
-
   /// Reads `NAME: [x, y, z]`, in millimetres, or `NAME: {position: [x, y, z], channel: 2, …}`. The order of the file is the
   /// order of the ports.
   /// - Parameter body: in the device frame.
@@ -15,8 +9,8 @@ extension YAMLReader {
     guard !entries.isEmpty else {
       throw failure("is empty; add at least one microphone, for example \"top: [0, 73.5, 0]\"")
     }
-    guard entries.count <= Self.microphoneLimit else {
-      throw failure("has \(entries.count) entries; keep at most \(Self.microphoneLimit)")
+    guard entries.count <= Device.microphoneLimit else {
+      throw failure("has \(entries.count) entries; keep at most \(Device.microphoneLimit)")
     }
     var microphones: [Microphone] = []
     for (name, value) in entries {
@@ -28,11 +22,9 @@ extension YAMLReader {
     }
     let values = entries.map(\.value)
     try checkUnit(microphones, values)
-    for (microphone, value) in zip(microphones, values) {
-      try value.checkOnSurface(microphone.position, of: body, placement)
+    if let (index, text) = Device.fault(of: microphones, on: body, placement) {
+      throw values[index].failure(text)
     }
-    try checkSpacing(microphones, values)
-    try checkChannels(microphones, values)
     return microphones
   }
 
@@ -40,7 +32,8 @@ extension YAMLReader {
     name: String, on body: Body, _ placement: Placement
   ) throws(DescriptionError) -> Microphone {
     func position(_ value: YAMLReader) throws(DescriptionError) -> Position {
-      placement.turned(try value.vector(in: -5000...5000, unit: "mm") / 1000)
+      let (least, most) = (Device.coordinates.lowerBound, Device.coordinates.upperBound)
+      return placement.turned(try value.vector(in: 1000 * least...1000 * most, unit: "mm") / 1000)
     }
     guard case .mapping = node.content else { return Microphone(name: name, position: try position(self)) }
     let fields = try fields(["position", "channel", "capsule", "faces", "gain", "delay", "polarity"])
@@ -66,11 +59,7 @@ extension YAMLReader {
     }
     let part = try value.omnidirectionalPart()
     guard part < 1 else { return nil }
-    guard body == .free else {
-      throw value.failure(
-        "is directional, which is modelled only with \"body: free\"; leave the body away, or give measured responses"
-      )
-    }
+    if let text = body.shape.capsuleFault { throw value.failure(text) }
     let faces = try fields.required("faces", example: "[1, 0, 0]").direction()
     return Capsule(omnidirectionalPart: part, facing: placement.turned(faces))
   }
@@ -88,18 +77,6 @@ extension YAMLReader {
     return part
   }
 
-  /// Refuses two microphones on one capture channel.
-  private func checkChannels(_ microphones: [Microphone], _ values: [YAMLReader]) throws(DescriptionError) {
-    var names: [Int: String] = [:]
-    for (index, microphone) in microphones.enumerated() {
-      let channel = microphone.channel ?? index + 1
-      if let other = names.updateValue(microphone.name, forKey: channel) {
-        throw values[index].failure(
-          "is on capture channel \(channel), like \(other); give one of them another")
-      }
-    }
-  }
-
   /// Refuses a list in which all coordinates are below 1 mm: it was most likely written in metres.
   private func checkUnit(_ microphones: [Microphone], _ values: [YAMLReader]) throws(DescriptionError) {
     func largest(_ microphone: Microphone) -> Double {
@@ -111,31 +88,6 @@ extension YAMLReader {
     else { return }
     throw values[first].failure(
       "is within 1 mm of the origin, like all others; write millimetres, not metres")
-  }
-
-  private func checkSpacing(_ microphones: [Microphone], _ values: [YAMLReader]) throws(DescriptionError) {
-    for (index, microphone) in microphones.enumerated() {
-      for other in microphones[..<index]
-      where (microphone.position - other.position).length < Self.minimumSpacing {
-        throw values[index].failure(
-          "is at the position of \(other.name); move one of them by at least 0.5 mm")
-      }
-    }
-  }
-
-  private func checkOnSurface(
-    _ position: Position, of body: Body, _ placement: Placement
-  ) throws(DescriptionError) {
-    guard let nearest = body.shape.nearestSurfacePoint(to: position) else { return }
-    let distance = (position - nearest).length
-    guard distance > Self.surfaceTolerance else { return }
-    func millimetres(_ metres: Double) -> Double { (metres * 10_000).rounded() / 10 + 0 }
-    let side = body.shape.contains(position) ? "inside" : "outside"
-    let inFile = placement.turned(nearest)
-    let point = [inFile.x, inFile.y, inFile.z].map { "\(millimetres($0))" }.joined(separator: ", ")
-    throw failure(
-      "is \(millimetres(distance)) mm \(side) the body; move it to the surface, whose nearest point is [\(point)] mm"
-    )
   }
 }
 

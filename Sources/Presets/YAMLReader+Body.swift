@@ -1,5 +1,4 @@
 import Acoustics
-import Manifolds
 
 extension YAMLReader {
   /// Reads `free`, `{sphere: RADIUS}`, `{box: [X, Y, Z]}`, or the files of a measurement.
@@ -18,14 +17,14 @@ extension YAMLReader {
       throw failure("does not describe exactly one body; \(forms)")
     }
     if let radius = fields.optional("sphere") {
-      return .sphere(radius: try radius.number(in: 5...2000, unit: "mm") / 1000)
+      return .sphere(radius: try radius.metres(in: RigidSphere.radii))
     }
     if let radius = fields.optional("cylinder") {
-      return .cylinder(radius: try radius.number(in: 5...2000, unit: "mm") / 1000)
+      return .cylinder(radius: try radius.metres(in: RigidCylinder.radii))
     }
     if let size = fields.optional("box") {
-      let edges = BoxManifold.edgeLengths
-      let inFile = try size.vector(in: edges.lowerBound * 1000...edges.upperBound * 1000, unit: "mm") / 1000
+      let edges = RigidBox.edgeLengths
+      let inFile = try size.vector(in: 1000 * edges.lowerBound...1000 * edges.upperBound, unit: "mm") / 1000
       let turned = placement.turned(inFile)
       return .box(size: [abs(turned.x), abs(turned.y), abs(turned.z)])
     }
@@ -38,5 +37,10 @@ extension YAMLReader {
       .impulseResponses(
         path: try responses.filePath(kind: "a WAV of impulse responses"),
         directions: try directions.filePath(kind: "a table of directions")))
+  }
+
+  /// Reads a number of millimetres.
+  private func metres(in range: ClosedRange<Double>) throws(DescriptionError) -> Double {
+    try number(in: 1000 * range.lowerBound...1000 * range.upperBound, unit: "mm") / 1000
   }
 }

@@ -94,7 +94,7 @@ enum ArrayScenes {
       return Microphone(
         name: microphone.name, position: position, capsule: microphone.capsule, channel: microphone.channel)
     }
-    return Device(
+    return try! Device(
       name: device.name, title: device.title, body: device.body, placement: device.placement,
       microphones: moved, dataSources: device.dataSources)
   }

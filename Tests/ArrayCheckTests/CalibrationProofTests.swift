@@ -22,7 +22,7 @@ struct CalibrationProofTests {
   @Test("gains drawn within ±3 dB: calibrated, at least 90 % of what every figure lost comes back")
   func proof() throws {
     let whole = try ArrayScenes.device("ring7")
-    let device = Device(
+    let device = try Device(
       name: whole.name, title: whole.title, body: whole.body, placement: whole.placement,
       microphones: whole.microphones, dataSources: whole.dataSources.filter { $0.name == "Front" })
     let bank = try FilterBank.design(device: device, sampleRate: 48000)

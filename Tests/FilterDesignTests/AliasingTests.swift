@@ -9,7 +9,7 @@ import Testing
 @Suite("Aliased patterns") struct AliasingTests {
   /// Four microphones on a circle of 43 mm, as many arrays for voice control have.
   static let circle = Banks.Designed(
-    Device(
+    try! Device(
       name: "circle", title: "", body: .free,
       microphones: TestDevices.microphones([
         ("m1", 43, 0, 0), ("m2", 0, 0, 43), ("m3", -43, 0, 0), ("m4", 0, 0, -43),

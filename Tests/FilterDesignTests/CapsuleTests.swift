@@ -85,7 +85,7 @@ import Testing
       name: "Front", id: 1, location: nil, orientation: .front, forward: .plusZ,
       microphones: [6, 0, 1, 2, 3, 4, 5], polarPatterns: [.omnidirectional, .cardioid, .figureEight],
       stereoOrientations: [])
-    let nominal = device.with(dataSources: [source])
+    let nominal = try device.with(dataSources: [source])
     let real = nominal.with(calibration: Calibration(deviations: deviations, date: "", method: ""))
     let (wanted, found) = (try bank(nominal), try bank(real).undoing(real.deviations))
     let free = FreeFieldManifold(device.microphones)

@@ -25,7 +25,7 @@ import Testing
     let source = DataSource(
       name: "Front", id: 1, location: nil, orientation: .front, forward: .plusZ,
       microphones: Array(positions.indices), polarPatterns: patterns, stereoOrientations: [.portrait])
-    return Device(
+    return try! Device(
       name: "curves", title: "Curves", body: body,
       microphones: positions.enumerated().map { Microphone(name: "m\($0)", position: $1) },
       dataSources: [source])

@@ -20,7 +20,7 @@ import Testing
       (.front, .plusZ), (.back, Direction.plusZ.opposite), (.left, Direction.plusX.opposite),
       (.right, .plusX),
     ]
-    return Device(
+    return try! Device(
       name: "ring\(microphones)", title: "", body: box.map { .box(size: [$0, $0, $0]) } ?? .free,
       microphones: TestDevices.microphones(places),
       dataSources: (0..<sources).map { n in

@@ -141,7 +141,7 @@ struct DesignParametersTests {
     design.truncation.lowNoiseGain = Decibels(0)
     design.refinement.horizonSectors = 12
     design.refinement.iterations = 10
-    return Device(
+    return try! Device(
       name: "small", title: "Small", body: .box(size: [0.04, 0.06, 0.02]),
       microphones: TestDevices.microphones([
         ("a", 0, 20, 10), ("b", 0, 20, -10), ("c", -20, 0, 5), ("d", 20, 0, -5),
@@ -156,6 +156,11 @@ struct DesignParametersTests {
 
 extension Device {
   fileprivate func with(body: Body) -> Device {
-    Device(name: name, title: title, body: body, microphones: microphones, dataSources: dataSources)
+    try! Device(
+      name: name, title: title, body: body,
+      microphones: microphones.map {
+        Microphone(
+          name: $0.name, position: body.shape.nearestSurfacePoint(to: $0.position) ?? $0.position)
+      }, dataSources: dataSources)
   }
 }

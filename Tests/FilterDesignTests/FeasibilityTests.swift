@@ -73,7 +73,7 @@ import Testing
   /// The view across a line of microphones in the free field: front and back are equivalent.
   static func line(_ patterns: [PolarPattern]) -> Device {
     let pair = TestDevices.pair()
-    return Device(
+    return try! Device(
       name: "line", title: "", body: .free, microphones: pair.microphones,
       dataSources: [TestDevices.source("Side", .right, .plusX, microphones: [0, 1], patterns)])
   }

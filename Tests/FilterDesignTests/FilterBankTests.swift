@@ -167,19 +167,9 @@ import Testing
     #expect(parts == parts.sorted() && parts.first == 0 && parts.last == 1)
   }
 
-  @Test("an inconsistent device is a design error") func impossibleDevices() {
+  @Test("a device without microphones or data sources is a design error") func emptyDevices() throws {
     let pair = TestDevices.pair()
-    let lonely = Device(
-      name: "lonely", title: "", body: .free, microphones: [pair.microphones[0]],
-      dataSources: [TestDevices.source("Front", .front, .plusZ, microphones: [0], [.cardioid])])
-    let missing = Device(
-      name: "missing", title: "", body: .free, microphones: pair.microphones,
-      dataSources: [TestDevices.source("Front", .front, .plusZ, microphones: [2], [.omnidirectional])])
-    let upward = Device(
-      name: "upward", title: "", body: .free, microphones: pair.microphones,
-      dataSources: [TestDevices.source("Top", .top, .plusY, microphones: [0], [.stereo], stereo: [.portrait])]
-    )
-    for device in [lonely, missing, upward] {
+    for device in [pair.without(microphones: ["front", "back"]), try pair.with(dataSources: [])] {
       #expect(throws: DesignError.self) { try FilterBank.design(device: device, sampleRate: 48_000) }
     }
   }

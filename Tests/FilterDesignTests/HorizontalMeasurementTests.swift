@@ -63,7 +63,7 @@ import Testing
   func landscape() throws {
     let files = try MeasuredFiles(Head.sphere, directions: Self.circle(36))
     let upright = Head.device(files.measurement)
-    let device = upright.with(dataSources: [
+    let device = try upright.with(dataSources: [
       TestDevices.source(
         "Front", .front, .plusZ, microphones: Array(0..<8), [.stereo], stereo: [.portrait, .landscapeLeft])
     ])

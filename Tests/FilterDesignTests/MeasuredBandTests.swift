@@ -47,7 +47,7 @@ import Testing
   ]
 
   static func device(_ measurement: ArrayMeasurement) -> Device {
-    Device(
+    try! Device(
       name: "head", title: "", body: .measured(measurement),
       microphones: sphere.positions.enumerated().map { Microphone(name: "m\($0)", position: $1) },
       dataSources: [

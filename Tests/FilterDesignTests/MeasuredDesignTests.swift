@@ -10,7 +10,7 @@ import Testing
 
 @Suite("Filters of a measured array") struct MeasuredDesignTests {
   static func device(_ body: Body) -> Device {
-    Device(
+    try! Device(
       name: "ball", title: "Ball", body: body,
       microphones: TestDevices.microphones([("front", 0, 0, 40), ("back", 0, 0, -40)]),
       dataSources: [
@@ -47,7 +47,7 @@ import Testing
     let positions = FreeFieldManifold(positions: HostileMeasurementTests.positions)
     let files = try MeasuredFiles(positions, directions: fibonacciSphere(120))
     func device(_ body: Body) -> Device {
-      Device(
+      try! Device(
         name: "three", title: "Three", body: body,
         microphones: positions.positions.enumerated().map { Microphone(name: "m\($0)", position: $1) },
         dataSources: [

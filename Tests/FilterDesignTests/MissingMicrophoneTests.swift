@@ -94,7 +94,7 @@ import Testing
     let cases = [PolarPattern.omnidirectional, .cardioid].map {
       FilterCase(dataSource: "Front", polarPattern: $0, inputOrientation: nil)
     }
-    let phone = Device(
+    let phone = try Device(
       name: "pair", title: "Pair", body: .free,
       microphones: TestDevices.microphones([("one", 0, 0, 5), ("two", 0, 0, -5)]),
       dataSources: [

@@ -9,7 +9,7 @@ import Testing
 /// A13: where an array is drawn changes nothing.
 @Suite("The origin of an array") struct OriginTests {
   static func moved(_ device: Device, by offset: Position) -> Device {
-    Device(
+    try! Device(
       name: device.name, title: device.title, body: device.body,
       microphones: device.microphones.map { Microphone(name: $0.name, position: $0.position + offset) },
       dataSources: device.dataSources)

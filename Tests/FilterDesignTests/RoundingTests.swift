@@ -27,7 +27,7 @@ import Testing
   }
 
   static func moved(_ device: Device) -> Device {
-    Device(
+    try! Device(
       name: device.name, title: device.title, body: device.body,
       microphones: zip(device.microphones, moved(device.microphones.map(\.position))).map {
         Microphone(name: $0.name, position: $1)

@@ -41,7 +41,7 @@ import Testing
   @Test("stereo separates alike at every rate", arguments: [44_100, 16_000])
   func stereo(rate: Int) throws {
     let phone = TestDevices.phone5(body: .free)
-    let device = Device(
+    let device = try Device(
       name: "one", title: "One case", body: .free, microphones: phone.microphones,
       dataSources: [
         TestDevices.source(

@@ -28,7 +28,7 @@ import Testing
         capsule: part < 1
           ? Capsule(omnidirectionalPart: part, facing: Direction(microphone.position)!) : nil)
     }
-    return Device(name: name, title: "", body: .free, microphones: microphones, dataSources: [source])
+    return try! Device(name: name, title: "", body: .free, microphones: microphones, dataSources: [source])
   }
 
   /// The filters of the cardioid for capsules of pattern `part`.

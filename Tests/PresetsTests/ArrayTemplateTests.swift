@@ -74,7 +74,7 @@ import Testing
     let source = TestDevices.source("Back", .back, .plusZ, microphones: [0, 1], patterns, stereo: stereo)
     let other = TestDevices.source("Front", .front, .plusZ, microphones: [0], [.omnidirectional])
     return Preset(
-      of: Device(
+      of: try! Device(
         name: "x", title: "An X", body: .free,
         microphones: TestDevices.microphones([("a", 0, 0, 0), ("b", 9, 0, 0)]), dataSources: [source, other]))
   }

@@ -38,7 +38,7 @@ struct DiffractionTests {
   @Test("a head lengthens time differences by half at low frequencies")
   func sphere() throws {
     let radius = 0.0875
-    let device = Device(
+    let device = try Device(
       name: "head", title: "", body: .sphere(radius: radius),
       microphones: [
         Microphone(name: "right", position: [-radius, 0, 0]),
@@ -82,7 +82,7 @@ struct DiffractionTests {
 
 extension BoxGolden {
   fileprivate var device: Device {
-    Device(
+    try! Device(
       name: "golden", title: "", body: .box(size: size),
       microphones: microphones.enumerated().map { Microphone(name: "m\($0)", position: $1) },
       dataSources: [])

@@ -75,7 +75,7 @@ struct MovingTalkerTests {
   @Test("a talker that circles a head has the head's response of each direction, without clicks")
   func aroundHead() throws {
     let radius = 0.0875
-    let device = Device(
+    let device = try Device(
       name: "head", title: "", body: .sphere(radius: radius),
       microphones: [
         Microphone(name: "ear", position: [radius, 0, 0]),

@@ -74,7 +74,7 @@ struct RoomTests {
   func click() throws {
     let talker: SIMD3<Double> = [2.4, 1.1, 0.6]
     let voice = BandlimitedSignal(samples: [1] + [Float](repeating: 0, count: 100), sampleRate: 48000)
-    let device = Device(
+    let device = try Device(
       name: "one", title: "", body: .free, microphones: [Microphone(name: "one", position: [0, 0, 0])],
       dataSources: [])
     let path = Path(try #require(Place(position: Self.frame.device(fromHead: talker - Self.place))))
@@ -178,7 +178,7 @@ struct SceneNoiseTests {
   @Test(
     "diffuse noise has the correlation sin(kr)/(kr) between two microphones", arguments: [0.02, 0.06, 0.12])
   func diffuse(distance: Double) throws {
-    let device = Device(
+    let device = try Device(
       name: "two", title: "", body: .free,
       microphones: [
         Microphone(name: "a", position: [-distance / 2, 0, 0]),

@@ -128,7 +128,7 @@ struct SceneTests {
     #expect(name.hasPrefix(scene.device.name + "-"))
     // Boxes are simulated as free field here: solving all of them takes a while, and DiffractionTests cover
     // one.
-    let device = Device(
+    let device = try Device(
       name: scene.device.name, title: "", body: .free, microphones: scene.device.microphones,
       dataSources: scene.device.dataSources)
     let free = Scene(

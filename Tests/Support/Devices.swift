@@ -28,7 +28,7 @@ public enum TestDevices {
   /// - Parameter body: the phone's box, unless a test needs the free field.
   public static func phone5(body: Body = .box(size: [0.072, 0.147, 0.008])) -> Device {
     let patterns = [.omnidirectional] + firstOrder + [.stereo]
-    return Device(
+    return try! Device(
       name: "phone5", title: "Phone with five microphones", body: body,
       microphones: phone5Microphones,
       dataSources: [
@@ -50,7 +50,7 @@ public enum TestDevices {
     let patterns = [.omnidirectional] + firstOrder + [.figureEight]
     let upright: [InputOrientation] = [.portrait, .portraitUpsideDown]
     let all = Array(0..<7)
-    return Device(
+    return try! Device(
       name: "ring7", title: "Ring of seven microphones", body: .free,
       microphones: microphones([
         ("ring-1", 43, 0, 0), ("ring-2", 21.5, 0, half), ("ring-3", -21.5, 0, half), ("ring-4", -43, 0, 0),
@@ -66,7 +66,7 @@ public enum TestDevices {
   public static func linear8() -> Device {
     let all = Array(0..<8)
     let upright: [InputOrientation] = [.portrait, .portraitUpsideDown]
-    return Device(
+    return try! Device(
       name: "linear8", title: "Line of eight microphones", body: .free,
       microphones: microphones(all.map { ("line-\($0 + 1)", (Double($0) - 3.5) * 70, 0, 0) }),
       dataSources: [
@@ -79,7 +79,7 @@ public enum TestDevices {
 
   /// Two microphones 8 mm apart that point along +z, with one cardioid data source: the smallest beamformer.
   public static func pair(patterns: [PolarPattern] = [.omnidirectional, .cardioid]) -> Device {
-    Device(
+    try! Device(
       name: "pair", title: "Pair", body: .free,
       microphones: microphones([("front", 0, 65, 4), ("back", 0, 65, -4)]),
       dataSources: [source("Front", .front, .plusZ, microphones: [0, 1], patterns)])

@@ -28,6 +28,12 @@ public protocol BodyShape: Hashable, Sendable {
   /// The body in words, with lengths along the axes of the device file: "a sphere with a radius of 42 mm".
   func phrase(_ placement: Placement) -> String
 
+  /// Why there is no such body, continuing its name: "needs a radius of 5 to 2000 mm". Nil if there is one.
+  var fault: String? { get }
+
+  /// Why no microphone of the body can have a directional capsule; nil if any can.
+  var capsuleFault: String? { get }
+
   /// The body's part of the key of designs: equal parts mean equal responses. A change makes all filters of the body be
   /// designed again.
   /// - Parameter hash: of the contents of a file.
@@ -56,6 +62,10 @@ public protocol BodyShape: Hashable, Sendable {
 }
 
 extension BodyShape {
+  public var fault: String? { nil }
+  public var capsuleFault: String? {
+    "is directional, which is modelled only with \"body: free\"; leave the body away, or give measured responses"
+  }
   public func setDefaults(of design: inout DesignParameters) {}
   public var reach: Double? { nil }
   public var hasEdges: Bool { false }

@@ -4,6 +4,8 @@ public struct FreeField: BodyShape {
 
   public func phrase(_ placement: Placement) -> String { "none" }
 
+  public var capsuleFault: String? { nil }
+
   public func key(hash: (_ path: String) -> String) -> String { "free" }
 
   public func setDefaults(of design: inout DesignParameters) {

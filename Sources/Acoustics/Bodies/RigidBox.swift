@@ -1,11 +1,21 @@
 /// A rigid box.
 public struct RigidBox: BodyShape {
+  /// The edge lengths that are allowed.
+  public static let edgeLengths = 0.001...0.5
+
   /// Edge lengths along x, y, z.
   public let size: SIMD3<Double>
+
+  /// - Parameter size: edge lengths along x, y, z.
+  public init(size: SIMD3<Double>) { self.size = size }
 
   public func phrase(_ placement: Placement) -> String {
     let inFile = placement.turned(size)
     return "a box of \((0..<3).map { millimetres(abs(inFile[$0])) }.joined(separator: " × ")) mm"
+  }
+
+  public var fault: String? {
+    (0..<3).allSatisfy { Self.edgeLengths.contains(size[$0]) } ? nil : "needs edges of 1 to 500 mm"
   }
 
   public func key(hash: (_ path: String) -> String) -> String { "box \(size.x) \(size.y) \(size.z)" }

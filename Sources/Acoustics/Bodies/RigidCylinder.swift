@@ -1,9 +1,16 @@
 /// A rigid cylinder without ends, whose axis is the device's y axis.
 public struct RigidCylinder: BodyShape {
+  /// The radii that are allowed.
+  public static let radii = 0.005...2.0
+
   public let radius: Double
 
   public func phrase(_ placement: Placement) -> String {
     "a cylinder with a radius of \(millimetres(radius)) mm"
+  }
+
+  public var fault: String? {
+    Self.radii.contains(radius) ? nil : "needs a radius of 5 to 2000 mm"
   }
 
   public func key(hash: (_ path: String) -> String) -> String { "cylinder \(radius)" }

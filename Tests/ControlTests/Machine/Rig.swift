@@ -11,7 +11,7 @@ import TestSupport
 final class Rig {
   static let patterns: [PolarPattern] = [.omnidirectional, .cardioid]
   static func device(_ name: String, inputs: [Device] = []) -> Device {
-    Device(
+    try! Device(
       name: name, title: name, body: .free,
       microphones: TestDevices.microphones([("one", 0, 0, 0), ("two", 10, 0, 0)]),
       dataSources: [TestDevices.source("Front", .front, .plusZ, microphones: [0, 1], patterns)],
