@@ -66,7 +66,7 @@ package struct CaseCurves: Sendable {
     let grid = DesignGrid(sampleRate: bank.sampleRate).frequencies
     let bins = grid.indices.filter { grid[$0] >= 80 }
     let response = FilterResponse(
-      taps: isStereo ? coefficients.taps : [coefficients.taps[0]], sampleRate: bank.sampleRate,
+      taps: coefficients.taps.prefix(outputs: isStereo ? 2 : 1), sampleRate: bank.sampleRate,
       delayFrames: bank.delayFrames, frequencies: grid)
     azimuths = stride(from: 0.0, to: 360, by: 2.5).map(\.self)
     let horizon = azimuths.map { sphericalUnit(azimuth: .degrees($0), elevation: .degrees(0)) }

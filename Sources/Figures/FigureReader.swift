@@ -15,13 +15,13 @@ package struct FigureReader: Sendable {
   private let rowCount: Int
 
   /// - Parameters:
-  ///   - cases: the view of each case, and its taps `[output][microphone][tap]`.
+  ///   - cases: the view of each case, and its filters.
   ///   - sampleRate: of the taps, in hertz.
   ///   - delayFrames: latency of the filters, which is removed.
   ///   - field: must have been made with the views of all cases.
   ///   - hrtf: target of stereo; required if any case is stereo.
   package init(
-    _ cases: [(view: CaseView, taps: [[[Float]]])], sampleRate: Int, delayFrames: Int,
+    _ cases: [(view: CaseView, taps: Taps<Float>)], sampleRate: Int, delayFrames: Int,
     field: MeasuringField, hrtf: HRTF?, step: DesignStep = .unobserved
   ) throws(DesignError) {
     self.field = field
@@ -29,7 +29,7 @@ package struct FigureReader: Sendable {
     let weights = try cases.enumerated().map { number, one throws(DesignError) in
       try step.reached(Double(number) / Double(cases.count))
       return FilterResponse(
-        taps: Array(one.taps.prefix(one.view.outputs)), sampleRate: sampleRate, delayFrames: delayFrames,
+        taps: one.taps.prefix(outputs: one.view.outputs), sampleRate: sampleRate, delayFrames: delayFrames,
         frequencies: field.frequencies
       ).weights
     }

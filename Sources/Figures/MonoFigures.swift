@@ -40,7 +40,7 @@ public struct MonoFigures: Sendable {
   }
 
   package init(
-    taps: [[[Float]]], sampleRate: Int, delayFrames: Int, manifold: any ArrayManifold, forward: Direction,
+    taps: Taps<Float>, sampleRate: Int, delayFrames: Int, manifold: any ArrayManifold, forward: Direction,
     omnidirectionalPart: Double
   ) throws(DesignError) {
     let view = CaseView.pattern(forward: forward, omnidirectionalPart: omnidirectionalPart)

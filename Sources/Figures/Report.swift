@@ -56,7 +56,7 @@ public struct Report: Codable, Hashable, Sendable {
         "the filters of \(bank.device) were designed for other microphones than those of \(device.name); "
           + "design them again")
     }
-    var cases: [(view: CaseView, taps: [[[Float]]])] = []
+    var cases: [(view: CaseView, taps: Taps<Float>)] = []
     for coefficients in bank.cases {
       guard let view = device.view(of: coefficients.filterCase) else {
         throw DesignError(

@@ -50,7 +50,7 @@ public struct StereoFigures: Sendable {
   }
 
   package init(
-    taps: [[[Float]]], sampleRate: Int, delayFrames: Int, manifold: any ArrayManifold, frame: HeadFrame,
+    taps: Taps<Float>, sampleRate: Int, delayFrames: Int, manifold: any ArrayManifold, frame: HeadFrame,
     hrtf: HRTF
   ) throws(DesignError) {
     let view = CaseView.ears(frame)

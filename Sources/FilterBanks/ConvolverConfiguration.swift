@@ -47,8 +47,9 @@ struct ConvolverConfiguration {
     self.gain = gain
     self.highPass = highPass
     let count = bank.microphones.count
-    routes = coefficients.taps.enumerated().flatMap { output, filters in
-      filters.indices.filter { filters[$0].contains { $0 != 0 } }.map {
+    let taps = coefficients.taps
+    routes = (0..<taps.outputs).flatMap { output in
+      (0..<count).filter { taps[output, $0].contains { $0 != 0 } }.map {
         Route(microphone: $0, output: output, channel: output * count + $0)
       }
     }
@@ -105,7 +106,7 @@ extension FilterBank {
       if let response, !program.hasHighPass {
         wav = file.dropLast(".wav".count) + "-high-pass.wav"
         tapCount += response.frames
-        let filters = coefficients.taps.joined().map(response.applied)
+        let filters = coefficients.taps.channels.map(response.applied)
         try AudioClip(sampleRate: sampleRate, channels: filters).write(wav: "\(folder)/\(wav)")
       }
       let configuration = ConvolverConfiguration(

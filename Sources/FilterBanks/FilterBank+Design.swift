@@ -136,8 +136,7 @@ private struct CaseDesigner: Sendable {
 
   /// Designs the filters of a job's cases, scaled so that a voice straight ahead is equally loud in all cases of the
   /// device: as loud as at one microphone in the free field.
-  /// - Returns: `[case][output][microphone][tap]`.
-  func taps(of cases: [FilterCase], step: DesignStep) throws(DesignError) -> [[[[Float]]]] {
+  func taps(of cases: [FilterCase], step: DesignStep) throws(DesignError) -> [Taps<Float>] {
     let source = device.dataSources.first { $0.name == cases[0].dataSource }!
     return try unscaledTaps(of: cases, source: source, step: step).map { taps in
       let response = FilterResponse(
@@ -146,21 +145,16 @@ private struct CaseDesigner: Sendable {
         response.outputs(manifold, from: [source.forward.vector]))
       // Filters without any response ahead are left alone; they are not offered.
       guard loudness > 1e-6 else { return taps }
-      let gain = Float(1 / loudness.squareRoot())
-      return taps.map { $0.map { $0.map { gain * $0 } } }
+      return taps.scaled(by: Float(1 / loudness.squareRoot()))
     }
   }
 
   private func unscaledTaps(
     of cases: [FilterCase], source: DataSource, step: DesignStep
-  ) throws(DesignError) -> [[[[Float]]]] {
+  ) throws(DesignError) -> [Taps<Float>] {
     if cases[0].polarPattern == .stereo {
       let frame = HeadFrame(forward: source.forward, orientation: cases[0].inputOrientation!)!
-      return [
-        try stereo!.filters(manifold: manifold, frame: frame, step: step).map {
-          $0.map { $0.map { Float($0) } }
-        }
-      ]
+      return [try stereo!.filters(manifold: manifold, frame: frame, step: step)]
     }
     // The omnidirectional pattern of directional capsules takes all of them.
     let isDirectional = device.microphones[source.microphones[0]].capsule != nil
@@ -172,16 +166,18 @@ private struct CaseDesigner: Sendable {
         omnidirectionalParts: directional.map { $0.polarPattern.omnidirectionalPart! },
         forward: source.forward.vector, grid: grid, step: step)
     return cases.map { filterCase in
-      var output = [[Float]](
-        repeating: [Float](repeating: 0, count: grid.tapCount), count: device.microphones.count)
-      if let at = directional.firstIndex(of: filterCase) {
-        for (microphone, taps) in zip(source.microphones, filters[at]) {
-          output[microphone] = taps.map { Float($0) }
+      var taps = Taps<Float>(outputs: 2, microphones: device.microphones.count, length: grid.tapCount)
+      let at = directional.firstIndex(of: filterCase)
+      for output in 0..<2 {
+        guard let at else {
+          taps[output, source.microphones[0], grid.delayFrames] = 1
+          continue
         }
-      } else {
-        output[source.microphones[0]][grid.delayFrames] = 1
+        for (number, microphone) in source.microphones.enumerated() {
+          taps[output, microphone] = filters[at][0, number]
+        }
       }
-      return [output, output]
+      return taps
     }
   }
 }

@@ -24,7 +24,6 @@ extension FilterBank {
 
   /// These filters, of a device without some of the microphones of `device`, for all of `device`.
   package func replacing(for device: Device) -> FilterBank {
-    let silence = [Float](repeating: 0, count: tapCount)
     let channels = device.microphones.map { microphones.firstIndex(of: $0.name) }
     var replaced: [CaseRemark] = []
     let all = device.filterCases.compactMap { wanted -> FilterCoefficients? in
@@ -40,9 +39,12 @@ extension FilterBank {
         )
       }
       return found.map { found in
-        FilterCoefficients(
-          filterCase: wanted,
-          taps: found.taps.map { output in channels.map { $0.map { output[$0] } ?? silence } })
+        var taps = Taps<Float>(outputs: found.taps.outputs, microphones: channels.count, length: tapCount)
+        for (microphone, channel) in channels.enumerated() {
+          guard let channel else { continue }
+          for output in 0..<taps.outputs { taps[output, microphone] = found.taps[output, channel] }
+        }
+        return FilterCoefficients(filterCase: wanted, taps: taps)
       }
     }
     return FilterBank(

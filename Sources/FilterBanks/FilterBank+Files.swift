@@ -75,7 +75,7 @@ extension FilterBank {
     var written: [FilterFolder.Case] = []
     for (coefficients, file) in zip(cases, fileNames) {
       let filterCase = coefficients.filterCase
-      let clip = AudioClip(sampleRate: sampleRate, channels: coefficients.taps.flatMap { $0 })
+      let clip = AudioClip(sampleRate: sampleRate, channels: coefficients.taps.channels)
       try clip.write(wav: "\(folder)/\(file)")
       written.append(
         FilterFolder.Case(
@@ -131,7 +131,7 @@ extension FilterBank {
       let clip = try AudioClip(path: "\(folder)/\(entry.file)")
       let expected = 2 * contents.microphones.count
       guard clip.sampleRate == contents.sampleRate, clip.channels.count == expected,
-        clip.frames == cases.first?.taps[0][0].count ?? clip.frames, entry.delayFrames == delayFrames,
+        clip.frames == cases.first?.taps.length ?? clip.frames, entry.delayFrames == delayFrames,
         (0..<max(1, clip.frames)).contains(entry.delayFrames)
       else {
         throw DesignError(
@@ -152,7 +152,7 @@ extension FilterBank {
     self.init(
       device: contents.device ?? URL(fileURLWithPath: folder).lastPathComponent,
       sampleRate: contents.sampleRate, microphones: contents.microphones, delayFrames: delayFrames,
-      tapCount: cases.first?.taps[0][0].count ?? grid.tapCount, cases: cases, refusals: refusals,
+      tapCount: cases.first?.taps.length ?? grid.tapCount, cases: cases, refusals: refusals,
       weaknesses: (contents.weak ?? []).map(\.remark), remarks: contents.remarks ?? [])
   }
 

@@ -11,14 +11,14 @@ extension FilterBank {
       device: device, sampleRate: sampleRate, microphones: microphones, delayFrames: delayFrames,
       tapCount: tapCount,
       cases: cases.map { coefficients in
-        FilterCoefficients(
-          filterCase: coefficients.filterCase,
-          taps: coefficients.taps.map { output in
-            zip(output, deviations).map { taps, deviation in
-              let factor = Float(1 / deviation.factor)
-              return factor == 1 ? taps : taps.map { factor * $0 }
-            }
-          })
+        var taps = coefficients.taps
+        for (microphone, deviation) in deviations.enumerated() where deviation.factor != 1 {
+          let factor = Float(1 / deviation.factor)
+          for output in 0..<taps.outputs {
+            taps[output, microphone] = ArraySlice(taps[output, microphone].map { factor * $0 })
+          }
+        }
+        return FilterCoefficients(filterCase: coefficients.filterCase, taps: taps)
       }, refusals: refusals, weaknesses: weaknesses, remarks: remarks)
   }
 }

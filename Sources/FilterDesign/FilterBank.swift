@@ -3,11 +3,10 @@ import Acoustics
 /// The FIR filters of one case: a data source with a polar pattern and, for stereo, an input orientation.
 public struct FilterCoefficients: Sendable, Equatable {
   public let filterCase: FilterCase
-  /// Shape: `[output][microphone][tap]`. The two outputs are left and right. Mono patterns have the same filters on
-  /// both.
-  public let taps: [[[Float]]]
+  /// The two outputs are left and right. Mono patterns have the same filters on both.
+  public let taps: Taps<Float>
 
-  public init(filterCase: FilterCase, taps: [[[Float]]]) {
+  public init(filterCase: FilterCase, taps: Taps<Float>) {
     self.filterCase = filterCase
     self.taps = taps
   }

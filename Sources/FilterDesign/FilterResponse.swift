@@ -10,23 +10,22 @@ package struct FilterResponse: Sendable {
   /// Shape `[frequency][output][microphone]`.
   package let weights: Weights
 
-  /// - Parameter taps: `[output][microphone][tap]`.
-  package init(taps: [[[Float]]], sampleRate: Int, delayFrames: Int, frequencies: [Double]) {
+  package init(taps: Taps<Float>, sampleRate: Int, delayFrames: Int, frequencies: [Double]) {
     self.frequencies = frequencies
-    let microphones = taps[0].count
-    var weights = Weights(frequencies: frequencies.count, outputs: taps.count, microphones: microphones)
+    let (outputs, microphones) = (taps.outputs, taps.microphones)
+    var weights = Weights(frequencies: frequencies.count, outputs: outputs, microphones: microphones)
     for (f, frequency) in frequencies.enumerated() {
       let step = Complex(phase: -2 * .pi * frequency / Double(sampleRate))
       let start = Complex(phase: 2 * .pi * frequency * Double(delayFrames) / Double(sampleRate))
-      for output in taps.indices {
+      for output in 0..<outputs {
         for microphone in 0..<microphones {
           var phasor = start
           var sum = Complex.zero
-          for tap in taps[output][microphone] {
+          for tap in taps[output, microphone] {
             sum += Double(tap) * phasor
             phasor *= step
           }
-          weights.values[(f * taps.count + output) * microphones + microphone] = sum
+          weights.values[(f * outputs + output) * microphones + microphone] = sum
         }
       }
     }

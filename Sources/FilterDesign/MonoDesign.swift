@@ -38,10 +38,10 @@ package struct MonoDesign {
   /// - Parameters:
   ///   - omnidirectionalParts: α of each pattern.
   ///   - forward: the patterns' axis (cos θ = 1), a unit vector of the device frame.
-  /// - Returns: filters of one output for each pattern, `[pattern][microphone used][tap]`, in the order of `channels`.
+  /// - Returns: filters of one output for each pattern, from the microphones used, in the order of `channels`.
   package func filters(
     omnidirectionalParts: [Double], forward: SIMD3<Double>, grid: DesignGrid, step: DesignStep
-  ) throws(DesignError) -> [[[Double]]] {
+  ) throws(DesignError) -> [Taps<Float>] {
     let sphere = fibonacciSphere(parameters.mono.directions)
     let frequencies = grid.frequencies
     var responses = try centred(from: sphere, frequencies: frequencies, step: step.within(0...0.2))
@@ -52,7 +52,7 @@ package struct MonoDesign {
       let matches = try BinMatching.all(
         buffer, microphones: channels.count, directions: sphere.count, step: step.within(0.2...0.3))
       let steps = step.within(0.3...1).divided(by: omnidirectionalParts.map { _ in 1 })
-      var filters: [[[Double]]] = []
+      var filters: [Taps<Float>] = []
       for (omnidirectionalPart, step) in zip(omnidirectionalParts, steps) {
         let matching = PatternMatching(
           grid: grid, matches: matches,

@@ -19,17 +19,17 @@ struct NoiseGainLimits {
 
   /// Lowers the limits around the bins in which the finished filters exceed their limit.
   /// - Parameters:
-  ///   - filters: `[output][microphone][tap]`.
+  ///   - filters: the finished filters.
   ///   - matches: one per designed bin.
   /// - Returns: the largest excess in decibels; zero or less if no bin exceeds the limit.
   mutating func tighten(
-    _ filters: [[[Double]]], _ matches: [BinMatching], step: DesignStep
+    _ filters: Taps<Float>, _ matches: [BinMatching], step: DesignStep
   ) throws(DesignError) -> Double {
     try step.check()
     let response = FilterResponse(
-      taps: filters.map { $0.map { $0.map { Float($0) } } }, sampleRate: grid.sampleRate,
-      delayFrames: grid.delayFrames, frequencies: grid.frequencies)
-    var gains = [NoiseGain](repeating: NoiseGain(), count: filters.count)
+      taps: filters, sampleRate: grid.sampleRate, delayFrames: grid.delayFrames, frequencies: grid.frequencies
+    )
+    var gains = [NoiseGain](repeating: NoiseGain(), count: filters.outputs)
     for (bin, match) in matches.enumerated() {
       for (output, power) in match.outputPowers(of: response.weights[bin]).enumerated() {
         gains[output].add(noise: power.noise, signal: power.signal)

@@ -78,10 +78,9 @@ package struct StereoDesign: Sendable {
 
   /// Designs the filters of one case.
   /// - Parameter frame: the listener's axes in the device frame.
-  /// - Returns: `[output][microphone][tap]`.
   package func filters(
     manifold: any ArrayManifold, frame: HeadFrame, step: DesignStep = .unobserved
-  ) throws(DesignError) -> [[[Double]]] {
+  ) throws(DesignError) -> Taps<Float> {
     let frequencies = grid.frequencies
     let deviceDirections = directions.map(frame.device(fromHead:))
     let responses = try manifold.responses(
@@ -132,9 +131,9 @@ package struct StereoDesign: Sendable {
     return raw.map { $0 / mean }
   }
 
-  private func filters(_ bins: StereoBins, step: DesignStep) throws(DesignError) -> [[[Double]]] {
+  private func filters(_ bins: StereoBins, step: DesignStep) throws(DesignError) -> Taps<Float> {
     var limits = NoiseGainLimits(grid: grid, parameters: parameters.stereo)
-    var best: (filters: [[[Double]]], excess: Double)?
+    var best: (filters: Taps<Float>, excess: Double)?
     var progress = 0.2
     for _ in 0...parameters.stereo.tightenings {
       // Usually there are two or three rounds: each gets half of the remaining progress.
@@ -143,10 +142,11 @@ package struct StereoDesign: Sendable {
       let (designed, lowered) = try weights(bins, limits: limits.ratios, step: round)
       var weights = designed
       // Truncation smooths low frequencies: the finished filters are judged, and corrected once more.
-      var filters: [[[Double]]] = []
-      for pass in 0...Self.tonePasses {
-        equalise(&weights, judgedBy: pass == 0 ? weights : response(of: filters), lowered: lowered, bins)
-        filters = try weights.filters(on: grid, step: step)
+      equalise(&weights, judgedBy: weights, lowered: lowered, bins)
+      var filters = Taps<Float>(try weights.filters(on: grid, step: step))
+      for _ in 0..<Self.tonePasses {
+        equalise(&weights, judgedBy: response(of: filters), lowered: lowered, bins)
+        filters = Taps<Float>(try weights.filters(on: grid, step: step))
       }
       let excess = try limits.tighten(filters, bins.all, step: step)
       if excess < best?.excess ?? .infinity { best = (filters, excess) }
@@ -202,10 +202,9 @@ package struct StereoDesign: Sendable {
   /// How often tone is corrected again after truncation.
   private static let tonePasses = 2
 
-  private func response(of filters: [[[Double]]]) -> Weights {
+  private func response(of filters: Taps<Float>) -> Weights {
     FilterResponse(
-      taps: filters.map { $0.map { $0.map { Float($0) } } }, sampleRate: grid.sampleRate,
-      delayFrames: grid.delayFrames, frequencies: grid.frequencies
+      taps: filters, sampleRate: grid.sampleRate, delayFrames: grid.delayFrames, frequencies: grid.frequencies
     ).weights
   }
 

@@ -41,25 +41,26 @@ struct TruncationRepair {
   }
 
   /// Truncates the impulse responses of `bins` and corrects them.
-  /// - Returns: `[microphone][tap]`.
-  func filters(from bins: PatternBins, step: DesignStep) throws(DesignError) -> [[Double]] {
-    let truncated = try bins.weights.filters(on: grid, step: step)[0]
+  /// - Returns: filters of one output.
+  func filters(from bins: PatternBins, step: DesignStep) throws(DesignError) -> Taps<Float> {
+    let truncated = try bins.weights.filters(on: grid, step: step)
+    let uncorrected = truncated[0]
     let lowest = lowestBin(bins)
     let binWeights = binWeights(from: lowest)
-    let truncatedSpectra = (0..<binCount).map { Self.spectrum(of: truncated, bin: $0, grid: grid) }
+    let truncatedSpectra = (0..<binCount).map { Self.spectrum(of: uncorrected, bin: $0, grid: grid) }
     let magnitudes = (matching.crossoverBin..<max(binCount, matching.crossoverBin)).map { bin in
       matching.pattern(of: bins.weights[bin], bin).map(\.magnitude)
     }
     var regularisers = Array(bins.regularisers.prefix(binCount))
     let lowNoiseGain = parameters.lowNoiseGain.powerRatio
-    var corrected = truncated
+    var corrected = uncorrected
     var progress = 0.0
     for _ in 0..<parameters.noiseRounds {
       // Usually there are one or two rounds: each gets half of the remaining progress.
       let round = step.within(progress...(progress + 1) / 2)
       progress = (progress + 1) / 2
       guard let factor = try normalFactor(binWeights: binWeights, regularisers: regularisers, step: round)
-      else { return truncated }
+      else { return Taps<Float>(truncated) }
       // The right-hand side (R + λ)·w of each bin's normal equations.
       var rightSides = (0..<binCount).map { covarianceProduct(bins.weights[$0], $0, regularisers) }
       var correctedSpectra = truncatedSpectra
@@ -67,7 +68,7 @@ struct TruncationRepair {
         try step.check()
         let corrections = solve(
           factor, rightSides, truncatedSpectra: truncatedSpectra, binWeights: binWeights, regularisers)
-        corrected = sum(truncated, corrections)
+        corrected = sum(uncorrected, corrections)
         correctedSpectra = (0..<binCount).map { Self.sum(truncatedSpectra[$0], corrections, spectra[$0]) }
         // Above the crossover only magnitudes are matched: the target adopts the phases of the corrected filters.
         for bin in matching.crossoverBin..<max(binCount, matching.crossoverBin) {
@@ -86,7 +87,7 @@ struct TruncationRepair {
       }
       if isWithin { break }
     }
-    return corrected
+    return Taps<Float>(Taps([corrected]))
   }
 
   /// The lowest bin from `lowestFrequency` to `lowestFrequencyAtMost` in which the noise bound permits the pattern; the

@@ -27,21 +27,21 @@ package struct Weights: Sendable {
   ///
   /// Above the designed bins the weights have the last bin's magnitude, which rolls off where the array is not known,
   /// and only the modelling delay's phase.
-  /// - Returns: `[output][microphone][tap]`.
   package func filters(
     on grid: DesignGrid, step: DesignStep = .unobserved
-  ) throws(DesignError) -> [[[Double]]] {
+  ) throws(DesignError) -> Taps<Double> {
     let designed = grid.designedBinCount
     let window = Self.window(on: grid)
     let phasors = (0..<grid.length).map { Complex(phase: 2 * .pi * Double($0) / Double(grid.length)) }
-    return try (0..<outputs).map { output throws(DesignError) in
-      try (0..<microphones).map { microphone throws(DesignError) in
+    var taps = Taps<Double>(outputs: outputs, microphones: microphones, length: grid.tapCount)
+    for output in 0..<outputs {
+      for microphone in 0..<microphones {
         try step.check()
         let spectrum = (0..<grid.binCount).map { bin in
           let weight = values[(min(bin, designed - 1) * outputs + output) * microphones + microphone]
           return bin < designed ? weight : Complex(weight.magnitude * grid.magnitudeAboveDesign(bin), 0)
         }
-        return (0..<grid.tapCount).map { tap in
+        let filter = (0..<grid.tapCount).map { tap in
           // Inverse DFT of a real signal: every bin except 0 Hz and the Nyquist frequency counts twice.
           let time = (tap - grid.delayFrames + grid.length) % grid.length
           var sum = spectrum[0].real + spectrum[grid.binCount - 1].real * (time % 2 == 0 ? 1 : -1)
@@ -51,8 +51,10 @@ package struct Weights: Sendable {
           }
           return sum / Double(grid.length) * window[tap]
         }
+        taps[output, microphone] = filter[...]
       }
     }
+    return taps
   }
 
   /// Half-cosine fades at both ends: `[tap]`.

@@ -14,7 +14,7 @@ public struct FilterSets: Sendable {
     sets = Dictionary(
       uniqueKeysWithValues: bank.cases.map {
         let channels = $0.filterCase.polarPattern.channels
-        return ($0.filterCase, FilterSet(coefficients: $0.taps, channels: channels))
+        return ($0.filterCase, FilterSet(coefficients: $0.taps.filters, channels: channels))
       })
   }
 

@@ -18,7 +18,7 @@ import Testing
     return FilterBank(
       device: device.name, sampleRate: 48000, microphones: device.microphones.map(\.name),
       delayFrames: Self.delay, tapCount: 256,
-      cases: [FilterCoefficients(filterCase: filterCase, taps: taps)])
+      cases: [FilterCoefficients(filterCase: filterCase, taps: Taps(taps))])
   }
 
   private func device(_ body: Body, _ positions: [Position], _ patterns: [PolarPattern]) -> Device {

@@ -38,9 +38,9 @@ import Testing
     }
   }
 
-  /// One impulse per row, at 64 frames: `[output][microphone][tap]`.
-  static func impulses(_ rows: [[Float]]) -> [[[Float]]] {
-    rows.map { $0.map { level in (0..<256).map { $0 == 64 ? level : 0 } } }
+  /// Filters of one impulse, at 64 frames; rows are `[output][microphone]`.
+  static func impulses(_ rows: [[Float]]) -> Taps<Float> {
+    Taps(rows.map { $0.map { level in (0..<256).map { $0 == 64 ? level : 0 } } })
   }
 
   static func mono(
@@ -143,7 +143,7 @@ import Testing
   @Test("stereo figures agree with the oracle's for the same filters") func stereoOracle() throws {
     let golden = FigureGoldens.all.stereo
     let figures = try StereoFigures(
-      taps: golden.taps.map { $0.map { $0.map { $0 * FigureGoldens.unit } } }, sampleRate: 48_000,
+      taps: Taps(golden.taps).scaled(by: FigureGoldens.unit), sampleRate: 48_000,
       delayFrames: 64, manifold: FreeFieldManifold(positions: Banks.ring7.device.microphones.map(\.position)),
       frame: Self.frames[0], hrtf: StereoTests.hrtf)
     #expect(abs(figures.separation.value - golden.separation) < 0.001)

@@ -31,7 +31,7 @@ import Testing
     }
   }
 
-  static func figures(_ taps: [[[Float]]]) throws -> StereoFigures {
+  static func figures(_ taps: Taps<Float>) throws -> StereoFigures {
     try StereoFigures(
       taps: taps, sampleRate: 48_000, delayFrames: 64, manifold: Head.sphere,
       frame: HeadFrame(forward: .plusZ, orientation: .portrait)!, hrtf: StereoTests.hrtf)
@@ -52,7 +52,7 @@ import Testing
       ).filters(
         manifold: KnownHorizon(whole: Head.sphere, measured: measured),
         frame: HeadFrame(forward: .plusZ, orientation: .portrait)!
-      ).map { $0.map { $0.map { Float($0) } } })
+      ))
     #expect(reached.levelDifferenceErrorHigh.value - direct.levelDifferenceErrorHigh.value < 0.5)
     #expect(reached.timeDifferenceError - direct.timeDifferenceError < 15)
     #expect(reached.timeDifferenceError < 40 && reached.levelDifferenceErrorHigh.value < 4)

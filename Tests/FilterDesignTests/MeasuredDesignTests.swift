@@ -66,13 +66,13 @@ import Testing
         b.filterCase.polarPattern == .stereo
         ? try stereo.filters(
           manifold: positions, frame: HeadFrame(forward: .plusZ, orientation: .portrait)!
-        ).map { $0.map { $0.map { Float($0) } } } : b.taps
+        ) : b.taps
       // A bank's cases are scaled for their loudness; `StereoDesign` knows nothing of it.
-      let products = zip(a.taps.joined().joined(), expected.joined().joined()).reduce((0.0, 0.0)) {
+      let products = zip(a.taps.values, expected.values).reduce((0.0, 0.0)) {
         ($0.0 + Double($1.0 * $1.1), $0.1 + Double($1.1 * $1.1))
       }
       let scale = Float(products.0 / products.1)
-      let pairs = zip(a.taps.joined().joined(), expected.joined().joined().map { scale * $0 })
+      let pairs = zip(a.taps.values, expected.values.map { scale * $0 })
       let (error, energy) = pairs.reduce((0.0, 0.0)) { sum, taps in
         (sum.0 + pow(Double(taps.0 - taps.1), 2), sum.1 + pow(Double(taps.1), 2))
       }

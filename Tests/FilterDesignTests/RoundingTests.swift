@@ -35,10 +35,9 @@ import Testing
       dataSources: device.dataSources)
   }
 
-  /// The energy of the differences relative to that of `a`; shape `[output][microphone][tap]`.
-  static func difference(_ a: [[[some BinaryFloatingPoint]]], _ b: [[[some BinaryFloatingPoint]]]) -> Decibels
-  {
-    let (a, b) = (a.joined().joined().map { Double($0) }, b.joined().joined().map { Double($0) })
+  /// The energy of the differences relative to that of `a`.
+  static func difference(_ a: Taps<Float>, _ b: Taps<Float>) -> Decibels {
+    let (a, b) = (a.values.map { Double($0) }, b.values.map { Double($0) })
     let error = zip(a, b).reduce(0.0) { $0 + pow($1.0 - $1.1, 2) }
     return Decibels(10 * log10(error / a.reduce(0.0) { $0 + $1 * $1 } + 1e-20))
   }

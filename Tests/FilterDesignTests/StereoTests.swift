@@ -28,7 +28,7 @@ import Testing
         var (real, imaginary) = (0.0, 0.0)
         for (m, microphone) in designed.device.microphones.enumerated() {
           let lead = (microphone.position * direction).sum() / 343
-          for (n, tap) in coefficients.taps[output][m].enumerated() {
+          for (n, tap) in coefficients.taps[output, m].enumerated() {
             real += Double(tap) * cos(omega * (lead - Double(n) / 48_000))
             imaginary += Double(tap) * sin(omega * (lead - Double(n) / 48_000))
           }
@@ -71,7 +71,6 @@ import Testing
     // With the oracle's parameters, whatever the body.
     let manifold = try Self.manifold(golden.device)
     let taps = try Self.refined.filters(manifold: manifold, frame: frame)
-      .map { $0.map { $0.map { Float($0) } } }
     let figures = try StereoFigures(
       taps: taps, sampleRate: 48_000, delayFrames: 64, manifold: manifold, frame: frame, hrtf: Self.oracleHead
     )
@@ -123,7 +122,7 @@ import Testing
         orientation: InputOrientation(word: golden.inputOrientation)))
     let filters = try Self.matched.filters(manifold: Self.manifold(golden.device), frame: frame)
     let figures = try StereoFigures(
-      taps: filters.map { $0.map { $0.map { Float($0) } } }, sampleRate: 48_000, delayFrames: 64,
+      taps: filters, sampleRate: 48_000, delayFrames: 64,
       manifold: Self.manifold(golden.device), frame: frame, hrtf: Self.oracleHead)
     #expect(abs(figures.separation.value - golden.separation) < 0.1)
     #expect(abs(figures.frontBack.value - golden.frontBack) < 0.15)
