@@ -83,7 +83,8 @@ let package = Package(
     .target(
       name: "Measurements",
       dependencies: ["Acoustics", "AudioFiles", "Numerics", "Threads", "CMysofa", "CLapack"]),
-    .target(name: "Manifolds", dependencies: ["Acoustics", "Measurements", "Numerics", "CLapack"]),
+    .target(
+      name: "Manifolds", dependencies: ["Acoustics", "AudioFiles", "Measurements", "Numerics", "CLapack"]),
     .target(name: "HeadResponses", dependencies: ["Acoustics", "Measurements", "Numerics"]),
     .target(
       name: "FilterDesign",
@@ -92,7 +93,7 @@ let package = Package(
       name: "Figures",
       dependencies: ["Acoustics", "FilterDesign", "Manifolds", "HeadResponses", "Numerics", "CLapack"]),
     .target(
-      name: "Presets", dependencies: ["Acoustics", "Measurements", "Numerics", "CYaml"]),
+      name: "Presets", dependencies: ["Acoustics", "AudioFiles", "CYaml"]),
     // Which of the devices is plugged in.
     .target(name: "Detection", dependencies: ["Acoustics"]),
     // What stands in the way of reliable sound: realtime rights, servers, disks, profiles of sound cards.

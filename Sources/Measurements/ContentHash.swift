@@ -1,3 +1,5 @@
+import AudioFiles
+
 /// 64-bit FNV-1a hash. Not cryptographic: collisions are improbable by chance but easy to construct.
 /// - Source: Fowler, Noll and Vo; RFC 9923.
 package struct ContentHash {

@@ -1,4 +1,5 @@
 import Acoustics
+import AudioFiles
 import Numerics
 
 /// Reads the table of directions that belongs to a WAV measurement. Each line holds azimuth and elevation in degrees,
@@ -11,8 +12,10 @@ package enum DirectionTable {
   /// - Returns: unit vectors (forward, left, up), in file order.
   /// - Throws: `DesignError` with the file and the line of the first malformed entry.
   package static func read(path: String) throws(DesignError) -> [SIMD3<Double>] {
-    let file = try InputFile(path: path, kind: "a table of directions", sizeLimit: sizeLimit)
-    var text = String(decoding: try file.bytes(), as: UTF8.self)
+    let file = try InputFile.measurement(path, kind: "a table of directions", sizeLimit: sizeLimit)
+    let bytes: [UInt8]
+    do throws(AudioFileError) { bytes = try file.bytes() } catch { throw DesignError(error.description) }
+    var text = String(decoding: bytes, as: UTF8.self)
     // A byte order mark, which spreadsheets write.
     if text.hasPrefix("\u{FEFF}") { text.removeFirst() }
     var directions: [SIMD3<Double>] = []

@@ -10,7 +10,7 @@ extension ImpulseResponses {
   ///   - table: the directions in the same order; see `DirectionTable`.
   package init(path: String, directions table: String) throws(DesignError) {
     let kind = "a WAV of impulse responses"
-    _ = try InputFile(path: path, kind: kind)
+    _ = try InputFile.measurement(path, kind: kind)
     let directions = try DirectionTable.read(path: table)
     let (reader, samples) = try Self.samples(path: path)
     let rate = Double(reader.sampleRate)

@@ -1,3 +1,4 @@
+import AudioFiles
 import Foundation
 import Numerics
 import Threads
@@ -10,7 +11,7 @@ package enum SofaFile {
   static let kind = "a SOFA file of impulse responses"
 
   package static func read(path: String) throws(DesignError) -> ImpulseResponses {
-    let file = try InputFile(path: path, kind: kind)
+    let file = try InputFile.measurement(path, kind: kind)
     let (output, status) = try runReader(on: file)
     switch status {
     case .exit(0): break

@@ -1,6 +1,6 @@
 import Acoustics
+import AudioFiles
 import Glibc
-import Measurements
 
 /// Reads a device file. Lengths are in millimetres in the file and in metres in `Device`.
 ///
