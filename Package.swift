@@ -127,7 +127,7 @@ let package = Package(
       name: "Processor",
       dependencies: [
         "Acoustics", "AudioFiles", "FilterBanks", "FilterDesign", "JackClient", "Messages", "Presets",
-        "Realtime", "Recording", "Threads",
+        "Realtime", "Recording", "Rendering", "Threads",
       ]),
     // That world for real: JACK, disks, designs.
     .target(
@@ -289,7 +289,7 @@ let package = Package(
       name: "ControlTests",
       dependencies: [
         "Control", "JackWorld", "Processor", "Messages", "JackClient", "Recording", "Realtime",
-        "FilterDesign",
+        "FilterDesign", "Rendering",
         "Presets", "Acoustics", "Threads",
         "TestSupport",
       ] + (onlyCore ? [] : ["LiveSupport"])),

@@ -105,9 +105,8 @@ final class JackAudioClient: AudioClient {
 
   // MARK: Engines
 
-  func prepare(_ filters: any DeviceFilters, for device: Device) -> Job<any PreparedEngine> {
-    let sets = filters as! FilterSets
-    return worker.job { [self] in
+  func prepare(_ sets: FilterSets, for device: Device) -> Job<any PreparedEngine> {
+    worker.job { [self] in
       let engine = try sets.makeEngine(
         preRollSeconds: options.preRollSeconds, instructionSet: options.instructionSet)
       let ports = try array.prepare(
@@ -228,7 +227,7 @@ final class JackAudioClient: AudioClient {
       to: filters(for: setting), gain: 0, highPass: setting.highPass.frequency?.value)
   }
 
-  func use(fallback filters: (any DeviceFilters)?) { fallback.withLock { $0 = filters as! FilterSets? } }
+  func use(fallback filters: FilterSets?) { fallback.withLock { $0 = filters } }
 
   func substitute(for setting: Setting) throws -> Ticket {
     try engine.engine.substitute(

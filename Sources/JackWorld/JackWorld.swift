@@ -98,7 +98,7 @@ package final class JackWorld: AudioWorld {
     set { options.takesFolder = newValue }
   }
 
-  package func design(_ device: Device, sampleRate: Int) -> Job<any DeviceFilters> {
+  package func design(_ device: Device, sampleRate: Int) -> Job<FilterSets> {
     let progress = progress(device.name)
     let cancellation = DesignCancellation()
     return Job.start("pinna design", onAbandon: cancellation.cancel) { job in
@@ -111,7 +111,7 @@ package final class JackWorld: AudioWorld {
 
   package func fallback(
     for device: Device, without missing: Set<String>, sampleRate: Int
-  ) -> Job<any DeviceFilters> {
+  ) -> Job<FilterSets> {
     let cancellation = DesignCancellation()
     return Job.start("pinna fallback", onAbandon: cancellation.cancel) { job in
       try FilterSets(

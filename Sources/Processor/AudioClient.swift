@@ -4,6 +4,7 @@ import JackClient
 import Messages
 import Realtime
 import Recording
+import Rendering
 
 /// The processor's environment: clock, JACK server and disk. `JackWorld` implements it; tests use a fake.
 ///
@@ -35,21 +36,19 @@ package protocol AudioWorld: AnyObject {
   /// The folder for takes that name none, without symbolic links; nil for the standard one.
   var takesFolder: String? { get set }
   /// Reads the filter sets of every case of `device` from the cache, or designs them.
-  func design(_ device: Device, sampleRate: Int) -> Job<any DeviceFilters>
+  func design(_ device: Device, sampleRate: Int) -> Job<FilterSets>
   /// Reads or designs the filter sets of every case of `device` that do without some of its microphones.
-  func fallback(for device: Device, without missing: Set<String>, sampleRate: Int) -> Job<any DeviceFilters>
+  func fallback(for device: Device, without missing: Set<String>, sampleRate: Int) -> Job<FilterSets>
   func openPlayback(_ path: String, sampleRate: Int) -> any TakePlayback
 }
 
-/// The filter sets of one device at one sample rate.
-package protocol DeviceFilters: Sendable {
-  var bank: FilterBank { get }
-  /// - Throws: `UnknownWord` or `Unsupported` if the device does not offer `selection`.
-  func check(_ selection: Selection, of device: Device) throws
-}
+extension FilterSets {
+  package var sampleRate: Int { bank.sampleRate }
 
-extension DeviceFilters {
-  var sampleRate: Int { bank.sampleRate }
+  /// - Throws: why there are no filters for `selection`.
+  func check(_ selection: Selection, of device: Device) throws {
+    _ = try filters(for: selection, of: device)
+  }
 }
 
 /// A client in a JACK graph, and the engine in its callback. `JackAudioClient` implements it; tests use a fake.
@@ -74,7 +73,7 @@ package protocol AudioClient: AnyObject, Sendable {
 
   /// Creates an engine for `device` and registers the ports that the current engine lacks. The first engine also
   /// activates the client.
-  func prepare(_ filters: any DeviceFilters, for device: Device) -> Job<any PreparedEngine>
+  func prepare(_ filters: FilterSets, for device: Device) -> Job<any PreparedEngine>
   /// Opens a take of what this client plays.
   /// - Parameters:
   ///   - folder: nil for the standard folder.
@@ -90,7 +89,7 @@ package protocol AudioClient: AnyObject, Sendable {
   func change(to setting: Setting, isRestoring: Bool) throws -> Ticket
   /// Uses the filter sets of `fallback` for every setting from now on; nil for those of the engine.
   /// They are forgotten when another engine is adopted.
-  func use(fallback: (any DeviceFilters)?)
+  func use(fallback: FilterSets?)
   /// Posts a crossfade to the filters of `setting` that are chosen by now. It is allowed during a take.
   func substitute(for setting: Setting) throws -> Ticket
   /// Posts a fade to silence with the filters of `setting`.

@@ -1,6 +1,7 @@
 import Acoustics
 import FilterDesign
 import Realtime
+import Rendering
 
 /// The filters for as long as some microphones are missing. They belong to no setting: what the user chose stays, and
 /// so does the lock while recording.
@@ -12,7 +13,7 @@ struct Fallback {
   /// When the callback was last seen to run, and the number of its periods then: without periods the meters stand still.
   var lastPeriods: (count: Int, instant: ContinuousClock.Instant)?
   /// The design or reading of filters without `missing`.
-  var job: (missing: Set<String>, job: Job<any DeviceFilters>, deadline: ContinuousClock.Instant)?
+  var job: (missing: Set<String>, job: Job<FilterSets>, deadline: ContinuousClock.Instant)?
   /// Whether the operator knows that `job` designs filters.
   var toldOfDesign = false
   /// The microphones that the filters of the next change or substitution do without.

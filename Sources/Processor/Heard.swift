@@ -1,5 +1,6 @@
 import Messages
 import Realtime
+import Rendering
 
 /// What is heard, and what is on its way through the callback to being heard.
 ///
@@ -10,12 +11,12 @@ package struct Heard {
   /// The newest accepted setting of the current device: in force, or pending in the callback.
   package private(set) var wanted: Setting
   /// The filters of the current engine; nil before the first engine.
-  private(set) var filters: (any DeviceFilters)?
+  private(set) var filters: FilterSets?
   /// The filters of `inForce`. They differ from `filters` between a device switch and its fade-in; if the server dies
   /// in between, the next engine uses these.
-  private var filtersInForce: (any DeviceFilters)?
+  private var filtersInForce: FilterSets?
   /// Changes that the callback has not reported on yet.
-  private(set) var pending: [Ticket: PendingChange] = [:]
+  package private(set) var pending: [Ticket: PendingChange] = [:]
 
   package struct PendingChange {
     let setting: Setting
@@ -73,10 +74,10 @@ package struct Heard {
   }
 
   /// An engine with other filters is in use. What is in force still sounds with the old ones.
-  mutating func use(_ new: any DeviceFilters) { filters = new }
+  mutating func use(_ new: FilterSets) { filters = new }
 
   /// An engine has joined a graph with `filters`, and plays what is in force.
-  mutating func join(with new: any DeviceFilters) { (filters, filtersInForce) = (new, new) }
+  mutating func join(with new: FilterSets) { (filters, filtersInForce) = (new, new) }
 
   /// The engine is gone. The next one plays what is in force.
   mutating func leave() { filters = filtersInForce ?? filters }

@@ -4,6 +4,7 @@ import JackClient
 import Messages
 import Presets
 import Recording
+import Rendering
 
 /// Changes of device. Filters are designed and ports registered in the background; then the outputs fade out, and the
 /// new engine takes over and fades in.
@@ -137,7 +138,7 @@ extension Processor {
   ///
   /// Otherwise returns nil, after one of two actions. A playback is ended. During a take, the requests are answered
   /// with the notice that the device changes when the take ends, and the change is recorded as a promise.
-  private func clientForChange(_ name: String, _ filters: any DeviceFilters) -> (any AudioClient)? {
+  private func clientForChange(_ name: String, _ filters: FilterSets) -> (any AudioClient)? {
     if state.kind == .live { return client }
     endPlaybackNow("the device changed before the playback began; start it again")
     if state.take != nil {
@@ -174,7 +175,7 @@ extension Processor {
   }
 
   /// Switches to the new device's engine once the outputs are silent.
-  func switchDevice(_ change: DeviceChange, _ engine: any PreparedEngine, _ new: any DeviceFilters) {
+  func switchDevice(_ change: DeviceChange, _ engine: any PreparedEngine, _ new: FilterSets) {
     engine.adopt()
     // The queue is FIFO: everything posted to the old engine ended before its fade-out.
     failPendingChanges(.failed, "another device took over before this was done; see: pinna status")

@@ -1,6 +1,7 @@
 import Acoustics
 import Messages
 import Realtime
+import Rendering
 
 /// Microphones that fail and return, while the callback plays on.
 ///
@@ -110,7 +111,7 @@ extension Processor {
   }
 
   /// Every change from now on uses `filters`; nil for those of all microphones.
-  private func choose(_ filters: (any DeviceFilters)?, without missing: Set<String>) {
+  private func choose(_ filters: FilterSets?, without missing: Set<String>) {
     client?.use(fallback: filters)
     fallback.chosen = missing
     fallback.remarks = filters?.bank.weaknesses ?? []

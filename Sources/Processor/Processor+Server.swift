@@ -1,5 +1,6 @@
 import Messages
 import Recording
+import Rendering
 
 /// Joining a graph, leaving it when the server goes, and reconnecting.
 ///
@@ -207,7 +208,7 @@ extension Processor {
     enter(.joining(new, world.design(inForce.device, sampleRate: new.sampleRate)))
   }
 
-  private func prepare(_ client: any AudioClient, _ filters: any DeviceFilters) {
+  private func prepare(_ client: any AudioClient, _ filters: FilterSets) {
     do { try filters.check(inForce.selection, of: inForce.device) } catch {
       return becomeUnusable(client, Failure(error))
     }
@@ -222,7 +223,7 @@ extension Processor {
     if filters != nil { warn(reconnection?.sentence(state) ?? "") }
   }
 
-  private func enterGraph(_ client: any AudioClient, _ new: any DeviceFilters, _ engine: any PreparedEngine) {
+  private func enterGraph(_ client: any AudioClient, _ new: FilterSets, _ engine: any PreparedEngine) {
     let isFirst = filters == nil
     let isSameServer = reconnection?.reason == nil
     let isRejoining = reconnection?.isRejoining ?? false

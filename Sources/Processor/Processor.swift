@@ -3,6 +3,7 @@ import Foundation
 import Messages
 import Realtime
 import Recording
+import Rendering
 
 /// The running processor: a client in a JACK graph, the current setting, and the take.
 ///
@@ -85,7 +86,7 @@ package final class Processor {
 
   package var inForce: Setting { heard.inForce }
   package var wanted: Setting { heard.wanted }
-  var filters: (any DeviceFilters)? { heard.filters }
+  var filters: FilterSets? { heard.filters }
 
   /// Performs every state transition, and starts the time limit of the new state.
   func enter(_ next: ProcessorState) {

@@ -1,6 +1,7 @@
 import Messages
 import Realtime
 import Recording
+import Rendering
 
 /// The states of `Processor`. The Architecture page shows the transitions.
 ///
@@ -11,9 +12,9 @@ package enum ProcessorState {
   case absent
   case opening(Job<any AudioClient>)
   /// The client is open, and filters for the server's sample rate are being designed.
-  case joining(any AudioClient, Job<any DeviceFilters>)
+  case joining(any AudioClient, Job<FilterSets>)
   /// Ports are being registered.
-  case preparing(any AudioClient, any DeviceFilters, Job<any PreparedEngine>)
+  case preparing(any AudioClient, FilterSets, Job<any PreparedEngine>)
   /// The server is running but cannot be used.
   case unusable(any AudioClient)
   /// The client of a server that has gone is being closed.
@@ -24,7 +25,7 @@ package enum ProcessorState {
   // In a graph.
   case live
   /// The outputs fade out before another device takes over.
-  case fadingOut(DeviceChange, any PreparedEngine, any DeviceFilters, Ticket)
+  case fadingOut(DeviceChange, any PreparedEngine, FilterSets, Ticket)
   /// The disk thread creates a take's files.
   case openingTake(Recording)
   /// The callback has been asked to begin a take.
@@ -214,14 +215,14 @@ package struct Stopping {
 /// A change to another device that has not taken over yet.
 package struct DeviceChange {
   package enum Phase {
-    case designing(Job<any DeviceFilters>)
+    case designing(Job<FilterSets>)
     /// Filters are ready; waits until no take or playback is running.
-    case designed(any DeviceFilters)
+    case designed(FilterSets)
     /// Ports are being registered.
-    case preparing(any DeviceFilters, Job<any PreparedEngine>, deadline: ContinuousClock.Instant)
+    case preparing(FilterSets, Job<any PreparedEngine>, deadline: ContinuousClock.Instant)
     /// Ports are ready; waits until earlier changes have ended. From here on, new gain and mute values join this
     /// change.
-    case prepared(any DeviceFilters, any PreparedEngine, deadline: ContinuousClock.Instant)
+    case prepared(FilterSets, any PreparedEngine, deadline: ContinuousClock.Instant)
   }
 
   var setting: Setting
@@ -230,7 +231,7 @@ package struct DeviceChange {
   /// A change that was announced as coming after the running take. It goes ahead even if nobody waits for it.
   struct Promise {
     var setting: Setting
-    let filters: any DeviceFilters
+    let filters: FilterSets
   }
   var promised: Promise?
   /// The promise that this change replaced. It is resumed if this change fails.

@@ -7,6 +7,7 @@ import Presets
 import Processor
 import Realtime
 import Recording
+import Rendering
 import Synchronization
 
 /// A world in which nothing happens by itself: a test completes jobs, runs periods and advances the clock.
@@ -15,10 +16,9 @@ final class FakeWorld: AudioWorld {
 
   var now = FakeWorld.start
   private(set) var opening: Job<any AudioClient>?
-  private(set) var designs: [(device: Device, rate: Int, job: Job<any DeviceFilters>)] = []
-  private(set) var fallbacks:
-    [(device: Device, rate: Int, missing: Set<String>, job: Job<any DeviceFilters>)] =
-      []
+  private(set) var designs: [(device: Device, rate: Int, job: Job<FilterSets>)] = []
+  private(set) var fallbacks: [(device: Device, rate: Int, missing: Set<String>, job: Job<FilterSets>)] =
+    []
   private(set) var takes: [FakeTake] = []
   private(set) var players: [FakePlayer] = []
   private(set) var clients: [FakeClient] = []
@@ -34,15 +34,15 @@ final class FakeWorld: AudioWorld {
     return job
   }
 
-  func design(_ device: Device, sampleRate: Int) -> Job<any DeviceFilters> {
-    let job = Job<any DeviceFilters>()
+  func design(_ device: Device, sampleRate: Int) -> Job<FilterSets> {
+    let job = Job<FilterSets>()
     _ = job.begin()
     designs.append((device, sampleRate, job))
     return job
   }
 
-  func fallback(for device: Device, without missing: Set<String>, sampleRate: Int) -> Job<any DeviceFilters> {
-    let job = Job<any DeviceFilters>()
+  func fallback(for device: Device, without missing: Set<String>, sampleRate: Int) -> Job<FilterSets> {
+    let job = Job<FilterSets>()
     _ = job.begin()
     fallbacks.append((device, sampleRate, missing, job))
     return job
@@ -115,7 +115,7 @@ final class FakeWorld: AudioWorld {
   func endDesign(_ failure: Failure? = nil) {
     guard !designs.isEmpty else { return }
     let (device, rate, job) = designs.removeFirst()
-    job.finish(failure.map { .failure($0) } ?? .success(FakeFilters(device, rate: rate)))
+    job.finish(failure.map { .failure($0) } ?? .success(FakeFilters.sets(device, rate: rate)))
   }
 }
 
@@ -124,29 +124,32 @@ extension FakeWorld {
     guard !fallbacks.isEmpty else { return }
     let (device, rate, missing, job) = fallbacks.removeFirst()
     job.finish(
-      failure.map { .failure($0) } ?? .success(FakeFilters(device, rate: rate, missing: missing)))
+      failure.map { .failure($0) } ?? .success(FakeFilters.sets(device, rate: rate, missing: missing)))
   }
 }
 
-struct FakeFilters: DeviceFilters {
-  private static let banks = Dictionary(
-    uniqueKeysWithValues: [44100, 48000].map {
-      (
-        $0,
-        FilterBank(
-          device: "fake", sampleRate: $0, microphones: ["one"], delayFrames: 0, tapCount: 1, cases: [])
-      )
-    })
-  let bank: FilterBank
-  /// The device that they were designed for.
-  let device: Device
-  /// The microphones that they do without.
-  let missing: Set<String>
-  init(_ device: Device, rate: Int, missing: Set<String> = []) {
-    (self.device, self.missing, bank) = (device, missing, Self.banks[rate]!)
+/// Filters of one tap for every case of a device.
+enum FakeFilters {
+  private struct Key: Hashable {
+    let device: Device
+    let rate: Int
+    let missing: Set<String>
   }
-  func check(_ selection: Selection, of device: Device) throws {
-    _ = try device.filterCase(for: selection)
+  private static let made = Mutex<[Key: FilterSets]>([:])
+
+  static func sets(_ device: Device, rate: Int, missing: Set<String> = []) -> FilterSets {
+    made.withLock { made in
+      let key = Key(device: device, rate: rate, missing: missing)
+      if let known = made[key] { return known }
+      let microphones = device.microphones.map(\.name).filter { !missing.contains($0) }
+      let taps = Taps<Float>(outputs: 2, microphones: microphones.count, length: 1)
+      let sets = FilterSets(
+        FilterBank(
+          device: device.name, sampleRate: rate, microphones: microphones, delayFrames: 0, tapCount: 1,
+          cases: device.filterCases.map { FilterCoefficients(filterCase: $0, taps: taps) }))
+      made[key] = sets
+      return sets
+    }
   }
 }
 
@@ -157,7 +160,7 @@ final class FakeClient: AudioClient, @unchecked Sendable {
     let device: Device
     let engine = FakeEngine()
     private weak let client: FakeClient?
-    init(_ client: FakeClient, _ device: Device, _ filters: FakeFilters) {
+    init(_ client: FakeClient, _ device: Device, _ filters: FilterSets) {
       (self.client, self.device) = (client, device)
       engine.sampleRate = filters.bank.sampleRate
     }
@@ -195,10 +198,9 @@ final class FakeClient: AudioClient, @unchecked Sendable {
     readings.period = 64
   }
 
-  func prepare(_ filters: any DeviceFilters, for device: Device) -> Job<any PreparedEngine> {
+  func prepare(_ filters: FilterSets, for device: Device) -> Job<any PreparedEngine> {
     precondition(!isClosed, "a closed client is not used")
-    let filters = filters as! FakeFilters
-    if filters.device != device || filters.bank.sampleRate != sampleRate { hasWrongFilters = true }
+    if filters.bank.device != device.name || filters.sampleRate != sampleRate { hasWrongFilters = true }
     let job = Job<any PreparedEngine>()
     _ = job.begin()
     preparing = (Prepared(self, device, filters), job)
@@ -220,20 +222,25 @@ final class FakeClient: AudioClient, @unchecked Sendable {
   }
 
   /// The filters that the next changes and substitutions use instead of the engine's.
-  private var fallback: FakeFilters?
+  private var fallback: FilterSets?
   /// The microphones that the filters of each change and substitution do without.
   private var missing: [Ticket: Set<String>] = [:]
 
-  func use(fallback filters: (any DeviceFilters)?) {
-    fallback = filters as! FakeFilters?
-    precondition(fallback.map { $0.device == device } ?? true, "filters of another device")
+  func use(fallback filters: FilterSets?) {
+    fallback = filters
+    precondition(fallback.map { $0.bank.device == device?.name } ?? true, "filters of another device")
   }
 
   func substitute(for setting: Setting) throws -> Ticket {
     let ticket = try push(FakeEngine.Message.substitute)
     settings[ticket] = setting
-    missing[ticket] = fallback?.missing ?? []
+    missing[ticket] = missingInFallback
     return ticket
+  }
+
+  private var missingInFallback: Set<String> {
+    guard let device, let fallback else { return [] }
+    return Set(device.microphones.map(\.name)).subtracting(fallback.bank.microphones)
   }
 
   /// The microphones that the audible filters do without; nil for silence.
@@ -276,7 +283,7 @@ final class FakeClient: AudioClient, @unchecked Sendable {
     precondition(setting.device == device, "an engine has the filters of its own device alone")
     let ticket = try push(FakeEngine.Message.change, fromReserve: isRestoring)
     settings[ticket] = setting
-    missing[ticket] = fallback?.missing ?? []
+    missing[ticket] = missingInFallback
     return ticket
   }
 

@@ -304,7 +304,7 @@ import Testing
   )
   func hangingDisk() {
     let rig = Rig.live()
-    for _ in 0..<Processor.maxHanging {
+    for _ in 0..<Takes.maxHanging {
       rig.startTake()
       rig.advance(.milliseconds(5001))
     }

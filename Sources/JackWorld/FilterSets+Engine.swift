@@ -1,16 +1,8 @@
-import Acoustics
 import Messages
 import Processor
 import Realtime
 import Recording
 import Rendering
-
-extension FilterSets: DeviceFilters {
-  /// Thread: any.
-  package func check(_ selection: Selection, of device: Device) throws {
-    _ = try filters(for: selection, of: device)
-  }
-}
 
 extension FilterSets {
   /// Makes an engine with a pre-roll buffer of at most 256 MB. Takes begin with its contents.
