@@ -7,17 +7,9 @@ func library(_ name: String, pkgConfig: String?, debian: String) -> Target {
     name: name, path: "Sources/CLibraries/\(name)", pkgConfig: pkgConfig, providers: [.apt([debian])])
 }
 
-/// With PINNA_ONLY_CORE set, the package is the engine, the control room, and their tests: what the sanitizers build.
+/// With PINNA_ONLY_CORE set, the package is what these tests need: the engine and the control room, which sanitizers build.
+let coreTests = ["RealtimeTests", "ControlTests"]
 let onlyCore = Context.environment["PINNA_ONLY_CORE"] != nil
-let coreTargets: Set = [
-  "CFiles", "CRealtime", "CSndfile", "CSockets", "CJack", "CLiblo", "CMysofa", "CYaml", "CLapack",
-  "Acoustics", "Threads",
-  "AudioFiles",
-  "Kernels", "Realtime", "FasterKernels", "Numerics", "Measurements", "Manifolds", "HeadResponses",
-  "FilterDesign", "Figures", "FilterBanks", "Rendering", "Presets", "Recording", "JackClient", "Messages",
-  "Processor", "JackWorld", "Control",
-  "TestSupport", "RealtimeTests", "ControlTests",
-]
 
 /// The kernels compiled for a level of x86-64 and a vector length; the folder links to the one source. Instructions are
 /// ordered as Zen 4 likes them where the level is its own: 1 to 2 %. There, REGISTERS_32 tells the kernels that AVX-512 has 32
@@ -345,9 +337,25 @@ if Context.environment["PINNA_FUZZERS"] != nil {
       swiftSettings: [.unsafeFlags(["-parse-as-library"])]))
 }
 
-if onlyCore {
-  package.products = []
-  package.targets = package.targets.filter {
-    coreTargets.contains($0.name) || $0.name.hasPrefix("KernelsV")
+extension Target {
+  /// The names of the package's own targets that it depends on.
+  var dependencyNames: [String] {
+    dependencies.compactMap {
+      switch $0 {
+      case .targetItem(let name, _), .byNameItem(let name, _): name
+      default: nil
+      }
+    }
   }
+}
+
+if onlyCore {
+  var kept: Set<String> = []
+  var open = coreTests
+  while let name = open.popLast() {
+    guard kept.insert(name).inserted else { continue }
+    open += package.targets.first { $0.name == name }?.dependencyNames ?? []
+  }
+  package.products = []
+  package.targets = package.targets.filter { kept.contains($0.name) }
 }
