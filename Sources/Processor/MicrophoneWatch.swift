@@ -56,12 +56,9 @@ struct MicrophoneWatch {
   private(set) var missing: [String: MicrophoneFault] = [:]
   private var records: [String: Record] = [:]
 
-  /// Whether a microphone may soon count as missing, or as working again.
+  /// Whether a microphone is missing, or may soon count as missing.
   var isDeciding: Bool {
-    records.contains { name, record in
-      missing[name] == nil
-        ? record.soundlessSince != nil || record.faintSince != nil : record.workingSince != nil
-    }
+    !missing.isEmpty || records.values.contains { $0.soundlessSince != nil || $0.faintSince != nil }
   }
 
   /// Restarts all clocks: for a while nothing was observed.

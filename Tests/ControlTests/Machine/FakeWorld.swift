@@ -128,7 +128,7 @@ extension FakeWorld {
   }
 }
 
-/// Filters of one tap for every case of a device.
+/// Filters of one tap for every case of a device. Their remarks are the names of the microphones that they do without.
 enum FakeFilters {
   private struct Key: Hashable {
     let device: Device
@@ -146,7 +146,8 @@ enum FakeFilters {
       let sets = FilterSets(
         FilterBank(
           device: device.name, sampleRate: rate, microphones: microphones, delayFrames: 0, tapCount: 1,
-          cases: device.filterCases.map { FilterCoefficients(filterCase: $0, taps: taps) }))
+          cases: device.filterCases.map { FilterCoefficients(filterCase: $0, taps: taps) },
+          remarks: missing.sorted()))
       made[key] = sets
       return sets
     }
@@ -238,10 +239,7 @@ final class FakeClient: AudioClient, @unchecked Sendable {
     return ticket
   }
 
-  private var missingInFallback: Set<String> {
-    guard let device, let fallback else { return [] }
-    return Set(device.microphones.map(\.name)).subtracting(fallback.bank.microphones)
-  }
+  private var missingInFallback: Set<String> { Set(fallback?.bank.remarks ?? []) }
 
   /// The microphones that the audible filters do without; nil for silence.
   var audiblyMissing: Set<String>? { engine?.current.flatMap { missing[$0] } }
