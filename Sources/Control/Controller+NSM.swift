@@ -108,9 +108,9 @@ extension Controller {
   private func apply(_ project: NSMProject, _ contents: NSMProject.Contents, _ nsm: NSMClient) {
     // A take may have begun while the project was read.
     if let obstacleNow { return nsm.endOpening(.notNow, obstacleNow) }
-    let newSocket: ControlSocket?
+    let newSocket: NamedSocket?
     do throws(Failure) {
-      newSocket = project.clientID == socket.name ? nil : try ControlSocket(name: project.clientID)
+      newSocket = project.clientID == socket.name ? nil : try NamedSocket(name: project.clientID)
     } catch { return nsm.endOpening(.general, error.description) }
     nsm.opening = .applying(project, contents, newSocket, old: processor.wanted)
     fade(to: contents.setting, Request { [unowned self] in applied($0, nsm) })
@@ -158,13 +158,13 @@ extension Controller {
 
   /// Takes another name: the control socket moves at once, and the JACK client is closed and opened again.
   /// - Throws: if Pinna cannot leave the graph now; then it keeps its name.
-  private func rename(to name: String, _ new: ControlSocket) throws {
+  private func rename(to name: String, _ new: NamedSocket) throws {
     try processor.refuseRejoining()
     try udp?.rename(to: name)
     announce(EngineEvent(.engineGone, "Pinna is called \(name) from now on"))
-    socket.release(Answer(.notRunning, "Pinna is called \(name) now; add: --name \(name)").message)
-    socket = new
-    // Sessions are bound to the socket that they were opened at.
+    socket.rename(
+      to: new, Answer(.notRunning, "Pinna is called \(name) now; add: --name \(name)").message)
+    // Sessions are at the Pinna of the previous name.
     register = SessionRegister()
     processor.world.rename(to: name)
     processor.rejoinGraph(because: "Pinna is called \(name) from now on")

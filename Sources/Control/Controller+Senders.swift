@@ -42,11 +42,11 @@ extension Controller {
     if case .local(let sender) = sender { socket.sendProgress(text, part: part, to: sender) }
   }
 
-  /// Whether the sender has closed its socket, or its subscription has ended.
-  func hasGone(_ sender: Sender) -> Bool {
+  /// Whether the sender's connection is open, or its subscription is alive.
+  func isThere(_ sender: Sender) -> Bool {
     switch sender {
-    case .local(let sender): socket.hasGone(sender)
-    case .udp(let sender): udp.map { !$0.isThere(sender) } ?? true
+    case .local(let sender): socket.isThere(sender)
+    case .udp(let sender): udp?.isThere(sender) ?? false
     }
   }
 

@@ -63,7 +63,9 @@ extension Controller {
   func open(_ name: String, _ sender: ControlSocket.Sender) throws -> Outcome {
     let name = String(
       name.unicodeScalars.filter { !$0.properties.isWhitespace && $0.value > 0x20 }.prefix(32))
-    return .done(SessionAnswer(session: try register.open(name: name, sender: sender)))
+    let token = try register.open(name: name, sender: sender)
+    socket.noteSession(of: sender)
+    return .done(SessionAnswer(session: token))
   }
 
   /// Makes a session claim the route ("on") or release it ("off").
@@ -96,13 +98,10 @@ extension Controller {
     try processor.requestPeriod(seconds: seconds, request)
   }
 
-  /// Closes sessions whose programs have ended, and applies deferred changes that are no longer blocked.
+  /// Closes sessions whose connections have ended, and applies deferred changes that are no longer blocked.
   func maintainSessions() {
-    if .now >= nextSessionCheck {
-      nextSessionCheck = .now + .seconds(1)
-      for session in register.sessions where !socket.isThere(session.sender) {
-        _ = try? close(session.token)
-      }
+    for session in register.sessions where !socket.isThere(session.sender) {
+      _ = try? close(session.token)
     }
     guard processor.isFree, reads.isEmpty else { return }
     // One per call: a deferred change may fail by now, or change the device, which the next one must wait for.

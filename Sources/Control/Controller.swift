@@ -18,16 +18,13 @@ public final class Controller {
     case notStarted(Failure)
   }
 
-  /// Another one after the session manager has given another name.
-  var socket: ControlSocket
+  let socket: ControlSocket
   /// Nil without `--osc-port`.
   let udp: UDPSocket?
   /// Nil without a session manager.
   let nsm: NSMClient?
   let processor: Processor
   var register = SessionRegister()
-  /// When to check next whether the sessions' programs are still running.
-  var nextSessionCheck = ContinuousClock.now
   let events: ControllerEvents
   private let tell: (String) -> Void
   let warn: (String) -> Void
@@ -195,7 +192,7 @@ public final class Controller {
   private func serve(_ message: OSCMessage, from sender: Sender) {
     let request = Request(
       onProgress: { [unowned self] in sendProgress($0, part: $1, to: sender) },
-      isThere: { [unowned self] in !hasGone(sender) },
+      isThere: { [unowned self] in isThere(sender) },
       onAnswer: { [unowned self] in send(Answer($0), to: sender) })
     do { try dispatch(message, sender, request) } catch { request.answer(.failed(Failure(error))) }
   }

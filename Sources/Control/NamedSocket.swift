@@ -11,8 +11,8 @@ import Processor
 /// Thread: control thread; `isFree` any thread.
 final class NamedSocket {
   let path: String
-  private(set) var socket: Datagram.FileDescriptor
-  private var lock: Datagram.FileDescriptor
+  private(set) var listener: FileDescriptor
+  private var lock: FileDescriptor
   let name: String
   private let environment: [String: String]
   /// Inode of the socket file; nil after `leave`.
@@ -37,11 +37,13 @@ final class NamedSocket {
     }
   }
 
-  init(name: String, environment: [String: String]) throws(Failure) {
+  init(
+    name: String, environment: [String: String] = ProcessInfo.processInfo.environment
+  ) throws(Failure) {
     path = try RuntimeFolder.socket(named: name, environment: environment)
     try RuntimeFolder.prepare(environment: environment)
     lock = try Self.takeLock(path + ".lock", name)
-    socket = try Self.bindSocket(path, name)
+    listener = try Self.listen(path, name)
     inode = Inode(path: path)
     self.name = name
     self.environment = environment
@@ -55,11 +57,8 @@ final class NamedSocket {
     inode = nil
   }
 
-  /// Removes the socket file, and frees the name for others.
-  func release() {
-    leave()
-    lock = Datagram.FileDescriptor(-1)
-  }
+  /// Refuses all connections that have not been accepted.
+  func stopListening() { listener = FileDescriptor(-1) }
 
   /// Once a second: makes removed files again, unless another process owns the name now.
   func restore(now: ContinuousClock.Instant = .now) {
@@ -74,15 +73,15 @@ final class NamedSocket {
       guard let lock = try? Self.takeLock(path + ".lock", name) else { return }
       self.lock = lock
     }
-    if !hasSocket, let socket = try? Self.bindSocket(path, name) {
-      self.socket = socket
+    if !hasSocket, let listener = try? Self.listen(path, name) {
+      self.listener = listener
       self.inode = Inode(path: path)
     }
   }
 
-  private static func takeLock(_ path: String, _ name: String) throws(Failure) -> Datagram.FileDescriptor {
+  private static func takeLock(_ path: String, _ name: String) throws(Failure) -> FileDescriptor {
     for _ in 0..<10 {
-      let lock = Datagram.FileDescriptor(open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600))
+      let lock = FileDescriptor(open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600))
       guard lock.number >= 0 else {
         throw Failure(.failed, "cannot open \(path): \(String(cString: strerror(errno)))")
       }
@@ -95,21 +94,18 @@ final class NamedSocket {
       .failed, "cannot lock \(path): another program removes it repeatedly; find and stop that program")
   }
 
-  private static func bindSocket(_ path: String, _ name: String) throws(Failure) -> Datagram.FileDescriptor {
-    let socket = Datagram.FileDescriptor(makeDatagramSocket())
-    guard socket.number >= 0 else {
-      throw Failure(.failed, "cannot make the control socket \(path): \(String(cString: strerror(errno)))")
-    }
+  private static func listen(_ path: String, _ name: String) throws(Failure) -> FileDescriptor {
     // The owner of the socket may have lost its lock file.
-    guard hasGone(connecting: { withSocketAddress(path, $0) }) else { throw nameTaken(name) }
+    guard !isListening(at: path) else { throw nameTaken(name) }
+    let listener = PacketSocket.make()
     unlink(path)
-    askForCredentials(socket.number)
-    guard withSocketAddress(path, { bind(socket.number, $0, $1) }) == 0 else {
+    // Until `chmod` only the folder's mode keeps other users out: a library must not change the process's umask.
+    guard listener.number >= 0, withSocketAddress(path, { bind(listener.number, $0, $1) }) == 0,
+      chmod(path, 0o600) == 0, Glibc.listen(listener.number, Int32(ControlSocket.limit)) == 0
+    else {
       throw Failure(.failed, "cannot make the control socket \(path): \(String(cString: strerror(errno)))")
     }
-    // Until here only the folder's mode keeps other users out: a library must not change the process's umask.
-    chmod(path, 0o600)
-    return socket
+    return listener
   }
 
   private static func nameTaken(_ name: String) -> Failure {

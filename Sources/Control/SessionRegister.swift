@@ -3,8 +3,8 @@ import Processor
 
 /// The open sessions: which one controls the route, and the deferred changes of the others.
 ///
-/// A session is identified by the socket that opened it, and ends when that socket is closed (`ControlSocket.isThere`).
-/// A socket bound to the same path later is another client.
+/// A session ends with the connection through which it was opened (`ControlSocket.isThere`). Its requests may come
+/// through other connections.
 ///
 /// The first session to claim the route controls it until it releases it; further claims queue. Routing changes by
 /// anyone else, including the command line, are deferred until then.
@@ -36,11 +36,6 @@ struct SessionRegister {
   mutating func open(name: String, sender: ControlSocket.Sender) throws(Failure) -> String {
     guard sessions.count < Self.limit else {
       throw Failure(.failed, "\(Self.limit) sessions are open already; close one of them")
-    }
-    // Only a socket that is held open has an address of its own, and its end can be detected.
-    guard sender.isHeld else {
-      throw Failure(
-        .usage, "a session needs an address for its events; bind your socket to a path of your own")
     }
     // Unique even across restarts of Pinna.
     let token = "session-" + String(UInt64.random(in: 0 ... .max), radix: 16)

@@ -61,6 +61,15 @@ package struct UDPAddress: Hashable, Sendable, CustomStringConvertible {
     return (text(host), text(port))
   }
 
+  /// Sends one datagram here, without waiting.
+  /// - Returns: false if there is no room for it now.
+  func send(_ packet: [UInt8], through socket: Int32) -> Bool {
+    let count = withSocketAddress {
+      sendto(socket, packet, packet.count, Int32(MSG_DONTWAIT) | Int32(MSG_NOSIGNAL), $0, $1)
+    }
+    return count >= 0 || ![EAGAIN, EWOULDBLOCK, EINTR, ENOBUFS, ENOMEM].contains(errno)
+  }
+
   @discardableResult
   package func withSocketAddress<Result>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
     var storage = sockaddr_storage()

@@ -13,7 +13,7 @@ public final class UDPSocket {
   /// In bytes: fits into one frame of any network.
   package static let longestReply = 1400
 
-  private let socket: Datagram.FileDescriptor
+  private let socket: FileDescriptor
   private var tokenFile: TokenFile
   private let environment: [String: String]
   /// Path of the Unix socket, which long answers are refused in favour of.
@@ -68,7 +68,7 @@ public final class UDPSocket {
         .usage, "the OSC address \"\(host)\" is not usable; give an IP address in numbers, such as 127.0.0.1")
     }
     let flags = SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue
-    socket = Datagram.FileDescriptor(Glibc.socket(wanted.family, Int32(flags), 0))
+    socket = FileDescriptor(Glibc.socket(wanted.family, Int32(flags), 0))
     let number = socket.number
     guard number >= 0, wanted.withSocketAddress({ bind(number, $0, $1) }) == 0 else {
       throw Failure(
@@ -205,8 +205,6 @@ public final class UDPSocket {
   private func post(_ message: OSCMessage, to address: UDPAddress) -> Bool {
     let packet = message.packet
     guard packet.count <= Self.longestReply else { return true }
-    return address.withSocketAddress {
-      sendPacket(packet, through: descriptor, to: $0, $1, flags: Int32(MSG_DONTWAIT))
-    } != .full
+    return address.send(packet, through: descriptor)
   }
 }

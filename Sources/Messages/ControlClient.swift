@@ -1,9 +1,6 @@
 import Foundation
 
-/// Sends requests to the running Pinna with a given name.
-///
-/// Each request carries an unguessable number, which its answer repeats. Answers are accepted from this user's
-/// processes only, at a socket in a folder that no other user can enter.
+/// Sends requests to the running Pinna with a given name, each over a connection of its own.
 ///
 /// Thread: any that may wait for an answer.
 public struct ControlClient: Sendable {
@@ -20,12 +17,11 @@ public struct ControlClient: Sendable {
   /// - Parameters:
   ///   - seconds: how long to wait for the answer, or for the next progress report.
   ///   - onProgress: receives progress, on the calling thread.
-  /// - Throws: if there is no valid answer in time; within a second if Pinna is killed meanwhile.
+  /// - Throws: if there is no valid answer in time; at once if Pinna is killed meanwhile.
   public func request(
     _ message: OSCMessage, seconds: Double = 30, onProgress: (RequestProgress) -> Void = { _ in }
   ) throws(Failure) -> Answer {
-    try request(
-      message, through: try open(), number: OSCMessage.newNumber(), seconds: seconds, onProgress: onProgress)
+    try request(message, through: try connect(seconds: seconds), seconds: seconds, onProgress: onProgress)
   }
 
   /// Stops the running Pinna and waits until another one can be started: its JACK client is closed and its name is
@@ -49,40 +45,52 @@ public struct ControlClient: Sendable {
     return answer
   }
 
-  /// Makes a socket for requests. Answers, and the events of a session opened through it, arrive there.
-  func open() throws(Failure) -> ClientSocket {
-    _ = try path
-    try RuntimeFolder.check(environment: environment)
-    guard access(RuntimeFolder.path(environment: environment), F_OK) == 0 else { throw notRunning }
-    return try ClientSocket(environment: environment)
-  }
-
   private var path: String {
     get throws(Failure) { try RuntimeFolder.socket(named: name, environment: environment) }
   }
 
   /// Identifies the socket of one Pinna process, so that a successor is noticed; nil if none exists.
-  var identity: [Int]? {
+  private var identity: [Int]? {
     var file = stat()
     guard let path = try? path, stat(path, &file) == 0 else { return nil }
     return [Int(file.st_dev), Int(file.st_ino), file.st_mtim.tv_sec, file.st_mtim.tv_nsec]
   }
 
   /// Whether a process is listening at the control socket.
-  var isThere: Bool {
-    guard let path = try? path else { return false }
-    return !hasGone { address in withSocketAddress(path, address) }
+  var isThere: Bool { (try? path).map { isListening(at: $0) } ?? false }
+
+  /// Connects to the running Pinna, which may be one that does not accept connections now.
+  func connect(seconds: Double) throws(Failure) -> ControlConnection {
+    let path = try path
+    try RuntimeFolder.check(environment: environment)
+    let deadline = ContinuousClock.now + .seconds(seconds)
+    while true {
+      let (socket, error) = PacketSocket.connect(to: path)
+      if let socket {
+        guard socket.isOurs else { throw notRunning }
+        return ControlConnection(socket)
+      }
+      switch error {
+      case EAGAIN:
+        guard .now < deadline else { throw silent(seconds) }
+        usleep(10_000)
+      case EMFILE, ENFILE, ENOMEM, ENOBUFS:
+        throw Failure(
+          .failed, "cannot make a socket for the request: \(String(cString: strerror(error)))")
+      default: throw notRunning
+      }
+    }
   }
 
-  /// Sends `message` through `socket` and waits for the answer.
-  /// - Parameter number: repeated by the answer, by progress reports, and by the events of a session opened this way.
+  /// Sends `message` through `connection` and waits for the answer.
   func request(
-    _ message: OSCMessage, through socket: ClientSocket, number: String, seconds: Double,
+    _ message: OSCMessage, through connection: ControlConnection, seconds: Double,
     onProgress: (RequestProgress) -> Void = { _ in }
   ) throws(Failure) -> Answer {
-    let path = try path
     let patience = Duration.seconds(seconds)
     var deadline = ContinuousClock.now + patience
+    // Without a number there is no progress.
+    let number = "#1"
     let packet = message.numbered(number).packet
     guard packet.count <= OSCShape.longestPacket else {
       throw Failure(
@@ -90,49 +98,32 @@ public struct ControlClient: Sendable {
         "the request is \(packet.count) bytes long; the limit is \(OSCShape.longestPacket) bytes, send less at once"
       )
     }
-    let server = identity
-    var isSent = false
-    while true {
-      if !isSent {
-        switch socket.send(packet, to: path) {
-        case .done: isSent = true
-        case .gone: throw notRunning
-        case .full: break
-        }
+    sending: while true {
+      switch connection.send(packet) {
+      case .done: break sending
+      case .ended: throw notRunning
+      case .full:
+        guard .now < deadline else { throw silent(seconds) }
+        usleep(10_000)
       }
-      let slice = isSent ? min(ClientSocket.slice, max(.zero, deadline - .now)) : .milliseconds(10)
-      if let received = socket.receive(within: slice) {
-        if let answer = try answer(received, to: number) { return answer }
-        if received.number == number, let progress = RequestProgress(received.message) {
+    }
+    while true {
+      switch connection.receive(until: deadline) {
+      case .message(let message, let received):
+        if message.path == Answer.path {
+          guard received == number, let answer = Answer(message) else {
+            throw .malformedReply("it is not an exit status and a text")
+          }
+          return answer
+        }
+        if let progress = RequestProgress(message) {
           deadline = .now + patience
           onProgress(progress)
         }
-      } else if !isThere || identity != server {
-        // The server may have answered just before it ended.
-        while let received = socket.receive(within: .zero) {
-          if let answer = try answer(received, to: number) { return answer }
-        }
-        throw isSent ? ended : notRunning
-      }
-      guard .now < deadline else {
-        throw Failure(
-          .failed, "the Pinna named \"\(name)\" did not answer within \(Int(seconds)) s; look at its terminal"
-        )
+      case .nothing: throw silent(seconds)
+      case .ended: throw ended
       }
     }
-  }
-
-  /// The answer to request `number`; nil if the message is something else.
-  /// - Throws: if the answer is malformed.
-  private func answer(_ received: ClientSocket.ReceivedMessage, to number: String) throws(Failure) -> Answer?
-  {
-    guard received.message.path == Answer.path, received.number == number || received.number == nil else {
-      return nil
-    }
-    guard received.number == number, let answer = Answer(received.message) else {
-      throw .malformedReply("it is not an exit status and a text")
-    }
-    return answer
   }
 
   private var startCommand: String { "pinna run" + (name == "pinna" ? "" : " --name \(name)") }
@@ -150,6 +141,11 @@ public struct ControlClient: Sendable {
     return Failure(
       .notRunning,
       "no Pinna named \"\(name)\" is running (looked in \(folder)); start one with: \(startCommand)")
+  }
+
+  private func silent(_ seconds: Double) -> Failure {
+    Failure(
+      .failed, "the Pinna named \"\(name)\" did not answer within \(Int(seconds)) s; look at its terminal")
   }
 
   private var ended: Failure {

@@ -8,27 +8,13 @@ import Threads
 public final class ControlListener: Sendable {
   private let state: State
 
-  /// The socket through which a session was opened, and which receives its events.
-  private struct EventSocket {
-    let socket: ClientSocket
-    let number: String
-
-    /// The next event of this session; nil if none arrives in time or another message arrives.
-    func event(within patience: Duration) -> EngineEvent? {
-      guard let received = socket.receive(within: patience), received.number == number else { return nil }
-      return EngineEvent(received.message)
-    }
-  }
-
   /// The state shared with the listener thread. Separate, because the thread must not keep the listener alive.
   private final class State: Sendable {
     let client: ControlClient
     let program: String
-    let token = Mutex<String?>(nil)
-    /// Identity of the control socket at which the session is open.
-    let identity = Mutex<[Int]?>(nil)
-    /// Why the session could not be opened, and at which control socket.
-    let refusal = Mutex<(identity: [Int]?, failure: Failure)?>(nil)
+    /// The latest connection, with the token of the session that was opened through it, or why none was opened. It is
+    /// true as long as that connection is open.
+    let session = Mutex<(connection: ControlConnection, token: Result<String, Failure>)?>(nil)
     /// The listener thread; 0 before it runs.
     let listenerThread = Atomic<UInt>(0)
     let ended = Atomic<Bool>(false)
@@ -39,33 +25,28 @@ public final class ControlListener: Sendable {
     }
 
     /// Opens the session.
-    /// - Returns: the socket to which its events are sent.
-    func open() throws(Failure) -> EventSocket {
-      let found = client.identity
-      do throws(Failure) {
-        let eventSocket = EventSocket(socket: try client.open(), number: OSCMessage.newNumber())
-        let answer = try client.request(
-          OSCMessage("/pinna/session/open", [.string(program)]), through: eventSocket.socket,
-          number: eventSocket.number,
-          seconds: 5)
-        let session = try answer.document(SessionAnswer.self).session
-        token.withLock { $0 = session }
-        identity.withLock { $0 = found }
-        refusal.withLock { $0 = nil }
-        return eventSocket
-      } catch {
-        refusal.withLock { $0 = (found, error) }
-        throw error
+    /// - Returns: the connection through which its events arrive.
+    func open() throws(Failure) -> ControlConnection {
+      let connection = try client.connect(seconds: 5)
+      let token = Result { () throws(Failure) in
+        try client.request(
+          OSCMessage("/pinna/session/open", [.string(program)]), through: connection, seconds: 5
+        ).document(SessionAnswer.self).session
       }
+      session.withLock { $0 = (connection, token) }
+      if ended.load(ordering: .acquiring) { connection.shutDown() }
+      _ = try token.get()
+      return connection
     }
 
-    /// Whether the Pinna at which the session was opened is still running.
-    var isThere: Bool { client.isThere && client.identity == identity.withLock { $0 } }
+    func close() {
+      ended.store(true, ordering: .releasing)
+      session.withLock { $0?.connection.shutDown() }
+    }
 
-    /// Why the Pinna that is running now did not open the session; nil if it has not been asked yet.
-    var failure: Failure? {
-      let running = client.identity
-      return refusal.withLock { $0.flatMap { $0.identity == running ? $0.failure : nil } }
+    /// The session at the running Pinna, or why it did not open one; nil if it has not been asked yet.
+    var token: Result<String, Failure>? {
+      session.withLock { $0.flatMap { $0.connection.isOpen ? $0.token : nil } }
     }
   }
 
@@ -78,17 +59,17 @@ public final class ControlListener: Sendable {
   {
     let state = State(client: client, program: program)
     self.state = state
-    let eventSocket = try state.open()
-    do { try BackgroundThread.start("pinna events") { Self.listen(eventSocket, state, onEvent) } } catch {
+    let connection = try state.open()
+    do { try BackgroundThread.start("pinna events") { Self.listen(connection, state, onEvent) } } catch {
       throw Failure(error)
     }
   }
 
-  /// Closes the socket within a second; Pinna then closes the session.
-  deinit { state.ended.store(true, ordering: .releasing) }
+  /// Ends the connection; Pinna then closes the session.
+  deinit { state.close() }
 
   /// The session's token, if the session is open at the running Pinna. Never waits.
-  public var openToken: String? { state.isThere ? state.token.withLock { $0 } : nil }
+  public var openToken: String? { try? state.token?.get() }
 
   /// The session's token at the running Pinna; nil if none is running.
   ///
@@ -99,8 +80,7 @@ public final class ControlListener: Sendable {
     let isListenerThread = state.listenerThread.load(ordering: .acquiring) == pthread_self()
     let deadline = ContinuousClock.now + (isListenerThread ? .zero : .seconds(2))
     while state.client.isThere {
-      if let token = openToken { return token }
-      if let failure = state.failure { throw failure }
+      if let token = state.token { return try token.get() }
       guard .now < deadline else {
         throw Failure(
           .failed, "Pinna was restarted and the session is not open there yet; try again in a moment")
@@ -112,27 +92,32 @@ public final class ControlListener: Sendable {
 
   /// Thread: listener thread.
   private static func listen(
-    _ first: EventSocket, _ state: State, _ onEvent: @escaping @Sendable (EngineEvent) -> Void
+    _ first: ControlConnection, _ state: State, _ onEvent: @escaping @Sendable (EngineEvent) -> Void
   ) {
     state.listenerThread.store(pthread_self(), ordering: .releasing)
-    var eventSocket: EventSocket? = first
-    func reportLoss() {
-      eventSocket = nil
-      state.token.withLock { $0 = nil }
-      onEvent(EngineEvent(.engineGone, "Pinna has stopped"))
-    }
+    var connection: ControlConnection? = first
     while !state.ended.load(ordering: .acquiring) {
-      guard let open = eventSocket else {
+      guard let open = connection else {
         usleep(200_000)
         guard let again = try? state.open() else { continue }
-        eventSocket = again
+        connection = again
         onEvent(EngineEvent(.engineBack, "Pinna is running again"))
         continue
       }
-      if let event = open.event(within: .milliseconds(250)) {
-        if event.kind == .engineGone { reportLoss() } else { onEvent(event) }
-      } else if !state.isThere {
-        reportLoss()
+      switch open.receive(until: nil) {
+      case .message(let message, _):
+        guard let event = EngineEvent(message) else { continue }
+        if event.kind != .engineGone {
+          onEvent(event)
+          continue
+        }
+        open.shutDown()
+      case .nothing: continue
+      case .ended: break
+      }
+      connection = nil
+      if !state.ended.load(ordering: .acquiring) {
+        onEvent(EngineEvent(.engineGone, "Pinna has stopped"))
       }
     }
   }

@@ -52,10 +52,9 @@ public struct OSCMessage: Hashable, Sendable {
   ///
   /// liblo reads past the end of malicious packets. So `OSCShape` checks the packet first, and liblo gets a longer,
   /// zero-padded buffer.
-  /// - Parameter limit: maximum length of the packet, in bytes.
-  public init?(packet: some Collection<UInt8>, limit: Int = 65_536) {
+  public init?(packet: some Collection<UInt8>) {
     let bytes = Array(packet)
-    guard OSCShape.isPlainMessage(bytes, limit: limit) else { return nil }
+    guard OSCShape.isPlainMessage(bytes) else { return nil }
     var padded = bytes + [UInt8](repeating: 0, count: 64)
     var status: Int32 = 0
     guard

@@ -1,10 +1,11 @@
 /// One row of the OSC method table. The table in docs/control.md is generated from it.
 ///
 /// A packet is one message of strings, integers, floats and the tags T (on), F (off), N and I (ignored), or a bundle of
-/// such messages. The sender's socket must be bound to a path, or have subscribed over UDP. A sender on the Unix socket may
-/// receive:
+/// such messages. A sender over UDP must have subscribed. A sender on the Unix socket may receive:
 /// - `/pinna/progress` text fraction: progress of a slow request, from 0 to 1; only for requests with a number.
-/// - `/pinna/reply` status text: one for each request. For an answer of more than 64 KiB see `LargeAnswer`.
+/// - `/pinna/reply` status text: one for each request.
+/// - `/pinna/part` text: the beginning of a text that is too long for one packet, before that `/pinna/reply`. There may be
+///   several (`AnswerParts`).
 /// - `/pinna/event` kind text: while a session is open.
 ///
 /// Every method accepts a request number as an additional last argument (`OSCMessage.split`), which all of these

@@ -19,7 +19,4 @@ extension OSCMessage {
     guard let number else { return self }
     return OSCMessage(path, arguments + [.string(number)])
   }
-
-  /// A random number, which other processes cannot guess.
-  static func newNumber() -> String { "#" + String(UInt64.random(in: 0 ... .max), radix: 16) }
 }

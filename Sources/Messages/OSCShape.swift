@@ -61,9 +61,8 @@ package enum OSCShape {
 
   /// Whether the packet is one message rather than a bundle: a path, a type tag string of s, i, f, T, F, N and I, and
   /// exactly the arguments that the tags announce.
-  /// - Parameter limit: maximum length, in bytes.
-  static func isPlainMessage(_ bytes: [UInt8], limit: Int = longestPacket) -> Bool {
-    guard bytes.count >= 8, bytes.count % 4 == 0, bytes.count <= limit, bytes[0] == UInt8(ascii: "/")
+  static func isPlainMessage(_ bytes: [UInt8]) -> Bool {
+    guard bytes.count >= 8, bytes.count % 4 == 0, bytes.count <= longestPacket, bytes[0] == UInt8(ascii: "/")
     else { return false }
     var at = 0
     guard let path = skipString(bytes, &at), path.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else { return false }

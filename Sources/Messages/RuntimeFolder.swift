@@ -2,8 +2,7 @@ import Foundation
 
 /// The folder for control sockets, which only this user can enter.
 ///
-/// It contains the sockets of running Pinnas (`NAME.sock`) with their lock files, and the folder `clients` with the
-/// sockets of clients. Client sockets have random names, so that no two clients ever share one.
+/// It contains the sockets of running Pinnas (`NAME.sock`) with their lock files.
 ///
 /// Thread: any.
 public enum RuntimeFolder {
@@ -13,11 +12,6 @@ public enum RuntimeFolder {
     let user = "/run/user/\(getuid())"
     if access(user, W_OK) == 0 { return user + "/pinna" }
     return "/tmp/pinna-\(getuid())"
-  }
-
-  /// The folder in which clients bind their sockets.
-  public static func clients(environment: [String: String] = ProcessInfo.processInfo.environment) -> String {
-    path(environment: environment) + "/clients"
   }
 
   /// Path of the control socket of the Pinna called `name`.
@@ -32,22 +26,8 @@ public enum RuntimeFolder {
         "the client name \"\(name)\" is not usable; use up to 32 letters, digits, hyphens, underscores and, "
           + "not at the beginning, dots")
     }
-    return try usable("\(path(environment: environment))/\(name).sock")
-  }
-
-  /// A new random path for a client's socket.
-  static func newClient(environment: [String: String]) throws(Failure) -> String {
-    try client(.random(in: 0...lastClient), environment: environment)
-  }
-
-  private static let lastClient: UInt64 = (1 << 50) - 1
-
-  private static func client(_ number: UInt64, environment: [String: String]) throws(Failure) -> String {
-    try usable(clients(environment: environment) + "/" + String(number, radix: 36))
-  }
-
-  /// Throws if a socket path exceeds the 107 bytes of a Unix address; truncated, it would name another socket.
-  private static func usable(_ socket: String) throws(Failure) -> String {
+    let socket = "\(path(environment: environment))/\(name).sock"
+    // The longest Unix address; truncated, it would name another socket.
     guard socket.utf8.count <= 107 else {
       throw Failure(
         .failed,
@@ -56,23 +36,13 @@ public enum RuntimeFolder {
     return socket
   }
 
-  /// Makes the folders, or checks that existing ones belong to this user and are closed to others.
+  /// Makes the folder, or checks that an existing one belongs to this user and is closed to others.
   public static func prepare(environment: [String: String] = ProcessInfo.processInfo.environment)
     throws(Failure)
   {
     try checkRoot(environment)
-    // If the path were too long for client sockets, no client could reach this server.
-    _ = try client(lastClient, environment: environment)
     try make(path(environment: environment))
     try check(environment: environment)
-    try prepareClients(environment: environment)
-  }
-
-  /// Makes or checks the folder of client sockets. Its parent must exist.
-  static func prepareClients(environment: [String: String]) throws(Failure) {
-    let clients = clients(environment: environment)
-    try make(clients)
-    try check(clients)
   }
 
   /// Makes a folder with mode 0700 regardless of the umask, which a library must not change.
@@ -143,7 +113,7 @@ public enum RuntimeFolder {
 extension RuntimeFolder {
   /// Whether no process owns the name whose socket is at `path`.
   static func isFree(_ path: String) -> Bool {
-    let lock = Datagram.FileDescriptor(open(path + ".lock", O_RDONLY | O_CLOEXEC | O_NOFOLLOW))
+    let lock = FileDescriptor(open(path + ".lock", O_RDONLY | O_CLOEXEC | O_NOFOLLOW))
     guard lock.number >= 0 else { return errno == ENOENT }
     return flock(lock.number, LOCK_SH | LOCK_NB) == 0
   }

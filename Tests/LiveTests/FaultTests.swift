@@ -115,7 +115,7 @@ extension LiveTests {
       ]
       let before = try xruns()
       let dropped = try #require(try graph.status()["droppedPackets"] as? Int)
-      let mute = try ControlSender(runtimeFolder: graph.home.runtimeFolder, answerable: false)
+      let mute = try ControlSender(runtimeFolder: graph.home.runtimeFolder, drains: true)
       var noise = SeededNoise(seed: 18)
       let hostile = (0..<997).map { _ in
         [UInt8](

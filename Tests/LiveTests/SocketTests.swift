@@ -57,18 +57,22 @@ extension LiveTests {
         } as NSDictionary
       }
       let before = try state()
-      let mute = try ControlSender(runtimeFolder: graph.home.runtimeFolder, answerable: false)
+      let mute = try ControlSender(runtimeFolder: graph.home.runtimeFolder, drains: true)
       var noise = SeededNoise(seed: 17)
-      for _ in 0..<20_000 { mute.send(Self.hostilePacket(&noise)) }
+      let sent = (0..<20_000).count { _ in mute.send(Self.hostilePacket(&noise)) }
+      #expect(sent == 20_000)
       let sender = try graph.sender()
-      let sent = ContinuousClock.now
+      let start = ContinuousClock.now
       sender.send("/pinna/status")
       let reply = sender.reply(seconds: 5)
-      let answered = ContinuousClock.now - sent
+      let answered = ContinuousClock.now - start
       #expect(reply?.status == 0)
       #expect(answered < Faults.patience(.milliseconds(100)), "\(answered)")
       #expect(try state() == before)
       #expect(graph.program.isRunning)
+      Faults.report(
+        "R17", done: "20 000 hostile packets over the Unix socket: status answers", took: answered,
+        limit: .milliseconds(100))
       withExtendedLifetime(mute) {}
     }
 
@@ -76,12 +80,29 @@ extension LiveTests {
     func deafSender() throws {
       let graph = try LiveGraph(preset: "phone5")
       let deaf = try graph.sender()
-      for _ in 0..<2000 { deaf.send("/pinna/status") }
+      // Until Pinna reads no more of its requests.
+      let status = OSCMessage("/pinna/status").packet
+      while deaf.send(status, seconds: 0.2) {}
       let sender = try graph.sender()
+      for _ in 0..<20 {
+        sender.send("/pinna/status")
+        #expect(sender.reply(seconds: 1)?.status == 0)
+      }
+      #expect(deaf.hasEnded(seconds: 10))
       sender.send("/pinna/status")
-      let reply = sender.reply(seconds: 1)
-      #expect(reply?.status == 0)
-      withExtendedLifetime(deaf) {}
+      #expect(sender.reply(seconds: 1)?.status == 0)
+    }
+
+    @Test("a client that is killed in the middle of a request ends its session at once")
+    func killedInRequest() throws {
+      let graph = try LiveGraph(preset: "phone5")
+      var program: ControlSender? = try graph.sender()
+      try #require(program?.openSession("program", claims: true) != nil)
+      program?.send("/pinna/midi/learn")
+      let start = ContinuousClock.now
+      program = nil
+      #expect(try waitUntil(seconds: 2) { try graph.status()["controller"] as? String == nil })
+      #expect(ContinuousClock.now - start < Faults.patience(.milliseconds(500)))
     }
 
     @Test("a slow reader receives its answers in the order of its questions")

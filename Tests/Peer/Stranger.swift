@@ -1,5 +1,5 @@
-import Messages
 import Foundation
+import Messages
 
 /// Makes this process another user's.
 func becomeNobody() {
@@ -28,11 +28,12 @@ struct SocketAddress {
   }
 }
 
-func datagramSocket() -> Int32 { socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0) }
+func makeSocket(_ type: __socket_type) -> Int32 { socket(AF_UNIX, Int32(type.rawValue), 0) }
 
-/// Sends forged answers and events to every socket of this network namespace, over and over.
+/// Sends forged answers and events to every socket of this network namespace, over and over, with and without a
+/// connection.
 func forge() -> Never {
-  let own = datagramSocket()
+  let own = makeSocket(SOCK_DGRAM)
   let packets = [
     OSCMessage("/pinna/reply", [.integer(0), .string("forged")]).packet,
     OSCMessage("/pinna/reply", [.integer(0), .string("forged"), .string("#1")]).packet,
@@ -43,37 +44,48 @@ func forge() -> Never {
     let table = (try? String(contentsOfFile: "/proc/net/unix", encoding: .utf8)) ?? ""
     for line in table.split(separator: "\n").dropFirst() {
       guard let name = line.split(separator: " ").dropFirst(7).first else { continue }
+      let (address, connected) = (SocketAddress(String(name)), makeSocket(SOCK_SEQPACKET))
+      _ = address.with { connect(connected, $0, $1) }
       for packet in packets {
-        _ = SocketAddress(String(name)).with {
+        _ = address.with {
           sendto(own, packet, packet.count, Int32(MSG_DONTWAIT | MSG_NOSIGNAL), $0, $1)
         }
+        _ = send(connected, packet, packet.count, Int32(MSG_DONTWAIT | MSG_NOSIGNAL))
       }
+      close(connected)
     }
   }
 }
 
-/// Binds an abstract address and prints what arrives.
+/// Listens at an address and prints what arrives.
 func take(_ name: String) -> Never {
-  let own = datagramSocket()
-  guard SocketAddress(name).with({ bind(own, $0, $1) }) == 0 else {
+  let own = makeSocket(SOCK_SEQPACKET)
+  guard SocketAddress(name).with({ bind(own, $0, $1) }) == 0, listen(own, 8) == 0 else {
     say("taken: \(String(cString: strerror(errno)))")
     exit(1)
   }
+  chmod(name, 0o666)
   say("bound")
   var buffer = [UInt8](repeating: 0, count: 65_536)
   while true {
-    let count = recv(own, &buffer, buffer.count, 0)
-    say("heard \(OSCMessage(packet: buffer.prefix(max(0, count))).map { "\($0)" } ?? "something")")
+    let connection = accept(own, nil, nil)
+    let count = recv(connection, &buffer, buffer.count, 0)
+    if count > 0 { say("heard \(OSCMessage(packet: buffer.prefix(count)).map { "\($0)" } ?? "something")") }
+    close(connection)
   }
 }
 
-/// Sends a request over a socket that was connected before this process became another user's.
-func ask(_ path: String, _ words: ArraySlice<String>) -> Never {
-  let own = datagramSocket()
-  guard SocketAddress(path).with({ connect(own, $0, $1) }) == 0 else { exit(1) }
-  becomeNobody()
+/// Connects, sends a request, and prints what came of it.
+func ask(_ path: String, _ words: ArraySlice<String>) {
+  let own = makeSocket(SOCK_SEQPACKET)
+  guard SocketAddress(path).with({ connect(own, $0, $1) }) == 0 else {
+    return say("not connected: \(String(cString: strerror(errno)))")
+  }
+  say("connected")
   let packet = OSCMessage(words.first ?? "/", words.dropFirst().map { .string($0) }).packet
-  exit(send(own, packet, packet.count, 0) == packet.count ? 0 : 1)
+  _ = send(own, packet, packet.count, Int32(MSG_NOSIGNAL))
+  var buffer = [UInt8](repeating: 0, count: 65_536)
+  say(recv(own, &buffer, buffer.count, 0) > 0 ? "heard something" : "heard nothing")
 }
 
 func own(_ path: String, _ kind: String) throws {

@@ -1,3 +1,4 @@
+import Foundation
 // One end of a control socket as a separate program for tests: a server, a client, or a hostile user.
 //
 //   serve            answers /peer/… at the control socket "pinna" until it is stopped
@@ -5,13 +6,12 @@
 //   alarmed PATH …   the same, while a signal arrives every five milliseconds
 //   listen           opens a session, prints its events until one says "last"
 //   forge            as another user: sends answers and events to every socket that the kernel lists
-//   take ADDRESS     as another user: binds an abstract address, prints each packet that arrives there
-//   ask SOCKET PATH… as another user: sends a request through a socket that was connected before it became one
+//   take ADDRESS     as another user: listens at an address, prints each packet that arrives there
+//   ask SOCKET PATH… as another user: connects and sends a request, says what came of it
 //   turn SECONDS     waits so long for a turn that another has, prints how long that was
 //   own PATH KIND    as another user: makes a folder, a link or a file at PATH
 //   shout PORT FILE  as another user: sends requests over UDP, tries to read the token in FILE, says what came of it
 import Messages
-import Foundation
 
 let words = Array(CommandLine.arguments.dropFirst())
 
@@ -28,7 +28,9 @@ case "forge":
 case "take":
   becomeNobody()
   take(words[1])
-case "ask": ask(words[1], words.dropFirst(2))
+case "ask":
+  becomeNobody()
+  ask(words[1], words.dropFirst(2))
 case "turn": waitForTurn(seconds: Double(words[1]) ?? 0)
 case "own":
   becomeNobody()

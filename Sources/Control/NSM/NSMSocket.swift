@@ -11,7 +11,7 @@ import Processor
 ///
 /// Thread: control thread. No function waits, except `wait`.
 final class NSMSocket {
-  private let socket: Datagram.FileDescriptor
+  private let socket: FileDescriptor
   private let manager: UDPAddress
   /// The address with the manager's port that this machine sends from to reach the manager.
   private let preferred: UDPAddress
@@ -26,9 +26,9 @@ final class NSMSocket {
   /// Listens only at the address from which this machine reaches the manager: on loopback for one of this machine.
   init(to manager: UDPAddress) throws(Failure) {
     self.manager = manager
-    func make() -> Datagram.FileDescriptor {
+    func make() -> FileDescriptor {
       let flags = SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue
-      return Datagram.FileDescriptor(Glibc.socket(manager.family, Int32(flags), 0))
+      return FileDescriptor(Glibc.socket(manager.family, Int32(flags), 0))
     }
     let probe = make()
     guard manager.withSocketAddress({ connect(probe.number, $0, $1) }) == 0 else {
@@ -63,15 +63,15 @@ final class NSMSocket {
   private(set) var isRefused = false
 
   /// Waits until a packet arrives, for `milliseconds` at most.
-  func wait(milliseconds: Int32) { _ = pinna_wait([descriptor], 1, milliseconds) }
+  func wait(milliseconds: Int32) {
+    var state = [pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)]
+    _ = pinna_poll(&state, 1, milliseconds)
+  }
 
   /// - Returns: false if it cannot be sent now.
   @discardableResult
   func send(_ message: OSCMessage) -> Bool {
-    let packet = message.packet
-    return (source ?? manager).withSocketAddress {
-      sendPacket(packet, through: descriptor, to: $0, $1, flags: Int32(MSG_DONTWAIT))
-    } != .full
+    (source ?? manager).send(message.packet, through: descriptor)
   }
 
   /// The manager's next message among the next 16 packets; bounded, so that a flood cannot keep the thread here.

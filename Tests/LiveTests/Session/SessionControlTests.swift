@@ -54,9 +54,9 @@ extension LiveTests {
       #expect(sender?.reply(seconds: 2)?.text.contains("controls the route") == true)
       withExtendedLifetime(first) {}
       first = nil
-      // The first session announced its end, so the claim passes on before the next roll call.
+      // The first session has ended, so the claim passes on.
       #expect(try graph.status()["controller"] as? String == "goneprogram")
-      // The socket is closed without an announcement.
+      // The connection ends without an announcement.
       sender = nil
       #expect(try waitUntil(seconds: 2) { try graph.status()["controller"] as? String == nil })
     }

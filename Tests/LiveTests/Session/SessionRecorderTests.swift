@@ -181,8 +181,7 @@ extension LiveTests {
       session = graph.session()
       try session?.listen()
       session = nil
-      // After the sessions' roll call, which ends those that exited without notice, and what that would
-      // change.
+      // After another session has ended without notice, and what that would change.
       var stranger: ControlSender? = try graph.sender()
       try #require(stranger?.openSession("stranger", claims: true) != nil)
       try #require(try graph.status()["controller"] as? String == "stranger")

@@ -1,9 +1,8 @@
 import CSockets
-import Messages
 import Foundation
+import Messages
 
-/// A datagram socket connected to a running Pinna's control socket: sends arbitrary bytes and receives the
-/// answers.
+/// A connection to a running Pinna's control socket: sends arbitrary bytes and receives the answers.
 public final class ControlSender {
   public struct Reply: Sendable {
     public let status: Int32
@@ -11,56 +10,66 @@ public final class ControlSender {
   }
 
   private let descriptor: Int32
-  private var address = sockaddr_un()
-  private let clientPath: String?
-  private let removesFile: Bool
+  private let drains: Bool
+  private var buffer = [UInt8](repeating: 0, count: 70_000)
 
-  /// - Parameters:
-  ///   - answerable: false for a sender without an address, which cannot be answered.
-  ///   - abstractName: an address in the abstract namespace, which anybody may take over.
-  ///   - clientName: the name of its socket among the clients'; random by default.
-  ///   - folder: the folder of its socket; the clients' folder by default.
-  ///   - tidies: whether it removes its socket's file at its end, unlike a program that is killed.
-  public init(
-    runtimeFolder: String, name: String = "pinna", answerable: Bool = true, abstractName: String? = nil,
-    clientName: String? = nil, folder: String? = nil, tidies: Bool = true
-  ) throws {
-    descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-    let own = clientName ?? "test-\(UInt32.random(in: 0 ... .max))"
-    clientPath =
-      answerable && abstractName == nil
-      ? "\(folder ?? runtimeFolder + "/pinna/clients")/\(own)" : nil
-    removesFile = tidies
-    if let own = clientPath ?? abstractName.map({ "\u{0}" + $0 }) {
-      var address = sockaddr_un()
-      address.sun_family = sa_family_t(AF_UNIX)
-      withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: own.utf8) }
-      let bound = withUnsafePointer(to: &address) {
-        $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-          bind(descriptor, $0, socklen_t(MemoryLayout<sa_family_t>.size + own.utf8.count))
-        }
-      }
-      guard bound == 0 else { throw SupportError("cannot bind \(own): \(String(cString: strerror(errno)))") }
-    }
-    address.sun_family = sa_family_t(AF_UNIX)
+  /// - Parameter drains: whether it discards all answers, while it sends.
+  public init(runtimeFolder: String, name: String = "pinna", drains: Bool = false) throws {
+    self.drains = drains
+    descriptor = socket(AF_UNIX, Int32(SOCK_SEQPACKET.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     let path = "\(runtimeFolder)/pinna/\(name).sock"
-    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
-    guard access(path, W_OK) == 0 else { throw SupportError("nobody listens at \(path)") }
+    guard withSocketAddress(path, { connect(descriptor, $0, $1) }) == 0 else {
+      throw SupportError("nobody listens at \(path): \(String(cString: strerror(errno)))")
+    }
   }
 
-  deinit {
-    close(descriptor)
-    if removesFile, let clientPath { unlink(clientPath) }
-  }
+  deinit { close(descriptor) }
 
-  /// Waits while the receiver's queue is full. Returns false if the receiver does not accept the packet.
+  /// Sends a packet; waits up to `seconds` while the receiver reads nothing. Returns false if it was not sent.
   /// - Parameter file: a descriptor to send along.
   @discardableResult
-  public func send(_ packet: [UInt8], file: Int32 = -1) -> Bool {
-    withUnsafePointer(to: address) {
-      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        let size = socklen_t(MemoryLayout<sockaddr_un>.size)
-        return pinna_send(descriptor, packet, packet.count, $0, size, file, 0) == packet.count
+  public func send(_ packet: [UInt8], file: Int32 = -1, seconds: Double = 30) -> Bool {
+    let deadline = ContinuousClock.now + .seconds(seconds)
+    while true {
+      if drains { while nextPacket() != nil {} }
+      if sendNow(packet, file) == packet.count { return true }
+      guard errno == EAGAIN, .now < deadline else { return false }
+      usleep(500)
+    }
+  }
+
+  /// Ends only this direction: the other end reads the end of file after what was sent.
+  public func finish() { shutdown(descriptor, Int32(SHUT_WR)) }
+
+  /// Whether the other end has ended the connection, after what it sent has been read.
+  public func hasEnded(seconds: Double) -> Bool {
+    var poll = pollfd(fd: descriptor, events: Int16(PINNA_POLLRDHUP), revents: 0)
+    return Glibc.poll(&poll, 1, Int32(seconds * 1000)) > 0
+  }
+
+  private func sendNow(_ packet: [UInt8], _ file: Int32) -> Int {
+    let flags = Int32(MSG_DONTWAIT) | Int32(MSG_NOSIGNAL)
+    guard file >= 0 else { return Glibc.send(descriptor, packet, packet.count, flags) }
+    // SCM_RIGHTS with one descriptor: a header of 16 bytes, 4 bytes, and padding.
+    var control = [UInt8](repeating: 0, count: 24)
+    control.withUnsafeMutableBytes {
+      $0.storeBytes(of: 20, toByteOffset: 0, as: Int.self)
+      $0.storeBytes(of: SOL_SOCKET, toByteOffset: 8, as: Int32.self)
+      $0.storeBytes(of: 1, toByteOffset: 12, as: Int32.self)
+      $0.storeBytes(of: file, toByteOffset: 16, as: Int32.self)
+    }
+    var packet = packet
+    return packet.withUnsafeMutableBytes { bytes in
+      control.withUnsafeMutableBytes { control in
+        var part = iovec(iov_base: bytes.baseAddress, iov_len: bytes.count)
+        return withUnsafeMutablePointer(to: &part) { part in
+          var message = msghdr()
+          message.msg_iov = part
+          message.msg_iovlen = 1
+          message.msg_control = control.baseAddress
+          message.msg_controllen = control.count
+          return sendmsg(descriptor, &message, flags)
+        }
       }
     }
   }
@@ -95,8 +104,11 @@ public final class ControlSender {
   public func message(seconds: Double) -> OSCMessage? {
     var poll = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
     guard Glibc.poll(&poll, 1, Int32(seconds * 1000)) > 0 else { return nil }
-    var buffer = [UInt8](repeating: 0, count: 70_000)
-    let count = recv(descriptor, &buffer, buffer.count, 0)
-    return count > 0 ? OSCMessage(packet: buffer.prefix(count)) : nil
+    return nextPacket().flatMap { OSCMessage(packet: $0) }
+  }
+
+  private func nextPacket() -> ArraySlice<UInt8>? {
+    let count = recv(descriptor, &buffer, buffer.count, Int32(MSG_DONTWAIT))
+    return count > 0 ? buffer.prefix(count) : nil
   }
 }
