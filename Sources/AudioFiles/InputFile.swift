@@ -14,7 +14,9 @@ package final class InputFile {
   ///   - sizeLimit: maximum size in bytes.
   /// - Throws: `AudioFileError` if the file cannot be opened, is not a regular file, is empty or is too large.
   package init(path: String, kind: String, sizeLimit: Int = InputFile.sizeLimit) throws(AudioFileError) {
-    guard !path.utf8.contains(0) else { throw AudioFileError("a path with a NUL cannot be read; give \(kind)") }
+    guard !path.utf8.contains(0) else {
+      throw AudioFileError("a path with a NUL cannot be read; give \(kind)")
+    }
     // Non-blocking: opening a FIFO that has no writer would block otherwise.
     descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY)
     self.path = path

@@ -1,8 +1,8 @@
-import Messages
 import Foundation
 import GuidedCheck
 import JackClient
 import JackTools
+import Messages
 
 /// Plays the outputs of a check on the JACK server's playback ports, so that the user can listen to them.
 ///

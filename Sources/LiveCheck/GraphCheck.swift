@@ -1,9 +1,9 @@
 import Acoustics
-import Messages
 import Foundation
 import GuidedCheck
 import JackClient
 import JackTools
+import Messages
 
 /// A guided check of a running Pinna in a JACK graph. One JACK client plays the scene's voices into Pinna's
 /// microphones, another one records its outputs. The cases are selected one after another while the scene plays.

@@ -1,8 +1,8 @@
 import Acoustics
-import Messages
 import Foundation
 import JackClient
 import JackTools
+import Messages
 
 /// The running Pinna that a check uses, with the settings to restore afterwards.
 package struct RunningPinna {

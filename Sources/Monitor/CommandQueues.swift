@@ -1,5 +1,5 @@
-import Messages
 import Foundation
+import Messages
 import Threads
 
 /// Sends what keys ask for: one request at a time for each row, so that a slow preset does not keep `mute` waiting.

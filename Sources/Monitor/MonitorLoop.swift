@@ -1,6 +1,6 @@
 import CNcurses
-import Messages
 import Glibc
+import Messages
 
 /// `pinna monitor`: keys, signals and news in, frames out. It sleeps in `poll` alone.
 ///

@@ -1,6 +1,6 @@
 import Acoustics
-import Messages
 import Foundation
+import Messages
 
 extension MonitorModel {
   static let corners: [Double?] = [nil, 40, 60, 80, 100, 120, 160, 200, 300]

@@ -1,5 +1,5 @@
-import Messages
 import Glibc
+import Messages
 
 /// Signals as bytes of a pipe, which the loop waits for. Handlers, because threads of libraries (OpenBLAS) are there
 /// before `main` and block no signal; and they replace those that curses sets, which end the process.

@@ -1,5 +1,5 @@
-import Messages
 import Foundation
+import Messages
 
 extension MonitorView {
   /// Both outputs, their correlation, and every microphone, in as many columns as they need.

@@ -1,7 +1,7 @@
 import CFiles
 import CNcurses
-import Messages
 import Glibc
+import Messages
 
 /// curses, writing into a file in memory: it finds the fewest bytes that change the last frame into the next one, and
 /// `Terminal` sends them without ever waiting.

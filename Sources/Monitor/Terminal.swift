@@ -1,6 +1,6 @@
 import CNcurses
-import Messages
 import Glibc
+import Messages
 
 /// The terminal: its modes, its size, and bytes to it, none of which ever waits for a terminal that does not read.
 ///

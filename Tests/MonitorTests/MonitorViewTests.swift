@@ -1,5 +1,5 @@
-import Messages
 import Foundation
+import Messages
 import Monitor
 import TestSupport
 import Testing

@@ -1,6 +1,6 @@
 import Acoustics
-import Messages
 import Foundation
+import Messages
 import Monitor
 import TestSupport
 

@@ -1,6 +1,6 @@
-import Messages
 import Control
 import Foundation
+import Messages
 import PinnaSession
 
 /// A control thread that knows a few methods and no audio.

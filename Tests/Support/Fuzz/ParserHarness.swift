@@ -1,13 +1,13 @@
 import Acoustics
 import AudioFiles
-import Messages
-import Processor
 import Control
 import FilterBanks
 import FilterDesign
 import Foundation
 import Measurements
+import Messages
 import Presets
+import Processor
 import Recording
 import Simulation
 import TestSupport

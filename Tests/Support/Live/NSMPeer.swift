@@ -1,6 +1,6 @@
 import CSockets
-import Messages
 import Foundation
+import Messages
 
 /// The server's side of the NSM protocol: a session manager of one client, on a UDP socket of its own.
 public final class NSMPeer {

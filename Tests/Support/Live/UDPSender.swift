@@ -1,6 +1,6 @@
 import CSockets
-import Messages
 import Foundation
+import Messages
 
 /// A UDP socket that sends packets to a running Pinna and hears what comes back.
 public final class UDPSender {
