@@ -62,12 +62,13 @@ let package = Package(
     .systemLibrary(name: "CRealtime", path: "Sources/CLibraries/CRealtime"),
 
     // Imports point one way: each line may use the lines above it.
+    .target(name: "Text"),
     .target(name: "Acoustics"),
     .target(name: "Threads", dependencies: ["CFiles"]),
     .target(name: "AudioFiles", dependencies: ["CFiles", "CSndfile"]),
-    .target(name: "Plots", dependencies: ["Acoustics", "CCairo"]),
+    .target(name: "Plots", dependencies: ["Text", "Acoustics", "CCairo"]),
     .target(name: "Kernels", dependencies: ["CRealtime"]),
-    .target(name: "Realtime", dependencies: ["CRealtime", "Kernels", "Threads"]),
+    .target(name: "Realtime", dependencies: ["Text", "CRealtime", "Kernels", "Threads"]),
     // Apart from the libraries: these carry compiler flags.
     .target(
       name: "FasterKernels", dependencies: ["Realtime"] + faster.map { .target(name: $0.name) }),
@@ -76,7 +77,8 @@ let package = Package(
       name: "Measurements",
       dependencies: ["Acoustics", "AudioFiles", "Numerics", "Threads", "CMysofa", "CLapack"]),
     .target(
-      name: "Manifolds", dependencies: ["Acoustics", "AudioFiles", "Measurements", "Numerics", "CLapack"]),
+      name: "Manifolds",
+      dependencies: ["Text", "Acoustics", "AudioFiles", "Measurements", "Numerics", "CLapack"]),
     .target(name: "HeadResponses", dependencies: ["Acoustics", "Measurements", "Numerics"]),
     .target(
       name: "FilterDesign",
@@ -85,15 +87,16 @@ let package = Package(
       name: "Figures",
       dependencies: ["Acoustics", "FilterDesign", "Manifolds", "HeadResponses", "Numerics", "CLapack"]),
     .target(
-      name: "Presets", dependencies: ["Acoustics", "AudioFiles", "CYaml"]),
+      name: "Presets", dependencies: ["Text", "Acoustics", "AudioFiles", "CYaml"]),
     // Which of the devices is plugged in.
-    .target(name: "Detection", dependencies: ["Acoustics"]),
+    .target(name: "Detection", dependencies: ["Text", "Acoustics"]),
     // What stands in the way of reliable sound: realtime rights, servers, disks, profiles of sound cards.
-    .target(name: "Diagnosis", dependencies: ["Detection", "Threads"]),
+    .target(name: "Diagnosis", dependencies: ["Text", "Detection", "Threads"]),
     .target(
       name: "FilterBanks",
       dependencies: [
-        "Acoustics", "AudioFiles", "Figures", "FilterDesign", "HeadResponses", "Manifolds", "Measurements",
+        "Text", "Acoustics", "AudioFiles", "Figures", "FilterDesign", "HeadResponses", "Manifolds",
+        "Measurements",
         "Numerics", "Presets",
       ]),
     // What the engine plays, without a server: `render` and the guided check need no JACK.
@@ -108,17 +111,17 @@ let package = Package(
       name: "ArrayCheck", dependencies: ["Acoustics", "AudioFiles", "Manifolds", "Numerics", "Realtime"]),
     // The guided check without a server: its sound, what is expected, the verdict.
     .target(
-      name: "GuidedCheck", dependencies: ["Acoustics", "AudioFiles", "Rendering", "Simulation"]),
+      name: "GuidedCheck", dependencies: ["Text", "Acoustics", "AudioFiles", "Rendering", "Simulation"]),
     .target(name: "Recording", dependencies: ["AudioFiles", "Realtime", "Threads"]),
     .target(name: "JackClient", dependencies: ["CJack", "CRealtime", "Realtime", "Threads"]),
     // What Pinna and its remote controls tell each other: OSC, methods, changes, answers, the client's end of the control
     // socket. No JACK, no LAPACK.
-    .target(name: "Messages", dependencies: ["CLiblo", "CSockets", "Acoustics", "Threads"]),
+    .target(name: "Messages", dependencies: ["Text", "CLiblo", "CSockets", "Acoustics", "Threads"]),
     // The state machine of a running Pinna, its watchers and jobs, and the protocols of the world around it.
     .target(
       name: "Processor",
       dependencies: [
-        "Acoustics", "AudioFiles", "FilterBanks", "FilterDesign", "JackClient", "Messages", "Presets",
+        "Text", "Acoustics", "AudioFiles", "FilterBanks", "FilterDesign", "JackClient", "Messages", "Presets",
         "Realtime", "Recording", "Rendering", "Threads",
       ]),
     // That world for real: JACK, disks, designs.
@@ -132,7 +135,8 @@ let package = Package(
     .target(
       name: "Control",
       dependencies: [
-        "CSockets", "Acoustics", "JackClient", "Messages", "Presets", "Processor", "Recording", "Threads",
+        "Text", "CSockets", "Acoustics", "JackClient", "Messages", "Presets", "Processor", "Recording",
+        "Threads",
       ]),
     // The web page of a running Pinna, served by a process of its own.
     .target(
@@ -148,10 +152,11 @@ let package = Package(
       ]),
     // The terminal view of a running Pinna.
     .target(
-      name: "Monitor", dependencies: ["CFiles", "CNcurses", "Acoustics", "Messages", "Presets", "Threads"]),
+      name: "Monitor",
+      dependencies: ["Text", "CFiles", "CNcurses", "Acoustics", "Messages", "Presets", "Threads"]),
     // For the demo, the bench, the check and tests, and in no library: a private server, players and recorders, and
     // requests to a server that may never answer.
-    .target(name: "JackTools", dependencies: ["CJack", "JackClient", "Messages", "Processor"]),
+    .target(name: "JackTools", dependencies: ["CJack", "JackClient", "Messages", "Processor", "Threads"]),
     // The same check in a JACK graph, through a running Pinna.
     .target(
       name: "LiveCheck",
@@ -167,7 +172,8 @@ let package = Package(
     .executableTarget(
       name: "pinna",
       dependencies: [
-        "LiveCheck", "WebPage", "Monitor", "GuidedCheck", "ArrayCheck", "Control", "JackWorld", "Processor",
+        "Text", "LiveCheck", "WebPage", "Monitor", "GuidedCheck", "ArrayCheck", "Control", "JackWorld",
+        "Processor",
         "Messages",
         "JackTools", "JackClient",
         "Recording", "Simulation", "Rendering", "FilterBanks", "Diagnosis", "Detection", "Presets", "Figures",
@@ -236,6 +242,7 @@ let package = Package(
     .executableTarget(
       name: "allocations", dependencies: ["AllocationCount", "Realtime", "FasterKernels", "TestSupport"],
       path: "Tests/Allocations"),
+    .testTarget(name: "TextTests", dependencies: ["Text"]),
     .testTarget(name: "RealtimeTests", dependencies: ["Realtime", "FasterKernels", "TestSupport"]),
     .testTarget(
       name: "FilterDesignTests",
@@ -295,7 +302,7 @@ let package = Package(
     .testTarget(
       name: "SocketTests",
       dependencies: [
-        "CSockets", "peer", "PinnaSession", "LiveSupport", "Control", "Messages", "TestSupport",
+        "CSockets", "peer", "PinnaSession", "LiveSupport", "Control", "Messages", "Threads", "TestSupport",
       ],
       swiftSettings: waiting),
     .testTarget(name: "PlotsTests", dependencies: ["Plots", "Acoustics", "CCairo", "TestSupport"]),

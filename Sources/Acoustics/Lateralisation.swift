@@ -1,4 +1,4 @@
-import Foundation
+import Glibc
 
 /// Where a listener hears a voice between left and right.
 ///

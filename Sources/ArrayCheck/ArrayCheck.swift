@@ -1,5 +1,4 @@
 import Acoustics
-import Foundation
 import Manifolds
 
 /// Checks from a recording of ordinary sound whether an array is healthy and wired as its device file says.

@@ -1,4 +1,5 @@
-import Foundation
+import FoundationEssentials
+import Glibc
 
 /// The user's home folder: HOME, or the account's home folder if HOME is not an absolute path.
 public enum HomeFolder {

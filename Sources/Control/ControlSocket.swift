@@ -1,5 +1,6 @@
 import CSockets
-import Foundation
+import FoundationEssentials
+import Glibc
 import Messages
 import Processor
 

@@ -1,8 +1,9 @@
-import Foundation
+import Glibc
 import JackClient
 import Messages
 import Presets
 import Processor
+import Text
 
 /// MIDI: program changes choose presets of the bank, controllers change what their file says. MIDI has no way to answer,
 /// so failures are written to the operator's terminal, and so are takes that begin and end.

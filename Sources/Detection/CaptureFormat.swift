@@ -1,4 +1,5 @@
-import Foundation
+import FoundationEssentials
+import Text
 
 /// A number of channels that a USB sound card captures, and the sample rates at which it does.
 public struct CaptureFormat: Hashable, Sendable {
@@ -30,7 +31,7 @@ public struct CaptureFormat: Hashable, Sendable {
     var isCapture = false
     var channels: Int?
     for line in lines {
-      let field = line.trimmingCharacters(in: .whitespaces)
+      let field = line.trimmed()
       if field == "Capture:" || field == "Playback:" {
         isCapture = field == "Capture:"
         channels = nil
@@ -59,7 +60,7 @@ extension CaptureFormat.Rates {
     }
     guard field.hasPrefix("Rates:") else { return nil }
     let rates = field.dropFirst(6).split(separator: ",").compactMap {
-      Int($0.trimmingCharacters(in: .whitespaces))
+      Int($0.trimmed())
     }.filter(isRate)
     guard !rates.isEmpty else { return nil }
     self = .list(rates)

@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 
 /// A digital microphone of a laptop, as its firmware describes it (ACPI table NHLT). ALSA's use-case manager stores that
 /// with `nhlt-dmic-info` as `cardN.conf.d/dmics-nhlt.json`.

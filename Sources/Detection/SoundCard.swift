@@ -1,4 +1,5 @@
-import Foundation
+import FoundationEssentials
+import Text
 
 /// A sound card of ALSA that can capture, as the kernel describes it.
 public struct SoundCard: Hashable, Sendable {
@@ -81,6 +82,6 @@ public struct SoundCard: Hashable, Sendable {
 
   /// Without surrounding blanks, at most 120 characters.
   private static func field(_ text: some StringProtocol) -> String {
-    String(text.trimmingCharacters(in: .whitespacesAndNewlines).prefix(120))
+    String(text.trimmed(lines: true).prefix(120))
   }
 }

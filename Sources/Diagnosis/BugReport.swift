@@ -1,4 +1,7 @@
-import Foundation
+import FoundationEssentials
+import Glibc
+import Text
+import Threads
 
 /// The text that `pinna doctor --report` writes: sections of a system's facts, without secrets.
 public struct BugReport {
@@ -27,11 +30,19 @@ public struct BugReport {
   /// `text` without the user's name in paths.
   private func plain(_ text: String) -> String {
     var text = text
-    if let home { text = text.replacingOccurrences(of: home, with: "~") }
+    if let home { text = text.replacing(home, with: "~") }
     guard let user, !user.isEmpty else { return text }
-    let name = "/" + NSRegularExpression.escapedPattern(for: user) + "(?![A-Za-z0-9_.-])"
-    return text.replacingOccurrences(of: name, with: "/~", options: .regularExpression)
+    // Not where a longer name begins with this one.
+    let parts = text.split(separator: "/" + user, omittingEmptySubsequences: false)
+    return parts.dropFirst().reduce(into: String(parts[0])) { text, rest in
+      let goesOn = rest.unicodeScalars.first.map(Self.nameScalars.contains) ?? false
+      text += (goesOn ? "/" + user : "/~") + rest
+    }
   }
+
+  /// What users' names consist of.
+  private static let nameScalars = Set(
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-".unicodeScalars)
 
   /// The variables that decide which server and which folders a JACK program uses, and no others: any may hold a secret,
   /// as XDG_ACTIVATION_TOKEN does.
@@ -48,7 +59,7 @@ extension SystemRoot {
   /// "Debian GNU/Linux 12 (bookworm)"; nil if unknown.
   public var distribution: String? {
     text("/etc/os-release")?.split(separator: "\n").first { $0.hasPrefix("PRETTY_NAME=") }
-      .map { $0.dropFirst("PRETTY_NAME=".count).trimmingCharacters(in: ["\""]) }
+      .map { $0.dropFirst("PRETTY_NAME=".count).trimmed { $0 == "\"" } }
   }
 
   /// The kernel's version line.
@@ -57,9 +68,8 @@ extension SystemRoot {
   /// The processor's name, its number of cores, and the caches of the first.
   public var processor: String {
     // The whole file may be longer than other files of the system.
-    let file = try? FileHandle(forReadingAtPath: rooted("/proc/cpuinfo"))?.read(upToCount: 1 << 14)
-    let name = String(decoding: file ?? Data(), as: UTF8.self).split(separator: "\n")
-      .first { $0.hasPrefix("model name") }?.split(separator: ":").last?.trimmingCharacters(in: .whitespaces)
+    let name = (SmallFile.text(rooted("/proc/cpuinfo"), limit: 1 << 14) ?? "").split(separator: "\n")
+      .first { $0.hasPrefix("model name") }?.split(separator: ":").last?.trimmed()
     let folder = "/sys/devices/system/cpu"
     let cores = names(folder).count { $0.wholeMatch(of: #/cpu[0-9]+/#) != nil }
     let caches = names("\(folder)/cpu0/cache").filter { $0.hasPrefix("index") }.compactMap { index in

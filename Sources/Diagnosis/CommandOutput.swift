@@ -1,4 +1,6 @@
-import Foundation
+import FoundationEssentials
+import Glibc
+import Threads
 
 /// Runs programs that may hang.
 public enum CommandOutput {
@@ -11,21 +13,15 @@ public enum CommandOutput {
       let file = tmpfile()
     else { return nil }
     defer { fclose(file) }
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: found)
-    process.arguments = arguments
-    process.standardInput = FileHandle.nullDevice
-    process.standardError = FileHandle.nullDevice
-    process.standardOutput = FileHandle(fileDescriptor: fileno(file))
-    guard (try? process.run()) != nil else { return nil }
+    guard let process = try? ChildProcess(found, arguments, output: fileno(file)) else { return nil }
     let end = ContinuousClock.now + .seconds(seconds)
     while process.isRunning, .now < end { usleep(5_000) }
     guard !process.isRunning else {
-      kill(process.processIdentifier, SIGKILL)
+      process.kill()
       return nil
     }
-    guard process.terminationStatus == 0 else { return nil }
+    guard process.waitUntilExit() == .exit(0) else { return nil }
     rewind(file)
-    return try? FileHandle(fileDescriptor: fileno(file)).readToEnd()
+    return Descriptor.readAll(fileno(file)).map { Data($0) }
   }
 }

@@ -1,4 +1,6 @@
-import Foundation
+import FoundationEssentials
+import Glibc
+import Text
 import Threads
 
 /// What the disk of the takes can do.
@@ -44,7 +46,7 @@ public struct DiskState: Sendable {
   private static func nearest(_ folder: String) -> String {
     var folder = folder
     while folder.count > 1, access(folder, F_OK) != 0 {
-      folder = (folder as NSString).deletingLastPathComponent
+      folder = folder.deletingLastPathComponent
     }
     return folder
   }

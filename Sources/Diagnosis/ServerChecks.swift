@@ -1,4 +1,5 @@
-import Foundation
+import FoundationEssentials
+import Glibc
 
 /// The libjack of this process.
 public struct LoadedLibrary: Sendable {

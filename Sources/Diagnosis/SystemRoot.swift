@@ -1,5 +1,7 @@
 import Detection
-import Foundation
+import FoundationEssentials
+import Text
+import Threads
 
 /// The root folder of the system that is examined. Tests plant a tree of their own.
 public struct SystemRoot: Sendable {
@@ -10,7 +12,7 @@ public struct SystemRoot: Sendable {
 
   /// The text of a small file, without blanks around it; nil if there is none. `file` is an absolute path.
   func text(_ file: String) -> String? {
-    SystemFile.text(path + file)?.trimmingCharacters(in: .whitespacesAndNewlines)
+    SystemFile.text(path + file)?.trimmed(lines: true)
   }
 
   /// The names in a folder, sorted; empty if it cannot be read.
@@ -36,7 +38,7 @@ public struct SystemRoot: Sendable {
   /// The names of the running JACK servers, by their command lines: `jackd -n NAME`.
   var jackServers: [String] {
     processes(["jackd"]).map { process in
-      let line = try? String(contentsOfFile: rooted(process + "/cmdline"), encoding: .utf8)
+      let line = SmallFile.text(rooted(process + "/cmdline"))
       // What follows -d are options of the driver; ALSA's -n is the number of periods.
       let words = (line ?? "").split(separator: "\0").dropFirst().map(String.init)
         .prefix { !$0.hasPrefix("-d") && !$0.hasPrefix("--driver") }

@@ -1,5 +1,5 @@
 import Acoustics
-import Foundation
+import Glibc
 import Numerics
 
 /// Random errors of the microphones: how a built array may differ from its description.

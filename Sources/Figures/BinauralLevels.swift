@@ -1,4 +1,4 @@
-import Foundation
+import Glibc
 import Numerics
 
 /// Octave levels and interaural time differences over the 72 azimuths of `MeasuringField.horizon`.

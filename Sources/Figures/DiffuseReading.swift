@@ -1,4 +1,3 @@
-import Foundation
 import Numerics
 
 /// The responses of both ears to a diffuse field, frequency by frequency.

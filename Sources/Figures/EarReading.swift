@@ -1,6 +1,5 @@
 import Acoustics
 import FilterDesign
-import Foundation
 import Numerics
 
 /// Accumulates, frequency by frequency, the responses of a stereo case over the listener's horizon and its noise gain.

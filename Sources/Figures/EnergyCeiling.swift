@@ -1,7 +1,7 @@
 import Acoustics
 import CLapack
 import FilterDesign
-import Foundation
+import Glibc
 import Manifolds
 import Numerics
 

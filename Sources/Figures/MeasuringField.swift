@@ -1,6 +1,5 @@
 import Acoustics
 import CLapack
-import Foundation
 import Manifolds
 import Numerics
 

@@ -1,5 +1,5 @@
 import Acoustics
-import Foundation
+import Glibc
 import Numerics
 
 /// Accumulates the energies of a mono pattern, frequency by frequency.

@@ -1,6 +1,6 @@
 import Acoustics
 import FilterDesign
-import Foundation
+import Glibc
 import HeadResponses
 import Manifolds
 import Numerics

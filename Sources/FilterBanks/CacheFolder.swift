@@ -1,5 +1,6 @@
 import AudioFiles
-import Foundation
+import FoundationEssentials
+import Glibc
 
 /// The folder for data that Pinna can recreate. Users may delete it at any time.
 package enum CacheFolder {

@@ -1,8 +1,9 @@
 import Acoustics
 import Figures
 import FilterDesign
-import Foundation
+import Glibc
 import Manifolds
+import Text
 
 /// Whether a case is offered, by the figures of its finished filters: the criteria of a check, with a margin.
 struct CaseJudgement {

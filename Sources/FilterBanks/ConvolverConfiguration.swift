@@ -1,7 +1,8 @@
 import Acoustics
 import AudioFiles
 import FilterDesign
-import Foundation
+import FoundationEssentials
+import Glibc
 
 /// What another program has to know to play the filters of one case.
 struct ConvolverConfiguration {

@@ -1,5 +1,5 @@
 import Acoustics
-import Foundation
+import FoundationEssentials
 import HeadResponses
 import Measurements
 

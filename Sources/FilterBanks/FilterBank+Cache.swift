@@ -1,6 +1,7 @@
 import Acoustics
 import FilterDesign
-import Foundation
+import FoundationEssentials
+import Glibc
 import Numerics
 
 extension FilterBank {

@@ -1,6 +1,6 @@
 import Acoustics
 import FilterDesign
-import Foundation
+import FoundationEssentials
 import HeadResponses
 import Manifolds
 import Numerics

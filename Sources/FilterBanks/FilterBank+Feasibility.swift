@@ -1,10 +1,10 @@
 import Acoustics
 import Figures
 import FilterDesign
-import Foundation
 import HeadResponses
 import Manifolds
 import Numerics
+import Text
 
 extension FilterBank {
   /// The device without the polar patterns and stereo orientations that this bank refuses.

@@ -1,8 +1,10 @@
 import Acoustics
 import AudioFiles
 import FilterDesign
-import Foundation
+import FoundationEssentials
+import Glibc
 import Numerics
+import Text
 
 /// The contents of `filters.json`, which describes a filter bank in a folder of WAV files.
 private struct FilterFolder: Codable {

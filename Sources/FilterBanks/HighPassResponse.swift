@@ -1,5 +1,5 @@
 import Acoustics
-import Foundation
+import Glibc
 
 /// The high-pass of the outputs as an impulse response, for programs without one, or with one of single precision, which
 /// is 84 dB away from Pinna's at 80 Hz.

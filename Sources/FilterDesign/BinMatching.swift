@@ -1,5 +1,5 @@
 import CLapack
-import Foundation
+import Glibc
 import Numerics
 
 /// Regularised least squares in one frequency bin: finds weights w for which Vᵀw approximates a target pattern. All

@@ -1,5 +1,4 @@
 import Acoustics
-import Foundation
 
 /// Frequencies, transform length and filter length of a design at one sample rate.
 package struct DesignGrid: Sendable, Equatable {

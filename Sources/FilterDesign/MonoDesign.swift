@@ -1,5 +1,4 @@
 import Acoustics
-import Foundation
 import Manifolds
 import Numerics
 

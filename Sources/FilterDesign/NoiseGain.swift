@@ -1,4 +1,4 @@
-import Foundation
+import Glibc
 
 /// Noise gain of one output over frequency: the output noise of microphones with equal, independent noise of unit power,
 /// ‖w‖², relative to the output in a diffuse field, mean |Vᵀw|².

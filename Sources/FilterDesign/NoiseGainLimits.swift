@@ -1,5 +1,5 @@
 import Acoustics
-import Foundation
+import Glibc
 import Numerics
 
 /// Noise gain limit of each bin's weights.

@@ -1,5 +1,5 @@
 import Acoustics
-import Foundation
+import Glibc
 import Numerics
 
 /// The weights of a first-order pattern in every designed bin.

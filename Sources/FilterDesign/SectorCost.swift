@@ -1,6 +1,6 @@
 import Acoustics
 import CLapack
-import Foundation
+import Glibc
 import Numerics
 
 /// The cost that `SectorRefinement` minimises in one bin, with its gradient and Hessian. The terms are:

@@ -1,6 +1,6 @@
 import Acoustics
 import CLapack
-import Foundation
+import Glibc
 import Numerics
 
 /// Stereo weights above the crossover, where only levels matter: minimises `SectorCost` in each bin, starting from the

@@ -1,6 +1,6 @@
 import Acoustics
 import CLapack
-import Foundation
+import Glibc
 
 /// Overlapping regions of the sphere around the head, over which `SectorCost` compares energies: around the horizon,
 /// above and below it, the zenith and the nadir. Each direction contributes to a sector with a von Mises–Fisher weight.

@@ -1,4 +1,4 @@
-import Foundation
+import Glibc
 import Numerics
 
 /// The loudness of a voice in both outputs, relative to the same voice at one microphone in the free field that feeds

@@ -1,5 +1,5 @@
 import Acoustics
-import Foundation
+import Glibc
 import HeadResponses
 import Manifolds
 import Numerics

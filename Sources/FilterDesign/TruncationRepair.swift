@@ -1,5 +1,5 @@
 import Acoustics
-import Foundation
+import Glibc
 import Numerics
 
 /// Computes the filters of one output from the bins of a pattern, and corrects the error that truncation introduces.

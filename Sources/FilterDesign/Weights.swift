@@ -1,4 +1,4 @@
-import Foundation
+import Glibc
 import Numerics
 
 /// Complex weights of each designed bin, from which the FIR filters are computed.

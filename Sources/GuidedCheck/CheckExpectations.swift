@@ -1,5 +1,6 @@
 import Acoustics
-import Foundation
+import Glibc
+import Text
 
 /// Where a voice of a check comes from, relative to the listener of its case.
 public enum VoiceDirection: String, CaseIterable, Sendable {

@@ -1,6 +1,6 @@
 import Acoustics
 import AudioFiles
-import Foundation
+import FoundationEssentials
 import Simulation
 
 /// The simulated sound of a check: in each case one voice from the left, the right, the front and behind, relative to

@@ -1,6 +1,6 @@
 import CJack
 import CRealtime
-import Foundation
+import Glibc
 import Synchronization
 import Threads
 

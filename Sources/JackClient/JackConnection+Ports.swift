@@ -1,5 +1,5 @@
 import CJack
-import Foundation
+import Glibc
 
 /// Own ports, the graph's ports, and their connections. All lists are empty after the server has gone.
 ///

@@ -1,5 +1,5 @@
 import CJack
-import Foundation
+import Threads
 
 /// The libjack that this process has loaded: JACK's own, or PipeWire's in its place.
 public enum JackLibrary {
@@ -13,9 +13,7 @@ public enum JackLibrary {
 
   /// The path of the library's file; nil if unknown.
   public static var path: String? {
-    // Not `String(contentsOfFile:)`: it reads only 4 kB of files in /proc, whose size is 0.
-    let maps = try? FileHandle(forReadingAtPath: "/proc/self/maps")?.readToEnd()
-    return String(decoding: maps ?? Data(), as: UTF8.self).split(separator: "\n")
+    (SmallFile.text("/proc/self/maps") ?? "").split(separator: "\n")
       .first { $0.contains("/libjack.so") }?.split(separator: " ").last.map(String.init)
   }
 }

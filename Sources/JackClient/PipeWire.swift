@@ -1,4 +1,5 @@
-import Foundation
+import FoundationEssentials
+import Glibc
 
 /// Where PipeWire is, and what to say when it is there and a JACK server is not.
 ///

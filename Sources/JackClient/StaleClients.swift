@@ -1,4 +1,3 @@
-import Foundation
 import Threads
 
 /// A workaround for a race in libjack 1.9.21 that blocks the whole graph permanently.
@@ -24,9 +23,7 @@ package enum StaleClients {
 
   /// Whether this process maps a semaphore whose file the server has removed. Any thread.
   package static func hasAny() -> Bool {
-    // Not `String(contentsOfFile:)`: it reads only 4 kB of files in /proc, whose size is 0.
-    let maps = try? FileHandle(forReadingAtPath: "/proc/self/maps")?.readToEnd()
-    return String(decoding: maps ?? Data(), as: UTF8.self).split(separator: "\n")
+    (SmallFile.text("/proc/self/maps") ?? "").split(separator: "\n")
       .contains { $0.contains("/jack_sem.") && $0.hasSuffix(" (deleted)") }
   }
 

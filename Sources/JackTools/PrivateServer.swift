@@ -1,6 +1,8 @@
-import Foundation
+import FoundationEssentials
+import Glibc
 import JackClient
 import Processor
+import Threads
 
 /// A separate `jackd` on the dummy driver, for the demo, the benchmark and tests. Only this process is ever stopped, by
 /// its process ID; other servers are not affected.
@@ -8,7 +10,7 @@ import Processor
 /// Thread: any, one at a time. Starting and stopping wait for the server.
 public final class PrivateServer {
   public let name: String
-  private let process = Process()
+  private let process: ChildProcess
 
   public struct StartError: Error, CustomStringConvertible {
     public let description: String
@@ -33,8 +35,7 @@ public final class PrivateServer {
     guard let path = Self.find("jackd") else {
       throw StartError(description: "jackd is not installed; install it with: apt-get install jackd2")
     }
-    process.executableURL = URL(fileURLWithPath: path)
-    process.arguments =
+    let arguments =
       (synchronous ? ["-S"] : []) + [
         "-n", name, realtime ? "-R" : "-r", "-p", "128", "-d", "dummy", "-C", "\(captures)", "-P",
         "\(playbacks)", "-r",
@@ -42,17 +43,12 @@ public final class PrivateServer {
       ]
     var environment = ProcessInfo.processInfo.environment
     environment["JACK_NO_AUDIO_RESERVATION"] = "1"
-    process.environment = environment
-    process.standardOutput = FileHandle.nullDevice
     // A file rather than a pipe: nobody has to read it while the server reports thousands of xruns.
     guard let messages = tmpfile() else {
       throw StartError(description: "cannot create a temporary file for jackd's messages; make room in /tmp")
     }
     defer { fclose(messages) }
-    let heard = FileHandle(fileDescriptor: fileno(messages))
-    process.standardError = heard
-    process.standardInput = FileHandle.nullDevice
-    try process.run()
+    process = try ChildProcess(path, arguments, environment: environment, errors: fileno(messages))
     let end = ContinuousClock.now + .seconds(5)
     // On another thread: a server that freezes never answers. That thread returns once the server is killed.
     let acceptance = Job<Bool>.start("pinna asks jackd") { _ in
@@ -69,7 +65,9 @@ public final class PrivateServer {
     acceptance.abandon()
     stop()
     rewind(messages)
-    if String(decoding: heard.availableData, as: UTF8.self).contains("Too many servers") {
+    if String(decoding: Descriptor.readAll(fileno(messages)) ?? [], as: UTF8.self).contains(
+      "Too many servers")
+    {
       throw StartError(
         description:
           "jackd did not start: a machine has room for eight servers, and one that was killed still takes its place; if no jackd is running, free the places with: rm -r /dev/shm/jack*"
@@ -81,7 +79,7 @@ public final class PrivateServer {
   deinit { stop() }
 
   /// Process ID of the server.
-  public var pid: Int32 { process.processIdentifier }
+  public var pid: Int32 { process.pid }
 
   /// Stops the server; kills it if it has not ended within 5 s. Not sooner: a server that is killed while it writes to
   /// JACK's metadata leaves it locked for all of this user's programs.
@@ -89,7 +87,7 @@ public final class PrivateServer {
     guard process.isRunning else { return }
     process.terminate()
     for _ in 0..<250 where process.isRunning { usleep(20_000) }
-    if process.isRunning { kill(process.processIdentifier, SIGKILL) }
+    process.kill()
     process.waitUntilExit()
   }
 

@@ -1,6 +1,6 @@
 import Acoustics
 import CLapack
-import Foundation
+import Glibc
 import Numerics
 
 /// Boundary element method (BEM) for a rigid box: the pressure at microphones on its surface, as a linear functional of

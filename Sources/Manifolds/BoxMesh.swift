@@ -1,5 +1,5 @@
 import Acoustics
-import Foundation
+import Glibc
 
 /// Rectangular panels on the positive octant of a box centred at the origin. Mirror symmetry covers the other octants.
 ///

@@ -1,6 +1,7 @@
 import Acoustics
 import AudioFiles
-import Foundation
+import FoundationEssentials
+import Glibc
 import Measurements
 
 /// A folder of solved boxes, one file each. Solving a box takes seconds to minutes, reading one some milliseconds.

@@ -1,5 +1,4 @@
 import Acoustics
-import Foundation
 import Numerics
 
 /// The array manifold of an array whose microphones deviate from their model.

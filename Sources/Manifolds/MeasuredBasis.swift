@@ -1,5 +1,4 @@
 import Acoustics
-import Foundation
 import Numerics
 
 /// The functions that interpolate between measured directions.

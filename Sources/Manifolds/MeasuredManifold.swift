@@ -1,7 +1,8 @@
 import Acoustics
-import Foundation
+import Glibc
 import Measurements
 import Numerics
+import Text
 
 /// Array manifold from measured impulse responses.
 ///

@@ -1,5 +1,5 @@
 import Acoustics
-import Foundation
+import Glibc
 import Numerics
 
 /// Maximum angle from any direction to the nearest measured one, in degrees.

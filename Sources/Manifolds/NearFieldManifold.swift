@@ -1,5 +1,4 @@
 import Acoustics
-import Foundation
 import Numerics
 
 /// The array manifold for point sources at a distance from the origin, instead of plane waves.

@@ -1,5 +1,5 @@
 import Acoustics
-import Foundation
+import Glibc
 import Numerics
 
 /// The double-layer potentials of all panels and their mirror images at a list of points:

@@ -1,5 +1,5 @@
 import Acoustics
-import Foundation
+import Glibc
 
 /// Points in a box's octant.
 ///

@@ -1,6 +1,5 @@
 import Acoustics
 import CLapack
-import Foundation
 import Numerics
 
 /// Array manifold of microphones on a rigid sphere centred at the origin. Positions are projected onto its surface.

@@ -1,6 +1,6 @@
 import Acoustics
 import CLapack
-import Foundation
+import Glibc
 import Numerics
 
 /// Impulse responses of several channels (ears or microphones) to sound from several directions.

@@ -1,5 +1,6 @@
 import AudioFiles
-import Foundation
+import FoundationEssentials
+import Glibc
 import Numerics
 import Threads
 
@@ -28,35 +29,25 @@ package enum SofaFile {
     return responses
   }
 
-  private enum Status {
-    case exit(Int32)
-    case other
-  }
-
-  private static func runReader(on file: InputFile) throws(DesignError) -> (Data, Status) {
+  private static func runReader(on file: InputFile) throws(DesignError) -> (Data, ChildProcess.End) {
     guard let program = HelperProcess.program else {
       throw DesignError(
         "\(file.path) cannot be read: the program pinna, which reads SOFA files, is neither next to this program nor in the PATH; install Pinna"
       )
     }
-    let process = Process()
-    let pipe = Pipe()
-    process.executableURL = URL(fileURLWithPath: program)
-    process.arguments = [SofaReader.argument]
-    process.environment = ["SWIFT_BACKTRACE": "enable=no", "OPENBLAS_NUM_THREADS": "1", "LC_ALL": "C"]
-    process.standardInput = FileHandle(fileDescriptor: file.descriptor, closeOnDealloc: false)
-    process.standardOutput = pipe
-    process.standardError = FileHandle.nullDevice
-    do {
-      try process.run()
-      // Returns when the reader closes its output. `SofaReader` and `ImpulseResponses.valueLimit` bound the size.
-      let output = try pipe.fileHandleForReading.readToEnd() ?? Data()
-      process.waitUntilExit()
-      return (output, process.terminationReason == .exit ? .exit(process.terminationStatus) : .other)
-    } catch {
+    guard let pipe = PipeEnds(),
+      let process = try? ChildProcess(
+        program, [SofaReader.argument],
+        environment: ["SWIFT_BACKTRACE": "enable=no", "OPENBLAS_NUM_THREADS": "1", "LC_ALL": "C"],
+        input: file.descriptor, output: pipe.writing)
+    else {
       throw DesignError(
         "\(file.path) cannot be read: \(program), which reads SOFA files, cannot be started; reinstall Pinna"
       )
     }
+    pipe.closeWriting()
+    // Returns when the reader closes its output. `SofaReader` and `ImpulseResponses.valueLimit` bound the size.
+    let output = Descriptor.readAll(pipe.reading) ?? []
+    return (Data(output), process.waitUntilExit())
   }
 }

@@ -1,7 +1,9 @@
 import Acoustics
 import CMysofa
-import Foundation
+import FoundationEssentials
+import Glibc
 import Numerics
+import Threads
 
 /// The helper process that reads a SOFA file from standard input and writes its contents to standard output.
 ///
@@ -28,7 +30,7 @@ package enum SofaReader {
       output = Data(error.description.utf8)
       result = 1
     }
-    do { try FileHandle.standardOutput.write(contentsOf: output) } catch { result = 2 }
+    if !Descriptor.writeAll(output, to: STDOUT_FILENO) { result = 2 }
     return result
   }
 

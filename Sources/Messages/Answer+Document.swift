@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 
 /// Encodes a value as JSON on one line, with sorted keys, so that equal values give equal text. Any thread.
 public func json(_ value: some Encodable) -> String {

@@ -1,4 +1,5 @@
-import Foundation
+import FoundationEssentials
+import Glibc
 
 /// Sends requests to the running Pinna with a given name, each over a connection of its own.
 ///

@@ -1,5 +1,6 @@
 import Acoustics
-import Foundation
+import FoundationEssentials
+import Glibc
 
 /// An error of another room that has an exit status of its own.
 package protocol StatusedError: Error {

@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 
 /// The requests in a packet that arrived on a socket.
 ///

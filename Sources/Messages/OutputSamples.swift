@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 
 /// The answer to `/pinna/outputs`: the newest frames of both outputs, for displays. A value; any thread.
 package struct OutputSamples: Codable, Sendable {

@@ -1,4 +1,6 @@
-import Foundation
+import FoundationEssentials
+import Glibc
+import Text
 
 /// The folder for control sockets, which only this user can enter.
 ///
@@ -59,7 +61,7 @@ public enum RuntimeFolder {
     try checkRoot(environment)
     let path = path(environment: environment)
     guard try check(path) else { return }
-    let parent = (path as NSString).deletingLastPathComponent
+    let parent = path.deletingLastPathComponent
     var information = stat()
     guard stat(parent.isEmpty ? "." : parent, &information) == 0 else { return }
     let isSticky = information.st_mode & S_ISVTX != 0

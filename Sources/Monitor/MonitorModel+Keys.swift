@@ -1,6 +1,7 @@
 import Acoustics
-import Foundation
+import Glibc
 import Messages
+import Text
 
 extension MonitorModel {
   static let corners: [Double?] = [nil, 40, 60, 80, 100, 120, 160, 200, 300]

@@ -1,4 +1,3 @@
-import Foundation
 import Messages
 
 /// All that the view shows: what Pinna said last, what is remembered of it (holds, clips), and where the user is.

@@ -1,5 +1,5 @@
-import Foundation
 import Messages
+import Text
 
 extension MonitorView {
   /// Row 0: what Pinna is, and its state; the whole row is red while it records. Row 1: the take.

@@ -1,5 +1,5 @@
-import Foundation
 import Messages
+import Text
 
 extension MonitorView {
   /// Both outputs, their correlation, and every microphone, in as many columns as they need.

@@ -1,5 +1,5 @@
 import Acoustics
-import Foundation
+import Glibc
 
 extension MonitorView {
   /// The device from above, in a frame: microphones with the numbers of their meters, L, R and forward around it.

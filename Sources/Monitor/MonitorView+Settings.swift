@@ -1,5 +1,5 @@
-import Foundation
 import Messages
+import Text
 
 extension MonitorView {
   /// In lines.

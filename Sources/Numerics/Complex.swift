@@ -1,4 +1,4 @@
-import Foundation
+import Glibc
 
 /// A complex number with the memory layout that LAPACK and BLAS expect: real part, imaginary part.
 package struct Complex: Hashable, Sendable {

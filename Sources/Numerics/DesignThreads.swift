@@ -1,5 +1,6 @@
 import CLapack
-import Foundation
+import FoundationEssentials
+import Glibc
 import Synchronization
 
 /// Makes OpenBLAS single-threaded, for the whole process. Programs call it before they design; libraries must not.

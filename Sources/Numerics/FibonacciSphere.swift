@@ -1,4 +1,4 @@
-import Foundation
+import Glibc
 
 /// A Fibonacci lattice: `count` unit vectors spread evenly over the sphere, each for the same solid angle.
 /// - Source: González, Measurement of areas on a sphere using Fibonacci lattices (2010).

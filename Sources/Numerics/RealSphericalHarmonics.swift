@@ -1,4 +1,4 @@
-import Foundation
+import Glibc
 
 /// Real orthonormal spherical harmonics of degrees 0...`order` at unit vectors. The polar axis is the third axis.
 /// - Returns: shape `[direction][(order + 1)²]`, flat. Degree l, order m is at l² + l + m.

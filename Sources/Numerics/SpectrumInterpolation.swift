@@ -1,4 +1,4 @@
-import Foundation
+import Glibc
 
 /// Interpolates the spectrum of a short impulse response between the frequencies 0, width, 2·width … N·width.
 ///

@@ -1,4 +1,4 @@
-import Foundation
+import Glibc
 
 /// Spherical Hankel functions of the second kind, h_n = j_n − j·y_n. Under e^(+jωt) they represent outgoing waves.
 /// - Parameter argument: greater than zero.

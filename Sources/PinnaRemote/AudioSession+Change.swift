@@ -1,5 +1,5 @@
 import Acoustics
-import Foundation
+import Glibc
 import Messages
 
 /// The settings in force after a change (S14).

@@ -1,5 +1,6 @@
 import Acoustics
-import Foundation
+import FoundationEssentials
+import Glibc
 import Messages
 import Synchronization
 

@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 import Messages
 
 /// Why a request of a session failed, and what is possible instead. The request has changed nothing.
@@ -49,6 +49,9 @@ public enum SessionError: Error, Hashable, Sendable, CustomStringConvertible, Lo
   }
 
   public var errorDescription: String? { description }
+
+  /// The description. Every error has this property in Foundation, which programs need not import for this one.
+  public var localizedDescription: String { description }
 
   package init(_ answer: Answer) {
     self.init(Failure(answer.status, answer.text))

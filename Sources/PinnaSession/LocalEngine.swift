@@ -1,5 +1,7 @@
 import Control
-import Foundation
+import Dispatch
+import FoundationEssentials
+import Glibc
 import JackWorld
 import Messages
 import PinnaRemote

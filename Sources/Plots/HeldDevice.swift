@@ -1,5 +1,5 @@
 import Acoustics
-import Foundation
+import Glibc
 
 /// A device as the listener of a case holds it, drawn as the listener sees it: looking forward, with up at the top.
 /// Lengths are in metres.

@@ -1,5 +1,6 @@
 import CCairo
-import Foundation
+import FoundationEssentials
+import Glibc
 
 /// A canvas for one SVG or PNG file; the file name's extension selects the format.
 ///

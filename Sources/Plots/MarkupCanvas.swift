@@ -1,4 +1,5 @@
-import Foundation
+import Glibc
+import Text
 
 /// A canvas for an SVG element within a page of HTML.
 ///

@@ -1,4 +1,5 @@
-import Foundation
+import Glibc
+import Text
 
 /// An axis of a line or strip plot: label, range and ticks.
 public struct PlotAxis: Sendable {

@@ -1,4 +1,4 @@
-import Foundation
+import Glibc
 
 /// Levels over azimuth, one panel per frequency band. Forward is up, the listener's left is on the left, and the rings
 /// are levels in decibels.

@@ -1,4 +1,5 @@
-import Foundation
+import Glibc
+import Text
 
 /// One panel of a `TopViewPlot`: the device as it is held, and the listener from above with the voices around.
 struct TopView {

@@ -1,5 +1,3 @@
-import Foundation
-
 /// Where voices came out around a listener who is seen from above, one panel per case.
 ///
 /// Forward is up and the listener's left is on the left, as the nose and the letters show. A ring marks where each voice

@@ -1,5 +1,3 @@
-import Foundation
-
 /// The marks of voices in a top view. Right, weak and wrong differ in shape, in the sign within, and in colour.
 enum VoiceMark {
   static let ringRadius = 10.0

@@ -1,5 +1,5 @@
 import Acoustics
-import Foundation
+import Glibc
 
 /// The device file of an array of a common shape, to edit: what `pinna device new` writes.
 ///

@@ -1,5 +1,7 @@
 import Acoustics
-import Foundation
+import FoundationEssentials
+import Glibc
+import Text
 
 /// Reads and writes the file of what `pinna array calibrate` measured: `calibration/DEVICE.yaml` in the user's folder.
 ///

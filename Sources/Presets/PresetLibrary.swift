@@ -1,5 +1,6 @@
 import Acoustics
-import Foundation
+import FoundationEssentials
+import Glibc
 
 /// Looks up presets and devices by name. A file in an earlier folder hides files of the same name in later folders.
 /// Nothing is cached, so an edited file takes effect immediately.

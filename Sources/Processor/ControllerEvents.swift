@@ -1,4 +1,4 @@
-import Foundation
+import Glibc
 import Synchronization
 
 /// Events that other threads raise for the control thread, and that wake it: requests by signals, the loss of the

@@ -1,6 +1,7 @@
-import Foundation
+import FoundationEssentials
 import JackClient
 import Messages
+import Text
 
 /// The present values, as subscribers and set methods without arguments get them.
 ///
@@ -9,7 +10,7 @@ extension Processor {
   /// The whole state, one message per path. Those of set methods have the path of the method.
   package var stateMessages: [OSCMessage] {
     func name(_ path: String?) -> OSCMessage.Argument {
-      .string(path.map { ($0 as NSString).lastPathComponent } ?? "")
+      .string(path?.lastPathComponent ?? "")
     }
     return Change.Key.allCases.map {
       OSCMessage("/pinna/set/\($0.rawValue)", [inForce.value(of: $0).argument])

@@ -1,6 +1,7 @@
-import Foundation
+import FoundationEssentials
 import Messages
 import Recording
+import Text
 
 /// Markers and the title of a take. They are no settings, so they may be set while it runs.
 ///
@@ -39,12 +40,11 @@ extension Processor {
   }
 
   private static func line(_ text: String, _ what: String) throws(Failure) -> String {
-    let trimmed = text.trimmingCharacters(in: .whitespaces)
+    let trimmed = text.trimmed()
     guard trimmed.utf8.count <= longestText else {
       throw Failure(.usage, "\(what) has at most \(longestText) bytes; shorten it")
     }
-    let excluded = CharacterSet.controlCharacters.union(.newlines)
-    guard !trimmed.unicodeScalars.contains(where: excluded.contains) else {
+    guard !trimmed.unicodeScalars.contains(where: { $0.isControl || $0.isNewline }) else {
       throw Failure(.usage, "\(what) is one line without control characters; remove them")
     }
     return trimmed

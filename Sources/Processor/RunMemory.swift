@@ -1,10 +1,12 @@
 import Acoustics
 import AudioFiles
-import Foundation
+import FoundationEssentials
+import Glibc
 import JackClient
 import Messages
 import Presets
 import Synchronization
+import Text
 import Threads
 
 /// What a Pinna remembers from one run to the next: its setting, and the connections that others made to its ports.
@@ -156,7 +158,7 @@ package final class RunMemoryFile: Sendable {
     encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
     do {
       try FileManager.default.createDirectory(
-        atPath: (path as NSString).deletingLastPathComponent, withIntermediateDirectories: true)
+        atPath: path.deletingLastPathComponent, withIntermediateDirectories: true)
       guard isRegular(path) || !FileManager.default.fileExists(atPath: path) else {
         throw Failure(.failed, "cannot write \(path): it is not a plain file; remove it")
       }

@@ -1,4 +1,6 @@
-import Foundation
+import FoundationEssentials
+import Text
+import Threads
 
 /// The processor of this machine, for figures that mean nothing without it.
 package struct Machine: Codable, Sendable {
@@ -14,7 +16,7 @@ package struct Machine: Codable, Sendable {
     let info = text("/proc/cpuinfo").split(separator: "\n")
     func field(_ name: String) -> String? {
       info.first { $0.hasPrefix(name) && $0.dropFirst(name.count).first.map { "\t :".contains($0) } == true }?
-        .split(separator: ":", maxSplits: 1).last?.trimmingCharacters(in: .whitespaces)
+        .split(separator: ":", maxSplits: 1).last?.trimmed()
     }
     let caches = ProcessorCaches.current
     let numbers = [("family", field("cpu family")), ("model", field("model"))]
@@ -36,7 +38,6 @@ package struct Machine: Codable, Sendable {
 
   /// Of a text file; empty if it cannot be read.
   private static func text(_ path: String) -> String {
-    let data = try? FileHandle(forReadingAtPath: path)?.readToEnd()
-    return String(decoding: data ?? Data(), as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+    (SmallFile.text(path) ?? "").trimmed(lines: true)
   }
 }

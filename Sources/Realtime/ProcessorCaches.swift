@@ -1,4 +1,5 @@
-import Foundation
+import Text
+import Threads
 
 /// The data caches of the first core, as the system describes them.
 public struct ProcessorCaches: Sendable {
@@ -25,8 +26,7 @@ public struct ProcessorCaches: Sendable {
     var (bytes, cores): ([Int: Int], [Int: String]) = ([:], [:])
     for index in 0..<8 {
       func text(_ name: String) -> String {
-        let data = try? FileHandle(forReadingAtPath: "\(folder)/index\(index)/\(name)")?.readToEnd()
-        return String(decoding: data ?? Data(), as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+        (SmallFile.text("\(folder)/index\(index)/\(name)") ?? "").trimmed(lines: true)
       }
       guard text("type") != "Instruction", let level = Int(text("level")), let size = Self.size(text("size"))
       else {

@@ -1,12 +1,54 @@
-import Foundation
+import FoundationEssentials
+import Glibc
 
+/// Dates in local time, as C's library knows it: independent of the user's language. Any thread.
 extension Date {
-  /// Formats the date in local time, independent of the user's language. Any thread.
-  /// - Parameter format: a Unicode TR 35 pattern, such as "yyyy-MM-dd".
-  func text(_ format: String) -> String {
-    let formatter = DateFormatter()
-    formatter.locale = Locale(identifier: "en_US_POSIX")
-    formatter.dateFormat = format
-    return formatter.string(from: self)
+  /// - Parameter format: of `strftime`, such as "%Y-%m-%d".
+  package func localText(_ format: String) -> String {
+    var (fields, _) = localFields
+    return withUnsafeTemporaryAllocation(of: CChar.self, capacity: 100) { text in
+      strftime(text.baseAddress!, text.count, format, &fields) > 0 ? String(cString: text.baseAddress!) : ""
+    }
+  }
+
+  /// "2026-11-26T04:05:06.123+01:00"
+  package var localTimestamp: String {
+    func digits(_ number: Int, _ count: Int = 2) -> String {
+      String(repeating: "0", count: max(0, count - "\(number)".count)) + "\(number)"
+    }
+    let (fields, milliseconds) = localFields
+    let minutes = abs(fields.tm_gmtoff) / 60
+    return localText("%Y-%m-%dT%H:%M:%S") + "." + digits(milliseconds, 3) + (fields.tm_gmtoff < 0 ? "-" : "+")
+      + digits(minutes / 60) + ":" + digits(minutes % 60)
+  }
+
+  /// The first second of the date's day; not 00:00 where clocks are advanced at midnight.
+  package var startOfLocalDay: Date {
+    func day(_ second: time_t) -> (Int32, Int32) {
+      let fields = Self.fields(second)
+      return (fields.tm_year, fields.tm_yday)
+    }
+    // The day's first second lies in (earlier, later].
+    var later = Int(timeIntervalSince1970.rounded(.down))
+    var earlier = later - 30 * 3600
+    let today = day(later)
+    while later - earlier > 1 {
+      let middle = earlier + (later - earlier) / 2
+      if day(middle) < today { earlier = middle } else { later = middle }
+    }
+    return Date(timeIntervalSince1970: Double(later))
+  }
+
+  /// Rounded to a millisecond.
+  private var localFields: (tm, milliseconds: Int) {
+    let milliseconds = Int((timeIntervalSince1970 * 1000 + 0.5).rounded(.down))
+    let second = Int((Double(milliseconds) / 1000).rounded(.down))
+    return (Self.fields(second), milliseconds - 1000 * second)
+  }
+
+  private static func fields(_ second: time_t) -> tm {
+    var (second, fields) = (second, tm())
+    localtime_r(&second, &fields)
+    return fields
   }
 }

@@ -1,4 +1,5 @@
-import Foundation
+import FoundationEssentials
+import Glibc
 
 extension Sidecar {
   /// The take whose microphones are in the file at `path`, such as NAME-microphones.wav or NAME_2-microphones.wav with
@@ -8,7 +9,7 @@ extension Sidecar {
   {
     let parts = path.split(separator: "/", omittingEmptySubsequences: false)
     guard let name = parts.last.map(String.init),
-      let end = name.range(of: "-microphones.", options: .backwards)
+      let end = name.ranges(of: "-microphones.").last
     else { return nil }
     let base = String(name[..<end.lowerBound])
     let folder = parts.dropLast().map { $0 + "/" }.joined()

@@ -1,6 +1,8 @@
 import AudioFiles
-import Foundation
+import FoundationEssentials
+import Glibc
 import Realtime
+import Threads
 
 /// The sidecar of a take, NAME.json: its setup, its files, and what is missing.
 ///
@@ -174,9 +176,8 @@ public struct Sidecar: Codable, Sendable, Hashable {
     guard status.st_size <= sizeLimit else {
       throw TakeError("\(path) is larger than \(sizeLimit >> 20) MiB, so it cannot be a take's sidecar")
     }
-    let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: false)
-    guard let data = try? handle.read(upToCount: sizeLimit),
-      let sidecar = try? JSONDecoder().decode(Sidecar.self, from: data), !sidecar.files.isEmpty
+    guard let bytes = Descriptor.readAll(descriptor, limit: sizeLimit),
+      let sidecar = try? JSONDecoder().decode(Sidecar.self, from: Data(bytes)), !sidecar.files.isEmpty
     else { throw TakeError("\(path) is not a take's sidecar, or it is damaged") }
     return sidecar
   }

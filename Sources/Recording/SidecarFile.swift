@@ -1,5 +1,5 @@
 import AudioFiles
-import Foundation
+import Glibc
 
 /// The sidecar on disk during its take: NAME.json.part. Creating it also claims the take's name.
 ///

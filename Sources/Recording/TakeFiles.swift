@@ -1,5 +1,6 @@
 import AudioFiles
-import Foundation
+import FoundationEssentials
+import Glibc
 import Realtime
 
 /// All files of one take: its segments, one after another, and the sidecar. After the first failed write, no more audio
@@ -69,7 +70,7 @@ final class TakeFiles {
   /// - Parameter transportFrame: the transport's frame after the pre-roll, if the transport began the take.
   func begin(_ date: Date, preRoll: Int, transportFrame: Int?) {
     began = date
-    document.started = date.text("yyyy-MM-dd'T'HH:mm:ss.SSSxxx")
+    document.started = date.localTimestamp
     document.preRollFrames = preRoll
     document.transportFrame = transportFrame
     setBroadcast()
@@ -79,12 +80,12 @@ final class TakeFiles {
   private func setBroadcast() {
     guard let began else { return }
     let date = began + Double(segment.start) / Double(plan.sampleRate)
-    let midnight = Calendar.current.startOfDay(for: date)
     segment.setBroadcast(
       BroadcastExtension(
         description: "\(plan.setup.device) \(plan.setup.dataSource) \(plan.setup.polarPattern)",
-        date: date.text("yyyy-MM-dd"), time: date.text("HH:mm:ss"),
-        timeReference: Int((date.timeIntervalSince(midnight) * Double(plan.sampleRate)).rounded())))
+        date: date.localText("%Y-%m-%d"), time: date.localText("%H:%M:%S"),
+        timeReference: Int((date.timeIntervalSince(date.startOfLocalDay) * Double(plan.sampleRate)).rounded())
+      ))
   }
 
   /// Writes whole interleaved frames, outputs first.

@@ -1,5 +1,6 @@
 import AudioFiles
-import Foundation
+import FoundationEssentials
+import Glibc
 
 /// The folder of takes. Take names consist of ISO date and time, preset, and counter.
 ///
@@ -45,7 +46,7 @@ public struct TakeFolder: Sendable {
   func claim(in folder: OpenFolder, preset: String, date: Date = Date()) throws(TakeError)
     -> (stem: String, sidecar: SidecarFile)
   {
-    let time = "\(date.text("yyyy-MM-dd'T'HHmmss"))-\(preset)"
+    let time = "\(date.localText("%Y-%m-%dT%H%M%S"))-\(preset)"
     // Any file that could belong to a take of that name, whatever its extension.
     func isTaken(_ stem: String, _ names: [String]) -> Bool {
       names.contains { name in

@@ -1,5 +1,5 @@
 import AudioFiles
-import Foundation
+import Glibc
 import Threads
 
 /// A take as listed by `pinna takes list`. A value; any thread.

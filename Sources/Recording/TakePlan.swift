@@ -1,5 +1,5 @@
 import AudioFiles
-import Foundation
+import FoundationEssentials
 import Realtime
 
 /// The file format of a take. A value, as all types in this file; any thread.

@@ -1,5 +1,5 @@
 import AudioFiles
-import Foundation
+import Glibc
 import Realtime
 import Synchronization
 import Threads

@@ -1,5 +1,5 @@
 import AudioFiles
-import Foundation
+import Glibc
 
 /// The result of repairing a take that a crash interrupted. A value; any thread.
 public struct RepairedTake: Encodable, Sendable {

@@ -1,5 +1,6 @@
 import AudioFiles
-import Foundation
+import FoundationEssentials
+import Glibc
 
 /// The audio files of one segment of a take: outputs and, if requested, microphones. Both always have the same number
 /// of frames.

@@ -1,5 +1,6 @@
 import AudioFiles
-import Foundation
+import FoundationEssentials
+import Glibc
 import Realtime
 import Synchronization
 import Threads

@@ -1,15 +1,13 @@
-import CFiles
 import Glibc
 
 /// A child process that runs the program `pinna`, or the running program under another name. It isolates calls into libraries that may hang, crash, or break when
 /// one of their threads is cancelled.
 ///
-/// Requests and answers are packets on a socket, which is the child's standard input. The child has its own process
-/// group, so that signals from a terminal do not reach it. It ends when the socket is closed.
+/// Requests and answers are packets on a socket, which is the child's standard input. The child ends when the socket is
+/// closed.
 package final class HelperProcess {
   private let socket: Int32
-  private let process: pid_t
-  private var isReaped = false
+  private let process: ChildProcess
 
   /// Whether the running program answers the words of helper processes itself. Set it at the start of `main`, if ever.
   package nonisolated(unsafe) static var isThisProgram = false
@@ -40,26 +38,7 @@ package final class HelperProcess {
     let kind = Int32(SOCK_SEQPACKET.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
     guard socketpair(AF_UNIX, kind, 0, &ends) == 0 else { return nil }
     defer { close(ends[1]) }
-    var actions = posix_spawn_file_actions_t()
-    posix_spawn_file_actions_init(&actions)
-    defer { posix_spawn_file_actions_destroy(&actions) }
-    posix_spawn_file_actions_adddup2(&actions, ends[1], STDIN_FILENO)
-    for output in [STDOUT_FILENO, STDERR_FILENO] {
-      posix_spawn_file_actions_addopen(&actions, output, "/dev/null", O_WRONLY, 0)
-    }
-    // The JACK server considers this process alive while any copy of its socket is open.
-    pinna_close_from(&actions, STDERR_FILENO + 1)
-    var attributes = posix_spawnattr_t()
-    posix_spawnattr_init(&attributes)
-    defer { posix_spawnattr_destroy(&attributes) }
-    var none = sigset_t()
-    sigemptyset(&none)
-    posix_spawnattr_setsigmask(&attributes, &none)
-    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK))
-    var arguments = ([program] + words).map { strdup($0) } + [nil]
-    defer { for argument in arguments { free(argument) } }
-    var process: pid_t = 0
-    guard posix_spawn(&process, program, &actions, &attributes, &arguments, environ) == 0 else {
+    guard let process = try? ChildProcess(program, words, input: ends[1]) else {
       close(ends[0])
       return nil
     }
@@ -76,12 +55,7 @@ package final class HelperProcess {
 
   /// Waits for the exit of the child process, which stays a zombie until then; without a timeout. Call it after `ask` has
   /// returned nil, on the same thread.
-  package func waitForExit() {
-    if isReaped { return }
-    isReaped = true
-    var status: Int32 = 0
-    while waitpid(process, &status, 0) < 0, errno == EINTR {}
-  }
+  package func waitForExit() { process.waitUntilExit() }
 
   /// Ends the child process and waits for its exit.
   deinit {

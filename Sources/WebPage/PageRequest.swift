@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 import Messages
 
 /// What the page may ask of Pinna, as the body of a POST: `{"method": "/pinna/set", "arguments": ["gain", "-6"]}`.

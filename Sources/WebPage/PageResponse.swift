@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 import Messages
 
 /// What is sent back for a request. A value; any thread.

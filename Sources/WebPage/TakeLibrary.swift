@@ -1,5 +1,5 @@
 import AudioFiles
-import Foundation
+import Glibc
 import Messages
 import Recording
 

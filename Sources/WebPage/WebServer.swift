@@ -1,5 +1,5 @@
 import CMicrohttpd
-import Foundation
+import Glibc
 import Messages
 import Threads
 

@@ -1,6 +1,6 @@
 import Acoustics
 import Control
-import Foundation
+import Glibc
 import JackClient
 import Measurements
 import Messages

@@ -1,5 +1,5 @@
 import FasterKernels
-import Foundation
+import Glibc
 import JackClient
 import Numerics
 import Threads

@@ -59,6 +59,26 @@ import Testing
     #expect(finding.mark == .warning && finding.found.contains("does not show"), "\(finding)")
   }
 
+  @Test("fields of other types and other kinds of objects are left out")
+  func lenient() throws {
+    let text = """
+      [ { "id": "1", "info": 7 }, { "info": { "props": [] } }, { "id": 2, "info": { "props": { "node.name": "x" } } },
+        { "id": 3.5, "info": { "props": { "media.class": "Audio/Sink", "node.name": "sink", "other": {"a": [null]} } } },
+        { "id": 4, "info": { "params": [], "props": {
+            "media.class": "Audio/Device", "device.description": 5, "device.nick": "nick", "alsa.card": "2" } } },
+        { "id": 5, "info": { "props": { "media.class": "Audio/Device", "alsa.card": 3, "api.alsa.card": null },
+            "params": { "EnumProfile": [ { "index": 1 }, { "name": "off", "index": "1" } ], "Profile": [ 1 ] } } } ]
+      """
+    let dump = try #require(PipeWireDump(Data(text.utf8)))
+    #expect(dump.nodes == ["0 Audio/Sink sink"])
+    #expect(dump.cards.map(\.id) == [4, 5])
+    #expect(dump.cards.map(\.description) == ["nick", "device 5"])
+    #expect(dump.cards.map(\.index) == [2, nil])
+    #expect(dump.cards[1].profiles.map { "\($0.index) \($0.name) \($0.description)" } == ["0 off off"])
+    #expect(dump.cards.allSatisfy { $0.active == nil })
+    #expect(PipeWireDump(Data("[1]".utf8)) == nil)
+  }
+
   @Test("what is not pw-dump's output is refused, and its nodes are listed")
   func parse() throws {
     #expect(PipeWireDump(Data("no json".utf8)) == nil && PipeWireDump(Data("{}".utf8)) == nil)

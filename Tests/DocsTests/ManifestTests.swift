@@ -72,6 +72,20 @@ import Testing
     }
   }
 
+  /// Foundation brings 30 MB of ICU's data into the program. `Text`, `Threads` and FoundationEssentials have what it needs.
+  @Test("no file of Sources imports Foundation, only FoundationEssentials")
+  func noFoundation() throws {
+    let folder = repositoryFolder + "/Sources"
+    var imports: [String] = []
+    for case let file as String in try #require(FileManager.default.enumerator(atPath: folder))
+    where file.hasSuffix(".swift") {
+      let text = try String(contentsOfFile: "\(folder)/\(file)", encoding: .utf8)
+      imports += text.matches(of: /import (?:\w+ )?(Foundation\w*)/).map { "\(file): \($0.output.1)" }
+    }
+    #expect(imports.count > 50)
+    #expect(imports.filter { !$0.hasSuffix(" FoundationEssentials") } == [])
+  }
+
   @Test("Package.swift has the rooms of the architecture page, in the same order")
   func page() throws {
     let sources = manifest.targets.filter { $0.folder.hasPrefix("Sources/") }.map(\.name)

@@ -28,6 +28,12 @@ static inline int pinna_close_from(posix_spawn_file_actions_t *actions, int firs
   return posix_spawn_file_actions_addclosefrom_np(actions, first);
 }
 
+// Glibc declares this only with _GNU_SOURCE.
+int pipe2(int ends[2], int flags);
+
+// A pipe that other programs do not inherit: its reading end, its writing end.
+static inline int pinna_pipe(int ends[2]) { return pipe2(ends, O_CLOEXEC); }
+
 // Names the calling thread (PR_SET_NAME). Swift does not import the variadic prctl.
 static inline void pinna_name_thread(const char *name) { syscall(SYS_prctl, 15, name, 0, 0, 0); }
 

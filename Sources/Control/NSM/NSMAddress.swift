@@ -1,6 +1,8 @@
-import Foundation
+import FoundationEssentials
+import Glibc
 import Messages
 import Processor
+import Text
 
 /// The address of a session manager, from NSM_URL: `osc.udp://HOST:PORT/`.
 ///
@@ -19,7 +21,7 @@ package struct NSMAddress: Hashable, Sendable, CustomStringConvertible {
     guard let colon = rest.lastIndex(of: ":"), let port = UInt16(rest[rest.index(after: colon)...]), port > 0
     else { throw Self.unusable(url) }
     // An IPv6 address stands in brackets.
-    let host = rest[..<colon].trimmingCharacters(in: ["[", "]"])
+    let host = rest[..<colon].trimmed { "[]".unicodeScalars.contains($0) }
     guard !host.isEmpty, host.utf8.count <= 255, host.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
       throw Self.unusable(url)
     }

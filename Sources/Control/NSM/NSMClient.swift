@@ -1,7 +1,9 @@
-import Foundation
+import FoundationEssentials
+import Glibc
 import Messages
 import Presets
 import Processor
+import Text
 import Threads
 
 /// Pinna as a client of a session manager that speaks the NSM protocol: the connection to it, the open project, and
@@ -79,7 +81,7 @@ package final class NSMClient {
     do {
       let address = try NSMAddress(url: url)
       let client = try NSMClient(try NSMSocket(to: try resolve(address, isStopped)))
-      let executable = (program as NSString).lastPathComponent
+      let executable = program.lastPathComponent
       try client.announce(address, NSMMessage.announce(executable: executable, process: getpid()), isStopped)
       if !client.waitForProject(isStopped), !isStopped() {
         complain(

@@ -1,5 +1,5 @@
 import CSockets
-import Foundation
+import Glibc
 import Messages
 import Processor
 

@@ -1,4 +1,5 @@
-import Foundation
+import FoundationEssentials
+import Glibc
 import JackClient
 import Messages
 import Threads
@@ -54,19 +55,16 @@ struct VirtualMicrophone: Sendable {
   /// - Parameter words: the name, and the daemon's socket unless it is the default one.
   /// - Returns: the exit status of the process.
   static func hold(_ words: [String]) -> Int32 {
-    let (process, pipe) = (Process(), Pipe())
-    process.executableURL = URL(filePath: program)
-    process.arguments = words.dropFirst().first.map { ["-r", $0] } ?? []
-    process.standardInput = pipe
-    process.standardOutput = FileHandle.nullDevice
-    process.standardError = FileHandle.nullDevice
-    guard let name = words.first, (try? process.run()) != nil else { return 1 }
+    guard let name = words.first, let pipe = PipeEnds(),
+      let process = try? ChildProcess(
+        program, words.dropFirst().first.map { ["-r", $0] } ?? [], input: pipe.reading)
+    else { return 1 }
     let order =
       "create-node adapter { factory.name=support.null-audio-sink node.name=\"\(name)\" "
       + "node.description=\"\(name)\" media.class=Audio/Source/Virtual audio.position=[FL FR] "
       // Without it, the node has no ports where no session manager runs.
       + "adapter.auto-port-config={ mode=dsp monitor=true position=preserve } }\n"
-    try? pipe.fileHandleForWriting.write(contentsOf: Data(order.utf8))
+    Descriptor.writeAll(order.utf8, to: pipe.writing)
     HelperProcess.serve { _ in [process.isRunning ? 1 : 0] }
     // `pw-cli` does not end with its input.
     process.terminate()

@@ -1,7 +1,8 @@
 import Acoustics
 import Figures
-import Foundation
+import Glibc
 import Plots
+import Text
 
 /// The plots of one case, which `pinna report --plots` puts into its page and on its sheets.
 struct CasePlots {

@@ -1,8 +1,10 @@
 import Acoustics
-import Foundation
+import FoundationEssentials
+import Glibc
 import GuidedCheck
 import Messages
 import Plots
+import Text
 
 /// The results of a check as a picture: per case the listener from above, where each voice should be and where it came
 /// out, and how the device is held. `demo`, `check` and the page of `report` have it.
@@ -60,8 +62,8 @@ enum PictureFile {
         .usage, "\(path) is not a supported picture format; give a name that ends in .png or .svg")
     }
     let folder = URL(filePath: path).deletingLastPathComponent().path
-    var isFolder: ObjCBool = false
-    guard FileManager.default.fileExists(atPath: folder, isDirectory: &isFolder), isFolder.boolValue else {
+    var isFolder = false
+    guard FileManager.default.fileExists(atPath: folder, isDirectory: &isFolder), isFolder else {
       throw Failure(.failed, "there is no folder \(folder) for the picture; create it, or give another")
     }
   }

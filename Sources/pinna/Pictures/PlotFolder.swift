@@ -1,7 +1,8 @@
 import Acoustics
 import Figures
 import FilterBanks
-import Foundation
+import FoundationEssentials
+import Glibc
 import GuidedCheck
 import HeadResponses
 import Messages

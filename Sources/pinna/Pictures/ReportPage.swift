@@ -1,7 +1,9 @@
 import Acoustics
 import Figures
-import Foundation
+import FoundationEssentials
+import Glibc
 import Plots
+import Text
 
 /// A report as one page of HTML: the device, where voices come out, and the plots of every case with a sentence of help
 /// each. It has no script and loads nothing; its drawings follow the reader's choice of light or dark.
@@ -198,6 +200,12 @@ private enum HTML {
 
   /// A file's name as a link.
   static func link(_ file: String) -> String {
-    text(file.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed) ?? file)
+    text(
+      file.utf8.map { byte in
+        let character = Character(Unicode.Scalar(byte))
+        return character.isASCII
+          && (character.isLetter || character.isNumber || "!$&'()*+,-./:=@_~".contains(character))
+          ? String(character) : String(format: "%%%02X", UInt32(byte))
+      }.joined())
   }
 }

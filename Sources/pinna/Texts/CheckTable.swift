@@ -1,7 +1,8 @@
 import Acoustics
-import Foundation
+import FoundationEssentials
 import GuidedCheck
 import Messages
+import Text
 
 /// The results of a check as a table and as JSON.
 extension CheckResults {
@@ -35,7 +36,7 @@ extension CheckResults {
         one.checked.name.padded(26)
           + [VoiceDirection.left, .right, .behind].map {
             String(format: "%+5.1f dB", one.voice(from: $0).overFront).padded(18)
-          }.joined().trimmingCharacters(in: .whitespaces)
+          }.joined().trimmed()
       }
     }
     return (lines + [""] + verdict).joined(separator: "\n")

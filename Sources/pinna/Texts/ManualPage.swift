@@ -1,5 +1,6 @@
-import Foundation
+import Glibc
 import Messages
+import Text
 
 /// The manual page `pinna(1)` in roff, generated from the same definitions as `--help`.
 enum ManualPage {

@@ -1,5 +1,7 @@
-import Foundation
+import FoundationEssentials
+import Glibc
 import Synchronization
+import Threads
 
 /// Standard output and standard error. `pinna run` queues its lines, because the control thread must not wait for a
 /// reader that does not read.
@@ -67,7 +69,7 @@ enum Output {
   /// Writes `text` to standard error unchanged.
   static func show(_ text: String) {
     guard isQueued.load(ordering: .acquiring) else {
-      try? FileHandle.standardError.write(contentsOf: Data(text.utf8))
+      Descriptor.writeAll(text.utf8, to: STDERR_FILENO)
       return
     }
     error.put(text)

@@ -1,6 +1,6 @@
 import Acoustics
 import Figures
-import Foundation
+import Text
 
 /// A report as a text table: one row per stereo case, one block per mono pattern.
 package struct ReportTable {

@@ -1,6 +1,6 @@
 import Acoustics
-import Foundation
 import Messages
+import Text
 
 /// The setting in force, which a status and the answer to a change have in common.
 package protocol SettingReport {

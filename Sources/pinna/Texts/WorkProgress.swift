@@ -1,4 +1,4 @@
-import Foundation
+import Glibc
 import Synchronization
 
 /// Shows the progress of a long computation: a bar with the time left on a terminal, lines in a pipe.

@@ -1,9 +1,11 @@
 import Acoustics
 import ArrayCheck
 import AudioFiles
-import Foundation
+import FoundationEssentials
+import Glibc
 import Messages
 import Presets
+import Text
 
 extension Verb {
   private static let arrayOption = Option(
@@ -94,7 +96,7 @@ extension Verb {
   private static func confirms(_ question: String) -> Bool {
     guard isatty(STDIN_FILENO) == 1 else { return false }
     Output.show("\(question) [y/N] ")
-    return ["y", "yes"].contains((readLine() ?? "").lowercased().trimmingCharacters(in: .whitespaces))
+    return ["y", "yes"].contains((readLine() ?? "").lowercased().trimmed())
   }
 
   /// The day by the local calendar: "2026-11-23".

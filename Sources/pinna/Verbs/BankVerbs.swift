@@ -1,6 +1,7 @@
-import Foundation
+import FoundationEssentials
 import Messages
 import Presets
+import Text
 
 /// Banks: the presets that MIDI program changes choose.
 extension Verb {
@@ -62,7 +63,7 @@ extension Verb {
     let name = arguments.operands[0]
     let file = try UserFile(name: name, in: "banks", kind: "bank")
     let words = arguments.operands[1].split(separator: ",", omittingEmptySubsequences: false).map {
-      $0.trimmingCharacters(in: .whitespaces)
+      $0.trimmed()
     }
     let presets = try words.map { try library.preset(named: $0).name }
     let text = BankFile.text(of: Bank(name: name, title: arguments["--title"] ?? name, presets: presets))

@@ -1,7 +1,8 @@
-import Foundation
+import Glibc
 import Messages
 import Presets
 import Realtime
+import Text
 
 extension Verb {
   static let bench = Verb(
@@ -94,10 +95,10 @@ private struct PeriodTime {
   /// "5 microphones × 256 taps take 0.63 µs of each period of 64 frames (1333 µs at 48000 Hz): 0.047 % of a core (v4, …)"
   var sentence: String {
     "microphone".counted(shape.microphones) + " × " + "tap".counted(shape.taps)
+      + String(format: " take %.2f µs of each period of ", microseconds) + "frame".counted(shape.period)
       + String(
-        format: " take %.2f µs of each period of %@ (%.0f µs at 48000 Hz): %.2g %% of a core (%@, %@)",
-        microseconds, "frame".counted(shape.period), deadline, 100 * microseconds / deadline,
-        InstructionSet.best.rawValue, Machine.current.summary)
+        format: " (%.0f µs at 48000 Hz): %.2g %% of a core ", deadline, 100 * microseconds / deadline)
+      + "(\(InstructionSet.best.rawValue), \(Machine.current.summary))"
   }
 
   var json: JSONObject {

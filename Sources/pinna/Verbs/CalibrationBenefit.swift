@@ -2,9 +2,9 @@ import Acoustics
 import Figures
 import FilterBanks
 import FilterDesign
-import Foundation
 import Manifolds
 import Messages
+import Text
 
 /// What stereo and patterns gain by a calibration: figures of the array as it was measured, with the filters for it as its
 /// device file describes it, and with those that undo what was measured.

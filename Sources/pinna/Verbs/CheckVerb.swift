@@ -1,6 +1,6 @@
 import Acoustics
 import FilterBanks
-import Foundation
+import Glibc
 import GuidedCheck
 import JackTools
 import LiveCheck

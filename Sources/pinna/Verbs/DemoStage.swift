@@ -1,7 +1,8 @@
 import Acoustics
 import AudioFiles
 import FilterBanks
-import Foundation
+import FoundationEssentials
+import Glibc
 import GuidedCheck
 import Messages
 import Presets

@@ -1,12 +1,15 @@
 import Acoustics
 import AudioFiles
-import Foundation
+import FoundationEssentials
+import Glibc
 import JackClient
 import JackTools
 import LiveCheck
 import Messages
 import Presets
 import Processor
+import Text
+import Threads
 
 extension Verb {
   static let demo = Verb(
@@ -93,20 +96,15 @@ final class Demo {
     )
   }
 
-  private func startProcessor() throws -> Process {
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
-    process.arguments = ["run", "--server", serverName, "--name", name, "--preset", stage.preset.name]
-    // A session manager's client is the user's Pinna, not this one.
-    process.environment = ProcessInfo.processInfo.environment.filter { $0.key != "NSM_URL" }
-    process.standardInput = FileHandle.nullDevice
-    process.standardOutput = FileHandle.nullDevice
-    process.standardError = FileHandle.nullDevice
-    try process.run()
-    return process
+  private func startProcessor() throws -> ChildProcess {
+    try ChildProcess(
+      URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().path,
+      ["run", "--server", serverName, "--name", name, "--preset", stage.preset.name],
+      // A session manager's client is the user's Pinna, not this one.
+      environment: ProcessInfo.processInfo.environment.filter { $0.key != "NSM_URL" })
   }
 
-  private func awaitProcessor(_ process: Process) throws {
+  private func awaitProcessor(_ process: ChildProcess) throws {
     for _ in 0..<200 {
       if let answer = try? ControlClient(name: name).request(OSCMessage("/pinna/status")),
         answer.status == .done
@@ -119,9 +117,9 @@ final class Demo {
     throw Failure(.failed, "the processor did not start; try: pinna run --preset \(stage.preset.name)")
   }
 
-  private func stop(_ process: Process) {
+  private func stop(_ process: ChildProcess) {
     _ = try? ControlClient(name: name).request(OSCMessage("/pinna/stop"), seconds: 3)
-    if process.isRunning { process.terminate() }
+    process.terminate()
     process.waitUntilExit()
     // Its state file: no later run has this name.
     if let memory = RunMemoryFile.path(name: name) { try? FileManager.default.removeItem(atPath: memory) }

@@ -1,10 +1,10 @@
 import Acoustics
 import FilterBanks
 import FilterDesign
-import Foundation
 import Messages
 import Presets
 import Synchronization
+import Text
 
 extension Verb {
   static let design = Verb(

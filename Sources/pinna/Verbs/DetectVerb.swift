@@ -1,6 +1,6 @@
 import Acoustics
 import Detection
-import Foundation
+import FoundationEssentials
 import Messages
 import Presets
 

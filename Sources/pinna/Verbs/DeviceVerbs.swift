@@ -1,7 +1,9 @@
 import Acoustics
-import Foundation
+import FoundationEssentials
+import Glibc
 import Messages
 import Presets
+import Text
 
 /// Verbs that write and check device files.
 extension Verb {
@@ -150,7 +152,7 @@ extension Arguments {
   fileprivate func size() throws(Failure) -> SIMD3<Double>? {
     guard let text = self["--size"] else { return nil }
     let numbers = text.split(separator: ",", omittingEmptySubsequences: false).map {
-      Double($0.trimmingCharacters(in: .whitespaces))
+      Double($0.trimmed())
     }
     guard numbers.count == 3, numbers.allSatisfy({ $0.map((1...500).contains) ?? false }) else {
       throw Failure(

@@ -2,7 +2,8 @@ import Acoustics
 import AudioFiles
 import Detection
 import Diagnosis
-import Foundation
+import FoundationEssentials
+import Glibc
 import JackClient
 import JackTools
 import Messages
@@ -94,7 +95,7 @@ private struct Examination {
   }
 
   func write(report path: String) throws(Failure) {
-    var report = BugReport(home: HomeFolder.path(), user: NSUserName())
+    var report = BugReport(home: HomeFolder.path(), user: ProcessInfo.processInfo.userName)
     report.add("findings", findings.text(hasColour: false))
     report.add("pinna", "pinna \(Tool.version)")
     report.add("libjack", "\(library.version) \(library.path)")

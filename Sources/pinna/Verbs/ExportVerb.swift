@@ -1,7 +1,8 @@
 import Acoustics
 import FilterBanks
 import FilterDesign
-import Foundation
+import FoundationEssentials
+import Glibc
 import Messages
 import Presets
 
@@ -110,10 +111,10 @@ struct ExportFolder {
   init(_ typed: String, replacing: Bool) throws(Failure) {
     guard !typed.isEmpty else { throw Failure(.usage, "the folder name is empty; give one") }
     path = typed
-    var isFolder: ObjCBool = false
+    var isFolder = false
     exists = FileManager.default.fileExists(atPath: typed, isDirectory: &isFolder)
     guard exists else { return }
-    guard isFolder.boolValue else {
+    guard isFolder else {
       throw Failure(.failed, "\(typed) is a file; give the name of a folder")
     }
     let contents = (try? FileManager.default.contentsOfDirectory(atPath: typed)) ?? []
@@ -162,7 +163,7 @@ struct ExportFolder {
   }
 
   private func rename(_ from: String, _ to: String) throws {
-    guard Foundation.rename(from, to) == 0 else {
+    guard Glibc.rename(from, to) == 0 else {
       throw Failure(
         .failed, "cannot write \(to): \(String(cString: strerror(errno))); give another folder")
     }

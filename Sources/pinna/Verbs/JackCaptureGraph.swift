@@ -1,6 +1,6 @@
 import Acoustics
 import Detection
-import Foundation
+import Glibc
 import JackClient
 import JackTools
 import Messages

@@ -1,4 +1,3 @@
-import Foundation
 import JackClient
 import Presets
 import Processor

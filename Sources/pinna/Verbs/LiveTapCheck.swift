@@ -1,6 +1,6 @@
 import ArrayCheck
 import AudioFiles
-import Foundation
+import Glibc
 import JackClient
 import JackTools
 import Messages

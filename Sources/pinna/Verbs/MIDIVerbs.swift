@@ -1,6 +1,6 @@
 import Acoustics
 import Control
-import Foundation
+import FoundationEssentials
 import Messages
 import Presets
 

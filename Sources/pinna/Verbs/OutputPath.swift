@@ -1,4 +1,5 @@
-import Foundation
+import FoundationEssentials
+import Glibc
 import Messages
 import Processor
 import Recording
@@ -51,16 +52,16 @@ enum InputPath {
   /// Throws if there is no file `path`.
   /// - Parameter remedy: what to do then, an imperative clause for the error message.
   static func check(_ path: String, _ remedy: String) throws(Failure) {
-    var isFolder: ObjCBool = false
+    var isFolder = false
     guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else {
       throw Failure(.failed, "there is no file \(path); \(remedy)")
     }
-    guard !isFolder.boolValue else { throw Failure(.failed, "\(path) is a folder; \(remedy)") }
+    guard !isFolder else { throw Failure(.failed, "\(path) is a folder; \(remedy)") }
   }
 
   static func checkFolder(_ path: String) throws(Failure) {
-    var isFolder: ObjCBool = false
-    guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder.boolValue else {
+    var isFolder = false
+    guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder else {
       throw Failure(.failed, "there is no folder \(path); give another with --dir")
     }
   }

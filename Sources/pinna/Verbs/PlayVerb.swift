@@ -1,4 +1,4 @@
-import Foundation
+import Glibc
 import Messages
 import Processor
 import Recording

@@ -1,6 +1,5 @@
 import Acoustics
 import AudioFiles
-import Foundation
 import Messages
 import Presets
 import Processor

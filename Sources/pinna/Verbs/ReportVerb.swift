@@ -2,7 +2,7 @@ import Acoustics
 import Figures
 import FilterBanks
 import FilterDesign
-import Foundation
+import Glibc
 import Manifolds
 import Messages
 import Presets

@@ -1,10 +1,12 @@
 import Control
-import Foundation
+import FoundationEssentials
+import Glibc
 import JackClient
 import JackWorld
 import Messages
 import Presets
 import Processor
+import Text
 import WebPage
 
 extension Verb {
@@ -142,7 +144,7 @@ extension Verb {
   /// The ports of --monitor: one for both outputs, or one each.
   private static func monitorPorts(_ arguments: Arguments) throws(Failure) -> [String] {
     guard let text = arguments["--monitor"] else { return [] }
-    let ports = text.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
+    let ports = text.split(separator: ",").map { $0.trimmed() }
     guard (1...2).contains(ports.count), ports.allSatisfy({ $0.dropFirst().dropLast().contains(":") }) else {
       throw Failure(
         .usage,

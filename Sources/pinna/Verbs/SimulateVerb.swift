@@ -1,6 +1,6 @@
 import AudioFiles
 import FilterBanks
-import Foundation
+import Glibc
 import JackClient
 import JackTools
 import Messages

@@ -1,4 +1,5 @@
-import Foundation
+import FoundationEssentials
+import Glibc
 
 /// A program that plays a sound file from the command line.
 enum SoundPlayer {

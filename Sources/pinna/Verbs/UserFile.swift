@@ -1,6 +1,8 @@
-import Foundation
+import FoundationEssentials
+import Glibc
 import Messages
 import Presets
+import Text
 
 /// A file that Pinna writes into the user's folder of presets.
 struct UserFile {
@@ -33,7 +35,7 @@ struct UserFile {
     }
     do {
       try FileManager.default.createDirectory(
-        atPath: (path as NSString).deletingLastPathComponent, withIntermediateDirectories: true)
+        atPath: path.deletingLastPathComponent, withIntermediateDirectories: true)
       try Data(text.utf8).write(to: URL(filePath: path).resolvingSymlinksInPath(), options: .atomic)
     } catch {
       throw Failure(.failed, "cannot write \(path): \(error.systemReason); check its folder and the disk")
