@@ -45,6 +45,8 @@ extension LiveTests {
         names.append(try #require(take?.words.first))
         // Nothing may change during a take.
         #expect(sender.ask("/pinna/set/gain", [.float(1)])?.status == .refused)
+        // Long enough to be seen while it plays.
+        usleep(300_000)
         #expect(sender.ask("/pinna/record", [.float(0)], seconds: 20)?.status == .done)
       }
       let listed = try #require(sender.ask("/pinna/takes")?.text)
