@@ -31,12 +31,15 @@ public final class ControlSender {
   public func send(_ packet: [UInt8], file: Int32 = -1, seconds: Double = 30) -> Bool {
     let deadline = ContinuousClock.now + .seconds(seconds)
     while true {
-      if drains { while nextPacket() != nil {} }
+      if drains { drain() }
       if sendNow(packet, file) == packet.count { return true }
       guard errno == EAGAIN, .now < deadline else { return false }
       usleep(500)
     }
   }
+
+  /// Discards the answers that have arrived.
+  public func drain() { while nextPacket() != nil {} }
 
   /// Ends only this direction: the other end reads the end of file after what was sent.
   public func finish() { shutdown(descriptor, Int32(SHUT_WR)) }
