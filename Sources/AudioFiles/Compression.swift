@@ -50,7 +50,11 @@ public enum Compression: String, CaseIterable, Sendable {
   private func encode(
     _ reader: AudioFileReader, _ descriptor: Int32, _ part: String, _ isWanted: () -> Bool
   ) throws(AudioFileError) {
-    let format = self == .flac ? SF_FORMAT_FLAC | SF_FORMAT_PCM_24 : SF_FORMAT_OGG | SF_FORMAT_OPUS
+    let format =
+      switch self {
+      case .flac: SF_FORMAT_FLAC | SF_FORMAT_PCM_24
+      case .opus: SF_FORMAT_OGG | SF_FORMAT_OPUS
+      }
     guard
       let file = openForWriting(
         descriptor, mode: SFM_WRITE, channels: reader.channels, sampleRate: reader.sampleRate, format: format)

@@ -46,16 +46,10 @@ extension Controller {
     request.answer(.done(ChangeReport(processor.inForce, kept: obstacle)))
   }
 
-  /// Serves a request of an open session.
-  func dispatch(
-    _ action: OSCMethod.Action, ofSession token: String, _ words: ArraySlice<String>, _ request: Request
-  ) throws {
-    switch action {
-    case .sessionClaim: request.answer(try claim(token, words.first!))
-    case .sessionSet: try change(Change.list(words), of: token, request)
-    case .sessionPeriod: try requestPeriod(token, words.first!, request)
-    default: request.answer(try close(token))
-    }
+  /// The token that a session's request begins with.
+  func token(_ words: [String], _ sender: Sender) throws -> String {
+    _ = try refuseSessionOverUDP(sender)
+    return words[0]
   }
 
   /// Opens a session whose events go to `sender`.

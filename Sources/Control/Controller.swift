@@ -218,9 +218,12 @@ public final class Controller {
     case .usePreset: try change([.preset(words[0])], of: nil, request)
     case .cancelPreset: try processor.cancelChange(request)
     case .sessionOpen: request.answer(try open(words[0], refuseSessionOverUDP(sender)))
-    case .sessionClaim, .sessionSet, .sessionPeriod, .sessionClose:
-      _ = try refuseSessionOverUDP(sender)
-      try dispatch(method.action, ofSession: words[0], words.dropFirst(), request)
+    case .sessionClaim: request.answer(try claim(token(words, sender), words[1]))
+    case .sessionSet:
+      let token = try token(words, sender)
+      try change(Change.list(words.dropFirst()), of: token, request)
+    case .sessionPeriod: try requestPeriod(token(words, sender), words[1], request)
+    case .sessionClose: request.answer(try close(token(words, sender)))
     case .record: try record(words.first, request)
     case .recordStart: try startTake(takeRequest(words, sender), request)
     case .play: try play(words[0], sender, request)
