@@ -6,7 +6,8 @@
 ///   has restarted.
 /// - If a peer is replaced at once by a port of the same name, as when a driver restarts, its connection counts as lost,
 ///   not as removed by the user.
-/// - A connection that disappears while both ports stay is forgotten, because the user disconnected it.
+/// - A connection that disappears while both ports stay is forgotten, because the user disconnected it. Unless Pinna made
+///   it a moment ago: PipeWire drops links between ports that it is still setting up. It is made once more.
 /// - A connection whose own port disappears, with a change of device, waits for that port.
 ///
 /// The memory is bounded, because programs may use a new name each time: it holds up to 64 absent connections per port
@@ -52,10 +53,15 @@ public struct Wiring: Sendable {
     var state: State
     /// Increases with each connection that disappears; a smaller value has been absent for longer.
     var order: Int
+    /// If it disappears before that, it is made once more.
+    var newUntil: ContinuousClock.Instant?
   }
 
   /// How long a connection must be missing between two existing ports before it counts as disconnected by the user.
   static let patience = Duration.milliseconds(200)
+
+  /// How long a connection that Pinna made is new.
+  static let newness = Duration.milliseconds(300)
 
   private var wires: [Wire: Memory] = [:]
   /// Connections requested through Pinna, which are forgotten last.
@@ -125,7 +131,9 @@ public struct Wiring: Sendable {
 
   /// Remembers a connection that Pinna has just made, so that it is restored even if its peer goes before the graph is
   /// observed.
-  public mutating func hasMade(_ wire: Wire) { wires[wire] = Memory(state: .made, order: 0) }
+  public mutating func hasMade(_ wire: Wire, now: ContinuousClock.Instant) {
+    wires[wire] = Memory(state: .made, order: 0, newUntil: now + Self.newness)
+  }
 
   /// Gives the wanted connections priority: they are forgotten last.
   public mutating func keep(_ wanted: Set<Wire>) {
@@ -165,7 +173,9 @@ public struct Wiring: Sendable {
       let isThere = exists(wire.peer)
       let isReplaced = isThere && newPorts.contains(wire.peer)
       switch memory.state {
-      case .made where isThere && !isReplaced: setAbsent(wire, .missing(since: now))
+      case .made where isThere && !isReplaced:
+        setAbsent(wire, .missing(since: now))
+        if let end = memory.newUntil, now < end { toMake.append(wire) }
       case .missing(let since) where isThere && !isReplaced:
         if now - since >= Self.patience { wires[wire] = nil }
       case .made, .missing:
@@ -187,6 +197,7 @@ public struct Wiring: Sendable {
       }
     }
     for wire in connected {
+      if case .made = wires[wire]?.state { continue }
       switch wires.updateValue(Memory(state: .made, order: 0), forKey: wire)?.state {
       case .lost, .lostInRestart: events.append(.restored(wire))
       case .made, .missing, .away, nil: break

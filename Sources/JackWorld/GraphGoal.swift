@@ -68,7 +68,7 @@ extension ArrayClient {
       own.settle(wire, result)
       switch result {
       case .made:
-        wiring.hasMade(wire)
+        wiring.hasMade(wire, now: .now)
         there.append(wire)
       case .wasThere: there.append(wire)
       case .noPeer: missing.append(wire)

@@ -15,9 +15,9 @@ import Testing
       _ = $0.preset.follow([Self.preset, Self.shared])
       for wire in Self.requested {
         $0.preset.settle(wire, .made)
-        $0.wiring.hasMade(wire)
+        $0.wiring.hasMade(wire, now: .now)
       }
-      $0.wiring.hasMade(Self.old)
+      $0.wiring.hasMade(Self.old, now: .now)
     }
     return memory
   }

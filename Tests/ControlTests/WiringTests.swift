@@ -270,11 +270,28 @@ import Testing
       limit: "≤ 500 µs", kept: many < .microseconds(500))
   }
 
+  @Test("a connection that Pinna made and that disappears within 300 ms is made once more, then forgotten")
+  mutating func new() {
+    wiring.hasMade(wire, now: start)
+    #expect(look(connected: true, peer: true, after: 10).toMake.isEmpty)
+    #expect(look(connected: false, peer: true, after: 250).toMake == [wire])
+    #expect(look(connected: true, peer: true, after: 251).toMake.isEmpty)
+    for n in [300, 501] { #expect(look(connected: false, peer: true, after: n).toMake.isEmpty) }
+    #expect(!wiring.remembers(wire))
+  }
+
+  @Test("a connection that Pinna made stays removed if it disappears later")
+  mutating func old() {
+    wiring.hasMade(wire, now: start)
+    for n in [310, 511] { #expect(look(connected: false, peer: true, after: n).toMake.isEmpty) }
+    #expect(!wiring.remembers(wire))
+  }
+
   @Test("a connection whose peer goes before the graph is observed is lost, and made when the peer is back")
   func madeAndGone() {
     var wiring = Wiring()
     let wire = Wiring.Wire("out_left", "monitor:1")
-    wiring.hasMade(wire)
+    wiring.hasMade(wire, now: .now)
     wiring.keep([wire])
     func observe(exists: Bool) -> (events: [Wiring.Event], toMake: [Wiring.Wire]) {
       wiring.observe(connected: [], ports: ["out_left"], exists: { _ in exists }, now: .now)
