@@ -47,6 +47,23 @@ import Testing
     #expect(look(connected: false, peer: true, after: 400).toMake.isEmpty)
   }
 
+  @Test("a connection that Pinna made and that disappears within 300 ms is made once more, then forgotten")
+  mutating func new() {
+    wiring.hasMade(wire, now: start)
+    #expect(look(connected: true, peer: true, after: 10).toMake.isEmpty)
+    #expect(look(connected: false, peer: true, after: 250).toMake == [wire])
+    #expect(look(connected: true, peer: true, after: 251).toMake.isEmpty)
+    for n in [300, 501] { #expect(look(connected: false, peer: true, after: n).toMake.isEmpty) }
+    #expect(!wiring.remembers(wire))
+  }
+
+  @Test("a connection that Pinna made stays removed if it disappears later")
+  mutating func old() {
+    wiring.hasMade(wire, now: start)
+    for n in [310, 511] { #expect(look(connected: false, peer: true, after: n).toMake.isEmpty) }
+    #expect(!wiring.remembers(wire))
+  }
+
   @Test(
     "a connection whose other end is replaced at once by a port of its name is made again",
     arguments: [1, 30])
@@ -268,23 +285,6 @@ import Testing
     Faults.report(
       "R45", done: "one look at connections after 1 000 and after 10 000 peers", measured: "\(few), \(many)",
       limit: "≤ 500 µs", kept: many < .microseconds(500))
-  }
-
-  @Test("a connection that Pinna made and that disappears within 300 ms is made once more, then forgotten")
-  mutating func new() {
-    wiring.hasMade(wire, now: start)
-    #expect(look(connected: true, peer: true, after: 10).toMake.isEmpty)
-    #expect(look(connected: false, peer: true, after: 250).toMake == [wire])
-    #expect(look(connected: true, peer: true, after: 251).toMake.isEmpty)
-    for n in [300, 501] { #expect(look(connected: false, peer: true, after: n).toMake.isEmpty) }
-    #expect(!wiring.remembers(wire))
-  }
-
-  @Test("a connection that Pinna made stays removed if it disappears later")
-  mutating func old() {
-    wiring.hasMade(wire, now: start)
-    for n in [310, 511] { #expect(look(connected: false, peer: true, after: n).toMake.isEmpty) }
-    #expect(!wiring.remembers(wire))
   }
 
   @Test("a connection whose peer goes before the graph is observed is lost, and made when the peer is back")
