@@ -102,7 +102,7 @@ extension LiveTests {
       for said in [
         /controller 30, record on: the take \S+\.wav begins/,
         // Told when the take is on disk; after 10 s, that it is not: others may write much.
-        /record off: the take \S+\.wav (has ended after|is not on disk yet)/,
+        /record off: the take \S+\.wav (?:has ended after|is not on disk yet)/,
       ] {
         let isSaid = waitUntil(seconds: 30) { graph.program.errorText.contains(said) }
         #expect(isSaid, "\(graph.program.errorText.replacing("\n", with: " | "))")
