@@ -336,6 +336,12 @@ let package = Package(
 
 package.targets += faster
 
+// Rooms with a README, of which SwiftPM would warn.
+let explained = [
+  "Realtime", "Manifolds", "FilterDesign", "Recording", "JackClient", "Messages", "Processor", "Control",
+]
+for target in package.targets where explained.contains(target.name) { target.exclude.append("README.md") }
+
 // With PINNA_FUZZERS set, the program that libFuzzer brings its own main for: `make fuzz`.
 if Context.environment["PINNA_FUZZERS"] != nil {
   package.targets.append(

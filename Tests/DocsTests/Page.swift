@@ -30,11 +30,17 @@ struct Page: CustomTestStringConvertible {
       .components(separatedBy: "\n")
   }
 
-  /// README.md, then every page of docs.
+  /// The pages of the top folder, then every page of docs.
   static let all: [Page] = {
     let names = (try? FileManager.default.contentsOfDirectory(atPath: repositoryFolder + "/docs")) ?? []
     let pages = names.filter { $0.hasSuffix(".md") }.sorted().map { "docs/" + $0 }
-    return (["README.md"] + pages).compactMap { try? Page($0) }
+    return (["README.md", "CONTRIBUTING.md", "SECURITY.md"] + pages).compactMap { try? Page($0) }
+  }()
+
+  /// The README of every room that has one.
+  static let ofRooms: [Page] = {
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: repositoryFolder + "/Sources")) ?? []
+    return names.sorted().compactMap { try? Page("Sources/\($0)/README.md") }
   }()
 
   var text: String { lines.joined(separator: "\n") }
@@ -104,6 +110,29 @@ struct Page: CustomTestStringConvertible {
       start < end
     else { return nil }
     return lines[(start + 1)..<end].map { $0 + "\n" }.joined()
+  }
+
+  /// The lines from a heading to the next one, whatever its level.
+  func lines(below heading: String) -> [String] {
+    guard let start = lines.firstIndex(of: heading) else { return [] }
+    return Array(lines[(start + 1)...].prefix { !$0.hasPrefix("#") })
+  }
+
+  /// The files and folders that lines name between backticks: words with a slash, or the ending of a source or a page.
+  static func paths(in lines: [String]) -> [String] {
+    lines.flatMap { $0.matches(of: #/`([^`\s]+)`/#) }.map { String($0.output.1) }.filter {
+      $0.contains("/") || $0.hasSuffix(".swift") || $0.hasSuffix(".md")
+    }
+  }
+
+  /// Those of `paths` that do not exist.
+  /// - Parameter folder: what they are relative to, with a slash at its end; a path that begins with a slash is
+  ///   relative to the repository.
+  static func missing(_ paths: [String], from folder: String) -> [String] {
+    paths.filter {
+      let path = $0.hasPrefix("/") ? $0 : "/" + folder + $0
+      return !FileManager.default.fileExists(atPath: repositoryFolder + path)
+    }
   }
 
   /// The cells of every table row.

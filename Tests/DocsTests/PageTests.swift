@@ -59,6 +59,32 @@ import Testing
     for link in page.links { #expect(FileManager.default.fileExists(atPath: folder + "/" + link), "\(link)") }
   }
 
+  @Test("the files that the architecture page says to change exist")
+  func filesToChange() throws {
+    let section = try Page("docs/architecture.md").lines(below: "## Where to change what")
+    let rows = section.filter { $0.hasPrefix("| ") }
+    let paths = Page.paths(in: rows)
+    #expect(rows.count > 15 && paths.count > 50)
+    #expect(Page.missing(paths, from: "Sources/") == [])
+  }
+
+  @Test("the files that a room's README names exist")
+  func filesOfRooms() {
+    #expect(Page.ofRooms.count >= 8)
+    for page in Page.ofRooms {
+      let paths = Page.paths(in: page.text.components(separatedBy: "\n"))
+      #expect(!paths.isEmpty, "\(page)")
+      #expect(Page.missing(paths, from: page.path.replacing("README.md", with: "")) == [], "\(page)")
+    }
+  }
+
+  @Test("a named path is found missing where the tree lacks it, from the folder or the repository")
+  func missingFiles() {
+    let named = Page.paths(in: ["`Messages/Change.swift`: `Key`, `/Makefile`, `Gone.swift`, `/docs/gone/`"])
+    #expect(named == ["Messages/Change.swift", "/Makefile", "Gone.swift", "/docs/gone/"])
+    #expect(Page.missing(named, from: "Sources/") == ["Gone.swift", "/docs/gone/"])
+  }
+
   @Test(
     "the documented commands print what the page shows, in its order",
     .enabled(if: LiveGraph.isPossible, "jackd2 is not installed: no JACK server"),
