@@ -4,10 +4,9 @@ import Processor
 import Recording
 
 /// What differs over UDP: subscriptions and feedback, no sessions, and no paths.
-///
-/// Thread: control thread.
 extension Controller {
   /// - Parameter words: the token, then optionally what to send, and how many levels per second.
+  /// - Returns: how long the subscription lasts unless it is renewed.
   func subscribe(_ words: [String], _ sender: Sender) throws -> Outcome {
     let (udp, sender) = try subscriber(sender)
     let feedback = words.count > 1 ? try Feedback(word: words[1]) : .state
@@ -24,13 +23,13 @@ extension Controller {
       rate = number
     }
     try udp.subscribe(sender, to: feedback, levelsPerSecond: rate)
-    return .done(SubscriptionAnswer(seconds: Int(SubscriberRegister.lifetime.components.seconds)))
+    return .done(["seconds": SubscriberRegister.lifetime.components.seconds])
   }
 
   func unsubscribe(_ sender: Sender, _ request: Request) throws {
     let (udp, sender) = try subscriber(sender)
     // Only subscribers are answered.
-    request.answer(.done(SubscriptionAnswer(seconds: 0)))
+    request.answer(.done(["seconds": 0]))
     udp.unsubscribe(sender)
   }
 
@@ -76,8 +75,7 @@ extension Controller {
         "over UDP a take is given by its name in the takes folder, without a path; list the names with /pinna/takes"
       )
     }
-    try lists.checkCapacity()
-    lists.add("the takes folder", processor.world.path(ofTake: word), request) { [unowned self] path in
+    try lists.add("the takes folder", processor.world.path(ofTake: word), request) { [unowned self] path in
       try processor.play(path, request)
     }
   }
@@ -86,10 +84,4 @@ extension Controller {
   func publish() {
     udp?.publish(state: processor.stateMessages, levels: processor.levelsMessage)
   }
-}
-
-/// The answer to a subscription.
-struct SubscriptionAnswer: Codable, Sendable {
-  /// How long it lasts unless it is renewed.
-  let seconds: Int
 }

@@ -64,7 +64,7 @@ public final class Controller {
     self.warn = warn
     self.wait = wait
     self.onStart = onStart
-    processor.notify = { [unowned self] in announce($0) }
+    processor.onEvent = { [unowned self] in announce($0) }
   }
 
   /// Joins a graph and serves requests until Pinna is stopped or the server is lost for good. Finalises a running take.
@@ -150,13 +150,11 @@ public final class Controller {
         }
       }
     }
-    do { try change([.preset(name)], of: nil, request) } catch {
-      request.answer(.failed(Failure(error)))
-    }
+    request.attempt { try change([.preset(name)], of: nil, request) }
     let midiRequest = Request { [warn] outcome in
       if case .failed(let failure) = outcome { warn("the files for MIDI were not reloaded: \(failure)") }
     }
-    do { try loadMIDI(bank: nil, midiRequest) } catch { midiRequest.answer(.failed(Failure(error))) }
+    midiRequest.attempt { try loadMIDI(bank: nil, midiRequest) }
   }
 
   /// Serves a request, or defers it:
@@ -194,7 +192,7 @@ public final class Controller {
       onProgress: { [unowned self] in sendProgress($0, part: $1, to: sender) },
       isThere: { [unowned self] in isThere(sender) },
       onAnswer: { [unowned self] in send(Answer($0), to: sender) })
-    do { try dispatch(message, sender, request) } catch { request.answer(.failed(Failure(error))) }
+    request.attempt { try dispatch(message, sender, request) }
   }
 
   private func dispatch(_ message: OSCMessage, _ sender: Sender, _ request: Request) throws {
@@ -262,8 +260,7 @@ public final class Controller {
     else {
       throw Failure(.usage, "\(count ?? "") takes are not usable; give a whole number from 1 to \(most)")
     }
-    try lists.checkCapacity()
-    lists.add("the list of \(list)", processor.world.names(of: list, most: number), request) {
+    try lists.add("the list of \(list)", processor.world.names(of: list, most: number), request) {
       request.answer(.done(NamesAnswer(list, $0)))
     }
   }

@@ -24,7 +24,7 @@ final class JackAudioClient: AudioClient {
   private let fallback = Mutex<FilterSets?>(nil)
   private let graphReports = Mutex<[GraphReport]>([])
   /// Graph checks on the worker.
-  private let graphChecks = LatestRequest<GraphGoal>()
+  private let graphChecks = LatestRequest<Setting>()
   /// The job that closes the client; nil before `close`.
   private let closeJob = Mutex<Job<Bool>?>(nil)
   /// Microphones for which `run --connect` found no capture port.
@@ -252,13 +252,10 @@ final class JackAudioClient: AudioClient {
   // MARK: The graph
 
   func checkGraph(for setting: Setting) -> Int {
-    let goal = GraphGoal(
-      outputs: setting.outputTarget(monitor: options.monitor).ports,
-      presetConnections: setting.connections)
-    return graphChecks.post(goal, on: worker) { [self] goal, number in
+    graphChecks.post(setting, on: worker) { [self] setting, number in
       guard lossReason == nil, closeJob.withLock({ $0 == nil }) else { return }
       connectMicrophonesToSource()
-      var report = array.checkGraph(memory, goal)
+      var report = array.checkGraph(memory, setting, monitor: options.monitor)
       options.runMemory?.keep(RunMemory(setting, memory.connections.withLock { $0.wiring.restorable }))
       report.checkNumber = number
       graphReports.withLock { reports in

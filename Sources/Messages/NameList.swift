@@ -1,7 +1,7 @@
 /// What can be listed by name.
 package enum NameList: String, Sendable { case presets, banks, devices, takes }
 
-/// The answer to `/pinna/presets`, `/pinna/banks`, `/pinna/devices` or `/pinna/takes`: names only. A value; any thread.
+/// The answer to `/pinna/presets`, `/pinna/banks`, `/pinna/devices` or `/pinna/takes`: names only.
 package struct NamesAnswer: Codable, Sendable {
   /// Version of this answer's format.
   package let format: Int

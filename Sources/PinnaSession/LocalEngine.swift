@@ -83,8 +83,7 @@ public final class LocalEngine: SessionEngine, Sendable {
     _ events: ControllerEvents, _ environment: [String: String],
     _ warn: @escaping @Sendable (String) -> Void, onStart: @escaping () -> Void
   ) throws -> Controller {
-    let preset = try library.preset(named: preset)
-    let setting = Setting(preset: preset, device: try library.device(named: preset.device))
+    let setting = try Setting(preset: preset, in: library)
     let socket = try ControlSocket(name: name, environment: environment)
     var options = JackWorld.Options(name: name, server: server)
     options.connect = connect

@@ -3,8 +3,6 @@ import Messages
 import Presets
 
 /// Requests that change the setting.
-///
-/// Thread: control thread.
 extension Processor {
   /// Applies all of `changes` in one crossfade, or none of them. A change to another device waits for its filters and
   /// for the end of a take; the outputs are silent during the switch.

@@ -4,8 +4,6 @@ import Realtime
 import Rendering
 
 /// Microphones that fail and return, while the callback plays on.
-///
-/// Thread: control thread.
 extension Processor {
   /// Decides anew which microphones are missing.
   func watchMicrophones(_ readings: Readings) {
@@ -26,10 +24,10 @@ extension Processor {
     let before = fallback.watch.missing
     fallback.watch.observe(observations, now: world.now)
     for (name, fault) in fallback.watch.missing.sorted(by: { $0.key < $1.key }) where before[name] == nil {
-      tell(.microphoneGone, "\(name) is missing: \(fault.sentence)")
+      note(.microphoneGone, "\(name) is missing: \(fault.sentence)")
     }
     for name in before.keys.sorted() where fallback.watch.missing[name] == nil {
-      tell(.microphoneBack, "\(name) is back")
+      note(.microphoneBack, "\(name) is back")
     }
   }
 
@@ -43,11 +41,6 @@ extension Processor {
     }
     fallback.lastPeriods = (count, world.now)
     return true
-  }
-
-  private func tell(_ kind: EngineEvent.Kind, _ sentence: String) {
-    state.take?.take.note(sentence)
-    notify(EngineEvent(kind, sentence))
   }
 
   /// The microphones that filters should do without now. With more than half missing, none do: no array is left.
@@ -166,9 +159,7 @@ extension Processor {
   func resetFallback() {
     fallback.job?.job.abandon()
     for name in fallback.watch.missing.keys.sorted() {
-      notify(
-        EngineEvent(
-          .microphoneBack, "\(name) is no longer known to be missing: what it belongs to has changed"))
+      notify(.microphoneBack, "\(name) is no longer known to be missing: what it belongs to has changed")
     }
     fallback = Fallback()
   }

@@ -4,8 +4,6 @@ import Recording
 import Text
 
 /// Markers and the title of a take. They are no settings, so they may be set while it runs.
-///
-/// Thread: control thread.
 extension Processor {
   /// The longest label and title, in bytes.
   static let longestText = 200

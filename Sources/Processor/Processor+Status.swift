@@ -13,8 +13,6 @@ extension Processor {
   }
 
   /// The answer to `status`.
-  ///
-  /// Thread: control thread.
   /// - Parameters:
   ///   - droppedPackets: number of packets that the control socket dropped.
   ///   - deferredChanges: the command line's changes that are deferred while a session controls the route.

@@ -10,8 +10,6 @@ import Text
 import Threads
 
 /// What a Pinna remembers from one run to the next: its setting, and the connections that others made to its ports.
-///
-/// Thread: any; a value.
 package struct RunMemory: Codable, Equatable, Sendable {
   /// A connection: the short name of an own port, and the full name of its peer.
   struct Connection: Codable, Equatable, Sendable {

@@ -277,7 +277,7 @@ import Testing
   func otherDevice() {
     let rig = rig()
     var events: [EngineEvent.Kind] = []
-    rig.processor.notify = { events.append($0.kind) }
+    rig.processor.onEvent = { events.append($0.kind) }
     rig.world.client?.readings.mutedMicrophones = ["two"]
     pass(.seconds(1), rig)
     rig.world.client?.readings.mutedMicrophones = []
