@@ -10,18 +10,8 @@ extension Controller {
   func subscribe(_ words: [String], _ sender: Sender) throws -> Outcome {
     let (udp, sender) = try subscriber(sender)
     let feedback = words.count > 1 ? try Feedback(word: words[1]) : .state
-    var rate = 10
-    if words.count > 2 {
-      let rates = SubscriberRegister.levelRates
-      // Control surfaces send whole numbers as floats.
-      guard let number = Double(words[2]).flatMap({ Int(exactly: $0) }), rates.contains(number) else {
-        throw Failure(
-          .usage,
-          "\(words[2]) levels per second are not usable; give a whole number from \(rates.lowerBound) to \(rates.upperBound)"
-        )
-      }
-      rate = number
-    }
+    let rates = SubscriberRegister.levelRates
+    let rate = words.count > 2 ? try Self.number(words[2], "levels per second", in: rates) : 10
     try udp.subscribe(sender, to: feedback, levelsPerSecond: rate)
     return .done(["seconds": SubscriberRegister.lifetime.components.seconds])
   }

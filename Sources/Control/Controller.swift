@@ -254,24 +254,23 @@ public final class Controller {
   /// Answers names, once they have been read.
   /// - Parameter count: how many takes; nil for `NamesAnswer.takes`.
   private func answer(_ list: NameList, _ count: String?, _ request: Request) throws {
-    let most = NamesAnswer.mostTakes
-    guard let number = Double(count ?? "\(NamesAnswer.takes)").flatMap({ Int(exactly: $0) }),
-      (1...most).contains(number)
-    else {
-      throw Failure(.usage, "\(count ?? "") takes are not usable; give a whole number from 1 to \(most)")
-    }
-    try lists.add("the list of \(list)", processor.world.names(of: list, most: number), request) {
+    let most = try count.map { try Self.number($0, "takes", in: NamesAnswer.takeCounts) } ?? NamesAnswer.takes
+    try lists.add("the list of \(list)", processor.world.names(of: list, most: most), request) {
       request.answer(.done(NamesAnswer(list, $0)))
     }
   }
 
+  /// - Parameter what: what is counted, for messages.
+  static func number(_ text: String, _ what: String, in range: ClosedRange<Int>) throws(Failure) -> Int {
+    // Control surfaces send whole numbers as floats.
+    if let number = Double(text).flatMap({ Int(exactly: $0) }), range.contains(number) { return number }
+    throw Failure(
+      .usage,
+      "\(text) \(what) are not usable; give a whole number from \(range.lowerBound) to \(range.upperBound)")
+  }
+
   private func answerOutputs(_ count: String, _ request: Request) throws {
-    guard let frames = Double(count).flatMap({ Int(exactly: $0) }), OutputSamples.range.contains(frames)
-    else {
-      throw Failure(
-        .usage,
-        "\(count) frames are not usable; give a whole number from 1 to \(OutputSamples.range.upperBound)")
-    }
+    let frames = try Self.number(count, "frames", in: OutputSamples.range)
     let (end, samples) = processor.client?.newestOutputs(frames) ?? (0, [])
     request.answer(
       .done(OutputSamples(sampleRate: processor.client?.sampleRate ?? 0, end: end, samples)))

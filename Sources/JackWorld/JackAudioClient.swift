@@ -7,6 +7,7 @@ import Realtime
 import Recording
 import Rendering
 import Synchronization
+import Threads
 
 /// A JACK client that runs the engine of the current device.
 ///
@@ -17,7 +18,8 @@ final class JackAudioClient: AudioClient {
   private let options: JackWorld.Options
   private let memory: ConnectionMemory
   private let worker: Worker
-  private let loss: Loss
+  /// Why the server has gone. Written by JACK's notification thread.
+  private let loss: Locked<String?>
   /// The engine that the callback runs; nil before the first.
   private let inUse = Mutex<JackEngine?>(nil)
   /// The filter sets that replace those of the engine.
@@ -30,22 +32,17 @@ final class JackAudioClient: AudioClient {
   /// Microphones for which `run --connect` found no capture port.
   private let unconnected = Mutex<[String]>([])
 
-  /// Why the server has gone. Written by JACK's notification thread.
-  private final class Loss: Sendable {
-    let reason = Mutex<String?>(nil)
-  }
-
   /// Opens the client. Thread: a job's thread, because libjack waits for the server.
   init(_ options: JackWorld.Options, events: ControllerEvents, memory: ConnectionMemory) throws {
     self.options = options
     self.memory = memory
-    let loss = Loss()
+    let loss = Locked<String?>(nil)
     self.loss = loss
     worker = try Worker("pinna graph")
     array = try ArrayClient(
       name: options.name, server: options.server,
       onShutdown: { reason in
-        loss.reason.withLock { $0 = $0 ?? reason }
+        loss.withLock { $0 = $0 ?? reason }
         events.wakeUp()
       }, onGraphChange: events.graphChanged, onSampleRate: { _ in events.wakeUp() })
   }
@@ -53,7 +50,7 @@ final class JackAudioClient: AudioClient {
   // MARK: State
 
   var sampleRate: Int { array.sampleRate }
-  var lossReason: String? { loss.reason.withLock { $0 } }
+  var lossReason: String? { loss.withLock { $0 } }
   var isRetired: Bool { inUse.withLock { $0?.engine.isRetired ?? false } }
   var periodsRun: Int { array.periodsRun }
   var capturePorts: [String] { array.physicalCapturePorts }

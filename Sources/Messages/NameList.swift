@@ -21,7 +21,7 @@ package struct NamesAnswer: Codable, Sendable {
     }
   }
 
-  /// The names of takes that are listed if no number is given, and the most.
+  /// The names of takes that are listed if no number is given, and how many may be asked for.
   package static let takes = 20
-  package static let mostTakes = 1000
+  package static let takeCounts = 1...1000
 }

@@ -53,12 +53,7 @@ extension Processor {
   /// Gets filters without the missing microphones, and has the callback fade to them; back to those of all microphones
   /// when they have returned.
   func pollFallback() {
-    switch state.kind {
-    case .live, .openingTake, .startingTake, .armed, .recording, .endingTake, .openingPlayback, .playing,
-      .endingPlayback:
-      break
-    default: return
-    }
+    guard state.isInGraph, state.kind != .fadingOut, state.kind != .stopping else { return }
     let missing = microphonesToReplace
     // A design goes on while its microphones work for a moment: they may fail again.
     if let job = fallback.job, job.missing != missing, !missing.isEmpty {

@@ -59,7 +59,7 @@ package struct NSMProject: Sendable, Equatable {
     }
     do {
       let setting = try memory.setting.setting(in: library)
-      return .success(Contents(setting: setting, connections: memory.wires, takesFolder: takesFolder))
+      return .success(Contents(setting: setting, connections: memory.connections, takesFolder: takesFolder))
     } catch {
       return fail(
         .badProject,
