@@ -125,18 +125,25 @@ extension Processor {
     enter(.live)
   }
 
-  /// Microphones that are not connected; none before the first graph check, when connections are unknown.
-  private var unconnectedMicrophones: [String] {
-    graph.checkNumber == 0
-      ? [] : (client?.readings.microphones ?? []).filter { graph.connections[$0] == nil }
-  }
-
   private func startAnswer(_ recording: Recording) -> TakeStartAnswer {
-    TakeStartAnswer(
-      recording.take, isArmed: !recording.hasBegun, muted: inForce.muted, unconnected: unconnectedMicrophones,
-      microphoneCount: client?.readings.microphones.count ?? 0,
-      missing: StatusReport.FallbackReport(fallback, microphones: client?.readings.microphones ?? [])?.missing
-        ?? [])
+    let (take, microphones) = (recording.take, client?.readings.microphones ?? [])
+    let path = take.path ?? ""
+    let obstacle = take.plan.conversionObstacle.map { "it stays WAV: \($0)" }
+    var answer = TakeStartAnswer()
+    answer.take = path
+    answer.armed = recording.hasBegun ? nil : true
+    answer.channels = take.plan.outputs
+    answer.convertedTake = take.plan.convertedFormat.map { path.replacing(/wav$/, with: $0) }
+    answer.notes = [take.plan.shortRingNote, obstacle].compactMap { $0 }
+    answer.muted = inForce.muted
+    // Before the first graph check, connections are unknown.
+    answer.unconnected =
+      graph.checkNumber == 0 ? [] : microphones.filter { graph.connections[$0] == nil }
+    answer.microphoneCount = microphones.count
+    let missing = StatusReport.FallbackReport(fallback, microphones: microphones)?.missing ?? []
+    answer.missing = missing.filter { $0.fault != .unconnected }
+    answer.secondsLeft = take.secondsLeft
+    return answer
   }
 
   /// Handles the callback's report that a take has begun.
@@ -249,13 +256,11 @@ extension Processor {
   /// Answers stop requests for takes that are on disk, or that the disk has not accepted for 10 s.
   func pollClosing() {
     for n in takes.closing.indices.reversed() {
-      let take = takes.closing[n].take
-      if takes.closing[n].isDiscarded, take.hasEnded {
+      let (take, isDiscarded) = (takes.closing[n].take, takes.closing[n].isDiscarded)
+      switch take.phase {
+      case .finished where isDiscarded, .failed where isDiscarded:
         let answer = DisarmAnswer(disarmed: take.path ?? "the take")
         for request in takes.closing.remove(at: n).stopRequests { request.answer(.done(answer)) }
-        continue
-      }
-      switch take.phase {
       case .finished(let result):
         finished(result, takes.closing.remove(at: n))
       case .failed(let error):
@@ -267,8 +272,8 @@ extension Processor {
         takes.closing[n].stopRequests = []
         for request in stopRequests {
           request.fail(
-            takes.closing[n].isDiscarded ? .failed : .incompleteTake,
-            takes.closing[n].isDiscarded
+            isDiscarded ? .failed : .incompleteTake,
+            isDiscarded
               ? Self.sentence(ofDiscarded: take)
               : "the take \(take.path ?? "") is not on disk yet: the disk has not answered for \(silent.components.seconds) s; "
                 + "writing continues when the disk answers, see: pinna status")

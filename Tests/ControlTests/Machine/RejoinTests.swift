@@ -136,7 +136,8 @@ import Testing
       rig.world.now += .milliseconds(45)
       rig.run(periods: 1)
     }
-    rig.stall(.milliseconds(4500))
+    // At rest, the graph is looked at every half second.
+    rig.stall(.milliseconds(4800))
     #expect(rig.world.probes.count == 3)
   }
 
