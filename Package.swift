@@ -129,7 +129,7 @@ let package = Package(
       name: "JackWorld",
       dependencies: [
         "Acoustics", "FilterDesign", "JackClient", "Messages", "Numerics", "Presets", "Processor", "Realtime",
-        "Recording", "Rendering",
+        "Recording", "Rendering", "Threads",
       ]),
     // Everything that steers the processor: the server's end of the control socket, UDP, sessions, MIDI, session managers.
     .target(

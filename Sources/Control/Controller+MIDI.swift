@@ -7,8 +7,6 @@ import Text
 
 /// MIDI: program changes choose presets of the bank, controllers change what their file says. MIDI has no way to answer,
 /// so failures are written to the operator's terminal, and so are takes that begin and end.
-///
-/// Thread: control thread.
 extension Controller {
   /// The state of MIDI. A class, because answers arrive while an event is acted upon.
   final class MIDI {
@@ -66,16 +64,19 @@ extension Controller {
             + "\(bank.presets.count), or choose another bank with: pinna bank use NAME", about: nil)
       }
       let request = request("MIDI program \(program + 1)", about: nil)
-      change([.preset(bank.presets[program])], request)
+      request.attempt { try change([.preset(bank.presets[program])], of: nil, request) }
     case .controller(let controller, let wire):
       let value = controller.value(at: wire, dataSources: processor.inForce.device.dataSources.map(\.name))
       let what = "MIDI controller \(controller.number), \(controller.target.rawValue) \(value)"
       guard let key = controller.target.key else {
-        return toggleTake(value, request(what, about: controller.number))
+        // A toggle that repeats its value is no fault.
+        guard (value == "on") != (processor.state.take != nil) else { return }
+        let request = request(what, about: controller.number)
+        return request.attempt { try record(value, request) }
       }
       midi.isFading = true
       let request = request(what, about: controller.number) { [unowned self] in midi.isFading = false }
-      change([try Change(key, value)], request)
+      request.attempt { try change([Change(key, value)], of: nil, request) }
     }
   }
 
@@ -95,16 +96,6 @@ extension Controller {
       case .done: break
       }
     }
-  }
-
-  private func change(_ changes: @autoclosure () throws -> [Change], _ request: Request) {
-    do { try change(changes(), of: nil, request) } catch { request.answer(.failed(Failure(error))) }
-  }
-
-  private func toggleTake(_ word: String, _ request: Request) {
-    // A toggle that repeats its value is no fault.
-    guard (word == "on") != (processor.state.take != nil) else { return }
-    do { try record(word, request) } catch { request.answer(.failed(Failure(error))) }
   }
 
   private func complain(_ text: String, about controller: Int?) {
@@ -166,9 +157,8 @@ extension Controller {
   /// Reads the bank and the controllers' file, and uses them from then on.
   /// - Parameter bank: nil for the one that was asked for last, or that of the file.
   func loadMIDI(bank: String?, _ request: Request) throws {
-    try lists.checkCapacity()
     let bank = bank ?? midi.setup.chosenBank
-    lists.add("the bank", processor.world.midiSetup(bank: bank), request) { [unowned self] setup in
+    try lists.add("the bank", processor.world.midiSetup(bank: bank), request) { [unowned self] setup in
       midi.setup = setup
       midi.inbox = MIDIInbox()
       request.answer(.done(midiReport))

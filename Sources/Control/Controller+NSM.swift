@@ -8,8 +8,6 @@ import Recording
 /// A switch has stages (`NSMClient.Opening`), none of which waits. First Pinna asks whether it can have the new name, if the
 /// manager gives one, then the project is read, the name claimed, and the setting applied. If either fails, nothing has changed, and the project of before stays open. Only
 /// then does Pinna leave the graph, and join it under that name.
-///
-/// Thread: control thread.
 extension Controller {
   /// Serves one message of the session manager, and advances the open and the saves under way.
   package func serveNSM() {
@@ -118,10 +116,7 @@ extension Controller {
 
   /// As the choice of a preset does, this replaces a change of device that is pending.
   private func fade(to setting: Setting, _ request: Request) {
-    let change = [Change.preset(setting.preset)]
-    do { try processor.set(change, preset: setting, request) } catch {
-      request.answer(.failed(Failure(error)))
-    }
+    request.attempt { try processor.set([.preset(setting.preset)], preset: setting, request) }
   }
 
   /// Starts a take, unless a project's setting is being applied: its connections and its folder would be replaced during
@@ -159,7 +154,7 @@ extension Controller {
   /// Takes another name: the control socket moves at once, and the JACK client is closed and opened again.
   /// - Throws: if Pinna cannot leave the graph now; then it keeps its name.
   private func rename(to name: String, _ new: NamedSocket) throws {
-    try processor.refuseRejoining()
+    try processor.clientAtRest()
     try udp?.rename(to: name)
     announce(EngineEvent(.engineGone, "Pinna is called \(name) from now on"))
     socket.rename(

@@ -2,8 +2,6 @@ import Messages
 import Processor
 
 /// The sender of a request, and where its answers go.
-///
-/// Thread: any; a value.
 enum Sender: Sendable, Equatable {
   /// A program of this user, on the Unix socket.
   case local(ControlSocket.Sender)
@@ -12,8 +10,6 @@ enum Sender: Sendable, Equatable {
 }
 
 /// Requests from both sockets, and answers to their senders.
-///
-/// Thread: control thread.
 extension Controller {
   /// Waits up to `milliseconds` for requests, or until an event wakes this thread. Returns at most one request of each
   /// socket, so that neither can keep the other waiting.

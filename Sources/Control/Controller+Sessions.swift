@@ -3,8 +3,6 @@ import Messages
 import Processor
 
 /// Sessions: their requests and their events.
-///
-/// Thread: control thread.
 extension Controller {
   /// Applies `changes`, or defers them if another session controls the route.
   /// - Parameter token: the session that requests them; nil for the command line and plain OSC.
@@ -22,8 +20,7 @@ extension Controller {
   ) throws {
     guard let name = changes.preset else { return try body(nil) }
     try processor.refuseNow(changes)
-    try reads.checkCapacity()
-    reads.add("the preset \(name)", processor.world.setting(ofPreset: name), request, onRead: body)
+    try reads.add("the preset \(name)", processor.world.setting(ofPreset: name), request, onRead: body)
   }
 
   private func change(_ changes: [Change], preset: Setting?, of token: String?, _ request: Request) throws {

@@ -4,33 +4,22 @@ import Processor
 import Recording
 
 /// What differs over UDP: subscriptions and feedback, no sessions, and no paths.
-///
-/// Thread: control thread.
 extension Controller {
   /// - Parameter words: the token, then optionally what to send, and how many levels per second.
+  /// - Returns: how long the subscription lasts unless it is renewed.
   func subscribe(_ words: [String], _ sender: Sender) throws -> Outcome {
     let (udp, sender) = try subscriber(sender)
     let feedback = words.count > 1 ? try Feedback(word: words[1]) : .state
-    var rate = 10
-    if words.count > 2 {
-      let rates = SubscriberRegister.levelRates
-      // Control surfaces send whole numbers as floats.
-      guard let number = Double(words[2]).flatMap({ Int(exactly: $0) }), rates.contains(number) else {
-        throw Failure(
-          .usage,
-          "\(words[2]) levels per second are not usable; give a whole number from \(rates.lowerBound) to \(rates.upperBound)"
-        )
-      }
-      rate = number
-    }
+    let rates = SubscriberRegister.levelRates
+    let rate = words.count > 2 ? try Self.number(words[2], "levels per second", in: rates) : 10
     try udp.subscribe(sender, to: feedback, levelsPerSecond: rate)
-    return .done(SubscriptionAnswer(seconds: Int(SubscriberRegister.lifetime.components.seconds)))
+    return .done(["seconds": SubscriberRegister.lifetime.components.seconds])
   }
 
   func unsubscribe(_ sender: Sender, _ request: Request) throws {
     let (udp, sender) = try subscriber(sender)
     // Only subscribers are answered.
-    request.answer(.done(SubscriptionAnswer(seconds: 0)))
+    request.answer(.done(["seconds": 0]))
     udp.unsubscribe(sender)
   }
 
@@ -76,8 +65,7 @@ extension Controller {
         "over UDP a take is given by its name in the takes folder, without a path; list the names with /pinna/takes"
       )
     }
-    try lists.checkCapacity()
-    lists.add("the takes folder", processor.world.path(ofTake: word), request) { [unowned self] path in
+    try lists.add("the takes folder", processor.world.path(ofTake: word), request) { [unowned self] path in
       try processor.play(path, request)
     }
   }
@@ -86,10 +74,4 @@ extension Controller {
   func publish() {
     udp?.publish(state: processor.stateMessages, levels: processor.levelsMessage)
   }
-}
-
-/// The answer to a subscription.
-struct SubscriptionAnswer: Codable, Sendable {
-  /// How long it lasts unless it is renewed.
-  let seconds: Int
 }

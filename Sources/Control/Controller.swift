@@ -64,7 +64,7 @@ public final class Controller {
     self.warn = warn
     self.wait = wait
     self.onStart = onStart
-    processor.notify = { [unowned self] in announce($0) }
+    processor.onEvent = { [unowned self] in announce($0) }
   }
 
   /// Joins a graph and serves requests until Pinna is stopped or the server is lost for good. Finalises a running take.
@@ -150,13 +150,11 @@ public final class Controller {
         }
       }
     }
-    do { try change([.preset(name)], of: nil, request) } catch {
-      request.answer(.failed(Failure(error)))
-    }
+    request.attempt { try change([.preset(name)], of: nil, request) }
     let midiRequest = Request { [warn] outcome in
       if case .failed(let failure) = outcome { warn("the files for MIDI were not reloaded: \(failure)") }
     }
-    do { try loadMIDI(bank: nil, midiRequest) } catch { midiRequest.answer(.failed(Failure(error))) }
+    midiRequest.attempt { try loadMIDI(bank: nil, midiRequest) }
   }
 
   /// Serves a request, or defers it:
@@ -194,7 +192,7 @@ public final class Controller {
       onProgress: { [unowned self] in sendProgress($0, part: $1, to: sender) },
       isThere: { [unowned self] in isThere(sender) },
       onAnswer: { [unowned self] in send(Answer($0), to: sender) })
-    do { try dispatch(message, sender, request) } catch { request.answer(.failed(Failure(error))) }
+    request.attempt { try dispatch(message, sender, request) }
   }
 
   private func dispatch(_ message: OSCMessage, _ sender: Sender, _ request: Request) throws {
@@ -256,25 +254,23 @@ public final class Controller {
   /// Answers names, once they have been read.
   /// - Parameter count: how many takes; nil for `NamesAnswer.takes`.
   private func answer(_ list: NameList, _ count: String?, _ request: Request) throws {
-    let most = NamesAnswer.mostTakes
-    guard let number = Double(count ?? "\(NamesAnswer.takes)").flatMap({ Int(exactly: $0) }),
-      (1...most).contains(number)
-    else {
-      throw Failure(.usage, "\(count ?? "") takes are not usable; give a whole number from 1 to \(most)")
-    }
-    try lists.checkCapacity()
-    lists.add("the list of \(list)", processor.world.names(of: list, most: number), request) {
+    let most = try count.map { try Self.number($0, "takes", in: NamesAnswer.takeCounts) } ?? NamesAnswer.takes
+    try lists.add("the list of \(list)", processor.world.names(of: list, most: most), request) {
       request.answer(.done(NamesAnswer(list, $0)))
     }
   }
 
+  /// - Parameter what: what is counted, for messages.
+  static func number(_ text: String, _ what: String, in range: ClosedRange<Int>) throws(Failure) -> Int {
+    // Control surfaces send whole numbers as floats.
+    if let number = Double(text).flatMap({ Int(exactly: $0) }), range.contains(number) { return number }
+    throw Failure(
+      .usage,
+      "\(text) \(what) are not usable; give a whole number from \(range.lowerBound) to \(range.upperBound)")
+  }
+
   private func answerOutputs(_ count: String, _ request: Request) throws {
-    guard let frames = Double(count).flatMap({ Int(exactly: $0) }), OutputSamples.range.contains(frames)
-    else {
-      throw Failure(
-        .usage,
-        "\(count) frames are not usable; give a whole number from 1 to \(OutputSamples.range.upperBound)")
-    }
+    let frames = try Self.number(count, "frames", in: OutputSamples.range)
     let (end, samples) = processor.client?.newestOutputs(frames) ?? (0, [])
     request.answer(
       .done(OutputSamples(sampleRate: processor.client?.sampleRate ?? 0, end: end, samples)))

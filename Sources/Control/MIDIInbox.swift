@@ -4,8 +4,6 @@ import Processor
 
 /// MIDI messages that have arrived and are not acted upon yet. Of each controller only the newest value counts, so a
 /// moving fader never queues up.
-///
-/// Thread: control thread; a value.
 package struct MIDIInbox {
   package enum Event: Hashable {
     /// From 0.

@@ -9,7 +9,7 @@ import Processor
 /// Other programs may remove these files at any time. The owner then keeps the name and makes them again. Inodes
 /// identify its files: an inode that is held open is never reused.
 ///
-/// Thread: control thread; `isFree` any thread.
+/// Thread: control thread.
 final class NamedSocket {
   let path: String
   private(set) var listener: FileDescriptor
@@ -19,24 +19,6 @@ final class NamedSocket {
   /// Inode of the socket file; nil after `leave`.
   private var inode: Inode?
   private var nextCheck = ContinuousClock.now + .seconds(1)
-
-  private struct Inode: Equatable {
-    let device: dev_t
-    let number: ino_t
-
-    /// The inode at `path`; nil if nothing exists there.
-    init?(path: String) {
-      var file = stat()
-      guard lstat(path, &file) == 0 else { return nil }
-      (device, number) = (file.st_dev, file.st_ino)
-    }
-
-    init?(descriptor: Int32) {
-      var file = stat()
-      guard fstat(descriptor, &file) == 0 else { return nil }
-      (device, number) = (file.st_dev, file.st_ino)
-    }
-  }
 
   init(
     name: String, environment: [String: String] = ProcessInfo.processInfo.environment
@@ -113,5 +95,24 @@ final class NamedSocket {
     Failure(
       .failed,
       "a Pinna named \"\(name)\" is running already; choose another name with --name, or stop that one")
+  }
+}
+
+/// Which file a path or a descriptor leads to.
+struct Inode: Equatable {
+  private let device: dev_t
+  private let number: ino_t
+
+  /// The inode at `path`; nil if nothing exists there.
+  init?(path: String) {
+    var file = stat()
+    guard lstat(path, &file) == 0 else { return nil }
+    (device, number) = (file.st_dev, file.st_ino)
+  }
+
+  init?(descriptor: Int32) {
+    var file = stat()
+    guard fstat(descriptor, &file) == 0 else { return nil }
+    (device, number) = (file.st_dev, file.st_ino)
   }
 }

@@ -26,15 +26,23 @@ final class PendingReads {
 
   /// - Parameters:
   ///   - what: what is read, for messages: "the preset phone5".
+  ///   - job: begins the reading.
   ///   - onRead: receives what was read; an error that it throws becomes the answer.
+  /// - Throws: if too many reads are pending.
   func add<Value: Sendable>(
-    _ what: String, _ job: Job<Value>, _ request: Request, onRead: @escaping (Value) throws -> Void
-  ) {
+    _ what: String, _ job: @autoclosure () -> Job<Value>, _ request: Request,
+    onRead: @escaping (Value) throws -> Void
+  ) throws(Failure) {
+    guard reads.count < Self.capacity else {
+      throw Failure(
+        .failed, "\(reads.count) earlier requests still wait for the disk; try again when it answers")
+    }
+    let job = job()
     func proceed() -> Bool {
       switch job.result {
       case .success(let value):
-        do { try onRead(value) } catch { request.answer(.failed(Failure(error))) }
-      case .failure(let failure): request.answer(.failed(failure))
+        request.attempt { try onRead(value) }
+      case .failure(let failure): request.fail(failure)
       case nil: return false
       }
       return true
@@ -43,14 +51,6 @@ final class PendingReads {
       Read(
         what: what, deadline: .now + Self.patience, request: request, proceed: proceed,
         abandon: { job.abandon() }))
-  }
-
-  /// Throws if too many reads are pending.
-  func checkCapacity() throws(Failure) {
-    guard reads.count < Self.capacity else {
-      throw Failure(
-        .failed, "\(reads.count) earlier requests still wait for the disk; try again when it answers")
-    }
   }
 
   /// Continues requests whose files have been read, in order; fails those that time out.

@@ -8,8 +8,6 @@ import Processor
 ///
 /// The first session to claim the route controls it until it releases it; further claims queue. Routing changes by
 /// anyone else, including the command line, are deferred until then.
-///
-/// Thread: control thread.
 struct SessionRegister {
   struct Session {
     let token: String

@@ -3,8 +3,6 @@ import Messages
 import Processor
 
 /// What a subscriber is sent.
-///
-/// Thread: any; a value.
 package enum Feedback: String, NamedWord {
   case state, levels, both
 
@@ -16,8 +14,6 @@ package enum Feedback: String, NamedWord {
 /// Who has subscribed to feedback over UDP, to what, and what was sent to whom.
 ///
 /// A subscriber is an address. It is forgotten `lifetime` after its last subscription.
-///
-/// Thread: control thread; a value.
 package struct SubscriberRegister {
   package struct Subscriber {
     package let address: UDPAddress

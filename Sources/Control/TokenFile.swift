@@ -12,8 +12,8 @@ final class TokenFile {
   let path: String
   /// 128 random bits in hexadecimal.
   let token: String
-  /// Device and inode; nil once the file has been removed.
-  private var identity: [UInt64]?
+  /// Nil once the file has been removed.
+  private var inode: Inode?
 
   /// - Parameter token: an existing token, for a Pinna that takes another name; nil for a new one.
   init(name: String, environment: [String: String], token known: String? = nil) throws(Failure) {
@@ -29,16 +29,13 @@ final class TokenFile {
     let file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
     guard file >= 0 else { throw Self.failure(path) }
     defer { close(file) }
-    var information = stat()
     let line = Array((token + "\n").utf8)
-    guard fchmod(file, 0o600) == 0, fstat(file, &information) == 0,
-      write(file, line, line.count) == line.count
-    else {
+    guard fchmod(file, 0o600) == 0, write(file, line, line.count) == line.count else {
       let failure = Self.failure(path)
       unlink(path)
       throw failure
     }
-    identity = [UInt64(information.st_dev), UInt64(information.st_ino)]
+    inode = Inode(descriptor: file)
   }
 
   private static func failure(_ path: String) -> Failure {
@@ -52,19 +49,13 @@ final class TokenFile {
 
   /// Removes the file, unless another has taken its place.
   func remove() {
-    var information = stat()
-    guard let identity, lstat(path, &information) == 0,
-      identity == [UInt64(information.st_dev), UInt64(information.st_ino)]
-    else { return }
-    unlink(path)
-    self.identity = nil
+    if let inode, inode == Inode(path: path) { unlink(path) }
+    inode = nil
   }
 
   /// Whether `text` is the token. Takes equally long for every text of the token's length.
-  func matches(_ text: String) -> Bool { Self.areEqual(text, token) }
-
-  static func areEqual(_ a: String, _ b: String) -> Bool {
-    let (a, b) = (Array(a.utf8), Array(b.utf8))
+  func matches(_ text: String) -> Bool {
+    let (a, b) = (Array(text.utf8), Array(token.utf8))
     guard a.count == b.count else { return false }
     return zip(a, b).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0
   }

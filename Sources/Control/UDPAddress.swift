@@ -4,18 +4,19 @@ import Messages
 import Processor
 
 /// The address and port of a UDP socket, IPv4 or IPv6.
-///
-/// Thread: any; a value.
 package struct UDPAddress: Hashable, Sendable, CustomStringConvertible {
   /// A `sockaddr_in` or `sockaddr_in6`.
   private let bytes: [UInt8]
 
   package init(bytes: some Sequence<UInt8>) { self.bytes = Array(bytes) }
 
-  /// - Parameter host: an address in numbers; nil if it is not one.
-  package init?(_ host: String, port: UInt16) {
+  /// - Parameters:
+  ///   - host: an address in numbers; nil if it is not one.
+  ///   - namesOf: IPv4 or IPv6. A host's name is then looked up, too, which may wait for a name server.
+  package init?(_ host: String, port: UInt16, namesOf family: Int32? = nil) {
     var hints = addrinfo()
-    hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV
+    hints.ai_family = family ?? AF_UNSPEC
+    hints.ai_flags = AI_NUMERICSERV | (family == nil ? AI_NUMERICHOST : 0)
     hints.ai_socktype = Int32(SOCK_DGRAM.rawValue)
     var found: UnsafeMutablePointer<addrinfo>?
     guard getaddrinfo(host, "\(port)", &hints, &found) == 0, let found else { return nil }
@@ -59,6 +60,28 @@ package struct UDPAddress: Hashable, Sendable, CustomStringConvertible {
       String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
     return (text(host), text(port))
+  }
+
+  /// A socket that sends and receives datagrams without waiting; its number is negative on failure.
+  func makeSocket() -> FileDescriptor {
+    let type = SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue
+    return FileDescriptor(socket(family, Int32(type), 0))
+  }
+
+  /// The next datagram at `socket`; nil with `errno` if there is none.
+  static func receive(_ buffer: inout [UInt8], through socket: Int32)
+    -> (bytes: ArraySlice<UInt8>, isCut: Bool, sender: UDPAddress)?
+  {
+    var storage = sockaddr_storage()
+    var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+    let count = withUnsafeMutablePointer(to: &storage) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        recvfrom(socket, &buffer, buffer.count, Int32(MSG_DONTWAIT) | Int32(MSG_TRUNC), $0, &length)
+      }
+    }
+    guard count >= 0 else { return nil }
+    let sender = withUnsafeBytes(of: storage) { UDPAddress(bytes: $0.prefix(Int(length))) }
+    return (buffer.prefix(count), count > buffer.count, sender)
   }
 
   /// Sends one datagram here, without waiting.

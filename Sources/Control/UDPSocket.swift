@@ -26,7 +26,7 @@ public final class UDPSocket {
   private(set) var subscribers = SubscriberRegister()
   /// Requests of a packet that have not been returned yet.
   private var waiting: [(message: OSCPacket.NumberedMessage, address: UDPAddress)] = []
-  private var buffer = [UInt8](repeating: 0, count: OSCShape.longestPacket + 4)
+  private var buffer = [UInt8](repeating: 0, count: OSCShape.longestPacket)
 
   var descriptor: Int32 { socket.number }
   /// Whether `receive` returns a request without a further packet.
@@ -68,8 +68,7 @@ public final class UDPSocket {
       throw Failure(
         .usage, "the OSC address \"\(host)\" is not usable; give an IP address in numbers, such as 127.0.0.1")
     }
-    let flags = SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue
-    socket = FileDescriptor(Glibc.socket(wanted.family, Int32(flags), 0))
+    socket = wanted.makeSocket()
     let number = socket.number
     guard number >= 0, wanted.withSocketAddress({ bind(number, $0, $1) }) == 0 else {
       throw Failure(
@@ -103,18 +102,18 @@ public final class UDPSocket {
   package func receive(now: ContinuousClock.Instant = .now) -> (message: OSCMessage, sender: Sender)? {
     if let request = nextWaiting(now) { return request }
     for _ in 0..<16 {
-      guard let packet = nextPacket() else { return nil }
-      let isSubscriber = subscribers.contains(packet.address, at: now)
+      guard let packet = UDPAddress.receive(&buffer, through: descriptor) else { return nil }
+      let isSubscriber = subscribers.contains(packet.sender, at: now)
       guard isSubscriber || Self.mayBeSubscription(packet.bytes) else {
         droppedPackets += 1
         continue
       }
       do throws(Failure) {
-        waiting = try OSCPacket.messages(in: packet.bytes, isCut: packet.isCut).map { ($0, packet.address) }
+        waiting = try OSCPacket.messages(in: packet.bytes, isCut: packet.isCut).map { ($0, packet.sender) }
         if let request = nextWaiting(now) { return request }
       } catch {
         droppedPackets += 1
-        if isSubscriber { send(Answer(error).message, to: Sender(address: packet.address, number: nil)) }
+        if isSubscriber { send(Answer(error).message, to: Sender(address: packet.sender, number: nil)) }
       }
     }
     return nil
@@ -139,19 +138,6 @@ public final class UDPSocket {
   /// Whether the packet of a stranger is worth parsing.
   private static func mayBeSubscription(_ bytes: ArraySlice<UInt8>) -> Bool {
     bytes.count <= 1024 && bytes.starts(with: OSCMethod.subscribe.utf8)
-  }
-
-  private func nextPacket() -> (bytes: ArraySlice<UInt8>, isCut: Bool, address: UDPAddress)? {
-    var storage = sockaddr_storage()
-    var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
-    let count = withUnsafeMutablePointer(to: &storage) { pointer in
-      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        recvfrom(descriptor, &buffer, buffer.count, Int32(MSG_DONTWAIT) | Int32(MSG_TRUNC), $0, &length)
-      }
-    }
-    guard count >= 0 else { return nil }
-    let address = withUnsafeBytes(of: storage) { UDPAddress(bytes: $0.prefix(Int(length))) }
-    return (buffer.prefix(count), count > buffer.count, address)
   }
 
   // MARK: Subscriptions

@@ -16,7 +16,7 @@
 /// Thread: any; a value without synchronisation.
 public struct Wiring: Sendable {
   /// A connection: the short name of an own port, and the full name of its peer.
-  public struct Wire: Hashable, Comparable, Sendable {
+  public struct Wire: Codable, Hashable, Comparable, Sendable {
     public let port: String
     public let peer: String
     public init(_ port: String, _ peer: String) { (self.port, self.peer) = (port, peer) }

@@ -7,6 +7,7 @@ import Realtime
 import Recording
 import Rendering
 import Synchronization
+import Threads
 
 /// A JACK client that runs the engine of the current device.
 ///
@@ -17,35 +18,31 @@ final class JackAudioClient: AudioClient {
   private let options: JackWorld.Options
   private let memory: ConnectionMemory
   private let worker: Worker
-  private let loss: Loss
+  /// Why the server has gone. Written by JACK's notification thread.
+  private let loss: Locked<String?>
   /// The engine that the callback runs; nil before the first.
   private let inUse = Mutex<JackEngine?>(nil)
   /// The filter sets that replace those of the engine.
   private let fallback = Mutex<FilterSets?>(nil)
   private let graphReports = Mutex<[GraphReport]>([])
   /// Graph checks on the worker.
-  private let graphChecks = LatestRequest<GraphGoal>()
+  private let graphChecks = LatestRequest<Setting>()
   /// The job that closes the client; nil before `close`.
   private let closeJob = Mutex<Job<Bool>?>(nil)
   /// Microphones for which `run --connect` found no capture port.
   private let unconnected = Mutex<[String]>([])
 
-  /// Why the server has gone. Written by JACK's notification thread.
-  private final class Loss: Sendable {
-    let reason = Mutex<String?>(nil)
-  }
-
   /// Opens the client. Thread: a job's thread, because libjack waits for the server.
   init(_ options: JackWorld.Options, events: ControllerEvents, memory: ConnectionMemory) throws {
     self.options = options
     self.memory = memory
-    let loss = Loss()
+    let loss = Locked<String?>(nil)
     self.loss = loss
     worker = try Worker("pinna graph")
     array = try ArrayClient(
       name: options.name, server: options.server,
       onShutdown: { reason in
-        loss.reason.withLock { $0 = $0 ?? reason }
+        loss.withLock { $0 = $0 ?? reason }
         events.wakeUp()
       }, onGraphChange: events.graphChanged, onSampleRate: { _ in events.wakeUp() })
   }
@@ -53,7 +50,7 @@ final class JackAudioClient: AudioClient {
   // MARK: State
 
   var sampleRate: Int { array.sampleRate }
-  var lossReason: String? { loss.reason.withLock { $0 } }
+  var lossReason: String? { loss.withLock { $0 } }
   var isRetired: Bool { inUse.withLock { $0?.engine.isRetired ?? false } }
   var periodsRun: Int { array.periodsRun }
   var capturePorts: [String] { array.physicalCapturePorts }
@@ -252,13 +249,10 @@ final class JackAudioClient: AudioClient {
   // MARK: The graph
 
   func checkGraph(for setting: Setting) -> Int {
-    let goal = GraphGoal(
-      outputs: setting.outputTarget(monitor: options.monitor).ports,
-      presetConnections: setting.connections)
-    return graphChecks.post(goal, on: worker) { [self] goal, number in
+    graphChecks.post(setting, on: worker) { [self] setting, number in
       guard lossReason == nil, closeJob.withLock({ $0 == nil }) else { return }
       connectMicrophonesToSource()
-      var report = array.checkGraph(memory, goal)
+      var report = array.checkGraph(memory, setting, monitor: options.monitor)
       options.runMemory?.keep(RunMemory(setting, memory.connections.withLock { $0.wiring.restorable }))
       report.checkNumber = number
       graphReports.withLock { reports in

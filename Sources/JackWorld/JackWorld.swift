@@ -38,8 +38,10 @@ package final class JackWorld: AudioWorld {
   }
 
   private var options: Options
-  private let presets: PresetReader
-  private let lists: NameReader
+  private let library: PresetLibrary
+  /// Workers, because the disk of what they read may hang.
+  private let presets = LazyWorker("pinna presets")
+  private let lists = LazyWorker("pinna lists")
   private let events: ControllerEvents
   private let progress: @Sendable (_ device: String) -> @Sendable (Double) -> Void
   /// Outlives clients, so that connections are restored in the next graph.
@@ -55,23 +57,35 @@ package final class JackWorld: AudioWorld {
     var wiring = Wiring(keepsOutputs: options.keepsConnections)
     wiring.restore(options.lastConnections)
     memory = ConnectionMemory(wiring)
-    presets = PresetReader(library)
-    lists = NameReader(library)
+    self.library = library
     self.events = events
     self.progress = progress
   }
 
   package var now: ContinuousClock.Instant { .now }
 
-  package func setting(ofPreset name: String) -> Job<Setting> { presets.setting(ofPreset: name) }
-
-  package func names(of list: NameList, most: Int) -> Job<[String]> {
-    lists.names(of: list, most: most, in: takesFolder)
+  package func setting(ofPreset name: String) -> Job<Setting> {
+    presets.job { [library] in try Setting(preset: name, in: library) }
   }
 
-  package func midiSetup(bank: String?) -> Job<MIDISetup> { lists.midiSetup(bank: bank) }
+  package func names(of list: NameList, most: Int) -> Job<[String]> {
+    lists.job { [library, takesFolder] in
+      switch list {
+      case .presets: library.presetNames()
+      case .banks: library.bankNames()
+      case .devices: library.deviceNames()
+      case .takes: TakeFolder(path: takesFolder).newestNames(most)
+      }
+    }
+  }
 
-  package func path(ofTake name: String) -> Job<String> { lists.path(ofTake: name, in: takesFolder) }
+  package func midiSetup(bank: String?) -> Job<MIDISetup> {
+    lists.job { [library] in try MIDISetup(library, bank: bank) }
+  }
+
+  package func path(ofTake name: String) -> Job<String> {
+    lists.job { [takesFolder] in try TakeFolder(path: takesFolder).path(ofTake: name) }
+  }
 
   package func openClient() -> Job<any AudioClient> {
     let (options, events, memory) = (options, events, memory)

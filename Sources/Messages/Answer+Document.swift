@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// Encodes a value as JSON on one line, with sorted keys, so that equal values give equal text. Any thread.
+/// Encodes a value as JSON on one line, with sorted keys, so that equal values give equal text.
 public func json(_ value: some Encodable) -> String {
   let encoder = JSONEncoder()
   encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -10,7 +10,6 @@ public func json(_ value: some Encodable) -> String {
   return String(decoding: data, as: UTF8.self)
 }
 
-/// Thread: any.
 extension Answer {
 
   /// Decodes the document. Ignores fields that are unknown to this version.

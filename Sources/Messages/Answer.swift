@@ -1,6 +1,4 @@
 /// The answer of a running Pinna to a request.
-///
-/// Thread: any; a value.
 public struct Answer: Hashable, Sendable {
   public let status: ExitStatus
   /// A JSON document if the status is 0, otherwise one sentence.
@@ -26,8 +24,6 @@ public struct Answer: Hashable, Sendable {
 }
 
 /// The progress of a slow request.
-///
-/// Thread: any; a value.
 public struct RequestProgress: Hashable, Sendable {
   /// What is being done.
   public let text: String

@@ -1,7 +1,7 @@
 import Acoustics
 
 /// One change of what is heard. Words become changes where they arrive: from OSC, MIDI controllers, session managers and the
-/// command line. A value; any thread.
+/// command line.
 public enum Change: Hashable, Sendable {
   /// A preset by its name, which sets all values at once.
   case preset(String)

@@ -1,6 +1,6 @@
 import Acoustics
 
-/// The answer to every change (S14): the setting in force. A value; any thread.
+/// The answer to every change (S14): the setting in force.
 package struct ChangeReport: Codable, Sendable {
   package var preset = ""
   /// UID of the input.

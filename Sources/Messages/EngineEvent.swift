@@ -1,6 +1,4 @@
 /// An event in a running Pinna, sent to all open sessions.
-///
-/// Thread: any; a value.
 public struct EngineEvent: Hashable, Sendable, Codable {
   public enum Kind: String, Sendable, Codable {
     /// The JACK server has gone, or is back.

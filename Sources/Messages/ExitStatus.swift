@@ -1,4 +1,4 @@
-/// The exit status of a command. A value; any thread.
+/// The exit status of a command.
 public enum ExitStatus: Int32, CaseIterable, Sendable {
   case done = 0
   case failed = 1
@@ -25,7 +25,7 @@ public enum ExitStatus: Int32, CaseIterable, Sendable {
   }
 }
 
-/// A failed request: its exit status, and one sentence that says what happened and what to do. A value; any thread.
+/// A failed request: its exit status, and one sentence that says what happened and what to do.
 public struct Failure: Error, Hashable, CustomStringConvertible {
   public let status: ExitStatus
   public let description: String

@@ -8,7 +8,7 @@ package protocol StatusedError: Error {
 }
 
 extension Failure {
-  /// Assigns the exit status that belongs to `error`. Any thread.
+  /// Assigns the exit status that belongs to `error`.
   public init(_ error: any Error) {
     let text = String(describing: error)
     switch error {

@@ -1,6 +1,6 @@
 import Acoustics
 
-/// The answer to `inputs`: the available inputs with their data sources. A value; any thread.
+/// The answer to `inputs`: the available inputs with their data sources.
 package struct InputsReport: Codable, Sendable {
   /// A case for which no filters meet the requirements, or whose filters are weak.
   package struct Remark: Codable, Sendable {

@@ -1,4 +1,4 @@
-/// The part of a status about MIDI, and the answer to `bank use`. A value; any thread.
+/// The part of a status about MIDI, and the answer to `bank use`.
 package struct MIDIReport: Codable, Sendable {
   /// Nil for all presets.
   package var bank: String?
@@ -14,7 +14,7 @@ package struct MIDIReport: Codable, Sendable {
   package init() {}
 }
 
-/// The answer to `midi learn`: the controller that was moved. A value; any thread.
+/// The answer to `midi learn`: the controller that was moved.
 package struct LearnAnswer: Codable, Sendable {
   /// From 1 to 16.
   package let channel: Int

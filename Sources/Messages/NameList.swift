@@ -1,7 +1,7 @@
 /// What can be listed by name.
 package enum NameList: String, Sendable { case presets, banks, devices, takes }
 
-/// The answer to `/pinna/presets`, `/pinna/banks`, `/pinna/devices` or `/pinna/takes`: names only. A value; any thread.
+/// The answer to `/pinna/presets`, `/pinna/banks`, `/pinna/devices` or `/pinna/takes`: names only.
 package struct NamesAnswer: Codable, Sendable {
   /// Version of this answer's format.
   package let format: Int
@@ -21,7 +21,7 @@ package struct NamesAnswer: Codable, Sendable {
     }
   }
 
-  /// The names of takes that are listed if no number is given, and the most.
+  /// The names of takes that are listed if no number is given, and how many may be asked for.
   package static let takes = 20
-  package static let mostTakes = 1000
+  package static let takeCounts = 1...1000
 }

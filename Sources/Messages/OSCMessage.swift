@@ -2,8 +2,6 @@ import CLiblo
 import Glibc
 
 /// An OSC message: a method path and its arguments.
-///
-/// Thread: any; a value.
 public struct OSCMessage: Hashable, Sendable {
   public enum Argument: Hashable, Sendable {
     case string(String)

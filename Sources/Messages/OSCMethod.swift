@@ -10,8 +10,6 @@
 ///
 /// Every method accepts a request number as an additional last argument (`OSCMessage.split`), which all of these
 /// repeat.
-///
-/// Thread: any; immutable.
 public struct OSCMethod: Sendable {
   package enum Action: Sendable, Equatable {
     case status, inputs, levels, set

@@ -1,8 +1,6 @@
 /// Request numbers, by which a sender matches answers to requests. A number is a string that begins with `#`, as the
 /// last argument of a request. Progress, the answer, and the events of a session opened by the request repeat it. It is
 /// not counted as an argument.
-///
-/// Thread: any.
 extension OSCMessage {
   /// In bytes; a longer string is an ordinary argument.
   static let longestNumber = 64

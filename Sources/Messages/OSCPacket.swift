@@ -1,8 +1,6 @@
 import FoundationEssentials
 
 /// The requests in a packet that arrived on a socket.
-///
-/// Thread: any.
 public enum OSCPacket {
   /// A message without its number, and the number; nil if it has none.
   public typealias NumberedMessage = (message: OSCMessage, number: String?)

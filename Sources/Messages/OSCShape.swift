@@ -1,6 +1,4 @@
 /// Validates the structure of an OSC packet before liblo parses it.
-///
-/// Thread: any.
 package enum OSCShape {
   /// In bytes.
   package static let longestPacket = 65_536

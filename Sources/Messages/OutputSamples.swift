@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// The answer to `/pinna/outputs`: the newest frames of both outputs, for displays. A value; any thread.
+/// The answer to `/pinna/outputs`: the newest frames of both outputs, for displays.
 package struct OutputSamples: Codable, Sendable {
   /// In hertz; 0 without a server.
   package let sampleRate: Int

@@ -79,7 +79,7 @@ package final class PacketSocket: Sendable {
   }
 }
 
-/// Calls `body` with the address of the Unix socket at `path`, of which 107 bytes count. Any thread.
+/// Calls `body` with the address of the Unix socket at `path`, of which 107 bytes count.
 package func withSocketAddress<Result>(_ path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Result)
   -> Result
 {
@@ -94,7 +94,7 @@ package func withSocketAddress<Result>(_ path: String, _ body: (UnsafePointer<so
 }
 
 /// Whether a process listens at the socket at `path`. Errors that say nothing of the other end, such as missing file
-/// descriptors, count as yes. Any thread.
+/// descriptors, count as yes.
 package func isListening(at path: String) -> Bool {
   ![ECONNREFUSED, ENOENT, ENOTDIR, EACCES, ELOOP].contains(PacketSocket.connect(to: path).error)
 }

@@ -5,8 +5,6 @@ import Text
 /// The folder for control sockets, which only this user can enter.
 ///
 /// It contains the sockets of running Pinnas (`NAME.sock`) with their lock files.
-///
-/// Thread: any.
 public enum RuntimeFolder {
   /// `$XDG_RUNTIME_DIR/pinna`; if that variable is unset, `/run/user/UID/pinna`, or else `/tmp/pinna-UID`.
   public static func path(environment: [String: String] = ProcessInfo.processInfo.environment) -> String {
@@ -43,17 +41,14 @@ public enum RuntimeFolder {
     throws(Failure)
   {
     try checkRoot(environment)
-    try make(path(environment: environment))
-    try check(environment: environment)
-  }
-
-  /// Makes a folder with mode 0700 regardless of the umask, which a library must not change.
-  private static func make(_ path: String) throws(Failure) {
+    let path = path(environment: environment)
     if mkdir(path, 0o700) == 0 {
+      // The mode holds whatever the umask is, which a library must not change.
       chmod(path, 0o700)
     } else if errno != EEXIST {
       throw Failure(.failed, "cannot make the runtime folder \(path): \(String(cString: strerror(errno)))")
     }
+    try check(environment: environment)
   }
 
   /// Checks the folder and its parent: a user who owns the folder, or can rename it, could impersonate Pinna.
@@ -90,7 +85,6 @@ public enum RuntimeFolder {
 
   /// - Returns: false if nothing exists at `path`.
   /// - Throws: if it is not a folder of this user with mode 0700.
-  @discardableResult
   private static func check(_ path: String) throws(Failure) -> Bool {
     var information = stat()
     guard lstat(path, &information) == 0 else { return false }

@@ -1,6 +1,6 @@
 import Acoustics
 
-/// The answer to `status`; its properties are the JSON keys. A value; any thread.
+/// The answer to `status`; its properties are the JSON keys.
 package struct StatusReport: Codable, Sendable {
   package static let currentFormat = 1
 

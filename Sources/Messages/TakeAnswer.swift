@@ -1,4 +1,4 @@
-/// The answer to `record start`. A value, as the other answers in this file; any thread.
+/// The answer to `record start`.
 package struct TakeStartAnswer: Codable, Sendable {
   /// Path of the outputs' file.
   package var take = ""
@@ -80,7 +80,7 @@ package struct StopAnswer: Codable, Sendable {
   }
 }
 
-/// The answer to `record marker`. A value, as the other answer in this file; any thread.
+/// The answer to `record marker`.
 package struct MarkerAnswer: Codable, Sendable {
   /// Counts the markers of the take, from 1.
   package var marker = 0

@@ -42,11 +42,10 @@ public final class AudioRecorder: Sendable {
   ///   why Pinna refused.
   @discardableResult
   public func record(to folder: String? = nil) throws(SessionError) -> String {
-    let category = session.category
-    try SessionError.capturing(category)
+    try SessionError.capturing(session.category)
     try requireActive("recorded")
     let answer = try engine.request("/pinna/record/start", folder.map { [TakeFolder.resolve($0)] } ?? [])
-    return try SocketEngine.document(TakeStartAnswer.self, of: answer).take
+    return try answer.decoded(TakeStartAnswer.self).take
   }
 
   /// Stops the playback, or else ends the take.
@@ -58,7 +57,7 @@ public final class AudioRecorder: Sendable {
       try engine.request("/pinna/play/stop")
       return nil
     }
-    let take = try SocketEngine.document(TakeAnswer.self, of: engine.request("/pinna/record/stop"))
+    let take = try engine.request("/pinna/record/stop").decoded(TakeAnswer.self)
     return RecordedTake(path: take.take, numberOfChannels: take.channels, frames: take.frames)
   }
 

@@ -77,7 +77,7 @@ extension AudioSession {
       if next.claims != old.claims { try claim(next.claims) }
       let settings = try settings(of: next) + ["output", next.output.rawValue]
       let answer = try engine.sessionRequest("/pinna/session/set", settings)
-      let kept = try SocketEngine.document(ChangeReport.self, of: answer).kept
+      let kept = try answer.decoded(ChangeReport.self).kept
       let period = context.withLock { $0.preferredIOBufferDuration }
       if !old.isActive, kept == nil, period > 0 {
         try engine.sessionRequest("/pinna/session/period", ["\(period)"])

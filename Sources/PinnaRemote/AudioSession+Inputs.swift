@@ -20,7 +20,6 @@ extension AudioSession {
   ///   refused.
   @discardableResult
   public func setPreferredInput(_ input: PortDescription?) throws(SessionError) -> ChangeOutcome {
-    let category = category
     try SessionError.capturing(category)
     return try change { (state) throws(SessionError) in
       if let input {

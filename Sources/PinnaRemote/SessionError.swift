@@ -53,10 +53,6 @@ public enum SessionError: Error, Hashable, Sendable, CustomStringConvertible, Lo
   /// The description. Every error has this property in Foundation, which programs need not import for this one.
   public var localizedDescription: String { description }
 
-  package init(_ answer: Answer) {
-    self.init(Failure(answer.status, answer.text))
-  }
-
   package init(_ failure: Failure) {
     let text = failure.description
     switch failure.status {
@@ -66,6 +62,11 @@ public enum SessionError: Error, Hashable, Sendable, CustomStringConvertible, Lo
     case .unsupported: self = .unsupported(text)
     default: self = .failed(text)
     }
+  }
+
+  /// Runs `body`, and throws its failure as an error of a session.
+  static func wrapping<Result>(_ body: () throws(Failure) -> Result) throws(SessionError) -> Result {
+    do { return try body() } catch { throw SessionError(error) }
   }
 
   /// - Throws: `.category` if `category` does not capture.

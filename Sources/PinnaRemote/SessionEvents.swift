@@ -87,21 +87,9 @@ extension AudioSession {
 }
 
 extension RouteChange.Reason {
+  /// All reasons but one are called as their events.
   init?(_ kind: EngineEvent.Kind) {
-    switch kind {
-    case .inputChanged: self = .inputChanged
-    case .selectionChanged: self = .selectionChanged
-    case .periodChanged: self = .periodChanged
-    case .sampleRateChanged: self = .sampleRateChanged
-    case .inputsChanged: self = .availableInputsChanged
-    case .portGone: self = .portGone
-    case .portBack: self = .portBack
-    case .microphoneGone: self = .microphoneGone
-    case .microphoneBack: self = .microphoneBack
-    case .outputChanged: self = .outputChanged
-    case .controlChanged: self = .controlChanged
-    default: return nil
-    }
+    self.init(rawValue: kind == .inputsChanged ? Self.availableInputsChanged.rawValue : kind.rawValue)
   }
 }
 

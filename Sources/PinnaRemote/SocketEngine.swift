@@ -47,16 +47,14 @@ public final class SocketEngine: SessionEngine, Sendable {
   func open() throws(SessionError) {
     guard listener.withLock({ $0 == nil }) else { return }
     let program = URL(filePath: CommandLine.arguments.first ?? "").lastPathComponent
-    do throws(Failure) {
-      let opened = try ControlListener(client: client, program: program.isEmpty ? "program" : program) {
+    let opened = try SessionError.wrapping { () throws(Failure) in
+      try ControlListener(client: client, program: program.isEmpty ? "program" : program) {
         [weak self] event in
         let handler = self?.handler.withLock { $0 }
         handler?(event)
       }
-      listener.withLock { $0 = opened }
-    } catch {
-      throw SessionError(error)
     }
+    listener.withLock { $0 = opened }
   }
 
   /// Closes the session at the running Pinna, which releases its claim. The engine can then be assigned to another
@@ -78,10 +76,9 @@ public final class SocketEngine: SessionEngine, Sendable {
   @discardableResult
   func sessionRequest(_ method: String, _ arguments: [String]) throws(SessionError) -> Answer {
     let listener = listener.withLock { $0 }
-    let current: String?
-    do { current = try listener?.currentToken() } catch { throw SessionError(error) }
-    guard let token = current else {
-      throw SessionError(client.notRunning)
+    let token = try SessionError.wrapping { () throws(Failure) in
+      guard let token = try listener?.currentToken() else { throw client.notRunning }
+      return token
     }
     return try request(method, [token] + arguments)
   }
@@ -91,25 +88,22 @@ public final class SocketEngine: SessionEngine, Sendable {
   /// - Throws: `.notRunning` if no Pinna answers, or why Pinna refused.
   @discardableResult
   func request(_ method: String, _ arguments: [String] = []) throws(SessionError) -> Answer {
-    let answer: Answer
-    do { answer = try client.request(OSCMessage(method, arguments.map { .string($0) })) } catch {
-      throw SessionError(error)
+    try SessionError.wrapping { () throws(Failure) in
+      let answer = try client.request(OSCMessage(method, arguments.map { .string($0) }))
+      guard answer.status == .done else { throw Failure(answer.status, answer.text) }
+      return answer
     }
-    guard answer.status == .done else { throw SessionError(answer) }
-    return answer
   }
 
-  static func document<Document: Decodable>(_ type: Document.Type, of answer: Answer) throws(SessionError)
-    -> Document
-  {
-    do { return try answer.document(type) } catch { throw SessionError(error) }
-  }
-
-  func status() throws(SessionError) -> StatusReport {
-    try Self.document(StatusReport.self, of: request("/pinna/status"))
-  }
+  func status() throws(SessionError) -> StatusReport { try request("/pinna/status").decoded() }
 
   func inputs() throws(SessionError) -> [InputsReport.Input] {
-    try Self.document(InputsReport.self, of: request("/pinna/inputs")).inputs
+    try request("/pinna/inputs").decoded(InputsReport.self).inputs
+  }
+}
+
+extension Answer {
+  func decoded<Document: Decodable>(_ type: Document.Type = Document.self) throws(SessionError) -> Document {
+    try SessionError.wrapping { () throws(Failure) in try document(type) }
   }
 }

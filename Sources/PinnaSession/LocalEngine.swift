@@ -7,7 +7,6 @@ import Messages
 import PinnaRemote
 import Presets
 import Processor
-import Synchronization
 import Threads
 
 /// A Pinna in this process: the same processor as `pinna run`, on a thread of its own. It has a control socket, so that
@@ -24,7 +23,7 @@ public final class LocalEngine: SessionEngine, Sendable {
   public let socket: SocketEngine
   private let events: ControllerEvents
   private let ended = DispatchSemaphore(value: 0)
-  private let controlThread = ControlThread()
+  private let controlThread = Locked<pthread_t?>(nil)
 
   /// Joins a JACK graph. It waits until the processor runs.
   /// - Parameters:
@@ -46,16 +45,16 @@ public final class LocalEngine: SessionEngine, Sendable {
     let events = ControllerEvents()
     self.events = events
     let library = PresetLibrary(folders: presets + PresetLibrary(environment: environment).folders)
-    let outcome = Outcome()
+    let failure = Locked<Failure?>(nil)
     let (started, ended, controlThread) = (DispatchSemaphore(value: 0), ended, controlThread)
     do {
       try BackgroundThread.start("pinna control") {
-        controlThread.id.withLock { $0 = pthread_self() }
+        controlThread.withLock { $0 = pthread_self() }
         do {
           let controller = try Self.controller(
             name, server, preset, connect, library, events, environment, warn, onStart: { started.signal() })
           if case .notStarted(let failure) = controller.run().end { throw failure }
-        } catch { outcome.failure.withLock { $0 = Failure(error) } }
+        } catch { failure.withLock { $0 = Failure(error) } }
         started.signal()
         ended.signal()
       }
@@ -64,27 +63,22 @@ public final class LocalEngine: SessionEngine, Sendable {
       throw SessionError(Failure(error))
     }
     started.wait()
-    let failure = outcome.failure.withLock { $0 }
-    if let failure { throw SessionError(failure) }
+    if let failure = failure.withLock({ $0 }) { throw SessionError(failure) }
   }
 
   /// Finalises a take in progress and leaves the graph. Waits until that is done, or for slightly longer than a stop may
   /// take; but not on the control thread, which `warn` runs on, because the stop is that thread's work.
   deinit {
     events.requestStop()
-    if controlThread.id.withLock({ $0 }) != pthread_self() { _ = ended.wait(timeout: .now() + 65) }
+    if controlThread.withLock({ $0 }) != pthread_self() { _ = ended.wait(timeout: .now() + 65) }
   }
-
-  private final class Outcome: Sendable { let failure = Mutex<Failure?>(nil) }
-  private final class ControlThread: Sendable { let id = Mutex<pthread_t?>(nil) }
 
   private static func controller(
     _ name: String, _ server: String?, _ preset: String, _ connect: Bool, _ library: PresetLibrary,
     _ events: ControllerEvents, _ environment: [String: String],
     _ warn: @escaping @Sendable (String) -> Void, onStart: @escaping () -> Void
   ) throws -> Controller {
-    let preset = try library.preset(named: preset)
-    let setting = Setting(preset: preset, device: try library.device(named: preset.device))
+    let setting = try Setting(preset: preset, in: library)
     let socket = try ControlSocket(name: name, environment: environment)
     var options = JackWorld.Options(name: name, server: server)
     options.connect = connect

@@ -20,27 +20,6 @@ extension ChangeReport {
   }
 }
 
-extension TakeStartAnswer {
-  init(
-    _ take: any TakeRecording, isArmed: Bool, muted: Bool, unconnected: [String], microphoneCount: Int,
-    missing: [StatusReport.FallbackReport.Missing]
-  ) {
-    self.init()
-    self.missing = missing.filter { $0.fault != .unconnected }
-    let path = take.path ?? ""
-    self.take = path
-    armed = isArmed ? true : nil
-    channels = take.plan.outputs
-    convertedTake = take.plan.convertedFormat.map { path.replacing(/wav$/, with: $0) }
-    let obstacle = take.plan.conversionObstacle.map { "it stays WAV: \($0)" }
-    notes = [take.plan.shortRingNote, obstacle].compactMap { $0 }
-    self.muted = muted
-    self.unconnected = unconnected
-    self.microphoneCount = microphoneCount
-    secondsLeft = take.secondsLeft
-  }
-}
-
 extension TakeAnswer {
   /// - Parameter more: notes that the sidecar does not contain.
   init(_ result: TakeWriter.Result, notes more: [String]) {
@@ -57,15 +36,5 @@ extension TakeAnswer {
     silencedSamples = document.silencedSamples
     pauses = document.pauses.count
     notes = document.notes + more
-  }
-}
-
-extension MarkerAnswer {
-  init(_ number: Int, _ marker: Sidecar.Marker, sampleRate: Int) {
-    self.init()
-    self.marker = number
-    label = marker.label
-    frame = marker.frame
-    seconds = Double(marker.frame) / Double(sampleRate)
   }
 }

@@ -182,16 +182,6 @@ extension TakeRecording {
   package var isOpening: Bool { if case .opening = phase { true } else { false } }
 }
 
-extension TakeRecording {
-  /// Whether the disk thread is done with it.
-  var hasEnded: Bool {
-    switch phase {
-    case .finished, .failed: true
-    case .opening, .open: false
-    }
-  }
-}
-
 extension TakePlayback {
   package var isOpening: Bool { if case .opening = phase { true } else { false } }
 }

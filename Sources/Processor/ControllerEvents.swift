@@ -32,16 +32,13 @@ public final class ControllerEvents: Sendable {
   public func requestReload() { set(reload) }
   public func requestStatus() { set(status) }
   public func graphChanged() { set(graph) }
-  /// Wakes the control thread to poll.
-  package func wakeUp() { signal() }
+  /// Wakes the control thread to poll. A full queue needs no further packet: the socket is readable already.
+  package func wakeUp() { _ = send(wakeSender, [1], 1, Int32(MSG_NOSIGNAL)) }
 
   private func set(_ flag: borrowing Atomic<Bool>) {
     flag.store(true, ordering: .releasing)
-    signal()
+    wakeUp()
   }
-
-  /// A full queue needs no further packet: the socket is readable already.
-  private func signal() { _ = send(wakeSender, [1], 1, Int32(MSG_NOSIGNAL)) }
 
   // MARK: Control thread
 

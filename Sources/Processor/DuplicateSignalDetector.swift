@@ -5,8 +5,6 @@ import Realtime
 ///
 /// Symmetrically placed microphones also receive the same signal from a talker straight ahead. So the levels of a pair
 /// must be bit-identical for a minute in which both are above −120 dBFS.
-///
-/// Thread: control thread.
 struct DuplicateSignalDetector {
   static let patience = Duration.seconds(60)
 

@@ -5,8 +5,6 @@ import Rendering
 
 /// The filters for as long as some microphones are missing. They belong to no setting: what the user chose stays, and
 /// so does the lock while recording.
-///
-/// Thread: control thread; a value.
 struct Fallback {
   /// Which microphones are missing, and why.
   var watch = MicrophoneWatch()

@@ -3,8 +3,6 @@ import Realtime
 import Rendering
 
 /// What is heard, and what is on its way through the callback to being heard.
-///
-/// Thread: control thread; a value.
 package struct Heard {
   /// The setting that is audible or fading in.
   package private(set) var inForce: Setting

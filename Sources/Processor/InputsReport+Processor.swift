@@ -24,8 +24,6 @@ extension InputsReport.Port {
 extension Processor {
   /// The answer to `inputs`. Only the filters of the input in the route are known; other inputs are listed as in their
   /// device files.
-  ///
-  /// Thread: control thread.
   package var inputsReport: InputsReport {
     var devices = inputs(of: inForce)
     if !devices.contains(inForce.device) { devices.append(inForce.device) }

@@ -23,15 +23,20 @@ public final class Job<Value: Sendable>: Sendable {
   /// - Parameter onAbandon: tells the work to end early. Called on the owner's thread.
   public init(onAbandon: @escaping @Sendable () -> Void = {}) { self.onAbandon = onAbandon }
 
+  /// A job that has failed already.
+  package static func failed(_ error: any Error) -> Job {
+    let job = Job()
+    job.finish(.failure(Failure(error)))
+    return job
+  }
+
   /// Starts `work` on a new thread.
   public static func start(
     _ name: String, onAbandon: @escaping @Sendable () -> Void = {},
     _ work: @escaping @Sendable (Job<Value>) throws -> Value
   ) -> Job<Value> {
     let job = Job(onAbandon: onAbandon)
-    do {
-      try BackgroundThread.start(name) { job.run { try work(job) } }
-    } catch { job.finish(.failure(Failure(error))) }
+    do { try BackgroundThread.start(name) { job.run { try work(job) } } } catch { return .failed(error) }
     return job
   }
 

@@ -15,10 +15,6 @@ package final class LazyWorker {
       let worker = if let worker { worker } else { try Worker(name) }
       self.worker = worker
       return worker.job(body)
-    } catch {
-      let job = Job<Value>()
-      job.finish(.failure(Failure(error)))
-      return job
-    }
+    } catch { return .failed(error) }
   }
 }

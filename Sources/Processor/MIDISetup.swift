@@ -1,7 +1,7 @@
 import Messages
 import Presets
 
-/// What MIDI messages do. A value; any thread.
+/// What MIDI messages do.
 package struct MIDISetup: Hashable, Sendable {
   package let map: MIDIMap
   package let bank: Bank

@@ -7,8 +7,6 @@ import Realtime
 /// A microphone is missing after its fault has lasted for `holdTime`. It works again after 2 s without a fault; after more,
 /// up to a minute, if it fails again and again. A fault shared by more than half of the microphones is ignored: nothing
 /// is plugged in yet, or nothing sounds.
-///
-/// Thread: control thread; a value.
 struct MicrophoneWatch {
   /// One microphone at one time.
   struct Observation {

@@ -3,8 +3,6 @@ import Messages
 import Presets
 
 /// Requests that change the setting.
-///
-/// Thread: control thread.
 extension Processor {
   /// Applies all of `changes` in one crossfade, or none of them. A change to another device waits for its filters and
   /// for the end of a take; the outputs are silent during the switch.
@@ -14,7 +12,13 @@ extension Processor {
     if setting.device != wanted.device || change != nil && changes.contains(where: \.choosesDevice) {
       return begin(changeTo: setting, request)
     }
-    if changes.contains(where: \.isRouting) { try refuseDuringDesign() }
+    // It would be ambiguous which device a routing change applies to.
+    if let change, changes.contains(where: \.isRouting) {
+      throw Failure(
+        .failed,
+        "a change to the device \(change.setting.device.name) is pending; wait for it, or cancel it with: pinna preset cancel"
+      )
+    }
     // Gain and mute join the change of a device that is about to take over.
     if state.kind == .live, change?.isPrepared ?? false {
       try change?.setting.apply(changes)
@@ -62,14 +66,5 @@ extension Processor {
     try refuseOutsideGraph()
     try refuseDuringTake()
     if changes.contains(where: \.isRouting) { try refuseDuringFadeOut() }
-  }
-
-  /// Throws while a change of device is pending: it is ambiguous which device a routing change would apply to.
-  private func refuseDuringDesign() throws(Failure) {
-    guard let change else { return }
-    throw Failure(
-      .failed,
-      "a change to the device \(change.setting.device.name) is pending; wait for it, or cancel it with: pinna preset cancel"
-    )
   }
 }

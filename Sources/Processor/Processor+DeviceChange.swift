@@ -8,18 +8,15 @@ import Rendering
 
 /// Changes of device. Filters are designed and ports registered in the background; then the outputs fade out, and the
 /// new engine takes over and fades in.
-///
-/// Thread: control thread.
 extension Processor {
   /// Begins a change to the device of `setting`. It replaces a pending change, whose requests fail.
   func begin(changeTo setting: Setting, _ request: Request) {
     let displaced = change?.promised ?? change?.displaced
-    drop(change, .failed, "a newer change of device replaced this one; see: pinna status")
+    drop(change, Failure(.failed, "a newer change of device replaced this one; see: pinna status"))
     change = nil
     // Back to the current device: its filters and ports are ready.
     if setting.device == wanted.device {
-      do { try post(setting, request) } catch { request.answer(.failed(Failure(error))) }
-      return
+      return request.attempt { try post(setting, request) }
     }
     let job = world.design(setting.device, sampleRate: client?.sampleRate ?? 0)
     change = DeviceChange(
@@ -43,12 +40,12 @@ extension Processor {
       throw Failure(.failed, "no change of device is pending; see: pinna status")
     }
     change = nil
-    drop(pending, .failed, "the change to \(pending.setting.device.name) was cancelled")
+    drop(pending, Failure(.failed, "the change to \(pending.setting.device.name) was cancelled"))
     request.answer(.done(CancelAnswer(cancelled: pending.setting.device.name)))
   }
 
   /// Releases what was prepared for `change`, and fails its requests.
-  func drop(_ change: DeviceChange?, _ status: ExitStatus, _ sentence: String) {
+  func drop(_ change: DeviceChange?, _ failure: Failure) {
     guard let change else { return }
     switch change.phase {
     case .designing(let job): job.abandon()
@@ -56,7 +53,7 @@ extension Processor {
     case .preparing(_, let job, _): abandon(job)
     case .prepared(_, let engine, _): engine.discard()
     }
-    end(change, .failed(Failure(status, sentence)))
+    fail(change, failure)
   }
 
   /// Abandons `job`; ports that it registers later are unregistered. The client is held weakly: its ports go with it,
@@ -65,12 +62,10 @@ extension Processor {
     job.abandon { $0.discard() }
   }
 
-  private func end(_ change: DeviceChange, _ outcome: Outcome) {
-    if case .failed(let failure) = outcome {
-      notify(EngineEvent(.inputChangeFailed, failure.description))
-      if change.requests.isEmpty { warn(failure.description) }
-    }
-    for request in change.requests { request.answer(outcome) }
+  private func fail(_ change: DeviceChange, _ failure: Failure) {
+    notify(.inputChangeFailed, failure.description)
+    if change.requests.isEmpty { warn(failure.description) }
+    for request in change.requests { request.fail(failure) }
   }
 
   /// Advances the change when its job has ended. Cancels it on a timeout, or if every client that requested it has
@@ -78,14 +73,15 @@ extension Processor {
   func pollChange() {
     guard let current = change else { return }
     let name = current.setting.device.name
-    func fail(_ status: ExitStatus, _ sentence: String) {
+    func fail(_ failure: Failure) {
       change = nil
-      drop(current, status, sentence)
+      drop(current, failure)
       resumeDisplaced(by: current)
     }
     if !current.isPromised, !current.requests.contains(where: \.isAskerThere) {
       return fail(
-        .failed, "the change to \(name) was cancelled because the program that requested it has ended")
+        Failure(
+          .failed, "the change to \(name) was cancelled because the program that requested it has ended"))
     }
     switch current.phase {
     case .designing(let job):
@@ -93,19 +89,17 @@ extension Processor {
       case .success(let filters):
         change?.phase = .designed(filters)
         pollChange()
-      case .failure(let failure): return fail(failure.status, failure.description)
+      case .failure(let failure): fail(failure)
+      case nil where hasPassed(current.began + .seconds(600)):
+        fail(Failure(.failed, "the filter design for \(name) took longer than 10 minutes and was cancelled"))
       case nil:
-        if hasPassed(current.began + .seconds(600)) {
-          return fail(.failed, "the filter design for \(name) took longer than 10 minutes and was cancelled")
-        }
         // No progress is reported when the filters are read from the cache.
         if let part = job.progress { reportProgress("designing filters for \(name)", part: part) }
       }
     case .designed(let filters):
       guard let client = clientForChange(name, filters) else { return }
       do { try filters.check(current.setting.selection, of: current.setting.device) } catch {
-        let failure = Failure(error)
-        return fail(failure.status, failure.description)
+        return fail(Failure(error))
       }
       change?.phase = .preparing(
         filters, client.prepare(filters, for: current.setting.device), deadline: world.now + .seconds(5))
@@ -115,9 +109,10 @@ extension Processor {
         change?.phase = .prepared(filters, engine, deadline: world.now + .seconds(3))
         pollChange()
       case .failure(let failure):
-        return fail(failure.status, "the device could not be changed: \(failure.description)")
-      case nil:
-        if hasPassed(deadline) { fail(.failed, "the JACK server does not answer; try again when it does") }
+        fail(Failure(failure.status, "the device could not be changed: \(failure.description)"))
+      case nil where hasPassed(deadline):
+        fail(Failure(.failed, "the JACK server does not answer; try again when it does"))
+      case nil: break
       }
     case .prepared(let filters, let engine, let deadline):
       guard let client = clientForChange(name, filters) else {
@@ -129,7 +124,7 @@ extension Processor {
         change = nil
         enter(.fadingOut(current, engine, filters, ticket))
       } else if hasPassed(deadline) {
-        fail(.failed, Self.stalled + "; the device is unchanged, try again when periods run")
+        fail(Self.unchangedByStall)
       }
     }
   }
@@ -160,6 +155,9 @@ extension Processor {
     for request in change?.requests ?? [] { request.reportProgress(text, part: part) }
   }
 
+  private static let unchangedByStall = Failure(
+    .failed, stalled + "; the device is unchanged, try again when periods run")
+
   /// On timeout of the fade-out: keeps the current device and fades it in again.
   func pollFadeOut() {
     guard isLate, case .fadingOut(let change, let engine, _, _) = state else { return }
@@ -167,10 +165,7 @@ extension Processor {
     enter(.live)
     // The queue reserves a slot for this change, and delivers it after the fade-out.
     try? post(wanted, nil, isRestoring: true)
-    end(
-      change,
-      .failed(
-        Failure(.failed, Self.stalled + "; the device is unchanged, try again when periods run")))
+    fail(change, Self.unchangedByStall)
     resumeDisplaced(by: change)
   }
 
@@ -178,13 +173,13 @@ extension Processor {
   func switchDevice(_ change: DeviceChange, _ engine: any PreparedEngine, _ new: FilterSets) {
     engine.adopt()
     // The queue is FIFO: everything posted to the old engine ended before its fade-out.
-    failPendingChanges(.failed, "another device took over before this was done; see: pinna status")
+    failPendingChanges(Failure(.failed, "another device took over before this was done; see: pinna status"))
     heard.use(new)
     resetFallback()
     enter(.live)
     let (setting, requests) = (change.setting, change.requests)
     let all = Request { outcome in for request in requests { request.answer(outcome) } }
-    do { try post(setting, all) } catch { all.answer(.failed(Failure(error))) }
+    all.attempt { try post(setting, all) }
     warnOfShortPreRoll()
   }
 

@@ -4,8 +4,6 @@ import Realtime
 import Rendering
 
 /// Microphones that fail and return, while the callback plays on.
-///
-/// Thread: control thread.
 extension Processor {
   /// Decides anew which microphones are missing.
   func watchMicrophones(_ readings: Readings) {
@@ -26,10 +24,10 @@ extension Processor {
     let before = fallback.watch.missing
     fallback.watch.observe(observations, now: world.now)
     for (name, fault) in fallback.watch.missing.sorted(by: { $0.key < $1.key }) where before[name] == nil {
-      tell(.microphoneGone, "\(name) is missing: \(fault.sentence)")
+      note(.microphoneGone, "\(name) is missing: \(fault.sentence)")
     }
     for name in before.keys.sorted() where fallback.watch.missing[name] == nil {
-      tell(.microphoneBack, "\(name) is back")
+      note(.microphoneBack, "\(name) is back")
     }
   }
 
@@ -45,11 +43,6 @@ extension Processor {
     return true
   }
 
-  private func tell(_ kind: EngineEvent.Kind, _ sentence: String) {
-    state.take?.take.note(sentence)
-    notify(EngineEvent(kind, sentence))
-  }
-
   /// The microphones that filters should do without now. With more than half missing, none do: no array is left.
   private var microphonesToReplace: Set<String> {
     let missing = Set(fallback.watch.missing.keys)
@@ -60,12 +53,7 @@ extension Processor {
   /// Gets filters without the missing microphones, and has the callback fade to them; back to those of all microphones
   /// when they have returned.
   func pollFallback() {
-    switch state.kind {
-    case .live, .openingTake, .startingTake, .armed, .recording, .endingTake, .openingPlayback, .playing,
-      .endingPlayback:
-      break
-    default: return
-    }
+    guard state.isInGraph, state.kind != .fadingOut, state.kind != .stopping else { return }
     let missing = microphonesToReplace
     // A design goes on while its microphones work for a moment: they may fail again.
     if let job = fallback.job, job.missing != missing, !missing.isEmpty {
@@ -166,9 +154,7 @@ extension Processor {
   func resetFallback() {
     fallback.job?.job.abandon()
     for name in fallback.watch.missing.keys.sorted() {
-      notify(
-        EngineEvent(
-          .microphoneBack, "\(name) is no longer known to be missing: what it belongs to has changed"))
+      notify(.microphoneBack, "\(name) is no longer known to be missing: what it belongs to has changed")
     }
     fallback = Fallback()
   }

@@ -4,8 +4,6 @@ import Messages
 import Text
 
 /// The present values, as subscribers and set methods without arguments get them.
-///
-/// Thread: control thread.
 extension Processor {
   /// The whole state, one message per path. Those of set methods have the path of the method.
   package var stateMessages: [OSCMessage] {
@@ -40,8 +38,6 @@ extension Processor {
 }
 
 /// One value of a setting: a JSON value in answers, an argument in feedback.
-///
-/// Thread: any; a value.
 package enum SettingValue: Hashable, Sendable, Encodable {
   case word(String)
   case number(Double)

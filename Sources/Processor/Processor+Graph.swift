@@ -3,8 +3,6 @@ import JackClient
 import Messages
 
 /// Changes in the graph that Pinna did not cause: ports, connections, the period, stalls.
-///
-/// Thread: control thread.
 extension Processor {
   /// The values in the latest events about the graph; nil before the first check.
   struct NotifiedValues: Equatable {
@@ -66,12 +64,11 @@ extension Processor {
       let sentence = "the JACK server runs no periods: nothing is heard or recorded until it does"
       warn(sentence)
       state.take?.take.note("the JACK server ran no periods from here on")
-      notify(EngineEvent(.serverStalled, sentence))
+      notify(.serverStalled, sentence)
     case .resumed(let stallDuration):
       let sentence = "the JACK server runs periods again, after \(stallDuration.formatted)"
       warn(sentence)
-      state.take?.take.note(sentence)
-      notify(EngineEvent(.serverResumed, sentence))
+      note(.serverResumed, sentence)
     case nil: break
     }
   }
@@ -96,61 +93,54 @@ extension Processor {
     for event in report.events {
       switch event {
       case .lost(let wire):
-        state.take?.take.note("\(wire.port) has lost \(wire.peer)")
         takes.portsAwaitingPeers.insert(wire.port)
         warn("\(wire.port) has lost \(wire.peer); Pinna connects it again when \(wire.peer) is back")
-        notify(EngineEvent(.portGone, "\(wire.port) has lost \(wire.peer)"))
+        note(.portGone, "\(wire.port) has lost \(wire.peer)")
       case .forgotten(let wire):
         warn("\(wire.port) has lost \(wire.peer)")
-        notify(EngineEvent(.portGone, "\(wire.port) has lost \(wire.peer)"))
+        notify(.portGone, "\(wire.port) has lost \(wire.peer)")
       case .restored(let wire):
-        state.take?.take.note("\(wire.port) is connected to \(wire.peer) again")
         takes.portsAwaitingPeers.remove(wire.port)
         restored.append("\(wire.port) to \(wire.peer)")
-        notify(EngineEvent(.portBack, "\(wire.port) is connected to \(wire.peer) again"))
+        note(.portBack, "\(wire.port) is connected to \(wire.peer) again")
       }
     }
     if !restored.isEmpty { warn("connected again: \(restored.sorted().joined(separator: ", "))") }
     if let target = report.newTarget {
       notify(
-        EngineEvent(
-          .outputChanged,
-          target.isEmpty
-            ? "the outputs are connected to no port" : "sound goes out to \(target.joined(separator: ", "))"))
+        .outputChanged,
+        target.isEmpty
+          ? "the outputs are connected to no port" : "sound goes out to \(target.joined(separator: ", "))")
     }
     if let old = lastNotified.capturePorts, old != report.capturePorts {
       notify(
-        EngineEvent(
-          .inputsChanged,
-          "there are now \(report.capturePorts.count) physical capture ports, it was \(old.count)"))
+        .inputsChanged,
+        "there are now \(report.capturePorts.count) physical capture ports, it was \(old.count)")
     }
     lastNotified.capturePorts = report.capturePorts
   }
 
   private func watchPeriodLength(_ frames: Int) {
     if let old = lastNotified.period, old != frames {
-      notify(EngineEvent(.periodChanged, "the period is now \(frames) frames, it was \(old)"))
+      notify(.periodChanged, "the period is now \(frames) frames, it was \(old)")
     }
     lastNotified.period = frames
   }
 
   func notifyOfChange(from old: Setting, to new: Setting) {
     if old.device != new.device {
-      notify(EngineEvent(.inputChanged, "the input is now \(new.device.uid), it was \(old.device.uid)"))
+      notify(.inputChanged, "the input is now \(new.device.uid), it was \(old.device.uid)")
     } else if old.selection != new.selection {
       let s = new.selection
       notify(
-        EngineEvent(
-          .selectionChanged,
-          "\(s.dataSource), \(s.polarPattern.rawValue), \(s.inputOrientation.rawValue) is in force"))
+        .selectionChanged,
+        "\(s.dataSource), \(s.polarPattern.rawValue), \(s.inputOrientation.rawValue) is in force")
     }
   }
 
   /// Requests the power-of-two period nearest to `seconds`. The answer contains the period that the server then uses.
   package func requestPeriod(seconds: Double, _ request: Request) throws {
-    let client = try clientInGraph()
-    try refuseDuringTake()
-    try refuseDuringFadeOut()
+    let client = try clientAtRest()
     guard periodRequests.count < 8 else {
       throw Failure(
         .failed, "the JACK server has not answered earlier requests for a period; try again when it does")
@@ -160,19 +150,12 @@ extension Processor {
     periodRequests.append((job, request, world.now + .seconds(5)))
   }
 
-  /// Fails all period requests: the server that received them has gone.
-  func failPeriodRequests(_ status: ExitStatus, _ sentence: String) {
-    let waiting = periodRequests.map(\.request)
-    periodRequests = []
-    for request in waiting { request.fail(status, sentence) }
-  }
-
   func pollPeriodRequests() {
     for n in periodRequests.indices.reversed() {
       let waiting = periodRequests[n]
       switch waiting.job.result {
       case .success(let period): waiting.request.answer(.done(["period": period]))
-      case .failure(let failure): waiting.request.answer(.failed(failure))
+      case .failure(let failure): waiting.request.fail(failure)
       case nil where hasPassed(waiting.deadline):
         waiting.job.abandon()
         waiting.request.fail(.failed, "the JACK server does not answer; try again when it does")

@@ -4,8 +4,6 @@ import Messages
 import Presets
 
 /// The inputs that a client can choose.
-///
-/// Thread: control thread.
 extension Processor {
   /// The preset's device, the other inputs in its device file, and each physical capture port that none of them uses,
   /// as a line input.
@@ -27,7 +25,7 @@ extension Processor {
 }
 
 extension Device {
-  /// A physical capture port as a device with one microphone and no choice of data source. Any thread.
+  /// A physical capture port as a device with one microphone and no choice of data source.
   init(linePort: String) {
     // One microphone in the free field breaks no rule.
     try! self.init(

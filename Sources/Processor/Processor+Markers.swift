@@ -4,8 +4,6 @@ import Recording
 import Text
 
 /// Markers and the title of a take. They are no settings, so they may be set while it runs.
-///
-/// Thread: control thread.
 extension Processor {
   /// The longest label and title, in bytes.
   static let longestText = 200
@@ -20,7 +18,10 @@ extension Processor {
       throw Failure(.failed, "the take has \(Sidecar.listLimit) markers, which is the most")
     }
     let marker = take.mark(text.isEmpty ? "\(number)" : text)
-    request.answer(.done(MarkerAnswer(number, marker, sampleRate: take.plan.sampleRate)))
+    var answer = MarkerAnswer()
+    (answer.marker, answer.label, answer.frame) = (number, marker.label, marker.frame)
+    answer.seconds = Double(marker.frame) / Double(take.plan.sampleRate)
+    request.answer(.done(answer))
   }
 
   /// - Parameter title: empty for none.

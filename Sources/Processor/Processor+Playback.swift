@@ -4,14 +4,10 @@ import Realtime
 import Recording
 
 /// Playback of takes through the outputs.
-///
-/// Thread: control thread.
 extension Processor {
   /// Plays the take at an absolute path. Answers when it begins to play.
   package func play(_ path: String, _ request: Request) throws {
-    let client = try clientInGraph()
-    try refuseDuringTake()
-    try refuseDuringFadeOut()
+    let client = try clientAtRest()
     try refuseWhileDiskHangs()
     guard path.hasPrefix("/") else {
       throw Failure(.failed, "the path of the take, \(path), is relative; give a path that begins with /")
@@ -29,7 +25,7 @@ extension Processor {
     switch state {
     case .openingPlayback(let player, let startRequest):
       enter(.live)
-      cancelPlayback(player, startRequest, .failed, "the playback was stopped before it began")
+      cancelPlayback(player, startRequest, Failure(.failed, "the playback was stopped before it began"))
       request.answer(.done(player.report))
     case .playing(var playing):
       playing.stopRequests.append(request)
@@ -49,7 +45,7 @@ extension Processor {
     switch state {
     case .openingPlayback(let player, let request):
       enter(.live)
-      cancelPlayback(player, request, .failed, reason)
+      cancelPlayback(player, request, Failure(.failed, reason))
     case .playing(let playing):
       client?.endPlayback()
       enter(.endingPlayback(playing))
@@ -58,12 +54,10 @@ extension Processor {
   }
 
   /// Cancels a playback that has not begun, and fails the request that started it.
-  func cancelPlayback(
-    _ player: any TakePlayback, _ startRequest: Request, _ status: ExitStatus, _ reason: String
-  ) {
+  func cancelPlayback(_ player: any TakePlayback, _ startRequest: Request, _ failure: Failure) {
     player.abandon()
     if player.isOpening { takes.hanging.append(player) }
-    startRequest.fail(status, reason)
+    startRequest.fail(failure)
   }
 
   func pollPlayback() {
@@ -73,19 +67,19 @@ extension Processor {
       case .opening where isLate:
         enter(.live)
         cancelPlayback(
-          player, request, .failed,
-          "\(player.path): the disk has not answered for 5 s; try again when it does")
+          player, request,
+          Failure(.failed, "\(player.path): the disk has not answered for 5 s; try again when it does"))
       case .opening: break
       case .open(let ring):
         do {
           let ticket = try clientInGraph().beginPlayback(of: ring)
           enter(.playing(Playing(player: player, ticket: ticket)))
-          notify(EngineEvent(.playbackBegan, "playing \(player.path)"))
+          notify(.playbackBegan, "playing \(player.path)")
           request.answer(.done(player.report))
         } catch {
           player.abandon()
           enter(.live)
-          request.answer(.failed(Failure(error)))
+          request.fail(Failure(error))
         }
       case .failed(let error):
         enter(.live)
@@ -110,7 +104,7 @@ extension Processor {
   func finish(_ playing: Playing, _ failure: Failure? = nil) {
     playing.player.abandon()
     if let fault = playing.player.fault { warn(fault) }
-    notify(EngineEvent(.playbackEnded, "the playback of \(playing.player.path) has ended"))
+    notify(.playbackEnded, "the playback of \(playing.player.path) has ended")
     for request in playing.stopRequests {
       request.answer(failure.map { .failed($0) } ?? .done(playing.player.report))
     }

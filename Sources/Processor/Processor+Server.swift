@@ -3,8 +3,6 @@ import Recording
 import Rendering
 
 /// Joining a graph, leaving it when the server goes, and reconnecting.
-///
-/// Thread: control thread.
 extension Processor {
   /// The server's state, as reported by `status`.
   package var serverState: StatusReport.Server {
@@ -36,20 +34,20 @@ extension Processor {
   /// client.
   func leaveServer(_ reason: String) {
     let cause = "the JACK server has gone (\(reason))"
-    let sentence = "\(cause) before this was done; start it again"
+    let failure = Failure(.noServer, "\(cause) before this was done; start it again")
     if case .stopping = state {
       closeTakeAtStop(isCutOff: true)
-      return failPendingChanges(.noServer, sentence)
+      return failPendingChanges(failure)
     }
     let previous = state
     // libjack shares the server's memory among a process's clients: close this one before opening the next.
     if let client { enter(.leaving(client.close())) } else { enter(.absent) }
     reconnection = Reconnection(reason: reason, now: world.now)
-    endAll(of: previous, .noServer, sentence, cause: cause)
+    endAll(of: previous, failure, cause: cause)
     if previous.isInGraph {
       // Without reconnection the loss is final, and `pinna run` reports it as its result.
       if reconnects { warn("\(cause); Pinna reconnects when it is back") }
-      notify(EngineEvent(.serverGone, cause))
+      notify(.serverGone, cause)
     }
   }
 
@@ -61,44 +59,39 @@ extension Processor {
     let previous = state
     enter(.leaving(client.close()))
     reconnection = Reconnection(reason: cause, isRejoining: true, now: world.now)
-    endAll(of: previous, .noServer, "\(cause); try again in a moment", cause: cause)
-    notify(EngineEvent(.serverGone, cause))
+    endAll(of: previous, Failure(.noServer, "\(cause); try again in a moment"), cause: cause)
+    notify(.serverGone, cause)
   }
 
   /// Ends what went on in `previous`, because its engine plays no more: a take ends with the frames in its ring, and all
   /// requests fail.
-  /// - Parameters:
-  ///   - status, sentence: the failure of the requests.
-  ///   - cause: why a take ended, for its sidecar.
-  private func endAll(
-    of previous: ProcessorState, _ status: ExitStatus, _ sentence: String, cause: String
-  ) {
+  /// - Parameter cause: why a take ended, for its sidecar.
+  private func endAll(of previous: ProcessorState, _ failure: Failure, cause: String) {
+    if let recording = previous.take { close(recording, isCutOff: true, failure, cause: .fault(cause)) }
+    endAllButTake(of: previous, failure)
+    heard.leave()
+  }
+
+  /// Ends what went on in `previous` besides a take: all requests fail.
+  func endAllButTake(of previous: ProcessorState, _ failure: Failure) {
     switch previous {
-    case .openingTake(let recording), .startingTake(let recording, _), .armed(let recording),
-      .recording(let recording), .endingTake(let recording, _):
-      close(recording, isCutOff: true, status, sentence, cause: .fault(cause))
-    case .openingPlayback(let player, let request): cancelPlayback(player, request, status, sentence)
+    case .openingPlayback(let player, let request): cancelPlayback(player, request, failure)
     case .playing(let playing), .endingPlayback(let playing): finish(playing)
     case .fadingOut(let change, let engine, _, _):
       engine.discard()
-      for request in change.requests { request.fail(status, sentence) }
+      for request in change.requests { request.fail(failure) }
+    case .opening(let job): job.abandon { _ = $0.close() }
     case .joining(_, let job): job.abandon()
-    case .preparing(_, _, let job): job.abandon()
+    case .preparing(_, _, let job): abandon(job)
     default: break
     }
-    drop(change, status, sentence)
+    drop(change, failure)
     change = nil
-    failPendingChanges(status, sentence)
-    heard.leave()
+    failPendingChanges(failure)
+    let waiting = periodRequests.map(\.request)
+    periodRequests = []
+    for request in waiting { request.fail(failure) }
     resetFallback()
-    failPeriodRequests(status, sentence)
-  }
-
-  /// Throws if the graph cannot be left now without losing something.
-  package func refuseRejoining() throws(Failure) {
-    try refuseOutsideGraph()
-    try refuseDuringTake()
-    try refuseDuringFadeOut()
   }
 
   /// Notices that the server has changed its sample rate. The client stays, but everything that depends on the old rate
@@ -127,7 +120,8 @@ extension Processor {
     heard.leave()
     reconnection = Reconnection(reason: nil, now: world.now)
     join(client)
-    endAll(of: previous, .failed, "\(cause) before this was done; try again in a moment", cause: cause)
+    endAll(
+      of: previous, Failure(.failed, "\(cause) before this was done; try again in a moment"), cause: cause)
   }
 
   /// Advances the connection to the server: opens a client, designs filters, registers ports, joins the graph.
@@ -240,11 +234,11 @@ extension Processor {
     nextGraphCheck = world.now
     let setting = "period \(client.readings.period); preset \(inForce.preset)"
     if isSameServer {
-      notify(EngineEvent(.sampleRateChanged, "the sample rate is \(new.sampleRate) Hz now"))
+      notify(.sampleRateChanged, "the sample rate is \(new.sampleRate) Hz now")
       warn("the sample rate is \(new.sampleRate) Hz now, \(setting)")
     } else {
       let sentence = isRejoining ? "Pinna has joined the graph anew" : "the JACK server is back"
-      notify(EngineEvent(.serverBack, sentence))
+      notify(.serverBack, sentence)
       warn("\(sentence), at \(new.sampleRate) Hz, \(setting)")
     }
   }

@@ -1,4 +1,5 @@
 import Acoustics
+import Glibc
 import JackClient
 import Messages
 import Realtime
@@ -13,8 +14,6 @@ extension Processor {
   }
 
   /// The answer to `status`.
-  ///
-  /// Thread: control thread.
   /// - Parameters:
   ///   - droppedPackets: number of packets that the control socket dropped.
   ///   - deferredChanges: the command line's changes that are deferred while a session controls the route.
@@ -71,5 +70,94 @@ extension Processor {
     report.connections = StatusReport.PortConnections.all(state.isInGraph ? graph.connections : [:])
     report.midi = midi
     return report
+  }
+}
+
+extension StatusReport.NamedLevel {
+  init(_ name: String, _ level: Level) {
+    self.init()
+    self.name = name
+    rmsDB = Self.decibels(level.rms)
+    peakDB = Self.decibels(level.peak)
+  }
+
+  /// Silence is −150 dB, because JSON has no infinity.
+  static func decibels(_ amplitude: Float) -> Double {
+    max(-150, (200 * log10(Double(amplitude))).rounded() / 10)
+  }
+}
+
+extension StatusReport.Levels {
+  init(_ readings: Readings, correlation: Float?) {
+    self.init()
+    microphones = zip(readings.microphones, readings.levels).map { StatusReport.NamedLevel($0, $1) }
+    outputs = zip(ArrayClient.outputNames, readings.levels.suffix(2)).map { StatusReport.NamedLevel($0, $1) }
+    self.correlation = correlation.map { (Double($0) * 100).rounded() / 100 }
+  }
+}
+
+extension StatusReport.TakeReport {
+  init(_ take: any TakeRecording) {
+    self.init()
+    title = take.title.isEmpty ? nil : take.title
+    markers = take.markers
+    path = take.path ?? "a take that is being opened"
+    frames = take.frames
+    channels = take.plan.outputs
+    fault = take.fault
+    loss = take.loss
+    secondsLeft = take.secondsLeft
+  }
+}
+
+extension StatusReport.LastTakeReport {
+  init(_ take: EndedTake) {
+    self.init()
+    path = take.result.path
+    frames = take.result.frames
+    fault = take.result.fault
+    endedBecause = take.cause?.text
+  }
+}
+
+extension StatusReport.FallbackReport {
+  /// Nil if every microphone works and the filters in force use all of them.
+  init?(_ fallback: Fallback, microphones: [String]) {
+    self.init()
+    missing = microphones.compactMap { name in
+      fallback.watch.missing[name].map { Missing(name: name, fault: $0) }
+    }
+    without = microphones.filter(fallback.inForce.contains)
+    if 2 * missing.count > microphones.count {
+      obstacle = "more than half of the microphones are missing"
+    } else {
+      let names = Set(missing.map(\.name))
+      obstacle = fallback.failure.flatMap { $0.missing == names ? $0.reason : nil }
+    }
+    if missing.isEmpty, without.isEmpty { return nil }
+  }
+}
+
+extension StatusReport.PendingDeviceChange {
+  init(_ change: DeviceChange) {
+    self.init()
+    device = change.setting.device.name
+    preset = change.setting.preset
+    if case .designing(let job) = change.phase { progress = job.progress ?? 0 } else { progress = 1 }
+  }
+}
+
+extension StatusReport.PortConnections {
+  static func all(_ connections: [String: Set<String>]) -> [Self] {
+    connections.sorted { $0.key < $1.key }.map { Self(port: $0, peers: $1.sorted()) }
+  }
+}
+
+extension OutputReport {
+  /// - Parameter monitor: the ports of `pinna run --monitor`.
+  init(_ setting: Setting, monitor: [String]) {
+    self.init()
+    choice = setting.output
+    (ports, portType) = setting.outputTarget(monitor: monitor)
   }
 }

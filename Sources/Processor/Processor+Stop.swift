@@ -3,43 +3,31 @@ import Messages
 import Recording
 
 /// Shutdown.
-///
-/// Thread: control thread.
 extension Processor {
   /// Stops the processor and finalises takes. Answers when every take is on disk; if the disk does not respond, within
   /// 3 s.
   package func stop(_ request: Request?) {
-    let sentence = "Pinna was stopped before this was done"
     if state.kind == .stopping || state.kind == .stopped {
       request?.fail(.notRunning, "Pinna is being stopped already")
       return
     }
     var stopping = Stopping(since: world.now, request: request)
-    drop(change, .failed, sentence)
-    change = nil
-    resetFallback()
     switch state {
-    case .openingTake(let recording): close(recording, isCutOff: true, .failed, sentence)
+    case .openingTake(let recording): close(recording, isCutOff: true, Self.stopped)
     case .startingTake(let recording, _), .armed(let recording), .recording(let recording):
       stopping.take = recording
       stopping.ticket = client?.endTake()
     case .endingTake(let recording, let ticket):
       stopping.take = recording
       stopping.ticket = ticket
-    case .openingPlayback(let player, let startRequest):
-      cancelPlayback(player, startRequest, .failed, sentence)
-    case .playing(let playing), .endingPlayback(let playing): finish(playing)
-    case .fadingOut(let change, _, _, _): for each in change.requests { each.fail(.failed, sentence) }
-    case .opening(let job): job.abandon { _ = $0.close() }
-    case .joining(_, let job): job.abandon()
-    case .preparing(_, _, let job): abandon(job)
     default: break
     }
-    failPendingChanges(.failed, sentence)
-    failPeriodRequests(.failed, sentence)
+    endAllButTake(of: state, Self.stopped)
     enter(.stopping(stopping))
     pollStop()
   }
+
+  private static let stopped = Failure(.failed, "Pinna was stopped before this was done")
 
   /// Waits 1 s for the callback and 2 s for conversions, and then for as long as the disk still makes progress.
   func pollStop() {
@@ -78,7 +66,7 @@ extension Processor {
   /// - Parameter isCutOff: whether the callback has not ended it in time.
   func closeTakeAtStop(isCutOff: Bool) {
     guard case .stopping(var stopping) = state, let recording = stopping.take else { return }
-    close(recording, isCutOff: isCutOff, .failed, "Pinna was stopped before this was done")
+    close(recording, isCutOff: isCutOff, Self.stopped)
     stopping.take = nil
     stopping.ticket = nil
     updateState(.stopping(stopping))

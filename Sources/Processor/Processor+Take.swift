@@ -5,14 +5,10 @@ import Realtime
 import Recording
 
 /// Takes. They begin and end through the same callback queue as every change, so the callback orders them.
-///
-/// Thread: control thread.
 extension Processor {
   /// Starts a take. Answers when the callback has begun it; one that follows the transport when it is armed, or begun.
   package func startTake(_ takeRequest: TakeRequest, _ request: Request) throws {
-    let client = try clientInGraph()
-    try refuseDuringTake()
-    try refuseDuringFadeOut()
+    let client = try clientAtRest()
     try refuseDuringPlayback()
     try refuseWhileDiskHangs()
     guard takes.closing.count < Takes.maxClosing else {
@@ -69,8 +65,9 @@ extension Processor {
       switch recording.take.phase {
       case .opening where isLate:
         close(
-          recording, isCutOff: true, .failed,
-          "the disk has not answered for 5 s: no take was started; choose another with --dir")
+          recording, isCutOff: true,
+          Failure(
+            .failed, "the disk has not answered for 5 s: no take was started; choose another with --dir"))
         enter(.live)
       case .opening: break
       case .open(let ring): start(recording, ring)
@@ -85,7 +82,8 @@ extension Processor {
       // Queued behind the request to begin: if periods resume, the take ends in the period in which it begins.
       _ = client?.endTake()
       close(
-        recording, isCutOff: true, .failed, Self.stalled + "; no take was started, try again when it does")
+        recording, isCutOff: true,
+        Failure(.failed, Self.stalled + "; no take was started, try again when it does"))
       enter(.live)
     case .endingTake(let recording, _) where isLate:
       close(recording, isCutOff: true)
@@ -103,8 +101,7 @@ extension Processor {
       recording.beginTicket = ticket
       enter(.startingTake(recording, ticket))
     } catch {
-      let failure = Failure(error)
-      close(recording, isCutOff: true, failure.status, failure.description)
+      close(recording, isCutOff: true, Failure(error))
       enter(.live)
     }
   }
@@ -117,8 +114,7 @@ extension Processor {
     recording.startRequest = nil
     enter(.armed(recording))
     startRequest?.answer(.done(startAnswer(recording)))
-    notify(
-      EngineEvent(.takeArmed, "armed: \(recording.take.path ?? "a take") begins when the transport rolls"))
+    notify(.takeArmed, "armed: \(recording.take.path ?? "a take") begins when the transport rolls")
   }
 
   /// Handles the callback's report that a take has ended with the transport. A requested end is reported as well.
@@ -129,18 +125,25 @@ extension Processor {
     enter(.live)
   }
 
-  /// Microphones that are not connected; none before the first graph check, when connections are unknown.
-  private var unconnectedMicrophones: [String] {
-    graph.checkNumber == 0
-      ? [] : (client?.readings.microphones ?? []).filter { graph.connections[$0] == nil }
-  }
-
   private func startAnswer(_ recording: Recording) -> TakeStartAnswer {
-    TakeStartAnswer(
-      recording.take, isArmed: !recording.hasBegun, muted: inForce.muted, unconnected: unconnectedMicrophones,
-      microphoneCount: client?.readings.microphones.count ?? 0,
-      missing: StatusReport.FallbackReport(fallback, microphones: client?.readings.microphones ?? [])?.missing
-        ?? [])
+    let (take, microphones) = (recording.take, client?.readings.microphones ?? [])
+    let path = take.path ?? ""
+    let obstacle = take.plan.conversionObstacle.map { "it stays WAV: \($0)" }
+    var answer = TakeStartAnswer()
+    answer.take = path
+    answer.armed = recording.hasBegun ? nil : true
+    answer.channels = take.plan.outputs
+    answer.convertedTake = take.plan.convertedFormat.map { path.replacing(/wav$/, with: $0) }
+    answer.notes = [take.plan.shortRingNote, obstacle].compactMap { $0 }
+    answer.muted = inForce.muted
+    // Before the first graph check, connections are unknown.
+    answer.unconnected =
+      graph.checkNumber == 0 ? [] : microphones.filter { graph.connections[$0] == nil }
+    answer.microphoneCount = microphones.count
+    let missing = StatusReport.FallbackReport(fallback, microphones: microphones)?.missing ?? []
+    answer.missing = missing.filter { $0.fault != .unconnected }
+    answer.secondsLeft = take.secondsLeft
+    return answer
   }
 
   /// Handles the callback's report that a take has begun.
@@ -168,7 +171,7 @@ extension Processor {
     let answer = startAnswer(recording)
     if let note = Self.note(answer.unconnected, of: answer.microphoneCount) { recording.take.addNote(note) }
     startRequest?.answer(.done(answer))
-    notify(EngineEvent(.takeBegan, "recording \(recording.take.path ?? "a take")"))
+    notify(.takeBegan, "recording \(recording.take.path ?? "a take")")
   }
 
   /// The sidecar's note about microphones that were not connected.
@@ -196,12 +199,12 @@ extension Processor {
   /// leaves no file.
   /// - Parameters:
   ///   - isCutOff: whether the callback has not ended it: the take then ends with the frames in its ring.
-  ///   - status: status of the failed start request, if the take never began.
-  ///   - reason: text of the failed start request, if the take never began.
+  ///   - failure: of the start request, if the take never began.
   ///   - cause: why it ends without a request.
   func close(
-    _ recording: Recording, isCutOff: Bool, _ status: ExitStatus = .failed,
-    _ reason: String = "the take was stopped before its first frame; start another", cause: EndCause? = nil
+    _ recording: Recording, isCutOff: Bool,
+    _ failure: Failure = Failure(.failed, "the take was stopped before its first frame; start another"),
+    cause: EndCause? = nil
   ) {
     if recording.hasBegun {
       let cause = recording.stopRequests.isEmpty ? cause : nil
@@ -217,7 +220,7 @@ extension Processor {
     }
     recording.take.discard()
     if case .opening = recording.take.phase { takes.hanging.append(recording.take) }
-    recording.startRequest?.fail(status, reason)
+    recording.startRequest?.fail(failure)
     guard recording.followsTransport else {
       for request in recording.stopRequests {
         request.fail(.failed, "the take was stopped before its first frame: nothing was recorded")
@@ -233,7 +236,7 @@ extension Processor {
     let path = recording.take.path ?? "the take"
     let end = "\(path) is no longer armed, and nothing was recorded"
     if let cause { warn("\(end), because \(cause.text)") }
-    notify(EngineEvent(.takeDisarmed, end))
+    notify(.takeDisarmed, end)
   }
 
   private var microphonesWithoutSource: [String] {
@@ -253,13 +256,11 @@ extension Processor {
   /// Answers stop requests for takes that are on disk, or that the disk has not accepted for 10 s.
   func pollClosing() {
     for n in takes.closing.indices.reversed() {
-      let take = takes.closing[n].take
-      if takes.closing[n].isDiscarded, take.hasEnded {
+      let (take, isDiscarded) = (takes.closing[n].take, takes.closing[n].isDiscarded)
+      switch take.phase {
+      case .finished where isDiscarded, .failed where isDiscarded:
         let answer = DisarmAnswer(disarmed: take.path ?? "the take")
         for request in takes.closing.remove(at: n).stopRequests { request.answer(.done(answer)) }
-        continue
-      }
-      switch take.phase {
       case .finished(let result):
         finished(result, takes.closing.remove(at: n))
       case .failed(let error):
@@ -271,8 +272,8 @@ extension Processor {
         takes.closing[n].stopRequests = []
         for request in stopRequests {
           request.fail(
-            takes.closing[n].isDiscarded ? .failed : .incompleteTake,
-            takes.closing[n].isDiscarded
+            isDiscarded ? .failed : .incompleteTake,
+            isDiscarded
               ? Self.sentence(ofDiscarded: take)
               : "the take \(take.path ?? "") is not on disk yet: the disk has not answered for \(silent.components.seconds) s; "
                 + "writing continues when the disk answers, see: pinna status")
@@ -294,8 +295,6 @@ extension Processor {
     // Warns the operator if nobody asked for the end, something else caused it, or Pinna is stopping.
     if closed.stopRequests.isEmpty || closed.cause != nil || state.kind == .stopping { warn(result.sentence) }
     notify(
-      EngineEvent(
-        .takeEnded, "the take \(result.path) has ended" + (closed.cause.map { ", because \($0.text)" } ?? ""))
-    )
+      .takeEnded, "the take \(result.path) has ended" + (closed.cause.map { ", because \($0.text)" } ?? ""))
   }
 }

@@ -3,32 +3,28 @@ import Messages
 import Realtime
 
 /// Warnings about connections, signals, the disk and the system.
-///
-/// Thread: control thread.
 extension Processor {
   /// Checks connections and levels, and writes new warnings.
   func watchInputs(_ readings: Readings) {
     watchMicrophones(readings)
     let candidates =
       connectionWarnings(readings) + presetWarnings + outputWarnings + signalWarnings(readings)
-      + systemWarnings(readings)
-      + takeWarnings
+      + systemWarnings(readings) + [diskWarning].compactMap { $0 }.map { Warnings.Candidate($0) }
     for sentence in warnings.update(candidates, now: world.now) { warn(sentence) }
   }
 
   private func connectionWarnings(_ readings: Readings) -> [Warnings.Candidate] {
     let lost = graph.lost.map {
-      Warnings.Candidate(sentence: "\($0.port) has lost \($0.peer)", holdTime: .zero, isReported: true)
+      Warnings.Candidate("\($0.port) has lost \($0.peer)", isReported: true)
     }
     let sources = graph.connections
     let open = readings.microphones.filter { sources[$0] == nil }
-    guard !open.isEmpty else { return lost + sharedSourceWarnings(readings.microphones) }
+    let found = lost + sharedSourceWarnings(readings.microphones)
+    guard !open.isEmpty else { return found }
     let sentence =
       open.count == readings.microphones.count
       ? "no microphone is connected" : "not connected: \(open.joined(separator: ", "))"
-    return lost + sharedSourceWarnings(readings.microphones) + [
-      .init(sentence: sentence, holdTime: .seconds(3))
-    ]
+    return found + [.init(sentence, after: .seconds(3))]
   }
 
   /// Warnings about microphones that are connected to identical sources.
@@ -39,8 +35,8 @@ extension Processor {
     return groups.filter { $1.count > 1 }.map { sources, names -> Warnings.Candidate in
       let both = names.count == 2 ? "both" : "all"
       return Warnings.Candidate(
-        sentence: "\(names.dropLast().joined(separator: ", ")) and \(names.last!) carry the same signal: "
-          + "\(both) are connected to \(sources.sorted().joined(separator: ", "))", holdTime: .seconds(3))
+        "\(names.dropLast().joined(separator: ", ")) and \(names.last!) carry the same signal: "
+          + "\(both) are connected to \(sources.sorted().joined(separator: ", "))", after: .seconds(3))
     }.sorted { $0.sentence < $1.sentence }
   }
 
@@ -48,16 +44,14 @@ extension Processor {
   private var presetWarnings: [Warnings.Candidate] {
     let refused = graph.refusedConnections.map {
       Warnings.Candidate(
-        sentence:
-          "JACK refuses to connect \($0.port) to \($0.peer); check whether one is an input and the other an output",
-        holdTime: .zero)
+        "JACK refuses to connect \($0.port) to \($0.peer); check whether one is an input and the other an output"
+      )
     }
     return refused
       + graph.missingConnections.map {
         .init(
-          sentence:
-            "there is no port \($0.peer), to which preset \(inForce.preset) connects \($0.port); they are connected when it appears",
-          holdTime: .seconds(3))
+          "there is no port \($0.peer), to which preset \(inForce.preset) connects \($0.port); they are connected when it appears",
+          after: .seconds(3))
       }
   }
 
@@ -65,9 +59,8 @@ extension Processor {
   private var outputWarnings: [Warnings.Candidate] {
     graph.missingTargets.map {
       .init(
-        sentence:
-          "there is no port \($0) for the outputs; they are connected to it when it appears, list ports with: jack_lsp",
-        holdTime: .seconds(3))
+        "there is no port \($0) for the outputs; they are connected to it when it appears, list ports with: jack_lsp",
+        after: .seconds(3))
     }
   }
 
@@ -78,68 +71,49 @@ extension Processor {
     let sources = graph.connections
     var found: [Warnings.Candidate] = []
     for name in readings.mutedMicrophones {
-      found.append(
-        .init(
-          sentence: "\(name) is muted: it sends invalid samples (NaN, infinity, or above +60 dBFS)",
-          holdTime: .zero))
+      found.append(.init("\(name) is muted: it sends invalid samples (NaN, infinity, or above +60 dBFS)"))
     }
     let isSounding = zip(names, levels).contains { $1.peak > 1e-3 }
     for (n, name) in names.enumerated() where isSounding && sources[name] != nil && levels[n].peak < 1e-6 {
-      found.append(.init(sentence: "\(name) is silent while others are not", holdTime: .seconds(3)))
+      found.append(.init("\(name) is silent while others are not", after: .seconds(3)))
     }
     for (a, b) in duplicateSignals.observe(names, levels, now: world.now) where sources[a] != sources[b] {
-      found.append(
-        .init(sentence: "\(a) and \(b) have carried the same signal for a minute", holdTime: .zero))
+      found.append(.init("\(a) and \(b) have carried the same signal for a minute"))
     }
     return found
   }
 
-  private var takeWarnings: [Warnings.Candidate] {
+  /// The gravest warning about the disk; nil if there is none.
+  private var diskWarning: String? {
     takes.hanging.removeAll { !$0.isOpening }
     guard let take = state.take?.take else {
-      guard !takes.hanging.isEmpty else { return [] }
-      return [
-        .init(
-          sentence: "the disk has not answered earlier requests for a take or a playback",
-          holdTime: .zero)
-      ]
+      return takes.hanging.isEmpty
+        ? nil : "the disk has not answered earlier requests for a take or a playback"
     }
-    if let fault = take.fault {
-      return [.init(sentence: "the take is no longer being written to disk: \(fault)", holdTime: .zero)]
-    }
-    if let loss = take.loss {
-      return [.init(sentence: "\(loss); end the take with: pinna record stop", holdTime: .zero)]
-    }
-    let silent = take.unansweredFor
-    if silent > .seconds(2) {
-      return [
-        .init(
-          sentence: "the disk does not answer; the take's ring buffers up to 8 s",
-          holdTime: .zero)
-      ]
+    if let fault = take.fault { return "the take is no longer being written to disk: \(fault)" }
+    if let loss = take.loss { return "\(loss); end the take with: pinna record stop" }
+    if take.unansweredFor > .seconds(2) {
+      return "the disk does not answer; the take's ring buffers up to 8 s"
     }
     // One sentence per step, so that each step warns once.
     let steps = [(10, "10 seconds"), (60, "a minute"), (600, "10 minutes")]
-    guard let seconds = take.secondsLeft, let step = steps.first(where: { seconds < $0.0 }) else { return [] }
-    return [
-      .init(sentence: "the disk has room for less than \(step.1) of this take", holdTime: .zero)
-    ]
+    return take.secondsLeft.flatMap { seconds in steps.first { seconds < $0.0 } }
+      .map { "the disk has room for less than \($0.1) of this take" }
   }
 
   private func systemWarnings(_ readings: Readings) -> [Warnings.Candidate] {
-    var found = readings.problems.map { Warnings.Candidate(sentence: $0, holdTime: .zero) }
+    var found = readings.problems.map { Warnings.Candidate($0) }
     let hung = AbandonedJobs.count
     if hung > 0 {
       found.append(
         .init(
-          sentence:
-            "\(hung) thread\(hung == 1 ? " is" : "s are") blocked in calls to the disk or to JACK that do not return",
-          holdTime: .seconds(3)))
+          "\(hung) thread\(hung == 1 ? " is" : "s are") blocked in calls to the disk or to JACK that do not return",
+          after: .seconds(3)))
     }
     guard readings.lacksRealtime else { return found }
     let sentence =
       "the system does not grant realtime scheduling, so dropouts are likely; add \"@audio - rtprio 95\" "
       + "to /etc/security/limits.d/audio.conf and join the group audio"
-    return found + [.init(sentence: sentence, holdTime: .zero)]
+    return found + [.init(sentence)]
   }
 }

@@ -19,7 +19,7 @@ package final class Processor {
   /// Writes one line to the operator's terminal.
   let warn: (String) -> Void
   /// Sends an event to all open sessions.
-  package var notify: (EngineEvent) -> Void = { _ in }
+  package var onEvent: (EngineEvent) -> Void = { _ in }
 
   package private(set) var state = ProcessorState.absent
   /// When the state times out; nil for a state without a limit.
@@ -155,6 +155,17 @@ package final class Processor {
   package var isStopped: Bool { state.kind == .stopped }
   package var isStopping: Bool { state.kind == .stopping || isStopped }
 
+  // MARK: Events
+
+  /// Tells all open sessions.
+  func notify(_ kind: EngineEvent.Kind, _ text: String) { onEvent(EngineEvent(kind, text)) }
+
+  /// Tells all open sessions, and lists it in the sidecar of the take that is running.
+  func note(_ kind: EngineEvent.Kind, _ text: String) {
+    state.take?.take.note(text)
+    notify(kind, text)
+  }
+
   // MARK: Polling
 
   /// Handles reports and job results that have arrived since the last call, and expires deadlines. The controller calls
@@ -236,8 +247,8 @@ package final class Processor {
   static let stalled = "the JACK server runs no periods"
 
   /// Fails all pending changes: the callback that received them will not report again.
-  func failPendingChanges(_ status: ExitStatus, _ sentence: String) {
-    for request in heard.forgetPending() { request.fail(status, sentence) }
+  func failPendingChanges(_ failure: Failure) {
+    for request in heard.forgetPending() { request.fail(failure) }
   }
 
   var recordingReason: String {
@@ -267,6 +278,16 @@ package final class Processor {
   func clientInGraph() throws(Failure) -> any AudioClient {
     try refuseOutsideGraph()
     guard let client else { throw Failure(.noServer, "no JACK server is running; start one") }
+    return client
+  }
+
+  /// The client, for what needs the graph to itself.
+  /// - Throws: also during a take, and while a device takes over.
+  @discardableResult
+  package func clientAtRest() throws(Failure) -> any AudioClient {
+    let client = try clientInGraph()
+    try refuseDuringTake()
+    try refuseDuringFadeOut()
     return client
   }
 

@@ -1,8 +1,6 @@
 import Messages
 
 /// The attempts to join a JACK graph: for the first time, after the server has gone, or at another sample rate.
-///
-/// Thread: control thread.
 package struct Reconnection {
 
   /// Why the previous server went, as libjack reported it, or why Pinna left its graph; nil before the first graph, and if

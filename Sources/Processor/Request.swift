@@ -33,7 +33,14 @@ package final class Request {
     if answers == 1 { onAnswer(outcome) }
   }
 
-  package func fail(_ status: ExitStatus, _ sentence: String) { answer(.failed(Failure(status, sentence))) }
+  package func fail(_ status: ExitStatus, _ sentence: String) { fail(Failure(status, sentence)) }
+
+  package func fail(_ failure: Failure) { answer(.failed(failure)) }
+
+  /// Runs `body`, and answers with the error that it throws.
+  package func attempt(_ body: () throws -> Void) {
+    do { try body() } catch { fail(Failure(error)) }
+  }
 
   package func reportProgress(_ text: String, part: Double) { if !isAnswered { onProgress(text, part) } }
 }

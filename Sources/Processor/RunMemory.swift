@@ -10,15 +10,7 @@ import Text
 import Threads
 
 /// What a Pinna remembers from one run to the next: its setting, and the connections that others made to its ports.
-///
-/// Thread: any; a value.
 package struct RunMemory: Codable, Equatable, Sendable {
-  /// A connection: the short name of an own port, and the full name of its peer.
-  struct Connection: Codable, Equatable, Sendable {
-    let port: String
-    let peer: String
-  }
-
   /// The setting in force. What is heard, not whether and where: mute and output are not remembered.
   package struct LastSetting: Codable, Equatable, Sendable {
     /// A preset's name, or that of the device if it was chosen without one.
@@ -77,15 +69,13 @@ package struct RunMemory: Codable, Equatable, Sendable {
   /// Version of the file's format.
   let format: Int
   package let setting: LastSetting
-  private let connections: [Connection]
+  package fileprivate(set) var connections: [Wiring.Wire]
 
-  package init(_ setting: Setting, _ wires: [Wiring.Wire]) {
+  package init(_ setting: Setting, _ connections: [Wiring.Wire]) {
     format = Self.format
     self.setting = LastSetting(setting)
-    connections = wires.map { Connection(port: $0.port, peer: $0.peer) }
+    self.connections = connections
   }
-
-  package var wires: [Wiring.Wire] { connections.map { Wiring.Wire($0.port, $0.peer) } }
 }
 
 /// The file of a `RunMemory`: `$XDG_STATE_HOME/pinna/NAME.json`, by default in `~/.local/state`.
@@ -141,9 +131,11 @@ package final class RunMemoryFile: Sendable {
   /// Forgets the connections that the file lists; the setting stays.
   /// - Returns: how many.
   package static func forgetConnections(_ path: String) throws -> Int {
-    guard let memory = try read(path) else { return 0 }
-    try write(RunMemory(memory), to: path)
-    return memory.wires.count
+    guard var memory = try read(path) else { return 0 }
+    let count = memory.connections.count
+    memory.connections = []
+    try write(memory, to: path)
+    return count
   }
 
   /// Whether the file that `path` leads to is a plain one. Reading another, such as a pipe, may never end.
@@ -168,14 +160,5 @@ package final class RunMemoryFile: Sendable {
     } catch {
       throw Failure(.failed, "cannot write \(path): \(error.systemReason); check its folder and the disk")
     }
-  }
-}
-
-extension RunMemory {
-  /// The same without connections.
-  fileprivate init(_ other: RunMemory) {
-    format = other.format
-    setting = other.setting
-    connections = []
   }
 }

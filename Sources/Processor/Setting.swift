@@ -5,8 +5,6 @@ import Presets
 
 /// Everything that a user can choose: preset with its connections, input, selection, gain, high-pass, mute, output and the
 /// microphone to listen to.
-///
-/// Thread: any; a value.
 public struct Setting: Hashable, Sendable {
   public var preset: String
   /// The preset's device.
@@ -33,6 +31,13 @@ public struct Setting: Hashable, Sendable {
     gain = preset.gain
     highPass = preset.highPass
     connections = preset.connections.map { Wiring.Wire($0.port, $0.peer) }
+  }
+
+  /// Reads a preset and its device. Waits for the disk.
+  /// - Throws: what is wrong with their files.
+  package init(preset name: String, in library: PresetLibrary) throws {
+    let preset = try library.preset(named: name)
+    self.init(preset: preset, device: try library.device(named: preset.device))
   }
 
   /// The linear output gain; 0 while muted.
@@ -109,7 +114,7 @@ public struct Setting: Hashable, Sendable {
 
 extension Setting {
   /// The ports to connect the outputs to (left and right in turn, or one for both) and their type; the type is nil for no
-  /// ports. Any thread.
+  /// ports.
   /// - Parameter monitor: the ports of `pinna run --monitor`.
   package func outputTarget(monitor: [String]) -> (ports: [String], type: PortType?) {
     let headset = device.portType.isHeadset ? device.playbackPorts : []

@@ -1,7 +1,5 @@
 /// Finds out whether a stalled graph stalls for everybody, or only for Pinna's client: asks for a new client at growing
 /// intervals as long as the stall lasts.
-///
-/// Thread: control thread.
 package struct StallProbe {
   private enum State {
     case idle

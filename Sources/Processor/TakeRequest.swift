@@ -3,7 +3,7 @@ import FilterDesign
 import Messages
 import Recording
 
-/// The arguments of `record start`. A value; any thread.
+/// The arguments of `record start`.
 package struct TakeRequest {
   /// Path of the folder for the take; nil for the standard folder. The disk thread opens it.
   package var folder: String?
@@ -44,7 +44,7 @@ extension TakeFormat: NamedWord {
 }
 
 extension TakeSetup {
-  /// The metadata of a take that begins with `setting`. Any thread.
+  /// The metadata of a take that begins with `setting`.
   package init(_ setting: Setting, _ bank: FilterBank) {
     self.init(
       preset: setting.preset, device: setting.device.name, dataSource: setting.selection.dataSource,

@@ -1,8 +1,6 @@
 import Recording
 
 /// The takes of a run, except the one that is running: that one belongs to the state.
-///
-/// Thread: control thread; a value.
 package struct Takes {
   package static let maxClosing = 4
   package static let maxHanging = 4

@@ -1,7 +1,5 @@
 /// The current warnings, one sentence each. A candidate becomes a warning after it has held for its `holdTime`. A
 /// warning is written once, and again only after it has been absent for 10 s.
-///
-/// Thread: control thread.
 struct Warnings {
   /// A condition that holds now.
   struct Candidate {
@@ -9,7 +7,13 @@ struct Warnings {
     /// How long the condition must hold before it becomes a warning.
     let holdTime: Duration
     /// Whether it has been reported as an event already, and needs no line of its own.
-    var isReported = false
+    let isReported: Bool
+
+    init(_ sentence: String, after holdTime: Duration = .zero, isReported: Bool = false) {
+      self.sentence = sentence
+      self.holdTime = holdTime
+      self.isReported = isReported
+    }
   }
 
   /// How long a warning must have been absent before it is written again.

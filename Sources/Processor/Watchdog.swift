@@ -1,6 +1,4 @@
 /// Detects a graph that runs no periods although the server has not shut down.
-///
-/// Thread: control thread.
 package struct Watchdog {
   package enum Finding: Equatable {
     case stalled

@@ -41,8 +41,7 @@ import Testing
       try check(try #require(request.outcome.map { Answer($0) }, "\(request.event)").text, type)
     }
     func checkStatus() throws {
-      let status = rig.processor.status(droppedPackets: 0, deferredChanges: [], controller: nil)
-      try check(json(status), StatusReport.self)
+      try check(json(rig.status), StatusReport.self)
     }
     try checkStatus()
     try check(json(rig.processor.inputsReport), InputsReport.self)
@@ -62,8 +61,7 @@ import Testing
     try checkStatus()
     let stopTake = rig.stopTake()
     rig.run(periods: 1)
-    take.phase = .finished(FakeTake.whole)
-    rig.processor.poll()
+    rig.finish(take)
     try check(stopTake, TakeAnswer.self)
     try checkStatus()
   }

@@ -31,6 +31,26 @@ import Testing
     #expect(log.lines.withLock { $0 } == ["begun", "taken back", "second"])
   }
 
+  @Test("R29: a hanging disk blocks nobody, and its presets arrive when it answers again")
+  func hangingDisk() throws {
+    let (worker, gate) = (LazyWorker("worker test"), DispatchSemaphore(value: 0))
+    let quick = worker.job { "quick" }
+    wait { quick.result != nil }
+    let start = ContinuousClock.now
+    let jobs = ["slow", "other"].map { name in
+      worker.job {
+        gate.wait()
+        return name
+      }
+    }
+    #expect(ContinuousClock.now - start < Faults.patience(.milliseconds(20)))
+    usleep(100_000)
+    #expect(jobs.allSatisfy { $0.result == nil })
+    for _ in jobs { gate.signal() }
+    wait { jobs.allSatisfy { $0.result != nil } }
+    #expect(try ([quick] + jobs).map { try $0.result?.get() } == ["quick", "slow", "other"])
+  }
+
   @Test(
     "a flood of requests delays a job by one run, and a flood of jobs does not block a request forever")
   func floods() throws {

@@ -5,8 +5,6 @@ import Processor
 import Text
 
 /// The address of a session manager, from NSM_URL: `osc.udp://HOST:PORT/`.
-///
-/// Thread: any; a value.
 package struct NSMAddress: Hashable, Sendable, CustomStringConvertible {
   let host: String
   let port: UInt16
@@ -38,17 +36,10 @@ package struct NSMAddress: Hashable, Sendable, CustomStringConvertible {
   ///
   /// Thread: a job's.
   func resolved() throws(Failure) -> UDPAddress {
-    for family in [AF_INET, AF_INET6] {
-      var hints = addrinfo()
-      hints.ai_family = family
-      hints.ai_flags = AI_NUMERICSERV
-      hints.ai_socktype = Int32(SOCK_DGRAM.rawValue)
-      var found: UnsafeMutablePointer<addrinfo>?
-      guard getaddrinfo(host, "\(port)", &hints, &found) == 0, let found else { continue }
-      defer { freeaddrinfo(found) }
-      return UDPAddress(
-        bytes: UnsafeRawBufferPointer(start: found.pointee.ai_addr, count: Int(found.pointee.ai_addrlen)))
-    }
-    throw Failure(.failed, "the host \(host) of NSM_URL is unknown")
+    guard
+      let address = UDPAddress(host, port: port, namesOf: AF_INET)
+        ?? UDPAddress(host, port: port, namesOf: AF_INET6)
+    else { throw Failure(.failed, "the host \(host) of NSM_URL is unknown") }
+    return address
   }
 }

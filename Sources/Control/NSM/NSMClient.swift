@@ -185,11 +185,7 @@ package final class NSMClient {
   // MARK: Projects
 
   func read(_ project: NSMProject) -> Job<ProjectRead> {
-    guard let initial, let library else {
-      let job = Job<ProjectRead>()
-      job.finish(.failure(Failure(.failed, Self.noProject)))
-      return job
-    }
+    guard let initial, let library else { return .failed(Failure(.failed, Self.noProject)) }
     return disk.job { project.open(initial: initial, library: library) }
   }
 

@@ -2,8 +2,6 @@ import Messages
 import Processor
 
 /// The error codes of the NSM protocol that Pinna sends.
-///
-/// Thread: any; a value.
 package enum NSMError: Int32, Sendable {
   case general = -1
   case notNow = -8
@@ -12,8 +10,6 @@ package enum NSMError: Int32, Sendable {
 }
 
 /// What a session manager asks of its clients.
-///
-/// Thread: any; a value.
 enum NSMRequest: Equatable {
   case open(NSMProject)
   case save
@@ -38,8 +34,6 @@ enum NSMRequest: Equatable {
 }
 
 /// The messages that Pinna sends to a session manager.
-///
-/// Thread: any; a value.
 enum NSMMessage {
   static let announcePath = "/nsm/server/announce"
   static let capabilities = ":switch:dirty:progress:message:"

@@ -6,8 +6,6 @@ import Processor
 import Recording
 
 /// Pinna's part of a session of the session manager: a folder with the setting, the connections and the takes.
-///
-/// Thread: any; a value.
 package struct NSMProject: Sendable, Equatable {
   /// Path of the folder, which the session manager chooses.
   package let path: String
@@ -61,7 +59,7 @@ package struct NSMProject: Sendable, Equatable {
     }
     do {
       let setting = try memory.setting.setting(in: library)
-      return .success(Contents(setting: setting, connections: memory.wires, takesFolder: takesFolder))
+      return .success(Contents(setting: setting, connections: memory.connections, takesFolder: takesFolder))
     } catch {
       return fail(
         .badProject,

@@ -19,18 +19,14 @@ final class NSMSocket {
   private var source: UDPAddress?
   /// Packets dropped because they were malformed, or came from elsewhere.
   private(set) var droppedPackets = 0
-  private var buffer = [UInt8](repeating: 0, count: OSCShape.longestPacket + 4)
+  private var buffer = [UInt8](repeating: 0, count: OSCShape.longestPacket)
 
   var descriptor: Int32 { socket.number }
 
   /// Listens only at the address from which this machine reaches the manager: on loopback for one of this machine.
   init(to manager: UDPAddress) throws(Failure) {
     self.manager = manager
-    func make() -> FileDescriptor {
-      let flags = SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue
-      return FileDescriptor(Glibc.socket(manager.family, Int32(flags), 0))
-    }
-    let probe = make()
+    let probe = manager.makeSocket()
     guard manager.withSocketAddress({ connect(probe.number, $0, $1) }) == 0 else {
       throw Self.failure(manager)
     }
@@ -39,7 +35,7 @@ final class NSMSocket {
       throw Self.failure(manager)
     }
     self.preferred = preferred
-    socket = make()
+    socket = manager.makeSocket()
     let number = socket.number
     guard number >= 0, local.withSocketAddress({ bind(number, $0, $1) }) == 0 else {
       throw Self.failure(manager)
@@ -77,25 +73,16 @@ final class NSMSocket {
   /// The manager's next message among the next 16 packets; bounded, so that a flood cannot keep the thread here.
   func receive() -> OSCMessage? {
     for _ in 0..<16 {
-      var storage = sockaddr_storage()
-      var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
-      let count = withUnsafeMutablePointer(to: &storage) { pointer in
-        pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-          recvfrom(descriptor, &buffer, buffer.count, Int32(MSG_DONTWAIT) | Int32(MSG_TRUNC), $0, &length)
-        }
-      }
-      guard count >= 0 else {
+      guard let packet = UDPAddress.receive(&buffer, through: descriptor) else {
         if errno == ECONNREFUSED { isRefused = true }
         return nil
       }
-      let sender = withUnsafeBytes(of: storage) { UDPAddress(bytes: $0.prefix(Int(length))) }
-      guard count <= OSCShape.longestPacket, let message = OSCMessage(packet: buffer.prefix(count)),
-        isManager(sender, message)
+      guard !packet.isCut, let message = OSCMessage(packet: packet.bytes), isManager(packet.sender, message)
       else {
         droppedPackets += 1
         continue
       }
-      if source == nil { pin(sender) }
+      if source == nil { pin(packet.sender) }
       return message
     }
     return nil

@@ -28,22 +28,19 @@ final class FakeWorld: AudioWorld {
   func openClient() -> Job<any AudioClient> {
     precondition(opening == nil, "libjack opens one client at a time")
     precondition(clients.allSatisfy(\.isClosed), "the client before is closed first")
-    let job = Job<any AudioClient>()
-    _ = job.begin()
+    let job = Job<any AudioClient>.begun()
     opening = job
     return job
   }
 
   func design(_ device: Device, sampleRate: Int) -> Job<FilterSets> {
-    let job = Job<FilterSets>()
-    _ = job.begin()
+    let job = Job<FilterSets>.begun()
     designs.append((device, sampleRate, job))
     return job
   }
 
   func fallback(for device: Device, without missing: Set<String>, sampleRate: Int) -> Job<FilterSets> {
-    let job = Job<FilterSets>()
-    _ = job.begin()
+    let job = Job<FilterSets>.begun()
     fallbacks.append((device, sampleRate, missing, job))
     return job
   }
@@ -69,16 +66,13 @@ final class FakeWorld: AudioWorld {
 
   func probePeriods() -> Job<Bool>? {
     guard hasSeparateClients else { return nil }
-    let job = Job<Bool>()
-    _ = job.begin()
+    let job = Job<Bool>.begun()
     probes.append(job)
     return job
   }
 
   func setting(ofPreset name: String) -> Job<Setting> {
-    let job = Job<Setting>()
-    job.finish(.failure(Failure(.failed, "there is no preset \(name)")))
-    return job
+    finished(.failure(Failure(.failed, "there is no preset \(name)")))
   }
 
   func names(of list: NameList, most: Int) -> Job<[String]> { finished(.success([])) }
@@ -125,6 +119,15 @@ extension FakeWorld {
     let (device, rate, missing, job) = fallbacks.removeFirst()
     job.finish(
       failure.map { .failure($0) } ?? .success(FakeFilters.sets(device, rate: rate, missing: missing)))
+  }
+}
+
+extension Job {
+  /// A job whose work is under way.
+  fileprivate static func begun() -> Job {
+    let job = Job()
+    _ = job.begin()
+    return job
   }
 }
 
@@ -202,8 +205,7 @@ final class FakeClient: AudioClient, @unchecked Sendable {
   func prepare(_ filters: FilterSets, for device: Device) -> Job<any PreparedEngine> {
     precondition(!isClosed, "a closed client is not used")
     if filters.bank.device != device.name || filters.sampleRate != sampleRate { hasWrongFilters = true }
-    let job = Job<any PreparedEngine>()
-    _ = job.begin()
+    let job = Job<any PreparedEngine>.begun()
     preparing = (Prepared(self, device, filters), job)
     return job
   }
@@ -259,8 +261,7 @@ final class FakeClient: AudioClient, @unchecked Sendable {
 
   func close() -> Job<Bool> {
     if closing == nil {
-      closing = Job()
-      _ = closing!.begin()
+      closing = .begun()
     }
     return closing!
   }
@@ -347,8 +348,7 @@ final class FakeClient: AudioClient, @unchecked Sendable {
   }
 
   func requestPeriod(_ frames: Int) -> Job<Int> {
-    let job = Job<Int>()
-    _ = job.begin()
+    let job = Job<Int>.begun()
     periods.append(job)
     return job
   }

@@ -35,10 +35,6 @@ import Testing
 
   private func missing(_ rig: Rig) -> Set<String>? { rig.world.client?.audiblyMissing }
 
-  private func status(_ rig: Rig) -> StatusReport {
-    rig.processor.status(droppedPackets: 0, deferredChanges: [], controller: nil)
-  }
-
   @Test(
     "a fault becomes a fallback after its time, and ends 2 s after the microphone works again",
     arguments: [
@@ -55,11 +51,11 @@ import Testing
     }
     if milliseconds > 0 {
       pass(.milliseconds(milliseconds - 100), rig)
-      #expect(missing(rig) == [] && status(rig).fallback == nil)
+      #expect(missing(rig) == [] && rig.status.fallback == nil)
     }
     pass(.milliseconds(500), rig)
     #expect(missing(rig) == ["two"])
-    let report = try #require(status(rig).fallback)
+    let report = try #require(rig.status.fallback)
     #expect(report.missing.map(\.name) == ["two"] && report.missing[0].fault == fault)
     #expect(report.without == ["two"] && report.obstacle == nil)
     #expect(
@@ -74,7 +70,7 @@ import Testing
     pass(.milliseconds(fault == .faint ? 1900 : 0), rig)
     #expect((missing(rig) == []) == (fault != .faint))
     pass(.milliseconds(300), rig)
-    #expect(missing(rig) == [] && status(rig).fallback == nil)
+    #expect(missing(rig) == [] && rig.status.fallback == nil)
     #expect(rig.warnings.contains("filters for all microphones are in force again"))
   }
 
@@ -94,7 +90,7 @@ import Testing
     rig.world.client?.readings.mutedMicrophones = ["one", "two", "three"]
     pass(.seconds(2), rig)
     #expect(missing(rig) == [])
-    #expect(try #require(status(rig).fallback).obstacle == "more than half of the microphones are missing")
+    #expect(try #require(rig.status.fallback).obstacle == "more than half of the microphones are missing")
   }
 
   @Test("S13: during a take the filters change, what is set does not, and the sidecar lists the frames")
@@ -130,8 +126,7 @@ import Testing
     let take = rig.world.takes.last!
     // All of the first second before.
     take.preRollFrames = 64 * 100
-    take.open()
-    rig.processor.poll()
+    rig.open(take)
     rig.run(periods: 1)
     #expect(take.fallbacks.map(\.without) == [["two"], []])
     #expect(take.fallbacks[0].frame == 0 && take.fallbacks[1].frame > 0)
@@ -161,7 +156,7 @@ import Testing
     rig.world.endFallback(Failure(.failed, "the disk is full"))
     pass(.seconds(2), rig)
     #expect(missing(rig) == [] && rig.world.fallbacks.isEmpty)
-    #expect(try #require(status(rig).fallback).obstacle == "the disk is full")
+    #expect(try #require(rig.status.fallback).obstacle == "the disk is full")
     #expect(
       rig.warnings.filter { $0.contains("there are no filters without two: the disk is full") }.count == 1)
     rig.world.client?.readings.mutedMicrophones = ["one"]
@@ -277,7 +272,7 @@ import Testing
   func otherDevice() {
     let rig = rig()
     var events: [EngineEvent.Kind] = []
-    rig.processor.notify = { events.append($0.kind) }
+    rig.processor.onEvent = { events.append($0.kind) }
     rig.world.client?.readings.mutedMicrophones = ["two"]
     pass(.seconds(1), rig)
     rig.world.client?.readings.mutedMicrophones = []

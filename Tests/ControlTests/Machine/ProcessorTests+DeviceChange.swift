@@ -12,10 +12,8 @@ extension ProcessorTests {
   /// Requests another device and completes its design and ports, so that the outputs fade out.
   private func fadeOutForOtherDevice(_ rig: Rig) -> Rig.SentRequest {
     let other = rig.set(["input": "b"], gain: 1)
-    rig.world.endDesign()
-    rig.processor.poll()
-    rig.world.client?.endPreparing()
-    rig.processor.poll()
+    rig.endDesign()
+    rig.endPreparing()
     #expect(rig.processor.state.kind == .fadingOut)
     return other
   }
@@ -53,12 +51,9 @@ extension ProcessorTests {
     ]
     for n in 0...step { steps[n]() }
     let wasDone = other.status == .done
-    rig.world.client?.lossReason = "it was killed"
-    rig.processor.poll()
+    rig.killServer()
     #expect(other.status == (wasDone ? .done : .noServer))
-    rig.world.client?.endClosing()
-    rig.processor.poll()
-    rig.join()
+    rig.restartServer()
     #expect(rig.processor.state.kind == .live)
     #expect(rig.processor.inForce.device == (wasDone ? Rig.other : Rig.home))
     #expect(rig.world.client?.audibleSetting == rig.processor.inForce)
@@ -137,21 +132,17 @@ extension ProcessorTests {
     // Changes are refused during a take; one that came before the take waits for its end.
     rig.stopTake()
     rig.run(periods: 1)
-    take.phase = .finished(FakeTake.whole)
-    rig.processor.poll()
+    rig.finish(take)
     let other = rig.set(["input": "b"], gain: 1)
     rig.startTake()
     let second = rig.world.takes[1]
-    second.open()
-    rig.processor.poll()
+    rig.open(second)
     rig.run(periods: 1)
-    rig.world.endDesign()
-    rig.processor.poll()
+    rig.endDesign()
     #expect(other.status == .done && rig.processor.change?.isPromised == true)
     rig.stopTake()
     rig.run(periods: 1)
-    second.phase = .finished(FakeTake.whole)
-    rig.processor.poll()
+    rig.finish(second)
     rig.world.client?.endPreparing()
     let gain = rig.set([:], gain: 2)
     gain.requesterIsPresent = false
@@ -168,8 +159,7 @@ extension ProcessorTests {
     let take = rig.world.takes[0]
     take.open()
     rig.run(periods: 1)
-    rig.world.endDesign()
-    rig.processor.poll()
+    rig.endDesign()
     #expect(rig.processor.change?.isPromised == true)
     rig.stopTake()
     rig.run(periods: 1)

@@ -30,8 +30,7 @@ extension ProcessorTests {
     #expect(rig.processor.startFailure(isWaiting: true) == nil)
     rig.advance(.seconds(11))
     #expect(rig.processor.startFailure(isWaiting: false)?.description.contains("does not answer") == true)
-    rig.world.endOpening(.success(48000))
-    rig.processor.poll()
+    rig.endOpening(48000)
     #expect(rig.processor.state.kind == .joining)
   }
 
@@ -55,16 +54,14 @@ extension ProcessorTests {
   func waitsForRate() throws {
     let rig = Rig()
     rig.processor.poll()
-    rig.world.endOpening(.success(0))
-    rig.processor.poll()
+    rig.endOpening(0)
     rig.world.endDesign(Failure(.failed, "no filters at 0 Hz"))
     rig.processor.poll()
     #expect(rig.processor.startFailure(isWaiting: true) == nil)
     let client = try #require(rig.world.client)
     client.sampleRate = 48_000
     rig.processor.poll()
-    rig.world.endDesign()
-    rig.processor.poll()
+    rig.endDesign()
     client.endPreparing()
     rig.processor.poll()
     #expect(rig.processor.state.isInGraph)

@@ -19,7 +19,7 @@ extension ProcessorTests {
   func announcedPlayback() {
     let rig = Rig.live()
     var events: [EngineEvent.Kind] = []
-    rig.processor.notify = { events.append($0.kind) }
+    rig.processor.onEvent = { events.append($0.kind) }
     rig.play()
     rig.world.players[0].open()
     rig.run(periods: 3)

@@ -20,8 +20,7 @@ import Testing
     while rig.set([:], gain: accepted + 1).outcome == nil { accepted += 1 }
     #expect(accepted > 200, "the queue takes \(accepted) changes")
     let start = rig.startTake()
-    rig.world.takes[0].open()
-    rig.processor.poll()
+    rig.open(rig.world.takes[0])
     rig.advance(.seconds(4))
     #expect(start.status == .failed && rig.world.takes[0].isDiscarded)
     #expect(rig.processor.state.take == nil)
@@ -42,8 +41,7 @@ import Testing
   func takeGivenUp() {
     let rig = Rig.live()
     let start = rig.startTake()
-    rig.world.takes[0].open()
-    rig.processor.poll()
+    rig.open(rig.world.takes[0])
     #expect(rig.processor.state.kind == .startingTake)
     rig.advance(.milliseconds(3001))
     #expect(start.status == .failed && rig.processor.state.kind == .live)
@@ -74,8 +72,7 @@ import Testing
     take.unansweredFor = .seconds(11)
     rig.processor.poll()
     #expect(stop.status == .incompleteTake && stop.text.contains("has not answered for 11 s"))
-    take.phase = .finished(FakeTake.whole)
-    rig.processor.poll()
+    rig.finish(take)
     #expect(rig.processor.takes.closing.isEmpty && rig.processor.takes.incomplete == nil)
   }
 
@@ -100,8 +97,7 @@ import Testing
     rig.run(periods: 1)
     for _ in 0..<100 { rig.advance(.milliseconds(100)) }
     #expect(stop.outcome == nil && take.isAbandoned)
-    take.phase = .finished(FakeTake.whole)
-    rig.processor.poll()
+    rig.finish(take)
     #expect(stop.status == .done && rig.processor.isStopped)
   }
 
@@ -142,8 +138,7 @@ import Testing
   @Test("a client that libjack does not close leaves the processor stranded")
   func stranded() {
     let rig = Rig.live()
-    rig.world.client?.lossReason = "it was killed"
-    rig.processor.poll()
+    rig.killServer()
     #expect(rig.processor.state.kind == .leaving)
     rig.advance(.milliseconds(3001))
     #expect(rig.processor.state.kind == .stranded && rig.processor.permanentLossReason != nil)
@@ -154,10 +149,8 @@ import Testing
   func strandedAtStart() throws {
     let rig = Rig()
     rig.processor.poll()
-    rig.world.endOpening(.success(48000))
-    rig.processor.poll()
-    rig.world.endDesign()
-    rig.processor.poll()
+    rig.endOpening(48000)
+    rig.endDesign()
     #expect(rig.processor.state.kind == .preparing)
     rig.advance(.milliseconds(10_001))
     #expect(rig.processor.state.kind == .leaving)
@@ -178,8 +171,7 @@ import Testing
     rig.run(periods: 1)
     let late = rig.stopTake()
     #expect(early.outcome == nil && late.outcome == nil)
-    take.phase = .finished(FakeTake.whole)
-    rig.processor.poll()
+    rig.finish(take)
     #expect(early.status == .done && late.status == .done && rig.processor.isStopped)
     #expect(rig.stopTake().status == .notRunning)
   }
@@ -188,15 +180,12 @@ import Testing
   func serverGoesBeforeWeAreIn(arePortsRegistered: Bool) {
     let rig = Rig()
     rig.processor.poll()
-    rig.world.endOpening(.success(48000))
-    rig.processor.poll()
+    rig.endOpening(48000)
     if arePortsRegistered {
-      rig.world.endDesign()
-      rig.processor.poll()
+      rig.endDesign()
     }
     #expect(rig.processor.state.kind == (arePortsRegistered ? .preparing : .joining))
-    rig.world.client?.lossReason = "it was killed"
-    rig.processor.poll()
+    rig.killServer()
     #expect(rig.processor.state.kind == .leaving)
   }
 
@@ -207,8 +196,7 @@ import Testing
     let stop = rig.stop()
     for _ in 0..<12 { rig.advance(.milliseconds(100)) }
     #expect(take.isAbandoned, "what is in its ring is the take")
-    take.phase = .finished(FakeTake.whole)
-    rig.processor.poll()
+    rig.finish(take)
     #expect(stop.status == .done && rig.processor.isStopped)
   }
 
@@ -217,11 +205,9 @@ import Testing
     let rig = Rig.live()
     let take = rig.record()
     let stop = rig.stopTake()
-    rig.world.client?.lossReason = "it was killed"
-    rig.processor.poll()
+    rig.killServer()
     #expect(take.isAbandoned && rig.processor.state.kind == .leaving)
-    take.phase = .finished(FakeTake.whole)
-    rig.processor.poll()
+    rig.finish(take)
     #expect(stop.status == .done)
     for refused in [rig.startTake(), rig.set([:], gain: 1), rig.play(), rig.requestPeriod()] {
       #expect(refused.status == .noServer, "\(refused.event)")
@@ -235,8 +221,7 @@ import Testing
     let rig = Rig.live()
     rig.startTake()
     if phase > 0 {
-      rig.world.takes[0].open()
-      rig.processor.poll()
+      rig.open(rig.world.takes[0])
     }
     if phase > 1 { rig.run(periods: 1) }
     if phase > 2 { rig.stopTake() }
@@ -277,8 +262,7 @@ import Testing
       let rig = Rig.live()
       let start = rig.startTake()
       let take = rig.world.takes[0]
-      take.open()
-      rig.processor.poll()
+      rig.open(take)
       #expect(rig.processor.state.kind == .startingTake)
       if end == "record stop and server" { rig.stopTake() }
       if end == "stop" { rig.stop() } else { rig.world.client?.lossReason = "it was killed" }
@@ -294,8 +278,7 @@ import Testing
     let (first, second) = (rig.stopTake(), rig.stopTake())
     rig.run(periods: 1)
     #expect(first.outcome == nil && second.outcome == nil)
-    take.phase = .finished(FakeTake.whole)
-    rig.processor.poll()
+    rig.finish(take)
     #expect(first.status == .done && second.status == .done)
   }
 

@@ -26,8 +26,7 @@ import Testing
     rig.processor.poll()
     rig.world.now += .milliseconds(60)
     rig.processor.poll()
-    rig.world.endOpening(.success(48000))
-    rig.processor.poll()
+    rig.endOpening(48000)
     rig.world.client!.endPreparing()
     rig.processor.poll()
     rig.run(periods: 3)
@@ -61,8 +60,7 @@ import Testing
     #expect(!take.isAbandoned)
     answer(rig, true)
     #expect(take.isAbandoned && take.events.last?.contains("although it does for new clients") ?? false)
-    take.phase = .finished(FakeTake.whole)
-    rig.processor.poll()
+    rig.finish(take)
     let stop = rig.stopTake()
     #expect(stop.status == .noServer && stop.text.contains("for new clients"), "\(stop.text)")
     #expect(rig.processor.takes.incomplete == nil)
@@ -138,7 +136,8 @@ import Testing
       rig.world.now += .milliseconds(45)
       rig.run(periods: 1)
     }
-    rig.stall(.milliseconds(4500))
+    // At rest, the graph is looked at every half second.
+    rig.stall(.milliseconds(4800))
     #expect(rig.world.probes.count == 3)
   }
 

@@ -66,12 +66,9 @@ final class Rig {
   func join(rate: Int = 48000) {
     world.now += .milliseconds(300)
     processor.poll()
-    world.endOpening(.success(rate))
-    processor.poll()
-    world.endDesign()
-    processor.poll()
-    world.client?.endPreparing()
-    processor.poll()
+    endOpening(rate)
+    endDesign()
+    endPreparing()
     run(periods: 3)
   }
 
@@ -116,7 +113,7 @@ final class Rig {
       })
     sent.request = request
     requests.append(sent)
-    do { try body(processor, request) } catch { request.answer(.failed(Failure(error))) }
+    request.attempt { try body(processor, request) }
     return sent
   }
 
@@ -156,13 +153,55 @@ final class Rig {
   @discardableResult
   func requestPeriod() -> SentRequest { ask("period") { try $0.requestPeriod(seconds: 0.01, $1) } }
 
+  var status: StatusReport {
+    processor.status(droppedPackets: 0, deferredChanges: [], controller: nil)
+  }
+
+  // MARK: What the server and the disk do
+
+  func endOpening(_ rate: Int) {
+    world.endOpening(.success(rate))
+    processor.poll()
+  }
+
+  func endDesign() {
+    world.endDesign()
+    processor.poll()
+  }
+
+  func endPreparing() {
+    world.client?.endPreparing()
+    processor.poll()
+  }
+
+  func killServer() {
+    world.client?.lossReason = "it was killed"
+    processor.poll()
+  }
+
+  func restartServer() {
+    world.client?.endClosing()
+    processor.poll()
+    join()
+  }
+
+  /// The disk thread has opened the files of `take`.
+  func open(_ take: FakeTake) {
+    take.open()
+    processor.poll()
+  }
+
+  /// The disk thread has finished `take`.
+  func finish(_ take: FakeTake, _ result: TakeWriter.Result = FakeTake.whole) {
+    take.phase = .finished(result)
+    processor.poll()
+  }
+
   /// Completes everything that a change of device waits for.
   func finishChange() {
     for _ in 0..<6 {
-      world.endDesign()
-      processor.poll()
-      world.client?.endPreparing()
-      processor.poll()
+      endDesign()
+      endPreparing()
       run(periods: 3)
     }
   }
@@ -171,8 +210,7 @@ final class Rig {
   func record() -> FakeTake {
     startTake()
     let take = world.takes.last!
-    take.open()
-    processor.poll()
+    open(take)
     run(periods: 1)
     return take
   }

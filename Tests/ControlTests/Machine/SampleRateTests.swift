@@ -16,8 +16,7 @@ import Testing
   func join(_ rig: Rig) {
     while !rig.world.designs.isEmpty { rig.world.endDesign() }
     rig.processor.poll()
-    rig.world.client?.endPreparing()
-    rig.processor.poll()
+    rig.endPreparing()
     rig.run(periods: 3)
   }
 
@@ -45,8 +44,7 @@ import Testing
     change(rig, to: 44100)
     #expect(
       take.isAbandoned && take.events.contains { $0.contains("from 48000 to 44100 Hz") }, "\(take.events)")
-    take.phase = .finished(FakeTake.whole)
-    rig.processor.poll()
+    rig.finish(take)
     let stop = rig.stopTake()
     #expect(stop.status == .noServer && stop.text.contains("the sample rate changed"), "\(stop.text)")
     #expect(rig.processor.takes.incomplete == nil)

@@ -119,10 +119,8 @@
       let managed = try ManagedRig()
       let rig = managed.rig
       rig.set(["input": "b"], gain: 3)
-      rig.world.endDesign()
-      rig.processor.poll()
-      rig.world.client?.endPreparing()
-      rig.processor.poll()
+      rig.endDesign()
+      rig.endPreparing()
       #expect(rig.processor.state.kind == .fadingOut)
       let error = try managed.open("b", periods: 0)
       #expect(error?.code == -8 && error?.sentence.contains("taking over") == true, "\(error as Any)")
@@ -183,8 +181,7 @@
       #expect(managed.rig.processor.state.kind == .live && stop.outcome == nil)
       let error = try managed.open("b")
       #expect(error?.code == -8 && error?.sentence.contains("still being written") == true, "\(error as Any)")
-      take.phase = .finished(FakeTake.whole)
-      managed.rig.processor.poll()
+      managed.rig.finish(take)
       #expect(stop.status == .done)
       #expect(try managed.open("b") == nil)
     }

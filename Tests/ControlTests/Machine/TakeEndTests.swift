@@ -9,24 +9,12 @@ import Testing
 
 /// Messages at the beginning and the end of a take.
 @Suite("Messages about takes from the processor") struct TakeEndTests {
-  func killServer(_ rig: Rig) {
-    rig.world.client?.lossReason = "it was killed"
-    rig.processor.poll()
-  }
-
-  func restartServer(_ rig: Rig) {
-    rig.world.client?.endClosing()
-    rig.processor.poll()
-    rig.join()
-  }
-
   /// Lets the processor look at the graph and read the result.
   func look(_ rig: Rig) { for _ in 0..<2 { rig.advance(.milliseconds(100)) } }
 
   func finish(_ take: FakeTake, _ result: TakeWriter.Result, _ rig: Rig) {
     rig.run(periods: 1)
-    take.phase = .finished(result)
-    rig.processor.poll()
+    rig.finish(take, result)
   }
 
   @Test(
@@ -56,14 +44,14 @@ import Testing
   func endedWithServer(result: TakeWriter.Result) {
     let rig = Rig.live()
     let take = rig.record()
-    killServer(rig)
+    rig.killServer()
     #expect(take.events.contains { $0.contains("JACK server has gone (it was killed)") }, "\(take.events)")
     // The disk thread is still writing it.
     let early = rig.stopTake()
     #expect(early.outcome == nil)
     finish(take, result, rig)
     let again = rig.stopTake()
-    restartServer(rig)
+    rig.restartServer()
     let back = rig.stopTake()
     for stop in [early, again, back] {
       #expect(stop.status == (result.fault == nil ? .noServer : .incompleteTake))
@@ -82,8 +70,8 @@ import Testing
   func overtaken() {
     let rig = Rig.live()
     let first = rig.record()
-    killServer(rig)
-    restartServer(rig)
+    rig.killServer()
+    rig.restartServer()
     let second = rig.record()
     rig.stopTake()
     finish(second, FakeTake.whole, rig)

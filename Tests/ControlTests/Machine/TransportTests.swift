@@ -10,14 +10,9 @@ import Testing
   private func armed() -> (rig: Rig, take: FakeTake, start: Rig.SentRequest) {
     let rig = Rig.live()
     let start = rig.armTake()
-    rig.world.takes[0].open()
-    rig.processor.poll()
+    rig.open(rig.world.takes[0])
     rig.run(periods: 1)
     return (rig, rig.world.takes[0], start)
-  }
-
-  private func status(_ rig: Rig) -> StatusReport {
-    rig.processor.status(droppedPackets: 0, deferredChanges: [], controller: nil)
   }
 
   @Test(
@@ -25,18 +20,17 @@ import Testing
   func rolls() {
     let (rig, take, start) = armed()
     #expect(start.status == .done && start.answer["armed"] as? Bool == true)
-    #expect(rig.processor.state.kind == .armed && status(rig).state == .armed)
-    #expect(status(rig).take?.path == take.path)
+    #expect(rig.processor.state.kind == .armed && rig.status.state == .armed)
+    #expect(rig.status.take?.path == take.path)
     rig.advance(.seconds(3600))
     #expect(rig.processor.state.kind == .armed, "an armed take waits without a limit")
     rig.world.client?.isRolling = true
     rig.run(periods: 1)
-    #expect(rig.processor.state.kind == .recording && status(rig).state == .recording)
+    #expect(rig.processor.state.kind == .recording && rig.status.state == .recording)
     rig.world.client?.isRolling = false
     rig.run(periods: 1)
     #expect(rig.processor.state.kind == .live && !take.isDiscarded && !take.isAbandoned)
-    take.phase = .finished(FakeTake.whole)
-    rig.processor.poll()
+    rig.finish(take)
     #expect(rig.world.client?.engine?.isRecording == false)
   }
 
@@ -49,8 +43,7 @@ import Testing
     }
     let early = rig.stopTake()
     #expect(early.outcome == nil)
-    take.phase = .finished(FakeTake.whole)
-    rig.processor.poll()
+    rig.finish(take)
     let late = rig.stopTake()
     for stop in [early, late] {
       #expect(stop.status == .done && stop.answer["take"] as? String == FakeTake.whole.path)
@@ -67,8 +60,7 @@ import Testing
       rig.world.client?.isRolling = rolls
       rig.run(periods: 1)
     }
-    take.phase = .finished(FakeTake.incomplete)
-    rig.processor.poll()
+    rig.finish(take, FakeTake.incomplete)
     #expect(rig.stopTake().status == .incompleteTake && ExitStatus.incompleteTake.rawValue == 7)
     #expect(rig.processor.takes.outcome.earlierIncomplete == FakeTake.incomplete.path)
   }
@@ -80,9 +72,8 @@ import Testing
     rig.run(periods: 1)
     #expect(take.isDiscarded && rig.processor.state.kind == .live)
     #expect(stop.outcome == nil, "the files are not gone yet")
-    #expect(status(rig).closingTakes.isEmpty, "nothing is being written")
-    take.phase = .finished(FakeTake.whole)
-    rig.processor.poll()
+    #expect(rig.status.closingTakes.isEmpty, "nothing is being written")
+    rig.finish(take)
     #expect(stop.status == .done && stop.answer["disarmed"] as? String == take.path)
     #expect(rig.processor.takes.closing.isEmpty && rig.stopTake().text.contains("nothing is being recorded"))
     rig.world.client?.isRolling = true
@@ -114,8 +105,7 @@ import Testing
     let stop = rig.stopTake()
     rig.run(periods: 1)
     #expect(!take.isDiscarded && rig.processor.takes.closing.count == 1)
-    take.phase = .finished(FakeTake.whole)
-    rig.processor.poll()
+    rig.finish(take)
     #expect(stop.status == .done && stop.answer["take"] as? String == FakeTake.whole.path)
   }
 
@@ -141,8 +131,7 @@ import Testing
     let rig = Rig.live()
     rig.world.client?.isRolling = true
     let start = rig.armTake()
-    rig.world.takes[0].open()
-    rig.processor.poll()
+    rig.open(rig.world.takes[0])
     rig.run(periods: 1)
     #expect(start.status == .done && start.answer["armed"] == nil)
     #expect(rig.processor.state.kind == .recording)
@@ -160,8 +149,7 @@ import Testing
       }
       rig.advance(.milliseconds(1500))
       #expect(take.isDiscarded, "\(end)")
-      take.phase = .finished(FakeTake.whole)
-      rig.processor.poll()
+      rig.finish(take)
       #expect(rig.processor.takes.closing.isEmpty && rig.processor.takes.outcome.areComplete, "\(end)")
       #expect(rig.processor.isStopped == (end == "stop"), "\(end)")
       #expect(rig.processor.state.take == nil, "\(end)")

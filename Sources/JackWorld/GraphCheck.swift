@@ -1,32 +1,27 @@
 import JackClient
 import Processor
 
-/// The connections that a setting requires. A value; any thread.
-struct GraphGoal: Sendable {
-  /// The ports to connect the outputs to.
-  let outputs: [String]
-  let presetConnections: [Wiring.Wire]
-}
-
 extension ArrayClient {
-  /// Compares the connections with those wanted, and makes or removes what differs.
+  /// Compares the connections with those that `setting` requires, and makes or removes what differs.
+  /// - Parameter monitor: the ports of `pinna run --monitor`.
   ///
   /// Thread: worker. Waits for the server.
-  func checkGraph(_ memory: ConnectionMemory, _ goal: GraphGoal) -> GraphReport {
+  func checkGraph(_ memory: ConnectionMemory, _ setting: Setting, monitor: [String]) -> GraphReport {
+    let target = setting.outputTarget(monitor: monitor).ports
     var report = GraphReport()
     releaseRetired()
     reportLatencies()
     // A copy: calls into libjack may wait for the server, so no lock is held.
     var connections = memory.connections.withLock { $0 }
     let replaced = connections.adoptReplacement(
-      requested: wantedConnections, presetConnections: goal.presetConnections)
+      requested: wantedConnections, presetConnections: setting.connections)
     for wire in replaced { disconnect(wire) }
     report.events = maintainConnections(&connections.wiring)
-    let (withdrawn, isNew) = connections.route.follow(goal.outputs)
+    let (withdrawn, isNew) = connections.route.follow(target)
     let outputs = make(&connections.route.connections, withdrawn, &connections.wiring, &report)
     report.missingTargets = outputs.missing.map(\.peer)
-    follow(goal.presetConnections, &connections, &report)
-    if isNew { report.newTarget = goal.outputs }
+    follow(setting.connections, &connections, &report)
+    if isNew { report.newTarget = target }
     report.connections = connections.wiring.connections
     report.lost = connections.wiring.lost
     report.capturePorts = physicalCapturePorts
