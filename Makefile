@@ -198,10 +198,11 @@ listen: install-packages
 	@/usr/bin/python3 tools/listen
 
 ## The engine against zita-convolver, in turn on the same matrix; fails where a goal is missed. Wants a quiet machine.
+## BENCH_PAGE=docs/performance.md writes the table of that page, too.
 bench:
 	@sh tools/install-packages g++ libzita-convolver-dev
 	swift build -c release --product pinna-benchmarks
-	@sh tools/bench .build/release/pinna-benchmarks .build
+	@sh tools/bench .build/release/pinna-benchmarks .build $(BENCH_PAGE)
 
 ## What the terminal view and the web page cost the callback, in turn with and without them. Wants a quiet machine.
 views:

@@ -66,7 +66,7 @@ import Testing
         #expect(figures.separation.value >= (isLyingWithoutTop ? 4 : 5), "\(filters.filterCase)")
         row += String(format: " %.1f dB, %.0f° |", figures.separation.value, figures.heardAtSides.degrees)
       }
-      // The table of docs/acoustics.md.
+      // The table of docs/acoustics.md has the lowest values of each row.
       print(row)
     }
   }
