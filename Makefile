@@ -182,13 +182,15 @@ day: install-packages
 	swift build -c release --build-tests
 	PINNA_FAULTS=1 PINNA_FAULT_SECONDS=7200 swift test -c release --skip-build --filter FaultTests/hours
 
-## The picture of the README.
+## The pictures of the pages: a plot, and the web page in Chromium.
+pictures: PACKAGES = chromium python3-websocket
 pictures: install-packages
 	swift build -c release --product pinna
 	rm -rf .build/plots
 	.build/release/pinna report --preset phone5 --separate --plots .build/plots >/dev/null
 	mkdir -p docs/pictures
 	cp .build/plots/back-stereo-portrait-polar.svg docs/pictures/
+	sh tools/page-picture .build/release/pinna docs/pictures/page.png
 
 ## Eight comparisons to judge by ear, in five minutes with headphones: plain microphones, Pinna, the listener's own ears.
 listen: PACKAGES = python3-numpy espeak-ng ffmpeg
