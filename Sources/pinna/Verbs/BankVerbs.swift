@@ -68,7 +68,7 @@ extension Verb {
     let presets = try words.map { try library.preset(named: $0).name }
     let text = BankFile.text(of: Bank(name: name, title: arguments["--title"] ?? name, presets: presets))
     // A title that cannot be read back must not replace a good file.
-    _ = try BankFile.read(text: text, name: name, file: file.path)
+    _ = try BankFile.read(YAMLReader(text: text, file: file.path))
     try file.write(text, replaces: arguments.has("--force"))
     if arguments.isJSON {
       print((["file": file.path, "presets": presets] as JSONObject).text)

@@ -42,7 +42,7 @@ extension Verb {
     }
     let text = template.text(name: name)
     let device: Device
-    do { device = try DeviceFile.read(text: text, name: name, file: file) } catch {
+    do { device = try DeviceFile.read(YAMLReader(text: text, file: file)) } catch {
       throw Failure(.usage, "these numbers describe no usable device: \(error)")
     }
     // The picture first: a file without one would be in the way of the next attempt.

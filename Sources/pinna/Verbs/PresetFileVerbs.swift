@@ -20,7 +20,7 @@ extension Verb {
     guard answer.status == .done else { throw Failure(answer.status, answer.text) }
     let status: StatusReport = try answer.document()
     let device: Device
-    do { device = try library.device(named: status.device) } catch is DeviceNotFound {
+    do { device = try library.device(named: status.device) } catch is DescriptionNotFound {
       guard status.input.portType != .lineIn else {
         throw Failure(
           .failed,
@@ -42,7 +42,7 @@ extension Verb {
     let text = PresetFile.text(of: preset)
     // A title that cannot be read back must not replace a good file.
     _ = try PresetFile.read(
-      text: text, name: name, file: "the preset \(name)", device: library.device(named:))
+      YAMLReader(text: text, file: "the preset \(name)"), device: library.device(named:))
     if let hidden = try? library.path(ofPreset: name), hidden != file.path, !arguments.has("--force") {
       throw Failure(
         .failed,
@@ -87,7 +87,7 @@ extension Verb {
     guard word.contains("/") || DescriptionName.extensions.contains(where: word.hasSuffix) else {
       return try library.preset(named: word)
     }
-    return try PresetFile.read(path: word, device: library.device(named:))
+    return try PresetFile.read(YAMLReader(path: word), device: library.device(named:))
   }
 }
 
