@@ -49,18 +49,18 @@ extension YAMLReader {
       }
       return Array(microphones.indices)
     }
-    let indices = try different({ microphones[$0].name }) { (element) throws(DescriptionError) in
+    let names = microphones.map(\.name)
+    let listed = try different(\.self) { (element) throws(DescriptionError) in
       let name = try element.string()
-      guard let index = microphones.firstIndex(where: { $0.name == name }) else {
-        let unknown = UnknownWord(kind: "microphone", word: name, choices: microphones.map(\.name))
-        throw element.failure("is an \(unknown.quotable)")
+      guard names.contains(name) else {
+        throw element.failure("is an \(UnknownWord(kind: "microphone", word: name, choices: names).quotable)")
       }
-      return index
+      return name
     }
-    guard !indices.isEmpty else {
+    guard !listed.isEmpty else {
       throw failure("is empty; write all, or the name of at least one microphone")
     }
-    return indices
+    return listed.map { names.firstIndex(of: $0)! }
   }
 
   private func polarPatterns(microphonesUsed used: Int, ofAll all: Int) throws(DescriptionError)

@@ -48,7 +48,8 @@ extension DesignField {
   ///   - toFile: turns the value in `DesignParameters` into a number in the unit of files.
   ///   - fromFile: the reverse.
   private init<Value>(
-    _ name: String, _ path: Path<Value>, _ range: ClosedRange<Double>, unit: String = "", multiple: Int? = nil,
+    _ name: String, _ path: Path<Value>, _ range: ClosedRange<Double>, unit: String = "",
+    multiple: Int? = nil,
     toFile: @escaping @Sendable (Value) -> Double, fromFile: @escaping @Sendable (Double) -> Value
   ) {
     (self.name, self.range, self.unit, self.multiple) = (name, range, unit, multiple)

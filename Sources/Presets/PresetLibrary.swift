@@ -143,7 +143,8 @@ public struct PresetLibrary: Sendable {
       }
     }
     throw DescriptionNotFound(
-      kind: kind, name: name, available: names(of: kind), shippedAbsence: kind == .bank ? nil : shippedAbsence)
+      kind: kind, name: name, available: names(of: kind), shippedAbsence: kind == .bank ? nil : shippedAbsence
+    )
   }
 
   /// The description files of one folder, keyed by name; empty if the folder cannot be read. `.yaml` wins over `.yml`.
