@@ -16,9 +16,7 @@ extension Verb {
     let library = PresetLibrary.standard
     let name = arguments.operands[0]
     let file = try UserFile(name: name, in: nil, kind: "preset")
-    let answer = try ControlClient(name: arguments.name).request(OSCMessage("/pinna/status"), seconds: 30)
-    guard answer.status == .done else { throw Failure(answer.status, answer.text) }
-    let status: StatusReport = try answer.document()
+    let status: StatusReport = try answer(arguments, "/pinna/status")
     let device: Device
     do { device = try library.device(named: status.device) } catch is DescriptionNotFound {
       guard status.input.portType != .lineIn else {
@@ -49,11 +47,8 @@ extension Verb {
         "there is a preset \(name) already, in \(hidden); give another name, or --force to hide that one")
     }
     try file.write(text, replaces: arguments.has("--force"))
-    if arguments.isJSON {
-      print((["file": file.path, "preset": name] as JSONObject).text)
-    } else {
-      print("saved \(status.selectionText) as \(file.path)")
-    }
+    arguments.print(
+      json: ["file": file.path, "preset": name], text: "saved \(status.selectionText) as \(file.path)")
     return .done
   }
 
