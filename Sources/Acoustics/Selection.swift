@@ -28,6 +28,11 @@ public struct FilterCase: Hashable, Sendable {
     self.polarPattern = polarPattern
     self.inputOrientation = polarPattern == .stereo ? inputOrientation : nil
   }
+
+  /// "Back", "stereo", "portrait".
+  package var words: [String] {
+    [dataSource, polarPattern.rawValue, inputOrientation?.rawValue].compactMap(\.self)
+  }
 }
 
 /// A request made of valid words that the device does not support in this combination.

@@ -26,9 +26,8 @@ package struct BinauralLevels: Sendable {
     self.frequencies = frequencies
     let highest = frequencies.last ?? 0
     octaves = Self.octaveCentres.filter { $0 * 1.35 < highest }.map { centre in
-      Self.levels(
-        responses,
-        bins: frequencies.indices.filter {
+      responses.levels(
+        frequencies.indices.filter {
           frequencies[$0] >= centre / 2.0.squareRoot() && frequencies[$0] < centre * 2.0.squareRoot()
         })
     }
@@ -55,11 +54,15 @@ package struct BinauralLevels: Sendable {
 
   /// Weighted mean over octaves of `figure`, which computes a value from the octave's levels `[ear][direction]`.
   func weighted(_ figure: (_ levels: [[Double]]) -> Double) -> Double {
-    var sum = 0.0
-    var weights = 0.0
-    for (centre, levels) in zip(Self.octaveCentres, octaves) {
-      guard let weight = Self.speechOctaves.first(where: { $0.centre == centre })?.weight else { continue }
-      sum += weight * figure(levels)
+    Self.speechMean(zip(Self.octaveCentres, octaves).map { ($0, figure($1)) })
+  }
+
+  /// The mean of values of octaves, weighted by speech importance.
+  static func speechMean(_ values: [(centre: Double, value: Double)]) -> Double {
+    var (sum, weights) = (0.0, 0.0)
+    for (centre, value) in values {
+      guard let weight = speechOctaves.first(where: { $0.centre == centre })?.weight else { continue }
+      sum += weight * value
       weights += weight
     }
     return sum / max(weights, 1e-9)
@@ -74,7 +77,7 @@ package struct BinauralLevels: Sendable {
     let errors = centres.filter { $0 > low && $0 < high && $0 * 1.1 < frequencies.last! }.flatMap { centre in
       let half = max(24.7 * (4.37e-3 * centre + 1) / 2, 0.6 * spacing)
       let bins = frequencies.indices.filter { abs(frequencies[$0] - centre) <= half }
-      let (a, b) = (Self.levels(responses, bins: bins), Self.levels(other.responses, bins: bins))
+      let (a, b) = (responses.levels(bins), other.responses.levels(bins))
       return (0..<responses.directions).map { d -> Double in
         let (difference, others) = (a[0][d] - a[1][d], b[0][d] - b[1][d])
         return abs(difference - others)
@@ -108,12 +111,14 @@ package struct BinauralLevels: Sendable {
       lags[lags.indices.max { correlations[$0 * count + d] < correlations[$1 * count + d] }!]
     }
   }
+}
 
-  /// Mean level over `bins` in decibels: `[ear][direction]`.
-  private static func levels(_ responses: ResponseGrid, bins: [Int]) -> [[Double]] {
-    (0..<2).map { ear in
-      (0..<responses.directions).map { d in
-        10 * log10(mean(bins.map { responses[$0, ear, d].squaredMagnitude }) + 1e-12)
+extension ResponseGrid {
+  /// Mean levels over `bins` in decibels: `[channel][direction]`.
+  func levels(_ bins: [Int]) -> [[Double]] {
+    (0..<channels).map { channel in
+      (0..<directions).map { direction in
+        10 * log10(mean(bins.map { self[$0, channel, direction].squaredMagnitude }) + 1e-12)
       }
     }
   }

@@ -102,8 +102,8 @@ package struct CaseCurves: Sendable {
     var (levels, targetLevels, elevationLevels) = ([[[Double]]](), [[[Double]]](), [[[Double]]]())
     for centre in octaves {
       let band = grid.indices.filter { grid[$0] >= centre / 1.3 && grid[$0] <= centre * 1.3 }
-      let all = Self.bandLevels(reached, band)
-      let targets = Self.bandLevels(target, band)
+      let all = reached.levels(band)
+      let targets = target.levels(band)
       let reference = isStereo ? targets.joined().max()! : all[0][0]
       levels.append(all.map { $0[..<horizon.count].map { $0 - reference } })
       elevationLevels.append(isStereo ? [] : all.map { $0[horizon.count...].map { $0 - reference } })
@@ -114,7 +114,7 @@ package struct CaseCurves: Sendable {
     func differences(_ responses: ResponseGrid) -> [[Double]] {
       guard isStereo else { return [] }
       return [Self.lowBand, Self.highBand].map { band in
-        let ears = Self.bandLevels(responses, grid.indices.filter { band.contains(grid[$0]) })
+        let ears = responses.levels(grid.indices.filter { band.contains(grid[$0]) })
         return zip(ears[0], ears[1]).map { $0 - $1 }
       }
     }
@@ -161,15 +161,6 @@ package struct CaseCurves: Sendable {
       bins.map { bin in
         let energies = (0..<responses.directions).map { responses[bin, channel, $0].squaredMagnitude }
         return 10 * log10(mean(energies) + 1e-12)
-      }
-    }
-  }
-
-  /// Mean levels over `bins` in decibels: `[channel][direction]`.
-  private static func bandLevels(_ responses: ResponseGrid, _ bins: [Int]) -> [[Double]] {
-    (0..<responses.channels).map { channel in
-      (0..<responses.directions).map { direction in
-        10 * log10(mean(bins.map { responses[$0, channel, direction].squaredMagnitude }) + 1e-12)
       }
     }
   }

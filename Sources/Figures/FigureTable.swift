@@ -51,12 +51,6 @@ public struct Loss: Codable, Hashable, Sendable {
   public let tail: Double
   /// Maximum over all draws of the errors.
   public let worst: Double
-
-  public init(mean: Double, tail: Double, worst: Double) {
-    self.mean = mean
-    self.tail = tail
-    self.worst = worst
-  }
 }
 
 extension FigureTable where Value == Double {

@@ -1,22 +1,16 @@
 import Acoustics
-import FilterDesign
 import Glibc
-import Manifolds
 import Numerics
 
-/// The figures of one mono pattern, per octave.
+/// The figures of one mono pattern, per octave. `OctaveFigure` says what those of the same name are.
 public struct MonoFigures: Sendable {
   public static let octaves = OctaveFigure.centres.map { Hertz(Double($0)) }
 
-  /// Directivity index: on-axis energy over the mean over the sphere, per octave.
   public let directivityIndex: [Decibels]
-  /// Front-to-back ratio: energy from the cone within 30° of the axis over that from the opposite cone, per octave.
+  /// See `OctaveFigure.frontBackOctaves`.
   public let frontBack: [Decibels]
-  /// Pattern error: mean (|P| − |T|)² over mean T² over the sphere, per octave; T is the ideal pattern.
   public let patternError: [Decibels]
-  /// On-axis level per octave; 0 dB is a single microphone in the free field.
   public let onAxis: [Decibels]
-  /// White-noise gain: on-axis energy over the output noise of microphones with equal, independent noise, per octave.
   public let whiteNoiseGain: [Decibels]
   /// Front-to-back ratio of the ideal pattern.
   package let targetFrontBack: Decibels
@@ -26,31 +20,6 @@ public struct MonoFigures: Sendable {
   package let noise: Decibels
   /// The number of octaves below the Nyquist frequency.
   private let octaveCount: Int
-
-  /// - Parameters:
-  ///   - coefficients: a mono case of `bank`.
-  ///   - device: the device that `bank` was designed for.
-  public init(_ coefficients: FilterCoefficients, bank: FilterBank, device: Device) throws(DesignError) {
-    guard case .pattern(let forward, let part) = device.view(of: coefficients.filterCase) else {
-      throw DesignError("\(coefficients.filterCase) is not a mono case of \(device.name)")
-    }
-    try self.init(
-      taps: coefficients.taps, sampleRate: bank.sampleRate, delayFrames: bank.delayFrames,
-      manifold: try manifold(for: device), forward: forward, omnidirectionalPart: part)
-  }
-
-  package init(
-    taps: Taps<Float>, sampleRate: Int, delayFrames: Int, manifold: any ArrayManifold, forward: Direction,
-    omnidirectionalPart: Double
-  ) throws(DesignError) {
-    let view = CaseView.pattern(forward: forward, omnidirectionalPart: omnidirectionalPart)
-    let field = try MeasuringField(
-      manifold: manifold, views: [view], frequencies: DesignGrid(sampleRate: sampleRate).frequencies)
-    let reader = try FigureReader(
-      [(view, taps)], sampleRate: sampleRate, delayFrames: delayFrames, field: field, hrtf: nil)
-    guard case .mono(let figures) = try reader.read()[0] else { preconditionFailure("a mono view is mono") }
-    self = figures
-  }
 
   /// - Parameter frequencies: of the reading, in hertz.
   package init(_ reading: PatternReading, frequencies: [Double]) {
@@ -100,13 +69,9 @@ public struct MonoFigures: Sendable {
 
   /// Front-to-back ratio with octaves weighted by speech importance.
   package var speechFrontBack: Decibels {
-    var (sum, weights) = (0.0, 0.0)
-    for (centre, level) in zip(Self.octaves, frontBack).prefix(octaveCount) {
-      let weight = BinauralLevels.speechOctaves.first { $0.centre == centre.value }?.weight ?? 0
-      sum += weight * level.value
-      weights += weight
-    }
-    return Decibels(sum / max(weights, 1e-9))
+    Decibels(
+      BinauralLevels.speechMean(
+        zip(Self.octaves, frontBack).prefix(octaveCount).map { ($0.value, $1.value) }))
   }
 
   var table: Figures {

@@ -25,31 +25,15 @@ public struct Report: Codable, Hashable, Sendable {
   /// - Parameters:
   ///   - device: the device that `bank` was designed for.
   ///   - preset: the name of the preset, copied into the report.
-  ///   - progress: called with the completed fraction, 0…1, from any thread, one call at a time.
-  /// - Throws: `DesignError` if `bank` does not belong to `device`, or its body or HRTF cannot be computed.
-  public init(
-    bank: FilterBank, device: Device, preset: String,
-    progress: (@Sendable (Double) -> Void)? = nil
-  ) throws(DesignError) {
-    progress?(0)
-    let manifold = try referenceManifold(for: device) { progress?(Self.solvingFraction * $0) }
-    try self.init(
-      bank: bank, device: device, preset: preset, manifold: manifold, draws: ArrayErrors.drawCount
-    ) { part in
-      progress?(Self.solvingFraction + (1 - Self.solvingFraction) * part)
-    }
-  }
-
-  /// Fraction of the progress that is allotted to solving the manifold.
-  private static let solvingFraction = 0.5
-
-  /// - Parameters:
-  ///   - manifold: of the device; should be more accurate than the manifold of the design.
+  ///   - manifold: of the device; should be more accurate than the manifold of the design, as `referenceManifold` is.
   ///   - draws: number of random draws of the array errors.
   ///   - isCalibrated: whether the gains of the microphones were calibrated.
+  ///   - progress: called with the completed fraction, 0…1, from any thread, one call at a time.
+  /// - Throws: `DesignError` if `bank` does not belong to `device`, or its HRTF cannot be computed.
   package init(
     bank: FilterBank, device: Device, preset: String, manifold: any ArrayManifold,
-    draws: Int, isCalibrated: Bool = false, progress: (@Sendable (Double) -> Void)? = nil
+    draws: Int = ArrayErrors.drawCount, isCalibrated: Bool = false,
+    progress: (@Sendable (Double) -> Void)? = nil
   ) throws(DesignError) {
     guard bank.microphones == device.microphones.map(\.name) else {
       throw DesignError(

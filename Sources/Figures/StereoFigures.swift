@@ -1,29 +1,19 @@
 import Acoustics
-import FilterDesign
 import Glibc
 import HeadResponses
-import Manifolds
 import Numerics
 
-/// The figures of one stereo case, over 72 azimuths in the listener's horizontal plane.
+/// The figures of one stereo case, over 72 azimuths in the listener's horizontal plane. `Figure` says what those of the same
+/// name are.
 public struct StereoFigures: Sendable {
-  /// Left-right separation. Mean of left over right for a source at +90° and right over left for a source at −90°;
-  /// octaves weighted by speech importance.
   public let separation: Decibels
-  /// Front-to-back ratio. Energy in both ears of a source at 0° over a source at 180°; octaves weighted by speech
-  /// importance.
   public let frontBack: Decibels
-  /// Where a voice at +90° or −90° is heard, positive towards its side: the smaller angle of both; see `Lateralisation`.
   public let heardAtSides: Angle
-  /// Where a voice straight ahead is heard, positive to the left.
   public let heardInFront: Angle
   /// Interaural time difference of a source at +90° in microseconds, positive if the left ear leads.
   public let timeDifferenceLeft: Double
-  /// Mean absolute error of the interaural time difference against the target, in microseconds.
   public let timeDifferenceError: Double
-  /// Mean absolute error of the interaural level difference, ERB bands 1.5–12 kHz.
   public let levelDifferenceErrorHigh: Decibels
-  /// Mean absolute error of the interaural level difference, ERB bands 150–1500 Hz.
   public let levelDifferenceErrorLow: Decibels
   /// Error of tone, the largest of the third octaves of each octave from 125 Hz: of the energy of both ears in a diffuse
   /// field, and straight ahead.
@@ -33,36 +23,7 @@ public struct StereoFigures: Sendable {
   public let coherenceErrors: [Double]
   /// RMS error of the octave levels over azimuths and ears, from 250 Hz.
   public let octaveErrors: [Decibels]
-  /// Maximum noise gain over all bins from 100 Hz to 16 kHz; see `NoiseGain`.
   public let noiseGain: Decibels
-
-  /// - Parameters:
-  ///   - coefficients: a stereo case of `bank`.
-  ///   - device: the device that `bank` was designed for.
-  public init(_ coefficients: FilterCoefficients, bank: FilterBank, device: Device) throws(DesignError) {
-    guard case .ears(let frame) = device.view(of: coefficients.filterCase) else {
-      throw DesignError("\(coefficients.filterCase) is not a stereo case of \(device.name)")
-    }
-    try self.init(
-      taps: coefficients.taps, sampleRate: bank.sampleRate, delayFrames: bank.delayFrames,
-      manifold: try manifold(for: device), frame: frame, hrtf: try HRTF(path: device.hrtf ?? HRTF.defaultPath)
-    )
-  }
-
-  package init(
-    taps: Taps<Float>, sampleRate: Int, delayFrames: Int, manifold: any ArrayManifold, frame: HeadFrame,
-    hrtf: HRTF
-  ) throws(DesignError) {
-    let view = CaseView.ears(frame)
-    let field = try MeasuringField(
-      manifold: manifold, views: [view], frequencies: DesignGrid(sampleRate: sampleRate).frequencies)
-    let reader = try FigureReader(
-      [(view, taps)], sampleRate: sampleRate, delayFrames: delayFrames, field: field, hrtf: hrtf)
-    guard case .stereo(let figures) = try reader.read()[0] else {
-      preconditionFailure("a view of ears is stereo")
-    }
-    self = figures
-  }
 
   /// - Parameters:
   ///   - target: the HRTFs that the design approximates.

@@ -25,7 +25,7 @@ extension ConvolverConfiguration {
   private var deviceLines: [String] {
     let card = device.hardware?.cards.first.map { "hw:\($0)" } ?? "default"
     return [
-      "devices:", "  samplerate: \(sampleRate)", "  chunksize: 256", "  capture:", "    type: Alsa",
+      "devices:", "  samplerate: \(bank.sampleRate)", "  chunksize: 256", "  capture:", "    type: Alsa",
       "    channels: \(captureCount)", "    device: \(Self.quoted(card))", "  playback:", "    type: Alsa",
       "    channels: \(Self.outputs.count)", "    device: \"default\"",
     ]

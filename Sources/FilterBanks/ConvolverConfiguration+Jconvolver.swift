@@ -7,7 +7,7 @@ extension ConvolverConfiguration {
   var jconvolver: String {
     let comments =
       heading + [
-        "The server must run at \(sampleRate) Hz. If this folder is moved, change the path after /cd."
+        "The server must run at \(bank.sampleRate) Hz. If this folder is moved, change the path after /cd."
       ]
     var lines = comments.map { "# " + $0 }
     let partition = Self.partition

@@ -9,7 +9,7 @@ extension ConvolverConfiguration {
     let comments =
       heading + [
         "Start it with: pipewire -c FILE, and FILE with its whole path. If this folder is moved, change `filename`.",
-        "It converts other sample rates to \(sampleRate) Hz. To choose the array, set target.object to its node's name.",
+        "It converts other sample rates to \(bank.sampleRate) Hz. To choose the array, set target.object to its node's name.",
       ]
     let graph = PipeWireGraph(self)
     return comments.map { "# " + $0 + "\n" }.joined() + """
@@ -32,7 +32,7 @@ extension ConvolverConfiguration {
           { name = libpipewire-module-filter-chain
               args = {
                   media.name   = \(Self.quoted(title))
-                  audio.rate   = \(sampleRate)
+                  audio.rate   = \(bank.sampleRate)
                   filter.graph = {
                       nodes = [
       \(graph.nodes.map { "                    " + $0 }.joined(separator: "\n"))

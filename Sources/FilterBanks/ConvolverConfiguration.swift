@@ -19,12 +19,10 @@ struct ConvolverConfiguration {
   static let outputs = ["left", "right"]
 
   let device: Device
+  let bank: FilterBank
   let filterCase: FilterCase
-  /// In hertz.
-  let sampleRate: Int
-  /// Length of the filters.
+  /// Length of the filters, which may contain the high-pass.
   let tapCount: Int
-  let delayFrames: Int
   /// The absolute path of the folder that the configuration and the WAV file will be in.
   let folder: String
   /// The file name of the WAV file.
@@ -33,28 +31,6 @@ struct ConvolverConfiguration {
   let highPass: HighPass
   /// The filters that are not zero everywhere, by output.
   let routes: [Route]
-
-  init(
-    _ coefficients: FilterCoefficients, of bank: FilterBank, device: Device, wav: String, tapCount: Int,
-    folder: String, gain: Decibels, highPass: HighPass
-  ) {
-    self.device = device
-    filterCase = coefficients.filterCase
-    sampleRate = bank.sampleRate
-    self.tapCount = tapCount
-    delayFrames = bank.delayFrames
-    self.folder = folder
-    self.wav = wav
-    self.gain = gain
-    self.highPass = highPass
-    let count = bank.microphones.count
-    let taps = coefficients.taps
-    routes = (0..<taps.outputs).flatMap { output in
-      (0..<count).filter { taps[output, $0].contains { $0 != 0 } }.map {
-        Route(microphone: $0, output: output, channel: output * count + $0)
-      }
-    }
-  }
 
   var microphones: [String] { device.microphones.map(\.name) }
 
@@ -68,12 +44,9 @@ struct ConvolverConfiguration {
 
   /// The same first lines in every format, without comment signs.
   var heading: [String] {
-    let words = [
-      filterCase.dataSource, filterCase.polarPattern.rawValue, filterCase.inputOrientation?.rawValue,
-    ].compactMap(\.self)
-    return [
-      "\(device.title) (\(device.name)): \(words.joined(separator: ", ")), \(sampleRate) Hz",
-      "Written by pinna export, with a gain of \(gain.value) dB and high-pass \(highPass.word). The filters delay by \(delayFrames) frames.",
+    [
+      "\(device.title) (\(device.name)): \(filterCase.words.joined(separator: ", ")), \(bank.sampleRate) Hz",
+      "Written by pinna export, with a gain of \(gain.value) dB and high-pass \(highPass.word). The filters delay by \(bank.delayFrames) frames.",
     ]
   }
 
@@ -85,6 +58,17 @@ struct ConvolverConfiguration {
     let encoder = JSONEncoder()
     encoder.outputFormatting = .withoutEscapingSlashes
     return String(decoding: try! encoder.encode(text), as: UTF8.self)
+  }
+}
+
+extension Taps {
+  /// Those whose filters are not zero everywhere.
+  fileprivate var routes: [ConvolverConfiguration.Route] {
+    (0..<outputs).flatMap { output in
+      (0..<microphones).filter { self[output, $0].contains { $0 != 0 } }.map {
+        ConvolverConfiguration.Route(microphone: $0, output: output, channel: output * microphones + $0)
+      }
+    }
   }
 }
 
@@ -111,8 +95,8 @@ extension FilterBank {
         try AudioClip(sampleRate: sampleRate, channels: filters).write(wav: "\(folder)/\(wav)")
       }
       let configuration = ConvolverConfiguration(
-        coefficients, of: self, device: device, wav: wav, tapCount: tapCount, folder: destination, gain: gain,
-        highPass: highPass)
+        device: device, bank: self, filterCase: coefficients.filterCase, tapCount: tapCount,
+        folder: destination, wav: wav, gain: gain, highPass: highPass, routes: coefficients.taps.routes)
       let path = "\(folder)/\(Self.configurationName(file, program))"
       try Data(configuration.text(for: program).utf8).write(to: URL(fileURLWithPath: path))
     }

@@ -3,29 +3,34 @@ import FilterDesign
 import FoundationEssentials
 import Glibc
 import Numerics
+import Presets
 
 extension FilterBank {
-  /// Returns the filters that ship with a device, or those of an earlier design in the cache. Otherwise it designs them
-  /// and stores them in the cache.
+  /// The filters of `device`: those that ship with its preset, those in the cache, or newly designed ones, which are stored
+  /// in the cache; all with the deviations of its microphones undone.
   ///
-  /// The cache is `pinna/filters` under XDG_CACHE_HOME or ~/.cache. A broken or read-only cache is not an error: the
-  /// filters are then designed each time.
+  /// Presets that ship include filters for 44.1 and 48 kHz, in the folder `filters` beside them. The cache is
+  /// `pinna/filters` under XDG_CACHE_HOME or ~/.cache. A broken or read-only cache is not an error: the filters are then
+  /// designed each time.
   /// - Parameters:
   ///   - sampleRate: 8000…192 000 Hz.
-  ///   - shipped: folders of banks that ship with their devices; they are only read.
   ///   - cancellation: ends a design early.
   ///   - progress: called with the fraction that is done, 0…1, only if filters are designed.
   /// - Throws: `DesignError.cancelled` if `cancellation` ended the design; another `DesignError` if the device's
   ///   filters cannot be designed.
-  public static func cached(
-    device: Device, sampleRate: Int, shipped: [String] = [], cancellation: DesignCancellation? = nil,
+  public static func ready(
+    device: Device, sampleRate: Int, cancellation: DesignCancellation? = nil,
     progress: (@Sendable (Double) -> Void)? = nil
   ) throws(DesignError) -> FilterBank {
     try cached(
-      device: device, sampleRate: sampleRate, cache: CacheFolder.path + "/filters", shipped: shipped,
-      cancellation: cancellation, progress: progress)
+      device: device, sampleRate: sampleRate, cache: CacheFolder.path + "/filters",
+      shipped: PresetLibrary.standard.folders.map { $0 + "/filters" }, cancellation: cancellation,
+      progress: progress
+    ).undoing(device.deviations)
   }
 
+  /// The filters of `device` whose microphones do not deviate.
+  /// - Parameter shipped: folders of banks that ship with their devices; they are only read.
   package static func cached(
     device: Device, sampleRate: Int, cache: String, shipped: [String] = [],
     cancellation: DesignCancellation? = nil, progress: (@Sendable (Double) -> Void)? = nil

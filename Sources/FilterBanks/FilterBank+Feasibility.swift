@@ -32,36 +32,29 @@ extension FilterBank {
     let steps = step.within(0.7...1).divided(
       by: judgements.map { $0.isSeparationTooLow ? 1 : 0 } + [1])
     var ceiling: EnergyCeiling?
-    var kept: [FilterCoefficients] = []
-    var (refused, weak): ([CaseRemark], [CaseRemark]) = ([], [])
+    var bank = self
+    (bank.cases, bank.remarks) = ([], manifold.remarks)
     for (number, judgement) in judgements.enumerated() {
       let filterCase = cases[number].filterCase
       guard var reason = judgement.refusal else {
-        kept.append(cases[number])
+        bank.cases.append(cases[number])
         if let weakness = judgement.weakness {
-          weak.append(CaseRemark(filterCase: filterCase, text: weakness))
+          bank.weaknesses.append(CaseRemark(filterCase: filterCase, text: weakness))
         }
         continue
       }
       if judgement.isSeparationTooLow {
-        let physics: EnergyCeiling
-        if let ceiling {
-          physics = ceiling
-        } else {
-          physics = try EnergyCeiling(
+        if ceiling == nil {
+          ceiling = try EnergyCeiling(
             manifold: manifold, design: device.design, highestFrequency: field.frequencies.last!,
             step: steps[number])
         }
-        ceiling = physics
-        reason += try physics.text(
+        reason += try ceiling!.text(
           views[number], channels: device.channels(of: filterCase), step: steps[number])
       }
-      refused.append(CaseRemark(filterCase: filterCase, text: reason))
+      bank.refusals.append(CaseRemark(filterCase: filterCase, text: reason))
     }
-    return FilterBank(
-      device: self.device, sampleRate: sampleRate, microphones: microphones, delayFrames: delayFrames,
-      tapCount: tapCount, cases: kept, refusals: refused, weaknesses: weak,
-      remarks: manifold.remarks)
+    return bank
   }
 }
 

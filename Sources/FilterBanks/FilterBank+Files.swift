@@ -170,10 +170,7 @@ extension FilterBank {
 
   /// Such as "front-stereo-portrait.wav": valid on any file system, whatever the name of the data source.
   private static func fileName(of filterCase: FilterCase) -> String {
-    let words = [
-      filterCase.dataSource, filterCase.polarPattern.rawValue, filterCase.inputOrientation?.rawValue,
-    ].compactMap { $0 }
-    return words.map(plainName).joined(separator: "-") + ".wav"
+    filterCase.words.map(plainName).joined(separator: "-") + ".wav"
   }
 
   /// `word` in lower case, with a hyphen for each character that is not an ASCII letter or digit; "-" if it is empty.

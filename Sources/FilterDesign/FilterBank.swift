@@ -4,7 +4,7 @@ import Acoustics
 public struct FilterCoefficients: Sendable, Equatable {
   public let filterCase: FilterCase
   /// The two outputs are left and right. Mono patterns have the same filters on both.
-  public let taps: Taps<Float>
+  public package(set) var taps: Taps<Float>
 
   public init(filterCase: FilterCase, taps: Taps<Float>) {
     self.filterCase = filterCase
@@ -35,14 +35,14 @@ public struct FilterBank: Sendable, Equatable {
   public let delayFrames: Int
   /// Length of every filter in taps.
   public let tapCount: Int
-  public let cases: [FilterCoefficients]
+  public package(set) var cases: [FilterCoefficients]
   /// Cases of the device file that are not offered, because their filters cannot do what the pattern is for: what the
   /// filters achieve, the required minimum, and the physical limit. They have no filters in this bank.
-  public let refusals: [CaseRemark]
+  public package(set) var refusals: [CaseRemark]
   /// Cases that are offered but weak, and in what.
-  public let weaknesses: [CaseRemark]
+  public package(set) var weaknesses: [CaseRemark]
   /// What the reader must know about all cases, such as the band of a measurement.
-  public let remarks: [String]
+  public package(set) var remarks: [String]
 
   public init(
     device: String, sampleRate: Int, microphones: [String], delayFrames: Int, tapCount: Int,
@@ -63,5 +63,24 @@ public struct FilterBank: Sendable, Equatable {
   /// The filters of `filterCase`; nil if the bank has none.
   public func coefficients(for filterCase: FilterCase) -> FilterCoefficients? {
     cases.first { $0.filterCase == filterCase }
+  }
+
+  /// The filters for an array whose microphones deviate from their model: with each microphone's gain and polarity
+  /// undone. Delays are part of the design, because filters that end abruptly cannot be moved.
+  /// - Parameter deviations: one per microphone.
+  public func undoing(_ deviations: [Deviation]) -> FilterBank {
+    guard deviations.contains(where: { $0.factor != 1 }) else { return self }
+    precondition(deviations.count == microphones.count, "one deviation per microphone")
+    var bank = self
+    for (microphone, deviation) in deviations.enumerated() where deviation.factor != 1 {
+      let factor = Float(1 / deviation.factor)
+      for number in cases.indices {
+        for output in 0..<cases[number].taps.outputs {
+          let filter = cases[number].taps[output, microphone]
+          bank.cases[number].taps[output, microphone] = ArraySlice(filter.map { factor * $0 })
+        }
+      }
+    }
+    return bank
   }
 }

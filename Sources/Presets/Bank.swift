@@ -25,31 +25,19 @@ public struct Bank: Hashable, Sendable {
 /// presets: [phone5, ring7]
 /// ```
 public enum BankFile {
-  /// Reads the bank file at `path`. The bank is named after the file. Whether its presets exist is not checked.
-  public static func read(path: String) throws(DescriptionError) -> Bank {
-    try bank(name: DescriptionName.of(path: path), YAMLReader(path: path))
-  }
-
-  /// Error messages call the text `file`.
-  public static func read(text: String, name: String, file: String) throws(DescriptionError) -> Bank {
-    try bank(name: name, YAMLReader(text: text, file: file))
-  }
-
   /// The text of a bank file for `bank`.
   public static func text(of bank: Bank) -> String {
     "title: \(yamlString(bank.title))\npresets: [\(bank.presets.map(yamlString).joined(separator: ", "))]\n"
   }
 
-  private static func bank(name: String, _ reader: YAMLReader) throws(DescriptionError) -> Bank {
+  /// Reads a bank, which is named after the file. Whether its presets exist is not checked.
+  public static func read(_ reader: YAMLReader) throws(DescriptionError) -> Bank {
     let fields = try reader.fields(["title", "presets"])
     let title = try fields.required("title", example: "My bank").string()
     let list = try fields.required("presets", example: "[phone5, ring7]")
-    let entries = try list.list()
-    guard (1...Bank.maxPresets).contains(entries.count) else {
-      throw list.failure("has \(entries.count) presets; write between 1 and \(Bank.maxPresets)")
+    let presets = try list.elements(1...Bank.maxPresets, "presets") { (name) throws(DescriptionError) in
+      try name.string()
     }
-    var presets: [String] = []
-    for entry in entries { presets.append(try entry.string()) }
-    return Bank(name: name, title: title, presets: presets)
+    return Bank(name: reader.fileName, title: title, presets: presets)
   }
 }

@@ -21,21 +21,7 @@ public enum CalibrationFile {
     PresetFolders.configuration(environment: environment).map { $0 + "/calibration" }
   }
 
-  /// Reads the calibration of `device` at `path`.
-  public static func read(path: String, for device: Device) throws(DescriptionError) -> Calibration {
-    try calibration(from: YAMLReader(path: path), for: device)
-  }
-
-  /// Reads a calibration from `text`. Error messages call it `file`.
-  public static func read(text: String, file: String, for device: Device) throws(DescriptionError)
-    -> Calibration
-  {
-    try calibration(from: YAMLReader(text: text, file: file), for: device)
-  }
-
-  private static func calibration(from reader: YAMLReader, for device: Device) throws(DescriptionError)
-    -> Calibration
-  {
+  public static func read(_ reader: YAMLReader, for device: Device) throws(DescriptionError) -> Calibration {
     let fields = try reader.fields(["format", "device", "date", "method", "microphones"])
     _ = try fields.required("format", example: "1").number(in: 1...1, unit: "")
     let name = try fields.required("device", example: device.name)

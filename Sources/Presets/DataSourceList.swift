@@ -49,35 +49,29 @@ extension YAMLReader {
       }
       return Array(microphones.indices)
     }
-    var indices: [Int] = []
-    for element in try list() {
+    let names = microphones.map(\.name)
+    let listed = try different(\.self) { (element) throws(DescriptionError) in
       let name = try element.string()
-      guard let index = microphones.firstIndex(where: { $0.name == name }) else {
-        let unknown = UnknownWord(kind: "microphone", word: name, choices: microphones.map(\.name))
-        throw element.failure("is an \(unknown.quotable)")
+      guard names.contains(name) else {
+        throw element.failure("is an \(UnknownWord(kind: "microphone", word: name, choices: names).quotable)")
       }
-      guard !indices.contains(index) else { throw element.failure("repeats \(name); remove it") }
-      indices.append(index)
+      return name
     }
-    guard !indices.isEmpty else {
+    guard !listed.isEmpty else {
       throw failure("is empty; write all, or the name of at least one microphone")
     }
-    return indices
+    return listed.map { names.firstIndex(of: $0)! }
   }
 
   private func polarPatterns(microphonesUsed used: Int, ofAll all: Int) throws(DescriptionError)
     -> [PolarPattern]
   {
-    var patterns: [PolarPattern] = []
-    for element in try list() {
+    let patterns = try different(\.rawValue) { (element) throws(DescriptionError) in
       let pattern = try element.word(PolarPattern.self)
-      guard !patterns.contains(pattern) else {
-        throw element.failure("repeats \(pattern.rawValue); remove it")
-      }
       if let text = DataSource.fault(of: pattern, microphonesUsed: used, ofAll: all) {
         throw element.failure(text)
       }
-      patterns.append(pattern)
+      return pattern
     }
     guard !patterns.isEmpty else {
       throw failure(
@@ -100,19 +94,29 @@ extension YAMLReader {
       throw listed.failure(
         "is given, but polarPatterns does not list stereo; add stereo there, or remove this key")
     }
-    var orientations: [InputOrientation] = []
-    for element in try listed.list() {
+    let orientations = try listed.different(\.rawValue) { (element) throws(DescriptionError) in
       let orientation = try element.word(InputOrientation.self)
       if let text = fault(orientation) { throw element.failure(text) }
-      guard !orientations.contains(orientation) else {
-        throw element.failure("repeats \(orientation.rawValue); remove it")
-      }
-      orientations.append(orientation)
+      return orientation
     }
     guard !orientations.isEmpty else {
       throw listed.failure("is empty; list at least one orientation, or remove stereo from polarPatterns")
     }
     return orientations
+  }
+
+  /// Reads a list, and refuses elements that repeat another one.
+  /// - Parameter title: what messages call a value.
+  private func different<Value: Equatable>(
+    _ title: (Value) -> String, _ read: (YAMLReader) throws(DescriptionError) -> Value
+  ) throws(DescriptionError) -> [Value] {
+    var values: [Value] = []
+    for element in try list() {
+      let value = try read(element)
+      guard !values.contains(value) else { throw element.failure("repeats \(title(value)); remove it") }
+      values.append(value)
+    }
+    return values
   }
 }
 

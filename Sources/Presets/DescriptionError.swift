@@ -3,11 +3,6 @@ public struct TextPosition: Hashable, Sendable, CustomStringConvertible {
   public let line: Int
   public let column: Int
 
-  public init(line: Int, column: Int) {
-    self.line = line
-    self.column = column
-  }
-
   public var description: String { "\(line):\(column)" }
 }
 
@@ -17,12 +12,6 @@ public struct DescriptionError: Error, Hashable, CustomStringConvertible {
   public let file: String
   public let position: TextPosition?
   public let message: String
-
-  public init(file: String, position: TextPosition?, message: String) {
-    self.file = file
-    self.position = position
-    self.message = message
-  }
 
   public var description: String {
     let name = printable(file, limit: 4096)

@@ -8,9 +8,15 @@ struct DescriptionText {
   let file: String
   let bytes: [UInt8]
 
-  init(file: String, bytes: [UInt8]) {
+  /// Error messages call the text `file`.
+  init(_ text: String, file: String) throws(DescriptionError) {
     self.file = file
-    self.bytes = bytes
+    bytes = Array(text.utf8)
+    guard bytes.count <= Self.sizeLimit else { throw Self.tooLong(file) }
+  }
+
+  private static func tooLong(_ file: String) -> DescriptionError {
+    DescriptionError(file: file, position: nil, message: "is longer than \(sizeLimit >> 10) KiB; shorten it")
   }
 
   init(path: String) throws(DescriptionError) {
@@ -29,8 +35,7 @@ struct DescriptionText {
     guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
       throw failure("is not a regular file; give a YAML file")
     }
-    let tooLong = failure("is longer than \(Self.sizeLimit >> 10) KiB; shorten it")
-    guard status.st_size <= Self.sizeLimit else { throw tooLong }
+    guard status.st_size <= Self.sizeLimit else { throw Self.tooLong(path) }
     var bytes = [UInt8](repeating: 0, count: Self.sizeLimit + 1)
     var filled = 0
     while filled < bytes.count {
@@ -44,8 +49,8 @@ struct DescriptionText {
       if count == 0 { break }
       filled += count
     }
-    guard filled <= Self.sizeLimit else { throw tooLong }
-    self.init(file: path, bytes: Array(bytes[..<filled]))
+    guard filled <= Self.sizeLimit else { throw Self.tooLong(path) }
+    (file, self.bytes) = (path, Array(bytes[..<filled]))
   }
 
   /// The position of the byte at `offset`. Columns count characters (Unicode scalars), not bytes.

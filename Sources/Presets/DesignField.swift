@@ -2,65 +2,26 @@ import Acoustics
 
 /// A parameter of `DesignParameters` as it appears in files that override it: its name, its unit and its allowed values.
 package struct DesignField: Sendable {
-  /// The location of the value in `DesignParameters`. Lengths are in metres there, and in millimetres in files.
-  private enum Place: Sendable {
-    case number(any WritableKeyPath<DesignParameters, Double> & Sendable)
-    case count(any WritableKeyPath<DesignParameters, Int> & Sendable, multipleOf: Int)
-    case level(any WritableKeyPath<DesignParameters, Decibels> & Sendable)
-    case frequency(any WritableKeyPath<DesignParameters, Hertz> & Sendable)
-    case length(any WritableKeyPath<DesignParameters, Double> & Sendable)
-    case angle(any WritableKeyPath<DesignParameters, Angle> & Sendable)
-  }
-
   /// Group and key: "stereo.crossover".
   package let name: String
   /// The allowed range, in the unit of files.
   package let range: ClosedRange<Double>
-  private let place: Place
+  /// "Hz"; empty for plain numbers.
+  package let unit: String
+  /// For integers, the number that the value must be a multiple of; nil for other values.
+  package let multiple: Int?
+  private let read: @Sendable (DesignParameters) -> Double
+  private let write: @Sendable (inout DesignParameters, Double) -> Void
 
   package var group: String { String(name.prefix { $0 != "." }) }
   package var key: String { String(name.drop { $0 != "." }.dropFirst()) }
 
-  /// "Hz"; empty for plain numbers.
-  package var unit: String {
-    switch place {
-    case .number, .count: ""
-    case .level: "dB"
-    case .frequency: "Hz"
-    case .length: "mm"
-    case .angle: "degrees"
-    }
-  }
-
-  /// For integers, the number that the value must be a multiple of; nil for other values.
-  package var multiple: Int? {
-    if case .count(_, let multiple) = place { multiple } else { nil }
-  }
-
   /// The value in `parameters`, in the unit of files.
-  package func value(in parameters: DesignParameters) -> Double {
-    switch place {
-    case .number(let path): parameters[keyPath: path]
-    case .count(let path, _): Double(parameters[keyPath: path])
-    case .level(let path): parameters[keyPath: path].value
-    case .frequency(let path): parameters[keyPath: path].value
-    case .length(let path): parameters[keyPath: path] * 1000
-    case .angle(let path): parameters[keyPath: path].degrees
-    }
-  }
+  package func value(in parameters: DesignParameters) -> Double { read(parameters) }
 
   /// Stores `value` in `parameters`.
   /// - Parameter value: an allowed value, in the unit of files.
-  package func set(_ value: Double, in parameters: inout DesignParameters) {
-    switch place {
-    case .number(let path): parameters[keyPath: path] = value
-    case .count(let path, _): parameters[keyPath: path] = Int(value)
-    case .level(let path): parameters[keyPath: path] = Decibels(value)
-    case .frequency(let path): parameters[keyPath: path] = Hertz(value)
-    case .length(let path): parameters[keyPath: path] = value / 1000
-    case .angle(let path): parameters[keyPath: path] = .degrees(value)
-    }
-  }
+  package func set(_ value: Double, in parameters: inout DesignParameters) { write(&parameters, value) }
 
   /// Whether `value`, in the unit of files, may be set.
   package func allows(_ value: Double) -> Bool {
@@ -81,47 +42,46 @@ package struct DesignField: Sendable {
 }
 
 extension DesignField {
-  private static func number(
-    _ name: String, _ path: any WritableKeyPath<DesignParameters, Double> & Sendable,
-    _ range: ClosedRange<Double>
-  ) -> DesignField {
-    DesignField(name: name, range: range, place: .number(path))
+  private typealias Path<Value> = any WritableKeyPath<DesignParameters, Value> & Sendable
+
+  /// - Parameters:
+  ///   - toFile: turns the value in `DesignParameters` into a number in the unit of files.
+  ///   - fromFile: the reverse.
+  private init<Value>(
+    _ name: String, _ path: Path<Value>, _ range: ClosedRange<Double>, unit: String = "",
+    multiple: Int? = nil,
+    toFile: @escaping @Sendable (Value) -> Double, fromFile: @escaping @Sendable (Double) -> Value
+  ) {
+    (self.name, self.range, self.unit, self.multiple) = (name, range, unit, multiple)
+    read = { toFile($0[keyPath: path]) }
+    write = { $0[keyPath: path] = fromFile($1) }
+  }
+
+  private static func number(_ name: String, _ path: Path<Double>, _ range: ClosedRange<Double>) -> Self {
+    Self(name, path, range, toFile: { $0 }, fromFile: { $0 })
   }
 
   private static func count(
-    _ name: String, _ path: any WritableKeyPath<DesignParameters, Int> & Sendable,
-    _ range: ClosedRange<Double>,
-    multipleOf multiple: Int = 1
-  ) -> DesignField {
-    DesignField(name: name, range: range, place: .count(path, multipleOf: multiple))
+    _ name: String, _ path: Path<Int>, _ range: ClosedRange<Double>, multipleOf multiple: Int = 1
+  ) -> Self {
+    Self(name, path, range, multiple: multiple, toFile: { Double($0) }, fromFile: { Int($0) })
   }
 
-  private static func level(
-    _ name: String, _ path: any WritableKeyPath<DesignParameters, Decibels> & Sendable,
-    _ range: ClosedRange<Double>
-  ) -> DesignField {
-    DesignField(name: name, range: range, place: .level(path))
+  private static func level(_ name: String, _ path: Path<Decibels>, _ range: ClosedRange<Double>) -> Self {
+    Self(name, path, range, unit: "dB", toFile: { $0.value }, fromFile: { Decibels($0) })
   }
 
-  private static func frequency(
-    _ name: String, _ path: any WritableKeyPath<DesignParameters, Hertz> & Sendable,
-    _ range: ClosedRange<Double>
-  ) -> DesignField {
-    DesignField(name: name, range: range, place: .frequency(path))
+  private static func frequency(_ name: String, _ path: Path<Hertz>, _ range: ClosedRange<Double>) -> Self {
+    Self(name, path, range, unit: "Hz", toFile: { $0.value }, fromFile: { Hertz($0) })
   }
 
-  private static func length(
-    _ name: String, _ path: any WritableKeyPath<DesignParameters, Double> & Sendable,
-    _ range: ClosedRange<Double>
-  ) -> DesignField {
-    DesignField(name: name, range: range, place: .length(path))
+  /// In metres in `DesignParameters`, in millimetres in files.
+  private static func length(_ name: String, _ path: Path<Double>, _ range: ClosedRange<Double>) -> Self {
+    Self(name, path, range, unit: "mm", toFile: { $0 * 1000 }, fromFile: { $0 / 1000 })
   }
 
-  private static func angle(
-    _ name: String, _ path: any WritableKeyPath<DesignParameters, Angle> & Sendable,
-    _ range: ClosedRange<Double>
-  ) -> DesignField {
-    DesignField(name: name, range: range, place: .angle(path))
+  private static func angle(_ name: String, _ path: Path<Angle>, _ range: ClosedRange<Double>) -> Self {
+    Self(name, path, range, unit: "degrees", toFile: { $0.degrees }, fromFile: { .degrees($0) })
   }
 
   /// All fields, in the order of `DesignParameters.values`. Any combination of allowed values can be designed.

@@ -37,14 +37,9 @@ import Glibc
 /// described like a device: `{headset: {title: …, portType: headsetMic, body: free, microphones: …}}`. An alternative
 /// input without `dataSources` has a single data source: its first microphone.
 public enum DeviceFile {
-  /// Reads the device file at `path`. The device is named after the file.
-  public static func read(path: String) throws(DescriptionError) -> Device {
-    try device(name: DescriptionName.of(path: path), from: YAMLReader(path: path))
-  }
-
-  /// Reads a device from `text`. Error messages call it `file`.
-  public static func read(text: String, name: String, file: String) throws(DescriptionError) -> Device {
-    try device(name: name, from: YAMLReader(text: text, file: file))
+  /// Reads a device, which is named after the file.
+  public static func read(_ reader: YAMLReader) throws(DescriptionError) -> Device {
+    try device(name: reader.fileName, from: reader)
   }
 
   static func device(name: String, from reader: YAMLReader, isFurtherInput: Bool = false)

@@ -65,18 +65,6 @@ extension YAMLReader {
     return remedies
   }
 
-  private func elements<Element>(
-    _ read: (YAMLReader) throws(DescriptionError) -> Element
-  ) throws(DescriptionError) -> [Element] {
-    let list = try list()
-    guard (1...64).contains(list.count) else {
-      throw failure("has \(list.count) entries; write between 1 and 64")
-    }
-    var elements: [Element] = []
-    for element in list { elements.append(try read(element)) }
-    return elements
-  }
-
   func wholeNumber(in range: ClosedRange<Int>) throws(DescriptionError) -> Int {
     let value = try number(in: Double(range.lowerBound)...Double(range.upperBound), unit: "")
     guard value == value.rounded() else { throw failure("is \(value); write a whole number") }

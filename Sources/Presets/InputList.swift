@@ -32,15 +32,13 @@ extension YAMLReader {
     guard elements.count <= limit else {
       throw failure("has \(elements.count) entries; keep at most \(limit)")
     }
-    var names: [String] = []
-    for element in elements {
+    return try elements.map { (element) throws(DescriptionError) in
       let name = try element.string(limit: 320)
       guard name.dropFirst().dropLast().contains(":") else {
         throw element.failure("is \(quoted(name)); write the full name of a JACK port, client:port")
       }
-      names.append(name)
+      return name
     }
-    return names
   }
 }
 

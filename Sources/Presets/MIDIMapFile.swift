@@ -13,28 +13,23 @@ import Acoustics
 public enum MIDIMapFile {
   /// Path within a folder of presets.
   static let path = "midi/controllers.yaml"
-  private static let keys = ["channel", "bank", "controllers"]
 
-  /// A file without any value maps nothing.
   public static func read(path: String) throws(DescriptionError) -> MIDIMap {
-    let text = try DescriptionText(path: path)
-    return isBlank(String(decoding: text.bytes, as: UTF8.self)) ? MIDIMap() : try map(YAMLReader(text))
-  }
-
-  /// Whether `text` has nothing but comments.
-  private static func isBlank(_ text: String) -> Bool {
-    text.split(whereSeparator: \.isNewline).allSatisfy { line in
-      line.allSatisfy(\.isWhitespace) || line.first(where: { !$0.isWhitespace }) == "#"
-    }
+    try map(DescriptionText(path: path))
   }
 
   /// Error messages call the text `file`.
   public static func read(text: String, file: String) throws(DescriptionError) -> MIDIMap {
-    try map(YAMLReader(text: text, file: file))
+    try map(DescriptionText(text, file: file))
   }
 
-  private static func map(_ reader: YAMLReader) throws(DescriptionError) -> MIDIMap {
-    let fields = try reader.fields(keys)
+  /// A text with nothing but comments maps nothing.
+  private static func map(_ text: DescriptionText) throws(DescriptionError) -> MIDIMap {
+    let isBlank = String(decoding: text.bytes, as: UTF8.self).split(whereSeparator: \.isNewline).allSatisfy {
+      $0.first { !$0.isWhitespace } ?? "#" == "#"
+    }
+    guard !isBlank else { return MIDIMap() }
+    let fields = try YAMLReader(text).fields(["channel", "bank", "controllers"])
     var map = MIDIMap()
     if let channel = fields.optional("channel"), channel.scalar?.lowercased() != "any" {
       map.channel = try channel.integer(in: 1...16, or: "any")
@@ -79,20 +74,14 @@ public enum MIDIMapFile {
   private static func words(_ values: YAMLReader, of target: MIDIMap.Target) throws(DescriptionError)
     -> [String]
   {
-    let list = try values.list()
-    guard (1...128).contains(list.count) else {
-      throw values.failure("has \(list.count) values; write between 1 and 128")
-    }
-    var words: [String] = []
-    for value in list {
+    try values.elements(1...128, "values") { (value) throws(DescriptionError) in
       switch target {
-      case .orientation: words.append(try value.word(InputOrientation.self).rawValue)
-      case .pattern: words.append(try value.word(PolarPattern.self).rawValue)
-      case .highPass: words.append(try value.highPass().word)
-      default: words.append(try value.string())
+      case .orientation: try value.word(InputOrientation.self).rawValue
+      case .pattern: try value.word(PolarPattern.self).rawValue
+      case .highPass: try value.highPass().word
+      default: try value.string()
       }
     }
-    return words
   }
 
   /// `text` with one more controller, everything else unchanged, comments too.
@@ -101,7 +90,7 @@ public enum MIDIMapFile {
   public static func text(adding new: MIDIMap.Controller, to text: String, file: String)
     throws(DescriptionError) -> String
   {
-    let old = isBlank(text) ? MIDIMap() : try read(text: text, file: file)
+    let old = try read(text: text, file: file)
     if let other = old.controllers.first(where: { $0.number == new.number }) {
       throw DescriptionError(
         file: file, position: nil,

@@ -15,21 +15,6 @@ import Acoustics
 ///   out_left: [system:playback_1, recorder:in_1]
 /// ```
 public enum PresetFile {
-  /// Reads the preset file at `path`. The preset is named after the file.
-  /// - Parameter device: returns the device with a given name.
-  /// - Throws: `DescriptionError` for an error in the preset file or in the device file that it names.
-  public static func read(path: String, device: (String) throws -> Device) throws(DescriptionError) -> Preset
-  {
-    try preset(name: DescriptionName.of(path: path), from: YAMLReader(path: path), device: device)
-  }
-
-  /// Reads a preset from `text`. Error messages call it `file`.
-  public static func read(text: String, name: String, file: String, device: (String) throws -> Device)
-    throws(DescriptionError) -> Preset
-  {
-    try preset(name: name, from: YAMLReader(text: text, file: file), device: device)
-  }
-
   /// The text of a preset file for `preset`.
   public static func text(of preset: Preset) -> String {
     let text = """
@@ -50,8 +35,11 @@ public enum PresetFile {
     return text + "connections:\n" + lines.joined()
   }
 
-  private static func preset(name: String, from reader: YAMLReader, device: (String) throws -> Device)
-    throws(DescriptionError) -> Preset
+  /// Reads a preset, which is named after the file.
+  /// - Parameter device: returns the device with a given name.
+  /// - Throws: `DescriptionError` for an error in the preset file or in the device file that it names.
+  public static func read(_ reader: YAMLReader, device: (String) throws -> Device) throws(DescriptionError)
+    -> Preset
   {
     let fields = try reader.fields([
       "title", "device", "dataSource", "polarPattern", "inputOrientation", "gain", "highPass", "connections",
@@ -72,7 +60,7 @@ public enum PresetFile {
     }
     let gain = try fields.optional("gain")?.number(in: Decibels.outputGains, unit: "dB") ?? 0
     return Preset(
-      name: name, title: title, device: device.name, selection: selection, gain: Decibels(gain),
+      name: reader.fileName, title: title, device: device.name, selection: selection, gain: Decibels(gain),
       highPass: try fields.optional("highPass")?.highPass() ?? .off,
       connections: try fields.optional("connections")?.connections(of: device) ?? [])
   }

@@ -38,25 +38,22 @@ public struct PresetLibrary: Sendable {
   }
 
   /// Names of all presets, sorted. Without a bank, MIDI program numbers follow this order.
-  public func presetNames() -> [String] { names(in: "") }
+  public func presetNames() -> [String] { names(of: .preset) }
 
   /// Names of all devices, sorted.
-  public func deviceNames() -> [String] { names(in: "devices") }
+  public func deviceNames() -> [String] { names(of: .device) }
 
   /// Names of all banks, sorted.
-  public func bankNames() -> [String] { names(in: "banks") }
+  public func bankNames() -> [String] { names(of: .bank) }
 
   /// - Parameter name: nil for the bank of all presets.
-  /// - Throws: `BankNotFound`, or `DescriptionError` for an error in the bank file.
+  /// - Throws: `DescriptionNotFound`, or `DescriptionError` for an error in the bank file.
   public func bank(named name: String?) throws -> Bank {
     guard let name else {
       return Bank(
         name: nil, title: "All presets", presets: Array(presetNames().prefix(Bank.maxPresets)))
     }
-    guard let path = path(of: name, in: "banks") else {
-      throw BankNotFound(name: name, available: bankNames())
-    }
-    return try BankFile.read(path: path)
+    return try BankFile.read(YAMLReader(path: path(of: .bank, named: name)))
   }
 
   /// The path of the file that says what MIDI controllers change; nil if there is none.
@@ -70,42 +67,34 @@ public struct PresetLibrary: Sendable {
     return try MIDIMapFile.read(path: path)
   }
 
-  /// - Throws: `PresetNotFound`, `DeviceNotFound`, or `DescriptionError` for an error in the preset or device file.
+  /// - Throws: `DescriptionNotFound`, or `DescriptionError` for an error in the preset or device file.
   public func preset(named name: String) throws -> Preset {
-    try PresetFile.read(path: path(ofPreset: name)) { try device(named: $0) }
+    try PresetFile.read(YAMLReader(path: path(ofPreset: name)), device: device(named:))
   }
 
   /// The device with its calibration.
-  /// - Throws: `DeviceNotFound`, or `DescriptionError` for an error in the device file or its calibration file.
+  /// - Throws: `DescriptionNotFound`, or `DescriptionError` for an error in the device file or its calibration file.
   public func device(named name: String) throws -> Device {
-    guard let path = path(of: name, in: "devices") else {
-      throw DeviceNotFound(name: name, available: deviceNames(), shippedAbsence: shippedAbsence)
-    }
-    return try calibrated(DeviceFile.read(path: path))
+    try device(path: path(of: .device, named: name))
   }
 
-  /// The device in the file at `path`, with its calibration.
-  public func device(path: String) throws -> Device { try calibrated(DeviceFile.read(path: path)) }
+  /// The device in the file at `path`, with what was measured for its name, if anything was.
+  public func device(path: String) throws -> Device {
+    let device = try DeviceFile.read(YAMLReader(path: path))
+    guard let path = calibrationPath(of: device), FileManager.default.fileExists(atPath: path) else {
+      return device
+    }
+    return device.with(calibration: try CalibrationFile.read(YAMLReader(path: path), for: device))
+  }
 
   /// The path of the calibration file of `device`; nil if there is no folder for it.
   public func calibrationPath(of device: Device) -> String? {
     calibrationFolder.map { "\($0)/\(device.name).yaml" }
   }
 
-  /// `device` with what was measured for its name, if anything was.
-  private func calibrated(_ device: Device) throws(DescriptionError) -> Device {
-    guard let path = calibrationPath(of: device), FileManager.default.fileExists(atPath: path) else {
-      return device
-    }
-    return device.with(calibration: try CalibrationFile.read(path: path, for: device))
-  }
-
   /// The path of the preset file for `name`, ignoring case.
-  public func path(ofPreset name: String) throws(PresetNotFound) -> String {
-    guard let path = path(of: name, in: "") else {
-      throw PresetNotFound(name: name, available: presetNames(), shippedAbsence: shippedAbsence)
-    }
-    return path
+  public func path(ofPreset name: String) throws(DescriptionNotFound) -> String {
+    try path(of: .preset, named: name)
   }
 
   /// The contents of the preset file, unparsed.
@@ -133,26 +122,29 @@ public struct PresetLibrary: Sendable {
     }
   }
 
-  private func names(in subfolder: String) -> [String] {
+  private func names(of kind: DescriptionNotFound.Kind) -> [String] {
     var found: [String: String] = [:]
     for folder in folders {
-      for name in Self.descriptions(in: "\(folder)/\(subfolder)").keys where found[name.lowercased()] == nil {
+      for name in Self.descriptions(in: folder + kind.subfolder).keys where found[name.lowercased()] == nil {
         found[name.lowercased()] = name
       }
     }
     return found.values.sorted()
   }
 
-  private func path(of name: String, in subfolder: String) -> String? {
-    guard DescriptionName.isValid(name) else { return nil }
-    for folder in folders {
-      let files = Self.descriptions(in: "\(folder)/\(subfolder)")
+  private func path(
+    of kind: DescriptionNotFound.Kind, named name: String
+  ) throws(DescriptionNotFound) -> String {
+    for folder in folders where DescriptionName.isValid(name) {
+      let files = Self.descriptions(in: folder + kind.subfolder)
       let alike = files.keys.sorted().first { $0.lowercased() == name.lowercased() }
       if let file = files[name] ?? alike.flatMap({ files[$0] }) {
-        return [folder, subfolder, file].filter { !$0.isEmpty }.joined(separator: "/")
+        return "\(folder)\(kind.subfolder)/\(file)"
       }
     }
-    return nil
+    throw DescriptionNotFound(
+      kind: kind, name: name, available: names(of: kind), shippedAbsence: kind == .bank ? nil : shippedAbsence
+    )
   }
 
   /// The description files of one folder, keyed by name; empty if the folder cannot be read. `.yaml` wins over `.yml`.
@@ -163,51 +155,34 @@ public struct PresetLibrary: Sendable {
   }
 }
 
-/// No folder has a preset with this name.
-public struct PresetNotFound: Error, Hashable, CustomStringConvertible {
+/// No folder has a preset, device or bank with this name.
+public struct DescriptionNotFound: Error, Hashable, CustomStringConvertible {
+  public enum Kind: String, Sendable {
+    case preset, device, bank
+
+    /// Where such files are within a folder of presets.
+    fileprivate var subfolder: String { self == .preset ? "" : "/\(rawValue)s" }
+  }
+
+  public let kind: Kind
   public let name: String
-  /// Names of all presets.
+  /// All names of this kind.
   public let available: [String]
-  /// That the shipped ones were not found, with the remedy; nil if they were.
+  /// That the shipped ones were not found, with the remedy; nil if they were, and for banks.
   public let shippedAbsence: String?
-
-  public var description: String { notFound("preset", name, available, shippedAbsence) }
-}
-
-/// No folder has a bank with this name.
-public struct BankNotFound: Error, Hashable, CustomStringConvertible {
-  public let name: String
-  /// Names of all banks.
-  public let available: [String]
 
   public var description: String {
-    available.isEmpty
-      ? "there is no bank \(quoted(name)), nor any other; write one with: pinna bank save NAME PRESET,PRESET"
-      : notFound("bank", name, available, nil)
+    var parts = ["there is no \(kind) \(quoted(name))\(didYouMean(name, among: available))"]
+    if !available.isEmpty { parts.append("use one of: \(available.joined(separator: ", "))") }
+    if let shippedAbsence {
+      parts.append(shippedAbsence)
+    } else if available.isEmpty, kind == .bank {
+      parts[0] += ", nor any other"
+      parts.append("write one with: pinna bank save NAME PRESET,PRESET")
+    } else if available.isEmpty {
+      parts[0] += ", and no other \(kind) was found"
+      parts.append("set PINNA_PRESETS to the presets folder")
+    }
+    return parts.joined(separator: "; ")
   }
-}
-
-/// No folder has a device with this name.
-public struct DeviceNotFound: Error, Hashable, CustomStringConvertible {
-  public let name: String
-  /// Names of all devices.
-  public let available: [String]
-  /// That the shipped ones were not found, with the remedy; nil if they were.
-  public let shippedAbsence: String?
-
-  public var description: String { notFound("device", name, available, shippedAbsence) }
-}
-
-private func notFound(
-  _ kind: String, _ name: String, _ available: [String], _ shippedAbsence: String?
-) -> String {
-  var parts = ["there is no \(kind) \(quoted(name))\(didYouMean(name, among: available))"]
-  if !available.isEmpty { parts.append("use one of: \(available.joined(separator: ", "))") }
-  if let shippedAbsence {
-    parts.append(shippedAbsence)
-  } else if available.isEmpty {
-    parts[0] += ", and no other \(kind) was found"
-    parts.append("set PINNA_PRESETS to the presets folder")
-  }
-  return parts.joined(separator: "; ")
 }

@@ -6,7 +6,9 @@ public struct YAMLReader {
   /// The path of the value within the file: "dataSources.Front.forward"; empty for the root.
   public let field: String
   public let node: YAMLNode
+}
 
+extension YAMLReader {
   /// Reads the file at `path`.
   public init(path: String) throws(DescriptionError) {
     try self.init(DescriptionText(path: path))
@@ -18,20 +20,11 @@ public struct YAMLReader {
 
   /// Reads `text`. Error messages call it `file`.
   public init(text: String, file: String) throws(DescriptionError) {
-    let bytes = Array(text.utf8)
-    guard bytes.count <= DescriptionText.sizeLimit else {
-      throw DescriptionError(
-        file: file, position: nil,
-        message: "is longer than \(DescriptionText.sizeLimit >> 10) KiB; shorten it")
-    }
-    try self.init(DescriptionText(file: file, bytes: bytes))
+    try self.init(DescriptionText(text, file: file))
   }
 
-  private init(file: String, field: String, node: YAMLNode) {
-    self.file = file
-    self.field = field
-    self.node = node
-  }
+  /// What the file describes is named after it: "phone5" for "/a/b/phone5.yaml".
+  var fileName: String { DescriptionName.of(path: file) }
 
   /// An error at this value.
   /// - Parameter message: the rest of a sentence that begins with the name of the field.
@@ -88,6 +81,22 @@ extension YAMLReader {
     return elements.enumerated().map { index, element in
       YAMLReader(file: file, field: "\(field)[\(index + 1)]", node: element)
     }
+  }
+
+  /// Reads the elements of a list.
+  /// - Parameters:
+  ///   - count: how many there may be.
+  ///   - kind: what they are, for messages.
+  func elements<Element>(
+    _ count: ClosedRange<Int> = 1...64, _ kind: String = "entries",
+    _ read: (YAMLReader) throws(DescriptionError) -> Element
+  ) throws(DescriptionError) -> [Element] {
+    let list = try list()
+    guard count.contains(list.count) else {
+      throw failure(
+        "has \(list.count) \(kind); write between \(count.lowerBound) and \(count.upperBound)")
+    }
+    return try list.map(read)
   }
 }
 

@@ -18,7 +18,7 @@ package struct MIDISetup: Hashable, Sendable {
 
   /// Reads files.
   /// - Parameter bank: name of the bank of program changes; nil for that of the controllers' file.
-  /// - Throws: `BankNotFound`, or `DescriptionError` for an error in a file.
+  /// - Throws: `DescriptionNotFound`, or `DescriptionError` for an error in a file.
   package init(_ library: PresetLibrary, bank: String?) throws {
     map = try library.midiMap()
     chosenBank = bank

@@ -11,7 +11,7 @@ enum Tool {
   static let version = "0.1.0"
 
   /// In the order of the overview.
-  static let verbs: [Verb] = Overview.groups.flatMap { $0.lines.flatMap(\.verbs) } + [.help]
+  static let verbs: [Verb] = Overview.groups.flatMap { $0.value.flatMap(\.verbs) } + [.help]
 
   /// Not verbs: what this program does as a helper process of another one, by its first word. Each returns its exit status.
   private static let helpers: [String: @Sendable ([String]) -> Int32] = [

@@ -58,6 +58,18 @@ struct Arguments {
   var name: String { self["--name"] ?? "pinna" }
   var isJSON: Bool { flags.contains("--json") }
 
+  /// Prints `json` with --json, and otherwise `text`.
+  func print(json: @autoclosure () -> JSONObject, text: @autoclosure () -> String) {
+    Swift.print(isJSON ? json().text : text())
+  }
+
+  /// Refuses options that make sense with --live only.
+  func refuseWithoutLive(_ options: String...) throws(Failure) {
+    for option in options where has(option) && !has("--live") {
+      throw Failure(.usage, "\(option) needs --live; add --live, or remove \(option)")
+    }
+  }
+
   /// - Throws: a usage failure if an option is unknown, a value is missing or unexpected, or the operands do not match.
   init(_ words: [String], of verb: Verb) throws(Failure) {
     var rest = words[...]

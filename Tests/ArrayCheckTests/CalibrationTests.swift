@@ -157,7 +157,7 @@ struct CalibrationTests {
       ("format: 1\ndevice: uma8\ndate: x\nmethod: y\nmicrophones:\n  rim-1: {gain: 90}\n", "c.yaml:6:"),
     ] {
       let error = #expect(throws: DescriptionError.self) {
-        try CalibrationFile.read(text: text, file: "c.yaml", for: device)
+        try CalibrationFile.read(YAMLReader(text: text, file: "c.yaml"), for: device)
       }
       #expect(error?.description.contains(words) == true, "\(error?.description ?? "none")")
     }

@@ -21,7 +21,8 @@ func measure(_ name: String, in library: PresetLibrary) throws -> (report: Repor
   let bank = try FilterBank.design(device: device, sampleRate: 48000)
   let seconds = (ContinuousClock.now - start) / .seconds(1)
   note("\(name): designed in \(plain(seconds)) s")
-  return (try Report(bank: bank, device: device, preset: name), seconds)
+  let manifold = try referenceManifold(for: device)
+  return (try Report(bank: bank, device: device, preset: name, manifold: manifold), seconds)
 }
 
 func row(_ cells: String...) { print("| " + cells.joined(separator: " | ") + " |") }

@@ -13,12 +13,13 @@ import Testing
   /// A copy of phone3's file that requests stereo.
   static let phone3 = Banks.Designed(
     try! DeviceFile.read(
-      text: String(contentsOfFile: repositoryFolder + "/Presets/devices/phone3.yaml", encoding: .utf8)
-        .replacingOccurrences(
-          of: "polarPatterns: [omnidirectional, cardioid]",
-          with: "polarPatterns: [omnidirectional, cardioid, stereo]\n"
-            + "    stereoOrientations: [portrait, landscapeLeft]"),
-      name: "phone3", file: "phone3.yaml"))
+      YAMLReader(
+        text: String(contentsOfFile: repositoryFolder + "/Presets/devices/phone3.yaml", encoding: .utf8)
+          .replacingOccurrences(
+            of: "polarPatterns: [omnidirectional, cardioid]",
+            with: "polarPatterns: [omnidirectional, cardioid, stereo]\n"
+              + "    stereoOrientations: [portrait, landscapeLeft]"),
+        file: "phone3.yaml")))
 
   static let portrait = FilterCase(
     dataSource: "Front", polarPattern: .stereo, inputOrientation: .portrait)

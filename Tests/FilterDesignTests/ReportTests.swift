@@ -1,11 +1,14 @@
 import Acoustics
 import Figures
 import Foundation
+import Manifolds
 import TestSupport
 import Testing
 
 @Suite("Reports") struct ReportTests {
-  static let pair = try! Report(bank: Banks.pair.bank, device: Banks.pair.device, preset: "the pair")
+  static let pair = try! Report(
+    bank: Banks.pair.bank, device: Banks.pair.device, preset: "the pair",
+    manifold: referenceManifold(for: Banks.pair.device))
 
   static let keys: Set = [
     "dataSource", "polarPattern", "inputOrientation", "separationDB", "frontBackDB", "ildErrorHighDB",

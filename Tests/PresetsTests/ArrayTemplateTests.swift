@@ -12,7 +12,7 @@ import Testing
   ]
 
   static func device(_ template: ArrayTemplate) throws -> Device {
-    try DeviceFile.read(text: template.text(name: "mine"), name: "mine", file: "mine.yaml")
+    try DeviceFile.read(YAMLReader(text: template.text(name: "mine"), file: "mine.yaml"))
   }
 
   @Test("every shape in every placement is a valid device that offers stereo", arguments: shapes)
@@ -54,11 +54,11 @@ import Testing
     let text = ArrayTemplate(.ring(microphones: 6, radius: 40), placement: .table).text(name: "mine")
       .replacing("placement: table ", with: "placement: upright ")
     let withoutStereo = text.replacing(", stereo]", with: "]")
-    let device = try DeviceFile.read(text: withoutStereo, name: "mine", file: "mine.yaml")
+    let device = try DeviceFile.read(YAMLReader(text: withoutStereo, file: "mine.yaml"))
     #expect(device.placementAdvice?.contains("write placement: table") == true)
     let inPortrait = text.replacing(", stereo]", with: ", stereo]\n    stereoOrientations: [portrait]")
     let error = #expect(throws: DescriptionError.self) {
-      try DeviceFile.read(text: inPortrait, name: "mine", file: "mine.yaml")
+      try DeviceFile.read(YAMLReader(text: inPortrait, file: "mine.yaml"))
     }
     #expect(try #require(error).description.contains("or write placement: table"), "\(error!)")
     for name in ["phone5", "ring7", "kinect-v1", "macbook", "uma8"] {

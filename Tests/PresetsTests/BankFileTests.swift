@@ -8,7 +8,7 @@ import Testing
   func roundTrip() throws {
     let bank = Bank(
       name: "evening", title: "Evening \"at\" the \\ theatre", presets: ["ring7", "phone5", "ring7"])
-    #expect(try BankFile.read(text: BankFile.text(of: bank), name: "evening", file: "b.yaml") == bank)
+    #expect(try BankFile.read(YAMLReader(text: BankFile.text(of: bank), file: "evening.yaml")) == bank)
   }
 
   @Test(
@@ -17,7 +17,7 @@ import Testing
   func lines(separator: String) {
     let bank = Bank(name: "b", title: "one\(separator)two", presets: ["ring7"])
     let error = #expect(throws: DescriptionError.self) {
-      try BankFile.read(text: BankFile.text(of: bank), name: "b", file: "b.yaml")
+      try BankFile.read(YAMLReader(text: BankFile.text(of: bank), file: "b.yaml"))
     }
     #expect(error?.description.contains("unprintable") == true, "\(error?.description ?? "")")
   }
@@ -32,7 +32,7 @@ import Testing
     #expect(try library.bank(named: nil).presets == library.presetNames())
     // The folder of banks is no preset.
     #expect(library.presetNames() == PresetLibraryTests.names)
-    let error = #expect(throws: BankNotFound.self) { try library.bank(named: "min") }
+    let error = #expect(throws: DescriptionNotFound.self) { try library.bank(named: "min") }
     #expect(
       error?.description == "there is no bank \"min\" (did you mean mine?); use one of: mine",
       "\(error?.description ?? "")")
@@ -47,7 +47,7 @@ import Testing
     ])
   func mistakes(text: String, words: String) {
     let error = #expect(throws: DescriptionError.self) {
-      try BankFile.read(text: text, name: "b", file: "b.yaml")
+      try BankFile.read(YAMLReader(text: text, file: "b.yaml"))
     }
     #expect(error?.description.contains(words) == true, "\(error?.description ?? "")")
   }
@@ -66,7 +66,7 @@ import Testing
 
   func read(_ text: String) throws -> Preset {
     let library = PresetLibrary(folders: [PresetLibraryTests.shipped])
-    return try PresetFile.read(text: text, name: "wired", file: "p.yaml", device: library.device(named:))
+    return try PresetFile.read(YAMLReader(text: text, file: "wired.yaml"), device: library.device(named:))
   }
 
   @Test("a preset's connections are read, and written so that they read the same")

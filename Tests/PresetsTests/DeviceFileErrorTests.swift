@@ -145,14 +145,14 @@ struct DeviceFileErrorTests {
     of text: String, file: String = "d.yaml", at location: SourceLocation = #_sourceLocation
   ) -> String {
     let error = #expect(throws: DescriptionError.self, sourceLocation: location) {
-      try DeviceFile.read(text: text, name: "d", file: file)
+      try DeviceFile.read(YAMLReader(text: text, file: file))
     }
     return error?.description ?? ""
   }
 
   /// The device that a file of this text describes.
   private func device(_ text: String) throws -> Device {
-    try DeviceFile.read(text: text, name: "d", file: "d.yaml")
+    try DeviceFile.read(YAMLReader(text: text, file: "d.yaml"))
   }
 
   @Test(
@@ -193,7 +193,7 @@ struct DeviceFileErrorTests {
     for name in ["devices/array.sofa", "responses.wav", "directions.csv"] { try folder.write("x", to: name) }
     func body(_ text: String) throws -> Body {
       let good = Self.good.replacingOccurrences(of: "{box: [72, 147, 8]}", with: text)
-      return try DeviceFile.read(path: folder.write(good, to: "devices/d.yaml")).body
+      return try DeviceFile.read(YAMLReader(path: folder.write(good, to: "devices/d.yaml"))).body
     }
     #expect(try body("{sofa: array.sofa}") == .measured(.sofa(path: folder.path + "/devices/array.sofa")))
     let path = folder.path + "/responses.wav"
@@ -206,18 +206,19 @@ struct DeviceFileErrorTests {
   @Test("ten lines describe a simple array, and keywords may be in any case")
   func minimal() throws {
     let device = try DeviceFile.read(
-      text: """
-        title: Two microphones on a stick
-        body: Free
-        microphones:
-          left: [-50, 0, 0]
-          right: [50, 0, 0]
-        dataSources:
-          Front:
-            forward: +Z
-            microphones: ALL
-            polarPatterns: [OmniDirectional, STEREO]
-        """, name: "stick", file: "stick.yaml")
+      YAMLReader(
+        text: """
+          title: Two microphones on a stick
+          body: Free
+          microphones:
+            left: [-50, 0, 0]
+            right: [50, 0, 0]
+          dataSources:
+            Front:
+              forward: +Z
+              microphones: ALL
+              polarPatterns: [OmniDirectional, STEREO]
+          """, file: "stick.yaml"))
     #expect(device.microphones.map(\.position) == [[-0.05, 0, 0], [0.05, 0, 0]])
     #expect(
       device.dataSources == [

@@ -114,7 +114,7 @@ struct HostileFileTests {
       }
       let path = try folder.write(Data(bytes), to: "d.yaml")
       do {
-        _ = try DeviceFile.read(path: path)
+        _ = try DeviceFile.read(YAMLReader(path: path))
       } catch {
         #expect(error.description.hasPrefix(path + ":") && !error.description.contains { $0.isNewline })
       }
@@ -130,7 +130,7 @@ struct HostileFileTests {
       quickest = min(
         quickest,
         ContinuousClock().measure {
-          let error = #expect(throws: DescriptionError.self) { try DeviceFile.read(path: path) }
+          let error = #expect(throws: DescriptionError.self) { try DeviceFile.read(YAMLReader(path: path)) }
           message = error?.description ?? ""
         })
     }

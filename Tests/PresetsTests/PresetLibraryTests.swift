@@ -38,11 +38,11 @@ struct PresetLibraryTests {
     arguments: ["phone6", "", "../phone5", ".hidden", "a/b", "a\0b"])
   func notFound(name: String) {
     let library = PresetLibrary(folders: [Self.shipped])
-    let error = #expect(throws: PresetNotFound.self) { try library.preset(named: name) }
+    let error = #expect(throws: DescriptionNotFound.self) { try library.preset(named: name) }
     #expect(error?.available == Self.names)
     #expect(error?.description.hasSuffix("; use one of: \(Self.names.joined(separator: ", "))") == true)
     #expect(error?.description.contains("\0") == false)
-    #expect(throws: DeviceNotFound.self) { try library.device(named: name) }
+    #expect(throws: DescriptionNotFound.self) { try library.device(named: name) }
   }
 
   @Test("the user's folder takes precedence, and its presets may use shipped devices")
@@ -117,7 +117,7 @@ struct PresetLibraryTests {
     let folder = try TemporaryFolder()
     func error() -> String? {
       let library = PresetLibrary(folders: [folder.path], shippedAbsence: absence)
-      return #expect(throws: PresetNotFound.self) { try library.preset(named: "phone5") }?.description
+      return #expect(throws: DescriptionNotFound.self) { try library.preset(named: "phone5") }?.description
     }
     let looked =
       "no shipped presets were found: looked for /none/share/pinna/presets, a folder Presets above /none/bin, "
@@ -143,7 +143,7 @@ struct PresetLibraryTests {
     let library = PresetLibrary(folders: [Self.shipped])
     let text = PresetFile.text(of: preset)
     #expect(
-      try PresetFile.read(text: text, name: "p", file: "p.yaml", device: library.device(named:)) == preset)
+      try PresetFile.read(YAMLReader(text: text, file: "p.yaml"), device: library.device(named:)) == preset)
   }
 
   @Test(
@@ -172,7 +172,7 @@ struct PresetLibraryTests {
     let text = Self.preset.replacingOccurrences(of: old, with: new)
     let library = PresetLibrary(folders: [Self.shipped])
     let error = #expect(throws: DescriptionError.self) {
-      try PresetFile.read(text: text, name: "p", file: "p.yaml", device: library.device(named:))
+      try PresetFile.read(YAMLReader(text: text, file: "p.yaml"), device: library.device(named:))
     }
     #expect(error?.description.hasPrefix("p.yaml:" + expected) == true, "\(String(describing: error))")
   }

@@ -31,7 +31,7 @@ import Testing
     """
 
   static func device(_ text: String = table) throws -> Device {
-    try DeviceFile.read(text: text, name: "ring", file: "ring.yaml")
+    try DeviceFile.read(YAMLReader(text: text, file: "ring.yaml"))
   }
 
   static func isNear(_ a: SIMD3<Double>, _ b: SIMD3<Double>) -> Bool { (a - b).length < 1e-9 }

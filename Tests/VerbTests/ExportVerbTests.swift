@@ -24,7 +24,7 @@ import Testing
     #expect(outcome.status == 0, "\(outcome)")
     // As the program does: sums depend on the number of threads in their last bit.
     useSingleThreadedBLAS()
-    let device = try DeviceFile.read(text: PinnaHome.pair, name: "pair", file: "pair.yaml")
+    let device = try DeviceFile.read(YAMLReader(text: PinnaHome.pair, file: "pair.yaml"))
     let bank = try FilterBank.design(device: device, sampleRate: 48000)
     #expect(try FilterBank(folder: folder) == bank)
     #expect(home.contents("deep") == ["out"])

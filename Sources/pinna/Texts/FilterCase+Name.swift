@@ -3,9 +3,7 @@ import Messages
 
 extension FilterCase {
   /// Such as "Back, stereo, portrait".
-  var name: String {
-    [dataSource, polarPattern.rawValue, inputOrientation?.rawValue].compactMap(\.self).joined(separator: ", ")
-  }
+  var name: String { words.joined(separator: ", ") }
 
   /// The orientation is null for mono patterns.
   var json: JSONObject {

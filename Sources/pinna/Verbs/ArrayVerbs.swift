@@ -29,18 +29,14 @@ extension Verb {
     let device = try arrayDevice(arguments)
     if arguments.has("--guided") {
       let verdict = TapVerdict(of: device, answers: try ArraySound.taps(arguments, device: device))
-      print(arguments.isJSON ? ArrayCheckText.json(verdict).text : ArrayCheckText.table(verdict))
+      arguments.print(json: ArrayCheckText.json(verdict), text: ArrayCheckText.table(verdict))
       return verdict.isWell ? .done : .failed
     }
     let clip = try ArraySound.clip(arguments, device: device)
     let verdict = try ArrayCheck.verdict(
       on: clip.channels, of: device, sampleRate: clip.sampleRate,
       progress: WorkProgress.soundField(device.name))
-    if arguments.isJSON {
-      print(ArrayCheckText.json(verdict).text)
-    } else {
-      print(ArrayCheckText.table(verdict))
-    }
+    arguments.print(json: ArrayCheckText.json(verdict), text: ArrayCheckText.table(verdict))
     return verdict.isWell ? .done : .failed
   }
 
@@ -76,11 +72,9 @@ extension Verb {
       return .failed
     }
     try CalibrationFile.write(measured.calibration, of: device, to: path)
-    if arguments.isJSON {
-      print((document + ["written": true, "file": path]).text)
-    } else {
-      print("Written to \(path). It applies wherever \(device.name) is used; remove the file to undo it.")
-    }
+    arguments.print(
+      json: document + ["written": true, "file": path],
+      text: "Written to \(path). It applies wherever \(device.name) is used; remove the file to undo it.")
     return .done
   }
 
@@ -113,9 +107,7 @@ extension Verb {
 private enum ArraySound {
   /// The channel that answers a tap on each microphone, in the JACK graph.
   static func taps(_ arguments: Arguments, device: Device) throws -> [TapAnswer?] {
-    guard arguments.has("--live") else {
-      throw Failure(.usage, "--guided needs --live; add --live, or remove --guided")
-    }
+    try arguments.refuseWithoutLive("--guided")
     try refuseFile(arguments)
     return try LiveArraySound(arguments, device: device).taps()
   }
@@ -131,15 +123,11 @@ private enum ArraySound {
       try refuseFile(arguments)
       return try LiveArraySound(arguments, device: device).record()
     }
-    for option in ["--seconds", "--name", "--server"] where arguments[option] != nil {
-      throw Failure(.usage, "\(option) needs --live; add --live, or remove \(option)")
-    }
+    try arguments.refuseWithoutLive("--seconds", "--name", "--server")
     guard let path = arguments.operands.first else {
       throw Failure(.usage, "no recording is given; give FILE.wav with one channel per microphone, or --live")
     }
-    try InputPath.check(path, "give a recording with one channel per microphone")
-    let clip = try AudioClip(path: path)
-    if clip.endsEarly { Tool.complain("\(path) ends early: it contains fewer frames than its header says") }
+    let clip = try InputPath.clip(path, "give a recording with one channel per microphone")
     let (count, channels) = (device.microphones.count, device.captureChannels)
     if clip.channels.count == count { return clip }
     if let product = device.hardware?.channels, clip.channels.count == product,

@@ -9,23 +9,14 @@ extension Verb {
     name: "bank list", summary: "list the banks of presets for MIDI program changes", options: [jsonOption]
   ) { arguments in
     let library = PresetLibrary.standard
-    let entries = library.bankNames().map { name in (name, Result { try library.bank(named: name) }) }
-    if arguments.isJSON {
-      let banks = entries.map { name, result -> JSONObject in
-        let bank = try? result.get()
-        return ["name": name, "title": bank?.title, "presets": bank?.presets, "unusable": result.fault]
-      }
-      print((["banks": banks] as JSONObject).text)
-      return .done
+    let names = library.bankNames()
+    if names.isEmpty, !arguments.isJSON {
+      print("there is no bank; write one with: pinna bank save NAME PRESET,PRESET")
     }
-    if entries.isEmpty { print("there is no bank; write one with: pinna bank save NAME PRESET,PRESET") }
-    for (name, result) in entries {
-      switch result {
-      case .success(let bank):
-        print("\(name.padded(16)) \(bank.title) (\("preset".counted(bank.presets.count)))")
-      case .failure(let error): print("\(name.padded(16)) unusable: \(error)")
-      }
-    }
+    list(
+      names, as: "banks", arguments, read: { try library.bank(named: $0) },
+      json: { ["title": $0?.title, "presets": $0?.presets] },
+      text: { "\($0.title) (\("preset".counted($0.presets.count)))" })
     return .done
   }
 
@@ -35,18 +26,16 @@ extension Verb {
   ) { arguments in
     let library = PresetLibrary.standard
     let bank = try library.bank(named: arguments.operands.first)
-    let entries = bank.presets.map { name in (name: name, preset: Result { try library.preset(named: name) })
+    var presets: [JSONObject] = []
+    for (n, name) in bank.presets.enumerated() {
+      let preset = Result { try library.preset(named: name) }
+      presets.append(["program": n + 1, "name": name, "unusable": preset.fault])
+      guard !arguments.isJSON else { continue }
+      let text = (try? preset.get().title) ?? "unusable: \(preset.fault ?? "")"
+      print("\(String(n + 1).padded(3)) \(name.padded(16)) \(text)")
     }
     if arguments.isJSON {
-      let presets = entries.enumerated().map { n, entry -> JSONObject in
-        ["program": n + 1, "name": entry.name, "unusable": entry.preset.fault]
-      }
       print((["name": bank.name, "title": bank.title, "presets": presets] as JSONObject).text)
-      return .done
-    }
-    for (n, entry) in entries.enumerated() {
-      let text = (try? entry.preset.get().title) ?? "unusable: \(entry.preset.fault ?? "")"
-      print("\(String(n + 1).padded(3)) \(entry.name.padded(16)) \(text)")
     }
     return .done
   }
@@ -68,13 +57,11 @@ extension Verb {
     let presets = try words.map { try library.preset(named: $0).name }
     let text = BankFile.text(of: Bank(name: name, title: arguments["--title"] ?? name, presets: presets))
     // A title that cannot be read back must not replace a good file.
-    _ = try BankFile.read(text: text, name: name, file: file.path)
+    _ = try BankFile.read(YAMLReader(text: text, file: file.path))
     try file.write(text, replaces: arguments.has("--force"))
-    if arguments.isJSON {
-      print((["file": file.path, "presets": presets] as JSONObject).text)
-    } else {
-      print("saved \("preset".counted(presets.count)) as \(file.path)")
-    }
+    arguments.print(
+      json: ["file": file.path, "presets": presets],
+      text: "saved \("preset".counted(presets.count)) as \(file.path)")
     return .done
   }
 

@@ -33,7 +33,7 @@ extension Verb {
         microphones: device.microphones.count, taps: device.design.grid.tapCount, period: period)
     }
     let result = PeriodTime(shape)
-    print(arguments.isJSON ? result.json.text : result.sentence)
+    arguments.print(json: result.json, text: result.sentence)
     return .done
   }
 }

@@ -60,12 +60,9 @@ private struct CheckRun {
   let output: CheckOutput
 
   init(offline arguments: Arguments, sampleRate: Int) throws {
-    guard arguments["--name"] == nil else {
-      throw Failure(.usage, "--name needs --live; add --live, or remove --name")
-    }
+    try arguments.refuseWithoutLive("--name")
     let library = PresetLibrary.standard
-    let preset = try library.preset(named: arguments["--preset"] ?? "phone5")
-    device = try library.device(named: preset.device)
+    device = try arguments.presetAndDevice(in: library).device
     array = try arguments["--array"].map { try library.device(named: $0) } ?? device
     check = try Self.check(device, in: array, sampleRate: sampleRate)
     output = try check.output(progress: WorkProgress.onTerminal("rendering"))

@@ -103,7 +103,7 @@ struct DemoStage {
 
   /// Where the sound is and how to play it, or the command that keeps and plays it.
   private var soundSentence: String {
-    let player = SoundPlayer.installed.map { "\($0) " }
+    let player = Self.soundPlayer.map { "\($0) " }
     guard keeps else {
       let other = preset.name == "phone5" ? "" : " --preset \(preset.name)"
       let keep = "pinna demo\(other) --keep pinna-demo"
@@ -111,6 +111,14 @@ struct DemoStage {
     }
     let sound = "The sound is in \(folder): outputs.wav is what came out, microphones.wav what went in."
     return player.map { "\(sound) To hear it: \($0)\(Shell.word(folder + "/outputs.wav"))" } ?? sound
+  }
+
+  /// The first program in PATH that plays a sound file: of ALSA, PipeWire, SoX.
+  private static var soundPlayer: String? {
+    let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
+    return ["aplay", "pw-play", "play"].first { name in
+      folders.contains { access("\($0)/\(name)", X_OK) == 0 }
+    }
   }
 
   /// Removes the recordings unless they are kept.

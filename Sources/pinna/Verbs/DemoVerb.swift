@@ -23,11 +23,9 @@ extension Verb {
   ) { arguments in
     let isLive = PrivateServer.isPossible
     if isLive { try JackLibrary.useJACK2() }
-    let library = PresetLibrary.standard
-    let preset = try library.preset(named: arguments["--preset"] ?? "phone5")
+    let (preset, device) = try arguments.presetAndDevice(in: .standard)
     let stage = try DemoStage(
-      preset: preset, device: try library.device(named: preset.device), keep: arguments["--keep"],
-      isQuiet: arguments.isJSON)
+      preset: preset, device: device, keep: arguments["--keep"], isQuiet: arguments.isJSON)
     let isRight = isLive ? try Demo(stage).perform() : try stage.performOffline()
     return isRight ? .done : .failed
   }

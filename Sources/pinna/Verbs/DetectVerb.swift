@@ -1,6 +1,9 @@
 import Acoustics
 import Detection
 import FoundationEssentials
+import Glibc
+import JackClient
+import JackTools
 import Messages
 import Presets
 
@@ -12,14 +15,9 @@ extension Verb {
   ) { arguments in
     let cards = detectedCards(in: .standard)
     let clients = Result { try CaptureClient.list(of: JackCaptureGraph(server: arguments["--server"])) }
-    if arguments.isJSON {
-      let object: JSONObject = [
-        "cards": cards.map(\.json), "captureClients": (try? clients.get())?.map(\.json),
-      ]
-      print(object.text)
-    } else {
-      print(([cards.text] + [clients.text]).joined(separator: "\n"))
-    }
+    arguments.print(
+      json: ["cards": cards.map(\.json), "captureClients": (try? clients.get())?.map(\.json)],
+      text: "\(cards.text)\n\(clients.text)")
     return .done
   }
 
@@ -34,5 +32,24 @@ extension Verb {
     }
     let folders = SystemFolders(environment: ProcessInfo.processInfo.environment)
     return DetectedCard.list(in: folders, among: devices)
+  }
+}
+
+/// The graph of a running JACK server, or of PipeWire in its place. Never starts one.
+private struct JackCaptureGraph: CaptureGraph {
+  private static let patience = Duration.seconds(2)
+
+  /// Nil for the default server.
+  let server: String?
+
+  /// - Throws: status `noServer` if no server answers within 2 s.
+  func capturePorts() throws -> [CapturePort] {
+    try ServerRequests(stops: StopCount()).ask(within: Self.patience) { [server] in
+      let connection = try JackConnection(name: "pinna-detect-\(getpid())", server: server)
+      defer { connection.close() }
+      return connection.physicalCapturePorts.map {
+        CapturePort(name: $0, aliases: connection.aliases(of: $0))
+      }
+    }
   }
 }

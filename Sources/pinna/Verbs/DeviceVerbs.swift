@@ -42,7 +42,7 @@ extension Verb {
     }
     let text = template.text(name: name)
     let device: Device
-    do { device = try DeviceFile.read(text: text, name: name, file: file) } catch {
+    do { device = try DeviceFile.read(YAMLReader(text: text, file: file)) } catch {
       throw Failure(.usage, "these numbers describe no usable device: \(error)")
     }
     // The picture first: a file without one would be in the way of the next attempt.
@@ -50,17 +50,13 @@ extension Verb {
     do { try Data(text.utf8).write(to: URL(filePath: file), options: .atomic) } catch {
       throw Failure(.failed, "cannot write \(file): \(error.systemReason); choose another folder or name")
     }
-    if arguments.isJSON {
-      print((["file": file, "picture": picture] as JSONObject + DeviceSummary(device: device).json).text)
-    } else {
-      let typed = file.contains("/") ? file : "./\(file)"
-      print(
-        """
+    arguments.print(
+      json: ["file": file, "picture": picture] + DeviceSummary(device: device).json,
+      text: """
         wrote \(file) and drew \(picture); correct the positions, then
           pinna device check \(file)
-          pinna run --device \(typed) --connect
+          pinna run --device \(file.contains("/") ? file : "./\(file)") --connect
         """)
-    }
     return .done
   }
 
@@ -76,7 +72,7 @@ extension Verb {
     let device = try device(arguments.operands[0], in: .standard)
     if let picture = arguments["--picture"] { try DevicePicture(device).write(picture) }
     let summary = DeviceSummary(device: device)
-    print(arguments.isJSON ? summary.json.text : summary.text)
+    arguments.print(json: summary.json, text: summary.text)
     return .done
   }
 

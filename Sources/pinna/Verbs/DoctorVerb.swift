@@ -27,10 +27,10 @@ extension Verb {
     if let path = arguments["--report"] { try examination.write(report: path) }
     let findings = examination.findings
     if arguments.isJSON {
-      let object: JSONObject = [
-        "findings": findings, "faults": findings.count(.fault), "warnings": findings.count(.warning),
-      ]
-      print(object.text)
+      print(
+        ([
+          "findings": findings, "faults": findings.count(.fault), "warnings": findings.count(.warning),
+        ] as JSONObject).text)
     } else {
       print(findings.text(hasColour: Output.allowsColour && isatty(STDOUT_FILENO) != 0))
       if let path = arguments["--report"] {

@@ -54,7 +54,7 @@ extension Verb {
     let report = ExportReport(
       folder: folder.path, absolutePath: destination, format: format, bank: bank, preset: preset,
       device: device)
-    print(arguments.isJSON ? report.json.text : report.text)
+    arguments.print(json: report.json, text: report.text)
     return .done
   }
 }
@@ -94,11 +94,10 @@ private struct ExportReport {
   }
 
   var json: JSONObject {
-    let object: JSONObject = [
+    [
       "folder": folder, "device": bank.device, "sampleRate": bank.sampleRate, "cases": bank.cases.count,
       "taps": bank.tapCount, "delayFrames": bank.delayFrames, "format": format.rawValue, "command": command,
     ]
-    return object
   }
 }
 

@@ -25,36 +25,23 @@ extension Verb {
     // And what is wrong with the options.
     _ = try controller(0, target, arguments, file.path)
     // A running Pinna listens as the file says now.
-    let report: MIDIReport = try load(arguments.name)
+    let report: MIDIReport = try answer(arguments, "/pinna/midi/load")
     if !report.sources.isEmpty {
       Tool.complain("move the controller that shall set \(target.rawValue); stop with Ctrl-C")
     }
-    let answer = try ControlClient(name: arguments.name).request(OSCMessage("/pinna/midi/learn"), seconds: 30)
-    guard answer.status == .done else { throw Failure(answer.status, answer.text) }
-    let learned: LearnAnswer = try answer.document()
+    let learned: LearnAnswer = try answer(arguments, "/pinna/midi/learn")
     let old =
       try library.midiMapPath.map { try String(contentsOfFile: $0, encoding: .utf8) }
       ?? "# What MIDI controllers change; see docs/midi.md of Pinna.\n"
     let new = try controller(learned.controller, target, arguments, file.path)
     try file.write(MIDIMapFile.text(adding: new, to: old, file: file.path), replaces: true)
-    _ = try load(arguments.name)
-    if arguments.isJSON {
-      print(
-        ([
-          "file": file.path, "channel": learned.channel, "controller": learned.controller,
-          "target": target.rawValue,
-        ] as JSONObject).text)
-    } else {
-      print("controller \(learned.controller) sets \(target.rawValue); saved in \(file.path)")
-    }
+    let _: MIDIReport = try answer(arguments, "/pinna/midi/load")
+    arguments.print(
+      json: [
+        "file": file.path, "channel": learned.channel, "controller": learned.controller,
+        "target": target.rawValue,
+      ], text: "controller \(learned.controller) sets \(target.rawValue); saved in \(file.path)")
     return .done
-  }
-
-  /// Makes the running Pinna read its bank and the file of controllers.
-  private static func load(_ name: String) throws -> MIDIReport {
-    let answer = try ControlClient(name: name).request(OSCMessage("/pinna/midi/load"), seconds: 30)
-    guard answer.status == .done else { throw Failure(answer.status, answer.text) }
-    return try answer.document()
   }
 
   /// The controller that the options describe, read back from a file so that both follow the same rules.

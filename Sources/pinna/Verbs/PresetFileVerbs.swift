@@ -16,11 +16,9 @@ extension Verb {
     let library = PresetLibrary.standard
     let name = arguments.operands[0]
     let file = try UserFile(name: name, in: nil, kind: "preset")
-    let answer = try ControlClient(name: arguments.name).request(OSCMessage("/pinna/status"), seconds: 30)
-    guard answer.status == .done else { throw Failure(answer.status, answer.text) }
-    let status: StatusReport = try answer.document()
+    let status: StatusReport = try answer(arguments, "/pinna/status")
     let device: Device
-    do { device = try library.device(named: status.device) } catch is DeviceNotFound {
+    do { device = try library.device(named: status.device) } catch is DescriptionNotFound {
       guard status.input.portType != .lineIn else {
         throw Failure(
           .failed,
@@ -42,18 +40,15 @@ extension Verb {
     let text = PresetFile.text(of: preset)
     // A title that cannot be read back must not replace a good file.
     _ = try PresetFile.read(
-      text: text, name: name, file: "the preset \(name)", device: library.device(named:))
+      YAMLReader(text: text, file: "the preset \(name)"), device: library.device(named:))
     if let hidden = try? library.path(ofPreset: name), hidden != file.path, !arguments.has("--force") {
       throw Failure(
         .failed,
         "there is a preset \(name) already, in \(hidden); give another name, or --force to hide that one")
     }
     try file.write(text, replaces: arguments.has("--force"))
-    if arguments.isJSON {
-      print((["file": file.path, "preset": name] as JSONObject).text)
-    } else {
-      print("saved \(status.selectionText) as \(file.path)")
-    }
+    arguments.print(
+      json: ["file": file.path, "preset": name], text: "saved \(status.selectionText) as \(file.path)")
     return .done
   }
 
@@ -87,7 +82,7 @@ extension Verb {
     guard word.contains("/") || DescriptionName.extensions.contains(where: word.hasSuffix) else {
       return try library.preset(named: word)
     }
-    return try PresetFile.read(path: word, device: library.device(named:))
+    return try PresetFile.read(YAMLReader(path: word), device: library.device(named:))
   }
 }
 

@@ -9,27 +9,30 @@ extension Verb {
     let library = PresetLibrary.standard
     if let absence = library.shippedAbsence { Tool.complain(absence) }
     for (path, remedy) in library.ignoredFiles() { Tool.complain("ignoring \(path); \(remedy)") }
-    // Malformed files are listed, too, with their error.
-    let entries = library.presetNames().map { name in
-      (name: name, preset: Result { try library.preset(named: name) })
-    }
-    if arguments.isJSON {
-      let presets = entries.map { name, result -> JSONObject in
-        let preset = try? result.get()
-        return [
-          "name": name, "title": preset?.title, "device": preset?.device, "unusable": result.fault,
-        ]
-      }
-      print((["presets": presets] as JSONObject).text)
-      return .done
-    }
-    for entry in entries {
-      switch entry.preset {
-      case .success(let preset): print("\(entry.name.padded(16)) \(preset.title)")
-      case .failure(let error): print("\(entry.name.padded(16)) unusable: \(error)")
-      }
-    }
+    list(
+      library.presetNames(), as: "presets", arguments, read: library.preset(named:),
+      json: { ["title": $0?.title, "device": $0?.device] }, text: \.title)
     return .done
+  }
+
+  /// Prints what is in the files of some names. Malformed files are listed, too, with their error.
+  /// - Parameters:
+  ///   - key: of the list in the JSON document.
+  ///   - json: what it says of a file besides its name; given nil, null for each of these.
+  static func list<Contents>(
+    _ names: [String], as key: String, _ arguments: Arguments, read: (String) throws -> Contents,
+    json: (Contents?) -> JSONObject, text: (Contents) -> String
+  ) {
+    var objects: [JSONObject] = []
+    for name in names {
+      let result = Result { try read(name) }
+      let contents = try? result.get()
+      objects.append(json(contents) + ["name": name, "unusable": result.fault])
+      if !arguments.isJSON {
+        print("\(name.padded(16)) \(contents.map(text) ?? "unusable: \(result.fault ?? "")")")
+      }
+    }
+    if arguments.isJSON { print(([key: objects] as JSONObject).text) }
   }
 
   static let presetShow = Verb(
@@ -41,15 +44,22 @@ extension Verb {
     if !arguments.isJSON { print(try library.text(ofPreset: name), terminator: "") }
     let preset = try library.preset(named: name)
     if arguments.isJSON {
-      let object: JSONObject = [
-        "name": preset.name, "title": preset.title, "device": preset.device,
-        "dataSource": preset.selection.dataSource, "polarPattern": preset.selection.polarPattern,
-        "inputOrientation": preset.selection.inputOrientation, "gainDB": preset.gain.value,
-        "highPassHz": preset.highPass.frequency?.value,
-        "path": try library.path(ofPreset: preset.name),
-      ]
-      print(object.text)
+      print(
+        ([
+          "name": preset.name, "title": preset.title, "device": preset.device,
+          "dataSource": preset.selection.dataSource, "polarPattern": preset.selection.polarPattern,
+          "inputOrientation": preset.selection.inputOrientation, "gainDB": preset.gain.value,
+          "highPassHz": preset.highPass.frequency?.value,
+          "path": try library.path(ofPreset: preset.name),
+        ] as JSONObject).text)
     }
     return .done
+  }
+}
+
+extension Result {
+  /// The error as text; nil for a success.
+  var fault: String? {
+    if case .failure(let error) = self { "\(error)" } else { nil }
   }
 }

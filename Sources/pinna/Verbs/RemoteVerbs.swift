@@ -33,6 +33,14 @@ extension Verb {
     return .done
   }
 
+  /// The document of the answer to a request, of which nothing is printed.
+  /// - Throws: a `Failure` with the answer's status, unless that is 0.
+  static func answer<Document: Decodable>(_ arguments: Arguments, _ method: String) throws(Failure)
+    -> Document
+  {
+    try ControlClient(name: arguments.name).request(OSCMessage(method), seconds: 30).document()
+  }
+
   static let status = Verb(
     name: "status", summary: "show what the running Pinna is doing",
     options: [Option("--picture", nil, "draw where left and right are"), nameOption, jsonOption]

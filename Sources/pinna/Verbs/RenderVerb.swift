@@ -32,13 +32,9 @@ extension Verb {
     let period = try arguments.integer("--period", in: 1...Partitioning.longestPeriod) ?? 1024
     let instructionSet = try arguments.instructionSet()
     _ = try setting.device.filterCase(for: setting.selection)
-    try InputPath.check(
+    let input = try InputPath.clip(
       arguments.operands[0],
       "give a sound file with one channel per microphone, or create one with: pinna simulate")
-    let input = try AudioClip(path: arguments.operands[0])
-    if input.endsEarly {
-      Tool.complain("\(arguments.operands[0]) ends early: it contains fewer frames than its header says")
-    }
     let device = setting.device
     guard input.channels.count == device.microphones.count else {
       throw Failure(
@@ -58,11 +54,11 @@ extension Verb {
       )
     }
     if arguments.isJSON {
-      let object: JSONObject = [
-        "output": arguments.operands[1], "frames": output.frames, "channels": output.channels.count,
-        "sampleRate": output.sampleRate, "peak": Double(peak),
-      ]
-      print(object.text)
+      print(
+        ([
+          "output": arguments.operands[1], "frames": output.frames, "channels": output.channels.count,
+          "sampleRate": output.sampleRate, "peak": Double(peak),
+        ] as JSONObject).text)
     }
     return .done
   }

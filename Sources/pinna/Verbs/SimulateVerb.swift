@@ -21,9 +21,7 @@ extension Verb {
     ]
   ) { arguments in
     if arguments.has("--live") { return try LiveScene(arguments).play() }
-    for option in ["--connect", "--loop"] where arguments.has(option) {
-      throw Failure(.usage, "\(option) needs --live; add --live, or remove \(option)")
-    }
+    try arguments.refuseWithoutLive("--connect", "--loop")
     guard arguments.operands.count == 2 else {
       throw Failure(.usage, "pinna simulate takes SCENE.yaml OUT.wav, or --live; see: pinna simulate --help")
     }

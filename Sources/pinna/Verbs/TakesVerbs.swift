@@ -23,10 +23,8 @@ extension Verb {
     let takes = folder.takes { unreadable.append($0) }
     if arguments.isJSON {
       print((["folder": folder.path, "takes": takes] as JSONObject).text)
-    } else if takes.isEmpty, unreadable.isEmpty {
-      print("no takes in \(folder.path)")
-    }
-    if !arguments.isJSON {
+    } else {
+      if takes.isEmpty, unreadable.isEmpty { print("no takes in \(folder.path)") }
       for take in takes { print(take.line) }
       let cut = takes.count { $0.state == .cut }
       if cut > 0 {

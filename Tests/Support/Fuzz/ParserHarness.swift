@@ -40,12 +40,12 @@ public final class ParserHarness {
   /// - Throws: the parser's refusal in its own words, or a `FuzzFinding`.
   public func feed(_ input: [UInt8]) throws {
     switch parser {
-    case .device: _ = try DeviceFile.read(text: Self.text(input), name: "d", file: "d.yaml")
+    case .device: _ = try DeviceFile.read(YAMLReader(text: Self.text(input), file: "d.yaml"))
     case .preset:
-      _ = try PresetFile.read(text: Self.text(input), name: "p", file: "p.yaml") {
+      _ = try PresetFile.read(YAMLReader(text: Self.text(input), file: "p.yaml")) {
         try presets.device(named: $0)
       }
-    case .bank: _ = try BankFile.read(text: Self.text(input), name: "b", file: "b.yaml")
+    case .bank: _ = try BankFile.read(YAMLReader(text: Self.text(input), file: "b.yaml"))
     case .controllers: try feedControllers(Self.text(input))
     case .scene:
       _ = try Scene(text: Self.text(input), file: "s.yaml", folder: "/nonexistent", library: presets)

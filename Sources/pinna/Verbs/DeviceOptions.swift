@@ -1,0 +1,59 @@
+import Acoustics
+import Detection
+import Messages
+import Presets
+
+/// Options that say which device a verb is about, and what differs from its file.
+extension Verb {
+  static let deviceOption = Option(
+    "--device", "DEVICE", "a device without a preset: its name, its file, or auto for the only one plugged in"
+  )
+  static let hrtfOption = Option(
+    "--hrtf", "FILE", "SOFA file with the head's HRTFs for stereo (default: the device's, or KEMAR)")
+  static let withoutOption = Option(
+    "--without", "MICROPHONE", "as if this microphone did not work; may be given several times")
+}
+
+extension Arguments {
+  /// The preset of --preset with its device, or the device of --device with what is selected on it at first.
+  /// - Throws: a usage failure if both are given.
+  func presetAndDevice(in library: PresetLibrary) throws -> (preset: Preset, device: Device) {
+    guard let given = self["--device"] else {
+      let preset = try library.preset(named: self["--preset"] ?? "phone5")
+      return (preset, try library.device(named: preset.device))
+    }
+    guard self["--preset"] == nil else {
+      throw Failure(
+        .usage, "--preset and --device exclude each other, because a preset names its device; give one")
+    }
+    let device =
+      given == "auto"
+      ? try Verb.detectedCards(in: library).onlyDevice() : try Verb.device(given, in: library)
+    return (Preset(of: device), device)
+  }
+
+  /// `device`, with the HRTF file of --hrtf if given.
+  func withHRTF(_ device: Device) throws -> Device {
+    guard let path = self["--hrtf"] else { return device }
+    try InputPath.check(path, "give a SOFA file with HRTFs")
+    return device.with(hrtf: path)
+  }
+
+  /// `device` without the microphones of --without.
+  func withoutMicrophones(_ device: Device) throws -> Device {
+    let names = options["--without"] ?? []
+    guard !names.isEmpty else { return device }
+    let known = device.microphones.map(\.name)
+    for name in names where !known.contains(name) {
+      throw Failure(
+        .usage, "\(device.name) has no microphone \"\(name)\"; it has \(known.joined(separator: ", "))")
+    }
+    let rest = device.without(microphones: Set(names))
+    guard !rest.dataSources.isEmpty else {
+      throw Failure(
+        .unsupported,
+        "without \(names.joined(separator: ", ")), no data source of \(device.name) is left; name fewer")
+    }
+    return rest
+  }
+}
