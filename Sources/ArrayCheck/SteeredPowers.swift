@@ -17,17 +17,12 @@ struct SteeredPowers {
 
   init(_ table: SteeringTable, _ events: SoundEvents, order: [Int]) {
     (self.table, self.events, self.order) = (table, events, order)
-    let (F, M, D) = (table.frequencies.count, table.microphones, table.sources)
+    let (F, D) = (table.frequencies.count, table.sources)
     var beams = SplitComplex(events.count * F * D)
     // What the table has of one frequency stays in the processor's cache for all events.
     for f in 0..<F {
       for e in 0..<events.count {
-        for m in 0..<M {
-          let at = events.index(e, m) + f
-          table.addBeams(
-            to: &beams.re, &beams.im, at: (e * F + f) * D, of: (events.re[at], events.im[at]),
-            from: (f * M + order[m]) * D)
-        }
+        table.addBeams(to: &beams.re, &beams.im, at: (e * F + f) * D, of: events, e, f, order)
       }
     }
     self.beams = beams
@@ -45,6 +40,21 @@ struct SteeredPowers {
   /// The same events with a channel multiplied by e^(jω·advance), and by -1 if `inverts`.
   func changed(channel: Int, advance: Double, inverts: Bool = false) -> SteeredPowers {
     SteeredPowers(table, events.changed(channel: channel, advance: advance, inverts: inverts), order: order)
+  }
+
+  /// Scores under another order, with no more beams at a time than fit into the processor's cache.
+  func scores(order: [Int]) -> [Float] {
+    let (F, D) = (table.frequencies.count, table.sources)
+    let none = SplitComplex(F * D)
+    var powers = [[Float]](repeating: [Float](repeating: 0, count: D), count: events.count)
+    for f in 0..<F {
+      for e in 0..<events.count {
+        var beams = SplitComplex(D)
+        table.addBeams(to: &beams.re, &beams.im, at: 0, of: events, e, f, order)
+        beams.addPowers(to: &powers[e], from: 0, plus: none, times: (0, 0), weights: table.weights, at: f * D)
+      }
+    }
+    return powers.map { $0.max()! }
   }
 
   /// Scores with the microphones of channels `i` and `j` exchanged.
@@ -116,19 +126,24 @@ private struct SplitComplex {
 // The loops check no index, so that the compiler vectorises them.
 
 extension SteeringTable {
-  /// Adds conj(a)·x to the beams towards all sources, where a are their phases from an index on.
+  /// Adds the beams of an event at a frequency towards all sources, under an order: conj(a)·x of each channel.
   /// - Parameter at: where the beams begin.
   fileprivate func addBeams(
-    to beamRe: inout [Float], _ beamIm: inout [Float], at: Int, of x: (re: Float, im: Float), from: Int
+    to beamRe: inout [Float], _ beamIm: inout [Float], at: Int, of events: SoundEvents, _ e: Int, _ f: Int,
+    _ order: [Int]
   ) {
+    precondition(at >= 0 && at + sources <= beamRe.count)
     var beamRe = beamRe.mutableSpan
     var beamIm = beamIm.mutableSpan
-    let re = re.span.extracting(from..<from + sources)
-    let im = im.span.extracting(from..<from + sources)
-    precondition(at >= 0 && at + sources <= beamRe.count)
-    for d in 0..<sources {
-      beamRe[unchecked: at + d] += re[unchecked: d] * x.re + im[unchecked: d] * x.im
-      beamIm[unchecked: at + d] += re[unchecked: d] * x.im - im[unchecked: d] * x.re
+    for m in 0..<microphones {
+      let from = (f * microphones + order[m]) * sources
+      let re = re.span.extracting(from..<from + sources)
+      let im = im.span.extracting(from..<from + sources)
+      let (xRe, xIm) = (events.re[events.index(e, m) + f], events.im[events.index(e, m) + f])
+      for d in 0..<sources {
+        beamRe[unchecked: at &+ d] += re[unchecked: d] * xRe + im[unchecked: d] * xIm
+        beamIm[unchecked: at &+ d] += re[unchecked: d] * xIm - im[unchecked: d] * xRe
+      }
     }
   }
 }

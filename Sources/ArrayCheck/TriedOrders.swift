@@ -17,7 +17,7 @@ struct TriedOrders {
 
   /// Adds orders of the same events.
   mutating func add(_ orders: [[Int]]) {
-    for order in orders where scores[order] == nil { scores[order] = given.reordered(order).scores }
+    for order in orders where scores[order] == nil { scores[order] = given.scores(order: order) }
   }
 
   /// Adds every exchange of two channels from there.
