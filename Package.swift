@@ -89,7 +89,7 @@ let package = Package(
     .target(
       name: "Presets", dependencies: ["Text", "Acoustics", "AudioFiles", "CYaml"]),
     // Which of the devices is plugged in.
-    .target(name: "Detection", dependencies: ["Text", "Acoustics"]),
+    .target(name: "Detection", dependencies: ["Text", "Acoustics", "Threads"]),
     // What stands in the way of reliable sound: realtime rights, servers, disks, profiles of sound cards.
     .target(name: "Diagnosis", dependencies: ["Text", "Detection", "Threads"]),
     .target(

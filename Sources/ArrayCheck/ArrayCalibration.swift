@@ -38,11 +38,14 @@ public struct ArrayCalibration: Sendable {
   ) throws(ArrayCheckError) {
     // An earlier calibration is replaced, not refined.
     let device = device.with(calibration: nil)
-    let signals = try Self.checked(signals, device, sampleRate)
+    guard device.microphones.count > 1 else { throw .single(device) }
+    let signals = try ArrayCheck.checked(signals, device, sampleRate)
+    guard signals[0].count >= Thresholds.leastCalibration * sampleRate else { throw .tooShortToCalibrate }
     let inverted = try Self.inverted(signals, device, sampleRate, progress)
     let manifold = try ArrayCheck.manifold(of: device, progress)
     let sound = DiffuseSound(
-      Self.undone(signals, device, inverted), of: device, manifold: manifold, sampleRate: sampleRate)
+      ArrayCheck.undone(signals, device, inverted: inverted), of: device, manifold: manifold,
+      sampleRate: sampleRate)
     unevenness = sound.unevenness()
     try Self.check(sound, unevenness, device)
     let microphones = Self.microphones(sound, device, inverted)
@@ -52,15 +55,6 @@ public struct ArrayCalibration: Sendable {
     calibration = Calibration(
       deviations: Dictionary(uniqueKeysWithValues: microphones.map { ($0.name, $0.deviation) }), date: date,
       method: "\(seconds) s of diffuse sound")
-  }
-
-  private static func checked(_ signals: [[Float]], _ device: Device, _ sampleRate: Int)
-    throws(ArrayCheckError) -> [[Float]]
-  {
-    guard device.microphones.count > 1 else { throw .single(device) }
-    let signals = try ArrayCheck.checked(signals, device, sampleRate)
-    guard signals[0].count >= Thresholds.leastCalibration * sampleRate else { throw .tooShortToCalibrate }
-    return signals
   }
 
   /// The microphones that are inverted for certain.
@@ -78,16 +72,6 @@ public struct ArrayCalibration: Sendable {
       throw .obstacle(obstacle)
     }
     return findings.filter { $0.kind == .inverted }.flatMap(\.microphones)
-  }
-
-  /// The signals without offsets, and without the gains and polarities that the device states or that were found.
-  private static func undone(_ signals: [[Float]], _ device: Device, _ inverted: [Int]) -> [[Float]] {
-    let known = device.deviations
-    return signals.indices.map { m in
-      let mean = signals[m].reduce(0.0) { $0 + Double($1) } / Double(signals[m].count)
-      let factor = Float((inverted.contains(m) ? -1 : 1) / known[m].factor)
-      return signals[m].map { factor * ($0 - Float(mean)) }
-    }
   }
 
   /// - Throws: if the sound is not diffuse, or a microphone too late.

@@ -17,12 +17,18 @@ public enum ArrayCheck {
     let wording = Wording(names: device.microphones.map(\.name))
     let health = ArrayHealth(signals, sampleRate: sampleRate)
     let wiring = try wiring(signals, device, health, sampleRate, progress)
-    let findings = health.findings(wording) + (wiring?.findings(wording, sampleRate: sampleRate) ?? [])
+    let found = health.findings(wording) + (wiring?.findings(wording, sampleRate: sampleRate) ?? [])
+    let findings = Finding.Kind.allCases.flatMap { kind in found.filter { $0.kind == kind } }
     let notes = wiring?.notes(wording) ?? [obstacle(health)]
     let seconds = signals[0].count / sampleRate
+    let microphones = device.microphones.indices.map { m in
+      let own = findings.filter { $0.microphones.contains(m) }
+      return MicrophoneVerdict(
+        name: device.microphones[m].name, level: health.channels[m].level, deviation: wiring?.deviations[m],
+        verdict: Wording.verdict(on: m, own), remedy: own.first?.remedy)
+    }
     return ArrayVerdict(
-      device: device, levels: health.channels.map(\.level), deviations: wiring?.deviations ?? [:],
-      findings: Finding.Kind.allCases.flatMap { kind in findings.filter { $0.kind == kind } },
+      device: device, microphones: microphones, findings: findings,
       notJudged: notes + (seconds < Thresholds.shortRecording ? [Wording.short(seconds: seconds)] : []),
       order: wiring?.orderEvidence(),
       isJudged: device.microphones.count < 2 ? !health.isQuiet : wiring?.order != nil)
@@ -35,19 +41,27 @@ public enum ArrayCheck {
   ) throws(ArrayCheckError) -> WiringEvidence? {
     guard !health.isQuiet, health.comparable.count > 1 else { return nil }
     let manifold = try manifold(of: device, progress)
-    let known = device.deviations
-    let undone = health.comparable.map { m in
-      let (factor, offset) = (Float(1 / known[m].factor), Float(health.channels[m].offset))
-      return signals[m].map { factor * ($0 - offset) }
-    }
+    let undone = undone(signals, device)
     return WiringEvidence(
-      device, manifold: manifold, subset: health.comparable, signals: undone, sampleRate: sampleRate)
+      WiringInputs(
+        device, manifold: manifold, subset: health.comparable,
+        signals: health.comparable.map { undone[$0] }, sampleRate: sampleRate))
   }
 
   /// Why the wiring cannot be judged.
   private static func obstacle(_ health: ArrayHealth) -> String {
     if health.isQuiet { return Wording.tooQuiet(health.reference) }
     return health.channels.count < 2 ? Wording.single : Wording.fewLeft
+  }
+
+  /// The signals without offsets, and without the gains and polarities that the device states or that were found.
+  static func undone(_ signals: [[Float]], _ device: Device, inverted: [Int] = []) -> [[Float]] {
+    let known = device.deviations
+    return signals.indices.map { m in
+      let offset = Float(ChannelHealth.mean(signals[m]))
+      let factor = Float((inverted.contains(m) ? -1 : 1) / known[m].factor)
+      return signals[m].map { factor * ($0 - offset) }
+    }
   }
 
   static func manifold(of device: Device, _ progress: (@Sendable (Double) -> Void)?) throws(ArrayCheckError)

@@ -17,23 +17,6 @@ public struct ArrayVerdict: Sendable {
 
   /// Whether nothing was found, though it would have been.
   public var isWell: Bool { findings.isEmpty && isJudged }
-
-  /// - Parameters:
-  ///   - levels: in dBFS, one per microphone; nil for digital silence.
-  ///   - deviations: by microphone, in dB.
-  init(
-    device: Device, levels: [Double?], deviations: [Int: Double], findings: [Finding], notJudged: [String],
-    order: OrderEvidence?, isJudged: Bool
-  ) {
-    (self.device, self.findings, self.notJudged) = (device, findings, notJudged)
-    (self.order, self.isJudged) = (order, isJudged)
-    microphones = device.microphones.indices.map { m in
-      let own = findings.filter { $0.microphones.contains(m) }
-      return MicrophoneVerdict(
-        name: device.microphones[m].name, level: levels[m], deviation: deviations[m],
-        verdict: Wording.verdict(on: m, own), remedy: own.first?.remedy)
-    }
-  }
 }
 
 /// How well the order of the channels fits the geometry, against other orders.

@@ -21,11 +21,15 @@ struct ChannelHealth {
 
   init(_ signal: [Float]) {
     let count = Double(max(1, signal.count))
-    offset = signal.reduce(0) { $0 + Double($1) } / count
+    offset = Self.mean(signal)
     rms = max(0, signal.reduce(0) { $0 + Double($1) * Double($1) } / count - offset * offset).squareRoot()
     let peak = signal.reduce(0) { max($0, abs($1)) }
     self.peak = Double(peak)
     clippedRuns = Self.runs(in: signal, at: Thresholds.clippedShare * peak)
+  }
+
+  static func mean(_ signal: [Float]) -> Double {
+    signal.reduce(0) { $0 + Double($1) } / Double(max(1, signal.count))
   }
 
   /// Runs of three equal samples and more whose magnitude is at least `level`.

@@ -1,5 +1,6 @@
 import Acoustics
 import Manifolds
+import Numerics
 
 /// The order of the channels by the coherence of every pair: neighbours agree more than distant microphones, in
 /// reverberation and in noise from all around. It speaks where the delays of events do not: a talker at broadside.
@@ -77,25 +78,17 @@ struct CoherenceOrder {
   /// The best order that is reached from several starts.
   private func search() -> [Int] {
     let identity = Array(model.indices)
-    var random = SplitMix(state: 3)
+    var random = SplitMix64(state: 3)
     let starts = [identity] + (0..<24).map { _ in identity.shuffled(using: &random) }
     var best = (order: identity, value: correlation(identity))
-    for found in starts.map(climb) where found.value > best.value + 1e-9 { best = found }
-    return best.order
-  }
-
-  /// Exchanges two channels as long as that helps.
-  private func climb(from start: [Int]) -> (order: [Int], value: Double) {
-    var current = (order: start, value: correlation(start))
-    while true {
-      var top = current
-      for (i, j) in pairs(start.count) {
-        let next = current.order.exchanging(i, j)
-        let value = correlation(next)
-        if value > top.value + 1e-12 { top = (next, value) }
+    for start in starts {
+      let order = start.climbing(least: 1e-12) { order in
+        let own = correlation(order)
+        return { correlation(order.exchanging($0, $1)) - own }
       }
-      guard top.value > current.value else { return current }
-      current = top
+      let value = correlation(order)
+      if value > best.value + 1e-9 { best = (order, value) }
     }
+    return best.order
   }
 }

@@ -1,5 +1,6 @@
 import Acoustics
 import Glibc
+import Numerics
 
 /// When each event reaches each microphone, from cross-correlations of all pairs.
 struct DelayVectors {
@@ -31,11 +32,11 @@ struct DelayVectors {
     }
   }
 
-  /// Orders under which the delays lie best in the span of the geometry, the best first.
+  /// Orders under which the delays lie best in the span of the geometry.
   func orders(rank: Int, count: Int) -> [[Int]] {
     let projection = Self.projection(positions, rank: rank)
-    let found = positions.count <= 8 ? exhaustive(projection, count: count) : climbing(projection)
-    return found.prefix(count).map(\.order)
+    return positions.count <= 8
+      ? exhaustive(projection, count: count).map(\.order) : climbing(projection)
   }
 
   private typealias Fit = (order: [Int], value: Double)
@@ -76,35 +77,15 @@ struct DelayVectors {
     return Array(best.sorted { $0.value > $1.value }.prefix(count))
   }
 
-  /// For many microphones: the best orders that are reached from several starts, the best first.
-  private func climbing(_ projection: [[Double]]) -> [Fit] {
+  /// For many microphones: the orders that are reached from several starts.
+  private func climbing(_ projection: [[Double]]) -> [[Int]] {
     let identity = Array(projection.indices)
-    var random = SplitMix(state: 1)
+    var random = SplitMix64(state: 1)
     let shifts = [1, identity.count - 1].map { shift in identity.map { ($0 + shift) % identity.count } }
     let starts =
       [identity, identity.reversed()] + shifts + (0..<16).map { _ in identity.shuffled(using: &random) }
-    var found: [Fit] = []
-    for fit in starts.map({ climb(from: $0, projection) })
-    where !found.contains(where: { $0.order == fit.order }) {
-      found.append(fit)
-    }
-    return found.sorted { $0.value > $1.value }
-  }
-
-  /// Exchanges two channels as long as that helps.
-  private func climb(from start: [Int], _ projection: [[Double]]) -> Fit {
-    var current = (order: start, value: 0.0)
-    for m in start.indices {
-      for n in start.indices { current.value += projection[start[m]][start[n]] * covariance[m][n] }
-    }
-    while true {
-      var best = (pair: (0, 0), gain: 0.0)
-      for (i, j) in pairs(start.count) {
-        let gain = gain(exchanging: i, j, of: current.order, projection)
-        if gain > best.gain + 1e-15 { best = ((i, j), gain) }
-      }
-      guard best.gain > 0 else { return current }
-      current = (current.order.exchanging(best.pair.0, best.pair.1), current.value + best.gain)
+    return starts.map {
+      $0.climbing(least: 1e-15) { order in { gain(exchanging: $0, $1, of: order, projection) } }
     }
   }
 

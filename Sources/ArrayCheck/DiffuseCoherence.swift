@@ -35,5 +35,4 @@ struct DiffuseCoherence {
   }
 
   func value(_ frequency: Int, _ i: Int, _ j: Int) -> Complex { values[frequency][i * count + j] }
-  func real(_ frequency: Int, _ i: Int, _ j: Int) -> Double { value(frequency, i, j).real }
 }

@@ -14,6 +14,22 @@ func symmetric(_ count: Int, _ value: (Int, Int) -> Double) -> [[Double]] {
 }
 
 extension [Int] {
+  /// The order reached by exchanging two elements as long as that gains more than `least`, the best two first.
+  /// - Parameter gains: for an order, the gain of each exchange.
+  func climbing(least: Double, gains: ([Int]) -> (Int, Int) -> Double) -> [Int] {
+    var order = self
+    while true {
+      let gain = gains(order)
+      var best = (pair: (0, 0), gain: 0.0)
+      for (i, j) in pairs(count) {
+        let gain = gain(i, j)
+        if gain > best.gain + least { best = ((i, j), gain) }
+      }
+      guard best.gain > 0 else { return order }
+      order = order.exchanging(best.pair.0, best.pair.1)
+    }
+  }
+
   func exchanging(_ i: Int, _ j: Int) -> [Int] {
     var other = self
     other.swapAt(i, j)
@@ -25,16 +41,4 @@ func median(_ values: [Double]) -> Double {
   guard !values.isEmpty else { return 0 }
   let sorted = values.sorted()
   return 0.5 * (sorted[(sorted.count - 1) / 2] + sorted[sorted.count / 2])
-}
-
-/// A small random generator with a known sequence.
-struct SplitMix: RandomNumberGenerator {
-  var state: UInt64
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-    return z ^ (z >> 31)
-  }
 }

@@ -6,19 +6,14 @@ struct PolarityEvidence {
   /// Whether polarity could be judged.
   let isKnown: Bool
 
-  /// By the vote alone.
-  init(_ vote: PolarityVote) {
-    self.init(vote.isClear ? vote.inverted : [], isTie: vote.isTie, isKnown: vote.isClear)
-  }
-
   /// Phases up to 4 kHz have the last word, where there are enough microphones.
-  /// - Parameter powers: with what the vote is certain of undone.
-  init(_ vote: PolarityVote, _ powers: SteeredPowers) {
-    let channels = powers.order.indices
-    guard channels.count > 2 else {
-      self.init(vote)
+  /// - Parameter powers: with what the vote is certain of undone; nil for the vote alone.
+  init(_ vote: PolarityVote, _ powers: SteeredPowers? = nil) {
+    guard let powers, powers.order.count > 2 else {
+      self.init(vote.isClear ? vote.inverted : [], isTie: vote.isTie, isKnown: vote.isClear)
       return
     }
+    let channels = powers.order.indices
     let opposed = channels.filter {
       let other = Comparison(powers.scores, powers.scores(channel: $0, advance: 0, inverts: true))
       return other.gain > Thresholds.signGain && other.certainty > Thresholds.leastCertainty

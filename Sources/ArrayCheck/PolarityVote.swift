@@ -1,5 +1,6 @@
 import Glibc
 import Manifolds
+import Numerics
 
 /// Which microphones are inverted: in pairs that are close compared with the wavelength, sound is nearly in phase.
 struct PolarityVote {
@@ -31,7 +32,9 @@ struct PolarityVote {
     let bins = Array(spectra.bins(in: Thresholds.polarityBand))
     let diffuse = DiffuseCoherence(manifold, frequencies: bins.map { Double($0) * spectra.binWidth })
     return symmetric(order.count) { i, j in
-      let near = bins.indices.filter { diffuse.real($0, order[i], order[j]) > Thresholds.polarityCoherence }
+      let near = bins.indices.filter {
+        diffuse.value($0, order[i], order[j]).real > Thresholds.polarityCoherence
+      }
       let values = near.compactMap { spectra.realCoherence(i, j, bin: bins[$0]) }
       return values.isEmpty ? 0 : values.reduce(0, +) / Double(values.count)
     }
@@ -42,7 +45,7 @@ struct PolarityVote {
     let count = weights.count
     // The shift makes the matrix positive.
     let shift = weights.map { $0.reduce(0) { $0 + abs($1) } }.max() ?? 1
-    var random = SplitMix(state: 7)
+    var random = SplitMix64(state: 7)
     var vector = (0..<count).map { _ in 1 + Double.random(in: -0.3...0.3, using: &random) }
     for _ in 0..<400 {
       var next = vector.map { $0 * (shift + 1e-9) }

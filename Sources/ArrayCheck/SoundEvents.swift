@@ -43,6 +43,25 @@ struct SoundEvents {
     (event * microphones + microphone) * frequencies.count
   }
 
+  /// The same events with a channel multiplied by e^(jω·advance), and by -1 if `inverts`.
+  func changed(channel: Int, advance: Double, inverts: Bool) -> SoundEvents {
+    var changed = self
+    for f in frequencies.indices {
+      let (c, s) = turn(f, advance: advance, inverts: inverts)
+      for e in 0..<count {
+        let at = index(e, channel) + f
+        (changed.re[at], changed.im[at]) = (re[at] * c - im[at] * s, re[at] * s + im[at] * c)
+      }
+    }
+    return changed
+  }
+
+  /// e^(jω·advance) at a frequency, negative if `inverts`.
+  func turn(_ f: Int, advance: Double, inverts: Bool) -> (Float, Float) {
+    let angle = 2 * .pi * frequencies[f] * advance + (inverts ? .pi : 0)
+    return (Float(cos(angle)), Float(sin(angle)))
+  }
+
   private mutating func keepPhases(
     of spectra: ShortTimeSpectra, _ from: Int, _ bins: [Int], _ event: Int, _ microphone: Int,
     _ delay: Double

@@ -5,225 +5,166 @@ import Glibc
 /// - Source: DiBiase, A High-Accuracy, Low-Latency Technique for Talker Localization (2000).
 struct SteeredPowers {
   private let table: SteeringTable
-  /// Shape: `[event][microphone][frequency]`.
-  private(set) var re: [Float]
-  private(set) var im: [Float]
-  let events: Int
+  private let events: SoundEvents
   /// The microphone of the device (of the table) that each channel is taken for.
   let order: [Int]
-  /// Beams: shape `[event][frequency][source]`.
-  private var beamRe: [Float]
-  private var beamIm: [Float]
+  /// Shape: `[event][frequency][source]`.
+  private let beams: SplitComplex
   /// By event: 0…1.
   private(set) var scores: [Float] = []
   /// The best source of each event.
   private(set) var sources: [Int] = []
 
   init(_ table: SteeringTable, _ events: SoundEvents, order: [Int]) {
-    self.init(table, re: events.re, im: events.im, events: events.count, order: order)
-  }
-
-  private init(_ table: SteeringTable, re: [Float], im: [Float], events: Int, order: [Int]) {
-    self.table = table
-    self.re = re
-    self.im = im
-    self.events = events
-    self.order = order
+    (self.table, self.events, self.order) = (table, events, order)
     let (F, D) = (table.frequencies.count, table.sources)
-    (beamRe, beamIm) = ([], [])
-    var allRe = [Float](repeating: 0, count: events * F * D)
-    var allIm = allRe
-    allRe.withUnsafeMutableBufferPointer { br in
-      allIm.withUnsafeMutableBufferPointer { bi in
-        for e in 0..<events {
-          for f in 0..<F {
-            let to = (e * F + f) * D
-            addBeams(br.baseAddress! + to, bi.baseAddress! + to, event: e, frequency: f, order: order)
-          }
-        }
+    var beams = SplitComplex(events.count * F * D)
+    // What the table has of one frequency stays in the processor's cache for all events.
+    for f in 0..<F {
+      for e in 0..<events.count {
+        table.addBeams(to: &beams.re, &beams.im, at: (e * F + f) * D, of: events, e, f, order)
       }
     }
-    (beamRe, beamIm) = (allRe, allIm)
-    let zero = [Float](repeating: 0, count: F * D)
-    let none = [Float](repeating: 0, count: events * F)
-    (scores, sources) = best(zero, zero, none, none)
-  }
-
-  /// Adds the beams of an event at a frequency, under an order, to `toRe` and `toIm`, which have room for all sources.
-  private func addBeams(
-    _ toRe: UnsafeMutablePointer<Float>, _ toIm: UnsafeMutablePointer<Float>, event e: Int, frequency f: Int,
-    order: [Int]
-  ) {
-    let (F, M, D) = (table.frequencies.count, table.microphones, table.sources)
-    table.re.withUnsafeBufferPointer { ar in
-      table.im.withUnsafeBufferPointer { ai in
-        for m in 0..<M {
-          let at = (e * M + m) * F + f
-          let from = (f * M + order[m]) * D
-          Self.addBeams(toRe, toIm, ar.baseAddress! + from, ai.baseAddress! + from, re[at], im[at], D)
-        }
-      }
-    }
-  }
-
-  /// Adds conj(a)·x to the beams. Plain pointers and no other work, so that the compiler vectorises the loop.
-  private static func addBeams(
-    _ toRe: UnsafeMutablePointer<Float>, _ toIm: UnsafeMutablePointer<Float>, _ aRe: UnsafePointer<Float>,
-    _ aIm: UnsafePointer<Float>, _ xRe: Float, _ xIm: Float, _ count: Int
-  ) {
-    for d in 0..<count {
-      toRe[d] += aRe[d] * xRe + aIm[d] * xIm
-      toIm[d] += aRe[d] * xIm - aIm[d] * xRe
-    }
-  }
-
-  /// Adds the weighted powers of the beams plus conj(v)·y to `sum`. Vectorised like `addBeams`.
-  private static func addPowers(
-    _ sum: UnsafeMutablePointer<Float>, _ beamRe: UnsafePointer<Float>, _ beamIm: UnsafePointer<Float>,
-    _ vRe: UnsafePointer<Float>, _ vIm: UnsafePointer<Float>, _ weights: UnsafePointer<Float>, _ yRe: Float,
-    _ yIm: Float, _ count: Int
-  ) {
-    for d in 0..<count {
-      let a = beamRe[d] + (vRe[d] * yRe + vIm[d] * yIm)
-      let b = beamIm[d] + (vRe[d] * yIm - vIm[d] * yRe)
-      sum[d] += (a * a + b * b) * weights[d]
-    }
-  }
-
-  /// Adds the weighted powers of the beams to `sum`. Vectorised like `addBeams`.
-  private static func addPowers(
-    _ sum: UnsafeMutablePointer<Float>, _ beamRe: UnsafePointer<Float>, _ beamIm: UnsafePointer<Float>,
-    _ weights: UnsafePointer<Float>, _ count: Int
-  ) {
-    for d in 0..<count { sum[d] += (beamRe[d] * beamRe[d] + beamIm[d] * beamIm[d]) * weights[d] }
-  }
-
-  /// Scores under another order. The beams of one frequency at a time stay in the processor's cache.
-  func scores(order: [Int]) -> [Float] {
-    let (F, D) = (table.frequencies.count, table.sources)
-    var (beamRe, beamIm) = ([Float](repeating: 0, count: D), [Float](repeating: 0, count: D))
-    var sums = [Float](repeating: 0, count: events * D)
-    beamRe.withUnsafeMutableBufferPointer { br in
-      beamIm.withUnsafeMutableBufferPointer { bi in
-        sums.withUnsafeMutableBufferPointer { sums in
-          table.weights.withUnsafeBufferPointer { w in
-            for f in 0..<F {
-              for e in 0..<events {
-                br.update(repeating: 0)
-                bi.update(repeating: 0)
-                addBeams(br.baseAddress!, bi.baseAddress!, event: e, frequency: f, order: order)
-                Self.addPowers(
-                  sums.baseAddress! + e * D, br.baseAddress!, bi.baseAddress!, w.baseAddress! + f * D, D)
-              }
-            }
-          }
-        }
-      }
-    }
-    return (0..<events).map { e in sums[e * D..<(e + 1) * D].max() ?? -1 }
+    self.beams = beams
+    (scores, sources) = best(SplitComplex(F * D), SplitComplex(events.count * F))
   }
 
   /// The same events under another order.
-  func reordered(_ order: [Int]) -> SteeredPowers {
-    SteeredPowers(table, re: re, im: im, events: events, order: order)
-  }
+  func reordered(_ order: [Int]) -> SteeredPowers { SteeredPowers(table, events, order: order) }
 
   /// The same events with some channels inverted.
   func inverting(_ channels: [Int]) -> SteeredPowers {
     channels.reduce(self) { $0.changed(channel: $1, advance: 0, inverts: true) }
   }
 
-  /// The same events with a channel multiplied by e^(jω·delay), and by -1 if `inverts`.
+  /// The same events with a channel multiplied by e^(jω·advance), and by -1 if `inverts`.
   func changed(channel: Int, advance: Double, inverts: Bool = false) -> SteeredPowers {
-    var (re, im) = (re, im)
-    let (F, M) = (table.frequencies.count, table.microphones)
-    for e in 0..<events {
-      for f in 0..<F {
-        let at = (e * M + channel) * F + f
-        let angle = 2 * .pi * table.frequencies[f] * advance + (inverts ? .pi : 0)
-        let (c, s) = (Float(cos(angle)), Float(sin(angle)))
-        (re[at], im[at]) = (re[at] * c - im[at] * s, re[at] * s + im[at] * c)
+    SteeredPowers(table, events.changed(channel: channel, advance: advance, inverts: inverts), order: order)
+  }
+
+  /// Scores under another order, with no more beams at a time than fit into the processor's cache.
+  func scores(order: [Int]) -> [Float] {
+    let (F, D) = (table.frequencies.count, table.sources)
+    let none = SplitComplex(F * D)
+    var powers = [[Float]](repeating: [Float](repeating: 0, count: D), count: events.count)
+    for f in 0..<F {
+      for e in 0..<events.count {
+        var beams = SplitComplex(D)
+        table.addBeams(to: &beams.re, &beams.im, at: 0, of: events, e, f, order)
+        beams.addPowers(to: &powers[e], from: 0, plus: none, times: (0, 0), weights: table.weights, at: f * D)
       }
     }
-    return SteeredPowers(table, re: re, im: im, events: events, order: order)
+    return powers.map { $0.max()! }
   }
 
   /// Scores with the microphones of channels `i` and `j` exchanged.
   func scores(swapping i: Int, _ j: Int) -> [Float] {
     let (F, M, D) = (table.frequencies.count, table.microphones, table.sources)
-    var (vr, vi) = ([Float](repeating: 0, count: F * D), [Float](repeating: 0, count: F * D))
+    var (v, y) = (SplitComplex(F * D), SplitComplex(events.count * F))
     for f in 0..<F {
       let (a, b) = ((f * M + order[i]) * D, (f * M + order[j]) * D)
       for d in 0..<D {
-        vr[f * D + d] = table.re[b + d] - table.re[a + d]
-        vi[f * D + d] = table.im[b + d] - table.im[a + d]
+        v.re[f * D + d] = table.re[b + d] - table.re[a + d]
+        v.im[f * D + d] = table.im[b + d] - table.im[a + d]
+      }
+      for e in 0..<events.count {
+        let (a, b) = (events.index(e, i) + f, events.index(e, j) + f)
+        y.re[e * F + f] = events.re[a] - events.re[b]
+        y.im[e * F + f] = events.im[a] - events.im[b]
       }
     }
-    var (yr, yi) = ([Float](repeating: 0, count: events * F), [Float](repeating: 0, count: events * F))
-    for e in 0..<events {
-      for f in 0..<F {
-        yr[e * F + f] = re[(e * M + i) * F + f] - re[(e * M + j) * F + f]
-        yi[e * F + f] = im[(e * M + i) * F + f] - im[(e * M + j) * F + f]
-      }
-    }
-    return best(vr, vi, yr, yi).0
+    return best(v, y).scores
   }
 
-  /// Scores with a channel multiplied by e^(jω·advance), and by -1 if `inverts`.
+  /// Scores with a channel changed as by `changed`.
   func scores(channel: Int, advance: Double, inverts: Bool = false) -> [Float] {
     let (F, M, D) = (table.frequencies.count, table.microphones, table.sources)
-    var (vr, vi) = ([Float](), [Float]())
-    vr.reserveCapacity(F * D)
-    vi.reserveCapacity(F * D)
-    var (yr, yi) = ([Float](repeating: 0, count: events * F), [Float](repeating: 0, count: events * F))
+    var (v, y) = (SplitComplex(F * D), SplitComplex(events.count * F))
     for f in 0..<F {
       let from = (f * M + order[channel]) * D
-      vr += table.re[from..<from + D]
-      vi += table.im[from..<from + D]
-      let angle = 2 * .pi * table.frequencies[f] * advance + (inverts ? .pi : 0)
-      let (c, s) = (Float(cos(angle)) - 1, Float(sin(angle)))
-      for e in 0..<events {
-        let at = (e * M + channel) * F + f
-        yr[e * F + f] = re[at] * c - im[at] * s
-        yi[e * F + f] = re[at] * s + im[at] * c
+      v.re.replaceSubrange(f * D..<(f + 1) * D, with: table.re[from..<from + D])
+      v.im.replaceSubrange(f * D..<(f + 1) * D, with: table.im[from..<from + D])
+      let (c, s) = events.turn(f, advance: advance, inverts: inverts)
+      for e in 0..<events.count {
+        let at = events.index(e, channel) + f
+        y.re[e * F + f] = events.re[at] * (c - 1) - events.im[at] * s
+        y.im[e * F + f] = events.re[at] * s + events.im[at] * (c - 1)
       }
     }
-    return best(vr, vi, yr, yi).0
+    return best(v, y).scores
   }
 
   /// Scores and best sources with conj(v)·y added to each beam. Shapes: v `[frequency][source]`, y `[event][frequency]`.
-  private func best(_ vr: [Float], _ vi: [Float], _ yr: [Float], _ yi: [Float]) -> ([Float], [Int]) {
+  private func best(_ v: SplitComplex, _ y: SplitComplex) -> (scores: [Float], sources: [Int]) {
     let (F, D) = (table.frequencies.count, table.sources)
-    var scores = [Float](repeating: 0, count: events)
-    var sources = [Int](repeating: 0, count: events)
-    var sum = [Float](repeating: 0, count: D)
-    beamRe.withUnsafeBufferPointer { br in
-      beamIm.withUnsafeBufferPointer { bi in
-        vr.withUnsafeBufferPointer { vr in
-          vi.withUnsafeBufferPointer { vi in
-            table.weights.withUnsafeBufferPointer { w in
-              sum.withUnsafeMutableBufferPointer { sum in
-                for e in 0..<events {
-                  sum.update(repeating: 0)
-                  for f in 0..<F {
-                    let (at, from) = ((e * F + f) * D, f * D)
-                    Self.addPowers(
-                      sum.baseAddress!, br.baseAddress! + at, bi.baseAddress! + at, vr.baseAddress! + from,
-                      vi.baseAddress! + from, w.baseAddress! + from, yr[e * F + f], yi[e * F + f], D)
-                  }
-                  var top: Float = -1
-                  for d in 0..<D where sum[d] > top {
-                    top = sum[d]
-                    sources[e] = d
-                  }
-                  scores[e] = top
-                }
-              }
-            }
-          }
-        }
+    let best = (0..<events.count).map { e in
+      var powers = [Float](repeating: 0, count: D)
+      for f in 0..<F {
+        let at = e * F + f
+        beams.addPowers(
+          to: &powers, from: at * D, plus: v, times: (y.re[at], y.im[at]), weights: table.weights, at: f * D)
+      }
+      let source = powers.indices.max { powers[$0] < powers[$1] }!
+      return (score: powers[source], source: source)
+    }
+    return (best.map(\.score), best.map(\.source))
+  }
+}
+
+/// Complex numbers, real and imaginary parts apart.
+private struct SplitComplex {
+  var re: [Float]
+  var im: [Float]
+
+  /// `count` zeros.
+  init(_ count: Int) {
+    re = [Float](repeating: 0, count: count)
+    im = re
+  }
+}
+
+// The loops check no index, so that the compiler vectorises them.
+
+extension SteeringTable {
+  /// Adds the beams of an event at a frequency towards all sources, under an order: conj(a)·x of each channel.
+  /// - Parameter at: where the beams begin.
+  fileprivate func addBeams(
+    to beamRe: inout [Float], _ beamIm: inout [Float], at: Int, of events: SoundEvents, _ e: Int, _ f: Int,
+    _ order: [Int]
+  ) {
+    precondition(at >= 0 && at + sources <= beamRe.count)
+    var beamRe = beamRe.mutableSpan
+    var beamIm = beamIm.mutableSpan
+    for m in 0..<microphones {
+      let from = (f * microphones + order[m]) * sources
+      let re = re.span.extracting(from..<from + sources)
+      let im = im.span.extracting(from..<from + sources)
+      let (xRe, xIm) = (events.re[events.index(e, m) + f], events.im[events.index(e, m) + f])
+      for d in 0..<sources {
+        beamRe[unchecked: at &+ d] += re[unchecked: d] * xRe + im[unchecked: d] * xIm
+        beamIm[unchecked: at &+ d] += re[unchecked: d] * xIm - im[unchecked: d] * xRe
       }
     }
-    return (scores, sources)
+  }
+}
+
+extension SplitComplex {
+  /// Adds the weighted powers of these numbers from an index on, plus conj(v)·y.
+  /// - Parameter at: where `v` and `weights` begin.
+  fileprivate func addPowers(
+    to powers: inout [Float], from: Int, plus v: SplitComplex, times y: (re: Float, im: Float),
+    weights: [Float], at: Int
+  ) {
+    var powers = powers.mutableSpan
+    let re = re.span.extracting(from..<from + powers.count)
+    let im = im.span.extracting(from..<from + powers.count)
+    let vRe = v.re.span.extracting(at..<at + powers.count)
+    let vIm = v.im.span.extracting(at..<at + powers.count)
+    let weights = weights.span.extracting(at..<at + powers.count)
+    for d in re.indices {
+      let a = re[unchecked: d] + (vRe[unchecked: d] * y.re + vIm[unchecked: d] * y.im)
+      let b = im[unchecked: d] + (vRe[unchecked: d] * y.im - vIm[unchecked: d] * y.re)
+      powers[unchecked: d] += (a * a + b * b) * weights[unchecked: d]
+    }
   }
 }

@@ -1,11 +1,6 @@
-import Acoustics
-import Manifolds
-
 /// What sound from several places says about polarity, order, delays and levels of the microphones that are alive.
 /// Channels are counted among those judged.
 struct WiringEvidence {
-  /// The device's microphone of each channel.
-  let subset: [Int]
   let inputs: WiringInputs
   let polarity: PolarityEvidence
   /// Nil where too few sounds began.
@@ -16,15 +11,11 @@ struct WiringEvidence {
   /// Nil where they could not be judged.
   let levels: LevelComparison?
 
-  /// - Parameters:
-  ///   - subset: the microphones judged, two and more.
-  ///   - signals: theirs, with gains and polarities that the device states undone.
-  init(
-    _ device: Device, manifold: any ArrayManifold, subset: [Int], signals: [[Float]], sampleRate: Int
-  ) {
-    let inputs = WiringInputs(
-      device, manifold: manifold, subset: subset, signals: signals, sampleRate: sampleRate)
-    (self.subset, self.inputs) = (subset, inputs)
+  /// The device's microphone of each channel.
+  var subset: [Int] { inputs.subset }
+
+  init(_ inputs: WiringInputs) {
+    self.inputs = inputs
     let vote = PolarityVote(inputs.spectra, manifold: inputs.manifold, order: inputs.powers.order)
     guard inputs.events.count >= Thresholds.fewestEvents else {
       (polarity, order, late, lateObstacle, levels) = (PolarityEvidence(vote), nil, [], nil, nil)

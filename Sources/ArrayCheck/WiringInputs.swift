@@ -3,6 +3,8 @@ import Manifolds
 
 /// What all steps of the judgement of the wiring read.
 struct WiringInputs {
+  /// The device's microphone of each channel.
+  let subset: [Int]
   let manifold: SubsetManifold
   let spectra: ShortTimeSpectra
   let events: SoundEvents
@@ -14,13 +16,14 @@ struct WiringInputs {
   let powers: SteeredPowers
 
   /// - Parameters:
-  ///   - subset: the microphones judged.
+  ///   - subset: the microphones judged, two and more.
   ///   - signals: theirs, with gains and polarities that the device states undone.
   init(
     _ device: Device, manifold: any ArrayManifold, subset: [Int], signals: [[Float]], sampleRate: Int
   ) {
     let microphones = subset.map { device.microphones[$0] }
     let levelBand = device.body == .free ? Thresholds.levelBand : Thresholds.levelBandOnBodies
+    self.subset = subset
     self.manifold = SubsetManifold(manifold, subset: subset)
     spectra = ShortTimeSpectra(signals, sampleRate: sampleRate, highest: Thresholds.eventBand.upperBound)
     events = SoundEvents(

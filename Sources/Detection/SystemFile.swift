@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Glibc
+import Threads
 
 /// Reads small text files of the system.
 package enum SystemFile {
@@ -16,19 +17,10 @@ package enum SystemFile {
     var status = stat()
     // Files of /proc and /sys have no meaningful length: how much can be read decides.
     guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
-    var bytes = [UInt8](repeating: 0, count: sizeLimit + 1)
-    var filled = 0
-    while filled < bytes.count {
-      let count = bytes.withUnsafeMutableBytes {
-        read(descriptor, $0.baseAddress! + filled, $0.count - filled)
-      }
-      if count < 0, errno == EINTR { continue }
-      guard count >= 0 else { return nil }
-      if count == 0 { break }
-      filled += count
+    guard let bytes = Descriptor.readAll(descriptor, limit: sizeLimit + 1), bytes.count <= sizeLimit else {
+      return nil
     }
-    guard filled <= sizeLimit else { return nil }
-    let text = String(decoding: bytes[..<filled], as: UTF8.self)
+    let text = String(decoding: bytes, as: UTF8.self)
     return String(
       String.UnicodeScalarView(
         text.unicodeScalars.filter { $0 == "\n" || $0 == "\t" || $0.properties.generalCategory != .control }))
@@ -38,7 +30,7 @@ package enum SystemFile {
   static func lines(_ path: String) -> [Substring] { (text(path) ?? "").split(separator: "\n") }
 
   /// The names in a folder, sorted; empty if it cannot be read.
-  static func names(_ folder: String) -> [String] {
+  package static func names(_ folder: String) -> [String] {
     ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []).sorted()
   }
 }

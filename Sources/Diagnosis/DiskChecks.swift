@@ -147,15 +147,10 @@ extension DiskState {
     let hours = free / (2 * 4 * 48_000 * 3600)
     let found =
       "\(Self.megabytes(free)) MB in \(folder): \((hours * 10).rounded() / 10) hours of left and right at 48 kHz"
-    guard free >= 100e6 else {
-      return .fault(
-        subject, found, because: "a take ends when the disk is full",
-        remedy: "remove files, or record elsewhere with --dir")
-    }
     guard free >= 2e9 else {
-      return .warning(
-        subject, found, because: "a take ends when the disk is full",
-        remedy: "remove files, or record elsewhere with --dir")
+      let finding = free < 100e6 ? Finding.fault : Finding.warning
+      return finding(
+        subject, found, "a take ends when the disk is full", "remove files, or record elsewhere with --dir")
     }
     return .ok(subject, found)
   }

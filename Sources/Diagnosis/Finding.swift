@@ -18,27 +18,19 @@ public struct Finding: Hashable, Sendable, Encodable {
   /// The command, or the step, that puts it right; nil if all is well.
   public let remedy: String?
 
-  private init(_ mark: Mark, _ subject: String, _ found: String, because reason: String?, remedy: String?) {
-    self.mark = mark
-    self.subject = subject
-    self.found = found
-    self.reason = reason
-    self.remedy = remedy
-  }
-
   public static func ok(_ subject: String, _ found: String) -> Finding {
-    Finding(.ok, subject, found, because: nil, remedy: nil)
+    Finding(mark: .ok, subject: subject, found: found, reason: nil, remedy: nil)
   }
 
   public static func warning(_ subject: String, _ found: String, because reason: String, remedy: String)
     -> Finding
   {
-    Finding(.warning, subject, found, because: reason, remedy: remedy)
+    Finding(mark: .warning, subject: subject, found: found, reason: reason, remedy: remedy)
   }
 
   public static func fault(_ subject: String, _ found: String, because reason: String, remedy: String)
     -> Finding
   {
-    Finding(.fault, subject, found, because: reason, remedy: remedy)
+    Finding(mark: .fault, subject: subject, found: found, reason: reason, remedy: remedy)
   }
 }

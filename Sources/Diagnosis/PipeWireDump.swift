@@ -24,90 +24,66 @@ public struct PipeWireDump: Sendable {
 
   /// Nil if `data` is not what `pw-dump` prints.
   public init?(_ data: Data) {
-    guard let objects = try? JSONDecoder().decode([Object].self, from: data) else { return nil }
-    let infos = objects.compactMap { object in object.info.map { (object.id, $0) } }
-    cards = infos.compactMap { Card(id: $0, info: $1) }
-    nodes = infos.compactMap { id, info in
-      guard let kind = info.text("media.class"), let name = info.text("node.name") else { return nil }
-      return "\(id) \(kind) \(name)"
+    guard let objects = try? JSONDecoder().decode([[String: JSON]].self, from: data) else { return nil }
+    cards = objects.compactMap(Card.init)
+    nodes = objects.compactMap { object in
+      let properties = object["info"]?["props"]
+      guard let kind = properties?["media.class"]?.text, let name = properties?["node.name"]?.text else {
+        return nil
+      }
+      return "\(object["id"]?.number ?? 0) \(kind) \(name)"
     }
   }
 }
 
 extension PipeWireDump.Card {
-  fileprivate init?(id: Int, info: Info) {
-    guard info.text("media.class") == "Audio/Device" else { return nil }
-    self.id = id
+  fileprivate init?(_ object: [String: JSON]) {
+    guard let info = object["info"], let properties = info["props"],
+      properties["media.class"]?.text == "Audio/Device"
+    else { return nil }
+    id = object["id"]?.number ?? 0
     description =
-      ["device.description", "device.nick", "device.name"].compactMap(info.text).first ?? "device \(id)"
-    index = (info.properties["api.alsa.card"] ?? info.properties["alsa.card"])?.number
-    active = info.active.first
-    profiles = info.profiles
+      ["device.description", "device.nick", "device.name"].compactMap { properties[$0]?.text }.first
+      ?? "device \(id)"
+    let number = properties["api.alsa.card"] ?? properties["alsa.card"]
+    index = number?.number ?? number?.text.flatMap { Int($0) }
+    active = info["params"]?["Profile"]?.list.compactMap(PipeWireDump.Profile.init).first
+    profiles = info["params"]?["EnumProfile"]?.list.compactMap(PipeWireDump.Profile.init) ?? []
   }
 }
 
-// Objects of other kinds have other fields, and fields of other types: what is not as expected is left out.
-
-private struct Name: CodingKey {
-  let stringValue: String
-  var intValue: Int? { nil }
-  init(_ name: String) { stringValue = name }
-  init?(stringValue: String) { self.stringValue = stringValue }
-  init?(intValue: Int) { nil }
-}
-
-private struct Object: Decodable {
-  let id: Int
-  let info: Info?
-
-  init(from decoder: any Decoder) throws {
-    let fields = try decoder.container(keyedBy: Name.self)
-    id = (try? fields.decode(Int.self, forKey: Name("id"))) ?? 0
-    info = try? fields.decode(Info.self, forKey: Name("info"))
-  }
-}
-
-private struct Info: Decodable {
-  let properties: [String: Property]
-  let active: [PipeWireDump.Profile]
-  let profiles: [PipeWireDump.Profile]
-
-  init(from decoder: any Decoder) throws {
-    let fields = try decoder.container(keyedBy: Name.self)
-    properties = (try? fields.decode([String: Property].self, forKey: Name("props"))) ?? [:]
-    let parameters = try? fields.nestedContainer(keyedBy: Name.self, forKey: Name("params"))
-    func profiles(_ name: String) -> [PipeWireDump.Profile] {
-      ((try? parameters?.decode([Profile].self, forKey: Name(name))) ?? []).compactMap(\.value)
-    }
-    active = profiles("Profile")
-    self.profiles = profiles("EnumProfile")
-  }
-
-  /// The property's text; nil if there is none, or if it is of another type.
-  func text(_ name: String) -> String? { properties[name]?.text }
-}
-
-private struct Property: Decodable {
-  var text: String?
-  /// Written as a number or as text.
-  var number: Int?
-
-  init(from decoder: any Decoder) throws {
-    guard let value = try? decoder.singleValueContainer() else { return }
-    text = try? value.decode(String.self)
-    number = text.map(Int.init) ?? (try? value.decode(Int.self))
-  }
-}
-
-private struct Profile: Decodable {
+extension PipeWireDump.Profile {
   /// Nil without a name.
-  let value: PipeWireDump.Profile?
+  fileprivate init?(_ json: JSON) {
+    guard let name = json["name"]?.text else { return nil }
+    self.init(index: json["index"]?.number ?? 0, name: name, description: json["description"]?.text ?? name)
+  }
+}
+
+/// Objects of other kinds have other fields, and fields of other types: what is not as expected is nil.
+private enum JSON: Decodable {
+  case object([String: JSON])
+  case list([JSON])
+  case text(String)
+  case number(Int)
+  case other
 
   init(from decoder: any Decoder) throws {
-    let fields = try decoder.container(keyedBy: Name.self)
-    let name = try? fields.decode(String.self, forKey: Name("name"))
-    let index = try? fields.decode(Int.self, forKey: Name("index"))
-    let description = try? fields.decode(String.self, forKey: Name("description"))
-    value = name.map { PipeWireDump.Profile(index: index ?? 0, name: $0, description: description ?? $0) }
+    let value = try decoder.singleValueContainer()
+    if let object = try? value.decode([String: JSON].self) {
+      self = .object(object)
+    } else if let list = try? value.decode([JSON].self) {
+      self = .list(list)
+    } else if let text = try? value.decode(String.self) {
+      self = .text(text)
+    } else {
+      self = (try? value.decode(Int.self)).map(JSON.number) ?? .other
+    }
   }
+
+  subscript(key: String) -> JSON? { if case .object(let fields) = self { fields[key] } else { nil } }
+  /// Empty for anything but a list.
+  var list: [JSON] { if case .list(let list) = self { list } else { [] } }
+  var text: String? { if case .text(let text) = self { text } else { nil } }
+  var number: Int? { if case .number(let number) = self { number } else { nil } }
 }

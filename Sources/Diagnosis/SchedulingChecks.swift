@@ -38,19 +38,17 @@ public struct SchedulingRights: Sendable {
   }
 
   private static func becomesRealtime() -> Bool {
-    let result = Locked<Bool>(false)
-    let isDone = Latch()
+    let (isGranted, isDone) = (Latch(), Latch())
     let started: Void? = try? BackgroundThread.start("pinna realtime") {
       var parameters = sched_param()
       // That of JACK's clients.
       parameters.sched_priority = 5
-      let isGranted = pthread_setschedparam(pthread_self(), SCHED_FIFO, &parameters) == 0
-      result.withLock { $0 = isGranted }
+      if pthread_setschedparam(pthread_self(), SCHED_FIFO, &parameters) == 0 { isGranted.open() }
       isDone.open()
     }
     guard started != nil else { return false }
     _ = isDone.wait(for: .seconds(1))
-    return result.withLock { $0 }
+    return isGranted.isOpen
   }
 
   private static func locks(_ bytes: Int) -> Bool {

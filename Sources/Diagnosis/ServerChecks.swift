@@ -37,7 +37,7 @@ public enum ServerState: Sendable {
 }
 
 /// Whether a PipeWire daemon listens on a socket.
-public enum PipeWireState: Sendable {
+public enum PipeWireState: Hashable, Sendable {
   case absent
   case listens
   /// The socket's file is there, but nobody listens.
@@ -81,14 +81,12 @@ public enum PipeWireState: Sendable {
 }
 
 extension SystemRoot {
-  private static let servers: Set = ["jackd", "jackdbus"]
-
   /// libjack, the server that it finds, PipeWire, and what dead servers left in shared memory.
   /// - Parameter name: of the server that Pinna asks for.
   public func server(
     _ library: LoadedLibrary, _ state: ServerState, _ pipeWire: PipeWireState, named name: String = "default"
   ) -> [Finding] {
-    let hasJack = runs(Self.servers)
+    let hasJack = !processes(["jackd", "jackdbus"]).isEmpty
     let fit = self.library(library, state, pipeWire, hasJack: hasJack)
     let others = library.isPipeWire ? [] : jackServers.filter { $0 != name }
     var findings = [fit, server(state, library, fits: fit.mark == .ok, others: others)]
@@ -108,11 +106,8 @@ extension SystemRoot {
     let name =
       "\(library.isPipeWire ? "PipeWire's" : "JACK's"), \(library.version)"
       + (library.path.isEmpty ? "" : " (\(library.path))")
-    var isAnswered = false
-    if case .answers = state { isAnswered = true }
-    var listens = false
-    if case .listens = pipeWire { listens = true }
-    guard !isAnswered else { return .ok(subject, name) }
+    if case .answers = state { return .ok(subject, name) }
+    let listens = pipeWire == .listens
     if listens, !library.isPipeWire, hasJack, case .refuses = state {
       return .warning(
         subject, "\(name); PipeWire runs, and a jackd that is not the server asked for",

@@ -17,20 +17,15 @@ public struct SystemRoot: Sendable {
 
   /// The names in a folder, sorted; empty if it cannot be read.
   func names(_ folder: String) -> [String] {
-    ((try? FileManager.default.contentsOfDirectory(atPath: path + folder)) ?? []).sorted()
+    SystemFile.names(path + folder)
   }
 
   func exists(_ file: String) -> Bool { FileManager.default.fileExists(atPath: path + file) }
 
   func rooted(_ file: String) -> String { path + file }
 
-  /// Whether a process of one of these names is running.
-  func runs(_ programs: Set<String>) -> Bool {
-    !processes(programs).isEmpty
-  }
-
   /// Folders of the processes of these names.
-  private func processes(_ programs: Set<String>) -> [String] {
+  func processes(_ programs: Set<String>) -> [String] {
     names("/proc").filter { Int($0) != nil && text("/proc/\($0)/comm").map(programs.contains) ?? false }
       .map { "/proc/" + $0 }
   }

@@ -45,17 +45,8 @@ package struct ArrayErrors: Sendable {
   }
 }
 
-/// SplitMix64 pseudorandom number generator.
-/// - Source: Steele, Lea and Flood, Fast splittable pseudorandom number generators (2014).
-private struct SplitMix64 {
-  var state: UInt64
-
-  mutating func next(in range: ClosedRange<Double>) -> Double {
-    state &+= 0x9e37_79b9_7f4a_7c15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
-    z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb
-    let part = Double((z ^ (z >> 31)) >> 11) / Double(1 << 53)
-    return range.lowerBound + part * (range.upperBound - range.lowerBound)
+extension SplitMix64 {
+  fileprivate mutating func next(in range: ClosedRange<Double>) -> Double {
+    range.lowerBound + Double(next() >> 11) / 0x1p53 * (range.upperBound - range.lowerBound)
   }
 }

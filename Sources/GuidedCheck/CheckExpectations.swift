@@ -16,6 +16,14 @@ public enum VoiceDirection: String, CaseIterable, Sendable {
     }
   }
 
+  fileprivate var side: VoiceExpectation.Side {
+    switch self {
+    case .left: .left
+    case .right: .right
+    case .front, .behind: .middle
+    }
+  }
+
   /// Follows "the voice" in a message.
   package var phrase: String {
     switch self {
@@ -50,20 +58,14 @@ public struct VoiceExpectation: Hashable, Sendable {
 extension CheckCase {
   /// What a listener expects of the voice from `direction` in this case; see `CaseCriteria`.
   public func expectation(of direction: VoiceDirection) -> VoiceExpectation {
-    guard isStereo else {
-      let limits = polarPattern.highestLevels
-      return switch direction {
-      case .front: VoiceExpectation(side: nil, highestOverFront: nil)
-      case .left, .right: VoiceExpectation(side: nil, highestOverFront: limits.sides.value)
-      case .behind: VoiceExpectation(side: nil, highestOverFront: limits.behind.value)
+    let levels = polarPattern.highestLevels
+    let highest: Decibels? =
+      switch direction {
+      case .front: nil
+      case .left, .right: isStereo ? nil : levels.sides
+      case .behind: isStereo ? CaseCriteria.loudestBehind : levels.behind
       }
-    }
-    return switch direction {
-    case .left: VoiceExpectation(side: .left, highestOverFront: nil)
-    case .right: VoiceExpectation(side: .right, highestOverFront: nil)
-    case .front: VoiceExpectation(side: .middle, highestOverFront: nil)
-    case .behind: VoiceExpectation(side: .middle, highestOverFront: CaseCriteria.loudestBehind.value)
-    }
+    return VoiceExpectation(side: isStereo ? direction.side : nil, highestOverFront: highest?.value)
   }
 
   /// The level relative to the voice in front from which on a voice from `direction` is weak; nil if any is right.

@@ -6,16 +6,9 @@ import Simulation
 /// The simulated sound of a check: in each case one voice from the left, the right, the front and behind, relative to
 /// the listener of that case.
 package struct CheckScene: Sendable {
-  struct Voice {
-    let direction: VoiceDirection
-    let file: String
-  }
-
-  static let voices = [
-    Voice(direction: .left, file: "Side_Left.wav"),
-    Voice(direction: .right, file: "Side_Right.wav"),
-    Voice(direction: .front, file: "Front_Center.wav"),
-    Voice(direction: .behind, file: "Rear_Center.wav"),
+  static let voices: [(direction: VoiceDirection, file: String)] = [
+    (.left, "Side_Left.wav"), (.right, "Side_Right.wav"), (.front, "Front_Center.wav"),
+    (.behind, "Rear_Center.wav"),
   ]
   /// Seconds from the start of one voice to the start of the next.
   static let voiceSeconds = 0.95

@@ -79,7 +79,12 @@ package final class GraphCheck {
   package func listen(_ onSelection: (Int, ChangeReport) throws -> Void) throws -> CheckOutput {
     talkers.start()
     for (n, one) in scene.cases.enumerated() {
-      try onSelection(n, try select(one.selection))
+      let words = [
+        "data-source", one.selection.dataSource, "pattern", one.selection.polarPattern.rawValue,
+        "orientation",
+        one.selection.inputOrientation.rawValue,
+      ]
+      try onSelection(n, try RunningPinna.set(name, words))
       try wait(seconds: Double(n + 1) * CheckScene.caseSeconds - 0.05)
     }
     while !talkers.isFinished { try wait(seconds: .infinity) }
@@ -88,15 +93,6 @@ package final class GraphCheck {
       throw Failure(.failed, "the JACK server never ran the check's player; start the check again")
     }
     return CheckOutput(recorder.channels(from: start, count: recorder.frames), reference: scene.reference)
-  }
-
-  /// Selects a case in the running Pinna.
-  private func select(_ selection: Selection) throws -> ChangeReport {
-    let words = [
-      "data-source", selection.dataSource, "pattern", selection.polarPattern.rawValue, "orientation",
-      selection.inputOrientation.rawValue,
-    ]
-    return try RunningPinna.set(name, words)
   }
 
   /// Waits until the player has played the first `seconds` of the scene, or all of it.

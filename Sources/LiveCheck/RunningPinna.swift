@@ -51,29 +51,30 @@ package struct RunningPinna {
   }
 
   /// Sets the gain to 0 dB, and switches muting and the high-pass off.
-  package func prepare() throws(Failure) { try set(["gain", "0", "high-pass", "off", "mute", "off"]) }
+  package func prepare() throws(Failure) {
+    try Self.set(name, ["gain", "0", "high-pass", "off", "mute", "off"])
+  }
 
   /// Restores the settings from before the check.
   /// - Parameter warn: called with a sentence if that is not possible.
   package func restore(warn: (String) -> Void) {
     do {
-      try set([
-        "data-source", statusBefore.dataSource, "pattern", statusBefore.polarPattern.rawValue, "orientation",
-        statusBefore.inputOrientation.rawValue, "gain", "\(statusBefore.gainDB)", "high-pass",
-        statusBefore.highPassHz.map { "\($0)" } ?? "off", "mute", statusBefore.muted ? "on" : "off",
-      ])
+      try Self.set(
+        name,
+        [
+          "data-source", statusBefore.dataSource, "pattern", statusBefore.polarPattern.rawValue,
+          "orientation",
+          statusBefore.inputOrientation.rawValue, "gain", "\(statusBefore.gainDB)", "high-pass",
+          statusBefore.highPassHz.map { "\($0)" } ?? "off", "mute", statusBefore.muted ? "on" : "off",
+        ])
     } catch {
       warn("the settings from before the check could not be restored: \(error)")
     }
   }
 
-  private func set(_ words: [String]) throws(Failure) {
-    _ = try Self.set(name, words)
-  }
-
   /// Sends `/pinna/set` to the Pinna called `name`.
   /// - Throws: `Failure` if the request is refused or deferred, because a check needs the change at once.
-  static func set(_ name: String, _ words: [String]) throws(Failure) -> ChangeReport {
+  @discardableResult static func set(_ name: String, _ words: [String]) throws(Failure) -> ChangeReport {
     let message = OSCMessage("/pinna/set", words.map { .string($0) })
     let report: ChangeReport = try ControlClient(name: name).request(message).document()
     if let kept = report.kept { throw Failure(.refused, kept) }

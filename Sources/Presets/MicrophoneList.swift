@@ -99,10 +99,15 @@ public enum Polarity: String, NamedWord {
 
 extension YAMLFields {
   /// Reads `gain`, `delay` and `polarity`, of which any may be missing.
-  func deviation() throws(DescriptionError) -> Deviation {
-    let microseconds = Deviation.delayRange.lowerBound * 1e6...Deviation.delayRange.upperBound * 1e6
+  /// - Parameters:
+  ///   - gains: those allowed, in dB.
+  ///   - delays: those allowed, in seconds.
+  public func deviation(
+    gains: ClosedRange<Double> = Deviation.gainRange, delays: ClosedRange<Double> = Deviation.delayRange
+  ) throws(DescriptionError) -> Deviation {
+    let microseconds = delays.lowerBound * 1e6...delays.upperBound * 1e6
     return Deviation(
-      gain: Decibels(try optional("gain")?.number(in: Deviation.gainRange, unit: "dB") ?? 0),
+      gain: Decibels(try optional("gain")?.number(in: gains, unit: "dB") ?? 0),
       delay: try (optional("delay")?.number(in: microseconds, unit: "µs") ?? 0) * 1e-6,
       isInverted: try optional("polarity")?.word(Polarity.self) == .inverted)
   }

@@ -29,8 +29,9 @@ public struct ChannelError: Hashable, Sendable {
 
   /// Offsets that a scene can have, as a fraction of full scale.
   static let offsetRange = -0.5...0.5
-  /// In microseconds.
-  static let delayRange = -10_000.0...10_000.0
+  /// In dB and seconds.
+  static let gainRange = -60.0...60.0
+  static let delayRange = -0.01...0.01
 
   /// The signals of an array with `errors` in its channels.
   /// - Parameter rate: sample rate in hertz.

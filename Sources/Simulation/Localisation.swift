@@ -68,14 +68,9 @@ private struct VoiceAnalysis {
   /// Seconds by which left leads right, within ±1 ms.
   func leftLead() -> Double {
     let bins = bins(150, 1500)
-    let steps = 400
-    let best = (-steps...steps).max {
-      correlation(at: seconds($0, steps), bins) < correlation(at: seconds($1, steps), bins)
-    }!
-    return seconds(best, steps)
+    let leads = (-400...400).map { 0.001 * Double($0) / 400 }
+    return leads.max { correlation(at: $0, bins) < correlation(at: $1, bins) }!
   }
-
-  private func seconds(_ step: Int, _ steps: Int) -> Double { 0.001 * Double(step) / Double(steps) }
 
   /// Cross-correlation of right with left delayed by `seconds`.
   private func correlation(at seconds: Double, _ bins: Range<Int>) -> Double {

@@ -150,31 +150,27 @@ extension YAMLReader {
       return ChannelError(isDead: true)
     }
     let fields = try fields(["carries", "gain", "delay", "polarity", "offset", "hum", "clip"])
-    func level(_ key: String) throws(DescriptionError) -> Decibels? {
-      try fields.optional(key).map { (value) throws(DescriptionError) in
-        Decibels(try value.number(in: -150...0, unit: "dB"))
-      }
-    }
     return ChannelError(
       carries: try fields.optional("carries").map { (value) throws(DescriptionError) in
         try value.microphone(value.string(), of: device)
       },
-      deviation: Deviation(
-        gain: Decibels(try fields.optional("gain")?.number(in: -60...60, unit: "dB") ?? 0),
-        delay: try (fields.optional("delay")?.number(in: ChannelError.delayRange, unit: "µs") ?? 0) * 1e-6,
-        isInverted: try fields.optional("polarity")?.word(Polarity.self) == .inverted),
+      deviation: try fields.deviation(gains: ChannelError.gainRange, delays: ChannelError.delayRange),
       offset: try fields.optional("offset")?.number(in: ChannelError.offsetRange, unit: "") ?? 0,
-      hum: try level("hum"), clip: try level("clip"))
+      hum: try fields.level("hum"), clip: try fields.level("clip"))
   }
 
   /// Reads `{sensor: DB, diffuse: DB}`.
   fileprivate func noise() throws(DescriptionError) -> SceneNoise {
     let fields = try fields(["sensor", "diffuse"])
-    func level(_ key: String) throws(DescriptionError) -> Decibels? {
-      try fields.optional(key).map { (value) throws(DescriptionError) in
-        Decibels(try value.number(in: -150...0, unit: "dB"))
-      }
+    return SceneNoise(sensor: try fields.level("sensor"), diffuse: try fields.level("diffuse"))
+  }
+}
+
+extension YAMLFields {
+  /// In dBFS.
+  fileprivate func level(_ key: String) throws(DescriptionError) -> Decibels? {
+    try optional(key).map { (value) throws(DescriptionError) in
+      Decibels(try value.number(in: -150...0, unit: "dB"))
     }
-    return SceneNoise(sensor: try level("sensor"), diffuse: try level("diffuse"))
   }
 }

@@ -1,6 +1,7 @@
 import Acoustics
 import AudioFiles
 import Glibc
+import Numerics
 import Presets
 
 /// The voices that talkers can have: sound files and noise.
@@ -38,15 +39,9 @@ enum Voice {
 
   /// White Gaussian noise with an RMS value of `amplitude`. Equal seeds produce equal noise.
   static func gaussian(count: Int, amplitude: Double, seed: UInt64) -> [Float] {
-    var state = seed
-    /// SplitMix64, mapped to (0, 1]. Box-Muller below needs a value above 0 for its logarithm.
-    func uniform() -> Double {
-      state &+= 0x9E37_79B9_7F4A_7C15
-      var z = state
-      z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-      z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-      return (Double((z ^ (z >> 31)) >> 11) + 1) / 0x1p53
-    }
+    var random = SplitMix64(state: seed)
+    /// In (0, 1]: Box-Muller below needs a value above 0 for its logarithm.
+    func uniform() -> Double { (Double(random.next() >> 11) + 1) / 0x1p53 }
     return (0..<count).map { _ in
       Float(amplitude * (-2 * log(uniform())).squareRoot() * cos(2 * .pi * uniform()))
     }

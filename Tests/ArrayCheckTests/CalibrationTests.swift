@@ -30,11 +30,16 @@ struct CalibrationTests {
     return (device, gains, ArrayScenes.scaled(try #require(Self.diffuse[name]), by: gains))
   }
 
+  private func calibration(of device: Device, _ signals: [[Float]]) throws(ArrayCheckError)
+    -> ArrayCalibration
+  {
+    try ArrayCalibration(of: device, signals: signals, sampleRate: Self.rate, date: "2026-11-23")
+  }
+
   @Test("of gains of ±3 dB at least 90 % are found", arguments: names)
   func gains(name: String) throws {
     let (device, gains, signals) = try deviating(name)
-    let measured = try ArrayCalibration(
-      of: device, signals: signals, sampleRate: Self.rate, date: "2026-11-23")
+    let measured = try calibration(of: device, signals)
     func rms(_ values: [Double]) -> Double {
       let mean = values.reduce(0, +) / Double(values.count)
       return (values.reduce(0) { $0 + ($1 - mean) * ($1 - mean) } / Double(values.count)).squareRoot()
@@ -51,8 +56,7 @@ struct CalibrationTests {
     // One frame at 48 kHz.
     signals[1] = ArrayScenes.late(signals[1], frames: 1)
     signals[3] = signals[3].map { -$0 }
-    let measured = try ArrayCalibration(
-      of: device, signals: signals, sampleRate: Self.rate, date: "2026-11-23")
+    let measured = try calibration(of: device, signals)
     for (m, microphone) in measured.microphones.enumerated() {
       #expect(abs(microphone.deviation.delay * 1e6 - (m == 1 ? 20.8 : 0)) < 4, "\(m): \(microphone.delay)")
       #expect(microphone.deviation.isInverted == (m == 3))
@@ -65,12 +69,12 @@ struct CalibrationTests {
     let talker = try ArrayScenes.recording(
       of: device, kind: .oneTalker, room: false, snr: 30, seed: 5, seconds: 6)
     #expect(throws: ArrayCheckError.self) {
-      try ArrayCalibration(of: device, signals: talker, sampleRate: Self.rate, date: "2026-11-23")
+      try calibration(of: device, talker)
     }
     var (_, _, signals) = try deviating("uma8")
     signals[2] = [Float](repeating: 0, count: signals[2].count)
     let error = #expect(throws: ArrayCheckError.self) {
-      try ArrayCalibration(of: device, signals: signals, sampleRate: Self.rate, date: "2026-11-23")
+      try calibration(of: device, signals)
     }
     #expect(error?.description.contains("rim-2 is silent") == true)
   }
@@ -91,8 +95,7 @@ struct CalibrationTests {
       microphones: ["rim-1", "rim-2", "rim-3", "rim-4", "rim-5", "rim-6"])
     var noise = SeededNoise(seed: 3)
     let error = #expect(throws: ArrayCheckError.self) {
-      try ArrayCalibration(
-        of: device, signals: [noise.samples(6 * Self.rate)], sampleRate: Self.rate, date: "2026-11-23")
+      try calibration(of: device, [noise.samples(6 * Self.rate)])
     }
     #expect(error?.description.contains("one microphone") == true)
   }
@@ -105,7 +108,7 @@ struct CalibrationTests {
     signals[3] = [Float](repeating: 0, count: frames) + signals[3].dropLast(frames)
     device = device.with(calibration: nil)
     let error = #expect(throws: ArrayCheckError.self) {
-      try ArrayCalibration(of: device, signals: signals, sampleRate: Self.rate, date: "2026-11-23")
+      try calibration(of: device, signals)
     }
     #expect(error?.description.contains("is 146 µs late") == true, "\(error?.description ?? "none")")
   }

@@ -51,8 +51,14 @@ extension LiveTests {
     func moves(side: Double) throws {
       // Seen from behind the front data source, the device's +x is on the left.
       let positions = (0..<8).map { Position((Double($0) - 3.5) * 0.07, 0, 0) }
-      let moved = ChannelDelay(positions: positions).apply(
-        to: try AudioClip(path: recording), from: .plusZ, to: try #require(Direction([side, 0, 1])))
+      let oblique = try #require(Direction([side, 0, 1]))
+      var moved = try AudioClip(path: recording)
+      for (c, samples) in moved.channels.enumerated() {
+        let signal = BandlimitedSignal(samples: samples, sampleRate: moved.sampleRate)
+        let lead =
+          PlaneWave.lead(at: positions[c], from: oblique) - PlaneWave.lead(at: positions[c], from: .plusZ)
+        moved.channels[c] = signal.sampled(rate: moved.sampleRate, count: samples.count, start: lead)
+      }
       let input = home.folder.path + "/moved.wav"
       try moved.write(wav: input)
       let originalBalance = balance(try render(recording))

@@ -1,4 +1,5 @@
 import Acoustics
+import AudioFiles
 import Foundation
 import Simulation
 import TestSupport
@@ -13,6 +14,14 @@ struct RoomTests {
 
   static func room(order: Int) -> Room {
     Room(frame: frame, size: size, device: place, absorption: absorption, order: order)
+  }
+
+  static func heard(_ voice: BandlimitedSignal, _ path: Path, _ device: Device, order: Int) throws
+    -> AudioClip
+  {
+    try Scene(
+      title: "", device: device, talkers: [Talker(voice: voice, path: path)], room: room(order: order)
+    ).microphones(sampleRate: 48000)
   }
 
   /// The unfolded room: cell k of an axis is the room mirrored k times. Positions relative to the room's
@@ -49,9 +58,7 @@ struct RoomTests {
     let voice = BandlimitedSignalTests.sine(frequency, rate: 48000, seconds: 0.4)
     let device = TestDevices.phone5(body: .free)
     let path = Path(try #require(Place(position: Self.frame.device(fromHead: talker - Self.place))))
-    let heard = try Scene(
-      title: "", device: device, talkers: [Talker(voice: voice, path: path)], room: Self.room(order: order)
-    ).microphones(sampleRate: 48000)
+    let heard = try Self.heard(voice, path, device, order: order)
     let images = Self.unfolded(talker, order: order)
     #expect(images.count == count)
     for (microphone, channel) in zip(device.microphones, heard.channels) {
@@ -78,9 +85,7 @@ struct RoomTests {
       name: "one", title: "", body: .free, microphones: [Microphone(name: "one", position: [0, 0, 0])],
       dataSources: [])
     let path = Path(try #require(Place(position: Self.frame.device(fromHead: talker - Self.place))))
-    let heard = try Scene(
-      title: "", device: device, talkers: [Talker(voice: voice, path: path)], room: Self.room(order: 1)
-    ).microphones(sampleRate: 48000).channels[0]
+    let heard = try Self.heard(voice, path, device, order: 1).channels[0]
     // Mirrored at one wall each, by hand.
     let mirrored: [(SIMD3<Double>, Double)] = [
       ([2.4, 1.1, 0.6], 0), ([-2.4, 1.1, 0.6], 0.5), ([8.0, 1.1, 0.6], 0.2), ([2.4, -1.1, 0.6], 0.3),
@@ -111,9 +116,7 @@ struct RoomTests {
       straight: [from, to].enumerated().map {
         (Double($0), Self.frame.device(fromHead: $1 - Self.place))
       })
-    let heard = try Scene(
-      title: "", device: device, talkers: [Talker(voice: voice, path: path)], room: Self.room(order: 2)
-    ).microphones(sampleRate: 48000)
+    let heard = try Self.heard(voice, path, device, order: 2)
     let (first, last) = (Self.unfolded(from, order: 2), Self.unfolded(to, order: 2))
     let frames = Array(stride(from: 6000, to: 44_000, by: 7))
     var expected = [[Double]](repeating: [Double](repeating: 0, count: frames.count), count: 5)
