@@ -153,11 +153,4 @@ import Testing
     try sheet.write(folder.path + "/sheet.svg")
     #expect(PlotSheet(rows: []).size == [1, 1])
   }
-
-  /// The place of a text in a drawing.
-  private func place(of text: String, in markup: String) throws -> SIMD2<Double> {
-    let texts = markup.matches(of: /<text x="([-0-9.]+)" y="([-0-9.]+)"[^>]*>([^<]*)</)
-    let match = try #require(texts.first { $0.3 == text }, "\(text) in \(markup)")
-    return [try #require(Double(match.1)), try #require(Double(match.2))]
-  }
 }

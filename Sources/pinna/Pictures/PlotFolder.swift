@@ -41,7 +41,7 @@ struct PlotFolder {
     let voices = try guidedCheck(measurement)
     let cases = try casePlots(measurement)
     var files: [(name: String, plot: any Plot)] = [
-      ("device", DevicePicture(measurement.device).plot)
+      ("device", PositionPlot(measurement.device))
     ]
     if let voices { files.append(("voices", voices.plot)) }
     if isSeparate {
