@@ -135,7 +135,7 @@ public struct PositionPlot: Plot {
       let textSize = 8.5 * textScale
       let size: SIMD2<Double> = [canvas.width(of: point.label, size: textSize), 9 * textScale]
       let box = LabelBox.free(around: disc, size: size, avoiding: taken)
-      if (box.centre - disc).length > size.x / 2 + 12 {
+      if box.centre.distance(to: disc) > size.x / 2 + 12 {
         canvas.stroke([disc, box.centre], .lightGrey, width: 0.7)
       }
       canvas.text(
@@ -229,8 +229,4 @@ private struct LabelBox {
     }
     return box([0, -1], 6)
   }
-}
-
-extension SIMD2<Double> {
-  fileprivate var length: Double { (self * self).sum().squareRoot() }
 }

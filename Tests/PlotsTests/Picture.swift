@@ -54,7 +54,7 @@ extension SIMD3<Int> {
 }
 
 /// The place of a text in a drawing.
-func place(of text: String, in markup: String) throws -> SIMD2<Double> {
+func textPlace(of text: String, in markup: String) throws -> SIMD2<Double> {
   let texts = markup.matches(of: /<text x="([-0-9.]+)" y="([-0-9.]+)"[^>]*>([^<]*)</)
   let match = try #require(texts.first { $0.3 == text }, "\(text) in \(markup)")
   return [try #require(Double(match.1)), try #require(Double(match.2))]

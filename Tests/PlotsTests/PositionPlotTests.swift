@@ -68,9 +68,9 @@ import Testing
     ])
   func turned(orientation: InputOrientation, upper: String) throws {
     let markup = try markup(orientation)
-    let heights = try ["top", "bottom", "left", "right"].map { ($0, try place(of: $0, in: markup).y) }
+    let heights = try ["top", "bottom", "left", "right"].map { ($0, try textPlace(of: $0, in: markup).y) }
     #expect(heights.min { $0.1 < $1.1 }?.0 == upper, "\(heights)")
-    #expect(try place(of: "L", in: markup).x < place(of: "R", in: markup).x)
+    #expect(try textPlace(of: "L", in: markup).x < textPlace(of: "R", in: markup).x)
   }
 
   @Test("without left and right there is neither L nor R")

@@ -27,6 +27,18 @@ function prepare(canvas, height) {
   return { context, width, height: tall, colour: colours() };
 }
 
+// Draws lines, each from point to point.
+function strokeLines(context, style, width, ...lines) {
+  context.strokeStyle = style;
+  context.lineWidth = width;
+  context.beginPath();
+  for (const [start, ...others] of lines) {
+    context.moveTo(...start);
+    for (const point of others) context.lineTo(...point);
+  }
+  context.stroke();
+}
+
 // MARK: Levels
 
 const FLOOR = -60;
@@ -135,10 +147,7 @@ export function drawPolar(canvas, curves, octave) {
   }
   for (let azimuth = 0; azimuth < 180; azimuth += 30) {
     const [dx, dy] = [Math.sin(azimuth * Math.PI / 180) * radius, Math.cos(azimuth * Math.PI / 180) * radius];
-    context.beginPath();
-    context.moveTo(x0 - dx, y0 - dy);
-    context.lineTo(x0 + dx, y0 + dy);
-    context.stroke();
+    strokeLines(context, colour("line"), 1, [[x0 - dx, y0 - dy], [x0 + dx, y0 + dy]]);
   }
   context.fillStyle = colour("quiet");
   context.font = '11px system-ui, "DejaVu Sans", sans-serif';
@@ -149,16 +158,12 @@ export function drawPolar(canvas, curves, octave) {
   for (const level of [-20, -10]) context.fillText(`−${-level}`, x0 + reach(level) * 0.7, y0 - reach(level) * 0.7);
   if (!curves || octave < 0) return;
   const path = (levels, style, isDashed) => {
-    context.strokeStyle = style;
-    context.lineWidth = isDashed ? 1.5 : 2.5;
     context.setLineDash(isDashed ? [4, 4] : []);
-    context.beginPath();
-    curves.azimuths.forEach((azimuth, n) => {
+    const points = curves.azimuths.map((azimuth, n) => {
       const [angle, distance] = [azimuth * Math.PI / 180, reach(levels[n])];
-      context.lineTo(x0 - Math.sin(angle) * distance, y0 - Math.cos(angle) * distance);
+      return [x0 - Math.sin(angle) * distance, y0 - Math.cos(angle) * distance];
     });
-    context.closePath();
-    context.stroke();
+    strokeLines(context, style, isDashed ? 1.5 : 2.5, [...points, points[0]]);
     context.setLineDash([]);
   };
   const styles = [colour("left"), colour("right")];
@@ -198,20 +203,9 @@ export function drawGoniometer(canvas, outputs, given) {
   if (!drawing) return correlation;
   const { context, width, height, colour } = drawing;
   const [x0, y0, radius] = [width / 2, height / 2, Math.min(width, height) / 2 - 14];
-  context.strokeStyle = colour("line");
-  context.beginPath();
-  context.moveTo(x0, y0 - radius);
-  context.lineTo(x0 + radius, y0);
-  context.lineTo(x0, y0 + radius);
-  context.lineTo(x0 - radius, y0);
-  context.closePath();
-  for (const [x, y] of [[0.5, 0.5], [-0.5, 0.5]]) {
-    context.moveTo(x0 - x * radius, y0 - y * radius);
-    context.lineTo(x0 + x * radius, y0 + y * radius);
-  }
-  context.moveTo(x0, y0 - radius);
-  context.lineTo(x0, y0 + radius);
-  context.stroke();
+  const [top, right, bottom, left] = [[x0, y0 - radius], [x0 + radius, y0], [x0, y0 + radius], [x0 - radius, y0]];
+  const diagonals = [0.5, -0.5].map((x) => [[x0 - x * radius, y0 - radius / 2], [x0 + x * radius, y0 + radius / 2]]);
+  strokeLines(context, colour("line"), 1, [top, right, bottom, left, top], [top, bottom], ...diagonals);
   context.fillStyle = colour("quiet");
   context.font = '12px system-ui, "DejaVu Sans", sans-serif';
   context.textAlign = "center";
@@ -271,32 +265,24 @@ export function drawSpectrum(canvas, outputs) {
   const [left, bottom, floor, lowest, highest] = [30, height - 18, -110, 40, 20000];
   const across = (hz) => left + (width - left) * Math.log(hz / lowest) / Math.log(highest / lowest);
   const up = (level) => 4 + (bottom - 4) * Math.min(1, Math.max(0, level / floor));
-  context.strokeStyle = colour("line");
   context.fillStyle = colour("quiet");
   context.font = '11px system-ui, "DejaVu Sans", sans-serif';
-  context.lineWidth = 1;
-  context.beginPath();
   for (const level of [0, -30, -60, -90]) {
-    context.moveTo(left, up(level));
-    context.lineTo(width, up(level));
+    strokeLines(context, colour("line"), 1, [[left, up(level)], [width, up(level)]]);
     context.textAlign = "right";
     context.fillText(String(level).replace("-", "−"), left - 4, Math.max(8, up(level)));
   }
   for (const hz of [100, 1000, 10000]) {
-    context.moveTo(across(hz), 4);
-    context.lineTo(across(hz), bottom);
+    strokeLines(context, colour("line"), 1, [[across(hz), 4], [across(hz), bottom]]);
     context.textAlign = "center";
     context.fillText(hz >= 1000 ? `${hz / 1000} kHz` : `${hz} Hz`, Math.min(across(hz), width - 20), height - 8);
   }
-  context.stroke();
   if (!outputs) return;
   const words = [];
   for (const ear of ["right", "left"]) {
     const levels = spectrum(outputs[ear]);
     const width = outputs.sampleRate / (2 * levels.length);
-    context.strokeStyle = colour(ear);
-    context.lineWidth = 1.5;
-    context.beginPath();
+    const points = [];
     let [x, best, loudest] = [-1, -200, 1];
     for (let n = 1; n < levels.length; n++) {
       if (levels[n] > levels[loudest]) loudest = n;
@@ -305,14 +291,13 @@ export function drawSpectrum(canvas, outputs) {
       // The highest of all bins that share a pixel.
       const next = Math.round(across(hz));
       if (next !== x) {
-        if (x >= 0) context.lineTo(x, up(best));
+        if (x >= 0) points.push([x, up(best)]);
         [x, best] = [next, levels[n]];
       } else {
         best = Math.max(best, levels[n]);
       }
     }
-    context.lineTo(x, up(best));
-    context.stroke();
+    strokeLines(context, colour(ear), 1.5, [...points, [x, up(best)]]);
     words.unshift(`${ear} ${levels[loudest] < -100 ? "silent" : `loudest near ${Math.round(loudest * width)} Hz`}`);
   }
   const text = `Spectrum: ${words.join(", ")}`;

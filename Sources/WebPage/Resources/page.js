@@ -1,24 +1,14 @@
 // The page of a running Pinna: shows what the event stream says, and sends what its controls ask.
-import { Controls } from "./controls.js";
+import { Controls, element, getJSON } from "./controls.js";
 import { drawGoniometer, drawMeters, drawPolar, drawSpectrum, Meters, decodeOutputs } from "./drawings.js";
 import { Takes } from "./takes.js";
-
-const element = (id) => document.getElementById(id);
-const getJSON = async (path, options) => {
-  const response = await fetch(path, options);
-  const text = await response.text();
-  let document;
-  try { document = JSON.parse(text); } catch { document = { reason: text.trim() }; }
-  if (!response.ok) throw new Error(document.reason || response.statusText);
-  return document;
-};
 
 let status = {};
 let curves = null;
 let outputs = null;
 const meters = new Meters();
 const controls = new Controls(() => status);
-const takes = new Takes(getJSON);
+const takes = new Takes();
 
 // MARK: The event stream, open only while the page is visible.
 

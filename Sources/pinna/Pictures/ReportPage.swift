@@ -8,19 +8,12 @@ import Text
 /// A report as one page of HTML: the device, where voices come out, and the plots of every case with a sentence of help
 /// each. It has no script and loads nothing; its drawings follow the reader's choice of light or dark.
 struct ReportPage {
-  private let measurement: Measurement
-  private let cases: [CasePlots]
+  let measurement: Measurement
+  let cases: [CasePlots]
   /// Nil for a device that has no directional pattern.
-  private let voices: CheckPicture?
+  let voices: CheckPicture?
   /// Names of the files beside the page.
-  private let files: [String]
-
-  init(_ measurement: Measurement, cases: [CasePlots], voices: CheckPicture?, files: [String]) {
-    self.measurement = measurement
-    self.cases = cases
-    self.voices = voices
-    self.files = files
-  }
+  let files: [String]
 
   var html: String {
     let device = measurement.device
