@@ -142,7 +142,8 @@ let package = Package(
     .target(
       name: "WebPage",
       dependencies: [
-        "CMicrohttpd", "CSockets", "Acoustics", "AudioFiles", "Messages", "Presets", "Recording", "Threads",
+        "CMicrohttpd", "CSockets", "Plots", "Acoustics", "AudioFiles", "Messages", "Presets", "Recording",
+        "Threads",
       ],
       resources: [
         .embedInCode("Resources/page.html"), .embedInCode("Resources/page.css"),

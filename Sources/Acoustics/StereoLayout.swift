@@ -16,6 +16,18 @@ public enum DeviceEdge: String, NamedWord, Codable {
       self = v.z < 0 ? .back : .front
     }
   }
+
+  /// From the middle of the device.
+  public var direction: Direction {
+    switch self {
+    case .left: Direction.plusX.opposite
+    case .right: .plusX
+    case .bottom: Direction.plusY.opposite
+    case .top: .plusY
+    case .back: Direction.plusZ.opposite
+    case .front: .plusZ
+    }
+  }
 }
 
 /// Which edge of the device the left and right outputs represent, for one data source and input orientation.

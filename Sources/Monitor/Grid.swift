@@ -83,11 +83,6 @@ package struct Grid: Hashable, Sendable {
     for row in rows { for column in columns { set(row, column, " ", style) } }
   }
 
-  /// Gives every cell of one style another one.
-  package mutating func restyle(_ style: Style) {
-    for index in cells.indices { cells[index].style = style }
-  }
-
   /// The same in ASCII: frames and bars have counterparts, other characters become "?".
   package var inASCII: Grid {
     var grid = self
@@ -147,14 +142,18 @@ extension String {
   /// The same if it fits into `room` cells, otherwise its start and "…".
   package func clipped(to room: Int) -> String {
     guard cells > room else { return self }
-    guard room > 0 else { return "" }
+    return room > 0 ? start(of: room - 1) + "…" : ""
+  }
+
+  /// As many characters as fit into `room` cells.
+  private func start(of room: Int) -> String {
     var (text, used) = ("", 0)
     for scalar in unicodeScalars {
-      guard used + scalar.cells <= room - 1 else { break }
+      guard used + scalar.cells <= room else { break }
       text.unicodeScalars.append(scalar)
       used += scalar.cells
     }
-    return text + "…"
+    return text
   }
 
   /// The same broken into lines of at most `width` cells, at spaces where possible.
@@ -172,12 +171,7 @@ extension String {
         line = word
       }
       while line.cells > width {
-        var (head, used) = ("", 0)
-        for scalar in line.unicodeScalars {
-          guard used + scalar.cells <= width else { break }
-          head.unicodeScalars.append(scalar)
-          used += scalar.cells
-        }
+        let head = line.start(of: width)
         guard !head.isEmpty else { break }
         lines.append(head)
         line = String(line.unicodeScalars.dropFirst(head.unicodeScalars.count))

@@ -1,3 +1,4 @@
+import CFiles
 import Glibc
 import Threads
 
@@ -13,11 +14,7 @@ final class Mailbox<Item: Sendable>: Sendable {
   /// Nil if the system has no descriptors left.
   init?() {
     var ends: [Int32] = [-1, -1]
-    guard pipe(&ends) == 0 else { return nil }
-    for end in ends {
-      _ = fcntl(end, F_SETFL, O_NONBLOCK)
-      _ = fcntl(end, F_SETFD, FD_CLOEXEC)
-    }
+    guard pipe2(&ends, O_NONBLOCK | O_CLOEXEC) == 0 else { return nil }
     (descriptor, wakeUp) = (ends[0], ends[1])
   }
 

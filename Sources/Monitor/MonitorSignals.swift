@@ -1,3 +1,4 @@
+import CFiles
 import Glibc
 import Messages
 
@@ -14,10 +15,8 @@ struct MonitorSignals {
   /// Call it after `Screen` is made, and once.
   init() throws(Failure) {
     var ends: [Int32] = [-1, -1]
-    guard pipe(&ends) == 0 else { throw Failure(.failed, "there are no file descriptors left") }
-    for end in ends {
-      _ = fcntl(end, F_SETFL, O_NONBLOCK)
-      _ = fcntl(end, F_SETFD, FD_CLOEXEC)
+    guard pipe2(&ends, O_NONBLOCK | O_CLOEXEC) == 0 else {
+      throw Failure(.failed, "there are no file descriptors left")
     }
     descriptor = ends[0]
     Self.pipeEnd = ends[1]

@@ -18,12 +18,12 @@ extension MonitorView {
   }
 
   private mutating func drawHelp(_ rows: Range<Int>) {
-    let others = [
-      (keys: "c Space", effect: "clear clips and holds"), (keys: "?", effect: "this help; any key closes it"),
-      (keys: "q", effect: "quit; Pinna goes on"),
-    ]
-    let keys = Row.allCases.map(\.help) + others
-    let lines = keys.map { "\($0.keys)\(String(repeating: " ", count: 9 - $0.keys.count))\($0.effect)" }
+    let keys =
+      Row.allCases.map { ($0.words.keys, $0.words.effect) } + [
+        ("c Space", "clear clips and holds"), ("?", "this help; any key closes it"),
+        ("q", "quit; Pinna goes on"),
+      ]
+    let lines = keys.map { "\($0)\(String(repeating: " ", count: 9 - $0.count))\($1)" }
     drawBox(
       rows,
       ["Keys", ""] + lines + ["", "Bar: RMS; ┃ peak, ╎ hold. CLIP stays until c."]

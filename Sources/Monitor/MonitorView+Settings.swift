@@ -9,8 +9,8 @@ extension MonitorView {
   mutating func drawSettings(_ top: Int, _ columns: Range<Int>) {
     let value = columns.lowerBound + 16
     for (index, row) in Row.allCases.enumerated() {
-      grid.put(top + index, columns.lowerBound, row.keys, .info)
-      grid.put(top + index, columns.lowerBound + 3, row.title, .dim)
+      grid.put(top + index, columns.lowerBound, row.words.key, .info)
+      grid.put(top + index, columns.lowerBound + 3, row.words.title, .dim)
       let (text, style) = self.value(of: row)
       grid.put(top + index, value, text, style, limit: columns.upperBound - value)
     }
@@ -58,9 +58,9 @@ extension MonitorView {
       case .armed: return ("armed", .caution)
       case .playing, .stopped: return ("off", .strong)
       }
-    case .marker: return (model.status?.take?.markers.map { String($0) } ?? "–", .strong)
+    case .marker: return (status.take?.markers.map { String($0) } ?? "–", .strong)
     case .listen:
-      return model.status?.listening.map { ("only \($0)", .cautionBlock) } ?? ("off", .strong)
+      return status.listening.map { ("only \($0)", .cautionBlock) } ?? ("off", .strong)
     }
   }
 }

@@ -21,8 +21,7 @@ package struct Picture: Sendable {
     let bottomEdge: String?
   }
 
-  /// - Parameters:
-  ///   - isStereo: whether left and right mean anything.
+  /// - Parameter isStereo: whether left and right mean anything.
   func view(dataSource: String, orientation: InputOrientation, isStereo: Bool) -> View {
     // Somebody who faces the device stands below the page; one who wears it, or has it before them on a table as it is
     // drawn, looks to the page's top.

@@ -4,50 +4,31 @@ import Messages
 package enum Row: String, CaseIterable, Hashable, Sendable {
   case source, pattern, orientation, gain, highPass, mute, preset, record, marker, listen
 
-  var title: String {
-    switch self {
-    case .source: "Source"
-    case .pattern: "Pattern"
-    case .orientation: "Orientation"
-    case .gain: "Gain"
-    case .highPass: "High-pass"
-    case .mute: "Mute"
-    case .preset: "Preset"
-    case .record: "Record"
-    case .marker: "Markers"
-    case .listen: "Listen"
-    }
+  package struct Words {
+    let title: String
+    /// Of its row.
+    let key: String
+    /// Of the help.
+    let keys: String
+    package let effect: String
   }
 
-  /// As the row shows them.
-  var keys: String {
-    switch self {
-    case .source: "d"
-    case .pattern: "p"
-    case .orientation: "o"
-    case .gain: "+-"
-    case .highPass: "h"
-    case .mute: "m"
-    case .preset: "s"
-    case .record: "r"
-    case .marker: "k"
-    case .listen: "l"
+  /// What its row and the help say.
+  package var words: Words {
+    func words(_ title: String, _ key: String, _ keys: String, _ effect: String) -> Words {
+      Words(title: title, key: key, keys: keys, effect: effect)
     }
-  }
-
-  /// As the help explains them.
-  package var help: (keys: String, effect: String) {
-    switch self {
-    case .source: ("d D", "next or previous data source")
-    case .pattern: ("p P", "next or previous polar pattern")
-    case .orientation: ("o O", "next or previous orientation")
-    case .gain: ("+ -", "gain up or down by 1 dB")
-    case .highPass: ("h H", "high-pass: next or previous corner, or off")
-    case .mute: ("m", "mute, or sound again")
-    case .preset: ("s", "choose a preset")
-    case .record: ("r", "start a take; twice within 3 s: end it")
-    case .marker: ("k K", "mark this moment of the take; K: with a text")
-    case .listen: ("l", "listen to one microphone, or to all")
+    return switch self {
+    case .source: words("Source", "d", "d D", "next or previous data source")
+    case .pattern: words("Pattern", "p", "p P", "next or previous polar pattern")
+    case .orientation: words("Orientation", "o", "o O", "next or previous orientation")
+    case .gain: words("Gain", "+-", "+ -", "gain up or down by 1 dB")
+    case .highPass: words("High-pass", "h", "h H", "high-pass: next or previous corner, or off")
+    case .mute: words("Mute", "m", "m", "mute, or sound again")
+    case .preset: words("Preset", "s", "s", "choose a preset")
+    case .record: words("Record", "r", "r", "start a take; twice within 3 s: end it")
+    case .marker: words("Markers", "k", "k K", "mark this moment of the take; K: with a text")
+    case .listen: words("Listen", "l", "l", "listen to one microphone, or to all")
     }
   }
 

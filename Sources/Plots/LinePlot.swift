@@ -13,8 +13,8 @@ public struct LinePlot: Plot {
   public let title: PlotTitle
   public let horizontal: PlotAxis
   public let panels: [Panel]
-  private let hasHeader: Bool
-  private let width: Double
+  private var hasHeader = true
+  private var width = 640.0
 
   private static let panelHeight = 210.0
   private static let gap = 20.0
@@ -22,14 +22,6 @@ public struct LinePlot: Plot {
   private static let bottom = 50.0
 
   public init(_ title: PlotTitle, horizontal: PlotAxis, panels: [Panel]) {
-    self.init(title, horizontal: horizontal, panels: panels, hasHeader: true, width: 640)
-  }
-
-  private init(
-    _ title: PlotTitle, horizontal: PlotAxis, panels: [Panel], hasHeader: Bool, width: Double
-  ) {
-    self.hasHeader = hasHeader
-    self.width = width
     self.title = title
     self.horizontal = horizontal
     self.panels = panels
@@ -37,8 +29,11 @@ public struct LinePlot: Plot {
 
   /// The panels alone, narrow enough for the screen of a phone.
   public var narrow: LinePlot {
-    LinePlot(title, horizontal: horizontal, panels: panels, hasHeader: false, width: 440)
+    var plot = self
+    (plot.hasHeader, plot.width) = (false, 440)
+    return plot
   }
+
   /// The distinct entries of the legend.
   public var legend: [Curve] { panels.flatMap(\.curves).distinctEntries }
 

@@ -55,13 +55,7 @@ final class MarkupCanvas: Canvas {
     elements +=
       "<text x=\"\(number(origin.x))\" y=\"\(number(origin.y))\" font-size=\"\(number(style.size))\""
       + (style.isBold ? " font-weight=\"bold\"" : "") + " fill=\"\(variable(style.colour))\"\(anchor)\(turn)>"
-      + Self.escaped(text) + "</text>"
-  }
-
-  /// `text` with the characters replaced that mean something in HTML.
-  static func escaped(_ text: String) -> String {
-    text.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
-      .replacing("\"", with: "&quot;")
+      + text.escapedForHTML + "</text>"
   }
 
   private func add(_ shape: Shape, _ attributes: String) {
@@ -83,5 +77,13 @@ final class MarkupCanvas: Canvas {
   private func number(_ value: Double) -> String {
     let tenths = Int((10 * value).rounded())
     return tenths % 10 == 0 ? "\(tenths / 10)" : String(format: "%g", Double(tenths) / 10)
+  }
+}
+
+extension String {
+  /// The same with the characters replaced that mean something in HTML.
+  package var escapedForHTML: String {
+    replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
+      .replacing("\"", with: "&quot;")
   }
 }

@@ -21,7 +21,7 @@ extension Plot {
     draw(on: canvas)
     let (width, height) = (Int(size.x.rounded(.up)), Int(size.y.rounded(.up)))
     return
-      "<svg role=\"img\" aria-label=\"\(MarkupCanvas.escaped(description))\" viewBox=\"0 0 \(width) \(height)\" "
+      "<svg role=\"img\" aria-label=\"\(description.escapedForHTML)\" viewBox=\"0 0 \(width) \(height)\" "
       + "width=\"\(width)\" height=\"\(height)\">\(canvas.elements)</svg>"
   }
 }

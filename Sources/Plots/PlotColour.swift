@@ -26,12 +26,14 @@ public struct PlotColour: Hashable, Sendable {
   public static let green = PlotColour("green", 0x009E73, dark: 0x35C497)
   public static let purple = PlotColour("purple", 0xCC79A7, dark: 0xDC98BE)
 
+  /// For what has failed.
+  public static let red = PlotColour("red", 0xB3261E, dark: 0xFF8A80)
   public static let black = PlotColour("black", 0x222222, dark: 0xE8E8E8)
   public static let grey = PlotColour("grey", 0x767676, dark: 0xA0A0A0)
   public static let lightGrey = PlotColour("light-grey", 0xDADADA, dark: 0x3C4249)
   static let white = PlotColour("white", 0xFFFFFF, dark: 0x16191D)
 
-  private static let all = [blue, orange, green, purple, black, grey, lightGrey, white]
+  private static let all = [blue, orange, green, purple, red, black, grey, lightGrey, white]
 
   /// The declarations of all colours as variables of a page's style sheet: "--blue:#0072b2;…".
   public static func variables(isDark: Bool) -> String {

@@ -7,10 +7,12 @@ public struct PositionPlot: Plot {
     public struct Point: Sendable {
       public let label: String
       public let position: SIMD2<Double>
+      public let colour: PlotColour
 
-      public init(_ label: String, _ position: SIMD2<Double>) {
+      public init(_ label: String, _ position: SIMD2<Double>, _ colour: PlotColour = .blue) {
         self.label = label
         self.position = position
+        self.colour = colour
       }
     }
 
@@ -32,33 +34,40 @@ public struct PositionPlot: Plot {
     public let points: [Point]
     public let outline: BodyOutline?
     public let sides: [Side]
+    /// Words without an arrow, beside the outline.
+    public let edges: [Side]
     /// A line below the view, such as "forward points towards you".
     public let note: String
 
-    public init(_ title: String, points: [Point], outline: BodyOutline?, sides: [Side], note: String = "") {
+    public init(
+      _ title: String, points: [Point], outline: BodyOutline?, sides: [Side], edges: [Side] = [],
+      note: String = ""
+    ) {
       self.title = title
       self.points = points
       self.outline = outline
       self.sides = sides
+      self.edges = edges
       self.note = note
     }
 
-    /// Half of the larger extent, in millimetres.
-    fileprivate var reach: Double {
-      let coordinates = points.flatMap { [abs($0.position.x), abs($0.position.y)] }
-      let body: [Double] =
+    /// Half of the extent, in millimetres: that of the outline and of all points.
+    fileprivate var reach: SIMD2<Double> {
+      let body: SIMD2<Double> =
         switch outline {
-        case nil: []
-        case .circle(let radius): [radius]
-        case .rectangle(let size): [size.x / 2, size.y / 2]
+        case nil: [1, 1]
+        case .circle(let radius): [radius, radius]
+        case .rectangle(let size): size / 2
         }
-      return max(1, (coordinates + body).max() ?? 1)
+      return points.reduce(body) { pointwiseMax($0, pointwiseMax($1.position, -$1.position)) }
     }
   }
 
   public let title: PlotTitle
   public let views: [View]
   private let hasHeader: Bool
+  /// Larger text, for a page that shows the views smaller.
+  private let textScale: Double
 
   private static let width = 380.0
   /// Of the square in which points and outline are drawn.
@@ -66,8 +75,9 @@ public struct PositionPlot: Plot {
   private static let height = 412.0
 
   /// - Parameter hasHeader: false draws the views alone.
-  public init(_ title: PlotTitle, views: [View], hasHeader: Bool = true) {
+  public init(_ title: PlotTitle, views: [View], hasHeader: Bool = true, textScale: Double = 1) {
     self.hasHeader = hasHeader
+    self.textScale = textScale
     self.title = title
     self.views = views
   }
@@ -89,7 +99,7 @@ public struct PositionPlot: Plot {
   package func draw(on canvas: any Canvas) {
     if hasHeader { canvas.header(title, curves: []) }
     // One scale for all views, so that they can be compared.
-    let scale = Self.side / 2 / (views.map(\.reach).max() ?? 1)
+    let scale = Self.side / 2 / max(1, views.map { $0.reach.max() }.max() ?? 1)
     for (n, view) in views.enumerated() {
       draw(
         view, on: canvas,
@@ -103,7 +113,8 @@ public struct PositionPlot: Plot {
     func place(_ position: SIMD2<Double>) -> SIMD2<Double> {
       middle + scale * SIMD2(position.x, -position.y)
     }
-    canvas.text(view.title, at: corner + [Self.width / 2, 16], anchor: [0.5, 0.5], size: 11, isBold: true)
+    canvas.text(
+      view.title, at: corner + [Self.width / 2, 16], anchor: [0.5, 0.5], size: 11 * textScale, isBold: true)
     for axis in [SIMD2(1.0, 0.0), SIMD2(0.0, 1.0)] {
       canvas.stroke(
         [middle - 0.5 * Self.side * axis, middle + 0.5 * Self.side * axis], .lightGrey, width: 0.6)
@@ -116,21 +127,25 @@ public struct PositionPlot: Plot {
       let corners = [half, [half.x, -half.y], -half, [-half.x, half.y]]
       canvas.stroke(corners.map(place), .grey, width: 1.2, isClosed: true)
     }
-    var taken = drawSides(view.sides, on: canvas, middle)
     let discs = view.points.map { place($0.position) }
+    var taken = drawSides(view.sides, on: canvas, middle) + drawEdges(of: view, on: canvas, middle, scale)
     taken += discs.map { LabelBox(corner: $0 - 4, size: [8, 8]) }
     for (point, disc) in zip(view.points, discs) {
-      canvas.disc(disc, radius: 3.4, .blue)
-      let size: SIMD2<Double> = [canvas.width(of: point.label, size: 8.5), 9]
+      canvas.disc(disc, radius: 3.4, point.colour)
+      let textSize = 8.5 * textScale
+      let size: SIMD2<Double> = [canvas.width(of: point.label, size: textSize), 9 * textScale]
       let box = LabelBox.free(around: disc, size: size, avoiding: taken)
-      if (box.centre - disc).length > size.x / 2 + 12 {
+      if box.centre.distance(to: disc) > size.x / 2 + 12 {
         canvas.stroke([disc, box.centre], .lightGrey, width: 0.7)
       }
-      canvas.text(point.label, at: box.centre, anchor: [0.5, 0.5], size: 8.5, hasBackground: true)
+      canvas.text(
+        point.label, at: box.centre, anchor: [0.5, 0.5], size: textSize, point.colour == .red ? .red : .black,
+        hasBackground: true)
       taken.append(box)
     }
     drawScale(on: canvas, at: [middle.x, corner.y + Self.height - 42], scale)
-    canvas.text(view.note, at: [middle.x, corner.y + Self.height - 12], anchor: [0.5, 0.5], size: 9, .grey)
+    canvas.text(
+      view.note, at: [middle.x, corner.y + Self.height - 12], anchor: [0.5, 0.5], size: 9 * textScale, .grey)
   }
 
   /// Draws the words at the rim with their arrows.
@@ -144,12 +159,31 @@ public struct PositionPlot: Plot {
       canvas.stroke([tail, tip], side.colour, width: 1.6)
       canvas.stroke(
         [tip - 5 * onPage + 3.5 * across, tip, tip - 5 * onPage - 3.5 * across], side.colour, width: 1.6)
-      let width = canvas.width(of: side.label, size: 9.5, isBold: true)
-      let centre = tip + [onPage.x * (6 + width / 2), onPage.y * 11]
-      canvas.text(side.label, at: centre, anchor: [0.5, 0.5], size: 9.5, isBold: true, side.colour)
-      let ends = [centre - [width / 2, 6], centre + [width / 2, 6], tail - 5, tail + 5]
+      let size = 9.5 * textScale
+      let half: SIMD2<Double> = [canvas.width(of: side.label, size: size, isBold: true) / 2, 0.63 * size]
+      let centre = tip + onPage * (half + [6, 5])
+      canvas.text(side.label, at: centre, anchor: [0.5, 0.5], size: size, isBold: true, side.colour)
+      let ends = [centre - half, centre + half, tail - 5, tail + 5]
       let corner: SIMD2<Double> = [ends.map(\.x).min()!, ends.map(\.y).min()!]
       return LabelBox(corner: corner, size: [ends.map(\.x).max()!, ends.map(\.y).max()!] - corner)
+    }
+  }
+
+  /// Draws the words beside the outline. They leave the middle to an arrow in their direction.
+  /// - Returns: the room that they take.
+  private func drawEdges(of view: View, on canvas: any Canvas, _ middle: SIMD2<Double>, _ scale: Double)
+    -> [LabelBox]
+  {
+    view.edges.map { edge in
+      let onPage: SIMD2<Double> = [edge.direction.x, -edge.direction.y]
+      let across: SIMD2<Double> = [abs(onPage.y), -abs(onPage.x)]
+      let hasArrow = view.sides.contains { ($0.direction * edge.direction).sum() > 0.9 }
+      let size: SIMD2<Double> = [canvas.width(of: edge.label, size: 9 * textScale), 9 * textScale]
+      let outwards: SIMD2<Double> = scale * view.reach + size / 2 + 5
+      let aside: SIMD2<Double> = hasArrow ? size / 2 + 6 : .zero
+      let centre = middle + onPage * outwards + across * aside
+      canvas.text(edge.label, at: centre, anchor: [0.5, 0.5], size: 9 * textScale, edge.colour)
+      return LabelBox(corner: centre - size / 2, size: size)
     }
   }
 
@@ -161,7 +195,7 @@ public struct PositionPlot: Plot {
     let tick: SIMD2<Double> = [0, 3]
     canvas.stroke([centre - half, centre + half], .black, width: 1)
     for end in [centre - half, centre + half] { canvas.stroke([end - tick, end + tick], .black, width: 1) }
-    canvas.text("\(Int(length)) mm", at: centre + [0, 7], anchor: [0.5, 0], size: 8.5)
+    canvas.text("\(Int(length)) mm", at: centre + [0, 7], anchor: [0.5, 0], size: 8.5 * textScale)
   }
 }
 
@@ -195,8 +229,4 @@ private struct LabelBox {
     }
     return box([0, -1], 6)
   }
-}
-
-extension SIMD2<Double> {
-  fileprivate var length: Double { (self * self).sum().squareRoot() }
 }

@@ -3,8 +3,8 @@ import Text
 
 /// One panel of a `TopViewPlot`: the device as it is held, and the listener from above with the voices around.
 struct TopView {
-  private let panel: TopViewPlot.Panel
-  private let canvas: any Canvas
+  let panel: TopViewPlot.Panel
+  let canvas: any Canvas
 
   /// Of the listener's head, within the panel.
   private static let listener: SIMD2<Double> = [216, 126]
@@ -18,11 +18,6 @@ struct TopView {
   private static let nearest = 40.0
   /// A shorter line is hidden by the ring and the mark.
   private static let shortestLine = 2.6 * VoiceMark.ringRadius
-
-  init(_ panel: TopViewPlot.Panel, _ canvas: any Canvas) {
-    self.panel = panel
-    self.canvas = canvas
-  }
 
   func draw() {
     canvas.text(panel.title, at: [PlotLayout.margin, 12], size: 10.5, isBold: true)

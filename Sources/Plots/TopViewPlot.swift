@@ -84,7 +84,7 @@ public struct TopViewPlot: Plot {
     }
     for (n, panel) in panels.enumerated() {
       let corner = SIMD2(Double(n % columns), Double(n / columns)) * Self.panelSize + [0, top]
-      canvas.moved(by: corner) { TopView(panel, canvas).draw() }
+      canvas.moved(by: corner) { TopView(panel: panel, canvas: canvas).draw() }
     }
   }
 

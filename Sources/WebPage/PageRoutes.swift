@@ -32,7 +32,7 @@ struct PageRoutes: Sendable {
     switch head.path {
     case "/events": return .events
     case "/device":
-      return device { running in running.drawing }
+      return device { running in try running.document() }
     case "/curves":
       return device { [curves] running in .document(try curves(running)) }
     case "/inputs": return ask("/pinna/inputs")

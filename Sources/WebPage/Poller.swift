@@ -5,7 +5,7 @@ import Threads
 /// Asks Pinna for what the pages show, once for all of them, and only while one is open.
 ///
 /// Thread: its own.
-final class Poller: Sendable {
+struct Poller: Sendable {
   private static let statusInterval = Duration.milliseconds(100)
   private static let levelsInterval = Duration.milliseconds(50)
   /// Fifteen times a second.
@@ -15,13 +15,8 @@ final class Poller: Sendable {
   /// Of the outputs, for the goniometer and the spectrum.
   private static let outputFrames: Int32 = 2048
 
-  private let client: ControlClient
-  private let events: PageEvents
-
-  init(_ client: ControlClient, _ events: PageEvents) {
-    self.client = client
-    self.events = events
-  }
+  let client: ControlClient
+  let events: PageEvents
 
   /// Never returns.
   func run() {

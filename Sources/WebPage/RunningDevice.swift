@@ -1,5 +1,6 @@
 import Acoustics
 import Messages
+import Plots
 import Presets
 
 /// The device that the running Pinna plays, read from its file.
@@ -29,51 +30,43 @@ package struct RunningDevice: Sendable {
     return try candidates.first { $0.name == name } ?? library.device(named: name)
   }
 
-  /// The device as pages draw it: in millimetres, in the device frame (x to the right, y up, z towards the viewer).
-  private struct Drawing: Encodable {
-    /// As the page looks at the device: a table device from above, with its front at the bottom; others from the front.
-    struct Outline: Encodable {
-      var radius: Double?
-      /// Width and height.
-      var size: [Double]?
-    }
-    struct Point: Encodable {
-      let name: String
-      let channel: Int
-      let position: [Double]
-    }
-    struct Source: Encodable {
-      let name: String
-      let forward: [Double]
-    }
-    let name: String
+  private struct Document: Encodable {
     let title: String
-    let placement: String
-    /// Nil for a body whose shape is unknown.
-    let outline: Outline?
-    let microphones: [Point]
-    let dataSources: [Source]
+    /// Names.
+    let microphones: [String]
+    /// A drawing and its caption, in HTML.
+    let picture: String
   }
 
-  var drawing: PageResponse {
-    func list(_ vector: SIMD3<Double>) -> [Double] {
-      [vector.x, vector.y, vector.z].map { ($0 * 1000).rounded() / 1000 }
-    }
-    let isTable = device.placement == .table
-    let outline = device.outline(right: [isTable ? -1 : 1, 0, 0], up: isTable ? [0, 0, 1] : [0, 1, 0])
-    let drawn: Drawing.Outline? =
-      switch outline?.scaled(by: 1000) {
-      case .circle(let radius): .init(radius: radius)
-      case .rectangle(let size): .init(size: [size.x, size.y].map { ($0 * 1000).rounded() / 1000 })
-      case nil: nil
+  /// What a page shows of the device.
+  ///
+  /// - Throws: if the device has no such data source.
+  func document() throws -> PageResponse {
+    let names = device.microphones.map(\.name)
+    let plot = PositionPlot(
+      held: device, try device.dataSource(named: status.dataSource), status.inputOrientation,
+      isStereo: status.layout != nil,
+      failed: Set(status.mutedMicrophones + (status.fallback?.missing.map(\.name) ?? [])))
+    let description = "\(device.title), \(caption). Microphones: \(names.joined(separator: ", "))."
+    let picture = """
+      \(plot.markup(description: description))
+      <p class="detail">\((caption.prefix(1).uppercased() + caption.dropFirst() + ".").escapedForHTML)</p>
+      """
+    return .document(json(Document(title: device.title, microphones: names, picture: picture)))
+  }
+
+  private var caption: String {
+    let edge =
+      switch status.inputOrientation {
+      case .portrait: "top"
+      case .portraitUpsideDown: "bottom"
+      case .landscapeLeft: "left edge"
+      case .landscapeRight: "right edge"
       }
-    return .document(
-      json(
-        Drawing(
-          name: device.name, title: device.title, placement: device.placement.rawValue, outline: drawn,
-          microphones: zip(device.microphones, device.captureChannels).map {
-            .init(name: $0.name, channel: $1, position: list(1000 * $0.position))
-          },
-          dataSources: device.dataSources.map { .init(name: $0.name, forward: list($0.forward.vector)) })))
+    let view = device.placement == .table ? "seen from above" : "held with its \(edge) up"
+    guard let layout = status.layout else { return view + "; this pattern has no left and right" }
+    let (left, right) =
+      layout.sides.map { ($0.left, $0.right) } ?? ("its \(layout.left)", "its \(layout.right)")
+    return "\(view); left is \(left), right is \(right)"
   }
 }

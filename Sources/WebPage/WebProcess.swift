@@ -91,7 +91,7 @@ package struct WebProcess {
     do {
       let server = try WebServer(
         port: order.port, secret: Secret(order.token), routes: routes, events: events)
-      let poller = Poller(client, events)
+      let poller = Poller(client: client, events: events)
       try BackgroundThread.start("pinna web poll") { poller.run() }
       return Outcome(port: server.port)
     } catch { return Outcome(reason: String(describing: error)) }

@@ -118,9 +118,9 @@ import Testing
     var situation = try Situation()
     situation.press("?")
     let grid = situation.grid()
-    for row in Row.allCases { #expect(grid.contains(row.help.effect), "\(grid.text)") }
+    for row in Row.allCases { #expect(grid.contains(row.words.effect), "\(grid.text)") }
     #expect(situation.press("m").isEmpty)
-    #expect(!situation.grid().contains(Row.mute.help.effect))
+    #expect(!situation.grid().contains(Row.mute.words.effect))
     situation.press("q")
     #expect(situation.model.isDone)
   }

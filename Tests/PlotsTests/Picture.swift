@@ -1,6 +1,7 @@
 import CCairo
 import Plots
 import TestSupport
+import Testing
 
 /// The pixels of a PNG file, read by cairo.
 struct Picture {
@@ -50,4 +51,11 @@ extension SIMD3<Int> {
   static let blue: Self = [0x00, 0x72, 0xB2]
   static let orange: Self = [0xD5, 0x5E, 0x00]
   static let green: Self = [0x00, 0x9E, 0x73]
+}
+
+/// The place of a text in a drawing.
+func textPlace(of text: String, in markup: String) throws -> SIMD2<Double> {
+  let texts = markup.matches(of: /<text x="([-0-9.]+)" y="([-0-9.]+)"[^>]*>([^<]*)</)
+  let match = try #require(texts.first { $0.3 == text }, "\(text) in \(markup)")
+  return [try #require(Double(match.1)), try #require(Double(match.2))]
 }

@@ -1,3 +1,4 @@
+import Acoustics
 import Foundation
 import Plots
 import TestSupport
@@ -46,5 +47,44 @@ import Testing
     let view = PositionPlot.View("", points: points, outline: .circle(radius: 0), sides: [])
     #expect(try picture([view, view]).colours.count > 20)
     _ = try picture([PositionPlot.View("", points: [], outline: nil, sides: [])])
+  }
+}
+
+@Suite("Drawings of devices") struct DevicePlotTests {
+  private func markup(_ orientation: InputOrientation, isStereo: Bool = true, failed: Set<String> = []) throws
+    -> String
+  {
+    let device = TestDevices.phone5()
+    return PositionPlot(
+      held: device, try device.dataSource(named: "Back"), orientation, isStereo: isStereo, failed: failed
+    ).markup(description: "")
+  }
+
+  @Test(
+    "a held phone has the orientation's edge above the others, and L left of R",
+    arguments: [
+      (InputOrientation.portrait, "top"), (.portraitUpsideDown, "bottom"), (.landscapeLeft, "left"),
+      (.landscapeRight, "right"),
+    ])
+  func turned(orientation: InputOrientation, upper: String) throws {
+    let markup = try markup(orientation)
+    let heights = try ["top", "bottom", "left", "right"].map { ($0, try textPlace(of: $0, in: markup).y) }
+    #expect(heights.min { $0.1 < $1.1 }?.0 == upper, "\(heights)")
+    #expect(try textPlace(of: "L", in: markup).x < textPlace(of: "R", in: markup).x)
+  }
+
+  @Test("without left and right there is neither L nor R")
+  func mono() throws {
+    let markup = try markup(.portrait, isStereo: false)
+    #expect(!markup.contains(">L<") && !markup.contains(">R<"))
+  }
+
+  @Test("a microphone that has failed is red, with its name, and no other is")
+  func failed() throws {
+    func reds(_ failed: Set<String>) throws -> Int {
+      try markup(.portrait, failed: failed).split(separator: "var(--red)").count - 1
+    }
+    #expect(try reds([]) == 0)
+    #expect(try reds(["back"]) == 2)
   }
 }

@@ -71,7 +71,7 @@ import Testing
   @Test("L is left of the head and R right of it, at the same height")
   func letters() throws {
     let markup = try plot(voice(0)).markup(description: "")
-    let (left, right) = (try place(of: "L", in: markup), try place(of: "R", in: markup))
+    let (left, right) = (try textPlace(of: "L", in: markup), try textPlace(of: "R", in: markup))
     #expect(left.x < right.x && left.y == right.y)
   }
 
@@ -124,9 +124,9 @@ import Testing
     let device = try phone(Direction([0, 0, z])!, held.orientation)
     let markup = try plot(device: device).markup(description: "")
     let caption = z < 0 ? "you see the screen;" : "you see the back;"
-    let place = try place(of: "top", in: markup)
+    let place = try textPlace(of: "top", in: markup)
     // The caption is below the middle of the device.
-    let below = try self.place(of: caption, in: markup)
+    let below = try textPlace(of: caption, in: markup)
     #expect((abs(place.x - below.x) < 2) == (top.x == 0), "\(place), \(below)")
     if top.x != 0 { #expect((place.x - below.x) * top.x > 20, "\(place), \(below)") }
     if top.y != 0 { #expect((place.y - (below.y - 60)) * top.y > 20, "\(place), \(below)") }
@@ -152,12 +152,5 @@ import Testing
     #expect(sheet.size == 2 * one.size)
     try sheet.write(folder.path + "/sheet.svg")
     #expect(PlotSheet(rows: []).size == [1, 1])
-  }
-
-  /// The place of a text in a drawing.
-  private func place(of text: String, in markup: String) throws -> SIMD2<Double> {
-    let texts = markup.matches(of: /<text x="([-0-9.]+)" y="([-0-9.]+)"[^>]*>([^<]*)</)
-    let match = try #require(texts.first { $0.3 == text }, "\(text) in \(markup)")
-    return [try #require(Double(match.1)), try #require(Double(match.2))]
   }
 }

@@ -1,22 +1,24 @@
 // The controls: what they show, what they ask, and why they are refused or locked.
 
-const element = (id) => document.getElementById(id);
+export const element = (id) => document.getElementById(id);
 
 const ORIENTATIONS = { portrait: "top", portraitUpsideDown: "bottom", landscapeLeft: "left", landscapeRight: "right" };
 const CORNERS = [20, 40, 60, 80, 100, 120, 160, 200, 300, 400];
 
-// Sends a request to Pinna. Throws with Pinna's sentence if it is refused.
-export async function send(method, ...values) {
-  const response = await fetch("/control", {
-    method: "POST", headers: { "Content-Type": "application/json" },
-    body: JSON.stringify({ method, arguments: values }),
-  });
+// Fetches a JSON document. Throws with Pinna's sentence if it is refused.
+export async function getJSON(path, options) {
+  const response = await fetch(path, options);
   const text = await response.text();
   let answer;
   try { answer = JSON.parse(text); } catch { answer = { reason: text.trim() }; }
   if (!response.ok) throw new Error(answer.reason || response.statusText);
   return answer;
 }
+
+// Sends a request to Pinna.
+const send = (method, ...values) => getJSON("/control", {
+  method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ method, arguments: values }),
+});
 
 export class Controls {
   // `status` returns the newest status.
@@ -96,14 +98,16 @@ export class Controls {
     });
   }
 
+  // While it is locked, a control takes neither the pointer nor any key but those that leave it.
+  keepWhileLocked(id, pointerEvent) {
+    for (const type of ["keydown", pointerEvent]) element(id).addEventListener(type, (event) => {
+      if (!["Tab", "Shift", "Escape"].includes(event.key) && this.isRefusedByLock(id)) event.preventDefault();
+    });
+  }
+
   onSelect(id, action) {
     const select = element(id);
-    const keep = (event) => {
-      if (event.type === "keydown" && ["Tab", "Shift", "Escape"].includes(event.key)) return;
-      if (this.isRefusedByLock(id)) event.preventDefault();
-    };
-    select.addEventListener("mousedown", keep);
-    select.addEventListener("keydown", keep);
+    this.keepWhileLocked(id, "mousedown");
     select.addEventListener("change", () => {
       if (this.isRefusedByLock(id)) this.show(); else action(select.value);
     });
@@ -163,12 +167,7 @@ export class Controls {
       await this.set("gain", value);
       sendNext();
     };
-    const keep = (event) => {
-      if (event.type === "keydown" && ["Tab", "Shift"].includes(event.key)) return;
-      if (this.isRefusedByLock("gain")) event.preventDefault();
-    };
-    slider.addEventListener("keydown", keep);
-    slider.addEventListener("pointerdown", keep);
+    this.keepWhileLocked("gain", "pointerdown");
     slider.addEventListener("input", () => {
       if (this.isRefusedByLock("gain")) {
         this.show();

@@ -1,6 +1,4 @@
-// What is drawn: the device as SVG; meters, polar pattern, goniometer and spectrum on canvases.
-
-const SVG = "http://www.w3.org/2000/svg";
+// What is drawn on canvases: meters, polar pattern, goniometer and spectrum.
 
 function colours() {
   const style = getComputedStyle(document.documentElement);
@@ -29,106 +27,16 @@ function prepare(canvas, height) {
   return { context, width, height: tall, colour: colours() };
 }
 
-// MARK: Device
-
-// Directions of the edges in the device frame: x to the right, y up, z towards the viewer.
-const EDGES = { left: [-1, 0, 0], right: [1, 0, 0], top: [0, 1, 0], bottom: [0, -1, 0], front: [0, 0, 1], back: [0, 0, -1] };
-// Degrees, counter-clockwise, that bring the upper edge up.
-const TURNS = { portrait: 0, portraitUpsideDown: 180, landscapeRight: 90, landscapeLeft: -90 };
-
-export function drawDevice(container, device, status) {
-  const isTable = device.placement === "table";
-  const angle = isTable ? 0 : (TURNS[status.inputOrientation] || 0) * Math.PI / 180;
-  const [cos, sin] = [Math.round(Math.cos(angle)), Math.round(Math.sin(angle))];
-  // A table device is seen from above, as in its file; others from the front.
-  const flat = ([x, y, z]) => isTable ? [-x, z] : [x, y];
-  const turn = ([x, y]) => [cos * x - sin * y, sin * x + cos * y];
-  const onPage = (vector) => turn(flat(vector));
-  const points = device.microphones.map((microphone) => onPage(microphone.position));
-  const { size, radius = 0 } = device.outline || {};
-  const half = size ? turn(size).map((side) => Math.abs(side) / 2) : null;
-  const extent = half || (radius ? [radius, radius] : [0, 1].map((axis) => Math.max(20, 1.1 * Math.max(...points.map((point) => Math.abs(point[axis]))))));
-  // The drawing: extent in millimetres around the middle, and room for names.
-  const [width, height, marginX, marginY] = [360, 300, 84, 30];
-  const scale = Math.min((width / 2 - marginX) / extent[0], (height / 2 - marginY) / extent[1]);
-  const place = ([x, y]) => [width / 2 + scale * x, height / 2 - scale * y];
-
-  const svg = document.createElementNS(SVG, "svg");
-  svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
-  svg.setAttribute("role", "img");
-  const add = (name, attributes, text) => {
-    const node = document.createElementNS(SVG, name);
-    for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
-    if (text !== undefined) node.textContent = text;
-    svg.append(node);
-  };
-  const [centreX, centreY] = [width / 2, height / 2];
-  if (half) {
-    const corner = Math.min(14, scale * Math.min(...half) / 2);
-    add("rect", { class: "body", x: centreX - scale * half[0], y: centreY - scale * half[1],
-      width: 2 * scale * half[0], height: 2 * scale * half[1], rx: corner });
-  } else if (radius) {
-    add("circle", { class: "body", cx: centreX, cy: centreY, r: scale * radius });
-  } else {
-    add("rect", { class: "body", "stroke-dasharray": "4 4", "fill-opacity": 0.4, x: centreX - scale * extent[0], y: centreY - scale * extent[1],
-      width: 2 * scale * extent[0], height: 2 * scale * extent[1], rx: 6 });
+// Draws lines, each from point to point.
+function strokeLines(context, style, width, ...lines) {
+  context.strokeStyle = style;
+  context.lineWidth = width;
+  context.beginPath();
+  for (const [start, ...others] of lines) {
+    context.moveTo(...start);
+    for (const point of others) context.lineTo(...point);
   }
-
-  // Boxes that are taken: [left, top, right, bottom].
-  const taken = points.map(place).map(([x, y]) => [x - 6, y - 6, x + 6, y + 6]);
-  const isFree = (box) => box[0] >= 0 && box[2] <= width && box[1] >= 0 && box[3] <= height
-    && taken.every((other) => box[2] < other[0] || box[0] > other[2] || box[3] < other[1] || box[1] > other[3]);
-  const write = (text, x, y, size, kind, anchor = "middle") => {
-    const wide = text.length * size * 0.6;
-    const left = anchor === "middle" ? x - wide / 2 : anchor === "end" ? x - wide : x;
-    taken.push([left, y - size / 2, left + wide, y + size / 2]);
-    add("text", { class: kind, x, y: y + size * 0.35, "font-size": size, "text-anchor": anchor }, text);
-  };
-  const layout = status.layout;
-  const outside = (name) => {
-    const [x, y] = onPage(EDGES[name]);
-    return [x, y, centreX + x * scale * extent[0], centreY - y * scale * extent[1]];
-  };
-  for (const [ear, name] of layout ? [["L", layout.left], ["R", layout.right]] : []) {
-    const [x, y, edgeX, edgeY] = outside(name);
-    if (!x && !y) continue;
-    // Inside the edge, where no microphone is.
-    const along = [0, 22, -22, 40, -40].find((step) => {
-      const [left, top] = [edgeX - x * 16 + y * step, edgeY + y * 16 + x * step];
-      return isFree([left - 9, top - 10, left + 9, top + 10]);
-    }) ?? 0;
-    write(ear, edgeX - x * 16 + y * along, edgeY + y * 16 + x * along, 20, `ear ear-${ear === "L" ? "left" : "right"}`);
-  }
-  for (const name of isTable ? ["left", "right", "front", "back"] : ["left", "right", "top", "bottom"]) {
-    const [x, y, edgeX, edgeY] = outside(name);
-    write(name, edgeX + x * 8, edgeY - y * 14, 12, "edge", x > 0 ? "start" : x < 0 ? "end" : "middle");
-  }
-  const bad = new Set([...(status.mutedMicrophones || []), ...((status.fallback && status.fallback.missing) || []).map(({ name }) => name)]);
-  device.microphones.forEach((microphone, n) => {
-    const [x, y] = place(points[n]);
-    add("circle", { class: bad.has(microphone.name) ? "bad" : "microphone", cx: x, cy: y, r: 4.5 });
-  });
-  const hasNames = device.microphones.length <= 20;
-  device.microphones.forEach((microphone, n) => {
-    const [x, y] = place(points[n]);
-    const text = hasNames ? microphone.name : String(microphone.channel);
-    const wide = text.length * 11 * 0.6;
-    const side = points[n][0] < -1 ? -1 : 1;
-    const places = [0, 13, -13, 26, -26, 39, -39].flatMap((dy) => [[side * 8, dy], [-side * 8, dy]]).concat([[0, 14], [0, -14]]);
-    for (const [dx, dy] of places) {
-      const left = dx > 0 ? x + dx : dx < 0 ? x + dx - wide : x - wide / 2;
-      if (!isFree([left, y + dy - 6, left + wide, y + dy + 6])) continue;
-      write(text, x + dx, y + dy, 11, bad.has(microphone.name) ? "bad" : "", dx > 0 ? "start" : dx < 0 ? "end" : "middle");
-      return;
-    }
-  });
-  const up = isTable ? "seen from above" : `held with its ${({ portrait: "top", portraitUpsideDown: "bottom", landscapeLeft: "left edge", landscapeRight: "right edge" })[status.inputOrientation]} up`;
-  const sides = layout ? `; left is ${layout.sides ? layout.sides.left : `its ${layout.left}`}, right is ${layout.sides ? layout.sides.right : `its ${layout.right}`}` : "; this pattern has no left and right";
-  svg.setAttribute("aria-label", `${device.title}, ${up}${sides}. Microphones: ${device.microphones.map(({ name }) => name).join(", ")}.`);
-  const caption = document.createElement("p");
-  caption.className = "detail";
-  caption.textContent = `${up[0].toUpperCase()}${up.slice(1)}${sides}.`;
-  container.replaceChildren(svg, caption);
+  context.stroke();
 }
 
 // MARK: Levels
@@ -239,10 +147,7 @@ export function drawPolar(canvas, curves, octave) {
   }
   for (let azimuth = 0; azimuth < 180; azimuth += 30) {
     const [dx, dy] = [Math.sin(azimuth * Math.PI / 180) * radius, Math.cos(azimuth * Math.PI / 180) * radius];
-    context.beginPath();
-    context.moveTo(x0 - dx, y0 - dy);
-    context.lineTo(x0 + dx, y0 + dy);
-    context.stroke();
+    strokeLines(context, colour("line"), 1, [[x0 - dx, y0 - dy], [x0 + dx, y0 + dy]]);
   }
   context.fillStyle = colour("quiet");
   context.font = '11px system-ui, "DejaVu Sans", sans-serif';
@@ -253,16 +158,12 @@ export function drawPolar(canvas, curves, octave) {
   for (const level of [-20, -10]) context.fillText(`−${-level}`, x0 + reach(level) * 0.7, y0 - reach(level) * 0.7);
   if (!curves || octave < 0) return;
   const path = (levels, style, isDashed) => {
-    context.strokeStyle = style;
-    context.lineWidth = isDashed ? 1.5 : 2.5;
     context.setLineDash(isDashed ? [4, 4] : []);
-    context.beginPath();
-    curves.azimuths.forEach((azimuth, n) => {
+    const points = curves.azimuths.map((azimuth, n) => {
       const [angle, distance] = [azimuth * Math.PI / 180, reach(levels[n])];
-      context.lineTo(x0 - Math.sin(angle) * distance, y0 - Math.cos(angle) * distance);
+      return [x0 - Math.sin(angle) * distance, y0 - Math.cos(angle) * distance];
     });
-    context.closePath();
-    context.stroke();
+    strokeLines(context, style, isDashed ? 1.5 : 2.5, [...points, points[0]]);
     context.setLineDash([]);
   };
   const styles = [colour("left"), colour("right")];
@@ -302,20 +203,9 @@ export function drawGoniometer(canvas, outputs, given) {
   if (!drawing) return correlation;
   const { context, width, height, colour } = drawing;
   const [x0, y0, radius] = [width / 2, height / 2, Math.min(width, height) / 2 - 14];
-  context.strokeStyle = colour("line");
-  context.beginPath();
-  context.moveTo(x0, y0 - radius);
-  context.lineTo(x0 + radius, y0);
-  context.lineTo(x0, y0 + radius);
-  context.lineTo(x0 - radius, y0);
-  context.closePath();
-  for (const [x, y] of [[0.5, 0.5], [-0.5, 0.5]]) {
-    context.moveTo(x0 - x * radius, y0 - y * radius);
-    context.lineTo(x0 + x * radius, y0 + y * radius);
-  }
-  context.moveTo(x0, y0 - radius);
-  context.lineTo(x0, y0 + radius);
-  context.stroke();
+  const [top, right, bottom, left] = [[x0, y0 - radius], [x0 + radius, y0], [x0, y0 + radius], [x0 - radius, y0]];
+  const diagonals = [0.5, -0.5].map((x) => [[x0 - x * radius, y0 - radius / 2], [x0 + x * radius, y0 + radius / 2]]);
+  strokeLines(context, colour("line"), 1, [top, right, bottom, left, top], [top, bottom], ...diagonals);
   context.fillStyle = colour("quiet");
   context.font = '12px system-ui, "DejaVu Sans", sans-serif';
   context.textAlign = "center";
@@ -375,32 +265,24 @@ export function drawSpectrum(canvas, outputs) {
   const [left, bottom, floor, lowest, highest] = [30, height - 18, -110, 40, 20000];
   const across = (hz) => left + (width - left) * Math.log(hz / lowest) / Math.log(highest / lowest);
   const up = (level) => 4 + (bottom - 4) * Math.min(1, Math.max(0, level / floor));
-  context.strokeStyle = colour("line");
   context.fillStyle = colour("quiet");
   context.font = '11px system-ui, "DejaVu Sans", sans-serif';
-  context.lineWidth = 1;
-  context.beginPath();
   for (const level of [0, -30, -60, -90]) {
-    context.moveTo(left, up(level));
-    context.lineTo(width, up(level));
+    strokeLines(context, colour("line"), 1, [[left, up(level)], [width, up(level)]]);
     context.textAlign = "right";
     context.fillText(String(level).replace("-", "−"), left - 4, Math.max(8, up(level)));
   }
   for (const hz of [100, 1000, 10000]) {
-    context.moveTo(across(hz), 4);
-    context.lineTo(across(hz), bottom);
+    strokeLines(context, colour("line"), 1, [[across(hz), 4], [across(hz), bottom]]);
     context.textAlign = "center";
     context.fillText(hz >= 1000 ? `${hz / 1000} kHz` : `${hz} Hz`, Math.min(across(hz), width - 20), height - 8);
   }
-  context.stroke();
   if (!outputs) return;
   const words = [];
   for (const ear of ["right", "left"]) {
     const levels = spectrum(outputs[ear]);
     const width = outputs.sampleRate / (2 * levels.length);
-    context.strokeStyle = colour(ear);
-    context.lineWidth = 1.5;
-    context.beginPath();
+    const points = [];
     let [x, best, loudest] = [-1, -200, 1];
     for (let n = 1; n < levels.length; n++) {
       if (levels[n] > levels[loudest]) loudest = n;
@@ -409,14 +291,13 @@ export function drawSpectrum(canvas, outputs) {
       // The highest of all bins that share a pixel.
       const next = Math.round(across(hz));
       if (next !== x) {
-        if (x >= 0) context.lineTo(x, up(best));
+        if (x >= 0) points.push([x, up(best)]);
         [x, best] = [next, levels[n]];
       } else {
         best = Math.max(best, levels[n]);
       }
     }
-    context.lineTo(x, up(best));
-    context.stroke();
+    strokeLines(context, colour(ear), 1.5, [...points, [x, up(best)]]);
     words.unshift(`${ear} ${levels[loudest] < -100 ? "silent" : `loudest near ${Math.round(loudest * width)} Hz`}`);
   }
   const text = `Spectrum: ${words.join(", ")}`;

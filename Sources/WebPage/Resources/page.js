@@ -1,25 +1,14 @@
 // The page of a running Pinna: shows what the event stream says, and sends what its controls ask.
-import { Controls } from "./controls.js";
-import { drawDevice, drawGoniometer, drawMeters, drawPolar, drawSpectrum, Meters, decodeOutputs } from "./drawings.js";
+import { Controls, element, getJSON } from "./controls.js";
+import { drawGoniometer, drawMeters, drawPolar, drawSpectrum, Meters, decodeOutputs } from "./drawings.js";
 import { Takes } from "./takes.js";
 
-const element = (id) => document.getElementById(id);
-const getJSON = async (path, options) => {
-  const response = await fetch(path, options);
-  const text = await response.text();
-  let document;
-  try { document = JSON.parse(text); } catch { document = { reason: text.trim() }; }
-  if (!response.ok) throw new Error(document.reason || response.statusText);
-  return document;
-};
-
 let status = {};
-let device = null;
 let curves = null;
 let outputs = null;
 const meters = new Meters();
 const controls = new Controls(() => status);
-const takes = new Takes(getJSON);
+const takes = new Takes();
 
 // MARK: The event stream, open only while the page is visible.
 
@@ -122,12 +111,10 @@ function showStatus(changes) {
       return [term, detail];
     }));
   }
-  if ("device" in changes || "input" in changes) loadDevice();
-  else if ("inputOrientation" in changes || "layout" in changes || "mutedMicrophones" in changes) showDevice();
-  if (["device", "input", "dataSource", "polarPattern", "inputOrientation", "sampleRate", "fallback"].some((key) => key in changes)) {
-    loadCurves();
-  }
-  if (["device", "input", "dataSource", "sampleRate", "fallback"].some((key) => key in changes)) loadInputs();
+  const changed = (...keys) => keys.some((key) => key in changes);
+  if (changed("device", "input", "dataSource", "inputOrientation", "layout", "mutedMicrophones", "fallback")) loadDevice();
+  if (changed("device", "input", "dataSource", "polarPattern", "inputOrientation", "sampleRate", "fallback")) loadCurves();
+  if (changed("device", "input", "dataSource", "sampleRate", "fallback")) loadInputs();
   if ("preset" in changes) loadPresets();
   if ("lastTake" in changes || "closingTakes" in changes || "take" in changes && !status.take) takes.load();
 }
@@ -153,16 +140,17 @@ function showTake() {
 
 // MARK: What is asked for once per device or case.
 
-async function loadDevice() {
-  try { device = await getJSON("/device"); } catch (error) { setText("device-name", error.message); return; }
-  controls.setMicrophones(device.microphones.map((microphone) => microphone.name));
-  showDevice();
-}
+let devicesWanted = 0;
 
-function showDevice() {
-  if (!device) return;
+async function loadDevice() {
+  const wanted = ++devicesWanted;
+  let device;
+  try { device = await getJSON("/device"); } catch (error) { setText("device-name", error.message); return; }
+  // An older answer may come later.
+  if (wanted !== devicesWanted) return;
   setText("device-name", `${device.title}, ${device.microphones.length} microphones`);
-  drawDevice(element("device-picture"), device, status);
+  element("device-picture").innerHTML = device.picture;
+  controls.setMicrophones(device.microphones);
 }
 
 async function loadInputs() {
@@ -233,7 +221,7 @@ function requestDrawing() {
 
 element("clear-clips").addEventListener("click", () => { meters.clearClips(); requestDrawing(); });
 
-const redraw = () => { showDevice(); showCurves(); requestDrawing(); };
+const redraw = () => { showCurves(); requestDrawing(); };
 addEventListener("resize", redraw);
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
 

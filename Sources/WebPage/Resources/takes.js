@@ -1,12 +1,9 @@
 // The takes of the takes folder, and their player.
 
-const element = (id) => document.getElementById(id);
+import { element, getJSON } from "./controls.js";
 
 export class Takes {
-  constructor(getJSON) {
-    this.getJSON = getJSON;
-    this.timer = 0;
-  }
+  timer = 0;
 
   // Several reasons to load within a moment count once.
   load() {
@@ -17,7 +14,7 @@ export class Takes {
   async loadNow() {
     let list;
     try {
-      list = await this.getJSON("/takes");
+      list = await getJSON("/takes");
       element("takes-refusal").textContent = "";
     } catch (error) {
       element("takes-refusal").textContent = error.message;

@@ -41,7 +41,7 @@ struct PlotFolder {
     let voices = try guidedCheck(measurement)
     let cases = try casePlots(measurement)
     var files: [(name: String, plot: any Plot)] = [
-      ("device", DevicePicture(measurement.device).plot)
+      ("device", PositionPlot(measurement.device))
     ]
     if let voices { files.append(("voices", voices.plot)) }
     if isSeparate {
@@ -51,7 +51,7 @@ struct PlotFolder {
     }
     for file in files { try file.plot.write("\(path)/\(name(file.name))") }
     let names = files.map { name($0.name) }
-    let page = ReportPage(measurement, cases: cases, voices: voices, files: names)
+    let page = ReportPage(measurement: measurement, cases: cases, voices: voices, files: names)
     let index = path + "/index.html"
     do {
       try Data(page.html.utf8).write(to: URL(filePath: index), options: .atomic)

@@ -8,19 +8,12 @@ import Text
 /// A report as one page of HTML: the device, where voices come out, and the plots of every case with a sentence of help
 /// each. It has no script and loads nothing; its drawings follow the reader's choice of light or dark.
 struct ReportPage {
-  private let measurement: Measurement
-  private let cases: [CasePlots]
+  let measurement: Measurement
+  let cases: [CasePlots]
   /// Nil for a device that has no directional pattern.
-  private let voices: CheckPicture?
+  let voices: CheckPicture?
   /// Names of the files beside the page.
-  private let files: [String]
-
-  init(_ measurement: Measurement, cases: [CasePlots], voices: CheckPicture?, files: [String]) {
-    self.measurement = measurement
-    self.cases = cases
-    self.voices = voices
-    self.files = files
-  }
+  let files: [String]
 
   var html: String {
     let device = measurement.device
@@ -32,11 +25,11 @@ struct ReportPage {
       <meta charset="utf-8">
       <meta name="viewport" content="width=device-width, initial-scale=1">
       <meta name="color-scheme" content="light dark">
-      <title>\(HTML.text(title))</title>
+      <title>\(title.escapedForHTML)</title>
       <style>\(Self.style)</style>
       </head>
       <body>
-      <h1>\(HTML.text(title))</h1>
+      <h1>\(title.escapedForHTML)</h1>
       \(introduction)
       \(contents)
       \(deviceSection)
@@ -63,12 +56,12 @@ struct ReportPage {
   }
 
   private var contents: String {
-    let links = cases.map { "<a href=\"#\(HTML.text($0.name))\">\(HTML.text($0.heading))</a>" }
+    let links = cases.map { "<a href=\"#\($0.name.escapedForHTML)\">\($0.heading.escapedForHTML)</a>" }
     return "<nav>\(links.joined(separator: " "))</nav>"
   }
 
   private var deviceSection: String {
-    let plot = DevicePicture(measurement.device).plot
+    let plot = PositionPlot(measurement.device)
     let views = plot.separateViews.map {
       "<div>\($0.markup(description: plot.title.title))</div>"
     }
@@ -85,7 +78,9 @@ struct ReportPage {
     let panels = zip(voices.plot.separatePanels, voices.descriptions).map {
       "<div>\($0.markup(description: $1))</div>"
     }
-    let marks = voices.plot.legend.map { "<span>\($0.markup(description: ""))\(HTML.text($0.text))</span>" }
+    let marks = voices.plot.legend.map {
+      "<span>\($0.markup(description: ""))\($0.text.escapedForHTML)</span>"
+    }
     return """
       <section id="voices"><h2>Where voices come out</h2>
       <p class="legend">\(marks.joined())</p>
@@ -124,7 +119,7 @@ struct ReportPage {
         : "How far sound from the front stands above the microphones' own noise, compared with one microphone: above 0 dB the pattern is less noisy, below the dashed floor it hisses."
     )
     return """
-      <section id="\(HTML.text(one.name))"><h2>\(HTML.text(one.heading))</h2>
+      <section id="\(one.name.escapedForHTML)"><h2>\(one.heading.escapedForHTML)</h2>
       \(weakness.map { HTML.paragraph("Weak: \($0).") } ?? "")
       \(polar)
       <div class="row">\(differences)\(response)\(noise)</div>
@@ -137,14 +132,14 @@ struct ReportPage {
     isSmall: Bool = false
   ) -> String {
     let entries = legend.map {
-      "<span><i style=\"border-color:var(--\($0.colour.name));border-style:\($0.isDashed ? "dashed" : "solid")\"></i>\(HTML.text($0.label))</span>"
+      "<span><i style=\"border-color:var(--\($0.colour.name));border-style:\($0.isDashed ? "dashed" : "solid")\"></i>\($0.label.escapedForHTML)</span>"
     }
     let drawings = plots.map { "<div>\($0.plot.markup(description: $0.description))</div>" }
     return """
-      <figure class="\(isSmall ? "small" : "single")"><h3>\(HTML.text(title))</h3>
+      <figure class="\(isSmall ? "small" : "single")"><h3>\(title.escapedForHTML)</h3>
       <p class="legend">\(entries.joined())</p>
       <div class="row">\(drawings.joined())</div>
-      <figcaption>\(HTML.text(help))</figcaption></figure>
+      <figcaption>\(help.escapedForHTML)</figcaption></figure>
       """
   }
 
@@ -154,13 +149,13 @@ struct ReportPage {
       measurement.report, draws: measurement.draws, isCalibrated: measurement.isCalibrated
     ).text
     return
-      "<section id=\"figures\"><h2>Figures</h2><pre>\(HTML.text(table))</pre>"
+      "<section id=\"figures\"><h2>Figures</h2><pre>\(table.escapedForHTML)</pre>"
       + HTML.help("What pinna report prints. Levels are in dB; the documentation explains each figure.")
       + "</section>"
   }
 
   private var sheets: String {
-    let links = files.map { "<li><a href=\"\(HTML.link($0))\">\(HTML.text($0))</a></li>" }
+    let links = files.map { "<li><a href=\"\(HTML.link($0))\">\($0.escapedForHTML)</a></li>" }
     return
       "<section id=\"sheets\"><h2>Sheets</h2><p>The same plots as files:</p><ul>\(links.joined())</ul></section>"
   }
@@ -189,23 +184,16 @@ struct ReportPage {
 
 /// Pieces of HTML.
 private enum HTML {
-  /// `text` with the characters replaced that mean something in HTML.
-  static func text(_ text: String) -> String {
-    text.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
-      .replacing("\"", with: "&quot;")
-  }
-
-  static func paragraph(_ text: String) -> String { "<p>\(self.text(text))</p>" }
-  static func help(_ text: String) -> String { "<p class=\"help\">\(self.text(text))</p>" }
+  static func paragraph(_ text: String) -> String { "<p>\(text.escapedForHTML)</p>" }
+  static func help(_ text: String) -> String { "<p class=\"help\">\(text.escapedForHTML)</p>" }
 
   /// A file's name as a link.
   static func link(_ file: String) -> String {
-    text(
-      file.utf8.map { byte in
-        let character = Character(Unicode.Scalar(byte))
-        return character.isASCII
-          && (character.isLetter || character.isNumber || "!$&'()*+,-./:=@_~".contains(character))
-          ? String(character) : String(format: "%%%02X", UInt32(byte))
-      }.joined())
+    file.utf8.map { byte in
+      let character = Character(Unicode.Scalar(byte))
+      return character.isASCII
+        && (character.isLetter || character.isNumber || "!$&'()*+,-./:=@_~".contains(character))
+        ? String(character) : String(format: "%%%02X", UInt32(byte))
+    }.joined().escapedForHTML
   }
 }

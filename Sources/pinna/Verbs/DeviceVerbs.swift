@@ -2,6 +2,7 @@ import Acoustics
 import FoundationEssentials
 import Glibc
 import Messages
+import Plots
 import Presets
 import Text
 
@@ -46,7 +47,7 @@ extension Verb {
       throw Failure(.usage, "these numbers describe no usable device: \(error)")
     }
     // The picture first: a file without one would be in the way of the next attempt.
-    try DevicePicture(device).write(picture)
+    try PositionPlot(device).write(picture)
     do { try Data(text.utf8).write(to: URL(filePath: file), options: .atomic) } catch {
       throw Failure(.failed, "cannot write \(file): \(error.systemReason); choose another folder or name")
     }
@@ -70,7 +71,7 @@ extension Verb {
   ) { arguments in
     if let picture = arguments["--picture"] { try PictureFile.check(picture) }
     let device = try device(arguments.operands[0], in: .standard)
-    if let picture = arguments["--picture"] { try DevicePicture(device).write(picture) }
+    if let picture = arguments["--picture"] { try PositionPlot(device).write(picture) }
     let summary = DeviceSummary(device: device)
     arguments.print(json: summary.json, text: summary.text)
     return .done
