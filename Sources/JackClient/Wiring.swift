@@ -6,8 +6,9 @@
 ///   has restarted.
 /// - If a peer is replaced at once by a port of the same name, as when a driver restarts, its connection counts as lost,
 ///   not as removed by the user.
-/// - A connection that disappears while both ports stay is forgotten, because the user disconnected it. Unless Pinna made
-///   it a moment ago: PipeWire drops links between ports that it is still setting up. It is made once more.
+/// - A connection that disappears while both ports stay is forgotten, because the user disconnected it. Unless it is
+///   new and the server is PipeWire, which drops links between ports that it is still setting up: it is made once more.
+///   New are connections that Pinna made as a setting demands, and those that were lost and are back.
 /// - A connection whose own port disappears, with a change of device, waits for that port.
 ///
 /// The memory is bounded, because programs may use a new name each time: it holds up to 64 absent connections per port
@@ -60,7 +61,7 @@ public struct Wiring: Sendable {
   /// How long a connection must be missing between two existing ports before it counts as disconnected by the user.
   static let patience = Duration.milliseconds(200)
 
-  /// How long a connection that Pinna made is new.
+  /// How long a connection is new.
   static let newness = Duration.milliseconds(300)
 
   private var wires: [Wire: Memory] = [:]
@@ -69,8 +70,12 @@ public struct Wiring: Sendable {
   private var lastOrder = 0
   /// Whether the outputs' connections to others are restored like all others.
   private let keepsOutputs: Bool
+  private let isPipeWire: Bool
 
-  public init(keepsOutputs: Bool = false) { self.keepsOutputs = keepsOutputs }
+  public init(keepsOutputs: Bool = false, isPipeWire: Bool = false) {
+    self.keepsOutputs = keepsOutputs
+    self.isPipeWire = isPipeWire
+  }
 
   /// Whether a connection is restored when its peer returns.
   private func isRestored(_ wire: Wire) -> Bool {
@@ -132,7 +137,11 @@ public struct Wiring: Sendable {
   /// Remembers a connection that Pinna has just made, so that it is restored even if its peer goes before the graph is
   /// observed.
   public mutating func hasMade(_ wire: Wire, now: ContinuousClock.Instant) {
-    wires[wire] = Memory(state: .made, order: 0, newUntil: now + Self.newness)
+    wires[wire] = Memory(state: .made, order: 0, newUntil: end(ofNewness: now))
+  }
+
+  private func end(ofNewness now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
+    isPipeWire ? now + Self.newness : nil
   }
 
   /// Gives the wanted connections priority: they are forgotten last.
@@ -197,9 +206,13 @@ public struct Wiring: Sendable {
       }
     }
     for wire in connected {
-      if case .made = wires[wire]?.state { continue }
-      switch wires.updateValue(Memory(state: .made, order: 0), forKey: wire)?.state {
-      case .lost, .lostInRestart: events.append(.restored(wire))
+      let before = wires[wire]?.state
+      if case .made = before { continue }
+      wires[wire] = Memory(state: .made, order: 0)
+      switch before {
+      case .lost, .lostInRestart:
+        wires[wire]?.newUntil = end(ofNewness: now)
+        events.append(.restored(wire))
       case .made, .missing, .away, nil: break
       }
     }

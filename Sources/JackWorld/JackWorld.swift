@@ -54,7 +54,8 @@ package final class JackWorld: AudioWorld {
     progress: @escaping @Sendable (_ device: String) -> @Sendable (Double) -> Void = { _ in { _ in } }
   ) {
     self.options = options
-    var wiring = Wiring(keepsOutputs: options.keepsConnections)
+    var wiring = Wiring(
+      keepsOutputs: options.keepsConnections, isPipeWire: JackLibrary.isPipeWire)
     wiring.restore(options.lastConnections)
     memory = ConnectionMemory(wiring)
     self.library = library

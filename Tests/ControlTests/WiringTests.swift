@@ -47,20 +47,31 @@ import Testing
     #expect(look(connected: false, peer: true, after: 400).toMake.isEmpty)
   }
 
-  @Test("a connection that Pinna made and that disappears within 300 ms is made once more, then forgotten")
-  mutating func new() {
-    wiring.hasMade(wire, now: start)
+  @Test(
+    "on PipeWire, a connection that disappears within 300 ms after Pinna made it, or after it came back, is made once more, then forgotten",
+    arguments: [true, false])
+  mutating func new(isRestored: Bool) {
+    wiring = Wiring(isPipeWire: true)
+    if isRestored {
+      wiring.restore([wire])
+      #expect(look(connected: false, peer: true, after: 0).toMake == [wire])
+      #expect(look(connected: true, peer: true, after: 0).events == [.restored(wire)])
+    } else {
+      wiring.hasMade(wire, now: start)
+    }
     #expect(look(connected: true, peer: true, after: 10).toMake.isEmpty)
     #expect(look(connected: false, peer: true, after: 250).toMake == [wire])
     #expect(look(connected: true, peer: true, after: 251).toMake.isEmpty)
-    for n in [300, 501] { #expect(look(connected: false, peer: true, after: n).toMake.isEmpty) }
+    for n in [260, 461] { #expect(look(connected: false, peer: true, after: n).toMake.isEmpty) }
     #expect(!wiring.remembers(wire))
   }
 
-  @Test("a connection that Pinna made stays removed if it disappears later")
-  mutating func old() {
+  @Test("a connection that is not new, or under jackd, stays removed", arguments: [true, false])
+  mutating func old(isPipeWire: Bool) {
+    wiring = Wiring(isPipeWire: isPipeWire)
     wiring.hasMade(wire, now: start)
-    for n in [310, 511] { #expect(look(connected: false, peer: true, after: n).toMake.isEmpty) }
+    let removed = isPipeWire ? 310 : 10
+    for n in [removed, removed + 201] { #expect(look(connected: false, peer: true, after: n).toMake.isEmpty) }
     #expect(!wiring.remembers(wire))
   }
 

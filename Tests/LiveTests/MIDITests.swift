@@ -107,6 +107,11 @@ extension LiveTests {
         let isSaid = waitUntil(seconds: 30) { graph.program.errorText.contains(said) }
         #expect(isSaid, "\(graph.program.errorText.replacing("\n", with: " | "))")
       }
+      let isWhole = try waitUntil(seconds: 60) {
+        guard let last = try graph.status()["lastTake"] as? [String: Any] else { return false }
+        return last["fault"] == nil || last["fault"] is NSNull
+      }
+      #expect(isWhole, "\(try graph.status()["lastTake"] ?? "no take")")
       keys.control(7, 127)
       #expect(try becomes("gainDB", "0", graph))
     }
