@@ -211,7 +211,8 @@ public struct Wiring: Sendable {
       wires[wire] = Memory(state: .made, order: 0)
       switch before {
       case .lost, .lostInRestart:
-        wires[wire]?.newUntil = end(ofNewness: now)
+        let end = end(ofNewness: now)
+        wires[wire]?.newUntil = end
         events.append(.restored(wire))
       case .made, .missing, .away, nil: break
       }
