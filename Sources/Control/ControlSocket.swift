@@ -10,8 +10,8 @@ import Processor
 /// Not liblo's server: this socket has mode 0600 in a folder of mode 0700, replaces a stale socket, and is made again
 /// if it is removed (`NamedSocket`). It accepts connections of this user's processes only; the kernel says who connects.
 ///
-/// A program that leaves answers unread is not read from until it has read them; nobody else is delayed. It is
-/// disconnected if it reads nothing for `patience`.
+/// Connections are served in turn, one request each, those of a bundle too. A program that leaves answers unread is not
+/// served until it has read them, so that it delays no other. It is disconnected if it reads nothing for `patience`.
 ///
 /// Thread: control thread. No function waits for a program.
 public final class ControlSocket {
@@ -27,7 +27,7 @@ public final class ControlSocket {
   var name: String { namedSocket.name }
   /// Packets dropped because they were malformed, and connections of other users.
   public private(set) var droppedPackets = 0
-  /// The connection that was read longest ago comes first.
+  /// The connection that was served longest ago comes first.
   private var connections: [Connection] = []
   private var lastNumber = 0
   /// Closed to accept a connection when this process has no other descriptor left.
@@ -35,8 +35,6 @@ public final class ControlSocket {
   /// When to accept connections again after a failure.
   private var nextAccept = ContinuousClock.now
   private var buffer = [UInt8](repeating: 0, count: OSCShape.longestPacket)
-  /// Requests of a bundle that have not been returned yet.
-  private var waiting: [(message: OSCMessage, sender: Sender)] = []
 
   /// The sender of a request, to reply to.
   public struct Sender: Sendable, Equatable {
@@ -49,6 +47,8 @@ public final class ControlSocket {
   private final class Connection {
     let number: Int
     let socket: PacketSocket
+    /// Requests of a bundle that have not been returned yet.
+    var waiting: [(message: OSCMessage, number: String?)] = []
     /// Packets that the program has not made room for.
     var unsent: [[UInt8]] = []
     /// When it was last read from or sent to.
@@ -77,7 +77,6 @@ public final class ControlSocket {
     namedSocket.restore()
     if spare == nil { spare = FileDescriptor(open("/dev/null", O_RDONLY | O_CLOEXEC)) }
     sendUnsent()
-    guard waiting.isEmpty else { return waiting.removeFirst() }
     // What these wait for wakes nobody.
     let isBusy = .now < nextAccept || connections.contains { !$0.unsent.isEmpty }
     return next(milliseconds: isBusy ? min(milliseconds, 10) : milliseconds, or: others)
@@ -85,38 +84,53 @@ public final class ControlSocket {
 
   /// The next request of the connections that are ready; bounded, so that malformed packets cannot keep the thread here.
   private func next(milliseconds: Int32, or others: [Int32] = []) -> (message: OSCMessage?, sender: Sender)? {
-    guard waiting.isEmpty else { return waiting.removeFirst() }
     let listened = connections.filter(\.unsent.isEmpty)
+    let isReady = listened.contains { !$0.waiting.isEmpty }
     let listener = .now < nextAccept ? -1 : namedSocket.listener.number
     var state = ([listener] + listened.map(\.socket.descriptor) + others).map {
       pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
     }
-    guard pinna_poll(&state, Int32(state.count), milliseconds) > 0 else { return nil }
-    var ready = zip(listened, state.dropFirst()).filter { $1.revents != 0 }.map { $0.0 }
+    guard pinna_poll(&state, Int32(state.count), isReady ? 0 : milliseconds) > 0 || isReady else {
+      return nil
+    }
+    var ready = zip(listened, state.dropFirst()).filter { !$0.waiting.isEmpty || $1.revents != 0 }.map {
+      $0.0
+    }
     if state[0].revents != 0 { ready += accept() }
     for connection in ready.prefix(16) {
+      if !connection.waiting.isEmpty { return nextWaiting(connection) }
       switch connection.socket.receive(&buffer) {
       case .nothing: continue
       case .ended: close(connection)
-      case .packet(let bytes, let isCut):
-        connection.lastProgress = .now
-        connections.removeAll { $0 === connection }
-        connections.append(connection)
-        return read(bytes, isCut, connection)
+      case .packet(let bytes, let isCut): return read(bytes, isCut, connection)
       }
     }
     return nil
   }
 
+  /// The next request of the packet that was read last.
+  private func nextWaiting(_ connection: Connection) -> (message: OSCMessage?, sender: Sender) {
+    moveToEnd(connection)
+    let (message, number) = connection.waiting.removeFirst()
+    return (message, Sender(connection: connection.number, number: number))
+  }
+
+  /// All others are served before it.
+  private func moveToEnd(_ connection: Connection) {
+    guard let place = connections.firstIndex(where: { $0 === connection }) else { return }
+    connections.append(connections.remove(at: place))
+  }
+
   private func read(_ bytes: ArraySlice<UInt8>, _ isCut: Bool, _ connection: Connection)
     -> (message: OSCMessage?, sender: Sender)
   {
+    connection.lastProgress = .now
     do throws(Failure) {
-      let messages = try OSCPacket.messages(in: bytes, isCut: isCut)
-      connection.unanswered += messages.count
-      waiting = messages.map { ($0.message, Sender(connection: connection.number, number: $0.number)) }
-      return waiting.removeFirst()
+      connection.waiting = try OSCPacket.messages(in: bytes, isCut: isCut)
+      connection.unanswered += connection.waiting.count
+      return nextWaiting(connection)
     } catch {
+      moveToEnd(connection)
       droppedPackets += 1
       connection.unanswered += 1
       let sender = Sender(connection: connection.number, number: nil)

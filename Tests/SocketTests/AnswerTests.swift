@@ -142,14 +142,40 @@ import Testing
     #expect(socket.receive(milliseconds: 2000) == nil && !socket.isThere(sender))
   }
 
-  @Test("the requests of many connections are served in turn")
-  func turns() throws {
+  @Test(
+    "the requests of many connections are served in turn, also those of a bundle", arguments: [false, true])
+  func turns(areBundled: Bool) throws {
     let home = try PinnaHome()
     let socket = try ControlSocket(name: "pinna", environment: home.environment)
     let senders = try (0..<3).map { _ in try ControlSender(runtimeFolder: home.runtimeFolder) }
-    for sender in senders { for n in 0..<4 { sender.send("/pinna/question/\(n)") } }
-    let heard = (0..<12).compactMap { _ in socket.receive(milliseconds: 2000)?.message?.path.last }
+    for sender in senders {
+      let packets = (0..<4).map { OSCMessage("/pinna/question/\($0)").packet }
+      if areBundled {
+        let parts = packets.flatMap { [0, 0, 0, UInt8($0.count)] + $0 }
+        sender.send(Array("#bundle\0\0\0\0\0\0\0\0\u{1}".utf8) + parts)
+      } else {
+        for packet in packets { sender.send(packet) }
+      }
+    }
+    // The last ones without waiting: they are there already.
+    let heard = (0..<12).compactMap { socket.receive(milliseconds: $0 < 6 ? 2000 : 0)?.message?.path.last }
     #expect(heard == Array("000111222333"))
+  }
+
+  @Test("R18: a bundle of requests with long answers is not served on while its sender reads none")
+  func unreadBundle() throws {
+    let home = try PinnaHome()
+    let socket = try ControlSocket(name: "pinna", environment: home.environment)
+    let sender = try ControlSender(runtimeFolder: home.runtimeFolder)
+    let packet = OSCMessage("/pinna/outputs").packet
+    let parts = (0..<64).flatMap { _ in [0, 0, 0, UInt8(packet.count)] + packet }
+    sender.send(Array("#bundle\0\0\0\0\0\0\0\0\u{1}".utf8) + parts)
+    var served = 0
+    while let (_, asker) = socket.receive(milliseconds: 100) {
+      served += 1
+      socket.send(Self.done(String(repeating: "port ", count: 100_000)), to: asker)
+    }
+    #expect((1..<8).contains(served), "\(served)")
   }
 
   @Test("a sender that reads nothing does not delay others' answers, is read no more, and then disconnected")
