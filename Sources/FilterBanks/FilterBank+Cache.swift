@@ -1,7 +1,5 @@
 import Acoustics
 import FilterDesign
-import FoundationEssentials
-import Glibc
 import Numerics
 import Presets
 
@@ -37,24 +35,26 @@ extension FilterBank {
   ) throws(DesignError) -> FilterBank {
     try check(device, sampleRate: sampleRate)
     func bank(in folder: String, named name: String) -> FilterBank? {
-      guard let bank = try? FilterBank(folder: "\(folder)/\(name)"), bank.fits(device, sampleRate: sampleRate)
+      guard let bank = try? FilterBank(storedAt: "\(folder)/\(name)"),
+        bank.fits(device, sampleRate: sampleRate)
       else { return nil }
       return bank
     }
     // Shipped filters do not need the HRTF file that they were designed with.
-    let shippedName = folderName(device: device, sampleRate: sampleRate, packagedHead: true)
+    let shippedName = storedName(device: device, sampleRate: sampleRate, packagedHead: true)
     if let bank = shipped.lazy.compactMap({ bank(in: $0, named: shippedName) }).first { return bank }
-    let name = folderName(device: device, sampleRate: sampleRate)
+    let name = storedName(device: device, sampleRate: sampleRate)
     if let bank = bank(in: cache, named: name) { return bank }
     let bank = try design(
       device: device, sampleRate: sampleRate, cancellation: cancellation, progress: progress)
-    bank.store(in: "\(cache)/\(name)")
+    // Errors are ignored: without a cache, filters are designed each time.
+    try? bank.store(in: cache, as: name)
     return bank
   }
 
-  /// Name of the folder for a design of `device`. Different filters have different names.
+  /// The name, without an extension, of the files with a design of `device`. Different filters have different names.
   /// - Parameter packagedHead: see `DesignKey`; true for filters that ship.
-  package static func folderName(device: Device, sampleRate: Int, packagedHead: Bool = false) -> String {
+  package static func storedName(device: Device, sampleRate: Int, packagedHead: Bool = false) -> String {
     let key = DesignKey(device: device, sampleRate: sampleRate, packagedHead: packagedHead)
     return "\(plainName(device.name))-\(sampleRate)-\(key.hash)"
   }
@@ -68,19 +68,5 @@ extension FilterBank {
       // A folder without cases states no lengths.
       && (cases.isEmpty || (tapCount == grid.tapCount && delayFrames == grid.delayFrames))
       && cases.map(\.filterCase) == device.filterCases.filter { !refused.contains($0) }
-  }
-
-  /// Writes to a temporary folder and renames it, so that other processes never read an incomplete bank. Errors are
-  /// ignored.
-  private func store(in folder: String) {
-    let files = FileManager.default
-    let scratch = "\(folder).\(UUID().uuidString).part"
-    do {
-      try write(folder: scratch)
-      try? files.removeItem(atPath: folder)
-      try files.moveItem(atPath: scratch, toPath: folder)
-    } catch {
-      try? files.removeItem(atPath: scratch)
-    }
   }
 }

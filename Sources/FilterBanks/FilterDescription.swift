@@ -2,26 +2,39 @@ import Acoustics
 import AudioFiles
 import FilterDesign
 import FoundationEssentials
-import Glibc
+import Measurements
 import Numerics
-import Text
 
-/// The contents of `filters.json`, which describes a filter bank in a folder of WAV files.
-private struct FilterFolder: Codable {
+/// What the JSON beside the taps of a filter bank says: `filters.json` in a folder of exported filters, with a WAV file for
+/// each case, and `NAME.json` of a stored set, whose taps are all in `NAME.wav`.
+struct FilterDescription: Codable {
   struct Case: Codable {
     let dataSource: String
     let polarPattern: PolarPattern
     /// Null for mono patterns.
     let inputOrientation: InputOrientation?
-    let file: String
+    /// Absent in a stored set.
+    let file: String?
     let delayFrames: Int
+
+    init(_ filterCase: FilterCase, file: String? = nil, delayFrames: Int) {
+      dataSource = filterCase.dataSource
+      polarPattern = filterCase.polarPattern
+      inputOrientation = filterCase.inputOrientation
+      self.file = file
+      self.delayFrames = delayFrames
+    }
+
+    var filterCase: FilterCase {
+      FilterCase(dataSource: dataSource, polarPattern: polarPattern, inputOrientation: inputOrientation)
+    }
 
     func encode(to encoder: any Encoder) throws {
       var container = encoder.container(keyedBy: CodingKeys.self)
       try container.encode(dataSource, forKey: .dataSource)
       try container.encode(polarPattern, forKey: .polarPattern)
       try container.encode(inputOrientation, forKey: .inputOrientation)
-      try container.encode(file, forKey: .file)
+      try container.encodeIfPresent(file, forKey: .file)
       try container.encode(delayFrames, forKey: .delayFrames)
     }
   }
@@ -48,7 +61,6 @@ private struct FilterFolder: Codable {
     }
   }
 
-  static let name = "filters.json"
   static let currentFormat = 1
 
   /// Version of this format; absent in folders that were written before versions, or by another program.
@@ -65,117 +77,82 @@ private struct FilterFolder: Codable {
   let weak: [Remark]?
   /// What the reader must know about all cases; absent if there is nothing.
   let remarks: [String]?
-}
+  /// Of a stored set: the number of taps of each filter.
+  var taps: Int?
+  /// Of a stored set: of the taps, and of all else that stands here.
+  var checksum: String?
 
-extension FilterBank {
-  /// Writes `filters.json` and one 32-bit float WAV file per case into `folder`, and creates the folder if necessary.
-  ///
-  /// Each WAV file has one frame per tap; channel = output × microphone count + microphone. `filters.json` is written
-  /// last, so that it never describes files that are missing.
-  public func write(folder: String) throws {
-    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-    var written: [FilterFolder.Case] = []
-    for (coefficients, file) in zip(cases, fileNames) {
-      let filterCase = coefficients.filterCase
-      let clip = AudioClip(sampleRate: sampleRate, channels: coefficients.taps.channels)
-      try clip.write(wav: "\(folder)/\(file)")
-      written.append(
-        FilterFolder.Case(
-          dataSource: filterCase.dataSource, polarPattern: filterCase.polarPattern,
-          inputOrientation: filterCase.inputOrientation, file: file, delayFrames: delayFrames))
-    }
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-    let contents = FilterFolder(
-      format: FilterFolder.currentFormat, device: device, sampleRate: sampleRate, microphones: microphones,
-      cases: written,
-      notOffered: refusals.isEmpty ? nil : refusals.map(FilterFolder.Remark.init),
-      weak: weaknesses.isEmpty ? nil : weaknesses.map(FilterFolder.Remark.init),
-      remarks: remarks.isEmpty ? nil : remarks)
-    let json = try encoder.encode(contents) + Data("\n".utf8)
-    try json.write(to: URL(fileURLWithPath: "\(folder)/\(FilterFolder.name)"), options: .atomic)
+  init(_ bank: FilterBank, cases: [Case]) {
+    format = Self.currentFormat
+    device = bank.device
+    sampleRate = bank.sampleRate
+    microphones = bank.microphones
+    self.cases = cases
+    notOffered = bank.refusals.isEmpty ? nil : bank.refusals.map(Remark.init)
+    weak = bank.weaknesses.isEmpty ? nil : bank.weaknesses.map(Remark.init)
+    remarks = bank.remarks.isEmpty ? nil : bank.remarks
   }
 
-  /// Reads a folder that `write` wrote.
-  /// - Throws: an error that names the file, if one is missing, malformed or inconsistent with the others.
-  public init(folder: String) throws {
-    let path = "\(folder)/\(FilterFolder.name)"
-    guard let data = FileManager.default.contents(atPath: path) else {
+  /// The longest description: many times that of any device.
+  private static let longest = 4 << 20
+
+  /// - Throws: an error that names the file, if it is missing or malformed.
+  init(path: String) throws {
+    guard
+      let text = try? InputFile(path: path, kind: "a description of filters", sizeLimit: Self.longest).bytes()
+    else {
       throw DesignError("cannot read \(path); point to a folder of exported filters")
     }
-    let contents: FilterFolder
     do {
-      contents = try JSONDecoder().decode(FilterFolder.self, from: data)
+      self = try JSONDecoder().decode(Self.self, from: Data(text))
     } catch {
       throw DesignError("\(path) is not a description of filters (\(error)); export them again")
     }
-    guard contents.format ?? FilterFolder.currentFormat == FilterFolder.currentFormat else {
+    guard format ?? Self.currentFormat == Self.currentFormat else {
       throw DesignError(
-        "\(path) has format \(contents.format ?? 0), and this Pinna reads \(FilterFolder.currentFormat); export the filters "
+        "\(path) has format \(format ?? 0), and this Pinna reads \(Self.currentFormat); export the filters "
           + "again with this Pinna")
     }
-    let refusals = (contents.notOffered ?? []).map(\.remark)
-    guard !contents.cases.isEmpty || !refusals.isEmpty, !contents.microphones.isEmpty,
-      DesignGrid.sampleRates.contains(contents.sampleRate)
+    guard !cases.isEmpty || notOffered?.isEmpty == false, !microphones.isEmpty,
+      DesignGrid.sampleRates.contains(sampleRate)
     else {
       throw DesignError(
         "\(path) lists no cases or no microphones, or a sample rate that filters cannot have; export the filters "
           + "again")
     }
-    let grid = DesignGrid(sampleRate: contents.sampleRate)
-    let delayFrames = contents.cases.first?.delayFrames ?? grid.delayFrames
-    var cases: [FilterCoefficients] = []
-    for entry in contents.cases {
-      guard !entry.file.isEmpty, !entry.file.contains("/"), !entry.file.hasPrefix(".") else {
-        throw DesignError(
-          "\(path) names \"\(entry.file)\", which is not a file beside it; export the filters again")
-      }
-      let clip = try AudioClip(path: "\(folder)/\(entry.file)")
-      let expected = 2 * contents.microphones.count
-      guard clip.sampleRate == contents.sampleRate, clip.channels.count == expected,
-        clip.frames == cases.first?.taps.length ?? clip.frames, entry.delayFrames == delayFrames,
-        (0..<max(1, clip.frames)).contains(entry.delayFrames)
-      else {
-        throw DesignError(
-          "\(folder)/\(entry.file) does not have the \(expected) channels, rate or length that \(path) and the "
-            + "other filters say; export the filters again")
-      }
-      guard clip.channels.allSatisfy({ $0.allSatisfy(\.isFinite) }) else {
-        throw DesignError("\(folder)/\(entry.file) holds taps that are not numbers; export the filters again")
-      }
-      let half = contents.microphones.count
-      cases.append(
-        FilterCoefficients(
-          filterCase: FilterCase(
-            dataSource: entry.dataSource, polarPattern: entry.polarPattern,
-            inputOrientation: entry.inputOrientation),
-          taps: [Array(clip.channels[..<half]), Array(clip.channels[half...])]))
-    }
-    self.init(
-      device: contents.device ?? URL(fileURLWithPath: folder).lastPathComponent,
-      sampleRate: contents.sampleRate, microphones: contents.microphones, delayFrames: delayFrames,
-      tapCount: cases.first?.taps.length ?? grid.tapCount, cases: cases, refusals: refusals,
-      weaknesses: (contents.weak ?? []).map(\.remark), remarks: contents.remarks ?? [])
   }
 
-  /// The name of each case's WAV file.
-  var fileNames: [String] {
-    var usedNames = Set<String>()
-    return cases.map { coefficients in
-      var file = Self.fileName(of: coefficients.filterCase)
-      while !usedNames.insert(file).inserted { file = "\(usedNames.count)-\(file)" }
-      return file
-    }
+  func write(_ path: String) throws {
+    try (encoded() + Data("\n".utf8)).write(to: URL(fileURLWithPath: path), options: .atomic)
   }
 
-  /// Such as "front-stereo-portrait.wav": valid on any file system, whatever the name of the data source.
-  private static func fileName(of filterCase: FilterCase) -> String {
-    filterCase.words.map(plainName).joined(separator: "-") + ".wav"
+  private func encoded() throws -> Data {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+    return try encoder.encode(self)
   }
 
-  /// `word` in lower case, with a hyphen for each character that is not an ASCII letter or digit; "-" if it is empty.
-  static func plainName(_ word: String) -> String {
-    let plain = word.lowercased().map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "-" }
-    return plain.isEmpty ? "-" : String(plain)
+  /// - Parameter samples: the taps as they stand in the WAV file.
+  func checksum(of samples: [Float]) throws -> String {
+    var others = self
+    others.checksum = nil
+    var hash = ContentHash()
+    hash.add(try others.encoded())
+    samples.withUnsafeBytes { hash.add($0) }
+    return hash.digits
+  }
+
+  /// The number of frames by which all cases are delayed.
+  var delayFrames: Int { cases.first?.delayFrames ?? DesignGrid(sampleRate: sampleRate).delayFrames }
+
+  /// - Parameter device: its name, if the description has none.
+  func bank(_ taps: [Taps<Float>], device: String) -> FilterBank {
+    FilterBank(
+      device: self.device ?? device, sampleRate: sampleRate, microphones: microphones,
+      delayFrames: delayFrames,
+      tapCount: taps.first?.length ?? DesignGrid(sampleRate: sampleRate).tapCount,
+      cases: zip(cases, taps).map { FilterCoefficients(filterCase: $0.filterCase, taps: $1) },
+      refusals: (notOffered ?? []).map(\.remark), weaknesses: (weak ?? []).map(\.remark),
+      remarks: remarks ?? [])
   }
 }

@@ -96,16 +96,108 @@ import Testing
     }
   }
 
-  @Test("a broken cache entry is designed again and repaired") func brokenCache() throws {
+  /// Ways to alter a stored set: of the sound file, or of the JSON.
+  static let alterations: [(kind: String, what: String, alter: @Sendable ([UInt8]) -> [UInt8])] = {
+    func replacing(_ old: String, _ new: String) -> @Sendable ([UInt8]) -> [UInt8] {
+      {
+        let text = String(decoding: $0, as: UTF8.self)
+        precondition(text.contains(old), "the JSON has no \(old)")
+        return Array(text.replacing(old, with: new, maxReplacements: 1).utf8)
+      }
+    }
+    func flipping(_ place: @escaping @Sendable (Int) -> Int, _ bit: UInt8) -> @Sendable ([UInt8]) -> [UInt8] {
+      { bytes in bytes.enumerated().map { $0 == place(bytes.count) ? $1 ^ bit : $1 } }
+    }
+    let frame = 2 * 2 * 4
+    return [
+      ("wav", "the last bit of the last tap", flipping({ $0 - 4 }, 1)),
+      ("wav", "a tap's sign", flipping({ $0 - 101 }, 0x80)),
+      ("wav", "a tap's exponent", flipping({ $0 / 2 | 3 }, 0x40)),
+      ("wav", "the rate", flipping({ _ in 24 }, 1)),
+      ("wav", "the number of channels", flipping({ _ in 22 }, 2)),
+      ("wav", "a frame less", { Array($0.dropLast(frame)) }),
+      ("wav", "half of it", { Array($0.prefix($0.count / 2)) }),
+      ("wav", "its header alone", { Array($0.prefix(44)) }),
+      ("wav", "empty", { _ in [] }),
+      ("wav", "no sound", { _ in Array("not sound".utf8) }),
+      ("wav", "silence", { Array($0.prefix(100)) + [UInt8](repeating: 0, count: $0.count - 100) }),
+      (
+        "wav", "two frames exchanged",
+        { Array($0.dropLast(2 * frame) + $0.suffix(frame) + $0.suffix(2 * frame).prefix(frame)) }
+      ),
+      ("json", "another delay", replacing("\"delayFrames\" : 64", "\"delayFrames\" : 63")),
+      ("json", "another case", replacing("\"cardioid\"", "\"supercardioid\"")),
+      ("json", "another microphone", replacing("\"front\"", "\"frond\"")),
+      ("json", "another length", replacing("\"taps\" : 256", "\"taps\" : 128")),
+      ("json", "an endless length", replacing("\"taps\" : 256", "\"taps\" : 9223372036854775807")),
+      ("json", "another rate", replacing("\"sampleRate\" : 48000", "\"sampleRate\" : 44100")),
+      ("json", "another checksum", replacing("\"checksum\" : \"", "\"checksum\" : \"0")),
+      ("json", "no checksum", replacing("\"checksum\"", "\"checksun\"")),
+      ("json", "half of it", { Array($0.prefix($0.count / 2)) }),
+      ("json", "empty", { _ in [] }),
+    ]
+  }()
+
+  @Test(
+    "a stored set whose taps, JSON or length were altered is never played: it is designed again, and repaired",
+    arguments: alterations.indices)
+  func altered(number: Int) throws {
+    let (kind, what, alter) = Self.alterations[number]
     try Self.withFolder { cache in
       let device = TestDevices.pair()
-      _ = try FilterBank.cached(device: device, sampleRate: 48_000, cache: cache)
-      let entry = try #require(FileManager.default.contentsOfDirectory(atPath: cache).first)
-      let file = "\(cache)/\(entry)/front-cardioid.wav"
-      try Data("not sound".utf8).write(to: URL(fileURLWithPath: file))
+      let path = "\(cache)/\(FilterBank.storedName(device: device, sampleRate: 48_000))"
+      try Banks.pair.bank.store(in: cache, as: URL(fileURLWithPath: path).lastPathComponent)
+      #expect(try FilterBank(storedAt: path) == Banks.pair.bank)
+      let file = URL(fileURLWithPath: "\(path).\(kind)")
+      let before = try Data(contentsOf: file)
+      try Data(alter(Array(before))).write(to: file)
+      #expect(try Data(contentsOf: file) != before, "\(what) alters nothing")
+      #expect(throws: (any Error).self, "\(kind): \(what)") { try FilterBank(storedAt: path) }
       #expect(try FilterBank.cached(device: device, sampleRate: 48_000, cache: cache) == Banks.pair.bank)
+      #expect(try FilterBank(storedAt: path) == Banks.pair.bank, "the set was not repaired")
+    }
+  }
+
+  @Test("two files of different sets are no set")
+  func mixed() throws {
+    try Self.withFolder { cache in
+      try Banks.pair.bank.store(in: cache, as: "a")
+      var other = Banks.pair.bank
+      other.cases.swapAt(0, 1)
+      try other.store(in: cache, as: "b")
+      try FileManager.default.removeItem(atPath: cache + "/a.wav")
+      try FileManager.default.copyItem(atPath: cache + "/b.wav", toPath: cache + "/a.wav")
+      #expect(throws: DesignError.self) { try FilterBank(storedAt: cache + "/a") }
+    }
+  }
+
+  @Test(
+    "a stored set is two files; a FIFO in place of one is refused, and what designs left unfinished is removed"
+  )
+  func unfinished() throws {
+    try Self.withFolder { cache in
+      let files = FileManager.default
+      try Banks.pair.bank.store(in: cache, as: "a")
+      #expect(try Set(files.contentsOfDirectory(atPath: cache)) == ["a.wav", "a.json"])
+      for kind in ["wav", "json"] {
+        try Banks.pair.bank.store(in: cache, as: "b")
+        try files.removeItem(atPath: cache + "/b.\(kind)")
+        #expect(mkfifo(cache + "/b.\(kind)", 0o600) == 0)
+        #expect(throws: (any Error).self) { try FilterBank(storedAt: cache + "/b") }
+      }
+      try files.createDirectory(atPath: cache + "/old-set", withIntermediateDirectories: true)
+      try Data([1]).write(to: URL(fileURLWithPath: cache + "/c.wav.part"))
+      try Data([1]).write(to: URL(fileURLWithPath: cache + "/d.wav.part"))
+      var times = [
+        timeval(tv_sec: time(nil) - 601, tv_usec: 0), timeval(tv_sec: time(nil) - 601, tv_usec: 0),
+      ]
+      #expect(utimes(cache + "/c.wav.part", &times) == 0)
+      try Banks.pair.bank.store(in: cache, as: "b")
       #expect(
-        try FilterBank(folder: "\(cache)/\(entry)") == Banks.pair.bank, "the cache entry was not repaired")
+        try Set(files.contentsOfDirectory(atPath: cache)) == [
+          "a.wav", "a.json", "b.wav", "b.json", "d.wav.part",
+        ],
+        "another process may still write the file that is new")
     }
   }
 
@@ -135,8 +227,8 @@ import Testing
     "the shipped filters agree with fresh designs",
     arguments: [Banks.phone3, Banks.linear8, Banks.glasses8, Banks.phone5Box])
   func shippedFilters(designed: Banks.Designed) throws {
-    let name = FilterBank.folderName(device: designed.device, sampleRate: 48_000)
-    let shipped = try FilterBank(folder: "\(repositoryFolder)/Presets/filters/\(name)")
+    let name = FilterBank.storedName(device: designed.device, sampleRate: 48_000)
+    let shipped = try FilterBank(storedAt: "\(repositoryFolder)/Presets/filters/\(name)")
     #expect(shipped.cases.map(\.filterCase) == designed.bank.cases.map(\.filterCase))
     for (a, b) in zip(shipped.cases, designed.bank.cases) {
       #expect(RoundingTests.difference(a.taps, b.taps).value < -60, "\(a.filterCase)")

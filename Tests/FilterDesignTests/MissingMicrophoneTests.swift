@@ -51,9 +51,9 @@ import Testing
     let phone = try library.device(named: "phone5")
     for microphone in phone.microphones.map(\.name) {
       let rest = phone.without(microphones: [microphone])
-      let name = FilterBank.folderName(device: rest, sampleRate: 48_000, packagedHead: true)
+      let name = FilterBank.storedName(device: rest, sampleRate: 48_000, packagedHead: true)
       // Shipped: nothing is designed while a take runs.
-      let bank = try FilterBank(folder: "\(repositoryFolder)/Presets/filters/\(name)").replacing(for: phone)
+      let bank = try FilterBank(storedAt: "\(repositoryFolder)/Presets/filters/\(name)").replacing(for: phone)
       #expect(bank.microphones == phone.microphones.map(\.name))
       let channel = try #require(phone.microphoneIndex(named: microphone))
       var row = "| \(microphone) |"

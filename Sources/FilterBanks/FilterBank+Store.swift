@@ -1,0 +1,96 @@
+import Acoustics
+import AudioFiles
+import FilterDesign
+import FoundationEssentials
+import Glibc
+import Numerics
+
+/// Stored sets: all taps of a bank in `NAME.wav`, all else in `NAME.json`, with a checksum over both. Those that ship are
+/// stored like those in the cache.
+extension FilterBank {
+  /// How long the files of a design that another process writes at this moment may take.
+  private static let unfinishedTime = 600
+
+  /// More taps than any design has, in one filter and in all: bounds what is read of files that claim more.
+  private static let (longestFilter, mostTaps) = (1 << 16, 1 << 26)
+
+  /// Writes under temporary names and renames: other processes read both files whole, and the checksum tells them where only
+  /// one is in place. The WAV file has one frame per tap, one case after another; channel = output × microphone count +
+  /// microphone. Removes what interrupted designs left.
+  package func store(in folder: String, as name: String) throws {
+    let files = FileManager.default
+    try files.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    Self.removeUnfinished(in: folder)
+    let scratch = "\(folder)/\(name).\(UUID().uuidString)"
+    let (sound, text) = ("\(scratch).wav.part", "\(scratch).json.part")
+    defer {
+      unlink(sound)
+      unlink(text)
+    }
+    var description = FilterDescription(
+      self, cases: cases.map { FilterDescription.Case($0.filterCase, delayFrames: delayFrames) })
+    description.taps = tapCount
+    let channels = (0..<2 * microphones.count).map { channel in
+      cases.flatMap { $0.taps[channel / microphones.count, channel % microphones.count] }
+    }
+    if !cases.isEmpty { try AudioClip(sampleRate: sampleRate, channels: channels).write(wav: sound) }
+    description.checksum = try description.checksum(
+      of: (0..<cases.count * tapCount).flatMap { frame in channels.map { $0[frame] } })
+    try description.write(text)
+    for (scratch, kind) in [(sound, "wav"), (text, "json")] where kind == "json" || !cases.isEmpty {
+      guard rename(scratch, "\(folder)/\(name).\(kind)") == 0 else {
+        throw DesignError("cannot write \(folder)/\(name).\(kind): \(String(cString: strerror(errno)))")
+      }
+    }
+  }
+
+  /// Reads a set that `store` wrote.
+  /// - Parameter path: of its files, without their extensions.
+  /// - Throws: an error that names the file, if one is missing, malformed, altered, or does not belong to the other.
+  package init(storedAt path: String) throws {
+    let contents = try FilterDescription(path: path + ".json")
+    let count = contents.microphones.count
+    let length = contents.taps ?? 0
+    var samples: [Float] = []
+    if !contents.cases.isEmpty {
+      let reader = try AudioFileReader(path: path + ".wav")
+      guard (1...Self.longestFilter).contains(length), (0..<length).contains(contents.delayFrames),
+        contents.cases.allSatisfy({ $0.delayFrames == contents.delayFrames }),
+        reader.sampleRate == contents.sampleRate, reader.channels == 2 * count,
+        reader.frames == contents.cases.count * length, reader.frames * reader.channels <= Self.mostTaps,
+        !reader.endsEarly
+      else {
+        throw DesignError("\(path).wav does not have the channels, rate or length that \(path).json says")
+      }
+      samples = try reader.read(frames: reader.frames)
+    }
+    guard samples.count == 2 * count * contents.cases.count * length, samples.allSatisfy(\.isFinite),
+      contents.checksum == (try contents.checksum(of: samples))
+    else {
+      throw DesignError("\(path).json and \(path).wav are not as they were written: their checksum differs")
+    }
+    let taps = contents.cases.indices.map { number in
+      var taps = Taps<Float>(outputs: 2, microphones: count, length: length)
+      for channel in 0..<2 * count {
+        taps[channel / count, channel % count] = ArraySlice(
+          (0..<length).map { samples[(number * length + $0) * 2 * count + channel] })
+      }
+      return taps
+    }
+    self = contents.bank(taps, device: "")
+  }
+
+  /// Removes files that were not finished ten minutes after they were begun, and folders: earlier versions stored sets in
+  /// them.
+  private static func removeUnfinished(in folder: String) {
+    for name in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [] {
+      var status = stat()
+      let path = "\(folder)/\(name)"
+      guard lstat(path, &status) == 0 else { continue }
+      let isOld = time(nil) - status.st_mtim.tv_sec > unfinishedTime
+      if status.st_mode & S_IFMT == S_IFDIR || (name.hasSuffix(".part") && isOld) {
+        try? FileManager.default.removeItem(atPath: path)
+      }
+    }
+  }
+}
