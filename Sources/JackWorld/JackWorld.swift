@@ -9,6 +9,7 @@ import Realtime
 import Recording
 import Rendering
 import Synchronization
+import Threads
 
 /// The real environment of the processor: a JACK server, a disk, a clock.
 ///
@@ -132,6 +133,17 @@ package final class JackWorld: AudioWorld {
       try FilterSets(
         fallbackFor: device, without: missing, sampleRate: sampleRate, cancellation: cancellation,
         progress: job.report)
+    }
+  }
+
+  package func prepareFallback(
+    for device: Device, without microphone: String, sampleRate: Int
+  ) -> Job<Void> {
+    let cancellation = DesignCancellation()
+    return Job.start("pinna prepares", onAbandon: cancellation.cancel) { _ in
+      BackgroundThread.runOnlyWhenIdle()
+      _ = try FilterSets(
+        fallbackFor: device, without: [microphone], sampleRate: sampleRate, cancellation: cancellation)
     }
   }
 

@@ -156,6 +156,9 @@ package struct StatusReport: Codable, Sendable {
   package var mutedMicrophones: [String] = []
   /// Nil if all microphones work.
   package var fallback: FallbackReport?
+  /// The microphones without which filters are ready: one of them that fails is replaced within 1.5 s. Those without the
+  /// others are designed while nothing else happens. Nil until the first is looked at, 10 s after the start.
+  package var preparedFallbacks: [String]?
   /// The day on which the array was calibrated: "2026-11-23"; nil if it was not.
   package var calibrated: String?
   /// Number of invalid samples from microphones.

@@ -39,6 +39,8 @@ package protocol AudioWorld: AnyObject {
   func design(_ device: Device, sampleRate: Int) -> Job<FilterSets>
   /// Reads or designs the filter sets of every case of `device` that do without some of its microphones.
   func fallback(for device: Device, without missing: Set<String>, sampleRate: Int) -> Job<FilterSets>
+  /// Sees that the filter sets without one microphone are stored: designs them at the lowest priority if they are not.
+  func prepareFallback(for device: Device, without microphone: String, sampleRate: Int) -> Job<Void>
   func openPlayback(_ path: String, sampleRate: Int) -> any TakePlayback
 }
 

@@ -37,6 +37,9 @@ struct Fallback {
     }?.text
   }
 
+  /// The filters that are got ready before a microphone fails.
+  var preparation = FallbackPreparation()
+
   /// Whether filters are being made, or are on their way through the callback.
   var isBusy: Bool { job != nil || posted != nil }
 

@@ -53,6 +53,7 @@ extension Processor {
   /// Gets filters without the missing microphones, and has the callback fade to them; back to those of all microphones
   /// when they have returned.
   func pollFallback() {
+    pollPreparation()
     guard state.isInGraph, state.kind != .fadingOut, state.kind != .stopping else { return }
     let missing = microphonesToReplace
     // A design goes on while its microphones work for a moment: they may fail again.
@@ -153,6 +154,7 @@ extension Processor {
   /// Another engine runs from now on: nothing is known about its microphones.
   func resetFallback() {
     fallback.job?.job.abandon()
+    fallback.preparation.pause()
     for name in fallback.watch.missing.keys.sorted() {
       notify(.microphoneBack, "\(name) is no longer known to be missing: what it belongs to has changed")
     }

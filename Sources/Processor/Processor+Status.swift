@@ -55,6 +55,10 @@ extension Processor {
     report.levels = levels
     report.mutedMicrophones = readings.mutedMicrophones
     report.fallback = .init(fallback, microphones: readings.microphones)
+    if fallback.preparation.hasBegun {
+      report.preparedFallbacks = setting.device.microphones.map(\.name).filter(
+        fallback.preparation.ready.contains)
+    }
     report.calibrated = setting.device.calibration?.date
     report.rejectedSamples = statistics.rejectedSamples
     report.clippedSamples = statistics.clippedSamples

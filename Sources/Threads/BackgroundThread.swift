@@ -36,6 +36,13 @@ package enum BackgroundThread {
     }
   }
 
+  /// Lets this thread, and those that it starts, run only while a processor has nothing else to do. Cannot be undone.
+  package static func runOnlyWhenIdle() {
+    // Threads of designs lower the priority of others.
+    setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, 19)
+    pinna_run_only_when_idle()
+  }
+
   private final class Work: Sendable {
     let name: String
     let body: @Sendable () -> Void

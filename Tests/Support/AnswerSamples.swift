@@ -18,8 +18,8 @@ public enum AnswerSamples {
     "output":{"choice":"speaker","portType":"builtInSpeaker","ports":["system:playback_1",\#
     "system:playback_2"]},"period":64,"playback":{"channels":2,"frames":4800,"framesPlayed":1200,\#
     "missedFrames":7,"playing":"/takes/d.wav"},"polarPattern":"stereo","preferred":{"dataSource":"Back",\#
-    "inputOrientation":"portrait","polarPattern":"cardioid"},"preset":"pair","rejectedSamples":3,\#
-    "sampleRate":48000,"server":"stalled","state":"recording","take":{"channels":2,\#
+    "inputOrientation":"portrait","polarPattern":"cardioid"},"preparedFallbacks":["left"],"preset":"pair",\#
+    "rejectedSamples":3,"sampleRate":48000,"server":"stalled","state":"recording","take":{"channels":2,\#
     "fault":"the disk is full","frames":960,"loss":"/takes was removed","markers":2,"path":"/takes/a.wav",\#
     "secondsLeft":90,"title":"Second verse"},"unpreparedPeriods":5,"warnings":["no microphone is connected",\#
     "the disk is slow"],"xruns":1}

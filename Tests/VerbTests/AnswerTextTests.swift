@@ -22,6 +22,7 @@ import pinna
         out_left          -30.5 dB rms   -12.2 dB peak
         out_right         -31.0 dB rms   -12.0 dB peak
       calibrated on 2026-11-23
+      filters without one microphone are ready for 1 of 2 microphones
       missing: right: it sends invalid samples (NaN, infinity, or above +60 dBFS)
       filters without right are in force, and there are no others: the disk is full
       warning: no microphone is connected

@@ -108,10 +108,13 @@ extension StatusReport: SettingReport {
     }
   }
 
-  /// The calibration, the missing microphones, and what replaces them.
+  /// The calibration, filters that are not ready yet, the missing microphones, and what replaces them.
   private var fallbackLines: [String] {
-    let calibration = calibrated.map { ["calibrated on \($0)"] } ?? []
-    guard let fallback else { return calibration }
+    var known = calibrated.map { ["calibrated on \($0)"] } ?? []
+    if let ready = preparedFallbacks?.count, ready < microphones {
+      known.append("filters without one microphone are ready for \(ready) of \(microphones) microphones")
+    }
+    guard let fallback else { return known }
     let missing = fallback.missing.map { "missing: \($0.name): \($0.fault.sentence)" }
     let inForce =
       fallback.without.isEmpty
@@ -125,7 +128,7 @@ extension StatusReport: SettingReport {
       } else {
         "; those for the microphones that work are being prepared"
       }
-    return calibration + missing + [inForce + rest]
+    return known + missing + [inForce + rest]
   }
 
   /// The playback, the take in progress, the last take, and takes whose files are still being written.

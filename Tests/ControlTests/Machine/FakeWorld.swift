@@ -19,6 +19,8 @@ final class FakeWorld: AudioWorld {
   private(set) var designs: [(device: Device, rate: Int, job: Job<FilterSets>)] = []
   private(set) var fallbacks: [(device: Device, rate: Int, missing: Set<String>, job: Job<FilterSets>)] =
     []
+  /// The filters that are got ready before a microphone fails, the newest last.
+  private(set) var preparations: [(microphone: String, job: Job<Void>)] = []
   private(set) var takes: [FakeTake] = []
   private(set) var players: [FakePlayer] = []
   private(set) var clients: [FakeClient] = []
@@ -42,6 +44,12 @@ final class FakeWorld: AudioWorld {
   func fallback(for device: Device, without missing: Set<String>, sampleRate: Int) -> Job<FilterSets> {
     let job = Job<FilterSets>.begun()
     fallbacks.append((device, sampleRate, missing, job))
+    return job
+  }
+
+  func prepareFallback(for device: Device, without microphone: String, sampleRate: Int) -> Job<Void> {
+    let job = Job<Void>.begun()
+    preparations.append((microphone, job))
     return job
   }
 

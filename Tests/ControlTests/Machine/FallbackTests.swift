@@ -164,6 +164,44 @@ import Testing
     #expect(missing(rig) == ["one"])
   }
 
+  @Test(
+    "R39: filters without each microphone are got ready while nothing happens; takes and faults interrupt it")
+  func preparation() {
+    let rig = rig()
+    var begun: [String] { rig.world.preparations.map(\.microphone) }
+    func end(_ number: Int, _ result: Result<Void, Failure> = .success(())) {
+      rig.world.preparations[number].job.finish(result)
+    }
+    pass(.seconds(9), rig)
+    #expect(begun.isEmpty && rig.status.preparedFallbacks == nil)
+    pass(.seconds(2), rig)
+    #expect(begun == ["one"] && rig.status.preparedFallbacks == [])
+    let take = rig.record()
+    pass(.seconds(30), rig)
+    // Its design was cancelled: what it still finds does not count.
+    end(0)
+    pass(.seconds(1), rig)
+    #expect(begun == ["one"] && rig.status.preparedFallbacks == [])
+    rig.stopTake()
+    rig.run(periods: 1)
+    rig.finish(take)
+    pass(.seconds(9), rig)
+    #expect(begun == ["one"])
+    pass(.seconds(2), rig)
+    end(1)
+    pass(.seconds(1), rig)
+    #expect(begun == ["one", "one", "two"] && rig.status.preparedFallbacks == ["one"])
+    rig.world.client?.readings.mutedMicrophones = ["two"]
+    pass(.seconds(1), rig)
+    #expect(missing(rig) == ["two"])
+    rig.world.client?.readings.mutedMicrophones = []
+    pass(.seconds(15), rig)
+    #expect(begun == ["one", "one", "two", "two"])
+    end(3, .failure(Failure(.failed, "too few microphones are left")))
+    pass(.seconds(60), rig)
+    #expect(begun.count == 4 && rig.status.preparedFallbacks == ["one"])
+  }
+
   @Test("a room that becomes quiet brings back no covered microphone, and takes none away")
   func quietRoom() {
     let rig = rig()
