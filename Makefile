@@ -1,8 +1,8 @@
-# Pinna. Two commands matter: `make run` and `make test`; both can be run again, on a fresh Debian 12 too.
+# Pinna. Three commands matter: `make run`, `make check` and `make test`; all can be run again, on a fresh Debian 12 too.
 # Where the numpy oracle is: it judges exported filters on an array manifold of its own.
 ORACLE ?= ../shared/oracle
 
-.PHONY: install uninstall static deb deb-test mutations bench views listen run test figures filters pictures build install-packages lint sanitize build-sanitizers sanitize-live soak fuzz fuzzers faults day format clean
+.PHONY: check install uninstall static deb deb-test mutations bench views listen run test figures filters pictures build install-packages lint sanitize build-sanitizers sanitize-live soak fuzz fuzzers faults day format clean
 
 SANITIZE_REALTIME = --scratch-path .build/rtsan -Xswiftc -Xclang-linker -Xswiftc -fsanitize=realtime
 SANITIZE_THREAD = --scratch-path .build/tsan --sanitize=thread
@@ -17,26 +17,35 @@ run: install-packages
 	@echo "== pinna demo"
 	.build/release/pinna demo
 
+STEP = @sh tools/step
+
+## What a change must pass while it is made: everything that needs no server.
+check: install-packages
+	@mkdir -p .build && sed -n 's/^model name.*: //p' /proc/cpuinfo | head -1 >.build/times.txt
+	$(STEP) "Style" $(MAKE) --no-print-directory lint
+	$(STEP) "Release build with tests" swift build -c release --build-tests
+	$(STEP) "Tests without a server" swift test -c release --skip-build --skip LiveTests --skip DocsTests
+	@$(TIMES)
+
 ## Everything that a change must pass. sox reads takes strictly; jconvolver and PipeWire run exported configurations;
 ## PipeWire is the other server; tmux is the terminal of `pinna monitor`.
 test: PACKAGES = sox jconvolver iproute2 tmux pipewire pipewire-jack pipewire-bin wireplumber dbus-daemon
-test: install-packages lint
-	@mkdir -p .build && date +%s >.build/test-started
-	@echo "== $$(date +%T) Release build with tests"
-	swift build -c release --build-tests
-	@echo "== $$(date +%T) Tests without a server"
-	swift test -c release --skip-build --skip LiveTests --skip DocsTests
-	@echo "== $$(date +%T) Tests in a live JACK graph; beside them, at idle priority, the other builds"
+test: install-packages check
 	@sh tools/free-places
+	@echo "== Beside the live tests, at idle priority, the other builds: their output is in .build/builds-beside.txt"
 	@chrt -i 0 $(MAKE) --no-print-directory builds-beside >.build/builds-beside.txt 2>&1 & \
-	  sh tools/live-tests; status=$$?; \
-	  echo "== $$(date +%T) Waiting for the other builds, whose output is in .build/builds-beside.txt"; wait; exit $$status
-	@$(MAKE) --no-print-directory prove
-	@echo "== $$(date +%T) The documentation: its tables, commands and output"
-	swift test -c release --skip-build --filter DocsTests
-	@$(MAKE) --no-print-directory sanitize
-	@$(MAKE) --no-print-directory sanitize-live
-	@echo "== $$(date +%T) Everything passed, in $$((($$(date +%s) - $$(cat .build/test-started)) / 60)) minutes"
+	  sh tools/step "Tests in a live graph" sh tools/live-tests; status=$$?; \
+	  start=$$(date +%s); wait; \
+	  printf '%5d s  %s\n' $$(($$(date +%s) - start)) "Rest of the builds beside them" >>.build/times.txt; exit $$status
+	$(STEP) "Proof of the callback by the compiler" $(MAKE) --no-print-directory prove
+	$(STEP) "Documents: tables, commands and output" swift test -c release --skip-build --filter DocsTests
+	$(STEP) "Three sanitizers" $(MAKE) --no-print-directory sanitize
+	$(STEP) "A live graph under RealtimeSanitizer" $(MAKE) --no-print-directory sanitize-live
+	@$(TIMES)
+	@echo "== Everything passed"
+
+# The processor, and the seconds of each step.
+TIMES = awk '{ print; sum += $$2 == "s" ? $$1 : 0 } END { printf "%5d s  together\n", sum }' .build/times.txt
 
 ## The compiler proves the callback free of locks and allocation, in debug builds only.
 prove:
