@@ -141,7 +141,7 @@ public struct ArrayTemplate: Hashable, Sendable {
 
       # With these lines `pinna detect` recognises the array, and `pinna run --connect` finds its capture ports.
       # hardware:
-      #   usb: ["2886:0018"]        # vendor and product, as lsusb prints them
+      #   usb: ["1234:5678"]        # vendor and product, as lsusb prints them
       #   card: [NAME]              # a part of the card's name in /proc/asound/cards
       #   channels: \(microphones.count)               # capture channels of the card
       #   rates: [48000]            # sample rates in hertz
