@@ -8,8 +8,21 @@ public enum TakeFormat: String, Sendable, CaseIterable, Codable {
   /// Recorded as WAV, which survives a crash, and converted when the take ends.
   case flac, opus
 
-  var encoding: SampleEncoding { self == .float || self == .opus ? .float32 : .pcm24 }
-  var compression: Compression? { Compression(rawValue: rawValue) }
+  var encoding: SampleEncoding {
+    switch self {
+    case .float, .opus: .float32
+    case .pcm24, .flac: .pcm24
+    }
+  }
+
+  /// Nil for a format that takes are recorded in.
+  var compression: Compression? {
+    switch self {
+    case .float, .pcm24: nil
+    case .flac: .flac
+    case .opus: .opus
+    }
+  }
 
   /// The endings of the names of finished sound files, and of those that were converted.
   static let endings = ["wav"] + convertedEndings
