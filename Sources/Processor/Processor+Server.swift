@@ -79,7 +79,7 @@ extension Processor {
     case .playing(let playing), .endingPlayback(let playing): finish(playing)
     case .fadingOut(let change, let engine, _, _):
       engine.discard()
-      for request in change.requests { request.fail(failure) }
+      fail(change, failure)
     case .opening(let job): job.abandon { _ = $0.close() }
     case .joining(_, let job): job.abandon()
     case .preparing(_, _, let job): abandon(job)
