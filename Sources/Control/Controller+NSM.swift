@@ -154,7 +154,7 @@ extension Controller {
   /// Takes another name: the control socket moves at once, and the JACK client is closed and opened again.
   /// - Throws: if Pinna cannot leave the graph now; then it keeps its name.
   private func rename(to name: String, _ new: NamedSocket) throws {
-    try processor.clientAtRest()
+    try processor.clientOutsideTakeOrFadeOut()
     try udp?.rename(to: name)
     announce(EngineEvent(.engineGone, "Pinna is called \(name) from now on"))
     socket.rename(

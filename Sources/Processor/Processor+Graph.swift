@@ -68,7 +68,7 @@ extension Processor {
     case .resumed(let stallDuration):
       let sentence = "the JACK server runs periods again, after \(stallDuration.formatted)"
       warn(sentence)
-      note(.serverResumed, sentence)
+      notifyAndRecord(.serverResumed, sentence)
     case nil: break
     }
   }
@@ -95,14 +95,14 @@ extension Processor {
       case .lost(let wire):
         takes.portsAwaitingPeers.insert(wire.port)
         warn("\(wire.port) has lost \(wire.peer); Pinna connects it again when \(wire.peer) is back")
-        note(.portGone, "\(wire.port) has lost \(wire.peer)")
+        notifyAndRecord(.portGone, "\(wire.port) has lost \(wire.peer)")
       case .forgotten(let wire):
         warn("\(wire.port) has lost \(wire.peer)")
         notify(.portGone, "\(wire.port) has lost \(wire.peer)")
       case .restored(let wire):
         takes.portsAwaitingPeers.remove(wire.port)
         restored.append("\(wire.port) to \(wire.peer)")
-        note(.portBack, "\(wire.port) is connected to \(wire.peer) again")
+        notifyAndRecord(.portBack, "\(wire.port) is connected to \(wire.peer) again")
       }
     }
     if !restored.isEmpty { warn("connected again: \(restored.sorted().joined(separator: ", "))") }
@@ -140,7 +140,7 @@ extension Processor {
 
   /// Requests the power-of-two period nearest to `seconds`. The answer contains the period that the server then uses.
   package func requestPeriod(seconds: Double, _ request: Request) throws {
-    let client = try clientAtRest()
+    let client = try clientOutsideTakeOrFadeOut()
     guard periodRequests.count < 8 else {
       throw Failure(
         .failed, "the JACK server has not answered earlier requests for a period; try again when it does")
