@@ -73,7 +73,7 @@ extension Processor {
     }
   }
 
-  /// Joins the graph anew if it runs periods for a new client, but none for ours.
+  /// Joins the graph again if it runs periods for a new client, but none for ours.
   func pollStall() {
     let mayRejoin = reconnects && state.isInGraph && !isStopping && watchdog.isStalled
     guard stallProbe.poll(isStalled: mayRejoin, now: world.now, ask: world.probePeriods), let client else {
@@ -115,21 +115,21 @@ extension Processor {
     if let old = lastNotified.capturePorts, old != report.capturePorts {
       notify(
         .inputsChanged,
-        "there are now \(report.capturePorts.count) physical capture ports, it was \(old.count)")
+        "the number of physical capture ports changed from \(old.count) to \(report.capturePorts.count)")
     }
     lastNotified.capturePorts = report.capturePorts
   }
 
   private func watchPeriodLength(_ frames: Int) {
     if let old = lastNotified.period, old != frames {
-      notify(.periodChanged, "the period is now \(frames) frames, it was \(old)")
+      notify(.periodChanged, "the period changed from \(old) to \(frames) frames")
     }
     lastNotified.period = frames
   }
 
   func notifyOfChange(from old: Setting, to new: Setting) {
     if old.device != new.device {
-      notify(.inputChanged, "the input is now \(new.device.uid), it was \(old.device.uid)")
+      notify(.inputChanged, "the input changed from \(old.device.uid) to \(new.device.uid)")
     } else if old.selection != new.selection {
       let s = new.selection
       notify(
