@@ -32,11 +32,11 @@ struct DelayVectors {
     }
   }
 
-  /// Orders under which the delays lie best in the span of the geometry.
+  /// The orders, at most `count`, under which the delays lie best in the span of the geometry, the best first.
   func orders(rank: Int, count: Int) -> [[Int]] {
     let projection = Self.projection(positions, rank: rank)
-    return positions.count <= 8
-      ? exhaustive(projection, count: count).map(\.order) : climbing(projection)
+    let fits = positions.count <= 8 ? exhaustive(projection, count: count) : climbing(projection)
+    return fits.prefix(count).map(\.order)
   }
 
   private typealias Fit = (order: [Int], value: Double)
@@ -77,16 +77,31 @@ struct DelayVectors {
     return Array(best.sorted { $0.value > $1.value }.prefix(count))
   }
 
-  /// For many microphones: the orders that are reached from several starts.
-  private func climbing(_ projection: [[Double]]) -> [[Int]] {
+  /// For many microphones: the different orders that are reached from several starts, the best first.
+  private func climbing(_ projection: [[Double]]) -> [Fit] {
     let identity = Array(projection.indices)
     var random = SplitMix64(state: 1)
     let shifts = [1, identity.count - 1].map { shift in identity.map { ($0 + shift) % identity.count } }
     let starts =
       [identity, identity.reversed()] + shifts + (0..<16).map { _ in identity.shuffled(using: &random) }
-    return starts.map {
-      $0.climbing(least: 1e-15) { order in { gain(exchanging: $0, $1, of: order, projection) } }
+    var found: [Fit] = []
+    for start in starts {
+      let order = start.climbing(least: 1e-15) { order in
+        { gain(exchanging: $0, $1, of: order, projection) }
+      }
+      guard !found.contains(where: { $0.order == order }) else { continue }
+      found.append((order, value(of: order, projection)))
     }
+    return found.sorted { $0.value > $1.value }
+  }
+
+  /// How much of the delays lies in the span of the geometry under `order`.
+  private func value(of order: [Int], _ projection: [[Double]]) -> Double {
+    var value = 0.0
+    for m in order.indices {
+      for n in order.indices { value += projection[order[m]][order[n]] * covariance[m][n] }
+    }
+    return value
   }
 
   /// Only the rows and columns of two channels change.

@@ -22,8 +22,13 @@ public struct Finding: Hashable, Sendable {
     _ kind: Kind, _ microphones: [Int], isOneOf: Bool = false, size: Double? = nil, verdicts: [String],
     sentence: String, remedy: String
   ) {
-    (self.kind, self.microphones, self.isOneOf, self.size) = (kind, microphones, isOneOf, size)
-    (self.verdicts, self.sentence, self.remedy) = (verdicts, sentence, remedy)
+    self.kind = kind
+    self.microphones = microphones
+    self.isOneOf = isOneOf
+    self.size = size
+    self.verdicts = verdicts
+    self.sentence = sentence
+    self.remedy = remedy
   }
 
   init(

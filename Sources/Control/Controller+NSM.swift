@@ -5,9 +5,10 @@ import Recording
 
 /// The session manager's requests: save, and open while Pinna runs (the capability `switch`).
 ///
-/// A switch has stages (`NSMClient.Opening`), none of which waits. First Pinna asks whether it can have the new name, if the
-/// manager gives one, then the project is read, the name claimed, and the setting applied. If either fails, nothing has changed, and the project of before stays open. Only
-/// then does Pinna leave the graph, and join it under that name.
+/// A switch has stages (`NSMClient.Opening`), none of which waits. First Pinna asks whether it can have the new name, if
+/// the manager gives one; then the project is read, the name claimed, and the setting applied. If any of these fails,
+/// nothing has changed, and the previous project stays open. Only then does Pinna leave the graph, and join it under
+/// that name.
 extension Controller {
   /// Serves one message of the session manager, and advances the open and the saves under way.
   package func serveNSM() {
@@ -95,7 +96,7 @@ extension Controller {
       } else if .now > deadline || processor.state.kind == .stranded {
         nsm.endOpening(
           .general,
-          "the project is open, but Pinna has not joined the JACK graph again; it goes on trying: is a server running?"
+          "the project is open, but Pinna has not joined the JACK graph again; it keeps trying: is a server running?"
         )
       }
     case .starting, .applying, nil: break
@@ -154,7 +155,7 @@ extension Controller {
   /// Takes another name: the control socket moves at once, and the JACK client is closed and opened again.
   /// - Throws: if Pinna cannot leave the graph now; then it keeps its name.
   private func rename(to name: String, _ new: NamedSocket) throws {
-    try processor.clientAtRest()
+    try processor.clientOutsideTakeOrFadeOut()
     try udp?.rename(to: name)
     announce(EngineEvent(.engineGone, "Pinna is called \(name) from now on"))
     socket.rename(
@@ -167,7 +168,7 @@ extension Controller {
 }
 
 extension Processor {
-  /// What a project or the next run needs to go on from here.
+  /// What a project or the next run needs to continue from here.
   var memory: RunMemory { RunMemory(inForce, world.restorableConnections) }
 
   /// The completed fraction of the filter design that is under way, from 0 to 1; nil if there is none.

@@ -11,7 +11,7 @@ extension Controller {
     let (udp, sender) = try subscriber(sender)
     let feedback = words.count > 1 ? try Feedback(word: words[1]) : .state
     let rates = SubscriberRegister.levelRates
-    let rate = words.count > 2 ? try Self.number(words[2], "levels per second", in: rates) : 10
+    let rate = words.count > 2 ? try Self.wholeNumber(words[2], of: "levels per second", in: rates) : 10
     try udp.subscribe(sender, to: feedback, levelsPerSecond: rate)
     return .done(["seconds": SubscriberRegister.lifetime.components.seconds])
   }

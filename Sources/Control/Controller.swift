@@ -254,14 +254,16 @@ public final class Controller {
   /// Answers names, once they have been read.
   /// - Parameter count: how many takes; nil for `NamesAnswer.takes`.
   private func answer(_ list: NameList, _ count: String?, _ request: Request) throws {
-    let most = try count.map { try Self.number($0, "takes", in: NamesAnswer.takeCounts) } ?? NamesAnswer.takes
+    let most =
+      try count.map { try Self.wholeNumber($0, of: "takes", in: NamesAnswer.takeCounts) } ?? NamesAnswer.takes
     try lists.add("the list of \(list)", processor.world.names(of: list, most: most), request) {
       request.answer(.done(NamesAnswer(list, $0)))
     }
   }
 
   /// - Parameter what: what is counted, for messages.
-  static func number(_ text: String, _ what: String, in range: ClosedRange<Int>) throws(Failure) -> Int {
+  static func wholeNumber(_ text: String, of what: String, in range: ClosedRange<Int>) throws(Failure) -> Int
+  {
     // Control surfaces send whole numbers as floats.
     if let number = Double(text).flatMap({ Int(exactly: $0) }), range.contains(number) { return number }
     throw Failure(
@@ -270,7 +272,7 @@ public final class Controller {
   }
 
   private func answerOutputs(_ count: String, _ request: Request) throws {
-    let frames = try Self.number(count, "frames", in: OutputSamples.range)
+    let frames = try Self.wholeNumber(count, of: "frames", in: OutputSamples.range)
     let (end, samples) = processor.client?.newestOutputs(frames) ?? (0, [])
     request.answer(
       .done(OutputSamples(sampleRate: processor.client?.sampleRate ?? 0, end: end, samples)))

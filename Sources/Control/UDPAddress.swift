@@ -10,13 +10,22 @@ package struct UDPAddress: Hashable, Sendable, CustomStringConvertible {
 
   package init(bytes: some Sequence<UInt8>) { self.bytes = Array(bytes) }
 
-  /// - Parameters:
-  ///   - host: an address in numbers; nil if it is not one.
-  ///   - namesOf: IPv4 or IPv6. A host's name is then looked up, too, which may wait for a name server.
-  package init?(_ host: String, port: UInt16, namesOf family: Int32? = nil) {
+  /// Never waits.
+  /// - Parameter host: an address in numbers; nil if it is not one.
+  package init?(_ host: String, port: UInt16) {
+    self.init(host, port: port, family: AF_UNSPEC, flags: AI_NUMERICHOST)
+  }
+
+  /// The address of `host`, an address in numbers or a name; nil if it has none. May wait for a name server.
+  /// - Parameter family: IPv4 or IPv6, `AF_INET` or `AF_INET6`.
+  static func resolve(_ host: String, port: UInt16, family: Int32) -> UDPAddress? {
+    UDPAddress(host, port: port, family: family, flags: 0)
+  }
+
+  private init?(_ host: String, port: UInt16, family: Int32, flags: Int32) {
     var hints = addrinfo()
-    hints.ai_family = family ?? AF_UNSPEC
-    hints.ai_flags = AI_NUMERICSERV | (family == nil ? AI_NUMERICHOST : 0)
+    hints.ai_family = family
+    hints.ai_flags = AI_NUMERICSERV | flags
     hints.ai_socktype = Int32(SOCK_DGRAM.rawValue)
     var found: UnsafeMutablePointer<addrinfo>?
     guard getaddrinfo(host, "\(port)", &hints, &found) == 0, let found else { return nil }

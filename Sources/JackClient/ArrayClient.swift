@@ -145,8 +145,10 @@ public final class ArrayClient: Sendable {
     return true
   }
 
-  /// Unregisters the ports of an engine that will not be adopted.
+  /// Unregisters the ports of an engine that will not be used. Does nothing if it was adopted already: the callback
+  /// uses its ports, and `close` releases them.
   public func discard(_ prepared: PreparedPorts) {
+    guard shared.values.withLock({ $0.ports !== prepared.ports }) else { return }
     for port in prepared.newPorts { connection.unregisterPort(port.port) }
   }
 

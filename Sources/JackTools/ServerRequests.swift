@@ -1,7 +1,6 @@
 import Glibc
 import Messages
 import Processor
-import Synchronization
 
 /// Runs calls that wait for the JACK server on threads of their own, with a time limit, because a frozen server never
 /// answers.
@@ -39,19 +38,4 @@ package struct ServerRequests: Sendable {
     job.abandon()
     throw Failure(.noServer, "the JACK server does not answer; start it again, then try once more")
   }
-}
-
-/// Counts requests to stop: the signals INT and TERM.
-///
-/// Thread: any.
-package final class StopCount: Sendable {
-  private let value = Atomic<Int>(0)
-
-  package init() {}
-
-  /// Counts another request.
-  /// - Returns: the number of requests so far.
-  @discardableResult
-  package func next() -> Int { value.wrappingAdd(1, ordering: .relaxed).newValue }
-  package var count: Int { value.load(ordering: .relaxed) }
 }

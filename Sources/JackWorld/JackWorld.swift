@@ -40,6 +40,7 @@ package final class JackWorld: AudioWorld {
 
   private var options: Options
   private let library: PresetLibrary
+  private let readSetting: @Sendable (_ preset: String, PresetLibrary) throws -> Setting
   /// Workers, because the disk of what they read may hang.
   private let presets = LazyWorker("pinna presets")
   private let lists = LazyWorker("pinna lists")
@@ -48,10 +49,15 @@ package final class JackWorld: AudioWorld {
   /// Outlives clients, so that connections are restored in the next graph.
   private let memory: ConnectionMemory
 
-  /// - Parameter progress: returns a closure that receives the progress of a device's filter design, from 0 to 1. That
-  ///   closure runs on the design's thread.
+  /// - Parameters:
+  ///   - readSetting: reads a preset with its device. Runs on the worker for presets.
+  ///   - progress: returns a closure that receives the progress of a device's filter design, from 0 to 1. That closure
+  ///     runs on the design's thread.
   package init(
     _ options: Options, library: PresetLibrary, events: ControllerEvents,
+    readSetting: @escaping @Sendable (_ preset: String, PresetLibrary) throws -> Setting = {
+      try Setting(preset: $0, in: $1)
+    },
     progress: @escaping @Sendable (_ device: String) -> @Sendable (Double) -> Void = { _ in { _ in } }
   ) {
     self.options = options
@@ -61,13 +67,14 @@ package final class JackWorld: AudioWorld {
     memory = ConnectionMemory(wiring)
     self.library = library
     self.events = events
+    self.readSetting = readSetting
     self.progress = progress
   }
 
   package var now: ContinuousClock.Instant { .now }
 
   package func setting(ofPreset name: String) -> Job<Setting> {
-    presets.job { [library] in try Setting(preset: name, in: library) }
+    presets.job { [library, readSetting] in try readSetting(name, library) }
   }
 
   package func names(of list: NameList, most: Int) -> Job<[String]> {

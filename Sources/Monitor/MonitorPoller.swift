@@ -74,7 +74,7 @@ final class MonitorPoller: Sendable {
     } catch { picture.withLock { $0 = PictureState() } }
   }
 
-  /// Without an answer the choices of before stay: levels and status matter more.
+  /// Without an answer the previous choices stay: levels and status matter more.
   private func askInputs() {
     if let inputs: InputsReport = try? ask("/pinna/inputs") { news.put(.inputs(inputs)) }
   }

@@ -21,7 +21,7 @@ extension MonitorView {
     let keys =
       Row.allCases.map { ($0.words.keys, $0.words.effect) } + [
         ("c Space", "clear clips and holds"), ("?", "this help; any key closes it"),
-        ("q", "quit; Pinna goes on"),
+        ("q", "quit; Pinna keeps running"),
       ]
     let lines = keys.map { "\($0)\(String(repeating: " ", count: 9 - $0.count))\($1)" }
     drawBox(

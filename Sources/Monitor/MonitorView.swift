@@ -65,7 +65,7 @@ package struct MonitorView {
   private mutating func drawAbsence(_ rows: Range<Int>) {
     let text = model.failure?.description ?? "Waiting for the Pinna named \"\(model.name)\" …"
     let lines =
-      text.wrapped(to: min(70, grid.width - 8)) + ["", "The view goes on by itself as soon as it is there."]
+      text.wrapped(to: min(70, grid.width - 8)) + ["", "The view continues as soon as it is there."]
     let start = max(rows.lowerBound, rows.lowerBound + (rows.count - lines.count) / 2)
     for (index, line) in lines.enumerated() {
       grid.put(start + index, (grid.width - line.cells) / 2, line, model.failure == nil ? .plain : .strong)

@@ -15,20 +15,21 @@ package enum Row: String, CaseIterable, Hashable, Sendable {
 
   /// What its row and the help say.
   package var words: Words {
-    func words(_ title: String, _ key: String, _ keys: String, _ effect: String) -> Words {
-      Words(title: title, key: key, keys: keys, effect: effect)
-    }
-    return switch self {
-    case .source: words("Source", "d", "d D", "next or previous data source")
-    case .pattern: words("Pattern", "p", "p P", "next or previous polar pattern")
-    case .orientation: words("Orientation", "o", "o O", "next or previous orientation")
-    case .gain: words("Gain", "+-", "+ -", "gain up or down by 1 dB")
-    case .highPass: words("High-pass", "h", "h H", "high-pass: next or previous corner, or off")
-    case .mute: words("Mute", "m", "m", "mute, or sound again")
-    case .preset: words("Preset", "s", "s", "choose a preset")
-    case .record: words("Record", "r", "r", "start a take; twice within 3 s: end it")
-    case .marker: words("Markers", "k", "k K", "mark this moment of the take; K: with a text")
-    case .listen: words("Listen", "l", "l", "listen to one microphone, or to all")
+    switch self {
+    case .source: Words(title: "Source", key: "d", keys: "d D", effect: "next or previous data source")
+    case .pattern: Words(title: "Pattern", key: "p", keys: "p P", effect: "next or previous polar pattern")
+    case .orientation:
+      Words(title: "Orientation", key: "o", keys: "o O", effect: "next or previous orientation")
+    case .gain: Words(title: "Gain", key: "+-", keys: "+ -", effect: "gain up or down by 1 dB")
+    case .highPass:
+      Words(title: "High-pass", key: "h", keys: "h H", effect: "high-pass: next or previous corner, or off")
+    case .mute: Words(title: "Mute", key: "m", keys: "m", effect: "mute, or sound again")
+    case .preset: Words(title: "Preset", key: "s", keys: "s", effect: "choose a preset")
+    case .record:
+      Words(title: "Record", key: "r", keys: "r", effect: "start a take; twice within 3 s: end it")
+    case .marker:
+      Words(title: "Markers", key: "k", keys: "k K", effect: "mark this moment of the take; K: with a text")
+    case .listen: Words(title: "Listen", key: "l", keys: "l", effect: "listen to one microphone, or to all")
     }
   }
 

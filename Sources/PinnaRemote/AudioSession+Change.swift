@@ -63,7 +63,7 @@ extension AudioSession {
     try open()
     let status = try engine.status()
     if next.isActive, status.server == .gone || status.server == .unusable {
-      throw .noServer("the JACK server has gone; start it again, and Pinna goes on")
+      throw .noServer("the JACK server has gone; start it again, and Pinna continues")
     }
     do throws(SessionError) {
       guard next.isActive else {
@@ -96,7 +96,7 @@ extension AudioSession {
   }
 
   static func recording(_ path: String) -> SessionError {
-    .refused("recording \(path): nothing may change until it ends; stop it first")
+    .refused("recording \(path): nothing may change until it ends; \(Failure.stopHint)")
   }
 
   private func outcome(kept: String?) -> ChangeOutcome {

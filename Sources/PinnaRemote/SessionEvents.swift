@@ -87,9 +87,23 @@ extension AudioSession {
 }
 
 extension RouteChange.Reason {
-  /// All reasons but one are called as their events.
   init?(_ kind: EngineEvent.Kind) {
-    self.init(rawValue: kind == .inputsChanged ? Self.availableInputsChanged.rawValue : kind.rawValue)
+    switch kind {
+    case .inputChanged: self = .inputChanged
+    case .selectionChanged: self = .selectionChanged
+    case .periodChanged: self = .periodChanged
+    case .sampleRateChanged: self = .sampleRateChanged
+    case .inputsChanged: self = .availableInputsChanged
+    case .portGone: self = .portGone
+    case .portBack: self = .portBack
+    case .microphoneGone: self = .microphoneGone
+    case .microphoneBack: self = .microphoneBack
+    case .outputChanged: self = .outputChanged
+    case .controlChanged: self = .controlChanged
+    case .serverGone, .serverBack, .serverStalled, .serverResumed, .engineGone, .engineBack: return nil
+    case .inputChangeFailed, .takeBegan, .takeEnded, .takeArmed, .takeDisarmed: return nil
+    case .playbackBegan, .playbackEnded: return nil
+    }
   }
 }
 

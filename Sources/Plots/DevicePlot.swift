@@ -72,7 +72,7 @@ private struct DeviceDrawing {
     let points = zip(device.microphones, device.captureChannels).map { microphone, channel in
       PositionPlot.View.Point(
         label(microphone.name, channel), 1000 * project(microphone.position),
-        failed.contains(microphone.name) ? .red : .green)
+        isFailed: failed.contains(microphone.name))
     }
     return PositionPlot.View(
       title, points: isHeld ? points : points.merged,
@@ -93,18 +93,16 @@ private struct DeviceDrawing {
 extension [PositionPlot.View.Point] {
   /// Points at the same place on the page, within 0.5 mm, as one with all labels.
   fileprivate var merged: [PositionPlot.View.Point] {
-    var groups: [(labels: [String], point: PositionPlot.View.Point)] = []
+    var groups: [[PositionPlot.View.Point]] = []
     for point in self {
-      let same = groups.firstIndex { $0.point.position.distance(to: point.position) < 0.5 }
-      if let same {
-        groups[same].labels.append(point.label)
-      } else {
-        groups.append(([point.label], point))
-      }
+      let same = groups.firstIndex { $0[0].position.distance(to: point.position) < 0.5 }
+      if let same { groups[same].append(point) } else { groups.append([point]) }
     }
-    return groups.map { labels, point in
+    return groups.map { group in
+      let labels = group.map(\.label)
       let shown = labels.count > 3 ? labels.prefix(2) + ["… (\(labels.count))"] : labels[...]
-      return .init(shown.joined(separator: ", "), point.position, point.colour)
+      return .init(
+        shown.joined(separator: ", "), group[0].position, isFailed: group.contains(where: \.isFailed))
     }
   }
 }

@@ -7,12 +7,13 @@ public struct PositionPlot: Plot {
     public struct Point: Sendable {
       public let label: String
       public let position: SIMD2<Double>
-      public let colour: PlotColour
+      /// Such as a microphone that no longer works. Drawn in red, above the others.
+      public let isFailed: Bool
 
-      public init(_ label: String, _ position: SIMD2<Double>, _ colour: PlotColour = .blue) {
+      public init(_ label: String, _ position: SIMD2<Double>, isFailed: Bool = false) {
         self.label = label
         self.position = position
-        self.colour = colour
+        self.isFailed = isFailed
       }
     }
 
@@ -127,11 +128,13 @@ public struct PositionPlot: Plot {
       let corners = [half, [half.x, -half.y], -half, [-half.x, half.y]]
       canvas.stroke(corners.map(place), .grey, width: 1.2, isClosed: true)
     }
-    let discs = view.points.map { place($0.position) }
+    // Failed points last: no other disc covers them.
+    let points = view.points.filter { !$0.isFailed } + view.points.filter(\.isFailed)
+    let discs = points.map { place($0.position) }
     var taken = drawSides(view.sides, on: canvas, middle) + drawEdges(of: view, on: canvas, middle, scale)
     taken += discs.map { LabelBox(corner: $0 - 4, size: [8, 8]) }
-    for (point, disc) in zip(view.points, discs) {
-      canvas.disc(disc, radius: 3.4, point.colour)
+    for (point, disc) in zip(points, discs) {
+      canvas.disc(disc, radius: 3.4, point.isFailed ? .red : .green)
       let textSize = 8.5 * textScale
       let size: SIMD2<Double> = [canvas.width(of: point.label, size: textSize), 9 * textScale]
       let box = LabelBox.free(around: disc, size: size, avoiding: taken)
@@ -139,7 +142,7 @@ public struct PositionPlot: Plot {
         canvas.stroke([disc, box.centre], .lightGrey, width: 0.7)
       }
       canvas.text(
-        point.label, at: box.centre, anchor: [0.5, 0.5], size: textSize, point.colour == .red ? .red : .black,
+        point.label, at: box.centre, anchor: [0.5, 0.5], size: textSize, point.isFailed ? .red : .black,
         hasBackground: true)
       taken.append(box)
     }

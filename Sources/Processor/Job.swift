@@ -40,7 +40,8 @@ public final class Job<Value: Sendable>: Sendable {
     return job
   }
 
-  /// The result; nil while the work is running, and always after `abandon`.
+  /// The result; nil until the work ends, and after `abandon`. A job abandoned before its work began, or after it
+  /// ended, has failed.
   public var result: Result<Value, Failure>? {
     state.withLock { if case .done(let result) = $0 { result } else { nil } }
   }

@@ -62,7 +62,8 @@ extension Processor {
     job.abandon { $0.discard() }
   }
 
-  private func fail(_ change: DeviceChange, _ failure: Failure) {
+  /// Fails the requests of `change`. A change without requests was promised: the operator is warned instead.
+  func fail(_ change: DeviceChange, _ failure: Failure) {
     notify(.inputChangeFailed, failure.description)
     if change.requests.isEmpty { warn(failure.description) }
     for request in change.requests { request.fail(failure) }
@@ -73,13 +74,13 @@ extension Processor {
   func pollChange() {
     guard let current = change else { return }
     let name = current.setting.device.name
-    func fail(_ failure: Failure) {
+    func endChange(_ failure: Failure) {
       change = nil
       drop(current, failure)
       resumeDisplaced(by: current)
     }
     if !current.isPromised, !current.requests.contains(where: \.isAskerThere) {
-      return fail(
+      return endChange(
         Failure(
           .failed, "the change to \(name) was cancelled because the program that requested it has ended"))
     }
@@ -89,9 +90,10 @@ extension Processor {
       case .success(let filters):
         change?.phase = .designed(filters)
         pollChange()
-      case .failure(let failure): fail(failure)
+      case .failure(let failure): endChange(failure)
       case nil where hasPassed(current.began + .seconds(600)):
-        fail(Failure(.failed, "the filter design for \(name) took longer than 10 minutes and was cancelled"))
+        endChange(
+          Failure(.failed, "the filter design for \(name) took longer than 10 minutes and was cancelled"))
       case nil:
         // No progress is reported when the filters are read from the cache.
         if let part = job.progress { reportProgress("designing filters for \(name)", part: part) }
@@ -99,7 +101,7 @@ extension Processor {
     case .designed(let filters):
       guard let client = clientForChange(name, filters) else { return }
       do { try filters.check(current.setting.selection, of: current.setting.device) } catch {
-        return fail(Failure(error))
+        return endChange(Failure(error))
       }
       change?.phase = .preparing(
         filters, client.prepare(filters, for: current.setting.device), deadline: world.now + .seconds(5))
@@ -109,9 +111,9 @@ extension Processor {
         change?.phase = .prepared(filters, engine, deadline: world.now + .seconds(3))
         pollChange()
       case .failure(let failure):
-        fail(Failure(failure.status, "the device could not be changed: \(failure.description)"))
+        endChange(Failure(failure.status, "the device could not be changed: \(failure.description)"))
       case nil where hasPassed(deadline):
-        fail(Failure(.failed, "the JACK server does not answer; try again when it does"))
+        endChange(Failure(.failed, "the JACK server does not answer; try again when it does"))
       case nil: break
       }
     case .prepared(let filters, let engine, let deadline):
@@ -124,7 +126,7 @@ extension Processor {
         change = nil
         enter(.fadingOut(current, engine, filters, ticket))
       } else if hasPassed(deadline) {
-        fail(Self.unchangedByStall)
+        endChange(Self.unchangedByStall)
       }
     }
   }

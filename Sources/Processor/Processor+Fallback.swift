@@ -5,7 +5,7 @@ import Rendering
 
 /// Microphones that fail and return, while the callback plays on.
 extension Processor {
-  /// Decides anew which microphones are missing.
+  /// Decides again which microphones are missing.
   func watchMicrophones(_ readings: Readings) {
     guard state.kind != .fadingOut, readings.levels.count >= readings.microphones.count, areMetersRunning
     else {
@@ -24,15 +24,15 @@ extension Processor {
     let before = fallback.watch.missing
     fallback.watch.observe(observations, now: world.now)
     for (name, fault) in fallback.watch.missing.sorted(by: { $0.key < $1.key }) where before[name] == nil {
-      note(.microphoneGone, "\(name) is missing: \(fault.sentence)")
+      notifyAndRecord(.microphoneGone, "\(name) is missing: \(fault.sentence)")
     }
     for name in before.keys.sorted() where fallback.watch.missing[name] == nil {
-      note(.microphoneBack, "\(name) is back")
+      notifyAndRecord(.microphoneBack, "\(name) is back")
     }
   }
 
   /// Whether a period has run since the last call. After 300 ms without an observation, all clocks of the watch begin
-  /// anew.
+  /// again.
   private var areMetersRunning: Bool {
     let count = client?.periodsRun ?? 0
     if let last = fallback.lastPeriods {

@@ -68,12 +68,12 @@ extension Processor {
     case .resumed(let stallDuration):
       let sentence = "the JACK server runs periods again, after \(stallDuration.formatted)"
       warn(sentence)
-      note(.serverResumed, sentence)
+      notifyAndRecord(.serverResumed, sentence)
     case nil: break
     }
   }
 
-  /// Joins the graph anew if it runs periods for a new client, but none for ours.
+  /// Joins the graph again if it runs periods for a new client, but none for ours.
   func pollStall() {
     let mayRejoin = reconnects && state.isInGraph && !isStopping && watchdog.isStalled
     guard stallProbe.poll(isStalled: mayRejoin, now: world.now, ask: world.probePeriods), let client else {
@@ -95,14 +95,14 @@ extension Processor {
       case .lost(let wire):
         takes.portsAwaitingPeers.insert(wire.port)
         warn("\(wire.port) has lost \(wire.peer); Pinna connects it again when \(wire.peer) is back")
-        note(.portGone, "\(wire.port) has lost \(wire.peer)")
+        notifyAndRecord(.portGone, "\(wire.port) has lost \(wire.peer)")
       case .forgotten(let wire):
         warn("\(wire.port) has lost \(wire.peer)")
         notify(.portGone, "\(wire.port) has lost \(wire.peer)")
       case .restored(let wire):
         takes.portsAwaitingPeers.remove(wire.port)
         restored.append("\(wire.port) to \(wire.peer)")
-        note(.portBack, "\(wire.port) is connected to \(wire.peer) again")
+        notifyAndRecord(.portBack, "\(wire.port) is connected to \(wire.peer) again")
       }
     }
     if !restored.isEmpty { warn("connected again: \(restored.sorted().joined(separator: ", "))") }
@@ -115,21 +115,21 @@ extension Processor {
     if let old = lastNotified.capturePorts, old != report.capturePorts {
       notify(
         .inputsChanged,
-        "there are now \(report.capturePorts.count) physical capture ports, it was \(old.count)")
+        "the number of physical capture ports changed from \(old.count) to \(report.capturePorts.count)")
     }
     lastNotified.capturePorts = report.capturePorts
   }
 
   private func watchPeriodLength(_ frames: Int) {
     if let old = lastNotified.period, old != frames {
-      notify(.periodChanged, "the period is now \(frames) frames, it was \(old)")
+      notify(.periodChanged, "the period changed from \(old) to \(frames) frames")
     }
     lastNotified.period = frames
   }
 
   func notifyOfChange(from old: Setting, to new: Setting) {
     if old.device != new.device {
-      notify(.inputChanged, "the input is now \(new.device.uid), it was \(old.device.uid)")
+      notify(.inputChanged, "the input changed from \(old.device.uid) to \(new.device.uid)")
     } else if old.selection != new.selection {
       let s = new.selection
       notify(
@@ -140,7 +140,7 @@ extension Processor {
 
   /// Requests the power-of-two period nearest to `seconds`. The answer contains the period that the server then uses.
   package func requestPeriod(seconds: Double, _ request: Request) throws {
-    let client = try clientAtRest()
+    let client = try clientOutsideTakeOrFadeOut()
     guard periodRequests.count < 8 else {
       throw Failure(
         .failed, "the JACK server has not answered earlier requests for a period; try again when it does")

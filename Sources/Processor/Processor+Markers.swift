@@ -15,11 +15,13 @@ extension Processor {
     let text = try Self.line(label, "a marker's label")
     let number = take.markers + 1
     guard number <= Sidecar.listLimit else {
-      throw Failure(.failed, "the take has \(Sidecar.listLimit) markers, which is the most")
+      throw Failure(.failed, "a take can have at most \(Sidecar.listLimit) markers")
     }
     let marker = take.mark(text.isEmpty ? "\(number)" : text)
     var answer = MarkerAnswer()
-    (answer.marker, answer.label, answer.frame) = (number, marker.label, marker.frame)
+    answer.marker = number
+    answer.label = marker.label
+    answer.frame = marker.frame
     answer.seconds = Double(marker.frame) / Double(take.plan.sampleRate)
     request.answer(.done(answer))
   }

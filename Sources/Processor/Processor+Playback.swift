@@ -7,7 +7,7 @@ import Recording
 extension Processor {
   /// Plays the take at an absolute path. Answers when it begins to play.
   package func play(_ path: String, _ request: Request) throws {
-    let client = try clientAtRest()
+    let client = try clientOutsideTakeOrFadeOut()
     try refuseWhileDiskHangs()
     guard path.hasPrefix("/") else {
       throw Failure(.failed, "the path of the take, \(path), is relative; give a path that begins with /")

@@ -51,11 +51,11 @@ extension Processor {
     }
   }
 
-  /// Leaves the graph of a running server, and joins it anew with another client, under the name that the world has now.
+  /// Leaves the graph of a running server, and joins it again with another client, under the name that the world has now.
   /// - Parameter cause: why, as the beginning of a sentence.
   package func rejoinGraph(because cause: String) {
     guard let client else { return }
-    warn("\(cause); Pinna joins the graph anew")
+    warn("\(cause); Pinna joins the graph again")
     let previous = state
     enter(.leaving(client.close()))
     reconnection = Reconnection(reason: cause, isRejoining: true, now: world.now)
@@ -79,7 +79,7 @@ extension Processor {
     case .playing(let playing), .endingPlayback(let playing): finish(playing)
     case .fadingOut(let change, let engine, _, _):
       engine.discard()
-      for request in change.requests { request.fail(failure) }
+      fail(change, failure)
     case .opening(let job): job.abandon { _ = $0.close() }
     case .joining(_, let job): job.abandon()
     case .preparing(_, _, let job): abandon(job)
@@ -95,7 +95,7 @@ extension Processor {
   }
 
   /// Notices that the server has changed its sample rate. The client stays, but everything that depends on the old rate
-  /// ends, and the graph is joined anew with filters for the new one.
+  /// ends, and the graph is joined again with filters for the new one.
   func pollSampleRate() {
     guard let client else { return }
     switch state.kind {
@@ -115,7 +115,7 @@ extension Processor {
     let cause =
       old == new
       ? "the sample rate left \(old) Hz for a moment" : "the sample rate changed from \(old) to \(new) Hz"
-    warn("\(cause); Pinna goes on when its filters are ready")
+    warn("\(cause); Pinna continues when its filters are ready")
     let previous = state
     heard.leave()
     reconnection = Reconnection(reason: nil, now: world.now)
@@ -237,7 +237,7 @@ extension Processor {
       notify(.sampleRateChanged, "the sample rate is \(new.sampleRate) Hz now")
       warn("the sample rate is \(new.sampleRate) Hz now, \(setting)")
     } else {
-      let sentence = isRejoining ? "Pinna has joined the graph anew" : "the JACK server is back"
+      let sentence = isRejoining ? "Pinna has joined the graph again" : "the JACK server is back"
       notify(.serverBack, sentence)
       warn("\(sentence), at \(new.sampleRate) Hz, \(setting)")
     }

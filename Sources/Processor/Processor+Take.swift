@@ -8,7 +8,7 @@ import Recording
 extension Processor {
   /// Starts a take. Answers when the callback has begun it; one that follows the transport when it is armed, or begun.
   package func startTake(_ takeRequest: TakeRequest, _ request: Request) throws {
-    let client = try clientAtRest()
+    let client = try clientOutsideTakeOrFadeOut()
     try refuseDuringPlayback()
     try refuseWhileDiskHangs()
     guard takes.closing.count < Takes.maxClosing else {
@@ -169,13 +169,15 @@ extension Processor {
     }
     noteFallback(in: recording.take, from: frame)
     let answer = startAnswer(recording)
-    if let note = Self.note(answer.unconnected, of: answer.microphoneCount) { recording.take.addNote(note) }
+    if let note = Self.unconnectedNote(answer.unconnected, of: answer.microphoneCount) {
+      recording.take.addNote(note)
+    }
     startRequest?.answer(.done(answer))
     notify(.takeBegan, "recording \(recording.take.path ?? "a take")")
   }
 
   /// The sidecar's note about microphones that were not connected.
-  private static func note(_ unconnected: [String], of count: Int) -> String? {
+  private static func unconnectedNote(_ unconnected: [String], of count: Int) -> String? {
     guard !unconnected.isEmpty else { return nil }
     guard unconnected.count < count else { return "no microphone was connected when the take began" }
     let verb = unconnected.count == 1 ? "was" : "were"

@@ -83,7 +83,7 @@ extension Processor {
     return found
   }
 
-  /// The gravest warning about the disk; nil if there is none.
+  /// The most serious warning about the disk; nil if there is none.
   private var diskWarning: String? {
     takes.hanging.removeAll { !$0.isOpening }
     guard let take = state.take?.take else {

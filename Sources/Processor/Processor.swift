@@ -160,8 +160,8 @@ package final class Processor {
   /// Tells all open sessions.
   func notify(_ kind: EngineEvent.Kind, _ text: String) { onEvent(EngineEvent(kind, text)) }
 
-  /// Tells all open sessions, and lists it in the sidecar of the take that is running.
-  func note(_ kind: EngineEvent.Kind, _ text: String) {
+  /// Tells all open sessions, and records it in the sidecar of the take that is running.
+  func notifyAndRecord(_ kind: EngineEvent.Kind, _ text: String) {
     state.take?.take.note(text)
     notify(kind, text)
   }
@@ -281,10 +281,10 @@ package final class Processor {
     return client
   }
 
-  /// The client, for what needs the graph to itself.
-  /// - Throws: also during a take, and while a device takes over.
+  /// The client whose callback runs the current engine, for what must not happen during a take or a switch of device.
+  /// - Throws: also during a take, and during the fade-out before another device takes over. A playback does not count.
   @discardableResult
-  package func clientAtRest() throws(Failure) -> any AudioClient {
+  package func clientOutsideTakeOrFadeOut() throws(Failure) -> any AudioClient {
     let client = try clientInGraph()
     try refuseDuringTake()
     try refuseDuringFadeOut()

@@ -38,7 +38,7 @@ package struct Reconnection {
         + "(\(obstacle ?? "")); start Pinna again"
     default:
       if isRejoining {
-        "Pinna is joining the JACK server's graph anew; try again in a moment"
+        "Pinna is joining the JACK server's graph again; try again in a moment"
       } else if let reason {
         "the JACK server has gone (\(reason)); start it again and Pinna reconnects, or end Pinna with: pinna stop"
       } else {
@@ -51,7 +51,7 @@ package struct Reconnection {
   mutating func serverIsAbsent() {
     guard isRejoining else { return }
     isRejoining = false
-    reason = "it ended while Pinna was joining its graph anew"
+    reason = "it ended while Pinna was joining its graph again"
   }
 
   /// Schedules the next attempt: after 50 ms for the first 30 s, because a restarting server returns soon; later after

@@ -8,7 +8,7 @@ package struct StallProbe {
     case asking(Job<Bool>, deadline: ContinuousClock.Instant)
   }
 
-  /// From the stall to the first question. Each later interval is twice as long, because joining anew may not help for
+  /// From the stall to the first question. Each later interval is twice as long, because joining again may not help for
   /// long, until `longestInterval`.
   package static let firstInterval = Duration.seconds(3)
   package static let longestInterval = Duration.seconds(60)
@@ -23,7 +23,7 @@ package struct StallProbe {
   package init() {}
 
   /// - Parameters:
-  ///   - isStalled: whether the graph is stalled and Pinna may join it anew.
+  ///   - isStalled: whether the graph is stalled and Pinna may join it again.
   ///   - ask: asks whether a new client gets periods; nil where nothing can be learnt from one.
   /// - Returns: whether a new client gets periods. True once per question.
   package mutating func poll(isStalled: Bool, now: ContinuousClock.Instant, ask: () -> Job<Bool>?) -> Bool {

@@ -31,8 +31,8 @@ import Testing
     #expect(log.lines.withLock { $0 } == ["begun", "taken back", "second"])
   }
 
-  @Test("R29: a hanging disk blocks nobody, and its presets arrive when it answers again")
-  func hangingDisk() throws {
+  @Test("jobs are queued at once while an earlier one blocks, and their results arrive when it ends")
+  func queuedBehindABlockedJob() throws {
     let (worker, gate) = (LazyWorker("worker test"), DispatchSemaphore(value: 0))
     let quick = worker.job { "quick" }
     wait { quick.result != nil }

@@ -78,6 +78,29 @@ extension LiveTests {
         })
     }
 
+    @Test("discarding an engine unregisters its ports, but not those that the callback uses")
+    func discard() throws {
+      let server = try PrivateServer(name: LiveGraph.uniqueName())
+      let client = try ArrayClient(name: "discarding", server: server.name, onShutdown: { _ in })
+      defer { client.close() }
+      let adopted = try client.prepare(engine(microphones: 1), microphones: ["a"], delayFrames: 0)
+      client.adopt(adopted)
+      try client.activate()
+      let other = try client.prepare(engine(microphones: 1), microphones: ["b"], delayFrames: 0)
+      let looker = try JackConnection(name: "looker", server: server.name)
+      defer { looker.close() }
+      func ports() -> Set<String> {
+        Set(looker.ports(matching: "discarding:", flags: JackPortFlags(0)))
+      }
+      let outputs: Set = ["discarding:out_left", "discarding:out_right"]
+      #expect(waitUntil(seconds: 5) { ports() == outputs.union(["discarding:a", "discarding:b"]) })
+      client.discard(adopted)
+      client.discard(other)
+      #expect(waitUntil(seconds: 5) { ports() == outputs.union(["discarding:a"]) })
+      let periods = client.periodsRun
+      #expect(waitUntil(seconds: 5) { client.periodsRun > periods + 20 })
+    }
+
     @Test("a close that times out is reported on every call and completes when the server answers again")
     func closeTwice() throws {
       let server = try PrivateServer(name: LiveGraph.uniqueName())

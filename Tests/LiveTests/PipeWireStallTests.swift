@@ -16,7 +16,7 @@ extension LiveTests {
       try waitUntil(seconds: seconds) { try graph.status()["server"] as? String == state }
     }
 
-    @Test("R36: a client that PipeWire pauses joins anew: setting and connections are back, a take says why")
+    @Test("R36: a client that PipeWire pauses joins again: setting and connections are back, a take says why")
     func paused() throws {
       let graph = try LiveGraph(preset: "phone5", period: 256)
       let pipeWire = try #require(graph.pipeWire)
@@ -42,7 +42,7 @@ extension LiveTests {
       // A second until the stall is noticed, three until a new client is tried, which stays for half a second.
       #expect(took < Faults.patience(.milliseconds(5500)), "\(took)")
       Faults.report(
-        "R36", done: "PipeWire pauses Pinna's client: joined anew", took: took, limit: .milliseconds(5500))
+        "R36", done: "PipeWire pauses Pinna's client: joined again", took: took, limit: .milliseconds(5500))
       let isWired = try waitUntil(seconds: 5) { try connections() == before }
       #expect(isWired, "it was \(before); \(graph.program.errorText)")
       let status = try graph.status()
@@ -74,7 +74,7 @@ extension LiveTests {
       #expect(try graph.status()["state"] as? String == "recording")
       #expect(try [0, 7].contains(graph.pinna("record", "stop").status))
       #expect(try TakeFiles.complaints(path) == [])
-      #expect(!graph.program.errorText.contains("anew"), "\(graph.program.errorText)")
+      #expect(!graph.program.errorText.contains("joins the graph again"), "\(graph.program.errorText)")
     }
 
     @Test("R36: a client that PipeWire has suspended has periods again as soon as another joins, and stays")
@@ -89,7 +89,7 @@ extension LiveTests {
       try graph.waitForTake(frames: graph.takeFrames() + 24_000)
       #expect(try [0, 7].contains(graph.pinna("record", "stop").status))
       #expect(try TakeFiles.complaints(path) == [])
-      #expect(!graph.program.errorText.contains("anew"), "\(graph.program.errorText)")
+      #expect(!graph.program.errorText.contains("joins the graph again"), "\(graph.program.errorText)")
     }
 
     /// The processes that try to get periods from this graph's daemon.

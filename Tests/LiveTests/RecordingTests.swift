@@ -2,7 +2,6 @@ import Acoustics
 import AudioFiles
 import Foundation
 import LiveSupport
-import Simulation
 import TestSupport
 import Testing
 
@@ -53,12 +52,8 @@ extension LiveTests {
       let positions = (0..<8).map { Position((Double($0) - 3.5) * 0.07, 0, 0) }
       let oblique = try #require(Direction([side, 0, 1]))
       var moved = try AudioClip(path: recording)
-      for (c, samples) in moved.channels.enumerated() {
-        let signal = BandlimitedSignal(samples: samples, sampleRate: moved.sampleRate)
-        let lead =
-          PlaneWave.lead(at: positions[c], from: oblique) - PlaneWave.lead(at: positions[c], from: .plusZ)
-        moved.channels[c] = signal.sampled(rate: moved.sampleRate, count: samples.count, start: lead)
-      }
+      moved.channels = movingSource(
+        of: moved.channels, sampleRate: moved.sampleRate, at: positions, from: .plusZ, to: oblique)
       let input = home.folder.path + "/moved.wav"
       try moved.write(wav: input)
       let originalBalance = balance(try render(recording))

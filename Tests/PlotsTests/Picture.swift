@@ -51,6 +51,7 @@ extension SIMD3<Int> {
   static let blue: Self = [0x00, 0x72, 0xB2]
   static let orange: Self = [0xD5, 0x5E, 0x00]
   static let green: Self = [0x00, 0x9E, 0x73]
+  static let red: Self = [0xB3, 0x26, 0x1E]
 }
 
 /// The place of a text in a drawing.

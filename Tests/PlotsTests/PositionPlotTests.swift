@@ -21,14 +21,14 @@ import Testing
   @Test("x is to the right and y is up, in the same scale")
   func scale() throws {
     let cross = try #require(
-      try picture([view([[-40, 0], [40, 0], [0, 20], [0, -20]])]).extent(of: .blue))
+      try picture([view([[-40, 0], [40, 0], [0, 20], [0, -20]])]).extent(of: .green))
     let disc = 6.8 * 2
     let width = Double(cross.x.count) - disc
     let height = Double(cross.y.count) - disc
     #expect(abs(width - 2 * height) < 4, "\(width), \(height)")
     // 220 points of 2 pixels.
     #expect(abs(width - 440) < 4, "\(width)")
-    let corner = try #require(try picture([view([[40, 40]])]).extent(of: .blue))
+    let corner = try #require(try picture([view([[40, 40]])]).extent(of: .green))
     #expect(corner.x.lowerBound > cross.x.upperBound - 20 && corner.y.upperBound < cross.y.lowerBound + 20)
   }
 
@@ -37,8 +37,16 @@ import Testing
     let left = PositionPlot.View.Side("", [-1, 0], .orange)
     let picture = try picture([view([[-40, 0], [40, 0]], sides: [left])])
     let arrow = try #require(picture.extent(of: .orange))
-    let points = try #require(picture.extent(of: .blue))
+    let points = try #require(picture.extent(of: .green))
     #expect(arrow.x.upperBound < points.x.lowerBound)
+  }
+
+  @Test("a failed point is seen although a working one is at the same place", arguments: [0, 1])
+  func failedOnTop(failed: Int) throws {
+    let points = (0..<2).map { PositionPlot.View.Point("", [20, 0], isFailed: $0 == failed) }
+    let picture = try picture([PositionPlot.View("", points: points, outline: nil, sides: [])])
+    let red = try #require(picture.extent(of: .red))
+    #expect(red.x.count >= 10 && red.y.count >= 10, "\(red)")
   }
 
   @Test("a view without extent and many labels at one place are drawn, too")

@@ -37,8 +37,8 @@ package struct NSMAddress: Hashable, Sendable, CustomStringConvertible {
   /// Thread: a job's.
   func resolved() throws(Failure) -> UDPAddress {
     guard
-      let address = UDPAddress(host, port: port, namesOf: AF_INET)
-        ?? UDPAddress(host, port: port, namesOf: AF_INET6)
+      let address = UDPAddress.resolve(host, port: port, family: AF_INET)
+        ?? UDPAddress.resolve(host, port: port, family: AF_INET6)
     else { throw Failure(.failed, "the host \(host) of NSM_URL is unknown") }
     return address
   }

@@ -45,7 +45,7 @@ package final class NSMClient {
     case naming(NSMProject, Job<Bool>, deadline: ContinuousClock.Instant)
     case reading(NSMProject, Job<ProjectRead>, deadline: ContinuousClock.Instant)
     /// Its setting fades in; a device may have to be designed. The socket has the new name; nil if the name stays.
-    /// `old` is the setting of before.
+    /// `old` is the previous setting.
     case applying(NSMProject, NSMProject.Contents, NamedSocket?, old: Setting)
     /// Pinna leaves the graph, and joins it under another name.
     case renaming(deadline: ContinuousClock.Instant)

@@ -88,7 +88,7 @@ final class NSMSocket {
     return nil
   }
 
-  /// Hears nobody but `sender` from now on. The kernel drops all other packets, so that they cannot fill the queue.
+  /// Receives only from `sender` from now on. The kernel drops all other packets, so that they cannot fill the queue.
   private func pin(_ sender: UDPAddress) {
     source = sender
     _ = sender.withSocketAddress { connect(descriptor, $0, $1) }

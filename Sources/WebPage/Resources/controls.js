@@ -183,6 +183,10 @@ export class Controls {
 
   setMicrophones(names) {
     const select = element("listen");
+    // New options would reset an open menu.
+    const key = JSON.stringify(names);
+    if (select.dataset.shown === key) return;
+    select.dataset.shown = key;
     select.replaceChildren(new Option("the outputs", "off"), ...names.map((name) => new Option(name, name)));
     this.show();
   }

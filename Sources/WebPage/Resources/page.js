@@ -145,7 +145,10 @@ let devicesWanted = 0;
 async function loadDevice() {
   const wanted = ++devicesWanted;
   let device;
-  try { device = await getJSON("/device"); } catch (error) { setText("device-name", error.message); return; }
+  try { device = await getJSON("/device"); } catch (error) {
+    if (wanted === devicesWanted) setText("device-name", error.message);
+    return;
+  }
   // An older answer may come later.
   if (wanted !== devicesWanted) return;
   setText("device-name", `${device.title}, ${device.microphones.length} microphones`);

@@ -151,6 +151,25 @@ extension ProcessorTests {
     #expect(rig.processor.inForce.device == Rig.other)
   }
 
+  @Test("R28: if the server dies while a promised device takes over, the operator and sessions are told")
+  func promisedDeviceWithoutServer() {
+    let rig = Rig.live()
+    rig.set(["input": "b"], gain: 1)
+    let take = rig.record()
+    rig.endDesign()
+    #expect(rig.processor.change?.isPromised == true)
+    rig.stopTake()
+    rig.run(periods: 1)
+    rig.finish(take)
+    rig.endPreparing()
+    #expect(rig.processor.state.kind == .fadingOut)
+    var events: [EngineEvent] = []
+    rig.processor.onEvent = { events.append($0) }
+    rig.killServer()
+    #expect(events.map(\.kind).contains(.inputChangeFailed), "\(events)")
+    #expect(rig.warnings.contains { $0.contains("before this was done") }, "\(rig.warnings)")
+  }
+
   @Test("R28: a device promised for the end of a take is applied even if a newer change fails")
   func promisedDeviceAfterFailure() {
     let rig = Rig.live()

@@ -32,7 +32,7 @@ import Testing
     rig.run(periods: 3)
   }
 
-  @Test("where a new client has periods, Pinna joins anew, with the setting of before, and says so")
+  @Test("where a new client has periods, Pinna joins again, with the previous setting, and says so")
   func rejoins() throws {
     let rig = Rig.live()
     rig.set(["pattern": "cardioid"], gain: 5)
@@ -43,13 +43,15 @@ import Testing
     #expect(rig.processor.state.kind == .leaving && client.closing != nil)
     #expect(rig.processor.serverState == .joining)
     let refused = rig.set([:], gain: 6)
-    #expect(refused.status == .noServer && refused.text.contains("anew"), "\(refused.text)")
+    #expect(
+      refused.status == .noServer && refused.text.contains("joining the JACK server's graph again"),
+      "\(refused.text)")
     join(rig)
     #expect(rig.processor.state.kind == .live && rig.processor.serverState == .running)
     #expect(rig.world.client !== client && client.isClosed)
     #expect(rig.world.client!.audibleSetting == rig.processor.inForce)
     #expect(rig.processor.inForce.selection.polarPattern == .cardioid)
-    #expect(rig.warnings.last?.contains("joined the graph anew") ?? false, "\(rig.warnings)")
+    #expect(rig.warnings.last?.contains("joined the graph again") ?? false, "\(rig.warnings)")
   }
 
   @Test("a take ends there with what was recorded; its sidecar and the stop request say why")
@@ -68,7 +70,7 @@ import Testing
     #expect(rig.startTake().status == nil && rig.world.takes.count == 2)
   }
 
-  @Test("whoever waits for a change of device is answered when Pinna joins anew")
+  @Test("whoever waits for a change of device is answered when Pinna joins again")
   func requests() throws {
     let rig = try stalledRig()
     let device = rig.set(["input": "b"], gain: 4)
@@ -96,7 +98,7 @@ import Testing
     rig.stall(.milliseconds(45))
     #expect(rig.processor.state.kind == .recording && rig.processor.serverState == .running)
     #expect(!take.isAbandoned && rig.world.client!.closing == nil)
-    #expect(!rig.warnings.contains { $0.contains("anew") })
+    #expect(!rig.warnings.contains { $0.contains("joins the graph again") })
   }
 
   @Test("a question that nobody answers is given up, and asked again")
@@ -120,7 +122,7 @@ import Testing
     #expect(rig.processor.state.kind == .live && rig.processor.serverState == .running)
   }
 
-  @Test("joining anew that does not help is tried again later and later")
+  @Test("joining again that does not help is tried again later and later")
   func inVain() throws {
     let rig = try stalledRig()
     answer(rig, true)
@@ -141,7 +143,7 @@ import Testing
     #expect(rig.world.probes.count == 3)
   }
 
-  @Test("a server that ends before Pinna has joined anew is gone, and waited for")
+  @Test("a server that ends before Pinna has joined again is gone, and waited for")
   func serverGoes() throws {
     let rig = try stalledRig()
     answer(rig, true)
@@ -161,7 +163,7 @@ import Testing
     #expect(rig.warnings.last?.contains("the JACK server is back") ?? false, "\(rig.warnings)")
   }
 
-  @Test("with --no-reconnect, joining anew is no loss; a server that ends meanwhile is")
+  @Test("with --no-reconnect, joining again is no loss; a server that ends meanwhile is")
   func withoutReconnection() {
     for isGone in [false, true] {
       let rig = Rig.live(reconnects: false)

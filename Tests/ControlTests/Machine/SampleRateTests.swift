@@ -20,7 +20,7 @@ import Testing
     rig.run(periods: 3)
   }
 
-  @Test("R34: filters for the new rate take over, with the setting of before, in the same client")
+  @Test("R34: filters for the new rate take over, with the previous setting, in the same client")
   func takesOver() throws {
     let rig = Rig.live()
     rig.set(["pattern": "cardioid"], gain: 5)

@@ -155,7 +155,7 @@
       #expect(managed.startTake().outcome == nil && rig.world.takes.count == 1)
     }
 
-    @Test("if Pinna cannot take the new name, the project of before stays open, with its setting")
+    @Test("if Pinna cannot take the new name, the previous project stays open, with its setting")
     func noRename() throws {
       let managed = try ManagedRig(hasUDP: true)
       let rig = managed.rig
