@@ -111,7 +111,8 @@ extension LiveTests {
         guard let last = try graph.status()["lastTake"] as? [String: Any] else { return false }
         return last["fault"] == nil || last["fault"] is NSNull
       }
-      #expect(isWhole, "\(try graph.status()["lastTake"] ?? "no take")")
+      let last = try graph.status()["lastTake"]
+      #expect(isWhole, "\(String(describing: last))")
       keys.control(7, 127)
       #expect(try becomes("gainDB", "0", graph))
     }

@@ -151,7 +151,7 @@ import Testing
     for sender in senders {
       let packets = (0..<4).map { OSCMessage("/pinna/question/\($0)").packet }
       if areBundled {
-        let parts = packets.flatMap { [UInt8(0), 0, 0, UInt8($0.count)] + $0 }
+        let parts: [UInt8] = packets.flatMap { [0, 0, 0, UInt8($0.count)] + $0 }
         sender.send(Array("#bundle\0\0\0\0\0\0\0\0\u{1}".utf8) + parts)
       } else {
         for packet in packets { sender.send(packet) }
@@ -168,7 +168,7 @@ import Testing
     let socket = try ControlSocket(name: "pinna", environment: home.environment)
     let sender = try ControlSender(runtimeFolder: home.runtimeFolder)
     let packet = OSCMessage("/pinna/outputs").packet
-    let parts = (0..<64).flatMap { _ in [UInt8(0), 0, 0, UInt8(packet.count)] + packet }
+    let parts: [UInt8] = (0..<64).flatMap { _ in [0, 0, 0, UInt8(packet.count)] + packet }
     sender.send(Array("#bundle\0\0\0\0\0\0\0\0\u{1}".utf8) + parts)
     var served = 0
     while let (_, asker) = socket.receive(milliseconds: 100) {
