@@ -105,16 +105,26 @@ import Testing
         return Array(text.replacing(old, with: new, maxReplacements: 1).utf8)
       }
     }
-    func flipping(_ place: @escaping @Sendable (Int) -> Int, _ bit: UInt8) -> @Sendable ([UInt8]) -> [UInt8] {
-      { bytes in bytes.enumerated().map { $0 == place(bytes.count) ? $1 ^ bit : $1 } }
+    func flipping(_ place: @escaping @Sendable ([UInt8]) -> Int, _ bit: UInt8)
+      -> @Sendable ([UInt8]) -> [UInt8]
+    {
+      { bytes in
+        var altered = bytes
+        altered[place(bytes)] ^= bit
+        return altered
+      }
+    }
+    /// Where the chunk begins that says rate and channels.
+    @Sendable func format(_ bytes: [UInt8]) -> Int {
+      bytes.indices.first { bytes[$0...].starts(with: Array("fmt ".utf8)) }!
     }
     let frame = 2 * 2 * 4
     return [
-      ("wav", "the last bit of the last tap", flipping({ $0 - 4 }, 1)),
-      ("wav", "a tap's sign", flipping({ $0 - 101 }, 0x80)),
-      ("wav", "a tap's exponent", flipping({ $0 / 2 | 3 }, 0x40)),
-      ("wav", "the rate", flipping({ _ in 24 }, 1)),
-      ("wav", "the number of channels", flipping({ _ in 22 }, 2)),
+      ("wav", "the last bit of the last tap", flipping({ $0.count - 4 }, 1)),
+      ("wav", "a tap's sign", flipping({ $0.count - 101 }, 0x80)),
+      ("wav", "a tap's exponent", flipping({ $0.count / 2 | 3 }, 0x40)),
+      ("wav", "the rate", flipping({ format($0) + 12 }, 1)),
+      ("wav", "the number of channels", flipping({ format($0) + 10 }, 2)),
       ("wav", "a frame less", { Array($0.dropLast(frame)) }),
       ("wav", "half of it", { Array($0.prefix($0.count / 2)) }),
       ("wav", "its header alone", { Array($0.prefix(44)) }),
