@@ -195,7 +195,7 @@ let package = Package(
       path: "Benchmarks/pinna-benchmarks"),
 
     .target(
-      name: "TestSupport", dependencies: ["Acoustics", "AudioFiles", "Realtime", "Simulation"],
+      name: "TestSupport", dependencies: ["Acoustics", "AudioFiles", "Numerics", "Realtime", "Simulation"],
       path: "Tests/Support",
       exclude: ["Live", "Figures", "Fuzz"]),
     // Apart, so that sanitizer runs of the realtime tests build no JACK.

@@ -158,14 +158,19 @@ public struct AudioClip: Sendable {
     endsEarly = reader.endsEarly
   }
 
-  /// Writes the clip as 32-bit float WAV. After an error no file is left.
-  public func write(wav path: String) throws(AudioFileError) {
-    let writer = try AudioFileWriter(
-      path: path, channels: channels.count, sampleRate: sampleRate)
+  /// The samples in the order of a file: frame by frame.
+  package var interleaved: [Float] {
     var interleaved = [Float](repeating: 0, count: frames * channels.count)
     for (c, channel) in channels.enumerated() {
       for (n, sample) in channel.enumerated() { interleaved[n * channels.count + c] = sample }
     }
+    return interleaved
+  }
+
+  /// Writes the clip as 32-bit float WAV. After an error no file is left.
+  public func write(wav path: String) throws(AudioFileError) {
+    let writer = try AudioFileWriter(
+      path: path, channels: channels.count, sampleRate: sampleRate)
     do {
       try interleaved.withUnsafeBufferPointer { (buffer) throws(AudioFileError) in
         try writer.write(buffer)

@@ -33,9 +33,9 @@ extension FilterBank {
     let channels = (0..<2 * microphones.count).map { channel in
       cases.flatMap { $0.taps[channel / microphones.count, channel % microphones.count] }
     }
-    if !cases.isEmpty { try AudioClip(sampleRate: sampleRate, channels: channels).write(wav: sound) }
-    description.checksum = try description.checksum(
-      of: (0..<cases.count * tapCount).flatMap { frame in channels.map { $0[frame] } })
+    let clip = AudioClip(sampleRate: sampleRate, channels: channels)
+    if !cases.isEmpty { try clip.write(wav: sound) }
+    description.checksum = try description.checksum(of: clip.interleaved)
     try description.write(text)
     for (scratch, kind) in [(sound, "wav"), (text, "json")] where kind == "json" || !cases.isEmpty {
       guard rename(scratch, "\(folder)/\(name).\(kind)") == 0 else {

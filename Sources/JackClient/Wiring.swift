@@ -208,14 +208,13 @@ public struct Wiring: Sendable {
     for wire in connected {
       let before = wires[wire]?.state
       if case .made = before { continue }
-      wires[wire] = Memory(state: .made, order: 0)
-      switch before {
-      case .lost, .lostInRestart:
-        let end = end(ofNewness: now)
-        wires[wire]?.newUntil = end
-        events.append(.restored(wire))
-      case .made, .missing, .away, nil: break
-      }
+      let isBack =
+        switch before {
+        case .lost, .lostInRestart: true
+        case .made, .missing, .away, nil: false
+        }
+      wires[wire] = Memory(state: .made, order: 0, newUntil: isBack ? end(ofNewness: now) : nil)
+      if isBack { events.append(.restored(wire)) }
     }
     prune()
     return (events, toMake)

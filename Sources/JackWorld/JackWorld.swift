@@ -148,7 +148,7 @@ package final class JackWorld: AudioWorld {
   ) -> Job<Void> {
     let cancellation = DesignCancellation()
     return Job.start("pinna prepares", onAbandon: cancellation.cancel) { _ in
-      BackgroundThread.runOnlyWhenIdle()
+      BackgroundThread.lowerPriority()
       _ = try FilterSets(
         fallbackFor: device, without: [microphone], sampleRate: sampleRate, cancellation: cancellation)
     }

@@ -36,12 +36,9 @@ package enum BackgroundThread {
     }
   }
 
-  /// Lets this thread, and those that it starts, run only while a processor has nothing else to do. Cannot be undone.
-  package static func runOnlyWhenIdle() {
-    // Threads of designs lower the priority of others.
-    setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, 19)
-    pinna_run_only_when_idle()
-  }
+  /// Gives this thread, and those that it starts, the lowest priority. Not SCHED_IDLE, under which a cancelled design might
+  /// not notice for seconds. Cannot be undone without privileges.
+  package static func lowerPriority() { setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, 19) }
 
   private final class Work: Sendable {
     let name: String

@@ -37,13 +37,6 @@ static inline int pinna_pipe(int ends[2]) { return pipe2(ends, O_CLOEXEC); }
 // Names the calling thread (PR_SET_NAME). Swift does not import the variadic prctl.
 static inline void pinna_name_thread(const char *name) { syscall(SYS_prctl, 15, name, 0, 0, 0); }
 
-// Lets the calling thread run only while a processor has nothing else to do (SCHED_IDLE, which Glibc declares only with
-// _GNU_SOURCE). Threads that it starts inherit that.
-static inline void pinna_run_only_when_idle(void) {
-  int priority = 0;
-  syscall(SYS_sched_setscheduler, 0, 5, &priority);
-}
-
 // A file in memory, whose holes take no memory. Glibc declares memfd_create only with _GNU_SOURCE.
 static inline int pinna_memory_file(void) {
   return (int)syscall(SYS_memfd_create, "pinna", 1u);

@@ -1,0 +1,30 @@
+import Acoustics
+import FilterDesign
+import Rendering
+import Synchronization
+
+/// Filters of one tap for every case of a device. Their remarks are the names of the microphones that they do without.
+enum FakeFilters {
+  private struct Key: Hashable {
+    let device: Device
+    let rate: Int
+    let missing: Set<String>
+  }
+  private static let made = Mutex<[Key: FilterSets]>([:])
+
+  static func sets(_ device: Device, rate: Int, missing: Set<String> = []) -> FilterSets {
+    made.withLock { made in
+      let key = Key(device: device, rate: rate, missing: missing)
+      if let known = made[key] { return known }
+      let microphones = device.microphones.map(\.name).filter { !missing.contains($0) }
+      let taps = Taps<Float>(outputs: 2, microphones: microphones.count, length: 1)
+      let sets = FilterSets(
+        FilterBank(
+          device: device.name, sampleRate: rate, microphones: microphones, delayFrames: 0, tapCount: 1,
+          cases: device.filterCases.map { FilterCoefficients(filterCase: $0, taps: taps) },
+          remarks: missing.sorted()))
+      made[key] = sets
+      return sets
+    }
+  }
+}
