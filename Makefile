@@ -2,7 +2,10 @@
 # Where the numpy oracle is: it judges exported filters on an array manifold of its own.
 ORACLE ?= ../shared/oracle
 
-.PHONY: check install uninstall static deb deb-test mutations bench views listen run test figures filters pictures build install-packages lint sanitize build-sanitizers sanitize-live soak fuzz fuzzers faults day format clean
+# What is run, installed and packaged: one build, with Swift's libraries in it.
+PROGRAM = .build/pinna
+
+.PHONY: check install uninstall deb deb-test mutations bench views listen run test figures filters pictures build install-packages lint sanitize build-sanitizers sanitize-live soak fuzz fuzzers faults day format clean
 
 SANITIZE_REALTIME = --scratch-path .build/rtsan -Xswiftc -Xclang-linker -Xswiftc -fsanitize=realtime
 SANITIZE_THREAD = --scratch-path .build/tsan --sanitize=thread
@@ -11,11 +14,9 @@ ONE_THREAD = ConvolutionTests/|PeriodChangeTests/|FakeEngineTests/|OneTimeNameTe
 SANITIZE_ADDRESS = --scratch-path .build/asan --sanitize=address
 
 ## Install what is missing, build, and show it at work in under a minute.
-run: install-packages
-	@echo "== Building Pinna (the first time takes a minute or two)"
-	swift build -c release --product pinna
+run: $(PROGRAM)
 	@echo "== pinna demo"
-	.build/release/pinna demo
+	$(PROGRAM) demo
 
 STEP = @sh tools/step
 
@@ -108,10 +109,9 @@ mutations: install-packages
 	python3 tools/mutations
 
 ## The table of figures over all presets: must, aim, reached. Fails where one that must be reached is missed.
-figures: install-packages
+figures: $(PROGRAM)
 	@echo "== Figures of every preset on the full mesh, into .build/figures.md"
 	swift build -c release --product figure-table
-	swift build -c release --product pinna
 	@.build/release/figure-table > .build/figures.md; status=$$?; cat .build/figures.md; \
 	  echo "== The oracle's judgement of exported filters"; \
 	  sh tools/evaluate-exports "$(ORACLE)" || status=1; \
@@ -123,8 +123,7 @@ figures: install-packages
 ## The filter sets that ship, designed anew: half an hour.
 filters: export XDG_CACHE_HOME = $(CURDIR)/.build/shipped
 filters: export PINNA_PRESETS = $(CURDIR)/Presets
-filters: install-packages
-	swift build -c release --product pinna
+filters: $(PROGRAM)
 	rm -rf Presets/filters .build/shipped
 	sh tools/filters
 	mv .build/shipped/pinna/filters Presets/filters
@@ -193,18 +192,16 @@ day: install-packages
 
 ## The pictures of the pages: a plot, and the web page in Chromium.
 pictures: PACKAGES = chromium python3-websocket
-pictures: install-packages
-	swift build -c release --product pinna
+pictures: $(PROGRAM)
 	rm -rf .build/plots
-	.build/release/pinna report --preset phone5 --separate --plots .build/plots >/dev/null
+	$(PROGRAM) report --preset phone5 --separate --plots .build/plots >/dev/null
 	mkdir -p docs/pictures
 	cp .build/plots/back-stereo-portrait-polar.svg docs/pictures/
-	sh tools/page-picture .build/release/pinna docs/pictures/page.png
+	sh tools/page-picture $(PROGRAM) docs/pictures/page.png
 
 ## Eight comparisons to judge by ear, in five minutes with headphones: plain microphones, Pinna, the listener's own ears.
 listen: PACKAGES = python3-numpy espeak-ng ffmpeg
-listen: install-packages
-	swift build -c release --product pinna
+listen: install-packages $(PROGRAM)
 	@echo "== Comparisons into .build/listen (takes two or three minutes)"
 	@/usr/bin/python3 tools/listen
 
@@ -216,18 +213,15 @@ bench:
 	@sh tools/bench .build/release/pinna-benchmarks .build $(BENCH_PAGE)
 
 ## What the terminal view and the web page cost the callback, in turn with and without them. Wants a quiet machine.
-views:
-	@sh tools/install-packages tmux curl gcc
-	swift build -c release --product pinna
-	@/usr/bin/python3 tools/views.py .build/release/pinna
+views: PACKAGES = tmux curl gcc
+views: install-packages $(PROGRAM)
+	@/usr/bin/python3 tools/views.py $(PROGRAM)
 
-build: install-packages
-	swift build -c release --product pinna
+build: $(PROGRAM)
 
 ## Installs Pinna below PREFIX. BINARY names one that is built already, DESTDIR a folder for packages.
 PREFIX ?= /usr/local
-STATIC = .build/static/release/pinna
-BINARY ?= $(STATIC)
+BINARY ?= $(PROGRAM)
 # Debian's packages use vendor-completions.
 ZSH_FUNCTIONS ?= share/zsh/site-functions
 INTO = $(DESTDIR)$(PREFIX)
@@ -265,12 +259,12 @@ uninstall:
 	rm -rf "$(INTO)/share/pinna/presets" "$(INTO)/share/pinna/control-surfaces" "$(INTO)/share/doc/pinna"
 	rmdir --ignore-fail-on-non-empty "$(INTO)/share/pinna"
 
-# Swift's libraries are part of it, the system's are not: pw-jack puts PipeWire's libjack in the place of JACK's.
-static: $(STATIC)
-$(STATIC): Package.swift $(shell find Sources -type f)
+# The system's libraries are not in it: pw-jack puts PipeWire's libjack in the place of JACK's.
+$(PROGRAM): Package.swift $(shell find Sources -type f)
 	@sh tools/install-packages
+	@echo "== Building Pinna (the first time takes a minute or two)"
 	swift build -c release --product pinna --static-swift-stdlib --disable-local-rpath --scratch-path .build/static
-	touch "$@"
+	ln -sf static/release/pinna $@ && touch $@
 
 ## The Debian package, into .build/deb.
 deb: PACKAGES = dpkg-dev
