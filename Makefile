@@ -7,7 +7,9 @@ PROGRAM = .build/pinna
 
 .PHONY: check install uninstall deb deb-test mutations bench views listen run test figures filters pictures build install-packages lint sanitize build-sanitizers sanitize-live soak fuzz fuzzers faults day format clean
 
-SANITIZE_REALTIME = --scratch-path .build/rtsan -Xswiftc -Xclang-linker -Xswiftc -fsanitize=realtime
+# Designs have a thread per core; those of OpenBLAS would wait for each other beside them.
+export OPENBLAS_NUM_THREADS = 1
+TESTS = .build/release/pinnaPackageTests.xctest --testing-library swift-testing
 SANITIZE_THREAD = --scratch-path .build/tsan --sanitize=thread
 # Slow tests on one thread, in which ThreadSanitizer can find nothing.
 ONE_THREAD = ConvolutionTests/|PeriodChangeTests/|FakeEngineTests/|OneTimeNameTests/
@@ -55,7 +57,7 @@ prove:
 	swift build --target JackClient
 
 # What `make test` builds while its live tests wait: everything that its later steps run.
-builds-beside: prove build-sanitizers build-live-sanitizer
+builds-beside: prove build-sanitizers
 
 ## The engine and its queues under three sanitizers; each stops at its first report.
 sanitize: export PINNA_ONLY_CORE = 1
@@ -63,7 +65,8 @@ sanitize: export PINNA_RACES = 10000
 sanitize: export PINNA_SEQUENCES = 3000
 sanitize: build-sanitizers
 	@echo "== $$(date +%T) RealtimeSanitizer"
-	$(SANITIZED_TESTS) $(SANITIZE_REALTIME)
+	env -u PINNA_ONLY_CORE swift build -c release --build-tests
+	tools/rtsan $(TESTS) --filter '^(RealtimeTests|ControlTests)\.'
 	@echo "== $$(date +%T) ThreadSanitizer"
 	TSAN_OPTIONS=halt_on_error=1 $(THREAD_TESTS) --skip '$(ONE_THREAD)'
 	@echo "== $$(date +%T) AddressSanitizer"
@@ -76,21 +79,17 @@ THREAD_TESTS = swift test --disable-xctest -c release $(SANITIZE_THREAD)
 
 build-sanitizers: export PINNA_ONLY_CORE = 1
 build-sanitizers:
-	@echo "== $$(date +%T) Builds for three sanitizers"
-	swift build --build-tests --disable-xctest -c release $(SANITIZE_REALTIME)
+	@echo "== $$(date +%T) Builds for two sanitizers"
 	swift build --build-tests --disable-xctest -c release $(SANITIZE_ADDRESS)
 	$(THREAD_TESTS) --filter '^none$$' >/dev/null
-
-build-live-sanitizer:
-	swift build -c release --product pinna $(SANITIZE_REALTIME)
 
 ## The whole processor in a live graph under RealtimeSanitizer: changes every 20 ms, a new period every second.
 sanitize-live:
 	@echo "== $$(date +%T) The processor in a live graph under RealtimeSanitizer"
 	swift build -c release --build-tests
-	@$(MAKE) --no-print-directory build-live-sanitizer
-	PINNA_BINARY=$(CURDIR)/.build/rtsan/release/pinna \
-	  swift test -c release --skip-build --filter SoakTests
+	@printf '#!/bin/sh\nexec %s/tools/rtsan %s/.build/release/pinna "$$@"\n' $(CURDIR) $(CURDIR) >.build/pinna-rtsan
+	@chmod +x .build/pinna-rtsan
+	PINNA_BINARY=$(CURDIR)/.build/pinna-rtsan $(TESTS) --filter SoakTests
 
 ## Long runs: the same for a minute each; the state machine's ten million sequences; two hours of everything at random, and
 ## 24 h of sound in freewheel (R40).
@@ -100,8 +99,7 @@ soak: PACKAGES = sox pipewire pipewire-jack pipewire-bin
 soak: install-packages sanitize-live
 	PINNA_SEQUENCES=10000000 swift test -c release --skip-build --filter RandomSequenceTests
 	swift test -c release --skip-build --filter LiveTests.EnduranceTests
-	PINNA_PIPEWIRE_SECONDS=600 pw-jack .build/release/pinnaPackageTests.xctest --testing-library swift-testing \
-	  --filter PipeWireEnduranceTests
+	PINNA_PIPEWIRE_SECONDS=600 pw-jack $(TESTS) --filter PipeWireEnduranceTests
 	@$(MAKE) --no-print-directory day
 
 ## Faults planted in the state machine, each of which ControlTests must notice.

@@ -25,7 +25,7 @@ func fasterKernels(_ name: String, level: String, lanes: Int) -> Target {
     ] + (level == "v4" ? [.define("REGISTERS_32")] : []))
 }
 
-/// For tests that wait for servers, disks and other processes: not optimised, they build in half the time.
+/// For tests that wait, or call what does the work: not optimised, they build in half the time.
 let waiting: [SwiftSetting] = [.unsafeFlags(["-Onone"])]
 
 #if arch(x86_64)
@@ -239,12 +239,12 @@ let package = Package(
     // One end of a control socket as a program of its own: a server, a client, another user who meddles.
     .executableTarget(
       name: "peer", dependencies: ["PinnaSession", "Control", "Messages"], path: "Tests/Peer"),
-    // Its malloc counts: a program of its own, so that no test or sanitizer meets it.
+    // Its malloc counts: a program of its own, which no target names, so that no test or sanitizer meets it.
     .target(name: "AllocationCount", path: "Tests/AllocationCount", publicHeadersPath: "include"),
     .executableTarget(
       name: "allocations", dependencies: ["AllocationCount", "Realtime", "FasterKernels", "TestSupport"],
       path: "Tests/Allocations"),
-    .testTarget(name: "TextTests", dependencies: ["Text"]),
+    .testTarget(name: "TextTests", dependencies: ["Text"], swiftSettings: waiting),
     .testTarget(name: "RealtimeTests", dependencies: ["Realtime", "FasterKernels", "TestSupport"]),
     .testTarget(
       name: "FilterDesignTests",
@@ -253,7 +253,7 @@ let package = Package(
         "pinna", "FilterBanks", "Figures", "FilterDesign", "HeadResponses", "Manifolds", "Measurements",
         "Numerics", "CLapack",
         "FigureSupport", "Presets", "Acoustics", "AudioFiles", "TestSupport",
-      ]),
+      ], swiftSettings: waiting),
     // No JACK in its dependencies.
     .testTarget(
       name: "RenderingTests", dependencies: ["Rendering", "FilterDesign", "Acoustics", "TestSupport"]),
@@ -276,14 +276,14 @@ let package = Package(
       name: "SimulationTests",
       dependencies: [
         "Simulation", "Presets", "Acoustics", "AudioFiles", "Manifolds", "Numerics", "TestSupport",
-      ]),
+      ], swiftSettings: waiting),
     .testTarget(
       name: "ArrayCheckTests",
       dependencies: [
         "ArrayCheck", "Simulation", "FilterBanks", "FilterDesign", "Figures", "Manifolds", "Presets",
         "Acoustics",
         "AudioFiles", "Numerics", "TestSupport",
-      ]),
+      ], swiftSettings: waiting),
     // No JACK server: state machines, registers and clocks against fakes, in milliseconds; control sockets in temporary
     // folders.
     .testTarget(
@@ -293,9 +293,10 @@ let package = Package(
         "FilterDesign", "Rendering",
         "Presets", "Acoustics", "Threads",
         "TestSupport",
-      ] + (onlyCore ? [] : ["LiveSupport"])),
+      ] + (onlyCore ? [] : ["LiveSupport"]), swiftSettings: waiting),
     // No server: the guard, limits, names and what the page may ask.
-    .testTarget(name: "WebPageTests", dependencies: ["WebPage", "Messages", "TestSupport"]),
+    .testTarget(
+      name: "WebPageTests", dependencies: ["WebPage", "Messages", "TestSupport"], swiftSettings: waiting),
     .testTarget(
       name: "MonitorTests",
       dependencies: ["Monitor", "Messages", "Processor", "Presets", "Acoustics", "TestSupport"],
@@ -307,11 +308,13 @@ let package = Package(
         "CSockets", "peer", "PinnaSession", "LiveSupport", "Control", "Messages", "Threads", "TestSupport",
       ],
       swiftSettings: waiting),
-    .testTarget(name: "PlotsTests", dependencies: ["Plots", "Acoustics", "CCairo", "TestSupport"]),
+    .testTarget(
+      name: "PlotsTests", dependencies: ["Plots", "Acoustics", "CCairo", "TestSupport"],
+      swiftSettings: waiting),
     .testTarget(
       name: "VerbTests",
       dependencies: [
-        "pinna", "allocations", "PinnaSession", "GuidedCheck", "LiveSupport", "TestSupport", "Messages",
+        "pinna", "PinnaSession", "GuidedCheck", "LiveSupport", "TestSupport", "Messages",
         "Figures", "FilterBanks", "FilterDesign", "Numerics", "Presets", "AudioFiles", "Acoustics",
       ], swiftSettings: waiting),
     .testTarget(
@@ -328,7 +331,7 @@ let package = Package(
     .testTarget(
       name: "FuzzTests",
       // The tool is what reads SOFA files.
-      dependencies: ["pinna", "FuzzSupport", "Manifolds", "Acoustics", "TestSupport"]),
+      dependencies: ["pinna", "FuzzSupport", "Manifolds", "Acoustics", "TestSupport"], swiftSettings: waiting),
     .testTarget(
       name: "DocsTests",
       dependencies: ["pinna", "SeedListings", "LiveSupport", "TestSupport", "Presets", "Acoustics"],
