@@ -253,7 +253,7 @@ let package = Package(
         "pinna", "FilterBanks", "Figures", "FilterDesign", "HeadResponses", "Manifolds", "Measurements",
         "Numerics", "CLapack",
         "FigureSupport", "Presets", "Acoustics", "AudioFiles", "TestSupport",
-      ], swiftSettings: waiting),
+      ]),
     // No JACK in its dependencies.
     .testTarget(
       name: "RenderingTests", dependencies: ["Rendering", "FilterDesign", "Acoustics", "TestSupport"]),
@@ -276,14 +276,14 @@ let package = Package(
       name: "SimulationTests",
       dependencies: [
         "Simulation", "Presets", "Acoustics", "AudioFiles", "Manifolds", "Numerics", "TestSupport",
-      ], swiftSettings: waiting),
+      ]),
     .testTarget(
       name: "ArrayCheckTests",
       dependencies: [
         "ArrayCheck", "Simulation", "FilterBanks", "FilterDesign", "Figures", "Manifolds", "Presets",
         "Acoustics",
         "AudioFiles", "Numerics", "TestSupport",
-      ], swiftSettings: waiting),
+      ]),
     // No JACK server: state machines, registers and clocks against fakes, in milliseconds; control sockets in temporary
     // folders.
     .testTarget(
@@ -309,8 +309,7 @@ let package = Package(
       ],
       swiftSettings: waiting),
     .testTarget(
-      name: "PlotsTests", dependencies: ["Plots", "Acoustics", "CCairo", "TestSupport"],
-      swiftSettings: waiting),
+      name: "PlotsTests", dependencies: ["Plots", "Acoustics", "CCairo", "TestSupport"]),
     .testTarget(
       name: "VerbTests",
       dependencies: [
