@@ -4,6 +4,7 @@ import FilterDesign
 import HeadResponses
 import Manifolds
 import Numerics
+import Synchronization
 
 /// The figures of one case by the model that designs use, or by another one.
 extension MonoFigures {
@@ -11,12 +12,10 @@ extension MonoFigures {
   ///   - coefficients: a mono case of `bank`.
   ///   - device: the device that `bank` was designed for.
   init(_ coefficients: FilterCoefficients, bank: FilterBank, device: Device) throws(DesignError) {
-    guard case .pattern(let forward, let part) = device.view(of: coefficients.filterCase) else {
+    guard case .mono(let figures) = try Fields.figures(coefficients, bank: bank, device: device) else {
       throw DesignError("\(coefficients.filterCase) is not a mono case of \(device.name)")
     }
-    try self.init(
-      taps: coefficients.taps, sampleRate: bank.sampleRate, delayFrames: bank.delayFrames,
-      manifold: try manifold(for: device), forward: forward, omnidirectionalPart: part)
+    self = figures
   }
 
   init(
@@ -38,13 +37,10 @@ extension StereoFigures {
   ///   - coefficients: a stereo case of `bank`.
   ///   - device: the device that `bank` was designed for.
   init(_ coefficients: FilterCoefficients, bank: FilterBank, device: Device) throws(DesignError) {
-    guard case .ears(let frame) = device.view(of: coefficients.filterCase) else {
+    guard case .stereo(let figures) = try Fields.figures(coefficients, bank: bank, device: device) else {
       throw DesignError("\(coefficients.filterCase) is not a stereo case of \(device.name)")
     }
-    try self.init(
-      taps: coefficients.taps, sampleRate: bank.sampleRate, delayFrames: bank.delayFrames,
-      manifold: try manifold(for: device), frame: frame, hrtf: try HRTF(path: device.hrtf ?? HRTF.defaultPath)
-    )
+    self = figures
   }
 
   init(
@@ -60,5 +56,53 @@ extension StereoFigures {
       preconditionFailure("a view of ears is stereo")
     }
     self = figures
+  }
+}
+
+/// The fields of the last devices, for all cases of each at once: tests read one case after another.
+private enum Fields {
+  private struct Key: Hashable {
+    let device: Device
+    let sampleRate: Int
+    let views: Set<CaseView>
+  }
+
+  private static let kept = 4
+  private static let last = Mutex([(key: Key, field: MeasuringField)]())
+  private static let heads = Mutex([String: HRTF]())
+
+  static func figures(
+    _ coefficients: FilterCoefficients, bank: FilterBank, device: Device
+  ) throws(DesignError) -> CaseReading {
+    guard let view = device.view(of: coefficients.filterCase) else {
+      throw DesignError("\(device.name) has no case \(coefficients.filterCase)")
+    }
+    var hrtf: HRTF?
+    if case .ears = view { hrtf = try head(path: device.hrtf ?? HRTF.defaultPath) }
+    let reader = try FigureReader(
+      [(view, coefficients.taps)], sampleRate: bank.sampleRate, delayFrames: bank.delayFrames,
+      field: field(of: bank, device: device), hrtf: hrtf)
+    return try reader.read()[0]
+  }
+
+  private static func field(of bank: FilterBank, device: Device) throws(DesignError) -> MeasuringField {
+    let views = Set(bank.cases.compactMap { device.view(of: $0.filterCase) })
+    let key = Key(device: device, sampleRate: bank.sampleRate, views: views)
+    if let found = last.withLock({ last in last.first { $0.key == key }?.field }) { return found }
+    let field = try MeasuringField(
+      manifold: manifold(for: device), views: Array(views),
+      frequencies: DesignGrid(sampleRate: bank.sampleRate).frequencies)
+    last.withLock {
+      $0.append((key, field))
+      if $0.count > kept { $0.removeFirst() }
+    }
+    return field
+  }
+
+  private static func head(path: String) throws(DesignError) -> HRTF {
+    if let found = heads.withLock({ $0[path] }) { return found }
+    let head = try HRTF(path: path)
+    heads.withLock { $0[path] = head }
+    return head
   }
 }
