@@ -285,7 +285,7 @@ let package = Package(
         "AudioFiles", "Numerics", "TestSupport",
       ]),
     // No JACK server: state machines, registers and clocks against fakes, in milliseconds; control sockets in temporary
-    // folders.
+    // folders. Optimised for sanitizers: otherwise ThreadSanitizer takes Swift's Mutex for a race.
     .testTarget(
       name: "ControlTests",
       dependencies: [
@@ -293,7 +293,7 @@ let package = Package(
         "FilterDesign", "Rendering",
         "Presets", "Acoustics", "Threads",
         "TestSupport",
-      ] + (onlyCore ? [] : ["LiveSupport"]),  // Not optimised, ThreadSanitizer takes Swift's Mutex for a race.
+      ] + (onlyCore ? [] : ["LiveSupport"]),
       swiftSettings: onlyCore ? [] : waiting),
     // No server: the guard, limits, names and what the page may ask.
     .testTarget(
