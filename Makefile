@@ -16,7 +16,7 @@ ONE_THREAD = ConvolutionTests/|PeriodChangeTests/|FakeEngineTests/|OneTimeNameTe
 SANITIZE_ADDRESS = --scratch-path .build/asan --sanitize=address
 
 ## Install what is missing, build, and show it at work in under a minute.
-run: $(PROGRAM)
+run: install-packages $(PROGRAM)
 	@echo "== pinna demo"
 	$(PROGRAM) demo
 
@@ -87,9 +87,7 @@ build-sanitizers:
 sanitize-live:
 	@echo "== $$(date +%T) The processor in a live graph under RealtimeSanitizer"
 	swift build -c release --build-tests
-	@printf '#!/bin/sh\nexec %s/tools/rtsan %s/.build/release/pinna "$$@"\n' $(CURDIR) $(CURDIR) >.build/pinna-rtsan
-	@chmod +x .build/pinna-rtsan
-	PINNA_BINARY=$(CURDIR)/.build/pinna-rtsan $(TESTS) --filter SoakTests
+	tools/rtsan $(TESTS) --filter SoakTests
 
 ## Long runs: the same for a minute each; the state machine's ten million sequences; two hours of everything at random, and
 ## 24 h of sound in freewheel (R40).
@@ -107,7 +105,7 @@ mutations: install-packages
 	python3 tools/mutations
 
 ## The table of figures over all presets: must, aim, reached. Fails where one that must be reached is missed.
-figures: $(PROGRAM)
+figures: install-packages $(PROGRAM)
 	@echo "== Figures of every preset on the full mesh, into .build/figures.md"
 	swift build -c release --product figure-table
 	@.build/release/figure-table > .build/figures.md; status=$$?; cat .build/figures.md; \
@@ -121,7 +119,7 @@ figures: $(PROGRAM)
 ## The filter sets that ship, designed anew: half an hour.
 filters: export XDG_CACHE_HOME = $(CURDIR)/.build/shipped
 filters: export PINNA_PRESETS = $(CURDIR)/Presets
-filters: $(PROGRAM)
+filters: install-packages $(PROGRAM)
 	rm -rf Presets/filters .build/shipped
 	sh tools/filters
 	mv .build/shipped/pinna/filters Presets/filters
@@ -190,7 +188,7 @@ day: install-packages
 
 ## The pictures of the pages: a plot, and the web page in Chromium.
 pictures: PACKAGES = chromium python3-websocket
-pictures: $(PROGRAM)
+pictures: install-packages $(PROGRAM)
 	rm -rf .build/plots
 	$(PROGRAM) report --preset phone5 --separate --plots .build/plots >/dev/null
 	mkdir -p docs/pictures
@@ -260,7 +258,7 @@ uninstall:
 # The system's libraries are not in it: pw-jack puts PipeWire's libjack in the place of JACK's.
 $(PROGRAM): Package.swift $(shell find Sources -type f)
 	@sh tools/install-packages
-	@echo "== Building Pinna (the first time takes a minute or two)"
+	@echo "== Building Pinna (the first time takes some minutes)"
 	swift build -c release --product pinna --static-swift-stdlib --disable-local-rpath --scratch-path .build/static
 	ln -sf static/release/pinna $@ && touch $@
 

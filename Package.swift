@@ -309,8 +309,7 @@ let package = Package(
         "CSockets", "peer", "PinnaSession", "LiveSupport", "Control", "Messages", "Threads", "TestSupport",
       ],
       swiftSettings: waiting),
-    .testTarget(
-      name: "PlotsTests", dependencies: ["Plots", "Acoustics", "CCairo", "TestSupport"]),
+    .testTarget(name: "PlotsTests", dependencies: ["Plots", "Acoustics", "CCairo", "TestSupport"]),
     .testTarget(
       name: "VerbTests",
       dependencies: [

@@ -64,7 +64,7 @@ private enum Fields {
   private struct Key: Hashable {
     let device: Device
     let sampleRate: Int
-    let views: Set<CaseView>
+    let views: [CaseView]
   }
 
   private static let kept = 4
@@ -86,11 +86,11 @@ private enum Fields {
   }
 
   private static func field(of bank: FilterBank, device: Device) throws(DesignError) -> MeasuringField {
-    let views = Set(bank.cases.compactMap { device.view(of: $0.filterCase) })
+    let views = bank.cases.compactMap { device.view(of: $0.filterCase) }
     let key = Key(device: device, sampleRate: bank.sampleRate, views: views)
     if let found = last.withLock({ last in last.first { $0.key == key }?.field }) { return found }
     let field = try MeasuringField(
-      manifold: manifold(for: device), views: Array(views),
+      manifold: manifold(for: device), views: views,
       frequencies: DesignGrid(sampleRate: bank.sampleRate).frequencies)
     last.withLock {
       $0.append((key, field))

@@ -48,11 +48,8 @@ public final class PinnaHome {
     ]) { $1 }
   }
 
-  /// The `pinna` built with the tests, or the one that PINNA_BINARY names: `make soak` uses one with
-  /// RealtimeSanitizer.
-  public static func binary() throws -> String {
-    try ProcessInfo.processInfo.environment["PINNA_BINARY"] ?? built("pinna")
-  }
+  /// The `pinna` built with the tests.
+  public static func binary() throws -> String { try built("pinna") }
 
   /// A program built with the tests.
   public static func built(_ name: String) throws -> String {
