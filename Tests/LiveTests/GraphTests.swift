@@ -158,8 +158,9 @@ extension LiveTests {
       let graph = try LiveGraph(preset: "phone5", period: 1024)
       let names = try graph.microphones()
       let clients = Int(Faults.number("PINNA_FAULT_CLIENTS", quick: 50, heavy: 600))
-      /// CPU load in per cent of a core, over three idle seconds.
+      /// CPU load in per cent of a core, over three idle seconds, after those in which Pinna follows the last client's end.
       func load() throws -> Double {
+        sleep(3)
         let before = try Self.processorTime(graph.program.pid)
         sleep(3)
         return try (Self.processorTime(graph.program.pid) - before) / 3 * 100
