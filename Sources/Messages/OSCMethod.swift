@@ -69,7 +69,8 @@ public struct OSCMethod: Sendable {
       "file names of the newest takes in the takes folder, as JSON; 20 by default, at most 1000",
       .names(.takes)),
     OSCMethod(
-      "/pinna/set", "pairs of strings, setting and value", 0...18, "several changes as one crossfade", .set),
+      "/pinna/set", "pairs of strings, setting and value", 0...2 * Change.Key.allCases.count,
+      "several changes as one crossfade", .set),
     OSCMethod("/pinna/set/input", "a string", 0...1, "change to another input", .setOne(.input)),
     OSCMethod("/pinna/set/data-source", "a string", 0...1, "change the data source", .setOne(.dataSource)),
     OSCMethod("/pinna/set/pattern", "a string", 0...1, "change the polar pattern", .setOne(.pattern)),
@@ -120,7 +121,8 @@ public struct OSCMethod: Sendable {
       "/pinna/session/claim", "token, on or off", 2...2,
       "control the route; others' changes are deferred until it is released", .sessionClaim),
     OSCMethod(
-      "/pinna/session/set", "token, then pairs as for set", 3...19, "changes that a session requests",
+      "/pinna/session/set", "token, then pairs as for set", 3...1 + 2 * Change.Key.allCases.count,
+      "changes that a session requests",
       .sessionSet),
     OSCMethod(
       "/pinna/session/period", "token, seconds", 2...2, "ask the server for a period of about that length",
