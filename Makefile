@@ -22,7 +22,8 @@ run: install-packages $(PROGRAM)
 
 STEP = @sh tools/step
 
-## What a change must pass while it is made: everything that needs no server.
+## What a change must pass while it is made: everything that needs no server, but for long tests (PINNA_QUICK=0: these, too).
+check: export PINNA_QUICK ?= 1
 check: install-packages
 	@mkdir -p .build && sed -n 's/^model name.*: //p' /proc/cpuinfo | head -1 >.build/times.txt
 	$(STEP) "Style" $(MAKE) --no-print-directory lint
@@ -33,7 +34,8 @@ check: install-packages
 ## Everything that a change must pass. sox reads takes strictly; jconvolver and PipeWire run exported configurations;
 ## PipeWire is the other server; tmux is the terminal of `pinna monitor`.
 test: PACKAGES = sox jconvolver iproute2 tmux pipewire pipewire-jack pipewire-bin wireplumber dbus-daemon
-test: install-packages check
+test: install-packages
+	@$(MAKE) --no-print-directory check PINNA_QUICK=0
 	@sh tools/free-places
 	@echo "== Beside the live tests, at idle priority, the other builds: their output is in .build/builds-beside.txt"
 	@chrt -i 0 $(MAKE) --no-print-directory builds-beside >.build/builds-beside.txt 2>&1 & \

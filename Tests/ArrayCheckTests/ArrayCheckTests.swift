@@ -105,7 +105,8 @@ struct ArrayCheckTests {
   }
 
   @Test(
-    "a microphone that is three frames late is found, or it is said that it may be missed", arguments: samples
+    "a microphone that is three frames late is found, or it is said that it may be missed", .long,
+    arguments: samples
   )
   func late(sample: Sample) throws {
     for (m, findings, notes) in try everyMicrophone(
@@ -118,7 +119,7 @@ struct ArrayCheckTests {
     }
   }
 
-  @Test("two exchanged microphones are found, or are said not to be told apart", arguments: samples)
+  @Test("two exchanged microphones are found, or are said not to be told apart", .long, arguments: samples)
   func swapped(sample: Sample) throws {
     let count = sample.signals.count
     let names = sample.device.microphones.map(\.name)
@@ -181,7 +182,8 @@ struct ArrayCheckTests {
   }
 
   @Test(
-    "clean arrays give no report: gains ±2 dB, positions ±1 mm, talkers or noise, in rooms or not, SNR 10 to 40 dB"
+    "clean arrays give no report: gains ±2 dB, positions ±1 mm, talkers or noise, in rooms or not, SNR 10 to 40 dB",
+    .long
   )
   func cleanDraws() throws {
     var reports: [String] = []

@@ -19,7 +19,7 @@ struct CalibrationProofTests {
     ]
   }
 
-  @Test("gains drawn within ±3 dB: calibrated, at least 90 % of what every figure lost comes back")
+  @Test("gains drawn within ±3 dB: calibrated, at least 90 % of what every figure lost comes back", .long)
   func proof() throws {
     let whole = try ArrayScenes.device("ring7")
     let device = try Device(

@@ -36,7 +36,7 @@ struct CalibrationTests {
     try ArrayCalibration(of: device, signals: signals, sampleRate: Self.rate, date: "2026-11-23")
   }
 
-  @Test("of gains of ±3 dB at least 90 % are found", arguments: names)
+  @Test("of gains of ±3 dB at least 90 % are found", .long, arguments: names)
   func gains(name: String) throws {
     let (device, gains, signals) = try deviating(name)
     let measured = try calibration(of: device, signals)

@@ -8,7 +8,7 @@ import Testing
 @Suite("The box manifold") struct BoxManifoldTests {
   static let phoneSize: SIMD3<Double> = [0.072, 0.147, 0.008]
 
-  @Test("microphones on a box have the oracle's responses", arguments: BoxGolden.all)
+  @Test("microphones on a box have the oracle's responses", .long, arguments: BoxGolden.all)
   func oracle(golden: BoxGolden) throws {
     try expectErrors(of: golden.box, golden) { $0 < 1200 ? -48 : $0 < 4500 ? -40 : -33 }
   }
@@ -16,7 +16,7 @@ import Testing
   /// Of all microphones together: the row's figures. One that is a millimetre from an edge, where the pressure varies
   /// fastest, falls short of −30 dB: −24 dB at 8 kHz.
   @Test(
-    "A11: the mesh of the designs has the responses of an independent library up to 16 kHz",
+    "A11: the mesh of the designs has the responses of an independent library up to 16 kHz", .long,
     arguments: BoxGolden.independent)
   func independent(golden: BoxGolden) throws {
     // The same mesh and the same spacing of frequencies, but no further up than needed.

@@ -111,7 +111,7 @@ import Testing
     #expect(niceness() == before)
   }
 
-  @Test("progress never decreases and ends at 1") func progress() throws {
+  @Test("progress never decreases and ends at 1", .long) func progress() throws {
     let parts = Mutex<[Double]>([])
     _ = try FilterBank.design(device: TestDevices.ring7(), sampleRate: 48_000) { part in
       parts.withLock { $0.append(part) }

@@ -110,7 +110,7 @@ import Testing
   ]
 
   /// acoustics.md, section 6: the target itself has 7.8 dB, and 7.1 dB with front emphasis.
-  @Test("the target's own ears have its figures and no errors", arguments: frames) func target(
+  @Test("the target's own ears have its figures and no errors", .long, arguments: frames) func target(
     frame: HeadFrame
   ) throws {
     let view = CaseView.ears(frame)
@@ -160,7 +160,7 @@ import Testing
     #expect(abs(figures.noiseGain.value - golden.noiseGain) < 0.03)
   }
 
-  @Test("mono figures agree with the oracle's for the same filters", arguments: FigureGoldens.all.mono)
+  @Test("mono figures agree with the oracle's for the same filters", .long, arguments: FigureGoldens.all.mono)
   func monoOracle(golden: FigureGoldens.Mono) throws {
     let taps = golden.taps.map { $0.map { $0 * FigureGoldens.unit } }
     let figures = try MonoFigures(

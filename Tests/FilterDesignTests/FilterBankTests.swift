@@ -150,6 +150,7 @@ import Testing
 
   @Test(
     "a stored set whose taps, JSON or length were altered is never played: it is designed again, and repaired",
+    .long,
     arguments: alterations.indices)
   func altered(number: Int) throws {
     let (kind, what, alter) = Self.alterations[number]

@@ -79,7 +79,8 @@ import Testing
   // Noise of unit power in each microphone: an output of unit diffuse level with 10.5 dB of noise gain at every
   // frequency has that much noise. Hiss is what lies above 10 kHz.
   @Test(
-    "A1: however a measurement is cut, noise stays within its limit at all frequencies", arguments: responses)
+    "A1: however a measurement is cut, noise stays within its limit at all frequencies", .long,
+    arguments: responses)
   func noise(response: Response) throws {
     let files = try MeasuredFiles(Self.sphere, directions: fibonacciSphere(440), gain: response.gain)
     let bank = try FilterBank.design(device: Self.device(files.measurement), sampleRate: 48_000)
@@ -98,7 +99,7 @@ import Testing
     }
   }
 
-  @Test("A1: a measurement cut at 12 kHz has the figures of the body itself up to there")
+  @Test("A1: a measurement cut at 12 kHz has the figures of the body itself up to there", .long)
   func figures() throws {
     let frame = try #require(HeadFrame(forward: .plusZ, orientation: .portrait))
     let figures = try [Self.responses[1], Self.responses[0]].map { response in

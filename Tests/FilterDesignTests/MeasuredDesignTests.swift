@@ -42,7 +42,8 @@ import Testing
 
   // The manifolds differ by less than -90 dB. The rest is due to where the refinement stops: each design may
   // end with an energy error of 10^-3, -30 dB.
-  @Test("filters of an array measured in the free field equal those of its closed form, stereo included")
+  @Test(
+    "filters of an array measured in the free field equal those of its closed form, stereo included", .long)
   func stereo() throws {
     let positions = FreeFieldManifold(positions: HostileMeasurementTests.positions)
     let files = try MeasuredFiles(positions, directions: fibonacciSphere(120))

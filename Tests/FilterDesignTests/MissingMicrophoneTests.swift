@@ -45,7 +45,8 @@ import Testing
   }
 
   @Test(
-    "R39: stereo of phone5 without any one microphone keeps 5 dB of separation, lying down without top 4 dB")
+    "R39: stereo of phone5 without any one microphone keeps 5 dB of separation, lying down without top 4 dB",
+    .long)
   func everyMicrophone() throws {
     let library = PresetLibrary(folders: [repositoryFolder + "/Presets"])
     let phone = try library.device(named: "phone5")
@@ -109,7 +110,8 @@ import Testing
     #expect(bank.weaknesses.map(\.filterCase) == [cases[1]] && bank.refusals.isEmpty)
   }
 
-  @Test("A3: lying down without the top microphone, and upright without the back one, stereo comes back")
+  @Test(
+    "A3: lying down without the top microphone, and upright without the back one, stereo comes back", .long)
   func redesigned() throws {
     let lying = try Self.stereo(without: "top", .landscapeLeft)
     #expect(lying[1].separation.value > lying[0].separation.value + 2)

@@ -27,7 +27,7 @@ extension Requirement: CustomStringConvertible {
       bank: designed.bank, device: device, preset: device.name, manifold: manifold, draws: 0)
   }
 
-  @Test("every required figure is reached", arguments: Requirement.all.filter { $0.must != nil })
+  @Test("every required figure is reached", .long, arguments: Requirement.all.filter { $0.must != nil })
   func required(requirement: Requirement) throws {
     let report = try #require(Self.reports[requirement.preset])
     let worst = try #require(requirement.worst(in: report))

@@ -43,7 +43,7 @@ import Testing
   }
 
   @Test(
-    "moving microphones by a picometre changes no filters",
+    "moving microphones by a picometre changes no filters", .long,
     arguments: [Banks.linear8, Banks.glasses8, Banks.phone3, Banks.ring7])
   func devices(designed: Banks.Designed) throws {
     let other = try FilterBank.design(device: Self.moved(designed.device), sampleRate: 48_000)

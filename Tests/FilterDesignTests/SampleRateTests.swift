@@ -38,7 +38,7 @@ import Testing
     for (a, b) in zip(try levels(bank), try levels(Banks.pair.bank)) { #expect(abs(a - b) < 0.03) }
   }
 
-  @Test("stereo separates alike at every rate", arguments: [44_100, 16_000])
+  @Test("stereo separates alike at every rate", .long, arguments: [44_100, 16_000])
   func stereo(rate: Int) throws {
     let phone = TestDevices.phone5(body: .free)
     let device = try Device(

@@ -60,7 +60,8 @@ import Testing
   }
 
   @Test(
-    "figures agree with the oracle's, and the noise gain is within its limit", arguments: Goldens.all.refined)
+    "figures agree with the oracle's, and the noise gain is within its limit", .long,
+    arguments: Goldens.all.refined)
   func refinedOracle(golden: Goldens.Stereo) throws {
     let designed = Banks.named(golden.device)
     let coefficients = designed.coefficients(
@@ -112,7 +113,7 @@ import Testing
   }
 
   @Test(
-    "figures without refinement agree with the oracle's magnitude least squares",
+    "figures without refinement agree with the oracle's magnitude least squares", .long,
     arguments: Goldens.all.matched.filter { $0.inputOrientation != "portraitUpsideDown" })
   func matchedOracle(golden: Goldens.Stereo) throws {
     let device = Banks.named(golden.device).device
@@ -142,7 +143,7 @@ import Testing
   }
 
   /// The table of figures on the acoustics page, on a mesh other than the design's.
-  @Test("the phone on its body reaches the required figures") func phoneOnBody() throws {
+  @Test("the phone on its body reaches the required figures", .long) func phoneOnBody() throws {
     let device = Banks.phone5Box.device
     let box = try BoxManifold(
       positions: device.microphones.map(\.position), size: BoxManifoldTests.phoneSize,

@@ -74,7 +74,7 @@ import Testing
     #expect(base != key(positions, size, BoxManifold.reference))
   }
 
-  @Test("several that solve the same box at a time get the same, and leave one whole file")
+  @Test("several that solve the same box at a time get the same, and leave one whole file", .long)
   func concurrent() async throws {
     let expected = bits(try manifold(nil))
     try await withThrowingTaskGroup(of: [UInt64].self) { group in

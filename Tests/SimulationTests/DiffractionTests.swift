@@ -10,7 +10,7 @@ import Testing
 struct DiffractionTests {
   // acoustics.md: a box to −33 dB up to 4 kHz and −25 dB at 8 kHz.
   @Test(
-    "a box changes the microphones' signals as the oracle computes",
+    "a box changes the microphones' signals as the oracle computes", .long,
     arguments: [(375.0, -33.0), (1125, -33), (4125, -33), (8250, -25)])
   func box(frequency: Double, limit: Double) throws {
     let golden = BoxGolden.named("phone")

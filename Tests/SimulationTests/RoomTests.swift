@@ -179,7 +179,8 @@ struct SceneNoiseTests {
   /// Cook et al., Measurement of correlation coefficients in reverberant sound fields, J. Acoust. Soc. Am. 27
   /// (1955): sin(kr)/(kr) at one frequency, here averaged over the signal's band.
   @Test(
-    "diffuse noise has the correlation sin(kr)/(kr) between two microphones", arguments: [0.02, 0.06, 0.12])
+    "diffuse noise has the correlation sin(kr)/(kr) between two microphones", .long,
+    arguments: [0.02, 0.06, 0.12])
   func diffuse(distance: Double) throws {
     let device = try Device(
       name: "two", title: "", body: .free,

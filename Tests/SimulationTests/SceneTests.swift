@@ -117,7 +117,7 @@ struct SceneTests {
   }
 
   @Test(
-    "shipped scenes are neither too soft nor too loud",
+    "shipped scenes are neither too soft nor too loud", .long,
     .enabled(if: FileManager.default.fileExists(atPath: "/usr/share/sounds/alsa"), "no alsa-utils here"),
     arguments: [
       "phone2-street", "phone3-interview", "phone4-room", "phone5-walk", "phone5-voices", "ring7-meeting",
@@ -140,7 +140,7 @@ struct SceneTests {
   }
 
   @Test(
-    "the shipped voices come from the front, left, right and behind, without overload",
+    "the shipped voices come from the front, left, right and behind, without overload", .long,
     .enabled(if: FileManager.default.fileExists(atPath: "/usr/share/sounds/alsa"), "no alsa-utils here"))
   func shipped() throws {
     let scene = try Scene(

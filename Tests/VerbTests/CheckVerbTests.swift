@@ -46,7 +46,7 @@ import Testing
     #expect(empty.status == 2 && empty.error.contains("--period  is not usable"), "\(empty)")
   }
 
-  @Test("S21: every voice comes out right in each of phone5's cases, eight of them stereo")
+  @Test("S21: every voice comes out right in each of phone5's cases, eight of them stereo", .long)
   func phone() throws {
     let outcome = try home.pinna("check", "--preset", "phone5", "--json")
     #expect(outcome.status == 0, "\(outcome)")

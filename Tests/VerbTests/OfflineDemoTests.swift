@@ -30,7 +30,8 @@ import Testing
   }
 
   @Test(
-    "all stereo cases of phone5 come out right while one engine changes from case to case; --keep keeps the sound"
+    "all stereo cases of phone5 come out right while one engine changes from case to case; --keep keeps the sound",
+    .long
   )
   func phone() throws {
     let folder = home.path + "/kept"

@@ -34,7 +34,8 @@ import pinna
   init() throws { home = try VerbHome() }
 
   @Test(
-    "a second simulation of a body is the same to the bit and 3 times faster; the first one says the time left"
+    "a second simulation of a body is the same to the bit and 3 times faster; the first one says the time left",
+    .long
   )
   func cached() throws {
     let voice = "/usr/share/sounds/alsa/Front_Center.wav"
