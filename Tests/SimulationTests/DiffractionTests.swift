@@ -9,27 +9,28 @@ import Testing
 @Suite("Bodies in a scene")
 struct DiffractionTests {
   // acoustics.md: a box to −33 dB up to 4 kHz and −25 dB at 8 kHz.
-  @Test(
-    "a box changes the microphones' signals as the oracle computes", .long,
-    arguments: [(375.0, -33.0), (1125, -33), (4125, -33), (8250, -25)])
-  func box(frequency: Double, limit: Double) throws {
+  @Test("a box changes the microphones' signals as the oracle computes", .long) func box() throws {
     let golden = BoxGolden.named("phone")
-    let f = try #require(golden.frequencies.firstIndex(of: frequency))
-    let voice = BandlimitedSignalTests.sine(frequency, rate: 48000, seconds: 0.2)
-    var error = [Double](repeating: 0, count: golden.microphones.count)
-    var energy = error
-    for (d, direction) in golden.directions.enumerated() {
-      let talker = Talker(voice: voice, direction: try #require(Direction(direction)))
-      let heard = try Scene(title: "", device: golden.device, talkers: [talker])
-        .microphones(sampleRate: 48000)
-      for (m, channel) in heard.channels.enumerated() {
-        let difference =
-          Self.response(frequency, of: channel) - Complex(golden.real[f][m][d], golden.imaginary[f][m][d])
-        error[m] += difference.squaredMagnitude
-        energy[m] += pow(golden.real[f][m][d], 2) + pow(golden.imaginary[f][m][d], 2)
+    let bodies = try TemporaryFolder()
+    for (frequency, limit) in [(375.0, -33.0), (1125, -33), (4125, -33), (8250, -25)] {
+      let f = try #require(golden.frequencies.firstIndex(of: frequency))
+      let voice = BandlimitedSignalTests.sine(frequency, rate: 48000, seconds: 0.2)
+      var error = [Double](repeating: 0, count: golden.microphones.count)
+      var energy = error
+      for (d, direction) in golden.directions.enumerated() {
+        let talker = Talker(voice: voice, direction: try #require(Direction(direction)))
+        let heard = try Scene(title: "", device: golden.device, talkers: [talker])
+          .microphones(sampleRate: 48000, bodyCache: bodies.path)
+        for (m, channel) in heard.channels.enumerated() {
+          let value = Complex(golden.real[f][m][d], golden.imaginary[f][m][d])
+          error[m] += (Self.response(frequency, of: channel) - value).squaredMagnitude
+          energy[m] += value.squaredMagnitude
+        }
+      }
+      for m in error.indices {
+        #expect(10 * log10(error[m] / energy[m]) <= limit, "\(frequency) Hz, microphone \(m)")
       }
     }
-    for m in error.indices { #expect(10 * log10(error[m] / energy[m]) <= limit, "microphone \(m)") }
   }
 
   /// A sphere that is small against the wavelength advances the pressure on its surface by 3/2 of the free

@@ -19,7 +19,7 @@ import Testing
     #expect(outcome.status == 0 && outcome.error.isEmpty, "\(outcome)")
     #expect(outcome.output.hasPrefix("wrote \(stem).yaml and drew \(stem).svg; "), "\(outcome)")
     #expect(try String(contentsOfFile: stem + ".svg", encoding: .utf8).hasPrefix("<?xml"))
-    let designed = try home.pinna("design", stem + ".yaml", "--sample-rate", "16000", "--json")
+    let designed = try home.pinna("design", stem + ".yaml", "--sample-rate", "8000", "--json")
     let designs = try #require(try designed.json()["designs"] as? [[String: Any]], "\(designed)")
     #expect(try #require(designs[0]["cases"] as? Int) > 0)
   }
