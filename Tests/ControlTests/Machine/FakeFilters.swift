@@ -1,7 +1,7 @@
 import Acoustics
 import FilterDesign
+import Foundation
 import Rendering
-import Synchronization
 
 /// Filters of one tap for every case of a device. Their remarks are the names of the microphones that they do without.
 enum FakeFilters {
@@ -10,10 +10,13 @@ enum FakeFilters {
     let rate: Int
     let missing: Set<String>
   }
-  private static let made = Mutex<[Key: FilterSets]>([:])
+  /// No `Mutex`: where threads wait for one, they do so in a library that is not instrumented, and ThreadSanitizer takes what
+  /// it guards for a race.
+  private static let lock = NSLock()
+  nonisolated(unsafe) private static var made: [Key: FilterSets] = [:]
 
   static func sets(_ device: Device, rate: Int, missing: Set<String> = []) -> FilterSets {
-    made.withLock { made in
+    lock.withLock {
       let key = Key(device: device, rate: rate, missing: missing)
       if let known = made[key] { return known }
       let microphones = device.microphones.map(\.name).filter { !missing.contains($0) }
