@@ -122,8 +122,7 @@ public struct OSCMethod: Sendable {
       "control the route; others' changes are deferred until it is released", .sessionClaim),
     OSCMethod(
       "/pinna/session/set", "token, then pairs as for set", 3...1 + 2 * Change.Key.allCases.count,
-      "changes that a session requests",
-      .sessionSet),
+      "changes that a session requests", .sessionSet),
     OSCMethod(
       "/pinna/session/period", "token, seconds", 2...2, "ask the server for a period of about that length",
       .sessionPeriod),

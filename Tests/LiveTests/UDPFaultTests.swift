@@ -11,14 +11,15 @@ extension LiveTests {
     static let thousands = Int(Faults.number("PINNA_UDP_PACKETS", quick: 200, heavy: 10_000))
 
     /// What must not change: everything in `status` but measurements, and fallbacks, which are prepared in the background.
-    func state(_ graph: LiveGraph) throws -> [String: NSObject] {
+    /// - Returns: the JSON of each key's value.
+    func state(_ graph: LiveGraph) throws -> [String: Data] {
       try graph.status().filter {
         !["levels", "dspLoad", "xruns", "droppedPackets", "warnings", "preparedFallbacks"].contains($0.key)
-      }.compactMapValues { $0 as? NSObject }
+      }.mapValues { try JSONSerialization.data(withJSONObject: [$0], options: .sortedKeys) }
     }
 
     /// The keys of `state` whose values are others than `before`.
-    func changes(_ graph: LiveGraph, since before: [String: NSObject]) throws -> [String] {
+    func changes(_ graph: LiveGraph, since before: [String: Data]) throws -> [String] {
       let now = try state(graph)
       return Set(before.keys).union(now.keys).filter { before[$0] != now[$0] }.sorted()
     }
@@ -92,7 +93,8 @@ extension LiveTests {
       #expect(fromSubscriber.heard > half / 100 && fromSubscriber.longest <= 1400)
       let growth = try graph.program.residentMemory() - memory
       #expect(growth < 8192, "\(growth) kB")
-      #expect(try graph.pinna("set", "--gain", "0").status == 0)
+      #expect(try graph.pinna("set", "--gain", "-7").status == 0)
+      #expect(try changes(graph, since: before).contains("gainDB"), "changes are not seen")
       Faults.report(
         "R17",
         done:
