@@ -48,19 +48,21 @@ public final class AudioFileWriter {
   private var partPath: String { folder.path(of: partName) }
   public var path: String { folder.path(of: name) }
 
-  /// - Parameter replacing: whether to replace an existing file of that name. If false, it is an error.
+  /// - Parameters:
+  ///   - areMicrophones: whether the channels are microphones, which belong to no loudspeakers.
+  ///   - replacing: whether to replace an existing file of that name. If false, it is an error.
   public convenience init(
     path: String, encoding: SampleEncoding = .float32, channels: Int, sampleRate: Int,
-    broadcast: BroadcastExtension? = nil, replacing: Bool = true
+    areMicrophones: Bool = false, broadcast: BroadcastExtension? = nil, replacing: Bool = true
   ) throws(AudioFileError) {
     try self.init(
       folder: .working, name: path, encoding: encoding, channels: channels, sampleRate: sampleRate,
-      broadcast: broadcast, replacing: replacing)
+      areMicrophones: areMicrophones, broadcast: broadcast, replacing: replacing)
   }
 
   public init(
     folder: OpenFolder, name: String, encoding: SampleEncoding, channels: Int, sampleRate: Int,
-    broadcast: BroadcastExtension?, replacing: Bool
+    areMicrophones: Bool = false, broadcast: BroadcastExtension?, replacing: Bool
   ) throws(AudioFileError) {
     self.folder = folder
     self.name = name
@@ -81,7 +83,7 @@ public final class AudioFileWriter {
     do {
       wav = try WAVFile(
         descriptor: descriptor, encoding: encoding, channels: channels, sampleRate: sampleRate,
-        broadcast: broadcast?.info)
+        areMicrophones: areMicrophones, broadcast: broadcast?.info)
       headerBytes = size ?? 0
     } catch {
       folder.remove(name + ".part", as: descriptor)
@@ -196,7 +198,7 @@ public final class AudioFileWriter {
     checkSize()
     // sf_close does not report errors, so update the header first.
     if !wav.updateHeader() { markDamaged(failure("cannot update the header of \(partPath)").description) }
-    sf_close(wav.file)
+    wav.close()
     self.wav = nil
     defer { Glibc.close(descriptor) }
     let hasCues =
@@ -242,7 +244,7 @@ public final class AudioFileWriter {
   /// Closes and removes the file.
   public func abandon() {
     guard let wav else { return }
-    sf_close(wav.file)
+    wav.close()
     self.wav = nil
     folder.remove(partName, as: descriptor)
     Glibc.close(descriptor)
@@ -252,7 +254,7 @@ public final class AudioFileWriter {
   /// Closes the file and keeps it as `.part`.
   private func leave() {
     guard let wav else { return }
-    sf_close(wav.file)
+    wav.close()
     self.wav = nil
     Glibc.close(descriptor)
     fate = .part

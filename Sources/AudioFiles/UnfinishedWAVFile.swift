@@ -14,6 +14,7 @@ public final class UnfinishedWAVFile {
   /// Whole frames in the file, regardless of its header.
   public let frames: Int
   private let encoding: SampleEncoding
+  private let areMicrophones: Bool
   private let broadcast: SF_BROADCAST_INFO?
   private let headerBytes: Int
   private let descriptor: Int32
@@ -40,7 +41,8 @@ public final class UnfinishedWAVFile {
       lock = toFinish ? FileLock.acquire(descriptor) : FileLock.probe(descriptor)
       let header = try Header(descriptor, path: folder.path(of: part))
       (channels, sampleRate, frames) = (header.channels, header.sampleRate, header.frames)
-      (encoding, broadcast, headerBytes) = (header.encoding, header.broadcast, header.headerBytes)
+      (encoding, areMicrophones) = (header.encoding, header.areMicrophones)
+      (broadcast, headerBytes) = (header.broadcast, header.headerBytes)
     } catch {
       close(descriptor)
       throw error
@@ -84,11 +86,11 @@ public final class UnfinishedWAVFile {
     defer { close(descriptor) }
     let wav = try WAVFile(
       descriptor: descriptor, encoding: encoding, channels: channels, sampleRate: sampleRate,
-      broadcast: broadcast)
+      areMicrophones: areMicrophones, broadcast: broadcast)
     let hasSameHeaderLength =
       WAVFile.headerBytes(wav.file, descriptor) == headerBytes && wav.setLength(frames: frames)
       && wav.updateHeader()
-    sf_close(wav.file)
+    wav.close()
     guard hasSameHeaderLength else { return nil }
     var bytes = [UInt8](repeating: 0, count: headerBytes)
     return pread(descriptor, &bytes, bytes.count, 0) == bytes.count ? bytes : nil
@@ -101,6 +103,7 @@ private struct Header {
   let sampleRate: Int
   let frames: Int
   let encoding: SampleEncoding
+  let areMicrophones: Bool
   let broadcast: SF_BROADCAST_INFO?
   let headerBytes: Int
 
@@ -123,6 +126,7 @@ private struct Header {
       == SF_TRUE
     self.encoding = encoding
     self.headerBytes = headerBytes
+    areMicrophones = WAVFile.channelMask(descriptor)?.mask == 0
     self.broadcast = hasBroadcast ? broadcast : nil
     channels = Int(info.channels)
     sampleRate = Int(info.samplerate)

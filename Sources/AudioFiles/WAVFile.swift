@@ -13,10 +13,17 @@ public enum SampleEncoding: Sendable, CaseIterable {
 /// changes.
 struct WAVFile {
   let file: OpaquePointer
+  private let descriptor: Int32
+  /// Where the mask of loudspeakers stands if it is to be empty. libsndfile has one for every number of channels, so that
+  /// four microphones would be "quad".
+  private var emptyMask: Int?
 
-  /// - Parameter descriptor: of an empty file. The caller closes it.
+  /// - Parameters:
+  ///   - descriptor: of an empty file. The caller closes it.
+  ///   - areMicrophones: whether the channels are microphones, which belong to no loudspeakers.
   init(
-    descriptor: Int32, encoding: SampleEncoding, channels: Int, sampleRate: Int, broadcast: SF_BROADCAST_INFO?
+    descriptor: Int32, encoding: SampleEncoding, channels: Int, sampleRate: Int, areMicrophones: Bool,
+    broadcast: SF_BROADCAST_INFO?
   ) throws(AudioFileError) {
     // SFM_RDWR, because with SFM_WRITE libsndfile adds a coding history with its version to the broadcast extension.
     // SFC_SET_ADD_PEAK_CHUNK is never sent. If it is, RF64 gets a PEAK chunk with the time of writing, whatever the
@@ -29,6 +36,7 @@ struct WAVFile {
       throw AudioFileError(AudioFileReader.lastError(nil))
     }
     self.file = file
+    self.descriptor = descriptor
     sf_command(file, Int32(SFC_RF64_AUTO_DOWNGRADE), nil, Int32(SF_TRUE))
     if let broadcast { setBroadcast(broadcast) }
     guard updateHeader() else {
@@ -36,12 +44,38 @@ struct WAVFile {
       sf_close(file)
       throw AudioFileError(reason)
     }
+    guard areMicrophones else { return }
+    emptyMask = Self.channelMask(descriptor)?.offset
+    clearMask()
+  }
+
+  /// The mask of loudspeakers in a header, and where it stands; nil if there is none.
+  /// - Source: Microsoft, WAVEFORMATEXTENSIBLE: a format of 0xFFFE, and the mask at byte 20.
+  static func channelMask(_ descriptor: Int32) -> (offset: Int, mask: UInt32)? {
+    let chunks = Chunks(descriptor: descriptor, size: .max, format: .riff)
+    let format = chunks.chunks(from: Chunks.Format.riff.first).first { $0.name == "fmt " }
+    guard let format, format.length >= 24 else { return nil }
+    let content = chunks.bytes(at: format.start, count: 24)
+    guard content.count == 24, content[0] == 0xFE, content[1] == 0xFF else { return nil }
+    return (format.start + 20, UInt32(chunks.number(content[20...])))
+  }
+
+  /// After every time that libsndfile writes the header.
+  private func clearMask() {
+    if let emptyMask { pwrite(descriptor, [0, 0, 0, 0] as [UInt8], 4, off_t(emptyMask)) }
+  }
+
+  /// Closes the file, but not its descriptor.
+  func close() {
+    sf_close(file)
+    clearMask()
   }
 
   /// Changes the broadcast extension. Adds it only before the first frame is written.
   func setBroadcast(_ broadcast: SF_BROADCAST_INFO) {
     var broadcast = broadcast
     sf_command(file, Int32(SFC_SET_BROADCAST_INFO), &broadcast, Int32(MemoryLayout<SF_BROADCAST_INFO>.size))
+    clearMask()
   }
 
   /// Truncates the file, or extends it with silence, which takes no space on disk. Writing continues at the new end.
@@ -54,6 +88,7 @@ struct WAVFile {
   /// - Returns: whether it succeeded.
   func updateHeader() -> Bool {
     sf_command(file, Int32(SFC_UPDATE_HEADER_NOW), nil, 0)
+    clearMask()
     return sf_error(file) == 0
   }
 

@@ -25,10 +25,10 @@ final class TakeSegment {
     self.start = start
     self.plan = plan
     names = (stem + ".wav", plan.microphones > 0 ? stem + "-microphones.wav" : nil)
-    outputs = try Self.open(folder, names.outputs, plan, plan.outputs)
+    outputs = try Self.open(folder, names.outputs, plan, plan.outputs, areMicrophones: false)
     guard let name = names.microphones else { return }
     do {
-      microphones = try Self.open(folder, name, plan, plan.microphones)
+      microphones = try Self.open(folder, name, plan, plan.microphones, areMicrophones: true)
     } catch {
       outputs.abandon()
       throw error
@@ -36,12 +36,12 @@ final class TakeSegment {
   }
 
   private static func open(
-    _ folder: OpenFolder, _ name: String, _ plan: TakePlan, _ channels: Int
+    _ folder: OpenFolder, _ name: String, _ plan: TakePlan, _ channels: Int, areMicrophones: Bool
   ) throws(TakeError) -> AudioFileWriter {
     do {
       return try AudioFileWriter(
         folder: folder, name: name, encoding: plan.options.format.encoding, channels: channels,
-        sampleRate: plan.sampleRate, broadcast: .unknown, replacing: false)
+        sampleRate: plan.sampleRate, areMicrophones: areMicrophones, broadcast: .unknown, replacing: false)
     } catch {
       throw TakeError(error.description)
     }
