@@ -1,7 +1,8 @@
 import CSndfile
 import Glibc
 
-/// Reads an audio file of any format that libsndfile supports, as 32-bit float.
+/// Reads an audio file of any format that libsndfile supports, as 32-bit float: all the sound that is in it, whatever its
+/// header says. It reads from the beginning to the end, one block at a time.
 public final class AudioFileReader {
   /// More channels than any supported array has. A file that claims more is refused before memory is allocated.
   public static let channelLimit = 256
@@ -9,15 +10,18 @@ public final class AudioFileReader {
   public let path: String
   public let channels: Int
   public let sampleRate: Int
-  /// Number of frames according to the header.
-  public let frames: Int
-  /// Whether the file is truncated: it has fewer frames than its header says.
-  public let endsEarly: Bool
+  /// Number of frames in the file. Of a compressed file it is what the header says until it has been read to its end; nil
+  /// if that says nothing.
+  public private(set) var frames: Int?
+  /// What says that the channels are B-format, and no microphones: "its AmbiX chunk". Nil if nothing does.
+  public var ambisonics: String? { header?.ambisonics }
+  public private(set) var invalidSamples: InvalidSamples
+  /// Frames read so far, or the frame that was sought.
+  public private(set) var position = 0
+  private let header: SoundHeader?
   private let file: OpaquePointer
-  /// Nil unless the file was opened in an `OpenFolder`.
-  private let source: ReadDescriptor?
-  /// The file's descriptor if it was opened in an `OpenFolder`, else negative.
-  package var descriptor: Int32 { source?.number ?? -1 }
+  private let source: ReadDescriptor
+  package var descriptor: Int32 { source.number }
 
   public convenience init(path: String) throws(AudioFileError) {
     // Opening a FIFO without a writer would never return.
@@ -25,62 +29,104 @@ public final class AudioFileReader {
     guard stat(path, &status) != 0 || status.st_mode & S_IFMT == S_IFREG else {
       throw AudioFileError("\(path) is not a regular file; give a sound file, such as WAV or FLAC")
     }
-    var info = SF_INFO()
-    guard let file = sf_open(path, Int32(SFM_READ), &info) else { throw Self.unreadable(path) }
-    try self.init(file, info, path: path, source: nil)
+    try self.init(descriptor: open(path, O_RDONLY | O_CLOEXEC), path: path)
   }
 
   /// Opens a file in a folder that may have been moved. Does not follow symbolic links.
   package convenience init(folder: OpenFolder, name: String) throws(AudioFileError) {
-    let descriptor = folder.open(name, O_RDONLY)
-    guard descriptor >= 0 else {
-      let reason = errno
-      throw AudioFileError("cannot read \(folder.path(of: name)): \(String(cString: strerror(reason)))")
-    }
+    try self.init(descriptor: folder.open(name, O_RDONLY), path: folder.path(of: name))
+  }
+
+  /// - Parameter descriptor: the result of opening the file. This object closes it.
+  private init(descriptor: Int32, path: String) throws(AudioFileError) {
+    guard descriptor >= 0 else { throw Self.unreadable(path, String(cString: strerror(errno))) }
     var status = stat()
     var info = SF_INFO()
-    let source = ReadDescriptor(descriptor)
-    guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
-      let file = openForReading(source, &info)
-    else {
-      let error = Self.unreadable(folder.path(of: name))
+    let isRegular = fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+    let header = isRegular ? SoundHeader(descriptor, size: Int(status.st_size)) : nil
+    let source = ReadDescriptor(descriptor, header: header)
+    guard isRegular, let file = openForReading(source, &info) else {
+      let reason = isRegular ? Self.lastError(nil) : "it is not a regular file"
       close(descriptor)
-      throw error
+      throw Self.unreadable(path, reason)
     }
-    try self.init(file, info, path: folder.path(of: name), source: source)
-  }
-
-  private static func unreadable(_ path: String) -> AudioFileError {
-    AudioFileError("cannot read \(path): \(lastError(nil)); give a sound file, such as WAV or FLAC")
-  }
-
-  private init(
-    _ file: OpaquePointer, _ info: SF_INFO, path: String, source: ReadDescriptor?
-  ) throws(AudioFileError) {
     guard (1...Self.channelLimit).contains(Int(info.channels)), info.samplerate > 0, info.frames >= 0 else {
       sf_close(file)
-      if let source { close(source.number) }
+      close(descriptor)
       throw AudioFileError(
         "cannot read \(path): its header claims \(info.channels) channels at \(info.samplerate) Hz")
     }
-    self.file = file
-    self.path = path
-    self.source = source
+    (self.path, self.file, self.source, self.header) = (path, file, source, header)
     channels = Int(info.channels)
     sampleRate = Int(info.samplerate)
-    frames = Int(info.frames)
-    endsEarly = Self.isTruncated(file)
+    invalidSamples = InvalidSamples(channels: Int(info.channels))
+    // The largest number is libsndfile's for a length that it does not know.
+    frames = info.frames == sf_count_t.max ? header?.statedFrames(of: nil) : Int(info.frames)
+  }
+
+  private static func unreadable(_ path: String, _ reason: String) -> AudioFileError {
+    AudioFileError("cannot read \(path): \(reason); give a sound file, such as WAV or FLAC")
   }
 
   deinit {
     sf_close(file)
-    if descriptor >= 0 { close(descriptor) }
+    close(descriptor)
   }
+
+  // MARK: Lengths
+
+  /// Number of frames according to the header, as readers see it that believe it; nil if it says nothing.
+  public var statedFrames: Int? {
+    guard let header else { return frames }
+    return header.statedFrames(of: frames)
+  }
+
+  /// Whether the file is truncated: it has fewer frames than its header says. Of a compressed file it shows at the end of
+  /// reading.
+  public var endsEarly: Bool { statedFrames.map { $0 > frames ?? 0 } ?? false }
+
+  /// How the header differs from the file, as one sentence; nil if it does not. Of a compressed file it shows at the end of
+  /// reading.
+  public var headerRemark: String? {
+    guard let frames else { return nil }
+    guard let statedFrames else {
+      return "the header of \(path) does not say how long it is; \(frames) frames are there"
+    }
+    if statedFrames == frames { return nil }
+    return statedFrames > frames
+      ? "\(path) ends early: its header says \(statedFrames) frames, and \(frames) are there"
+      : "the header of \(path) says \(statedFrames) frames, but \(frames) are there; all of them count"
+  }
+
+  // MARK: Reading
 
   /// Reads the next frames, interleaved. Fewer than `count` only at the end of the file.
   /// - Throws: if the disk fails, which libsndfile otherwise presents as the end of the file.
   public func read(frames count: Int) throws(AudioFileError) -> [Float] {
-    try read(count) { sf_readf_float(file, $0, $1) }
+    let start = position
+    let samples = try read(count) { sf_readf_float(file, $0, $1) }
+    invalidSamples.add(samples, from: start)
+    return samples
+  }
+
+  /// Reads the next frames. Shape: `[channel][frame]`. Fewer than `count` only at the end of the file.
+  /// - Throws: as `read(frames:)`.
+  public func channels(frames count: Int) throws(AudioFileError) -> [[Float]] {
+    var result = [[Float]](repeating: [], count: channels)
+    if let frames, header?.soundBytes != nil {
+      for channel in 0..<channels { result[channel].reserveCapacity(min(count, max(0, frames - position))) }
+    }
+    var left = count
+    while left > 0 {
+      let block = try read(frames: min(left, 16384))
+      if block.isEmpty { break }
+      left -= block.count / channels
+      for channel in 0..<channels {
+        result[channel].append(
+          contentsOf: stride(from: channel, to: block.count, by: channels).lazy.map { block[$0] })
+      }
+    }
+    return result
   }
 
   /// Reads the next frames as integers scaled to 32 bits. Samples with fewer bits are exact.
@@ -95,13 +141,19 @@ public final class AudioFileReader {
     let samples = [Sample](unsafeUninitializedCapacity: count * channels) { buffer, filled in
       filled = Int(max(0, read(buffer.baseAddress!, sf_count_t(count)))) * channels
     }
+    position += samples.count / channels
     guard samples.count < count * channels else { return samples }
-    if let error = source?.error, error != 0 {
-      throw AudioFileError("cannot read \(path) to its end: \(String(cString: strerror(error)))")
+    if source.error != 0 {
+      throw AudioFileError("cannot read \(path) to its end: \(String(cString: strerror(source.error)))")
     }
-    guard sf_error(file) == 0 else {
-      throw AudioFileError("cannot read \(path) to its end: \(Self.lastError(file))")
+    if sf_error(file) != 0 {
+      let fault = Self.lastError(file)
+      // A FLAC that was cut off has sound up to there.
+      guard case .frames? = header?.stated, position > 0 else {
+        throw AudioFileError("cannot read \(path) to its end: \(fault)")
+      }
     }
+    if header?.soundBytes == nil { frames = position }
     return samples
   }
 
@@ -110,75 +162,11 @@ public final class AudioFileReader {
     guard sf_seek(file, sf_count_t(frame), Int32(SEEK_SET)) == frame else {
       throw AudioFileError("cannot find frame \(frame) in \(path)")
     }
-  }
-
-  /// Whether the file is truncated. libsndfile reads the samples that exist and reports the truncation only in its log.
-  private static func isTruncated(_ file: OpaquePointer) -> Bool {
-    var log = [CChar](repeating: 0, count: 16384)
-    guard sf_command(file, Int32(SFC_GET_LOG_INFO), &log, Int32(log.count - 1)) > 0 else { return false }
-    let text = String(decoding: log.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    return text.split(separator: "\n").contains {
-      $0.drop { $0 == " " }.hasPrefix("data") && $0.contains("should be")
-    }
+    position = frame
   }
 
   static func lastError(_ file: OpaquePointer?) -> String {
     let text = String(cString: sf_strerror(file)).replacing("System error : ", with: "")
     return text.hasSuffix(".") ? String(text.dropLast()) : text
-  }
-}
-
-/// A whole audio file in memory.
-public struct AudioClip: Sendable {
-  public let sampleRate: Int
-  /// Shape: `[channel][frame]`.
-  public var channels: [[Float]]
-  public var frames: Int { channels.first?.count ?? 0 }
-  /// Whether the file that it was read from is truncated.
-  public private(set) var endsEarly = false
-
-  public init(sampleRate: Int, channels: [[Float]]) {
-    self.sampleRate = sampleRate
-    self.channels = channels
-  }
-
-  /// Reads `path` to its end, regardless of the length in its header.
-  public init(path: String) throws(AudioFileError) {
-    let reader = try AudioFileReader(path: path)
-    var channels = [[Float]](repeating: [], count: reader.channels)
-    while true {
-      let block = try reader.read(frames: 16384)
-      if block.isEmpty { break }
-      for channel in 0..<reader.channels {
-        channels[channel].append(
-          contentsOf: stride(from: channel, to: block.count, by: reader.channels).lazy.map { block[$0] })
-      }
-    }
-    self.init(sampleRate: reader.sampleRate, channels: channels)
-    endsEarly = reader.endsEarly
-  }
-
-  /// The samples in the order of a file: frame by frame.
-  package var interleaved: [Float] {
-    var interleaved = [Float](repeating: 0, count: frames * channels.count)
-    for (c, channel) in channels.enumerated() {
-      for (n, sample) in channel.enumerated() { interleaved[n * channels.count + c] = sample }
-    }
-    return interleaved
-  }
-
-  /// Writes the clip as 32-bit float WAV. After an error no file is left.
-  public func write(wav path: String) throws(AudioFileError) {
-    let writer = try AudioFileWriter(
-      path: path, channels: channels.count, sampleRate: sampleRate)
-    do {
-      try interleaved.withUnsafeBufferPointer { (buffer) throws(AudioFileError) in
-        try writer.write(buffer)
-      }
-    } catch {
-      writer.abandon()
-      throw error
-    }
-    try writer.close()
   }
 }

@@ -4,10 +4,51 @@ import Glibc
 /// A descriptor from which libsndfile reads. It must outlive the file that libsndfile opens; the caller closes it.
 final class ReadDescriptor {
   let number: Int32
+  /// What is read in place of the file's own bytes; see `SoundHeader`.
+  private let patches: [(offset: Int, bytes: [UInt8])]
+  /// Where the file ends; nil for its own end.
+  private let end: Int?
   /// The error number of the last read that failed; 0 if none did. libsndfile takes a failed read for the end of the file.
-  fileprivate(set) var error: Int32 = 0
+  private(set) var error: Int32 = 0
 
-  init(_ number: Int32) { self.number = number }
+  init(_ number: Int32, header: SoundHeader? = nil) {
+    self.number = number
+    (patches, end) = (header?.patches ?? [], header?.end)
+  }
+
+  fileprivate var length: Int {
+    var information = stat()
+    guard fstat(number, &information) == 0 else { return -1 }
+    return min(Int(information.st_size), end ?? .max)
+  }
+
+  fileprivate var position: Int { Int(lseek(number, 0, SEEK_CUR)) }
+
+  fileprivate func seek(_ offset: Int, _ whence: Int32) -> Int {
+    whence == SEEK_END
+      ? Int(lseek(number, off_t(length + offset), SEEK_SET)) : Int(lseek(number, off_t(offset), whence))
+  }
+
+  fileprivate func read(_ bytes: UnsafeMutableRawPointer, _ wanted: Int) -> Int {
+    let start = position
+    let count = end.map { min(wanted, max(0, $0 - start)) } ?? wanted
+    var done = 0
+    while done < count {
+      let got = Glibc.read(number, bytes + done, count - done)
+      if got > 0 {
+        done += got
+      } else if got == 0 || errno != EINTR {
+        if got < 0 { error = errno }
+        break
+      }
+    }
+    for (offset, patch) in patches {
+      for (n, byte) in patch.enumerated() where (start..<start + done).contains(offset + n) {
+        bytes.storeBytes(of: byte, toByteOffset: offset + n - start, as: UInt8.self)
+      }
+    }
+    return done
+  }
 }
 
 /// Opens a descriptor for reading through libsndfile.
@@ -17,27 +58,11 @@ final class ReadDescriptor {
 /// - Returns: nil if libsndfile cannot read the file.
 func openForReading(_ descriptor: ReadDescriptor, _ info: inout SF_INFO) -> OpaquePointer? {
   var calls = SF_VIRTUAL_IO(
-    get_filelen: { user in
-      var information = stat()
-      return fstat(readDescriptor(user).number, &information) == 0 ? sf_count_t(information.st_size) : -1
-    },
-    seek: { offset, whence, user in sf_count_t(lseek(readDescriptor(user).number, off_t(offset), whence)) },
-    read: { bytes, count, user in
-      let descriptor = readDescriptor(user)
-      var done = 0
-      while done < count {
-        let got = Glibc.read(descriptor.number, bytes! + done, Int(count) - done)
-        if got > 0 {
-          done += got
-        } else if got == 0 || errno != EINTR {
-          if got < 0 { descriptor.error = errno }
-          break
-        }
-      }
-      return sf_count_t(done)
-    },
+    get_filelen: { user in sf_count_t(readDescriptor(user).length) },
+    seek: { offset, whence, user in sf_count_t(readDescriptor(user).seek(Int(offset), whence)) },
+    read: { bytes, count, user in sf_count_t(readDescriptor(user).read(bytes!, Int(count))) },
     write: { _, _, _ in 0 },
-    tell: { user in sf_count_t(lseek(readDescriptor(user).number, 0, SEEK_CUR)) })
+    tell: { user in sf_count_t(readDescriptor(user).position) })
   return sf_open_virtual(&calls, Int32(SFM_READ), &info, Unmanaged.passUnretained(descriptor).toOpaque())
 }
 

@@ -57,12 +57,12 @@ extension FilterBank {
       guard (1...Self.longestFilter).contains(length), (0..<length).contains(contents.delayFrames),
         contents.cases.allSatisfy({ $0.delayFrames == contents.delayFrames }),
         reader.sampleRate == contents.sampleRate, reader.channels == 2 * count,
-        reader.frames == contents.cases.count * length, reader.frames * reader.channels <= Self.mostTaps,
-        !reader.endsEarly
+        let frames = reader.frames, frames == contents.cases.count * length,
+        frames * reader.channels <= Self.mostTaps, reader.headerRemark == nil
       else {
         throw DesignError("\(path).wav does not have the channels, rate or length that \(path).json says")
       }
-      samples = try reader.read(frames: reader.frames)
+      samples = try reader.read(frames: frames)
     }
     guard samples.count == 2 * count * contents.cases.count * length, samples.allSatisfy(\.isFinite),
       contents.checksum == (try contents.checksum(of: samples))

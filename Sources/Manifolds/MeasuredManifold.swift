@@ -130,7 +130,7 @@ package struct MeasuredManifold: ArrayManifold {
   private static let measuredHeight = 0.2
 
   package var remarks: [String] {
-    var remarks: [String] = []
+    var remarks = measured.remark.map { [$0] } ?? []
     if band.upperBound < 19_000 {
       remarks.append(
         String(format: "measured up to %.1f kHz: above it, filters roll off", band.upperBound / 1000))

@@ -42,7 +42,7 @@ extension ImpulseResponses {
     self.init(
       file: path, sampleRate: rate, directions: directions, channels: channels, frames: frames,
       values: values,
-      delays: [Double](repeating: 0, count: directions.count * channels))
+      delays: [Double](repeating: 0, count: directions.count * channels), remark: reader.headerRemark)
   }
 
   private static func samples(path: String) throws(DesignError) -> (AudioFileReader, [Float]) {

@@ -21,6 +21,8 @@ package struct ImpulseResponses: Sendable {
   package let values: [Double]
   /// Additional delay of each response in frames (SOFA's `Data.Delay`): `[direction][channel]`.
   let delays: [Double]
+  /// What is odd about the file, as one sentence; nil if nothing is.
+  package var remark: String?
 
   /// The number of responses: all channels of all directions.
   package var count: Int { directions.count * channels }
@@ -94,8 +96,7 @@ extension ImpulseResponses {
     }
     let truncated = ImpulseResponses(
       file: file, sampleRate: sampleRate, directions: directions, channels: channels, frames: length,
-      values: values,
-      delays: delays)
+      values: values, delays: delays, remark: remark)
     return (truncated, first)
   }
 }

@@ -30,6 +30,7 @@ public final class TakePlayer: Sendable {
     var frames = 0
     var channels = 0
     var fault: String?
+    var headerRemark: String?
     var invalidSamples = 0
   }
 
@@ -51,12 +52,13 @@ public final class TakePlayer: Sendable {
   /// 0 while the take is being opened.
   public var channels: Int { state.withLock { $0.channels } }
 
-  /// What the outputs could not play, as one sentence; nil if they played all of the take.
+  /// What the outputs could not play, and how the file's header differs from it, as one sentence; nil if they played all
+  /// of the take.
   public var fault: String? {
-    let (fault, invalid) = state.withLock { ($0.fault, $0.invalidSamples) }
+    let (fault, remark, invalid) = state.withLock { ($0.fault, $0.headerRemark, $0.invalidSamples) }
     let late = ring?.missedFrames ?? 0
     let sentences = [
-      fault.map { "the playback ended early: \($0)" },
+      fault.map { "the playback ended early: \($0)" }, remark,
       invalid == 0
         ? nil
         : "\(path) has \(invalid) invalid samples (NaN, infinity or above +60 dBFS), which were silence",
@@ -89,12 +91,13 @@ public final class TakePlayer: Sendable {
       let ring: PlaybackRing
       do throws(OutOfMemory) {
         // Long enough for a stalled disk, and no longer than a short take needs.
-        ring = try PlaybackRing(reservingFrames: min(4 * sampleRate, max(16384, file.frames)))
+        ring = try PlaybackRing(reservingFrames: min(4 * sampleRate, max(16384, file.frames ?? .max)))
       } catch {
         throw TakeError("\(path) cannot be played: \(error)")
       }
       state.withLock {
-        $0.frames = file.frames
+        $0.frames = file.frames ?? 0
+        $0.headerRemark = file.headerRemark
         $0.channels = file.channels
       }
       fill(ring, from: file)
@@ -116,7 +119,7 @@ public final class TakePlayer: Sendable {
         "\(path) has a sample rate of \(file.sampleRate) Hz, and the JACK server \(sampleRate) Hz; convert the take, or start the server at its rate"
       )
     }
-    guard file.frames > 0 else { throw TakeError("\(path) is empty; play another take") }
+    guard file.frames != 0 else { throw TakeError("\(path) is empty; play another take") }
     return file
   }
 
@@ -140,29 +143,31 @@ public final class TakePlayer: Sendable {
         break
       }
       if block.isEmpty {
-        if framesRead < file.frames {
+        if framesRead < file.frames ?? 0 {
           state.withLock { $0.fault = "\(path) was cut to \(framesRead) frames while it was played" }
         }
         break
       }
       framesRead += block.count / file.channels
-      silenceInvalid(&block)
+      silenceInvalid(&block, counted: file.invalidSamples.total)
       let left = stride(from: 0, to: block.count, by: file.channels).map { block[$0] }
       let right =
         file.channels == 1 ? left : stride(from: 1, to: block.count, by: file.channels).map { block[$0] }
       ring.write(left: left, right: right)
+    }
+    let remark = file.headerRemark
+    state.withLock {
+      $0.frames = file.frames ?? framesRead
+      $0.headerRemark = remark
     }
     ring.finish()
     if !isOpen { enter(.open(ring)) }
   }
 
   /// Replaces samples that microphones may not send either (R14).
-  private func silenceInvalid(_ block: inout [Float]) {
-    var count = 0
-    for n in block.indices where !MicrophoneGuard.isValid(block[n]) {
-      block[n] = 0
-      count += 1
-    }
-    if count > 0 { state.withLock { $0.invalidSamples += count } }
+  private func silenceInvalid(_ block: inout [Float], counted total: Int) {
+    guard total > state.withLock({ $0.invalidSamples }) else { return }
+    for n in block.indices where !InvalidSamples.isValid(block[n]) { block[n] = 0 }
+    state.withLock { $0.invalidSamples = total }
   }
 }

@@ -126,7 +126,7 @@ extension TakeFolder {
         lengths.append(file.frames)
       } else {
         // A file with its final name is complete.
-        lengths.append(try AudioFileReader(folder: folder, name: name).frames)
+        lengths.append(try AudioFileReader(folder: folder, name: name).frames ?? 0)
       }
     }
     files.frames = lengths.min() ?? 0

@@ -35,6 +35,11 @@ public struct Scene: Sendable {
     self.errors = errors
   }
 
+  /// What is odd about the files of its voices: one sentence each, once.
+  public var remarks: [String] {
+    talkers.flatMap(\.remarks).reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
+  }
+
   /// Seconds until the last talker has finished and the last reflection has arrived.
   public var duration: Double {
     voiceWaves.map { $0.talker.end + $0.maximumDistance / speedOfSound }.max() ?? 0

@@ -95,26 +95,29 @@ extension YAMLReader {
     let fields = try fields(["voice", "seconds", "start", "gain"] + Self.placeKeys)
     let voice = try fields.required("voice", example: "hello.wav").voice(
       seconds: fields.optional("seconds"), seed: seed, folder: folder)
-    return Talker(
-      voice: voice, path: try path(fields, facing: frame, in: room),
+    var talker = Talker(
+      voice: voice.signal, path: try path(fields, facing: frame, in: room),
       start: try fields.optional("start")?.number(in: 0...Scene.maximumDuration, unit: "s") ?? 0,
       gain: Decibels(try fields.optional("gain")?.number(in: Decibels.outputGains, unit: "dB") ?? 0))
+    talker.remarks = voice.remarks
+    return talker
   }
 
   /// Reads `noise`, or the path of a sound file.
   private func voice(seconds: YAMLReader?, seed: UInt64, folder: String) throws(DescriptionError)
-    -> BandlimitedSignal
+    -> (signal: BandlimitedSignal, remarks: [String])
   {
     let name = try string(limit: 4096)
     if name.lowercased() == "noise" {
-      return Voice.noise(
-        seconds: try seconds?.number(in: 0.01...Scene.maximumDuration, unit: "s") ?? 2, seed: seed)
+      let length = try seconds?.number(in: 0.01...Scene.maximumDuration, unit: "s") ?? 2
+      return (Voice.noise(seconds: length, seed: seed), [])
     }
     if let seconds {
       throw seconds.failure("applies to noise only; remove it, because a sound file plays to its end")
     }
     do {
-      return try Voice.read(path: name.hasPrefix("/") ? name : folder + name)
+      let (voice, remarks) = try Voice.read(path: name.hasPrefix("/") ? name : folder + name)
+      return (voice, remarks)
     } catch {
       throw failure("cannot be used: \(error); write the path of a sound file, or noise")
     }

@@ -10,6 +10,8 @@ public struct Talker: Sendable {
   public let start: Double
   /// Gain at the device's centre for a far-field talker; gain at 1 m from the talker if it has a distance.
   public let gain: Decibels
+  /// What is odd about the file of the voice: one sentence each.
+  var remarks: [String] = []
 
   public init(voice: BandlimitedSignal, path: Path, start: Double = 0, gain: Decibels = Decibels(0)) {
     self.voice = voice

@@ -7,7 +7,8 @@ import Presets
 /// The voices that talkers can have: sound files and noise.
 enum Voice {
   /// Reads the sound file at `path` and averages its channels. Frames with a NaN or infinite sample become silent.
-  static func read(path: String) throws(AudioFileError) -> BandlimitedSignal {
+  /// - Returns: the voice, and what is odd about the file: one sentence each.
+  static func read(path: String) throws(AudioFileError) -> (voice: BandlimitedSignal, remarks: [String]) {
     let reader = try AudioFileReader(path: path)
     guard Scene.sampleRates.contains(reader.sampleRate) else {
       throw AudioFileError(
@@ -28,7 +29,12 @@ enum Voice {
       }
     }
     guard !mono.isEmpty else { throw AudioFileError("\(path) contains no samples") }
-    return BandlimitedSignal(samples: mono, sampleRate: reader.sampleRate)
+    let invalid = reader.invalidSamples.total
+    let remarks = [
+      reader.headerRemark,
+      invalid == 0 ? nil : "\(path) has \(invalid) invalid samples (NaN, infinity or above +60 dBFS)",
+    ]
+    return (BandlimitedSignal(samples: mono, sampleRate: reader.sampleRate), remarks.compactMap(\.self))
   }
 
   /// White Gaussian noise at 48 kHz with an RMS value of 0.1 (-20 dBFS). Equal seeds produce equal noise.

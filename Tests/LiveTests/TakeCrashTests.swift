@@ -41,7 +41,7 @@ extension LiveTests {
       #expect(graph.program.wait(seconds: 5)?.status == -SIGKILL)
       let files = [path, path.replacing(".wav", with: "-microphones.wav")]
       // Its length according to the header, as a strict reader sees it.
-      let killed = try files.map { try AudioFileReader(path: $0 + ".part").frames }.min()!
+      let killed = try files.map { try #require(AudioFileReader(path: $0 + ".part").statedFrames) }.min()!
       for file in files { #expect(try TakeFiles.complaints(file + ".part") == []) }
       let lost = Double(before - killed) / 48_000
       #expect(lost <= 1 && killed > 96_000, "\(before), \(killed)")
@@ -113,7 +113,7 @@ extension LiveTests {
         try #require(mounted.status == 0, "\(mounted)")
         let complaints = try files.flatMap { try TakeFiles.complaints($0 + ".part") }
         #expect(complaints == [])
-        let frames = files.map { (try? AudioFileReader(path: $0 + ".part").frames) ?? 0 }.min()!
+        let frames = files.map { (try? AudioFileReader(path: $0 + ".part").statedFrames) ?? 0 }.min()!
         let take = try repaired(graph.pinna("takes", "repair", "--dir", disk, "--json"))
         #expect(
           try files.allSatisfy { try AudioClip(path: $0).frames == take.frames } && take.frames >= frames)

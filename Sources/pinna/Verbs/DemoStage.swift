@@ -73,7 +73,7 @@ struct DemoStage {
     if keeps {
       try AudioClip(sampleRate: Self.sampleRate, channels: [output.left, output.right]).write(
         wav: folder + "/outputs.wav")
-      try scene.microphones.write(wav: folder + "/microphones.wav")
+      try scene.microphones.write(wav: folder + "/microphones.wav", areMicrophones: true)
     }
     let results = CheckResults(scene, output)
     let picture = try draw(results)

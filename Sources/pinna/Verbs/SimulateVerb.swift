@@ -30,14 +30,16 @@ extension Verb {
     let rate = try arguments.integer("--rate", in: Scene.sampleRates) ?? 48000
     let scene = try scene(arguments.operands[0])
     let clip = try microphones(of: scene, sampleRate: rate)
-    try clip.write(wav: output)
+    try clip.write(wav: output, areMicrophones: true)
     if arguments.isJSON { print((report(scene, clip) + ["output": output]).text) }
     return .done
   }
 
   static func scene(_ path: String) throws -> Scene {
     try InputPath.check(path, "give a scene file; one that ships is scenes/phone5-voices.yaml in Presets")
-    return try Scene(file: path, library: .standard)
+    let scene = try Scene(file: path, library: .standard)
+    for remark in scene.remarks { Tool.complain(remark) }
+    return scene
   }
 
   static func microphones(of scene: Scene, sampleRate: Int) throws -> AudioClip {
