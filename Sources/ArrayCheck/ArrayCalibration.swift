@@ -29,19 +29,20 @@ public struct ArrayCalibration: Sendable {
   public let spread: (before: Double, after: Double)
 
   /// - Parameters:
-  ///   - signals: shape `[microphone][frame]`, full scale is 1.
+  ///   - signals: shape `[channel][frame]`, as for `ArrayCheck.verdict`.
   ///   - date: the day of the measurement.
   /// - Throws: `ArrayCheckError` with the reason why nothing can be estimated, and what to do.
   public init(
-    of device: Device, signals: [[Float]], sampleRate: Int, date: String,
+    of device: Device, signals channels: [[Float]], sampleRate: Int, date: String,
     progress: (@Sendable (Double) -> Void)? = nil
   ) throws(ArrayCheckError) {
     // An earlier calibration is replaced, not refined.
     let device = device.with(calibration: nil)
     guard device.microphones.count > 1 else { throw .single(device) }
-    let signals = try ArrayCheck.checked(signals, device, sampleRate)
+    let recording = try CheckedRecording(channels, of: device, sampleRate: sampleRate)
+    let signals = recording.signals
     guard signals[0].count >= Thresholds.leastCalibration * sampleRate else { throw .tooShortToCalibrate }
-    let inverted = try Self.inverted(signals, device, sampleRate, progress)
+    let inverted = try Self.inverted(channels, device, sampleRate, progress)
     let manifold = try ArrayCheck.manifold(of: device, progress)
     let sound = DiffuseSound(
       ArrayCheck.undone(signals, device, inverted: inverted), of: device, manifold: manifold,
@@ -60,12 +61,14 @@ public struct ArrayCalibration: Sendable {
   /// The microphones that are inverted for certain.
   /// - Throws: if something is wrong that a calibration cannot undo.
   private static func inverted(
-    _ signals: [[Float]], _ device: Device, _ sampleRate: Int, _ progress: (@Sendable (Double) -> Void)?
+    _ channels: [[Float]], _ device: Device, _ sampleRate: Int, _ progress: (@Sendable (Double) -> Void)?
   ) throws(ArrayCheckError) -> [Int] {
     let findings = try ArrayCheck.verdict(
-      on: signals, of: device, sampleRate: sampleRate, progress: progress
+      on: channels, of: device, sampleRate: sampleRate, progress: progress
     ).findings
-    let obstacles: [Finding.Kind] = [.dead, .clipped, .doubled, .swapped, .permuted]
+    let obstacles: [Finding.Kind] = [
+      .bFormat, .shifted, .invalid, .dead, .clipped, .doubled, .swapped, .permuted,
+    ]
     if let obstacle = findings.first(where: {
       obstacles.contains($0.kind) || $0.kind == .inverted && $0.isOneOf
     }) {

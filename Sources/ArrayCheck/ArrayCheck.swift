@@ -6,18 +6,58 @@ import Manifolds
 /// Thread: any; the calling thread computes, and calls `progress`.
 public enum ArrayCheck {
   /// - Parameters:
-  ///   - signals: shape `[microphone][frame]`, full scale is 1.
+  ///   - channels: shape `[channel][frame]`, full scale is 1: one channel per microphone, or all channels of the product.
   ///   - progress: called with the solved fraction of a box, 0…1.
   /// - Throws: `ArrayCheckError` if the recording does not fit the device, or the device has no manifold.
   public static func verdict(
-    on signals: [[Float]], of device: Device, sampleRate: Int,
+    on channels: [[Float]], of device: Device, sampleRate: Int,
     progress: (@Sendable (Double) -> Void)? = nil
   ) throws(ArrayCheckError) -> ArrayVerdict {
-    let signals = try checked(signals, device, sampleRate)
+    let recording = try CheckedRecording(channels, of: device, sampleRate: sampleRate)
+    if BFormat.isLikely(recording.signals, of: device, sampleRate: sampleRate) {
+      return verdict(with: Wording(names: device.microphones.map(\.name)).bFormat(device.name), on: recording)
+    }
+    let shift = recording.shift
+    if let shift, let offset = shift.offset { return verdict(on: recording, shifted: shift, by: offset) }
+    var given = try judged(recording, progress)
+    guard let shift else { return given }
+    if let offset = try shift.offset(of: recording, against: given, progress) {
+      return verdict(on: recording, shifted: shift, by: offset)
+    }
+    given.notJudged += shift.warning.map { [Wording.capitalised($0)] } ?? []
+    return given
+  }
+
+  /// A verdict on channels that are no microphones, or not those of the device file: nothing else is judged.
+  private static func verdict(with finding: Finding, on recording: CheckedRecording) -> ArrayVerdict {
+    let signals = recording.signals
+    let microphones = recording.device.microphones.enumerated().map { m, microphone in
+      MicrophoneVerdict(
+        name: microphone.name, level: ChannelHealth(signals[m]).level, deviation: nil,
+        verdict: Wording.verdict(on: m, [finding]), remedy: finding.remedy)
+    }
+    return ArrayVerdict(
+      device: recording.device, microphones: microphones, findings: [finding], notJudged: [], order: nil,
+      isJudged: true)
+  }
+
+  private static func verdict(on recording: CheckedRecording, shifted shift: CaptureShift, by offset: Int)
+    -> ArrayVerdict
+  {
+    verdict(with: shift.finding(offset), on: CheckedRecording(recording, shiftedBy: offset))
+  }
+
+  /// The verdict on microphones that are where the device file says.
+  static func judged(_ recording: CheckedRecording, _ progress: (@Sendable (Double) -> Void)?)
+    throws(ArrayCheckError) -> ArrayVerdict
+  {
+    let (device, sampleRate, signals) = (recording.device, recording.sampleRate, recording.signals)
     let wording = Wording(names: device.microphones.map(\.name))
     let health = ArrayHealth(signals, sampleRate: sampleRate)
     let wiring = try wiring(signals, device, health, sampleRate, progress)
-    let found = health.findings(wording) + (wiring?.findings(wording, sampleRate: sampleRate) ?? [])
+    let found =
+      recording.findings(wording) + health.findings(wording)
+      + (wiring?.findings(wording, sampleRate: sampleRate) ?? [])
     let findings = Finding.Kind.allCases.flatMap { kind in found.filter { $0.kind == kind } }
     let notes = wiring?.notes(wording) ?? [obstacle(health)]
     let seconds = signals[0].count / sampleRate
@@ -71,17 +111,37 @@ public enum ArrayCheck {
       throw ArrayCheckError(error.description)
     }
   }
+}
 
-  /// - Returns: the beginning of a long recording, with zeros for invalid samples.
-  static func checked(_ signals: [[Float]], _ device: Device, _ sampleRate: Int) throws(ArrayCheckError)
-    -> [[Float]]
-  {
-    guard signals.count == device.microphones.count else {
-      throw .channels(signals.count, of: device)
+extension CheckedRecording {
+  /// Nil if there is no sound but on microphones.
+  fileprivate var shift: CaptureShift? {
+    channels.count == places.count
+      ? nil : CaptureShift(levels: channels.map { ChannelHealth($0).level }, of: device)
+  }
+
+  fileprivate func findings(_ wording: Wording) -> [Finding] {
+    invalid.indices.filter { invalid[$0].count > 0 }.map { m in
+      wording.invalid(m, count: invalid[m].count, seconds: Double(invalid[m].first) / Double(sampleRate))
     }
-    guard Thresholds.sampleRates.contains(sampleRate) else { throw .sampleRate(sampleRate) }
-    guard signals[0].count >= Thresholds.leastDuration * sampleRate else { throw .tooShort }
-    let limit = min(signals[0].count, Thresholds.mostDuration * sampleRate)
-    return signals.map { $0.prefix(limit).map { $0.isFinite ? $0 : 0 } }
+  }
+}
+
+extension CaptureShift {
+  /// What sound on channels without a microphone may hide: the capture is shifted, and loopback channels are not silent.
+  /// Then the sound fits the device with all microphones elsewhere, and does not where they should be.
+  /// - Returns: by how many channels; nil if it is not shifted.
+  fileprivate func offset(
+    of recording: CheckedRecording, against given: ArrayVerdict, _ progress: (@Sendable (Double) -> Void)?
+  ) throws(ArrayCheckError) -> Int? {
+    let faults: Set<Finding.Kind> = [.dead, .doubled, .inverted, .swapped, .permuted, .level, .late]
+    func hasFaults(_ verdict: ArrayVerdict) -> Bool { verdict.findings.contains { faults.contains($0.kind) } }
+    guard hasFaults(given) else { return nil }
+    for offset in offsets {
+      let other = try ArrayCheck.judged(CheckedRecording(recording, shiftedBy: offset), progress)
+      guard !hasFaults(other), let fit = other.order?.fit else { continue }
+      if fit > (1 + Thresholds.clearGain) * (given.order?.fit ?? 0) { return offset }
+    }
+    return nil
   }
 }

@@ -8,7 +8,7 @@ public struct ArrayVerdict: Sendable {
   /// Everything that was found, the gravest first.
   public let findings: [Finding]
   /// What could not be judged, why, and what to do about it: one sentence each.
-  public let notJudged: [String]
+  public internal(set) var notJudged: [String]
   /// How the order of the channels was judged; nil if it could not be.
   public let order: OrderEvidence?
 

@@ -1,7 +1,8 @@
 /// Something that is wrong with one or several microphones.
 public struct Finding: Hashable, Sendable {
   public enum Kind: String, Sendable, CaseIterable {
-    case dead, clipped, offset, hum, level, inverted, doubled, swapped, permuted, late
+    case bFormat, shifted, invalid, dead, clipped, offset, hum, level, inverted, doubled, swapped, permuted,
+      late
   }
 
   public let kind: Kind

@@ -12,6 +12,8 @@ enum Thresholds {
   /// Seconds. Hum needs several parts of 0.5 s. Of longer recordings the beginning is used.
   static let leastDuration = 1
   static let mostDuration = 60
+  /// In all channels together: with copies and spectra, some 120 MB.
+  static let mostSamples = 12_000_000
   /// Seconds: the tests' clean draws last 3.2 s.
   static let shortRecording = 3
   /// dBFS. Trial: above the rounding noise of 16 bits, −98 dBFS.
@@ -31,6 +33,21 @@ enum Thresholds {
   /// Amplitude, and share of the RMS (docs/array.md). Trial.
   static let leastOffset = 0.015
   static let leastOffsetShare = 0.3
+
+  // MARK: BFormat
+
+  /// Hertz, and metres between capsules: up to there, omnidirectional capsules agree to 0.87 in sound from all around.
+  static let ambisonicBand = 100.0...500.0
+  static let ambisonicExtent = 0.1
+  /// Levels that W, X, Y and Z must not fall below, as a share of the loudest one's power: 30 dB.
+  static let leastAmbisonicShare = 1e-3
+  /// dB: how much the sum of squares may vary from frame to frame, and differ from what it should be. Measured with eight
+  /// talkers, with one to six reflections, and in sound from all around: 1.2 to 1.8 dB, up to 0.4 dB.
+  static let ambisonicSpread = 2.0
+  static let ambisonicRatio = 0.8
+  /// Coherence with W below which some other channel must be. Measured in the same sound: up to 0.3; of cardioid capsules, 0.5
+  /// and more.
+  static let ambisonicCoherence = 0.4
 
   // MARK: Hum
 

@@ -1,10 +1,33 @@
 import Acoustics
+import AudioFiles
 
 /// What users read about findings; decides nothing. Microphones are indices of `names`.
 struct Wording {
   let names: [String]
 
+  /// The sentence as the beginning of a line.
+  static func capitalised(_ sentence: String) -> String {
+    sentence.prefix(1).uppercased() + sentence.dropFirst()
+  }
+
+  // MARK: What channels are
+
+  func bFormat(_ device: String) -> Finding {
+    Finding(
+      .bFormat, Array(names.indices), verdicts: ["W", "X, Y or Z", "X, Y or Z", "X, Y or Z"],
+      sentence: "the four channels fit B-format (W, X, Y, Z) and not the capsules of \(device)",
+      remedy: BFormat.remedy)
+  }
+
   // MARK: What one channel shows
+
+  /// - Parameter seconds: from the beginning to the first one.
+  func invalid(_ m: Int, count: Int, seconds: Double) -> Finding {
+    Finding(
+      .invalid, m, size: Double(count), verdict: "invalid samples",
+      sentence: InvalidSamples.sentence(about: names[m], count: count, seconds: seconds),
+      remedy: "look for the program or converter that makes them; a running Pinna mutes such a microphone")
+  }
 
   /// - Parameter difference: to the median microphone in dB; nil for silence.
   func dead(_ m: Int, below difference: Double?) -> Finding {
@@ -156,7 +179,7 @@ struct Wording {
 
 extension [String] {
   /// "a", "a and b", "a, b and c".
-  fileprivate func listed(_ word: String = "and") -> String {
+  func listed(_ word: String = "and") -> String {
     count < 2 ? first ?? "" : dropLast().joined(separator: ", ") + " \(word) " + last!
   }
 }

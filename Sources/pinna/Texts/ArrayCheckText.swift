@@ -151,7 +151,7 @@ enum ArrayCheckText {
 
   private static func capitalised(_ sentence: String) -> String {
     // A microphone's name stays as it is.
-    sentence.hasPrefix("one of ") || sentence.hasPrefix("the channels ")
+    sentence.hasPrefix("one of ") || sentence.hasPrefix("the ")
       ? sentence.prefix(1).uppercased() + sentence.dropFirst() : sentence
   }
 
