@@ -108,6 +108,27 @@ struct Arguments {
         verb.operands.isEmpty ? "takes no operands" : "takes \(verb.operands.joined(separator: " "))"
       throw Failure(.usage, "pinna \(verb.name) \(expected); see: pinna \(verb.name) --help")
     }
+    try refuseStandardStreams(verb)
+  }
+
+  /// Refuses "-" as a file: elsewhere it means standard input or output.
+  private func refuseStandardStreams(_ verb: Verb) throws(Failure) {
+    let values = verb.options.flatMap { option in
+      (options[option.name] ?? []).map { (option.value ?? "", $0) }
+    }
+    for (placeholder, word) in Array(zip(verb.operands, operands)) + values
+    where word == "-" && Self.isPath(placeholder) {
+      throw Failure(
+        .usage,
+        "pinna \(verb.name) does not take - (standard input or output) as \(placeholder); give a file's name, or ./- for a "
+          + "file of that name")
+    }
+  }
+
+  /// Whether a placeholder stands for a file or a folder.
+  private static func isPath(_ placeholder: String) -> Bool {
+    let word = placeholder.filter { $0 != "[" && $0 != "]" }
+    return word.contains(".") || ["BANK", "DEVICE", "DIR", "FILE", "TAKE"].contains(word)
   }
 
   /// Expands a leading tilde. Shells do not expand one that is quoted or that follows "="; taken literally, it would
