@@ -10,7 +10,9 @@ public struct OfflineRun {
   public private(set) var position = 0
   public private(set) var left: [Float] = []
   public private(set) var right: [Float] = []
-  private let microphones: [[Float]]
+  /// Signals that are not processed yet, and the position of their first frame.
+  private var microphones: [[Float]]
+  private var inputStart = 0
 
   /// Thread: the caller's, in place of JACK's realtime thread.
   /// - Parameters:
@@ -24,6 +26,18 @@ public struct OfflineRun {
     flushDenormalsToZero()
   }
 
+  /// Appends signals to those given so far, and forgets those that are processed. Silence must not have begun.
+  /// - Parameter block: shape `[microphone][frame]`.
+  ///
+  /// Thread: the caller's, in place of JACK's realtime thread.
+  public mutating func append(_ block: [[Float]]) {
+    for m in microphones.indices {
+      microphones[m].removeFirst(position - inputStart)
+      microphones[m].append(contentsOf: block[m])
+    }
+    inputStart = position
+  }
+
   /// Processes one period of `frames`. The engine must be prepared for it. `timing.frame` is replaced by the run's
   /// position.
   ///
@@ -32,7 +46,7 @@ public struct OfflineRun {
     var timing = timing
     timing.frame = firstFrame + position
     let count = microphones.count
-    let start = position
+    let start = position - inputStart
     var inputs = [Float](repeating: 0, count: count * frames)
     for (m, samples) in microphones.enumerated() {
       for n in 0..<max(0, min(frames, samples.count - start)) { inputs[m * frames + n] = samples[start + n] }
@@ -62,12 +76,19 @@ public struct OfflineRun {
     right = []
   }
 
+  /// Processes periods of `frames` as far as they are over at `end`.
+  ///
+  /// Thread: the caller's, in place of JACK's realtime thread.
+  public mutating func run(wholePeriodsTo end: Int, period frames: Int) {
+    engine.prepare(period: frames)
+    while position + frames <= end { process(frames) }
+  }
+
   /// Processes periods of `frames` and a shorter one, until exactly `end` frames are done.
   ///
   /// Thread: the caller's, in place of JACK's realtime thread.
   public mutating func run(to end: Int, period frames: Int) {
-    engine.prepare(period: frames)
-    while position + frames <= end { process(frames) }
+    run(wholePeriodsTo: end, period: frames)
     guard position < end else { return }
     let rest = end - position
     engine.prepare(period: rest)
@@ -77,14 +98,11 @@ public struct OfflineRun {
   /// Processes periods of `frames` until `total` frames are done. Discards excess output of the last period.
   ///
   /// Thread: the caller's, in place of JACK's realtime thread.
-  /// - Parameter progress: called after each period with the fraction of `total` that is done, 0…1.
-  public mutating func run(total: Int, period frames: Int, progress: ((Double) -> Void)? = nil) {
+  public mutating func run(total: Int, period frames: Int) {
     engine.prepare(period: frames)
-    while position < total {
-      process(frames)
-      progress?(min(1, Double(position) / Double(total)))
-    }
-    left.removeLast(left.count - total)
-    right.removeLast(right.count - total)
+    while position < total { process(frames) }
+    let excess = min(left.count, position - total)
+    left.removeLast(excess)
+    right.removeLast(excess)
   }
 }

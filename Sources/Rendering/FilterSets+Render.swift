@@ -22,14 +22,35 @@ extension FilterSets {
   ///   - substitutions: in the order of their frames. A crossfade begins with each; one from frame 0 is in force from
   ///     the start.
   ///   - period: number of frames that the engine processes at a time.
-  ///   - progress: called with the fraction of the frames that are done, 0…1.
   /// - Returns: as many frames as the input has.
   /// - Throws: the errors of `filters(for:of:)`.
   public func render(
     _ microphones: [[Float]], selection: Selection, of device: Device, gain: Decibels = Decibels(0),
     highPass: HighPass = .off, substitutions: [Substitution] = [], period: Int = 1024,
-    instructionSet: InstructionSet = .best, progress: ((Double) -> Void)? = nil
+    instructionSet: InstructionSet = .best
   ) throws -> (left: [Float], right: [Float]) {
+    var output: (left: [Float], right: [Float]) = ([], [])
+    var parts = [microphones]
+    try render(
+      selection: selection, of: device, gain: gain, highPass: highPass, substitutions: substitutions,
+      period: period, instructionSet: instructionSet, next: { parts.popLast() },
+      write: { left, right in
+        output.left += left
+        output.right += right
+      })
+    return output
+  }
+
+  /// The same for sound of any length: no more of it is in memory than a part.
+  /// - Parameters:
+  ///   - next: returns the next part, of any number of frames; nil at the end.
+  ///   - write: called with the outputs, in order, as many frames in all as the input has.
+  /// - Throws: also what `next` and `write` throw.
+  public func render(
+    selection: Selection, of device: Device, gain: Decibels = Decibels(0), highPass: HighPass = .off,
+    substitutions: [Substitution] = [], period: Int = 1024, instructionSet: InstructionSet = .best,
+    next: () throws -> [[Float]]?, write: (_ left: [Float], _ right: [Float]) throws -> Void
+  ) throws {
     func filters(_ substitute: FilterSets?) throws -> FilterSet {
       try (substitute ?? self).filters(for: selection, of: device)
     }
@@ -37,16 +58,28 @@ extension FilterSets {
     let first = substitutions.last { $0.frame <= 0 }
     engine.start(
       with: try filters(first?.filters), gain: Float(gain.amplitude), highPass: highPass.frequency?.value)
-    var run = OfflineRun(engine, microphones: microphones)
-    let total = microphones.first?.count ?? 0
-    for substitution in substitutions where substitution.frame > 0 && substitution.frame < total {
-      run.run(to: substitution.frame, period: period)
-      _ = engine.drainReports()
-      _ = try engine.substitute(
-        filters(substitution.filters), gain: Float(gain.amplitude), highPass: highPass.frequency?.value)
+    var run = OfflineRun(engine, microphones: [[Float]](repeating: [], count: engine.microphones))
+    var coming = substitutions.filter { $0.frame > 0 }[...]
+    var given = 0
+    func writeOutput() throws {
+      try write(run.left, run.right)
+      run.discardOutput()
     }
-    run.run(total: total, period: period, progress: progress)
-    return (run.left, run.right)
+    while let part = try next() {
+      run.append(part)
+      given += part[0].count
+      while let substitution = coming.first, substitution.frame < given {
+        run.run(to: substitution.frame, period: period)
+        _ = engine.drainReports()
+        _ = try engine.substitute(
+          filters(substitution.filters), gain: Float(gain.amplitude), highPass: highPass.frequency?.value)
+        coming.removeFirst()
+      }
+      run.run(wholePeriodsTo: given, period: period)
+      try writeOutput()
+    }
+    run.run(total: given, period: period)
+    try writeOutput()
   }
 
   /// A selection that is requested before a frame.

@@ -68,6 +68,38 @@ import Testing
     #expect(error < 1e-4 * expected.map(abs).max()!, "\(error)")
   }
 
+  @Test("sound that comes in parts is rendered to the bit as in one piece", arguments: [64, 1000, 1024])
+  func parts(period: Int) throws {
+    var noise = SeededNoise(seed: 16)
+    let (sets, _) = Self.sets(&noise)
+    let (fallback, _) = Self.sets(&noise)
+    let microphones = (0..<2).map { _ in noise.samples(9001) }
+    let substitutions = [
+      FilterSets.Substitution(frame: 2345, filters: fallback), .init(frame: 6000, filters: nil),
+      .init(frame: 9001, filters: fallback),
+    ]
+    let whole = try sets.render(
+      microphones, selection: Self.selection, of: Self.device, substitutions: substitutions, period: period)
+    for size in [1, 999, 3000, 9001] where size > 1 || period == 64 {
+      var (left, right): ([Float], [Float]) = ([], [])
+      var (given, longest) = (0, 0)
+      try sets.render(
+        selection: Self.selection, of: Self.device, substitutions: substitutions, period: period,
+        next: {
+          let part = given..<min(given + size, 9001)
+          given = part.upperBound
+          return part.isEmpty ? nil : microphones.map { Array($0[part]) }
+        },
+        write: {
+          left += $0
+          right += $1
+          longest = max(longest, $0.count)
+        })
+      #expect(left == whole.left && right == whole.right && left.count == 9001, "\(size)")
+      #expect(longest <= size + period)
+    }
+  }
+
   @Test(
     "changes of the selection fade in from the first period after their frame, and the first is in force at once",
     arguments: [64, 1000])

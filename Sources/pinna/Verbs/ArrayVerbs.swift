@@ -117,7 +117,7 @@ private enum ArraySound {
     throw Failure(.usage, "--live listens to the graph; remove \(file), or --live")
   }
 
-  /// One channel per microphone.
+  /// One channel per microphone, or all channels of the product.
   static func clip(_ arguments: Arguments, device: Device) throws -> AudioClip {
     if arguments.has("--live") {
       try refuseFile(arguments)
@@ -127,20 +127,14 @@ private enum ArraySound {
     guard let path = arguments.operands.first else {
       throw Failure(.usage, "no recording is given; give FILE.wav with one channel per microphone, or --live")
     }
-    let clip = try InputPath.clip(path, "give a recording with one channel per microphone")
-    let (count, channels) = (device.microphones.count, device.captureChannels)
-    if clip.channels.count == count { return clip }
-    if let product = device.hardware?.channels, clip.channels.count == product,
-      channels.allSatisfy({ $0 <= product })
-    {
-      return AudioClip(sampleRate: clip.sampleRate, channels: channels.map { clip.channels[$0 - 1] })
+    let file = try MicrophoneFile(path, of: device, "give a recording with one channel per microphone")
+    let limit = ArrayCheck.framesUsed(channels: file.reader.channels, sampleRate: file.reader.sampleRate)
+    let clip = AudioClip(
+      sampleRate: file.reader.sampleRate, channels: try file.reader.channels(frames: limit))
+    if clip.frames == limit, try !file.reader.read(frames: 1).isEmpty {
+      Tool.complain("\(path) is longer than \(limit / clip.sampleRate) s; only these are judged")
     }
-    let also = device.hardware.flatMap {
-      $0.channels == count ? nil : " or the \($0.channels) channels of the product"
-    }
-    throw Failure(
-      .failed,
-      "\(path) has \(clip.channels.count) channels, but \(device.name) has \(count) microphones; give a file with one "
-        + "channel per microphone\(also ?? "")")
+    if let remark = file.reader.headerRemark { Tool.complain(remark) }
+    return clip
   }
 }

@@ -1,4 +1,3 @@
-import AudioFiles
 import FoundationEssentials
 import Glibc
 import Messages
@@ -58,15 +57,6 @@ enum InputPath {
       throw Failure(.failed, "there is no file \(path); \(remedy)")
     }
     guard !isFolder else { throw Failure(.failed, "\(path) is a folder; \(remedy)") }
-  }
-
-  /// Reads the sound file `path`, and says if it ends early.
-  /// - Parameter remedy: as for `check`.
-  static func clip(_ path: String, _ remedy: String) throws -> AudioClip {
-    try check(path, remedy)
-    let clip = try AudioClip(path: path)
-    if clip.endsEarly { Tool.complain("\(path) ends early: it contains fewer frames than its header says") }
-    return clip
   }
 
   static func checkFolder(_ path: String) throws(Failure) {

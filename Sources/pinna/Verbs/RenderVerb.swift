@@ -1,5 +1,6 @@
 import Acoustics
 import AudioFiles
+import JackTools
 import Messages
 import Presets
 import Processor
@@ -31,54 +32,73 @@ extension Verb {
       })
     let period = try arguments.integer("--period", in: 1...Partitioning.longestPeriod) ?? 1024
     let instructionSet = try arguments.instructionSet()
-    _ = try setting.device.filterCase(for: setting.selection)
-    let input = try InputPath.clip(
-      arguments.operands[0],
-      "give a sound file with one channel per microphone, or create one with: pinna simulate")
     let device = setting.device
-    guard input.channels.count == device.microphones.count else {
-      throw Failure(
-        .failed,
-        "\(arguments.operands[0]) has \(input.channels.count) channels, but \(device.name) has "
-          + "\(device.microphones.count) microphones; give a file with one channel per microphone")
+    _ = try device.filterCase(for: setting.selection)
+    let input = try MicrophoneFile(
+      arguments.operands[0], of: device,
+      "give a sound file with one channel per microphone, or create one with: pinna simulate")
+    let fallbacks = try TakeFallbacks(microphones: arguments.operands[0], setting: setting)
+    let sets = try FilterSets(
+      device: device, sampleRate: input.reader.sampleRate, progress: WorkProgress.designing(device.name))
+    let substitutions = try fallbacks.substitutions(setting, sampleRate: input.reader.sampleRate)
+    let isStereo = setting.selection.polarPattern == .stereo
+    let output = try RenderedFile(
+      arguments.operands[1], channels: isStereo ? 2 : 1, sampleRate: input.reader.sampleRate)
+    try output.finish {
+      try sets.render(
+        selection: setting.selection, of: device, gain: setting.gain, highPass: setting.highPass,
+        substitutions: substitutions, period: period, instructionSet: instructionSet, next: input.next,
+        write: output.write)
     }
-    let output = try renderClip(
-      input, setting: setting,
-      fallbacks: try TakeFallbacks(microphones: arguments.operands[0], setting: setting),
-      period: period, instructionSet: instructionSet)
-    try output.write(wav: arguments.operands[1])
-    let peak = output.channels.joined().map(\.magnitude).max() ?? 0
-    if peak > 1 {
-      Tool.complain(
-        "\(arguments.operands[1]) exceeds full scale (peak \(peak)); the file is float, so nothing is clipped"
-      )
-    }
+    let remarks = input.remarks + output.remarks
+    for remark in remarks { Tool.complain(remark) }
     if arguments.isJSON {
       print(
         ([
-          "output": arguments.operands[1], "frames": output.frames, "channels": output.channels.count,
-          "sampleRate": output.sampleRate, "peak": Double(peak),
+          "output": arguments.operands[1], "frames": output.frames, "channels": isStereo ? 2 : 1,
+          "sampleRate": input.reader.sampleRate, "peak": Double(output.peak), "remarks": remarks,
         ] as JSONObject).text)
     }
     return .done
   }
+}
 
-  /// Processes `input` with the filters of `setting`.
-  /// - Parameter fallbacks: nil repeats none.
-  /// - Returns: two channels, left and right, for stereo, one for mono patterns; as long as `input`.
-  static func renderClip(
-    _ input: AudioClip, setting: Setting, fallbacks: TakeFallbacks? = nil, period: Int,
-    instructionSet: InstructionSet = .best
-  ) throws -> AudioClip {
-    let device = setting.device
-    let sets = try FilterSets(
-      device: device, sampleRate: input.sampleRate, progress: WorkProgress.designing(device.name))
-    let (left, right) = try sets.render(
-      input.channels, selection: setting.selection, of: device, gain: setting.gain,
-      highPass: setting.highPass,
-      substitutions: fallbacks?.substitutions(setting, sampleRate: input.sampleRate) ?? [], period: period,
-      instructionSet: instructionSet, progress: WorkProgress.onTerminal("rendering"))
-    let isStereo = setting.selection.polarPattern == .stereo
-    return AudioClip(sampleRate: input.sampleRate, channels: isStereo ? [left, right] : [left])
+/// What `pinna render` writes, part by part.
+private final class RenderedFile {
+  private let writer: AudioFileWriter
+  private let stops = StopCount()
+  private(set) var peak: Float = 0
+  var frames: Int { writer.framesWritten }
+
+  init(_ path: String, channels: Int, sampleRate: Int) throws(AudioFileError) {
+    writer = try AudioFileWriter(path: path, channels: channels, sampleRate: sampleRate)
+    Signals.onStop { [stops] in stops.next() }
+  }
+
+  /// Runs `body`, and gives the file its name. After an error or an interruption no file is left.
+  func finish(_ body: () throws -> Void) throws {
+    do {
+      try body()
+    } catch {
+      writer.abandon()
+      throw error
+    }
+    try writer.close()
+  }
+
+  func write(_ left: [Float], _ right: [Float]) throws {
+    guard stops.count == 0 else { throw Failure(.failed, "interrupted; nothing was written") }
+    var frames = left
+    if writer.channels == 2 {
+      frames = [Float](repeating: 0, count: 2 * left.count)
+      for n in left.indices { (frames[2 * n], frames[2 * n + 1]) = (left[n], right[n]) }
+    }
+    peak = frames.reduce(peak) { max($0, $1.magnitude) }
+    try writer.write(frames)
+  }
+
+  var remarks: [String] {
+    peak > 1
+      ? ["\(writer.path) exceeds full scale (peak \(peak)); the file is float, so nothing is clipped"] : []
   }
 }

@@ -1,0 +1,245 @@
+import AudioFiles
+import Foundation
+import LiveSupport
+import TestSupport
+import Testing
+
+@Suite("Verbs that read sound") struct SoundFileVerbTests {
+  let home: VerbHome
+  init() throws { home = try VerbHome() }
+
+  /// Two microphones of a card with five channels: on 4 and 2.
+  private static let onCard = """
+    format: 2
+    title: Two microphones on a card
+    body: {sphere: 80}
+    hardware: {card: [five], channels: 5, rates: [48000]}
+    microphones:
+      left-end: {position: [-80, 0, 0], channel: 4}
+      right-end: {position: [80, 0, 0], channel: 2}
+    dataSources:
+      Front: {forward: +z, microphones: all, polarPatterns: [omnidirectional]}
+
+    """
+
+  private static let frames = 20_000
+  private static let noise: [[Float]] = {
+    var noise = SeededNoise(seed: 47)
+    // Values that 16 bits hold exactly.
+    return (0..<2).map { _ in noise.samples(frames, amplitude: 0.2).map { ($0 * 32768).rounded() / 32768 } }
+  }()
+
+  private func write(_ channels: [[Float]], to name: String) throws -> String {
+    let path = home.path + "/" + name
+    try AudioClip(sampleRate: 48000, channels: channels).write(wav: path)
+    return path
+  }
+
+  private func write(_ sound: StatedSound, to name: String) throws -> String {
+    let samples = (0..<Self.frames).flatMap { n in Self.noise.map { Int16($0[n] * 32768) } }
+    return try home.home.folder.write(Data(sound.bytes(samples, channels: 2)), to: name)
+  }
+
+  // MARK: Headers
+
+  @Test("R47: render uses all the sound that is there, whatever its header says, and says so")
+  func headers() throws {
+    let whole = home.path + "/whole.wav"
+    #expect(try home.pinna("render", "--preset", "pair", write(Self.noise, to: "in.wav"), whole).status == 0)
+    let expected = try AudioClip(path: whole).channels
+    let wrong: [StatedSound] = [
+      StatedSound(.wav, .bytes(0)), StatedSound(.wav, .bytes(4000)), StatedSound(.wav, .open),
+      StatedSound(.rf64, .bytes(0)), StatedSound(.w64, .bytes(4000)), StatedSound(.caf, .open),
+      StatedSound(.aiff, .bytes(4000)), StatedSound(.au, .bytes(4000)),
+    ]
+    var kept = 0
+    for (n, sound) in wrong.enumerated() {
+      let input = try write(sound, to: "\(n).\(sound.container)")
+      let output = home.path + "/\(n)-out.wav"
+      let outcome = try home.pinna("render", "--preset", "pair", "--json", input, output)
+      let document = try outcome.json()
+      let isSaid = outcome.error.contains("20000") && outcome.error.contains(input)
+      let isWhole =
+        try AudioClip(path: output).channels == expected && document["frames"] as? Int == Self.frames
+      #expect(outcome.status == 0 && isSaid && isWhole, "\(sound): \(outcome)")
+      #expect((document["remarks"] as? [String])?.count == 1, "\(outcome)")
+      if isSaid, isWhole { kept += 1 }
+    }
+    Faults.report(
+      "R47", done: "files with wrong headers rendered whole, with a word", measured: "\(kept)",
+      limit: "\(wrong.count)", kept: kept == wrong.count, isWhole: false)
+  }
+
+  @Test("R47: a file without frames is an error in every verb that needs sound, and nothing is written")
+  func empty() throws {
+    let empty = try write([[], []], to: "empty.wav")
+    let flac = try home.home.folder.write(Data("fLaC".utf8), to: "empty.flac")
+    let scene = try home.home.folder.write(
+      "title: S\ndevice: pair\ntalkers:\n  - {voice: empty.wav, direction: [1, 0, 0]}\n", to: "scene.yaml")
+    let output = home.path + "/out.wav"
+    for words in [
+      ["render", "--preset", "pair", empty, output], ["array", "check", "--device", "pair", empty],
+      ["array", "calibrate", "--yes", "--device", "pair", empty], ["simulate", scene, output],
+      ["render", "--preset", "pair", flac, output],
+    ] {
+      let outcome = try home.pinna(words)
+      #expect(outcome.status == 1 && outcome.isOneSentence && outcome.error.contains("empty"), "\(outcome)")
+      #expect(access(output, F_OK) != 0 && access(output + ".part", F_OK) != 0)
+    }
+  }
+
+  @Test("R47: array check and simulate say what a header says wrongly")
+  func otherVerbs() throws {
+    let input = try write(StatedSound(.wav, .bytes(4000)), to: "short.wav")
+    let check = try home.pinna("array", "check", "--device", "pair", input)
+    // 0.4 s are too short to judge; the header's 1000 frames would be, too.
+    #expect(check.status == 1 && check.error.contains("shorter than 1 s"), "\(check)")
+    let scene = try home.home.folder.write(
+      "title: S\ndevice: pair\ntalkers:\n  - {voice: short.wav, direction: [1, 0, 0]}\n", to: "scene.yaml")
+    let output = home.path + "/out.wav"
+    let simulated = try home.pinna("simulate", scene, output)
+    #expect(
+      simulated.status == 0 && simulated.error.contains("says 1000 frames, but 20000 are there"),
+      "\(simulated)")
+    #expect(try AudioClip(path: output).frames >= Self.frames)
+  }
+
+  // MARK: Channels
+
+  @Test("all verbs take one channel per microphone or all channels of the product, and refuse others alike")
+  func productChannels() throws {
+    try home.home.add(Self.onCard, named: "card")
+    let silence = [Float](repeating: 0, count: Self.frames)
+    let alone = try write(Self.noise, to: "alone.wav")
+    let all = try write([silence, Self.noise[1], silence, Self.noise[0], silence], to: "all.wav")
+    let three = try write([silence, silence, silence], to: "three.wav")
+    var outputs: [[[Float]]] = []
+    for input in [alone, all] {
+      let output = home.path + "/out.wav"
+      let outcome = try home.pinna("render", "--preset", "card", input, output)
+      #expect(outcome.status == 0, "\(outcome)")
+      outputs.append(try AudioClip(path: output).channels)
+    }
+    #expect(outputs[0] == outputs[1] && outputs[0][0].contains { abs($0) > 0.1 })
+    for words in [
+      ["render", "--preset", "card", three, home.path + "/no.wav"],
+      ["array", "check", "--device", "card", three],
+      ["array", "calibrate", "--yes", "--device", "card", three],
+    ] {
+      let outcome = try home.pinna(words)
+      #expect(outcome.status == 1 && outcome.isOneSentence, "\(outcome)")
+      #expect(
+        outcome.error.contains("has 3 channels, but card has 2 microphones")
+          && outcome.error.contains("or the 5 channels of the product"), "\(outcome)")
+    }
+  }
+
+  @Test("render says when microphones are silent and other channels of the product are not")
+  func shifted() throws {
+    try home.home.add(Self.onCard, named: "card")
+    let silence = [Float](repeating: 0, count: Self.frames)
+    // One channel late: on 5 and 3.
+    let late = try write([silence, silence, Self.noise[1], silence, Self.noise[0]], to: "late.wav")
+    let outcome = try home.pinna("render", "--preset", "card", late, home.path + "/out.wav")
+    #expect(outcome.status == 0 && outcome.error.contains("shifted by 1 channel"), "\(outcome)")
+    #expect(outcome.error.contains("start the capture again"), "\(outcome)")
+  }
+
+  @Test("B-format that says so is refused by render and by the check")
+  func ambisonics() throws {
+    let layout = StatedSound.joined(
+      StatedSound.text("chan"), StatedSound.big(12, 8), StatedSound.big(190 << 16 | 4, 4),
+      StatedSound.big(0, 8))
+    let samples = [Int16](repeating: 100, count: 4 * 48000)
+    let input = try home.home.folder.write(
+      Data(StatedSound(.caf, .right, behind: layout).bytes(samples, channels: 4)), to: "ambix.caf")
+    for words in [
+      ["render", "--preset", "tetramic", input, home.path + "/out.wav"],
+      ["array", "check", "--device", "tetramic", input],
+    ] {
+      let outcome = try home.pinna(words)
+      #expect(
+        outcome.status == 1 && outcome.isOneSentence && outcome.error.contains("B-format"), "\(outcome)")
+    }
+  }
+
+  // MARK: Invalid samples
+
+  @Test("render names the microphone with invalid samples, and the output is finite")
+  func invalid() throws {
+    for (value, count) in [(Float.nan, 1), (.infinity, 3), (-1e20, 2)] as [(Float, Int)] {
+      var channels = Self.noise
+      for n in 0..<count { channels[1][4800 + 100 * n] = value }
+      let output = home.path + "/out.wav"
+      let outcome = try home.pinna("render", "--preset", "pair", write(channels, to: "in.wav"), output)
+      #expect(
+        outcome.status == 0 && outcome.error.contains("right-end has \(count) invalid sample"), "\(outcome)")
+      #expect(outcome.error.contains("first at 0.1 s") && !outcome.error.contains("left-end"), "\(outcome)")
+      #expect(try AudioClip(path: output).channels.joined().allSatisfy { $0.magnitude < 10 })
+    }
+  }
+
+  // MARK: Standard input and output
+
+  @Test("- is refused as a file in every verb, and makes none of that name")
+  func dash() throws {
+    let input = try write(Self.noise, to: "in.wav")
+    let scene = try home.home.folder.write("title: S\n", to: "scene.yaml")
+    for words in [
+      ["render", "--preset", "pair", input, "-"],
+      ["render", "--preset", "pair", "-", home.path + "/out.wav"],
+      ["render", "--device", "-", input, home.path + "/out.wav"], ["simulate", "-", home.path + "/out.wav"],
+      ["simulate", scene, "-"], ["array", "check", "--device", "pair", "-"],
+      ["array", "calibrate", "--device", "pair", "--yes", "-"], ["array", "check", "--device=-", input],
+      ["export", "--to", "wav", "-"], ["report", "--preset", "pair", "--plots", "-"],
+      ["doctor", "--report", "-"],
+      ["takes", "list", "--dir", "-"], ["takes", "repair", "--dir=-"], ["device", "check", "-"],
+      ["play", "-"],
+      ["demo", "--keep", "-"],
+    ] {
+      let outcome = try home.pinna(words)
+      #expect(outcome.status == 2 && outcome.isOneSentence, "\(words): \(outcome)")
+      #expect(
+        outcome.error.contains("standard input or output") && outcome.error.contains("./-"), "\(outcome)")
+    }
+    #expect(access("-", F_OK) != 0 && access("-.part", F_OK) != 0)
+  }
+
+  // MARK: Memory
+
+  /// The most memory that a program has had in kB, until it ends.
+  private func peak(_ words: String...) throws -> (kilobytes: Int, outcome: Program.Outcome) {
+    let program = try Program(
+      try PinnaHome.binary(), words,
+      environment: home.home.environment.merging(["XDG_CACHE_HOME": home.cacheFolder]) { $1 })
+    var peak = 0
+    while program.isRunning {
+      peak = max(peak, (try? program.residentMemory()) ?? 0)
+      usleep(20_000)
+    }
+    return (peak, try #require(program.wait(seconds: 1)))
+  }
+
+  @Test("R49: render and the check of an array take no more memory for a longer file")
+  func memory() throws {
+    // Two channels of 16 bits. A sparse file: silence takes no space on the disk.
+    let bytes = Int(Faults.number("PINNA_FAULT_BYTES", quick: 24e6, heavy: 4.4e9)) / 4 * 4
+    let sound = StatedSound(.wav, .bytes(bytes & 0xFFFF_FFFF))
+    let input = try home.home.folder.write(Data(sound.header(sound: bytes, channels: 2)), to: "long.wav")
+    truncate(input, off_t(44 + bytes))
+    let (short, output) = (try write(Self.noise, to: "in.wav"), home.path + "/out.wav")
+    // The first one designs the filters.
+    #expect(try home.pinna("render", "--preset", "pair", short, output).status == 0)
+    let least = try peak("render", "--preset", "pair", short, output).kilobytes
+    let rendered = try peak("render", "--preset", "pair", "--json", input, output)
+    #expect(try rendered.outcome.json()["frames"] as? Int == bytes / 4, "\(rendered.outcome)")
+    #expect(rendered.kilobytes < least + 30_000, "\(rendered.kilobytes) and \(least) kB")
+    let checked = try peak("array", "check", "--device", "pair", input)
+    #expect(checked.outcome.error.contains("only these are judged"), "\(checked.outcome)")
+    let megabytes = max(rendered.kilobytes, checked.kilobytes) / 1000
+    #expect(megabytes <= 200)
+    Faults.report(
+      "R49", done: "render and array check of a file of \(bytes / 1_000_000) MB: memory at most",
+      measured: "\(megabytes) MB", limit: "≤ 200 MB", kept: megabytes <= 200)
+  }
+}
