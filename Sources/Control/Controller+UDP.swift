@@ -5,15 +5,37 @@ import Recording
 
 /// What differs over UDP: subscriptions and feedback, no sessions, and no paths.
 extension Controller {
-  /// - Parameter words: the token, then optionally what to send, and how many levels per second.
+  /// - Parameter words: the token, then optionally what to send, how many levels per second, and to which port. No port is as
+  ///   low as a rate, so either may be left out.
   /// - Returns: how long the subscription lasts unless it is renewed.
   func subscribe(_ words: [String], _ sender: Sender) throws -> Outcome {
     let (udp, sender) = try subscriber(sender)
     let feedback = words.count > 1 ? try Feedback(word: words[1]) : .state
     let rates = SubscriberRegister.levelRates
-    let rate = words.count > 2 ? try Self.wholeNumber(words[2], of: "levels per second", in: rates) : 10
-    try udp.subscribe(sender, to: feedback, levelsPerSecond: rate)
+    var numbers = words.dropFirst(2)
+    let hasPort = numbers.count == 2 || numbers.first.map { Self.isPort($0, feedback) } ?? false
+    let port = hasPort ? try Self.port(numbers.removeLast()) : nil
+    let rate = try numbers.first.map { try Self.wholeNumber($0, of: "levels per second", in: rates) } ?? 10
+    try udp.subscribe(sender, to: feedback, levelsPerSecond: rate, port: port)
     return .done(["seconds": SubscriberRegister.lifetime.components.seconds])
+  }
+
+  /// Whether a number that stands alone is a port rather than a rate.
+  private static func isPort(_ text: String, _ feedback: Feedback) -> Bool {
+    let lowest =
+      feedback.hasLevels ? SubscriberRegister.ports.lowerBound : SubscriberRegister.levelRates.upperBound + 1
+    return Double(text).map { $0 >= Double(lowest) } ?? false
+  }
+
+  private static func port(_ text: String) throws(Failure) -> UInt16 {
+    let ports = SubscriberRegister.ports
+    guard let port = Double(text).flatMap({ UInt16(exactly: $0) }), ports.contains(Int(port)) else {
+      throw Failure(
+        .usage,
+        "feedback cannot go to port \(text); give the port on which you listen, from \(ports.lowerBound) to "
+          + "\(ports.upperBound)")
+    }
+    return port
   }
 
   func unsubscribe(_ sender: Sender, _ request: Request) throws {

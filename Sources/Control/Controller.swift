@@ -196,10 +196,12 @@ public final class Controller {
   }
 
   private func dispatch(_ message: OSCMessage, _ sender: Sender, _ request: Request) throws {
-    let words = message.words
     guard let method = OSCMethod.at(message.path) else {
       throw UnknownWord(kind: "method", word: message.path, choices: OSCMethod.all.map(\.path))
     }
+    let (message, isReleased) = method.button(in: message)
+    if isReleased { return request.answer(.done(["released": true])) }
+    let words = message.words
     guard method.accepts(words.count) else {
       throw Failure(.usage, "\(method.path) expects \(method.arguments); it got \(words.count) arguments")
     }

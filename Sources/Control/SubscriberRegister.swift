@@ -13,10 +13,13 @@ package enum Feedback: String, NamedWord {
 
 /// Who has subscribed to feedback over UDP, to what, and what was sent to whom.
 ///
-/// A subscriber is an address. It is forgotten `lifetime` after its last subscription.
+/// A subscriber is an address. It is forgotten `lifetime` after its last subscription. Feedback goes there, or to another
+/// port of that host: tablets listen elsewhere than they send from.
 package struct SubscriberRegister {
   package struct Subscriber {
     package let address: UDPAddress
+    /// Where feedback goes.
+    package fileprivate(set) var destination: UDPAddress
     var feedback = Feedback.state
     /// Time between two levels.
     var levelInterval = Duration.zero
@@ -30,14 +33,19 @@ package struct SubscriberRegister {
   package static let lifetime = Duration.seconds(10)
   /// Levels per second.
   package static let levelRates = 1...30
+  /// Ports that feedback may go to. Others belong to the system's services.
+  package static let ports = 1024...65535
 
   package private(set) var subscribers: [Subscriber] = []
 
   package init() {}
 
-  /// Adds an address, or renews its subscription with other feedback. A new subscriber of the state has been sent nothing.
+  /// Adds an address, or renews its subscription with other feedback. A new subscriber of the state, and one that listens
+  /// elsewhere than before, has been sent nothing.
+  /// - Parameter port: the port of that host that feedback goes to; nil for the address itself.
   package mutating func subscribe(
-    _ address: UDPAddress, to feedback: Feedback, levelsPerSecond: Int, now: ContinuousClock.Instant
+    _ address: UDPAddress, to feedback: Feedback, levelsPerSecond: Int, port: UInt16? = nil,
+    now: ContinuousClock.Instant
   ) throws(Failure) {
     removeExpired(now)
     let n = subscribers.firstIndex { $0.address == address } ?? subscribers.count
@@ -48,8 +56,11 @@ package struct SubscriberRegister {
           "\(Self.limit) addresses have subscribed already; end one of them with /pinna/unsubscribe, or wait until one has "
             + "not renewed its subscription for \(Self.lifetime.components.seconds) s")
       }
-      subscribers.append(Subscriber(address: address, nextLevels: now))
+      subscribers.append(Subscriber(address: address, destination: address, nextLevels: now))
     }
+    let destination = port.map(address.with(port:)) ?? address
+    if destination != subscribers[n].destination { subscribers[n].sent = [:] }
+    subscribers[n].destination = destination
     subscribers[n].feedback = feedback
     subscribers[n].levelInterval = .seconds(1) / levelsPerSecond
     subscribers[n].deadline = now + Self.lifetime
@@ -60,6 +71,11 @@ package struct SubscriberRegister {
 
   package func contains(_ address: UDPAddress, at now: ContinuousClock.Instant) -> Bool {
     subscribers.contains { $0.address == address && $0.deadline >= now }
+  }
+
+  /// Where feedback for `address` goes; nil if it has not subscribed.
+  func destination(of address: UDPAddress) -> UDPAddress? {
+    subscribers.first { $0.address == address }?.destination
   }
 
   package mutating func removeExpired(_ now: ContinuousClock.Instant) {
@@ -78,7 +94,7 @@ package struct SubscriberRegister {
   package mutating func publish(state: [OSCMessage], send: (OSCMessage, UDPAddress) -> Bool) {
     for n in subscribers.indices where subscribers[n].feedback.hasState {
       for message in state where subscribers[n].sent[message.path] != message {
-        if send(message, subscribers[n].address) { subscribers[n].sent[message.path] = message }
+        if send(message, subscribers[n].destination) { subscribers[n].sent[message.path] = message }
       }
     }
   }
@@ -89,7 +105,7 @@ package struct SubscriberRegister {
   ) {
     for n in subscribers.indices
     where subscribers[n].feedback.hasLevels && subscribers[n].nextLevels <= now {
-      _ = send(levels, subscribers[n].address)
+      _ = send(levels, subscribers[n].destination)
       // After a pause, missed levels are not made up for.
       subscribers[n].nextLevels =
         max(subscribers[n].nextLevels, now - subscribers[n].levelInterval / 2)

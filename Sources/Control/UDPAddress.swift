@@ -50,6 +50,12 @@ package struct UDPAddress: Hashable, Sendable, CustomStringConvertible {
   /// The port number. IPv4 and IPv6 keep it at the same place, in network byte order.
   var port: UInt16 { bytes.count < 4 ? 0 : UInt16(bytes[2]) << 8 | UInt16(bytes[3]) }
 
+  /// The same host with another port.
+  func with(port: UInt16) -> UDPAddress {
+    guard bytes.count >= 4 else { return self }
+    return UDPAddress(bytes: bytes[..<2] + [UInt8(port >> 8), UInt8(port & 0xFF)] + bytes[4...])
+  }
+
   /// Whether only this machine can send there.
   package var isLoopback: Bool { host == "::1" || family == AF_INET && host.hasPrefix("127.") }
 

@@ -142,10 +142,16 @@ public final class UDPSocket {
 
   // MARK: Subscriptions
 
-  package func subscribe(_ sender: Sender, to feedback: Feedback, levelsPerSecond: Int)
+  /// - Parameter port: the port of the sender's host that feedback goes to; nil for the one that it sends from.
+  package func subscribe(_ sender: Sender, to feedback: Feedback, levelsPerSecond: Int, port: UInt16? = nil)
     throws(Failure)
   {
-    try subscribers.subscribe(sender.address, to: feedback, levelsPerSecond: levelsPerSecond, now: .now)
+    if let port, sender.address.with(port: port) == address {
+      throw Failure(
+        .usage, "port \(port) is the one on which Pinna listens; give the one on which you listen")
+    }
+    try subscribers.subscribe(
+      sender.address, to: feedback, levelsPerSecond: levelsPerSecond, port: port, now: .now)
   }
 
   package func unsubscribe(_ sender: Sender) { subscribers.unsubscribe(sender.address) }
@@ -170,8 +176,8 @@ public final class UDPSocket {
 
   // MARK: Answers
 
-  /// Sends a reply, unless the sender's subscription has ended meanwhile. A reply that does not fit into one datagram is
-  /// replaced by a sentence.
+  /// Sends a reply, unless the sender's subscription has ended meanwhile: to the sender, and where its feedback goes. A reply
+  /// that does not fit into one datagram is replaced by a sentence.
   package func send(_ message: OSCMessage, to sender: Sender) {
     guard sender.hasToken || isThere(sender) else { return }
     var numbered = message.numbered(sender.number)
@@ -184,7 +190,9 @@ public final class UDPSocket {
           + "\(unixSocketPath), or use the command line")
       numbered = refusal.message.numbered(sender.number)
     }
-    _ = post(numbered, to: sender.address)
+    for address in Set([sender.address, subscribers.destination(of: sender.address) ?? sender.address]) {
+      _ = post(numbered, to: address)
+    }
   }
 
   /// Sends one datagram.

@@ -7,6 +7,8 @@ public struct OSCMessage: Hashable, Sendable {
     case string(String)
     case integer(Int32)
     case float(Float)
+    /// True (T) or false (F).
+    case flag(Bool)
   }
 
   public let path: String
@@ -24,6 +26,7 @@ public struct OSCMessage: Hashable, Sendable {
       case .string(let text): text
       case .integer(let number): String(number)
       case .float(let number): String(number)
+      case .flag(let isTrue): isTrue ? "on" : "off"
       }
     }
   }
@@ -37,6 +40,8 @@ public struct OSCMessage: Hashable, Sendable {
       case .string(let text): lo_message_add_string(message, text)
       case .integer(let number): lo_message_add_int32(message, number)
       case .float(let number): lo_message_add_float(message, number)
+      case .flag(true): lo_message_add_true(message)
+      case .flag(false): lo_message_add_false(message)
       }
     }
     var size = 0
@@ -46,7 +51,7 @@ public struct OSCMessage: Hashable, Sendable {
   }
 
   /// Parses an untrusted packet; nil unless it is one message of strings, integers, floats and the tags T, F, N and I.
-  /// True (T) and false (F) become "on" and "off". Nil (N) and impulse (I), which buttons send, are skipped.
+  /// Nil (N) and impulse (I), which buttons send, are skipped.
   ///
   /// liblo reads past the end of malicious packets. So `OSCShape` checks the packet first, and liblo gets a longer,
   /// zero-padded buffer.
@@ -70,8 +75,8 @@ public struct OSCMessage: Hashable, Sendable {
       case "s", "i", "f":
         guard let value = values?[n] else { return nil }
         read.append(Self.argument(type, UnsafeRawPointer(value)))
-      case "T": read.append(.string("on"))
-      case "F": read.append(.string("off"))
+      case "T": read.append(.flag(true))
+      case "F": read.append(.flag(false))
       case "N", "I": continue
       default: return nil
       }

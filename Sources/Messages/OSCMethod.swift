@@ -9,7 +9,7 @@
 /// - `/pinna/event` kind text: while a session is open.
 ///
 /// Every method accepts a request number as an additional last argument (`OSCMessage.split`), which all of these
-/// repeat.
+/// repeat. Every method is also a push button's (`OSCButton.swift`).
 public struct OSCMethod: Sendable {
   package enum Action: Sendable, Equatable {
     case status, inputs, levels, set
@@ -45,6 +45,9 @@ public struct OSCMethod: Sendable {
     default: return true
     }
   }
+
+  /// Whether its only argument is a text that may be left out, so that a number there is a button's.
+  var hasOptionalText: Bool { [.recordStart, .mark, .learnMIDI].contains(action) }
 
   init(_ path: String, _ arguments: String, _ counts: ClosedRange<Int>, _ effect: String, _ action: Action) {
     self.path = path
@@ -128,8 +131,9 @@ public struct OSCMethod: Sendable {
       .sessionPeriod),
     OSCMethod("/pinna/session/close", "token", 1...1, "end a session", .sessionClose),
     OSCMethod(
-      subscribe, "token, then state (the default), levels or both, then levels per second (1 to 30)", 1...3,
-      "over UDP: be heard, and get feedback, for the next 10 s", .subscribe),
+      subscribe,
+      "token, then state (the default), levels or both, then levels per second (1 to 30), then a port", 1...4,
+      "over UDP: be heard, and get feedback, at that port if there is one, for the next 10 s", .subscribe),
     OSCMethod("/pinna/unsubscribe", "no arguments", 0...0, "over UDP: end that", .unsubscribe),
     OSCMethod("/pinna/stop", "no arguments", 0...0, "end the processor, finalising a take", .stop),
   ]

@@ -13,10 +13,11 @@ import Testing
   }
 
   mutating func subscribe(
-    _ port: UInt16, _ feedback: Feedback = .state, rate: Int = 10, after seconds: Double = 0
+    _ port: UInt16, _ feedback: Feedback = .state, rate: Int = 10, listensAt other: UInt16? = nil,
+    after seconds: Double = 0
   ) throws(Failure) {
     try register.subscribe(
-      Self.address(port), to: feedback, levelsPerSecond: rate, now: start + .seconds(seconds))
+      Self.address(port), to: feedback, levelsPerSecond: rate, port: other, now: start + .seconds(seconds))
   }
 
   @Test("a subscription lasts ten seconds after its last renewal")
@@ -89,5 +90,44 @@ import Testing
     count = 0
     run(from: 5000, to: 6000)
     #expect(abs(count - rate) <= 1, "\(count)")
+  }
+
+  @Test(
+    "feedback goes to another port of the same host; who then listens elsewhere gets the whole state anew")
+  mutating func otherPort() throws {
+    var sent: [String] = []
+    func publish() {
+      register.publish(state: Self.state(gain: 0)) { _, address in
+        sent.append("\(address)")
+        return true
+      }
+      register.publish(levels: OSCMessage("/pinna/levels"), now: start + .seconds(1)) { _, address in
+        sent.append("levels \(address)")
+        return true
+      }
+    }
+    let ipv6 = try #require(UDPAddress("::1", port: 700))
+    try register.subscribe(ipv6, to: .state, levelsPerSecond: 10, port: 9000, now: start)
+    publish()
+    #expect(sent == ["[::1]:9000", "[::1]:9000"])
+    register.unsubscribe(ipv6)
+    sent = []
+    try subscribe(1, .both, listensAt: 9000)
+    publish()
+    let state = ["127.0.0.1:9000", "127.0.0.1:9000"]
+    #expect(sent == state + ["levels 127.0.0.1:9000"])
+    // Who is heard is still the address that it sends from.
+    #expect(
+      register.contains(Self.address(1), at: start) && !register.contains(Self.address(9000), at: start))
+    sent = []
+    try subscribe(1, listensAt: 9000)
+    publish()
+    #expect(sent == [])
+    try subscribe(1, listensAt: 9001)
+    publish()
+    #expect(sent == ["127.0.0.1:9001", "127.0.0.1:9001"])
+    try subscribe(1)
+    publish()
+    #expect(sent.suffix(2) == ["127.0.0.1:1", "127.0.0.1:1"])
   }
 }

@@ -56,6 +56,62 @@ extension LiveTests {
       #expect(try graph.status()["state"] as? String == "playing")
     }
 
+    @Test(
+      "R53: push buttons act once when pressed and not when released: one take, one marker, and Pinna goes on"
+    )
+    func buttons() throws {
+      let graph = try Self.graph()
+      let sender = try graph.udpSender()
+      func press(_ path: String, _ arguments: OSCMessage.Argument...) -> [Messages.ExitStatus?] {
+        [1, 0].map { sender.ask(path, arguments + [.float($0)], seconds: 20)?.status }
+      }
+      #expect(press("/pinna/record/start") == [.done, .done])
+      #expect(press("/pinna/record/marker") == [.done, .done])
+      #expect(press("/pinna/record/marker", .string("clap")) == [.done, .done])
+      #expect(press("/pinna/record/stop") == [.done, .done])
+      let folder = graph.home.takesFolder
+      let sidecars = try FileManager.default.contentsOfDirectory(atPath: folder).filter {
+        $0.hasSuffix(".json")
+      }
+      let markers = try sidecars.flatMap { try Sidecar.read(folder + "/" + $0).markers ?? [] }.map(\.label)
+      #expect(sidecars.count == 1 && markers == ["1", "clap"])
+      // Nothing is there to end or cancel, which a press is told and a release is not.
+      for path in ["/pinna/record/stop", "/pinna/preset/cancel", "/pinna/play/stop"] {
+        #expect(press(path) == [.failed, .done], "\(path)")
+      }
+      #expect(press("/pinna/forget") == [.done, .done])
+      #expect(sender.ask("/pinna/stop", [.flag(false)])?.status == .done)
+      #expect(try graph.status()["state"] as? String == "stopped")
+      #expect(sender.ask("/pinna/stop", [.flag(true)], seconds: 10)?.status == .done)
+      #expect(graph.program.wait(seconds: 10)?.status == 0)
+      Faults.report(
+        "R53", done: "OSC buttons pressed and released in a live graph: takes, markers",
+        measured: "\(sidecars.count), \(markers.count)", limit: "1, 2",
+        kept: sidecars.count == 1 && markers.count == 2)
+    }
+
+    @Test(
+      "a tablet gets the state at another port than it sends from, and is heard; ports of services are refused"
+    )
+    func otherPort() throws {
+      let graph = try Self.graph()
+      let sender = try graph.udpSender(feedback: nil)
+      let tablet = try graph.udpSender(feedback: nil)
+      let token = OSCMessage.Argument.string(try graph.oscToken())
+      let port = OSCMessage.Argument.float(Float(tablet.ownPort))
+      #expect(sender.ask("/pinna/subscribe", [token, .string("state"), port])?.status == .done)
+      #expect(tablet.message(seconds: 2) { $0.path == "/pinna/server" }?.words == ["running"])
+      #expect(sender.ask("/pinna/set/gain", [.float(-3)])?.status == .done)
+      #expect(tablet.message(seconds: 2) { $0.path == "/pinna/set/gain" && $0.words == ["-3.0"] } != nil)
+      for number in [80, 70_000, -1] as [Int32] {
+        let answer = sender.ask("/pinna/subscribe", [token, .string("both"), .integer(10), .integer(number)])
+        #expect(
+          answer?.status == .usage && answer?.text.contains("from 1024 to 65535") == true, "\(answer as Any)")
+      }
+      let own = OSCMessage.Argument.integer(Int32(try #require(graph.oscPort)))
+      #expect(sender.ask("/pinna/subscribe", [token, .string("state"), own])?.status == .usage)
+    }
+
     @Test("levels come at the requested rate: microphones in channel order, then left and right")
     func levels() throws {
       let graph = try Self.graph()

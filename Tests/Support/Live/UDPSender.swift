@@ -6,11 +6,24 @@ import Messages
 public final class UDPSender {
   private let descriptor: Int32
   private var port: UInt16
+  /// The port that it sends from and hears on.
+  public let ownPort: UInt16
 
   /// - Parameter port: Pinna's, on 127.0.0.1.
   public init(port: UInt16) {
     self.port = port
     descriptor = socket(AF_INET, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+    ownPort = withUnsafeMutablePointer(to: &address) { [descriptor] in
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        bind(descriptor, $0, length)
+        getsockname(descriptor, $0, &length)
+      }
+      return UInt16(bigEndian: $0.pointee.sin_port)
+    }
   }
 
   deinit { close(descriptor) }
