@@ -221,7 +221,7 @@ let package = Package(
     .target(
       name: "FuzzSupport",
       dependencies: [
-        "Control", "Messages", "Processor", "Simulation", "Presets", "Recording", "FilterBanks",
+        "Control", "JackClient", "Messages", "Processor", "Simulation", "Presets", "Recording", "FilterBanks",
         "FilterDesign", "Measurements",
         "AudioFiles", "Acoustics", "TestSupport",
       ],

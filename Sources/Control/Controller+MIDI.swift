@@ -5,8 +5,8 @@ import Presets
 import Processor
 import Text
 
-/// MIDI: program changes choose presets of the bank, controllers change what their file says. MIDI has no way to answer,
-/// so failures are written to the operator's terminal, and so are takes that begin and end.
+/// MIDI: program changes choose presets of the bank; controllers and notes change what their file says (`MIDIEffect`). MIDI
+/// has no way to answer, so failures are written to the operator's terminal, and so are takes that begin and end.
 extension Controller {
   /// The state of MIDI. A class, because answers arrive while an event is acted upon.
   final class MIDI {
@@ -15,15 +15,19 @@ extension Controller {
     /// Whether a change that a controller made is still fading in. Its next value waits, so that a moving fader makes
     /// one crossfade after another instead of superseding itself.
     var isFading = false
-    /// A request for the next controller that is moved.
-    var learner: (request: Request, begun: ContinuousClock.Instant)?
-    /// When the last failure of each controller was written, and of programs (nil). The next one is written after
+    /// Where each fader, knob and switch was when it was last acted upon, from 0 to 127. Forgotten when it may have been
+    /// moved unheard.
+    var positions: [MIDIMap.Source: Int] = [:]
+    /// The ports that send MIDI.
+    var sources: [String] = []
+    /// A request for the next control that is moved.
+    var learning: (request: Request, learner: MIDILearner)?
+    /// When the last failure of each control was written, and of programs (nil). The next one is written after
     /// `complaintInterval`: a fader that moves during a take must not fill the terminal.
-    var complaints: [Int?: ContinuousClock.Instant] = [:]
+    var complaints: [MIDIMap.Source?: ContinuousClock.Instant] = [:]
 
     init(setup: MIDISetup) { self.setup = setup }
 
-    static let learnTime = Duration.seconds(20)
     static let complaintInterval = Duration.seconds(5)
   }
 
@@ -40,55 +44,97 @@ extension Controller {
 
   func serveMIDI() {
     let messages = processor.client?.drainMIDI() ?? []
-    if midi.learner != nil { return learn(from: messages) }
+    let sources = midiSources
+    if sources != midi.sources || midi.learning != nil { midi.positions = [:] }
+    midi.sources = sources
+    if midi.learning != nil { return learn(from: messages) }
     midi.inbox.add(messages, midi.setup.map)
     while let event = midi.inbox.pop(where: isFree) { act(on: event) }
   }
 
-  /// Program changes and takes never wait; changes by controllers follow each other, and presets that are being read.
+  /// Program changes, takes and markers never wait; changes by controllers follow each other, and presets that are being
+  /// read.
   private func isFree(_ event: MIDIInbox.Event) -> Bool {
-    if case .controller(let controller, _) = event, controller.target != .record {
-      return !midi.isFading && reads.isEmpty
-    }
-    return true
+    guard event.controller?.target.isSetting ?? false else { return true }
+    return !midi.isFading && reads.isEmpty
   }
 
   private func act(on event: MIDIInbox.Event) {
+    let names = processor.inForce.device.dataSources.map(\.name)
     switch event {
-    case .program(let program):
-      let bank = midi.setup.bank
-      guard bank.presets.indices.contains(program) else {
-        let name = bank.name.map { "the bank \($0)" } ?? "the bank of all presets"
-        return complain(
-          "MIDI program \(program + 1): \(name) has \(bank.presets.count) presets; send a program from 1 to "
-            + "\(bank.presets.count), or choose another bank with: pinna bank use NAME", about: nil)
-      }
-      let request = request("MIDI program \(program + 1)", about: nil)
-      request.attempt { try change([.preset(bank.presets[program])], of: nil, request) }
-    case .controller(let controller, let wire):
-      let value = controller.value(at: wire, dataSources: processor.inForce.device.dataSources.map(\.name))
-      let what = "MIDI controller \(controller.number), \(controller.target.rawValue) \(value)"
-      guard let key = controller.target.key else {
+    case .program(let program): choose(program)
+    case .position(let controller, let wire):
+      let last = midi.positions.updateValue(wire, forKey: controller.source)
+      let present = present(controller.target)
+      perform(controller.effect(at: wire, last: last, present: present, dataSources: names), of: controller)
+    case .clicks(let controller, let clicks):
+      let present = present(controller.target)
+      perform(controller.effect(clicks: clicks, present: present, dataSources: names), of: controller)
+    case .presses(let controller, let presses):
+      let present = present(controller.target)
+      perform(controller.effect(presses: presses, present: present, dataSources: names), of: controller)
+    }
+  }
+
+  private func choose(_ program: Int) {
+    let bank = midi.setup.bank
+    guard bank.presets.indices.contains(program) else {
+      let name = bank.name.map { "the bank \($0)" } ?? "the bank of all presets"
+      return complain(
+        "MIDI program \(program + 1): \(name) has \(bank.presets.count) presets; send a program from 1 to "
+          + "\(bank.presets.count), or choose another bank with: pinna bank use NAME", about: nil)
+    }
+    let request = request("MIDI program \(program + 1)", about: nil)
+    request.attempt { try change([.preset(bank.presets[program])], of: nil, request) }
+  }
+
+  /// The value of `target`, as `pinna set` takes it.
+  private func present(_ target: MIDIMap.Target) -> String {
+    switch target.action {
+    case .change(let key): processor.wanted.value(of: key).word
+    case .record: SettingValue.flag(processor.state.take != nil).word
+    case .mark: ""
+    }
+  }
+
+  private func perform(_ effect: MIDIEffect, of controller: MIDIMap.Controller) {
+    let target = controller.target
+    switch effect {
+    case .nothing: break
+    case .waits(let value):
+      complain(
+        "MIDI \(controller.source) stands at \(target.rawValue) \(value) and waits; move it past "
+          + "\(present(target)) to take over", about: controller.source)
+    case .set(let value):
+      let what = "MIDI \(controller.source), \(target.rawValue)" + (value.isEmpty ? "" : " \(value)")
+      switch target.action {
+      case .change(let key):
+        midi.isFading = true
+        let request = request(what, about: controller.source) { [unowned self] in midi.isFading = false }
+        request.attempt { try change([Change(key, value)], of: nil, request) }
+      case .record:
         // A toggle that repeats its value is no fault.
-        guard (value == "on") != (processor.state.take != nil) else { return }
-        let request = request(what, about: controller.number)
-        return request.attempt { try record(value, request) }
+        guard value != present(target) else { return }
+        let request = request(what, about: controller.source)
+        request.attempt { try record(value, request) }
+      case .mark:
+        let request = request(what, about: controller.source)
+        request.attempt { try processor.mark("", request) }
       }
-      midi.isFading = true
-      let request = request(what, about: controller.number) { [unowned self] in midi.isFading = false }
-      request.attempt { try change([Change(key, value)], of: nil, request) }
     }
   }
 
   /// - Parameters:
   ///   - what: the beginning of the sentence about a failure, or about a take.
-  ///   - controller: the number of the controller; nil for a program.
-  private func request(_ what: String, about controller: Int?, onEnd: @escaping () -> Void = {}) -> Request {
+  ///   - source: the control; nil for a program.
+  private func request(_ what: String, about source: MIDIMap.Source?, onEnd: @escaping () -> Void = {})
+    -> Request
+  {
     Request { [unowned self] outcome in
       onEnd()
       switch outcome {
       case .failed(let failure):
-        if failure.description != Processor.superseded { complain("\(what): \(failure)", about: controller) }
+        if failure.description != Processor.superseded { complain("\(what): \(failure)", about: source) }
       case .done(let answer as TakeStartAnswer): warn("\(what): the take \(answer.take) begins")
       case .done(let answer as TakeAnswer):
         let seconds = String(format: "%.1f", answer.seconds)
@@ -98,58 +144,57 @@ extension Controller {
     }
   }
 
-  private func complain(_ text: String, about controller: Int?) {
+  private func complain(_ text: String, about source: MIDIMap.Source?) {
     let now = ContinuousClock.now
-    if let last = midi.complaints[controller], now - last < MIDI.complaintInterval { return }
-    midi.complaints[controller] = now
+    if let last = midi.complaints[source], now - last < MIDI.complaintInterval { return }
+    midi.complaints[source] = now
     warn(text)
   }
 
   // MARK: Learning
 
-  /// Answers `request` with the next controller that is moved.
-  func learn(_ request: Request) throws {
+  /// Answers `request` with the control that is moved next.
+  /// - Parameter word: what it shall set; nil for anything.
+  func learn(_ word: String?, _ request: Request) throws {
     try processor.refuseOutsideGraph()
-    guard midi.learner.map({ !$0.request.isAskerThere }) ?? true else {
+    let target = try word.map(MIDIMap.Target.init(word:))
+    guard midi.learning.map({ !$0.request.isAskerThere }) ?? true else {
       throw Failure(.failed, "another program is learning a controller; try again when it has ended")
     }
-    midi.learner?.request.fail(.failed, "another program learns now")
-    midi.learner = (request, .now)
+    midi.learning?.request.fail(.failed, "another program learns now")
+    midi.learning = (request, MIDILearner(target, channel: midi.setup.map.channel, now: .now))
   }
 
   /// While somebody learns, messages change nothing.
   private func learn(from messages: [MIDIMessage]) {
-    guard let (request, begun) = midi.learner else { return }
-    for message in messages {
-      guard case .controlChange(let channel, let controller, _) = message,
-        midi.setup.map.listens(to: channel), MIDIMap.Controller.isMovable(controller)
-      else { continue }
-      midi.learner = nil
-      return request.answer(.done(LearnAnswer(channel: channel, controller: controller)))
-    }
-    let waited = ContinuousClock.now - begun
+    guard let request = midi.learning?.request else { return }
+    let now = ContinuousClock.now
+    midi.learning?.learner.hear(messages, at: now)
+    guard let learner = midi.learning?.learner else { return }
+    let outcome: Outcome
     if !request.isAskerThere {
-      midi.learner = nil
-      request.fail(.failed, "nobody waits for it any more")
-    } else if waited > .seconds(1), !isMIDIConnected {
-      midi.learner = nil
+      outcome = .failed(Failure(.failed, "nobody waits for it any more"))
+    } else if let finding = learner.finding(at: now) {
+      outcome = finding
+    } else if now - learner.begun > .seconds(1), !isMIDIConnected {
       let port = "\(socket.name):\(ArrayClient.controlName)"
-      request.fail(
-        .failed,
-        "no MIDI device is connected to \(port); connect one, for example with: jack_connect PORT \(port)")
-    } else if waited > MIDI.learnTime {
-      midi.learner = nil
-      let channel = midi.setup.map.channel.map { " on channel \($0)" } ?? ""
-      request.fail(
-        .failed,
-        "no controller was moved\(channel) within 20 s at \(midiSources.joined(separator: ", ")); try again")
+      outcome = .failed(
+        Failure(
+          .failed,
+          "no MIDI device is connected to \(port); connect one, for example with: jack_connect PORT \(port)"))
+    } else if now - learner.begun > MIDILearner.time {
+      outcome = .failed(learner.complaint(sources: midiSources))
+    } else {
+      return
     }
+    midi.learning = nil
+    request.answer(outcome)
   }
 
   /// Ends learning, because Pinna is stopping.
   func endMIDI() {
-    midi.learner?.request.fail(.notRunning, "Pinna was stopped before a controller was moved")
-    midi.learner = nil
+    midi.learning?.request.fail(.notRunning, "Pinna was stopped before a controller was moved")
+    midi.learning = nil
   }
 
   // MARK: Banks and the controllers' file
@@ -161,22 +206,28 @@ extension Controller {
     try lists.add("the bank", processor.world.midiSetup(bank: bank), request) { [unowned self] setup in
       midi.setup = setup
       midi.inbox = MIDIInbox()
+      midi.positions = [:]
       request.answer(.done(midiReport))
     }
   }
 }
 
 extension MIDIMap.Target {
-  /// What it changes; nil if it starts and ends takes.
-  fileprivate var key: Change.Key? {
+  fileprivate enum Action {
+    case change(Change.Key)
+    case record, mark
+  }
+
+  fileprivate var action: Action {
     switch self {
-    case .gain: .gain
-    case .mute: .mute
-    case .orientation: .orientation
-    case .pattern: .pattern
-    case .dataSource: .dataSource
-    case .highPass: .highPass
-    case .record: nil
+    case .gain: .change(.gain)
+    case .mute: .change(.mute)
+    case .orientation: .change(.orientation)
+    case .pattern: .change(.pattern)
+    case .dataSource: .change(.dataSource)
+    case .highPass: .change(.highPass)
+    case .record: .record
+    case .marker: .mark
     }
   }
 }

@@ -231,7 +231,7 @@ public final class Controller {
     case .recordStop: try processor.stopTake(request)
     case .useBank: try loadMIDI(bank: words[0], request)
     case .loadMIDI: try loadMIDI(bank: nil, request)
-    case .learnMIDI: try learn(request)
+    case .learnMIDI: try learn(words.first, request)
     case .mark: try processor.mark(words.first ?? "", request)
     case .title: try processor.setTitle(words[0], request)
     case .outputs: try answerOutputs(words[0], request)

@@ -26,10 +26,10 @@ package enum RealtimeCalls {
     _unsafePerformance { jack_midi_get_event_count(buffer) }
   }
 
-  /// An event of a MIDI port's buffer, packed as `MIDIMessage(packed:)` reads it.
+  /// An event of a MIDI port's buffer.
   @_noLocks @_noAllocation
-  package static func midiMessage(_ buffer: UnsafeMutableRawPointer, at index: UInt32) -> UInt32 {
-    _unsafePerformance { pinna_jack_midi_message(buffer, index) }
+  package static func midiEvent(_ buffer: UnsafeMutableRawPointer, at index: UInt32) -> pinna_midi_event {
+    _unsafePerformance { pinna_jack_midi_event(buffer, index) }
   }
 
   /// Frame time of the first frame of this period.

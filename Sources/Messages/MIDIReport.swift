@@ -14,15 +14,18 @@ package struct MIDIReport: Codable, Sendable {
   package init() {}
 }
 
-/// The answer to `midi learn`: the controller that was moved.
+/// The answer to `midi learn`: the control that was moved.
 package struct LearnAnswer: Codable, Sendable {
   /// From 1 to 16.
-  package let channel: Int
-  /// From 0 to 127.
-  package let controller: Int
+  package var channel = 1
+  /// From 0 to 127; nil for a note.
+  package var controller: Int?
+  /// From 0 to 127; nil for a controller.
+  package var note: Int?
+  /// How it tells clicks, if it is an endless encoder, as the controllers' file calls it.
+  package var relative: String?
+  /// What it sent, in words.
+  package var heard = ""
 
-  package init(channel: Int, controller: Int) {
-    self.channel = channel
-    self.controller = controller
-  }
+  package init() {}
 }

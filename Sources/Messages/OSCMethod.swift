@@ -98,8 +98,8 @@ public struct OSCMethod: Sendable {
     OSCMethod(
       "/pinna/midi/load", "no arguments", 0...0, "read the bank and the controllers' file again", .loadMIDI),
     OSCMethod(
-      "/pinna/midi/learn", "no arguments", 0...0,
-      "answer which MIDI controller is moved next, within 20 s", .learnMIDI),
+      "/pinna/midi/learn", "nothing, or what it shall set", 0...1,
+      "answer which MIDI controller or pad is moved next, within 20 s", .learnMIDI),
     OSCMethod(
       "/pinna/record/start", "nothing, a folder, or pairs of strings, option and value", 0...12,
       "start a take; changes are refused until it ends", .recordStart),

@@ -1,67 +1,106 @@
 import Acoustics
 
-/// What the controllers (control change messages) of a MIDI device change.
+/// What the faders, knobs, encoders, buttons and pads of a MIDI device change.
 public struct MIDIMap: Hashable, Sendable {
-  /// What a controller changes.
+  /// What a control changes.
   public enum Target: String, NamedWord {
     case gain, mute, orientation, pattern
     case dataSource = "data-source"
     case highPass = "high-pass"
     /// Starts and ends takes.
     case record
+    /// Marks the present place of a take.
+    case marker
     public static let kind = "MIDI target"
-  }
 
-  /// How the values 0 to 127 of a controller become values of its target.
-  public enum Scale: Hashable, Sendable {
-    /// Gain in decibels at the values 0 and 127; linear between them.
-    case decibels(from: Double, to: Double)
-    /// Off below 64.
-    case toggle
-    /// The words of equal parts of 0 to 127. Empty for all data sources of the device.
-    case words([String])
-  }
-
-  public struct Controller: Hashable, Sendable {
-    /// From 0 to 127.
-    public let number: Int
-    public let target: Target
-    public let scale: Scale
-
-    public init(number: Int, target: Target, scale: Scale? = nil) {
-      self.number = number
-      self.target = target
-      self.scale = scale ?? Self.standardScale(of: target)
-    }
-
-    /// Whether somebody moves this controller. Devices send bank select (0, 32) with programs, and channel mode messages
-    /// (120 to 127) by themselves.
-    public static func isMovable(_ number: Int) -> Bool { number != 0 && number != 32 && number < 120 }
-
-    /// The scale of a target whose file gives none.
-    static func standardScale(of target: Target) -> Scale {
-      switch target {
-      case .gain: .decibels(from: -60, to: 0)
+    /// What kind of value it has, with the scale of a control whose file gives none.
+    public var standardScale: Scale {
+      switch self {
+      case .gain: .range(Range(limits: Decibels.outputGains, unit: "dB", from: -60, to: 0, click: 1))
       case .mute, .record: .toggle
       case .orientation: .words(InputOrientation.allCases.map(\.rawValue))
       case .pattern: .words(PolarPattern.allCases.map(\.rawValue))
       case .dataSource: .words([])
       case .highPass: .words(["off", "80"])
+      case .marker: .trigger
       }
     }
+  }
 
-    /// The target's value at the controller's value `wire`, as `pinna set` takes it.
-    /// - Parameter dataSources: names of the data sources of the device in use; not empty.
-    public func value(at wire: Int, dataSources: [String]) -> String {
-      switch scale {
-      case .decibels(let from, let to):
-        // In steps of 0.1 dB.
-        return "\(((from + (to - from) * Double(wire) / 127) * 10).rounded() / 10)"
-      case .toggle: return wire >= 64 ? "on" : "off"
-      case .words(let words):
-        let choices = words.isEmpty ? dataSources : words
-        return choices[wire * choices.count / 128]
+  /// What a control's motion becomes.
+  public enum Scale: Hashable, Sendable {
+    case range(Range)
+    /// Off below 64. A pad switches over.
+    case toggle
+    /// Something that happens at each press.
+    case trigger
+    /// The words of equal parts of 0 to 127; a pad or an encoder chooses the next. Empty for all data sources of the device.
+    case words([String])
+  }
+
+  /// A setting whose values are numbers: what a fader or an encoder moves through.
+  public struct Range: Hashable, Sendable {
+    /// What the setting accepts.
+    public let limits: ClosedRange<Double>
+    public let unit: String
+    /// The values at a fader's ends, 0 and 127; linear between them.
+    public var from: Double
+    public var to: Double
+    /// Change per click of an encoder.
+    public var click: Double
+
+    package init(limits: ClosedRange<Double>, unit: String, from: Double, to: Double, click: Double) {
+      (self.limits, self.unit, self.from, self.to, self.click) = (limits, unit, from, to, click)
+    }
+  }
+
+  /// What tells a control's messages from those of others.
+  public enum Source: Hashable, Sendable, CustomStringConvertible {
+    /// The number of a control change, from 0 to 127.
+    case controller(Int)
+    /// The number of a note, from 0 to 127.
+    case note(Int)
+
+    public var description: String {
+      switch self {
+      case .controller(let number): "controller \(number)"
+      case .note(let number): "note \(number)"
       }
+    }
+  }
+
+  /// How an endless encoder tells its clicks in the value of a control change.
+  public enum RelativeEncoding: String, NamedWord {
+    /// 1 is a click up, 127 one down.
+    case twosComplement = "twos-complement"
+    /// 65 is a click up, 63 one down.
+    case binaryOffset = "binary-offset"
+    /// 1 is a click up, 65 one down.
+    case signBit = "sign-bit"
+    public static let kind = "relative encoding"
+
+    /// Clicks up in the value `wire`; negative for down.
+    public func clicks(_ wire: Int) -> Int {
+      switch self {
+      case .twosComplement: wire < 64 ? wire : wire - 128
+      case .binaryOffset: wire - 64
+      case .signBit: wire < 64 ? wire : 64 - wire
+      }
+    }
+  }
+
+  public struct Controller: Hashable, Sendable {
+    public let source: Source
+    /// Nil for positions.
+    public let encoding: RelativeEncoding?
+    public let target: Target
+    public let scale: Scale
+
+    public init(_ source: Source, _ target: Target, scale: Scale? = nil, encoding: RelativeEncoding? = nil) {
+      self.source = source
+      self.encoding = encoding
+      self.target = target
+      self.scale = scale ?? target.standardScale
     }
   }
 
@@ -78,4 +117,7 @@ public struct MIDIMap: Hashable, Sendable {
   }
 
   public func listens(to channel: Int) -> Bool { self.channel.map { $0 == channel } ?? true }
+
+  /// The controller whose messages come from `source`.
+  public func controller(_ source: Source) -> Controller? { controllers.first { $0.source == source } }
 }

@@ -7,8 +7,10 @@ import Acoustics
 /// bank: evening    # the presets of program changes; optional
 /// controllers:
 ///   - {controller: 7, sets: gain, from: -60, to: 6}   # dB
+///   - {controller: 16, sets: gain, relative: twos-complement, click: 1}
 ///   - {controller: 64, sets: mute}                    # on from 64 on
 ///   - {controller: 20, sets: orientation, values: [portrait, landscapeRight]}
+///   - {note: 36, sets: record}                        # each press starts or ends a take
 /// ```
 public enum MIDIMapFile {
   /// Path within a folder of presets.
@@ -37,10 +39,9 @@ public enum MIDIMapFile {
     map.bank = try fields.optional("bank")?.string()
     for entry in try fields.optional("controllers")?.list() ?? [] {
       let controller = try controller(entry)
-      if let other = map.controllers.first(where: { $0.number == controller.number }) {
+      if let other = map.controller(controller.source) {
         throw entry.failure(
-          "uses controller \(controller.number), which sets \(other.target.rawValue) already; remove one of them"
-        )
+          "uses \(controller.source), which sets \(other.target.rawValue) already; remove one of them")
       }
       map.controllers.append(controller)
     }
@@ -48,27 +49,51 @@ public enum MIDIMapFile {
   }
 
   private static func controller(_ reader: YAMLReader) throws(DescriptionError) -> MIDIMap.Controller {
-    let fields = try reader.fields(["controller", "sets", "from", "to", "values"])
-    let number = try fields.required("controller", example: "7").integer(in: 0...127)
+    let fields = try reader.fields([
+      "controller", "note", "sets", "relative", "from", "to", "click", "values",
+    ])
+    let source = try source(reader, fields)
     let target = try fields.required("sets", example: "gain").word(MIDIMap.Target.self)
-    let (from, to, values) = (fields.optional("from"), fields.optional("to"), fields.optional("values"))
-    var scale = MIDIMap.Controller.standardScale(of: target)
+    let encoding = try fields.optional("relative")?.word(MIDIMap.RelativeEncoding.self)
+    func refuse(_ keys: [String], _ reason: String) throws(DescriptionError) {
+      for key in keys { if let field = fields.optional(key) { throw field.failure(reason) } }
+    }
+    let numbers = ["from", "to", "click"]
+    let none = "cannot be given for \(target.rawValue); remove it"
+    if encoding == nil { try refuse(["click"], "is for relative controllers only; remove it") }
+    if case .note = source { try refuse(["relative"], "is for controllers only; remove it") }
+    var scale = target.standardScale
     switch scale {
-    case .decibels(let lowest, let highest):
-      scale = .decibels(
-        from: try from?.number(in: Decibels.outputGains, unit: "dB") ?? lowest,
-        to: try to?.number(in: Decibels.outputGains, unit: "dB") ?? highest)
+    case .range(var range):
+      if case .note = source {
+        throw reader.failure("cannot set \(target.rawValue) by a note; use a fader, knob or encoder")
+      }
+      try refuse(["values"], none)
+      range.from = try fields.optional("from")?.number(in: range.limits, unit: range.unit) ?? range.from
+      range.to = try fields.optional("to")?.number(in: range.limits, unit: range.unit) ?? range.to
+      let clicks = 0.1...(range.limits.upperBound - range.limits.lowerBound)
+      range.click = try fields.optional("click")?.number(in: clicks, unit: range.unit) ?? range.click
+      scale = .range(range)
     case .words:
-      if let values { scale = .words(try words(values, of: target)) }
-    case .toggle: break
+      try refuse(numbers, "is a number, and \(target.rawValue) has none; remove it")
+      if let values = fields.optional("values") { scale = .words(try words(values, of: target)) }
+    case .toggle, .trigger:
+      try refuse(numbers + ["values"], none)
+      try refuse(["relative"], "is for encoders, and \(target.rawValue) needs a button or a pad; remove it")
     }
-    if target != .gain, let given = from ?? to {
-      throw given.failure("is for gain only; \(target.rawValue) has no numbers: remove it")
+    return MIDIMap.Controller(source, target, scale: scale, encoding: encoding)
+  }
+
+  private static func source(_ reader: YAMLReader, _ fields: YAMLFields) throws(DescriptionError)
+    -> MIDIMap.Source
+  {
+    guard let note = fields.optional("note") else {
+      return .controller(try fields.required("controller", example: "7").integer(in: 0...127))
     }
-    if let values, [.gain, .mute, .record].contains(target) {
-      throw values.failure("cannot be given for \(target.rawValue); remove it")
+    guard fields.optional("controller") == nil else {
+      throw reader.failure("has both a controller and a note; write two entries")
     }
-    return MIDIMap.Controller(number: number, target: target, scale: scale)
+    return .note(try note.integer(in: 0...127))
   }
 
   private static func words(_ values: YAMLReader, of target: MIDIMap.Target) throws(DescriptionError)
@@ -91,10 +116,10 @@ public enum MIDIMapFile {
     throws(DescriptionError) -> String
   {
     let old = try read(text: text, file: file)
-    if let other = old.controllers.first(where: { $0.number == new.number }) {
+    if let other = old.controller(new.source) {
       throw DescriptionError(
         file: file, position: nil,
-        message: "controller \(new.number) sets \(other.target.rawValue) already; remove it there first")
+        message: "\(new.source) sets \(other.target.rawValue) already; remove it there first")
     }
     let lineEnd = text.contains("\r\n") ? "\r\n" : "\n"
     var lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).map(String.init)
@@ -120,11 +145,19 @@ public enum MIDIMapFile {
   }
 
   private static func line(_ controller: MIDIMap.Controller) -> String {
-    var fields = "controller: \(controller.number), sets: \(controller.target.rawValue)"
+    var fields =
+      switch controller.source {
+      case .controller(let number): "controller: \(number)"
+      case .note(let number): "note: \(number)"
+      }
+    fields += ", sets: \(controller.target.rawValue)"
+    if let encoding = controller.encoding { fields += ", relative: \(encoding.rawValue)" }
     switch controller.scale {
-    case .decibels(let from, let to): fields += ", from: \(plain(from)), to: \(plain(to))"
+    case .range(let range):
+      fields += ", from: \(plain(range.from)), to: \(plain(range.to))"
+      if controller.encoding != nil { fields += ", click: \(plain(range.click))" }
     case .words(let words) where !words.isEmpty: fields += ", values: [\(words.joined(separator: ", "))]"
-    case .words, .toggle: break
+    case .words, .toggle, .trigger: break
     }
     return "- {\(fields)}"
   }

@@ -52,12 +52,21 @@ package enum SettingValue: Hashable, Sendable, Encodable {
     }
   }
 
+  /// As `pinna set` takes it.
+  package var word: String {
+    switch self {
+    case .word(let text): text
+    case .number(let number): number == number.rounded() ? "\(Int(number))" : "\(number)"
+    case .flag(let isOn): (isOn ? Switch.on : .off).rawValue
+    }
+  }
+
   package func encode(to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
     switch self {
     case .word(let text): try container.encode(text)
     case .number(let number): try container.encode(number)
-    case .flag(let isOn): try container.encode((isOn ? Switch.on : .off).rawValue)
+    case .flag: try container.encode(word)
     }
   }
 }

@@ -115,4 +115,9 @@ import Testing
     let verdict = try feed(.osc, count: 10_000 * Self.thousands)
     #expect(verdict.read > verdict.refused / 100 && verdict.refused > 0)
   }
+
+  @Test("R53: of any MIDI events, whole messages act as they say, and no encoder is learned as a fader")
+  func midi() throws {
+    try feed(.midi, count: 10_000 * Self.thousands).report("R53", "MIDI events")
+  }
 }

@@ -86,7 +86,8 @@ extension LiveTests {
       keys.control(30, 127)
       #expect(try becomes("state", "recording", graph))
       let before = try value("gainDB", graph)
-      for value in 0..<100 { keys.control(7, value) }
+      // From where the gain is, so that the fader leads.
+      for value in stride(from: 127, through: 28, by: -1) { keys.control(7, value) }
       keys.program(1)
       #expect(
         waitUntil(seconds: 5) { graph.program.errorText.contains("MIDI program 2: recording ") },
@@ -113,41 +114,124 @@ extension LiveTests {
       }
       let last = try graph.status()["lastTake"]
       #expect(isWhole, "\(String(describing: last))")
-      keys.control(7, 127)
-      #expect(try becomes("gainDB", "0", graph))
+      for value in stride(from: 127, through: 0, by: -1) { keys.control(7, value) }
+      #expect(try becomes("gainDB", "-40", graph))
     }
 
-    @Test("midi learn adds the controller that is moved to the file, and it counts at once")
-    func learning() throws {
-      let (graph, keys) = try graph()
+    /// Starts `midi learn`, and waits until messages are listened to.
+    func learner(_ words: [String], _ graph: LiveGraph) throws -> Program {
       let learner = try Program(
-        PinnaHome.binary(), ["midi", "learn", "gain", "--from", "-20", "--to", "6"],
-        environment: graph.home.environment)
+        PinnaHome.binary(), ["midi", "learn"] + words, environment: graph.home.environment)
       try #require(waitUntil(seconds: 5) { learner.errorText.contains("move the controller") })
       usleep(300_000)
+      return learner
+    }
+
+    @Test(
+      "midi learn adds the controller that is moved to the file, says what it heard, and it counts at once")
+    func learning() throws {
+      let (graph, keys) = try graph()
+      let learner = try learner(["gain", "--from", "-20", "--to", "6"], graph)
       // A patch button sends bank select; all notes off is no controller.
       keys.control(0, 0)
       keys.control(32, 0)
       keys.program(1)
       keys.control(123, 0)
       // What is moved while somebody learns changes nothing else.
-      keys.control(21, 127)
-      #expect(learner.wait(seconds: 10)?.status == 0, "\(learner.errorText)")
+      for value in stride(from: 7, through: 127, by: 8) { keys.control(21, value) }
+      let outcome = try #require(learner.wait(seconds: 10))
+      #expect(
+        outcome.status == 0 && outcome.output.contains("controller 21 on channel 1 (… 71"), "\(outcome)")
+      #expect(outcome.output.contains(": a fader or knob\ncontroller 21 sets gain; saved in"), "\(outcome)")
       let file = graph.home.configFolder + "/pinna/midi/controllers.yaml"
       let text = try String(contentsOfFile: file, encoding: .utf8)
       #expect(
         text.contains("# For the test.") && text.contains("- {controller: 21, sets: gain, from: -20, to: 6}"),
         "\(text)")
-      keys.control(21, 127)
+      // The gain is 0 dB, which is at 97.7.
+      for value in 90...127 { keys.control(21, value) }
       #expect(try becomes("gainDB", "6", graph))
-      let second = try Program(
-        PinnaHome.binary(), ["midi", "learn", "mute"], environment: graph.home.environment)
-      try #require(waitUntil(seconds: 5) { second.errorText.contains("move the controller") })
-      usleep(300_000)
+      let second = try self.learner(["mute"], graph)
+      keys.control(21, 127)
       keys.control(21, 0)
       #expect(second.wait(seconds: 10)?.status == 1)
       #expect(second.errorText.contains("controller 21 sets gain already"), "\(second.errorText)")
       #expect(try String(contentsOfFile: file, encoding: .utf8) == text)
+    }
+
+    @Test(
+      "R53: an encoder is learned as relative in each encoding: three clicks up are 3 dB, one down is 1 dB",
+      arguments: [(1, 127, "twos-complement"), (65, 63, "binary-offset"), (1, 65, "sign-bit")])
+    func encoders(up: Int, down: Int, encoding: String) throws {
+      let (graph, keys) = try graph()
+      let learner = try learner(["gain", "--from", "-40", "--to", "6", "--json"], graph)
+      for value in [up, up, down, up, down] { keys.control(16, value) }
+      let learned = try #require(learner.wait(seconds: 10))
+      #expect(try learned.status == 0 && learned.json()["relative"] as? String == encoding, "\(learned)")
+      #expect(try value("gainDB", graph) == "0")
+      for _ in 0..<3 { keys.control(16, up) }
+      let louder = try becomes("gainDB", "3", graph)
+      keys.control(16, down)
+      let softer = try becomes("gainDB", "2", graph)
+      #expect(louder && softer)
+      Faults.report(
+        "R53", done: "encoder, \(encoding), learned for gain: three clicks up, one down",
+        measured: "\(try value("gainDB", graph)) dB", limit: "2 dB", kept: louder && softer)
+    }
+
+    @Test("R53: pads are learned for takes and markers; a press acts once, its release does nothing")
+    func pads() throws {
+      let (graph, keys) = try graph(controllers: "channel: any\n")
+      for (note, target) in [(36, "record"), (37, "marker"), (38, "mute")] {
+        let learner = try learner([target], graph)
+        keys.note(note, 100)
+        keys.note(note, 0)
+        let outcome = try #require(learner.wait(seconds: 10))
+        #expect(
+          outcome.status == 0 && outcome.output.contains("note \(note) on channel 10: a pad or key"),
+          "\(outcome)")
+      }
+      func press(_ note: Int) {
+        keys.note(note, 100)
+        keys.note(note, 0)
+      }
+      press(38)
+      #expect(try becomes("muted", "1", graph))
+      press(38)
+      #expect(try becomes("muted", "0", graph))
+      press(36)
+      #expect(try becomes("state", "recording", graph))
+      for _ in 0..<3 { press(37) }
+      let markers = { (try? graph.status()["take"] as? [String: Any])?["markers"] as? Int }
+      #expect(waitUntil(seconds: 5) { markers() == 3 })
+      usleep(300_000)
+      let kept = try markers() == 3 && value("state", graph) == "recording"
+      #expect(kept)
+      press(36)
+      #expect(try becomes("state", "stopped", graph))
+      Faults.report(
+        "R53", done: "pads pressed and released: markers of three presses in a take that goes on",
+        measured: kept ? "3" : "\(markers() ?? 0)", limit: "3", kept: kept)
+    }
+
+    @Test("R53: after another program has set the gain, a fader waits until it passes it, and says so")
+    func softTakeover() throws {
+      let (graph, keys) = try graph()
+      for value in stride(from: 127, through: 64, by: -1) { keys.control(7, value) }
+      // −40 + 40 · 64 / 127 = −19.84
+      #expect(try becomes("gainDB", "-19.8", graph))
+      #expect(try graph.pinna("set", "--gain", "-3").status == 0)
+      for value in 65...110 { keys.control(7, value) }
+      #expect(
+        waitUntil(seconds: 5) {
+          graph.program.errorText.contains("MIDI controller 7 stands at gain -19.5 and waits")
+        },
+        "\(graph.program.errorText)")
+      usleep(200_000)
+      #expect(try value("gainDB", graph) == "-3")
+      // −3 dB is at 117.5.
+      for value in 111...127 { keys.control(7, value) }
+      #expect(try becomes("gainDB", "0", graph))
     }
 
     @Test("without a MIDI device, learning ends within two seconds and says what to connect")

@@ -12,7 +12,15 @@ import Testing
       - {controller: 64, sets: mute}
       - {controller: 20, sets: orientation, values: [portrait, LANDSCAPERIGHT]}
       - {controller: 21, sets: data-source}
+      - {controller: 16, sets: gain, relative: SIGN-BIT, to: 6, click: 0.5}
+      - {controller: 17, sets: pattern, relative: binary-offset}
+      - {note: 36, sets: record}
+      - {note: 7, sets: marker}
     """
+
+  static func gain(from: Double = -60, to: Double = 0, click: Double = 1) -> MIDIMap.Scale {
+    .range(.init(limits: -60...24, unit: "dB", from: from, to: to, click: click))
+  }
 
   func read(_ text: String) throws -> MIDIMap { try MIDIMapFile.read(text: text, file: "c.yaml") }
 
@@ -23,33 +31,38 @@ import Testing
     #expect(map.listens(to: 3) && !map.listens(to: 4))
     #expect(
       map.controllers == [
-        .init(number: 7, target: .gain, scale: .decibels(from: -40, to: 6)),
-        .init(number: 64, target: .mute),
-        .init(number: 20, target: .orientation, scale: .words(["portrait", "landscapeRight"])),
-        .init(number: 21, target: .dataSource, scale: .words([])),
+        .init(.controller(7), .gain, scale: Self.gain(from: -40, to: 6)),
+        .init(.controller(64), .mute, scale: .toggle),
+        .init(.controller(20), .orientation, scale: .words(["portrait", "landscapeRight"])),
+        .init(.controller(21), .dataSource, scale: .words([])),
+        .init(.controller(16), .gain, scale: Self.gain(to: 6, click: 0.5), encoding: .signBit),
+        .init(.controller(17), .pattern, encoding: .binaryOffset),
+        .init(.note(36), .record, scale: .toggle), .init(.note(7), .marker, scale: .trigger),
       ])
     #expect(try read("channel: any").listens(to: 16))
   }
 
   @Test("the range of a controller is divided evenly: both ends, the middle, and equal parts")
   func values() {
-    func value(_ controller: MIDIMap.Controller, _ wire: Int) -> String {
-      controller.value(at: wire, dataSources: ["Bottom", "Front", "Back"])
+    func value(_ controller: MIDIMap.Controller, _ wire: Int) -> MIDIEffect {
+      // From the position before, which is enough to take over.
+      controller.effect(
+        at: wire, last: wire == 0 ? 127 : wire - 1, present: "-23", dataSources: ["Bottom", "Front", "Back"])
     }
-    let gain = MIDIMap.Controller(number: 7, target: .gain, scale: .decibels(from: -60, to: 12))
-    #expect([0, 127].map { value(gain, $0) } == ["-60.0", "12.0"])
-    // −60 + 72 · 64 / 127 = −23.717
-    #expect(value(gain, 64) == "-23.7")
-    let mute = MIDIMap.Controller(number: 1, target: .mute)
-    #expect([0, 63, 64, 127].map { value(mute, $0) } == ["off", "off", "on", "on"])
-    let source = MIDIMap.Controller(number: 2, target: .dataSource)
+    let gain = MIDIMap.Controller(.controller(7), .gain, scale: Self.gain(from: -60, to: 12))
+    // −60 + 72 · 64 / 127 = −23.717, and −60 + 72 · 65 / 127 = −23.150
+    #expect(value(gain, 65) == .set("-23.1") && value(gain, 0) == .set("-60.0"))
+    let mute = MIDIMap.Controller(.controller(1), .mute)
+    #expect([0, 63, 64, 127].map { value(mute, $0) } == [.set("off"), .set("off"), .set("on"), .set("on")])
+    let source = MIDIMap.Controller(.controller(2), .dataSource)
     // 128 / 3 = 42.7
     #expect(
       [0, 42, 43, 85, 86, 127].map { value(source, $0) } == [
-        "Bottom", "Bottom", "Front", "Front", "Back", "Back",
+        .set("Bottom"), .nothing, .set("Front"), .nothing, .set("Back"), .set("Back"),
       ])
-    let orientation = MIDIMap.Controller(number: 3, target: .orientation)
-    #expect(Set((0...127).map { value(orientation, $0) }) == Set(InputOrientation.allCases.map(\.rawValue)))
+    let orientation = MIDIMap.Controller(.controller(3), .orientation)
+    let all = (0...127).map { value(orientation, $0) }.filter { $0 != .nothing }
+    #expect(Set(all) == Set(InputOrientation.allCases.map { .set($0.rawValue) }))
   }
 
   @Test(
@@ -58,7 +71,22 @@ import Testing
       ("channel: 17", "c.yaml:1:10: channel is \"17\"; write a whole number from 1 to 16, or any"),
       ("controllers: [{controller: 128, sets: gain}]", "from 0 to 127"),
       ("controllers: [{controller: 7, sets: volume}]", "unknown MIDI target \"volume\""),
-      ("controllers: [{controller: 7, sets: mute, from: 3}]", "is for gain only"),
+      ("controllers: [{controller: 7, sets: mute, from: 3}]", "from cannot be given for mute; remove it"),
+      ("controllers: [{controller: 7, sets: pattern, to: 3}]", "to is a number, and pattern has none"),
+      ("controllers: [{controller: 7, sets: mute, relative: sign-bit}]", "mute needs a button or a pad"),
+      ("controllers: [{controller: 7, sets: gain, relative: backwards}]", "unknown relative encoding"),
+      ("controllers: [{controller: 7, sets: gain, click: 2}]", "click is for relative controllers only"),
+      ("controllers: [{controller: 7, sets: gain, relative: sign-bit, click: 0}]", "0.1 to 84 dB"),
+      ("controllers: [{note: 128, sets: mute}]", "from 0 to 127"),
+      ("controllers: [{note: 7, sets: gain}]", "cannot set gain by a note; use a fader, knob or encoder"),
+      ("controllers: [{note: 7, sets: pattern, relative: sign-bit}]", "is for controllers only"),
+      ("controllers: [{note: 7, controller: 7, sets: mute}]", "both a controller and a note"),
+      ("controllers: [{sets: mute}]", "has no key \"controller\""),
+      (
+        "controllers: [{note: 7, sets: mute}, {note: 7, sets: marker}]",
+        "uses note 7, which sets mute already"
+      ),
+      ("controllers: [{note: 7, sets: marker, values: [1]}]", "cannot be given for marker"),
       ("controllers: [{controller: 7, sets: gain, values: [1]}]", "cannot be given for gain"),
       ("controllers: [{controller: 7, sets: gain, to: 30}]", "-60 to 24 dB"),
       ("controllers: [{controller: 7, sets: orientation, values: [sideways]}]", "unknown input orientation"),
@@ -72,37 +100,52 @@ import Testing
     #expect(error?.description.contains(words) == true, "\(error?.description ?? "")")
   }
 
-  @Test("a learned controller is one more line; everything else stays, comments too")
-  func learning() throws {
-    let new = MIDIMap.Controller(number: 22, target: .gain, scale: .decibels(from: -20, to: 0))
+  @Test(
+    "a learned controller is one more line; everything else stays, comments too",
+    arguments: [
+      (
+        .init(.controller(22), .gain, scale: gain(from: -20)),
+        "{controller: 22, sets: gain, from: -20, to: 0}"
+      ),
+      (
+        .init(.controller(22), .gain, encoding: .twosComplement),
+        "{controller: 22, sets: gain, relative: twos-complement, from: -60, to: 0, click: 1}"
+      ),
+      (
+        .init(.note(22), .orientation, scale: .words(["portrait"])),
+        "{note: 22, sets: orientation, values: [portrait]}"
+      ),
+      (.init(.note(64), .marker), "{note: 64, sets: marker}"),
+    ] as [(MIDIMap.Controller, String)])
+  func learning(new: MIDIMap.Controller, line: String) throws {
     let text = try MIDIMapFile.text(adding: new, to: Self.file, file: "c.yaml")
     #expect(try read(text).controllers == [new] + read(Self.file).controllers)
     let lines = text.split(separator: "\n").map(String.init)
-    #expect(lines.contains("  - {controller: 22, sets: gain, from: -20, to: 0}"))
-    #expect(lines.filter { !$0.contains("22") } == Self.file.split(separator: "\n").map(String.init))
+    #expect(lines.filter { $0 != "  - " + line } == Self.file.split(separator: "\n").map(String.init))
+    #expect(lines.contains("  - " + line))
   }
 
   @Test("a controller is learned into an empty file, one of comments, and one without controllers")
   func learningFirst() throws {
     for text in ["", "# nothing yet\n", "channel: 2\n", "channel: 2\r\n# after Windows\r\n"] {
-      let new = MIDIMap.Controller(number: 1, target: .record)
+      let new = MIDIMap.Controller(.controller(1), .record)
       let result = try MIDIMapFile.text(adding: new, to: text, file: "c.yaml")
       #expect(try read(result).controllers == [new] && result.hasPrefix(text), "\(result)")
     }
     let one = try MIDIMapFile.text(
-      adding: .init(number: 1, target: .record), to: "controllers: []\n", file: "c.yaml")
+      adding: .init(.controller(1), .record), to: "controllers: []\n", file: "c.yaml")
     #expect(one == "controllers:\n  - {controller: 1, sets: record}\n")
   }
 
   @Test("a controller in use, and a file whose controllers stand in one line, are refused with the remedy")
   func learningRefused() {
     let used = #expect(throws: DescriptionError.self) {
-      try MIDIMapFile.text(adding: .init(number: 7, target: .mute), to: Self.file, file: "c.yaml")
+      try MIDIMapFile.text(adding: .init(.controller(7), .mute), to: Self.file, file: "c.yaml")
     }
     #expect(used?.description.contains("controller 7 sets gain already; remove it there first") == true)
     let flow = #expect(throws: DescriptionError.self) {
       try MIDIMapFile.text(
-        adding: .init(number: 1, target: .mute), to: "controllers: [{controller: 7, sets: gain}]",
+        adding: .init(.controller(1), .mute), to: "controllers: [{controller: 7, sets: gain}]",
         file: "c.yaml")
     }
     #expect(flow?.description.contains("- {controller: 1, sets: mute}") == true, "\(flow?.description ?? "")")

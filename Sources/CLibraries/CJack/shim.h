@@ -11,15 +11,20 @@ static inline int pinna_jack_is_pipewire(void) {
   return version && strstr(version, "PipeWire");
 }
 
-// The n-th event of a MIDI port's buffer, as status | first data byte << 8 | second data byte << 16. 0 for anything but
-// a channel message of two or three bytes.
-static inline uint32_t pinna_jack_midi_message(void *buffer, uint32_t n) {
+struct pinna_midi_event {
+  const uint8_t *bytes;
+  uint32_t size;
+};
+
+// The n-th event of a MIDI port's buffer; of size 0 if there is none.
+static inline struct pinna_midi_event pinna_jack_midi_event(void *buffer, uint32_t n) {
   jack_midi_event_t event;
-  if (jack_midi_event_get(&event, buffer, n) != 0 || event.size < 2 || event.size > 3) return 0;
-  uint32_t status = event.buffer[0];
-  if (status < 0x80 || status >= 0xF0) return 0;
-  uint32_t second = event.size == 3 ? event.buffer[2] : 0;
-  return status | (uint32_t)event.buffer[1] << 8 | second << 16;
+  struct pinna_midi_event result = {NULL, 0};
+  if (jack_midi_event_get(&event, buffer, n) == 0 && event.buffer) {
+    result.bytes = event.buffer;
+    result.size = (uint32_t)event.size;
+  }
+  return result;
 }
 
 // jack_client_open is variadic, which Swift does not import.

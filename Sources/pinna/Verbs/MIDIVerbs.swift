@@ -8,8 +8,8 @@ extension Verb {
   static let midiLearn = Verb(
     name: "midi learn", operands: ["TARGET"],
     summary:
-      "let the MIDI controller that is moved next change gain, mute, orientation, pattern, data-source, "
-      + "high-pass, or record",
+      "let the MIDI controller or pad that is moved next change gain, mute, orientation, pattern, data-source, "
+      + "high-pass, or record, or set a marker",
     options: [
       Option("--from", "DB", "gain at the lowest position (default: -60)"),
       Option("--to", "DB", "gain at the highest position (default: 0)"),
@@ -23,32 +23,37 @@ extension Verb {
     // What is wrong with the file must be said before somebody moves a fader.
     _ = try library.midiMap()
     // And what is wrong with the options.
-    _ = try controller(0, target, arguments, file.path)
+    _ = try controller(LearnAnswer(), target, arguments)
     // A running Pinna listens as the file says now.
     let report: MIDIReport = try answer(arguments, "/pinna/midi/load")
     if !report.sources.isEmpty {
-      Tool.complain("move the controller that shall set \(target.rawValue); stop with Ctrl-C")
+      Tool.complain(
+        "move the controller that shall set \(target.rawValue): a fader through its whole range, an encoder slowly both "
+          + "ways, a button or pad twice; stop with Ctrl-C")
     }
-    let learned: LearnAnswer = try answer(arguments, "/pinna/midi/learn")
+    let learned: LearnAnswer = try answer(arguments, "/pinna/midi/learn", target.rawValue)
     let old =
       try library.midiMapPath.map { try String(contentsOfFile: $0, encoding: .utf8) }
       ?? "# What MIDI controllers change; see docs/midi.md of Pinna.\n"
-    let new = try controller(learned.controller, target, arguments, file.path)
+    let new = try controller(learned, target, arguments)
     try file.write(MIDIMapFile.text(adding: new, to: old, file: file.path), replaces: true)
     let _: MIDIReport = try answer(arguments, "/pinna/midi/load")
     arguments.print(
       json: [
-        "file": file.path, "channel": learned.channel, "controller": learned.controller,
-        "target": target.rawValue,
-      ], text: "controller \(learned.controller) sets \(target.rawValue); saved in \(file.path)")
+        "file": file.path, "channel": learned.channel, "target": target.rawValue, "heard": learned.heard,
+        "controller": learned.controller, "note": learned.note, "relative": learned.relative,
+      ],
+      text: "\(learned.heard)\n\(new.source) sets \(target.rawValue); saved in \(file.path)")
     return .done
   }
 
-  /// The controller that the options describe, read back from a file so that both follow the same rules.
-  private static func controller(
-    _ number: Int, _ target: MIDIMap.Target, _ arguments: Arguments, _ file: String
-  ) throws -> MIDIMap.Controller {
-    var fields = ["controller: \(number)", "sets: \(target.rawValue)"]
+  /// The controller that the answer and the options describe, read back from a file so that both follow the same rules.
+  private static func controller(_ learned: LearnAnswer, _ target: MIDIMap.Target, _ arguments: Arguments)
+    throws -> MIDIMap.Controller
+  {
+    var fields = [learned.note.map { "note: \($0)" } ?? "controller: \(learned.controller ?? 0)"]
+    fields.append("sets: \(target.rawValue)")
+    if let relative = learned.relative { fields.append("relative: \(relative)") }
     for option in ["from", "to"] {
       if let text = arguments["--" + option] { fields.append("\(option): \(text)") }
     }

@@ -35,10 +35,11 @@ extension Verb {
 
   /// The document of the answer to a request, of which nothing is printed.
   /// - Throws: a `Failure` with the answer's status, unless that is 0.
-  static func answer<Document: Decodable>(_ arguments: Arguments, _ method: String) throws(Failure)
-    -> Document
+  static func answer<Document: Decodable>(_ arguments: Arguments, _ method: String, _ words: String...)
+    throws(Failure) -> Document
   {
-    try ControlClient(name: arguments.name).request(OSCMessage(method), seconds: 30).document()
+    let message = OSCMessage(method, words.map { .string($0) })
+    return try ControlClient(name: arguments.name).request(message, seconds: 30).document()
   }
 
   static let status = Verb(

@@ -4,7 +4,7 @@ import TestSupport
 /// The parsers of untrusted input. Tests/FuzzCorpus has each one's seed inputs and later findings under its
 /// name, and a dictionary of its keywords, NAME.dict.
 public enum FuzzedParser: String, CaseIterable, Sendable {
-  case device, preset, bank, controllers, scene, directions, filters, sound, take, sidecar, osc
+  case device, preset, bank, controllers, scene, directions, filters, sound, take, sidecar, osc, midi
 
   /// The promise of reliability.md that the parser keeps.
   public var promise: String {
@@ -12,6 +12,7 @@ public enum FuzzedParser: String, CaseIterable, Sendable {
     case .device, .preset, .bank, .controllers, .scene: "R15"
     case .directions, .filters, .sound, .take, .sidecar: "R16"
     case .osc: "R17"
+    case .midi: "R53"
     }
   }
 

@@ -58,18 +58,25 @@ public final class ParserHarness {
     case .take: try feedTake(input, as: "a.wav.part")
     case .sidecar: try feedTake(input, as: "a.json.part")
     case .osc: try feedPacket(input)
+    case .midi: try MIDIEvents(input).check()
     }
   }
 
-  /// Checks that a controller that is added is read back, and that all values of all controllers have words.
+  /// Checks that a controller that is added is read back, and that every motion of every controller sets a word or nothing.
   private func feedControllers(_ text: String) throws {
     let map = try MIDIMapFile.read(text: text, file: "c.yaml")
     for controller in map.controllers {
-      for wire in 0...127 where controller.value(at: wire, dataSources: ["Front"]).isEmpty {
-        throw FuzzFinding(description: "no value at \(wire) of \(controller)")
+      for wire in 0...127 {
+        try MIDIEvents.check(
+          controller.effect(at: wire, last: 127 - wire, present: "0", dataSources: ["Front"]), controller)
+        try MIDIEvents.check(
+          controller.effect(clicks: wire - 64, present: "0", dataSources: ["Front"]), controller)
       }
+      try MIDIEvents.check(controller.effect(presses: 1, present: "0", dataSources: ["Front"]), controller)
     }
-    let new = MIDIMap.Controller(number: 127, target: .mute)
+    // One that is free, if any is.
+    guard let free = (0...127).first(where: { map.controller(.note($0)) == nil }) else { return }
+    let new = MIDIMap.Controller(.note(free), .mute)
     let longer = try MIDIMapFile.text(adding: new, to: text, file: "c.yaml")
     guard try MIDIMapFile.read(text: longer, file: "c.yaml").controllers.contains(new) else {
       throw FuzzFinding(description: "the added controller is lost")
@@ -106,7 +113,8 @@ public final class ParserHarness {
     guard (try? Sidecar.read(takes + "/a.json")) != nil else { throw TakeError("no sidecar") }
   }
 
-  /// Checks that messages that are read equal those sent, and that a bundle is bounded.
+  /// Checks that messages that are read equal those sent, that a bundle is bounded, and that a button acts when it is pressed
+  /// and never when it is released.
   private func feedPacket(_ input: [UInt8]) throws {
     let messages = try OSCPacket.messages(in: input).map(\.message)
     guard (1...64).contains(messages.count) else {
@@ -119,6 +127,30 @@ public final class ParserHarness {
       if isText, isNumber, OSCMessage(packet: message.packet) != message {
         throw FuzzFinding(description: "read otherwise than sent: \(message)")
       }
+      if let method = OSCMethod.at(message.path) { try feedButton(message, method) }
+    }
+  }
+
+  private func feedButton(_ message: OSCMessage, _ method: OSCMethod) throws {
+    let (rest, isReleased) = method.button(in: message)
+    let isUp =
+      switch message.arguments.last {
+      case .flag(let isTrue): !isTrue
+      case .integer(let number): number <= 0
+      case .float(let number): !(number > 0)
+      case .string, nil: false
+      }
+    guard rest.arguments == message.arguments || rest.arguments == message.arguments.dropLast() else {
+      // NaN does not equal itself.
+      guard message.words.contains("nan") || message.words.contains("-nan") else {
+        throw FuzzFinding(description: "a button changed arguments: \(message)")
+      }
+      return
+    }
+    // What a method takes, it takes as it stands, unless that is a text.
+    let isTaken = method.accepts(message.arguments.count) && message.arguments.count != 1
+    guard !isReleased || isUp && !isTaken else {
+      throw FuzzFinding(description: "a release that is none: \(message)")
     }
   }
 }
