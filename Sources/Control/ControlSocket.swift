@@ -17,14 +17,21 @@ import Processor
 public final class ControlSocket {
   /// Further connections wait in the kernel until one ends.
   static let limit = 256
-  /// How long a connection may make no progress: with answers unread, or unused while others wait for its place.
+  /// How long a connection may leave answers unread.
   static let patience = Duration.seconds(5)
+  /// How long a connection may be unused while others wait for its place. A program sends its request as soon as it is
+  /// connected.
+  static let unusedPatience = Duration.seconds(1)
   /// The most bytes of unread answers.
   static let unreadLimit = 32 << 20
 
   private var namedSocket: NamedSocket
   /// Name of this Pinna.
   var name: String { namedSocket.name }
+  /// Whether no other process has taken the name.
+  var ownsName: Bool { namedSocket.ownsName }
+  /// Why the socket's files, which others removed, cannot be made again; nil while all is well.
+  package var obstacle: Failure? { namedSocket.obstacle }
   /// Packets dropped because they were malformed, and connections of other users.
   public private(set) var droppedPackets = 0
   /// The connection that was served longest ago comes first.
@@ -184,7 +191,7 @@ public final class ControlSocket {
   /// Whether one more connection may be accepted. At the limit, closes one that nobody uses.
   private func makeRoom() -> Bool {
     if connections.count < Self.limit { return true }
-    let unusedSince = ContinuousClock.now - Self.patience
+    let unusedSince = ContinuousClock.now - Self.unusedPatience
     guard
       let unused = connections.first(where: {
         $0.unanswered == 0 && !$0.hasSession && $0.lastProgress < unusedSince

@@ -46,6 +46,16 @@ extension Controller {
     }
   }
 
+  /// Makes files in the runtime folder again that others removed, and says once why one cannot be made.
+  func restoreFiles() {
+    udp?.restore(ownsName: socket.ownsName)
+    let obstacles = [socket.obstacle, udp?.obstacle].compactMap(\.self)
+    for obstacle in obstacles where !reportedObstacles.contains(obstacle) {
+      warn("a file that others removed cannot be made again: \(obstacle)")
+    }
+    reportedObstacles = obstacles
+  }
+
   var droppedPackets: Int {
     socket.droppedPackets + (udp?.droppedPackets ?? 0) + (nsm?.socket.droppedPackets ?? 0)
   }

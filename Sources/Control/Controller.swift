@@ -41,6 +41,8 @@ public final class Controller {
   let lists = PendingReads()
   private var hasStarted = false
   let midi: MIDI
+  /// Why files cannot be made again, as far as it has been written.
+  var reportedObstacles: [Failure] = []
 
   /// - Parameters:
   ///   - midi: what MIDI messages do.
@@ -102,6 +104,7 @@ public final class Controller {
       serveDeferred()
       maintainSessions()
       publish()
+      restoreFiles()
       serveNSM()
     }
     if case .notStarted(let failure) = end {

@@ -19,6 +19,8 @@ final class NamedSocket {
   /// Inode of the socket file; nil after `leave`.
   private var inode: Inode?
   private var nextCheck = ContinuousClock.now + .seconds(1)
+  /// Why removed files could not be made again at the last attempt.
+  private(set) var obstacle: Failure?
 
   init(
     name: String, environment: [String: String] = ProcessInfo.processInfo.environment
@@ -43,23 +45,29 @@ final class NamedSocket {
   /// Refuses all connections that have not been accepted.
   func stopListening() { listener = FileDescriptor(-1) }
 
+  /// Whether no other process has taken the name.
+  var ownsName: Bool { Inode(descriptor: lock.number) == Inode(path: path + ".lock") }
+
   /// Once a second: makes removed files again, unless another process owns the name now.
   func restore(now: ContinuousClock.Instant = .now) {
     guard now >= nextCheck, let inode else { return }
     nextCheck = now + .seconds(1)
-    let hasLock = Inode(descriptor: lock.number) == Inode(path: path + ".lock")
+    let hasLock = ownsName
     let hasSocket = inode == Inode(path: path)
-    if hasLock, hasSocket { return }
+    guard !hasLock || !hasSocket else {
+      obstacle = nil
+      return
+    }
     // A failure is retried in the next second.
-    guard (try? RuntimeFolder.prepare(environment: environment)) != nil else { return }
-    if !hasLock {
-      guard let lock = try? Self.takeLock(path + ".lock", name) else { return }
-      self.lock = lock
-    }
-    if !hasSocket, let listener = try? Self.listen(path, name) {
-      self.listener = listener
-      self.inode = Inode(path: path)
-    }
+    do throws(Failure) {
+      try RuntimeFolder.prepare(environment: environment)
+      if !hasLock { lock = try Self.takeLock(path + ".lock", name) }
+      if !hasSocket {
+        listener = try Self.listen(path, name)
+        self.inode = Inode(path: path)
+      }
+      obstacle = nil
+    } catch { obstacle = error }
   }
 
   private static func takeLock(_ path: String, _ name: String) throws(Failure) -> FileDescriptor {
@@ -81,12 +89,15 @@ final class NamedSocket {
     // The owner of the socket may have lost its lock file.
     guard !isListening(at: path) else { throw nameTaken(name) }
     let listener = PacketSocket.make()
-    unlink(path)
+    // Also an empty folder.
+    remove(path)
     // Until `chmod` only the folder's mode keeps other users out: a library must not change the process's umask.
     guard listener.number >= 0, withSocketAddress(path, { bind(listener.number, $0, $1) }) == 0,
       chmod(path, 0o600) == 0, Glibc.listen(listener.number, Int32(ControlSocket.limit)) == 0
     else {
-      throw Failure(.failed, "cannot make the control socket \(path): \(String(cString: strerror(errno)))")
+      let reason = String(cString: strerror(errno))
+      guard !RuntimeFolder.isBlocked(path) else { throw RuntimeFolder.blocked(path) }
+      throw Failure(.failed, "cannot make the control socket \(path): \(reason)")
     }
     return listener
   }

@@ -12,8 +12,8 @@ final class TokenFile {
   let path: String
   /// 128 random bits in hexadecimal.
   let token: String
-  /// Nil once the file has been removed.
-  private var inode: Inode?
+  /// The file, open so that its inode is not used again; nil once it has been removed.
+  private var file: FileDescriptor?
 
   /// - Parameter token: an existing token, for a Pinna that takes another name; nil for a new one.
   init(name: String, environment: [String: String], token known: String? = nil) throws(Failure) {
@@ -25,23 +25,40 @@ final class TokenFile {
         let byte = UInt8.random(in: 0...255)
         return String(byte >> 4, radix: 16) + String(byte & 15, radix: 16)
       }.joined()
-    unlink(path)
-    let file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
-    guard file >= 0 else { throw Self.failure(path) }
-    defer { close(file) }
+    file = try write()
+  }
+
+  /// Replaces what is at the path.
+  private func write() throws(Failure) -> FileDescriptor {
+    // Also an empty folder.
+    Glibc.remove(path)
+    let file = FileDescriptor(open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600))
+    guard file.number >= 0 else { throw Self.failure(path) }
     let line = Array((token + "\n").utf8)
-    guard fchmod(file, 0o600) == 0, write(file, line, line.count) == line.count else {
+    guard fchmod(file.number, 0o600) == 0, Glibc.write(file.number, line, line.count) == line.count else {
       let failure = Self.failure(path)
       unlink(path)
       throw failure
     }
-    inode = Inode(descriptor: file)
+    return file
+  }
+
+  /// Whether the file at the path is the one that was written.
+  private func isThere(_ file: FileDescriptor) -> Bool {
+    Inode(descriptor: file.number) == Inode(path: path)
+  }
+
+  /// Makes the file again if another program removed or replaced it.
+  func restore() throws(Failure) {
+    guard let known = file, !isThere(known) else { return }
+    file = try write()
   }
 
   private static func failure(_ path: String) -> Failure {
     Failure(
       .failed,
-      "cannot write the token file \(path): \(String(cString: strerror(errno))); free some space, or leave out --osc-port"
+      "cannot write the token file \(path): \(String(cString: strerror(errno))); move away what is there, free some space, "
+        + "or leave out --osc-port"
     )
   }
 
@@ -49,8 +66,8 @@ final class TokenFile {
 
   /// Removes the file, unless another has taken its place.
   func remove() {
-    if let inode, inode == Inode(path: path) { unlink(path) }
-    inode = nil
+    if let file, isThere(file) { unlink(path) }
+    file = nil
   }
 
   /// Whether `text` is the token. Takes equally long for every text of the token's length.

@@ -27,6 +27,10 @@ public final class UDPSocket {
   /// Requests of a packet that have not been returned yet.
   private var waiting: [(message: OSCPacket.NumberedMessage, address: UDPAddress)] = []
   private var buffer = [UInt8](repeating: 0, count: OSCShape.longestPacket)
+  /// Why the token file, which others removed, cannot be made again; nil while all is well.
+  package private(set) var obstacle: Failure?
+  /// When to look for the token file.
+  private var nextCheck = ContinuousClock.now + .seconds(1)
 
   var descriptor: Int32 { socket.number }
   /// Whether `receive` returns a request without a further packet.
@@ -85,6 +89,18 @@ public final class UDPSocket {
     let path = try RuntimeFolder.socket(named: name, environment: environment)
     tokenFile = try TokenFile(name: name, environment: environment, token: tokenFile.token)
     unixSocketPath = path
+  }
+
+  /// Once a second: makes the token file again if it was removed.
+  /// - Parameter ownsName: whether no other process has taken the name.
+  package func restore(ownsName: @autoclosure () -> Bool, now: ContinuousClock.Instant = .now) {
+    guard now >= nextCheck else { return }
+    nextCheck = now + .seconds(1)
+    guard ownsName() else { return }
+    do throws(Failure) {
+      try tokenFile.restore()
+      obstacle = nil
+    } catch { obstacle = error }
   }
 
   /// Sends subscribers of the state `farewell`, and removes the token file.

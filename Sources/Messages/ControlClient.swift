@@ -139,6 +139,10 @@ public struct ControlClient: Sendable {
         "no Pinna named \"\(name)\" can be reached: \(folder) cannot be entered (\(String(cString: strerror(EACCES)))); "
           + "run this command as the user who runs Pinna, or set XDG_RUNTIME_DIR to a folder of your own")
     }
+    if let path = try? path, RuntimeFolder.isBlocked(path) {
+      let failure = RuntimeFolder.blocked(path)
+      return Failure(.notRunning, "no Pinna named \"\(name)\" can be reached: \(failure.description)")
+    }
     return Failure(
       .notRunning,
       "no Pinna named \"\(name)\" is running (looked in \(folder)); start one with: \(startCommand)")

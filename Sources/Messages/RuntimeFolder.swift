@@ -107,6 +107,16 @@ public enum RuntimeFolder {
 }
 
 extension RuntimeFolder {
+  /// Whether something other than a socket is at the path of a control socket.
+  package static func isBlocked(_ path: String) -> Bool {
+    var information = stat()
+    return lstat(path, &information) == 0 && information.st_mode & S_IFMT != S_IFSOCK
+  }
+
+  package static func blocked(_ path: String) -> Failure {
+    Failure(.failed, "\(path), the path of the control socket, is a folder or another file; move it away")
+  }
+
   /// Whether no process owns the name whose socket is at `path`.
   static func isFree(_ path: String) -> Bool {
     let lock = FileDescriptor(open(path + ".lock", O_RDONLY | O_CLOEXEC | O_NOFOLLOW))

@@ -67,6 +67,43 @@ import Testing
     #expect(try reaches(socket))
   }
 
+  @Test(
+    "R21: an empty folder at the socket's path is replaced; one with files is named, by commands too, until it is gone"
+  )
+  func folderAtPath() throws {
+    let socket = try open()
+    for hasFile in [false, true] {
+      unlink(path)
+      #expect(mkdir(path, 0o700) == 0)
+      if hasFile { try Data().write(to: URL(filePath: path + "/file")) }
+      serve(socket)
+      #expect((socket.obstacle == nil) == !hasFile)
+      guard hasFile else {
+        #expect(try reaches(socket))
+        continue
+      }
+      let sentence = "\(path), the path of the control socket, is a folder or another file; move it away"
+      #expect(socket.obstacle?.description == sentence)
+      let asked = #expect(throws: Failure.self) {
+        try ControlClient(name: "pinna", environment: home.environment).request(
+          OSCMessage("/pinna/status"), seconds: 1)
+      }
+      #expect(asked?.status == .notRunning && asked?.description.contains(sentence) == true)
+    }
+    try FileManager.default.removeItem(atPath: path)
+    serve(socket)
+    #expect(try reaches(socket) && socket.obstacle == nil)
+  }
+
+  @Test("R21: a server does not start where a folder with files has the socket's path, and says so")
+  func startWithFolder() throws {
+    try RuntimeFolder.prepare(environment: home.environment)
+    try FileManager.default.createDirectory(atPath: path + "/folder", withIntermediateDirectories: true)
+    let refusal = #expect(throws: Failure.self) { try open() }
+    #expect(refusal?.description.contains("is a folder or another file; move it away") == true)
+    #expect(access(path + "/folder", F_OK) == 0)
+  }
+
   @Test("R21: a server that ends leaves alone a successor's socket, which took the name with the folder")
   func successor() throws {
     var first: ControlSocket? = try open()

@@ -59,6 +59,61 @@ import Testing
     #expect(access(path, F_OK) != 0)
   }
 
+  @Test(
+    "the token file is made again, with the same token, when it was removed or replaced, unless the name is another's"
+  )
+  func restoredToken() throws {
+    let path = home.runtimeFolder + "/pinna/pinna.token"
+    func text() -> String? { try? String(contentsOfFile: path, encoding: .utf8) }
+    func restore(_ seconds: Double, owned: Bool = true) {
+      socket.restore(ownsName: owned, now: .now + .seconds(seconds))
+    }
+    unlink(path)
+    restore(0.5)
+    restore(2, owned: false)
+    #expect(text() == nil)
+    restore(4)
+    var file = stat()
+    #expect(text() == token + "\n" && lstat(path, &file) == 0 && file.st_mode & 0o7777 == 0o600)
+    unlink(path)
+    try home.folder.write("another", to: "runtime/pinna/pinna.token")
+    restore(6)
+    #expect(text() == token + "\n" && socket.obstacle == nil)
+    unlink(path)
+    try FileManager.default.createDirectory(atPath: path + "/folder", withIntermediateDirectories: true)
+    restore(8)
+    #expect(socket.obstacle?.description.contains("\(path): ") == true)
+    try FileManager.default.removeItem(atPath: path)
+    restore(10)
+    #expect(text() == token + "\n" && socket.obstacle == nil)
+  }
+
+  @Test(
+    "feedback and answers go to the port that a subscriber names, on its own host; Pinna's own port is refused"
+  )
+  func otherPort() throws {
+    let tablet = UDPSender(port: 9)
+    sender.send("/pinna/subscribe", .string(token))
+    let (_, from) = try #require(socket.receive())
+    try socket.subscribe(from, to: .state, levelsPerSecond: 1, port: tablet.ownPort)
+    socket.publish(state: [OSCMessage("/pinna/record", [.integer(0)])], levels: nil)
+    #expect(tablet.message(seconds: 1)?.path == "/pinna/record" && sender.packet(seconds: 0.1) == nil)
+    sender.send("/pinna/echo", .string("#1"))
+    let (_, again) = try #require(socket.receive())
+    socket.send(OSCMessage("/pinna/reply", [.integer(0), .string("x")]), to: again)
+    #expect(sender.message(seconds: 1)?.words == ["0", "x", "#1"])
+    #expect(tablet.message(seconds: 1)?.words == ["0", "x", "#1"])
+    // It only hears.
+    tablet.send("/pinna/status")
+    let port = UInt16(socket.address.description.split(separator: ":")[1])!
+    UDPSender(port: port).send("/pinna/status")
+    #expect(socket.receive() == nil)
+    let own = #expect(throws: Failure.self) {
+      try socket.subscribe(from, to: .state, levelsPerSecond: 1, port: port)
+    }
+    #expect(own?.status == .usage && own?.description.contains("\(port)") == true)
+  }
+
   @Test("only loopback is free of a warning, and a name or a taken port is refused in a sentence")
   func addresses() throws {
     #expect(socket.warning == nil)
