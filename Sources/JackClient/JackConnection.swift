@@ -50,7 +50,7 @@ public final class JackConnection: Sendable {
     guard let client = pinna_jack_client_open(name, options, &status, server) else {
       if status.rawValue & JackNameNotUnique.rawValue != 0 { throw .nameTaken(name) }
       if status.rawValue & JackServerFailed.rawValue != 0 { throw .noServer(named) }
-      if Self.acceptsClients(server: server) { throw .nameTaken(name) }
+      if Self.hasClient(name, server: server) { throw .nameTaken(name) }
       throw .openFailed(Self.words(status.rawValue))
     }
     guard !Self.hasNamesake(client, name) else {
@@ -77,6 +77,11 @@ public final class JackConnection: Sendable {
     if has(JackVersionError) { return "the versions of the server and libjack differ; reinstall both" }
     if has(JackShmFailure) { return "the server's shared memory is not accessible; restart the server" }
     if has(JackBackendError) { return "the server's driver failed; see the server's messages" }
+    if let limit = Self.memoryLimit, has(JackServerError) || status == JackFailure.rawValue {
+      return
+        "this process may use only \(limit >> 20) MiB of memory, which may be too little for that of the server; raise "
+        + "the limit (ulimit -v)"
+    }
     if has(JackServerError) {
       return "the server closed the connection, perhaps because it is starting or stopping; try again"
     }
@@ -98,11 +103,7 @@ public final class JackConnection: Sendable {
   /// Whether the server would refuse a client with this name, because a client or the server has it. Waits for the server.
   func isTaken(_ name: String) -> Bool {
     if name == server ?? Self.standardServer { return true }
-    return handle.request { client in
-      let uuid = jack_get_uuid_for_client_name(client, name)
-      defer { jack_free(uuid) }
-      return uuid != nil
-    } ?? false
+    return handle.request { Self.hasClient(name, $0) } ?? false
   }
 
   /// The server of clients that name none.
@@ -110,17 +111,33 @@ public final class JackConnection: Sendable {
     getenv("JACK_DEFAULT_SERVER").map { String(cString: $0) } ?? "default"
   }
 
-  /// Whether the server accepts a client with another name. Waits for the server.
+  /// The limit on this process's address space, in bytes; nil if there is none.
+  private static var memoryLimit: rlim_t? {
+    var limit = rlimit()
+    guard getrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limit) == 0, limit.rlim_cur != rlim_t.max else {
+      return nil
+    }
+    return limit.rlim_cur
+  }
+
+  /// Whether a client of the server has this name. Waits for the server.
   ///
-  /// jackd2 reports a name that is in use as `JackServerError`; this distinguishes the two.
-  private static func acceptsClients(server: String?) -> Bool {
-    guard HelperProcess.program == nil else { return ServerProbe.acceptsClients(server: server) }
+  /// jackd2 reports a name that is in use as `JackServerError`, as it does much else.
+  private static func hasClient(_ name: String, server: String?) -> Bool {
+    guard HelperProcess.program == nil else { return ServerProbe.hasClient(name, server: server) }
     var status = JackStatus(rawValue: 0)
     guard let probe = pinna_jack_client_open("pinna-probe", JackNoStartServer, &status, server) else {
       return false
     }
-    jack_client_close(probe)
-    return true
+    defer { jack_client_close(probe) }
+    return hasClient(name, probe)
+  }
+
+  /// The same, asked through a client of that server.
+  static func hasClient(_ name: String, _ client: OpaquePointer) -> Bool {
+    let uuid = jack_get_uuid_for_client_name(client, name)
+    defer { jack_free(uuid) }
+    return uuid != nil
   }
 
   /// Sets the process callback; only before `activate`. `context` is retained for as long as the callback may run. If

@@ -3,7 +3,7 @@ import Glibc
 import Synchronization
 import Threads
 
-/// Asks a server whether it accepts a new client, and whether it runs periods for it.
+/// Asks a server whether it accepts a new client, whether it runs periods for it, and whether a client has some name.
 ///
 /// The client lives in a helper process: `pinna` with the argument `word` and the server's name. A server that does not
 /// answer then holds up only that process, which ends by itself.
@@ -21,8 +21,9 @@ package enum ServerProbe {
   private static let required = 2
   private static let periods = Atomic<Int>(0)
 
-  private static let (acceptsClients, runsPeriods, yes, no): ([UInt8], [UInt8], [UInt8], [UInt8]) =
-    ([0], [1], [1], [0])
+  /// Questions. A name follows `hasClient`.
+  private static let (acceptsClients, runsPeriods, hasClient): ([UInt8], [UInt8], [UInt8]) = ([0], [1], [2])
+  private static let (yes, no): ([UInt8], [UInt8]) = ([1], [0])
 
   /// Whether the server accepts a new client; false if it does not answer within 5 s. The client has left again when
   /// this returns.
@@ -30,6 +31,15 @@ package enum ServerProbe {
   /// Thread: any that may wait for so long.
   /// - Parameter server: nil for the default one.
   package static func acceptsClients(server: String?) -> Bool { ask(acceptsClients, server) }
+
+  /// Whether the server has a client called `name`; false if it does not answer within 5 s. The client that asks has left
+  /// again when this returns.
+  ///
+  /// Thread: any that may wait for so long.
+  /// - Parameter server: nil for the default one.
+  package static func hasClient(_ name: String, server: String?) -> Bool {
+    ask(hasClient + name.utf8, server)
+  }
 
   /// Whether the server runs periods for a new client; false if it does not answer within 5 s.
   ///
@@ -53,7 +63,13 @@ package enum ServerProbe {
     let client = pinna_jack_client_open("pinna-probe", JackNoStartServer, &status, server)
     HelperProcess.serve { question in
       guard let client else { return no }
-      return question == acceptsClients || runsPeriods(client) ? yes : no
+      switch question.prefix(1) {
+      case runsPeriods[...]: return runsPeriods(client) ? yes : no
+      case hasClient[...]:
+        let name = String(decoding: question.dropFirst(), as: UTF8.self)
+        return JackConnection.hasClient(name, client) ? yes : no
+      default: return yes
+      }
     }
     guard let client else { return 1 }
     jack_client_close(client)

@@ -86,6 +86,7 @@ package final class RunMemoryFile: Sendable {
   private let worker: Worker
   private let writes = LatestRequest<RunMemory>()
   private let last = Mutex<RunMemory?>(nil)
+  private let writeFault = Mutex<String?>(nil)
 
   /// Nil if there is no home folder.
   package static func path(
@@ -125,7 +126,19 @@ package final class RunMemoryFile: Sendable {
       return last != memory
     }
     guard isNew else { return }
-    _ = writes.post(memory, on: worker) { [path] memory, _ in try? Self.write(memory, to: path) }
+    _ = writes.post(memory, on: worker) { [self] memory, _ in
+      let failure: Failure?
+      do throws(Failure) {
+        try Self.write(memory, to: path)
+        failure = nil
+      } catch { failure = error }
+      writeFault.withLock { $0 = failure?.description }
+    }
+  }
+
+  /// Why the last `keep` has kept nothing, as a sentence; nil if it has.
+  package var fault: String? {
+    writeFault.withLock { $0 }.map { "connections and setting are not kept for the next run: \($0)" }
   }
 
   /// Forgets the connections that the file lists; the setting stays.

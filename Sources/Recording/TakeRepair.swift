@@ -37,11 +37,18 @@ extension TakeFolder {
         try file.finish(frames: file.frames)
         take.frames = file.frames
       } catch {
+        if isFinishedByAnother(name, in: folder) { continue }
         take.fault = error.description
       }
       repaired.append(take)
     }
     return repaired
+  }
+
+  /// Whether another program has finished the file meanwhile, or is about to: what went wrong with it is then no fault.
+  /// - Parameter name: including `.part`.
+  private func isFinishedByAnother(_ name: String, in folder: OpenFolder) -> Bool {
+    !folder.contains(name) || isLocked(name, in: folder)
   }
 
   /// - Parameter name: name of a sidecar, including `.part`.
@@ -75,7 +82,7 @@ extension TakeFolder {
       return repair(sidecar, stem, file, in: folder)
     } catch {
       guard let sound = sound(ofSidecar: name, among: names),
-        !isSoundBeingWritten(stem, among: names, in: folder)
+        !isSoundBeingWritten(stem, among: names, in: folder), folder.contains(name)
       else { return nil }
       // Only the sidecar says which files belong together. Without it they would end at different frames.
       return RepairedTake(

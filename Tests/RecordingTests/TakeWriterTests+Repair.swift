@@ -2,10 +2,41 @@ import AudioFiles
 import Foundation
 import LiveSupport
 import Recording
+import Synchronization
 import TestSupport
 import Testing
 
 extension TakeWriterTests {
+  @Test("many repairs of one folder at once finish each take once, and none reports a fault")
+  mutating func repairsAtOnce() throws {
+    for n in 0..<12 {
+      let result = try take(try writer(), periods: 2)
+      for name in try FileManager.default.contentsOfDirectory(atPath: folder.path)
+      where !name.hasSuffix(".part") {
+        let path = folder.path + "/" + name
+        // Every third take has lost its sidecar.
+        if n % 3 == 2, name.hasSuffix(".json") {
+          try FileManager.default.removeItem(atPath: path)
+        } else {
+          try FileManager.default.moveItem(atPath: path, toPath: path + ".part")
+        }
+      }
+      #expect(result.fault == nil)
+    }
+    let path = folder.path
+    let found = Mutex<[RepairedTake]>([])
+    DispatchQueue.concurrentPerform(iterations: 16) { _ in
+      let repaired = TakeFolder(path: path).repair()
+      found.withLock { $0 += repaired }
+    }
+    let all = found.withLock { $0 }
+    #expect(all.compactMap(\.fault) == [])
+    // A take without its sidecar is two files.
+    #expect(all.count == 8 + 2 * 4 && Set(all.map(\.path)).count == all.count, "\(all.map(\.path))")
+    let names = try FileManager.default.contentsOfDirectory(atPath: path)
+    #expect(names.count == 12 * 3 - 4 && !names.contains { $0.hasSuffix(".part") }, "\(names)")
+  }
+
   @Test(
     "R6: repair finishes a take that was cut off, with all its frames in step, once, and leaves one in use alone"
   )

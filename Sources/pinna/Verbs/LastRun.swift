@@ -15,6 +15,11 @@ struct LastRun {
     self.arguments = arguments
     let path = isManaged ? nil : RunMemoryFile.path(name: arguments.name)
     file = try path.map { try RunMemoryFile(path: $0) }
+    if path == nil, !isManaged {
+      Tool.complain(
+        "connections and setting are not kept for the next run: there is no home folder; set HOME or XDG_STATE_HOME"
+      )
+    }
     do { memory = try path.flatMap { try RunMemoryFile.read($0) } } catch {
       Tool.complain("\(error)")
       memory = nil
