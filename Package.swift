@@ -313,7 +313,7 @@ let package = Package(
     .testTarget(
       name: "VerbTests",
       dependencies: [
-        "pinna", "PinnaSession", "GuidedCheck", "LiveSupport", "TestSupport", "Messages",
+        "pinna", "PinnaSession", "GuidedCheck", "Detection", "LiveSupport", "TestSupport", "Messages",
         "Figures", "FilterBanks", "FilterDesign", "Numerics", "Presets", "AudioFiles", "Acoustics",
       ], swiftSettings: waiting),
     .testTarget(

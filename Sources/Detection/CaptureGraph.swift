@@ -12,10 +12,17 @@ public struct CaptureClient: Hashable, Sendable {
   public let name: String
   public let ports: [CapturePort]
 
-  /// The clients of `graph`, in the order of their first ports.
+  /// The clients of `graph`, in the order of their first ports. A port that the server lists under several names counts
+  /// once.
   public static func list(of graph: some CaptureGraph) throws -> [CaptureClient] {
     var names: [String] = []
-    let ports = try graph.capturePorts()
+    var ports: [CapturePort] = []
+    for port in try graph.capturePorts()
+    where !ports.contains(where: {
+      $0.name == port.name || $0.aliases.contains(port.name) || port.aliases.contains($0.name)
+    }) {
+      ports.append(port)
+    }
     for port in ports where !names.contains(port.client) { names.append(port.client) }
     return names.map { name in CaptureClient(name: name, ports: ports.filter { $0.client == name }) }
   }

@@ -25,6 +25,17 @@ public struct SoundCard: Hashable, Sendable {
   /// The largest number of channels that it captures; nil if unknown.
   public var channels: Int? { formats.map(\.channels).max() }
 
+  /// The sample rate to start a server at, in hertz: 48 kHz, or the nearest to it that the card has with most channels.
+  public var startRate: Int {
+    let rates = formats.filter { $0.channels == channels }.flatMap { format in
+      switch format.rates {
+      case .list(let list): list
+      case .range(let range): [min(max(48000, range.lowerBound), range.upperBound)]
+      }
+    }
+    return rates.min { abs($0 - 48000) < abs($1 - 48000) } ?? 48000
+  }
+
   public init(
     index: Int, id: String, driver: String, name: String, longName: String = "", usb: String? = nil,
     serial: String? = nil, formats: [CaptureFormat] = [], digitalMicrophones: [DigitalMicrophone] = []

@@ -246,6 +246,35 @@ import Testing
     #expect(clients[1].ports.map(\.name) == ["a:b:capture_AUX0", "a:b:capture_AUX1"])
   }
 
+  @Test("a port that a server lists under several names counts once, whichever comes first")
+  func aliases() throws {
+    let ports = [
+      CapturePort(name: "system:capture_1", aliases: ["alsa_pcm:hw:SPK:out1"]),
+      CapturePort(name: "alsa_pcm:hw:SPK:out1", aliases: ["system:capture_1"]),
+      CapturePort(name: "system:capture_2", aliases: ["alsa_pcm:hw:SPK:out2"]),
+      CapturePort(name: "alsa_pcm:hw:SPK:out2"),
+      CapturePort(name: "system:capture_2", aliases: ["alsa_pcm:hw:SPK:out2"]),
+    ]
+    for order in [ports, ports.reversed()] {
+      let clients = try CaptureClient.list(of: Recorded(ports: order))
+      #expect(clients.reduce(0) { $0 + $1.ports.count } == 2, "\(clients)")
+    }
+  }
+
+  @Test("a card is started at 48 kHz, or at the nearest rate that it has with most channels")
+  func startRate() {
+    func rate(_ formats: [CaptureFormat]) -> Int {
+      SoundCard(index: 0, id: "X", driver: "USB-Audio", name: "X", formats: formats).startRate
+    }
+    #expect(rate([]) == 48000)
+    #expect(rate([.init(channels: 6, rates: .list([16000]))]) == 16000)
+    #expect(
+      rate([.init(channels: 2, rates: .list([48000])), .init(channels: 8, rates: .list([44100, 96000]))])
+        == 44100)
+    #expect(rate([.init(channels: 4, rates: .range(8000...32000))]) == 32000)
+    #expect(rate([.init(channels: 4, rates: .range(8000...96000))]) == 48000)
+  }
+
   @Test("the environment names other folders") func environment() {
     let folders = SystemFolders(environment: ["PINNA_PROC_ASOUND": "/a", "PINNA_SYSFS": "/b"])
     #expect(folders == SystemFolders(asound: "/a", sysfs: "/b", alsaState: "/var/lib/alsa"))

@@ -1,7 +1,10 @@
+import Acoustics
+import Detection
 import Foundation
 import LiveSupport
 import TestSupport
 import Testing
+import pinna
 
 @Suite("pinna detect") struct DetectVerbTests {
   let home: VerbHome
@@ -47,6 +50,35 @@ import Testing
     #expect(none.status == 0 && found.isEmpty)
     let words = try home.pinna("detect", environment: Self.environment("none"))
     #expect(words.status == 0 && words.output.hasPrefix("no sound card that captures is plugged in\n"))
+  }
+
+  @Test(
+    "an unknown card and one of candidates get the commands to start a server and to describe an array",
+    arguments: [("webcam", "hw:C920 "), ("interface", "hw:")])
+  func unknown(tree: String, card: String) throws {
+    let outcome = try home.pinna("detect", environment: Self.environment(tree))
+    #expect(outcome.status == 0, "\(outcome)")
+    for words in [
+      "    describe it:   pinna device new ring NAME", "    JACK:          jackd -d alsa -d \(card)",
+      "    then:          pinna run --device ./NAME.yaml --connect",
+    ] {
+      #expect(outcome.output.contains(words), "\(words): \(outcome)")
+    }
+  }
+
+  @Test("a port's other name stands beside it, not as a further port")
+  func alias() {
+    let ports = [CapturePort(name: "system:capture_1", aliases: ["alsa_pcm:hw:0:out1"])]
+    let clients = Result<[CaptureClient], any Error> {
+      try CaptureClient.list(of: RecordedGraph(ports: ports))
+    }
+    #expect(
+      clients.text == "JACK: system has 1 capture port: system:capture_1 (also alsa_pcm:hw:0:out1)")
+  }
+
+  private struct RecordedGraph: CaptureGraph {
+    let ports: [CapturePort]
+    func capturePorts() throws -> [CapturePort] { ports }
   }
 
   @Test("a malformed device file is named, and the others are found")

@@ -1,15 +1,13 @@
 import Acoustics
 import Detection
 import Messages
+import Text
 
 extension [DetectedCard] {
   /// What `pinna detect` prints about cards.
   var text: String {
     guard !isEmpty else { return "no sound card that captures is plugged in" }
-    let remedy =
-      contains { $0.matches.isEmpty }
-      ? ["describe an array that no device file describes with: pinna device new"] : []
-    return (flatMap(\.lines) + remedy).joined(separator: "\n")
+    return flatMap(\.lines).joined(separator: "\n")
   }
 }
 
@@ -36,7 +34,7 @@ extension DetectedCard {
 
   private var deviceLines: [String] {
     guard !matches.isEmpty else {
-      return ["  no device file describes it"]
+      return ["  no device file describes it; if it is an array:"] + descriptionCommands
     }
     let question: [String] =
       if matches[0].certainty == .candidate {
@@ -47,6 +45,14 @@ extension DetectedCard {
         []
       }
     return question + matches.flatMap { $0.lines(on: card) }
+      + (matches[0].certainty == .candidate ? ["  or if it is another array:"] + descriptionCommands : [])
+  }
+
+  /// What to type to describe an array that no device file describes, and to use it.
+  private var descriptionCommands: [String] {
+    let microphones = card.channels.map { " --microphones \($0)" } ?? ""
+    let new = Command("describe it:", "pinna device new ring NAME\(microphones), or line, grid, box, sphere")
+    return ([new] + card.commands(rate: card.startRate, device: "./NAME.yaml")).map { "    \($0.text)" }
   }
 }
 
@@ -59,7 +65,7 @@ extension DeviceMatch {
     if let obstacle { return [heading, "    \(obstacle)"] }
     return [heading, "    delivers raw microphones at \(rates.map(String.init).joined(separator: ", ")) Hz"]
       + geometryLines + ["    capture channels: \(channelText)"]
-      + commands(on: card).map { "    \($0.purpose.padded(15))\($0.command)" }
+      + card.commands(rate: rate, device: device.name).map { "    \($0.text)" }
   }
 
   private var reason: String {
@@ -79,30 +85,42 @@ extension DeviceMatch {
     microphonesByChannel.enumerated().map { "\($0 + 1) \($1 ?? "unused")" }.joined(separator: ", ")
   }
 
-  /// What to type to use the device, with the purpose of each command.
-  fileprivate func commands(on card: SoundCard) -> [(purpose: String, command: String)] {
+}
+
+/// What to type, and what for.
+private struct Command {
+  let purpose: String
+  let command: String
+
+  init(_ purpose: String, _ command: String) { (self.purpose, self.command) = (purpose, command) }
+
+  var text: String { purpose.padded(15) + command }
+}
+
+extension SoundCard {
+  /// What to type to use the card as `device`, a device's name or file.
+  fileprivate func commands(rate: Int, device: String) -> [Command] {
     [
-      ("JACK:", "jackd -d alsa -d hw:\(card.id) -r \(rate)"),
-      (
+      Command("JACK:", "jackd -d alsa -d hw:\(id) -r \(rate)"),
+      Command(
         "or PipeWire:",
-        "give the card its profile Pro Audio, which has all channels, and type pw-jack before pinna"
-      ),
-      ("then:", "pinna run --device \(device.name) --connect"),
+        "give the card its profile Pro Audio, which has all channels, and type pw-jack before pinna"),
+      Command("then:", "pinna run --device \(device) --connect"),
     ]
   }
 }
 
 extension Result<[CaptureClient], any Error> {
   /// What `pinna detect` prints about the graph.
-  var text: String {
+  package var text: String {
     switch self {
     case .failure(let error): "JACK: \(Messages.Failure(error).description)"
     case .success(let clients) where clients.isEmpty: "JACK: the graph has no physical capture ports"
     case .success(let clients):
       clients.map { client in
-        let first = client.ports[0].aliases.first.map { ", \($0)" } ?? ""
-        return
-          "JACK: \(client.name) has \("capture port".counted(client.ports.count)): \(client.ports[0].name)\(first)\(client.ports.count > 1 ? ", …" : "")"
+        let first = client.ports[0].name + (client.ports[0].aliases.first.map { " (also \($0))" } ?? "")
+        return "JACK: \(client.name) has \("capture port".counted(client.ports.count)): \(first)"
+          + (client.ports.count > 1 ? ", …" : "")
       }.joined(separator: "\n")
     }
   }
@@ -141,7 +159,8 @@ extension DigitalMicrophone {
 
 extension DeviceMatch {
   fileprivate func json(on card: SoundCard) -> JSONObject {
-    let commands = certainty == .candidate || obstacle != nil ? [] : commands(on: card)
+    let commands =
+      certainty == .candidate || obstacle != nil ? [] : card.commands(rate: rate, device: device.name)
     return [
       "device": device.name, "title": device.title, "certainty": certainty.rawValue, "obstacle": obstacle,
       "usable": isUsable, "rates": rates, "microphones": microphonesByChannel,
