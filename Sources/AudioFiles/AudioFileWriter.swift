@@ -272,7 +272,7 @@ public final class AudioFileWriter {
   }
 
   /// Refuses to replace anything but a regular file. Without `replacing`, refuses any existing file.
-  private static func check(_ folder: OpenFolder, _ name: String, replacing: Bool) throws(AudioFileError) {
+  static func check(_ folder: OpenFolder, _ name: String, replacing: Bool) throws(AudioFileError) {
     var information = stat()
     guard fstatat(folder.descriptor, name, &information, AT_SYMLINK_NOFOLLOW) == 0 else { return }
     guard replacing else { throw AudioFileError("\(folder.path(of: name)) exists already") }

@@ -16,13 +16,17 @@ public enum Compression: String, CaseIterable, Sendable {
   }
 
   /// Converts `wav` to a file with this format's extension, reads that back, and removes `wav` if it is complete.
-  /// - Parameter isWanted: called before every block. If it returns false, the conversion fails and `wav` stays.
+  /// - Parameters:
+  ///   - given: the new name; a file of that name is replaced. Nil for the old one with this format's extension, which must
+  ///     not exist.
+  ///   - isWanted: called before every block. If it returns false, the conversion fails and `wav` stays.
   /// - Returns: the new name.
   public func replace(
-    wav: String, in folder: OpenFolder = .working, while isWanted: () -> Bool = { true }
+    wav: String, as given: String? = nil, in folder: OpenFolder = .working,
+    while isWanted: () -> Bool = { true }
   ) throws(AudioFileError) -> String {
     let reader = try AudioFileReader(folder: folder, name: wav)
-    let name = wav.dropLast(4) + "." + rawValue
+    let name = given ?? wav.dropLast(4) + "." + rawValue
     let part = name + ".part"
     let partPath = folder.path(of: part)
     let descriptor = folder.create(part)
@@ -36,7 +40,8 @@ public enum Compression: String, CaseIterable, Sendable {
       guard folder.has(part, as: descriptor) else {
         throw AudioFileError("\(partPath) was replaced by another file while it was written")
       }
-      guard folder.renameWithoutReplacing(part, name) == 0 else {
+      let isNamed = given == nil ? folder.renameWithoutReplacing(part, name) : folder.rename(part, to: name)
+      guard isNamed == 0 else {
         throw failure("cannot rename \(partPath) to \(folder.path(of: name))")
       }
     } catch {

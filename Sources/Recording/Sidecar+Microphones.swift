@@ -1,3 +1,4 @@
+import AudioFiles
 import FoundationEssentials
 import Glibc
 
@@ -20,6 +21,39 @@ extension Sidecar {
       if let file = sidecar.files.first(where: { $0.microphones == name }) { return (sidecar, file.frame) }
     }
     return nil
+  }
+
+  /// The last frames of the microphones before `frame` of the take, from the files that hold them.
+  /// - Parameters:
+  ///   - count: how many; fewer where the take begins.
+  ///   - folder: of the take's files, ending in a slash, or empty for the working folder.
+  /// - Returns: shape `[microphone][frame]`
+  /// - Throws: if a file is missing, or is not as this sidecar says.
+  public func microphones(before frame: Int, count: Int, in folder: String) throws(TakeError) -> [[Float]] {
+    var channels = [[Float]](repeating: [], count: setup.microphones.count)
+    let first = max(0, frame - count)
+    for piece in files where piece.frame < frame && piece.frame + piece.frames > first {
+      guard let name = piece.microphones else {
+        throw TakeError("the take has no file of the microphones before frame \(frame)")
+      }
+      let path = folder + name
+      let wanted = max(0, first - piece.frame)..<min(piece.frames, frame - piece.frame)
+      do throws(AudioFileError) {
+        let reader = try AudioFileReader(path: path)
+        guard reader.channels == channels.count else {
+          throw AudioFileError("\(path) has \(reader.channels) channels, not those of its take")
+        }
+        try reader.seek(toFrame: wanted.lowerBound)
+        let block = try reader.read(frames: wanted.count)
+        guard block.count == wanted.count * channels.count else {
+          throw AudioFileError("\(path) is shorter than its take's sidecar says")
+        }
+        for c in channels.indices {
+          channels[c] += stride(from: c, to: block.count, by: channels.count).lazy.map { block[$0] }
+        }
+      } catch { throw TakeError(error.description) }
+    }
+    return channels
   }
 
   /// The changes of filters in the part of the take that begins with `firstFrame`, in frames from there. What was in

@@ -43,13 +43,16 @@ extension FilterSets {
 
   /// The same for sound of any length: no more of it is in memory than a part.
   /// - Parameters:
+  ///   - framesBefore: how many of the frames only precede what is rendered. They are processed, and their outputs are not
+  ///     written.
   ///   - next: returns the next part, of any number of frames; nil at the end.
-  ///   - write: called with the outputs, in order, as many frames in all as the input has.
+  ///   - write: called with the outputs, in order, as many frames in all as the input has after those.
   /// - Throws: also what `next` and `write` throw.
   public func render(
     selection: Selection, of device: Device, gain: Decibels = Decibels(0), highPass: HighPass = .off,
-    substitutions: [Substitution] = [], period: Int = 1024, instructionSet: InstructionSet = .best,
-    next: () throws -> [[Float]]?, write: (_ left: [Float], _ right: [Float]) throws -> Void
+    substitutions: [Substitution] = [], framesBefore: Int = 0, period: Int = 1024,
+    instructionSet: InstructionSet = .best, next: () throws -> [[Float]]?,
+    write: (_ left: [Float], _ right: [Float]) throws -> Void
   ) throws {
     func filters(_ substitute: FilterSets?) throws -> FilterSet {
       try (substitute ?? self).filters(for: selection, of: device)
@@ -61,8 +64,11 @@ extension FilterSets {
     var run = OfflineRun(engine, microphones: [[Float]](repeating: [], count: engine.microphones))
     var coming = substitutions.filter { $0.frame > 0 }[...]
     var given = 0
+    var ahead = framesBefore
     func writeOutput() throws {
-      try write(run.left, run.right)
+      let skipped = min(ahead, run.left.count)
+      ahead -= skipped
+      try write(Array(run.left.dropFirst(skipped)), Array(run.right.dropFirst(skipped)))
       run.discardOutput()
     }
     while let part = try next() {

@@ -1,3 +1,4 @@
+import AudioFiles
 import Foundation
 import Realtime
 import Recording
@@ -44,6 +45,45 @@ import Testing
       try fallbacks("take_2-microphones.wav") == [
         .init(frame: 0, without: ["back"]), .init(frame: 200, without: []),
       ])
+  }
+
+  @Test("the microphones before a frame come from all files of the take that hold them, to the sample")
+  func before() throws {
+    try write([])
+    var noise = SeededNoise(seed: 37)
+    let whole = (0..<3).map { _ in noise.samples(1500, amplitude: 0.5) }
+    for (name, span) in [("take-microphones.wav", 0..<1000), ("take_2-microphones.wav", 1000..<1500)] {
+      try AudioClip(sampleRate: 48000, channels: whole.map { Array($0[span]) }).write(
+        wav: "\(folder.path)/\(name)")
+    }
+    let sidecar = try Sidecar.read(folder.path + "/take.json")
+    for (frame, count, span) in [
+      (1000, 400, 600..<1000), (1000, 5000, 0..<1000), (1400, 600, 800..<1400), (1100, 50, 1050..<1100),
+      (0, 100, 0..<0), (1000, 0, 1000..<1000),
+    ] {
+      let found = try sidecar.microphones(before: frame, count: count, in: folder.path + "/")
+      #expect(found == whole.map { Array($0[span]) }, "\(count) before \(frame)")
+    }
+  }
+
+  @Test("a file of the take that is missing, shorter, or of other channels is an error that names it")
+  func notBefore() throws {
+    try write([])
+    let sidecar = try Sidecar.read(folder.path + "/take.json")
+    func error() -> String {
+      let error = #expect(throws: TakeError.self) {
+        try sidecar.microphones(before: 1000, count: 100, in: folder.path + "/")
+      }
+      return error?.description ?? ""
+    }
+    #expect(error().contains("take-microphones.wav"))
+    for channels in [[[Float]](repeating: [0, 0], count: 3), [[Float]](repeating: [], count: 2)] {
+      let clip = AudioClip(
+        sampleRate: 48000,
+        channels: channels.map { $0 + [Float](repeating: 0, count: channels.count == 2 ? 1000 : 9) })
+      try clip.write(wav: folder.path + "/take-microphones.wav")
+      #expect(error().contains("take-microphones.wav"))
+    }
   }
 
   @Test("a damaged sidecar is an error, not an absence")

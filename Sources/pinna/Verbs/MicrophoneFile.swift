@@ -14,7 +14,7 @@ final class MicrophoneFile {
   /// Energy of each channel so far.
   private var energies: [Double]
   private var doubt: String?
-  private let progress = WorkProgress.onTerminal("rendering")
+  private let progress = WorkProgress.step("rendering")
 
   /// - Parameter remedy: what to do if there is no such file, an imperative clause.
   /// - Throws: if the file is none of the device's microphones: it has other channels, no frames, or is B-format.

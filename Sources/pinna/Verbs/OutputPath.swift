@@ -8,9 +8,8 @@ import Recording
 enum OutputPath {
   /// Extensions of audio formats that Pinna does not write.
   private static let otherFormats: Set = [
-    "aac", "ac3", "aif", "aifc", "aiff", "alac", "amr", "ape", "au", "caf", "flac", "m4a", "mka", "mp2",
-    "mp3",
-    "mp4", "oga", "ogg", "opus", "ra", "snd", "w64", "webm", "wma", "wv",
+    "aac", "ac3", "aif", "aifc", "aiff", "alac", "amr", "ape", "au", "caf", "m4a", "mka", "mp2", "mp3", "mp4",
+    "oga", "ogg", "ra", "snd", "w64", "webm", "wma", "wv",
   ]
 
   /// Throws if the name is empty, has the extension of an unsupported format, or refers to `input` itself, also through
@@ -20,13 +19,23 @@ enum OutputPath {
     let suffix = URL(filePath: output).pathExtension.lowercased()
     guard !otherFormats.contains(suffix) else {
       throw Failure(
-        .usage, "cannot write \(output): .\(suffix) is not supported; give a name that ends in .wav"
+        .usage,
+        "cannot write \(output): .\(suffix) is not supported; give a name that ends in .wav, .flac or .opus"
       )
     }
     var (a, b) = (stat(), stat())
     if stat(output, &a) == 0, stat(input, &b) == 0, a.st_dev == b.st_dev, a.st_ino == b.st_ino {
       throw Failure(.usage, "\(output) is the input file itself; give the output another name")
     }
+  }
+
+  /// Throws if the format that the name asks for cannot hold such a sound.
+  static func check(_ output: String, channels: Int, sampleRate: Int) throws(Failure) {
+    guard let obstacle = Compression(path: output)?.obstacle(channels: channels, sampleRate: sampleRate)
+    else {
+      return
+    }
+    throw Failure(.failed, "cannot write \(output): \(obstacle); give a name that ends in .wav")
   }
 
   /// The absolute path: a running Pinna may have another working folder.

@@ -6,13 +6,15 @@ import Presets
 import Processor
 import Realtime
 import Rendering
+import Text
 
 extension Verb {
   static let render = Verb(
     name: "render", operands: ["MICS.wav", "OUT.wav"],
-    summary: "do offline what run does: microphone signals from one file, left and right to another",
+    summary:
+      "do offline what run does: microphone signals from one file, left and right to another, .wav, .flac or .opus",
     options: [
-      Option("--preset", "NAME", "preset (default: phone5)"), deviceOption,
+      Option("--preset", "NAME", "preset (default: what a take was recorded with, or phone5)"), deviceOption,
       Option("--data-source", "NAME", "data source (default: the preset's)"),
       Option("--pattern", "PATTERN", "polar pattern (default: the preset's)"),
       Option("--orientation", "ORIENTATION", "input orientation (default: the preset's)"),
@@ -22,10 +24,11 @@ extension Verb {
       isaOption, hrtfOption, jsonOption,
     ]
   ) { arguments in
-    try OutputPath.check(arguments.operands[1], against: arguments.operands[0])
+    let (source, path) = (arguments.operands[0], arguments.operands[1])
+    try OutputPath.check(path, against: source)
     let library = PresetLibrary.standard
-    let (preset, plain) = try arguments.presetAndDevice(in: library)
-    var setting = Setting(preset: preset, device: try arguments.withHRTF(plain))
+    let take = TakeMicrophones(source)
+    var setting = try Verb.setting(arguments, of: take, in: library)
     try setting.apply(
       [Change.Key.dataSource, .pattern, .orientation, .gain, .highPass].compactMap { key in
         try arguments["--" + key.rawValue].map { try Change(key, $0) }
@@ -34,44 +37,59 @@ extension Verb {
     let instructionSet = try arguments.instructionSet()
     let device = setting.device
     _ = try device.filterCase(for: setting.selection)
+    try take?.check(device)
     let input = try MicrophoneFile(
-      arguments.operands[0], of: device,
+      source, of: device,
       "give a sound file with one channel per microphone, or create one with: pinna simulate")
-    let fallbacks = try TakeFallbacks(microphones: arguments.operands[0], setting: setting)
+    let rate = input.reader.sampleRate
+    let channels = setting.selection.polarPattern.channels
+    try OutputPath.check(path, channels: channels, sampleRate: rate)
     let sets = try FilterSets(
-      device: device, sampleRate: input.reader.sampleRate, progress: WorkProgress.designing(device.name))
-    let substitutions = try fallbacks.substitutions(setting, sampleRate: input.reader.sampleRate)
-    let isStereo = setting.selection.polarPattern == .stereo
-    let output = try RenderedFile(
-      arguments.operands[1], channels: isStereo ? 2 : 1, sampleRate: input.reader.sampleRate)
+      device: device, sampleRate: rate, progress: WorkProgress.designing(device.name))
+    // The memory of the filters, of a crossfade, and of the lowest high-pass.
+    let before = take?.framesBefore(sets.bank.tapCount + rate, period: period) ?? []
+    let ahead = before.first?.count ?? 0
+    let substitutions = try take?.substitutions(setting, sampleRate: rate, framesBefore: ahead) ?? []
+    let output = try RenderedFile(path, channels: channels, sampleRate: rate)
+    var first = ahead > 0 ? before : nil
     try output.finish {
       try sets.render(
         selection: setting.selection, of: device, gain: setting.gain, highPass: setting.highPass,
-        substitutions: substitutions, period: period, instructionSet: instructionSet, next: input.next,
-        write: output.write)
+        substitutions: substitutions, framesBefore: ahead, period: period, instructionSet: instructionSet,
+        next: {
+          defer { first = nil }
+          return try first ?? input.next()
+        }, write: output.write)
     }
     let remarks = input.remarks + output.remarks
     for remark in remarks { Tool.complain(remark) }
-    if arguments.isJSON {
-      print(
-        ([
-          "output": arguments.operands[1], "frames": output.frames, "channels": isStereo ? 2 : 1,
-          "sampleRate": input.reader.sampleRate, "peak": Double(output.peak), "remarks": remarks,
-        ] as JSONObject).text)
-    }
+    arguments.print(
+      json: [
+        "output": path, "frames": output.sound.frames, "channels": channels, "sampleRate": rate,
+        "peak": Double(output.sound.peak), "remarks": remarks,
+      ], text: "\(output.sound.sentence); \(ChangeReport(setting).text)")
     return .done
+  }
+
+  /// What to render with: the preset or device that is given, or else what a take was recorded with.
+  private static func setting(
+    _ arguments: Arguments, of take: TakeMicrophones?, in library: PresetLibrary
+  ) throws -> Setting {
+    if let take, !arguments.has("--preset"), !arguments.has("--device") {
+      return try take.setting(in: library, arguments.withHRTF)
+    }
+    let (preset, device) = try arguments.presetAndDevice(in: library)
+    return Setting(preset: preset, device: try arguments.withHRTF(device))
   }
 }
 
 /// What `pinna render` writes, part by part.
 private final class RenderedFile {
-  private let writer: AudioFileWriter
+  let sound: SoundOutput
   private let stops = StopCount()
-  private(set) var peak: Float = 0
-  var frames: Int { writer.framesWritten }
 
   init(_ path: String, channels: Int, sampleRate: Int) throws(AudioFileError) {
-    writer = try AudioFileWriter(path: path, channels: channels, sampleRate: sampleRate)
+    sound = try SoundOutput(path: path, channels: channels, sampleRate: sampleRate)
     Signals.onStop { [stops] in stops.next() }
   }
 
@@ -80,25 +98,29 @@ private final class RenderedFile {
     do {
       try body()
     } catch {
-      writer.abandon()
+      sound.abandon()
       throw error
     }
-    try writer.close()
+    try sound.close()
   }
 
   func write(_ left: [Float], _ right: [Float]) throws {
     guard stops.count == 0 else { throw Failure(.failed, "interrupted; nothing was written") }
     var frames = left
-    if writer.channels == 2 {
+    if sound.channels == 2 {
       frames = [Float](repeating: 0, count: 2 * left.count)
       for n in left.indices { (frames[2 * n], frames[2 * n + 1]) = (left[n], right[n]) }
     }
-    peak = frames.reduce(peak) { max($0, $1.magnitude) }
-    try writer.write(frames)
+    try sound.write(frames)
   }
 
   var remarks: [String] {
-    peak > 1
-      ? ["\(writer.path) exceeds full scale (peak \(peak)); the file is float, so nothing is clipped"] : []
+    if sound.clippedSamples > 0 {
+      return [
+        "\("sample".counted(sound.clippedSamples)) of \(sound.path) clipped, which .wav would not; lower --gain"
+      ]
+    }
+    guard sound.peak > 1, sound.compression == nil else { return [] }
+    return ["\(sound.path) exceeds full scale (peak \(sound.peak)); the file is float, so nothing is clipped"]
   }
 }

@@ -29,14 +29,21 @@ extension Verb {
     try OutputPath.check(output, against: arguments.operands[0])
     let rate = try arguments.integer("--rate", in: Scene.sampleRates) ?? 48000
     let scene = try scene(arguments.operands[0])
+    try OutputPath.check(output, channels: scene.device.microphones.count, sampleRate: rate)
     let clip = try microphones(of: scene, sampleRate: rate)
-    try clip.write(wav: output, areMicrophones: true)
-    if arguments.isJSON { print((report(scene, clip) + ["output": output]).text) }
+    let written = try clip.write(output, areMicrophones: true)
+    arguments.print(
+      json: report(scene, clip) + ["output": output],
+      text:
+        "\(written.sentence): \(scene.device.microphones.map(\.name).joined(separator: ", "))"
+    )
     return .done
   }
 
   static func scene(_ path: String) throws -> Scene {
-    try InputPath.check(path, "give a scene file; one that ships is scenes/phone5-voices.yaml in Presets")
+    let example = PresetLibrary.standard.folders.map { $0 + "/scenes/phone5-voices.yaml" }
+      .first { access($0, R_OK) == 0 }
+    try InputPath.check(path, "give a scene file" + (example.map { ", such as \($0)" } ?? ""))
     let scene = try Scene(file: path, library: .standard)
     for remark in scene.remarks { Tool.complain(remark) }
     return scene
@@ -45,7 +52,7 @@ extension Verb {
   static func microphones(of scene: Scene, sampleRate: Int) throws -> AudioClip {
     let clip = try scene.microphones(
       sampleRate: sampleRate, bodyCache: CacheFolder.bodies,
-      progress: WorkProgress.soundField(scene.device.name), mixing: WorkProgress.onTerminal("adding voices"))
+      progress: WorkProgress.soundField(scene.device.name), mixing: WorkProgress.step("adding voices"))
     if let overload = clip.overload(names: scene.device.microphones.map(\.name)) { Tool.complain(overload) }
     return clip
   }
@@ -100,6 +107,7 @@ struct LiveScene {
         throw Failure(.failed, "the microphones of \(arguments.name) could not be connected; try again")
       }
     }
+    WorkProgress.unwatch()
     Tool.complain("\(client) is in the graph: \(scene.title); stop with Ctrl-C")
     source.start()
     while stops.count == 0, repeats || !source.isFinished {

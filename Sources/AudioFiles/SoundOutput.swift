@@ -1,0 +1,82 @@
+import Glibc
+
+extension Compression {
+  /// The format that a file name asks for by its ending; nil for WAV.
+  public init?(path: String) {
+    guard let dot = path.lastIndex(of: "."), !path[dot...].contains("/") else { return nil }
+    self.init(rawValue: path[dot...].dropFirst().lowercased())
+  }
+}
+
+/// A sound file that a program writes, in the format that its name asks for: WAV with 32-bit float samples, FLAC with
+/// 24 bits, or Opus. As in takes, a WAV file becomes the other one at the end, and no file has its name before it is
+/// complete.
+///
+/// Thread: one thread makes all calls. Each call may wait for the disk.
+public final class SoundOutput {
+  public let path: String
+  public let sampleRate: Int
+  public let compression: Compression?
+  /// The largest magnitude of a sample.
+  public private(set) var peak: Float = 0
+  private let writer: AudioFileWriter
+  /// Of the WAV file.
+  private let name: String
+
+  public var channels: Int { writer.channels }
+  public var frames: Int { writer.framesWritten }
+  /// Samples above full scale, which the format clipped.
+  public var clippedSamples: Int { compression == nil ? 0 : writer.clippedSamples }
+
+  /// - Parameter areMicrophones: whether the channels are microphones, which belong to no loudspeakers.
+  public init(path: String, channels: Int, sampleRate: Int, areMicrophones: Bool = false)
+    throws(AudioFileError)
+  {
+    self.path = path
+    self.sampleRate = sampleRate
+    compression = Compression(path: path)
+    if let obstacle = compression?.obstacle(channels: channels, sampleRate: sampleRate) {
+      throw AudioFileError("cannot write \(path): \(obstacle); give a name that ends in .wav")
+    }
+    try AudioFileWriter.check(.working, path, replacing: true)
+    name = compression == nil ? path : "\(path).\(getpid()).wav"
+    writer = try AudioFileWriter(
+      path: name, encoding: compression == .flac ? .pcm24 : .float32, channels: channels,
+      sampleRate: sampleRate, areMicrophones: areMicrophones)
+  }
+
+  /// Appends whole interleaved frames. After an error no file is left.
+  public func write(_ interleaved: [Float]) throws(AudioFileError) {
+    peak = interleaved.reduce(peak) { max($0, $1.magnitude) }
+    do throws(AudioFileError) { try writer.write(interleaved) } catch {
+      writer.abandon()
+      throw error
+    }
+  }
+
+  /// Completes the file, which replaces one of its name. After an error no file is left.
+  public func close() throws(AudioFileError) {
+    try writer.close()
+    guard let compression else { return }
+    do throws(AudioFileError) { _ = try compression.replace(wav: name, as: path) } catch {
+      unlink(name)
+      throw error
+    }
+  }
+
+  /// Leaves no file.
+  public func abandon() { writer.abandon() }
+}
+
+extension AudioClip {
+  /// Writes the clip in the format that the name asks for.
+  /// - Returns: what was written.
+  @discardableResult
+  public func write(_ path: String, areMicrophones: Bool = false) throws(AudioFileError) -> SoundOutput {
+    let output = try SoundOutput(
+      path: path, channels: channels.count, sampleRate: sampleRate, areMicrophones: areMicrophones)
+    try output.write(interleaved)
+    try output.close()
+    return output
+  }
+}
