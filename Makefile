@@ -100,6 +100,8 @@ soak: install-packages sanitize-live
 	PINNA_SEQUENCES=10000000 swift test -c release --skip-build --filter RandomSequenceTests
 	swift test -c release --skip-build --filter LiveTests.EnduranceTests
 	PINNA_PIPEWIRE_SECONDS=600 pw-jack $(TESTS) --filter PipeWireEnduranceTests
+	PINNA_MEMORY_SECONDS=600 swift test -c release --skip-build --filter LiveTests.MemoryTests
+	PINNA_MEMORY_SECONDS=600 pw-jack $(TESTS) --filter MemoryTests
 	@$(MAKE) --no-print-directory day
 
 ## Faults planted in the state machine, each of which ControlTests must notice.
@@ -143,13 +145,13 @@ fuzzers:
 	swift build -c release --product Fuzzers --scratch-path .build/fuzzers --sanitize=fuzzer --sanitize=address \
 	  -Xswiftc -sanitize=fuzzer
 
-## Fault injection: promises R1 to R46 with what was measured, in at most 45 minutes.
+## Fault injection: promises R1 to R56 with what was measured, in at most 45 minutes.
 FAULTS = .build/faults
 FAULTS_RUN = PINNA_FAULTS=1 PINNA_FAULTS_LOG=$(CURDIR)/$(FAULTS).log swift test -c release --skip-build
 # The suites in a graph whose tests name a promise: files of Tests/LiveTests with a title that begins with "R<number>:".
 FAULTS_LIVE = $(shell grep -rlE '"R[0-9]+: ' Tests/LiveTests | sed -E 's,.*/(.*)\.swift,\1,' | grep -v PipeWire | sort | paste -sd '|')
-# Those in PipeWire's graph: its own, and OthersTests in both worlds.
-FAULTS_PIPEWIRE = PipeWireTests|PipeWireStallTests|PipeWireLatencyTests|PipeWireEnduranceTests|OthersTests
+# Those in PipeWire's graph: its own, and OthersTests and MemoryTests in both worlds.
+FAULTS_PIPEWIRE = PipeWireTests|PipeWireStallTests|PipeWireLatencyTests|PipeWireEnduranceTests|OthersTests|MemoryTests
 faults: PACKAGES = sox ffmpeg iproute2 pipewire pipewire-jack pipewire-bin
 faults: install-packages
 	@echo "== Fault injection; what the tests say is in $(FAULTS).txt"

@@ -11,6 +11,7 @@ signal(SIGXFSZ, SIG_IGN)
 Output.prepare()
 HelperProcess.isThisProgram = true
 JackConnection.silenceLibrary()
+FreeMemory.useTwoArenas()
 useSingleThreadedBLAS()
 FasterKernels.register()
 let status = DescriptorLimit.isMet ? Tool.run(Array(CommandLine.arguments.dropFirst())) : .failed

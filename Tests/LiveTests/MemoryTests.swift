@@ -1,0 +1,119 @@
+import Foundation
+import LiveSupport
+import TestSupport
+import Testing
+
+/// The duration of the run in seconds; `make soak` takes the ten minutes that are promised.
+private let seconds = Faults.number("PINNA_MEMORY_SECONDS", quick: 15, heavy: 90)
+/// No filters ship for the last: they are designed.
+private let sampleRates = [44_100, 48_000] + (Faults.areHeavy ? [96_000] : [])
+
+extension LiveTests {
+  /// In JACK2's graph, and with pw-jack in PipeWire's.
+  @Suite("Memory after many rates and devices") struct MemoryTests {
+    typealias Footprint = EnduranceTests.Footprint
+
+    private func awaitServer(_ graph: LiveGraph) throws {
+      // The filters for another rate are read, or designed.
+      try #require(
+        try waitUntil(seconds: 60) { try graph.status()["server"] as? String == "running" },
+        "\(graph.program.errorText.suffix(1000))")
+    }
+
+    /// Another rate: PipeWire changes it under its clients, a JACK server is replaced.
+    private func change(rate: Int, _ graph: LiveGraph) throws {
+      if let pipeWire = graph.pipeWire {
+        try pipeWire.set("clock.force-rate", rate)
+        usleep(300_000)
+      } else {
+        graph.killServer()
+        try #require(try waitUntil(seconds: 10) { try graph.status()["server"] as? String == "gone" })
+        try graph.restartServer(sampleRate: rate, period: 1024)
+      }
+      try awaitServer(graph)
+    }
+
+    private func change(period: Int, _ graph: LiveGraph) throws {
+      if let pipeWire = graph.pipeWire {
+        try pipeWire.set("clock.force-quantum", period)
+      } else {
+        #expect(graph.requestPeriod(period))
+      }
+    }
+
+    private func use(_ preset: String, _ graph: LiveGraph) throws {
+      let outcome = try graph.pinna("preset", "use", preset)
+      // Where the rate changes meanwhile, the change is refused, or superseded.
+      #expect([0, 1, 3].contains(outcome.status), "\(outcome)")
+    }
+
+    /// The footprint with one device, rate and period while nothing happens.
+    private func footprintAtRest(_ graph: LiveGraph) throws -> Footprint {
+      try change(rate: 48_000, graph)
+      try change(period: 1024, graph)
+      try #require(try waitUntil(seconds: 20) { try graph.pinna("preset", "use", "phone5").status == 0 })
+      var last = try Footprint(graph.program.pid)
+      try #require(
+        try waitUntil(seconds: 30) {
+          usleep(700_000)
+          let before = last
+          last = try Footprint(graph.program.pid)
+          return last.threads == before.threads && last.descriptors == before.descriptors
+            && abs(last.memory - before.memory) < 256
+        }, "it does not come to rest: \(last)")
+      return last
+    }
+
+    @Test(
+      "R52: random rates, quanta, devices and takes leave at most 32 MB more, and neither a descriptor nor a thread"
+    )
+    func everything() throws {
+      let home = try PinnaHome()
+      try home.addPair()
+      let graph = try LiveGraph(preset: "phone5", period: 1024, synchronous: true, home: home)
+      let first = try footprintAtRest(graph)
+      let seed = ProcessInfo.processInfo.environment["PINNA_SEED"].flatMap(UInt64.init) ?? 52
+      var noise = SeededNoise(seed: seed)
+      var (rates, quanta, devices, takes) = (0, 0, 0, 0)
+      let end = ContinuousClock.now + .seconds(seconds)
+      // A rate of JACK2's is a server that dies and another that starts.
+      let rateShare: UInt64 = graph.pipeWire == nil ? 1 : 5
+      while .now < end {
+        switch noise.next() % 16 {
+        case 0..<rateShare:
+          try change(rate: sampleRates.randomElement(using: &noise)!, graph)
+          rates += 1
+        case rateShare..<8:
+          try change(period: [64, 256, 1024, 2048].randomElement(using: &noise)!, graph)
+          usleep(50_000)
+          quanta += 1
+        case 8..<12:
+          try use(["phone5", "pair", "tetramic", "uma8"].randomElement(using: &noise)!, graph)
+          devices += 1
+        default:
+          let path = try graph.startTake()
+          usleep(200_000)
+          let stop = try graph.pinna("record", "stop")
+          #expect([0, 3, 7].contains(stop.status), "\(stop), seed \(seed)")
+          for ending in [".wav", "-microphones.wav", ".json"] { unlink(path.replacing(".wav", with: ending)) }
+          takes += 1
+        }
+      }
+      let last = try footprintAtRest(graph)
+      let growth = last.memory - first.memory
+      #expect(growth <= 32 << 10, "\(first), \(last), seed \(seed)")
+      #expect(last.descriptors == first.descriptors && last.threads <= first.threads, "\(first), \(last)")
+      #expect(rates > 0 && quanta > 0 && devices > 0 && takes > 0)
+      Faults.report(
+        "R52",
+        done:
+          "\(Int(seconds)) s of \(graph.pipeWire == nil ? "jackd" : "PipeWire"): \(rates) rates, \(quanta) quanta, "
+          + "\(devices) devices, \(takes) takes",
+        measured: "\(growth / 1024) MB, \(last.descriptors.count - first.descriptors.count) descriptors, "
+          + "\(last.threads - first.threads) threads more",
+        limit: "≤ 32 MB, 0, 0",
+        kept: growth <= 32 << 10 && last.descriptors == first.descriptors && last.threads <= first.threads,
+        isWhole: seconds >= 600)
+    }
+  }
+}
