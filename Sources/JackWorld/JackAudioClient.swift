@@ -76,6 +76,7 @@ final class JackAudioClient: AudioClient {
       let connected = memory.connections.withLock { $0.wiring.connectedPorts }
       open.removeAll(where: connected.contains)
     }
+    readings.problems += [options.runMemory?.fault].compactMap(\.self)
     if !open.isEmpty {
       let lack = options.source.map { "too few ports of \($0)" } ?? "too few capture ports"
       readings.problems.append("\(lack); not connected: \(open.joined(separator: ", "))")
@@ -91,13 +92,14 @@ final class JackAudioClient: AudioClient {
     inUse.withLock { $0 }?.engine.tap.newest(frames) ?? (0, [])
   }
 
-  func openTake(in folder: String?, _ options: TakeOptions, _ setting: Setting) -> any TakeRecording {
+  func openTake(in folder: String?, _ takeOptions: TakeOptions, _ setting: Setting) -> any TakeRecording {
     let used = inUse.withLock { $0 }!
     return TakeWriter(
       folder: folder,
       plan: TakePlan(
         outputs: setting.selection.polarPattern.channels, sampleRate: used.filters.bank.sampleRate,
-        options: options, setup: TakeSetup(setting, used.filters.bank), preRoll: used.engine.preRoll))
+        options: takeOptions, setup: TakeSetup(setting, used.filters.bank, pinna: options.name),
+        preRoll: used.engine.preRoll))
   }
 
   // MARK: Engines

@@ -125,7 +125,8 @@ package final class JackWorld: AudioWorld {
     let progress = progress(device.name)
     let cancellation = DesignCancellation()
     return Job.start("pinna design", onAbandon: cancellation.cancel) { job in
-      try FilterSets(device: device, sampleRate: sampleRate, cancellation: cancellation) { part in
+      defer { FreeMemory.giveBack() }
+      return try FilterSets(device: device, sampleRate: sampleRate, cancellation: cancellation) { part in
         job.report(progress: part)
         progress(part)
       }
@@ -137,7 +138,8 @@ package final class JackWorld: AudioWorld {
   ) -> Job<FilterSets> {
     let cancellation = DesignCancellation()
     return Job.start("pinna fallback", onAbandon: cancellation.cancel) { job in
-      try FilterSets(
+      defer { FreeMemory.giveBack() }
+      return try FilterSets(
         fallbackFor: device, without: missing, sampleRate: sampleRate, cancellation: cancellation,
         progress: job.report)
     }
@@ -149,10 +151,13 @@ package final class JackWorld: AudioWorld {
     let cancellation = DesignCancellation()
     return Job.start("pinna prepares", onAbandon: cancellation.cancel) { _ in
       BackgroundThread.lowerPriority()
+      defer { FreeMemory.giveBack() }
       _ = try FilterSets(
         fallbackFor: device, without: [microphone], sampleRate: sampleRate, cancellation: cancellation)
     }
   }
+
+  package func keepAwake() -> any SleepInhibitor { LogindInhibitor(name: options.name) }
 
   package func openPlayback(_ path: String, sampleRate: Int) -> any TakePlayback {
     TakePlayer(path: path, sampleRate: sampleRate)

@@ -55,6 +55,8 @@ package struct StatusReport: Codable, Sendable {
     package var loss: String?
     /// Recording time that fits on the disk, in seconds; nil before it is known.
     package var secondsLeft: Int?
+    /// In seconds, if it ends by itself.
+    package var length: Int?
     /// Nil without a title.
     package var title: String?
     /// Number of markers so far; nil from an older Pinna.

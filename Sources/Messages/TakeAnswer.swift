@@ -8,6 +8,8 @@ package struct TakeStartAnswer: Codable, Sendable {
   package var channels = 0
   /// The file that it is converted to when it ends; nil if it stays WAV.
   package var convertedTake: String?
+  /// In seconds, if it ends by itself.
+  package var length: Int?
   /// Deviations from the request, one sentence each.
   package var notes: [String] = []
   /// Whether the outputs are muted, so that the take is silent.

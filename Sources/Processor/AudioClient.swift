@@ -42,6 +42,17 @@ package protocol AudioWorld: AnyObject {
   /// Sees that the filter sets without one microphone are stored: designs them at the lowest priority if they are not.
   func prepareFallback(for device: Device, without microphone: String, sampleRate: Int) -> Job<Void>
   func openPlayback(_ path: String, sampleRate: Int) -> any TakePlayback
+  /// Keeps the machine from sleeping until the result is released.
+  func keepAwake() -> any SleepInhibitor
+}
+
+/// What keeps the machine from sleeping. `LogindInhibitor` implements it; tests use a fake.
+///
+/// Thread: control thread. No call blocks.
+package protocol SleepInhibitor: AnyObject {
+  /// Why the machine may sleep all the same, as a clause; nil while nothing says so.
+  var fault: String? { get }
+  func release()
 }
 
 extension FilterSets {
@@ -146,6 +157,8 @@ package protocol TakeRecording: DiskWork {
   var fault: String? { get }
   /// Which file of the take was removed during the take; nil while all exist.
   var loss: String? { get }
+  /// Whether all of a take that ends by itself is recorded.
+  var isOver: Bool { get }
   /// Recording time that fits on the disk, in seconds; nil before it is known.
   var secondsLeft: Int? { get }
   /// How long the disk thread has been waiting for the disk; zero while it is not waiting.

@@ -111,6 +111,7 @@ extension StatusReport.TakeReport {
     fault = take.fault
     loss = take.loss
     secondsLeft = take.secondsLeft
+    length = take.plan.options.length
   }
 }
 

@@ -86,10 +86,19 @@ extension Processor {
         Failure(.failed, Self.stalled + "; no take was started, try again when it does"))
       enter(.live)
     case .endingTake(let recording, _) where isLate:
-      close(recording, isCutOff: true)
+      close(recording, isCutOff: true, cause: recording.endCause)
       enter(.live)
     default: break
     }
+  }
+
+  /// Ends a take that has the length that was asked for. The disk thread leaves out what the callback records beyond it.
+  func endTakeThatIsOver() {
+    guard case .recording(var recording) = state, recording.take.isOver, let client else { return }
+    recording.endCause = .length
+    // Before its end: the disk thread may then have closed the files.
+    recording.take.note("the take ended because \(EndCause.length.text)")
+    enter(.endingTake(recording, client.endTake()))
   }
 
   private func start(_ recording: Recording, _ ring: TakeRing) {
@@ -135,6 +144,7 @@ extension Processor {
     answer.channels = take.plan.outputs
     answer.convertedTake = take.plan.convertedFormat.map { path.replacing(/wav$/, with: $0) }
     answer.notes = [take.plan.shortRingNote, obstacle].compactMap { $0 }
+    answer.length = take.plan.options.length
     answer.muted = inForce.muted
     // Before the first graph check, connections are unknown.
     answer.unconnected =
@@ -191,7 +201,7 @@ extension Processor {
     switch state {
     case .stopping(let stopping) where stopping.ticket == ticket: closeTakeAtStop(isCutOff: false)
     case .endingTake(let recording, ticket):
-      close(recording, isCutOff: false)
+      close(recording, isCutOff: false, cause: recording.endCause)
       enter(.live)
     default: break
     }
@@ -210,8 +220,8 @@ extension Processor {
   ) {
     if recording.hasBegun {
       let cause = recording.stopRequests.isEmpty ? cause : nil
-      // That the transport stopped is noted by the take's disk thread.
-      if let cause, cause != .transport { recording.take.note("the take ended because \(cause.text)") }
+      // The other causes are noted already.
+      if let cause, case .fault = cause { recording.take.note("the take ended because \(cause.text)") }
       if isCutOff { recording.take.abandon() }
       takes.closing.append(
         ClosingTake(

@@ -45,6 +45,7 @@ package final class Processor {
   var stallProbe = StallProbe()
   var fallback = Fallback()
   var warnings = Warnings()
+  var wakefulness = Wakefulness()
   var duplicateSignals = DuplicateSignalDetector()
   package var graph = GraphReport()
   /// When the processor is at rest, unless something happens before.
@@ -184,7 +185,8 @@ package final class Processor {
     case .openingPlayback, .endingPlayback: pollPlayback()
     case .fadingOut: pollFadeOut()
     case .stopping: pollStop()
-    case .live, .armed, .recording, .playing, .stranded, .stopped: break
+    case .recording: endTakeThatIsOver()
+    case .live, .armed, .playing, .stranded, .stopped: break
     }
     pollChange()
     pollClosing()
@@ -192,6 +194,7 @@ package final class Processor {
     pollGraph()
     pollStall()
     pollFallback()
+    pollSleep()
   }
 
   private func handle(_ report: Report) {

@@ -127,6 +127,8 @@ package struct Recording {
   var startRequest: Request?
   /// The unanswered `record stop` requests.
   var stopRequests: [Request] = []
+  /// Why it ends, if nobody requests its end.
+  var endCause: EndCause?
   /// Whether the callback has begun it. A take that has not begun leaves no file.
   var hasBegun = false
   /// Counts takes in the order in which they began, from 1; 0 before.
@@ -137,12 +139,15 @@ package struct Recording {
 enum EndCause: Equatable {
   /// The transport that began it has stopped.
   case transport
+  /// It was to end by itself.
+  case length
   /// A clause such as "the JACK server has gone".
   case fault(String)
 
   var text: String {
     switch self {
     case .transport: "the transport stopped"
+    case .length: "it has the length that was asked for"
     case .fault(let text): text
     }
   }

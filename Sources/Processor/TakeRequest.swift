@@ -22,6 +22,7 @@ package struct TakeRequest {
       case "raw": options.raw = try Switch(word: value) == .on
       case "format": options.format = try TakeFormat(word: value)
       case "transport": followsTransport = try Switch(argument: value) == .on
+      case "for": options.length = try Self.length(value)
       case "split-size": options.splitMegabytes = try Self.number(key, value, upTo: 1_000_000)
       case "split-minutes": options.splitMinutes = try Self.number(key, value, upTo: 10_000)
       default: throw UnknownWord(kind: "setting of a take", word: key, choices: Self.keys)
@@ -29,7 +30,25 @@ package struct TakeRequest {
     }
   }
 
-  static let keys = ["dir", "raw", "format", "split-size", "split-minutes", "transport"]
+  static let keys = ["dir", "raw", "format", "for", "split-size", "split-minutes", "transport"]
+
+  /// The longest take that ends by itself, in hours.
+  private static let mostHours = 1000
+
+  /// Seconds of "3h", "90min", "1h30m" or "45s".
+  private static func length(_ text: String) throws(Failure) -> Int {
+    let parts = text.wholeMatch(of: /(?:([0-9]{1,7})h)?(?:([0-9]{1,7})m(?:in)?)?(?:([0-9]{1,7})s)?/)?.output
+    let (hours, minutes, seconds) = (parts?.1, parts?.2, parts?.3)
+    func number(_ digits: Substring?) -> Int { digits.flatMap { Int($0) } ?? 0 }
+    let length = 3600 * number(hours) + 60 * number(minutes) + number(seconds)
+    guard (1...3600 * mostHours).contains(length) else {
+      throw Failure(
+        .usage,
+        "for \(text) is not usable; give a time of at most \(mostHours) hours, such as 3h, 90min, 1h30min or 45s"
+      )
+    }
+    return length
+  }
 
   private static func number(_ key: String, _ text: String, upTo most: Int) throws(Failure) -> Int {
     guard let number = Int(text), (1...most).contains(number) else {
@@ -45,7 +64,8 @@ extension TakeFormat: NamedWord {
 
 extension TakeSetup {
   /// The metadata of a take that begins with `setting`.
-  package init(_ setting: Setting, _ bank: FilterBank) {
+  /// - Parameter pinna: the name of the Pinna that records it.
+  package init(_ setting: Setting, _ bank: FilterBank, pinna: String) {
     self.init(
       preset: setting.preset, device: setting.device.name, dataSource: setting.selection.dataSource,
       polarPattern: setting.selection.polarPattern.rawValue,
@@ -53,6 +73,6 @@ extension TakeSetup {
       layout: setting.layout.map { Layout(left: $0.left.rawValue, right: $0.right.rawValue) },
       gainDB: setting.gain.value, highPassHz: setting.highPass.frequency?.value, muted: setting.muted,
       microphones: bank.microphones, latencyFrames: bank.delayFrames,
-      calibrated: setting.device.calibration?.date)
+      calibrated: setting.device.calibration?.date, pinna: pinna)
   }
 }

@@ -82,28 +82,36 @@ final class TakeFiles {
     let date = began + Double(segment.start) / Double(plan.sampleRate)
     segment.setBroadcast(
       BroadcastExtension(
-        description: "\(plan.setup.device) \(plan.setup.dataSource) \(plan.setup.polarPattern)",
+        description: "\(plan.setup.device) \(plan.setup.dataSource) \(plan.setup.polarPattern)"
+          + (plan.setup.pinna.map { ", recorded by \($0)" } ?? ""),
         date: date.localText("%Y-%m-%d"), time: date.localText("%H:%M:%S"),
         timeReference: Int((date.timeIntervalSince(date.startOfLocalDay) * Double(plan.sampleRate)).rounded())
       ))
   }
 
+  /// How many of `count` further frames belong to the take: all, unless it ends by itself.
+  private func room(_ count: Int) -> Int {
+    guard let limit = plan.lengthLimit else { return count }
+    return max(0, min(count, document.preRollFrames + limit - frames))
+  }
+
   /// Writes whole interleaved frames, outputs first.
   func write(_ frames: UnsafeBufferPointer<Float>) {
     let width = plan.outputs + plan.microphones
-    append(frames.count / width) { (done, count) throws(AudioFileError) in
+    append(room(frames.count / width)) { (done, count) throws(AudioFileError) in
       try segment.write(UnsafeBufferPointer(rebasing: frames[done * width..<(done + count) * width]))
     }
   }
 
   /// Writes silence for a gap, and lists the gap or pause.
   func write(_ gap: TakeGap, at frame: Int) {
+    let count = room(gap.frames)
     if gap.cause == .server {
       document.add(Sidecar.Pause(frame: frame, seconds: Double(gap.microseconds) / 1e6))
-    } else {
-      document.add(Sidecar.Gap(frame: frame, frames: gap.frames, cause: gap.cause))
+    } else if count > 0 {
+      document.add(Sidecar.Gap(frame: frame, frames: count, cause: gap.cause))
     }
-    append(gap.frames) { (_, count) throws(AudioFileError) in try segment.writeSilence(frames: count) }
+    append(count) { (_, count) throws(AudioFileError) in try segment.writeSilence(frames: count) }
   }
 
   /// Calls `body` for `total` frames in runs that do not cross a segment boundary.
@@ -233,6 +241,7 @@ final class TakeFiles {
   ///   - length: number of frames that the take should have.
   ///   - isTime: whether there is still time to convert; called repeatedly.
   func close(length: Int, isTime: () -> Bool) -> Sidecar {
+    let length = min(length, plan.lengthLimit.map { document.preRollFrames + $0 } ?? length)
     watch.begin()
     closeSegment()
     noteSegment()

@@ -18,6 +18,8 @@ public struct ListedTake: Encodable, Sendable {
   public let channels: Int
   public var seconds: Double { Double(frames) / Double(max(1, sampleRate)) }
   public let started: String?
+  /// The name of the Pinna that recorded it; nil if the sidecar does not say.
+  public let pinna: String?
   public let preset: String?
   public let microphones: Bool
   /// Number of segments.
@@ -25,7 +27,8 @@ public struct ListedTake: Encodable, Sendable {
   public let missing: [String]
 
   private enum Key: String, CodingKey {
-    case path, state, frames, sampleRate, channels, seconds, started, preset, microphones, files, missing
+    case path, state, frames, sampleRate, channels, seconds, started, pinna, preset, microphones, files,
+      missing
   }
 
   public func encode(to encoder: any Encoder) throws {
@@ -37,6 +40,7 @@ public struct ListedTake: Encodable, Sendable {
     try container.encode(channels, forKey: .channels)
     try container.encode(seconds, forKey: .seconds)
     try container.encodeIfPresent(started, forKey: .started)
+    try container.encodeIfPresent(pinna, forKey: .pinna)
     try container.encodeIfPresent(preset, forKey: .preset)
     try container.encode(microphones, forKey: .microphones)
     try container.encode(files, forKey: .files)
@@ -90,7 +94,8 @@ extension TakeFolder {
         ListedTake(
           path: "\(path)/\(name)", state: file.lock == .held ? .recording : .cut,
           frames: file.frames, sampleRate: file.sampleRate,
-          channels: file.channels, started: nil, preset: nil, microphones: false, files: 1, missing: []))
+          channels: file.channels, started: nil, pinna: nil, preset: nil, microphones: false, files: 1,
+          missing: []))
     }
     return listed.sorted { $0.path < $1.path }
   }
@@ -116,7 +121,8 @@ extension TakeFolder {
     return ListedTake(
       path: "\(path)/\(named)" + (isNamed ? "" : ".part"), state: state, frames: frames,
       sampleRate: sidecar.sampleRate, channels: sidecar.channels, started: sidecar.started,
-      preset: sidecar.setup.preset, microphones: first.microphones != nil, files: segments.count,
+      pinna: sidecar.setup.pinna, preset: sidecar.setup.preset, microphones: first.microphones != nil,
+      files: segments.count,
       missing: sidecar.missing)
   }
 
@@ -194,7 +200,7 @@ extension TakeFolder {
     }
   }
 
-  private func isLocked(_ name: String, in folder: OpenFolder) -> Bool {
+  func isLocked(_ name: String, in folder: OpenFolder) -> Bool {
     let descriptor = folder.open(name, O_RDONLY)
     guard descriptor >= 0 else { return false }
     defer { close(descriptor) }

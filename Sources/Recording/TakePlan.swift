@@ -38,6 +38,8 @@ public struct TakeOptions: Sendable, Hashable {
   public var splitMegabytes: Int?
   /// Maximum duration of a file, in minutes.
   public var splitMinutes: Int?
+  /// In seconds, from the first frame after the pre-roll; nil for a take that is ended.
+  public var length: Int?
   /// Maximum number of segments; the last one continues to the take's end. There is a limit because the sidecar lists
   /// all segments and is written every second.
   public var maximumSegments = 10_000
@@ -76,6 +78,9 @@ public struct TakePlan: Sendable {
     return [bySize, byTime].compactMap { $0 }.min()
   }
 
+  /// Frames after the pre-roll with which the take ends by itself; nil if it does not.
+  var lengthLimit: Int? { options.length.map { $0 * sampleRate } }
+
   /// The format that the outputs' file is converted to; nil if it stays WAV.
   public var convertedFormat: String? {
     conversionObstacle == nil ? options.format.compression?.rawValue : nil
@@ -112,6 +117,8 @@ public struct TakeSetup: Codable, Sendable, Hashable {
     }
   }
 
+  /// The name of the Pinna that recorded it; nil in a sidecar of an older one.
+  public let pinna: String?
   public let preset: String
   public let device: String
   public let dataSource: String
@@ -132,8 +139,9 @@ public struct TakeSetup: Codable, Sendable, Hashable {
   public init(
     preset: String, device: String, dataSource: String, polarPattern: String, inputOrientation: String,
     layout: Layout?, gainDB: Double, highPassHz: Double? = nil, muted: Bool, microphones: [String],
-    latencyFrames: Int, calibrated: String? = nil
+    latencyFrames: Int, calibrated: String? = nil, pinna: String? = nil
   ) {
+    self.pinna = pinna
     self.preset = preset
     self.device = device
     self.dataSource = dataSource

@@ -90,6 +90,9 @@ public final class TakeWriter: Sendable {
   /// Frames on disk so far.
   public var frames: Int { framesOnDisk.load(ordering: .relaxed) }
 
+  /// Whether the callback has written all frames of a take that ends by itself.
+  public var isOver: Bool { plan.lengthLimit.map { ring?.frames ?? 0 >= $0 } ?? false }
+
   /// Frames in the ring that are not on disk yet.
   public var waitingFrames: Int { ring?.waitingFrames ?? 0 }
 

@@ -60,6 +60,12 @@ package final class ChildProcess {
     self.pid = pid
   }
 
+  /// The file that a shell would run for `name`; nil if there is none in the PATH.
+  package static func path(ofProgram name: String) -> String? {
+    let folders = getenv("PATH").map { String(cString: $0) } ?? ""
+    return folders.split(separator: ":").map { "\($0)/\(name)" }.first { access($0, X_OK) == 0 }
+  }
+
   package var isRunning: Bool { poll(WNOHANG) == nil }
 
   /// Asks the child to end (SIGTERM).

@@ -23,9 +23,7 @@ package final class HelperProcess {
       if isThisProgram { candidates.append(running) }
       candidates.append(running.prefix(through: running.lastIndex(of: "/")!) + "pinna")
     }
-    let folders = getenv("PATH").map { String(cString: $0) } ?? ""
-    candidates += folders.split(separator: ":").map { "\($0)/pinna" }
-    return candidates.first { access($0, X_OK) == 0 }
+    return candidates.first { access($0, X_OK) == 0 } ?? ChildProcess.path(ofProgram: "pinna")
   }()
 
   /// - Parameters:

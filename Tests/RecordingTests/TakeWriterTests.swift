@@ -27,7 +27,7 @@ import Testing
 
   static let setup = TakeSetup(
     preset: "p", device: "d", dataSource: "Back", polarPattern: "stereo", inputOrientation: "portrait",
-    layout: nil, gainDB: 0, muted: false, microphones: ["a", "b", "c"], latencyFrames: 0)
+    layout: nil, gainDB: 0, muted: false, microphones: ["a", "b", "c"], latencyFrames: 0, pinna: "left-room")
 
   func writer(_ change: (inout TakeOptions) -> Void = { _ in }) throws -> TakeWriter {
     var options = TakeOptions()

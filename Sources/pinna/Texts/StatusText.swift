@@ -138,7 +138,10 @@ extension StatusReport: SettingReport {
       lines.append(
         "playing \(playback.playing): \(playback.framesPlayed) of \(playback.frames) frames")
     }
-    if let take { lines.append("take: \(take.path), \(take.frames) frames") }
+    if let take {
+      let end = take.length.map { " (ends by itself after \(Double($0).clock))" } ?? ""
+      lines.append("take: \(take.path), \(take.frames) frames\(end)")
+    }
     if let lastTake {
       lines.append(
         "last take: \(lastTake.path), \(lastTake.frames) frames"

@@ -1,4 +1,5 @@
 import Messages
+import Text
 
 extension TakeStartAnswer {
   /// The take's path and format, which channels will be silent, deviations from the request, and low disk space.
@@ -9,7 +10,9 @@ extension TakeStartAnswer {
       armed == true
       ? "armed: \(take)\(conversion) begins when the transport rolls" : "recording \(take)\(conversion)"
     let first = silences.isEmpty ? title : "\(title): \(silences.joined(separator: "; "))"
-    return ([first] + notes + [roomText].compactMap(\.self)).joined(separator: "; ")
+    let end = length.map { "it ends by itself after \(Double($0).clock)" }
+    return ([first] + [end].compactMap(\.self) + notes + [roomText].compactMap(\.self)).joined(
+      separator: "; ")
   }
 
   private var silences: [String] {

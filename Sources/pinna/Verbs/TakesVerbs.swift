@@ -2,6 +2,7 @@ import Glibc
 import Messages
 import Processor
 import Recording
+import Text
 
 extension Verb {
   private static let folderOption = Option(
@@ -61,6 +62,7 @@ extension Verb {
 extension ListedTake {
   fileprivate var line: String {
     var notes = [state.rawValue, "channel".counted(channels)]
+    if let pinna, pinna != "pinna" { notes.append("of \(pinna)") }
     if microphones { notes.append("and microphones") }
     if files > 1 { notes.append("in \(files) files") }
     let missingText = missing.isEmpty ? "" : "; missing: " + missing.joined(separator: "; ")

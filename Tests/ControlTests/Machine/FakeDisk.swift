@@ -24,6 +24,8 @@ final class FakeTake: TakeRecording, @unchecked Sendable {
   var frames = 0
   var fault: String?
   var loss: String?
+  /// Whether it has the length that was asked for.
+  var isOver = false
   var secondsLeft: Int?
   var unansweredFor = Duration.zero
   private(set) var isAbandoned = false

@@ -8,6 +8,12 @@ import Realtime
 import Recording
 import Rendering
 
+final class FakeInhibitor: SleepInhibitor {
+  var fault: String?
+  private(set) var isReleased = false
+  func release() { isReleased = true }
+}
+
 /// A world in which nothing happens by itself: a test completes jobs, runs periods and advances the clock.
 final class FakeWorld: AudioWorld {
   static let start = ContinuousClock.now
@@ -54,6 +60,13 @@ final class FakeWorld: AudioWorld {
   fileprivate func openTake() -> FakeTake {
     takes.append(FakeTake())
     return takes.last!
+  }
+
+  /// What keeps the machine awake, the newest last.
+  private(set) var inhibitors: [FakeInhibitor] = []
+  func keepAwake() -> any SleepInhibitor {
+    inhibitors.append(FakeInhibitor())
+    return inhibitors.last!
   }
 
   func forgetConnections() -> Int { 3 }

@@ -1,0 +1,64 @@
+import AudioFiles
+import Foundation
+import LiveSupport
+import Realtime
+import Recording
+import TestSupport
+import Testing
+
+/// Takes that end by themselves.
+extension TakeWriterTests {
+  @Test("a take of one second has 48000 frames after its pre-roll, although the callback records more")
+  mutating func length() throws {
+    for _ in 0..<5 { run.process(Self.period) }
+    let writer = try writer { $0.length = 1 }
+    _ = try run.engine.beginTake(into: writer.opened())
+    var stall = Timing()
+    // So that the end is within a period.
+    stall.skippedFrames = 48_000 - 20 * Self.period + 17
+    run.process(Self.period, timing: Timing())
+    run.process(Self.period, timing: stall)
+    #expect(!writer.isOver)
+    for _ in 0..<30 { run.process(Self.period) }
+    #expect(writer.isOver)
+    _ = try run.engine.endTake()
+    run.process(Self.period)
+    let result = try writer.finished()
+    let (outputs, microphones) = try files(result)
+    let frames = 5 * Self.period + 48_000
+    #expect(result.frames == frames && outputs.frames == frames && microphones.frames == frames)
+    // What is missing is the stall alone.
+    #expect(result.sidecar.missing.count == 1 && result.sidecar.gaps.map(\.frames) == [stall.skippedFrames])
+    // 6 periods, the gap, and the rest of the second after it.
+    let rest = 48_000 - Self.period - stall.skippedFrames
+    let expected = [0..<6 * Self.period, 6 * Self.period..<6 * Self.period + rest].map { Array(sound[2][$0]) }
+    #expect(Array(microphones.channels[2].prefix(6 * Self.period)) == expected[0])
+    #expect(Array(microphones.channels[2].suffix(rest)) == expected[1])
+  }
+
+  @Test("a gap beyond the end of a take that ends by itself is neither written nor listed")
+  mutating func gapBeyond() throws {
+    let writer = try writer { $0.length = 1 }
+    _ = try run.engine.beginTake(into: writer.opened())
+    var (first, second) = (Timing(), Timing())
+    first.skippedFrames = 47_000
+    second.skippedFrames = 5000
+    run.process(Self.period)
+    run.process(Self.period, timing: first)
+    for _ in 0..<20 { run.process(Self.period) }
+    run.process(Self.period, timing: second)
+    _ = try run.engine.endTake()
+    run.process(Self.period)
+    let result = try writer.finished()
+    #expect(result.frames == 48_000 && result.sidecar.gaps.map(\.frames) == [47_000])
+  }
+
+  @Test("the sidecar, the list of takes and the broadcast chunk say which Pinna recorded a take")
+  mutating func whose() throws {
+    let result = try take(try writer(), periods: 5)
+    let bytes = try Data(contentsOf: URL(filePath: result.path))
+    #expect(bytes.range(of: Data("recorded by left-room".utf8)) != nil)
+    #expect(try sidecar(result).setup.pinna == "left-room")
+    #expect(TakeFolder(path: folder.path).takes().map(\.pinna) == ["left-room"])
+  }
+}
