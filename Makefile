@@ -101,7 +101,7 @@ soak: install-packages sanitize-live
 	swift test -c release --skip-build --filter LiveTests.EnduranceTests
 	PINNA_PIPEWIRE_SECONDS=600 pw-jack $(TESTS) --filter PipeWireEnduranceTests
 	PINNA_MEMORY_SECONDS=600 swift test -c release --skip-build --filter LiveTests.MemoryTests
-	PINNA_MEMORY_SECONDS=600 pw-jack $(TESTS) --filter MemoryTests
+	PINNA_MEMORY_SECONDS=600 pw-jack $(TESTS) --filter LiveTests.MemoryTests
 	@$(MAKE) --no-print-directory day
 
 ## Faults planted in the state machine, each of which ControlTests must notice.

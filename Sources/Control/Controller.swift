@@ -4,6 +4,7 @@ import Messages
 import Presets
 import Processor
 import Recording
+import Text
 
 /// The loop of the control thread: receives requests from the socket, passes them to the processor, and sends the
 /// answers.
@@ -206,7 +207,8 @@ public final class Controller {
     if isReleased { return request.answer(.done(["released": true])) }
     let words = message.words
     guard method.accepts(words.count) else {
-      throw Failure(.usage, "\(method.path) expects \(method.arguments); it got \(words.count) arguments")
+      throw Failure(
+        .usage, "\(method.path) expects \(method.arguments); it got \("argument".counted(words.count))")
     }
     switch method.action {
     case .status: request.answer(.done(status))

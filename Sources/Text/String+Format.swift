@@ -24,3 +24,8 @@ extension String {
     }
   }
 }
+
+extension String {
+  /// Such as "1 frame" or "2 frames".
+  package func counted(_ count: Int) -> String { "\(count) \(self)\(count == 1 ? "" : "s")" }
+}

@@ -40,11 +40,13 @@ enum Tool {
         return .done
       }
       let (verb, rest) = try find(words)
-      if rest.contains("--help") || rest.contains("-h") {
+      if rest.prefix(while: { $0 != Arguments.endOfOptions }).contains(where: ["--help", "-h"].contains) {
         print(verb.help)
         return .done
       }
-      return try verb.action(Arguments(rest, of: verb))
+      let arguments = try Arguments(rest, of: verb)
+      guard verb.showsProgress else { return try verb.action(arguments) }
+      return try WorkProgress.watch(verb.name) { try verb.action(arguments) }
     } catch {
       let failure = Failure(error)
       complain(failure.description)
@@ -113,7 +115,7 @@ enum Tool {
 
   /// Writes an error or a progress message to standard error.
   static func complain(_ sentence: String) {
-    WorkProgress.endLine()
+    WorkProgress.endLine(hasTold: true)
     Output.complain(sentence)
   }
 }

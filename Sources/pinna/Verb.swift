@@ -22,6 +22,10 @@ struct Verb: Sendable {
   let name: String
   /// Positional arguments as shown by --help. Those in brackets are optional.
   var operands: [String] = []
+  /// Whether its operands are text, such as a title: they may be empty, and a tilde in them is a tilde.
+  var takesText = false
+  /// Whether it says on standard error that it still works. Not if it runs until it is stopped.
+  var showsProgress = true
   let summary: String
   var options: [Option] = []
   let action: @Sendable (Arguments) throws -> ExitStatus
@@ -60,7 +64,9 @@ struct Arguments {
 
   /// Prints `json` with --json, and otherwise `text`.
   func print(json: @autoclosure () -> JSONObject, text: @autoclosure () -> String) {
-    Swift.print(isJSON ? json().text : text())
+    let result = isJSON ? json().text : text()
+    WorkProgress.endLine()
+    Swift.print(result)
   }
 
   /// Refuses options that make sense with --live only.
@@ -74,8 +80,12 @@ struct Arguments {
   init(_ words: [String], of verb: Verb) throws(Failure) {
     var rest = words[...]
     while let word = rest.popFirst() {
+      if word == Self.endOfOptions {
+        operands += rest
+        break
+      }
       guard word.hasPrefix("-"), word.count > 1 else {
-        operands.append(try Self.withHome(word))
+        operands.append(verb.takesText ? word : try Self.withHome(word))
         continue
       }
       let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
@@ -85,7 +95,8 @@ struct Arguments {
         throw Failure(
           .usage,
           "pinna \(verb.name) has no option \(parts[0])\(didYouMean(parts[0], among: known)); use one of: "
-            + known.joined(separator: ", "))
+            + known.joined(separator: ", ")
+            + (verb.operands.isEmpty ? "" : "; write \(Self.endOfOptions) before what is no option"))
       }
       if option.value == nil {
         guard parts.count == 1 else {
@@ -95,12 +106,15 @@ struct Arguments {
         }
         flags.insert(option.name)
       } else if parts.count == 2 {
-        options[option.name, default: []].append(try Self.withHome(parts[1]))
+        try add(parts[1], to: option)
       } else if let value = rest.popFirst() {
-        options[option.name, default: []].append(try Self.withHome(value))
+        try add(value, to: option)
       } else {
         throw Failure(.usage, "\(option.name) needs a value: \(option.name) \(option.value!)")
       }
+    }
+    if !verb.takesText, let empty = zip(verb.operands, operands).first(where: { $1.isEmpty }) {
+      throw Failure(.usage, "\(empty.0) of pinna \(verb.name) is empty; see: pinna \(verb.name) --help")
     }
     let required = verb.operands.count { !$0.hasPrefix("[") }
     guard operands.count >= required, operands.count <= verb.operands.count else {
@@ -129,6 +143,17 @@ struct Arguments {
   private static func isPath(_ placeholder: String) -> Bool {
     let word = placeholder.filter { $0 != "[" && $0 != "]" }
     return word.contains(".") || ["BANK", "DEVICE", "DIR", "FILE", "TAKE"].contains(word)
+  }
+
+  /// The word after which everything is an operand, also what begins with a hyphen.
+  static let endOfOptions = "--"
+
+  private mutating func add(_ value: String, to option: Verb.Option) throws(Failure) {
+    guard !value.isEmpty else {
+      throw Failure(
+        .usage, "\(option.name) is empty; give \(option.name) \(option.value!), or leave it out")
+    }
+    options[option.name, default: []].append(try Self.withHome(value))
   }
 
   /// Expands a leading tilde. Shells do not expand one that is quoted or that follows "="; taken literally, it would
@@ -182,8 +207,5 @@ extension Arguments {
 }
 
 extension String {
-  /// Such as "1 frame" or "2 frames".
-  func counted(_ count: Int) -> String { "\(count) \(self)\(count == 1 ? "" : "s")" }
-
   func padded(_ width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
 }

@@ -16,7 +16,7 @@ extension LiveTests {
     private func awaitServer(_ graph: LiveGraph) throws {
       // The filters for another rate are read, or designed.
       try #require(
-        try waitUntil(seconds: 60) { try graph.status()["server"] as? String == "running" },
+        try waitUntil(seconds: 300) { try graph.status()["server"] as? String == "running" },
         "\(graph.program.errorText.suffix(1000))")
     }
 

@@ -26,7 +26,7 @@ extension LiveTests {
       let outcome = try home.pinna(
         ["render", "--preset", "phone5", "--period", "\(period)"] + isaOption + options + [input, output])
       try #require(outcome.status == 0, "\(outcome)")
-      #expect(outcome.output.isEmpty)
+      #expect(outcome.output.hasPrefix("wrote \(output): "), "\(outcome)")
       return try AudioClip(path: output)
     }
 
@@ -87,14 +87,15 @@ extension LiveTests {
       }
     }
 
-    @Test("render prints nothing on success, and mentions a design only when it computes one")
-    func silent() throws {
+    @Test("render says in one line what it wrote and how, and mentions a design only when it computes one")
+    func oneLine() throws {
       let home = try PinnaHome()
       let input = home.folder.path + "/in.wav"
       try AudioClip(sampleRate: 48000, channels: Self.noise.map { Array($0.prefix(100)) }).write(wav: input)
       for run in 0..<2 {
         let outcome = try home.pinna("render", input, home.folder.path + "/out.wav")
-        #expect(outcome.status == 0 && outcome.output.isEmpty)
+        #expect(outcome.status == 0 && outcome.output.count { $0 == "\n" } == 1, "\(outcome)")
+        #expect(outcome.output.hasPrefix("wrote \(home.folder.path)/out.wav: "), "\(outcome)")
         if run == 1 { #expect(outcome.error.isEmpty, "\(outcome)") }
       }
     }

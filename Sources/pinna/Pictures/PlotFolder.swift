@@ -80,7 +80,7 @@ struct PlotFolder {
     let bank = measurement.bank
     let context = "\(measurement.preset), \(bank.sampleRate) Hz"
     let hrtf = try HRTF(path: measurement.device.hrtf ?? HRTF.defaultPath)
-    let show = WorkProgress.show("plotting \(measurement.device.name)", step: 101)
+    let show = WorkProgress.show("plotting \(measurement.device.name)")
     let plots = try bank.cases.enumerated().map { n, coefficients in
       show(Double(n) / Double(bank.cases.count))
       let curves = try CaseCurves(
@@ -97,9 +97,9 @@ struct PlotFolder {
     do {
       let check = try DeviceCheck(
         of: device, sampleRate: measurement.bank.sampleRate, bodyCache: CacheFolder.bodies,
-        mixing: WorkProgress.onTerminal("adding voices"))
+        mixing: WorkProgress.step("adding voices"))
       return CheckPicture(
-        CheckResults(check.scene, try check.output(progress: WorkProgress.onTerminal("rendering"))),
+        CheckResults(check.scene, try check.output(progress: WorkProgress.step("rendering"))),
         device: device, name: measurement.preset)
     } catch is Unsupported {
       return nil

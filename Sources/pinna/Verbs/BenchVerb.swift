@@ -32,7 +32,7 @@ extension Verb {
       shape = Partitioning(
         microphones: device.microphones.count, taps: device.design.grid.tapCount, period: period)
     }
-    let result = PeriodTime(shape)
+    let result = PeriodTime(shape, progress: WorkProgress.step("measuring periods"))
     arguments.print(json: result.json, text: result.sentence)
     return .done
   }
@@ -51,7 +51,8 @@ private struct PeriodTime {
   /// The length of a period, which the callback shares with all other programs of the graph.
   var deadline: Double { 1e6 * Double(shape.period) / Self.sampleRate }
 
-  init(_ shape: Partitioning) {
+  /// - Parameter progress: called with the fraction of the measurement that is done, 0…1.
+  init(_ shape: Partitioning, progress: (Double) -> Void) {
     self.shape = shape
     flushDenormalsToZero()
     let engine = Engine(
@@ -70,7 +71,7 @@ private struct PeriodTime {
         let inputs = [UnsafePointer<Float>?](repeating: sound.baseAddress!, count: shape.microphones)
         return inputs.withUnsafeBufferPointer { inputs in
           let left = outputs.baseAddress!
-          return Self.times {
+          return Self.times(progress) {
             engine.process(
               Period(
                 frames: shape.period, inputs: inputs.baseAddress!, left: left, right: left + shape.period))
@@ -82,13 +83,19 @@ private struct PeriodTime {
   }
 
   /// The times of calls of `process` after the first ones, in microseconds, shortest first.
-  private static func times(_ process: () -> Void) -> [Double] {
+  private static func times(_ progress: (Double) -> Void, _ process: () -> Void) -> [Double] {
     let start = ContinuousClock.now
     var times: [Double] = []
     for n in 0..<warmUp + mostPeriods where n <= warmUp || .now - start < patience {
+      // Between the measurements, not within one.
+      if n % 50 == 0 {
+        let byTime = min(Double(n) / Double(warmUp), (ContinuousClock.now - start) / patience)
+        progress(max(Double(n) / Double(warmUp + mostPeriods), byTime))
+      }
       let time = ContinuousClock().measure { process() }
       if n >= warmUp { times.append(time / .microseconds(1)) }
     }
+    progress(1)
     return times.sorted()
   }
 

@@ -33,6 +33,7 @@ extension Verb {
       isLive
       ? try CheckRun(live: arguments, stops: stops)
       : try CheckRun(offline: arguments, sampleRate: playback?.sampleRate ?? 48000)
+    WorkProgress.begin("finding where each voice came out")
     let results = CheckResults(run.check.scene, run.output)
     if let picture { try CheckPicture(results, device: run.device, name: run.device.name).write(picture) }
     if arguments.isJSON {
@@ -65,7 +66,7 @@ private struct CheckRun {
     device = try arguments.presetAndDevice(in: library).device
     array = try arguments["--array"].map { try library.device(named: $0) } ?? device
     check = try Self.check(device, in: array, sampleRate: sampleRate)
-    output = try check.output(progress: WorkProgress.onTerminal("rendering"))
+    output = try check.output(progress: WorkProgress.step("rendering"))
   }
 
   init(live arguments: Arguments, stops: StopCount) throws {
@@ -90,6 +91,7 @@ private struct CheckRun {
       guard isatty(STDERR_FILENO) == 1 else { return "" }
       return "; " + TimeLeft.text(seconds: Double(cases) * CheckScene.caseSeconds)
     }
+    WorkProgress.begin("playing the voices")
     output = try graph.listen { n, _ in
       if !arguments.isJSON {
         Tool.complain("case \(n + 1) of \(cases.count): \(cases[n].name)" + left(cases.count - n))
@@ -107,6 +109,6 @@ private struct CheckRun {
         case .designing: designing(part)
         case .simulating: simulating(part)
         }
-      }, mixing: WorkProgress.onTerminal("adding voices"))
+      }, mixing: WorkProgress.step("adding voices"))
   }
 }

@@ -8,6 +8,7 @@ import Messages
 import Presets
 import Processor
 import Rendering
+import Threads
 
 /// What a demo shows, with and without a server: the scene, where its recordings go, and the results.
 struct DemoStage {
@@ -45,7 +46,7 @@ struct DemoStage {
     }
     scene = try CheckScene(
       array: device, cases: cases, sampleRate: Self.sampleRate, bodyCache: CacheFolder.bodies,
-      progress: WorkProgress.soundField(device.name), mixing: WorkProgress.onTerminal("adding voices"))
+      progress: WorkProgress.soundField(device.name), mixing: WorkProgress.step("adding voices"))
   }
 
   /// Plays the scene through the engine alone.
@@ -75,6 +76,7 @@ struct DemoStage {
         wav: folder + "/outputs.wav")
       try scene.microphones.write(wav: folder + "/microphones.wav", areMicrophones: true)
     }
+    WorkProgress.begin("finding where each voice came out")
     let results = CheckResults(scene, output)
     let picture = try draw(results)
     if isQuiet {
@@ -115,10 +117,7 @@ struct DemoStage {
 
   /// The first program in PATH that plays a sound file: of ALSA, PipeWire, SoX.
   private static var soundPlayer: String? {
-    let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
-    return ["aplay", "pw-play", "play"].first { name in
-      folders.contains { access("\($0)/\(name)", X_OK) == 0 }
-    }
+    ["aplay", "pw-play", "play"].first { ChildProcess.path(ofProgram: $0) != nil }
   }
 
   /// Removes the recordings unless they are kept.

@@ -62,6 +62,7 @@ final class Demo {
       microphones: stage.device.microphones.enumerated().map { ($1.name, $0) }, interruptions: interruptions,
       warn: Tool.complain)
     stage.announce()
+    WorkProgress.begin("playing the voices")
     var take = (text: "", refusal: "")
     let output = try graph.listen { n, answer in
       stage.say("  \(n + 1). \(answer.text)")
@@ -89,7 +90,8 @@ final class Demo {
     let clip = try AudioClip(path: started.take)
     let peak = 20 * log10(Double(clip.channels.joined().map(\.magnitude).max() ?? 0))
     return (
-      "\(clip.frames) frames, \(clip.channels.count) channels, peak " + String(format: "%.1f dBFS", peak),
+      "\("frame".counted(clip.frames)), \("channel".counted(clip.channels.count)), peak "
+        + String(format: "%.1f dBFS", peak),
       refused.text
     )
   }

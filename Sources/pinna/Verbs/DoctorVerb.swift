@@ -10,6 +10,7 @@ import Messages
 import Presets
 import Processor
 import Recording
+import Text
 
 extension Verb {
   static let doctor = Verb(

@@ -5,6 +5,7 @@ import FoundationEssentials
 import Glibc
 import Messages
 import Presets
+import Text
 
 /// File formats of exported filter sets.
 enum ExportFormat: String, NamedWord {
@@ -82,7 +83,7 @@ private struct ExportReport {
 
   var text: String {
     let written =
-      "\(folder): \(bank.cases.count) cases of \(bank.device) at \(bank.sampleRate) Hz, one WAV each of "
+      "\(folder): \("case".counted(bank.cases.count)) of \(bank.device) at \(bank.sampleRate) Hz, one WAV each of "
       + "\(bank.tapCount) frames and \(2 * bank.microphones.count) channels, described by filters.json"
     guard let program = format.program else { return written }
     let parts: [String?] = [

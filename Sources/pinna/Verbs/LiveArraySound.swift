@@ -63,6 +63,7 @@ struct LiveArraySound {
   private func record(_ requests: ServerRequests, rate: Int, sources: [String]) throws -> AudioClip {
     let frames = seconds * rate
     let recorder = try recorder(requests, name: "in", sources: sources, frames: frames)
+    WorkProgress.begin("listening to the microphones")
     if !isQuiet { Tool.complain("listening for \(seconds) s: speak from several sides, or play music") }
     let start = recorder.frames
     let end = ContinuousClock.now + .seconds(seconds + 10)

@@ -17,6 +17,7 @@ extension LiveArraySound {
   /// - Returns: the channel that answered each; nil where none did.
   func taps() throws -> [TapAnswer?] {
     try withSources { requests, rate, sources in
+      WorkProgress.unwatch()
       var answers: [TapAnswer?] = []
       for (m, microphone) in device.microphones.enumerated() {
         let capacity = (seconds + Self.longestPause) * rate

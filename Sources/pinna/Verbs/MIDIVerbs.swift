@@ -26,6 +26,7 @@ extension Verb {
     _ = try controller(LearnAnswer(), target, arguments)
     // A running Pinna listens as the file says now.
     let report: MIDIReport = try answer(arguments, "/pinna/midi/load")
+    WorkProgress.unwatch()
     if !report.sources.isEmpty {
       Tool.complain(
         "move the controller that shall set \(target.rawValue): a fader through its whole range, an encoder slowly both "

@@ -3,7 +3,7 @@ import Monitor
 
 extension Verb {
   static let monitor = Verb(
-    name: "monitor",
+    name: "monitor", showsProgress: false,
     summary:
       "watch and control the running Pinna in a terminal: meters, takes, every setting; ? shows its keys",
     options: [nameOption]

@@ -11,6 +11,7 @@ extension Verb {
       Option(
         "--format", "FORMAT",
         "float (32 bits, the default), pcm24 (which clips), flac or opus (converted at the end)"),
+      Option("--for", "TIME", "end it by itself after this time: 3h, 90min, 1h30min, 45s"),
       Option("--split-size", "MB", "start another file before one exceeds this size"),
       Option("--split-minutes", "MINUTES", "start another file after this time"),
       Option(
@@ -27,6 +28,7 @@ extension Verb {
     if arguments.has("--raw") { words += ["raw", "on"] }
     if arguments.has("--transport") { words += ["transport", "on"] }
     if let format = arguments["--format"] { words += ["format", format] }
+    if let length = arguments["--for"] { words += ["for", length] }
     for (option, range) in [("--split-size", 1...1_000_000), ("--split-minutes", 1...10_000)] {
       guard let number = try arguments.integer(option, in: range) else { continue }
       words += [String(option.dropFirst(2)), "\(number)"]
@@ -45,7 +47,7 @@ extension Verb {
   }
 
   static let recordMarker = Verb(
-    name: "record marker", operands: ["[LABEL]"],
+    name: "record marker", operands: ["[LABEL]"], takesText: true,
     summary: "mark the present place of the take, in its sidecar and as a cue of its WAV files",
     options: [nameOption, jsonOption]
   ) { arguments in
@@ -55,7 +57,7 @@ extension Verb {
   }
 
   static let recordTitle = Verb(
-    name: "record title", operands: ["TITLE"],
+    name: "record title", operands: ["TITLE"], takesText: true,
     summary: "name the running take in its sidecar; an empty title removes it",
     options: [nameOption, jsonOption]
   ) { arguments in

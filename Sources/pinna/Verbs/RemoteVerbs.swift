@@ -26,7 +26,6 @@ extension Verb {
       if shown?.text != progress.text { shown = (progress.text, WorkProgress.show(progress.text)) }
       shown?.show(progress.part)
     }
-    WorkProgress.endLine()
     guard answer.status == .done else { throw Failure(answer.status, answer.text) }
     // The JSON is printed unchanged, so that fields of a newer Pinna are not lost.
     print(arguments.isJSON ? answer.text : describe(try answer.document()))

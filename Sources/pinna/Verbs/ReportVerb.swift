@@ -6,6 +6,7 @@ import Glibc
 import Manifolds
 import Messages
 import Presets
+import Text
 
 extension Verb {
   static let report = Verb(
@@ -51,7 +52,7 @@ extension Verb {
         ).text)
       if let folder {
         print(
-          "\nPlots of \(measurement.bank.cases.count) cases are in \(folder.path)/index.html and on "
+          "\nPlots of \("case".counted(measurement.bank.cases.count)) are in \(folder.path)/index.html and on "
             + (folder.isSeparate ? "plot" : "sheet").counted(written.count) + " beside it.")
       }
     }
@@ -80,7 +81,7 @@ struct Measurement {
     self.device = device
     bank = try FilterBank.ready(
       device: device, sampleRate: sampleRate, progress: WorkProgress.designing(device.name))
-    let show = WorkProgress.show("measuring \(device.name)", step: 101)
+    let show = WorkProgress.show("measuring \(device.name)")
     // Half of the progress: solving a box with finer panels takes about as long as the figures.
     // The array as it is: the filters undo the deviations of its microphones.
     let far = DeviatingManifold(

@@ -11,7 +11,8 @@ import WebPage
 
 extension Verb {
   static let run = Verb(
-    name: "run", summary: "run the processor as a JACK client, in the foreground",
+    name: "run", showsProgress: false,
+    summary: "run the processor as a JACK client, in the foreground",
     options: [
       Option("--preset", "NAME", "initial preset (default: phone5)"), deviceOption,
       Option("--name", "NAME", "the JACK client's name (default: pinna)"),
@@ -90,7 +91,7 @@ extension Verb {
       wait: .seconds(wait),
       onStart: {
         Tool.complain(
-          "\(name) is in the graph: \(setting.device.microphones.count) microphones, "
+          "\(name) is in the graph: \("microphone".counted(setting.device.microphones.count)), "
             + "\(given["--device"] == nil ? "preset" : "device") \(setting.preset); "
             + "stop with Ctrl-C or pinna stop\(name == "pinna" ? "" : " --name \(name)")")
       }, tell: Tool.say, warn: warn

@@ -17,10 +17,11 @@ public final class Program {
       return dictionary
     }
 
-    /// Whether standard error is one sentence on one line and standard output is empty.
+    /// Whether standard error is one sentence on one line, besides lines of a verb that waits, and standard output is empty.
     public var isOneSentence: Bool {
-      output.isEmpty && error.hasPrefix("pinna: ") && error.hasSuffix("\n")
-        && error.filter { $0 == "\n" }.count == 1
+      let isWaiting = /pinna: .*: ([0-9]+ s so far|[0-9]+ %.*)/
+      let sentences = error.split(separator: "\n").filter { $0.wholeMatch(of: isWaiting) == nil }
+      return output.isEmpty && error.hasPrefix("pinna: ") && error.hasSuffix("\n") && sentences.count == 1
     }
   }
 
