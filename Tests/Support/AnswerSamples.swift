@@ -20,7 +20,7 @@ public enum AnswerSamples {
     "missedFrames":7,"playing":"/takes/d.wav"},"polarPattern":"stereo","preferred":{"dataSource":"Back",\#
     "inputOrientation":"portrait","polarPattern":"cardioid"},"preparedFallbacks":["left"],"preset":"pair",\#
     "rejectedSamples":3,"sampleRate":48000,"server":"stalled","state":"recording","take":{"channels":2,\#
-    "fault":"the disk is full","frames":960,"loss":"/takes was removed","markers":2,"path":"/takes/a.wav",\#
+    "fault":"the disk is full","frames":960,"length":10800,"loss":"/takes was removed","markers":2,"path":"/takes/a.wav",\#
     "secondsLeft":90,"title":"Second verse"},"unpreparedPeriods":5,"warnings":["no microphone is connected",\#
     "the disk is slow"],"xruns":1}
     """#
@@ -66,7 +66,7 @@ public enum AnswerSamples {
     """#
   /// The start of an armed take that is converted, with every key.
   public static let takeStart = #"""
-    {"armed":true,"channels":2,"convertedTake":"/takes/a.flac","microphoneCount":2,"missing":[{"fault":"silent","name":"right"}],"muted":false,\#
+    {"armed":true,"channels":2,"convertedTake":"/takes/a.flac","length":10800,"microphoneCount":2,"missing":[{"fault":"silent","name":"right"}],"muted":false,\#
     "notes":["the ring is short"],"secondsLeft":90,"take":"/takes/a.wav","unconnected":["left"]}
     """#
   /// The start of a take without microphones.

@@ -28,7 +28,7 @@ import pinna
       warning: no microphone is connected
       warning: the disk is slow
       playing /takes/d.wav: 1200 of 4800 frames
-      take: /takes/a.wav, 960 frames
+      take: /takes/a.wav, 960 frames (ends by itself after 3:00:00.0)
       last take: /takes/b.wav, 480 frames; it ended because the JACK server ended; it is incomplete: 64 frames are silence
       being written: /takes/c.flac
       changing to phone5: 25 %
@@ -139,7 +139,7 @@ import pinna
       (
         AnswerSamples.takeStart,
         "armed: /takes/a.wav (to be converted to flac at its end) begins when the transport rolls: 1 of 2 microphones is not connected: left; "
-          + "microphone right does not work, because it sends only zeros; the ring is short; the disk has room for 90 seconds"
+          + "microphone right does not work, because it sends only zeros; it ends by itself after 3:00:00.0; the ring is short; the disk has room for 90 seconds"
       ),
       (
         AnswerSamples.silentTakeStart,
