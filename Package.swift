@@ -300,7 +300,7 @@ let package = Package(
       name: "WebPageTests", dependencies: ["WebPage", "Messages", "TestSupport"], swiftSettings: waiting),
     .testTarget(
       name: "MonitorTests",
-      dependencies: ["Monitor", "Messages", "Processor", "Presets", "Acoustics", "TestSupport"],
+      dependencies: ["Monitor", "Messages", "Plots", "Processor", "Presets", "Acoustics", "TestSupport"],
       swiftSettings: waiting),
     // Real sockets, other processes, another user.
     .testTarget(

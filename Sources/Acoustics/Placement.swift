@@ -20,6 +20,9 @@ public enum Placement: String, NamedWord, Codable {
 
   public func turned(_ direction: Direction) -> Direction { Direction(turned(direction.vector))! }
 
+  /// Whether people face the device, so that its left and right are named as they see them.
+  public var isFaced: Bool { self == .upright || self == .camera }
+
   /// The input orientations of a device that is never held in others.
   public var orientations: [InputOrientation] {
     switch self {

@@ -32,7 +32,8 @@ public enum DeviceEdge: String, NamedWord, Codable {
 
 /// Which edge of the device the left and right outputs represent, for one data source and input orientation.
 public struct StereoLayout: Hashable, Sendable, Codable {
-  /// Where left and right are on a device without edges, such as a ring, in words: "-x, microphone ring-4".
+  /// Where left and right are on a device whose sides are not named after edges (`Device.namesEdges`), such as a ring, in
+  /// words: "-x, microphone ring-4".
   public struct Sides: Hashable, Sendable, Codable {
     public let left: String
     public let right: String
@@ -40,7 +41,7 @@ public struct StereoLayout: Hashable, Sendable, Codable {
 
   public let left: DeviceEdge
   public let right: DeviceEdge
-  /// Nil for a device with edges.
+  /// Nil where edges name the sides.
   public let sides: Sides?
 
   public init(left: DeviceEdge, right: DeviceEdge, sides: Sides? = nil) {
@@ -48,13 +49,18 @@ public struct StereoLayout: Hashable, Sendable, Codable {
     self.right = right
     self.sides = sides
   }
+
+  /// Left and right in words: "the top edge", or "-x, microphone ring-4".
+  public var words: (left: String, right: String) {
+    sides.map { ($0.left, $0.right) } ?? ("the \(left.rawValue) edge", "the \(right.rawValue) edge")
+  }
 }
 
 extension Device {
   /// Where the left and right outputs point on this device.
   public func layout(_ frame: HeadFrame) -> StereoLayout {
     let edges = frame.layout
-    guard !body.shape.hasEdges else { return edges }
+    guard !namesEdges else { return edges }
     return StereoLayout(
       left: edges.left, right: edges.right,
       sides: StereoLayout.Sides(left: side(towards: frame.left), right: side(towards: frame.right)))

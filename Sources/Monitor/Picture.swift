@@ -23,25 +23,14 @@ package struct Picture: Sendable {
 
   /// - Parameter isStereo: whether left and right mean anything.
   func view(dataSource: String, orientation: InputOrientation, isStereo: Bool) -> View {
-    // Somebody who faces the device stands below the page; one who wears it, or has it before them on a table as it is
-    // drawn, looks to the page's top.
-    let looksAtIt = [.upright, .camera].contains(device.placement)
-    let pageUp: SIMD3<Double> = looksAtIt ? [0, 0, -1] : [0, 0, 1]
-    let up = orientation.up.vector
-    let pageRight = pageUp.cross(up)
-    func project(_ vector: SIMD3<Double>) -> SIMD2<Double> { [vector.dot(pageRight), vector.dot(pageUp)] }
-    func direction(_ direction: Direction?) -> SIMD2<Double>? {
-      guard let vector = direction.map({ project($0.vector) }) else { return nil }
-      let length = (vector * vector).sum().squareRoot()
-      return length > 0.5 ? vector / length : nil
-    }
+    let view = device.viewFromAbove(orientation.up)
     let source = try? device.dataSource(named: dataSource)
     let frame = source.flatMap { HeadFrame(forward: $0.forward, orientation: orientation) }
+    func direction(_ direction: Direction?) -> SIMD2<Double>? { direction.flatMap { view.project($0) } }
     return View(
-      points: device.microphones.map { Point(name: $0.name, place: project($0.position)) },
-      outline: device.outline(right: pageRight, up: pageUp),
-      forward: direction(source?.forward), left: isStereo ? direction(frame?.left) : nil,
-      right: isStereo ? direction(frame?.right) : nil,
-      bottomEdge: device.placement == .upright ? "screen" : nil)
+      points: device.microphones.map { Point(name: $0.name, place: view.project($0.position)) },
+      outline: view.outline, forward: direction(source?.forward),
+      left: isStereo ? direction(frame?.left) : nil, right: isStereo ? direction(frame?.right) : nil,
+      bottomEdge: device.namesEdges && device.placement == .upright ? "screen" : nil)
   }
 }

@@ -8,24 +8,22 @@ extension PositionPlot {
     let orientation = source.stereoOrientations.first ?? .portrait
     let frame = HeadFrame(forward: source.forward, orientation: orientation)
     let stereo = frame == nil ? "" : ", left and right in \(orientation.rawValue)"
-    let drawing = DeviceDrawing(device: device, forward: source.forward, frame: frame)
+    let drawing = DeviceDrawing(forward: source.forward, frame: frame)
     let isTable = device.placement == .table
+    let above = device.viewFromAbove()
+    let front = drawing.view(
+      isTable ? "Seen from the front: the drawing's top" : "Seen from the front", device.viewFromFront())
+    let place = above.up.z < 0 ? "below" : "above"
+    let top = drawing.view(
+      isTable ? "Seen from above, as in the file" : "Seen from above: its front is \(place)", above)
     self.init(
       PlotTitle(
         "\(device.name): \(device.title)",
         "Numbers are capture channels. Forward is that of \(source.name)\(stereo)."),
-      views: [
-        drawing.view(
-          isTable ? "Seen from the front: the drawing's top" : "Seen from the front", right: [1, 0, 0],
-          up: [0, 1, 0]),
-        isTable
-          ? drawing.view("Seen from above, as in the file", right: [-1, 0, 0], up: [0, 0, 1])
-          : drawing.view("Seen from above: its front is below", right: [1, 0, 0], up: [0, 0, -1]),
-      ])
+      views: isTable ? [top, front] : [front, top])
   }
 
-  /// A device as a running Pinna's page shows it, with its edges: on a table from above, otherwise from the front, as it is
-  /// held.
+  /// A device as a running Pinna's page shows it, with the edges that name its sides.
   /// - Parameters:
   ///   - isStereo: whether there are a left and a right: L and R.
   ///   - failed: names of microphones, which are red.
@@ -34,14 +32,12 @@ extension PositionPlot {
     failed: Set<String>
   ) {
     let frame = isStereo ? HeadFrame(forward: source.forward, orientation: orientation) : nil
-    let drawing = DeviceDrawing(
-      device: device, forward: source.forward, frame: frame, isHeld: true, failed: failed)
-    let up = orientation.up.vector
-    let view =
-      device.placement == .table
-      ? drawing.view("Seen from above", right: [-1, 0, 0], up: [0, 0, 1])
-      : drawing.view("Seen from the front", right: up.cross([0, 0, 1]), up: up)
-    self.init(PlotTitle(device.title, ""), views: [view], hasHeader: false, textScale: 1.45)
+    let drawing = DeviceDrawing(forward: source.forward, frame: frame, isHeld: true, failed: failed)
+    let view = device.view(held: orientation)
+    self.init(
+      PlotTitle(device.title, ""),
+      views: [drawing.view(view.viewpoint == .above ? "Seen from above" : "Seen from the front", view)],
+      hasHeader: false, textScale: 1.45)
   }
 }
 
@@ -50,7 +46,6 @@ private struct DeviceDrawing {
   /// Above this number of microphones only their channels are written beside them.
   private static let mostNames = 20
 
-  let device: Device
   let forward: Direction
   /// Nil without left and right.
   let frame: HeadFrame?
@@ -58,34 +53,29 @@ private struct DeviceDrawing {
   var isHeld = false
   var failed: Set<String> = []
 
-  /// - Parameters:
-  ///   - right, up: the directions of the device frame that point right and up on the page.
-  func view(_ title: String, right: SIMD3<Double>, up: SIMD3<Double>) -> PositionPlot.View {
-    func project(_ vector: SIMD3<Double>) -> SIMD2<Double> { [vector.dot(right), vector.dot(up)] }
+  func view(_ title: String, _ view: DeviceView) -> PositionPlot.View {
+    let device = view.device
     /// Nil for a direction that points at the viewer or away.
     func side(_ label: String, _ direction: Direction?, _ colour: PlotColour) -> PositionPlot.View.Side? {
-      guard let onPage = direction.map({ project($0.vector) }) else { return nil }
-      let length = (onPage * onPage).sum().squareRoot()
-      return length > 0.5 ? .init(label, onPage / length, colour) : nil
+      direction.flatMap { view.project($0) }.map { .init(label, $0, colour) }
     }
-    let towards = forward.vector.dot(right.cross(up))
     let points = zip(device.microphones, device.captureChannels).map { microphone, channel in
       PositionPlot.View.Point(
-        label(microphone.name, channel), 1000 * project(microphone.position),
+        label(microphone.name, channel, of: device), 1000 * view.project(microphone.position),
         isFailed: failed.contains(microphone.name))
     }
+    let towards = view.towardsViewer(forward)
     return PositionPlot.View(
-      title, points: isHeld ? points : points.merged,
-      outline: device.outline(right: right, up: up)?.scaled(by: 1000),
+      title, points: isHeld ? points : points.merged, outline: view.outline?.scaled(by: 1000),
       sides: [
         side("forward", forward, .black), side(isHeld ? "L" : "left", frame?.left, .blue),
         side(isHeld ? "R" : "right", frame?.right, .orange),
       ].compactMap(\.self),
-      edges: isHeld ? DeviceEdge.allCases.compactMap { side($0.rawValue, $0.direction, .grey) } : [],
+      edges: isHeld ? view.edges.map { .init($0.edge.rawValue, $0.direction, .grey) } : [],
       note: abs(towards) < 0.87 ? "" : "forward points \(towards > 0 ? "towards" : "away from") you")
   }
 
-  private func label(_ name: String, _ channel: Int) -> String {
+  private func label(_ name: String, _ channel: Int, of device: Device) -> String {
     device.microphones.count > Self.mostNames ? "\(channel)" : isHeld ? name : "\(channel) \(name)"
   }
 }

@@ -1,23 +1,28 @@
 import Acoustics
 import Glibc
 
-/// A device as the listener of a case holds it, drawn as the listener sees it: looking forward, with up at the top.
-/// Lengths are in metres.
+/// A device as the listener of a case has it: on a table from above, otherwise as the listener sees it, looking forward,
+/// with up at the top. Lengths are in metres.
 public struct HeldDevice: Sendable {
-  private let device: Device
+  private let view: DeviceView
   /// The listener's axes.
-  let right, up, forward: SIMD3<Double>
+  private let right, forward: SIMD3<Double>
 
   /// - Parameter head: the listener's axes.
   public init(_ device: Device, in head: HeadFrame) {
-    self.device = device
+    view = device.view(of: head)
     right = head.right.vector
-    up = head.up.vector
     forward = head.forward.vector
   }
 
+  private var device: Device { view.device }
+  var isSeenFromAbove: Bool { view.viewpoint == .above }
+
+  /// Width and depth for the listener.
+  var ground: SIMD2<Double> { [extent(along: right), extent(along: forward)] }
+
   /// The extent of the body along a direction; of the microphones, if its shape is unknown.
-  func extent(along axis: SIMD3<Double>) -> Double {
+  private func extent(along axis: SIMD3<Double>) -> Double {
     device.body.shape.extent(along: axis, array: device.extent) ?? max(0.01, span(along: axis))
   }
 
@@ -26,9 +31,10 @@ public struct HeldDevice: Sendable {
     return (positions.max() ?? 0) - (positions.min() ?? 0)
   }
 
-  /// Which of a phone's faces the listener sees; nil unless the body is a thin box that faces the listener.
+  /// Which of a phone's faces the listener sees; nil unless the device is a thin box that is held before the listener.
   private var face: Face? {
-    guard let size = box, size.z < 0.25 * min(size.x, size.y), abs(forward.z) > 0.9 else { return nil }
+    guard device.namesEdges, let size = box, size.z < 0.25 * min(size.x, size.y), abs(forward.z) > 0.9
+    else { return nil }
     return forward.z < 0 ? .screen : .back
   }
 
@@ -39,6 +45,7 @@ public struct HeldDevice: Sendable {
   /// Two lines about what the drawing shows.
   var caption: [String] {
     switch face {
+    case _ where isSeenFromAbove: ["seen from above;", "forward is up"]
     case .screen: ["you see the screen;", "the back records"]
     case .back: ["you see the back;", "screen side records"]
     case nil: ["as you see it", "from behind it"]
@@ -47,12 +54,10 @@ public struct HeldDevice: Sendable {
 
   /// Draws the device at most `length` points wide and high.
   func draw(on canvas: any Canvas, at centre: SIMD2<Double>, length: Double) {
-    let scale = length / max(extent(along: right), extent(along: up))
+    let scale = length / max(extent(along: view.right), extent(along: view.up))
     /// A point of the device frame on the page.
-    func place(_ point: SIMD3<Double>) -> SIMD2<Double> {
-      centre + scale * [(point * right).sum(), -(point * up).sum()]
-    }
-    switch device.outline(right: right, up: up) {
+    func place(_ point: SIMD3<Double>) -> SIMD2<Double> { centre + scale * view.project(point) * [1, -1] }
+    switch view.outline {
     case .circle(let radius): canvas.circle(centre, radius: scale * radius, .black, width: 1.8)
     case .rectangle(let size):
       let half = size / 2
@@ -67,7 +72,7 @@ public struct HeldDevice: Sendable {
 
   /// The word "top" beside the device's upper edge, wherever that is.
   private func drawTop(on canvas: any Canvas, _ centre: SIMD2<Double>, _ scale: Double) {
-    let onPage: SIMD2<Double> = [right.y, -up.y]
+    let onPage: SIMD2<Double> = [view.right.y, -view.up.y]
     guard onPage.distance(to: .zero) > 0.9 else { return }
     let edge = centre + scale / 2 * extent(along: [0, 1, 0]) * onPage
     canvas.text(

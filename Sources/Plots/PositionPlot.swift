@@ -131,7 +131,9 @@ public struct PositionPlot: Plot {
     // Failed points last: no other disc covers them.
     let points = view.points.filter { !$0.isFailed } + view.points.filter(\.isFailed)
     let discs = points.map { place($0.position) }
-    var taken = drawSides(view.sides, on: canvas, middle) + drawEdges(of: view, on: canvas, middle, scale)
+    var taken =
+      drawSides(view.sides, on: canvas, middle)
+      + drawEdges(of: view, around: discs, on: canvas, middle, scale)
     taken += discs.map { LabelBox(corner: $0 - 4, size: [8, 8]) }
     for (point, disc) in zip(points, discs) {
       canvas.disc(disc, radius: 3.4, point.isFailed ? .red : .green)
@@ -172,21 +174,24 @@ public struct PositionPlot: Plot {
     }
   }
 
-  /// Draws the words beside the outline. They leave the middle to an arrow in their direction.
+  /// Draws the words beside the outline. They leave the middle to an arrow in their direction, and the edge to discs.
   /// - Returns: the room that they take.
-  private func drawEdges(of view: View, on canvas: any Canvas, _ middle: SIMD2<Double>, _ scale: Double)
-    -> [LabelBox]
-  {
-    view.edges.map { edge in
+  private func drawEdges(
+    of view: View, around discs: [SIMD2<Double>], on canvas: any Canvas, _ middle: SIMD2<Double>,
+    _ scale: Double
+  ) -> [LabelBox] {
+    let taken = discs.map { LabelBox(corner: $0 - 9, size: [18, 18]) }
+    return view.edges.map { edge in
       let onPage: SIMD2<Double> = [edge.direction.x, -edge.direction.y]
       let across: SIMD2<Double> = [abs(onPage.y), -abs(onPage.x)]
       let hasArrow = view.sides.contains { ($0.direction * edge.direction).sum() > 0.9 }
       let size: SIMD2<Double> = [canvas.width(of: edge.label, size: 9 * textScale), 9 * textScale]
       let outwards: SIMD2<Double> = scale * view.reach + size / 2 + 5
       let aside: SIMD2<Double> = hasArrow ? size / 2 + 6 : .zero
-      let centre = middle + onPage * outwards + across * aside
-      canvas.text(edge.label, at: centre, anchor: [0.5, 0.5], size: 9 * textScale, edge.colour)
-      return LabelBox(corner: centre - size / 2, size: size)
+      var box = LabelBox(corner: middle + onPage * outwards + across * aside - size / 2, size: size)
+      while taken.contains(where: box.overlaps) { box = LabelBox(corner: box.corner + onPage, size: size) }
+      canvas.text(edge.label, at: box.centre, anchor: [0.5, 0.5], size: 9 * textScale, edge.colour)
+      return box
     }
   }
 

@@ -65,12 +65,14 @@ struct TopView {
     }
   }
 
+  /// Of the device before the listener: as wide as the head, and between it and the voices.
+  private static let ground: SIMD2<Double> = [52, 26]
+
   /// The device from above, in front of the listener, with waves on the side that records.
   private func drawDevice() {
-    let width = panel.device.extent(along: panel.device.right)
-    let depth = panel.device.extent(along: panel.device.forward)
-    let scale = min(300, 52 / max(width, depth))
-    let half = SIMD2(scale * width, max(4, min(14, scale * depth))) / 2
+    let size = panel.device.ground
+    let scale = min(300, (Self.ground / size).min())
+    let half = pointwiseMax(scale * size, [4, 4]) / 2
     let centre = Self.listener - [0, 45]
     canvas.polygon([half, [half.x, -half.y], -half, [-half.x, half.y]].map { centre + $0 }, .black)
     for radius in [6.0, 10, 14] {

@@ -34,7 +34,7 @@ extension YAMLReader {
     return DataSource(
       name: name, id: id, location: try fields.optional("location")?.word(DataSource.Location.self),
       orientation: try fields.optional("orientation")?.word(DataSource.Orientation.self)
-        ?? DataSource.Orientation(facing: forward),
+        ?? DataSource.Orientation(facing: forward, placement),
       forward: forward, microphones: used, polarPatterns: patterns,
       stereoOrientations: try stereoOrientations(
         fields.optional("stereoOrientations"), forward: forward, placement,
@@ -126,11 +126,13 @@ extension DataSource {
 }
 
 extension DataSource.Orientation {
-  /// The face of the device nearest to the direction `forward`.
-  init(facing forward: Direction) {
+  /// The face of the device nearest to the direction `forward`. Left and right are those of whoever faces the device; of a
+  /// device that nobody faces, those of its drawing or its wearer.
+  init(facing forward: Direction, _ placement: Placement) {
+    let isFaced = placement.isFaced
     switch DeviceEdge(nearest: forward) {
-    case .left: self = .left
-    case .right: self = .right
+    case .left: self = isFaced ? .left : .right
+    case .right: self = isFaced ? .right : .left
     case .bottom: self = .bottom
     case .top: self = .top
     case .back: self = .back

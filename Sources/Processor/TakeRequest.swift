@@ -70,7 +70,9 @@ extension TakeSetup {
       preset: setting.preset, device: setting.device.name, dataSource: setting.selection.dataSource,
       polarPattern: setting.selection.polarPattern.rawValue,
       inputOrientation: setting.selection.inputOrientation.rawValue,
-      layout: setting.layout.map { Layout(left: $0.left.rawValue, right: $0.right.rawValue) },
+      layout: setting.layout.map {
+        Layout(left: $0.sides?.left ?? $0.left.rawValue, right: $0.sides?.right ?? $0.right.rawValue)
+      },
       gainDB: setting.gain.value, highPassHz: setting.highPass.frequency?.value, muted: setting.muted,
       microphones: bank.microphones, latencyFrames: bank.delayFrames,
       calibrated: setting.device.calibration?.date, pinna: pinna)

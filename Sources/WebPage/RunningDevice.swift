@@ -63,10 +63,9 @@ package struct RunningDevice: Sendable {
       case .landscapeLeft: "left edge"
       case .landscapeRight: "right edge"
       }
-    let view = device.placement == .table ? "seen from above" : "held with its \(edge) up"
-    guard let layout = status.layout else { return view + "; this pattern has no left and right" }
-    let (left, right) =
-      layout.sides.map { ($0.left, $0.right) } ?? ("its \(layout.left)", "its \(layout.right)")
-    return "\(view); left is \(left), right is \(right)"
+    let isAbove = device.view(held: status.inputOrientation).viewpoint == .above
+    let view = isAbove ? "seen from above" : "held with its \(edge) up"
+    guard let words = status.layout?.words else { return view + "; this pattern has no left and right" }
+    return "\(view); left is \(words.left), right is \(words.right)"
   }
 }

@@ -147,7 +147,48 @@ import Testing
     let library = PresetLibrary(folders: [repositoryFolder + "/Presets"])
     let frame = try #require(HeadFrame(forward: .plusZ, orientation: .portrait))
     let ring = try library.device(named: "ring7").layout(frame)
-    #expect(ring.sides?.left == "+x, microphone ring-1" && ring.sides?.right == "-x, microphone ring-4")
+    #expect(ring.sides?.left == "-x, microphone ring-1" && ring.sides?.right == "+x, microphone ring-4")
     #expect(try library.device(named: "phone5").layout(frame) == frame.layout)
+  }
+
+  @Test("a box has edges to name left and right by where people face it, not where it lies or is worn")
+  func boxes() throws {
+    for (placement, forward, words) in [
+      ("upright", "+z", "the right edge"), ("camera", "+z", "the right edge"),
+      ("table", "+y", "-x, microphone a"), ("worn", "+z", "+x, microphone b"),
+    ] {
+      let device = try Self.device(
+        """
+        title: Speaker
+        placement: \(placement)
+        body: {box: [100, 60, 30]}
+        microphones: {a: [-50, 0, 0], b: [50, 0, 0]}
+        dataSources: {Front: {forward: \(forward), microphones: all, polarPatterns: [omnidirectional, stereo]}}
+        """)
+      let frame = try #require(HeadFrame(forward: device.dataSources[0].forward, orientation: .portrait))
+      #expect(device.layout(frame).words.left == words, "\(placement)")
+    }
+  }
+
+  @Test("a data source to the left on a drawing, or of a wearer, is called left")
+  func orientations() throws {
+    for (placement, left) in [("table", "-x"), ("worn", "+x"), ("upright", "-x"), ("camera", "-x")] {
+      let device = try Self.device(
+        """
+        title: Ring
+        placement: \(placement)
+        body: free
+        microphones: {a: [-50, 0, 0], b: [50, 0, 0]}
+        dataSources: {Left: {forward: \(left), microphones: all, polarPatterns: [omnidirectional]}}
+        """)
+      #expect(device.dataSources[0].orientation == .left, "\(placement)")
+    }
+    let library = PresetLibrary(folders: [repositoryFolder + "/Presets"])
+    for name in library.deviceNames() {
+      for source in try library.device(named: name).dataSources where ["Left", "Right"].contains(source.name)
+      {
+        #expect(source.orientation.rawValue == source.name.lowercased(), "\(name)")
+      }
+    }
   }
 }

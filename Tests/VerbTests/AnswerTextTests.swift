@@ -21,7 +21,7 @@ import pinna
         right            -150.0 dB rms  -150.0 dB peak
         out_left          -30.5 dB rms   -12.2 dB peak
         out_right         -31.0 dB rms   -12.0 dB peak
-      calibrated on 2026-11-23
+      calibrated on 2026-11-23 in a recording
       filters without one microphone are ready for 1 of 2 microphones
       missing: right: it sends invalid samples (NaN, infinity, or above +60 dBFS)
       filters without right are in force, and there are no others: the disk is full
@@ -55,12 +55,26 @@ import pinna
       """
     #expect(
       status.picture
-        == "no picture: the device has no edges; left hears the side of +x, microphone left, right that of -x, "
-        + "microphone right")
+        == "no picture: left and right are not named after edges on this device; left hears the side of +x, "
+        + "microphone left, right that of -x, microphone right")
     let sides = #","sides":{"left":"+x, microphone left","right":"-x, microphone right"}"#
     let phone: StatusReport = try document(
       AnswerSamples.everything.replacingOccurrences(of: sides, with: ""))
     #expect(phone.picture == picture)
+  }
+
+  @Test("the text of a status says what a calibration was measured in, where that is known")
+  func calibration() throws {
+    for (source, words) in [
+      ("", ""), (#","calibratedFrom":"file""#, " in a recording"),
+      (#","calibratedFrom":"live""#, " in live sound"),
+      (#","calibratedFrom":"simulated""#, " in a simulated scene"),
+    ] {
+      let status: StatusReport = try document(
+        AnswerSamples.mono.replacing(
+          "{\"", with: "{\"calibrated\":\"2026-11-23\"\(source),\"", maxReplacements: 1))
+      #expect(status.text.contains("\ncalibrated on 2026-11-23\(words)\n"), "\(status.text)")
+    }
   }
 
   @Test("the text of a status omits absent fields")

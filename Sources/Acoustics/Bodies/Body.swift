@@ -45,7 +45,7 @@ public protocol BodyShape: Hashable, Sendable {
   /// Radius of a sphere around the origin that holds the body; of a cylinder, its own. Nil if the shape is unknown.
   var reach: Double? { get }
 
-  /// Whether left and right can be named after edges.
+  /// Whether it has edges, after which left and right can be named.
   var hasEdges: Bool { get }
 
   /// Nil if the shape is unknown.
@@ -87,20 +87,6 @@ public enum BodyOutline: Hashable, Sendable {
     case .circle(let radius): .circle(radius: factor * radius)
     case .rectangle(let size): .rectangle(size: factor * size)
     }
-  }
-}
-
-extension Device {
-  /// The body's outline on a page, in metres; nil for a body whose shape is unknown.
-  /// - Parameters:
-  ///   - right, up: unit vectors of the device frame that point right and up on the page.
-  public func outline(right: SIMD3<Double>, up: SIMD3<Double>) -> BodyOutline? {
-    let (shape, array) = (body.shape, extent)
-    guard let width = shape.extent(along: right, array: array),
-      let height = shape.extent(along: up, array: array)
-    else { return nil }
-    return shape.isRound(along: right.cross(up))
-      ? .circle(radius: width / 2) : .rectangle(size: [width, height])
   }
 }
 

@@ -19,8 +19,8 @@ struct CheckPicture {
     descriptions = results.cases.map(Self.description)
     title = PlotTitle(
       "Where each voice came out of \(name)",
-      "The listener from above, nose forward, and the device in hand. A ring is where a voice should be, a filled "
-        + "mark where it came out; louder ones are larger.")
+      "The listener from above, nose forward, and the device as the listener has it. A ring is where a voice should "
+        + "be, a filled mark where it came out; louder ones are larger.")
   }
 
   private static func panel(_ one: CheckResults.Case, _ device: Device) -> TopViewPlot.Panel {

@@ -66,11 +66,8 @@ struct DeviceSummary {
   )] {
     source.stereoOrientations.compactMap { orientation in
       HeadFrame(forward: source.forward, orientation: orientation).map { frame in
-        let layout = device.layout(frame)
-        return (
-          orientation, layout.sides?.left ?? "the \(layout.left.rawValue) edge",
-          layout.sides?.right ?? "the \(layout.right.rawValue) edge"
-        )
+        let words = device.layout(frame).words
+        return (orientation, words.left, words.right)
       }
     }
   }

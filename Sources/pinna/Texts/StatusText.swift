@@ -110,7 +110,8 @@ extension StatusReport: SettingReport {
 
   /// The calibration, filters that are not ready yet, the missing microphones, and what replaces them.
   private var fallbackLines: [String] {
-    var known = calibrated.map { ["calibrated on \($0)"] } ?? []
+    let source = calibratedFrom.map { " in \($0.phrase)" } ?? ""
+    var known = calibrated.map { ["calibrated on \($0)\(source)"] } ?? []
     if let ready = preparedFallbacks?.count, ready < microphones {
       known.append("filters without one microphone are ready for \(ready) of \(microphones) microphones")
     }
@@ -168,7 +169,9 @@ extension StatusReport: SettingReport {
   /// A drawing of the device as it is held, with left and right at their edges.
   package var picture: String {
     guard let layout else { return "no picture: a mono pattern has no left and right" }
-    guard layout.sides == nil else { return "no picture: the device has no edges; " + layout.text }
+    guard layout.sides == nil else {
+      return "no picture: left and right are not named after edges on this device; " + layout.text
+    }
     return layout.picture(held: inputOrientation).joined(separator: "\n")
   }
 }
