@@ -31,10 +31,11 @@ public struct ArrayCalibration: Sendable {
   /// - Parameters:
   ///   - signals: shape `[channel][frame]`, as for `ArrayCheck.verdict`.
   ///   - date: the day of the measurement.
+  ///   - source: of the signals.
   /// - Throws: `ArrayCheckError` with the reason why nothing can be estimated, and what to do.
   public init(
     of device: Device, signals channels: [[Float]], sampleRate: Int, date: String,
-    progress: (@Sendable (Double) -> Void)? = nil
+    source: Calibration.Source? = nil, progress: (@Sendable (Double) -> Void)? = nil
   ) throws(ArrayCheckError) {
     // An earlier calibration is replaced, not refined.
     let device = device.with(calibration: nil)
@@ -55,7 +56,7 @@ public struct ArrayCalibration: Sendable {
     spread = Self.spread(sound)
     calibration = Calibration(
       deviations: Dictionary(uniqueKeysWithValues: microphones.map { ($0.name, $0.deviation) }), date: date,
-      method: "\(seconds) s of diffuse sound")
+      method: "\(seconds) s of diffuse sound", source: source)
   }
 
   /// The microphones that are inverted for certain.

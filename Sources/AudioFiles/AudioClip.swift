@@ -30,9 +30,12 @@ public struct AudioClip: Sendable {
 
   /// Writes the clip as 32-bit float WAV. After an error no file is left.
   /// - Parameter areMicrophones: as for `AudioFileWriter`.
-  public func write(wav path: String, areMicrophones: Bool = false) throws(AudioFileError) {
+  public func write(
+    wav path: String, areMicrophones: Bool = false, broadcast: BroadcastExtension? = nil
+  ) throws(AudioFileError) {
     let writer = try AudioFileWriter(
-      path: path, channels: channels.count, sampleRate: sampleRate, areMicrophones: areMicrophones)
+      path: path, channels: channels.count, sampleRate: sampleRate, areMicrophones: areMicrophones,
+      broadcast: broadcast)
     do {
       try interleaved.withUnsafeBufferPointer { (buffer) throws(AudioFileError) in
         try writer.write(buffer)

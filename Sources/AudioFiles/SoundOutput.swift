@@ -29,9 +29,10 @@ public final class SoundOutput {
   public var clippedSamples: Int { compression == nil ? 0 : writer.clippedSamples }
 
   /// - Parameter areMicrophones: whether the channels are microphones, which belong to no loudspeakers.
-  public init(path: String, channels: Int, sampleRate: Int, areMicrophones: Bool = false)
-    throws(AudioFileError)
-  {
+  public init(
+    path: String, channels: Int, sampleRate: Int, areMicrophones: Bool = false,
+    broadcast: BroadcastExtension? = nil
+  ) throws(AudioFileError) {
     self.path = path
     self.sampleRate = sampleRate
     compression = Compression(path: path)
@@ -42,7 +43,7 @@ public final class SoundOutput {
     name = compression == nil ? path : "\(path).\(getpid()).wav"
     writer = try AudioFileWriter(
       path: name, encoding: compression == .flac ? .pcm24 : .float32, channels: channels,
-      sampleRate: sampleRate, areMicrophones: areMicrophones)
+      sampleRate: sampleRate, areMicrophones: areMicrophones, broadcast: broadcast)
   }
 
   /// Appends whole interleaved frames. After an error no file is left.
@@ -72,9 +73,12 @@ extension AudioClip {
   /// Writes the clip in the format that the name asks for.
   /// - Returns: what was written.
   @discardableResult
-  public func write(_ path: String, areMicrophones: Bool = false) throws(AudioFileError) -> SoundOutput {
+  public func write(
+    _ path: String, areMicrophones: Bool = false, broadcast: BroadcastExtension? = nil
+  ) throws(AudioFileError) -> SoundOutput {
     let output = try SoundOutput(
-      path: path, channels: channels.count, sampleRate: sampleRate, areMicrophones: areMicrophones)
+      path: path, channels: channels.count, sampleRate: sampleRate, areMicrophones: areMicrophones,
+      broadcast: broadcast)
     try output.write(interleaved)
     try output.close()
     return output

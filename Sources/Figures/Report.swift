@@ -78,7 +78,7 @@ public struct Report: Codable, Hashable, Sendable {
       return try ceiling.separation(frame)
     }
     self.preset = preset
-    remarks = bank.remarks
+    remarks = bank.remarks + (device.calibration.map { [$0.remarkOnModel] } ?? [])
     geometry = device.geometry?.remark
     calibrated = device.calibration?.date
     sampleRate = bank.sampleRate

@@ -24,10 +24,11 @@ package struct CheckScene: Sendable {
 
   /// - Parameters:
   ///   - array: the device in the simulated sound field.
+  ///   - calibration: what the filters undo: the microphones of `array` deviate by it, as those of the real array do.
   ///   - bodyCache: a folder of solved boxes; nil for none.
   ///   - progress: called with the solved fraction of `array`'s body, 0…1, from any thread, one call at a time.
   package init(
-    array: Device, cases: [CheckCase], sampleRate: Int, bodyCache: String? = nil,
+    array: Device, calibration: Calibration?, cases: [CheckCase], sampleRate: Int, bodyCache: String? = nil,
     progress: (@Sendable (Double) -> Void)? = nil, mixing: (@Sendable (Double) -> Void)? = nil
   ) throws {
     self.cases = cases
@@ -42,13 +43,21 @@ package struct CheckScene: Sendable {
             start: Self.start(ofCase: n, voice: v), gain: Decibels(-9)))
       }
     }
-    microphones = try Scene(title: "check", device: array, talkers: talkers).microphones(
-      sampleRate: sampleRate, bodyCache: bodyCache, progress: progress, mixing: mixing)
+    microphones = try Scene(
+      title: "check", device: array, talkers: talkers, errors: Self.errors(of: array, calibration)
+    ).microphones(sampleRate: sampleRate, bodyCache: bodyCache, progress: progress, mixing: mixing)
     let point = try Device(
       name: "point", title: "", body: .free, microphones: [Microphone(name: "point", position: .zero)],
       dataSources: [])
     reference = try Scene(title: "check", device: point, talkers: talkers).microphones(sampleRate: sampleRate)
       .channels[0]
+  }
+
+  private static func errors(of array: Device, _ calibration: Calibration?) -> [Int: ChannelError] {
+    let measured = array.microphones.indices.compactMap { m in
+      calibration?.deviations[array.microphones[m].name].map { (m, ChannelError(deviation: $0)) }
+    }
+    return Dictionary(uniqueKeysWithValues: measured)
   }
 
   /// Start time of a voice, in seconds after the beginning of the scene.

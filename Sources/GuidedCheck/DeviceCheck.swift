@@ -19,7 +19,9 @@ public struct DeviceCheck: Sendable {
   private let filters: FilterSets
 
   /// What the reader must know about all cases; each continues "the array was".
-  public var remarks: [String] { filters.bank.remarks }
+  public var remarks: [String] {
+    filters.bank.remarks + (device.calibration.map { [$0.remarkOnModel] } ?? [])
+  }
   /// In the order in which they are checked.
   public var cases: [CheckCase] { scene.cases }
 
@@ -45,7 +47,8 @@ public struct DeviceCheck: Sendable {
         "\(device.name) offers no directional pattern, so there is nothing to check; check another device")
     }
     scene = try CheckScene(
-      array: array, cases: cases, sampleRate: sampleRate, bodyCache: bodyCache,
+      array: array, calibration: device.calibration, cases: cases, sampleRate: sampleRate,
+      bodyCache: bodyCache,
       progress: { progress?(.simulating, $0) }, mixing: mixing)
   }
 

@@ -22,6 +22,11 @@ extension JackConnection {
     return port.port
   }
 
+  /// Gives an own port another full name. Waits for the server.
+  package func setAlias(_ alias: String, of port: OpaquePointer) {
+    _ = handle.request { _ in jack_port_set_alias(port, alias) }
+  }
+
   /// Unregisters an own port. Waits for the server.
   func unregisterPort(_ port: OpaquePointer) {
     _ = handle.request { jack_port_unregister($0, port) }

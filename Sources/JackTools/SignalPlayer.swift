@@ -95,8 +95,10 @@ public final class SignalPlayer: Sendable {
   ///   - channels: shape `[channel][frame]`.
   ///   - microphones: names of the first ports. The port of any further channel n, counted from 1, is named `out_n`.
   ///   - repeats: whether to start again at the end of the signal.
+  ///   - isSimulated: marks the ports for `isSimulated(_:in:)`.
   public init(
-    name: String, server: String?, channels: [[Float]], microphones: [String] = [], repeats: Bool = false
+    name: String, server: String?, channels: [[Float]], microphones: [String] = [], repeats: Bool = false,
+    isSimulated: Bool = false
   ) throws(JackError) {
     connection = try JackConnection(name: name, server: server)
     var handles: [OpaquePointer] = []
@@ -106,6 +108,11 @@ public final class SignalPlayer: Sendable {
       handles.append(try connection.registerPort(names[n], .output))
     }
     portNames = names.map { "\(name):\($0)" }
+    if isSimulated {
+      for (handle, name) in zip(handles, names) {
+        connection.setAlias("\(Self.simulated):\(name)", of: handle)
+      }
+    }
     signal = Signal(connection.client, ports: handles, channels: channels, repeats: repeats)
     connection.setProcess(
       { frames, context in
@@ -116,6 +123,14 @@ public final class SignalPlayer: Sendable {
   }
 
   deinit { connection.close() }
+
+  /// The client in the alias of ports that play a simulated scene.
+  private static let simulated = "pinna-simulated"
+
+  /// Whether a port of any client plays a simulated scene. Never waits.
+  public static func isSimulated(_ port: String, in graph: JackConnection) -> Bool {
+    graph.aliases(of: port).contains { $0.hasPrefix(simulated + ":") }
+  }
 
   /// Connects the ports to `destinations`, one per channel, in order.
   /// - Returns: whether there is a destination for every port and all are connected.

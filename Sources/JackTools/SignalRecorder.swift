@@ -73,6 +73,9 @@ public final class SignalRecorder: Sendable {
 
   deinit { connection.close() }
 
+  /// This client's connection, through which the graph can be queried.
+  public var graph: JackConnection { connection }
+
   /// Connects `sources` to the ports, one per channel, in order.
   /// - Returns: whether there is a source for every port and all are connected.
   public func connect(from sources: [String]) -> Bool {

@@ -33,6 +33,16 @@ package struct RunningPinna {
   package var device: String { statusBefore.device }
   package var sampleRate: Int { statusBefore.sampleRate }
 
+  /// Throws if the filters undo another calibration than that of `device`, with which the sound of a check deviates.
+  package func checkCalibration(of device: Device) throws(Failure) {
+    guard statusBefore.calibrated == device.calibration?.date else {
+      throw Failure(
+        .failed,
+        "\(device.name) was calibrated, or its calibration removed, after \(name) started; start \(name) again"
+      )
+    }
+  }
+
   /// Throws if a microphone port of `device` is missing from the graph or already connected.
   package func checkMicrophones(of device: Device, server: String?, stops: StopCount) throws {
     let probe = try ServerRequests(stops: stops).ask {

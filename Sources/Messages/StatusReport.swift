@@ -163,6 +163,8 @@ package struct StatusReport: Codable, Sendable {
   package var preparedFallbacks: [String]?
   /// The day on which the array was calibrated: "2026-11-23"; nil if it was not.
   package var calibrated: String?
+  /// What was measured on that day; nil if nobody wrote it down.
+  package var calibratedFrom: Calibration.Source?
   /// Number of invalid samples from microphones.
   package var rejectedSamples = 0
   package var clippedSamples = 0

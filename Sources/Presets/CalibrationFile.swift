@@ -10,6 +10,7 @@ import Text
 /// device: uma8
 /// date: 2026-11-23
 /// method: 20 s of diffuse sound
+/// source: file                          # live, file or simulated; optional
 /// microphones:
 ///   rim-1: {gain: 1.2, delay: 7.5}      # dB too loud, µs late
 ///   rim-2: {polarity: inverted}
@@ -22,7 +23,7 @@ public enum CalibrationFile {
   }
 
   public static func read(_ reader: YAMLReader, for device: Device) throws(DescriptionError) -> Calibration {
-    let fields = try reader.fields(["format", "device", "date", "method", "microphones"])
+    let fields = try reader.fields(["format", "device", "date", "method", "source", "microphones"])
     _ = try fields.required("format", example: "1").number(in: 1...1, unit: "")
     let name = try fields.required("device", example: device.name)
     guard try name.string() == device.name else {
@@ -30,6 +31,7 @@ public enum CalibrationFile {
     }
     let date = try fields.required("date", example: "2026-11-23").string(limit: 40)
     let method = try fields.required("method", example: "20 s of diffuse sound").string()
+    let source = try fields.optional("source")?.word(Calibration.Source.self)
     var deviations: [String: Deviation] = [:]
     for (name, value) in try fields.required("microphones", example: "{}").entries() {
       guard device.microphoneIndex(named: name) != nil else {
@@ -40,7 +42,7 @@ public enum CalibrationFile {
       }
       deviations[name] = try value.fields(["gain", "delay", "polarity"]).deviation()
     }
-    return Calibration(deviations: deviations, date: date, method: method)
+    return Calibration(deviations: deviations, date: date, method: method, source: source)
   }
 
   /// The text of a calibration file.
@@ -50,6 +52,7 @@ public enum CalibrationFile {
       "format: 1", "device: \(device.name)", "date: \"\(calibration.date)\"",
       "method: \"\(calibration.method)\"",
     ]
+    if let source = calibration.source { lines.append("source: \(source.rawValue)") }
     let rows = device.microphones.compactMap { microphone -> String? in
       guard let deviation = calibration.deviations[microphone.name], deviation != .none else { return nil }
       var fields: [String] = []

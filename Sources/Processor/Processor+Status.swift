@@ -60,6 +60,7 @@ extension Processor {
         fallback.preparation.ready.contains)
     }
     report.calibrated = setting.device.calibration?.date
+    report.calibratedFrom = setting.device.calibration?.source
     report.rejectedSamples = statistics.rejectedSamples
     report.clippedSamples = statistics.clippedSamples
     report.unpreparedPeriods = statistics.unpreparedPeriods

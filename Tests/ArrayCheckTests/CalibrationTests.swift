@@ -148,6 +148,11 @@ struct CalibrationTests {
     let byFile = try library.device(path: repositoryFolder + "/Presets/devices/uma8.yaml")
     #expect(byFile.calibration == calibration)
     #expect(try ArrayScenes.device("uma8").calibration == nil)
+    for source in Calibration.Source.allCases {
+      let told = Calibration(deviations: [:], date: "2026-11-23", method: "m", source: source)
+      try CalibrationFile.write(told, of: device, to: path)
+      #expect(try library.device(named: "uma8").calibration?.source == source)
+    }
   }
 
   @Test("a broken calibration file is one error that names file and line")

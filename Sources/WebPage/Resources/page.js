@@ -99,7 +99,8 @@ function showStatus(changes) {
   const facts = { Input: status.input && status.input.name, Latency: `${status.latencyFrames} frames`,
     // Microphones, two outputs, and the port for MIDI.
     "Connected ports": `${(status.connections || []).length} of ${status.microphones + 3}`,
-    Calibrated: status.calibrated || "no", "Clipped samples": status.clippedSamples };
+    Calibrated: (status.calibrated || "no") + (status.calibratedFrom === "simulated" ? ", in a simulated scene" : ""),
+    "Clipped samples": status.clippedSamples };
   const key = JSON.stringify(facts);
   const list = element("facts");
   if (list.dataset.shown !== key) {

@@ -124,7 +124,7 @@ enum ArrayCheckText {
   static func json(_ measured: ArrayCalibration) -> JSONObject {
     [
       "device": measured.device.name, "date": measured.calibration.date,
-      "method": measured.calibration.method,
+      "method": measured.calibration.method, "source": measured.calibration.source?.rawValue,
       "unevenness": measured.unevenness,
       "spread": ["before": measured.spread.before, "after": measured.spread.after] as JSONObject,
       "microphones": measured.microphones.map { microphone -> JSONObject in

@@ -11,28 +11,34 @@ extension Verb {
   private static let arrayOption = Option(
     "--device", "DEVICE", "the array: the name of a device, or a device file")
 
+  private static let liveOption = Option(
+    "--live", nil, "listen to the microphones in the JACK graph, in place of a file")
+  private static let liveNameOption = Option(
+    "--name", "NAME", "live: take what is connected to this running Pinna (default: pinna)")
+  private static let liveServerOption = Option(
+    "--server", "NAME", "live: the JACK server (default: the default one)")
+
   static let arrayCheck = Verb(
     name: "array check", operands: ["[FILE.wav]"],
     summary:
       "check from ordinary sound whether an array is healthy and wired as its device says; status 1 if not",
     options: [
-      arrayOption,
-      Option("--live", nil, "listen to the microphones in the JACK graph, in place of a file"),
+      arrayOption, liveOption,
       Option(
         "--guided", nil, "live: ask for a tap on every microphone in turn, and say which channel answers"),
       Option(
         "--seconds", "N", "live: how long to listen, with --guided to each microphone, 2 to 60 (default: 10)"),
-      Option("--name", "NAME", "live: take what is connected to this running Pinna (default: pinna)"),
-      Option("--server", "NAME", "live: the JACK server (default: the default one)"), jsonOption,
+      liveNameOption, liveServerOption, jsonOption,
     ]
   ) { arguments in
-    let device = try arrayDevice(arguments)
+    var device = try arrayDevice(arguments)
     if arguments.has("--guided") {
       let verdict = TapVerdict(of: device, answers: try ArraySound.taps(arguments, device: device))
       arguments.print(json: ArrayCheckText.json(verdict), text: ArrayCheckText.table(verdict))
       return verdict.isWell ? .done : .failed
     }
-    let clip = try ArraySound.clip(arguments, device: device)
+    let clip = try ArraySound.listen(arguments, device: device).clip
+    if let path = arguments.operands.first { device = SimulatedSound.device(device, in: path) }
     let verdict = try ArrayCheck.verdict(
       on: clip.channels, of: device, sampleRate: clip.sampleRate,
       progress: WorkProgress.soundField(device.name))
@@ -41,11 +47,14 @@ extension Verb {
   }
 
   static let arrayCalibrate = Verb(
-    name: "array calibrate", operands: ["FILE.wav"],
+    name: "array calibrate", operands: ["[FILE.wav]"],
     summary:
       "measure gain, delay and polarity of an array's microphones in sound from all around, and keep them",
     options: [
-      arrayOption, Option("--yes", nil, "write the calibration without asking"), jsonOption,
+      arrayOption, liveOption,
+      Option("--seconds", "N", "live: how long to listen, 2 to 60 (default: 10)"), liveNameOption,
+      liveServerOption, Option("--yes", nil, "write the calibration without asking"),
+      Option("--yes-simulated", nil, "the same, even if the sound is of pinna simulate"), jsonOption,
     ]
   ) { arguments in
     let library = PresetLibrary.standard
@@ -53,9 +62,16 @@ extension Verb {
     guard let path = library.calibrationPath(of: device) else {
       throw Failure(.failed, "there is no folder for calibrations; set XDG_CONFIG_HOME or HOME")
     }
-    let clip = try ArraySound.clip(arguments, device: device)
+    let (clip, source) = try ArraySound.listen(arguments, device: device)
+    let isConfirmed = arguments.has("--yes-simulated")
+    guard source != .simulated || isConfirmed else {
+      throw Failure(
+        .failed,
+        "\(arguments.operands.first ?? "what is connected") is of pinna simulate, so the deviations in it are not those of "
+          + "your \(device.name); calibrate with sound of the array itself, or add --yes-simulated")
+    }
     let measured = try ArrayCalibration(
-      of: device, signals: clip.channels, sampleRate: clip.sampleRate, date: today(),
+      of: device, signals: clip.channels, sampleRate: clip.sampleRate, date: today(), source: source,
       progress: WorkProgress.soundField(device.name))
     // Without it the calibration can still be written.
     let benefit = try? CalibrationBenefit(
@@ -64,7 +80,7 @@ extension Verb {
     if !arguments.isJSON {
       print(([ArrayCheckText.table(measured)] + (benefit?.lines ?? [])).joined(separator: "\n"))
     }
-    guard arguments.has("--yes") || confirms("Write this to \(path)?") else {
+    guard arguments.has("--yes") || isConfirmed || confirms("Write this to \(path)?") else {
       if arguments.isJSON { print((document + ["written": false]).text) }
       Tool.complain(
         isatty(STDIN_FILENO) == 1
@@ -117,11 +133,14 @@ private enum ArraySound {
     throw Failure(.usage, "--live listens to the graph; remove \(file), or --live")
   }
 
-  /// One channel per microphone, or all channels of the product.
-  static func clip(_ arguments: Arguments, device: Device) throws -> AudioClip {
+  /// One channel per microphone or all channels of the product, and where the sound comes from.
+  static func listen(
+    _ arguments: Arguments, device: Device
+  ) throws -> (clip: AudioClip, source: Calibration.Source) {
     if arguments.has("--live") {
       try refuseFile(arguments)
-      return try LiveArraySound(arguments, device: device).record()
+      let (clip, isSimulated) = try LiveArraySound(arguments, device: device).record()
+      return (clip, isSimulated ? .simulated : .live)
     }
     try arguments.refuseWithoutLive("--seconds", "--name", "--server")
     guard let path = arguments.operands.first else {
@@ -136,6 +155,6 @@ private enum ArraySound {
       Tool.complain("\(path) is longer than \(limit / clip.sampleRate) s; only these are judged")
     }
     if let remark = file.reader.headerRemark { Tool.complain(remark) }
-    return clip
+    return (clip, BroadcastExtension.simulatedScene(at: path) == nil ? .file : .simulated)
   }
 }

@@ -38,7 +38,9 @@ extension Verb {
     if let picture { try CheckPicture(results, device: run.device, name: run.device.name).write(picture) }
     if arguments.isJSON {
       print(
-        (results.json + ["device": run.device.name, "array": run.array.name, "live": isLive]).text)
+        (results.json + [
+          "device": run.device.name, "array": run.array.name, "live": isLive, "remarks": run.check.remarks,
+        ]).text)
     } else {
       print(results.table)
       for remark in run.check.remarks { print("The array was \(remark).") }
@@ -77,6 +79,7 @@ private struct CheckRun {
     let library = PresetLibrary.standard
     device = try library.device(named: running.device)
     array = try arguments["--array"].map { try library.device(named: $0) } ?? device
+    try running.checkCalibration(of: device)
     try running.checkMicrophones(of: device, server: arguments["--server"], stops: stops)
     check = try Self.check(device, in: array, sampleRate: running.sampleRate)
     let graph = try GraphCheck(

@@ -45,7 +45,8 @@ struct DemoStage {
         .unsupported, "\(device.name) offers no stereo, which the demo needs; give another preset")
     }
     scene = try CheckScene(
-      array: device, cases: cases, sampleRate: Self.sampleRate, bodyCache: CacheFolder.bodies,
+      array: device, calibration: device.calibration, cases: cases, sampleRate: Self.sampleRate,
+      bodyCache: CacheFolder.bodies,
       progress: WorkProgress.soundField(device.name), mixing: WorkProgress.step("adding voices"))
   }
 
@@ -65,6 +66,7 @@ struct DemoStage {
 
   func announce() {
     say("Four voices speak in each of \(scene.cases.count) cases; the case changes while sound flows.")
+    if let calibration = device.calibration { say("The array was \(calibration.remarkOnModel).") }
   }
 
   /// Keeps the recordings if that was asked for, and shows the results.
@@ -74,7 +76,8 @@ struct DemoStage {
     if keeps {
       try AudioClip(sampleRate: Self.sampleRate, channels: [output.left, output.right]).write(
         wav: folder + "/outputs.wav")
-      try scene.microphones.write(wav: folder + "/microphones.wav", areMicrophones: true)
+      try scene.microphones.write(
+        wav: folder + "/microphones.wav", areMicrophones: true, broadcast: .simulated("demo"))
     }
     WorkProgress.begin("finding where each voice came out")
     let results = CheckResults(scene, output)

@@ -22,8 +22,8 @@ struct LiveArraySound {
     isQuiet = arguments.isJSON
   }
 
-  /// - Returns: one channel per microphone.
-  func record() throws -> AudioClip {
+  /// - Returns: one channel per microphone, and whether it is the sound of `pinna simulate`.
+  func record() throws -> (clip: AudioClip, isSimulated: Bool) {
     try withSources { requests, rate, sources in try record(requests, rate: rate, sources: sources) }
   }
 
@@ -60,7 +60,9 @@ struct LiveArraySound {
     return recorder
   }
 
-  private func record(_ requests: ServerRequests, rate: Int, sources: [String]) throws -> AudioClip {
+  private func record(
+    _ requests: ServerRequests, rate: Int, sources: [String]
+  ) throws -> (clip: AudioClip, isSimulated: Bool) {
     let frames = seconds * rate
     let recorder = try recorder(requests, name: "in", sources: sources, frames: frames)
     WorkProgress.begin("listening to the microphones")
@@ -72,7 +74,8 @@ struct LiveArraySound {
       throw Failure(
         .failed, "the recording was interrupted after \((recorder.frames - start) / rate) s; try again")
     }
-    return AudioClip(sampleRate: rate, channels: recorder.channels(from: first, count: frames))
+    let isSimulated = sources.contains { SignalPlayer.isSimulated($0, in: recorder.graph) }
+    return (AudioClip(sampleRate: rate, channels: recorder.channels(from: first, count: frames)), isSimulated)
   }
 
   /// The ports that deliver the microphones: those connected to a running Pinna, those that the device file names, or the

@@ -75,11 +75,14 @@ extension Verb {
   private static func setting(
     _ arguments: Arguments, of take: TakeMicrophones?, in library: PresetLibrary
   ) throws -> Setting {
+    func adapt(_ device: Device) throws -> Device {
+      SimulatedSound.device(try arguments.withHRTF(device), in: arguments.operands[0])
+    }
     if let take, !arguments.has("--preset"), !arguments.has("--device") {
-      return try take.setting(in: library, arguments.withHRTF)
+      return try take.setting(in: library, adapt)
     }
     let (preset, device) = try arguments.presetAndDevice(in: library)
-    return Setting(preset: preset, device: try arguments.withHRTF(device))
+    return Setting(preset: preset, device: try adapt(device))
   }
 }
 

@@ -31,7 +31,7 @@ extension Verb {
     let scene = try scene(arguments.operands[0])
     try OutputPath.check(output, channels: scene.device.microphones.count, sampleRate: rate)
     let clip = try microphones(of: scene, sampleRate: rate)
-    let written = try clip.write(output, areMicrophones: true)
+    let written = try clip.write(output, areMicrophones: true, broadcast: .simulated(scene.title))
     arguments.print(
       json: report(scene, clip) + ["output": output],
       text:
@@ -99,7 +99,8 @@ struct LiveScene {
     let repeats = arguments.has("--loop")
     let source = try requests.ask { [client, server] in
       try SignalPlayer(
-        name: client, server: server, channels: clip.channels, microphones: microphones, repeats: repeats)
+        name: client, server: server, channels: clip.channels, microphones: microphones, repeats: repeats,
+        isSimulated: true)
     }
     if arguments.has("--connect") {
       let ports = microphones.map { "\(arguments.name):\($0)" }
