@@ -145,6 +145,19 @@ extension String {
     return room > 0 ? start(of: room - 1) + "…" : ""
   }
 
+  /// The same if it fits into `room` cells, otherwise "…" and its end.
+  package func clippedAtStart(to room: Int) -> String {
+    guard cells > room else { return self }
+    guard room > 0 else { return "" }
+    var (end, used) = (String.UnicodeScalarView(), 1)
+    for scalar in unicodeScalars.reversed() {
+      guard used + scalar.cells <= room else { break }
+      end.append(scalar)
+      used += scalar.cells
+    }
+    return "…" + String(String.UnicodeScalarView(end.reversed()))
+  }
+
   /// As many characters as fit into `room` cells.
   private func start(of room: Int) -> String {
     var (text, used) = ("", 0)

@@ -9,7 +9,11 @@ extension MonitorView {
     let input = model.status.map { " · \($0.device) · \($0.input.name)" } ?? ""
     let isBlock = [.alarmBlock, .cautionBlock].contains(style)
     grid.put(0, 1, name + input, isBlock ? style : .strong, limit: grid.width - stateText.text.cells - 6)
-    if let line = takeLine { grid.put(1, 1, line.text, line.style, limit: grid.width - 2) }
+    if let line = takeLine {
+      let room = grid.width - 2 - line.before.cells - line.after.cells
+      let text = line.before + line.path.clippedAtStart(to: max(8, room)) + line.after
+      grid.put(1, 1, text, line.style, limit: grid.width - 2)
+    }
   }
 
   /// Writes the state at the right end of a row.
@@ -56,32 +60,25 @@ extension MonitorView {
       " \((playback.framesPlayed / status.sampleRate).clock)/\((playback.frames / status.sampleRate).clock)"
   }
 
-  /// The take that runs, is played, or was last.
-  private var takeLine: (text: String, style: Style)? {
+  /// The take that runs, is played, or was last: its path, and what is said before and after it.
+  private var takeLine: (before: String, path: String, after: String, style: Style)? {
     guard let status = model.status else { return nil }
     if let take = status.take {
-      if let fault = take.fault { return ("nothing is written any more: \(fault)", .alarm) }
-      if let loss = take.loss { return ("a file of the take was removed: \(loss)", .alarm) }
+      if let fault = take.fault { return ("nothing is written any more: \(fault)", "", "", .alarm) }
+      if let loss = take.loss { return ("a file of the take was removed: \(loss)", "", "", .alarm) }
       if status.state == .armed {
-        return ("the take begins when the transport rolls: \(short(take.path))", .caution)
+        return ("the take begins when the transport rolls: ", take.path, "", .caution)
       }
-      let title = model.status?.take?.title.map { "\"\($0)\" · " } ?? ""
-      return (title + short(take.path), .plain)
+      let title = take.title.map { "\"\($0.clipped(to: grid.width / 2))\" · " } ?? ""
+      return (title, take.path, "", .plain)
     }
-    if let playback = status.playback { return (short(playback.playing), .plain) }
-    if let closing = status.closingTakes.first { return ("being written: \(short(closing))", .caution) }
+    if let playback = status.playback { return ("", playback.playing, "", .plain) }
+    if let closing = status.closingTakes.first { return ("being written: ", closing, "", .caution) }
     guard let last = status.lastTake else { return nil }
+    if let fault = last.fault { return ("last take incomplete: \(fault): ", last.path, "", .alarm) }
     let seconds = status.sampleRate > 0 ? (last.frames / status.sampleRate).clock : ""
-    if let fault = last.fault { return ("last take incomplete: \(fault): \(short(last.path))", .alarm) }
     let cause = last.endedBecause.map { "; it ended because \($0)" } ?? ""
-    return ("last take \(seconds) \(short(last.path))\(cause)", cause.isEmpty ? .dim : .caution)
-  }
-
-  /// A path whose end, the take's name, is kept.
-  private func short(_ path: String) -> String {
-    let room = grid.width - 36
-    guard path.cells > room else { return path }
-    return "…" + String(path.suffix(max(8, room - 1)))
+    return ("last take \(seconds) ", last.path, cause, cause.isEmpty ? .dim : .caution)
   }
 
   /// The rows that warnings have.

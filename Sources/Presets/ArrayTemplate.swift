@@ -20,7 +20,7 @@ public struct ArrayTemplate: Hashable, Sendable {
 
   public let shape: Shape
   public let placement: Placement
-  /// Whether a ring or box has one more microphone, the first: in the ring's middle; in the middle of the face of a box
+  /// Whether a ring or box has one more microphone, the last: in the ring's middle; in the middle of the face of a box
   /// that looks at the user, or on top of one that lies on a table.
   public let hasCentre: Bool
 
@@ -33,7 +33,8 @@ public struct ArrayTemplate: Hashable, Sendable {
   /// The names and positions of all microphones, in millimetres.
   public var microphones: [(name: String, position: SIMD3<Double>)] {
     let places = positions.enumerated().map { (name: "mic-\($0 + 1)", position: $1) }
-    return (hasCentre ? [(name: "centre", position: centre)] : []) + places
+    // Last, so that it changes no other microphone's capture channel.
+    return places + (hasCentre ? [(name: "centre", position: centre)] : [])
   }
 
   private var centre: SIMD3<Double> {
@@ -164,8 +165,11 @@ public struct ArrayTemplate: Hashable, Sendable {
       hasDepth
       ? "omnidirectional, subcardioid, cardioid, supercardioid, hypercardioid, figureEight"
       : "omnidirectional"
+    // Omnidirectional is what the centre hears.
+    let names = microphones.map(\.name)
+    let used = hasCentre ? "[\((names.suffix(1) + names.dropLast()).joined(separator: ", "))]" : "all"
     func source(_ name: String, _ forward: String, _ patterns: String) -> String {
-      "  \(name):\n    forward: \(forward)\n    microphones: all\n    polarPatterns: [\(patterns)]"
+      "  \(name):\n    forward: \(forward)\n    microphones: \(used)\n    polarPatterns: [\(patterns)]"
     }
     var sources = [source("Front", table ? "+y" : "+z", mono + ", stereo")]
     if placement != .worn { sources.append(source("Back", table ? "-y" : "-z", mono + ", stereo")) }

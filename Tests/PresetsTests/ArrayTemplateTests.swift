@@ -31,12 +31,12 @@ import Testing
   func figures() throws {
     let ring = try Self.device(
       ArrayTemplate(.ring(microphones: 8, radius: 35), placement: .table, hasCentre: true))
-    #expect(ring.microphones.map(\.name).first == "centre" && ring.microphones.count == 9)
-    for microphone in ring.microphones.dropFirst() {
+    #expect(ring.microphones.map(\.name).last == "centre" && ring.microphones.count == 9)
+    for microphone in ring.microphones.dropLast() {
       #expect(abs(microphone.position.length - 0.035) < 1e-5 && abs(microphone.position.y) < 1e-9)
     }
     // The first of the ring is at the top of the drawing, which is the front.
-    #expect(ring.microphones[1].position.z > 0.0349)
+    #expect(ring.microphones[0].position.z > 0.0349)
     let line = try Self.device(ArrayTemplate(.line(microphones: 5, spacing: 30), placement: .upright))
     #expect(abs(line.extent.x - 0.12) < 1e-9 && line.extent.y == 0 && line.extent.z == 0)
     #expect(line.microphones[0].position.x < 0)
@@ -47,6 +47,28 @@ import Testing
     #expect(box.body == .box(size: [0.072, 0.147, 0.008]))
     let worn = try Self.device(ArrayTemplate(.ring(microphones: 8, radius: 90), placement: .worn))
     #expect(worn.extent.y < 1e-9 && worn.extent.z > 0.17 && worn.dataSources.map(\.name) == ["Front"])
+  }
+
+  @Test(
+    "a centre changes no other microphone's capture channel, and is what the omnidirectional pattern hears")
+  func centre() throws {
+    for (shape, placement) in [
+      (.ring(microphones: 6, radius: 40), .table), (.ring(microphones: 8, radius: 90), .worn),
+      (.box(microphones: 4, size: [72, 147, 8]), .upright),
+    ] as [(ArrayTemplate.Shape, Placement)] {
+      let bare = try Self.device(ArrayTemplate(shape, placement: placement))
+      let device = try Self.device(ArrayTemplate(shape, placement: placement, hasCentre: true))
+      for microphone in bare.microphones {
+        let channel = bare.captureChannels[bare.microphoneIndex(named: microphone.name)!]
+        #expect(device.captureChannels[device.microphoneIndex(named: microphone.name)!] == channel)
+      }
+      #expect(device.captureChannels[device.microphoneIndex(named: "centre")!] == bare.microphones.count + 1)
+      for source in device.dataSources {
+        #expect(
+          device.microphones[source.microphones[0]].name == "centre"
+            && source.microphones.count == device.microphones.count)
+      }
+    }
   }
 
   @Test("a flat array that looks along y is told to lie on a table, and to say so")

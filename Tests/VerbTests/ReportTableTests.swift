@@ -54,4 +54,28 @@ import pinna
       """
     #expect(ReportTable(report).text == text)
   }
+
+  @Test("long figures and long names keep a space before the next column, and columns stay in line")
+  func wide() throws {
+    let name = "Everything-before-the-loudspeakers"
+    let json = Self.report.replacing("\"Front\"", with: "\"\(name)\"")
+      .replacing("{\"125\":4.7,\"1000\":4.8}", with: "{\"125\":-120,\"250\":-118.5,\"500\":4.5}")
+      .replacing("{\"mean\":-0.4,", with: "{\"mean\":93.4,")
+      .replacing("\"separationDB\":7.94", with: "\"separationDB\":-1234.56")
+    let lines = ReportTable(try JSONDecoder().decode(Report.self, from: Data(json.utf8))).text
+      .components(separatedBy: "\n")
+    let stereo = try #require(lines.first { $0.hasPrefix("\(name), portrait ") })
+    #expect(stereo.contains(#/portrait +-1234\.6 \(0\.3\) +0\.0 /#), "\(stereo)")
+    let mono = try #require(lines.first { $0.contains("directivity index") })
+    #expect(mono.contains(#/dB +-120\.0 \(93\.4\) +-118\.5 +4\.5 /#), "\(mono)")
+    // A column's figures end where those of the next row do.
+    let head = try #require(lines.first { $0.hasPrefix("Mono, by octave") })
+    let onAxis = try #require(lines.first { $0.contains("on axis dB") })
+    func column(_ line: String, _ text: String) throws -> Int {
+      line.distance(from: line.startIndex, to: try #require(line.firstRange(of: text)).upperBound)
+    }
+    #expect(
+      try column(head, "1k")
+        == onAxis.distance(from: onAxis.startIndex, to: Array(onAxis.ranges(of: "–"))[2].upperBound))
+  }
 }

@@ -238,6 +238,7 @@ export class Controls {
     this.choose("listen", status.listening ?? "off");
     element("mute").setAttribute("aria-checked", String(status.muted));
     element("mute").textContent = status.muted ? "Muted" : "Mute";
+    element("record").classList.toggle("stop", this.isRecording);
     element("record").textContent = this.isRecording ? (status.state === "armed" ? "Disarm" : "Stop take") : "Record";
     const title = element("title");
     const shown = status.take?.title ?? "";

@@ -85,20 +85,23 @@ struct ReportPage {
       <section id="voices"><h2>Where voices come out</h2>
       <p class="legend">\(marks.joined())</p>
       <div class="row">\(panels.joined())</div>
-      \(HTML.help("The listener from above, nose forward; at the left the device, as the listener holds it. A voice is right where the filled mark is in its ring, or near it on the same side; larger marks are louder. A voice behind is drawn behind, since both ears tell only how far to the side it is."))
+      \(HTML.help("The listener from above, nose forward; at the left the device, as the listener has it. A voice is right where the filled mark is in its ring, or near it on the same side; larger marks are louder. A voice behind is drawn behind, since both ears tell only how far to the side it is."))
       </section>
       """
   }
 
   private func section(_ one: CasePlots) -> String {
     let weakness = measurement.report.cases.first { $0.filterCase.name == one.heading }?.weakness
-    let polar = figure(
-      "Level over azimuth", one.polar.legend,
-      one.polar.separatePanels.map { ($0, "\(one.heading), \($0.panels[0].title)") },
-      one.isStereo
-        ? "How loud sound from each direction is, per octave: forward is up, the rings are dB. The dashed curves are the listener's own ears, which the outputs should follow: the left ear louder for sound from the left."
-        : "How loud sound from each direction is, per octave: forward is up, the rings are dB. The grey dashed curve is the ideal pattern.",
-      isSmall: true)
+    let polar =
+      one.isEquallyLoudAllRound
+      ? HTML.paragraph("Sound from all directions is equally loud, to half a decibel in every octave.")
+      : figure(
+        "Level over azimuth", one.polar.legend,
+        one.polar.separatePanels.map { ($0, "\(one.heading), \($0.panels[0].title)") },
+        one.isStereo
+          ? "How loud sound from each direction is, per octave: forward is up, the rings are dB. The dashed curves are the listener's own ears, which the outputs should follow: the left ear louder for sound from the left."
+          : "How loud sound from each direction is, per octave: forward is up, the rings are dB. The grey dashed curve is the ideal pattern.",
+        isSmall: true)
     let differences =
       !one.isStereo
       ? ""
@@ -119,11 +122,12 @@ struct ReportPage {
         : "How far sound from the front stands above the microphones' own noise, compared with one microphone: above 0 dB the pattern is less noisy, below the dashed floor it hisses."
     )
     return """
-      <section id="\(one.name.escapedForHTML)"><h2>\(one.heading.escapedForHTML)</h2>
+      <details\(one.isStereo ? " open" : "")><summary><h2>\(one.heading.escapedForHTML)</h2></summary>
+      <section id="\(one.name.escapedForHTML)">
       \(weakness.map { HTML.paragraph("Weak: \($0).") } ?? "")
       \(polar)
       <div class="row">\(differences)\(response)\(noise)</div>
-      </section>
+      </section></details>
       """
   }
 
@@ -172,7 +176,9 @@ struct ReportPage {
     .row{display:flex;flex-wrap:wrap;gap:4px 12px}.row>div{flex:0 1 auto;max-width:100%}
     .row>figure{flex:1 1 340px;max-width:440px}
     #voices .row{display:grid;grid-template-columns:repeat(auto-fill,minmax(270px,1fr))}
-    .small .row{display:grid;grid-template-columns:repeat(auto-fill,minmax(max(165px,23%),1fr));max-width:1000px}
+    .small .row{display:grid;grid-template-columns:repeat(auto-fill,minmax(148px,1fr));gap:4px}
+    summary{margin:1rem 0 .5rem;border-top:1px solid var(--light-grey);padding-top:.6rem;cursor:pointer}
+    summary h2{display:inline;margin:0;border:0;padding:0}
     svg{max-width:100%;height:auto;display:block;font-family:"DejaVu Sans",Verdana,sans-serif}
     .legend{display:flex;flex-wrap:wrap;gap:.2rem 1.2rem;margin:.3rem 0;font-size:.85rem}
     .legend span{display:inline-flex;align-items:center;gap:.4rem}

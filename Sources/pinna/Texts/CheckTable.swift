@@ -11,36 +11,33 @@ extension CheckResults {
     let mono = cases.filter { !$0.checked.isStereo }
     var lines: [String] = []
     if !stereo.isEmpty {
-      lines += [
-        "Where each voice came out (left over right in dB; how much earlier left is, in µs):", "",
-        "case".padded(26) + "from the left".padded(18) + "from the right".padded(18) + "in front".padded(18)
-          + "front over behind",
-      ]
-      lines += stereo.map { one in
-        one.checked.name.padded(26)
+      lines += ["Where each voice came out (left over right in dB; how much earlier left is, in µs):", ""]
+      let rows = stereo.map { one in
+        [one.checked.name]
           + [VoiceDirection.left, .right, .front].map { direction in
             let voice = one.voice(from: direction)
             return String(
-              format: "%+5.1f dB %+4.0f µs", voice.levelDifference, 1e6 * voice.timeDifference
-            ).padded(18)
-          }.joined() + String(format: "%+5.1f dB", -one.voice(from: .behind).overFront)
+              format: "%+5.1f dB %+4.0f µs", voice.levelDifference, 1e6 * voice.timeDifference)
+          } + [String(format: "%+5.1f dB", -one.voice(from: .behind).overFront)]
       }
+      lines += Self.lines(
+        [["case", "from the left", "from the right", "in front", "front over behind"]] + rows)
     }
     if !mono.isEmpty {
       if !stereo.isEmpty { lines.append("") }
-      lines += [
-        "How loud each voice came out (relative to the one in front, in dB):", "",
-        "case".padded(26) + "from the left".padded(18) + "from the right".padded(18) + "from behind",
-      ]
-      lines += mono.map { one in
-        one.checked.name.padded(26)
+      lines += ["How loud each voice came out (relative to the one in front, in dB):", ""]
+      let rows = mono.map { one in
+        [one.checked.name]
           + [VoiceDirection.left, .right, .behind].map {
-            String(format: "%+5.1f dB", one.voice(from: $0).overFront).padded(18)
-          }.joined().trimmed()
+            String(format: "%+5.1f dB", one.voice(from: $0).overFront)
+          }
       }
+      lines += Self.lines([["case", "from the left", "from the right", "from behind"]] + rows)
     }
     return (lines + [""] + verdict).joined(separator: "\n")
   }
+
+  private static func lines(_ rows: [[String]]) -> [String] { Columns.lines(rows, first: 26, others: 18) }
 
   /// One line for each voice that is wrong or weak, and a summary.
   private var verdict: [String] {

@@ -27,7 +27,6 @@ package struct ReportTable {
     }
     lines += report.remarks.map { "The array was \($0)." }
     if let geometry = report.geometry { lines.append("The array: \(geometry).") }
-    if let day = report.calibrated { lines.append("The array was calibrated on \(day).") }
     let offered = report.cases.filter(\.supported)
     lines += stereo(offered.filter { $0.filterCase.polarPattern == .stereo })
     lines += mono(offered.filter { $0.filterCase.polarPattern != .stereo })
@@ -62,8 +61,8 @@ package struct ReportTable {
       "the target of the level difference (1.5–12 kHz; 150–1500 Hz), the time difference and the octaves (worst of 250 Hz",
       "to 2 kHz); highest noise gain. Below: errors of tone and of interaural coherence against the target.",
       "",
-      Self.row("Stereo", heads.map(Self.head)),
     ]
+    var rows = [["Stereo"] + heads.map(Self.head)]
     for one in cases {
       let cells = Self.stereoFigures.map { column in
         Self.cell(one.figures[column.figure], one.losses?[column.figure]?.mean, column.format)
@@ -71,18 +70,19 @@ package struct ReportTable {
       let octaves = one.figures[.octaveError]?.filter { $0.key <= 2000 } ?? [:]
       let worst = octaves.max { $0.value < $1.value }
       let loss = worst.flatMap { one.losses?[.octaveError]?[$0.key]?.mean }
-      lines.append(Self.row(Self.name(one.filterCase), cells + [Self.cell(worst?.value, loss, "%.1f")]))
+      rows.append([Self.name(one.filterCase)] + cells + [Self.cell(worst?.value, loss, "%.1f")])
     }
+    lines += Self.lines(rows)
     let centres = OctaveFigure.centres.filter { $0 <= 8000 }
-    lines += ["", Self.row("Tone, by octave in Hz", centres.map { Self.head(Self.short($0)) })]
+    rows = [["Tone, by octave in Hz"] + centres.map { Self.head(Self.short($0)) }]
     for one in cases {
-      lines.append(Self.name(one.filterCase))
+      rows.append([Self.name(one.filterCase)])
       for row in Self.toneFigures {
         guard let values = one.figures[row.figure], !values.isEmpty else { continue }
-        lines.append(Self.row("  \(row.head)", centres.map { Self.cell(values[$0], nil, row.format) }))
+        rows.append(["  \(row.head)"] + centres.map { Self.cell(values[$0], nil, row.format) })
       }
     }
-    return lines
+    return lines + [""] + Self.lines(rows)
   }
 
   private static let toneFigures: [(head: String, figure: OctaveFigure, format: String)] = [
@@ -104,32 +104,24 @@ package struct ReportTable {
   private func mono(_ cases: [CaseFigures]) -> [String] {
     guard !cases.isEmpty else { return [] }
     let centres = OctaveFigure.centres
-    var lines = [
-      "",
-      Self.row(
-        "Mono, by octave in Hz", centres.map { Self.head(Self.short($0)) }),
-    ]
+    var rows = [["Mono, by octave in Hz"] + centres.map { Self.head(Self.short($0)) }]
     for one in cases {
       let aliasing = one.figures[.aliasingFrequency].map {
         String(format: ", aliased above %.1f kHz", $0 / 1000)
       }
-      lines.append(Self.name(one.filterCase) + (aliasing ?? ""))
+      rows.append([Self.name(one.filterCase) + (aliasing ?? "")])
       for row in Self.monoFigures {
         guard let values = one.figures[row.figure], !values.isEmpty else { continue }
         let losses = one.losses?[row.figure] ?? [:]
-        lines.append(
-          Self.row("  \(row.head)", centres.map { Self.cell(values[$0], losses[$0]?.mean, "%.1f") }))
+        rows.append(["  \(row.head)"] + centres.map { Self.cell(values[$0], losses[$0]?.mean, "%.1f") })
       }
     }
-    return lines
+    return [""] + Self.lines(rows)
   }
 
   // MARK: Cells
 
-  private static func row(_ name: String, _ cells: [String]) -> String {
-    let text = name.padded(27) + cells.map { $0.padded(13) }.joined()
-    return String(text.reversed().drop { $0 == " " }.reversed())
-  }
+  private static func lines(_ rows: [[String]]) -> [String] { Columns.lines(rows, first: 27, others: 13) }
 
   private static func head(_ text: String) -> String { text.leftPadded(text.count > 5 ? 10 : 5) }
 
