@@ -6,6 +6,8 @@ import Messages
 /// Thread: any; a value.
 package struct MonitorView {
   package static let smallest = (width: 80, height: 24)
+  /// What a larger terminal has beyond this stays empty: a frame's memory and time are bounded, and curses counts to 32 767.
+  package static let largest = (width: 1000, height: 400)
 
   let model: MonitorModel
   let now: MonitorModel.Instant

@@ -31,6 +31,7 @@ final class Terminal {
 
   /// Keys arrive at once and unseen, and bytes leave as they are.
   func enter() {
+    CrashGuard.arm(modes, output: output)
     var raw = modes
     raw.c_lflag &= ~tcflag_t(ICANON | ECHO)
     // Ctrl-S must not freeze the view.
@@ -53,13 +54,15 @@ final class Terminal {
     backlog = []
     if let sharedFlags { _ = fcntl(STDOUT_FILENO, F_SETFL, sharedFlags) }
     tcsetattr(STDIN_FILENO, TCSANOW, &modes)
+    CrashGuard.disarm()
   }
 
-  /// In cells.
+  /// In cells; at most what a view fills.
   var size: (width: Int, height: Int) {
     var size = winsize()
+    let largest = MonitorView.largest
     guard pinna_terminal_size(output, &size) == 0, size.ws_col > 0, size.ws_row > 0 else { return (80, 24) }
-    return (Int(size.ws_col), Int(size.ws_row))
+    return (min(Int(size.ws_col), largest.width), min(Int(size.ws_row), largest.height))
   }
 
   /// What `poll` is to wait for on the output; nil if nothing waits.

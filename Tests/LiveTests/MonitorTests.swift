@@ -137,7 +137,7 @@ extension LiveTests {
 
     @Test(
       "the terminal is left as it was found",
-      arguments: [nil, SIGTERM, SIGINT, SIGHUP] as [Int32?])
+      arguments: [nil, SIGTERM, SIGINT, SIGHUP, SIGSEGV, SIGABRT] as [Int32?])
     func restored(number: Int32?) throws {
       let graph = try LiveGraph(preset: "phone5")
       let tmux = try Tmux(home: graph.home, width: 80, height: 24)
@@ -154,7 +154,9 @@ extension LiveTests {
       } else {
         try tmux.press("q")
       }
-      try tmux.wait(for: "ended with 0")
+      // The shell adds 128 to the signal of a crash.
+      let isCrash = [SIGSEGV, SIGABRT].contains(number)
+      try tmux.wait(for: "ended with \(isCrash ? 128 + number! : 0)")
       #expect(try !tmux.isTaken())
       #expect(
         waitUntil(seconds: 5) {
@@ -212,6 +214,85 @@ extension LiveTests {
           bytes += terminal.read()
           return String(decoding: bytes, as: UTF8.self).contains("+1.0 dB")
         })
+    }
+
+    private func monitor(on terminal: PseudoTerminal, _ home: PinnaHome, type: String = "xterm-256color")
+      throws
+      -> Program
+    {
+      try Program(
+        "/bin/sh", ["-c", "exec \"$0\" monitor <\"$1\" >\"$1\"", try PinnaHome.binary(), terminal.path],
+        environment: home.environment.merging(["TERM": type, "LANG": "C.UTF-8"]) { $1 })
+    }
+
+    @Test(
+      "R54: on terminals of 1 × 1 to 65 535 × 65 535, changed, closed, dumb or under a crash, the monitor draws or says what it needs, ends, and leaves the terminal as it was"
+    )
+    func anyTerminal() throws {
+      // No Pinna runs: the monitor says so, in a frame as large as any.
+      let home = try PinnaHome()
+      let sizes = [
+        (1, 1), (2, 60_000), (60_000, 2), (79, 24), (80, 23), (80, 24), (32_767, 50), (32_768, 50),
+        (50, 32_768),
+        (60_000, 60_000), (65_535, 65_535),
+      ]
+      var (isKept, mostMegabytes) = (true, 0)
+      func check(_ isSo: Bool, _ what: String) {
+        #expect(isSo, "\(what)")
+        isKept = isKept && isSo
+      }
+      for (n, size) in sizes.enumerated() {
+        let terminal = try PseudoTerminal()
+        let before = terminal.modes
+        terminal.resize(width: size.0, height: size.1)
+        let program = try monitor(on: terminal, home)
+        var bytes: [UInt8] = []
+        func shows(_ words: String) -> Bool {
+          waitUntil(seconds: 10, every: 20) {
+            bytes += terminal.read()
+            return String(decoding: bytes, as: UTF8.self).contains(words) || !program.isRunning
+          }
+        }
+        let isTooSmall = size.0 < 80 || size.1 < 24
+        if size.0 >= 4 || !isTooSmall {
+          check(shows(isTooSmall ? "need" : "PINNA") && program.isRunning, "\(size) is drawn")
+        }
+        check(waitUntil(seconds: 5) { terminal.modes != before }, "\(size) is raw")
+        // Another size while it runs.
+        let next = sizes[(n + 5) % sizes.count]
+        terminal.resize(width: next.0, height: next.1)
+        program.signal(SIGWINCH)
+        usleep(300_000)
+        bytes += terminal.read()
+        mostMegabytes = max(mostMegabytes, try Self.megabytes(program.pid))
+        // Every third crashes.
+        let crashes = n % 3 == 2
+        if crashes { program.signal(n % 2 == 0 ? SIGSEGV : SIGILL) } else { terminal.press("q") }
+        let outcome = program.wait(seconds: 5)
+        check(
+          outcome != nil && (outcome?.status == 0) == !crashes,
+          "\(size), then \(next): \(outcome?.status ?? -1)")
+        check(terminal.modes == before, "\(size), then \(next): the terminal is as it was")
+      }
+      var terminal = try PseudoTerminal()
+      let program = try monitor(on: terminal, home)
+      check(waitUntil(seconds: 10) { terminal.unread > 0 }, "it draws")
+      terminal = try PseudoTerminal()
+      check(program.wait(seconds: 5) != nil, "a closed terminal ends it")
+      check(
+        try monitor(on: terminal, home, type: "dumb").wait(seconds: 5)?.status == 2,
+        "a dumb terminal is refused")
+      check(mostMegabytes <= 200, "\(mostMegabytes) MB")
+      Faults.report(
+        "R54", done: "\(sizes.count) sizes of 1 × 1 to 65 535 × 65 535, changed, crashed, closed, dumb",
+        measured: "\(mostMegabytes) MB at most, \(isKept ? "all" : "not all") restored",
+        limit: "each ended, restored, ≤ 200 MB", kept: isKept)
+    }
+
+    /// The most memory that a process had.
+    private static func megabytes(_ pid: Int32) throws -> Int {
+      let status = try String(contentsOfFile: "/proc/\(pid)/status", encoding: .utf8)
+      return try #require(status.firstMatch(of: /VmHWM:\s+(\d+) kB/).flatMap { Int($0.1) }) / 1024
     }
 
     @Test("without a terminal, or on one that cannot be drawn on, it is one sentence and status 2")

@@ -170,6 +170,41 @@ import Testing
     }
   }
 
+  @Test("a take's path is shown whole where it fits beside what is said of it, and otherwise with its end")
+  func path() throws {
+    let path = "/home/somebody/Music/pinna/2026-11-26T20-04-40-phone5-evening-concert.wav"
+    let take = ["path": path, "frames": 48000, "channels": 2] as [String: Any]
+    let situations: [([String: Any], Int)] = [
+      (["state": "recording", "take": take], 80), (["lastTake": ["path": path, "frames": 48000]], 120),
+      (["lastTake": ["path": path, "frames": 48000, "endedBecause": "the JACK server ended"]], 140),
+      (["state": "armed", "take": take], 120), (["closingTakes": [path]], 100),
+    ]
+    for (changes, width) in situations {
+      #expect(try Situation(changes).grid(width, 24).text(1).contains(path), "\(changes)")
+      // Where it does not fit, its end is what names it, and the window's width is used.
+      let narrow = try Situation(changes.merging(["preset": "x"]) { $1 }).grid(80, 24).text(1)
+      let isWhole = narrow.contains(path)
+      #expect(isWhole || narrow.contains("…") && narrow.contains("evening-concert.wav"), "\(narrow)")
+      #expect(isWhole || narrow.trimmingCharacters(in: .whitespaces).count >= 76, "\(narrow)")
+    }
+    let titled = take.merging(["title": String(repeating: "long title ", count: 20)]) { $1 }
+    let line = try Situation(["state": "recording", "take": titled]).grid(80, 24).text(1)
+    #expect(line.contains("concert.wav") && line.contains("\"long title"), "\(line)")
+  }
+
+  @Test("every size from one cell to the largest is laid out")
+  func anySize() throws {
+    let situation = try Situation(["state": "recording", "warnings": ["one", "two"]])
+    let largest = MonitorView.largest
+    for (width, height) in [
+      (1, 1), (1, 400), (1000, 1), (79, 24), (80, 23), (80, 400), (largest.width, largest.height),
+    ] {
+      let grid = situation.grid(width, height)
+      #expect(grid.width == width && grid.height == height)
+      if width >= 80, height >= 24 { #expect(grid.contains("RECORDING")) }
+    }
+  }
+
   @Test("a refusal during a take names its file without the folder, and the key in place of the command")
   func shortRefusal() throws {
     let folder = "/home/somebody/a/folder/whose/name/would/fill/the/rows"

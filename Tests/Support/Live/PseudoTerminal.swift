@@ -26,6 +26,13 @@ public final class PseudoTerminal {
     _ = ioctl(controller, UInt(TIOCSWINSZ), &size)
   }
 
+  /// The terminal's modes: whether it echoes, edits lines, and what else programs change.
+  public var modes: [tcflag_t] {
+    var modes = termios()
+    tcgetattr(controller, &modes)
+    return [modes.c_iflag, modes.c_oflag, modes.c_cflag, modes.c_lflag]
+  }
+
   public func press(_ keys: String) { _ = keys.withCString { write(controller, $0, strlen($0)) } }
 
   /// Whether the terminal takes no more bytes.
