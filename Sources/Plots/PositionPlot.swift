@@ -135,11 +135,12 @@ public struct PositionPlot: Plot {
       drawSides(view.sides, on: canvas, middle)
       + drawEdges(of: view, around: discs, on: canvas, middle, scale)
     taken += discs.map { LabelBox(corner: $0 - 4, size: [8, 8]) }
+    let room = corner.x - PlotLayout.margin / 2 + 2...corner.x + Self.width + PlotLayout.margin / 2 - 2
     for (point, disc) in zip(points, discs) {
       canvas.disc(disc, radius: 3.4, point.isFailed ? .red : .green)
       let textSize = 8.5 * textScale
       let size: SIMD2<Double> = [canvas.width(of: point.label, size: textSize), 9 * textScale]
-      let box = LabelBox.free(around: disc, size: size, avoiding: taken)
+      let box = LabelBox.free(around: disc, size: size, avoiding: taken, within: room)
       if box.centre.distance(to: disc) > size.x / 2 + 12 {
         canvas.stroke([disc, box.centre], .lightGrey, width: 0.7)
       }
@@ -219,7 +220,11 @@ private struct LabelBox {
   }
 
   /// The nearest free room for a label beside `point`; above it if none is free.
-  static func free(around point: SIMD2<Double>, size: SIMD2<Double>, avoiding taken: [LabelBox]) -> LabelBox {
+  /// - Parameter room: the columns of the page that it may cover.
+  static func free(
+    around point: SIMD2<Double>, size: SIMD2<Double>, avoiding taken: [LabelBox],
+    within room: ClosedRange<Double>
+  ) -> LabelBox {
     func box(_ direction: SIMD2<Double>, _ distance: Double) -> LabelBox {
       let offset: SIMD2<Double> = [
         direction.x * (size.x / 2 + distance), direction.y * (size.y / 2 + distance),
@@ -232,7 +237,8 @@ private struct LabelBox {
     for distance in stride(from: 6.0, through: 66, by: 6) {
       for direction in directions {
         let candidate = box(direction, distance)
-        if !taken.contains(where: candidate.overlaps) { return candidate }
+        let isWithin = room.contains(candidate.corner.x) && room.contains(candidate.corner.x + size.x)
+        if isWithin, !taken.contains(where: candidate.overlaps) { return candidate }
       }
     }
     return box([0, -1], 6)

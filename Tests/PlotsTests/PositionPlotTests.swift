@@ -87,6 +87,38 @@ import Testing
     #expect(!markup.contains(">L<") && !markup.contains(">R<"))
   }
 
+  @Test("long names at the rim stay within the drawing, and edges keep away from microphones there")
+  func rim() throws {
+    let names = ["front-left-up-outermost", "front-right-down-outermost", "back-left-down-outermost"]
+    let device = try Device(
+      name: "x", title: "X", body: .free,
+      microphones: TestDevices.microphones(
+        zip(names, [(-20.0, 20.0), (20, 20), (20, -20)]).map { ($0, $1.0, $1.1, 0) }),
+      dataSources: TestDevices.phone5().dataSources.suffix(1).map {
+        TestDevices.source($0.name, $0.orientation, $0.forward, microphones: [0], [.omnidirectional])
+      })
+    let plot = PositionPlot(held: device, device.dataSources[0], .portrait, isStereo: false, failed: [])
+    let markup = plot.markup(description: "")
+    for name in names {
+      let place = try textPlace(of: name, in: markup)
+      // Some 7 points per letter at this size, on either side of the middle.
+      #expect(place.x > 0 && place.x - 3.5 * Double(name.count) > -10, "\(name) at \(place)")
+      #expect(place.x + 3.5 * Double(name.count) < 404 + 10, "\(name) at \(place)")
+    }
+    let phone = try self.markup(.portrait)
+    let discs = phone.matches(of: /<circle cx="([-0-9.]+)" cy="([-0-9.]+)" r="3.4"/).map {
+      SIMD2(Double($0.1)!, Double($0.2)!)
+    }
+    let words = phone.matches(of: /<text x="([-0-9.]+)" y="([-0-9.]+)"[^>]*fill="var\(--grey\)"[^>]*>top</)
+      .map {
+        SIMD2(Double($0.1)!, Double($0.2)!)
+      }
+    #expect(discs.count == 5 && words.count == 1)
+    for disc in discs {
+      #expect(abs(disc.y - words[0].y) > 8 || abs(disc.x - words[0].x) > 30, "\(disc), \(words)")
+    }
+  }
+
   @Test("a microphone that has failed is red, with its name, and no other is")
   func failed() throws {
     func reds(_ failed: Set<String>) throws -> Int {
