@@ -150,6 +150,7 @@ FAULTS = .build/faults
 FAULTS_RUN = PINNA_FAULTS=1 PINNA_FAULTS_LOG=$(CURDIR)/$(FAULTS).log swift test -c release --skip-build
 # The suites in a graph whose tests name a promise: files of Tests/LiveTests with a title that begins with "R<number>:".
 FAULTS_LIVE = $(shell grep -rlE '"R[0-9]+: ' Tests/LiveTests | sed -E 's,.*/(.*)\.swift,\1,' | grep -v PipeWire | sort | paste -sd '|')
+FAULTS_VERBS = $(shell grep -rlE '"R[0-9]+: ' Tests/VerbTests | sed -E 's,.*/(.*)\.swift,\1,' | sort | paste -sd '|')
 # Those in PipeWire's graph: its own, and OthersTests and MemoryTests in both worlds.
 FAULTS_PIPEWIRE = PipeWireTests|PipeWireStallTests|PipeWireLatencyTests|PipeWireEnduranceTests|OthersTests|MemoryTests
 faults: PACKAGES = sox ffmpeg iproute2 pipewire pipewire-jack pipewire-bin
@@ -161,7 +162,7 @@ faults: install-packages
 	$(FAULTS_RUN) --no-parallel --filter 'FuzzTests/|GuardTests/cost|DesignCancellationTests/' >>$(FAULTS).txt 2>&1 \
 	  || echo "faults: not every parser or time passed" >>$(FAULTS).txt
 	@echo "== $$(date +%T) Without a server"
-	$(FAULTS_RUN) --filter '^((Realtime|Presets|Recording|Control|FilterDesign)Tests|VerbTests.SoundFileVerbTests)' --skip GuardTests/cost --skip DesignCancellationTests --skip sanitizerHears >>$(FAULTS).txt 2>&1 \
+	$(FAULTS_RUN) --filter '^(Realtime|Presets|Recording|Control|FilterDesign)Tests|^VerbTests\.($(FAULTS_VERBS))/' --skip GuardTests/cost --skip DesignCancellationTests --skip sanitizerHears >>$(FAULTS).txt 2>&1 \
 	  || echo "faults: not every test without a server passed" >>$(FAULTS).txt
 	@echo "== $$(date +%T) In a graph"
 	@sh tools/free-places

@@ -63,10 +63,10 @@ let package = Package(
 
     // Imports point one way: each line may use the lines above it.
     .target(name: "Text"),
-    .target(name: "Acoustics"),
+    .target(name: "Acoustics", dependencies: ["Text"]),
     .target(name: "Threads", dependencies: ["CFiles"]),
-    .target(name: "AudioFiles", dependencies: ["CFiles", "CSndfile"]),
-    .target(name: "Plots", dependencies: ["Text", "Acoustics", "CCairo"]),
+    .target(name: "AudioFiles", dependencies: ["CFiles", "CSndfile", "Threads"]),
+    .target(name: "Plots", dependencies: ["Text", "Acoustics", "AudioFiles", "CCairo"]),
     .target(name: "Kernels", dependencies: ["CRealtime"]),
     .target(name: "Realtime", dependencies: ["Text", "CRealtime", "Kernels", "Threads"]),
     // Apart from the libraries: these carry compiler flags.
@@ -75,7 +75,7 @@ let package = Package(
     .target(name: "Numerics", dependencies: ["CLapack"]),
     .target(
       name: "Measurements",
-      dependencies: ["Acoustics", "AudioFiles", "Numerics", "Threads", "CMysofa", "CLapack"]),
+      dependencies: ["Text", "Acoustics", "AudioFiles", "Numerics", "Threads", "CMysofa", "CLapack"]),
     .target(
       name: "Manifolds",
       dependencies: ["Text", "Acoustics", "AudioFiles", "Measurements", "Numerics", "CLapack"]),
@@ -105,14 +105,14 @@ let package = Package(
       dependencies: ["Acoustics", "FilterBanks", "FilterDesign", "Numerics", "Realtime"]),
     .target(
       name: "Simulation",
-      dependencies: ["Acoustics", "AudioFiles", "Manifolds", "Numerics", "Realtime", "Presets"]),
+      dependencies: ["Text", "Acoustics", "AudioFiles", "Manifolds", "Numerics", "Realtime", "Presets"]),
     // Whether an array is wired and healthy, and how its microphones deviate, from a recording of ordinary sound.
     .target(
       name: "ArrayCheck", dependencies: ["Acoustics", "AudioFiles", "Manifolds", "Numerics", "Realtime"]),
     // The guided check without a server: its sound, what is expected, the verdict.
     .target(
       name: "GuidedCheck", dependencies: ["Text", "Acoustics", "AudioFiles", "Rendering", "Simulation"]),
-    .target(name: "Recording", dependencies: ["AudioFiles", "Realtime", "Threads"]),
+    .target(name: "Recording", dependencies: ["Text", "AudioFiles", "Realtime", "Threads"]),
     .target(name: "JackClient", dependencies: ["CJack", "CRealtime", "Realtime", "Threads"]),
     // What Pinna and its remote controls tell each other: OSC, methods, changes, answers, the client's end of the control
     // socket. No JACK, no LAPACK.
@@ -157,7 +157,9 @@ let package = Package(
       dependencies: ["Text", "CFiles", "CNcurses", "Acoustics", "Messages", "Presets", "Threads"]),
     // For the demo, the bench, the check and tests, and in no library: a private server, players and recorders, and
     // requests to a server that may never answer.
-    .target(name: "JackTools", dependencies: ["CJack", "JackClient", "Messages", "Processor", "Threads"]),
+    .target(
+      name: "JackTools",
+      dependencies: ["Text", "CJack", "JackClient", "Messages", "Processor", "Threads"]),
     // The same check in a JACK graph, through a running Pinna.
     .target(
       name: "LiveCheck",
@@ -189,8 +191,8 @@ let package = Package(
     .executableTarget(
       name: "pinna-benchmarks",
       dependencies: [
-        "Messages", "Processor", "JackTools", "JackClient", "FasterKernels", "Realtime", "Plots", "Threads",
-        "CFiles",
+        "Messages", "Processor", "JackTools", "JackClient", "FasterKernels", "Realtime", "Plots",
+        "AudioFiles", "Threads", "CFiles",
       ],
       path: "Benchmarks/pinna-benchmarks"),
 
@@ -309,7 +311,8 @@ let package = Package(
         "CSockets", "peer", "PinnaSession", "LiveSupport", "Control", "Messages", "Threads", "TestSupport",
       ],
       swiftSettings: waiting),
-    .testTarget(name: "PlotsTests", dependencies: ["Plots", "Acoustics", "CCairo", "TestSupport"]),
+    .testTarget(
+      name: "PlotsTests", dependencies: ["Plots", "Acoustics", "AudioFiles", "CCairo", "TestSupport"]),
     .testTarget(
       name: "VerbTests",
       dependencies: [

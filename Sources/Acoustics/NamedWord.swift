@@ -1,13 +1,21 @@
+import Text
+
 /// A vocabulary word that users type: matching ignores case, and output uses the spelling of the raw value.
 public protocol NamedWord: RawRepresentable, CaseIterable, Sendable where RawValue == String {
   /// What the word names, for use in messages: "polar pattern".
   static var kind: String { get }
+  /// Other spellings, in lower case, and what they mean.
+  static var synonyms: [String: Self] { get }
 }
 
 extension NamedWord {
+  public static var synonyms: [String: Self] { [:] }
+
   /// The word spelt `text`, ignoring case.
   public init(word text: String) throws(UnknownWord) {
-    guard let match = Self.allCases.first(where: { $0.rawValue.lowercased() == text.lowercased() }) else {
+    let word = text.lowercased()
+    guard let match = Self.allCases.first(where: { $0.rawValue.lowercased() == word }) ?? Self.synonyms[word]
+    else {
       throw UnknownWord(kind: Self.kind, word: text, choices: Self.allCases.map(\.rawValue))
     }
     self = match
@@ -27,6 +35,6 @@ public struct UnknownWord: Error, Hashable, CustomStringConvertible {
   }
 
   public var description: String {
-    "unknown \(kind) \"\(word)\"\(didYouMean(word, among: choices)); use one of: \(choices.joined(separator: ", "))"
+    "unknown \(kind) \(word.quoted)\(didYouMean(word, among: choices)); use one of: \(choices.joined(separator: ", "))"
   }
 }

@@ -3,6 +3,10 @@ public enum PolarPattern: String, NamedWord, Codable {
   case omnidirectional, subcardioid, cardioid, supercardioid, hypercardioid, figureEight, stereo
 
   public static let kind = "polar pattern"
+  public static let synonyms: [String: PolarPattern] = [
+    "omni": .omnidirectional, "figure8": .figureEight, "figure-8": .figureEight,
+    "figure-of-eight": .figureEight, "bidirectional": .figureEight,
+  ]
 
   /// The spelling in the seeds' console reports: "Cardioid".
   public var title: String { rawValue.prefix(1).uppercased() + rawValue.dropFirst() }

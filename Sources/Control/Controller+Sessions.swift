@@ -1,6 +1,7 @@
 import Glibc
 import Messages
 import Processor
+import Text
 
 /// Sessions: their requests and their events.
 extension Controller {
@@ -82,8 +83,9 @@ extension Controller {
 
   /// Requests a period of about this many seconds. The answer contains the period that the server uses.
   func requestPeriod(_ token: String, _ text: String, _ request: Request) throws {
-    guard let seconds = Double(text), (0.0001...1).contains(seconds) else {
-      throw Failure(.usage, "a period of \"\(text)\" s is not usable; give a number from 0.0001 to 1")
+    guard let seconds = text.decimal, (0.0001...1).contains(seconds) else {
+      throw Failure(
+        .usage, "the period \(text.quoted) is not usable; give a number of seconds from 0.0001 to 1")
     }
     if let obstacle = try register.obstacle(for: token) { throw Failure(.refused, obstacle) }
     try processor.requestPeriod(seconds: seconds, request)

@@ -272,10 +272,13 @@ public final class Controller {
   static func wholeNumber(_ text: String, of what: String, in range: ClosedRange<Int>) throws(Failure) -> Int
   {
     // Control surfaces send whole numbers as floats.
-    if let number = Double(text).flatMap({ Int(exactly: $0) }), range.contains(number) { return number }
+    if let number = text.decimal.flatMap({ Int(exactly: $0) }), range.contains(number) {
+      return number
+    }
     throw Failure(
       .usage,
-      "\(text) \(what) are not usable; give a whole number from \(range.lowerBound) to \(range.upperBound)")
+      "\(text.quoted) \(what) are not usable; give a whole number from \(range.lowerBound) to \(range.upperBound)"
+    )
   }
 
   private func answerOutputs(_ count: String, _ request: Request) throws {

@@ -1,5 +1,6 @@
 import Messages
 import Processor
+import Text
 
 /// The open sessions: which one controls the route, and the deferred changes of the others.
 ///
@@ -60,7 +61,7 @@ struct SessionRegister {
 
   private func index(_ token: String) throws(Failure) -> Int {
     guard let n = sessions.firstIndex(where: { $0.token == token }) else {
-      throw Failure(.failed, "there is no session \"\(token)\"; open one first")
+      throw Failure(.failed, "there is no session \(token.quoted); open one first")
     }
     return n
   }

@@ -3,6 +3,7 @@ import FoundationEssentials
 import Glibc
 import Messages
 import Processor
+import Text
 
 /// The UDP socket on which a running Pinna receives OSC requests and sends feedback.
 ///
@@ -70,7 +71,8 @@ public final class UDPSocket {
     unixSocketPath = try RuntimeFolder.socket(named: name, environment: environment)
     guard let wanted = UDPAddress(host, port: port) else {
       throw Failure(
-        .usage, "the OSC address \"\(host)\" is not usable; give an IP address in numbers, such as 127.0.0.1")
+        .usage,
+        "the OSC address \(host.quoted) is not usable; give an IP address in numbers, such as 127.0.0.1")
     }
     socket = wanted.makeSocket()
     let number = socket.number

@@ -1,5 +1,6 @@
 import JackClient
 import Messages
+import Text
 
 /// The microphone ports of a running Pinna, as another client sees them.
 ///
@@ -19,7 +20,8 @@ package enum MicrophonePorts {
     guard ArrayClient.outputNames.allSatisfy({ graph.hasPort("\(name):\($0)") }) else {
       let option = name == "pinna" ? "" : " --name \(name)"
       throw Failure(
-        .notRunning, "no Pinna named \"\(name)\" is in this JACK graph; start one with: pinna run\(option)")
+        .notRunning, "no Pinna named \(name.quoted) is in this JACK graph; start one with: pinna run\(option)"
+      )
     }
     if let missing = microphones.first(where: { !graph.hasPort("\(name):\($0)") }) {
       throw Failure(

@@ -1,13 +1,15 @@
 import FoundationEssentials
+import Text
 
-/// Encodes a value as JSON on one line, with sorted keys, so that equal values give equal text.
+/// Encodes a value as JSON on one line, with sorted keys, so that equal values give equal text. Unprintable
+/// characters are escaped: a terminal may show it.
 public func json(_ value: some Encodable) -> String {
   let encoder = JSONEncoder()
   encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
   encoder.nonConformingFloatEncodingStrategy = .convertToString(
     positiveInfinity: "inf", negativeInfinity: "-inf", nan: "nan")
   guard let data = try? encoder.encode(value) else { return "{}" }
-  return String(decoding: data, as: UTF8.self)
+  return String(decoding: data, as: UTF8.self).printableJSON
 }
 
 extension Answer {

@@ -1,4 +1,5 @@
 import Acoustics
+import Text
 
 /// One change of what is heard. Words become changes where they arrive: from OSC, MIDI controllers, session managers and the
 /// command line.
@@ -88,10 +89,11 @@ public enum Change: Hashable, Sendable {
 
   private static func gain(_ text: String) throws(Failure) -> Decibels {
     let gains = Decibels.outputGains
-    guard let number = Double(text), gains.contains(number) else {
+    guard let number = text.decimal, gains.contains(number) else {
       throw Failure(
         .usage,
-        "a gain of \"\(text)\" dB is not usable; give a number from \(Int(gains.lowerBound)) to \(Int(gains.upperBound))"
+        "the gain \(text.quoted) is not usable; give a number of decibels from \(Int(gains.lowerBound)) to "
+          + "\(Int(gains.upperBound)), such as -6"
       )
     }
     return Decibels(number)
@@ -100,10 +102,11 @@ public enum Change: Hashable, Sendable {
   private static func highPass(_ text: String) throws(Failure) -> HighPass {
     if text.lowercased() == "off" { return .off }
     let range = HighPass.range
-    guard let number = Double(text), range.contains(number) else {
+    guard let number = text.decimal, range.contains(number) else {
       throw Failure(
         .usage,
-        "a high-pass at \"\(text)\" Hz is not usable; give off, or a number from \(Int(range.lowerBound)) to \(Int(range.upperBound))"
+        "the high-pass \(text.quoted) is not usable; give off, or a number of hertz from \(Int(range.lowerBound)) to "
+          + "\(Int(range.upperBound)), such as 80"
       )
     }
     return .on(Hertz(number))
@@ -128,7 +131,7 @@ package enum Switch: String, NamedWord {
 
   /// A word, or the 1 or 0 that a toggle of a control surface sends.
   package init(argument text: String) throws(UnknownWord) {
-    switch Double(text) {
+    switch text.decimal {
     case 1: self = .on
     case 0: self = .off
     default: self = try Switch(word: text)

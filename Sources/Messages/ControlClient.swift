@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Glibc
+import Text
 
 /// Sends requests to the running Pinna with a given name, each over a connection of its own.
 ///
@@ -38,8 +39,8 @@ public struct ControlClient: Sendable {
       guard .now < deadline else {
         throw Failure(
           .failed,
-          "the Pinna named \"\(name)\" has stopped, but its process still holds the name; end that process, or choose "
-            + "another name with --name")
+          "the Pinna named \(name.quoted) has stopped, but its process still holds the name; end that process, or "
+            + "choose another name with --name")
       }
       usleep(5000)
     }
@@ -134,10 +135,11 @@ public struct ControlClient: Sendable {
   package var notRunning: Failure {
     let folder = RuntimeFolder.path(environment: environment)
     if access(folder, X_OK) != 0, errno == EACCES {
+      let reason = String(cString: strerror(EACCES))
       return Failure(
         .notRunning,
-        "no Pinna named \"\(name)\" can be reached: \(folder) cannot be entered (\(String(cString: strerror(EACCES)))); "
-          + "run this command as the user who runs Pinna, or set XDG_RUNTIME_DIR to a folder of your own")
+        "no Pinna named \(name.quoted) can be reached: \(folder) cannot be entered (\(reason)); run this command as "
+          + "the user who runs Pinna, or set XDG_RUNTIME_DIR to a folder of your own")
     }
     if let path = try? path, RuntimeFolder.isBlocked(path) {
       let failure = RuntimeFolder.blocked(path)
@@ -145,17 +147,17 @@ public struct ControlClient: Sendable {
     }
     return Failure(
       .notRunning,
-      "no Pinna named \"\(name)\" is running (looked in \(folder)); start one with: \(startCommand)")
+      "no Pinna named \(name.quoted) is running (looked in \(folder)); start one with: \(startCommand)")
   }
 
   private func silent(_ seconds: Double) -> Failure {
     Failure(
-      .failed, "the Pinna named \"\(name)\" did not answer within \(Int(seconds)) s; look at its terminal")
+      .failed, "the Pinna named \(name.quoted) did not answer within \(Int(seconds)) s; look at its terminal")
   }
 
   private var ended: Failure {
     Failure(
       .notRunning,
-      "the Pinna named \"\(name)\" ended before it answered; start it again with: \(startCommand)")
+      "the Pinna named \(name.quoted) ended before it answered; start it again with: \(startCommand)")
   }
 }

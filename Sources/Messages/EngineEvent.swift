@@ -1,3 +1,5 @@
+import Text
+
 /// An event in a running Pinna, sent to all open sessions.
 public struct EngineEvent: Hashable, Sendable, Codable {
   public enum Kind: String, Sendable, Codable {
@@ -33,12 +35,12 @@ public struct EngineEvent: Hashable, Sendable, Codable {
   }
 
   public let kind: Kind
-  /// What happened, as a sentence for people.
+  /// What happened, as a printable sentence.
   public let text: String
 
   public init(_ kind: Kind, _ text: String) {
     self.kind = kind
-    self.text = text
+    self.text = text.printable
   }
 
   static let path = "/pinna/event"

@@ -1,3 +1,5 @@
+import Text
+
 /// The exit status of a command.
 public enum ExitStatus: Int32, CaseIterable, Sendable {
   case done = 0
@@ -25,7 +27,7 @@ public enum ExitStatus: Int32, CaseIterable, Sendable {
   }
 }
 
-/// A failed request: its exit status, and one sentence that says what happened and what to do.
+/// A failed request: its exit status, and one printable sentence that says what happened and what to do.
 public struct Failure: Error, Hashable, CustomStringConvertible {
   public let status: ExitStatus
   public let description: String
@@ -34,7 +36,7 @@ public struct Failure: Error, Hashable, CustomStringConvertible {
 
   public init(_ status: ExitStatus, _ description: String) {
     self.status = status
-    self.description = description
+    self.description = description.sentence
   }
 
   /// What a refusal during a take advises. A view with a key for it says the key.

@@ -23,7 +23,7 @@ public enum RuntimeFolder {
     else {
       throw Failure(
         .usage,
-        "the client name \"\(name)\" is not usable; use up to 32 letters, digits, hyphens, underscores and, "
+        "the client name \(name.quoted) is not usable; use up to 32 letters, digits, hyphens, underscores and, "
           + "not at the beginning, dots")
     }
     let socket = "\(path(environment: environment))/\(name).sock"

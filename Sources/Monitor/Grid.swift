@@ -1,3 +1,5 @@
+import Text
+
 /// How a cell looks. What it becomes on a terminal, with and without colour, is `Screen`'s matter.
 package enum Style: UInt8, CaseIterable, Sendable {
   case plain, dim, strong
@@ -58,7 +60,7 @@ package struct Grid: Hashable, Sendable {
     guard row >= 0, row < height else { return column }
     let room = min(limit, width - column)
     var column = column
-    for scalar in text.clipped(to: room).unicodeScalars {
+    for scalar in text.printable.clipped(to: room).unicodeScalars {
       let cells = scalar.cells
       guard cells > 0 else { continue }
       set(row, column, scalar, style)
@@ -70,7 +72,7 @@ package struct Grid: Hashable, Sendable {
 
   /// Writes `text` so that it ends before `end`.
   package mutating func put(_ row: Int, endingAt end: Int, _ text: String, _ style: Style = .plain) {
-    put(row, end - text.cells, text, style)
+    put(row, end - text.printable.cells, text, style)
   }
 
   package mutating func set(_ row: Int, _ column: Int, _ scalar: Unicode.Scalar, _ style: Style = .plain) {
@@ -174,7 +176,7 @@ extension String {
     guard width > 0 else { return [] }
     var lines: [String] = []
     var line = ""
-    for word in split(separator: " ").map(String.init) {
+    for word in printable.split(separator: " ").map(String.init) {
       if line.isEmpty {
         line = word
       } else if line.cells + 1 + word.cells <= width {

@@ -81,9 +81,9 @@ final class MarkupCanvas: Canvas {
 }
 
 extension String {
-  /// The same with the characters replaced that mean something in HTML.
+  /// The same with the characters replaced that mean something in HTML, and printable.
   package var escapedForHTML: String {
-    replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
+    printableLines.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
       .replacing("\"", with: "&quot;")
   }
 }

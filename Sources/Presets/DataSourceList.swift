@@ -1,4 +1,5 @@
 import Acoustics
+import Text
 
 extension YAMLReader {
   static let dataSourceLimit = 32
@@ -45,7 +46,7 @@ extension YAMLReader {
   private func microphoneIndices(of microphones: [Microphone]) throws(DescriptionError) -> [Int] {
     if let word = scalar {
       guard word.lowercased() == "all" else {
-        throw failure("is \(quoted(word)); write all, or a list of names, [\(microphones[0].name)]")
+        throw failure("is \(word.quoted); write all, or a list of names, [\(microphones[0].name)]")
       }
       return Array(microphones.indices)
     }
@@ -53,7 +54,7 @@ extension YAMLReader {
     let listed = try different(\.self) { (element) throws(DescriptionError) in
       let name = try element.string()
       guard names.contains(name) else {
-        throw element.failure("is an \(UnknownWord(kind: "microphone", word: name, choices: names).quotable)")
+        throw element.failure("is an \(UnknownWord(kind: "microphone", word: name, choices: names))")
       }
       return name
     }

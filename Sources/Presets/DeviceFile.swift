@@ -1,6 +1,7 @@
 import Acoustics
 import AudioFiles
 import Glibc
+import Text
 
 /// Reads a device file. Lengths are in millimetres in the file and in metres in `Device`.
 ///
@@ -103,7 +104,7 @@ extension YAMLReader {
     let folder = file.lastIndex(of: "/").map { file[...$0] } ?? ""
     let path = name.hasPrefix("/") ? name : folder + name
     do { _ = try InputFile(path: path, kind: kind) } catch {
-      throw failure("cannot be used: \(printable(error.description, limit: 2048))")
+      throw failure("cannot be used: \(error.description.printable(limit: 2048))")
     }
     return path
   }
@@ -128,7 +129,7 @@ extension YAMLReader {
     ]
     if let word = scalar {
       guard let axis = axes[word.lowercased()] else {
-        throw failure("is \(quoted(word)); write +x, -x, +y, -y, +z, -z or [x, y, z]")
+        throw failure("is \(word.quoted); write +x, -x, +y, -y, +z, -z or [x, y, z]")
       }
       return axis
     }

@@ -1,4 +1,5 @@
 import Acoustics
+import Text
 
 extension YAMLReader {
   /// The version of the format that this program reads; earlier ones, too.
@@ -48,7 +49,7 @@ extension YAMLReader {
     let text = try string()
     let parts = text.split(separator: ":", omittingEmptySubsequences: false)
     guard parts.count == 2, parts.allSatisfy({ $0.utf8.count == 4 && $0.allSatisfy(\.isHexDigit) }) else {
-      throw failure("is \(quoted(text)); write vendor and product as lsusb does, \"2886:0018\"")
+      throw failure("is \(text.quoted); write vendor and product as lsusb does, \"2886:0018\"")
     }
     return text.lowercased()
   }

@@ -1,4 +1,5 @@
 import Acoustics
+import Text
 
 extension YAMLReader {
   /// Reads `NAME: {title, portType, body, microphones, …}`. Each input is named "DEVICE.NAME".
@@ -35,7 +36,7 @@ extension YAMLReader {
     return try elements.map { (element) throws(DescriptionError) in
       let name = try element.string(limit: 320)
       guard name.dropFirst().dropLast().contains(":") else {
-        throw element.failure("is \(quoted(name)); write the full name of a JACK port, client:port")
+        throw element.failure("is \(name.quoted); write the full name of a JACK port, client:port")
       }
       return name
     }

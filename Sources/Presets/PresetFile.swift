@@ -1,4 +1,5 @@
 import Acoustics
+import Text
 
 /// Reads and writes a preset file.
 ///
@@ -94,7 +95,7 @@ extension YAMLReader {
       for peer in peers {
         let name = try peer.string(limit: 320)
         guard name.dropFirst().dropLast().contains(":") else {
-          throw peer.failure("is \(quoted(name)); write a full JACK port name, such as system:capture_1")
+          throw peer.failure("is \(name.quoted); write a full JACK port name, such as system:capture_1")
         }
         connections.append(Preset.Connection(port: port, peer: name))
       }
@@ -111,6 +112,6 @@ extension YAMLReader {
   /// Reads the name of a data source of `device`, ignoring case.
   public func dataSource(of device: Device) throws(DescriptionError) -> DataSource {
     let name = try string()
-    do { return try device.dataSource(named: name) } catch { throw failure("is an \(error.quotable)") }
+    do { return try device.dataSource(named: name) } catch { throw failure("is an \(error)") }
   }
 }

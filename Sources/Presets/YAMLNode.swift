@@ -1,3 +1,5 @@
+import Text
+
 /// A value of a YAML file, with its position in the text.
 public struct YAMLNode: Hashable, Sendable {
   public indirect enum Content: Hashable, Sendable {
@@ -22,7 +24,7 @@ public struct YAMLNode: Hashable, Sendable {
   var kind: String {
     switch content {
     case .scalar("", quoted: false), .scalar("~", quoted: false), .scalar("null", quoted: false): "empty"
-    case .scalar(let text, _): quoted(text)
+    case .scalar(let text, _): text.quoted
     case .sequence: "a list"
     case .mapping: "a group of keys"
     }

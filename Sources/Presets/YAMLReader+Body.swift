@@ -1,4 +1,5 @@
 import Acoustics
+import Text
 
 extension YAMLReader {
   /// Reads `free`, `{sphere: RADIUS}`, `{box: [X, Y, Z]}`, or the files of a measurement.
@@ -7,7 +8,7 @@ extension YAMLReader {
       "write free, {sphere: RADIUS}, {cylinder: RADIUS} or {box: [X, Y, Z]} in millimetres, {sofa: FILE}, or "
       + "{impulseResponses: FILE, directions: FILE}"
     if let word = scalar {
-      guard word.lowercased() == "free" else { throw failure("is \(quoted(word)); \(forms)") }
+      guard word.lowercased() == "free" else { throw failure("is \(word.quoted); \(forms)") }
       return .free
     }
     guard case .mapping(let entries) = node.content else { throw failure("is not a body; \(forms)") }

@@ -1,4 +1,5 @@
 import Acoustics
+import Text
 
 /// Converts one value of a description file to a typed value. Every error names the file, the position and the field.
 public struct YAMLReader {
@@ -50,7 +51,7 @@ extension YAMLReader {
     guard case .mapping(let entries) = node.content else {
       throw failure("is \(node.kind); write a group of keys, one \"name: value\" per line")
     }
-    return entries.map { ($0.key, child(printable($0.key), $0.value)) }
+    return entries.map { ($0.key, child($0.key.printable(limit: 40), $0.value)) }
   }
 
   /// The value of `key`, whatever the group's other keys are; nil if there is none.
@@ -66,7 +67,7 @@ extension YAMLReader {
     }
     for entry in entries where !allowedKeys.contains(entry.key) {
       throw failure(
-        "has an unknown key \(quoted(entry.key)); use one of: \(allowedKeys.joined(separator: ", "))",
+        "has an unknown key \(entry.key.quoted); use one of: \(allowedKeys.joined(separator: ", "))",
         at: entry.position)
     }
     var values: [String: YAMLReader] = [:]
@@ -135,7 +136,7 @@ extension YAMLReader {
     guard !text.isEmpty, text.unicodeScalars.count <= limit else {
       throw failure("has \(text.unicodeScalars.count) characters; write between 1 and \(limit)")
     }
-    guard printable(text, limit: limit) == text else {
+    guard text.printable(limit: limit) == text else {
       throw failure("has unprintable characters; write one line of plain text")
     }
     return text
@@ -143,13 +144,13 @@ extension YAMLReader {
 
   /// Reads a finite number within `range`. Messages use `unit`: "mm", or an empty string for plain numbers.
   public func number(in range: ClosedRange<Double>, unit: String) throws(DescriptionError) -> Double {
-    guard case .scalar(let text, quoted: false) = node.content, let value = Self.decimal(text) else {
+    guard case .scalar(let text, quoted: false) = node.content, let value = text.decimal else {
       throw failure("is \(node.kind), not a number; write a number" + (unit.isEmpty ? "" : " in \(unit)"))
     }
     guard range.contains(value) else {
       let bounds =
         "\(plain(range.lowerBound)) to \(plain(range.upperBound))" + (unit.isEmpty ? "" : " \(unit)")
-      throw failure("is \(printable(text)), out of range; write a number from \(bounds)")
+      throw failure("is \(text.printable(limit: 40)), out of range; write a number from \(bounds)")
     }
     return value
   }
@@ -157,22 +158,9 @@ extension YAMLReader {
   /// Reads a word of a vocabulary, ignoring case.
   public func word<Word: NamedWord>(_ type: Word.Type) throws(DescriptionError) -> Word {
     let text = try string()
-    do { return try Word(word: text) } catch { throw failure("has an \(error.quotable)") }
-  }
-
-  /// Accepts decimal notation only; `Double(_:)` also accepts "nan", "inf" and "0x1p3".
-  private static func decimal(_ text: String) -> Double? {
-    guard text.utf8.allSatisfy({ "+-.0123456789eE".utf8.contains($0) }), let value = Double(text),
-      value.isFinite
-    else { return nil }
-    return value
+    do { return try Word(word: text) } catch { throw failure("has an \(error)") }
   }
 }
 
 /// "8" for 8.0, and "0.5" for 0.5.
 func plain(_ value: Double) -> String { value == value.rounded() ? String(Int(value)) : String(value) }
-
-extension UnknownWord {
-  /// The same error with the word made safe for one line of a message.
-  var quotable: UnknownWord { UnknownWord(kind: kind, word: printable(word), choices: choices) }
-}

@@ -8,7 +8,7 @@ extension Processor {
   /// The whole state, one message per path. Those of set methods have the path of the method.
   package var stateMessages: [OSCMessage] {
     func name(_ path: String?) -> OSCMessage.Argument {
-      .string(path?.lastPathComponent ?? "")
+      .string(path?.lastPathComponent.printable ?? "")
     }
     return Change.Key.allCases.map {
       OSCMessage("/pinna/set/\($0.rawValue)", [inForce.value(of: $0).argument])

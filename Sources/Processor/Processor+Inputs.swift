@@ -2,6 +2,7 @@ import Acoustics
 import JackClient
 import Messages
 import Presets
+import Text
 
 /// The inputs that a client can choose.
 extension Processor {
@@ -27,9 +28,10 @@ extension Processor {
 extension Device {
   /// A physical capture port as a device with one microphone and no choice of data source.
   init(linePort: String) {
+    let name = linePort.printable
     // One microphone in the free field breaks no rule.
     try! self.init(
-      name: linePort, title: linePort, body: .free, microphones: [Microphone(name: "line", position: .zero)],
+      name: name, title: name, body: .free, microphones: [Microphone(name: "line", position: .zero)],
       dataSources: [.only], portType: .lineIn, capturePorts: [linePort])
   }
 }

@@ -2,6 +2,7 @@ import Acoustics
 import FilterDesign
 import Messages
 import Recording
+import Text
 
 /// The arguments of `record start`.
 package struct TakeRequest {
@@ -52,7 +53,7 @@ package struct TakeRequest {
 
   private static func number(_ key: String, _ text: String, upTo most: Int) throws(Failure) -> Int {
     guard let number = Int(text), (1...most).contains(number) else {
-      throw Failure(.usage, "\(key) \(text) is not usable; give a whole number from 1 to \(most)")
+      throw Failure(.usage, "\(key) \(text.quoted) is not usable; give a whole number from 1 to \(most)")
     }
     return number
   }

@@ -1,3 +1,5 @@
+import Text
+
 /// The current warnings, one sentence each. A candidate becomes a warning after it has held for its `holdTime`. A
 /// warning is written once, and again only after it has been absent for 10 s.
 struct Warnings {
@@ -10,7 +12,7 @@ struct Warnings {
     let isReported: Bool
 
     init(_ sentence: String, after holdTime: Duration = .zero, isReported: Bool = false) {
-      self.sentence = sentence
+      self.sentence = sentence.printable
       self.holdTime = holdTime
       self.isReported = isReported
     }

@@ -2,6 +2,7 @@ import AudioFiles
 import FoundationEssentials
 import Glibc
 import Realtime
+import Text
 import Threads
 
 /// The sidecar of a take, NAME.json: its setup, its files, and what is missing.
@@ -241,7 +242,9 @@ public struct Sidecar: Codable, Sendable, Hashable {
   func encoded() -> [UInt8] {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .prettyPrinted, .withoutEscapingSlashes]
-    return Array((try? encoder.encode(self)) ?? Data()) + [0x0A]
+    // Notes name other programs' ports, and a terminal may show the file.
+    let text = String(decoding: (try? encoder.encode(self)) ?? Data(), as: UTF8.self)
+    return Array(text.printableJSON.utf8) + [0x0A]
   }
 }
 

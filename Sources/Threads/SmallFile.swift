@@ -29,7 +29,8 @@ package enum Descriptor {
     return bytes
   }
 
-  /// Writes all of `bytes`. Waits for the reader of a pipe.
+  /// Writes all of `bytes`. Waits for the reader of a pipe, also if another process that shares the descriptor has
+  /// made it non-blocking.
   /// - Returns: whether all are written; `errno` tells why not.
   @discardableResult package static func writeAll(_ bytes: some Collection<UInt8>, to descriptor: Int32)
     -> Bool
@@ -39,6 +40,11 @@ package enum Descriptor {
     while done < bytes.count {
       let count = bytes.withUnsafeBytes { write(descriptor, $0.baseAddress! + done, $0.count - done) }
       if count < 0, errno == EINTR { continue }
+      if count < 0, errno == EAGAIN {
+        var request = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+        poll(&request, 1, -1)
+        continue
+      }
       guard count > 0 else { return false }
       done += count
     }

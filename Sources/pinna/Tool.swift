@@ -4,6 +4,7 @@ import Glibc
 import JackClient
 import Measurements
 import Messages
+import Text
 import WebPage
 
 /// The command line: finds the verb, runs it, and turns an error into one sentence and an exit status.
@@ -26,22 +27,22 @@ enum Tool {
     if let word = words.first, let helper = helpers[word] { end(helper(Array(words.dropFirst()))) }
     do {
       if words.first == "--version" {
-        print("pinna \(version)")
+        say("pinna \(version)")
         return .done
       }
       // Session managers start programs without arguments.
       if words.isEmpty, NSMClient.isNamed() { return try Verb.run.action(Arguments([], of: .run)) }
       if words.isEmpty || ["--help", "-h"].contains(words[0]) {
-        print(Overview.text)
+        say(Overview.text)
         return words.isEmpty ? .usage : .done
       }
       if words.count == 2, let help = help(forFamily: words) {
-        print(help)
+        say(help)
         return .done
       }
       let (verb, rest) = try find(words)
       if rest.prefix(while: { $0 != Arguments.endOfOptions }).contains(where: ["--help", "-h"].contains) {
-        print(verb.help)
+        say(verb.help)
         return .done
       }
       let arguments = try Arguments(rest, of: verb)
@@ -99,19 +100,29 @@ enum Tool {
     let known = secondWords(of: words[0])
     if known.isEmpty {
       if words[0].hasPrefix("-") {
-        throw Failure(.usage, "\(words[0]) comes before the verb; write: pinna VERB \(words[0]) …")
+        throw Failure(
+          .usage, "\(words[0].printable(limit: 40)) comes before the verb; write: pinna VERB [options]")
       }
       throw Failure(.usage, UnknownWord(kind: "verb", word: words[0], choices: firstWords).description)
     }
     let typed =
       words.count > 1
-      ? "unknown word \"\(words[1])\" after pinna \(words[0])\(didYouMean(words[1], among: known))"
+      ? "unknown word \(words[1].quoted) after pinna \(words[0])\(didYouMean(words[1], among: known))"
       : "pinna \(words[0]) is incomplete"
     throw Failure(.usage, "\(typed); use one of: \(known.joined(separator: ", "))")
   }
 
-  /// Writes a line of results to standard output, unbuffered.
-  static func say(_ line: String) { Output.say(line) }
+  /// Writes results to standard output, unbuffered.
+  static func say(_ text: String) {
+    WorkProgress.endLine()
+    Output.say(text)
+  }
+
+  /// Writes a JSON document to standard output.
+  static func say(json: String) {
+    WorkProgress.endLine()
+    Output.say(json: json)
+  }
 
   /// Writes an error or a progress message to standard error.
   static func complain(_ sentence: String) {

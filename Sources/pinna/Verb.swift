@@ -2,6 +2,7 @@ import Acoustics
 import AudioFiles
 import Messages
 import Realtime
+import Text
 
 /// The definition of one command. Parsing, --help, the manual page and the table in docs/control.md use it.
 struct Verb: Sendable {
@@ -56,6 +57,8 @@ struct Arguments {
 
   /// The last value of `option`; nil if it was not given.
   subscript(_ option: String) -> String? { options[option]?.last }
+  /// The members of an option that takes a list with commas, and may be given several times.
+  func list(_ option: String) -> [String] { options[option, default: []].flatMap(\.listed) }
   /// Whether a flag, or an option with a value, was given.
   func has(_ name: String) -> Bool { flags.contains(name) || options[name] != nil }
 
@@ -64,9 +67,7 @@ struct Arguments {
 
   /// Prints `json` with --json, and otherwise `text`.
   func print(json: @autoclosure () -> JSONObject, text: @autoclosure () -> String) {
-    let result = isJSON ? json().text : text()
-    WorkProgress.endLine()
-    Swift.print(result)
+    if isJSON { Tool.say(json: json().text) } else { Tool.say(text()) }
   }
 
   /// Refuses options that make sense with --live only.
@@ -94,7 +95,8 @@ struct Arguments {
         let known = (verb.options + [Verb.helpOption]).map(\.name)
         throw Failure(
           .usage,
-          "pinna \(verb.name) has no option \(parts[0])\(didYouMean(parts[0], among: known)); use one of: "
+          "pinna \(verb.name) has no option \(parts[0].printable(limit: 40))\(didYouMean(parts[0], among: known)); use "
+            + "one of: "
             + known.joined(separator: ", ")
             + (verb.operands.isEmpty ? "" : "; write \(Self.endOfOptions) before what is no option"))
       }
@@ -102,7 +104,8 @@ struct Arguments {
         guard parts.count == 1 else {
           throw Failure(
             .usage,
-            "\(option.name) takes no value, but got \"\(parts[1])\"; write \(option.name), or leave it out")
+            "\(option.name) takes no value, but got \(parts[1].quoted); write \(option.name), or leave it out"
+          )
         }
         flags.insert(option.name)
       } else if parts.count == 2 {
@@ -162,7 +165,7 @@ struct Arguments {
     guard word.hasPrefix("~") else { return word }
     guard word == "~" || word.hasPrefix("~/"), let home = HomeFolder.path() else {
       throw Failure(
-        .usage, "\(word) is not usable; give the path in full, or ./\(word) for a file of that name")
+        .usage, "\(word) is not usable; give the path in full, or put ./ in front for a file of that name")
     }
     return home + word.dropFirst()
   }
@@ -181,8 +184,8 @@ struct Arguments {
       guard let number = Int(text), range.contains(number) else {
         throw Failure(
           .usage,
-          "\(option) \(text) is not usable; give a whole number from \(range.lowerBound) to \(range.upperBound)"
-        )
+          "\(option) \(text.printable(limit: 40)) is not usable; give a whole number from \(range.lowerBound) to "
+            + "\(range.upperBound)")
       }
       numbers.append(number)
     }
@@ -196,7 +199,7 @@ extension Arguments {
     guard let word = self["--isa"] else { return .best }
     let known = InstructionSet.allCases.map(\.rawValue).joined(separator: ", ")
     guard let set = InstructionSet(rawValue: word) else {
-      throw Failure(.usage, "unknown instruction set \"\(word)\"; use one of: \(known)")
+      throw Failure(.usage, "unknown instruction set \(word.quoted); use one of: \(known)")
     }
     guard set.isAvailable else {
       let available = InstructionSet.available.map(\.rawValue).joined(separator: ", ")

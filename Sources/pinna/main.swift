@@ -14,6 +14,10 @@ JackConnection.silenceLibrary()
 FreeMemory.useTwoArenas()
 useSingleThreadedBLAS()
 FasterKernels.register()
-let status = DescriptorLimit.isMet ? Tool.run(Array(CommandLine.arguments.dropFirst())) : .failed
+var status = DescriptorLimit.isMet ? Tool.run(Array(CommandLine.arguments.dropFirst())) : .failed
+if let fault = Output.fault {
+  Tool.complain("standard output is incomplete: \(fault); make room for it, or send it elsewhere")
+  if status == .done { status = .failed }
+}
 Output.finish(within: .milliseconds(200))
 Tool.end(status.rawValue)

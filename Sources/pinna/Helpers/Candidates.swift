@@ -12,7 +12,7 @@ enum Candidates {
   /// Prints the candidates, one per line.
   /// - Returns: the exit status of the process.
   static func run(_ words: [String]) -> Int32 {
-    for candidate in list(words) { print(candidate) }
+    for candidate in list(words) { Tool.say(candidate) }
     return 0
   }
 

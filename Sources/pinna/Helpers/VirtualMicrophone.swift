@@ -2,6 +2,7 @@ import FoundationEssentials
 import Glibc
 import JackClient
 import Messages
+import Text
 import Threads
 
 /// A microphone that PipeWire offers to the desktop's programs, and that Pinna's outputs feed.
@@ -29,7 +30,7 @@ struct VirtualMicrophone: Sendable {
     guard isUsable else {
       throw Failure(
         .usage,
-        "the microphone name \"\(name)\" is not usable; give up to 40 letters, digits, spaces, hyphens, underscores"
+        "the microphone name \(name.quoted) is not usable; give up to 40 letters, digits, spaces, hyphens, underscores"
       )
     }
     guard JackLibrary.isPipeWire else {

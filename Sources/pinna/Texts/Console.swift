@@ -59,12 +59,12 @@ package final class Console: Sendable {
     while true {
       wake.wait()
       guard let text = next() else { continue }
-      let isWritten = write(text)
+      let isWritten = Descriptor.writeAll(text.utf8, to: descriptor)
       let lost = state.withLock { state in
         if !isWritten { state.lost += 1 }
         return isWritten && state.lines.isEmpty ? state.lost : 0
       }
-      let isReported = lost > 0 && write(notice(lost))
+      let isReported = lost > 0 && Descriptor.writeAll(notice(lost).utf8, to: descriptor)
       state.withLock { state in
         if isReported { state.lost -= lost }
         state.isWriting = false
@@ -78,24 +78,5 @@ package final class Console: Sendable {
       state.isWriting = true
       return state.lines.removeFirst()
     }
-  }
-
-  /// Blocks until `text` is written.
-  /// - Returns: false if writing failed.
-  private func write(_ text: String) -> Bool {
-    var bytes = Array(text.utf8)[...]
-    while !bytes.isEmpty {
-      let count = bytes.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-      if count > 0 {
-        bytes = bytes.dropFirst(count)
-      } else if errno == EAGAIN {
-        // Another process that shares the descriptor has made it non-blocking.
-        var request = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-        poll(&request, 1, -1)
-      } else if errno != EINTR {
-        return false
-      }
-    }
-    return true
   }
 }

@@ -1,10 +1,11 @@
 import FoundationEssentials
 import Glibc
 import Synchronization
+import Text
 import Threads
 
-/// Standard output and standard error. `pinna run` queues its lines, because the control thread must not wait for a
-/// reader that does not read.
+/// Standard output and standard error, and the one way to them: what others wrote, names and files, is printable
+/// behind it. `pinna run` queues its lines, because the control thread must not wait for a reader that does not read.
 enum Output {
   private static let isQueued = Atomic(false)
   private static let output = Console(descriptor: STDOUT_FILENO) { lost in
@@ -14,6 +15,15 @@ enum Output {
     "pinna: \(lost) warnings are missing here: they were not read in time, or could not be written\n"
   }
   private static let repeats = Mutex(RepeatLimit())
+  /// `errno` of the first write to standard output that failed; 0 if none did.
+  private static let lastFault = Atomic<Int32>(0)
+
+  /// Why something is missing on standard output; nil if nothing is, and if its reader left, as `head` does. Lines
+  /// that are queued do not count.
+  static var fault: String? {
+    let fault = lastFault.load(ordering: .acquiring)
+    return [0, EPIPE].contains(fault) ? nil : String(cString: strerror(fault))
+  }
 
   /// Whether a terminal may be given colours.
   /// - Source: no-color.org: any value but the empty one turns colour off.
@@ -49,24 +59,31 @@ enum Output {
     error.flush(until: deadline)
   }
 
-  /// Writes a line to standard output.
-  static func say(_ line: String) {
+  /// Writes lines of text to standard output.
+  static func say(_ text: String) { say(printable: text.printableLines) }
+
+  /// Writes a JSON document to standard output.
+  static func say(json: String) { say(printable: json.printableJSON) }
+
+  /// Writes text to standard output that is printable but for its line breaks and the colours of this program.
+  static func say(printable text: String) {
     guard isQueued.load(ordering: .acquiring) else {
-      print(line)
-      fflush(nil)
+      guard !Descriptor.writeAll((text + "\n").utf8, to: STDOUT_FILENO) else { return }
+      _ = lastFault.compareExchange(expected: 0, desired: errno, ordering: .acquiringAndReleasing)
       return
     }
-    output.put(line + "\n")
+    output.put(text + "\n")
   }
 
   /// Writes a sentence to standard error, with the program's name in front.
-  static func complain(_ sentence: String) {
+  static func complain(_ text: String) {
+    let sentence = text.sentence
     guard isQueued.load(ordering: .acquiring) else { return show("pinna: \(sentence)\n") }
     let lines = repeats.withLock { $0.admit(sentence, at: .now) }
     for line in lines { error.put("pinna: \(line)\n") }
   }
 
-  /// Writes `text` to standard error unchanged.
+  /// Writes `text` to standard error unchanged. It is this program's own, or printable.
   static func show(_ text: String) {
     guard isQueued.load(ordering: .acquiring) else {
       Descriptor.writeAll(text.utf8, to: STDERR_FILENO)

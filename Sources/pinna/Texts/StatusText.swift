@@ -62,7 +62,8 @@ extension StatusReport: SettingReport {
   package var text: String {
     let lines = ["\(stateText); \(settingText)", engineText] + [serverText, midiText].compactMap(\.self)
     return
-      (lines + levelLines + fallbackLines + warnings.map { "warning: " + $0 } + takeLines + changeLines
+      (lines + levelLines + fallbackLines + warnings.map { "warning: " + $0.printable } + takeLines
+      + changeLines
       + routeLines)
       .joined(separator: "\n")
   }
@@ -97,9 +98,10 @@ extension StatusReport: SettingReport {
   /// Nil while no MIDI device is connected.
   private var midiText: String? {
     guard let midi, !midi.sources.isEmpty else { return nil }
+    let sources = midi.sources.map(\.printable).joined(separator: ", ")
     let bank = midi.bank.map { "bank \($0)" } ?? "all presets"
     return
-      "MIDI from \(midi.sources.joined(separator: ", ")): \(bank), \("controller".counted(midi.controllers))"
+      "MIDI from \(sources): \(bank), \("controller".counted(midi.controllers))"
   }
 
   private var levelLines: [String] {
@@ -137,19 +139,19 @@ extension StatusReport: SettingReport {
     var lines: [String] = []
     if let playback {
       lines.append(
-        "playing \(playback.playing): \(playback.framesPlayed) of \(playback.frames) frames")
+        "playing \(playback.playing.printable): \(playback.framesPlayed) of \(playback.frames) frames")
     }
     if let take {
       let end = take.length.map { " (ends by itself after \(Double($0).clock))" } ?? ""
-      lines.append("take: \(take.path), \(take.frames) frames\(end)")
+      lines.append("take: \(take.path.printable), \(take.frames) frames\(end)")
     }
     if let lastTake {
       lines.append(
-        "last take: \(lastTake.path), \(lastTake.frames) frames"
-          + (lastTake.endedBecause.map { "; it ended because \($0)" } ?? "")
-          + (lastTake.fault.map { "; it is incomplete: \($0)" } ?? ""))
+        "last take: \(lastTake.path.printable), \(lastTake.frames) frames"
+          + (lastTake.endedBecause.map { "; it ended because \($0.printable)" } ?? "")
+          + (lastTake.fault.map { "; it is incomplete: \($0.printable)" } ?? ""))
     }
-    return lines + closingTakes.map { "being written: \($0)" }
+    return lines + closingTakes.map { "being written: \($0.printable)" }
   }
 
   private var changeLines: [String] {
@@ -157,7 +159,7 @@ extension StatusReport: SettingReport {
     if let change {
       lines.append("changing to \(change.device): " + String(format: "%.0f %%", 100 * change.progress))
     }
-    if let controller { lines.append("the session \(controller) controls the route") }
+    if let controller { lines.append("the session \(controller.printable) controls the route") }
     return lines
   }
 

@@ -8,7 +8,8 @@ extension TakeStartAnswer {
     let conversion = format.map { " (to be converted to \($0) at its end)" } ?? ""
     let title =
       armed == true
-      ? "armed: \(take)\(conversion) begins when the transport rolls" : "recording \(take)\(conversion)"
+      ? "armed: \(take.printable)\(conversion) begins when the transport rolls"
+      : "recording \(take.printable)\(conversion)"
     let first = silences.isEmpty ? title : "\(title): \(silences.joined(separator: "; "))"
     let end = length.map { "it ends by itself after \(Double($0).clock)" }
     return ([first] + [end].compactMap(\.self) + notes + [roomText].compactMap(\.self)).joined(
@@ -45,12 +46,12 @@ extension TakeStartAnswer {
 extension TakeAnswer {
   package var text: String {
     let details = [
-      microphones.map { "microphones in \($0)" },
+      microphones.map { "microphones in \($0.printable)" },
       clippedSamples > 0 ? "\(clippedSamples) samples clipped" : nil,
       silencedSamples > 0 ? "\(silencedSamples) invalid samples replaced by silence" : nil,
       pauses > 0 ? "the JACK server stalled \("time".counted(pauses))" : nil,
     ].compactMap(\.self)
-    return (["\(take): \(frames) frames, \("channel".counted(channels))"] + details + notes)
+    return (["\(take.printable): \(frames) frames, \("channel".counted(channels))"] + details + notes)
       .joined(separator: "; ")
   }
 }
@@ -59,7 +60,8 @@ extension RecordStopAnswer {
   package var text: String {
     switch self {
     case .ended(let take): take.text
-    case .disarmed(let take): "disarmed: nothing was recorded, and no file of \(take.disarmed) is left"
+    case .disarmed(let take):
+      "disarmed: nothing was recorded, and no file of \(take.disarmed.printable) is left"
     }
   }
 }
@@ -67,7 +69,8 @@ extension RecordStopAnswer {
 extension StopAnswer {
   /// "stopped", and each take that ended because Pinna stopped.
   package var text: String {
-    (["stopped"] + takes.map { "take \($0.take): \("frame".counted($0.frames))" }).joined(separator: "; ")
+    (["stopped"] + takes.map { "take \($0.take.printable): \("frame".counted($0.frames))" }).joined(
+      separator: "; ")
   }
 }
 

@@ -1,6 +1,8 @@
+import FilterBanks
 import Glibc
 import Synchronization
 import Threads
+import Text
 
 /// What a verb shows on standard error while it works: on a terminal a bar, or the time so far, after a second; elsewhere
 /// a line after two seconds, and one every ten. One line is unfinished at most.
@@ -81,7 +83,7 @@ enum WorkProgress {
 
   /// Progress of a design that another verb needs.
   static func designing(_ device: String) -> @Sendable (Double) -> Void {
-    show("designing the filters of \(device)", note: "they are stored for next time")
+    show("designing the filters of \(device)", note: CacheFolder.isWritable ? "they are stored for next time" : nil)
   }
 
   /// Progress of simulating a scene: how the device's body scatters its sound.
@@ -191,7 +193,7 @@ enum WorkProgress {
     let width = 24
     let filled = Int(Double(width) * fraction)
     let bar = String(repeating: "█", count: filled) + String(repeating: "░", count: width - filled)
-    return "\(work) \(bar) \(Int(100 * fraction)) %  \(timeLeft)"
+    return "\(work.printable) \(bar) \(Int(100 * fraction)) %  \(timeLeft)"
   }
 
   private static func spaces(_ count: Int) -> String { String(repeating: " ", count: count) }
@@ -199,10 +201,4 @@ enum WorkProgress {
   private static func seconds(since start: ContinuousClock.Instant) -> Int {
     Int((ContinuousClock.now - start) / .seconds(1))
   }
-}
-
-/// Writes a result to standard output. An unfinished bar on the terminal is erased before.
-func print(_ text: String, terminator: String = "\n") {
-  WorkProgress.endLine()
-  Swift.print(text, terminator: terminator)
 }

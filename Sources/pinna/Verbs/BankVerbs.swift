@@ -11,7 +11,7 @@ extension Verb {
     let library = PresetLibrary.standard
     let names = library.bankNames()
     if names.isEmpty, !arguments.isJSON {
-      print("there is no bank; write one with: pinna bank save NAME PRESET,PRESET")
+      Tool.say("there is no bank; write one with: pinna bank save NAME PRESET,PRESET")
     }
     list(
       names, as: "banks", arguments, read: { try library.bank(named: $0) },
@@ -32,10 +32,10 @@ extension Verb {
       presets.append(["program": n + 1, "name": name, "unusable": preset.fault])
       guard !arguments.isJSON else { continue }
       let text = (try? preset.get().title) ?? "unusable: \(preset.fault ?? "")"
-      print("\(String(n + 1).padded(3)) \(name.padded(16)) \(text)")
+      Tool.say("\(String(n + 1).padded(3)) \(name.padded(16)) \(text)")
     }
     if arguments.isJSON {
-      print((["name": bank.name, "title": bank.title, "presets": presets] as JSONObject).text)
+      Tool.say(json: (["name": bank.name, "title": bank.title, "presets": presets] as JSONObject).text)
     }
     return .done
   }
@@ -51,10 +51,7 @@ extension Verb {
     let library = PresetLibrary.standard
     let name = arguments.operands[0]
     let file = try UserFile(name: name, in: "banks", kind: "bank")
-    let words = arguments.operands[1].split(separator: ",", omittingEmptySubsequences: false).map {
-      $0.trimmed()
-    }
-    let presets = try words.map { try library.preset(named: $0).name }
+    let presets = try arguments.operands[1].listed.map { try library.preset(named: $0).name }
     let text = BankFile.text(of: Bank(name: name, title: arguments["--title"] ?? name, presets: presets))
     // A title that cannot be read back must not replace a good file.
     _ = try BankFile.read(YAMLReader(text: text, file: file.path))

@@ -2,6 +2,7 @@ import Acoustics
 import Detection
 import Messages
 import Presets
+import Text
 
 /// Options that say which device a verb is about, and what differs from its file.
 extension Verb {
@@ -46,7 +47,7 @@ extension Arguments {
     let known = device.microphones.map(\.name)
     for name in names where !known.contains(name) {
       throw Failure(
-        .usage, "\(device.name) has no microphone \"\(name)\"; it has \(known.joined(separator: ", "))")
+        .usage, "\(device.name) has no microphone \(name.quoted); it has \(known.joined(separator: ", "))")
     }
     let rest = device.without(microphones: Set(names))
     guard !rest.dataSources.isEmpty else {

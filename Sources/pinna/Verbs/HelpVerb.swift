@@ -22,7 +22,7 @@ extension Verb {
       } else {
         try Tool.help(for: arguments.operands)
       }
-    print(text)
+    Tool.say(text)
     return .done
   }
 }

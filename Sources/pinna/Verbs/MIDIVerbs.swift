@@ -3,6 +3,7 @@ import Control
 import FoundationEssentials
 import Messages
 import Presets
+import Text
 
 extension Verb {
   static let midiLearn = Verb(
@@ -13,7 +14,9 @@ extension Verb {
     options: [
       Option("--from", "DB", "gain at the lowest position (default: -60)"),
       Option("--to", "DB", "gain at the highest position (default: 0)"),
-      Option("--values", "LIST", "the values to choose from, with commas, from the lowest position on"),
+      Option(
+        "--values", "LIST",
+        "the values to choose from, with commas, from the lowest position on; may be given several times"),
       nameOption, jsonOption,
     ]
   ) { arguments in
@@ -58,7 +61,10 @@ extension Verb {
     for option in ["from", "to"] {
       if let text = arguments["--" + option] { fields.append("\(option): \(text)") }
     }
-    if let list = arguments["--values"] { fields.append("values: [\(list)]") }
+    if arguments.has("--values") {
+      let values = arguments.list("--values").map { $0.decimal == nil ? yamlString($0) : $0 }
+      fields.append("values: [\(values.joined(separator: ", "))]")
+    }
     do {
       let map = try MIDIMapFile.read(
         text: "controllers:\n  - {\(fields.joined(separator: ", "))}\n", file: "the options")

@@ -30,8 +30,8 @@ extension Verb {
 
 extension PlaybackReport {
   package var startText: String {
-    "playing \(playing): \("frame".counted(frames)), \("channel".counted(channels))"
+    "playing \(playing.printable): \("frame".counted(frames)), \("channel".counted(channels))"
   }
 
-  package var stopText: String { "stopped \(playing) after \(framesPlayed) of \(frames) frames" }
+  package var stopText: String { "stopped \(playing.printable) after \(framesPlayed) of \(frames) frames" }
 }

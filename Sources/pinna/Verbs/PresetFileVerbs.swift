@@ -1,6 +1,7 @@
 import Acoustics
 import Messages
 import Presets
+import Text
 
 /// Verbs that write and check preset files.
 extension Verb {
@@ -66,14 +67,14 @@ extension Verb {
       do {
         let preset = try preset(name, in: library)
         results.append(["name": preset.name, "device": preset.device, "fault": nil as String?])
-        if !arguments.isJSON { print("\(preset.name.padded(20)) ok: \(preset.text)") }
+        if !arguments.isJSON { Tool.say("\(preset.name.padded(20)) ok: \(preset.text)") }
       } catch {
         failed = true
         results.append(["name": name, "fault": "\(error)"])
-        if !arguments.isJSON { print("\(name.padded(20)) unusable: \(error)") }
+        if !arguments.isJSON { Tool.say("\(name.printable.padded(20)) unusable: \("\(error)".printable)") }
       }
     }
-    if arguments.isJSON { print((["presets": results] as JSONObject).text) }
+    if arguments.isJSON { Tool.say(json: (["presets": results] as JSONObject).text) }
     return failed ? .failed : .done
   }
 

@@ -1,5 +1,6 @@
 import Messages
 import Presets
+import Text
 
 /// Verbs that read presets from their files.
 extension Verb {
@@ -29,10 +30,10 @@ extension Verb {
       let contents = try? result.get()
       objects.append(json(contents) + ["name": name, "unusable": result.fault])
       if !arguments.isJSON {
-        print("\(name.padded(16)) \(contents.map(text) ?? "unusable: \(result.fault ?? "")")")
+        Tool.say("\(name.padded(16)) \(contents.map(text) ?? "unusable: \(result.fault ?? "")")")
       }
     }
-    if arguments.isJSON { print(([key: objects] as JSONObject).text) }
+    if arguments.isJSON { Tool.say(json: ([key: objects] as JSONObject).text) }
   }
 
   static let presetShow = Verb(
@@ -41,11 +42,14 @@ extension Verb {
     let library = PresetLibrary.standard
     let name = arguments.operands[0]
     // The text is printed even if the file is malformed; the error follows.
-    if !arguments.isJSON { print(try library.text(ofPreset: name), terminator: "") }
+    if !arguments.isJSON {
+      let text = try library.text(ofPreset: name)
+      Tool.say(text.hasSuffix("\n") ? String(text.dropLast()) : text)
+    }
     let preset = try library.preset(named: name)
     if arguments.isJSON {
-      print(
-        ([
+      Tool.say(
+        json: ([
           "name": preset.name, "title": preset.title, "device": preset.device,
           "dataSource": preset.selection.dataSource, "polarPattern": preset.selection.polarPattern,
           "inputOrientation": preset.selection.inputOrientation, "gainDB": preset.gain.value,
@@ -60,6 +64,6 @@ extension Verb {
 extension Result {
   /// The error as text; nil for a success.
   var fault: String? {
-    if case .failure(let error) = self { "\(error)" } else { nil }
+    if case .failure(let error) = self { "\(error)".printable } else { nil }
   }
 }

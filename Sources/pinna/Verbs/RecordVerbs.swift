@@ -1,6 +1,7 @@
 import AudioFiles
 import Glibc
 import Messages
+import Text
 
 extension Verb {
   static let recordStart = Verb(
@@ -69,10 +70,12 @@ extension Verb {
 extension MarkerAnswer {
   /// "marker 2 at 0:01:05.3: Second verse"
   fileprivate var text: String {
-    "marker \(marker) at \(seconds.clock)" + (label == "\(marker)" ? "" : ": \(label)")
+    "marker \(marker) at \(seconds.clock)" + (label == "\(marker)" ? "" : ": \(label.printable)")
   }
 }
 
 extension TitleAnswer {
-  fileprivate var text: String { title.isEmpty ? "the take has no title" : "the take is called \(title)" }
+  fileprivate var text: String {
+    title.isEmpty ? "the take has no title" : "the take is called \(title.printable)"
+  }
 }

@@ -28,7 +28,7 @@ extension Verb {
     }
     guard answer.status == .done else { throw Failure(answer.status, answer.text) }
     // The JSON is printed unchanged, so that fields of a newer Pinna are not lost.
-    print(arguments.isJSON ? answer.text : describe(try answer.document()))
+    if arguments.isJSON { Tool.say(json: answer.text) } else { Tool.say(describe(try answer.document())) }
     return .done
   }
 
@@ -101,7 +101,7 @@ extension Verb {
     } catch let failure as Failure where failure.status == .notRunning {
       guard let path = RunMemoryFile.path(name: arguments.name) else { throw failure }
       let answer = ForgetAnswer(forgotten: try RunMemoryFile.forgetConnections(path))
-      print(arguments.isJSON ? json(answer) : answer.text)
+      if arguments.isJSON { Tool.say(json: json(answer)) } else { Tool.say(answer.text) }
       return .done
     }
   }

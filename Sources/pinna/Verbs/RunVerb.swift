@@ -20,7 +20,9 @@ extension Verb {
       Option("--wait", "SECONDS", "how long to wait for a server (default: 0)"),
       Option(
         "--connect", nil, "connect microphones and outputs to the hardware, by the device's capture channels"),
-      Option("--monitor", "PORTS", "JACK ports to connect the outputs to: left,right"),
+      Option(
+        "--monitor", "PORTS",
+        "JACK ports to connect the outputs to: left,right; may be given twice, for one each"),
       Option("--connect-from", "CLIENT", "connect the microphones to this client's ports, in order"),
       Option(
         "--virtual-microphone", "NAME",
@@ -74,7 +76,7 @@ extension Verb {
     let name = arguments.name
     let warn = { (sentence: String) in
       Tool.complain(sentence)
-      nsm?.tell(sentence)
+      nsm?.tell(sentence.printable)
     }
     let socket = try ControlSocket(name: arguments.name)
     let virtual = try arguments["--virtual-microphone"].map {
@@ -94,7 +96,7 @@ extension Verb {
           "\(name) is in the graph: \("microphone".counted(setting.device.microphones.count)), "
             + "\(given["--device"] == nil ? "preset" : "device") \(setting.preset); "
             + "stop with Ctrl-C or pinna stop\(name == "pinna" ? "" : " --name \(name)")")
-      }, tell: Tool.say, warn: warn
+      }, tell: { Tool.say($0) }, warn: warn
     ).run()
     if let path = takes.earlierIncomplete { Tool.complain("an earlier take is incomplete: \(path)") }
     switch end {
@@ -144,13 +146,13 @@ extension Verb {
 
   /// The ports of --monitor: one for both outputs, or one each.
   private static func monitorPorts(_ arguments: Arguments) throws(Failure) -> [String] {
-    guard let text = arguments["--monitor"] else { return [] }
-    let ports = text.split(separator: ",").map { $0.trimmed() }
+    guard arguments.has("--monitor") else { return [] }
+    let ports = arguments.list("--monitor").filter { !$0.isEmpty }
     guard (1...2).contains(ports.count), ports.allSatisfy({ $0.dropFirst().dropLast().contains(":") }) else {
       throw Failure(
         .usage,
-        "--monitor \(text) is not usable; give one or two full JACK port names, such as "
-          + "system:playback_1,system:playback_2")
+        "--monitor \(ports.joined(separator: ",").printable(limit: 80)) is not usable; give one or two full JACK port "
+          + "names, such as system:playback_1,system:playback_2, with \\, for a comma in a name")
     }
     // Pairs, so that other ports may follow.
     return ports.count == 1 ? [ports[0], ports[0]] : ports

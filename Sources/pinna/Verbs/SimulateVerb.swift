@@ -120,7 +120,7 @@ struct LiveScene {
     // The last period was handed to JACK. Wait until it has been played.
     usleep(UInt32(2_000_000 * source.graph.period / rate))
     if arguments.isJSON {
-      print((Verb.report(scene, clip) + ["client": client, "played": source.framesPlayed]).text)
+      Tool.say(json: (Verb.report(scene, clip) + ["client": client, "played": source.framesPlayed]).text)
     }
     return .done
   }

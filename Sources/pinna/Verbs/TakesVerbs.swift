@@ -23,14 +23,16 @@ extension Verb {
     var unreadable: [String] = []
     let takes = folder.takes { unreadable.append($0) }
     if arguments.isJSON {
-      print((["folder": folder.path, "takes": takes] as JSONObject).text)
+      Tool.say(json: (["folder": folder.path, "takes": takes] as JSONObject).text)
     } else {
-      if takes.isEmpty, unreadable.isEmpty { print("no takes in \(folder.path)") }
-      for take in takes { print(take.line) }
+      if takes.isEmpty, unreadable.isEmpty { Tool.say("no takes in \(folder.path.printable)") }
+      for take in takes { Tool.say(take.line) }
       let cut = takes.count { $0.state == .cut }
       if cut > 0 {
         let notice = cut == 1 ? "1 take was cut off; finish it" : "\(cut) takes were cut off; finish them"
-        print("\(notice) with: pinna takes repair" + (arguments["--dir"].map { " --dir \($0)" } ?? ""))
+        Tool.say(
+          "\(notice) with: pinna takes repair"
+            + (arguments["--dir"].map { " --dir \(Shell.word($0).printable)" } ?? ""))
       }
     }
     for sentence in unreadable { Tool.complain(sentence) }
@@ -44,15 +46,15 @@ extension Verb {
     let folder = try folder(arguments)
     let takes = folder.repair()
     if arguments.isJSON {
-      print((["folder": folder.path, "repaired": takes] as JSONObject).text)
+      Tool.say(json: (["folder": folder.path, "repaired": takes] as JSONObject).text)
     } else if takes.isEmpty {
-      print("nothing to repair in \(folder.path)")
+      Tool.say("nothing to repair in \(folder.path.printable)")
     }
     for take in takes {
       if let fault = take.fault {
         Tool.complain("\(take.path) could not be repaired: \(fault)")
       } else if !arguments.isJSON {
-        print("\(take.path): \(take.frames) frames")
+        Tool.say("\(take.path.printable): \(take.frames) frames")
       }
     }
     return takes.allSatisfy { $0.fault == nil } ? .done : .failed
@@ -65,7 +67,7 @@ extension ListedTake {
     if let pinna, pinna != "pinna" { notes.append("of \(pinna)") }
     if microphones { notes.append("and microphones") }
     if files > 1 { notes.append("in \(files) files") }
-    let missingText = missing.isEmpty ? "" : "; missing: " + missing.joined(separator: "; ")
-    return "\(path)  \(seconds.clock)  \(notes.joined(separator: ", "))\(missingText)"
+    let missingText = missing.isEmpty ? "" : "; missing: " + missing.map(\.printable).joined(separator: "; ")
+    return "\(path.printable)  \(seconds.clock)  \(notes.joined(separator: ", "))\(missingText)"
   }
 }
