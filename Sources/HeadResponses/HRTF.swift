@@ -39,11 +39,11 @@ package struct HRTF: Sendable {
   /// Matrix from values in the measured directions to spherical-harmonic coefficients: `[harmonic][direction]`.
   private let analysis: [Double]
 
-  /// - Parameter path: of a SOFA file with two receivers.
+  /// - Parameter path: of a SOFA file with two receivers, in either order.
   package init(
     path: String = defaultPath, parameters: DesignParameters.Head = .init()
   ) throws(DesignError) {
-    try self.init(SofaFile.read(path: path), parameters: parameters)
+    try self.init(SofaFile.read(path: path).leftEarFirst, parameters: parameters)
   }
 
   /// - Parameter sofa: the responses of two ears, the left one first.

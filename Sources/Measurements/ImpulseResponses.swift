@@ -23,6 +23,8 @@ package struct ImpulseResponses: Sendable {
   let delays: [Double]
   /// What is odd about the file, as one sentence; nil if nothing is.
   package var remark: String?
+  /// Where each channel's receiver is (forward, left, up), in metres; zero or empty if that is not known.
+  var receivers: [SIMD3<Double>] = []
 
   /// The number of responses: all channels of all directions.
   package var count: Int { directions.count * channels }
@@ -96,7 +98,19 @@ extension ImpulseResponses {
     }
     let truncated = ImpulseResponses(
       file: file, sampleRate: sampleRate, directions: directions, channels: channels, frames: length,
-      values: values, delays: delays, remark: remark)
+      values: values, delays: delays, remark: remark, receivers: receivers)
     return (truncated, first)
+  }
+}
+
+extension ImpulseResponses {
+  /// The responses of two ears with the left one first, as their positions say.
+  package var leftEarFirst: ImpulseResponses {
+    guard channels == 2, receivers.count == 2, receivers[0].y < 0, receivers[1].y > 0 else { return self }
+    let order = directions.indices.flatMap { [2 * $0 + 1, 2 * $0] }
+    return ImpulseResponses(
+      file: file, sampleRate: sampleRate, directions: directions, channels: channels, frames: frames,
+      values: order.flatMap { values[$0 * frames..<($0 + 1) * frames] }, delays: order.map { delays[$0] },
+      receivers: receivers.reversed())
   }
 }

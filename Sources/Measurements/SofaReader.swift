@@ -3,12 +3,13 @@ import CMysofa
 import FoundationEssentials
 import Glibc
 import Numerics
+import Text
 import Threads
 
 /// The helper process that reads a SOFA file from standard input and writes its contents to standard output.
 ///
-/// Exit status 0: the output is counts and sample rate, directions, delays and samples, in native byte order. Exit
-/// status 1: the output is an error message, the rest of a sentence that begins with the file's name.
+/// Exit status 0: the output is counts and sample rate, directions, receivers, delays and samples, in native byte
+/// order. Exit status 1: the output is an error message, the rest of a sentence that begins with the file's name.
 package enum SofaReader {
   /// The command-line argument that makes `pinna` run as the helper process.
   package static let argument = "--read-sofa"
@@ -26,7 +27,7 @@ package enum SofaReader {
     limit(RLIMIT_CORE, to: 0)
     var output = Data()
     var result: Int32 = 0
-    do { output = try encode(load("/dev/stdin")) } catch {
+    do throws(DesignError) { output = try encode(load(size: Int(status.st_size))) } catch {
       output = Data(error.description.utf8)
       result = 1
     }
@@ -39,17 +40,29 @@ package enum SofaReader {
     setrlimit(__rlimit_resource_t(resource.rawValue), &limit)
   }
 
-  private static func load(_ path: String) throws(DesignError) -> ImpulseResponses {
+  /// Reads the file that is standard input, of `size` bytes.
+  private static func load(size: Int) throws(DesignError) -> ImpulseResponses {
+    let map = mmap(nil, size, PROT_READ | PROT_WRITE, MAP_PRIVATE, STDIN_FILENO, 0)
+    guard size > 0, let map, map != MAP_FAILED else {
+      throw DesignError("cannot be read: \(String(cString: strerror(errno))); try again")
+    }
+    defer { munmap(map, size) }
+    let outline = SofaOutline(UnsafeMutableRawBufferPointer(start: map, count: size))
+    try outline.check()
+    outline.simplify()
     var status: Int32 = 0
-    guard let file = mysofa_load(path, &status) else {
-      throw DesignError(
-        "is not a SOFA file that libmysofa can read (error \(status)); give \(SofaFile.kind)")
+    guard let file = mysofa_load_data(map.assumingMemoryBound(to: CChar.self), size, &status) else {
+      throw DesignError(refusal(status))
     }
     defer { mysofa_free(file) }
     let sofa = file.pointee
     let type = attribute("DataType", sofa.attributes) ?? ""
-    guard type == "FIR" else {
-      throw DesignError("has data of type \(type.debugDescription), not \"FIR\"; give \(SofaFile.kind)")
+    guard ["FIR", "FIR-E"].contains(type) else {
+      throw DesignError("has data of type \(type.quoted), not \"FIR\"; give \(SofaFile.kind)")
+    }
+    guard type == "FIR" || sofa.E == 1 else {
+      throw DesignError(
+        "has responses to \(sofa.E) emitters at once (data of type \"FIR-E\"); write a file for each emitter")
     }
     let (count, channels, frames) = (Int(sofa.M), Int(sofa.R), Int(sofa.N))
     let (pairs, overflow1) = count.multipliedReportingOverflow(by: channels)
@@ -78,10 +91,37 @@ package enum SofaReader {
       throw DesignError("has no single sample rate from 8000 to 400000 Hz; export it again")
     }
     return ImpulseResponses(
-      file: path, sampleRate: rate, directions: try directions(sofa, count: count), channels: channels,
+      file: "", sampleRate: rate, directions: try directions(sofa, count: count), channels: channels,
       frames: frames, values: values,
       delays: delays.isEmpty
-        ? [Double](repeating: 0, count: pairs) : (0..<pairs).map { delays[$0 % delays.count] })
+        ? [Double](repeating: 0, count: pairs) : (0..<pairs).map { delays[$0 % delays.count] },
+      receivers: receivers(sofa.ReceiverPosition, count: channels))
+  }
+
+  /// The rest of a sentence for what libmysofa answers to a file that it does not read.
+  private static func refusal(_ status: Int32) -> String {
+    switch Int(status) {
+    case MYSOFA_INVALID_FORMAT:
+      "is not arranged as SOFA: a dimension or an attribute is missing, or not as SOFA has it; write it again with a "
+        + "SOFA library"
+    case MYSOFA_UNSUPPORTED_FORMAT:
+      "has a form of HDF5 that libmysofa does not read, such as single precision or another compression; write it "
+        + "again as netCDF-4 in double precision"
+    case MYSOFA_NO_MEMORY, Int(ENOMEM):
+      "claims more data than there is memory for; write it again with a SOFA library"
+    default: "is damaged, or ends before its end; copy it again"
+    }
+  }
+
+  /// The position of each receiver, the same for all measurements: forward, left, up. Empty if the file has other
+  /// numbers.
+  private static func receivers(_ array: MYSOFA_ARRAY, count: Int) -> [SIMD3<Double>] {
+    let (values, measurements) = (Int(array.elements), Int(array.elements) / (3 * count))
+    guard measurements > 0, values == 3 * count * measurements else { return [] }
+    let numbers = numbers(array)
+    // Shape `[receiver][coordinate][measurement]`.
+    let first = stride(from: 0, to: values, by: measurements).map { numbers[$0] }
+    return vectors(first, array.attributes)
   }
 
   /// Unit vectors towards the sources in the listener's coordinates: forward (SOFA's view), left, up. The listener is
@@ -117,14 +157,22 @@ package enum SofaReader {
     return (0..<Int(array.elements)).map { Double(values[$0]) }
   }
 
-  /// Positions as Cartesian triples. Spherical ones (azimuth and elevation in degrees, radius) are converted.
   private static func vectors(_ array: MYSOFA_ARRAY) -> [SIMD3<Double>] {
-    let numbers = numbers(array)
-    let isSpherical = attribute("Type", array.attributes) == "spherical"
+    vectors(numbers(array), array.attributes)
+  }
+
+  /// Positions as Cartesian triples. Spherical ones (azimuth, elevation, radius) are converted; `Units` says whether
+  /// their angles are in degrees or in radians.
+  private static func vectors(
+    _ numbers: [Double], _ attributes: UnsafeMutablePointer<MYSOFA_ATTRIBUTE>?
+  ) -> [SIMD3<Double>] {
+    let isSpherical = attribute("Type", attributes)?.lowercased() == "spherical"
+    let isInRadians = attribute("Units", attributes)?.lowercased().hasPrefix("rad") ?? false
+    func angle(_ value: Double) -> Angle { isInRadians ? Angle(radians: value) : .degrees(value) }
     return stride(from: 0, to: numbers.count - 2, by: 3).map { at in
       guard isSpherical else { return SIMD3(numbers[at], numbers[at + 1], numbers[at + 2]) }
       return numbers[at + 2]
-        * sphericalUnit(azimuth: .degrees(numbers[at]), elevation: .degrees(numbers[at + 1]))
+        * sphericalUnit(azimuth: angle(numbers[at]), elevation: angle(numbers[at + 1]))
     }
   }
 
@@ -143,8 +191,12 @@ package enum SofaReader {
 extension SofaReader {
   private static func encode(_ responses: ImpulseResponses) -> Data {
     let counts = [responses.directions.count, responses.channels, responses.frames].map { Double($0) }
+    let receivers: [SIMD3<Double>] =
+      responses.receivers.isEmpty
+      ? Array(repeating: .zero, count: responses.channels) : responses.receivers
     let numbers =
-      counts + [responses.sampleRate] + responses.directions.flatMap { [$0.x, $0.y, $0.z] } + responses.delays
+      counts + [responses.sampleRate] + (responses.directions + receivers).flatMap { [$0.x, $0.y, $0.z] }
+      + responses.delays
     // Samples are single precision: libmysofa returns them so.
     return numbers.withUnsafeBytes { Data($0) }
       + responses.values.map { Float($0) }.withUnsafeBytes { Data($0) }
@@ -164,20 +216,22 @@ extension SofaReader {
     let (pairs, overflow1) = count.multipliedReportingOverflow(by: channels)
     let (size, overflow2) = pairs.multipliedReportingOverflow(by: frames)
     guard !overflow1, !overflow2, size <= ImpulseResponses.valueLimit,
-      data.count == headerSize + 8 * (3 * count + pairs) + 4 * size
+      data.count == headerSize + 8 * (3 * (count + channels) + pairs) + 4 * size
     else { return nil }
-    let components = doubles(3 * count, at: headerSize)
-    let delays = doubles(pairs, at: headerSize + 24 * count)
-    let samples = headerSize + 8 * (3 * count + pairs)
+    let components = doubles(3 * (count + channels), at: headerSize)
+    let delays = doubles(pairs, at: headerSize + 24 * (count + channels))
+    let samples = headerSize + 8 * (3 * (count + channels) + pairs)
     let values = data.withUnsafeBytes { bytes in
       (0..<size).map { Double(bytes.loadUnaligned(fromByteOffset: samples + 4 * $0, as: Float.self)) }
     }
     guard (components + delays).allSatisfy(\.isFinite), values.allSatisfy({ abs($0) < 1e6 }),
       delays.allSatisfy({ abs($0) < 1e6 })
     else { return nil }
+    let vectors = (0..<count + channels).map {
+      SIMD3(components[3 * $0], components[3 * $0 + 1], components[3 * $0 + 2])
+    }
     return ImpulseResponses(
-      file: file, sampleRate: header[3],
-      directions: (0..<count).map { [components[3 * $0], components[3 * $0 + 1], components[3 * $0 + 2]] },
-      channels: channels, frames: frames, values: values, delays: delays)
+      file: file, sampleRate: header[3], directions: Array(vectors[..<count]), channels: channels,
+      frames: frames, values: values, delays: delays, receivers: Array(vectors[count...]))
   }
 }

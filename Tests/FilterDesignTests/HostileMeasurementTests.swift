@@ -55,17 +55,17 @@ import Testing
   }
 
   static let damages = [
-    Damage("text", "is not a SOFA file that libmysofa can read") {
+    Damage("text", "is not a SOFA file: it does not begin like one (HDF5)") {
       $0 = Data("azimuth, elevation\n0, 0\n".utf8)
     },
     Damage("nothing", "is empty; give a SOFA file") { $0 = Data() },
-    Damage("zeros", "is not a SOFA file that libmysofa can read") { $0 = Data(count: 5000) },
-    Damage("its first 8 bytes", "is not a SOFA file that libmysofa can read") { $0 = $0.prefix(8) },
+    Damage("zeros", "is not a SOFA file: it does not begin like one") { $0 = Data(count: 5000) },
+    Damage("its first 8 bytes", "is damaged, or ends before its end") { $0 = $0.prefix(8) },
     Damage("its first half", "turned.sofa ") { $0 = $0.prefix($0.count / 2) },
     Damage("another type of data", "has data of type \"TFX\", not \"FIR\"") {
       Damage.replace("FIR", "TFX", in: &$0)
     },
-    Damage("no receivers", "is not a SOFA file that libmysofa can read") {
+    Damage("no receivers", "turned.sofa ") {
       Damage.dimension(3, "0", in: &$0)
     },
     Damage("negative counts", "turned.sofa ") { Damage.dimension(100, "-5", in: &$0) },
@@ -231,8 +231,10 @@ import Testing
         return lines.joined(separator: "\n")
       })
     }
+    #expect(try line(7, "0").hasPrefix("directions.csv:7: has 1 column; write azimuth"))
+    #expect(try line(7, "0, 0, 1.5, 2").hasPrefix("directions.csv:7: has 4 columns; write azimuth"))
     for wrong in [
-      "0", "0, 0, 1.5", "left, 0", "nan, 0", "0, inf", "0, 91", "400, 0", "10,5; 20,0", "\u{1}, 2",
+      "left, 0", "nan, 0", "0, inf", "0x10, 0", "0, 91", "400, 0", "10,5; 120,0", "\u{1}, 2", "0, 0, far",
     ] {
       #expect(try line(7, wrong).hasPrefix("directions.csv:7: is not a direction; write azimuth"), "\(wrong)")
     }

@@ -51,6 +51,7 @@ public final class ParserHarness {
       _ = try Scene(text: Self.text(input), file: "s.yaml", folder: "/nonexistent", library: presets)
     case .directions:
       _ = try DirectionTable.read(path: try folder.write(Data(input), to: "directions.csv"))
+    case .sofa: try feedSofa(input)
     case .filters:
       try folder.write(Data(input), to: "filters.json")
       _ = try FilterBank(folder: folder.path)
@@ -80,6 +81,23 @@ public final class ParserHarness {
     let longer = try MIDIMapFile.text(adding: new, to: text, file: "c.yaml")
     guard try MIDIMapFile.read(text: longer, file: "c.yaml").controllers.contains(new) else {
       throw FuzzFinding(description: "the added controller is lost")
+    }
+  }
+
+  /// What is done before libmysofa sees a SOFA file, which has a process of its own. Checks that only its own bytes
+  /// change.
+  private func feedSofa(_ input: [UInt8]) throws {
+    let margin = 64
+    var bytes = [UInt8](repeating: 0xA5, count: margin) + input + [UInt8](repeating: 0xA5, count: margin)
+    try bytes.withUnsafeMutableBytes { buffer in
+      let outline = SofaOutline(
+        UnsafeMutableRawBufferPointer(rebasing: buffer[margin..<margin + input.count]))
+      outline.simplify()
+      try outline.check()
+    }
+    guard bytes.prefix(margin).allSatisfy({ $0 == 0xA5 }), bytes.suffix(margin).allSatisfy({ $0 == 0xA5 })
+    else {
+      throw FuzzFinding(description: "bytes beside the file were changed")
     }
   }
 
