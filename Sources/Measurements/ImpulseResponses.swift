@@ -111,6 +111,6 @@ extension ImpulseResponses {
     return ImpulseResponses(
       file: file, sampleRate: sampleRate, directions: directions, channels: channels, frames: frames,
       values: order.flatMap { values[$0 * frames..<($0 + 1) * frames] }, delays: order.map { delays[$0] },
-      receivers: receivers.reversed())
+      remark: remark, receivers: receivers.reversed())
   }
 }

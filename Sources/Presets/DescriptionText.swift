@@ -11,7 +11,7 @@ struct DescriptionText {
   /// Error messages call the text `file`.
   init(_ text: String, file: String) throws(DescriptionError) {
     self.file = file
-    bytes = Array(text.utf8)
+    bytes = Self.withoutByteOrderMark(Array(text.utf8)[...])
     guard bytes.count <= Self.sizeLimit else { throw Self.tooLong(file) }
   }
 
@@ -50,7 +50,20 @@ struct DescriptionText {
       filled += count
     }
     guard filled <= Self.sizeLimit else { throw Self.tooLong(path) }
-    (file, self.bytes) = (path, Array(bytes[..<filled]))
+    (file, self.bytes) = (path, Self.withoutByteOrderMark(bytes[..<filled]))
+  }
+
+  /// Some editors write a mark before a text in UTF-8, and YAML 1.2 allows it; libyaml takes it for a character here.
+  private static func withoutByteOrderMark(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
+    Array(bytes.starts(with: "\u{FEFF}".utf8) ? bytes.dropFirst(3) : bytes)
+  }
+
+  /// Whether a tab stands at `position`, or among the blanks before it in its line.
+  func hasTab(before position: TextPosition) -> Bool {
+    let lines = bytes.split(separator: 10, maxSplits: position.line, omittingEmptySubsequences: false)
+    guard position.line <= lines.count else { return false }
+    let start = lines[position.line - 1].prefix(position.column)
+    return start.last == 9 || start.prefix { $0 == 9 || $0 == 32 }.contains(9)
   }
 
   /// The position of the byte at `offset`. Columns count characters (Unicode scalars), not bytes.

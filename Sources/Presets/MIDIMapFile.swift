@@ -116,6 +116,7 @@ public enum MIDIMapFile {
     throws(DescriptionError) -> String
   {
     let old = try read(text: text, file: file)
+    let text = text.hasPrefix("\u{FEFF}") ? String(text.dropFirst()) : text
     if let other = old.controller(new.source) {
       throw DescriptionError(
         file: file, position: nil,
@@ -156,7 +157,9 @@ public enum MIDIMapFile {
     case .range(let range):
       fields += ", from: \(plain(range.from)), to: \(plain(range.to))"
       if controller.encoding != nil { fields += ", click: \(plain(range.click))" }
-    case .words(let words) where !words.isEmpty: fields += ", values: [\(words.joined(separator: ", "))]"
+    case .words(let words) where !words.isEmpty:
+      let values = words.map { DescriptionName.isValid($0) ? $0 : yamlString($0) }
+      fields += ", values: [\(values.joined(separator: ", "))]"
     case .words, .toggle, .trigger: break
     }
     return "- {\(fields)}"

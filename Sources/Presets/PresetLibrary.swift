@@ -1,6 +1,7 @@
 import Acoustics
 import FoundationEssentials
 import Glibc
+import Text
 
 /// Looks up presets and devices by name. A file in an earlier folder hides files of the same name in later folders.
 /// Nothing is cached, so an edited file takes effect immediately.
@@ -76,6 +77,21 @@ public struct PresetLibrary: Sendable {
   /// - Throws: `DescriptionNotFound`, or `DescriptionError` for an error in the device file or its calibration file.
   public func device(named name: String) throws -> Device {
     try device(path: path(of: .device, named: name))
+  }
+
+  /// The device that a user means: by its file if `word` contains "/" or ends like one, by its name otherwise.
+  /// - Parameter folder: where relative paths begin, with "/" at its end; empty for the working folder.
+  public func device(_ word: String, in folder: String = "") throws -> Device {
+    let isFile = DescriptionName.extensions.contains(where: word.hasSuffix)
+    guard word.contains("/") || isFile else { return try device(named: word) }
+    let path = word.hasPrefix("/") ? word : folder + word
+    let device = try device(path: path)
+    guard DescriptionName.isValid(device.name), isFile else {
+      throw DescriptionError(
+        file: path, position: nil,
+        message: "is not a valid device file name; use letters, digits, - _ and ., and end it with .yaml")
+    }
+    return device
   }
 
   /// The device in the file at `path`, with what was measured for its name, if anything was.
@@ -172,7 +188,7 @@ public struct DescriptionNotFound: Error, Hashable, CustomStringConvertible {
   public let shippedAbsence: String?
 
   public var description: String {
-    var parts = ["there is no \(kind) \(quoted(name))\(didYouMean(name, among: available))"]
+    var parts = ["there is no \(kind) \(name.quoted)\(didYouMean(name, among: available))"]
     if !available.isEmpty { parts.append("use one of: \(available.joined(separator: ", "))") }
     if let shippedAbsence {
       parts.append(shippedAbsence)

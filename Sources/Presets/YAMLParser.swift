@@ -1,4 +1,5 @@
 import CYaml
+import Text
 
 /// Builds a tree from libyaml's parser events. Refuses everything that a description does not need: aliases, anchors,
 /// tags, duplicate keys, a second document, deep nesting, and more than `nodeLimit` values.
@@ -96,7 +97,7 @@ final class YAMLParser {
         throw failure(key.position, "a key is \(key.kind); make it a word")
       }
       if let first = positions.updateValue(key.position, forKey: name) {
-        throw failure(key.position, "\(quoted(name)) is given twice, first in line \(first.line); remove one")
+        throw failure(key.position, "\(name.quoted) is given twice, first in line \(first.line); remove one")
       }
       let value = try node(from: next(), depth: depth)
       entries.append(YAMLNode.Entry(key: name, position: key.position, value: value))
@@ -140,6 +141,9 @@ final class YAMLParser {
     }
     let mark = parser.pointee.problem_mark
     let position = TextPosition(line: mark.line + 1, column: mark.column + 1)
+    if text.hasTab(before: position) {
+      return failure(position, "a tab stands here, which YAML does not allow; write spaces in its place")
+    }
     return failure(
       position, "this is not valid YAML (\(problem)); check indentation, brackets and colons here")
   }

@@ -7,6 +7,8 @@ import Glibc
 /// Thread: any that may wait for the disk: a take's disk thread, or a program that lists or repairs takes.
 public struct TakeFolder: Sendable {
   public let path: String
+  /// In bytes: with the longest name of a file behind it, the system still takes it (PATH_MAX).
+  static let longestPath = 4096 - 256
 
   /// - Parameter path: an absolute path without symbolic links. Nil for `standard`, which waits for the disk.
   public init(path: String?, environment: [String: String] = ProcessInfo.processInfo.environment) {
@@ -71,6 +73,12 @@ public struct TakeFolder: Sendable {
   func open() throws(TakeError) -> OpenFolder {
     guard path.hasPrefix("/") else {
       throw TakeError("the takes folder \(path) is not an absolute path; give one that begins with /")
+    }
+    guard path.utf8.count <= Self.longestPath else {
+      throw TakeError(
+        "the path of the takes folder has \(path.utf8.count) bytes; choose one of at most "
+          + "\(Self.longestPath) with --dir"
+      )
     }
     guard !path.split(separator: "/").contains("..") else {
       throw TakeError("the takes folder \(path) contains ..; give a path without it")

@@ -1,6 +1,7 @@
 import Acoustics
 import AudioFiles
 import Presets
+import Text
 
 extension Scene {
   static let talkerLimit = 64
@@ -11,7 +12,7 @@ extension Scene {
   ///
   /// ```yaml
   /// title: Two voices
-  /// device: phone5
+  /// device: phone5                                           # or its file, ./array.yaml
   /// facing: {dataSource: Back, inputOrientation: portrait}   # the listener; azimuth and from need it
   /// talkers:
   ///   - {voice: hello.wav, from: left}                       # or azimuth: 90, or direction: [-1, 0, 0]
@@ -43,7 +44,9 @@ extension Scene {
   private init(reader: YAMLReader, folder: String, library: PresetLibrary) throws(DescriptionError) {
     let fields = try reader.fields(["title", "device", "facing", "talkers", "room", "noise", "errors"])
     let title = try fields.required("title", example: "My scene").string()
-    let device = try fields.required("device", example: "phone5").device { try library.device(named: $0) }
+    let device = try fields.required("device", example: "phone5").device {
+      try library.device($0, in: folder)
+    }
     let frame = try fields.optional("facing")?.headFrame(of: device)
     let room = try fields.optional("room")?.room(facing: frame)
     let noise = try fields.optional("noise")?.noise() ?? SceneNoise()
@@ -147,7 +150,7 @@ extension YAMLReader {
     if let word = scalar {
       guard word.lowercased() == "dead" else {
         throw failure(
-          "is \(quoted(word)); write dead, or a group such as {gain: 6}, {polarity: inverted}, {carries: NAME}"
+          "is \(word.quoted); write dead, or a group such as {gain: 6}, {polarity: inverted}, {carries: NAME}"
         )
       }
       return ChannelError(isDead: true)

@@ -33,6 +33,9 @@ extension TakeWriterTests {
         "link", "link/below", "a/..", "a/../a", "../etc", "file", "file/below", "fifo", "fifo/below",
       ].map { real + "/" + $0 } + [
         "/dev/null", "/dev/null/a", "relative", "", "/proc/self/fd/0", "/proc/pinna",
+        // Longer than what the system takes, with the name of a file behind it.
+        real + String(repeating: "/" + String(repeating: "d", count: 200), count: 19),
+        real + String(repeating: "/d", count: 50_000),
       ]
     for path in hostile {
       #expect(throws: TakeError.self, "\(path)") {

@@ -162,6 +162,23 @@ struct SceneTests {
     for (got, expected) in zip(centre, [0.5, 0.25, 0.5] as [Float]) { #expect(abs(got - expected) < 1e-4) }
   }
 
+  @Test("a scene's device may be a file, as all verbs take it, relative to the scene's folder")
+  func deviceFile() throws {
+    let folder = try TemporaryFolder()
+    let device = try String(contentsOfFile: repositoryFolder + "/Presets/devices/ring7.yaml", encoding: .utf8)
+    let path = try folder.write(device, to: "arrays/mine.yaml")
+    for word in ["arrays/mine.yaml", "./arrays/mine.yaml", path] {
+      let scene = try folder.write(
+        "title: t\ndevice: \(word)\ntalkers: [{voice: noise, direction: +z}]\n", to: "scene.yaml")
+      #expect(try Scene(file: scene, library: Self.library).device.name == "mine")
+    }
+    let none = try folder.write(
+      "title: t\ndevice: ./none.yaml\ntalkers: [{voice: noise, direction: +z}]\n", to: "scene.yaml")
+    let error = #expect(throws: DescriptionError.self) { try Scene(file: none, library: Self.library) }
+    #expect(
+      error?.description.contains("none.yaml") == true && error?.description.contains("no such file") == true)
+  }
+
   @Test("a scene file may have talkers at distances and on paths, a room, and noise")
   func places() throws {
     let text = """
