@@ -1,3 +1,4 @@
+import AudioFiles
 import JackClient
 import JackTools
 import Messages
@@ -101,7 +102,7 @@ enum Command: String, CaseIterable {
         return times
       }
     }
-    if let path = options["--plot"] { try Scale.plot(results).write(path) }
+    if let path = options["--plot"] { try Scale.plot(results).write(OutputFile(path, replacing: true)) }
     show(results.map(\.json), options, table: try comparison?.table(results) ?? table(results))
     if !options.isJSON { print(EngineTimes.sentence(results)) }
   }

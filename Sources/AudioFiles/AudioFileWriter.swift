@@ -273,10 +273,9 @@ public final class AudioFileWriter {
 
   /// Refuses to replace anything but a regular file. Without `replacing`, refuses any existing file.
   static func check(_ folder: OpenFolder, _ name: String, replacing: Bool) throws(AudioFileError) {
-    var information = stat()
-    guard fstatat(folder.descriptor, name, &information, AT_SYMLINK_NOFOLLOW) == 0 else { return }
+    guard let kind = folder.kind(of: name) else { return }
     guard replacing else { throw AudioFileError("\(folder.path(of: name)) exists already") }
-    guard information.st_mode & S_IFMT == S_IFREG else {
+    guard kind == S_IFREG else {
       throw AudioFileError("\(folder.path(of: name)) exists and is not a regular file; give another name")
     }
   }

@@ -67,9 +67,13 @@ public final class OpenFolder: Sendable {
     openat(descriptor, name, flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
   }
 
-  package func contains(_ name: String) -> Bool {
+  package func contains(_ name: String) -> Bool { kind(of: name) != nil }
+
+  /// The kind of file that `name` is, such as `S_IFREG`; links are not followed. Nil if there is none.
+  package func kind(of name: String) -> mode_t? {
     var information = stat()
-    return fstatat(descriptor, name, &information, AT_SYMLINK_NOFOLLOW) == 0
+    guard fstatat(descriptor, name, &information, AT_SYMLINK_NOFOLLOW) == 0 else { return nil }
+    return information.st_mode & S_IFMT
   }
 
   /// Whether `name` still is the file that the descriptor `file` refers to, and was not replaced.

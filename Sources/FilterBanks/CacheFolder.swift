@@ -1,6 +1,7 @@
 import AudioFiles
 import FoundationEssentials
 import Glibc
+import Text
 
 /// The folder for data that Pinna can recreate. Users may delete it at any time.
 package enum CacheFolder {
@@ -13,5 +14,12 @@ package enum CacheFolder {
     if let base = HomeFolder.absolute(environment["XDG_CACHE_HOME"]) { return base + "/pinna" }
     // Without a home folder nothing is cached: this folder cannot be created.
     return (HomeFolder.path(environment) ?? "/nonexistent") + "/.cache/pinna"
+  }
+
+  /// Whether something can be stored in it, as far as that is known before.
+  package static var isWritable: Bool {
+    var folder = path
+    while access(folder, F_OK) != 0, folder != "/" { folder = folder.deletingLastPathComponent }
+    return folder != "/" && access(folder + "/.", W_OK) == 0
   }
 }

@@ -14,16 +14,17 @@ extension FilterBank {
   ///   - sampleRate: 8000…192 000 Hz.
   ///   - cancellation: ends a design early.
   ///   - progress: called with the fraction that is done, 0…1, only if filters are designed.
+  ///   - notStored: called with the reason if new filters cannot be stored in the cache.
   /// - Throws: `DesignError.cancelled` if `cancellation` ended the design; another `DesignError` if the device's
   ///   filters cannot be designed.
   public static func ready(
     device: Device, sampleRate: Int, cancellation: DesignCancellation? = nil,
-    progress: (@Sendable (Double) -> Void)? = nil
+    progress: (@Sendable (Double) -> Void)? = nil, notStored: (any Error) -> Void = { _ in }
   ) throws(DesignError) -> FilterBank {
     try cached(
       device: device, sampleRate: sampleRate, cache: CacheFolder.path + "/filters",
       shipped: PresetLibrary.standard.folders.map { $0 + "/filters" }, cancellation: cancellation,
-      progress: progress
+      progress: progress, notStored: notStored
     ).undoing(device.deviations)
   }
 
@@ -31,7 +32,8 @@ extension FilterBank {
   /// - Parameter shipped: folders of banks that ship with their devices; they are only read.
   package static func cached(
     device: Device, sampleRate: Int, cache: String, shipped: [String] = [],
-    cancellation: DesignCancellation? = nil, progress: (@Sendable (Double) -> Void)? = nil
+    cancellation: DesignCancellation? = nil, progress: (@Sendable (Double) -> Void)? = nil,
+    notStored: (any Error) -> Void = { _ in }
   ) throws(DesignError) -> FilterBank {
     try check(device, sampleRate: sampleRate)
     func bank(in folder: String, named name: String) -> FilterBank? {
@@ -47,8 +49,8 @@ extension FilterBank {
     if let bank = bank(in: cache, named: name) { return bank }
     let bank = try design(
       device: device, sampleRate: sampleRate, cancellation: cancellation, progress: progress)
-    // Errors are ignored: without a cache, filters are designed each time.
-    try? bank.store(in: cache, as: name)
+    // Not an error: without a cache, filters are designed each time.
+    do { try bank.store(in: cache, as: name) } catch { notStored(error) }
     return bank
   }
 

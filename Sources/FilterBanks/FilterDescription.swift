@@ -123,7 +123,7 @@ struct FilterDescription: Codable {
   }
 
   func write(_ path: String) throws {
-    try (encoded() + Data("\n".utf8)).write(to: URL(fileURLWithPath: path), options: .atomic)
+    try OutputFile(path, replacing: true).write(encoded() + Data("\n".utf8))
   }
 
   private func encoded() throws -> Data {

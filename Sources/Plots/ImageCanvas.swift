@@ -1,10 +1,7 @@
 import CCairo
 import FoundationEssentials
-import Glibc
 
-/// A canvas for one SVG or PNG file; the file name's extension selects the format.
-///
-/// The drawing goes to `path.part`, which `finish` renames to `path`.
+/// A canvas for one SVG or PNG file; the file name's extension selects the format. `finish` returns the file's bytes.
 final class ImageCanvas: Canvas {
   /// Resolution of PNG files.
   private static let pixelsPerPoint = 2.0
@@ -13,7 +10,19 @@ final class ImageCanvas: Canvas {
   private let isPNG: Bool
   private let surface: OpaquePointer
   private let context: OpaquePointer
-  private var partPath: String { path + ".part" }
+  private let output = Output()
+
+  /// What cairo writes.
+  private final class Output { var bytes: [UInt8] = [] }
+
+  /// Appends to the output that `closure` is.
+  private static func append(
+    _ closure: UnsafeMutableRawPointer?, _ data: UnsafePointer<UInt8>?, _ count: UInt32
+  ) -> cairo_status_t {
+    let output = Unmanaged<Output>.fromOpaque(closure!).takeUnretainedValue()
+    output.bytes.append(contentsOf: UnsafeBufferPointer(start: data, count: Int(count)))
+    return CAIRO_STATUS_SUCCESS
+  }
 
   init(path: String, size: SIMD2<Double>) throws(PlotError) {
     let format = URL(filePath: path).pathExtension.lowercased()
@@ -26,7 +35,8 @@ final class ImageCanvas: Canvas {
       isPNG
       ? cairo_image_surface_create(
         CAIRO_FORMAT_RGB24, Int32(size.x * Self.pixelsPerPoint), Int32(size.y * Self.pixelsPerPoint))
-      : cairo_svg_surface_create(path + ".part", size.x, size.y)
+      : cairo_svg_surface_create_for_stream(
+        { ImageCanvas.append($0, $1, $2) }, Unmanaged.passUnretained(output).toOpaque(), size.x, size.y)
     context = cairo_create(surface)
     try check()
     if isPNG { cairo_scale(context, Self.pixelsPerPoint, Self.pixelsPerPoint) }
@@ -38,21 +48,19 @@ final class ImageCanvas: Canvas {
   deinit {
     cairo_destroy(context)
     cairo_surface_destroy(surface)
-    unlink(partPath)
   }
 
-  /// Completes the drawing and moves it to its final path.
-  func finish() throws(PlotError) {
+  /// Completes the drawing.
+  func finish() throws(PlotError) -> [UInt8] {
     if isPNG {
       cairo_surface_flush(surface)
-      try check(cairo_surface_write_to_png(surface, partPath))
+      try check(
+        cairo_surface_write_to_png_stream(
+          surface, { ImageCanvas.append($0, $1, $2) }, Unmanaged.passUnretained(output).toOpaque()))
     }
     cairo_surface_finish(surface)
     try check()
-    guard rename(partPath, path) == 0 else {
-      throw PlotError(
-        "cannot write \(path): \(String(cString: strerror(errno))); choose another folder or name")
-    }
+    return output.bytes
   }
 
   func stroke(_ shape: Shape, _ pen: Pen) {
@@ -130,7 +138,7 @@ final class ImageCanvas: Canvas {
   private func check(_ status: cairo_status_t) throws(PlotError) {
     guard status == CAIRO_STATUS_SUCCESS else {
       throw PlotError(
-        "cannot write \(path): \(String(cString: cairo_status_to_string(status))); choose another folder or name"
+        "cannot draw \(path): \(String(cString: cairo_status_to_string(status))); try again"
       )
     }
   }

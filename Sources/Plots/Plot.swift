@@ -1,3 +1,5 @@
+import AudioFiles
+
 /// A drawing of a fixed size: the same as a file, on a sheet and in a page.
 package protocol Plot: Sendable {
   /// In points.
@@ -7,11 +9,11 @@ package protocol Plot: Sendable {
 }
 
 extension Plot {
-  /// Writes an SVG or PNG file, according to the extension of `path`.
-  package func write(_ path: String) throws(PlotError) {
-    let canvas = try ImageCanvas(path: path, size: size)
+  /// Writes an SVG or PNG file, according to the extension of its name.
+  package func write(_ file: OutputFile) throws {
+    let canvas = try ImageCanvas(path: file.path, size: size)
     draw(on: canvas)
-    try canvas.finish()
+    try file.write(canvas.finish())
   }
 
   /// An SVG element for a page of HTML, which defines its colours: see `PlotColour.variables`.

@@ -1,4 +1,5 @@
 import Acoustics
+import AudioFiles
 import FoundationEssentials
 import Glibc
 import Text
@@ -65,11 +66,13 @@ public enum CalibrationFile {
     return (lines + rows).joined(separator: "\n") + "\n"
   }
 
-  /// Writes `calibration` to `path` as a whole: a reader sees the old file or the new one.
+  /// Writes `calibration` to `path` as a whole: a reader sees the old file or the new one. A link stays one: the file
+  /// that it leads to is replaced.
   public static func write(_ calibration: Calibration, of device: Device, to path: String) throws {
     let url = URL(filePath: path)
     try FileManager.default.createDirectory(
       at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
-    try Data(text(calibration, of: device).utf8).write(to: url, options: .atomic)
+    try OutputFile(url.resolvingSymlinksInPath().path, replacing: true)
+      .write(text(calibration, of: device).utf8)
   }
 }

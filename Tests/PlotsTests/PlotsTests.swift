@@ -1,3 +1,4 @@
+import AudioFiles
 import Foundation
 import FoundationXML
 import Plots
@@ -25,9 +26,11 @@ import Testing
       ])
   }
 
+  private func file(_ name: String) throws -> OutputFile { try OutputFile(path(name), replacing: true) }
+
   @Test("equal steps of value have equal distances in a line plot, greater values higher up")
   func levels() throws {
-    try lines.write(path("lines.png"))
+    try lines.write(file("lines.png"))
     let picture = try Picture(png: path("lines.png"))
     let rows = try [SIMD3<Int>.blue, .orange, .green].map { colour in
       let rows = try #require(picture.extent(of: colour)).y
@@ -49,7 +52,7 @@ import Testing
     let plot = LinePlot(
       PlotTitle("Octaves", ""), horizontal: .frequency(50...20_000),
       panels: [LinePlot.Panel(.linear("dB", -20...20, step: 10), curves: curves)])
-    try plot.write(path("octaves.png"))
+    try plot.write(file("octaves.png"))
     let picture = try Picture(png: path("octaves.png"))
     let columns = try [SIMD3<Int>.blue, .orange, .green].map {
       Double(try #require(picture.extent(of: $0)).x.lowerBound)
@@ -66,7 +69,7 @@ import Testing
   @Test("in a polar plot, −15 dB is half as far out as 0 dB, and −30 dB and less is the centre")
   func rings() throws {
     let panel = PolarPlot.Panel("1 kHz", curves: [ring(.blue) { _ in 0 }, ring(.orange) { _ in -15 }])
-    try PolarPlot(PlotTitle("Rings", ""), panels: [panel]).write(path("rings.png"))
+    try PolarPlot(PlotTitle("Rings", ""), panels: [panel]).write(file("rings.png"))
     let picture = try Picture(png: path("rings.png"))
     let outer = try #require(picture.extent(of: .blue))
     let inner = try #require(picture.extent(of: .orange))
@@ -80,7 +83,7 @@ import Testing
     let whole = ring(.blue) { _ in 0 }
     let frontLeft = ring(.orange) { (20...70).contains($0) ? -5 : -40 }
     let panel = PolarPlot.Panel("1 kHz", curves: [whole, frontLeft])
-    try PolarPlot(PlotTitle("Sides", ""), panels: [panel]).write(path("sides.png"))
+    try PolarPlot(PlotTitle("Sides", ""), panels: [panel]).write(file("sides.png"))
     let picture = try Picture(png: path("sides.png"))
     let all = try #require(picture.extent(of: .blue))
     let lobe = try #require(picture.extent(of: .orange))
@@ -93,10 +96,10 @@ import Testing
 
   @Test("plots are written as well-formed SVG and as PNG with more than one colour")
   func formats() throws {
-    try lines.write(path("lines.svg"))
+    try lines.write(file("lines.svg"))
     let parser = XMLParser(data: try Data(contentsOf: URL(filePath: path("lines.svg"))))
     #expect(parser.parse(), "\(String(describing: parser.parserError))")
-    try lines.write(path("lines.PNG"))
+    try lines.write(file("lines.PNG"))
     let data = try Data(contentsOf: URL(filePath: path("lines.PNG")))
     #expect(data.prefix(8) == Data([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]))
     // Letters in shades of grey: the title is drawn, too.
@@ -115,7 +118,7 @@ import Testing
         LinePlot.Panel(
           .linear("dB", fitting: curve.points.map(\.y), minimumRange: -1...1, step: 1), curves: [curve])
       ])
-    try plot.write(path("gap.png"))
+    try plot.write(file("gap.png"))
     let blue = try #require(try Picture(png: path("gap.png")).extent(of: .blue))
     #expect(blue.y.count <= 4)
   }
@@ -124,9 +127,16 @@ import Testing
     "unknown file name extensions and unwritable paths are refused, and no file is left")
   func refusals() throws {
     for name in ["plot.pdf", "plot", "nosuch/plot.svg", "nosuch/plot.png"] {
-      let error = #expect(throws: PlotError.self) { try lines.write(path(name)) }
-      #expect(error?.description.contains(path(name)) == true)
+      let error = #expect(throws: (any Error).self) { try lines.write(file(name)) }
+      #expect(error.map { "\($0)".contains(path(name)) } == true)
     }
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
+  }
+
+  @Test("a page gets no character that means something in HTML, and none that is unprintable")
+  func html() {
+    #expect(
+      "<a> & \"b\"\n\u{1b}[31m\u{202e}".escapedForHTML
+        == "&lt;a&gt; &amp; &quot;b&quot;\n\\u{1b}[31m\\u{202e}")
   }
 }

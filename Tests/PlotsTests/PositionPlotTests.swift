@@ -1,4 +1,5 @@
 import Acoustics
+import AudioFiles
 import Foundation
 import Plots
 import TestSupport
@@ -10,7 +11,7 @@ import Testing
 
   private func picture(_ views: [PositionPlot.View]) throws -> Picture {
     let path = folder.path + "/positions.png"
-    try PositionPlot(PlotTitle("Positions", ""), views: views).write(path)
+    try PositionPlot(PlotTitle("Positions", ""), views: views).write(OutputFile(path, replacing: true))
     return try Picture(png: path)
   }
 

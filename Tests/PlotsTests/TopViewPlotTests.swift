@@ -1,4 +1,5 @@
 import Acoustics
+import AudioFiles
 import Foundation
 import FoundationXML
 import Plots
@@ -23,7 +24,8 @@ import Testing
   private func picture(_ voices: TopViewPlot.Voice...) throws -> Picture {
     let path = folder.path + "/top.png"
     let device = try phone(Direction([0, 0, -1])!, .portrait)
-    try TopViewPlot(PlotTitle("", ""), panels: [.init("Case", device, .circle, voices: voices)]).write(path)
+    try TopViewPlot(PlotTitle("", ""), panels: [.init("Case", device, .circle, voices: voices)])
+      .write(OutputFile(path, replacing: true))
     return try Picture(png: path)
   }
 

@@ -37,6 +37,23 @@ import Testing
     #expect(home.contents("cache/pinna/filters").count == 2)
   }
 
+  @Test("design says why filters are not in the cache, and no verb promises to store them there")
+  func notStored() throws {
+    try home.home.folder.write("a file", to: "cache/pinna/filters")
+    let text = try home.pinna("design", "pair")
+    #expect(text.status == 0 && !text.output.contains("and stored in the cache"), "\(text)")
+    #expect(
+      text.output.contains(
+        "but not stored in the cache \(home.cacheFolder)/pinna, so that they are designed each time: "))
+    let design = try #require(
+      try home.pinna("design", "pair", "--json").json()["designs"] as? [[String: Any]])[0]
+    #expect(design["notStored"] is String && design["fromCache"] as? Bool == false)
+    let nowhere = try home.pinna(
+      "export", "--preset", "pair", "--to", "wav", home.path + "/out",
+      environment: ["XDG_CACHE_HOME": "/dev/null/none"])
+    #expect(nowhere.status == 0 && !nowhere.error.contains("stored"), "\(nowhere)")
+  }
+
   @Test("design caches filters under its HOME if XDG_CACHE_HOME is relative")
   func cacheOfAnotherHome() throws {
     let environment = ["HOME": home.path + "/somebody", "XDG_CACHE_HOME": "cache"]

@@ -1,4 +1,5 @@
 import Acoustics
+import AudioFiles
 import FoundationEssentials
 import Glibc
 import GuidedCheck
@@ -38,7 +39,7 @@ struct CheckPicture {
 
   var plot: TopViewPlot { TopViewPlot(title, panels: panels) }
 
-  func write(_ path: String) throws { try plot.write(path) }
+  func write(_ file: OutputFile) throws { try plot.write(file) }
 }
 
 extension TopViewPlot.Voice {
@@ -54,9 +55,9 @@ extension TopViewPlot.Voice {
   }
 }
 
-/// Checks the name of a picture to write before anything is computed.
-enum PictureFile {
-  static func check(_ path: String) throws(Failure) {
+extension OutputFile {
+  /// A picture, whose name is checked before anything is computed.
+  init(picture path: String, replacing: Bool) throws {
     guard (try? PlotFormat(word: URL(filePath: path).pathExtension)) != nil else {
       throw Failure(
         .usage, "\(path) is not a supported picture format; give a name that ends in .png or .svg")
@@ -66,5 +67,6 @@ enum PictureFile {
     guard FileManager.default.fileExists(atPath: folder, isDirectory: &isFolder), isFolder else {
       throw Failure(.failed, "there is no folder \(folder) for the picture; create it, or give another")
     }
+    try self.init(path, replacing: replacing)
   }
 }

@@ -1,4 +1,5 @@
 import Acoustics
+import AudioFiles
 import Figures
 import FilterBanks
 import FoundationEssentials
@@ -18,19 +19,15 @@ enum PlotFormat: String, NamedWord {
 
 /// The folder for a report's plots: a page to look at, and a few sheets or every plot as a file.
 struct PlotFolder {
-  let path: String
+  var path: String { folder.path }
   let format: PlotFormat
   /// Whether every plot gets a file of its own.
   let isSeparate: Bool
 
-  init(_ path: String, format: PlotFormat, isSeparate: Bool) throws(Failure) {
-    guard !path.isEmpty else { throw Failure(.usage, "the folder name is empty; give one") }
-    do {
-      try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-    } catch {
-      throw Failure(.failed, "cannot create the folder \(path): \(error.systemReason); give another")
-    }
-    self.path = path
+  private let folder: OutputFolder
+
+  init(_ path: String, format: PlotFormat, isSeparate: Bool, replacing: Bool) throws(Failure) {
+    folder = try OutputFolder(path, of: "plots", replacing: replacing)
     self.format = format
     self.isSeparate = isSeparate
   }
@@ -49,14 +46,13 @@ struct PlotFolder {
     } else {
       files += sheets(cases)
     }
-    for file in files { try file.plot.write("\(path)/\(name(file.name))") }
     let names = files.map { name($0.name) }
     let page = ReportPage(measurement: measurement, cases: cases, voices: voices, files: names)
-    let index = path + "/index.html"
-    do {
-      try Data(page.html.utf8).write(to: URL(filePath: index), options: .atomic)
-    } catch {
-      throw Failure(.failed, "cannot write \(index): \(error.systemReason); give another folder")
+    try folder.write(last: "index.html") { scratch in
+      for (file, name) in zip(files, names) {
+        try file.plot.write(OutputFile("\(scratch)/\(name)", replacing: false))
+      }
+      try OutputFile("\(scratch)/index.html", replacing: false).write(page.html.utf8)
     }
     return names
   }

@@ -78,10 +78,10 @@ extension Verb {
       of: device.with(calibration: nil), calibration: measured.calibration, sampleRate: clip.sampleRate)
     let document = ArrayCheckText.json(measured) + ["benefit": benefit?.json]
     if !arguments.isJSON {
-      print(([ArrayCheckText.table(measured)] + (benefit?.lines ?? [])).joined(separator: "\n"))
+      Tool.say(([ArrayCheckText.table(measured)] + (benefit?.lines ?? [])).joined(separator: "\n"))
     }
-    guard arguments.has("--yes") || isConfirmed || confirms("Write this to \(path)?") else {
-      if arguments.isJSON { print((document + ["written": false]).text) }
+    guard arguments.has("--yes") || isConfirmed || confirms(path) else {
+      if arguments.isJSON { Tool.say(json: (document + ["written": false]).text) }
       Tool.complain(
         isatty(STDIN_FILENO) == 1
           ? "nothing was written" : "nothing was written, because nobody can be asked; add --yes")
@@ -102,10 +102,11 @@ extension Verb {
     return try device(word, in: PresetLibrary.standard)
   }
 
-  /// Whether the user answers yes; no without a terminal.
-  private static func confirms(_ question: String) -> Bool {
+  /// Whether the user lets `path` be written; not without a terminal.
+  private static func confirms(_ path: String) -> Bool {
     guard isatty(STDIN_FILENO) == 1 else { return false }
-    Output.show("\(question) [y/N] ")
+    let exists = FileManager.default.fileExists(atPath: path)
+    Output.show("\(exists ? "Replace" : "Write this to") \(path.printable)? [y/N] ")
     return ["y", "yes"].contains((readLine() ?? "").lowercased().trimmed())
   }
 

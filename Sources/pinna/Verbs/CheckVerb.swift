@@ -1,4 +1,5 @@
 import Acoustics
+import AudioFiles
 import FilterBanks
 import Glibc
 import GuidedCheck
@@ -18,15 +19,17 @@ extension Verb {
       Option("--live", nil, "check the running Pinna; its microphones must not be connected"), nameOption,
       Option("--server", "NAME", "JACK server of --live and --play (default: the default one)"),
       Option("--play", nil, "then play the result on the system's playback ports"),
-      Option("--picture", "FILE", "also draw where each voice came out; .png or .svg"), jsonOption,
+      Option("--picture", "FILE", "also draw where each voice came out; .png or .svg"),
+      Option("--force", nil, "replace the file of --picture"), jsonOption,
     ]
   ) { arguments in
     let stops = StopCount()
     let isLive = arguments.has("--live")
     // Without --live nothing polls `stops`, so the default action of the signals ends the program at once.
     if isLive { Signals.onStop { stops.next() } }
-    let picture = arguments["--picture"]
-    if let picture { try PictureFile.check(picture) }
+    let picture = try arguments["--picture"].map {
+      try OutputFile(picture: $0, replacing: arguments.has("--force"))
+    }
     let playback =
       arguments.has("--play") ? try CheckPlayback(server: arguments["--server"], stops: stops) : nil
     let run =
@@ -37,14 +40,14 @@ extension Verb {
     let results = CheckResults(run.check.scene, run.output)
     if let picture { try CheckPicture(results, device: run.device, name: run.device.name).write(picture) }
     if arguments.isJSON {
-      print(
-        (results.json + [
+      Tool.say(
+        json: (results.json + [
           "device": run.device.name, "array": run.array.name, "live": isLive, "remarks": run.check.remarks,
         ]).text)
     } else {
-      print(results.table)
-      for remark in run.check.remarks { print("The array was \(remark).") }
-      if let picture { print("The picture is \(picture).") }
+      Tool.say(results.table)
+      for remark in run.check.remarks { Tool.say("The array was \(remark).") }
+      if let picture { Tool.say("The picture is \(picture.path).") }
     }
     if let playback {
       if !isLive { Signals.onStop { stops.next() } }

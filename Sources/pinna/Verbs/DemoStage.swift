@@ -18,11 +18,16 @@ struct DemoStage {
   /// Of the recordings.
   let folder: String
   static let sampleRate = 48000
+  /// Of the files that are kept.
+  private static let names = ["outputs.wav", "microphones.wav", "demo.png"]
   private let sets: FilterSets
   private let keeps: Bool
   private let isQuiet: Bool
 
-  init(preset: Preset, device: Device, keep: String?, isQuiet: Bool) throws {
+  /// - Parameters:
+  ///   - keep: the folder for the recordings; nil if they are not kept.
+  ///   - replaces: whether recordings in it are replaced.
+  init(preset: Preset, device: Device, keep: String?, replaces: Bool, isQuiet: Bool) throws {
     self.preset = preset
     self.device = device
     self.isQuiet = isQuiet
@@ -36,6 +41,7 @@ struct DemoStage {
         .failed, "cannot create the folder \(requested) for the recordings; give another with --keep")
     }
     folder = try OutputPath.withoutLinks(requested)
+    for name in Self.names { _ = try OutputFile("\(folder)/\(name)", replacing: replaces || !keeps) }
     // Designing here shows the progress. The processor then finds the filters in the cache.
     sets = try FilterSets(
       device: device, sampleRate: Self.sampleRate, progress: WorkProgress.designing(device.name))
@@ -83,8 +89,8 @@ struct DemoStage {
     let results = CheckResults(scene, output)
     let picture = try draw(results)
     if isQuiet {
-      print(
-        (results.json + [
+      Tool.say(
+        json: (results.json + [
           "offline": take == nil, "take": take?.text, "refused": take?.refusal, "picture": picture,
         ]).text)
     } else {
@@ -102,7 +108,7 @@ struct DemoStage {
     let pictureFolder = keeps ? folder : CacheFolder.path
     try FileManager.default.createDirectory(atPath: pictureFolder, withIntermediateDirectories: true)
     let path = pictureFolder + "/demo.png"
-    try CheckPicture(results, device: device, name: preset.name).write(path)
+    try CheckPicture(results, device: device, name: preset.name).write(OutputFile(path, replacing: true))
     return path
   }
 

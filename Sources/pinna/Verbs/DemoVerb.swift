@@ -18,14 +18,16 @@ extension Verb {
       "show everything with a simulated scene, in under a minute: on a private dummy server, or offline without jackd",
     options: [
       Option("--preset", "NAME", "preset to show (default: phone5)"),
-      Option("--keep", "DIR", "keep the recordings and the picture in this folder"), jsonOption,
+      Option("--keep", "DIR", "keep the recordings and the picture in this folder"),
+      Option("--force", nil, "replace those of an earlier demo in it"), jsonOption,
     ]
   ) { arguments in
     let isLive = PrivateServer.isPossible
     if isLive { try JackLibrary.useJACK2() }
     let (preset, device) = try arguments.presetAndDevice(in: .standard)
     let stage = try DemoStage(
-      preset: preset, device: device, keep: arguments["--keep"], isQuiet: arguments.isJSON)
+      preset: preset, device: device, keep: arguments["--keep"], replaces: arguments.has("--force"),
+      isQuiet: arguments.isJSON)
     let isRight = isLive ? try Demo(stage).perform() : try stage.performOffline()
     return isRight ? .done : .failed
   }

@@ -22,11 +22,11 @@ extension Verb {
     if rates.isEmpty { rates = [48000] }
     let designs = try rates.map { try DesignRun(device: device, sampleRate: $0) }
     if arguments.isJSON {
-      print((["device": device.name, "designs": designs.map(\.json)] as JSONObject).text)
+      Tool.say(json: (["device": device.name, "designs": designs.map(\.json)] as JSONObject).text)
     } else {
-      for design in designs { print(design.text) }
+      for design in designs { Tool.say(design.text) }
       if let folder = library.folders.first, (try? library.device(named: device.name)) != device {
-        print(
+        Tool.say(
           "to use it, put \(given) into \(folder)/devices, and a preset with \"device: \(device.name)\" into \(folder)"
         )
       }
@@ -34,23 +34,14 @@ extension Verb {
     return .done
   }
 
-  /// Reads the device from a file, or finds it in the library by its name.
-  /// - Parameter given: a path if it contains "/" or ends like a device file; otherwise a name.
+  /// `PresetLibrary.device(_:in:)`, which names the devices that there are if there is no such file.
   static func device(_ given: String, in library: PresetLibrary) throws -> Device {
-    let isFile = DescriptionName.extensions.contains(where: given.hasSuffix)
-    guard given.contains("/") || isFile else {
-      return try library.device(named: given)
-    }
-    try InputPath.check(
-      given, "give a device file, or the name of a device: \(library.deviceNames().joined(separator: ", "))")
-    let device = try library.device(path: given)
-    guard DescriptionName.isValid(device.name), isFile else {
-      throw Failure(
-        .failed,
-        "\(given) is not a valid device file name; use letters, digits, - _ and ., and end it with .yaml"
+    if given.contains("/") || DescriptionName.extensions.contains(where: given.hasSuffix) {
+      try InputPath.check(
+        given, "give a device file, or the name of a device: \(library.deviceNames().joined(separator: ", "))"
       )
     }
-    return device
+    return try library.device(given)
   }
 }
 
@@ -60,6 +51,8 @@ struct DesignRun {
   let bank: FilterBank
   let seconds: Double
   let isFromCache: Bool
+  /// Why the filters are not in the cache; nil if they are.
+  let notStored: String?
 
   init(device: Device, sampleRate: Int) throws {
     let start = ContinuousClock.now
@@ -67,18 +60,26 @@ struct DesignRun {
     let designed = Mutex(false)
     let show = WorkProgress.show("designing the filters of \(device.name) at \(sampleRate) Hz")
     self.device = device
-    bank = try FilterBank.ready(device: device, sampleRate: sampleRate) { fraction in
-      designed.withLock { $0 = true }
-      show(fraction)
-    }
+    var fault: String?
+    bank = try FilterBank.ready(
+      device: device, sampleRate: sampleRate,
+      progress: { fraction in
+        designed.withLock { $0 = true }
+        show(fraction)
+      }, notStored: { fault = $0.systemReason })
+    notStored = fault
     seconds = (ContinuousClock.now - start) / .seconds(1)
     isFromCache = !designed.withLock(\.self)
   }
 
   var text: String {
+    let stored =
+      notStored.map {
+        "but not stored in the cache \(CacheFolder.path), so that they are designed each time: \($0.printable)"
+      }
+      ?? "and stored in the cache"
     let origin =
-      isFromCache
-      ? "were designed before" : String(format: "designed in %.1f s, and stored in the cache", seconds)
+      isFromCache ? "were designed before" : String(format: "designed in %.1f s, ", seconds) + stored
     let offered =
       "\(device.name): \(bank.cases.count) case\(bank.cases.count == 1 ? "" : "s") at \(bank.sampleRate) Hz \(origin); \(bank.tapCount) taps, "
       + "\(bank.delayFrames) frames of delay"
@@ -93,6 +94,7 @@ struct DesignRun {
   var json: JSONObject {
     [
       "sampleRate": bank.sampleRate, "seconds": seconds, "fromCache": isFromCache,
+      "notStored": notStored,
       "cases": bank.cases.count, "taps": bank.tapCount, "delayFrames": bank.delayFrames,
       "notOffered": bank.refusals.map { $0.filterCase.json + ["reason": $0.text] },
       "remarks": bank.remarks, "geometry": device.geometry?.remark,

@@ -1,6 +1,9 @@
 import Acoustics
+import AudioFiles
 import FoundationEssentials
 import Glibc
+import HeadResponses
+import Manifolds
 import Messages
 import Plots
 import Presets
@@ -32,15 +35,13 @@ extension Verb {
       DescriptionName.extensions.first(where: path.hasSuffix).map { String(path.dropLast($0.count)) } ?? path
     let name = URL(filePath: stem).lastPathComponent
     guard DescriptionName.isValid(name), !path.hasSuffix("/") else {
-      throw Failure(.usage, "\"\(path)\" is not usable as a device name; use letters, digits, - _ and .")
+      throw Failure(.usage, "\(path.quoted) is not usable as a device name; use letters, digits, - _ and .")
     }
     let format = try arguments["--format"].map { try PlotFormat(word: $0) } ?? .svg
-    let (file, picture) = ("\(stem).yaml", "\(stem).\(format.rawValue)")
-    try PictureFile.check(picture)
-    for path in [file, picture]
-    where !arguments.has("--force") && FileManager.default.fileExists(atPath: path) {
-      throw Failure(.failed, "\(path) exists; give another name, or --force to replace it")
-    }
+    let replaces = arguments.has("--force")
+    let (file, image) = ("\(stem).yaml", "\(stem).\(format.rawValue)")
+    let picture = try OutputFile(picture: image, replacing: replaces)
+    let description = try OutputFile(file, replacing: replaces)
     let text = template.text(name: name)
     let device: Device
     do { device = try DeviceFile.read(YAMLReader(text: text, file: file)) } catch {
@@ -48,13 +49,11 @@ extension Verb {
     }
     // The picture first: a file without one would be in the way of the next attempt.
     try PositionPlot(device).write(picture)
-    do { try Data(text.utf8).write(to: URL(filePath: file), options: .atomic) } catch {
-      throw Failure(.failed, "cannot write \(file): \(error.systemReason); choose another folder or name")
-    }
+    try description.write(text.utf8)
     arguments.print(
-      json: ["file": file, "picture": picture] + DeviceSummary(device: device).json,
+      json: ["file": file, "picture": image] + DeviceSummary(device: device).json,
       text: """
-        wrote \(file) and drew \(picture); correct the positions, then
+        wrote \(file) and drew \(image); correct the positions, then
           pinna device check \(file)
           pinna run --device \(file.contains("/") ? file : "./\(file)") --connect
         """)
@@ -66,12 +65,15 @@ extension Verb {
     summary: "read a device, given by its file or name, say what it describes, and point at mistakes",
     options: [
       Option("--picture", "FILE", "also draw it to this .svg or .png file, from the front and from above"),
-      jsonOption,
+      Option("--force", nil, "replace the file of --picture"), jsonOption,
     ]
   ) { arguments in
-    if let picture = arguments["--picture"] { try PictureFile.check(picture) }
+    let picture = try arguments["--picture"].map {
+      try OutputFile(picture: $0, replacing: arguments.has("--force"))
+    }
     let device = try device(arguments.operands[0], in: .standard)
-    if let picture = arguments["--picture"] { try PositionPlot(device).write(picture) }
+    try device.checkMeasurements()
+    if let picture { try PositionPlot(device).write(picture) }
     let summary = DeviceSummary(device: device)
     arguments.print(json: summary.json, text: summary.text)
     return .done
@@ -109,6 +111,17 @@ extension Verb {
   }
 }
 
+extension Device {
+  /// Reads the files of measurements that the device, or another input in its file, names.
+  /// - Throws: `DesignError` if one is not what its name says.
+  fileprivate func checkMeasurements() throws {
+    for input in [self] + inputs {
+      if case .measured = input.body { _ = try manifold(for: input) }
+      if let hrtf = input.hrtf { _ = try HRTF(path: hrtf) }
+    }
+  }
+}
+
 /// The shapes of `pinna device new`.
 private enum ArrayShape: String, NamedWord {
   case ring, line, grid, box, sphere
@@ -136,11 +149,11 @@ extension Arguments {
   /// The value of `option` within `range`, in millimetres; nil if it was not given.
   fileprivate func millimetres(_ option: String, in range: ClosedRange<Double>) throws(Failure) -> Double? {
     guard let text = self[option] else { return nil }
-    guard let number = Double(text), range.contains(number) else {
+    guard let number = text.decimal, range.contains(number) else {
       throw Failure(
         .usage,
-        "\(option) \(text) is not usable; give millimetres from \(Int(range.lowerBound)) to \(Int(range.upperBound))"
-      )
+        "\(option) \(text.printable(limit: 40)) is not usable; give millimetres from "
+          + "\(Int(range.lowerBound)) to \(Int(range.upperBound))")
     }
     return number
   }
@@ -148,12 +161,12 @@ extension Arguments {
   /// The value of --size in millimetres; nil if it was not given.
   fileprivate func size() throws(Failure) -> SIMD3<Double>? {
     guard let text = self["--size"] else { return nil }
-    let numbers = text.split(separator: ",", omittingEmptySubsequences: false).map {
-      Double($0.trimmed())
-    }
+    let numbers = list("--size").map(\.decimal)
     guard numbers.count == 3, numbers.allSatisfy({ $0.map((1...500).contains) ?? false }) else {
       throw Failure(
-        .usage, "--size \(text) is not usable; give three edges from 1 to 500 mm, such as 72,147,8")
+        .usage,
+        "--size \(text.printable(limit: 40)) is not usable; give three edges from 1 to 500 mm, such as 72,147,8"
+      )
     }
     return [numbers[0]!, numbers[1]!, numbers[2]!]
   }

@@ -19,23 +19,25 @@ extension Verb {
       "say what stands in the way of reliable sound on this machine, and what to do about it; status 1 for a fault",
     options: [
       Option("--report", "FILE", "write a report for a bug report, without secrets"),
+      Option("--force", nil, "replace the file of --report"),
       Option("--dir", "DIR", "the folder for takes to examine (default: the one of record start)"),
       nameOption,
       Option("--server", "NAME", "the JACK server (default: the default one)"), jsonOption,
     ]
   ) { arguments in
+    let file = try arguments["--report"].map { try OutputFile($0, replacing: arguments.has("--force")) }
     let examination = try Examination(arguments)
-    if let path = arguments["--report"] { try examination.write(report: path) }
+    try file?.write(examination.report.utf8)
     let findings = examination.findings
     if arguments.isJSON {
-      print(
-        ([
+      Tool.say(
+        json: ([
           "findings": findings, "faults": findings.count(.fault), "warnings": findings.count(.warning),
         ] as JSONObject).text)
     } else {
-      print(findings.text(hasColour: Output.allowsColour && isatty(STDOUT_FILENO) != 0))
-      if let path = arguments["--report"] {
-        print("\(path) has all of it for a bug report; read it before you send it")
+      Output.say(printable: findings.text(hasColour: Output.allowsColour && isatty(STDOUT_FILENO) != 0))
+      if let path = file?.path {
+        Tool.say("\(path) has all of it for a bug report; read it before you send it")
       }
     }
     return findings.count(.fault) == 0 ? .done : .failed
@@ -95,7 +97,8 @@ private struct Examination {
     return nil
   }
 
-  func write(report path: String) throws(Failure) {
+  /// For a bug report.
+  var report: String {
     var report = BugReport(home: HomeFolder.path(), user: ProcessInfo.processInfo.userName)
     report.add("findings", findings.text(hasColour: false))
     report.add("pinna", "pinna \(Tool.version)")
@@ -108,9 +111,7 @@ private struct Examination {
     report.add("detected", cards.text)
     report.add("status of \(name)", status)
     report.add("PipeWire's sound cards and nodes", dump?.text)
-    do { try Data(report.text.utf8).write(to: URL(fileURLWithPath: path), options: .atomic) } catch {
-      throw Failure(.failed, "cannot write \(path): \(error.systemReason); give another file to --report")
-    }
+    return report.text.printableLines
   }
 
   /// The status of a running Pinna; nil if none answers.
@@ -130,9 +131,11 @@ extension [Finding] {
     let lines = flatMap { finding in
       let mark = finding.mark.rawValue.padded(9)
       return [
-        (hasColour ? "\u{1b}[\(finding.mark.colour)m\(mark)\u{1b}[0m" : mark) + finding.subject.padded(width)
-          + finding.found,
-        finding.reason.map { "\(indent)why: \($0)" }, finding.remedy.map { "\(indent)fix: \($0)" },
+        (hasColour ? "\u{1b}[\(finding.mark.colour)m\(mark)\u{1b}[0m" : mark)
+          + finding.subject.printable.padded(width)
+          + finding.found.printable,
+        finding.reason.map { "\(indent)why: \($0.printable)" },
+        finding.remedy.map { "\(indent)fix: \($0.printable)" },
       ].compactMap(\.self)
     }
     let (faults, warnings) = (count(.fault), count(.warning))

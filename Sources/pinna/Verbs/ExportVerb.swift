@@ -36,7 +36,8 @@ extension Verb {
     }
     let format = try ExportFormat(word: word)
     let rate = try arguments.integer("--sample-rate", in: DesignGrid.sampleRates) ?? 48000
-    let folder = try ExportFolder(arguments.operands[0], replacing: arguments.has("--force"))
+    let folder = try OutputFolder(
+      arguments.operands[0], of: "filters", replacing: arguments.has("--force"))
     let destination = try format.program.map { _ throws(Failure) in try folder.absolutePath }
     let (preset, plain) = try arguments.presetAndDevice(in: PresetLibrary.standard)
     let device = try arguments.withHRTF(plain)
@@ -46,7 +47,7 @@ extension Verb {
       throw Failure(
         .unsupported, "no case of \(device.name) is usable; to see why, run: pinna design \(device.name)")
     }
-    try folder.write { scratch in
+    try folder.write(last: "filters.json") { scratch in
       guard let program = format.program, let destination else { return try bank.write(folder: scratch) }
       try bank.write(
         configurationsFor: program, of: device, gain: preset.gain, highPass: preset.highPass, folder: scratch,
@@ -102,30 +103,9 @@ private struct ExportReport {
   }
 }
 
-/// The folder for exported filters. An export either completes or leaves no incomplete file under its final name.
-struct ExportFolder {
-  let path: String
-  private let exists: Bool
-
-  /// - Parameter replacing: whether the folder may already contain files.
-  init(_ typed: String, replacing: Bool) throws(Failure) {
-    guard !typed.isEmpty else { throw Failure(.usage, "the folder name is empty; give one") }
-    path = typed
-    var isFolder = false
-    exists = FileManager.default.fileExists(atPath: typed, isDirectory: &isFolder)
-    guard exists else { return }
-    guard isFolder else {
-      throw Failure(.failed, "\(typed) is a file; give the name of a folder")
-    }
-    let contents = (try? FileManager.default.contentsOfDirectory(atPath: typed)) ?? []
-    guard contents.isEmpty || replacing else {
-      throw Failure(
-        .failed, "\(typed) is not empty; give a new folder, or --force to replace the filters in it")
-    }
-  }
-
+extension OutputFolder {
   /// - Throws: if the path cannot stand between quotes in a configuration.
-  var absolutePath: String {
+  fileprivate var absolutePath: String {
     get throws(Failure) {
       let absolute = URL(fileURLWithPath: path).standardizedFileURL.path
       guard !absolute.contains(where: { $0 == "\"" || $0 == "\\" || $0.isNewline }) else {
@@ -135,37 +115,6 @@ struct ExportFolder {
         )
       }
       return absolute
-    }
-  }
-
-  /// Runs `write` on a temporary folder, then renames: files under their final names are always complete. In an existing
-  /// folder `filters.json` is removed first and renamed last, so that it never describes missing filters.
-  func write(_ write: (_ folder: String) throws -> Void) throws {
-    let files = FileManager.default
-    let plain = path.hasSuffix("/") && path.count > 1 ? String(path.dropLast()) : path
-    let scratch = (exists ? plain + "/" : plain) + ".\(UUID().uuidString).part"
-    defer { try? files.removeItem(atPath: scratch) }
-    do {
-      try write(scratch)
-      guard exists else {
-        try rename(scratch, plain)
-        return
-      }
-      let description = "filters.json"
-      try? files.removeItem(atPath: "\(plain)/\(description)")
-      let written = try files.contentsOfDirectory(atPath: scratch).filter { $0 != description }
-      for file in written + [description] { try rename("\(scratch)/\(file)", "\(plain)/\(file)") }
-    } catch let failure as Failure {
-      throw failure
-    } catch {
-      throw Failure(.failed, "cannot write filters into \(path): \(error.systemReason); give another folder")
-    }
-  }
-
-  private func rename(_ from: String, _ to: String) throws {
-    guard Glibc.rename(from, to) == 0 else {
-      throw Failure(
-        .failed, "cannot write \(to): \(String(cString: strerror(errno))); give another folder")
     }
   }
 }

@@ -16,6 +16,7 @@ extension Verb {
       Option("--preset", "NAME", "preset (default: phone5)"), deviceOption,
       Option("--sample-rate", "HZ", "sample rate (default: 48000)"),
       Option("--plots", "DIR", "also write plots to this folder: a page, index.html, and a few sheets"),
+      Option("--force", nil, "write plots into a folder that is not empty, replacing those in it"),
       Option("--separate", nil, "write every plot to a file of its own instead of sheets"),
       Option(
         "--format", "FORMAT",
@@ -34,7 +35,8 @@ extension Verb {
     let rate = try arguments.integer("--sample-rate", in: DesignGrid.sampleRates) ?? 48000
     let format = try arguments["--format"].map { try PlotFormat(word: $0) } ?? .svg
     let folder = try arguments["--plots"].map {
-      try PlotFolder($0, format: format, isSeparate: arguments.has("--separate"))
+      try PlotFolder(
+        $0, format: format, isSeparate: arguments.has("--separate"), replacing: arguments.has("--force"))
     }
     let measurement = try Measurement(
       preset: preset.name,
@@ -44,14 +46,14 @@ extension Verb {
       distance: try arguments.integer("--distance", in: 20...500).map { Double($0) / 100 })
     let written = try folder?.write(measurement) ?? []
     if arguments.isJSON {
-      print(json(measurement.report))
+      Tool.say(json: json(measurement.report))
     } else {
-      print(
+      Tool.say(
         ReportTable(
           measurement.report, draws: measurement.draws, isCalibrated: measurement.isCalibrated
         ).text)
       if let folder {
-        print(
+        Tool.say(
           "\nPlots of \("case".counted(measurement.bank.cases.count)) are in \(folder.path)/index.html and on "
             + (folder.isSeparate ? "plot" : "sheet").counted(written.count) + " beside it.")
       }

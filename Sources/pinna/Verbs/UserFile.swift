@@ -1,3 +1,4 @@
+import AudioFiles
 import FoundationEssentials
 import Glibc
 import Messages
@@ -17,7 +18,7 @@ struct UserFile {
     guard DescriptionName.isValid(name) else {
       throw Failure(
         .usage,
-        "\"\(printable(name))\" is not usable as the name of a \(kind); use 1 to \(DescriptionName.limit) letters, "
+        "\(name.quoted) is not usable as the name of a \(kind); use 1 to \(DescriptionName.limit) letters, "
           + "digits, - _ and ., beginning with a letter, digit or _")
     }
     guard let folder = PresetFolders.configuration(environment: ProcessInfo.processInfo.environment) else {
@@ -30,13 +31,13 @@ struct UserFile {
   /// Writes the file as a whole, and makes its folder. A link stays one: the file that it leads to is replaced.
   /// - Parameter replaces: whether a file of this name is replaced.
   func write(_ text: String, replaces: Bool) throws(Failure) {
-    guard replaces || !FileManager.default.fileExists(atPath: path) else {
-      throw Failure(.failed, "\(path) exists; give another name, or --force to replace it")
-    }
     do {
       try FileManager.default.createDirectory(
         atPath: path.deletingLastPathComponent, withIntermediateDirectories: true)
-      try Data(text.utf8).write(to: URL(filePath: path).resolvingSymlinksInPath(), options: .atomic)
+      try OutputFile(URL(filePath: path).resolvingSymlinksInPath().path, replacing: replaces)
+        .write(text.utf8)
+    } catch let error as AudioFileError {
+      throw Failure(.failed, error.description)
     } catch {
       throw Failure(.failed, "cannot write \(path): \(error.systemReason); check its folder and the disk")
     }
