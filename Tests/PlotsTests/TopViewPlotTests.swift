@@ -152,7 +152,7 @@ import Testing
     let one = try plot(voice(0))
     let sheet = PlotSheet(rows: [[one, one], [one]])
     #expect(sheet.size == 2 * one.size)
-    try sheet.write(folder.path + "/sheet.svg")
+    try sheet.write(OutputFile(folder.path + "/sheet.svg", replacing: true))
     #expect(PlotSheet(rows: []).size == [1, 1])
   }
 }
