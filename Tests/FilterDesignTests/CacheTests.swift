@@ -1,6 +1,7 @@
 import Acoustics
 import AudioFiles
 import FilterBanks
+import FilterDesign
 import Foundation
 import Manifolds
 import TestSupport
@@ -55,7 +56,8 @@ import Testing
       try change(whole).write(to: sound)
       let bank = try FilterBank.cached(device: device, sampleRate: 48_000, cache: cache)
       if bank != wanted { believed += 1 }
-      #expect(bank == wanted && (try Data(contentsOf: sound)) == whole)
+      #expect(bank == wanted)
+      #expect(try Data(contentsOf: sound) == whole)
     }
     // Another device's set under this one's name.
     var other = wanted
@@ -100,7 +102,8 @@ import Testing
       try data.write(to: path)
       let found = try responses(positions, solutions)
       if found != wanted { believed += 1 }
-      #expect(found == wanted && (try Data(contentsOf: path)) == whole)
+      #expect(found == wanted)
+      #expect(try Data(contentsOf: path) == whole)
     }
     #expect(!FileManager.default.fileExists(atPath: unfinished))
     return (believed, broken.count)

@@ -19,7 +19,7 @@ extension LiveTests {
       let port = "o\u{1b}]0;PWNED\u{7}\u{9b}2J"
       var player: SignalPlayer? = try SignalPlayer(
         name: client, server: graph.server.name, channels: [[0], [0]], microphones: [port, "line\nwarning"])
-      let keys = try MIDISender(server: graph.server.name, name: "keys\u{1b}[2J")
+      let keys = try MIDISender(name: "keys\u{1b}[2J", server: graph.server.name)
       let microphones = try graph.microphones()
       try #require(player!.connect(to: ["pinna:" + microphones[0], "pinna:" + microphones[1]]))
       try #require(
@@ -57,12 +57,12 @@ extension LiveTests {
         options: ["--monitor", #"Desk (1\, 2):in_1"#, "--monitor", #"Desk (1\, 2):in_2"#])
       let desk = try SignalRecorder(
         name: "Desk (1, 2)", server: graph.server.name, channels: 2, capacityFrames: 480)
-      #expect(
-        try waitUntil(seconds: 5) {
-          let ports = try graph.ports("-c")
-          return ports["Desk (1, 2):in_1"] == ["pinna:out_left"]
-            && ports["Desk (1, 2):in_2"] == ["pinna:out_right"]
-        }, "\(try graph.ports("-c"))")
+      let isConnected = try waitUntil(seconds: 5) {
+        let ports = try graph.ports("-c")
+        return ports["Desk (1, 2):in_1"] == ["pinna:out_left"]
+          && ports["Desk (1, 2):in_2"] == ["pinna:out_right"]
+      }
+      #expect(isConnected)
       withExtendedLifetime(desk) {}
     }
   }
