@@ -1,3 +1,4 @@
+import AudioFiles
 import FoundationEssentials
 import Glibc
 import Messages
