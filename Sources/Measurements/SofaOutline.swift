@@ -5,7 +5,8 @@ import Text
 /// What a SOFA file says of itself, found by its bytes. libmysofa reads the rest; where it does not, it gives a
 /// number, which says nothing to anybody.
 ///
-/// - Source: HDF5 File Format Specification, version 3.0, III.G (fractal heap) and IV.A.2.m (attribute message).
+/// - Source: HDF5 File Format Specification, version 3.0, II.A (superblock), III.G (fractal heap) and IV.A.2.m
+///   (attribute message).
 package struct SofaOutline {
   let bytes: UnsafeMutableRawBufferPointer
 
@@ -22,6 +23,9 @@ package struct SofaOutline {
     guard starts(with: [0x89, 0x48, 0x44, 0x46, 0x0D, 0x0A, 0x1A, 0x0A]) else {
       throw DesignError("is not a SOFA file: it does not begin like one (HDF5); give \(SofaFile.kind)")
     }
+    guard let end = endOfFile, end <= bytes.count else {
+      throw DesignError("ends before its end; copy it again")
+    }
     if let conventions = attribute("Conventions"), conventions != "SOFA" {
       throw DesignError(
         "is not a SOFA file: its Conventions are \(conventions.quoted), not \"SOFA\"; give \(SofaFile.kind)")
@@ -32,6 +36,13 @@ package struct SofaOutline {
     case "SOS", "SOS-E": throw Self.otherData("second-order sections", type)
     default: throw DesignError("has data of type \(type.quoted), not \"FIR\"; give \(SofaFile.kind)")
     }
+  }
+
+  /// How long the file says it is, in bytes; nil if it ends before it says so.
+  private var endOfFile: Int? {
+    // Versions 0 and 1 say it behind their counts of the trees' nodes.
+    let place = [0: 40, 1: 44]
+    return number(1, at: 8).flatMap { number(8, at: place[$0] ?? 28) }
   }
 
   private static func otherData(_ content: String, _ type: String) -> DesignError {

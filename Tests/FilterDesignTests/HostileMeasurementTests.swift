@@ -60,8 +60,8 @@ import Testing
     },
     Damage("nothing", "is empty; give a SOFA file") { $0 = Data() },
     Damage("zeros", "is not a SOFA file: it does not begin like one") { $0 = Data(count: 5000) },
-    Damage("its first 8 bytes", "is damaged, or ends before its end") { $0 = $0.prefix(8) },
-    Damage("its first half", "turned.sofa ") { $0 = $0.prefix($0.count / 2) },
+    Damage("its first 8 bytes", "ends before its end") { $0 = $0.prefix(8) },
+    Damage("its first half", "ends before its end") { $0 = $0.prefix($0.count / 2) },
     Damage("another type of data", "has data of type \"TFX\", not \"FIR\"") {
       Damage.replace("FIR", "TFX", in: &$0)
     },

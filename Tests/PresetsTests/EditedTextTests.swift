@@ -48,9 +48,9 @@ import Testing
   @Test("a controller is added to a file with a mark")
   func adding() throws {
     let old = Self.mark + "controllers:\n  - {controller: 7, sets: gain}\n"
-    let new = MIDIMap.Controller(number: 8, target: .mute)
+    let new = MIDIMap.Controller(.controller(8), .mute)
     let text = try MIDIMapFile.text(adding: new, to: old, file: "c.yaml")
-    #expect(try MIDIMapFile.read(text: text, file: "c.yaml").controllers.map(\.number) == [8, 7])
+    #expect(try MIDIMapFile.read(text: text, file: "c.yaml").controllers.map(\.source) == [.controller(8), .controller(7)])
   }
 
   @Test("a mistake behind a mark has the place that an editor shows")

@@ -14,7 +14,7 @@ import Text
   }
 
   /// Foundation's sets, which this package's own code does not use.
-  static let unwanted = CharacterSet.controlCharacters.union(.newlines).union(.illegalCharacters)
+  static let unwanted = CharacterSet.controlCharacters.union(.newlines)
 
   private func isClean(_ text: String, except kept: String = "") -> Bool {
     text.unicodeScalars.allSatisfy {

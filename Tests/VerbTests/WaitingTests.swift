@@ -19,7 +19,7 @@ import Testing
     let bench = try #require(outcome)
     #expect(bench.status == 0 && (try? bench.json()) != nil, "\(bench)")
     let lines = bench.error.split(separator: "\n")
-    try #require(time > .seconds(2.5))
+    try #require(time > .seconds(2.1))
     #expect((1...2 + Int(time / .seconds(10))).contains(lines.count), "\(bench), \(time)")
     #expect(lines[0].contains("measuring periods: ") || lines[0].contains("bench: "), "\(bench)")
   }

@@ -79,6 +79,8 @@ extension Verb {
       throw Failure(
         .usage, "pinna set needs a change: \(keys.map { "--" + $0 }.joined(separator: ", "))")
     }
+    // What no Pinna would accept is said whether one is running or not.
+    do { _ = try Change.list(pairs[...]) } catch { throw Failure(.usage, "\(error)") }
     return try ask(arguments, OSCMessage("/pinna/set", pairs.map { .string($0) }), \ChangeReport.text)
   }
 
