@@ -50,7 +50,10 @@ import Testing
     let old = Self.mark + "controllers:\n  - {controller: 7, sets: gain}\n"
     let new = MIDIMap.Controller(.controller(8), .mute)
     let text = try MIDIMapFile.text(adding: new, to: old, file: "c.yaml")
-    #expect(try MIDIMapFile.read(text: text, file: "c.yaml").controllers.map(\.source) == [.controller(8), .controller(7)])
+    #expect(
+      try MIDIMapFile.read(text: text, file: "c.yaml").controllers.map(\.source) == [
+        .controller(8), .controller(7),
+      ])
   }
 
   @Test("a mistake behind a mark has the place that an editor shows")

@@ -116,7 +116,8 @@ import Testing
   @Test("a FLAC is decoded to its end, whatever number of frames it states, and the difference is said then")
   func flac() throws {
     let channel = Self.expected.prefix(Self.frames).map { $0 }
-    let wav = StatedSound(.wav, .bytes(2 * Self.frames)).bytes(Array(Self.samples.prefix(Self.frames)), channels: 1)
+    let wav = StatedSound(.wav, .bytes(2 * Self.frames)).bytes(
+      Array(Self.samples.prefix(Self.frames)), channels: 1)
     try folder.write(Data(wav), to: "b.wav")
     let open = try #require(OpenFolder(path: folder.path))
     let name = try Compression.flac.replace(wav: "b.wav", in: open)

@@ -77,6 +77,8 @@ import Testing
       #expect(outcome.status == 4, "\(outcome)")
     }
     let options = try home.pinna("midi", "learn", "mute", "--from", "3")
-    #expect(options.status == 2 && options.isOneSentence && options.error.contains("from cannot be given for mute"), "\(options)")
+    #expect(
+      options.status == 2 && options.isOneSentence && options.error.contains("from cannot be given for mute"),
+      "\(options)")
   }
 }

@@ -1,8 +1,8 @@
 import FilterBanks
 import Glibc
 import Synchronization
-import Threads
 import Text
+import Threads
 
 /// What a verb shows on standard error while it works: on a terminal a bar, or the time so far, after a second; elsewhere
 /// a line after two seconds, and one every ten. One line is unfinished at most.
@@ -83,7 +83,9 @@ enum WorkProgress {
 
   /// Progress of a design that another verb needs.
   static func designing(_ device: String) -> @Sendable (Double) -> Void {
-    show("designing the filters of \(device)", note: CacheFolder.isWritable ? "they are stored for next time" : nil)
+    show(
+      "designing the filters of \(device)",
+      note: CacheFolder.isWritable ? "they are stored for next time" : nil)
   }
 
   /// Progress of simulating a scene: how the device's body scatters its sound.
