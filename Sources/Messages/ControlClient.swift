@@ -34,8 +34,9 @@ public struct ControlClient: Sendable {
     let answer = try request(OSCMessage("/pinna/stop"), seconds: 3600, onProgress: onProgress)
     guard [.done, .incompleteTake].contains(answer.status) else { return answer }
     let deadline = ContinuousClock.now + .seconds(5)
-    // Another Pinna with that name may have started already.
-    while identity == nil || identity == server, !RuntimeFolder.isFree(path) {
+    // Another Pinna with that name may have started already. The socket may go between two looks: one look must do.
+    func hasSuccessor() -> Bool { identity.map { $0 != server } ?? false }
+    while !hasSuccessor(), !RuntimeFolder.isFree(path) {
       guard .now < deadline else {
         throw Failure(
           .failed,
