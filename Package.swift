@@ -317,7 +317,8 @@ let package = Package(
       name: "VerbTests",
       dependencies: [
         "pinna", "PinnaSession", "GuidedCheck", "Detection", "LiveSupport", "TestSupport", "Messages",
-        "Figures", "FilterBanks", "FilterDesign", "Numerics", "Presets", "AudioFiles", "Acoustics",
+        "Figures", "FilterBanks", "FilterDesign", "Numerics", "Presets", "Recording", "AudioFiles",
+        "Acoustics",
       ], swiftSettings: waiting),
     .testTarget(
       name: "LiveTests",

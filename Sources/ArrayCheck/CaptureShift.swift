@@ -14,7 +14,7 @@ public struct CaptureShift: Hashable, Sendable {
   let silent: [Int]
   /// By how many channels all microphones may have moved, in a circle: there, all have sound.
   let offsets: [Int]
-  /// The offset that explains which channels are silent, all of them; nil if none does.
+  /// The only offset that explains which channels are silent, all of them; nil if none does, or several do.
   let offset: Int?
 
   /// Nil if no channel without a microphone carries sound.
@@ -33,14 +33,15 @@ public struct CaptureShift: Hashable, Sendable {
     func moved(_ offset: Int) -> Set<Int> { Set(places.map { ($0 + offset) % count }) }
     silent = places.indices.filter { !alive.contains(places[$0]) }
     offsets = (1..<count).filter { moved($0).isSubset(of: alive) }
-    offset = silent.isEmpty ? nil : offsets.first { moved($0) == alive }
+    let fitting = offsets.filter { moved($0) == alive }
+    offset = silent.isEmpty || fitting.count > 1 ? nil : fitting.first
     (self.device, self.count) = (device, count)
   }
 
   /// What to say where nothing else is judged; nil if all microphones have sound.
   public var warning: String? {
     guard !silent.isEmpty else { return nil }
-    if let offset { return "\(sentence(offset)): \(Self.remedy)" }
+    if let offset { return "\(sentence(offset)): \(Self.remedy); if it stays so, run: pinna array check" }
     return "\(soundElsewhere): if the capture may be shifted, start it again"
   }
 

@@ -274,7 +274,7 @@ public final class AudioFileWriter {
   /// Refuses to replace anything but a regular file. Without `replacing`, refuses any existing file.
   static func check(_ folder: OpenFolder, _ name: String, replacing: Bool) throws(AudioFileError) {
     guard let kind = folder.kind(of: name) else { return }
-    guard replacing else { throw AudioFileError("\(folder.path(of: name)) exists already") }
+    guard replacing else { throw AudioFileError("\(folder.path(of: name)) exists; give another name") }
     guard kind == S_IFREG else {
       throw AudioFileError("\(folder.path(of: name)) exists and is not a regular file; give another name")
     }

@@ -139,7 +139,10 @@ struct SoundHeader {
         guard let soundBytes, soundBytes > 0, frames > 0, bytes != soundBytes else { return frames }
         let (size, rest) = soundBytes.quotientAndRemainder(dividingBy: frames)
         // Compressed sound has no frames of one size.
-        return rest < size ? bytes / size : Int(Double(frames) * Double(bytes) / Double(soundBytes))
+        guard rest >= size else { return bytes / size }
+        // A stated length may be anything up to 2^63.
+        let estimate = Double(frames) * Double(bytes) / Double(soundBytes)
+        return Int(exactly: estimate.rounded(.towardZero)) ?? .max
       }
     }
   }

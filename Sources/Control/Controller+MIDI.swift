@@ -161,11 +161,11 @@ extension Controller {
     guard midi.learning.map({ !$0.request.isAskerThere }) ?? true else {
       throw Failure(.failed, "another program is learning a controller; try again when it has ended")
     }
-    midi.learning?.request.fail(.failed, "another program learns now")
+    midi.learning?.request.fail(.failed, "another program has started to learn a controller")
     midi.learning = (request, MIDILearner(target, channel: midi.setup.map.channel, now: .now))
   }
 
-  /// While somebody learns, messages change nothing.
+  /// While a program learns, messages change nothing.
   private func learn(from messages: [MIDIMessage]) {
     guard let request = midi.learning?.request else { return }
     let now = ContinuousClock.now
@@ -173,7 +173,7 @@ extension Controller {
     guard let learner = midi.learning?.learner else { return }
     let outcome: Outcome
     if !request.isAskerThere {
-      outcome = .failed(Failure(.failed, "nobody waits for it any more"))
+      outcome = .failed(Failure(.failed, "the program that asked has ended"))
     } else if let finding = learner.finding(at: now) {
       outcome = finding
     } else if now - learner.begun > .seconds(1), !isMIDIConnected {

@@ -176,7 +176,8 @@ package struct MIDILearner {
       let place = channel.map { " on channel \($0)" } ?? ""
       return Failure(
         .failed,
-        "no controller was moved\(place) within 20 s at \(sources.joined(separator: ", ")); try again")
+        "no controller was moved\(place) within \(Self.time.components.seconds) s at \(sources.joined(separator: ", ")); try again"
+      )
     }
     return Failure(
       .failed,

@@ -61,6 +61,9 @@ package final class LogindInhibitor: SleepInhibitor, Sendable {
     } catch { return fail(error.description) }
     errors.closeWriting()
     let said = Descriptor.readAll(errors.reading, limit: 1 << 12) ?? []
+    // A child whose errors are not read would wait for ever.
+    var rest = [UInt8](repeating: 0, count: 4096)
+    while read(errors.reading, &rest, rest.count) > 0 {}
     child.waitUntilExit()
     let text = String(decoding: said, as: UTF8.self).split(separator: "\n").first.map { ": " + $0 } ?? ""
     fail("\(program) ended\(text)")

@@ -17,6 +17,8 @@ package struct DirectionTable {
   /// The places of the columns, and how many there are: as a header says, or two.
   private var columns = (azimuth: 0, elevation: 1, count: 2)
   private var isInRadians = false
+  /// Whether the first line says that angles are in degrees.
+  private var namesDegrees = false
 
   /// - Returns: unit vectors (forward, left, up), in file order.
   /// - Throws: `DesignError` with the file and the line of the first malformed entry.
@@ -86,7 +88,9 @@ package struct DirectionTable {
           + "directions in degrees such as \"90, 0\"")
     }
     columns = (azimuth, elevation, titles.count)
-    isInRadians = names.contains { $0.contains("rad") && !$0.hasPrefix("radius") }
+    let units = names.flatMap { $0.split { !$0.isLetter && $0 != "°" } }
+    isInRadians = units.contains { ["rad", "radian", "radians"].contains($0) }
+    namesDegrees = units.contains { ["deg", "degree", "degrees", "grad", "°"].contains($0) }
     return true
   }
 
@@ -104,21 +108,23 @@ package struct DirectionTable {
       let elevation = words[columns.elevation].decimal, abs(elevation) <= limits.elevation
     else {
       throw DesignError(
-        "\(path):\(line): is not a direction; write azimuth (-360 to 360) and elevation (-90 to 90) in degrees, "
-          + "for example \"90, 0\"")
+        "\(path):\(line): is not a direction; write "
+          + (isInRadians
+            ? "azimuth (-2π to 2π) and elevation (-π/2 to π/2) in radians, as the first line says"
+            : "azimuth (-360 to 360) and elevation (-90 to 90) in degrees, for example \"90, 0\""))
     }
     return [azimuth, elevation]
   }
 
   /// Directions all within 2π and π/2 that are not whole numbers are radians: in degrees they would all lie ahead.
   private func refuseUnnamedRadians(_ angles: [SIMD2<Double>]) throws(DesignError) {
-    guard !isInRadians, angles.count > 3,
+    guard !isInRadians, !namesDegrees, angles.count > 3,
       angles.allSatisfy({ abs($0.x) < 2 * .pi + 0.001 && abs($0.y) < .pi / 2 + 0.001 }),
       angles.contains(where: { abs($0.x) > 1 }),
       angles.contains(where: { $0 != $0.rounded(.toNearestOrEven) })
     else { return }
     throw DesignError(
-      "\(path) holds angles that look like radians: none exceeds 2π; write degrees, or name the columns "
-        + "\"azimuth (rad), elevation (rad)\" in the first line")
+      "\(path) holds angles that look like radians: none exceeds 2π; name the unit in the first line: "
+        + "\"azimuth (deg), elevation (deg)\" or \"azimuth (rad), elevation (rad)\"")
   }
 }

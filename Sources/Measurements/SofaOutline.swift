@@ -23,7 +23,7 @@ package struct SofaOutline {
     guard starts(with: [0x89, 0x48, 0x44, 0x46, 0x0D, 0x0A, 0x1A, 0x0A]) else {
       throw DesignError("is not a SOFA file: it does not begin like one (HDF5); give \(SofaFile.kind)")
     }
-    guard let end = endOfFile, end <= bytes.count else {
+    guard let end = endOfFile, (0...bytes.count).contains(end) else {
       throw DesignError("ends before its end; copy it again")
     }
     if let conventions = attribute("Conventions"), conventions != "SOFA" {
@@ -38,11 +38,11 @@ package struct SofaOutline {
     }
   }
 
-  /// How long the file says it is, in bytes; nil if it ends before it says so.
+  /// How long the file says it is, in bytes; 0 if its numbers have another size, and nil if it ends before it says so.
   private var endOfFile: Int? {
+    guard let version = number(1, at: 8), let size = number(1, at: version < 2 ? 13 : 9) else { return nil }
     // Versions 0 and 1 say it behind their counts of the trees' nodes.
-    let place = [0: 40, 1: 44]
-    return number(1, at: 8).flatMap { number(8, at: place[$0] ?? 28) }
+    return size == 8 ? number(8, at: [40, 44, 28, 28, 28][min(version, 4)]) : 0
   }
 
   private static func otherData(_ content: String, _ type: String) -> DesignError {

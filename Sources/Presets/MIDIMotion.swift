@@ -43,7 +43,9 @@ extension MIDIMap.Controller {
     case .words(let words):
       let choices = words.isEmpty ? dataSources : words
       let end = choices.count - 1
-      guard let index = choices.firstIndex(of: present) else { return .set(choices[clicks > 0 ? 0 : end]) }
+      guard let index = choices.firstIndex(where: { $0.lowercased() == present.lowercased() }) else {
+        return .set(choices[clicks > 0 ? 0 : end])
+      }
       let next = min(max(index + clicks, 0), end)
       return next == index ? .nothing : .set(choices[next])
     }
@@ -57,7 +59,7 @@ extension MIDIMap.Controller {
     case .trigger: return .set("")
     case .words(let words):
       let choices = words.isEmpty ? dataSources : words
-      let index = choices.firstIndex(of: present) ?? -1
+      let index = choices.firstIndex { $0.lowercased() == present.lowercased() } ?? -1
       return .set(choices[(index + presses) % choices.count])
     }
   }

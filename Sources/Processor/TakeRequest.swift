@@ -45,7 +45,8 @@ package struct TakeRequest {
     guard (1...3600 * mostHours).contains(length) else {
       throw Failure(
         .usage,
-        "for \(text) is not usable; give a time of at most \(mostHours) hours, such as 3h, 90min, 1h30min or 45s"
+        "\(text.quoted) is not a length for a take; give a time of at most \(mostHours) hours, such as 3h, 90min, "
+          + "1h30min or 45s"
       )
     }
     return length

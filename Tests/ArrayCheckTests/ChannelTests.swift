@@ -1,6 +1,7 @@
 import Acoustics
 import ArrayCheck
 import Foundation
+import Presets
 import TestSupport
 import Testing
 
@@ -97,6 +98,26 @@ import Testing
     #expect(
       warning([on, off, on, on, on, on, on, off])?.contains("ring-2 does not: if the capture may be") == true)
     #expect(warning([on, off, on, on, on, on]) == nil)
+  }
+
+  @Test("no shift is stated that is one of several")
+  func ambiguous() throws {
+    let text = """
+      format: 2
+      title: Every second channel
+      body: free
+      hardware: {card: [x], channels: 8, rates: [48000]}
+      microphones:
+        a: {position: [30, 0, 0], channel: 1}
+        b: {position: [0, 30, 0], channel: 3}
+        c: {position: [-30, 0, 0], channel: 5}
+        d: {position: [0, -30, 0], channel: 7}
+      dataSources: {All: {forward: +z, microphones: all, polarPatterns: [omnidirectional]}}
+      """
+    let device = try DeviceFile.read(YAMLReader(text: text, file: "d.yaml"))
+    let levels: [Double?] = [nil, -30, nil, -30, nil, -30, nil, -30]
+    let warning = try #require(CaptureShift(levels: levels, of: device)?.warning)
+    #expect(warning.contains("may be shifted") && !warning.contains("shifted by"), "\(warning)")
   }
 
   // MARK: Invalid samples

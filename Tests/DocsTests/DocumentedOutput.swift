@@ -6,7 +6,9 @@ import Foundation
 /// and a line that ends in "…" for any ending.
 enum DocumentedOutput {
   static func matches(_ shown: [String], _ printed: [String]) -> Bool {
-    matches(shown.map(masked)[...], printed.map(masked)[...])
+    // What a verb says while it works depends on how fast the machine is.
+    let printed = printed.filter { $0.wholeMatch(of: #/pinna: .+: [0-9]+ (%|s so far)(, .+)?/#) == nil }
+    return matches(shown.map(masked)[...], printed.map(masked)[...])
   }
 
   private static func matches(_ shown: ArraySlice<String>, _ printed: ArraySlice<String>) -> Bool {

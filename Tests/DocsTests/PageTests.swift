@@ -142,6 +142,10 @@ import Testing
     #expect(DocumentedOutput.matches(["a  -3 dB"], ["a +12.0 dB"]))
     #expect(!DocumentedOutput.matches(["took 3.5 s"], ["needed 3.5 s"]))
     #expect(!DocumentedOutput.matches(["one"], ["one", "two"]))
+    #expect(
+      DocumentedOutput.matches(
+        ["one"], ["pinna: working: 3 s so far", "pinna: working: 80 %, about 3 s left", "one"]))
+    #expect(!DocumentedOutput.matches(["one"], ["pinna: failed: 3 s late", "one"]))
     #expect(!DocumentedOutput.matches(["one", "…", "three"], ["one", "two"]))
   }
 

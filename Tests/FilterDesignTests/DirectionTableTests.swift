@@ -51,6 +51,19 @@ import Testing
     }
   }
 
+  @Test(
+    "degrees that the first line names are believed, also in German, and a radial distance is no unit",
+    arguments: [
+      "azimuth (deg), elevation (deg)", "Azimut (Grad), Elevation (Grad)", "azimuth °, elevation °",
+    ])
+  func degrees(header: String) throws {
+    let near = (0..<8).map { "\(Double($0) * 0.5 - 1.75), 0.25" }
+    let found = try read(([header] + near).joined(separator: "\n"))
+    #expect(abs(atan2(found[0].y, found[0].x) * 180 / .pi + 1.75) < 1e-9)
+    let far = try read("azimuth, elevation, radial distance\n90, 0, 1.5\n10, 0, 1.5")
+    #expect(abs(far[0].y - 1) < 1e-9)
+  }
+
   @Test("radians without a word are doubted; whole degrees near the front are not")
   func radians() throws {
     let refused = #expect(throws: DesignError.self) {

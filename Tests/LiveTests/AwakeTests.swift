@@ -38,7 +38,10 @@ extension LiveTests {
     }
 
     func holder() throws -> (pid: Int32, words: String) {
-      try #require(waitUntil(seconds: 10) { access(log, F_OK) == 0 })
+      try #require(
+        waitUntil(seconds: 10) {
+          (try? String(contentsOfFile: log, encoding: .utf8))?.hasSuffix("\n") == true
+        })
       let line = try String(contentsOfFile: log, encoding: .utf8).split(separator: "\n").last ?? ""
       let parts = line.split(separator: " ", maxSplits: 1)
       return (Int32(parts.first ?? "") ?? -1, String(parts.last ?? ""))

@@ -69,7 +69,7 @@ final class MicrophoneFile {
       microphone, place in
       let seconds = Double(invalid.first[place] ?? 0) / Double(reader.sampleRate)
       return InvalidSamples.sentence(about: microphone.name, count: invalid.counts[place], seconds: seconds)
-        + "; it was muted until a second later"
+        + "; after each of them it was muted for a second"
     }
     return [reader.headerRemark, doubt].compactMap(\.self) + microphones
       + (CaptureShift(levels: levels, of: device)?.warning.map { [$0] } ?? [])

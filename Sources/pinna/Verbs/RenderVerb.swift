@@ -1,5 +1,6 @@
 import Acoustics
 import AudioFiles
+import Glibc
 import JackTools
 import Messages
 import Presets
@@ -120,10 +121,14 @@ private final class RenderedFile {
   var remarks: [String] {
     if sound.clippedSamples > 0 {
       return [
-        "\("sample".counted(sound.clippedSamples)) of \(sound.path) clipped, which .wav would not; lower --gain"
+        "\("sample".counted(sound.clippedSamples)) of \(sound.path) clipped; lower --gain, or write .wav, which does not clip"
       ]
     }
     guard sound.peak > 1, sound.compression == nil else { return [] }
-    return ["\(sound.path) exceeds full scale (peak \(sound.peak)); the file is float, so nothing is clipped"]
+    let peak = (200 * log10(Double(sound.peak))).rounded() / 10
+    return [
+      "\(sound.path) exceeds full scale (peak +\(peak) dBFS); its float samples are not clipped, but other programs may "
+        + "clip them"
+    ]
   }
 }

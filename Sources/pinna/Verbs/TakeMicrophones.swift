@@ -14,14 +14,14 @@ struct TakeMicrophones {
   /// The frame of the take at which the file begins.
   private let firstFrame: Int
 
-  /// Nil for a file that is not of a take. A sidecar that cannot be read is said.
+  /// Nil for a file that is not of a take. A sidecar that cannot be read is reported.
   init?(_ path: String) {
     do throws(TakeError) {
       guard let found = try Sidecar.ofMicrophones(at: path) else { return nil }
       (sidecar, firstFrame) = found
     } catch {
       Tool.complain(
-        "\(error.description); so neither the take's array nor missing microphones are known, and nothing of the take is "
+        "\(error.description); the take's array and its missing microphones are unknown, so fallback filters are not "
           + "repeated")
       return nil
     }
@@ -42,11 +42,16 @@ struct TakeMicrophones {
     }
     let preset = (try? library.preset(named: setup.preset)).flatMap { $0.device == device.name ? $0 : nil }
     var setting = Setting(preset: preset ?? Preset(of: device), device: try adapt(device))
-    try setting.apply([
-      Change(.dataSource, setup.dataSource), Change(.pattern, setup.polarPattern),
-      Change(.orientation, setup.inputOrientation), Change(.gain, "\(setup.gainDB)"),
-      Change(.highPass, setup.highPassHz.map { "\($0)" } ?? "off"),
-    ])
+    do {
+      try setting.apply([
+        Change(.dataSource, setup.dataSource), Change(.pattern, setup.polarPattern),
+        Change(.orientation, setup.inputOrientation), Change(.gain, "\(setup.gainDB)"),
+        Change(.highPass, setup.highPassHz.map { "\($0)" } ?? "off"),
+      ])
+    } catch {
+      throw Failure(
+        .failed, "the sidecar of \(path) holds an unusable setting: \(error); give --preset or --device")
+    }
     return setting
   }
 
