@@ -39,8 +39,8 @@ public struct Calibration: Hashable, Sendable {
   /// The day and what was measured: "2026-11-23 in a recording".
   public var origin: String { source.map { "\(date) in \($0.phrase)" } ?? date }
 
-  /// What the reader of results on a model must know; it continues "the array was". An ideal array would be judged by what
-  /// the filters undo of the real one.
+  /// What the reader of results on a model must know; it continues "the array was". An ideal array would be judged by
+  /// what the filters undo of the real one.
   public var remarkOnModel: String {
     "simulated with the deviations that were measured on \(origin), which its filters undo"
   }

@@ -47,12 +47,12 @@ public struct DeviceView: Hashable, Sendable {
 }
 
 extension Device {
-  /// Whether left and right are named after edges: of a body that has some, if people face it. Nobody faces what lies on
-  /// a table or is worn: there, axes and microphones name the sides.
+  /// Whether left and right are named after edges: of a body that has some, if people face it. Nobody faces what lies
+  /// on a table or is worn: there, axes and microphones name the sides.
   public var namesEdges: Bool { body.shape.hasEdges && placement.isFaced }
 
-  /// From above. Who faces the device is below the page; who wears it, or has it on the table as its file draws it, looks
-  /// to the page's top.
+  /// From above. Who faces the device is below the page; who wears it, or has it on the table as its file draws it,
+  /// looks to the page's top.
   public func viewFromAbove(_ up: Direction = .plusY) -> DeviceView {
     let pageUp = (placement.isFaced ? Direction.plusZ.opposite : .plusZ).vector
     return DeviceView(device: self, viewpoint: .above, right: pageUp.cross(up.vector), up: pageUp)
@@ -77,7 +77,8 @@ extension Device {
       : DeviceView(device: self, viewpoint: .listener, right: right, up: listener.up.vector)
   }
 
-  /// Whether people look down on the array: it lies on a table, or is so flat that it would be a row of dots from the side.
+  /// Whether people look down on the array: it lies on a table, or is so flat that it would be a row of dots from the
+  /// side.
   /// - Parameter up: one of the device's axes.
   private func lies(under up: Direction) -> Bool {
     guard placement != .table else { return abs(up.vector.y) == 1 }

@@ -32,8 +32,8 @@ public enum DeviceEdge: String, NamedWord, Codable {
 
 /// Which edge of the device the left and right outputs represent, for one data source and input orientation.
 public struct StereoLayout: Hashable, Sendable, Codable {
-  /// Where left and right are on a device whose sides are not named after edges (`Device.namesEdges`), such as a ring, in
-  /// words: "-x, microphone ring-4".
+  /// Where left and right are on a device whose sides are not named after edges (`Device.namesEdges`), such as a ring,
+  /// in words: "-x, microphone ring-4".
   public struct Sides: Hashable, Sendable, Codable {
     public let left: String
     public let right: String

@@ -6,7 +6,8 @@ import Manifolds
 /// Thread: any; the calling thread computes, and calls `progress`.
 public enum ArrayCheck {
   /// - Parameters:
-  ///   - channels: shape `[channel][frame]`, full scale is 1: one channel per microphone, or all channels of the product.
+  ///   - channels: shape `[channel][frame]`, full scale is 1: one channel per microphone, or all channels of the
+  ///     product.
   ///   - progress: called with the solved fraction of a box, 0…1.
   /// - Throws: `ArrayCheckError` if the recording does not fit the device, or the device has no manifold.
   public static func verdict(
@@ -128,8 +129,8 @@ extension CheckedRecording {
 }
 
 extension CaptureShift {
-  /// What sound on channels without a microphone may hide: the capture is shifted, and loopback channels are not silent.
-  /// Then the sound fits the device with all microphones elsewhere, and does not where they should be.
+  /// What sound on channels without a microphone may hide: the capture is shifted, and loopback channels are not
+  /// silent. Then the sound fits the device with all microphones elsewhere, and does not where they should be.
   /// - Returns: by how many channels; nil if it is not shifted.
   fileprivate func offset(
     of recording: CheckedRecording, against given: ArrayVerdict, _ progress: (@Sendable (Double) -> Void)?

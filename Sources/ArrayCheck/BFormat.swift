@@ -3,9 +3,9 @@ import Glibc
 
 /// Whether four channels are B-format: W, and the three figures of eight X, Y, Z in any order.
 ///
-/// Whatever the directions, and however many waves there are, the squares of X, Y and Z have a constant sum: that of W in
-/// SN3D (AmbiX), twice that with the W of the old B-format, 3 dB lower. The capsules of a small array hear low frequencies
-/// in phase (or, inverted, in opposite phase), and W and a figure of eight do not.
+/// Whatever the directions, and however many waves there are, the squares of X, Y and Z have a constant sum: that of W
+/// in SN3D (AmbiX), twice that with the W of the old B-format, 3 dB lower. The capsules of a small array hear low
+/// frequencies in phase (or, inverted, in opposite phase), and W and a figure of eight do not.
 /// - Source: M. A. Gerzon, Periphony: With-Height Sound Reproduction, JAES 21 (1973); AmbiX (Nachbar et al., 2011).
 enum BFormat {
   static let remedy =

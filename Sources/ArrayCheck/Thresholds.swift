@@ -1,7 +1,7 @@
 /// Every threshold of this room, by the step that uses it, and where it comes from.
 ///
-/// Most came with the check (commit b502f3a), whose record of how they were found is lost. "Trial" marks those for which
-/// there is no reason but that they work: the errors and clean draws of ArrayCheckTests and the recording of
+/// Most came with the check (commit b502f3a), whose record of how they were found is lost. "Trial" marks those for
+/// which there is no reason but that they work: the errors and clean draws of ArrayCheckTests and the recording of
 /// RealRecordingTests are judged right with them. Reasons beside other values were found afterwards, by calculation.
 /// "Measured" is what the same scenes gave on 2026-11-26, on linear8, uma8, glasses8 and tetramic.
 enum Thresholds {
@@ -41,12 +41,12 @@ enum Thresholds {
   static let ambisonicExtent = 0.1
   /// Levels that W, X, Y and Z must not fall below, as a share of the loudest one's power: 30 dB.
   static let leastAmbisonicShare = 1e-3
-  /// dB: how much the sum of squares may vary from frame to frame, and differ from what it should be. Measured with eight
-  /// talkers, with one to six reflections, and in sound from all around: 1.2 to 1.8 dB, up to 0.4 dB.
+  /// dB: how much the sum of squares may vary from frame to frame, and differ from what it should be. Measured with
+  /// eight talkers, with one to six reflections, and in sound from all around: 1.2 to 1.8 dB, up to 0.4 dB.
   static let ambisonicSpread = 2.0
   static let ambisonicRatio = 0.8
-  /// Coherence with W below which some other channel must be. Measured in the same sound: up to 0.3; of cardioid capsules, 0.5
-  /// and more.
+  /// Coherence with W below which some other channel must be. Measured in the same sound: up to 0.3; of cardioid
+  /// capsules, 0.5 and more.
   static let ambisonicCoherence = 0.4
 
   // MARK: Hum
@@ -118,8 +118,8 @@ enum Thresholds {
 
   /// Standard errors by which events must prefer another explanation. Trial.
   static let leastCertainty = 5.0
-  /// Relative gain of another order. Trial. Measured where two channels are exchanged: 0.018 and more; on clean arrays in
-  /// noise another order may gain 0.009, and is refused by the other conditions.
+  /// Relative gain of another order. Trial. Measured where two channels are exchanged: 0.018 and more; on clean arrays
+  /// in noise another order may gain 0.009, and is refused by the other conditions.
   static let orderGain = 0.006
   /// From this gain on, coherences are not asked. Trial.
   static let clearGain = 0.08
@@ -166,7 +166,8 @@ enum Thresholds {
   /// dB (docs/array.md). Capsules of ±2 dB differ from their median by 4 dB at most. Measured: up to 3.1 dB on clean
   /// arrays with gains of ±2 dB, and from 5.8 dB where 6 dB too much are found.
   static let levelDeviation = 4.7
-  /// dB that patterns of directional capsules may explain: beyond, reverberation decides (docs/array.md: 6 dB may pass).
+  /// dB that patterns of directional capsules may explain: beyond, reverberation decides (docs/array.md: 6 dB may
+  /// pass).
   static let mostExplained = 6.0
 
   // MARK: ArrayCalibration, DiffuseSound
@@ -180,7 +181,8 @@ enum Thresholds {
   static let delayBand = 100.0...3000.0
   /// Modelled coherence from which on a pair's phase counts. Trial.
   static let delayCoherence = 0.4
-  /// RMS difference of coherences. Trial: CalibrationTests have one talker above, and diffuse sound with a delay of 20 µs below.
+  /// RMS difference of coherences. Trial: CalibrationTests have one talker above, and diffuse sound with a delay of 20
+  /// µs below.
   static let mostUnevenness = 0.22
   /// Seconds: 1.7 mm of displacement. And standard errors (both docs/array.md).
   static let leastCalibratedDelay = 5e-6

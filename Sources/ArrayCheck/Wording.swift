@@ -131,7 +131,8 @@ struct Wording {
       remedy: "connect each microphone to its own port, or write its \"channel\" in the device file")
   }
 
-  /// - Parameter candidates: the late microphone, or those of which it is one, with delays in seconds; negative if early.
+  /// - Parameter candidates: the late microphone, or those of which it is one, with delays in seconds; negative if
+  ///   early.
   func late(_ candidates: [(microphone: Int, delay: Double)], sampleRate: Int) -> Finding {
     let isOneOf = candidates.count > 1
     let size = { (delay: Double) in "\(abs(Int((delay * 1e6).rounded()))) µs" }

@@ -1,8 +1,8 @@
 import CSndfile
 import Glibc
 
-/// Reads an audio file of any format that libsndfile supports, as 32-bit float: all the sound that is in it, whatever its
-/// header says. It reads from the beginning to the end, one block at a time.
+/// Reads an audio file of any format that libsndfile supports, as 32-bit float: all the sound that is in it, whatever
+/// its header says. It reads from the beginning to the end, one block at a time.
 public final class AudioFileReader {
   /// More channels than any supported array has. A file that claims more is refused before memory is allocated.
   public static let channelLimit = 256
@@ -10,8 +10,8 @@ public final class AudioFileReader {
   public let path: String
   public let channels: Int
   public let sampleRate: Int
-  /// Number of frames in the file. Of a compressed file it is what the header says until it has been read to its end; nil
-  /// if that says nothing.
+  /// Number of frames in the file. Of a compressed file it is what the header says until it has been read to its end;
+  /// nil if that says nothing.
   public private(set) var frames: Int?
   /// What says that the channels are B-format, and no microphones: "its AmbiX chunk". Nil if nothing does.
   public var ambisonics: String? { header?.ambisonics }
@@ -81,12 +81,12 @@ public final class AudioFileReader {
     return header.statedFrames(of: frames)
   }
 
-  /// Whether the file is truncated: it has fewer frames than its header says. Of a compressed file it shows at the end of
-  /// reading.
+  /// Whether the file is truncated: it has fewer frames than its header says. Of a compressed file it shows at the end
+  /// of reading.
   public var endsEarly: Bool { statedFrames.map { $0 > frames ?? 0 } ?? false }
 
-  /// How the header differs from the file, as one sentence; nil if it does not. Of a compressed file it shows at the end of
-  /// reading.
+  /// How the header differs from the file, as one sentence; nil if it does not. Of a compressed file it shows at the
+  /// end of reading.
   public var headerRemark: String? {
     guard let frames else { return nil }
     guard let statedFrames else {

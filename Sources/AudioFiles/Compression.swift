@@ -17,8 +17,8 @@ public enum Compression: String, CaseIterable, Sendable {
 
   /// Converts `wav` to a file with this format's extension, reads that back, and removes `wav` if it is complete.
   /// - Parameters:
-  ///   - given: the new name; a file of that name is replaced. Nil for the old one with this format's extension, which must
-  ///     not exist.
+  ///   - given: the new name; a file of that name is replaced. Nil for the old one with this format's extension, which
+  ///     must not exist.
   ///   - isWanted: called before every block. If it returns false, the conversion fails and `wav` stays.
   /// - Returns: the new name.
   public func replace(

@@ -1,5 +1,5 @@
-/// Samples that no microphone delivers: NaN, infinity, and what is above +60 dBFS. A running Pinna mutes a microphone that
-/// sends them.
+/// Samples that no microphone delivers: NaN, infinity, and what is above +60 dBFS. A running Pinna mutes a microphone
+/// that sends them.
 public struct InvalidSamples: Sendable {
   /// The number in each channel.
   public private(set) var counts: [Int]

@@ -8,7 +8,8 @@ final class ReadDescriptor {
   private let patches: [(offset: Int, bytes: [UInt8])]
   /// Where the file ends; nil for its own end.
   private let end: Int?
-  /// The error number of the last read that failed; 0 if none did. libsndfile takes a failed read for the end of the file.
+  /// The error number of the last read that failed; 0 if none did. libsndfile takes a failed read for the end of the
+  /// file.
   private(set) var error: Int32 = 0
 
   init(_ number: Int32, header: SoundHeader? = nil) {

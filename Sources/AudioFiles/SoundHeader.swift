@@ -1,7 +1,7 @@
 /// Where the sound of a file is: according to its header, and according to the file.
 ///
-/// A recorder that dies leaves a length of zero, or one that is too short; lengths past 4 GB wrap in WAV; a program that
-/// writes into a pipe knows none. libsndfile believes the header. With `patches` it reads all of the sound.
+/// A recorder that dies leaves a length of zero, or one that is too short; lengths past 4 GB wrap in WAV; a program
+/// that writes into a pipe knows none. libsndfile believes the header. With `patches` it reads all of the sound.
 struct SoundHeader {
   enum Length: Equatable {
     case bytes(Int)

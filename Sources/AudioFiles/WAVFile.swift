@@ -14,8 +14,8 @@ public enum SampleEncoding: Sendable, CaseIterable {
 struct WAVFile {
   let file: OpaquePointer
   private let descriptor: Int32
-  /// Where the mask of loudspeakers stands if it is to be empty. libsndfile has one for every number of channels, so that
-  /// four microphones would be "quad".
+  /// Where the mask of loudspeakers stands if it is to be empty. libsndfile has one for every number of channels, so
+  /// that four microphones would be "quad".
   private var emptyMask: Int?
 
   /// - Parameters:

@@ -8,7 +8,8 @@ import Processor
 /// answers them.
 ///
 /// Not liblo's server: this socket has mode 0600 in a folder of mode 0700, replaces a stale socket, and is made again
-/// if it is removed (`NamedSocket`). It accepts connections of this user's processes only; the kernel says who connects.
+/// if it is removed (`NamedSocket`). It accepts connections of this user's processes only; the kernel says who
+/// connects.
 ///
 /// Connections are served in turn, one request each, those of a bundle too. A program that leaves answers unread is not
 /// served until it has read them, so that it delays no other. It is disconnected if it reads nothing for `patience`.
@@ -89,7 +90,8 @@ public final class ControlSocket {
     return next(milliseconds: isBusy ? min(milliseconds, 10) : milliseconds, or: others)
   }
 
-  /// The next request of the connections that are ready; bounded, so that malformed packets cannot keep the thread here.
+  /// The next request of the connections that are ready; bounded, so that malformed packets cannot keep the thread
+  /// here.
   private func next(milliseconds: Int32, or others: [Int32] = []) -> (message: OSCMessage?, sender: Sender)? {
     let listened = connections.filter(\.unsent.isEmpty)
     let isReady = listened.contains { !$0.waiting.isEmpty }
@@ -240,8 +242,8 @@ public final class ControlSocket {
     if unread > Self.unreadLimit { close(connection) }
   }
 
-  /// Sends progress for a request that has a number. Dropped if earlier packets wait, because the next report supersedes
-  /// it.
+  /// Sends progress for a request that has a number. Dropped if earlier packets wait, because the next report
+  /// supersedes it.
   /// - Parameters:
   ///   - text: what is being done.
   ///   - part: completed fraction, from 0 to 1.

@@ -5,8 +5,8 @@ import Presets
 import Processor
 import Text
 
-/// MIDI: program changes choose presets of the bank; controllers and notes change what their file says (`MIDIEffect`). MIDI
-/// has no way to answer, so failures are written to the operator's terminal, and so are takes that begin and end.
+/// MIDI: program changes choose presets of the bank; controllers and notes change what their file says (`MIDIEffect`).
+/// MIDI has no way to answer, so failures are written to the operator's terminal, and so are takes that begin and end.
 extension Controller {
   /// The state of MIDI. A class, because answers arrive while an event is acted upon.
   final class MIDI {
@@ -15,8 +15,8 @@ extension Controller {
     /// Whether a change that a controller made is still fading in. Its next value waits, so that a moving fader makes
     /// one crossfade after another instead of superseding itself.
     var isFading = false
-    /// Where each fader, knob and switch was when it was last acted upon, from 0 to 127. Forgotten when it may have been
-    /// moved unheard.
+    /// Where each fader, knob and switch was when it was last acted upon, from 0 to 127. Forgotten when it may have
+    /// been moved unheard.
     var positions: [MIDIMap.Source: Int] = [:]
     /// The ports that send MIDI.
     var sources: [String] = []
@@ -52,8 +52,8 @@ extension Controller {
     while let event = midi.inbox.pop(where: isFree) { act(on: event) }
   }
 
-  /// Program changes, takes and markers never wait; changes by controllers follow each other, and presets that are being
-  /// read.
+  /// Program changes, takes and markers never wait; changes by controllers follow each other, and presets that are
+  /// being read.
   private func isFree(_ event: MIDIInbox.Event) -> Bool {
     guard event.controller?.target.isSetting ?? false else { return true }
     return !midi.isFading && reads.isEmpty

@@ -5,8 +5,8 @@ import Recording
 
 /// What differs over UDP: subscriptions and feedback, no sessions, and no paths.
 extension Controller {
-  /// - Parameter words: the token, then optionally what to send, how many levels per second, and to which port. No port is as
-  ///   low as a rate, so either may be left out.
+  /// - Parameter words: the token, then optionally what to send, how many levels per second, and to which port. No port
+  ///   is as low as a rate, so either may be left out.
   /// - Returns: how long the subscription lasts unless it is renewed.
   func subscribe(_ words: [String], _ sender: Sender) throws -> Outcome {
     let (udp, sender) = try subscriber(sender)

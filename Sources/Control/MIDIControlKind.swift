@@ -16,8 +16,8 @@ package enum MIDIControlKind: Hashable, Sendable {
   /// More than an encoder's values in one direction span.
   private static let halfRange = 64
 
-  /// Nil if the values fit more than one kind, or none: an encoder must never be taken for a fader, since each click would
-  /// set one end of its range or the other.
+  /// Nil if the values fit more than one kind, or none: an encoder must never be taken for a fader, since each click
+  /// would set one end of its range or the other.
   /// - Parameters:
   ///   - values: in the order of their arrival, from 0 to 127.
   ///   - isCoarse: whether a controller with the fine part of 14 bits goes along, which no encoder has.
@@ -53,8 +53,8 @@ package enum MIDIControlKind: Hashable, Sendable {
     return value != 0 && clicks != 0 && abs(clicks) <= mostClicks
   }
 
-  /// Whether single clicks of both directions are there, and something that a fader never does: it stands still and sends,
-  /// leaps, or passes the middle and comes back without being there.
+  /// Whether single clicks of both directions are there, and something that a fader never does: it stands still and
+  /// sends, leaps, or passes the middle and comes back without being there.
   private static func isTurnedBothWays(_ values: [Int], _ encoding: MIDIMap.RelativeEncoding, _ steps: [Int])
     -> Bool
   {

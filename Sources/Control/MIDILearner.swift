@@ -5,13 +5,13 @@ import Processor
 
 /// Finds out which control is moved, and what it is: a fader, an endless encoder, a button or a pad.
 ///
-/// One message cannot tell: 1 is a click of an encoder, or a fader near its lower end. So it listens until nothing has come
-/// for `quiet`, and takes the first control whose values only one kind of control sends (`MIDIControlKind`).
+/// One message cannot tell: 1 is a click of an encoder, or a fader near its lower end. So it listens until nothing has
+/// come for `quiet`, and takes the first control whose values only one kind of control sends (`MIDIControlKind`).
 package struct MIDILearner {
   package static let time = Duration.seconds(20)
   private static let quiet = Duration.milliseconds(400)
-  /// The newest values that are kept of each control, enough for a sweep; how many of them are equal in a row, which the
-  /// coarse part of 14 bits often is; and the most controls.
+  /// The newest values that are kept of each control, enough for a sweep; how many of them are equal in a row, which
+  /// the coarse part of 14 bits often is; and the most controls.
   private static let mostValues = 512
   private static let mostEqual = 4
   private static let mostControls = 64
@@ -63,7 +63,7 @@ package struct MIDILearner {
         if Self.isMovable(number) {
           add(.controller(number), value, message.channel)
         } else {
-          note("controller \(number) \(place)")
+          note("controller \(number) (reserved by MIDI) \(place)")
         }
       case .note(_, let note, let velocity):
         if velocity > 0 { add(.note(note), velocity, message.channel) }
@@ -73,8 +73,8 @@ package struct MIDILearner {
     }
   }
 
-  /// Whether a hand moves this controller. Devices send bank select (0, 32) with programs, parameter numbers (98 to 101)
-  /// with data entry, and channel mode messages (120 to 127) by themselves.
+  /// Whether a hand moves this controller. Devices send bank select (0, 32) with programs, parameter numbers (98 to
+  /// 101) with data entry, and channel mode messages (120 to 127) by themselves.
   private static func isMovable(_ number: Int) -> Bool {
     number != 0 && number != 32 && number < 120 && !(98...101).contains(number)
   }

@@ -13,8 +13,8 @@ package enum Feedback: String, NamedWord {
 
 /// Who has subscribed to feedback over UDP, to what, and what was sent to whom.
 ///
-/// A subscriber is an address. It is forgotten `lifetime` after its last subscription. Feedback goes there, or to another
-/// port of that host: tablets listen elsewhere than they send from.
+/// A subscriber is an address. It is forgotten `lifetime` after its last subscription. Feedback goes there, or to
+/// another port of that host: tablets listen elsewhere than they send from.
 package struct SubscriberRegister {
   package struct Subscriber {
     package let address: UDPAddress
@@ -40,8 +40,8 @@ package struct SubscriberRegister {
 
   package init() {}
 
-  /// Adds an address, or renews its subscription with other feedback. A new subscriber of the state, and one that listens
-  /// elsewhere than before, has been sent nothing.
+  /// Adds an address, or renews its subscription with other feedback. A new subscriber of the state, and one that
+  /// listens elsewhere than before, has been sent nothing.
   /// - Parameter port: the port of that host that feedback goes to; nil for the address itself.
   package mutating func subscribe(
     _ address: UDPAddress, to feedback: Feedback, levelsPerSecond: Int, port: UInt16? = nil,

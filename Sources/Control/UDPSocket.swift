@@ -194,8 +194,8 @@ public final class UDPSocket {
 
   // MARK: Answers
 
-  /// Sends a reply, unless the sender's subscription has ended meanwhile: to the sender, and where its feedback goes. A reply
-  /// that does not fit into one datagram is replaced by a sentence.
+  /// Sends a reply, unless the sender's subscription has ended meanwhile: to the sender, and where its feedback goes. A
+  /// reply that does not fit into one datagram is replaced by a sentence.
   package func send(_ message: OSCMessage, to sender: Sender) {
     guard sender.hasToken || isThere(sender) else { return }
     var numbered = message.numbered(sender.number)

@@ -4,12 +4,12 @@ import Numerics
 import Presets
 
 extension FilterBank {
-  /// The filters of `device`: those that ship with its preset, those in the cache, or newly designed ones, which are stored
-  /// in the cache; all with the deviations of its microphones undone.
+  /// The filters of `device`: those that ship with its preset, those in the cache, or newly designed ones, which are
+  /// stored in the cache; all with the deviations of its microphones undone.
   ///
   /// Presets that ship include filters for 44.1 and 48 kHz, in the folder `filters` beside them. The cache is
-  /// `pinna/filters` under XDG_CACHE_HOME or ~/.cache. A broken or read-only cache is not an error: the filters are then
-  /// designed each time.
+  /// `pinna/filters` under XDG_CACHE_HOME or ~/.cache. A broken or read-only cache is not an error: the filters are
+  /// then designed each time.
   /// - Parameters:
   ///   - sampleRate: 8000…192 000 Hz.
   ///   - cancellation: ends a design early.

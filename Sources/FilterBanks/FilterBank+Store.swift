@@ -5,8 +5,8 @@ import FoundationEssentials
 import Glibc
 import Numerics
 
-/// Stored sets: all taps of a bank in `NAME.wav`, all else in `NAME.json`, with a checksum over both. Those that ship are
-/// stored like those in the cache.
+/// Stored sets: all taps of a bank in `NAME.wav`, all else in `NAME.json`, with a checksum over both. Those that ship
+/// are stored like those in the cache.
 extension FilterBank {
   /// How long the files of a design that another process writes at this moment may take.
   private static let unfinishedTime = 600
@@ -14,9 +14,9 @@ extension FilterBank {
   /// More taps than any design has, in one filter and in all: bounds what is read of files that claim more.
   private static let (longestFilter, mostTaps) = (1 << 16, 1 << 26)
 
-  /// Writes under temporary names and renames: other processes read both files whole, and the checksum tells them where only
-  /// one is in place. The WAV file has one frame per tap, one case after another; channel = output × microphone count +
-  /// microphone. Removes what interrupted designs left.
+  /// Writes under temporary names and renames: other processes read both files whole, and the checksum tells them where
+  /// only one is in place. The WAV file has one frame per tap, one case after another; channel = output × microphone
+  /// count + microphone. Removes what interrupted designs left.
   package func store(in folder: String, as name: String) throws {
     let files = FileManager.default
     try files.createDirectory(atPath: folder, withIntermediateDirectories: true)
@@ -80,8 +80,8 @@ extension FilterBank {
     self = contents.bank(taps, device: "")
   }
 
-  /// Removes files that were not finished ten minutes after they were begun, and folders: earlier versions stored sets in
-  /// them.
+  /// Removes files that were not finished ten minutes after they were begun, and folders: earlier versions stored sets
+  /// in them.
   private static func removeUnfinished(in folder: String) {
     for name in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [] {
       var status = stat()

@@ -5,8 +5,8 @@ import FoundationEssentials
 import Measurements
 import Numerics
 
-/// What the JSON beside the taps of a filter bank says: `filters.json` in a folder of exported filters, with a WAV file for
-/// each case, and `NAME.json` of a stored set, whose taps are all in `NAME.wav`.
+/// What the JSON beside the taps of a filter bank says: `filters.json` in a folder of exported filters, with a WAV file
+/// for each case, and `NAME.json` of a stored set, whose taps are all in `NAME.wav`.
 struct FilterDescription: Codable {
   struct Case: Codable {
     let dataSource: String

@@ -14,8 +14,8 @@ import Numerics
 /// 5. The plane-wave delay of each ear is removed (ear alignment), the result is interpolated in spherical harmonics,
 ///    and the delay is restored.
 ///
-/// Directions outside the measurement (below −40° for KEMAR) are filled smoothly: the fit of the spherical harmonics has
-/// penalty l(l+1) on the gradient over the sphere, so the fill does not overshoot as it would with the penalty of
+/// Directions outside the measurement (below −40° for KEMAR) are filled smoothly: the fit of the spherical harmonics
+/// has penalty l(l+1) on the gradient over the sphere, so the fill does not overshoot as it would with the penalty of
 /// `MeasuredManifold`. Above the highest measured frequency only the plane-wave delay
 /// changes.
 /// - Source: Gardner and Martin, HRTF measurements of a KEMAR (1995); ear alignment after Ben-Hur et al.,

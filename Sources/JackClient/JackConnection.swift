@@ -100,7 +100,8 @@ public final class JackConnection: Sendable {
     return false
   }
 
-  /// Whether the server would refuse a client with this name, because a client or the server has it. Waits for the server.
+  /// Whether the server would refuse a client with this name, because a client or the server has it. Waits for the
+  /// server.
   func isTaken(_ name: String) -> Bool {
     if name == server ?? Self.standardServer { return true }
     return handle.request { Self.hasClient(name, $0) } ?? false

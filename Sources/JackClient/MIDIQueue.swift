@@ -4,8 +4,8 @@ import Realtime
 package struct MIDIQueue: ~Copyable, @unchecked Sendable {
   // Unchecked: single producer (the callback), single consumer (the control thread).
 
-  /// Limit on the events of one period that are looked at, of every kind. A MIDI cable carries at most 1600 messages per
-  /// second, and JACK's buffer of a period holds about 2000.
+  /// Limit on the events of one period that are looked at, of every kind. A MIDI cable carries at most 1600 messages
+  /// per second, and JACK's buffer of a period holds about 2000.
   private static let eventsPerPeriod: UInt32 = 2048
   /// Two such periods.
   package static let capacity = 4096

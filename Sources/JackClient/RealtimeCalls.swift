@@ -14,7 +14,8 @@ package enum RealtimeCalls {
     _unsafePerformance { jack_port_get_buffer(port, frames)?.assumingMemoryBound(to: Float.self) }
   }
 
-  /// The events of a MIDI port in this period; nil if JACK provides none. Each call merges the events of all peers anew.
+  /// The events of a MIDI port in this period; nil if JACK provides none. Each call merges the events of all peers
+  /// anew.
   @_noLocks @_noAllocation
   package static func midiBuffer(_ port: OpaquePointer, _ frames: UInt32) -> UnsafeMutableRawPointer? {
     _unsafePerformance { jack_port_get_buffer(port, frames) }

@@ -32,8 +32,8 @@ package enum ServerProbe {
   /// - Parameter server: nil for the default one.
   package static func acceptsClients(server: String?) -> Bool { ask(acceptsClients, server) }
 
-  /// Whether the server has a client called `name`; false if it does not answer within 5 s. The client that asks has left
-  /// again when this returns.
+  /// Whether the server has a client called `name`; false if it does not answer within 5 s. The client that asks has
+  /// left again when this returns.
   ///
   /// Thread: any that may wait for so long.
   /// - Parameter server: nil for the default one.

@@ -2,8 +2,8 @@ import Glibc
 import Processor
 import Threads
 
-/// Keeps the machine from sleeping, by the closed lid, too: a child `systemd-inhibit` holds an inhibitor of logind's as long
-/// as its own child reads from us. It ends with this process, however that ends.
+/// Keeps the machine from sleeping, by the closed lid, too: a child `systemd-inhibit` holds an inhibitor of logind's as
+/// long as its own child reads from us. It ends with this process, however that ends.
 ///
 /// Thread: control thread. The child is started on a thread of its own, because its file may be on a disk that hangs.
 package final class LogindInhibitor: SleepInhibitor, Sendable {

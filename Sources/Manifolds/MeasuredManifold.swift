@@ -124,8 +124,8 @@ package struct MeasuredManifold: ArrayManifold {
     return directions.map { Self.unmeasuredImportance + exp(-pow($0.y / Self.measuredHeight, 2)) }
   }
 
-  /// What a direction counts that a horizontal measurement does not include, and the sine of the elevation from which on
-  /// it is one.
+  /// What a direction counts that a horizontal measurement does not include, and the sine of the elevation from which
+  /// on it is one.
   private static let unmeasuredImportance = 0.03
   private static let measuredHeight = 0.2
 

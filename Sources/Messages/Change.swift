@@ -1,8 +1,8 @@
 import Acoustics
 import Text
 
-/// One change of what is heard. Words become changes where they arrive: from OSC, MIDI controllers, session managers and the
-/// command line.
+/// One change of what is heard. Words become changes where they arrive: from OSC, MIDI controllers, session managers
+/// and the command line.
 public enum Change: Hashable, Sendable {
   /// A preset by its name, which sets all values at once.
   case preset(String)
@@ -31,8 +31,8 @@ public enum Change: Hashable, Sendable {
     public static let kind = "setting"
   }
 
-  /// - Throws: `UnknownWord`, or a `Failure` with the usable numbers. Names are not looked up: devices and their inputs know
-  ///   them.
+  /// - Throws: `UnknownWord`, or a `Failure` with the usable numbers. Names are not looked up: devices and their inputs
+  ///   know them.
   public init(_ key: Key, _ word: String) throws {
     switch key {
     case .input: self = .input(word)

@@ -1,5 +1,5 @@
-/// Push buttons of control surfaces. A button sends a number or a flag when it is pressed and when it is released, also to
-/// methods without arguments, and after the arguments that it is set up with.
+/// Push buttons of control surfaces. A button sends a number or a flag when it is pressed and when it is released, also
+/// to methods without arguments, and after the arguments that it is set up with.
 extension OSCMethod {
   /// The message without its button, and whether that was released. A release must have no effect.
   ///

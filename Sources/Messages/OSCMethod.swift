@@ -4,8 +4,8 @@
 /// such messages. A sender over UDP must have subscribed. A sender on the Unix socket may receive:
 /// - `/pinna/progress` text fraction: progress of a slow request, from 0 to 1; only for requests with a number.
 /// - `/pinna/reply` status text: one for each request.
-/// - `/pinna/part` text: the beginning of a text that is too long for one packet, before that `/pinna/reply`. There may be
-///   several (`AnswerParts`).
+/// - `/pinna/part` text: the beginning of a text that is too long for one packet, before that `/pinna/reply`. There may
+///   be several (`AnswerParts`).
 /// - `/pinna/event` kind text: while a session is open.
 ///
 /// Every method accepts a request number as an additional last argument (`OSCMessage.split`), which all of these

@@ -116,8 +116,8 @@ package struct StatusReport: Codable, Sendable {
     package init() {}
   }
 
-  /// Version of this answer's format; nil from a Pinna before versions. It changes when the meaning of a field does, not
-  /// when fields are added.
+  /// Version of this answer's format; nil from a Pinna before versions. It changes when the meaning of a field does,
+  /// not when fields are added.
   package var format: Int? = StatusReport.currentFormat
   package var state = State.stopped
   package var server = Server.gone
@@ -158,8 +158,8 @@ package struct StatusReport: Codable, Sendable {
   package var mutedMicrophones: [String] = []
   /// Nil if all microphones work.
   package var fallback: FallbackReport?
-  /// The microphones without which filters are ready: one of them that fails is replaced within 1.5 s. Those without the
-  /// others are designed while nothing else happens. Nil until the first is looked at, 10 s after the start.
+  /// The microphones without which filters are ready: one of them that fails is replaced within 1.5 s. Those without
+  /// the others are designed while nothing else happens. Nil until the first is looked at, 10 s after the start.
   package var preparedFallbacks: [String]?
   /// The day on which the array was calibrated: "2026-11-23"; nil if it was not.
   package var calibrated: String?

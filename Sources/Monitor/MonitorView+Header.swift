@@ -84,7 +84,8 @@ extension MonitorView {
   /// The rows that warnings have.
   var warningRoom: Int { max(2, grid.height / 10) }
 
-  /// Writes warnings above the engine. What is to be done about a Pinna that has gone may be longer: old values make room.
+  /// Writes warnings above the engine. What is to be done about a Pinna that has gone may be longer: old values make
+  /// room.
   mutating func drawWarnings() {
     let lines = warningLines
     let top = grid.height - 2 - max(warningRoom, lines.count)

@@ -1,12 +1,13 @@
 import Messages
 
-/// Lays a model out on a grid: a line with what the device is doing, the device from above and the settings on the left,
-/// the meters on the right, and below them warnings and the engine.
+/// Lays a model out on a grid: a line with what the device is doing, the device from above and the settings on the
+/// left, the meters on the right, and below them warnings and the engine.
 ///
 /// Thread: any; a value.
 package struct MonitorView {
   package static let smallest = (width: 80, height: 24)
-  /// What a larger terminal has beyond this stays empty: a frame's memory and time are bounded, and curses counts to 32 767.
+  /// What a larger terminal has beyond this stays empty: a frame's memory and time are bounded, and curses counts to 32
+  /// 767.
   package static let largest = (width: 1000, height: 400)
 
   let model: MonitorModel

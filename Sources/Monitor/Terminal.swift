@@ -41,8 +41,8 @@ final class Terminal {
     if let sharedFlags { _ = fcntl(STDOUT_FILENO, F_SETFL, sharedFlags | O_NONBLOCK) }
   }
 
-  /// Sends `farewell` and restores everything, within a third of a second. To a terminal that does not read, what waits is
-  /// dropped.
+  /// Sends `farewell` and restores everything, within a third of a second. To a terminal that does not read, what waits
+  /// is dropped.
   func leave(_ farewell: [UInt8]) {
     backlog += farewell
     if !send(within: .milliseconds(200)) {

@@ -1,8 +1,8 @@
 import Acoustics
 import Glibc
 
-/// A device as the listener of a case has it: on a table from above, otherwise as the listener sees it, looking forward,
-/// with up at the top. Lengths are in metres.
+/// A device as the listener of a case has it: on a table from above, otherwise as the listener sees it, looking
+/// forward, with up at the top. Lengths are in metres.
 public struct HeldDevice: Sendable {
   private let view: DeviceView
   /// The listener's axes.

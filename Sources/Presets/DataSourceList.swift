@@ -81,8 +81,8 @@ extension YAMLReader {
     return patterns
   }
 
-  /// Reads the list of orientations. If it is missing, returns every orientation of the placement whose up is not parallel
-  /// to `forward`.
+  /// Reads the list of orientations. If it is missing, returns every orientation of the placement whose up is not
+  /// parallel to `forward`.
   /// - Parameter offered: whether the data source offers stereo.
   private func stereoOrientations(
     _ listed: YAMLReader?, forward: Direction, _ placement: Placement, offered: Bool
@@ -127,8 +127,8 @@ extension DataSource {
 }
 
 extension DataSource.Orientation {
-  /// The face of the device nearest to the direction `forward`. Left and right are those of whoever faces the device; of a
-  /// device that nobody faces, those of its drawing or its wearer.
+  /// The face of the device nearest to the direction `forward`. Left and right are those of whoever faces the device;
+  /// of a device that nobody faces, those of its drawing or its wearer.
   init(facing forward: Direction, _ placement: Placement) {
     let isFaced = placement.isFaced
     switch DeviceEdge(nearest: forward) {

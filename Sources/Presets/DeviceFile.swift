@@ -18,8 +18,8 @@ import Text
 ///     polarPatterns: [omnidirectional, stereo]
 /// ```
 ///
-/// `body` is `free`, `{sphere: RADIUS}`, `{cylinder: RADIUS}` (without ends, its axis vertical), `{box: [X, Y, Z]}` or a
-/// measurement: `{sofa: array.sofa}` or
+/// `body` is `free`, `{sphere: RADIUS}`, `{cylinder: RADIUS}` (without ends, its axis vertical), `{box: [X, Y, Z]}` or
+/// a measurement: `{sofa: array.sofa}` or
 /// `{impulseResponses: responses.wav, directions: directions.csv}`. File names are relative to the device file. The
 /// receivers or channels of a measurement are the microphones in the order of this file. A SOFA file's listener is the
 /// device looking out of its front, so SOFA's x, y, z (forward, left, up) are the device's z, x, y. The WAV file holds
@@ -28,10 +28,10 @@ import Text
 ///
 /// `hrtf: head.sofa` names a SOFA file of two ears, whose HRTFs stereo uses instead of those of the packaged KEMAR.
 ///
-/// `format` is the version of the format: 2, or 1 for files without any of the keys that follow. `placement` says what the
-/// coordinates mean (`Placement`; default: upright). `geometry: {source, certainty, leavesOut}` says where they come from,
-/// and `hardware: {usb, card, channels, rates, processed}` how the product shows itself to the computer. A microphone can
-/// be `{position, channel, capsule, faces, gain, delay, polarity}` instead of its position alone.
+/// `format` is the version of the format: 2, or 1 for files without any of the keys that follow. `placement` says what
+/// the coordinates mean (`Placement`; default: upright). `geometry: {source, certainty, leavesOut}` says where they
+/// come from, and `hardware: {usb, card, channels, rates, processed}` how the product shows itself to the computer. A
+/// microphone can be `{position, channel, capsule, faces, gain, delay, polarity}` instead of its position alone.
 ///
 /// `portType` is the type of the input (default: builtInMic), and `uid` its identifier (default: the device's name).
 /// `capturePorts` and `playbackPorts` name the JACK ports that belong to it. `inputs` lists alternative inputs, each

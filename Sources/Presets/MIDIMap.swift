@@ -34,7 +34,8 @@ public struct MIDIMap: Hashable, Sendable {
     case toggle
     /// Something that happens at each press.
     case trigger
-    /// The words of equal parts of 0 to 127; a pad or an encoder chooses the next. Empty for all data sources of the device.
+    /// The words of equal parts of 0 to 127; a pad or an encoder chooses the next. Empty for all data sources of the
+    /// device.
     case words([String])
   }
 

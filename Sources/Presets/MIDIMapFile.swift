@@ -111,7 +111,8 @@ public enum MIDIMapFile {
 
   /// `text` with one more controller, everything else unchanged, comments too.
   /// - Parameter file: the file's path, for messages.
-  /// - Throws: `DescriptionError` if `text` is invalid, uses the controller already, or has its controllers in one line.
+  /// - Throws: `DescriptionError` if `text` is invalid, uses the controller already, or has its controllers in one
+  ///   line.
   public static func text(adding new: MIDIMap.Controller, to text: String, file: String)
     throws(DescriptionError) -> String
   {

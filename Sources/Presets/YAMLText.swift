@@ -1,5 +1,5 @@
-/// `text` as a double-quoted YAML string. Control characters and line separators are escaped, so that they are read back, or
-/// refused, as what they are: a raw line break would be read as a space.
+/// `text` as a double-quoted YAML string. Control characters and line separators are escaped, so that they are read
+/// back, or refused, as what they are: a raw line break would be read as a space.
 package func yamlString(_ text: String) -> String {
   var quoted = "\""
   for scalar in text.unicodeScalars {

@@ -29,7 +29,8 @@ package protocol AudioWorld: AnyObject {
   func forgetConnections() -> Int
   /// The connections of own ports that another run should restore.
   var restorableConnections: [Wiring.Wire] { get }
-  /// Restores `connections`, and removes and forgets what others connected to own ports, as far as it is not among them.
+  /// Restores `connections`, and removes and forgets what others connected to own ports, as far as it is not among
+  /// them.
   func replaceConnections(with connections: [Wiring.Wire])
   /// The name of the clients that are opened from now on.
   func rename(to name: String)
@@ -131,7 +132,8 @@ package protocol AudioClient: AnyObject, Sendable {
 
 /// An engine with registered ports, not yet in use.
 package protocol PreparedEngine: AnyObject, Sendable {
-  /// Makes the callback run this engine. The previous engine is freed, and the ports that only it used are unregistered.
+  /// Makes the callback run this engine. The previous engine is freed, and the ports that only it used are
+  /// unregistered.
   func adopt()
   /// Unregisters the ports that were registered for this engine, which will not be adopted.
   func discard()

@@ -92,7 +92,8 @@ extension Processor {
     }
   }
 
-  /// Ends a take that has the length that was asked for. The disk thread leaves out what the callback records beyond it.
+  /// Ends a take that has the length that was asked for. The disk thread leaves out what the callback records beyond
+  /// it.
   func endTakeThatIsOver() {
     guard case .recording(var recording) = state, recording.take.isOver, let client else { return }
     recording.endCause = .length

@@ -127,8 +127,8 @@ package final class Processor {
   /// Something has happened: for a second, the graph and the levels are watched closely.
   func stir() { restBegin = world.now + .seconds(1) }
 
-  /// How long the controller may leave the processor alone if nothing wakes it. The callback owes a report while it is busy,
-  /// and must not make a system call to wake a thread.
+  /// How long the controller may leave the processor alone if nothing wakes it. The callback owes a report while it is
+  /// busy, and must not make a system call to wake a thread.
   package var patience: Duration { isBusy ? .milliseconds(2) : currentWatchInterval }
 
   var currentWatchInterval: Duration { isAtRest ? Self.restInterval : Self.watchInterval }

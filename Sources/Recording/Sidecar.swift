@@ -149,8 +149,8 @@ public struct Sidecar: Codable, Sendable, Hashable {
     setup = plan.setup
   }
 
-  /// The maximum number of gaps, of pauses, of events, of fallbacks, and of markers in a sidecar. Frames may be lost in every period for hours,
-  /// and the sidecar must still be written every second.
+  /// The maximum number of gaps, of pauses, of events, of fallbacks, and of markers in a sidecar. Frames may be lost in
+  /// every period for hours, and the sidecar must still be written every second.
   public static let listLimit = 10_000
   /// In bytes: far more than full lists need.
   private static let sizeLimit = 64 << 20

@@ -52,8 +52,8 @@ public final class TakePlayer: Sendable {
   /// 0 while the take is being opened.
   public var channels: Int { state.withLock { $0.channels } }
 
-  /// What the outputs could not play, and how the file's header differs from it, as one sentence; nil if they played all
-  /// of the take.
+  /// What the outputs could not play, and how the file's header differs from it, as one sentence; nil if they played
+  /// all of the take.
   public var fault: String? {
     let (fault, remark, invalid) = state.withLock { ($0.fault, $0.headerRemark, $0.invalidSamples) }
     let late = ring?.missedFrames ?? 0

@@ -43,8 +43,8 @@ extension FilterSets {
 
   /// The same for sound of any length: no more of it is in memory than a part.
   /// - Parameters:
-  ///   - framesBefore: how many of the frames only precede what is rendered. They are processed, and their outputs are not
-  ///     written.
+  ///   - framesBefore: how many of the frames only precede what is rendered. They are processed, and their outputs are
+  ///     not written.
   ///   - next: returns the next part, of any number of frames; nil at the end.
   ///   - write: called with the outputs, in order, as many frames in all as the input has after those.
   /// - Throws: also what `next` and `write` throw.

@@ -50,8 +50,8 @@ public struct Scene: Sendable {
   /// The result is deterministic. It is not limited to full scale: `AudioClip.overload(names:)` tells whether it
   /// exceeds it.
   /// - Parameters:
-  ///   - bodyCache: a folder of solved boxes, of which the body may be one; it is stored there if it is not. Nil solves it
-  ///     each time. The result is the same to the bit.
+  ///   - bodyCache: a folder of solved boxes, of which the body may be one; it is stored there if it is not. Nil solves
+  ///     it each time. The result is the same to the bit.
   ///   - progress: called with the solved fraction of a box, 0…1, from any thread, one call at a time.
   ///   - mixing: called after that with the fraction of the waves that are added, 0…1, from any thread.
   /// - Throws: `SceneError` if the scene exceeds a limit or the body cannot be solved.

@@ -1,8 +1,8 @@
 import CFiles
 import Glibc
 
-/// A child process. It has its own process group, so that signals from a terminal do not reach it, blocks no signals, and
-/// inherits no descriptors but the three standard ones.
+/// A child process. It has its own process group, so that signals from a terminal do not reach it, blocks no signals,
+/// and inherits no descriptors but the three standard ones.
 ///
 /// Thread: any, one at a time.
 package final class ChildProcess {

@@ -1,7 +1,7 @@
 import Glibc
 
-/// A child process that runs the program `pinna`, or the running program under another name. It isolates calls into libraries that may hang, crash, or break when
-/// one of their threads is cancelled.
+/// A child process that runs the program `pinna`, or the running program under another name. It isolates calls into
+/// libraries that may hang, crash, or break when one of their threads is cancelled.
 ///
 /// Requests and answers are packets on a socket, which is the child's standard input. The child ends when the socket is
 /// closed.
@@ -51,8 +51,8 @@ package final class HelperProcess {
     return Self.receive(socket)
   }
 
-  /// Waits for the exit of the child process, which stays a zombie until then; without a timeout. Call it after `ask` has
-  /// returned nil, on the same thread.
+  /// Waits for the exit of the child process, which stays a zombie until then; without a timeout. Call it after `ask`
+  /// has returned nil, on the same thread.
   package func waitForExit() { process.waitUntilExit() }
 
   /// Ends the child process and waits for its exit.

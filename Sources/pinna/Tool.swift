@@ -14,7 +14,8 @@ enum Tool {
   /// In the order of the overview.
   static let verbs: [Verb] = Overview.groups.flatMap { $0.value.flatMap(\.verbs) } + [.help]
 
-  /// Not verbs: what this program does as a helper process of another one, by its first word. Each returns its exit status.
+  /// Not verbs: what this program does as a helper process of another one, by its first word. Each returns its exit
+  /// status.
   private static let helpers: [String: @Sendable ([String]) -> Int32] = [
     SofaReader.argument: { _ in SofaReader.run() },
     ServerProbe.word: { ServerProbe.run(server: $0.first) },

@@ -164,7 +164,7 @@ import Testing
       Self.controls([1], 99) + Self.controls([8], 98) + Self.controls([$0 * 2], 6) + Self.controls([0], 38)
     }
     #expect(Self.found(nrpn) == nil)
-    #expect(Self.complaint(nrpn, .gain).contains("controller 99 on channel 1"))
+    #expect(Self.complaint(nrpn, .gain).contains("controller 99 (reserved by MIDI) on channel 1"))
     let modes = Self.controls(Array(0...127), 123) + Self.controls(Array(0...127), 0)
     #expect(Self.found(modes) == nil && Self.complaint(modes, .gain).contains("controller 123"))
   }

@@ -103,8 +103,8 @@ extension LiveTests {
       return (try graph.program.openDescriptors(), try graph.program.residentMemory(), files.count)
     }
 
-    /// As soon as it stays the same for 300 ms: Pinna closes a connection when it next looks at it, which may be after the
-    /// client has gone.
+    /// As soon as it stays the same for 300 ms: Pinna closes a connection when it next looks at it, which may be after
+    /// the client has gone.
     func settledFootprint(_ graph: LiveGraph) throws -> (descriptors: Int, memory: Int, files: Int) {
       var last = try footprint(graph)
       _ = try waitUntil(seconds: 5) {

@@ -1,7 +1,7 @@
 import Foundation
 
-/// Sound files of 16 bits, byte by byte, whose headers state any length: as recorders that died, pipes and counters that
-/// wrapped leave them.
+/// Sound files of 16 bits, byte by byte, whose headers state any length: as recorders that died, pipes and counters
+/// that wrapped leave them.
 public struct StatedSound: Sendable, CustomStringConvertible {
   public enum Container: String, Sendable, CaseIterable {
     case wav, rf64, w64, aiff, caf, au

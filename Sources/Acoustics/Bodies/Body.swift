@@ -20,8 +20,8 @@ public enum Body: Hashable, Sendable {
   }
 }
 
-/// What a body answers about itself. Lengths are in metres, vectors in the device frame; a body of known shape is centred
-/// at the origin.
+/// What a body answers about itself. Lengths are in metres, vectors in the device frame; a body of known shape is
+/// centred at the origin.
 ///
 /// The defaults are those of a body whose shape is unknown, or of none.
 public protocol BodyShape: Hashable, Sendable {

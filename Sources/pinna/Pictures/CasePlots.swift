@@ -32,7 +32,8 @@ struct CasePlots {
     isStereo ? [[polar], [differences, onAxis], [noise]] : [[polar], [noise, onAxis]]
   }
 
-  /// Whether sound from all directions is equally loud in every octave, to half a decibel: polar plots would be circles.
+  /// Whether sound from all directions is equally loud in every octave, to half a decibel: polar plots would be
+  /// circles.
   var isEquallyLoudAllRound: Bool {
     (curves.levels + (isStereo ? [] : curves.elevationLevels)).joined().allSatisfy {
       ($0.max() ?? 0) - ($0.min() ?? 0) < 0.5

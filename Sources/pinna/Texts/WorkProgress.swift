@@ -4,8 +4,8 @@ import Synchronization
 import Text
 import Threads
 
-/// What a verb shows on standard error while it works: on a terminal a bar, or the time so far, after a second; elsewhere
-/// a line after two seconds, and one every ten. One line is unfinished at most.
+/// What a verb shows on standard error while it works: on a terminal a bar, or the time so far, after a second;
+/// elsewhere a line after two seconds, and one every ten. One line is unfinished at most.
 enum WorkProgress {
   /// What is being done now.
   private struct Step {
@@ -158,8 +158,8 @@ enum WorkProgress {
 
   /// Shows what is being done if nothing was shown for long enough.
   /// - Parameters:
-  ///   - isCalledBack: whether a step told how far it is. While a verb is watched, only the terminal's first bar is drawn
-  ///     then: a computation need not wait for a terminal.
+  ///   - isCalledBack: whether a step told how far it is. While a verb is watched, only the terminal's first bar is
+  ///     drawn then: a computation need not wait for a terminal.
   private static func show(isCalledBack: Bool, atOnce: Bool = false) {
     state.withLock { state in
       guard var step = state.step ?? state.verb, !isCalledBack || atOnce || state.verb == nil else { return }

@@ -99,7 +99,8 @@ private struct PeriodTime {
     return times.sorted()
   }
 
-  /// "5 microphones × 256 taps take 0.63 µs of each period of 64 frames (1333 µs at 48000 Hz): 0.047 % of a core (v4, …)"
+  /// "5 microphones × 256 taps take 0.63 µs of each period of 64 frames (1333 µs at 48000 Hz): 0.047 % of a core (v4,
+  /// …)"
   var sentence: String {
     "microphone".counted(shape.microphones) + " × " + "tap".counted(shape.taps)
       + String(format: " take %.2f µs of each period of ", microseconds) + "frame".counted(shape.period)

@@ -26,8 +26,8 @@ struct LastRun {
     }
   }
 
-  /// The last run's connections. Leaves out the microphones' if --connect or --connect-from is given: a microphone would wait
-  /// for its last source, or get the sum of both.
+  /// The last run's connections. Leaves out the microphones' if --connect or --connect-from is given: a microphone
+  /// would wait for its last source, or get the sum of both.
   var connections: [Wiring.Wire] {
     let wires = memory?.connections ?? []
     guard arguments.has("--connect") || arguments.has("--connect-from") else { return wires }

@@ -78,8 +78,8 @@ struct LiveArraySound {
     return (AudioClip(sampleRate: rate, channels: recorder.channels(from: first, count: frames)), isSimulated)
   }
 
-  /// The ports that deliver the microphones: those connected to a running Pinna, those that the device file names, or the
-  /// capture channels of the sound card.
+  /// The ports that deliver the microphones: those connected to a running Pinna, those that the device file names, or
+  /// the capture channels of the sound card.
   private func sources(in graph: JackConnection) throws(Failure) -> [String] {
     let connected = device.microphones.map { graph.connections(of: "\(pinna):\($0.name)").first }
     if connected.allSatisfy({ $0 != nil }) { return connected.compactMap { $0 } }

@@ -4,8 +4,8 @@ import AudioFiles
 import Glibc
 import Messages
 
-/// A sound file with the microphones of a device: one channel per microphone, or all channels of the product. Verbs that
-/// read microphones from a file open it here, and read it part by part.
+/// A sound file with the microphones of a device: one channel per microphone, or all channels of the product. Verbs
+/// that read microphones from a file open it here, and read it part by part.
 final class MicrophoneFile {
   let reader: AudioFileReader
   private let device: Device
@@ -43,7 +43,8 @@ final class MicrophoneFile {
   /// 10 s, and no more than 8 MB.
   private var firstPart: Int { max(16384, min(10 * reader.sampleRate, 2_000_000 / reader.channels)) }
 
-  /// The next frames of every microphone; nil at the end. The first ones are enough to doubt that these are microphones.
+  /// The next frames of every microphone; nil at the end. The first ones are enough to doubt that these are
+  /// microphones.
   /// - Throws: also if there are none at all.
   func next() throws -> [[Float]]? {
     let isFirst = reader.position == 0

@@ -6,8 +6,8 @@ import Processor
 import Recording
 import Rendering
 
-/// The take that a file of microphones belongs to, by the sidecar beside it: whose take it is, what the microphones heard
-/// before the file's first frame, and the filters that replaced those of all microphones while some failed.
+/// The take that a file of microphones belongs to, by the sidecar beside it: whose take it is, what the microphones
+/// heard before the file's first frame, and the filters that replaced those of all microphones while some failed.
 struct TakeMicrophones {
   private let path: String
   private let sidecar: Sidecar
@@ -78,7 +78,8 @@ struct TakeMicrophones {
 
   /// The frames of the microphones before the file's first one, from the files of the take before it.
   /// - Parameters:
-  ///   - count: how many are wanted. There are fewer where the take begins, and none if a file is missing, which is said.
+  ///   - count: how many are wanted. There are fewer where the take begins, and none if a file is missing, which is
+  ///     said.
   ///   - period: they begin with a period of the whole take.
   /// - Returns: shape `[microphone][frame]`
   func framesBefore(_ count: Int, period: Int) -> [[Float]] {

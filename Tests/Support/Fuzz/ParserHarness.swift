@@ -63,7 +63,8 @@ public final class ParserHarness {
     }
   }
 
-  /// Checks that a controller that is added is read back, and that every motion of every controller sets a word or nothing.
+  /// Checks that a controller that is added is read back, and that every motion of every controller sets a word or
+  /// nothing.
   private func feedControllers(_ text: String) throws {
     let map = try MIDIMapFile.read(text: text, file: "c.yaml")
     for controller in map.controllers {
@@ -131,8 +132,8 @@ public final class ParserHarness {
     guard (try? Sidecar.read(takes + "/a.json")) != nil else { throw TakeError("no sidecar") }
   }
 
-  /// Checks that messages that are read equal those sent, that a bundle is bounded, and that a button acts when it is pressed
-  /// and never when it is released.
+  /// Checks that messages that are read equal those sent, that a bundle is bounded, and that a button acts when it is
+  /// pressed and never when it is released.
   private func feedPacket(_ input: [UInt8]) throws {
     let messages = try OSCPacket.messages(in: input).map(\.message)
     guard (1...64).contains(messages.count) else {

@@ -2,8 +2,8 @@ import CJack
 import JackClient
 import Synchronization
 
-/// A JACK client with a MIDI output, such as a keyboard: it sends one message at a time, and marks its frame with a sample
-/// of 1 at an audio output.
+/// A JACK client with a MIDI output, such as a keyboard: it sends one message at a time, and marks its frame with a
+/// sample of 1 at an audio output.
 public final class MIDISender: Sendable {
   private let connection: JackConnection
   private let state: State

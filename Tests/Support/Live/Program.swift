@@ -17,7 +17,8 @@ public final class Program {
       return dictionary
     }
 
-    /// Whether standard error is one sentence on one line, besides lines of a verb that waits, and standard output is empty.
+    /// Whether standard error is one sentence on one line, besides lines of a verb that waits, and standard output is
+    /// empty.
     public var isOneSentence: Bool {
       let isWaiting = /pinna: .*: ([0-9]+ s so far|[0-9]+ %.*)/
       let sentences = error.split(separator: "\n").filter { $0.wholeMatch(of: isWaiting) == nil }
@@ -28,8 +29,9 @@ public final class Program {
   private let process = Process()
   private let files: TemporaryFolder
 
-  /// Makes the test process end as soon as its tests have. A thread of libjack that is cancelled inside the C library, when
-  /// a test kills its server, may keep that library's locks for ever, and finalisers of other libraries would wait for them.
+  /// Makes the test process end as soon as its tests have. A thread of libjack that is cancelled inside the C library,
+  /// when a test kills its server, may keep that library's locks for ever, and finalisers of other libraries would wait
+  /// for them.
   private static let endsWithoutFinalisers: Void = {
     on_exit(
       { status, _ in
