@@ -29,7 +29,7 @@ public final class AudioFileReader {
     guard stat(path, &status) != 0 || status.st_mode & S_IFMT == S_IFREG else {
       throw AudioFileError("\(path) is not a regular file; give a sound file, such as WAV or FLAC")
     }
-    try self.init(descriptor: open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC), path: path)
+    try self.init(descriptor: open(path, O_RDONLY | O_CLOEXEC), path: path)
   }
 
   /// Opens a file in a folder that may have been moved. Does not follow symbolic links.
