@@ -115,7 +115,7 @@ public enum ArrayCheck {
 }
 
 extension CheckedRecording {
-  /// Nil if there is no sound but on microphones.
+  /// Nil if only microphones carry sound.
   fileprivate var shift: CaptureShift? {
     channels.count == places.count
       ? nil : CaptureShift(levels: channels.map { ChannelHealth($0).level }, of: device)

@@ -108,7 +108,7 @@ struct Chunks {
 
   /// Whether sound that ends at an offset ends there for sure: with the file, or with chunks.
   func soundEnds(at offset: Int) -> Bool {
-    // Half a sample is no sound, either.
+    // Less than one sample is not sound, either.
     guard size - offset > 1 else { return size >= offset }
     return [offset, aligned(offset)].contains(where: chunksReachEnd)
   }

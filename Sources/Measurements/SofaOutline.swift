@@ -2,7 +2,7 @@ import Glibc
 import Numerics
 import Text
 
-/// What a SOFA file says of itself, found by its bytes. libmysofa reads the rest; where it does not, it gives a
+/// What a SOFA file declares about itself, found in its bytes. libmysofa reads the rest; where it does not, it gives a
 /// number, which says nothing to anybody.
 ///
 /// - Source: HDF5 File Format Specification, version 3.0, II.A (superblock), III.G (fractal heap) and IV.A.2.m

@@ -47,6 +47,15 @@ import Testing
     }
   }
 
+  @Test("encoders and pads go on from the present data source, in whatever case the file names it")
+  func cases() {
+    let control = MIDIMap.Controller(
+      .note(1), .dataSource, scale: .words(["front", "BACK", "left"]))
+    #expect(control.effect(presses: 1, present: "Back", dataSources: []) == .set("left"))
+    #expect(control.effect(clicks: 1, present: "Front", dataSources: []) == .set("BACK"))
+    #expect(control.effect(clicks: -1, present: "Front", dataSources: []) == .nothing)
+  }
+
   @Test("a fader takes over at its end if the value is beyond it")
   func beyond() {
     let control = Self.control(Self.ranges[0])

@@ -52,7 +52,7 @@ import Testing
       measured: "\(whole)", limit: "\(Self.wrong.count)", kept: whole == Self.wrong.count, isWhole: true)
   }
 
-  @Test("a length that is right is believed: chunks behind the sound are no sound, and nothing is said")
+  @Test("a correct length is believed: chunks behind the sound are not sound, and nothing is reported")
   func chunks() throws {
     let unknown = StatedSound.joined(StatedSound.text("abcd"), StatedSound.little(6, 4), [1, 2, 3, 4, 5, 6])
     let list = StatedSound.listChunk

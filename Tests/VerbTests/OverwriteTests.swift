@@ -3,7 +3,7 @@ import LiveSupport
 import TestSupport
 import Testing
 
-/// What verbs do with what stands where they write.
+/// How verbs treat an existing file, link or device at their output path.
 @Suite("Writing over what is there") struct OverwriteTests {
   let home: VerbHome
   init() throws { home = try VerbHome() }

@@ -8,12 +8,6 @@ import Realtime
 import Recording
 import Rendering
 
-final class FakeInhibitor: SleepInhibitor {
-  var fault: String?
-  private(set) var isReleased = false
-  func release() { isReleased = true }
-}
-
 /// A world in which nothing happens by itself: a test completes jobs, runs periods and advances the clock.
 final class FakeWorld: AudioWorld {
   static let start = ContinuousClock.now

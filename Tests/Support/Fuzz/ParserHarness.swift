@@ -169,7 +169,7 @@ public final class ParserHarness {
     // What a method takes, it takes as it stands, unless that is a text.
     let isTaken = method.accepts(message.arguments.count) && message.arguments.count != 1
     guard !isReleased || isUp && !isTaken else {
-      throw FuzzFinding(description: "a release that is none: \(message)")
+      throw FuzzFinding(description: "taken for a release: \(message)")
     }
   }
 }
