@@ -47,7 +47,7 @@ extension ArrayClient {
     }
   }
 
-  /// Removes the withdrawn connections, and makes the pending ones.
+  /// Removes the withdrawn connections, and makes those that are due.
   /// - Returns: the connections that are there now, and those whose peers do not exist.
   private func make(
     _ own: inout OwnConnections, _ withdrawn: [Wiring.Wire], _ wiring: inout Wiring,
@@ -58,12 +58,13 @@ extension ArrayClient {
       disconnect(wire)
     }
     var (there, missing): ([Wiring.Wire], [Wiring.Wire]) = ([], [])
-    for wire in own.pending.sorted() {
+    let now = ContinuousClock.now
+    for wire in own.due(now: now) {
       let result = connect(wire)
-      own.settle(wire, result)
+      own.settle(wire, result, now: now)
       switch result {
       case .made:
-        wiring.hasMade(wire, now: .now)
+        wiring.hasMade(wire, now: now)
         there.append(wire)
       case .wasThere: there.append(wire)
       case .noPeer: missing.append(wire)

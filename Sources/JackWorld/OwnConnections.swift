@@ -10,10 +10,17 @@ package struct OwnConnections {
   private var wanted: [Wiring.Wire] = []
   /// Connections that Pinna made, now or for what was wanted before.
   private var made: Set<Wiring.Wire> = []
-  /// Wanted connections that have not been tried with both ports there.
-  package private(set) var pending: Set<Wiring.Wire> = []
-  /// Wanted connections that the server refused. They are not tried again.
-  package private(set) var refused: Set<Wiring.Wire> = []
+  /// Wanted connections that have not been made.
+  private var pending: Set<Wiring.Wire> = []
+  /// When to try those again that the server refused: a port is there a moment before its client can be connected.
+  private var refusals: [Wiring.Wire: (pause: Duration, end: ContinuousClock.Instant)] = [:]
+
+  /// The first pause after a refusal; each further one is twice as long, up to `longestPause`.
+  static let shortestPause = Duration.milliseconds(20)
+  static let longestPause = Duration.seconds(10)
+
+  /// Wanted connections that the server refuses.
+  package var refused: Set<Wiring.Wire> { Set(refusals.keys) }
 
   package init() {}
 
@@ -35,7 +42,7 @@ package struct OwnConnections {
   private mutating func want(_ wires: [Wiring.Wire]) {
     wanted = wires
     pending = Set(wires)
-    refused = []
+    refusals = [:]
   }
 
   /// Withdraws all connections made so far that `wires` does not contain.
@@ -46,14 +53,24 @@ package struct OwnConnections {
     return old.sorted()
   }
 
-  /// Records how an attempt to make a pending connection ended.
-  package mutating func settle(_ wire: Wiring.Wire, _ result: ArrayClient.ConnectionResult) {
+  /// The connections to try now.
+  package func due(now: ContinuousClock.Instant) -> [Wiring.Wire] {
+    pending.filter { refusals[$0].map { $0.end <= now } ?? true }.sorted()
+  }
+
+  /// Records how an attempt to make a connection ended.
+  package mutating func settle(
+    _ wire: Wiring.Wire, _ result: ArrayClient.ConnectionResult, now: ContinuousClock.Instant
+  ) {
     switch result {
-    case .noPeer, .noPort: return
-    case .made: made.insert(wire)
-    case .refused: refused.insert(wire)
-    case .wasThere: break
+    case .noPeer, .noPort: refusals[wire] = nil
+    case .refused:
+      let pause = refusals[wire].map { min($0.pause * 2, Self.longestPause) } ?? Self.shortestPause
+      refusals[wire] = (pause, now + pause)
+    case .made, .wasThere:
+      if case .made = result { made.insert(wire) }
+      refusals[wire] = nil
+      pending.remove(wire)
     }
-    pending.remove(wire)
   }
 }

@@ -44,8 +44,8 @@ extension Processor {
   private var presetWarnings: [Warnings.Candidate] {
     let refused = graph.refusedConnections.map {
       Warnings.Candidate(
-        "JACK refuses to connect \($0.port) to \($0.peer); check whether one is an input and the other an output"
-      )
+        "JACK refuses to connect \($0.port) to \($0.peer); check whether one is an input and the other an output",
+        after: .seconds(3))
     }
     return refused
       + graph.missingConnections.map {

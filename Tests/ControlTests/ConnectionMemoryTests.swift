@@ -14,7 +14,7 @@ import Testing
     memory.connections.withLock {
       _ = $0.preset.follow([Self.preset, Self.shared])
       for wire in Self.requested {
-        $0.preset.settle(wire, .made)
+        $0.preset.settle(wire, .made, now: .now)
         $0.wiring.hasMade(wire, now: .now)
       }
       $0.wiring.hasMade(Self.old, now: .now)

@@ -197,8 +197,7 @@ extension LiveTests {
       for n in 1...2 {
         var late: SignalRecorder? = try SignalRecorder(
           name: "late", server: graph.server.name, channels: 2, capacityFrames: 48)
-        #expect(try waitUntil(seconds: 2) { try graph.ports("-c")["late:in_2"] == ["pinna:out_right"] })
-        #expect(try graph.ports("-c")["late:in_1"] == ["pinna:out_left"])
+        #expect(try waitUntil(seconds: 2) { try isConnected(graph) })
         withExtendedLifetime(late) {}
         late = nil
         // A client that returns between two looks at the graph was never missing.
@@ -210,6 +209,24 @@ extension LiveTests {
       }
       let wrong = try graph.home.pinna("run", "--monitor", "late", "--name", "other")
       #expect(wrong.status == 2 && wrong.isOneSentence)
+    }
+
+    @Test("S19: monitor ports of a client that joins the graph a second after its ports are connected then")
+    func inactive() throws {
+      let graph = try LiveGraph(preset: "phone2", options: ["--monitor", "late:in_1,late:in_2"])
+      let late = try JackConnection(name: "late", server: graph.server.name)
+      defer { late.close() }
+      for port in ["in_1", "in_2"] { _ = try late.registerPort(port, .input) }
+      // The property is about time: jackd connects no ports of a client that is not active.
+      Thread.sleep(forTimeInterval: 1)
+      try late.activate()
+      #expect(try waitUntil(seconds: 3) { try isConnected(graph) })
+      #expect(!graph.program.errorText.contains("refuses"), "\(graph.program.errorText)")
+    }
+
+    private func isConnected(_ graph: LiveGraph) throws -> Bool {
+      let peers = try graph.ports("-c")
+      return peers["late:in_1"] == ["pinna:out_left"] && peers["late:in_2"] == ["pinna:out_right"]
     }
   }
 }
