@@ -154,9 +154,11 @@ public final class ArrayClient: Sendable {
 
   /// Completes `adopt`: unregisters the ports that only the previous engine used. Does nothing
   /// while the callback may still use the previous engine; call it repeatedly.
-  public func releaseRetired() {
+  /// - Returns: whether memory has become free.
+  @discardableResult
+  public func releaseRetired() -> Bool {
     let free = trampoline.released()
-    guard !free.isEmpty else { return }
+    guard !free.isEmpty else { return false }
     let used = shared.values.withLock { $0.ports?.names ?? [] }
     for old in free {
       for (name, port) in zip(old.names, old.microphones) where !used.contains(name) {
@@ -164,6 +166,7 @@ public final class ArrayClient: Sendable {
       }
     }
     connection.recomputeLatencies()
+    return true
   }
 
   /// Reports the latencies of own ports that PipeWire has asked for since the last call; call it repeatedly. jackd gets
