@@ -2,6 +2,7 @@ import CJack
 import Glibc
 import Realtime
 import Synchronization
+import Threads
 
 /// Pinna's client in a JACK graph: one input port per microphone, the ports out_left and out_right, the engine between
 /// them, and the MIDI port control.
@@ -152,21 +153,21 @@ public final class ArrayClient: Sendable {
     for port in prepared.newPorts { connection.unregisterPort(port.port) }
   }
 
-  /// Completes `adopt`: unregisters the ports that only the previous engine used. Does nothing
-  /// while the callback may still use the previous engine; call it repeatedly.
-  /// - Returns: whether memory has become free.
-  @discardableResult
-  public func releaseRetired() -> Bool {
-    let free = trampoline.released()
-    guard !free.isEmpty else { return false }
-    let used = shared.values.withLock { $0.ports?.names ?? [] }
-    for old in free {
-      for (name, port) in zip(old.names, old.microphones) where !used.contains(name) {
-        connection.unregisterPort(port)
+  /// Completes `adopt`: unregisters the ports that only the previous engine used, and gives its memory back to the
+  /// system. Does nothing while the callback may still use the previous engine; call it repeatedly.
+  public func releaseRetired() {
+    do {
+      let free = trampoline.released()
+      guard !free.isEmpty else { return }
+      let used = shared.values.withLock { $0.ports?.names ?? [] }
+      for old in free {
+        for (name, port) in zip(old.names, old.microphones) where !used.contains(name) {
+          connection.unregisterPort(port)
+        }
       }
     }
     connection.recomputeLatencies()
-    return true
+    FreeMemory.giveBack()
   }
 
   /// Reports the latencies of own ports that PipeWire has asked for since the last call; call it repeatedly. jackd gets

@@ -1,6 +1,5 @@
 import JackClient
 import Processor
-import Threads
 
 extension ArrayClient {
   /// Compares the connections with those that `setting` requires, and makes or removes what differs.
@@ -10,7 +9,7 @@ extension ArrayClient {
   func checkGraph(_ memory: ConnectionMemory, _ setting: Setting, monitor: [String]) -> GraphReport {
     let target = setting.outputTarget(monitor: monitor).ports
     var report = GraphReport()
-    if releaseRetired() { FreeMemory.giveBack() }
+    releaseRetired()
     reportLatencies()
     // A copy: calls into libjack may wait for the server, so no lock is held.
     var connections = memory.connections.withLock { $0 }

@@ -68,7 +68,7 @@ package struct OwnConnections {
       let pause = refusals[wire].map { min($0.pause * 2, Self.longestPause) } ?? Self.shortestPause
       refusals[wire] = (pause, now + pause)
     case .made, .wasThere:
-      if case .made = result { made.insert(wire) }
+      if result == .made { made.insert(wire) }
       refusals[wire] = nil
       pending.remove(wire)
     }
