@@ -328,8 +328,7 @@ struct RandomSequence {
       throw violated(step, "only time passed, and \(request.event) was never answered")
     }
     let kind = rig.processor.state.kind
-    // libjack opens one client at a time. Only that attempt continues, with a new limit and no request
-    // waiting for it.
+    // libjack opens one client at a time: only that attempt goes on, with a new limit and without a request.
     if kind.limit != nil, kind != .opening { throw violated(step, "it waits in \(kind) for ever") }
   }
 }

@@ -144,7 +144,7 @@ public final class LiveGraph {
       // A session's preferences may supersede ours.
       let mayRetry =
         outcome.status == 4
-        || ["did not answer", "superseded"].contains { outcome.error.contains($0) }
+        || ["did not answer", "superseded", "are being prepared"].contains { outcome.error.contains($0) }
       guard mayRetry, ContinuousClock.now < end else {
         throw SupportError("pinna run does not answer: \(outcome.error)")
       }
