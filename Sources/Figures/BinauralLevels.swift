@@ -1,3 +1,4 @@
+import Acoustics
 import Glibc
 import Numerics
 
@@ -5,6 +6,8 @@ import Numerics
 package struct BinauralLevels: Sendable {
   /// Indices of the azimuths +90°, 180° and −90°.
   static let (left, back, right) = (18, 36, 54)
+  /// From 165° to 195°.
+  static let behind = 33...39
 
   /// Importance of each octave for speech intelligibility; centres in hertz.
   /// - Source: ANSI S3.5-1997, table 3 (octave bands).
@@ -50,6 +53,20 @@ package struct BinauralLevels: Sendable {
       let back = pow(10, level[0][Self.back] / 10) + pow(10, level[1][Self.back] / 10)
       return 10 * log10(front / back)
     }
+  }
+
+  /// Where the voice from each direction is heard.
+  var heard: [Angle] {
+    timeDifferences.enumerated().map { direction, time in
+      Lateralisation.angle(
+        levelDifference: Decibels(weighted { $0[0][direction] - $0[1][direction] }),
+        timeDifference: time * 1e-6)
+    }
+  }
+
+  /// Energy of both ears for the first direction, straight ahead; `[frequency]`.
+  var front: [Double] {
+    frequencies.indices.map { responses[$0, 0, 0].squaredMagnitude + responses[$0, 1, 0].squaredMagnitude }
   }
 
   /// Weighted mean over octaves of `figure`, which computes a value from the octave's levels `[ear][direction]`.

@@ -34,15 +34,25 @@ package struct CaseCurves: Sendable {
   /// Stereo only, otherwise empty: time by which left leads right, in microseconds, by azimuth.
   package let timeDifferences: [Double]
   package let targetTimeDifferences: [Double]
+  /// Stereo only, otherwise empty: where a voice is heard, in degrees to the left, by azimuth.
+  package let heard: [Double]
+  package let targetHeard: [Double]
   /// In hertz, from 80 Hz.
   package let frequencies: [Double]
   /// Level of a source straight ahead in decibels, `[output][frequency]`.
   package let onAxis: [[Double]]
   package let targetOnAxis: [[Double]]
+  /// Exact centres of the third octaves from 100 Hz to 6.3 kHz, in hertz.
+  package let thirdOctaves: [Double]
+  /// Stereo only, otherwise empty: see `SeriesFigure.frontError`.
+  package let frontErrors: [Double]
   /// Stereo only, otherwise empty: level in the diffuse field in decibels, relative to a microphone in the free field;
   /// `[output][frequency]`.
   package let diffuse: [[Double]]
   package let targetDiffuse: [[Double]]
+  /// Stereo only, otherwise empty: interaural coherence in the diffuse field, by octave.
+  package let coherence: [Double]
+  package let targetCoherence: [Double]
   /// In decibels, `[output][frequency]`. Stereo: noise gain, ‖w‖² over the mean energy from all directions. Mono:
   /// white-noise gain, the on-axis energy over ‖w‖².
   package let noiseGain: [[Double]]
@@ -79,19 +89,26 @@ package struct CaseCurves: Sendable {
         StereoDesign.target(hrtf, from: horizon, frequencies: grid)
       }
 
+    let bands = Bands(frequencies: grid)
     octaves = Self.octaves.filter { $0 * 1.3 < grid.last! }
+    thirdOctaves = bands.thirdOctaves
     frequencies = bins.map { grid[$0] }
     onAxis = Self.spectra(reached, bins, direction: 0)
     targetOnAxis = Self.spectra(target, bins, direction: 0)
     if isStereo {
       let sphere = fibonacciSphere(Self.diffuseDirections)
-      diffuse = Self.meanSpectra(
-        response.outputs(manifold, from: sphere.map(frame.device(fromHead:))), bins)
-      targetDiffuse = Self.meanSpectra(StereoDesign.target(hrtf, from: sphere, frequencies: grid), bins)
+      let ears = DiffuseReading(response.outputs(manifold, from: sphere.map(frame.device(fromHead:))))
+      let targetEars = DiffuseReading(StereoDesign.target(hrtf, from: sphere, frequencies: grid))
+      func levels(_ reading: DiffuseReading) -> [[Double]] {
+        [reading.left, reading.right].map { energy in bins.map { 10 * log10(energy[$0] + 1e-12) } }
+      }
+      (diffuse, targetDiffuse) = (levels(ears), levels(targetEars))
+      let bands = octaves.map { bands.bins(around: $0, width: 1) }
+      (coherence, targetCoherence) = (bands.map(ears.coherence), bands.map(targetEars.coherence))
       let gains = response.noiseGains(manifold)
       noiseGain = gains.map { levels in bins.map { levels[$0] } }
     } else {
-      (diffuse, targetDiffuse) = ([], [])
+      (diffuse, targetDiffuse, coherence, targetCoherence) = ([], [], [], [])
       noiseGain = [
         zip(bins, onAxis[0]).map { bin, level in
           level - 10 * log10(response.weights[bin].reduce(1e-12) { $0 + $1.squaredMagnitude })
@@ -118,13 +135,19 @@ package struct CaseCurves: Sendable {
         return zip(ears[0], ears[1]).map { $0 - $1 }
       }
     }
-    func times(_ responses: ResponseGrid) -> [Double] {
-      isStereo ? BinauralLevels(responses, frequencies: grid).timeDifferences : []
-    }
     levelDifferences = differences(reached)
     targetLevelDifferences = differences(target)
-    timeDifferences = times(reached)
-    targetTimeDifferences = times(target)
+    guard isStereo else {
+      (timeDifferences, targetTimeDifferences, heard, targetHeard, frontErrors) = ([], [], [], [], [])
+      return
+    }
+    let ears = BinauralLevels(reached, frequencies: grid)
+    let targetEars = BinauralLevels(target, frequencies: grid)
+    (timeDifferences, targetTimeDifferences) = (ears.timeDifferences, targetEars.timeDifferences)
+    (heard, targetHeard) = (ears.heard.map(\.degrees), targetEars.heard.map(\.degrees))
+    let (front, targetFront) = (ears.front, targetEars.front)
+    let loudness = 10 * log10(SpeechLoudness(frequencies: grid).power(target))
+    frontErrors = thirdOctaves.map { bands.level(front, over: targetFront, thirdOctave: $0) + loudness }
   }
 
   /// The frame in which azimuths are measured; see `CaseCurves`.
@@ -154,14 +177,4 @@ package struct CaseCurves: Sendable {
 
   /// Evenly spread directions that stand for the diffuse field.
   private static let diffuseDirections = 400
-
-  /// Levels of the mean energy over all directions in decibels: `[channel][bin]`.
-  private static func meanSpectra(_ responses: ResponseGrid, _ bins: [Int]) -> [[Double]] {
-    (0..<responses.channels).map { channel in
-      bins.map { bin in
-        let energies = (0..<responses.directions).map { responses[bin, channel, $0].squaredMagnitude }
-        return 10 * log10(mean(energies) + 1e-12)
-      }
-    }
-  }
 }

@@ -40,7 +40,7 @@ package struct EnergyCeiling: Sendable {
     step: DesignStep = .unobserved
   ) throws(DesignError) {
     noiseGainLimit = design.stereo.noiseGainLimit.powerRatio
-    centres = OctaveFigure.centres.filter { Double($0) * 1.3 <= highestFrequency }
+    centres = SeriesFigure.octaves.filter { Double($0) * 1.3 <= highestFrequency }
     responses = try manifold.responses(
       from: Self.sphere, frequencies: centres.map { Double($0) }, step: step)
   }

@@ -11,12 +11,16 @@ public enum Figure: String, CaseIterable, Sendable {
   case heardAtSides = "heardAtSidesDegrees"
   /// Stereo: where a voice straight ahead is heard, in degrees to the left.
   case heardInFront = "heardInFrontDegrees"
+  /// Stereo: how far from the middle voices from 165° to 195° are heard at most, in degrees.
+  case heardBehind = "heardBehindDegrees"
   /// Stereo: mean absolute error of the interaural level difference (ILD), ERB bands 1.5–12 kHz.
   case levelDifferenceErrorHigh = "ildErrorHighDB"
   /// Stereo: mean absolute error of the interaural level difference (ILD), ERB bands 150–1500 Hz.
   case levelDifferenceErrorLow = "ildErrorLowDB"
   /// Stereo: mean absolute error of the interaural time difference (ITD), 150–1500 Hz, in microseconds.
   case timeDifferenceError = "itdErrorMicroseconds"
+  /// Stereo: the largest jump of the ITD between directions 5° apart, in microseconds.
+  case timeDifferenceJump = "itdJumpMicroseconds"
   /// Mono: the frequency in hertz from which on, up to 12 kHz, the directivity index is more than 3 dB below the ideal
   /// pattern's in every third octave: above it the array is too coarse for the pattern. Absent if there is none.
   case aliasingFrequency = "aliasingHz"
@@ -24,15 +28,21 @@ public enum Figure: String, CaseIterable, Sendable {
   case noiseGain = "noiseGainDB"
 }
 
-/// A figure with one value per octave, in decibels. The raw value is its JSON key. The JSON value is an object that
-/// maps octave centres in hertz to levels: `{"125": 4.7, "250": 4.8}`. Octaves above the Nyquist frequency are absent.
-public enum OctaveFigure: String, CaseIterable, Sendable {
+/// A figure with several values per case; per octave in decibels, unless it says otherwise. The raw value is its JSON
+/// key. The JSON value is an object that maps octave centres in hertz to levels: `{"125": 4.7, "250": 4.8}`. Bands
+/// above the Nyquist frequency are absent.
+public enum SeriesFigure: String, CaseIterable, Sendable {
   /// Stereo: RMS error of the octave level over azimuths and ears; 250 Hz to 8 kHz.
   case octaveError = "octaveErrorDB"
-  /// Stereo: the largest error of a third octave of the octave, of the energy of both ears against the target's: in a
-  /// diffuse field, and straight ahead.
+  /// Stereo: the energy of both ears in a diffuse field against the target's, in the third octave of the octave in which
+  /// it differs most.
   case diffuseError = "diffuseErrorDB"
+  /// Stereo: the energy of both ears straight ahead against the target's, per third octave; keyed by nominal centres.
   case frontError = "frontErrorDB"
+  /// Stereo: where a voice is heard, and where a listener hears it: degrees to the left, keyed by the voice's azimuth in
+  /// degrees to the left. See `Lateralisation`.
+  case heard = "heardDegrees"
+  case targetHeard = "targetHeardDegrees"
   /// Stereo: interaural coherence in a diffuse field minus the target's. Not a level.
   case coherenceError = "coherenceError"
   /// Stereo: physical limit of the separation for any filters; see `EnergyCeiling`.
@@ -50,7 +60,14 @@ public enum OctaveFigure: String, CaseIterable, Sendable {
   case onAxis = "onAxisDB"
 
   /// Octave centres of the mono figures and of the ceiling, in hertz.
-  public static let centres = [125, 250, 500, 1000, 2000, 4000, 8000, 12_000]
+  public static let octaves = [125, 250, 500, 1000, 2000, 4000, 8000, 12_000]
+  /// Nominal centres of third octaves, in hertz.
+  /// - Source: IEC 61260-1:2014, annex E.
+  public static let thirdOctaves = [
+    100, 125, 160, 200, 250, 315, 400, 500, 630, 800, 1000, 1250, 1600, 2000, 2500, 3150, 4000, 5000, 6300,
+  ]
+  /// The azimuths of heard angles, in degrees: -165, -150 … 180.
+  public static let azimuths = Array(stride(from: -165, through: 180, by: 15))
 }
 
 /// Which values of a figure are better. This defines the sign of a loss.
@@ -76,17 +93,21 @@ extension Figure {
     switch self {
     case .separation, .frontBack, .heardAtSides, .aliasingFrequency: .high
     case .heardInFront: .zero
-    case .levelDifferenceErrorHigh, .levelDifferenceErrorLow, .timeDifferenceError, .noiseGain: .low
+    case .heardBehind, .levelDifferenceErrorHigh, .levelDifferenceErrorLow, .timeDifferenceError,
+      .timeDifferenceJump, .noiseGain:
+      .low
     }
   }
 }
 
-extension OctaveFigure {
-  var sense: FigureSense {
+extension SeriesFigure {
+  /// Nil if neither higher nor lower values are better: there is no loss.
+  var sense: FigureSense? {
     switch self {
     case .octaveError, .patternError: .low
     case .separationCeiling, .directivityIndex, .frontBackOctaves, .whiteNoiseGain: .high
     case .onAxis, .diffuseError, .frontError, .coherenceError: .zero
+    case .heard, .targetHeard: nil
     }
   }
 }

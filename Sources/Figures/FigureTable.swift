@@ -2,32 +2,32 @@ import Numerics
 
 /// A value for each figure of a case: the figures themselves, or their losses.
 ///
-/// In JSON it is an object with every key of `Figure` and `OctaveFigure`; the value is null if the figure does not
+/// In JSON it is an object with every key of `Figure` and `SeriesFigure`; the value is null if the figure does not
 /// apply.
 public struct FigureTable<Value: Codable & Hashable & Sendable>: Codable, Hashable, Sendable {
   public var numbers: [Figure: Value] = [:]
-  /// Keyed by octave centre in hertz.
-  public var octaves: [OctaveFigure: [Int: Value]] = [:]
+  /// Keyed by octave centre in hertz, or as the figure says.
+  public var series: [SeriesFigure: [Int: Value]] = [:]
 
   public init() {}
 
   public subscript(figure: Figure) -> Value? { numbers[figure] }
-  public subscript(figure: OctaveFigure) -> [Int: Value]? { octaves[figure] }
+  public subscript(figure: SeriesFigure) -> [Int: Value]? { series[figure] }
 
   public init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: Key.self)
     for figure in Figure.allCases {
       numbers[figure] = try container.decodeIfPresent(Value.self, forKey: Key(figure.rawValue))
     }
-    for figure in OctaveFigure.allCases {
-      octaves[figure] = try container.decodeIfPresent([Int: Value].self, forKey: Key(figure.rawValue))
+    for figure in SeriesFigure.allCases {
+      series[figure] = try container.decodeIfPresent([Int: Value].self, forKey: Key(figure.rawValue))
     }
   }
 
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: Key.self)
     for figure in Figure.allCases { try container.encode(self[figure], forKey: Key(figure.rawValue)) }
-    for figure in OctaveFigure.allCases { try container.encode(self[figure], forKey: Key(figure.rawValue)) }
+    for figure in SeriesFigure.allCases { try container.encode(self[figure], forKey: Key(figure.rawValue)) }
   }
 
   private struct Key: CodingKey {
@@ -58,8 +58,8 @@ extension FigureTable where Value == Double {
   package mutating func set(_ figure: Figure, _ value: Double) {
     numbers[figure] = value.isFinite ? value : nil
   }
-  package mutating func set(_ figure: OctaveFigure, _ values: [Int: Double]) {
-    octaves[figure] = values.filter(\.value.isFinite)
+  package mutating func set(_ figure: SeriesFigure, _ values: [Int: Double]) {
+    series[figure] = values.filter(\.value.isFinite)
   }
 }
 
@@ -69,13 +69,13 @@ extension FigureTable where Value == Loss {
     for (figure, value) in figures.numbers {
       numbers[figure] = Loss(draws.compactMap { $0[figure].map { figure.sense.loss(from: value, to: $0) } })
     }
-    for (figure, values) in figures.octaves {
+    for (figure, values) in figures.series {
+      guard let sense = figure.sense else { continue }
       var losses: [Int: Loss] = [:]
-      for (centre, value) in values {
-        losses[centre] = Loss(
-          draws.compactMap { $0[figure]?[centre].map { figure.sense.loss(from: value, to: $0) } })
+      for (key, value) in values {
+        losses[key] = Loss(draws.compactMap { $0[figure]?[key].map { sense.loss(from: value, to: $0) } })
       }
-      octaves[figure] = losses
+      series[figure] = losses
     }
   }
 }

@@ -20,7 +20,7 @@ public struct MeanFigures: Hashable, Sendable {
     func mean(_ values: [Double]) -> Double? {
       values.isEmpty ? nil : values.reduce(0, +) / Double(values.count)
     }
-    func octaves(_ figure: OctaveFigure) -> Double? {
+    func octaves(_ figure: SeriesFigure) -> Double? {
       mean(patterns.flatMap { one in [250, 500, 1000, 2000].compactMap { one.figures[figure]?[$0] } })
     }
     separation = mean(stereo.compactMap { $0.figures[.separation] })

@@ -2,12 +2,12 @@ import Acoustics
 import Glibc
 import Numerics
 
-/// The figures of one mono pattern, per octave. `OctaveFigure` says what those of the same name are.
+/// The figures of one mono pattern, per octave. `SeriesFigure` says what those of the same name are.
 public struct MonoFigures: Sendable {
-  public static let octaves = OctaveFigure.centres.map { Hertz(Double($0)) }
+  public static let octaves = SeriesFigure.octaves.map { Hertz(Double($0)) }
 
   public let directivityIndex: [Decibels]
-  /// See `OctaveFigure.frontBackOctaves`.
+  /// See `SeriesFigure.frontBackOctaves`.
   public let frontBack: [Decibels]
   public let patternError: [Decibels]
   public let onAxis: [Decibels]
@@ -80,11 +80,11 @@ public struct MonoFigures: Sendable {
     for (figure, levels) in [
       (.directivityIndex, directivityIndex), (.frontBackOctaves, frontBack), (.patternError, patternError),
       (.onAxis, onAxis), (.whiteNoiseGain, whiteNoiseGain),
-    ] as [(OctaveFigure, [Decibels])] {
+    ] as [(SeriesFigure, [Decibels])] {
       table.set(
         figure,
         Dictionary(
-          uniqueKeysWithValues: zip(OctaveFigure.centres, levels.map(\.value)).prefix(octaveCount)))
+          uniqueKeysWithValues: zip(SeriesFigure.octaves, levels.map(\.value)).prefix(octaveCount)))
     }
     return table
   }

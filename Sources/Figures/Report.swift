@@ -86,14 +86,14 @@ public struct Report: Codable, Hashable, Sendable {
       try bank.cases.enumerated().map { i, coefficients throws(DesignError) in
         var figures = all[0][i]
         let losses = FigureTable(of: figures, draws: all.dropFirst().map { $0[i] })
-        figures.octaves[.separationCeiling] = try ceilings(coefficients.filterCase)
+        figures.series[.separationCeiling] = try ceilings(coefficients.filterCase)
         return CaseFigures(
           filterCase: coefficients.filterCase, figures: figures, losses: losses, bank: bank, reason: nil,
           weakness: bank.weaknesses.first { $0.filterCase == coefficients.filterCase }?.text)
       }
       + bank.refusals.map { refusal throws(DesignError) in
         var figures = Figures()
-        figures.octaves[.separationCeiling] = try ceilings(refusal.filterCase)
+        figures.series[.separationCeiling] = try ceilings(refusal.filterCase)
         return CaseFigures(
           filterCase: refusal.filterCase, figures: figures, losses: nil, bank: bank, reason: refusal.text)
       }

@@ -8,18 +8,23 @@ import Numerics
 public struct StereoFigures: Sendable {
   public let separation: Decibels
   public let frontBack: Decibels
+  /// Where voices are heard, and where a listener hears them, by azimuth.
+  public let heard: [Angle]
+  public let targetHeard: [Angle]
   public let heardAtSides: Angle
   public let heardInFront: Angle
+  public let heardBehind: Angle
   /// Interaural time difference of a source at +90° in microseconds, positive if the left ear leads.
   public let timeDifferenceLeft: Double
   public let timeDifferenceError: Double
+  public let timeDifferenceJump: Double
   public let levelDifferenceErrorHigh: Decibels
   public let levelDifferenceErrorLow: Decibels
-  /// Error of tone, the largest of the third octaves of each octave from 125 Hz: of the energy of both ears in a diffuse
-  /// field, and straight ahead.
+  /// Per octave from 125 Hz.
   public let diffuseErrors: [Decibels]
+  /// Per third octave from 100 Hz.
   public let frontErrors: [Decibels]
-  /// Error of the interaural coherence in a diffuse field, per octave from 125 Hz.
+  /// Per octave from 125 Hz.
   public let coherenceErrors: [Double]
   /// RMS error of the octave levels over azimuths and ears, from 250 Hz.
   public let octaveErrors: [Decibels]
@@ -34,13 +39,12 @@ public struct StereoFigures: Sendable {
     separation = Decibels(reached.separation)
     frontBack = Decibels(reached.frontBack)
     let times = reached.timeDifferences
-    func heard(_ azimuth: Int) -> Angle {
-      Lateralisation.angle(
-        levelDifference: Decibels(reached.weighted { $0[0][azimuth] - $0[1][azimuth] }),
-        timeDifference: times[azimuth] * 1e-6)
-    }
-    heardAtSides = .degrees(min(heard(BinauralLevels.left).degrees, -heard(BinauralLevels.right).degrees))
-    heardInFront = heard(0)
+    heard = reached.heard
+    targetHeard = target.heard
+    heardAtSides = .degrees(min(heard[BinauralLevels.left].degrees, -heard[BinauralLevels.right].degrees))
+    heardInFront = heard[0]
+    heardBehind = heard[BinauralLevels.behind].max { abs($0.degrees) < abs($1.degrees) }!
+    timeDifferenceJump = zip(times, times.dropFirst() + times.prefix(1)).map { abs($0 - $1) }.max()!
     timeDifferenceLeft = times[BinauralLevels.left]
     timeDifferenceError = mean(zip(times, target.timeDifferences).map { abs($0 - $1) })
     levelDifferenceErrorHigh = Decibels(reached.levelDifferenceError(against: target, from: 1500, to: 12_000))
@@ -49,41 +53,27 @@ public struct StereoFigures: Sendable {
       let squares = zip(a.joined(), b.joined()).map { ($0 - $1) * ($0 - $1) }
       return Decibels(mean(squares).squareRoot())
     }
-    func bands(_ energy: [Double], over wanted: [Double]) -> [Decibels] {
-      let scale = stereoTarget.loudness
-      return BinauralLevels.octaveCentres.prefix(reached.octaves.count).map { centre in
-        let errors = (-1...1).map { third -> Double in
-          let middle = centre * pow(2, Double(third) / 3)
-          let bins = Self.bins(frequencies, middle, width: 1.0 / 3)
-          return 10
-            * log10(scale * (mean(bins.map { energy[$0] }) + 1e-12) / (mean(bins.map { wanted[$0] }) + 1e-12))
-        }
-        return Decibels(errors.max { abs($0) < abs($1) }!)
+    let bands = Bands(frequencies: frequencies)
+    let loudness = 10 * log10(stereoTarget.loudness)
+    let centres = BinauralLevels.octaveCentres.prefix(reached.octaves.count)
+    diffuseErrors = centres.map { centre in
+      let errors = (-1...1).map { third in
+        bands.level(
+          reading.diffuse.energy, over: stereoTarget.diffuse.energy,
+          thirdOctave: centre * pow(2, Double(third) / 3)) + loudness
       }
+      return Decibels(errors.max { abs($0) < abs($1) }!)
     }
-    diffuseErrors = bands(reading.diffuse.energy, over: stereoTarget.diffuse.energy)
-    func front(_ levels: BinauralLevels) -> [Double] {
-      frequencies.indices.map {
-        levels.responses[$0, 0, 0].squaredMagnitude + levels.responses[$0, 1, 0].squaredMagnitude
-      }
+    let (front, targetFront) = (reached.front, target.front)
+    frontErrors = bands.thirdOctaves.map {
+      Decibels(bands.level(front, over: targetFront, thirdOctave: $0) + loudness)
     }
-    frontErrors = bands(front(reached), over: front(target))
-    coherenceErrors = BinauralLevels.octaveCentres.prefix(reached.octaves.count).map { centre in
-      let bins = Self.bins(frequencies, centre, width: 1)
+    coherenceErrors = centres.map { centre in
+      let bins = bands.bins(around: centre, width: 1)
       return reading.diffuse.coherence(bins) - stereoTarget.diffuse.coherence(bins)
     }
     noiseGain = Decibels(
       zip(frequencies, reading.noiseGains).filter { $0.0 > 100 && $0.0 < 16_000 }.map(\.1).max() ?? 0)
-  }
-
-  /// The bins of a band of `width` octaves around `centre`; at least the nearest one.
-  private static func bins(_ frequencies: [Double], _ centre: Double, width: Double) -> [Int] {
-    let half = pow(2, width / 2)
-    let bins = frequencies.indices.filter {
-      frequencies[$0] >= centre / half && frequencies[$0] < centre * half
-    }
-    guard bins.isEmpty else { return bins }
-    return [frequencies.indices.min { abs(frequencies[$0] - centre) < abs(frequencies[$1] - centre) }!]
   }
 
   var table: Figures {
@@ -92,20 +82,24 @@ public struct StereoFigures: Sendable {
     table.set(.frontBack, frontBack.value)
     table.set(.heardAtSides, heardAtSides.degrees)
     table.set(.heardInFront, heardInFront.degrees)
+    table.set(.heardBehind, abs(heardBehind.degrees))
     table.set(.levelDifferenceErrorHigh, levelDifferenceErrorHigh.value)
     table.set(.levelDifferenceErrorLow, levelDifferenceErrorLow.value)
     table.set(.timeDifferenceError, timeDifferenceError)
+    table.set(.timeDifferenceJump, timeDifferenceJump)
     table.set(.noiseGain, noiseGain.value)
-    let centres = BinauralLevels.octaveCentres.dropFirst().map { Int($0) }
-    table.set(
-      .octaveError, Dictionary(uniqueKeysWithValues: zip(centres, octaveErrors.map(\.value))))
-    for (figure, values) in [
-      (.diffuseError, diffuseErrors.map(\.value)), (.frontError, frontErrors.map(\.value)),
-      (.coherenceError, coherenceErrors),
-    ] as [(OctaveFigure, [Double])] {
-      table.set(
-        figure,
-        Dictionary(uniqueKeysWithValues: zip(BinauralLevels.octaveCentres.map { Int($0) }, values)))
+    let octaves = BinauralLevels.octaveCentres.map { Int($0) }
+    let azimuths = SeriesFigure.azimuths
+    func at(_ azimuth: Int, _ angles: [Angle]) -> Double { angles[(azimuth + 360) % 360 / 5].degrees }
+    for (figure, keys, values) in [
+      (.octaveError, Array(octaves.dropFirst()), octaveErrors.map(\.value)),
+      (.diffuseError, octaves, diffuseErrors.map(\.value)),
+      (.frontError, SeriesFigure.thirdOctaves, frontErrors.map(\.value)),
+      (.coherenceError, octaves, coherenceErrors),
+      (.heard, azimuths, azimuths.map { at($0, heard) }),
+      (.targetHeard, azimuths, azimuths.map { at($0, targetHeard) }),
+    ] as [(SeriesFigure, [Int], [Double])] {
+      table.set(figure, Dictionary(uniqueKeysWithValues: zip(keys, values)))
     }
     return table
   }

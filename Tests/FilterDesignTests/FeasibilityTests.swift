@@ -49,7 +49,7 @@ import Testing
     let refused = try #require(report.cases.first { $0.filterCase == Self.portrait })
     #expect(!refused.supported && refused.reason == Self.phone3.bank.refusals.first?.text)
     let ceiling = try #require(refused.figures[.separationCeiling])
-    #expect(ceiling.keys.sorted() == OctaveFigure.centres)
+    #expect(ceiling.keys.sorted() == SeriesFigure.octaves)
     #expect(ceiling.values.allSatisfy { abs($0) < 1e-6 })
     #expect(refused.figures[.separation] == nil && refused.losses == nil)
     // In landscape, the microphones are at the device's left and right ends.

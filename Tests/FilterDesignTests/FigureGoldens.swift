@@ -14,6 +14,12 @@ struct FigureGoldens: Decodable {
     let timeDifferenceError: Double
     let octaveErrors: [Double]
     let noiseGain: Double
+    /// In degrees to the left, by azimuth from 0°, 5° apart.
+    let heard: [Double]
+    let targetHeard: [Double]
+    let timeDifferenceJump: Double
+    /// By third octave, relative to their mean.
+    let frontErrors: [Double]
   }
   struct Mono: Decodable, CustomStringConvertible, Sendable {
     let device: String

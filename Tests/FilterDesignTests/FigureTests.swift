@@ -68,7 +68,7 @@ import Testing
     let index = -10 * log10(integral(-1, 1) / 2)
     let edge = cos(Double.pi / 6)
     let frontBack = 10 * log10(integral(edge, 1) / integral(-1, -edge))
-    for octave in OctaveFigure.centres.indices {
+    for octave in SeriesFigure.octaves.indices {
       // 900 directions integrate the square of a first-order pattern to 1e-3.
       #expect(abs(figures.directivityIndex[octave].value - index) < 0.01)
       // 60 of them lie in each cone; directions at the rim count as in or out: 2 % of either energy.
@@ -130,6 +130,12 @@ import Testing
     // KEMAR's ears are 8.75 cm from its centre: Woodworth's (1 + π/2) r / c is 656 µs.
     #expect(abs(nominal.timeDifferenceLeft - 656) < 100)
     #expect(nominal.timeDifferenceError == 0)
+    #expect(nominal.coherenceErrors.count == 7 && nominal.coherenceErrors.allSatisfy { abs($0) < 1e-6 })
+    for (azimuth, angles) in zip(nominal.heard, nominal.targetHeard).enumerated() {
+      #expect(
+        abs(angles.0.degrees - angles.1.degrees) < 1e-3
+          && abs(swapped.heard[azimuth].degrees + angles.0.degrees) < 1e-3)
+    }
     #expect(nominal.levelDifferenceErrorHigh.value < 1e-6 && nominal.levelDifferenceErrorLow.value < 1e-6)
     #expect(nominal.octaveErrors.count == 6 && nominal.octaveErrors.allSatisfy { $0.value < 1e-4 })
     #expect(abs(swapped.separation.value + nominal.separation.value) < 1e-6)
@@ -155,6 +161,16 @@ import Testing
     #expect(abs(figures.timeDifferenceError - golden.timeDifferenceError) < 1.5)
     for (mine, theirs) in zip(figures.octaveErrors, golden.octaveErrors) {
       #expect(abs(mine.value - theirs) < 0.03)
+    }
+    #expect(figures.heard.count == golden.heard.count && golden.targetHeard.count == 72)
+    for (mine, theirs) in [(figures.heard, golden.heard), (figures.targetHeard, golden.targetHeard)] {
+      // At a side, 2 µs are half a degree.
+      for (mine, theirs) in zip(mine, theirs) { #expect(abs(mine.degrees - theirs) < 0.6) }
+    }
+    #expect(abs(figures.timeDifferenceJump - golden.timeDifferenceJump) < 3)
+    let mean = figures.frontErrors.map(\.value).reduce(0, +) / 19
+    for (mine, theirs) in zip(figures.frontErrors, golden.frontErrors) {
+      #expect(abs(mine.value - mean - theirs) < 0.05)
     }
     // Over 900 directions here, 1200 in the oracle.
     #expect(abs(figures.noiseGain.value - golden.noiseGain) < 0.03)
@@ -184,7 +200,7 @@ import Testing
     let frame = try #require(
       HeadFrame(forward: .plusZ, orientation: InputOrientation(word: golden.inputOrientation)))
     let ceiling = try EnergyCeiling(manifold: manifold).separation(frame)
-    for (centre, theirs) in zip(OctaveFigure.centres, golden.separation) {
+    for (centre, theirs) in zip(SeriesFigure.octaves, golden.separation) {
       #expect(abs(try #require(ceiling[centre]) - theirs) < 0.01, "\(centre) Hz")
     }
   }

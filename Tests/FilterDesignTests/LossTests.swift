@@ -63,6 +63,16 @@ import Testing
       figures.levelDifferenceErrorHigh.value - (try #require(nominal[.levelDifferenceErrorHigh])))
     try expect(
       .timeDifferenceError, figures.timeDifferenceError - (try #require(nominal[.timeDifferenceError])))
+    try expect(
+      .heardBehind, abs(figures.heardBehind.degrees) - (try #require(nominal[.heardBehind])))
+    try expect(.timeDifferenceJump, figures.timeDifferenceJump - (try #require(nominal[.timeDifferenceJump])))
+    for centre in [100, 1000, 6300] {
+      let reached = try #require(figures.frontErrors[SeriesFigure.thirdOctaves.firstIndex(of: centre)!]).value
+      let loss = abs(reached) - abs(try #require(nominal[.frontError]?[centre]))
+      #expect(abs(try #require(losses[.frontError]?[centre]).mean - loss) < 1e-4)
+    }
+    // An angle is neither better nor worse; it has no loss.
+    #expect(nominal[.heard]?.count == 24 && losses[.heard] == nil)
     for (octave, centre) in [250, 500, 1000, 2000, 4000, 8000].enumerated() {
       let loss = figures.octaveErrors[octave].value - (try #require(nominal[.octaveError]?[centre]))
       #expect(abs(try #require(losses[.octaveError]?[centre]).mean - loss) < 1e-4)
@@ -80,9 +90,9 @@ import Testing
       taps: designed.coefficients("Front", .cardioid).taps, sampleRate: 48_000, delayFrames: 64,
       manifold: BuiltArray(designed.device, errors), forward: .plusZ, omnidirectionalPart: 0.5)
     let losses = try #require(entry.losses)
-    for (octave, centre) in OctaveFigure.centres.enumerated() {
-      func nominal(_ figure: OctaveFigure) throws -> Double { try #require(entry.figures[figure]?[centre]) }
-      func loss(_ figure: OctaveFigure) throws -> Double { try #require(losses[figure]?[centre]).worst }
+    for (octave, centre) in SeriesFigure.octaves.enumerated() {
+      func nominal(_ figure: SeriesFigure) throws -> Double { try #require(entry.figures[figure]?[centre]) }
+      func loss(_ figure: SeriesFigure) throws -> Double { try #require(losses[figure]?[centre]).worst }
       #expect(
         abs(try loss(.directivityIndex) - nominal(.directivityIndex) + figures.directivityIndex[octave].value)
           < 1e-4)
@@ -104,7 +114,7 @@ import Testing
     let levels = (1...ArrayErrors.drawCount).map {
       20 * log10(ArrayErrors(microphones: 2, seed: UInt64($0)).gains[0])
     }
-    for centre in OctaveFigure.centres {
+    for centre in SeriesFigure.octaves {
       #expect(abs(try #require(losses[.directivityIndex]?[centre]).worst) < 1e-6)
       guard centre >= 2000 else { continue }
       let level = try #require(losses[.onAxis]?[centre])

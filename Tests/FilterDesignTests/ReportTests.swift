@@ -16,6 +16,7 @@ import Testing
     "patternErrorDB", "whiteNoiseGainDB", "onAxisDB", "taps", "delayFrames", "supported", "reason",
     "frontBackOctavesDB", "separationCeilingDB", "losses", "weakness", "heardAtSidesDegrees",
     "heardInFrontDegrees", "aliasingHz", "diffuseErrorDB", "frontErrorDB", "coherenceError",
+    "heardBehindDegrees", "itdJumpMicroseconds", "heardDegrees", "targetHeardDegrees",
   ]
 
   @Test("the JSON of every case has every key, null where it does not apply") func keys() throws {

@@ -28,6 +28,21 @@ out['stereo'] = dict(taps=h.transpose(2, 1, 0).astype(int).tolist(), separation=
     octaveErrors=[float(np.sqrt(np.mean((10 * np.log10((bandE(P, c) + 1e-12) / (bandE(TH, c) + 1e-12)))**2))) for c in OCT[1:7]],
     noiseGain=ngdb(w, V)[(F > 100) & (F < 16000)].max())
 
+# Where voices are heard (Sources/Acoustics/Lateralisation.swift has the two constants), and the ears straight ahead in
+# third octaves.
+def heard(P):
+    # itd is negative where left leads.
+    to_side = sii(P, lambda e: 10 * np.log10(e[:, 0] / e[:, 1])) / 7.8 / 3 - 2 / 3 * itd(P) / 655
+    angle = np.linspace(0, np.pi / 2, 100001)
+    return np.sign(to_side) * np.rad2deg(np.interp(np.minimum(abs(to_side), 1) * (1 + np.pi / 2), angle + np.sin(angle), angle))
+def band(c, width):
+    bins = (F >= c / 2**(width / 2)) & (F < c * 2**(width / 2))
+    return bins if bins.any() else abs(F - c) == abs(F - c).min()
+front = [10 * np.log10((np.abs(P[m, 0])**2).mean() / (np.abs(TH[m, 0])**2).mean()) for m in (band(1000 * 2**(n / 3), 1 / 3) for n in range(-10, 9))]
+times = itd(P)
+out['stereo'] |= dict(heard=heard(P).tolist(), targetHeard=heard(TH).tolist(), timeDifferenceJump=abs(times - np.roll(times, 1)).max(),
+    frontErrors=[float(level - np.mean(front)) for level in front])  # but for a constant
+
 # A pair 8 mm apart, and the ring, as cardioids.
 S = fib(900); look = np.array([0., 0, 1]); front, rear = S @ look > np.cos(np.pi / 6), S @ -look > np.cos(np.pi / 6)
 B = [125, 250, 500, 1000, 2000, 4000, 8000, 12000]

@@ -11,9 +11,11 @@ import pinna
       {"dataSource":"Front","polarPattern":"stereo","inputOrientation":"portrait","taps":256,"delayFrames":64,
        "supported":true,"reason":null,"separationDB":7.94,"frontBackDB":-0.04,"heardAtSidesDegrees":52.4,"diffuseErrorDB":{"125":0.91,"1000":-1.24},"ildErrorHighDB":2.5,
        "ildErrorLowDB":1.25,"itdErrorMicroseconds":85.4,"noiseGainDB":12,
-       "octaveErrorDB":{"250":1.5,"500":3.25,"4000":9},
+       "octaveErrorDB":{"250":1.5},"heardBehindDegrees":14.6,"frontErrorDB":{"100":-1,"1000":3,"1600":-2.54,"6300":0.5},
+       "heardDegrees":{"0":-0.4,"15":9,"30":28,"90":52.4,"180":-3,"-165":-14.6,"-90":-60},
+       "targetHeardDegrees":{"0":0,"30":47,"90":90,"-90":-90},
        "losses":{"separationDB":{"mean":0.31,"tail":0.9,"worst":1},"noiseGainDB":{"mean":0.02,"tail":0.1,"worst":0.1},
-         "octaveErrorDB":{"500":{"mean":0.2,"tail":0.3,"worst":0.4}}}},
+         "heardBehindDegrees":{"mean":2.2,"tail":3,"worst":4}}},
       {"dataSource":"Front","polarPattern":"cardioid","inputOrientation":null,"taps":256,"delayFrames":64,
        "supported":true,"reason":null,"aliasingHz":4240,"weakness":"sound from behind is only 9 dB softer","directivityIndexDB":{"125":4.7,"1000":4.8},"onAxisDB":{"125":-11.25},
        "losses":{"directivityIndexDB":{"125":{"mean":-0.4,"tail":0.3,"worst":0.4}}}},
@@ -30,16 +32,21 @@ import pinna
       pair at 48000 Hz: 256 taps, 64 frames of delay
       In brackets: loss through microphone errors of up to 1 dB and 1 mm, mean of 30 draws.
 
-      Stereo, dB: left over right at ±90°; front over back; where voices at ±90° and in front are heard; errors against
-      the target of the level difference (1.5–12 kHz; 150–1500 Hz), the time difference and the octaves (worst of 250 Hz
-      to 2 kHz); highest noise gain. Below: errors of tone and of interaural coherence against the target.
+      Stereo, dB: left over right at ±90°; front over back; where voices at ±90° are heard, and at most how far off the
+      middle those from 165° to 195°; time difference: error against a listener's, largest jump within 5°; error of the
+      level difference (1.5–12 kHz); highest noise gain; deepest dip straight ahead, by third octave. Below: where voices
+      are heard, once around to the left; errors of tone and of interaural coherence in a diffuse field.
 
-      Stereo                     left/right   front/back   sides at °   front at °     ILD high      ILD low       ITD µs   noise gain      octaves
-      Front, portrait              7.9 (0.3)    0.0           52            –          2.5          1.2           85         12.0          3.2 (0.2)
+      Stereo                     left/right   front/back   sides at °    back at °       ITD µs     ITD jump     ILD high   noise gain    front dip
+      Front, portrait              7.9 (0.3)    0.0           52           15 (2)       85            –          2.5         12.0         -2.5 at 1.6k
 
-      Tone, by octave in Hz        125          250          500           1k           2k           4k           8k
+      Heard at °, voice from         0    30    60    90   120   150   165   180  -165  -150  -120   -90   -60   -30
+      a listener's own ears          0    47     –    90     –     –     –     –     –     –     –   -90     –     –
+      Front, portrait                0    28     –    52     –     –     –    -3   -15     –     –   -60     –     –
+
+      Diffuse, by octave in Hz     125          250          500           1k           2k           4k           8k
       Front, portrait
-        diffuse field dB           0.9            –            –         -1.2            –            –            –
+        tone dB                    0.9            –            –         -1.2            –            –            –
 
       Mono, by octave in Hz        125          250          500           1k           2k           4k           8k          12k
       Front, cardioid, aliased above 4.2 kHz

@@ -15,6 +15,7 @@ import Testing
     "patternErrorDB", "whiteNoiseGainDB", "onAxisDB", "taps", "delayFrames", "supported", "reason",
     "frontBackOctavesDB", "separationCeilingDB", "losses", "weakness", "heardAtSidesDegrees",
     "heardInFrontDegrees", "aliasingHz", "diffuseErrorDB", "frontErrorDB", "coherenceError",
+    "heardBehindDegrees", "itdJumpMicroseconds", "heardDegrees", "targetHeardDegrees",
   ]
 
   @Test("report prints JSON with every key of the schema in every case, null where it does not apply")
@@ -41,6 +42,12 @@ import Testing
     #expect(stereo["directivityIndexDB"] is NSNull)
     // Two microphones on either side of a sphere can tell left from right.
     #expect(try #require(stereo["separationDB"] as? Double) > 3)
+    for key in ["heardDegrees", "targetHeardDegrees"] {
+      let angles = try #require(stereo[key] as? [String: Double])
+      let (left, right) = (try #require(angles["90"]), try #require(angles["-90"]))
+      #expect(angles.count == 24 && left > 20 && right < -20, "\(angles)")
+      #expect(mono[key] is NSNull)
+    }
     #expect(
       Set(try #require(stereo["octaveErrorDB"] as? [String: Double]).keys).isSuperset(of: ["250", "500"]))
   }
@@ -68,7 +75,7 @@ import Testing
       #expect(outcome.output.contains(words), "\(words) in \(outcome)")
     }
     let mono = ["noise", "on-axis", "polar"].map { "front-omnidirectional-\($0).svg" }
-    let stereo = ["differences", "noise", "on-axis", "polar"].map { "front-stereo-portrait-\($0).svg" }
+    let stereo = ["diffuse", "heard", "on-axis", "polar"].map { "front-stereo-portrait-\($0).svg" }
     let others = ["device.svg", "voices.svg"]
     #expect(home.contents("plots") == (mono + stereo + others + ["index.html"]).sorted())
     #expect(outcome.output.contains("/plots/index.html and on 9 plots beside it"), "\(outcome)")

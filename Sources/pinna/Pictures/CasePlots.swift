@@ -21,15 +21,15 @@ struct CasePlots {
     name = filterCase.name.replacing(", ", with: "-").lowercased()
   }
 
-  /// Three plots of a mono pattern, or four of a stereo case, with the suffixes of their files.
+  /// The plots with the suffixes of their files.
   var files: [(suffix: String, plot: any Plot)] {
-    [("polar", polar)] + (isStereo ? [("differences", differences)] : [])
-      + [("noise", noise), ("on-axis", onAxis)]
+    [("polar", polar), ("on-axis", onAxis)]
+      + (isStereo ? [("heard", heard), ("diffuse", diffuse)] : [("noise", noise)])
   }
 
   /// The same as rows of a sheet.
   var rows: [[any Plot]] {
-    isStereo ? [[polar], [differences, onAxis], [noise]] : [[polar], [noise, onAxis]]
+    isStereo ? [[polar], [heard, diffuse], [onAxis]] : [[polar], [noise, onAxis]]
   }
 
   /// Whether sound from all directions is equally loud in every octave, to half a decibel: polar plots would be
@@ -76,7 +76,8 @@ struct CasePlots {
     }
   }
 
-  var differences: LinePlot {
+  /// Where voices are heard, and below it the two cues from which that follows.
+  var heard: LinePlot {
     // From -180° to 180°: the direction straight behind is at both ends.
     let order = curves.azimuths.indices.sorted { signed($0) < signed($1) }
     func azimuthCurve(_ values: [Double], _ label: String, _ colour: PlotColour, isDashed: Bool = false)
@@ -85,13 +86,17 @@ struct CasePlots {
       let points = order.map { SIMD2(signed($0), values[$0]) }
       return Curve(label, colour, isDashed: isDashed, points: points + [SIMD2(180, points[0].y)])
     }
-    let bands: [(String, PlotColour)] = [("150–1500 Hz", .blue), ("1.5–12 kHz", .orange)]
+    let bands: [(String, PlotColour)] = [("level, 150–1500 Hz", .blue), ("level, 1.5–12 kHz", .orange)]
     let levels = bands.enumerated().flatMap { n, band in
       [
         azimuthCurve(curves.targetLevelDifferences[n], "", band.1, isDashed: true),
         azimuthCurve(curves.levelDifferences[n], band.0, band.1),
       ]
     }
+    let angles = [
+      azimuthCurve(curves.targetHeard, "", .purple, isDashed: true),
+      azimuthCurve(curves.heard, "heard at", .purple),
+    ]
     let times = [
       azimuthCurve(curves.targetTimeDifferences, "", .green, isDashed: true),
       azimuthCurve(curves.timeDifferences, "time", .green),
@@ -100,9 +105,11 @@ struct CasePlots {
     let allTimes = curves.timeDifferences + curves.targetTimeDifferences
     return LinePlot(
       title(
-        "differences between the outputs", "positive: left is louder, left is earlier; dashed: the target"),
+        "where voices are heard",
+        "positive: to the left, left is louder, left is earlier; dashed: a listener's own ears"),
       horizontal: .linear("Azimuth in degrees, positive to the left", -180...180, step: 30),
       panels: [
+        LinePlot.Panel(.linear("Heard at, in degrees", -100...100, step: 30), curves: angles),
         LinePlot.Panel(
           .linear("Level difference in dB", fitting: allLevels, minimumRange: -20...20, step: 5),
           curves: levels),
@@ -112,39 +119,61 @@ struct CasePlots {
       ])
   }
 
+  /// Of a mono pattern.
   var noise: LinePlot {
-    let values = curves.noiseGain.flatMap(\.self)
-    let limit =
-      isStereo
-      ? Curve("limit", .grey, isDashed: true, points: [[100, 10.5], [16_000, 10.5]])
-      : Curve("floor", .grey, isDashed: true, points: [[80, -10], [20_000, -10]])
-    let quantity = isStereo ? "noise gain" : "white-noise gain"
-    let meaning =
-      isStereo
-      ? "noise of the microphones relative to the mean over all directions"
-      : "a source on axis relative to the noise of the microphones; a single microphone has 0 dB"
-    return LinePlot(
-      title(quantity, meaning), horizontal: frequencyAxis,
-      panels: [
-        LinePlot.Panel(
-          .linear(
-            "\(quantity.prefix(1).uppercased() + quantity.dropFirst()) in dB", fitting: values,
-            minimumRange: -15...15,
-            step: 5),
-          curves: [limit] + overFrequency(curves.noiseGain))
-      ])
+    LinePlot(
+      title(
+        "white-noise gain",
+        "a source on axis relative to the noise of the microphones; a single microphone has 0 dB"),
+      horizontal: frequencyAxis,
+      panels: [noise("White-noise gain in dB", limit: -10, "floor")])
+  }
+
+  private func noise(_ axis: String, limit: Double, _ label: String) -> LinePlot.Panel {
+    LinePlot.Panel(
+      .linear(axis, fitting: curves.noiseGain.flatMap(\.self), minimumRange: -15...15, step: 5),
+      curves: [Curve(label, .grey, isDashed: true, points: [[80, limit], [20_000, limit]])]
+        + overFrequency(curves.noiseGain))
   }
 
   var onAxis: LinePlot {
     LinePlot(
       title(
-        isStereo ? "response" : "response straight ahead",
-        "0 dB: one microphone in the free field" + (isStereo ? "; dashed: the target" : "")),
+        "response straight ahead",
+        "0 dB: one microphone in the free field"
+          + (isStereo ? "; dashed: the target; below: both outputs over it, by third octave" : "")),
       horizontal: frequencyAxis,
       panels: [
         response(
           isStereo ? "Straight ahead in dB" : "Level in dB", curves.onAxis, target: curves.targetOnAxis)
-      ] + (isStereo ? [response("Diffuse field in dB", curves.diffuse, target: curves.targetDiffuse)] : []))
+      ] + (isStereo ? [frontErrors] : []))
+  }
+
+  private var frontErrors: LinePlot.Panel {
+    let limits = [-2.0, 2].map {
+      Curve("±2 dB", .grey, isDashed: true, points: [[80, $0], [20_000, $0]])
+    }
+    return LinePlot.Panel(
+      .linear("Relative to the target in dB", fitting: curves.frontErrors, minimumRange: -10...10, step: 5),
+      curves: limits + [over(curves.thirdOctaves, curves.frontErrors, "both outputs", .green)])
+  }
+
+  /// Of a stereo case.
+  var diffuse: LinePlot {
+    let coherence = [
+      over(curves.octaves, curves.targetCoherence, "", .green, isDashed: true),
+      over(curves.octaves, curves.coherence, "both outputs", .green),
+    ]
+    return LinePlot(
+      title(
+        "sound from all around",
+        "level, coherence by octave, and the microphones' noise relative to it; dashed: the target"),
+      horizontal: frequencyAxis,
+      panels: [
+        response("Diffuse field in dB", curves.diffuse, target: curves.targetDiffuse),
+        LinePlot.Panel(.linear("Coherence", 0...1, step: 0.2), curves: coherence),
+        noise("Noise gain in dB", limit: 10.5, "limit of noise"),
+      ])
   }
 
   private func response(_ axis: String, _ levels: [[Double]], target: [[Double]]) -> LinePlot.Panel {

@@ -102,31 +102,33 @@ struct ReportPage {
           ? "How loud sound from each direction is, per octave: forward is up, the rings are dB. The dashed curves are the listener's own ears, which the outputs should follow: the left ear louder for sound from the left."
           : "How loud sound from each direction is, per octave: forward is up, the rings are dB. The grey dashed curve is the ideal pattern.",
         isSmall: true)
-    let differences =
-      !one.isStereo
-      ? ""
-      : figure(
-        "Level and time differences", one.differences.legend,
-        [(one.differences.narrow, "\(one.heading): differences")],
-        "What tells a listener left from right: positive is left louder, or left earlier. Solid is the output, dashed beside it the listener's own ears. Where both have the same sign, the side is right; the nearer they are, the more exact the place."
-      )
     let response = figure(
-      one.isStereo ? "Response" : "Response straight ahead", one.onAxis.legend,
-      [(one.onAxis.narrow, "\(one.heading): response")],
-      "A flat curve sounds neutral. Steep dips are heard as a hollow or dull voice; those of the dashed target belong there."
-    )
-    let noise = figure(
-      "Noise", one.noise.legend, [(one.noise.narrow, "\(one.heading): noise")],
+      "Response straight ahead", one.onAxis.legend, [(one.onAxis.narrow, "\(one.heading): response")],
       one.isStereo
-        ? "How much the filters amplify the microphones' own noise: below the dashed limit it stays inaudible in most rooms. High values also make the case sensitive to microphones that are not alike."
-        : "How far sound from the front stands above the microphones' own noise, compared with one microphone: above 0 dB the pattern is less noisy, below the dashed floor it hisses."
-    )
+        ? "How a voice straight ahead sounds. Below: both outputs together against the listener's ears, in third octaves; dips deeper than the dashed line are heard as a hollow or dull voice."
+        : "A flat curve sounds neutral. Steep dips are heard as a hollow or dull voice.")
+    let others =
+      one.isStereo
+      ? figure(
+        "Where voices are heard", one.heard.legend, [(one.heard.narrow, "\(one.heading): heard angles")],
+        "Where a voice from each direction is heard, and below it why: positive is to the left, left louder, or left earlier. Solid is the output, dashed beside it the listener's own ears. Where a solid curve jumps, a voice that walks past jumps, too."
+      ) + response
+        + figure(
+          "Sound from all around", one.diffuse.legend,
+          [(one.diffuse.narrow, "\(one.heading): diffuse sound")],
+          "Level and coherence of diffuse sound, such as a room's: where the outputs are more alike than the listener's ears (dashed), the room sounds narrower. Below: how much the filters amplify the microphones' own noise; under the dashed limit it stays inaudible in most rooms."
+        )
+      : response
+        + figure(
+          "Noise", one.noise.legend, [(one.noise.narrow, "\(one.heading): noise")],
+          "How far sound from the front stands above the microphones' own noise, compared with one microphone: above 0 dB the pattern is less noisy, below the dashed floor it hisses."
+        )
     return """
       <details\(one.isStereo ? " open" : "")><summary><h2>\(one.heading.escapedForHTML)</h2></summary>
       <section id="\(one.name.escapedForHTML)">
       \(weakness.map { HTML.paragraph("Weak: \($0).") } ?? "")
       \(polar)
-      <div class="row">\(differences)\(response)\(noise)</div>
+      <div class="row">\(others)</div>
       </section></details>
       """
   }

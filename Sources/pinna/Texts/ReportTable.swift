@@ -47,37 +47,36 @@ package struct ReportTable {
 
   private static let stereoFigures: [(head: String, figure: Figure, format: String)] = [
     ("left/right", .separation, "%.1f"), ("front/back", .frontBack, "%.1f"),
-    ("sides at °", .heardAtSides, "%.0f"), ("front at °", .heardInFront, "%.0f"),
-    ("ILD high", .levelDifferenceErrorHigh, "%.1f"), ("ILD low", .levelDifferenceErrorLow, "%.1f"),
-    ("ITD µs", .timeDifferenceError, "%.0f"), ("noise gain", .noiseGain, "%.1f"),
+    ("sides at °", .heardAtSides, "%.0f"), ("back at °", .heardBehind, "%.0f"),
+    ("ITD µs", .timeDifferenceError, "%.0f"), ("ITD jump", .timeDifferenceJump, "%.0f"),
+    ("ILD high", .levelDifferenceErrorHigh, "%.1f"), ("noise gain", .noiseGain, "%.1f"),
   ]
 
   private func stereo(_ cases: [CaseFigures]) -> [String] {
     guard !cases.isEmpty else { return [] }
-    let heads = Self.stereoFigures.map(\.head) + ["octaves"]
     var lines = [
       "",
-      "Stereo, dB: left over right at ±90°; front over back; where voices at ±90° and in front are heard; errors against",
-      "the target of the level difference (1.5–12 kHz; 150–1500 Hz), the time difference and the octaves (worst of 250 Hz",
-      "to 2 kHz); highest noise gain. Below: errors of tone and of interaural coherence against the target.",
+      "Stereo, dB: left over right at ±90°; front over back; where voices at ±90° are heard, and at most how far off the",
+      "middle those from 165° to 195°; time difference: error against a listener's, largest jump within 5°; error of the",
+      "level difference (1.5–12 kHz); highest noise gain; deepest dip straight ahead, by third octave. Below: where voices",
+      "are heard, once around to the left; errors of tone and of interaural coherence in a diffuse field.",
       "",
     ]
-    var rows = [["Stereo"] + heads.map(Self.head)]
+    var rows = [["Stereo"] + (Self.stereoFigures.map(\.head) + ["front dip"]).map(Self.head)]
     for one in cases {
       let cells = Self.stereoFigures.map { column in
         Self.cell(one.figures[column.figure], one.losses?[column.figure]?.mean, column.format)
       }
-      let octaves = one.figures[.octaveError]?.filter { $0.key <= 2000 } ?? [:]
-      let worst = octaves.max { $0.value < $1.value }
-      let loss = worst.flatMap { one.losses?[.octaveError]?[$0.key]?.mean }
-      rows.append([Self.name(one.filterCase)] + cells + [Self.cell(worst?.value, loss, "%.1f")])
+      let dip = one.figures[.frontError]?.min { ($0.value, $0.key) < ($1.value, $1.key) }
+      let place = dip.map { " at \(Self.short($0.key))" } ?? ""
+      rows.append([Self.name(one.filterCase)] + cells + [Self.cell(dip?.value, nil, "%.1f") + place])
     }
-    lines += Self.lines(rows)
-    let centres = OctaveFigure.centres.filter { $0 <= 8000 }
-    rows = [["Tone, by octave in Hz"] + centres.map { Self.head(Self.short($0)) }]
+    lines += Self.lines(rows) + [""] + heard(cases)
+    let centres = SeriesFigure.octaves.filter { $0 <= 8000 }
+    rows = [["Diffuse, by octave in Hz"] + centres.map { Self.head(Self.short($0)) }]
     for one in cases {
       rows.append([Self.name(one.filterCase)])
-      for row in Self.toneFigures {
+      for row in Self.diffuseFigures {
         guard let values = one.figures[row.figure], !values.isEmpty else { continue }
         rows.append(["  \(row.head)"] + centres.map { Self.cell(values[$0], nil, row.format) })
       }
@@ -85,25 +84,37 @@ package struct ReportTable {
     return lines + [""] + Self.lines(rows)
   }
 
-  private static let toneFigures: [(head: String, figure: OctaveFigure, format: String)] = [
-    ("diffuse field dB", .diffuseError, "%.1f"), ("straight ahead dB", .frontError, "%.1f"),
-    ("coherence", .coherenceError, "%.2f"),
+  /// Once around the listener, counter-clockwise; closer behind, where designs are worst.
+  private func heard(_ cases: [CaseFigures]) -> [String] {
+    let azimuths = [0, 30, 60, 90, 120, 150, 165, 180, -165, -150, -120, -90, -60, -30]
+    func row(_ name: String, _ angles: [Int: Double]?) -> [String] {
+      [name] + azimuths.map { Self.cell(angles?[$0], nil, "%.0f") }
+    }
+    let rows =
+      [["Heard at °, voice from"] + azimuths.map { "\($0)".leftPadded(5) }]
+      + [row("a listener's own ears", cases.lazy.compactMap { $0.figures[.targetHeard] }.first)]
+      + cases.map { row(Self.name($0.filterCase), $0.figures[.heard]) }
+    return Columns.lines(rows, first: 27, others: 6)
+  }
+
+  private static let diffuseFigures: [(head: String, figure: SeriesFigure, format: String)] = [
+    ("tone dB", .diffuseError, "%.1f"), ("coherence", .coherenceError, "%.2f"),
   ]
 
   private static func short(_ frequency: Int) -> String {
-    frequency < 1000 ? "\(frequency)" : "\(frequency / 1000)k"
+    frequency < 1000 ? "\(frequency)" : String(format: "%gk", Double(frequency) / 1000)
   }
 
   // MARK: Mono
 
-  private static let monoFigures: [(head: String, figure: OctaveFigure)] = [
+  private static let monoFigures: [(head: String, figure: SeriesFigure)] = [
     ("directivity index dB", .directivityIndex), ("front over back dB", .frontBackOctaves),
     ("on axis dB", .onAxis), ("white-noise gain dB", .whiteNoiseGain), ("pattern error dB", .patternError),
   ]
 
   private func mono(_ cases: [CaseFigures]) -> [String] {
     guard !cases.isEmpty else { return [] }
-    let centres = OctaveFigure.centres
+    let centres = SeriesFigure.octaves
     var rows = [["Mono, by octave in Hz"] + centres.map { Self.head(Self.short($0)) }]
     for one in cases {
       let aliasing = one.figures[.aliasingFrequency].map {

@@ -36,7 +36,7 @@ package struct Requirement: Sendable {
   package enum Quantity: Sendable {
     case number(Figure)
     /// In the octaves whose centres lie in the range, in hertz.
-    case octaves(OctaveFigure, ClosedRange<Int>)
+    case octaves(SeriesFigure, ClosedRange<Int>)
   }
 
   package let item: String
@@ -67,7 +67,7 @@ package struct Requirement: Sendable {
         guard let value = one.figures[figure] else { return nil }
         found.append(Reached(value: value, loss: one.losses?[figure]?.mean, place: place))
       case .octaves(let figure, let range):
-        let octaves = OctaveFigure.centres.filter(range.contains)
+        let octaves = SeriesFigure.octaves.filter(range.contains)
         for centre in octaves {
           guard let value = one.figures[figure]?[centre] else { return nil }
           found.append(

@@ -99,7 +99,7 @@ extension Requirement {
   private static let upright: [InputOrientation] = [.portrait, .portraitUpsideDown]
   private static let sideways: [InputOrientation] = [.landscapeLeft, .landscapeRight]
 
-  private typealias MonoRow = (OctaveFigure, ClosedRange<Int>, Bound?, Bound?) -> Requirement
+  private typealias MonoRow = (SeriesFigure, ClosedRange<Int>, Bound?, Bound?) -> Requirement
   private typealias StereoRow = (Quantity, Bound?, Bound?) -> Requirement
 
   /// - Parameter source: nil stands for all data sources.
