@@ -130,7 +130,9 @@ import Testing
     // KEMAR's ears are 8.75 cm from its centre: Woodworth's (1 + π/2) r / c is 656 µs.
     #expect(abs(nominal.timeDifferenceLeft - 656) < 100)
     #expect(nominal.timeDifferenceError == 0)
-    #expect(nominal.coherenceErrors.count == 7 && nominal.coherenceErrors.allSatisfy { abs($0) < 1e-6 })
+    // The same 900 directions, turned with the head, integrate a little differently.
+    #expect(nominal.coherenceErrors.count == 7)
+    #expect(nominal.coherenceErrors.allSatisfy { abs($0) < 0.005 }, "\(nominal.coherenceErrors)")
     for (azimuth, angles) in zip(nominal.heard, nominal.targetHeard).enumerated() {
       #expect(
         abs(angles.0.degrees - angles.1.degrees) < 1e-3

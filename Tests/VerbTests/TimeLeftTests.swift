@@ -66,7 +66,8 @@ import pinna
     // Without a cache.
     let uncached = try home.pinna(
       "simulate", scene, home.path + "/third.wav", environment: ["XDG_CACHE_HOME": "/proc/nosuch"])
-    #expect(uncached.error == "pinna: computing the sound field around phone5\n", "\(uncached)")
+    // On a slow machine the time left follows.
+    #expect(uncached.error.hasPrefix("pinna: computing the sound field around phone5\n"), "\(uncached)")
     let sounds = try ["first", "second", "third"].map {
       try Data(contentsOf: URL(filePath: "\(home.path)/\($0).wav"))
     }
