@@ -201,7 +201,7 @@ pictures: install-packages $(PROGRAM)
 	sh tools/page-picture $(PROGRAM) docs/pictures/page.png
 
 ## Eight comparisons to judge by ear, in five minutes with headphones: plain microphones, Pinna, the listener's own ears.
-## Beside it a blind test of today's filters and earlier ones: the last release's, or BEFORE's (tools/listen).
+## Also a blind test of today's filters against earlier ones: the last release's, or BEFORE's (tools/listen).
 listen: PACKAGES = python3-numpy espeak-ng ffmpeg
 listen: install-packages $(PROGRAM)
 	@echo "== Comparisons into .build/listen (takes two or three minutes)"

@@ -64,8 +64,18 @@ package struct BinauralLevels: Sendable {
     }
   }
 
-  /// Energy of both ears for the first direction, straight ahead; `[frequency]`.
-  var front: [Double] {
+  /// The level of both ears together for the first direction, straight ahead, over that of `target`, whose loudness is
+  /// the power ratio `loudness`: in decibels, by third octave.
+  func frontErrors(against target: BinauralLevels, loudness: Double) -> [Double] {
+    let bands = Bands(frequencies: frequencies)
+    let (reached, wanted) = (front, target.front)
+    return bands.thirdOctaves.map {
+      bands.level(reached, over: wanted, thirdOctave: $0) + 10 * log10(loudness)
+    }
+  }
+
+  /// Energy of both ears for the first direction; `[frequency]`.
+  private var front: [Double] {
     frequencies.indices.map { responses[$0, 0, 0].squaredMagnitude + responses[$0, 1, 0].squaredMagnitude }
   }
 

@@ -145,9 +145,8 @@ package struct CaseCurves: Sendable {
     let targetEars = BinauralLevels(target, frequencies: grid)
     (timeDifferences, targetTimeDifferences) = (ears.timeDifferences, targetEars.timeDifferences)
     (heard, targetHeard) = (ears.heard.map(\.degrees), targetEars.heard.map(\.degrees))
-    let (front, targetFront) = (ears.front, targetEars.front)
-    let loudness = 10 * log10(SpeechLoudness(frequencies: grid).power(target))
-    frontErrors = thirdOctaves.map { bands.level(front, over: targetFront, thirdOctave: $0) + loudness }
+    frontErrors = ears.frontErrors(
+      against: targetEars, loudness: SpeechLoudness(frequencies: grid).power(target))
   }
 
   /// The frame in which azimuths are measured; see `CaseCurves`.

@@ -56,18 +56,14 @@ public struct StereoFigures: Sendable {
     let bands = Bands(frequencies: frequencies)
     let loudness = 10 * log10(stereoTarget.loudness)
     let centres = BinauralLevels.octaveCentres.prefix(reached.octaves.count)
+    let (diffuse, targetDiffuse) = (reading.diffuse.energy, stereoTarget.diffuse.energy)
     diffuseErrors = centres.map { centre in
       let errors = (-1...1).map { third in
-        bands.level(
-          reading.diffuse.energy, over: stereoTarget.diffuse.energy,
-          thirdOctave: centre * pow(2, Double(third) / 3)) + loudness
+        bands.level(diffuse, over: targetDiffuse, thirdOctave: centre * pow(2, Double(third) / 3)) + loudness
       }
       return Decibels(errors.max { abs($0) < abs($1) }!)
     }
-    let (front, targetFront) = (reached.front, target.front)
-    frontErrors = bands.thirdOctaves.map {
-      Decibels(bands.level(front, over: targetFront, thirdOctave: $0) + loudness)
-    }
+    frontErrors = reached.frontErrors(against: target, loudness: stereoTarget.loudness).map(Decibels.init)
     coherenceErrors = centres.map { centre in
       let bins = bands.bins(around: centre, width: 1)
       return reading.diffuse.coherence(bins) - stereoTarget.diffuse.coherence(bins)

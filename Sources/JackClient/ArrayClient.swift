@@ -156,6 +156,7 @@ public final class ArrayClient: Sendable {
   /// Completes `adopt`: unregisters the ports that only the previous engine used, and gives its memory back to the
   /// system. Does nothing while the callback may still use the previous engine; call it repeatedly.
   public func releaseRetired() {
+    // The engines are freed at the end of this scope, before their memory is given back.
     do {
       let free = trampoline.released()
       guard !free.isEmpty else { return }

@@ -130,9 +130,10 @@ import Testing
     // KEMAR's ears are 8.75 cm from its centre: Woodworth's (1 + π/2) r / c is 656 µs.
     #expect(abs(nominal.timeDifferenceLeft - 656) < 100)
     #expect(nominal.timeDifferenceError == 0)
-    // The same 900 directions, turned with the head, integrate a little differently.
-    #expect(nominal.coherenceErrors.count == 7)
-    #expect(nominal.coherenceErrors.allSatisfy { abs($0) < 0.005 }, "\(nominal.coherenceErrors)")
+    // The same 900 directions, turned with the head, integrate a little differently, most at 8 kHz.
+    let coherence = nominal.coherenceErrors
+    #expect(coherence.count == 7 && coherence.prefix(6).allSatisfy { abs($0) < 3e-4 }, "\(coherence)")
+    #expect(coherence.allSatisfy { abs($0) < 3e-3 }, "\(coherence)")
     for (azimuth, angles) in zip(nominal.heard, nominal.targetHeard).enumerated() {
       #expect(
         abs(angles.0.degrees - angles.1.degrees) < 1e-3

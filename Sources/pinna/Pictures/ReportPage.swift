@@ -105,7 +105,7 @@ struct ReportPage {
     let response = figure(
       "Response straight ahead", one.onAxis.legend, [(one.onAxis.narrow, "\(one.heading): response")],
       one.isStereo
-        ? "How a voice straight ahead sounds. Below: both outputs together against the listener's ears, in third octaves; dips deeper than the dashed line are heard as a hollow or dull voice."
+        ? "How a voice straight ahead sounds. Below: both outputs together against the listener's ears, in third octaves; dips below −2 dB, the lower dashed line, are heard as a hollow or dull voice."
         : "A flat curve sounds neutral. Steep dips are heard as a hollow or dull voice.")
     let others =
       one.isStereo
