@@ -1,6 +1,5 @@
 /// What a case must do to be offered, and what a check calls right: the same for both. The design keeps a margin,
-/// because a check hears a voice and another model of the body. A check also hears the voice behind, and the sides of mono
-/// patterns.
+/// because a check hears a voice and another model of the body.
 public enum CaseCriteria {
   public enum Verdict: Hashable, Sendable {
     case right
@@ -22,6 +21,19 @@ public enum CaseCriteria {
   /// How far a design stays within the limits of the angles, and of levels.
   public static let angleMargin = Angle.degrees(3)
   public static let levelMargin = Decibels(0.5)
+  /// How much sooner a design calls a level weak than a check does, which hears voices on another mesh.
+  public static let weakMargin = Decibels(0.2)
+
+  /// A mono pattern is offered only if it differs from the next simpler one of its data source in at least
+  /// `leastOctaves` octaves within `comparedOctaves`: by `leastDirectivityDifference`, or by `leastFrontBackDifference`
+  /// where even the ideal patterns differ by less directivity. Ideal super- and hypercardioids differ by 0.3 dB of
+  /// directivity and 6 dB of front over back. A figure of eight is recognised by its nulls; see `highestLevels`.
+  public static let comparedOctaves = Hertz(250)...Hertz(4000)
+  public static let leastOctaves = 2
+  public static let leastDirectivityDifference = Decibels(0.5)
+  public static let leastFrontBackDifference = Decibels(3)
+  /// A pattern that is omnidirectional in the third octave of this frequency is weak.
+  public static let lowestDirectional = Hertz(250)
 
   /// - Parameter outwards: where a voice from a side is heard, positive towards that side.
   public static func side(_ outwards: Angle) -> Verdict {
@@ -49,23 +61,24 @@ extension PolarPattern {
   /// They follow from the required figures. A first-order pattern with a directivity index of 2.2 dB, as required of
   /// subcardioids, has −2.3 dB at the sides and −5.5 dB behind. Cardioids must have 3.5 dB, which means −4.0 dB at the
   /// sides; their limit behind, −11 dB, is the required front/back ratio. Narrower patterns share the cardioid's limit
-  /// at the sides; behind, they have the ratio below which they are not offered.
+  /// at the sides; behind, they have the ratio below which they are not offered. The nulls of a figure of eight should be
+  /// as deep as a cardioid's.
   public var weakLevels: (sides: Decibels, behind: Decibels) {
     switch self {
     case .subcardioid: (Decibels(-2.3), Decibels(-5.5))
     case .cardioid: (Decibels(-4), Decibels(-11))
     case .supercardioid, .hypercardioid: (Decibels(-4), Decibels(-3))
-    case .figureEight: (Decibels(-4), CaseCriteria.loudestBehind)
+    case .figureEight: (Decibels(-11), CaseCriteria.loudestBehind)
     case .omnidirectional, .stereo: (CaseCriteria.loudestBehind, CaseCriteria.loudestBehind)
     }
   }
 
   /// Levels at the sides and behind above which a mono pattern is wrong, in decibels relative to the front. Levels that
-  /// should be equal may differ by 1 dB, as microphones may.
+  /// should be equal may differ by 1 dB, as microphones may. The sides of a figure of eight are its nulls.
   public var highestLevels: (sides: Decibels, behind: Decibels) {
     switch self {
     case .subcardioid, .cardioid, .supercardioid, .hypercardioid: (Decibels(0), Decibels(-2))
-    case .figureEight: (Decibels(-3), CaseCriteria.loudestBehind)
+    case .figureEight: (Decibels(-8), CaseCriteria.loudestBehind)
     case .omnidirectional, .stereo: (CaseCriteria.loudestBehind, CaseCriteria.loudestBehind)
     }
   }

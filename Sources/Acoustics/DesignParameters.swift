@@ -12,7 +12,7 @@ public struct DesignParameters: Hashable, Sendable {
   public var measured = Measured()
   public var head = Head()
   public var stereo = Stereo()
-  public var refinement = Refinement()
+  public var joint = Joint()
   public var mono = Mono()
   public var truncation = Truncation()
 
@@ -22,7 +22,7 @@ public struct DesignParameters: Hashable, Sendable {
   /// The defaults of `body`.
   public init(body: Body) { body.shape.setDefaults(of: &self) }
 
-  /// All values with their names, such as "stereo.crossover", in the order of declaration. They are found by
+  /// All values with their names, such as "stereo.rearGain", in the order of declaration. They are found by
   /// reflection, so none can be missing.
   public var values: [(name: String, value: String)] {
     Mirror(reflecting: self).children.flatMap { group -> [(name: String, value: String)] in
@@ -119,16 +119,13 @@ extension DesignParameters {
     public init() {}
   }
 
-  /// The stereo design below its crossover, and the noise gain limits at all frequencies.
+  /// The target of stereo, its tone, and its noise gain limits.
   public struct Stereo: Hashable, Sendable {
-    /// Number of design directions, spread evenly over the sphere.
+    /// Approximate number of design directions, evenly spread over the sphere (`cubedSphere`).
     public var directions = 1200
-    /// Above this frequency only levels are matched. Source: about here listeners cease to follow the interaural phase
-    /// (Rayleigh, 1907).
-    public var crossover = Hertz(1500)
     /// Gain of sound from straight behind relative to that from the front.
     public var rearGain = Decibels(-6)
-    /// Directions within `frontAngle` of straight ahead count this much more than others, below the crossover.
+    /// Directions within `frontAngle` of straight ahead count this much more than others in least squares.
     public var frontWeight = 3.0
     public var frontAngle = Angle.degrees(30)
     /// How much of the error of tone in front and in the diffuse field is corrected, as a part of its logarithm.
@@ -149,9 +146,7 @@ extension DesignParameters {
     public var minimumNoiseGainLimit = Decibels(5)
     /// Smallest regulariser, relative to the mean eigenvalue of the covariance.
     public var minimumRegulariser = 1e-3
-    /// Iterations of magnitude least squares per bin, for designs without refinement.
-    public var magnitudePasses = 6
-    /// Maximum factor by which a bin's weights are raised or lowered to match the target's diffuse-field energy: 12 dB.
+    /// Maximum factor by which each correction of tone raises or lowers a bin's weights: 12 dB.
     public var scalingLimit = 4.0
     /// Cases in which a voice from a side is heard less far out are not offered; see `Lateralisation`.
     public var minimumAngle = Angle.degrees(CaseCriteria.leastSide.degrees + CaseCriteria.angleMargin.degrees)
@@ -159,9 +154,10 @@ extension DesignParameters {
     public init() {}
   }
 
-  /// The refinement of stereo above its crossover (`SectorRefinement`): the sectors in which ear levels are compared
-  /// with the target, and the weights of the cost that is minimised.
-  public struct Refinement: Hashable, Sendable {
+  /// The cost that stereo minimises (`BinauralCost`): the sectors in which both ears are compared with the target, and
+  /// the weights of its terms. They were found on thirteen devices by hand; `tools/tune` searches around them
+  /// over drawn ones (tools/tune.md).
+  public struct Joint: Hashable, Sendable {
     /// Number of sectors around the horizon, and the sum of their weights.
     public var horizonSectors = 36
     public var horizonWeight = 18.0
@@ -170,32 +166,58 @@ extension DesignParameters {
     public var elevation = Angle.degrees(40)
     /// Weight of each sector off the horizon, including the zenith and the nadir.
     public var raisedWeight = 0.4
-    /// Directions in front count this much more than others; see `Stereo.frontAngle`.
-    public var frontWeight = 1.0
-    /// Concentration κ of the von Mises–Fisher weights of the directions in a sector.
-    public var concentration = 25.0
+    /// Factor on the weights of sectors behind the listener, from 150° on.
+    public var rearWeight = 3.0
+    /// Factor on the weights of sectors within 25° of straight ahead.
+    public var frontWeight = 5.0
+    /// Factor on the weights of sectors within 25° of either side, above `crossCorner`: levels place voices there. Below
+    /// it, it would make time differences jump between the front and the sides.
+    public var highSideWeight = 2.0
+    /// Concentration κ of the von Mises–Fisher weights of the directions in a sector, on and off the horizon.
+    public var concentration = 120.0
+    public var raisedConcentration = 25.0
+    /// Weight of one more sector, the whole sphere: the diffuse field.
+    public var diffuseWeight = 3.0
     /// Added to all energies, as a fraction of the target's mean energy, so that errors of much lower energies do not
     /// matter.
     public var floor = 1e-2
-    /// Weight of the interaural level difference's squared error. Each ear's level has weight 1. With a weight of 6 or
-    /// 8, ring7's design ends in either of two optima.
-    public var differenceWeight = 4.0
+    /// Weights of the squared errors of each ear's level and of their difference, the interaural level difference.
+    public var levelWeight = 10.0
+    public var differenceWeight = 40.0
+    /// Weight of the squared error of the log ratio of the energy from straight ahead to that from straight behind, up to
+    /// `crossCorner`. Above it, the weight falls with the frequency: octaves count alike, however many bins they have.
+    public var frontBackWeight = 12.0
+    /// Weight of the squared error of the interaural cross-spectrum, up to `crossCorner`. Above it, the weight falls with
+    /// the power `crossDecay` of the frequency, to `highCrossWeight`: listeners cease to follow the interaural phase
+    /// there (Rayleigh, 1907).
+    public var crossWeight = 60.0
+    public var crossCorner = Hertz(1500)
+    public var crossDecay = 4.0
+    public var highCrossWeight = 0.3
+    /// Weight of the error of complex least squares up to `crossCorner`. Above it, the weight falls linearly to 0 at
+    /// `highestLeastSquares`.
+    public var leastSquaresWeight = 5.0
+    /// Weight of the squared distance from the weights of the bin below, relative to their energy.
+    public var smoothness = 0.3
+    /// Energy of each microphone's own errors, relative to what it hears of a sector.
+    public var robustness = 0.005
     /// Weight of the squared log excess of noise gain above its limit.
     public var noiseWeight = 50.0
-    /// Weight of the coherence with the target. Total costs range from 0.1 to 30, so this term changes levels by less
-    /// than 0.1 dB. It decides between minima of equal cost.
-    public var coherenceWeight = 0.03
-    /// Maximum number of iterations per bin; usually 5 to 10 are enough.
-    public var iterations = 30
-    /// The same for the first bin, which starts from complex least squares. The shipped devices need up to 40.
-    public var firstIterations = 60
+    /// Maximum number of iterations per bin. Usually 5 to 10 are enough. A search that ends before it converges ends at
+    /// a point that depends on rounding.
+    public var iterations = 200
+
+    /// The term of least squares ends here.
+    public var highestLeastSquares: Hertz { Hertz(2 * crossCorner.value) }
+    /// Below it, where listeners follow the interaural phase, the design also starts from the weights of least squares.
+    public var highestStart: Hertz { Hertz(1.2 * crossCorner.value) }
 
     public init() {}
   }
 
   /// The design of first-order patterns.
   public struct Mono: Hashable, Sendable {
-    /// Number of design directions, spread evenly over the sphere.
+    /// Approximate number of design directions, evenly spread over the sphere (`cubedSphere`).
     public var directions = 1200
     /// Array size 2π × radius / wavelength above which only magnitudes are matched, with the RMS distance of the
     /// microphones from their centroid as radius: 1.2 kHz for a ring of 43 mm.

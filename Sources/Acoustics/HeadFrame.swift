@@ -19,6 +19,12 @@ public struct HeadFrame: Hashable, Sendable {
     self.right = right
   }
 
+  /// The listener of a mono pattern, which does not depend on the input orientation: see
+  /// `InputOrientation.ofMono(along:)`.
+  public init(mono forward: Direction) {
+    self = HeadFrame(forward: forward, orientation: .ofMono(along: forward))!
+  }
+
   /// Converts a device-frame vector to head coordinates (forward, left, up), the convention of SOFA and HRTF files.
   public func head(fromDevice vector: SIMD3<Double>) -> SIMD3<Double> {
     [vector.dot(forward.vector), vector.dot(left.vector), vector.dot(up.vector)]
@@ -38,5 +44,13 @@ public struct HeadFrame: Hashable, Sendable {
   /// Which edge of the device is on the left and which on the right.
   public var layout: StereoLayout {
     StereoLayout(left: DeviceEdge(nearest: left), right: DeviceEdge(nearest: right))
+  }
+}
+
+extension InputOrientation {
+  /// The orientation in which mono patterns are described and checked: portrait, or landscapeRight if `forward` is
+  /// along the device's y axis.
+  public static func ofMono(along forward: Direction) -> InputOrientation {
+    HeadFrame(forward: forward, orientation: .portrait) == nil ? .landscapeRight : .portrait
   }
 }

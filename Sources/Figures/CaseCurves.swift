@@ -151,11 +151,7 @@ package struct CaseCurves: Sendable {
 
   /// The frame in which azimuths are measured; see `CaseCurves`.
   private static func frame(of filterCase: FilterCase, forward: Direction) -> HeadFrame? {
-    if let orientation = filterCase.inputOrientation {
-      return HeadFrame(forward: forward, orientation: orientation)
-    }
-    return HeadFrame(forward: forward, orientation: .portrait)
-      ?? HeadFrame(forward: forward, orientation: .landscapeRight)
+    HeadFrame(forward: forward, orientation: filterCase.inputOrientation ?? .ofMono(along: forward))
   }
 
   /// The ideal pattern α + (1 − α) cos θ, repeated at `count` frequencies.

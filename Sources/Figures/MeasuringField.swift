@@ -11,8 +11,8 @@ package enum CaseView: Hashable, Sendable {
   case ears(HeadFrame)
 }
 
-/// The plane waves that figures are computed from, and their steering vectors: from the whole sphere, from the axes of
-/// mono patterns, and from the horizons of listeners.
+/// The plane waves that figures are computed from, and their steering vectors: from the whole sphere, from where a check's
+/// voices are for mono patterns, and from the horizons of listeners.
 ///
 /// The directions on the sphere differ from those that designs use, so the figures are an independent check.
 package struct MeasuringField: Sendable {
@@ -22,9 +22,15 @@ package struct MeasuringField: Sendable {
     sphericalUnit(azimuth: .degrees($0), elevation: .degrees(0))
   }
 
+  /// Where the voices of a check are for a mono pattern: in front (its axis), left, right and behind.
+  static func voices(along forward: Direction) -> [SIMD3<Double>] {
+    let head = HeadFrame(mono: forward)
+    return [forward, head.left, head.right, forward.opposite].map(\.vector)
+  }
+
   /// In hertz, evenly spaced.
   package let frequencies: [Double]
-  /// `sphere`, followed by the axis or horizon of each view; unit vectors in the device frame.
+  /// `sphere`, followed by the voices or horizon of each view; unit vectors in the device frame.
   package let directions: [SIMD3<Double>]
   /// Shape `[frequency][microphone][direction]`.
   package let responses: ResponseGrid
@@ -38,7 +44,7 @@ package struct MeasuringField: Sendable {
     for view in views where firsts[view] == nil {
       firsts[view] = directions.count
       switch view {
-      case .pattern(let forward, _): directions.append(forward.vector)
+      case .pattern(let forward, _): directions += Self.voices(along: forward)
       case .ears(let frame): directions += Self.horizon.map(frame.device(fromHead:))
       }
     }
@@ -48,7 +54,7 @@ package struct MeasuringField: Sendable {
     responses = try manifold.responses(from: directions, frequencies: frequencies, step: step)
   }
 
-  /// The index in `directions` of the axis, or of the first horizon direction, of `view`.
+  /// The index in `directions` of the first voice, or of the first horizon direction, of `view`.
   func firstDirection(of view: CaseView) -> Int { firstDirections[view]! }
 
   /// Calls `body` with the responses of all `rows` of weights to all plane waves, frequency by frequency:

@@ -12,8 +12,15 @@ public struct MonoFigures: Sendable {
   public let patternError: [Decibels]
   public let onAxis: [Decibels]
   public let whiteNoiseGain: [Decibels]
-  /// Front-to-back ratio of the ideal pattern.
+  /// Front-to-back ratio and directivity index of the ideal pattern.
   package let targetFrontBack: Decibels
+  package let targetDirectivity: Decibels
+  /// Levels of voices at the sides (the louder of left and right) and behind, relative to one in front: what a check
+  /// hears.
+  package let sides: [Decibels]
+  package let behind: [Decibels]
+  /// Directivity index by third octave, from 100 Hz to 4 kHz, as far as there are bins.
+  package let directivityThirds: [(centre: Hertz, index: Decibels)]
   /// See `Figure.aliasingFrequency`.
   public let aliasingFrequency: Hertz?
   /// Maximum noise ‖w‖² over all bins from 100 Hz to 16 kHz: the output noise of microphones with noise of unit power.
@@ -44,6 +51,21 @@ public struct MonoFigures: Sendable {
     onAxis = octaves(reading.axis)
     whiteNoiseGain = octaves(reading.axis, over: reading.noise)
     targetFrontBack = reading.targetFrontBack
+    targetDirectivity = reading.targetDirectivity
+    /// The level of the octaves' energy relative to that of the axis.
+    func voice(_ energy: [Double]) -> [Decibels] {
+      Self.octaves.map { centre in
+        let bins = frequencies.indices.filter {
+          frequencies[$0] >= centre.value / 2.0.squareRoot()
+            && frequencies[$0] < centre.value * 2.0.squareRoot()
+        }
+        func sum(_ energy: [Double]) -> Double { bins.reduce(1e-12) { $0 + energy[$1] } }
+        return Decibels(10 * log10(sum(energy) / sum(reading.axis)))
+      }
+    }
+    sides = zip(voice(reading.left), voice(reading.right)).map { max($0, $1) }
+    behind = voice(reading.behind)
+    directivityThirds = Self.thirds(100...4000, reading, frequencies: frequencies)
     aliasingFrequency = Self.aliasingFrequency(reading, frequencies: frequencies)
     noise = Decibels(
       10
@@ -56,22 +78,47 @@ public struct MonoFigures: Sendable {
     var lowest: Double?
     for third in 0..<14 {
       let centre = 12_000 / pow(2, Double(third) / 3)
-      let bins = frequencies.indices.filter {
-        frequencies[$0] >= centre / 1.1225 && frequencies[$0] <= centre * 1.1225
-      }
-      guard !bins.isEmpty else { continue }
-      let index = mean(bins.map { 10 * log10((reading.axis[$0] + 1e-12) / (reading.sphere[$0] + 1e-12)) })
+      guard let index = directivity(ofThird: centre, reading, frequencies: frequencies) else { continue }
       guard index < reading.targetDirectivity.value - 3 else { break }
-      lowest = centre / 1.1225
+      lowest = centre / thirdEdge
     }
     return lowest.map { Hertz($0) }
   }
 
-  /// Front-to-back ratio with octaves weighted by speech importance.
-  package var speechFrontBack: Decibels {
+  /// The edges of a third octave, relative to its centre.
+  private static let thirdEdge = 1.1225
+
+  /// Mean directivity index, in decibels, of the third octave around `centre`; nil if it has no bins.
+  private static func directivity(
+    ofThird centre: Double, _ reading: PatternReading, frequencies: [Double]
+  ) -> Double? {
+    let bins = frequencies.indices.filter {
+      frequencies[$0] >= centre / thirdEdge && frequencies[$0] <= centre * thirdEdge
+    }
+    guard !bins.isEmpty else { return nil }
+    return mean(bins.map { 10 * log10((reading.axis[$0] + 1e-12) / (reading.sphere[$0] + 1e-12)) })
+  }
+
+  /// The third octaves of ISO 266 whose centres lie in `range`, upwards.
+  private static func thirds(
+    _ range: ClosedRange<Double>, _ reading: PatternReading, frequencies: [Double]
+  ) -> [(centre: Hertz, index: Decibels)] {
+    let centres = [100.0, 125, 160, 200, 250, 315, 400, 500, 630, 800].flatMap { [$0, 10 * $0] }.sorted()
+    return centres.filter(range.contains).compactMap { centre in
+      directivity(ofThird: centre, reading, frequencies: frequencies).map { (Hertz(centre), Decibels($0)) }
+    }
+  }
+
+  /// The mean of values of octaves, weighted by speech importance.
+  package func speech(_ values: [Decibels]) -> Decibels {
     Decibels(
       BinauralLevels.speechMean(
-        zip(Self.octaves, frontBack).prefix(octaveCount).map { ($0.value, $1.value) }))
+        zip(Self.octaves, values).prefix(octaveCount).map { ($0.value, $1.value) }))
+  }
+
+  /// Indices of the octaves with a centre in `range` that lie below the Nyquist frequency.
+  package func octaves(_ range: ClosedRange<Hertz>) -> [Int] {
+    Self.octaves.indices.prefix(octaveCount).filter { range.contains(Self.octaves[$0]) }
   }
 
   var table: Figures {

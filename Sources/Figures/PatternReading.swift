@@ -13,6 +13,10 @@ package struct PatternReading {
   private(set) var sphere: [Double] = []
   private(set) var front: [Double] = []
   private(set) var rear: [Double] = []
+  /// Energy per frequency of voices from the left, from the right and from behind, as `MeasuringField.voices`.
+  private(set) var left: [Double] = []
+  private(set) var right: [Double] = []
+  private(set) var behind: [Double] = []
   /// Pattern error per frequency: mean (|P| − |T|)² over mean T².
   private(set) var error: [Double] = []
   /// Output noise ‖w‖² per frequency, for sensor noise of unit power.
@@ -61,6 +65,9 @@ package struct PatternReading {
       directions.reduce(0) { $0 + outputs[$1].squaredMagnitude } / Double(directions.count)
     }
     axis.append(outputs[axisDirection].squaredMagnitude)
+    left.append(outputs[axisDirection + 1].squaredMagnitude)
+    right.append(outputs[axisDirection + 2].squaredMagnitude)
+    behind.append(outputs[axisDirection + 3].squaredMagnitude)
     sphere.append(energy / Double(target.count))
     front.append(cone(frontCone))
     rear.append(cone(rearCone))

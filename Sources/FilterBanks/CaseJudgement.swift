@@ -5,7 +5,8 @@ import Glibc
 import Manifolds
 import Text
 
-/// Whether a case is offered, by the figures of its finished filters: the criteria of a check, with a margin.
+/// Whether a case is offered and what it is weak in, by the figures of its finished filters: the criteria of a check,
+/// with a margin. A filter set stores it; design, inputs, report and check repeat it.
 struct CaseJudgement {
   /// Why the case is not offered; nil if it is.
   let refusal: String?
@@ -14,13 +15,51 @@ struct CaseJudgement {
   /// Whether `refusal` is about left and right, or front and back: physics may be the reason.
   let isSeparationTooLow: Bool
 
+  /// What a mono pattern must differ from: other patterns of its data source.
+  struct SimplerPatterns {
+    /// Nil if the source does not offer it: then the ideal one takes its place.
+    var omnidirectional: MonoFigures?
+    /// The nearest simpler pattern that is offered.
+    var next: (pattern: PolarPattern, figures: MonoFigures)?
+  }
+
+  /// Judges all cases of `device`. Simpler patterns are judged first, because a pattern that does not differ from one of
+  /// them is not offered.
+  /// - Parameter cases: with the figures of each.
+  static func all(
+    _ cases: [(filterCase: FilterCase, reading: CaseReading)], device: Device, manifold: any ArrayManifold
+  ) -> [CaseJudgement] {
+    func omnidirectionalPart(_ number: Int) -> Double {
+      cases[number].filterCase.polarPattern.omnidirectionalPart ?? -1
+    }
+    var simpler: [String: SimplerPatterns] = [:]
+    var judgements: [Int: CaseJudgement] = [:]
+    for number in cases.indices.sorted(by: { omnidirectionalPart($0) > omnidirectionalPart($1) }) {
+      let (filterCase, reading) = cases[number]
+      let (source, pattern) = (filterCase.dataSource, filterCase.polarPattern)
+      let judgement = CaseJudgement(
+        reading, of: filterCase, comparedWith: simpler[source] ?? SimplerPatterns(), device: device,
+        manifold: manifold)
+      judgements[number] = judgement
+      guard case .mono(let figures) = reading, judgement.refusal == nil else { continue }
+      if pattern == .omnidirectional {
+        // One directional capsule is no simpler pattern: the ideal one takes its place.
+        if device.hasDirectionalCapsule(in: source) { continue }
+        simpler[source, default: SimplerPatterns()].omnidirectional = figures
+      }
+      simpler[source, default: SimplerPatterns()].next = (pattern, figures)
+    }
+    return cases.indices.map { judgements[$0]! }
+  }
+
   /// How much the finished filters may exceed their noise limit, which truncation raises, before the case is weak, and
   /// before it is not offered.
   private static let noiseTolerance = 1.0
   private static let unusableNoise = 10.0
 
-  init(
-    _ reading: CaseReading, of filterCase: FilterCase, device: Device, manifold: any ArrayManifold
+  private init(
+    _ reading: CaseReading, of filterCase: FilterCase, comparedWith simpler: SimplerPatterns,
+    device: Device, manifold: any ArrayManifold
   ) {
     var faults: [Fault]
     switch reading {
@@ -30,7 +69,16 @@ struct CaseJudgement {
         figures, design: device.design.stereo,
         tellsFrontFromBehind: source.map { device.tellsFrontFromBehind(along: $0.forward) } ?? false)
     case .mono(let figures):
-      faults = Self.faults(figures, pattern: filterCase.polarPattern, design: device.design)
+      faults = Self.noiseFaults(
+        figures.noise,
+        limit: max(
+          device.design.truncation.lowNoiseGain, Decibels(-device.design.mono.whiteNoiseGainFloor.value)))
+      if filterCase.polarPattern != .omnidirectional {
+        faults =
+          Self.faults(
+            figures, pattern: filterCase.polarPattern, comparedWith: simpler, design: device.design)
+          + faults
+      }
     }
     if case .ears(let frame) = device.view(of: filterCase), !manifold.knows(horizonAround: frame.up.vector) {
       faults.insert(
@@ -47,7 +95,7 @@ struct CaseJudgement {
     weakness = weak.isEmpty ? nil : weak.joined(separator: "; ")
   }
 
-  private struct Fault {
+  struct Fault {
     let verdict: CaseCriteria.Verdict
     let text: String
     var isSeparation = false
@@ -60,62 +108,49 @@ struct CaseJudgement {
     let side = figures.heardAtSides.degrees
     let isTooNarrow = side < design.minimumAngle.degrees
     let least = isTooNarrow ? design.minimumAngle : CaseCriteria.clearSide
+    let told = 0 - rounded(-side, beyond: -least.degrees, step: 1)
     faults.append(
       Fault(
         // A device file may ask for less than a check does.
         verdict: isTooNarrow ? .wrong : CaseCriteria.side(figures.heardAtSides) == .right ? .right : .weak,
         text: String(
-          format: "a voice from a side is heard only %.0f° towards it, but %.0f° ", side.rounded() + 0,
-          least.degrees)
-          + (isTooNarrow ? "is required" : "would be clear"), isSeparation: true))
+          format: "a voice from a side is heard "
+            + (told < 0 ? "%.0f° towards the other side" : "only %.0f° towards it")
+            + ", but %.0f° towards it ",
+          abs(told), least.degrees) + (isTooNarrow ? "is required" : "would be clear"), isSeparation: true))
     let front = figures.heardInFront
     let widest = CaseCriteria.widestMiddle.degrees - CaseCriteria.angleMargin.degrees
     let isOffCentre = abs(front.degrees) > widest
+    let most = isOffCentre ? widest : CaseCriteria.clearMiddle.degrees
     faults.append(
       Fault(
         verdict: isOffCentre ? .wrong : CaseCriteria.middle(front),
-        text: String(format: "a voice in front is heard %.0f° to the ", abs(front.degrees))
+        text: String(
+          format: "a voice in front is heard %.0f° to the ",
+          rounded(abs(front.degrees), beyond: most, step: 1))
           + (front.degrees < 0 ? "right" : "left")
-          + String(
-            format: isOffCentre ? ", but at most %.0f° is allowed" : ", but at most %.0f° would be clear",
-            isOffCentre ? widest : CaseCriteria.clearMiddle.degrees)))
+          + String(format: ", but at most %.0f° ", most) + (isOffCentre ? "is allowed" : "would be clear")))
     let behind = Decibels(-figures.frontBack.value)
     let loudest = CaseCriteria.loudestBehind.value - CaseCriteria.levelMargin.value
     let isTooLoud = behind.value > loudest
+    let level = rounded(
+      behind.value, beyond: isTooLoud ? loudest : -CaseCriteria.clearFrontBack.value, step: 0.1)
     faults.append(
       Fault(
         verdict: isTooLoud
           ? .wrong : CaseCriteria.behind(behind, tellsFrontFromBehind: tellsFrontFromBehind),
-        text: String(format: "sound from behind is %.1f dB ", abs(behind.value))
-          + (behind.value > 0 ? "louder" : "softer") + " than from the front"
+        text: String(format: "sound from behind is %.1f dB ", abs(level))
+          + (level > 0 ? "louder" : "softer") + " than from the front"
           + (isTooLoud
             ? String(format: ", but at most %.1f dB louder is allowed", loudest)
             : String(format: ", but %.1f dB softer would be clear", CaseCriteria.clearFrontBack.value))))
     return faults + noiseFaults(figures.noiseGain, limit: design.finishedNoiseGain)
   }
 
-  private static func faults(
-    _ figures: MonoFigures, pattern: PolarPattern, design: DesignParameters
-  ) -> [Fault] {
-    var faults: [Fault] = []
-    let reached = figures.speechFrontBack
-    let least = design.mono.minimumFrontBack
-    if figures.targetFrontBack > least {
-      let isTooLow = reached < least
-      let wanted = isTooLow ? least : Decibels(-pattern.weakLevels.behind.value)
-      faults.append(
-        Fault(
-          verdict: isTooLow ? .wrong : reached < wanted ? .weak : .right,
-          text: String(
-            format: "sound from behind is only %.1f dB softer than from the front, but %.1f dB ",
-            (10 * reached.value).rounded() / 10 + 0, wanted.value)
-            + (isTooLow ? "is required" : "would be clear"),
-          isSeparation: true))
-    }
-    return faults
-      + noiseFaults(
-        figures.noise,
-        limit: max(design.truncation.lowNoiseGain, Decibels(-design.mono.whiteNoiseGainFloor.value)))
+  /// `value` rounded to multiples of `step`, but always beyond `limit`: a message never reads as if the limit were met.
+  static func rounded(_ value: Double, beyond limit: Double, step: Double) -> Double {
+    // Adding 0 makes 0 of −0.
+    max((value / step).rounded() * step, limit + step) + 0
   }
 
   private static func noiseFaults(_ reached: Decibels, limit: Decibels) -> [Fault] {
@@ -128,5 +163,13 @@ struct CaseJudgement {
         verdict: .wrong,
         text: text + String(format: ", but at most %.1f dB is allowed", limit.value + unusableNoise))
     ]
+  }
+}
+
+extension Device {
+  /// Whether the microphone of a data source's omnidirectional pattern has a direction of its own.
+  fileprivate func hasDirectionalCapsule(in source: String) -> Bool {
+    let first = dataSources.first { $0.name == source }?.microphones.first
+    return first.flatMap { microphones[$0].capsule }.map { $0.omnidirectionalPart < 1 } ?? false
   }
 }

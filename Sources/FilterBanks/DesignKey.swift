@@ -7,7 +7,7 @@ import Measurements
 package struct DesignKey: Sendable {
   /// Increment it with every change of method that changes the filters of a device whose `DesignParameters` stay the
   /// same.
-  package static let designVersion = 8
+  package static let designVersion = 9
 
   /// The values, separated by "; ".
   package let text: String

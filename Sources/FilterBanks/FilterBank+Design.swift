@@ -9,8 +9,9 @@ import Synchronization
 
 extension FilterBank {
   /// Shares of the steps in a design's progress.
-  private static let manifoldShare = 0.0...0.15
-  private static let hrtfShare = 0.15...0.18
+  private static let manifoldShare = 0.0...0.12
+  private static let hrtfShare = 0.12...0.15
+  private static let sharedShare = 0.15...0.18
   private static let casesShare = 0.18...0.9
   private static let feasibilityShare = 0.9...1.0
 
@@ -56,7 +57,11 @@ extension FilterBank {
           hrtf: hrtf, grid: grid, parameters: device.design,
           step: step.within(hrtfShare.lowerBound + 0.01...hrtfShare.upperBound))
       } else { nil }
-    let designer = CaseDesigner(device: device, manifold: manifold, grid: grid, stereo: stereo)
+    let directions = isStereo ? device.design.stereo.directions : device.design.mono.directions
+    let shared = try SharedManifold(
+      manifold, sphere: cubedSphere(directions), frequencies: grid.frequencies, step: step.within(sharedShare)
+    )
+    let designer = CaseDesigner(device: device, manifold: shared, grid: grid, stereo: stereo)
     let jobs = designer.jobs
     let results = Mutex([FilterCoefficients?](repeating: nil, count: filterCases.count))
     let steps = step.within(casesShare).divided(
@@ -111,7 +116,8 @@ private struct CaseDesigner: Sendable {
   /// Nil if the device has no stereo cases.
   let stereo: StereoDesign?
 
-  /// Memory for the array responses of parallel cases, in bytes. One case with 64 microphones needs 525 MB.
+  /// Memory for the array responses of parallel cases and those that they share, in bytes. Each takes 525 MB with 64
+  /// microphones.
   private static let memoryLimit = 2 << 30
 
   /// Number of cases that may be designed in parallel.
@@ -119,7 +125,7 @@ private struct CaseDesigner: Sendable {
     let directions = max(device.design.stereo.directions, device.design.mono.directions)
     let bytes =
       device.microphones.count * grid.designedBinCount * directions * MemoryLayout<Complex>.stride
-    return min(ProcessInfo.processInfo.activeProcessorCount, max(1, Self.memoryLimit / max(1, bytes)))
+    return min(ProcessInfo.processInfo.activeProcessorCount, max(1, Self.memoryLimit / max(1, bytes) - 1))
   }
 
   /// What a thread designs at a time: indices into the device's filter cases. The mono patterns of a data source share

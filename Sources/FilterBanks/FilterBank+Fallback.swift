@@ -6,8 +6,8 @@ extension FilterBank {
   /// The filters of `device` for as long as some of its microphones do not work, in the same layout as those of all
   /// microphones: the missing ones have filters of zeros. Shipped, cached or newly designed, as by `ready`.
   ///
-  /// A case that the others cannot make has the omnidirectional filters of its data source, and a remark in
-  /// `weaknesses`.
+  /// A case that the others cannot make has the filters of the next simpler pattern of its data source, and a remark in
+  /// `weaknesses`. Stereo becomes omnidirectional.
   /// - Parameters:
   ///   - missing: names of microphones of `device`; at least one other is left.
   ///   - cancellation, progress: as for `ready`.
@@ -29,14 +29,12 @@ extension FilterBank {
     let all = device.filterCases.compactMap { wanted -> FilterCoefficients? in
       var found = cases.first { $0.filterCase == wanted }
       if found == nil {
-        found = cases.first {
-          $0.filterCase.dataSource == wanted.dataSource && $0.filterCase.polarPattern == .omnidirectional
-        }
+        found = nextSimpler(than: wanted)
         let reason = refusals.first { $0.filterCase == wanted }?.text ?? "too few microphones are left"
-        replaced.append(
-          CaseRemark(
-            filterCase: wanted, text: "it is omnidirectional without the missing microphones: \(reason)")
-        )
+        let text =
+          found.map { "without the missing microphones it is \($0.filterCase.polarPattern.rawValue)" }
+          ?? "it is not available without the missing microphones"
+        replaced.append(CaseRemark(filterCase: wanted, text: "\(text): \(reason)"))
       }
       return found.map { found in
         var taps = Taps<Float>(outputs: found.taps.outputs, microphones: channels.count, length: tapCount)
@@ -51,5 +49,17 @@ extension FilterBank {
       device: device.name, sampleRate: sampleRate, microphones: device.microphones.map(\.name),
       delayFrames: delayFrames, tapCount: tapCount, cases: all, weaknesses: weaknesses + replaced,
       remarks: remarks)
+  }
+
+  /// The next simpler pattern of the data source of `wanted` that is offered.
+  private func nextSimpler(than wanted: FilterCase) -> FilterCoefficients? {
+    func part(_ filterCase: FilterCase) -> Double? {
+      filterCase.dataSource == wanted.dataSource ? filterCase.polarPattern.omnidirectionalPart : nil
+    }
+    let own = part(wanted)
+    // Stereo has no such part; only the omnidirectional pattern replaces it.
+    func isSimpler(_ part: Double) -> Bool { own.map { part > $0 } ?? (part == 1) }
+    return cases.filter { part($0.filterCase).map(isSimpler) ?? false }
+      .min { part($0.filterCase)! < part($1.filterCase)! }
   }
 }

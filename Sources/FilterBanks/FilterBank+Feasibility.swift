@@ -13,6 +13,16 @@ extension FilterBank {
     return device.offering { !refused.contains($0) }
   }
 
+  /// The mono cases, judged again as a design judges them. Stored sets keep their judgement; tests compare the two.
+  package func judgedMono(
+    of device: Device, manifold: any ArrayManifold
+  ) throws(DesignError) -> FilterBank {
+    var mono = self
+    mono.cases = cases.filter { $0.filterCase.polarPattern != .stereo }
+    mono.refusals = refusals.filter { $0.filterCase.polarPattern != .stereo }
+    return try mono.withoutInfeasible(device: device, manifold: manifold, hrtf: nil, step: .unobserved)
+  }
+
   /// Moves cases to `refusals` that do not meet `CaseCriteria`, with the margin of designs, or raise noise by more than
   /// their limit, and notes which of the others are weak.
   func withoutInfeasible(
@@ -26,14 +36,13 @@ extension FilterBank {
       Array(zip(views, cases.map(\.taps))), sampleRate: sampleRate, delayFrames: delayFrames, field: field,
       hrtf: hrtf, step: step.within(0.3...0.4)
     ).read(step: step.within(0.4...0.7))
-    let judgements = zip(cases, readings).map { coefficients, reading in
-      CaseJudgement(reading, of: coefficients.filterCase, device: device, manifold: manifold)
-    }
+    let judgements = CaseJudgement.all(
+      Array(zip(cases.map(\.filterCase), readings)), device: device, manifold: manifold)
     let steps = step.within(0.7...1).divided(
       by: judgements.map { $0.isSeparationTooLow ? 1 : 0 } + [1])
     var ceiling: EnergyCeiling?
     var bank = self
-    (bank.cases, bank.remarks) = ([], manifold.remarks)
+    (bank.cases, bank.weaknesses, bank.remarks) = ([], [], manifold.remarks)
     for (number, judgement) in judgements.enumerated() {
       let filterCase = cases[number].filterCase
       guard var reason = judgement.refusal else {

@@ -57,9 +57,4 @@ package struct DesignGrid: Sendable, Equatable {
   var fadeOutFrames: Int { max(8, Int(parameters.fadeOut * Double(tapCount))) }
   /// Length of the fade at the start of each filter, in frames.
   var fadeInFrames: Int { min(fadeOutFrames, max(Int(parameters.fadeIn * Double(delayFrames)), 1)) }
-
-  /// The bin nearest to `frequency`, which is in hertz.
-  package func bin(nearest frequency: Double) -> Int {
-    min(binCount - 1, Int((frequency / binWidth).rounded()))
-  }
 }

@@ -41,7 +41,7 @@ package struct MonoDesign {
   package func filters(
     omnidirectionalParts: [Double], forward: SIMD3<Double>, grid: DesignGrid, step: DesignStep
   ) throws(DesignError) -> [Taps<Float>] {
-    let sphere = fibonacciSphere(parameters.mono.directions)
+    let sphere = cubedSphere(parameters.mono.directions)
     let frequencies = grid.frequencies
     var responses = try centred(from: sphere, frequencies: frequencies, step: step.within(0...0.2))
     let onAxis = try centred(from: [forward], frequencies: frequencies, step: step)

@@ -7,18 +7,13 @@ import Numerics
 /// Designs binaural filters with two outputs from all microphones. The outputs approximate the ear signals of a
 /// listener in the device's place. Sound from behind is attenuated by `rearGain` relative to that listener.
 ///
-/// - The listener's front counts more than other directions: people look at what they record.
-/// - Below the crossover: complex least squares (binaural signal matching, BSM). Each output is regularised until its
-///   noise gain ‖w‖² / mean |Vᵀw|² is within the limit. Both outputs get the same gain, which matches the target's
-///   diffuse-field energy.
-/// - Above the crossover, where only levels matter: `SectorRefinement`; without it, magnitude least squares (MagLS),
-///   each bin with the phases of the bin below.
-///
-/// Both outputs then get the same gain in each bin, towards the target's tone in front and in the diffuse field.
-/// Truncation adds noise gain where weights change fast over frequency. The limits of such bins are lowered, and the
-/// design is repeated.
-/// - Source: Madmoni et al., Binaural reproduction from microphone array signals (2024) for BSM;
-///   Schörkhuber et al., Binaural rendering of Ambisonic signals via magnitude least squares (2018) for MagLS.
+/// - In each bin `JointDesign` minimises one cost of both ears, starting from the weights of the bin below and, where
+///   listeners follow the interaural phase, from those of complex least squares (binaural signal matching), in which the
+///   listener's front counts more than other directions: people look at what they record.
+/// - Both outputs then get the same gain in each bin, towards the target's tone in front and in the diffuse field.
+/// - Truncation adds noise gain where weights change fast over frequency. The limits of such bins are lowered, and the
+///   design is repeated.
+/// - Source: Madmoni et al., Binaural reproduction from microphone array signals (2024) for binaural signal matching.
 package struct StereoDesign: Sendable {
   private let parameters: DesignParameters
   private let grid: DesignGrid
@@ -26,33 +21,31 @@ package struct StereoDesign: Sendable {
   package let directions: [SIMD3<Double>]
   /// Target ear responses for `directions` at the grid's frequencies: `[frequency][ear][direction]`.
   private let target: ResponseGrid
-  /// Energy of both ears for a source straight ahead: `[frequency]`.
-  private let frontTarget: [Double]
-  private let isRefined: Bool
-  /// The refinement of all cases of an array that is known in all directions; nil for MagLS.
-  private var commonRefinement: SectorRefinement?
+  /// Energies of both ears for sources straight ahead and straight behind: `[frequency][front, rear]`.
+  private let axisTarget: [[Double]]
+  /// The design of all cases of an array that is known in all directions.
+  private let common: JointDesign
 
   /// - Parameters:
   ///   - hrtf: the listener's head-related transfer functions.
-  ///   - isRefined: whether bins above the crossover use `SectorRefinement`; otherwise they use MagLS.
   package init(
-    hrtf: HRTF, grid: DesignGrid, parameters: DesignParameters, isRefined: Bool = true,
+    hrtf: HRTF, grid: DesignGrid, parameters: DesignParameters,
     step: DesignStep = .unobserved
   ) throws(DesignError) {
     self.parameters = parameters
     self.grid = grid
-    self.isRefined = isRefined
-    directions = fibonacciSphere(parameters.stereo.directions)
+    directions = cubedSphere(parameters.stereo.directions)
     try step.reached(0)
     target = Self.target(
       hrtf, from: directions, frequencies: grid.frequencies, rearGain: parameters.stereo.rearGain)
     try step.reached(0.5)
-    let front = Self.target(
-      hrtf, from: [[1, 0, 0]], frequencies: grid.frequencies, rearGain: parameters.stereo.rearGain)
-    frontTarget = grid.frequencies.indices.map {
-      front[$0, 0, 0].squaredMagnitude + front[$0, 1, 0].squaredMagnitude
+    let axis = Self.target(
+      hrtf, from: [[1, 0, 0], [-1, 0, 0]], frequencies: grid.frequencies, rearGain: parameters.stereo.rearGain
+    )
+    axisTarget = grid.frequencies.indices.map { bin in
+      (0..<2).map { axis[bin, 0, $0].squaredMagnitude + axis[bin, 1, $0].squaredMagnitude }
     }
-    if isRefined { commonRefinement = refinement(nil) }
+    common = JointDesign(target: target, directions: directions, parameters: parameters.joint)
   }
 
   /// The target ear responses: `hrtf` with sound from behind attenuated.
@@ -85,47 +78,39 @@ package struct StereoDesign: Sendable {
     let deviceDirections = directions.map(frame.device(fromHead:))
     let responses = try manifold.responses(
       from: deviceDirections, frequencies: frequencies, step: step.within(0...0.1))
-    let front = try manifold.responses(from: [frame.forward.vector], frequencies: frequencies, step: step)
+    let axis = try manifold.responses(
+      from: [frame.forward.vector, -frame.forward.vector], frequencies: frequencies, step: step)
     let ofArray = manifold.importance(of: deviceDirections)
-    let importance = importance(ofArray, frontWeight: parameters.stereo.frontWeight)
-    let amplitudes = importance.map { $0.squareRoot() }
-    // Least squares end at the crossover, unless there is no refinement.
-    let countedBins = isRefined ? min(crossoverBin + 1, frequencies.count) : frequencies.count
-    var counted = ResponseGrid(
-      frequencies: countedBins, channels: responses.channels, directions: responses.directions)
-    for i in counted.values.indices {
-      counted.values[i] = amplitudes[i % amplitudes.count] * responses.values[i]
+    let amplitudes = importance(ofArray).map { $0.squareRoot() }
+    let joint = ofArray.map {
+      JointDesign(target: target, directions: directions, parameters: parameters.joint, importance: $0)
     }
-    let refinement =
-      ofArray == nil ? commonRefinement : isRefined ? self.refinement(ofArray) : nil
+    let leastSquaresBins = frequencies.count { $0 <= parameters.joint.highestLeastSquares.value }
+    var weighted = ResponseGrid(
+      frequencies: leastSquaresBins, channels: responses.channels, directions: responses.directions)
+    for i in weighted.values.indices {
+      weighted.values[i] = amplitudes[i % amplitudes.count] * responses.values[i]
+    }
     let microphones = responses.channels
     return try responses.values.withUnsafeBufferPointer { responses throws(DesignError) in
-      try counted.values.withUnsafeBufferPointer { counted throws(DesignError) in
+      try weighted.values.withUnsafeBufferPointer { weighted throws(DesignError) in
         let bins = StereoBins(
           all: try BinMatching.all(
             responses, microphones: microphones, directions: directions.count, step: step.within(0.1...0.15)),
-          counted: try BinMatching.all(
-            counted, microphones: microphones, directions: directions.count, step: step.within(0.15...0.2)),
-          amplitudes: amplitudes, front: front, refinement: refinement)
+          weighted: try BinMatching.all(
+            weighted, microphones: microphones, directions: directions.count, step: step.within(0.15...0.2)),
+          amplitudes: amplitudes, axis: axis, joint: joint ?? common)
         return try filters(bins, step: step)
       }
     }
   }
 
-  /// The first bin whose levels alone matter.
-  private var crossoverBin: Int { grid.bin(nearest: parameters.stereo.crossover.value) }
-
-  private func refinement(_ ofArray: [Double]?) -> SectorRefinement {
-    SectorRefinement(
-      target: target, directions: directions, parameters: parameters.refinement,
-      importance: importance(ofArray, frontWeight: parameters.refinement.frontWeight))
-  }
-
-  /// What each direction counts, mean 1: the front of the listener more than the rest, times what the array knows of it.
-  private func importance(_ ofArray: [Double]?, frontWeight: Double) -> [Double] {
+  /// What each direction counts in least squares, mean 1: the front of the listener more than the rest, times what the
+  /// array knows of it.
+  private func importance(_ ofArray: [Double]?) -> [Double] {
     let edge = cos(parameters.stereo.frontAngle.radians)
     let raw = directions.enumerated().map { d, direction in
-      (direction.x > edge ? frontWeight : 1) * (ofArray?[d] ?? 1)
+      (direction.x > edge ? parameters.stereo.frontWeight : 1) * (ofArray?[d] ?? 1)
     }
     let mean = mean(raw)
     return raw.map { $0 / mean }
@@ -135,13 +120,15 @@ package struct StereoDesign: Sendable {
     var limits = NoiseGainLimits(grid: grid, parameters: parameters.stereo)
     var best: (filters: Taps<Float>, excess: Double)?
     var progress = 0.2
+    // Weights of the previous round. Later rounds start from them, because few limits change.
+    var solutions: [Solution] = []
     for _ in 0...parameters.stereo.tightenings {
       // Usually there are two or three rounds: each gets half of the remaining progress.
       let round = step.within(progress...(progress + 1) / 2)
       progress = (progress + 1) / 2
-      let (designed, lowered) = try weights(bins, limits: limits.ratios, step: round)
+      let (designed, lowered) = try weights(bins, limits: limits.ratios, solutions: &solutions, step: round)
       var weights = designed
-      // Truncation smooths low frequencies: the finished filters are judged, and corrected once more.
+      // Truncation smooths low frequencies: the finished filters are judged and corrected `tonePasses` times.
       equalise(&weights, judgedBy: weights, lowered: lowered, bins)
       var filters = Taps<Float>(try weights.filters(on: grid, step: step))
       for _ in 0..<Self.tonePasses {
@@ -158,42 +145,43 @@ package struct StereoDesign: Sendable {
   /// - Parameter limits: noise gain limit of each bin, as a power ratio.
   /// - Returns: the weights, and which bins `withoutBoost` has lowered.
   private func weights(
-    _ bins: StereoBins, limits: [Double], step: DesignStep
+    _ bins: StereoBins, limits: [Double], solutions: inout [Solution], step: DesignStep
   ) throws(DesignError) -> (Weights, lowered: [Bool]) {
     let count = bins.all.count
     var lowered = [Bool](repeating: false, count: count)
     var weights = Weights(frequencies: count, outputs: 2, microphones: bins.all[0].microphones)
     // The weights of the bin below, before `withoutBoost`.
     var previous: [Complex] = []
-    var pattern = [Complex](repeating: .zero, count: 2 * directions.count)
-    for bin in 0..<count {
+    let size = 2 * directions.count
+    let isFirst = solutions.isEmpty
+    if isFirst { solutions = [Solution](repeating: Solution(weights: [], limit: 0), count: count) }
+    // Whether the bin below has other weights than in the last round.
+    var hasMoved = isFirst
+    for bin in 1..<count {
       try step.reached(Double(bin) / Double(count))
       let match = bins.all[bin]
-      let ears = Array(target.values[bin * pattern.count..<(bin + 1) * pattern.count])
+      let ears = Array(target.values[bin * size..<(bin + 1) * size])
       // In a deep notch of the array no weights keep the limit: those of a single microphone have 1 / meanEnergy.
       let limit = max(limits[bin], 1 / max(match.meanEnergy, 1e-12))
-      var current: [Complex]
-      if let refinement = bins.refinement, bin >= crossoverBin {
-        current = try refinement.refined(
-          previous, bin: bin, match, noiseGainLimit: limit, isFirst: bin == crossoverBin, step: step)
-      } else {
-        if bin <= crossoverBin {
-          current = solve(bins, bin, target: ears, limit: limit)
-        } else {
-          let levels = ears.map(\.magnitude)
-          current = previous
-          for _ in 0..<parameters.stereo.magnitudePasses {
-            match.pattern(of: current, outputs: 2, into: &pattern)
-            let target = zip(levels, pattern).map { level, response in level * response.direction }
-            current = solve(bins, bin, target: target, limit: limit)
-          }
+      if hasMoved || limit != solutions[bin].limit {
+        let weighted = bin < bins.weighted.count ? bins.weighted[bin] : nil
+        var starts = isFirst ? (bin == 1 ? [] : [previous]) : [solutions[bin].weights]
+        if isFirst, let weighted, Hertz(grid.frequencies[bin]) < parameters.joint.highestStart {
+          starts.append(leastSquares(weighted, match, bins.amplitudes, target: ears, limit: limit))
         }
-        current = scaled(current, match, ears: ears, scratch: &pattern)
+        let current = try bins.joint.weights(
+          from: starts, previous: previous, bin: bin, frequency: grid.frequencies[bin], match,
+          weighted: weighted.map { ($0, bins.amplitudes) }, axis: (bins.axis(bin), axisTarget[bin]),
+          noiseGainLimit: limit, step: step)
+        hasMoved = isFirst || solutions[bin].differs(from: current)
+        solutions[bin] = Solution(weights: current, limit: limit)
       }
-      previous = current
+      previous = solutions[bin].weights
       lowered[bin] = limit > limits[bin]
-      weights[bin] = lowered[bin] ? withoutBoost(current, ears: ears, limit: limits[bin]) : current
+      weights[bin] = lowered[bin] ? withoutBoost(previous, ears: ears, limit: limits[bin]) : previous
     }
+    // At 0 Hz filters take the real part.
+    weights[0] = weights[1]
     return (weights, lowered)
   }
 
@@ -209,9 +197,9 @@ package struct StereoDesign: Sendable {
   }
 
   /// Raises or lowers bins, both ears alike so that no cue changes, towards the target's energy in the diffuse field and
-  /// straight ahead, both averaged over third octaves. Where they want different gains, the error ahead may be twice the
-  /// one of the diffuse field; where they differ by more than `widestTone`, as in the notch of a pinna, the diffuse
-  /// field keeps its 1 dB.
+  /// straight ahead, both averaged over third octaves. Where they want different gains, the one straight ahead decides up
+  /// to 700 Hz, and counts 0.6 from 1 kHz on. A difference beyond `widestTone`, as in the notch of a pinna, counts no more
+  /// than that.
   /// - Parameters:
   ///   - judged: the weights whose tone is corrected.
   ///   - lowered: the bins that `withoutBoost` has lowered; they are not raised again.
@@ -233,9 +221,9 @@ package struct StereoDesign: Sendable {
           (0..<2).reduce(0) { sum, ear in
             sum
               + (0..<match.microphones).reduce(Complex.zero) {
-                $0 + weight[ear * match.microphones + $1] * bins.front[bin, $1, 0]
+                $0 + weight[ear * match.microphones + $1] * bins.axis[bin, $1, 0]
               }.squaredMagnitude
-          }, frontTarget[bin]
+          }, axisTarget[bin][0]
         ))
     }
     let highest = parameters.stereo.scalingLimit
@@ -250,7 +238,9 @@ package struct StereoDesign: Sendable {
       }
       let ofDiffuse = error(diffuse)
       let difference = min(max(error(front) - ofDiffuse, -Self.widestTone), Self.widestTone)
-      let gain = exp(-parameters.stereo.toneCorrection * (ofDiffuse + difference / 3) / 2)
+      // Voices in front are loud or thin by their bass, in which the diffuse field hardly differs.
+      let frontPart = min(max((1400 - grid.frequencies[bin]) / 700, 0.6), 1)
+      let gain = exp(-parameters.stereo.toneCorrection * (ofDiffuse + difference * frontPart) / 2)
       let limited = min(max(gain, 1 / highest), lowered[bin] ? 1 : highest)
       weights[bin] = weights[bin].map { limited * $0 }
     }
@@ -269,34 +259,33 @@ package struct StereoDesign: Sendable {
   }
 
   /// Least squares with the smallest regulariser that keeps each output's noise gain within `limit`, a power ratio.
-  private func solve(_ bins: StereoBins, _ bin: Int, target: [Complex], limit: Double) -> [Complex] {
-    let match = bins.counted[bin]
-    let count = directions.count
-    let counted = target.indices.map { bins.amplitudes[$0 % count] * target[$0] }
-    let eigenvalues = match.covarianceEigen.values
+  private func leastSquares(
+    _ weighted: BinMatching, _ match: BinMatching, _ amplitudes: [Double], target: [Complex], limit: Double
+  ) -> [Complex] {
+    let weightedTarget = target.indices.map { amplitudes[$0 % amplitudes.count] * target[$0] }
+    let eigenvalues = weighted.covarianceEigen.values
     let mean = eigenvalues.reduce(0, +) / Double(eigenvalues.count)
-    return match.correlation(with: counted, outputs: 2).flatMap { correlation in
-      let regulariser = match.regulariser(
+    return weighted.correlation(with: weightedTarget, outputs: 2).flatMap { correlation in
+      let regulariser = weighted.regulariser(
         of: correlation, from: parameters.stereo.minimumRegulariser * mean, to: 100 * eigenvalues.last!
       ) { components in
-        let power = bins.all[bin].outputPowers(of: match.covarianceEigen.combine(components))[0]
+        let power = match.outputPowers(of: weighted.covarianceEigen.combine(components))[0]
         return power.noise <= limit * max(power.signal, 1e-30)
       }
-      return match.covarianceEigen.combine(match.solution(correlation, regulariser: regulariser))
+      return weighted.covarianceEigen.combine(weighted.solution(correlation, regulariser: regulariser))
     }
   }
+}
 
-  /// Scales `weights` to the target's diffuse-field energy, summed over both ears. The gain is clamped to
-  /// `scalingLimit`.
-  private func scaled(
-    _ weights: [Complex], _ match: BinMatching, ears: [Complex], scratch: inout [Complex]
-  ) -> [Complex] {
-    match.pattern(of: weights, outputs: 2, into: &scratch)
-    let targetEnergy = ears.reduce(0) { $0 + $1.squaredMagnitude }
-    let energy = scratch.reduce(0) { $0 + $1.squaredMagnitude }
-    let gain = (targetEnergy / max(energy, 1e-12)).squareRoot()
-    let limit = parameters.stereo.scalingLimit
-    return weights.map { min(max(gain, 1 / limit), limit) * $0 }
+/// The weights of a bin in the last round, `[ear][microphone]`, and the limit of their noise gain.
+private struct Solution {
+  let weights: [Complex]
+  let limit: Double
+
+  /// Whether `others` are more than 1 % away. Smaller changes hardly affect the bin above.
+  func differs(from others: [Complex]) -> Bool {
+    let distance = zip(weights, others).reduce(0) { $0 + ($1.0 - $1.1).squaredMagnitude }
+    return distance > 1e-4 * weights.reduce(0) { $0 + $1.squaredMagnitude }
   }
 }
 
@@ -304,12 +293,16 @@ package struct StereoDesign: Sendable {
 private struct StereoBins {
   /// One per designed bin: all directions count the same, as for noise and the diffuse field.
   let all: [BinMatching]
-  /// The same with directions as they count in least squares.
-  let counted: [BinMatching]
+  /// The same with directions weighted as in least squares, up to `highestLeastSquares`.
+  let weighted: [BinMatching]
   /// Square root of what each direction counts.
   let amplitudes: [Double]
-  /// Responses for a source straight ahead: `[frequency][microphone][0]`.
-  let front: ResponseGrid
-  /// Nil for magnitude least squares.
-  let refinement: SectorRefinement?
+  /// Responses for sources straight ahead and straight behind: `[frequency][microphone][front, rear]`.
+  let axis: ResponseGrid
+  let joint: JointDesign
+
+  /// `[front, rear][microphone]`
+  func axis(_ bin: Int) -> [Complex] {
+    (0..<2).flatMap { side in (0..<axis.channels).map { axis[bin, $0, side] } }
+  }
 }

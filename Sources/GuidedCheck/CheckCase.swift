@@ -7,6 +7,8 @@ public struct CheckCase: Hashable, Sendable {
   /// False if all microphones lie in the plane that separates front from back: sound from behind then reaches them
   /// exactly as sound from in front does.
   package let tellsFrontFromBehind: Bool
+  /// What the design says about a weak case's filters; nil if they are not weak. The check repeats it.
+  public let weakness: String?
 
   public var dataSource: String { selection.dataSource }
   public var polarPattern: PolarPattern { selection.polarPattern }
@@ -17,22 +19,21 @@ public struct CheckCase: Hashable, Sendable {
   /// "Back, portrait", or "Front, cardioid".
   public var name: String { dataSource + ", " + (inputOrientation?.rawValue ?? polarPattern.rawValue) }
 
-  /// The directional cases of `device`: all except omnidirectional ones. Mono patterns are checked in portrait, or in
-  /// landscapeRight if they look along the device's y axis.
-  package static func all(of device: Device) -> [CheckCase] {
+  /// The directional cases of `device`: all except omnidirectional ones.
+  /// - Parameter weaknesses: what the design says about weak cases.
+  package static func all(of device: Device, weaknesses: [FilterCase: String] = [:]) -> [CheckCase] {
     device.filterCases.compactMap { filterCase in
       guard filterCase.polarPattern != .omnidirectional,
         let source = device.dataSources.first(where: { $0.name == filterCase.dataSource })
       else { return nil }
-      let orientations = filterCase.inputOrientation.map { [$0] } ?? [.portrait, .landscapeRight]
-      return orientations.lazy.compactMap { orientation in
-        HeadFrame(forward: source.forward, orientation: orientation).map {
-          CheckCase(
-            selection: Selection(
-              dataSource: source.name, polarPattern: filterCase.polarPattern, inputOrientation: orientation),
-            head: $0, tellsFrontFromBehind: device.tellsFrontFromBehind(along: source.forward))
-        }
-      }.first
+      let orientation = filterCase.inputOrientation ?? .ofMono(along: source.forward)
+      return HeadFrame(forward: source.forward, orientation: orientation).map {
+        CheckCase(
+          selection: Selection(
+            dataSource: source.name, polarPattern: filterCase.polarPattern, inputOrientation: orientation),
+          head: $0, tellsFrontFromBehind: device.tellsFrontFromBehind(along: source.forward),
+          weakness: weaknesses[filterCase])
+      }
     }
   }
 }

@@ -50,6 +50,9 @@ public struct CheckResults: Sendable {
     /// Whether every voice came out as expected; it may be weak.
     public var isRight: Bool { voices.allSatisfy { $0.fault == nil } }
 
+    /// Whether a voice is weak, or the design says so of the filters.
+    public var isWeak: Bool { checked.weakness != nil || voices.contains { $0.weakness != nil } }
+
     public func voice(from direction: VoiceDirection) -> Voice {
       voices.first { $0.direction == direction }!
     }

@@ -41,7 +41,10 @@ public struct DeviceCheck: Sendable {
     self.device = device
     channels = try Self.channels(of: device, in: array)
     filters = try FilterSets(device: device, sampleRate: sampleRate) { progress?(.designing, $0) }
-    let cases = CheckCase.all(of: filters.bank.offered(of: device))
+    let cases = CheckCase.all(
+      of: filters.bank.offered(of: device),
+      weaknesses: Dictionary(
+        filters.bank.weaknesses.map { ($0.filterCase, $0.text) }, uniquingKeysWith: { first, _ in first }))
     guard !cases.isEmpty else {
       throw Unsupported(
         "\(device.name) offers no directional pattern, so there is nothing to check; check another device")

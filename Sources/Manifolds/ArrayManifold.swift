@@ -83,7 +83,7 @@ extension ArrayManifold {
 
 extension ResponseGrid {
   /// Replaces the directions from index `first` on with those of `part`, which has the same frequencies and channels.
-  fileprivate mutating func replace(directionsFrom first: Int, with part: ResponseGrid) {
+  mutating func replace(directionsFrom first: Int, with part: ResponseGrid) {
     values.withUnsafeMutableBufferPointer { values in
       part.values.withUnsafeBufferPointer { part in
         for row in 0..<frequencies * channels {

@@ -13,7 +13,8 @@ import CLapack
 ///   Methods for Non-linear Least Squares Problems (2004), for the control of the damping.
 package struct DampedNewton {
   package let iterations: Int
-  /// Stops when the model predicts a reduction smaller than this fraction of the function's value.
+  /// Stops when the model predicts a reduction smaller than this fraction of the function's value. The default is a few
+  /// rounding errors: the point found then does not depend on the start's rounding.
   package let tolerance: Double
 
   private static let initialDamping = 1e-3
@@ -22,7 +23,7 @@ package struct DampedNewton {
   /// Steps with more damping than this never end the search: strong damping makes them short even far from a minimum.
   private static let maximumFinalDamping = 1e-2
 
-  package init(iterations: Int, tolerance: Double = 1e-12) {
+  package init(iterations: Int, tolerance: Double = 1e-15) {
     self.iterations = iterations
     self.tolerance = tolerance
   }

@@ -32,6 +32,21 @@ package struct ResponseGrid: Sendable {
     }
     return result
   }
+
+  /// The responses from selected directions, in the given order.
+  package func selecting(directions order: [Int]) -> ResponseGrid {
+    var result = ResponseGrid(frequencies: frequencies, channels: channels, directions: order.count)
+    values.withUnsafeBufferPointer { values in
+      result.values.withUnsafeMutableBufferPointer { result in
+        for row in 0..<frequencies * channels {
+          for (to, from) in order.enumerated() {
+            result[row * order.count + to] = values[row * directions + from]
+          }
+        }
+      }
+    }
+    return result
+  }
 }
 
 extension ResponseGrid {

@@ -2,7 +2,7 @@ import Acoustics
 
 /// A parameter of `DesignParameters` as it appears in files that override it: its name, its unit and its allowed values.
 package struct DesignField: Sendable {
-  /// Group and key: "stereo.crossover".
+  /// Group and key: "stereo.rearGain".
   package let name: String
   /// The allowed range, in the unit of files.
   package let range: ClosedRange<Double>
@@ -86,7 +86,7 @@ extension DesignField {
 
   /// All fields, in the order of `DesignParameters.values`. Any combination of allowed values can be designed.
   package static let all: [DesignField] =
-    grid + box + measured + head + stereo + refinement + mono + truncation
+    grid + box + measured + head + stereo + joint + mono + truncation
 
   private static let grid: [DesignField] = [
     count("grid.transformLength", \.grid.transformLength, 1024...4096, multipleOf: 2),
@@ -131,7 +131,6 @@ extension DesignField {
 
   private static let stereo: [DesignField] = [
     count("stereo.directions", \.stereo.directions, 200...5000),
-    frequency("stereo.crossover", \.stereo.crossover, 200...8000),
     level("stereo.rearGain", \.stereo.rearGain, -40...0),
     number("stereo.frontWeight", \.stereo.frontWeight, 0.1...100),
     angle("stereo.frontAngle", \.stereo.frontAngle, 1...180),
@@ -145,25 +144,35 @@ extension DesignField {
     count("stereo.tighteningReach", \.stereo.tighteningReach, 0...50),
     level("stereo.minimumNoiseGainLimit", \.stereo.minimumNoiseGainLimit, -10...40),
     number("stereo.minimumRegulariser", \.stereo.minimumRegulariser, 1e-9...1),
-    count("stereo.magnitudePasses", \.stereo.magnitudePasses, 1...200),
     number("stereo.scalingLimit", \.stereo.scalingLimit, 1...100),
     angle("stereo.minimumAngle", \.stereo.minimumAngle, 0...90),
   ]
 
-  private static let refinement: [DesignField] = [
-    count("refinement.horizonSectors", \.refinement.horizonSectors, 4...180),
-    number("refinement.horizonWeight", \.refinement.horizonWeight, 0.1...1000),
-    count("refinement.raisedSectors", \.refinement.raisedSectors, 1...36),
-    angle("refinement.elevation", \.refinement.elevation, 10...80),
-    number("refinement.raisedWeight", \.refinement.raisedWeight, 0...100),
-    number("refinement.frontWeight", \.refinement.frontWeight, 0.1...100),
-    number("refinement.concentration", \.refinement.concentration, 1...200),
-    number("refinement.floor", \.refinement.floor, 1e-5...1),
-    number("refinement.differenceWeight", \.refinement.differenceWeight, 0...100),
-    number("refinement.noiseWeight", \.refinement.noiseWeight, 0...1000),
-    number("refinement.coherenceWeight", \.refinement.coherenceWeight, 0.001...10),
-    count("refinement.iterations", \.refinement.iterations, 1...500),
-    count("refinement.firstIterations", \.refinement.firstIterations, 1...500),
+  private static let joint: [DesignField] = [
+    count("joint.horizonSectors", \.joint.horizonSectors, 4...180),
+    number("joint.horizonWeight", \.joint.horizonWeight, 0.1...1000),
+    count("joint.raisedSectors", \.joint.raisedSectors, 1...36),
+    angle("joint.elevation", \.joint.elevation, 10...80),
+    number("joint.raisedWeight", \.joint.raisedWeight, 0...100),
+    number("joint.rearWeight", \.joint.rearWeight, 0...100),
+    number("joint.frontWeight", \.joint.frontWeight, 0...100),
+    number("joint.highSideWeight", \.joint.highSideWeight, 0...100),
+    number("joint.concentration", \.joint.concentration, 1...1000),
+    number("joint.raisedConcentration", \.joint.raisedConcentration, 1...1000),
+    number("joint.diffuseWeight", \.joint.diffuseWeight, 0...100),
+    number("joint.floor", \.joint.floor, 1e-5...1),
+    number("joint.levelWeight", \.joint.levelWeight, 0...100),
+    number("joint.differenceWeight", \.joint.differenceWeight, 0...100),
+    number("joint.frontBackWeight", \.joint.frontBackWeight, 0...100),
+    number("joint.crossWeight", \.joint.crossWeight, 0...100),
+    frequency("joint.crossCorner", \.joint.crossCorner, 200...8000),
+    number("joint.crossDecay", \.joint.crossDecay, 0...10),
+    number("joint.highCrossWeight", \.joint.highCrossWeight, 0...100),
+    number("joint.leastSquaresWeight", \.joint.leastSquaresWeight, 0...100),
+    number("joint.smoothness", \.joint.smoothness, 0...100),
+    number("joint.robustness", \.joint.robustness, 0...100),
+    number("joint.noiseWeight", \.joint.noiseWeight, 0...1000),
+    count("joint.iterations", \.joint.iterations, 1...500),
   ]
 
   private static let mono: [DesignField] = [
@@ -202,7 +211,7 @@ extension DesignField {
 }
 
 extension YAMLReader {
-  /// Reads the parameters that override the defaults of `body`, by group and key: `{stereo: {crossover: 1200}}`.
+  /// Reads the parameters that override the defaults of `body`, by group and key: `{stereo: {rearGain: -6}}`.
   package func design(of body: Body) throws(DescriptionError) -> DesignParameters {
     var parameters = DesignParameters(body: body)
     var groups: [String] = []

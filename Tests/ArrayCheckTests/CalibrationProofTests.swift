@@ -19,7 +19,8 @@ struct CalibrationProofTests {
     ]
   }
 
-  @Test("gains drawn within ±3 dB: calibrated, at least 90 % of what every figure lost comes back", .long)
+  @Test(
+    "gains drawn within ±3 dB: calibrated, at least 90 % of what every figure changed by comes back", .long)
   func proof() throws {
     let whole = try ArrayScenes.device("ring7")
     let device = try Device(
@@ -55,12 +56,12 @@ struct CalibrationProofTests {
       }
     }
     for (n, figure) in Self.all.enumerated() {
-      let lost = perfect[n] - before[n]
-      let share = (after[n] - before[n]) / lost
+      // Wrong gains can also raise a figure.
+      let share = (after[n] - before[n]) / (perfect[n] - before[n])
       let line =
         "\(figure.name): before \(before[n]), calibrated \(after[n]), perfect \(perfect[n]) dB: \(100 * share) %"
       if ArrayCheckTests.isThorough { print(line) }
-      #expect(lost > 0 && share >= 0.9, "\(line)")
+      #expect(share >= 0.9 && share <= 1.1, "\(line)")
     }
   }
 }

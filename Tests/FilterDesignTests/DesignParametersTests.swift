@@ -56,7 +56,7 @@ struct DesignParametersTests {
   @Test("parameters out of range are refused before a design begins")
   func refusal() {
     for (field, value) in [
-      ("grid.tapCount", 250.0), ("stereo.crossover", 100), ("mono.startTieMargin", .nan),
+      ("grid.tapCount", 250.0), ("joint.crossCorner", 100), ("mono.startTieMargin", .nan),
     ] {
       var design = DesignParameters()
       DesignField.all.first { $0.name == field }!.set(value, in: &design)
@@ -71,7 +71,7 @@ struct DesignParametersTests {
 
   /// Parameters that have no effect in the designs of the devices below.
   static let withoutEffect: Set = [
-    "stereo.magnitudePasses", "stereo.scalingLimit", "stereo.highestNoise", "refinement.firstIterations",
+    "stereo.scalingLimit", "stereo.highestNoise",
     "mono.minimumOnAxis", "mono.minimumCorrelation", "mono.omnidirectionalStep",
     "mono.minimumOmnidirectionalPart",
     "mono.minimumStartImprovement",
@@ -139,8 +139,8 @@ struct DesignParametersTests {
     design.mono.directions = 200
     design.mono.minimumFrontBack = Decibels(0)
     design.truncation.lowNoiseGain = Decibels(0)
-    design.refinement.horizonSectors = 12
-    design.refinement.iterations = 10
+    design.joint.horizonSectors = 12
+    design.joint.iterations = 10
     return try! Device(
       name: "small", title: "Small", body: .box(size: [0.04, 0.06, 0.02]),
       microphones: TestDevices.microphones([

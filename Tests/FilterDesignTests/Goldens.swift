@@ -12,7 +12,6 @@ struct Goldens: Decodable {
     let timeDifferenceLeft: Double
     let levelDifferenceErrorHigh: Double
     let levelDifferenceErrorLow: Double
-    let noiseGain: Double
     var description: String { "\(device) \(dataSource) \(inputOrientation)" }
   }
   struct Sphere: Decodable {
@@ -39,9 +38,7 @@ struct Goldens: Decodable {
     var description: String { "\(device) \(polarPattern)" }
   }
 
-  /// Magnitude least squares above 1.5 kHz, without refinement.
-  let matched: [Stereo]
-  let refined: [Stereo]
+  let stereo: [Stereo]
   let sphere: Sphere
   let hrtf: Ears
   let mono: [Mono]

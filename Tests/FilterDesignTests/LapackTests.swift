@@ -72,7 +72,7 @@ import Testing
     }
   }
 
-  /// Systems of the refinement, with four unknowns per microphone: order·1 plus a matrix of ones, whose rows
+  /// Systems of the joint design, with four unknowns per microphone: order·1 plus a matrix of ones, whose rows
   /// sum to twice the order.
   @Test("definite systems are solved within their buffers") func choleskyBuffers() async {
     await #expect(processExitsWith: .success) {

@@ -40,7 +40,7 @@ import Testing
     #expect(measured.directivityIndex[2].value > 4)
   }
 
-  // The manifolds differ by less than -90 dB. The rest is due to where the refinement stops: each design may
+  // The manifolds differ by less than -90 dB. The rest is due to where the minimisation stops: each design may
   // end with an energy error of 10^-3, -30 dB.
   @Test(
     "filters of an array measured in the free field equal those of its closed form, stereo included", .long)

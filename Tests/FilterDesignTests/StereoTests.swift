@@ -60,77 +60,46 @@ import Testing
   }
 
   @Test(
-    "figures agree with the oracle's, and the noise gain is within its limit", .long,
-    arguments: Goldens.all.refined)
-  func refinedOracle(golden: Goldens.Stereo) throws {
-    let designed = Banks.named(golden.device)
-    let coefficients = designed.coefficients(
-      golden.dataSource, .stereo, try InputOrientation(word: golden.inputOrientation))
-    guard case .ears(let frame) = designed.device.view(of: coefficients.filterCase) else {
-      preconditionFailure("a stereo case has ears")
-    }
+    "figures agree with those of the oracle's minimum", .long,
+    arguments: Goldens.all.stereo)
+  func oracle(golden: Goldens.Stereo) throws {
+    let device = Banks.named(golden.device).device
+    let frame = try #require(
+      HeadFrame(
+        forward: device.dataSource(named: golden.dataSource).forward,
+        orientation: InputOrientation(word: golden.inputOrientation)))
     // With the oracle's parameters, whatever the body.
     let manifold = try Self.manifold(golden.device)
-    let taps = try Self.refined.filters(manifold: manifold, frame: frame)
     let figures = try StereoFigures(
-      taps: taps, sampleRate: 48_000, delayFrames: 64, manifold: manifold, frame: frame, hrtf: Self.oracleHead
-    )
-    // The oracle stops after 40 steps of a quasi-Newton method, and its filters may have 13 dB of noise gain.
-    // The minimised level difference error is at most 0.03 dB above the oracle's and up to 0.26 dB below.
-    // Front/back is not minimised: for phone5's Back landscapeLeft it is 2.44 dB against the oracle's 3.16
-    // with all of OpenBLAS's kernels, at level difference errors of 3.86 and 3.87 dB. In the 15 other cases
-    // it differs by at most 0.24 dB.
+      taps: Self.design.filters(manifold: manifold, frame: frame), sampleRate: 48_000, delayFrames: 64,
+      manifold: manifold, frame: frame, hrtf: Self.oracleHead)
     #expect(abs(figures.separation.value - golden.separation) < 0.5)
-    #expect(abs(figures.frontBack.value - golden.frontBack) < 0.8)
+    #expect(abs(figures.frontBack.value - golden.frontBack) < 0.5)
     #expect(abs(figures.timeDifferenceError - golden.timeDifferenceError) < 8)
     #expect(abs(figures.timeDifferenceLeft - golden.timeDifferenceLeft) < 30)
-    let levelDifference = figures.levelDifferenceErrorHigh.value - golden.levelDifferenceErrorHigh
-    #expect(levelDifference < 0.1 && levelDifference > -0.4)
+    #expect(abs(figures.levelDifferenceErrorHigh.value - golden.levelDifferenceErrorHigh) < 0.2)
     #expect(abs(figures.levelDifferenceErrorLow.value - golden.levelDifferenceErrorLow) < 0.1)
-    #expect(figures.noiseGain.value <= 10.5)
   }
 
   static let hrtf = try! HRTF()
-  /// What the oracle has: all directions count the same, its tone is as the fit leaves it, and its head has next to
-  /// nothing below −40°.
+  /// What the oracle has: all directions count the same, its tone is as the fit leaves it, limits of noise are not lowered
+  /// where truncation raises it, and its head has next to nothing below −40°.
   static let oracleParameters = {
     var parameters = DesignParameters()
     (parameters.stereo.frontWeight, parameters.stereo.toneCorrection) = (1, 0)
+    parameters.stereo.tightenings = 0
     (parameters.head.roughness, parameters.head.roughnessOfMean) = (1e-6, 100)
     return parameters
   }()
   static let oracleHead = try! HRTF(parameters: oracleParameters.head)
-  static let refined = try! StereoDesign(
+  static let design = try! StereoDesign(
     hrtf: oracleHead, grid: DesignGrid(sampleRate: 48_000), parameters: oracleParameters)
-  static let matched = try! StereoDesign(
-    hrtf: oracleHead, grid: DesignGrid(sampleRate: 48_000), parameters: oracleParameters, isRefined: false)
 
   /// The array as the oracle has it, relative to the origin of its coordinates.
   static func manifold(_ device: String) throws -> any ArrayManifold {
     device == "phone5"
       ? FreeFieldManifold(positions: TestDevices.phone5Microphones.map(\.position))
       : try Manifolds.manifold(for: Banks.named(device).device)
-  }
-
-  @Test(
-    "figures without refinement agree with the oracle's magnitude least squares", .long,
-    arguments: Goldens.all.matched.filter { $0.inputOrientation != "portraitUpsideDown" })
-  func matchedOracle(golden: Goldens.Stereo) throws {
-    let device = Banks.named(golden.device).device
-    let frame = try #require(
-      HeadFrame(
-        forward: device.dataSource(named: golden.dataSource).forward,
-        orientation: InputOrientation(word: golden.inputOrientation)))
-    let filters = try Self.matched.filters(manifold: Self.manifold(golden.device), frame: frame)
-    let figures = try StereoFigures(
-      taps: filters, sampleRate: 48_000, delayFrames: 64,
-      manifold: Self.manifold(golden.device), frame: frame, hrtf: Self.oracleHead)
-    #expect(abs(figures.separation.value - golden.separation) < 0.1)
-    #expect(abs(figures.frontBack.value - golden.frontBack) < 0.15)
-    #expect(abs(figures.timeDifferenceError - golden.timeDifferenceError) < 3)
-    #expect(abs(figures.timeDifferenceLeft - golden.timeDifferenceLeft) < 6)
-    #expect(abs(figures.levelDifferenceErrorHigh.value - golden.levelDifferenceErrorHigh) < 0.1)
-    #expect(abs(figures.levelDifferenceErrorLow.value - golden.levelDifferenceErrorLow) < 0.05)
   }
 
   @Test("every stereo case of the phone separates by more than 7.5 dB") func separation() throws {
@@ -143,7 +112,9 @@ import Testing
   }
 
   /// The table of figures on the acoustics page, on a mesh other than the design's.
-  @Test("the phone on its body reaches the required figures", .long) func phoneOnBody() throws {
+  @Test("A16, A19, A20, A21: the phone on its body reaches the required figures", .long) func phoneOnBody()
+    throws
+  {
     let device = Banks.phone5Box.device
     let box = try BoxManifold(
       positions: device.microphones.map(\.position), size: BoxManifoldTests.phoneSize,
@@ -154,10 +125,13 @@ import Testing
       let figures = try StereoFigures(
         taps: Banks.phone5Box.coefficients(source, .stereo, orientation).taps, sampleRate: 48_000,
         delayFrames: 64, manifold: box, frame: frame, hrtf: Self.hrtf)
-      #expect(figures.separation.value >= 7.5)
-      #expect(figures.frontBack.value >= 4.5)
-      #expect(figures.levelDifferenceErrorHigh.value <= 6.2)
-      #expect(figures.timeDifferenceError <= (left.x != 0 ? 200 : 100))
+      #expect(figures.separation.value >= 8.5)
+      // The target has 7.1 dB.
+      #expect((6.0...8.1).contains(figures.frontBack.value))
+      #expect(figures.levelDifferenceErrorHigh.value <= 5.7)
+      #expect(figures.timeDifferenceError <= (left.x != 0 ? 170 : 70))
+      #expect(figures.heardBehind.degrees <= 30)
+      #expect(figures.timeDifferenceJump <= 150)
       #expect(figures.octaveErrors.prefix(4).allSatisfy { $0.value <= 3.1 })
       #expect(figures.noiseGain.value <= 10.5)
     }

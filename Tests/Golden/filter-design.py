@@ -1,7 +1,7 @@
 """Goldens of FilterDesignTests from the numpy oracle.
 
 usage: OMP_NUM_THREADS=1 python filter-design.py ORACLE > filter-design.json
-ORACLE is a folder with arrays.py, design.py, stereo.py, stereo2.py, tune_lib.py and mono2.py; needs numpy, scipy, h5py and
+ORACLE is a folder with arrays.py, design.py, stereo.py, stereo2.py, tune_lib.py and mono2.py; joint.py stands beside; needs numpy, scipy, h5py and
 Debian's libmysofa data. Nothing in here comes from Pinna.
 """
 import json, sys
@@ -9,30 +9,33 @@ oracle = sys.argv[1]; sys.argv = sys.argv[:1]
 sys.path.insert(0, oracle)
 import numpy as np
 from stereo import *
-from tune_lib import tofir, fir2w, refine
+from tune_lib import tofir, fir2w
 from mono2 import msolve2
+from joint import cubed, joint
 
 out = {}
 NAME = {'portrait': 'portrait', 'upsidedown': 'portraitUpsideDown', 'landL': 'landscapeLeft', 'landR': 'landscapeRight'}
 P5 = np.array([[-25, -73.5, 0], [25, -73.5, 0], [0, 65, 4], [24, 62, -4], [0, 73.5, 0]]) * mm
 L8 = np.c_[(np.arange(8) - 3.5) * 70, np.zeros(8), np.zeros(8)] * mm
 
-# Magnitude least squares above 1.5 kHz (matched), and the sector refinement of it (refined).
-out['matched'], out['refined'] = [], []
+# The joint design of both ears.
+import stereo
+stereo.G, stereo.Q = cubed(14), np.ones(1176) / 1176
+out['stereo'] = []
 for device, mics, wanted in (('phone5', P5, NAME), ('ring7', RING7T, ('portrait', 'upsidedown')), ('linear8', L8, ('portrait', 'upsidedown'))):
-    V = free(mics, G, F)
+    V = free(mics, stereo.G, F)
     for case, R in cases().items():
         source, orientation = case.split('-')
         if orientation not in wanted: continue
-        w, T = run(V, None, R)
-        VH = free(mics, UH @ R, F); TH = HR(UH) * oce(UH)[None, :, None]
-        for kind, w in (('matched', w), ('refined', refine(V, T, G @ R.T, w, fc=1500, kap=25, beta=4, nit=40))):
-            w = fir2w(tofir(w, 256, 64), 64)
-            P = np.einsum('fdm,fme->fde', VH, w)
-            r = metrics(P, TH); n = ngdb(w, V)[(F > 100) & (F < 16000)].max()
-            out[kind].append(dict(device=device, dataSource=source.capitalize(), inputOrientation=NAME[orientation],
-                separation=r['sep90'], frontBack=r['FB'], timeDifferenceError=r['ITDerr'], timeDifferenceLeft=-itd(P)[18],
-                levelDifferenceErrorHigh=r['ILDerr_hi'], levelDifferenceErrorLow=r['ILDerr_lo'], noiseGain=n))
+        w, T = run(V, None, R, magls=False)
+        axis = np.array([[1., 0, 0], [-1, 0, 0]])
+        w = joint(F, V, free(mics, axis @ R, F), T, HR(axis) * oce(axis)[None, :, None], stereo.G @ R.T, w)
+        w = fir2w(tofir(w, 256, 64), 64)
+        P = np.einsum('fdm,fme->fde', free(mics, UH @ R, F), w); TH = HR(UH) * oce(UH)[None, :, None]
+        r = metrics(P, TH)
+        out['stereo'].append(dict(device=device, dataSource=source.capitalize(), inputOrientation=NAME[orientation],
+            separation=r['sep90'], frontBack=r['FB'], timeDifferenceError=r['ITDerr'], timeDifferenceLeft=-itd(P)[18],
+            levelDifferenceErrorHigh=r['ILDerr_hi'], levelDifferenceErrorLow=r['ILDerr_lo']))
 
 # Rigid sphere of 87.5 mm: one microphone on +z, plane waves at these angles from it in the x-z plane.
 f = np.array([100., 500, 1000, 2000, 4000, 8000, 16000]); angle = np.array([0., 45, 90, 135, 180])

@@ -16,7 +16,7 @@ struct DesignFieldTests {
     expected.grid.tapCount = 512
     expected.head.earDistance = 0.095
     #expect(design == expected)
-    #expect(design.stereo.crossover == Hertz(1300))
+    #expect(design.mono.highestCrossover == Hertz(1300))
   }
 
   @Test(
@@ -24,15 +24,15 @@ struct DesignFieldTests {
     arguments: [
       (
         "{tuning: 1}", "1:2",
-        "the file has an unknown key \"tuning\"; use one of: grid, box, measured, head, stereo, refinement, mono"
+        "the file has an unknown key \"tuning\"; use one of: grid, box, measured, head, stereo, joint, mono"
       ),
       (
-        "{stereo: {crossover: 1200, rear: -6}}", "1:28",
-        "stereo has an unknown key \"rear\"; use one of: directions, crossover, rearGain"
+        "{stereo: {frontWeight: 3, rear: -6}}", "1:27",
+        "stereo has an unknown key \"rear\"; use one of: directions, rearGain, frontWeight"
       ),
       (
-        "{stereo: {crossover: 100}}", "1:22",
-        "stereo.crossover is 100, out of range; write a number from 200 to 8000 Hz"
+        "{joint: {crossCorner: 100}}", "1:23",
+        "joint.crossCorner is 100, out of range; write a number from 200 to 8000 Hz"
       ),
       (
         "{mono: {minimumOnAxis: much}}", "1:24",

@@ -40,7 +40,7 @@ struct DeviceFileErrorTests {
       "title: Good", "name: Good", at: "1:1",
       "unknown key \"name\"; use one of: format, title, placement, body, geometry, hardware, microphones"),
     Mistake(
-      "title: Good", "title: Good\ndesign: {stereo: {crossover: 1200}}", at: "2:9",
+      "title: Good", "title: Good\ndesign: {stereo: {rearGain: -6}}", at: "2:9",
       "design is no longer part of device files, because the body decides how filters are designed; remove it"
     ),
     Mistake(

@@ -98,6 +98,41 @@ import Testing
       wrong.status == 1 && wrong.output.contains("WRONG: Front, cardioid: the voice behind"), "\(wrong)")
   }
 
+  @Test("A18: design, report and check say the same of weak patterns and of those that are not offered")
+  func oneJudgement() throws {
+    try home.home.add(
+      """
+      title: Two close microphones
+      body: free
+      microphones:
+        one: [0, 20, 1.25]
+        two: [0, 20, -1.25]
+      dataSources:
+        Front:
+          forward: +z
+          microphones: all
+          polarPatterns: [omnidirectional, cardioid, hypercardioid]
+
+      """, named: "close")
+    func lines(_ words: String..., containing text: String) throws -> [Substring] {
+      let outcome = try home.pinna(words)
+      #expect(outcome.status == 0, "\(outcome)")
+      return outcome.output.split(separator: "\n").filter { $0.contains(text) }
+    }
+    let (weak, same) = ("Front, cardioid: ", "Front, hypercardioid: it is hardly different from cardioid")
+    let designed = try lines("design", "close", containing: weak)
+    let sentence = try #require(designed.first?.split(separator: weak).last)
+    #expect(sentence.contains("it is omnidirectional below "), "\(designed)")
+    #expect(try lines("design", "close", containing: same).count == 1)
+    let report = ["report", "--preset", "close", "--draws", "1"]
+    let reported = try home.pinna(report)
+    #expect(reported.output.contains(weak + sentence) && reported.output.contains(same), "\(reported)")
+    let checked = try home.pinna("check", "--preset", "close")
+    #expect(checked.output.contains("weak: \(weak)\(sentence)"), "\(checked)")
+    #expect(!checked.output.contains("hypercardioid") && checked.status == 0, "\(checked)")
+    #expect(checked.output.contains("in all 1 cases; weak: 1."), "\(checked)")
+  }
+
   @Test("check draws where each voice came out")
   func picture() throws {
     let outcome = try home.pinna("check", "--preset", "pair", "--picture", home.path + "/check.png")

@@ -21,11 +21,6 @@ public struct RigidBox: BodyShape {
   public func key(hash: (_ path: String) -> String) -> String { "box \(size.x) \(size.y) \(size.z)" }
 
   public func setDefaults(of design: inout DesignParameters) {
-    // Found by trial on phone5. With a crossover at 1.5 kHz, the level of the 1 kHz octave is off by 3.2 dB in one
-    // case; at 1.2 kHz, interaural time differences get worse. With a rear gain of −6 dB, front/back reaches only
-    // 4.1 dB in one case, computed on a mesh other than the design's.
-    design.stereo.crossover = Hertz(1300)
-    design.stereo.rearGain = Decibels(-6.7)
     // Above this frequency no pair of microphones on a box can match the phases of a first-order pattern.
     design.mono.highestCrossover = Hertz(1300)
   }

@@ -39,23 +39,22 @@ extension CheckResults {
 
   private static func lines(_ rows: [[String]]) -> [String] { Columns.lines(rows, first: 26, others: 18) }
 
-  /// One line for each voice that is wrong or weak, and a summary.
+  /// One line for each voice that is wrong or weak and for what the design says about a weak case, and a summary.
   private var verdict: [String] {
     var lines = cases.flatMap { one in
-      one.voices.compactMap { voice in
-        (voice.fault.map { "WRONG: " + one.sentence(voice, $0) })
-          ?? voice.weakness.map { "weak: " + one.sentence(voice, $0) }
-      }
+      one.voices.compactMap { voice in voice.fault.map { "WRONG: " + one.sentence(voice, $0) } }
+        + (one.checked.weakness.map { ["weak: \(one.checked.name): \($0)"] } ?? [])
+        + one.voices.compactMap { voice in voice.weakness.map { "weak: " + one.sentence(voice, $0) } }
     }
     if lostSeconds > 0 {
       lines.append(String(format: "This machine was busy: JACK lost %.2f s of the sound.", lostSeconds))
     }
     let wrong = cases.count { !$0.isRight }
-    let weak = cases.count { $0.voices.contains { $0.weakness != nil } }
+    let weak = cases.count(where: \.isWeak)
     lines.append(
       wrong == 0
         ? "Every voice came out where a listener expects it, in all \(cases.count) cases"
-          + (weak == 0 ? "." : "; \(weak) of them are weak.")
+          + (weak == 0 ? "." : "; weak: \(weak).")
         : "\(wrong) of \(cases.count) cases did not come out as a listener expects.")
     return lines
   }
@@ -73,7 +72,8 @@ extension CheckResults.Case {
   fileprivate var json: JSONObject {
     [
       "dataSource": checked.dataSource, "polarPattern": checked.polarPattern,
-      "inputOrientation": checked.inputOrientation, "right": isRight, "voices": voices.map(\.json),
+      "inputOrientation": checked.inputOrientation, "right": isRight, "weakness": checked.weakness,
+      "voices": voices.map(\.json),
     ]
   }
 }

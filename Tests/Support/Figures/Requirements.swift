@@ -50,25 +50,30 @@ extension Requirement {
     }
     + stereo("phone5 stereo", "phone5", orientations: InputOrientation.allCases) { row in
       [
-        row(.number(.separation), .atLeast(7.5), nil), row(.number(.frontBack), .atLeast(4.5), .atLeast(6)),
-        row(.number(.levelDifferenceErrorHigh), .atMost(6.2), nil),
+        row(.number(.separation), .atLeast(8.5), nil), row(.number(.frontBack), .within(6...8.1), nil),
+        row(.number(.levelDifferenceErrorHigh), .atMost(5.7), nil),
         row(.octaves(.octaveError, 250...2000), .atMost(3.1), nil),
+        row(.number(.heardBehind), .atMost(30), .atMost(16)),
+        row(.number(.timeDifferenceJump), .atMost(150), nil),
       ]
     }
     + stereo("phone5 stereo, portrait", "phone5", orientations: upright) { row in
       [
-        row(.number(.timeDifferenceError), .atMost(200), .atMost(150)),
+        row(.number(.timeDifferenceError), .atMost(170), .atMost(150)),
         row(.number(.levelDifferenceErrorHigh), nil, .atMost(5)),
       ]
     }
     + stereo("phone5 stereo, landscape", "phone5", orientations: sideways) { row in
       [
-        row(.number(.timeDifferenceError), .atMost(100), nil),
+        row(.number(.timeDifferenceError), .atMost(70), nil),
         row(.number(.levelDifferenceErrorHigh), nil, .atMost(4)),
       ]
     }
     + stereo("phone4 stereo", "phone4", orientations: InputOrientation.allCases) { row in
-      [row(.number(.frontBack), .atLeast(2.5), nil)]
+      [
+        row(.number(.frontBack), .atLeast(5), nil), row(.number(.heardBehind), .atMost(30), .atMost(16)),
+        row(.number(.timeDifferenceJump), .atMost(150), nil),
+      ]
     }
     + stereo("phone4 stereo, portrait", "phone4", orientations: upright) { row in
       [row(.number(.separation), .atLeast(7.5), nil)]

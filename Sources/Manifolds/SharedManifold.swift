@@ -1,0 +1,66 @@
+import Acoustics
+import FoundationEssentials
+import Numerics
+import Synchronization
+
+/// An array manifold that computes the responses from a sphere of directions once, for all cases of a design: where the
+/// requested directions are that sphere in another order, as for a listener whose head is turned by right angles, the
+/// responses are rearranged.
+package struct SharedManifold: ArrayManifold {
+  private let base: any ArrayManifold
+  private let frequencies: [Double]
+  private let shared: ResponseGrid
+  /// Index in `shared` of each direction, by its key.
+  private let indices: [SIMD3<Int>: Int]
+
+  package var positions: [Position] { base.positions }
+  package var band: ClosedRange<Double> { base.band }
+  package var remarks: [String] { base.remarks }
+  package func importance(of directions: [SIMD3<Double>]) -> [Double]? { base.importance(of: directions) }
+  package func knows(horizonAround up: SIMD3<Double>) -> Bool { base.knows(horizonAround: up) }
+
+  /// Computes the responses on all cores.
+  /// - Parameters:
+  ///   - sphere: unit vectors of the device frame.
+  ///   - frequencies: in hertz.
+  package init(
+    _ base: any ArrayManifold, sphere: [SIMD3<Double>], frequencies: [Double], step: DesignStep
+  ) throws(DesignError) {
+    self.base = base
+    self.frequencies = frequencies
+    indices = [SIMD3<Int>: Int](
+      sphere.enumerated().map { (Self.key($0.element), $0.offset) }, uniquingKeysWith: { first, _ in first })
+    let parts = ProcessInfo.processInfo.activeProcessorCount
+    let length = (sphere.count + parts - 1) / parts
+    let steps = step.divided(by: [Double](repeating: 1, count: parts))
+    let grid = Mutex(
+      ResponseGrid(frequencies: frequencies.count, channels: base.microphoneCount, directions: sphere.count))
+    try DesignThreads.forEach(parts) { i throws(DesignError) in
+      let first = min(i * length, sphere.count)
+      let part = Array(sphere[first..<min(first + length, sphere.count)])
+      guard !part.isEmpty else { return }
+      let responses = try base.responses(from: part, frequencies: frequencies, step: steps[i])
+      grid.withLock { $0.replace(directionsFrom: first, with: responses) }
+    }
+    shared = grid.withLock { $0 }
+  }
+
+  package func responses(from directions: [SIMD3<Double>], frequencies: [Double]) -> ResponseGrid {
+    base.responses(from: directions, frequencies: frequencies)
+  }
+
+  package func responses(
+    from directions: [SIMD3<Double>], frequencies: [Double], step: DesignStep
+  ) throws(DesignError) -> ResponseGrid {
+    let order = directions.compactMap { indices[Self.key($0)] }
+    guard frequencies == self.frequencies, order.count == directions.count else {
+      return try base.responses(from: directions, frequencies: frequencies, step: step)
+    }
+    try step.check()
+    return shared.selecting(directions: order)
+  }
+
+  private static func key(_ direction: SIMD3<Double>) -> SIMD3<Int> {
+    SIMD3<Int>((direction * 1e6).rounded(.toNearestOrAwayFromZero))
+  }
+}
