@@ -52,13 +52,11 @@ public struct MonoFigures: Sendable {
     whiteNoiseGain = octaves(reading.axis, over: reading.noise)
     targetFrontBack = reading.targetFrontBack
     targetDirectivity = reading.targetDirectivity
-    /// The level of the octaves' energy relative to that of the axis.
+    let bands = Bands(frequencies: frequencies)
+    /// The level of the octaves' energy relative to that of the axis, as a check hears it: over whole octaves.
     func voice(_ energy: [Double]) -> [Decibels] {
       Self.octaves.map { centre in
-        let bins = frequencies.indices.filter {
-          frequencies[$0] >= centre.value / 2.0.squareRoot()
-            && frequencies[$0] < centre.value * 2.0.squareRoot()
-        }
+        let bins = bands.bins(around: centre.value, width: 1)
         func sum(_ energy: [Double]) -> Double { bins.reduce(1e-12) { $0 + energy[$1] } }
         return Decibels(10 * log10(sum(energy) / sum(reading.axis)))
       }
@@ -103,8 +101,7 @@ public struct MonoFigures: Sendable {
   private static func thirds(
     _ range: ClosedRange<Double>, _ reading: PatternReading, frequencies: [Double]
   ) -> [(centre: Hertz, index: Decibels)] {
-    let centres = [100.0, 125, 160, 200, 250, 315, 400, 500, 630, 800].flatMap { [$0, 10 * $0] }.sorted()
-    return centres.filter(range.contains).compactMap { centre in
+    SeriesFigure.thirdOctaves.map(Double.init).filter(range.contains).compactMap { centre in
       directivity(ofThird: centre, reading, frequencies: frequencies).map { (Hertz(centre), Decibels($0)) }
     }
   }

@@ -130,7 +130,7 @@ import Testing
       #expect((6.0...8.1).contains(figures.frontBack.value))
       #expect(figures.levelDifferenceErrorHigh.value <= 5.7)
       #expect(figures.timeDifferenceError <= (left.x != 0 ? 170 : 70))
-      #expect(figures.heardBehind.degrees <= 30)
+      #expect(figures.heardBehind.degrees <= 28)
       #expect(figures.timeDifferenceJump <= 150)
       #expect(figures.octaveErrors.prefix(4).allSatisfy { $0.value <= 3.1 })
       #expect(figures.noiseGain.value <= 10.5)

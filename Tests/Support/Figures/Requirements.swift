@@ -53,7 +53,7 @@ extension Requirement {
         row(.number(.separation), .atLeast(8.5), nil), row(.number(.frontBack), .within(6...8.1), nil),
         row(.number(.levelDifferenceErrorHigh), .atMost(5.7), nil),
         row(.octaves(.octaveError, 250...2000), .atMost(3.1), nil),
-        row(.number(.heardBehind), .atMost(30), .atMost(16)),
+        row(.number(.heardBehind), .atMost(28), .atMost(25)),
         row(.number(.timeDifferenceJump), .atMost(150), nil),
       ]
     }
@@ -71,7 +71,7 @@ extension Requirement {
     }
     + stereo("phone4 stereo", "phone4", orientations: InputOrientation.allCases) { row in
       [
-        row(.number(.frontBack), .atLeast(5), nil), row(.number(.heardBehind), .atMost(30), .atMost(16)),
+        row(.number(.frontBack), .atLeast(5), nil), row(.number(.heardBehind), .atMost(28), .atMost(25)),
         row(.number(.timeDifferenceJump), .atMost(150), nil),
       ]
     }
