@@ -52,7 +52,7 @@ final class EngineTimes {
           (0..<shape.microphones).map { _ in
             (0..<shape.taps).map { _ in Float.random(in: -1e-3...1e-3, using: &noise) }
           }
-        }, channels: 2)
+        })
     }
     let first = filters()
     engine.start(with: first)

@@ -222,7 +222,7 @@ package final class Processor {
     case .transportStopped(let take, _): transportStopped(take)
     case .takeEnded(let ticket, _, _), .noTake(let ticket): takeEnded(ticket)
     case .playbackEnded(let ticket): playbackEnded(ticket)
-    case .released, .convolverReplaced: break
+    case .released, .convolverReplaced, .feedBegan, .feedEnded: break
     }
   }
 

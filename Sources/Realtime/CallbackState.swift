@@ -13,20 +13,10 @@ struct CallbackState: BitwiseCopyable {
   var live: Unmanaged<InputHistory>
   /// The serial of the replaced convolver that `live` belongs to; nil if there is none.
   var replacedConvolver: Int?
-  /// The audible setting. Nil, which means silence, until the first change.
-  var current: FilterSetting?
-  /// The setting that the outputs fade to; nil if no change is under way.
-  var next: FilterSetting?
-  /// Whether `next` is not audible yet, because its tail is still being computed.
-  var isFormingTail = false
-  /// The high-pass of `current`.
-  var highPass = HighPassFilter.Memory()
-  /// The high-pass of `next`, where it is another one.
-  var nextHighPass = HighPassFilter.Memory()
-  /// Frames of the fade to `next` played so far.
-  var fadePosition = 0
-  /// The newest change or substitution received during a fade.
-  var pending: FilterSetting?
+  /// One past the last feed that exists.
+  var feedsEnd = 1
+  /// Metered channels: microphones, left and right, then the outputs of other feeds as far as any is used.
+  var meteredChannels: Int
   var take = TakeState.idle
   /// Whether the take begins and ends with the transport.
   var takeFollowsTransport = false
@@ -42,5 +32,8 @@ struct CallbackState: BitwiseCopyable {
   var frame = 0
 
   /// Thread: control side.
-  init(live: InputHistory) { self.live = .passUnretained(live) }
+  init(live: InputHistory, meteredChannels: Int) {
+    self.live = .passUnretained(live)
+    self.meteredChannels = meteredChannels
+  }
 }

@@ -18,10 +18,14 @@ public struct Ticket: Hashable, Sendable, Comparable, BitwiseCopyable {
 
 /// A request from the control side to the callback. Trivial and of fixed size.
 enum ControlMessage: BitwiseCopyable {
-  /// Crossfade to a filter set. `gain` is an amplitude; zero is silence.
-  case change(Ticket, Unmanaged<FilterSet>, gain: Float, HighPassFilter)
+  /// Crossfade to a filter set.
+  case change(feed: Int, FilterSetting)
   /// Crossfade to other filters for the same setting. During a take, too.
-  case substitute(Ticket, Unmanaged<FilterSet>, gain: Float, HighPassFilter)
+  case substitute(feed: Int, FilterSetting)
+  /// Let a feed exist from this period on: silent until its first change.
+  case beginFeed(Ticket, feed: Int, outputs: Int, firstOutput: Int)
+  /// Forget a feed.
+  case endFeed(Ticket, feed: Int)
   /// Start writing into the ring when everything accepted before has been applied; if the take follows the transport,
   /// with the first period after that in which it rolls.
   case beginTake(Ticket, Unmanaged<TakeRing>, followsTransport: Bool)
@@ -56,6 +60,10 @@ public enum Report: BitwiseCopyable, Sendable, Hashable {
   case noTake(Ticket)
   /// This playback has faded out, or another one was playing. The callback no longer reads its ring.
   case playbackEnded(Ticket)
+  /// The feed of this request exists. The other end of such a request is `refused`.
+  case feedBegan(Ticket)
+  /// The callback no longer writes to the feed's outputs. The other end of such a request is `refused`.
+  case feedEnded(Ticket, feed: Int)
   /// The callback no longer reads the filter set of this change.
   case released(Ticket)
   /// The callback no longer uses this convolver.

@@ -17,11 +17,11 @@ extension Convolver {
   /// behind, it starts over, and is up to date some periods later.
   ///
   /// Thread: JACK's realtime thread (process callback).
-  /// - Parameter current, next: the filter sets that may be heard.
+  /// - Parameter feeds: those that may be heard.
   /// - Returns: whether no earlier period is missing.
   @_noLocks @_noAllocation
   func catchUp(
-    with live: Unmanaged<InputHistory>, _ current: Unmanaged<FilterSet>?, _ next: Unmanaged<FilterSet>?
+    with live: Unmanaged<InputHistory>, _ feeds: HeardFeeds
   ) -> Bool {
     let source = live._withUnsafeGuaranteedRef { $0.storage }
     let end = source.pointee.written
@@ -29,8 +29,8 @@ extension Convolver {
     if missing == 0 { return true }
     let period = kernelState.pointee.period
     let isTooFar = missing > historyPeriods &* period
-    if isTooFar || missing % period != 0 { restart(before: end) }
-    computeMissingPeriod(UnsafePointer(source), end, current, next)
+    if isTooFar || missing % period != 0 { restart(before: end, feeds) }
+    computeMissingPeriod(UnsafePointer(source), end, feeds)
     return progress.pointee.position == end
   }
 
@@ -38,11 +38,11 @@ extension Convolver {
   /// spectra; `Engine.convolve` plays it.
   ///
   /// Thread: JACK's realtime thread (process callback).
-  /// - Parameter current, next: the filter sets that may be heard.
+  /// - Parameter feeds: those that may be heard.
   /// - Returns: whether it was the newest one.
   @_noLocks @_noAllocation
   func advance(
-    _ live: Unmanaged<InputHistory>, _ current: Unmanaged<FilterSet>?, _ next: Unmanaged<FilterSet>?
+    _ live: Unmanaged<InputHistory>, _ feeds: HeardFeeds
   ) -> Bool {
     let source = live._withUnsafeGuaranteedRef { $0.storage }
     let end = source.pointee.written
@@ -50,7 +50,7 @@ extension Convolver {
       analyseNextPeriod(UnsafePointer(source), end)
       return true
     }
-    computeMissingPeriod(UnsafePointer(source), end, current, next)
+    computeMissingPeriod(UnsafePointer(source), end, feeds)
     return false
   }
 
@@ -58,21 +58,18 @@ extension Convolver {
   /// or nothing left to do.
   ///
   /// Thread: control side, before the callback knows this convolver.
-  /// - Parameter sets: the filter sets that may be heard, of which the first two are played.
-  func catchUp(with live: InputHistory, _ sets: [FilterSet]) {
+  func catchUp(with live: InputHistory, _ feeds: HeardFeeds) {
     let frames = live.publishedFrames
     guard frames > 0 else { return }
-    restart(before: frames)
+    restart(before: frames, feeds)
     let period = kernelState.pointee.period
-    let current = sets.first.map { Unmanaged.passUnretained($0) }
-    let next = sets.dropFirst().first.map { Unmanaged.passUnretained($0) }
     flushingDenormalsToZero {
       // Each round computes what arrived during the one before. The callback computes the rest.
       for _ in 0..<3 where live.publishedFrames - progress.pointee.position >= period {
         let copy = live.snapshot()
         let end = copy.storage.pointee.written
         while progress.pointee.position + period <= end {
-          computeMissingPeriod(copy.storage, end, current, next, playingLast: historyPeriods)
+          computeMissingPeriod(copy.storage, end, feeds, playingLast: historyPeriods)
         }
       }
     }
@@ -82,12 +79,12 @@ extension Convolver {
   ///
   /// Thread: JACK's realtime thread (process callback), or the control side.
   @_noLocks @_noAllocation
-  private func restart(before end: Int) {
+  private func restart(before end: Int, _ feeds: HeardFeeds) {
     let period = kernelState.pointee.period
     progress.pointee.position = end &- historyPeriods &* period
     progress.pointee.first = end &- refillPeriods &* period
     progress.pointee.analysed = historyPeriods
-    stopVoices()
+    stopVoices(feeds)
   }
 
   /// Computes the spectra of the next period of `source`, which has `end` frames so far, and plays it unheard if at most
@@ -99,16 +96,15 @@ extension Convolver {
   /// Thread: JACK's realtime thread (process callback), or the control side.
   @_noLocks @_noAllocation
   private func computeMissingPeriod(
-    _ source: UnsafePointer<pinna_history>, _ end: Int, _ current: Unmanaged<FilterSet>?,
-    _ next: Unmanaged<FilterSet>?, playingLast count: Int = 8
+    _ source: UnsafePointer<pinna_history>, _ end: Int, _ feeds: HeardFeeds, playingLast count: Int = 8
   ) {
     analyseNextPeriod(source, end)
     let position = progress.pointee.position
     // Periods before the first only fill the window: the kernels' clock stands still.
     if position > progress.pointee.first, end &- position <= count &* kernelState.pointee.period {
-      playUnheard(current, next)
+      playUnheard(feeds)
     } else {
-      stopVoices()
+      stopVoices(feeds)
     }
   }
 
@@ -129,15 +125,60 @@ extension Convolver {
     kernels.analyse(kernelState, own, age: frame >= progress.pointee.first ? age : -1 &- age)
   }
 
-  /// Computes what later periods need of the newest one: its share of the tails, and the sums that begin pairs. Voices of
-  /// other sets are stopped, because those may have been freed.
+  /// Computes what later periods need of the newest one.
   ///
   /// Thread: JACK's realtime thread (process callback), or the control side.
   @_noLocks @_noAllocation
-  func playUnheard(_ current: Unmanaged<FilterSet>?, _ next: Unmanaged<FilterSet>?) {
-    guard let first = current ?? next else { return stopVoices() }
+  private func playUnheard(_ feeds: HeardFeeds) {
+    var feed = 0
+    while feed < feeds.end {
+      if feeds.states[feed].outputs > 0 { playUnheard(feed: feed, feeds.states + feed) }
+      feed &+= 1
+    }
+  }
+
+  /// Computes what later periods need of the newest one for a feed: its share of the tails, and the sums that begin pairs.
+  /// Voices of other sets are stopped, because those may have been freed.
+  ///
+  /// Thread: JACK's realtime thread (process callback), or the control side.
+  @_noLocks @_noAllocation
+  func playUnheard(feed: Int, _ state: UnsafePointer<FeedState>) {
+    let pairs = state.pointee.pairs
+    let (current, next) = (state.pointee.current?.filters, state.pointee.next?.filters)
+    guard let first = current ?? next else { return stopVoices(feed: feed, pairs: pairs) }
     let isOne = current == nil || current?.toOpaque() == next?.toOpaque()
-    if synthesise(first, to: nil, isOne ? nil : next, to: nil) { return }
-    if !synthesise(first, to: nil, nil, to: nil) { stopVoices() }
+    var pair = 0
+    while pair < pairs {
+      if !synthesise(feed: feed, pair: pair, first, to: nil, isOne ? nil : next, to: nil),
+        !synthesise(feed: feed, pair: pair, first, to: nil, nil, to: nil)
+      {
+        return stopVoices(feed: feed, pairs: pairs)
+      }
+      pair &+= 1
+    }
+  }
+
+  /// Thread: JACK's realtime thread (process callback), or the control side.
+  @_noLocks @_noAllocation
+  private func stopVoices(_ feeds: HeardFeeds) {
+    var feed = 0
+    while feed < feeds.end {
+      stopVoices(feed: feed, pairs: feeds.states[feed].pairs)
+      feed &+= 1
+    }
+  }
+}
+
+/// The feeds that a convolver plays while it is brought up to date.
+struct HeardFeeds: BitwiseCopyable {
+  let states: UnsafePointer<FeedState>
+  /// One past the last feed that exists.
+  let end: Int
+
+  /// Thread: any.
+  @_noLocks @_noAllocation
+  init(_ states: UnsafePointer<FeedState>, end: Int) {
+    self.states = states
+    self.end = end
   }
 }

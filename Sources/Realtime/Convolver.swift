@@ -16,10 +16,15 @@ final class Convolver: @unchecked Sendable {
   let generation: Int
   let kernels: KernelCalls
   let kernelState: UnsafeMutablePointer<pinna_convolver>
-  /// Two voices, because a crossfade plays two filter sets at once.
-  let voices: UnsafeMutablePointer<pinna_voice>
+  /// The voices of each feed; nil for one that does not exist. Shape: `[pair of outputs][2]`: two, because a crossfade
+  /// plays two filter sets at once.
+  let voices: UnsafeMutablePointer<UnsafeMutablePointer<pinna_voice>?>
+  /// Floats of one pair's filters in a filter set.
+  private let filterFloats: Int
   private let tables: TransformTables
   private let memory: [AlignedMemory]
+  /// Of the voices of each feed. Control side only.
+  private var voiceMemory = [[AlignedMemory]](repeating: [], count: FeedTable.capacity)
   private let tailOffset: Int
   /// What its spectra are computed from. It becomes the engine's live history once this convolver is up to date.
   private let history: InputHistory
@@ -48,6 +53,7 @@ final class Convolver: @unchecked Sendable {
     self.serial = serial
     self.generation = generation
     tailOffset = layout.headFloats
+    filterFloats = layout.filterFloats
     refillPeriods = layout.refillPeriods
     historyPeriods = layout.refillPeriods + plan.windowFrames / plan.period + 1
     history = InputHistory(microphones: plan.microphones, capacity: layout.historyFrames)
@@ -82,24 +88,52 @@ final class Convolver: @unchecked Sendable {
           twiddles: tables.tailTwiddles,
           spectra: floats(layout.units * layout.tailTransformSize * layout.tailFrequencyStride),
           work: floats(4 * layout.tailTransformSize * lanes))))
-    voices = .allocate(capacity: 2)
-    for n in 0..<2 {
-      let partialSums = layout.pairsPeriods ? floats(layout.units * 4 * lanes) : nil
-      (voices + n).initialize(
-        to: pinna_voice(
-          filterSerial: 0, headSpectra: nil, tailSpectra: nil, partialSums: partialSums,
-          tailSums: floats(layout.units * 4 * layout.block * lanes), tailPhases: 0,
-          periodsPlayed: 0, spectra: floats(4 * row), left: nil, right: nil))
-    }
+    voices = .allocate(capacity: FeedTable.capacity)
+    voices.initialize(repeating: nil, count: FeedTable.capacity)
     self.memory = memory
+    makeVoices(feed: 0, outputs: 2)
   }
 
   deinit {
     kernelState.deallocate()
+    for feed in 0..<FeedTable.capacity { removeVoices(feed: feed) }
     voices.deallocate()
     progress.deallocate()
     tables.free()
     for block in memory { block.free() }
+  }
+
+  /// Makes the voices of a feed, before the callback knows that feed or this convolver.
+  ///
+  /// Thread: control side.
+  func makeVoices(feed: Int, outputs: Int) {
+    let lanes = layout.lanes
+    func floats(_ count: Int) -> UnsafeMutablePointer<Float> {
+      voiceMemory[feed].append(AlignedMemory(count: count))
+      return voiceMemory[feed].last!.floats
+    }
+    let count = (outputs + 1) / 2 * 2
+    let made = UnsafeMutablePointer<pinna_voice>.allocate(capacity: count)
+    for n in 0..<count {
+      let partialSums = layout.pairsPeriods ? floats(layout.units * 4 * lanes) : nil
+      (made + n).initialize(
+        to: pinna_voice(
+          filterSerial: 0, headSpectra: nil, tailSpectra: nil, partialSums: partialSums,
+          tailSums: floats(layout.units * 4 * layout.block * lanes), tailPhases: 0,
+          periodsPlayed: 0, spectra: floats(4 * layout.rowStride), left: nil, right: nil))
+    }
+    voices[feed] = made
+  }
+
+  /// Frees the voices of a feed, if it has some. The callback has reported the feed's end, or no longer knows this
+  /// convolver.
+  ///
+  /// Thread: control side.
+  func removeVoices(feed: Int) {
+    voices[feed]?.deallocate()
+    voices[feed] = nil
+    for block in voiceMemory[feed] { block.free() }
+    voiceMemory[feed] = []
   }
 
   // MARK: - Realtime thread
@@ -118,42 +152,46 @@ final class Convolver: @unchecked Sendable {
 
   // MARK: - From spectra to outputs
 
-  /// Whether `filters` can become audible in this period without extra work. Their tail is computed over as many
-  /// periods as its blocks have partitions, of which the last is the first audible one.
+  /// Whether `filters` can become audible on a feed in this period without extra work. Their tail is computed over as
+  /// many periods as its blocks have partitions, of which the last is the first audible one.
   ///
   /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
-  func isReady(_ filters: Unmanaged<FilterSet>) -> Bool {
+  func isReady(_ filters: Unmanaged<FilterSet>, feed: Int) -> Bool {
     if hasJustBegun() { return true }
     let generation = generation
     let spectra = filters._withUnsafeGuaranteedRef { $0.spectra(generation: generation) }
-    guard kernelState.pointee.tail.blocks > 0, spectra != nil else { return true }
+    guard kernelState.pointee.tail.blocks > 0, spectra != nil, let voices = voices[feed] else { return true }
     let set = filters._withUnsafeGuaranteedRef { $0.serial }
     let last = kernelState.pointee.tail.phases &- 1
+    // All pairs of a feed play the same sets for the same time.
     if voices[0].filterSerial == set { return voices[0].tailPhases >= last }
     return voices[1].filterSerial == set ? voices[1].tailPhases >= last : false
   }
 
-  /// Computes this period's outputs through `filters` and, if not nil, through `others`. For a set without a target,
-  /// only what later periods need is computed.
+  /// Computes this period of one pair of a feed's outputs through `filters` and, if not nil, through `others`. For a set
+  /// without a target, only what later periods need is computed.
   ///
   /// Thread: JACK's realtime thread (process callback).
   /// - Returns: false, with nothing written, if a set was not prepared for this period.
   @_noLocks @_noAllocation
   func synthesise(
-    _ filters: Unmanaged<FilterSet>, to target: Stereo?, _ others: Unmanaged<FilterSet>?,
-    to otherTarget: Stereo?
+    feed: Int, pair: Int, _ filters: Unmanaged<FilterSet>, to target: OutputPair?,
+    _ others: Unmanaged<FilterSet>?, to otherTarget: OutputPair?
   )
     -> Bool
   {
+    guard let ofFeed = voices[feed] else { return false }
+    let voices = ofFeed + 2 &* pair
     let generation = generation
+    let offset = pair &* filterFloats
     let first = filters._withUnsafeGuaranteedRef { $0.spectra(generation: generation) }
     guard let first else { return false }
     guard let others else {
       // A set that continues must be voice 0, where the next period looks for it.
       let set = filters._withUnsafeGuaranteedRef { $0.serial }
-      if voices[1].filterSerial == set { swapVoices() }
-      startVoice(0, set, first, target)
+      if voices[1].filterSerial == set { swap(voices) }
+      start(voices, set, first + offset, target)
       voices[1].filterSerial = 0
       kernels.synthesise(kernelState, voices, count: 1)
       copyMono(filters, target)
@@ -164,23 +202,23 @@ final class Convolver: @unchecked Sendable {
     let set = filters._withUnsafeGuaranteedRef { $0.serial }
     let otherSet = others._withUnsafeGuaranteedRef { $0.serial }
     let (last, other) = (voices[0].filterSerial, voices[1].filterSerial)
-    if last == otherSet || other == set { swapVoices() }
-    startVoice(0, set, first, target)
-    startVoice(1, otherSet, second, otherTarget)
+    if last == otherSet || other == set { swap(voices) }
+    start(voices, set, first + offset, target)
+    start(voices + 1, otherSet, second + offset, otherTarget)
     kernels.synthesise(kernelState, voices, count: 2)
     copyMono(filters, target)
     copyMono(others, otherTarget)
     return true
   }
 
-  /// Copies left to right for a set with one channel, so that both are identical to the last bit, whatever the compiler
+  /// Copies left to right for a set with one output, so that both are identical to the last bit, whatever the compiler
   /// makes of the two inverse FFTs.
   ///
   /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
-  private func copyMono(_ filters: Unmanaged<FilterSet>, _ target: Stereo?) {
+  private func copyMono(_ filters: Unmanaged<FilterSet>, _ target: OutputPair?) {
     guard let target else { return }
-    guard filters._withUnsafeGuaranteedRef({ $0.channels }) == 1 else { return }
+    guard filters._withUnsafeGuaranteedRef({ $0.outputs }) == 1 else { return }
     let period = kernelState.pointee.period
     var n = 0
     while n < period {
@@ -189,13 +227,17 @@ final class Convolver: @unchecked Sendable {
     }
   }
 
-  /// Forgets both voices: no filter set played in this period, so each has to start over.
+  /// Forgets the voices of a feed: no filter set played there in this period, so each has to start over.
   ///
   /// Thread: JACK's realtime thread (process callback), or the control side before the callback knows this convolver.
   @_noLocks @_noAllocation
-  func stopVoices() {
-    voices[0].filterSerial = 0
-    voices[1].filterSerial = 0
+  func stopVoices(feed: Int, pairs: Int) {
+    guard let voices = voices[feed] else { return }
+    var n = 0
+    while n < 2 &* pairs {
+      voices[n].filterSerial = 0
+      n &+= 1
+    }
   }
 
   /// Whether this is the first period of the stream: all tails are silence, and so complete.
@@ -208,21 +250,24 @@ final class Convolver: @unchecked Sendable {
   ///
   /// Thread: JACK's realtime thread (process callback), or the control side before the callback knows this convolver.
   @_noLocks @_noAllocation
-  private func startVoice(_ n: Int, _ set: Int, _ spectra: UnsafeMutablePointer<Float>, _ target: Stereo?) {
-    if voices[n].filterSerial != set {
-      voices[n].filterSerial = set
-      voices[n].headSpectra = UnsafePointer(spectra)
-      voices[n].tailSpectra = UnsafePointer(spectra + tailOffset)
-      voices[n].tailPhases = hasJustBegun() ? kernelState.pointee.tail.phases : 0
-      voices[n].periodsPlayed = 0
+  private func start(
+    _ voice: UnsafeMutablePointer<pinna_voice>, _ set: Int, _ spectra: UnsafeMutablePointer<Float>,
+    _ target: OutputPair?
+  ) {
+    if voice.pointee.filterSerial != set {
+      voice.pointee.filterSerial = set
+      voice.pointee.headSpectra = UnsafePointer(spectra)
+      voice.pointee.tailSpectra = UnsafePointer(spectra + tailOffset)
+      voice.pointee.tailPhases = hasJustBegun() ? kernelState.pointee.tail.phases : 0
+      voice.pointee.periodsPlayed = 0
     }
-    voices[n].left = target?.left
-    voices[n].right = target?.right
+    voice.pointee.left = target?.left
+    voice.pointee.right = target?.right
   }
 
   /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
-  private func swapVoices() {
+  private func swap(_ voices: UnsafeMutablePointer<pinna_voice>) {
     let voice = voices[0]
     voices[0] = voices[1]
     voices[1] = voice

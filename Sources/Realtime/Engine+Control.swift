@@ -15,8 +15,24 @@ struct ControlSide {
   var playbacksInUse: [UInt64: PlaybackRing] = [:]
   /// Convolvers that the callback may still use, by serial. Each is released after the callback's report.
   var convolversInUse: [Int: Convolver] = [:]
-  /// The setting in force, as far as reports have been drained.
-  var inForce: Ticket?
+  /// The feed of each filter set in use.
+  var feedOfTicket: [UInt64: Int] = [:]
+  /// The feeds that exist, or that the callback has been asked to begin or to end.
+  var feeds: [Int: Feed] = [0: Feed(outputs: 2, firstOutput: 0)]
+
+  /// The feeds whose end has been requested, by ticket.
+  var feedsEnding: [UInt64: Int] = [:]
+
+  struct Feed {
+    let outputs: Int
+    let firstOutput: Int
+    /// The request that it begins with, until the callback reports that it has begun.
+    var beginning: Ticket?
+    /// The setting in force, as far as reports have been drained.
+    var inForce: Ticket?
+    /// Whether its end has been requested.
+    var isEnding = false
+  }
   /// The convolver that was prepared last.
   var newestConvolver: Convolver?
   /// The convolver that was prepared before it, while the callback may still use that one.
@@ -58,42 +74,43 @@ extension Engine {
         serial: side.convolversMade)
       side.newestConvolver = convolver
       side.convolversInUse[convolver.serial] = convolver
-      let sets = side.filtersInUse.sorted { $0.key < $1.key }
-      for (_, filters) in sets { filters.prepare(layout, generation: generation) }
+      for (feed, record) in side.feeds where feed > 0 {
+        convolver.makeVoices(feed: feed, outputs: record.outputs)
+      }
+      for filters in side.filtersInUse.values { filters.prepare(layout, generation: generation) }
       // Acquiring: the history's ring is visible. It lives as long as its owner is in use.
       if let address = UnsafeRawPointer(bitPattern: live.load(ordering: .acquiring)) {
         let history = Unmanaged<InputHistory>.fromOpaque(address).takeUnretainedValue()
-        let current = side.inForce?.number ?? 0
-        var heard: [FilterSet] = []
-        for (ticket, filters) in sets where ticket >= current && !heard.contains(where: { $0 === filters }) {
-          heard.append(filters)
+        let heard = side.heardFeeds()
+        heard.withUnsafeBufferPointer {
+          convolver.catchUp(with: history, HeardFeeds($0.baseAddress!, end: $0.count))
         }
-        convolver.catchUp(with: history, heard)
       }
       // Releasing: the callback sees all of the above once it sees the address.
       prepared.store(UInt(bitPattern: Unmanaged.passUnretained(convolver).toOpaque()), ordering: .releasing)
     }
   }
 
-  /// Consecutive periods that the newest convolver has played through its first filter set, unheard ones included: for
+  /// Consecutive periods that the newest convolver has played through main's first filter set, unheard ones included: for
   /// tests.
   ///
   /// Thread: control side, while the callback does not run.
   package var periodsPlayed: Int {
-    control.withLock { $0.newestConvolver?.voices[0].periodsPlayed ?? 0 }
+    control.withLock { $0.newestConvolver?.voices[0]?[0].periodsPlayed ?? 0 }
   }
 
   /// Requests a crossfade to `filters` at amplitude `gain`. A report with this ticket tells how it ended.
   ///
   /// Thread: control side.
-  /// - Parameter highPass: corner of the outputs' high-pass, in hertz, below half the sample rate; nil for none.
-  /// - Parameter isRestoring: whether this undoes an earlier change. The queue reserves slots for that.
+  /// - Parameters:
+  ///   - feed: 0 for `main`, or what `beginFeed` returned.
+  ///   - filters: with as many outputs as the feed; one for both outputs of a feed with two.
+  ///   - highPass: corner of the outputs' high-pass, in hertz, below half the sample rate; nil for none.
+  ///   - isRestoring: whether this undoes an earlier change. The queue reserves slots for that.
   public func change(
-    to filters: FilterSet, gain: Float, highPass: Double? = nil, isRestoring: Bool = false
+    feed: Int = 0, to filters: FilterSet, gain: Float, highPass: Double? = nil, isRestoring: Bool = false
   ) throws(QueueRefusal) -> Ticket {
-    try post(filters, highPass, fromReserve: isRestoring) { ticket, filters, highPass in
-      .change(ticket, filters, gain: gain, highPass)
-    }
+    try post(feed, filters, gain, highPass, fromReserve: isRestoring) { .change(feed: feed, $0) }
   }
 
   /// Requests a crossfade to other filters for the setting in force: the user's choice stays as it is. It is allowed
@@ -102,35 +119,48 @@ extension Engine {
   /// Thread: control side.
   /// - Parameter gain, highPass: those of the newest change.
   public func substitute(
-    _ filters: FilterSet, gain: Float, highPass: Double? = nil
+    feed: Int = 0, _ filters: FilterSet, gain: Float, highPass: Double? = nil
   ) throws(QueueRefusal) -> Ticket {
-    try post(filters, highPass, fromReserve: false) { ticket, filters, highPass in
-      .substitute(ticket, filters, gain: gain, highPass)
+    try post(feed, filters, gain, highPass, isSubstitute: true, fromReserve: false) {
+      .substitute(feed: feed, $0)
     }
   }
 
-  /// Prepares `filters`, and posts the message that `makeMessage` makes of them.
+  /// Prepares `filters`, and posts the message that `makeMessage` makes of the setting.
   ///
   /// Thread: control side.
   private func post(
-    _ filters: FilterSet, _ highPass: Double?, fromReserve: Bool,
-    _ makeMessage: (Ticket, Unmanaged<FilterSet>, HighPassFilter) -> ControlMessage
+    _ feed: Int, _ filters: FilterSet, _ gain: Float, _ highPass: Double?, isSubstitute: Bool = false,
+    fromReserve: Bool, _ makeMessage: (FilterSetting) -> ControlMessage
   ) throws(QueueRefusal) -> Ticket {
     try control.withLock { (side) throws(QueueRefusal) in
       collect(&side)
-      let ticket = Ticket.next()
-      for convolver in [side.previousConvolver, side.newestConvolver] {
-        if let convolver { filters.prepare(convolver.layout, generation: convolver.generation) }
-      }
-      side.filtersInUse[ticket.number] = filters
-      let message = makeMessage(
-        ticket, .passUnretained(filters), HighPassFilter(corner: highPass ?? 0, sampleRate: sampleRate))
-      guard messages.push(message, fromReserve: fromReserve) else {
-        side.filtersInUse[ticket.number] = nil
+      side.checkOutputs(of: filters, on: feed)
+      let setting = use(filters, gain, highPass, isSubstitute: isSubstitute, on: feed, &side)
+      guard messages.push(makeMessage(setting), fromReserve: fromReserve) else {
+        side.forget(setting.ticket)
         throw .queueFull
       }
-      return ticket
+      return setting.ticket
     }
+  }
+
+  /// Prepares `filters` for the convolvers in use, and keeps them until the callback releases them.
+  ///
+  /// Thread: control side.
+  func use(
+    _ filters: FilterSet, _ gain: Float, _ highPass: Double?, isSubstitute: Bool = false, on feed: Int,
+    _ side: inout ControlSide
+  ) -> FilterSetting {
+    let ticket = Ticket.next()
+    for convolver in [side.previousConvolver, side.newestConvolver] {
+      if let convolver { filters.prepare(convolver.layout, generation: convolver.generation) }
+    }
+    side.filtersInUse[ticket.number] = filters
+    side.feedOfTicket[ticket.number] = feed
+    return FilterSetting(
+      ticket: ticket, filters: .passUnretained(filters), gain: gain,
+      highPass: HighPassFilter(corner: highPass ?? 0, sampleRate: sampleRate), isSubstitute: isSubstitute)
   }
 
   /// Requests a take. It begins with the first period after everything accepted before has been applied. From now until
@@ -206,16 +236,21 @@ extension Engine {
   /// Drains the report queue, and releases what the callback no longer uses.
   ///
   /// Thread: control side.
-  private func collect(_ side: inout ControlSide) {
+  func collect(_ side: inout ControlSide) {
     while let report = reports.pop() {
       switch report {
-      case .released(let ticket): side.filtersInUse[ticket.number] = nil
-      case .applied(let ticket, _): side.inForce = ticket
+      case .released(let ticket): side.forget(ticket)
+      case .applied(let ticket, _):
+        if let feed = side.feedOfTicket[ticket.number] { side.feeds[feed]?.inForce = ticket }
+      case .feedBegan(let ticket): side.feedHasBegun(ticket)
+      case .feedEnded(_, let feed): side.removeFeed(feed)
       case .convolverReplaced(let serial):
         side.convolversInUse[serial] = nil
         if side.previousConvolver?.serial == serial { side.previousConvolver = nil }
       case .playbackEnded(let ticket): side.playbacksInUse[ticket.number] = nil
-      case .refused(let ticket, _): side.ringsInUse[ticket.number] = nil
+      case .refused(let ticket, _):
+        side.ringsInUse[ticket.number] = nil
+        side.feedIsRefused(ticket)
       case .takeEnded(_, let take, _), .transportStopped(let take, _): side.ringsInUse[take.number] = nil
       default: break
       }
@@ -230,6 +265,13 @@ extension Engine {
   ///
   /// Thread: any.
   public var levels: [Level] { (0..<microphones + 2).map { meters.level($0) } }
+
+  /// Levels of the `outputs` of feeds other than `main`, from the place `firstOutput` on.
+  ///
+  /// Thread: any.
+  public func feedLevels(firstOutput: Int, outputs: Int) -> [Level] {
+    (0..<outputs).map { meters.level(microphones + 2 + firstOutput + $0) }
+  }
 
   /// Thread: any.
   public var statistics: EngineStatistics {
@@ -246,18 +288,17 @@ extension Engine {
   /// Thread: control side.
   /// - Parameter highPass: as in `change`.
   public func start(with filters: FilterSet, gain: Float = 1, highPass: Double? = nil) {
+    start(feed: 0, with: filters, gain: gain, highPass: highPass)
+  }
+
+  /// Thread: control side.
+  func start(feed: Int, with filters: FilterSet, gain: Float, highPass: Double?) {
     precondition(statistics.frames == 0)
     control.withLock { side in
-      let ticket = Ticket.next()
-      if let convolver = side.newestConvolver {
-        filters.prepare(convolver.layout, generation: convolver.generation)
-      }
-      side.filtersInUse[ticket.number] = filters
-      side.inForce = ticket
-      setInitial(
-        FilterSetting(
-          ticket: ticket, filters: .passUnretained(filters), gain: gain,
-          highPass: HighPassFilter(corner: highPass ?? 0, sampleRate: sampleRate)))
+      side.checkOutputs(of: filters, on: feed)
+      let setting = use(filters, gain, highPass, on: feed, &side)
+      side.feeds[feed]?.inForce = setting.ticket
+      feeds.states[feed].current = setting
     }
   }
 }

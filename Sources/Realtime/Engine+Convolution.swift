@@ -1,50 +1,75 @@
 // MARK: - Realtime thread
 
-/// From the input history to left and right: one setting, or a crossfade between two.
+/// From the input history to the outputs of every feed: one setting, or a crossfade between two.
 extension Engine {
   /// Computes the outputs of one period. A period that nothing was prepared for is silent.
   ///
   /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
   func convolve(_ period: borrowing Period) {
-    let frames = period.frames
-    state.pointee.isFormingTail = false
-    let target = Stereo(period.left, period.right)
-    guard let convolver = state.pointee.convolver,
-      convolver._withUnsafeGuaranteedRef({ $0.fits(frames: frames) })
-    else { return outputSilence(nil, target, frames: frames, isUnprepared: true) }
-    let live = state.pointee.live
-    let (filters, others) = (state.pointee.current?.filters, state.pointee.next?.filters)
-    guard convolver._withUnsafeGuaranteedRef({ $0.advance(live, filters, others) }) else {
-      return outputSilence(nil, target, frames: frames, isUnprepared: true)
+    let convolver = advanceConvolver(period.frames)
+    var isUnprepared = false
+    var feed = 0
+    while feed < state.pointee.feedsEnd {
+      if feeds.states[feed].outputs > 0, !convolve(feed, convolver, period) { isUnprepared = true }
+      feed &+= 1
     }
-    guard areTailsReady(convolver) else {
-      convolver._withUnsafeGuaranteedRef { $0.playUnheard(filters, others) }
-      return outputSilence(nil, target, frames: frames, isUnprepared: true)
-    }
-    if let next = state.pointee.next {
-      state.pointee.isFormingTail = !isReady(convolver, for: next)
-      if !state.pointee.isFormingTail { return crossfade(convolver, to: next, target, frames: frames) }
-    }
-    convolveSingle(convolver, state.pointee.current, target, frames: frames)
-    let gain = state.pointee.current?.gain ?? 0
-    scale(target.left, by: gain, count: frames)
-    scale(target.right, by: gain, count: frames)
+    if isUnprepared { counters.unpreparedPeriods.wrappingAdd(1, ordering: .relaxed) }
   }
 
-  /// Whether the tails of all settings that are heard are complete. In a new convolver they may not be, if the control
-  /// side prepared it for other settings.
+  /// Thread: JACK's realtime thread (process callback).
+  /// - Returns: the convolver for periods of `frames`, with the spectra of the newest; nil if there is none.
+  @_noLocks @_noAllocation
+  private func advanceConvolver(_ frames: Int) -> Unmanaged<Convolver>? {
+    guard let convolver = state.pointee.convolver,
+      convolver._withUnsafeGuaranteedRef({ $0.fits(frames: frames) })
+    else { return nil }
+    let (live, heard) = (state.pointee.live, heardFeeds())
+    return convolver._withUnsafeGuaranteedRef({ $0.advance(live, heard) }) ? convolver : nil
+  }
+
+  /// Thread: JACK's realtime thread (process callback).
+  @_noLocks @_noAllocation
+  func heardFeeds() -> HeardFeeds { HeardFeeds(feeds.states, end: state.pointee.feedsEnd) }
+
+  /// Computes the outputs of one feed.
+  ///
+  /// Thread: JACK's realtime thread (process callback).
+  /// - Returns: false if a sound should have been heard, and silence is.
+  @_noLocks @_noAllocation
+  private func convolve(_ feed: Int, _ convolver: Unmanaged<Convolver>?, _ period: borrowing Period) -> Bool {
+    let state = feeds.states + feed
+    state.pointee.isFormingTail = false
+    guard let convolver else {
+      clear(feed, period)
+      return false
+    }
+    guard areTailsReady(feed, convolver) else {
+      convolver._withUnsafeGuaranteedRef { $0.playUnheard(feed: feed, state) }
+      clear(feed, period)
+      return false
+    }
+    if let next = state.pointee.next {
+      state.pointee.isFormingTail = !isReady(feed, convolver, for: next)
+      if !state.pointee.isFormingTail { return crossfade(feed, convolver, to: next, period) }
+    }
+    return playSteadily(feed, convolver, period)
+  }
+
+  /// Whether the tails of all settings that are heard on a feed are complete. In a new convolver they may not be, if the
+  /// control side prepared it for other settings.
   ///
   /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
-  private func areTailsReady(_ convolver: Unmanaged<Convolver>) -> Bool {
+  private func areTailsReady(_ feed: Int, _ convolver: Unmanaged<Convolver>) -> Bool {
+    let state = feeds.states + feed
     if let filters = state.pointee.current?.filters,
-      !convolver._withUnsafeGuaranteedRef({ $0.isReady(filters) })
+      !convolver._withUnsafeGuaranteedRef({ $0.isReady(filters, feed: feed) })
     {
       return false
     }
     guard state.pointee.fadePosition > 0, let filters = state.pointee.next?.filters else { return true }
-    return convolver._withUnsafeGuaranteedRef { $0.isReady(filters) }
+    return convolver._withUnsafeGuaranteedRef { $0.isReady(filters, feed: feed) }
   }
 
   /// Whether the fade to `next` may proceed. A fade that has begun continues, whatever it costs. A filter set that is
@@ -52,78 +77,99 @@ extension Engine {
   ///
   /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
-  private func isReady(_ convolver: Unmanaged<Convolver>, for next: FilterSetting) -> Bool {
+  private func isReady(_ feed: Int, _ convolver: Unmanaged<Convolver>, for next: FilterSetting) -> Bool {
+    let state = feeds.states + feed
     if state.pointee.fadePosition > 0 { return true }
     let filters = next.filters
     if let current = state.pointee.current, current.filters.toOpaque() == filters.toOpaque() { return true }
-    return convolver._withUnsafeGuaranteedRef { $0.isReady(filters) }
+    return convolver._withUnsafeGuaranteedRef { $0.isReady(filters, feed: feed) }
   }
 
-  /// Computes one setting, without its gain; nil is silence. Also computes the tail of the next set if needed.
+  /// Plays the current setting of a feed; silence if there is none. Also computes the tail of the next set if needed.
   ///
   /// Thread: JACK's realtime thread (process callback).
+  /// - Returns: as `convolve(_:_:_:)`.
   @_noLocks @_noAllocation
-  private func convolveSingle(
-    _ convolver: Unmanaged<Convolver>, _ setting: FilterSetting?, _ target: Stereo, frames: Int
-  ) {
+  private func playSteadily(
+    _ feed: Int, _ convolver: Unmanaged<Convolver>, _ period: borrowing Period
+  ) -> Bool {
+    let state = feeds.states + feed
+    let setting = state.pointee.current
     let forming = state.pointee.isFormingTail ? state.pointee.next?.filters : nil
-    let filters = setting?.filters ?? forming
-    guard let filters else { return outputSilence(convolver, target, frames: frames, isUnprepared: false) }
-    let (heard, others) = (setting == nil ? nil : target, setting == nil ? nil : forming)
-    let played = convolver._withUnsafeGuaranteedRef {
-      $0.synthesise(filters, to: heard, others, to: nil)
+    guard let filters = setting?.filters ?? forming else {
+      stopVoices(feed, convolver)
+      clear(feed, period)
+      return true
     }
-    if !played {
-      outputSilence(convolver, target, frames: frames, isUnprepared: true)
-    } else if setting == nil {
-      target.left.clear(count: frames)
-      target.right.clear(count: frames)
+    let isHeard = setting != nil
+    let gain = setting?.gain ?? 0
+    var pair = 0
+    while pair < state.pointee.pairs {
+      let target = outputs(feed, pair: pair, period)
+      let (heard, others) = (isHeard ? target : nil, isHeard ? forming : nil)
+      let played = convolver._withUnsafeGuaranteedRef {
+        $0.synthesise(feed: feed, pair: pair, filters, to: heard, others, to: nil)
+      }
+      guard played else {
+        stopVoices(feed, convolver)
+        clear(feed, period)
+        return false
+      }
+      if isHeard {
+        scale(target.left, by: gain, count: period.frames)
+        scale(target.right, by: gain, count: period.frames)
+      }
+      pair &+= 1
     }
+    if !isHeard { clear(feed, period) }
+    return true
   }
 
-  /// Outputs silence.
+  /// Plays the current setting of a feed and `next`, and mixes them.
   ///
   /// Thread: JACK's realtime thread (process callback).
-  /// - Parameters:
-  ///   - convolver: its voices start over; nil if they go on.
-  ///   - isUnprepared: whether a sound should have been heard; counts the period.
-  @_noLocks @_noAllocation
-  private func outputSilence(
-    _ convolver: Unmanaged<Convolver>?, _ target: Stereo, frames: Int, isUnprepared: Bool
-  ) {
-    convolver?._withUnsafeGuaranteedRef { $0.stopVoices() }
-    if isUnprepared { counters.unpreparedPeriods.wrappingAdd(1, ordering: .relaxed) }
-    target.left.clear(count: frames)
-    target.right.clear(count: frames)
-  }
-
-  /// Computes the current setting and `next`, and mixes them.
-  ///
-  /// Thread: JACK's realtime thread (process callback).
+  /// - Returns: as `convolve(_:_:_:)`.
   @_noLocks @_noAllocation
   private func crossfade(
-    _ convolver: Unmanaged<Convolver>, to next: FilterSetting, _ target: Stereo, frames: Int
-  ) {
-    let gain = state.pointee.current?.gain ?? 0
-    var old = Stereo(oldLeft.floats, oldRight.floats)
-    if let current = state.pointee.current, current.filters.toOpaque() != next.filters.toOpaque() {
-      let (filters, others) = (current.filters, next.filters)
-      let targets = (old, target)
-      let played = convolver._withUnsafeGuaranteedRef {
-        $0.synthesise(filters, to: targets.0, others, to: targets.1)
+    _ feed: Int, _ convolver: Unmanaged<Convolver>, to next: FilterSetting, _ period: borrowing Period
+  ) -> Bool {
+    let state = feeds.states + feed
+    let (current, position, frames) = (state.pointee.current, state.pointee.fadePosition, period.frames)
+    let gain = current?.gain ?? 0
+    // A change of gain alone, or from silence, needs no second convolution.
+    let isOne = current == nil || current?.filters.toOpaque() == next.filters.toOpaque()
+    var pair = 0
+    while pair < state.pointee.pairs {
+      let target = outputs(feed, pair: pair, period)
+      var old = target
+      let played: Bool
+      if let current, !isOne {
+        old = OutputPair(oldLeft.floats, oldRight.floats)
+        played = convolver._withUnsafeGuaranteedRef {
+          $0.synthesise(feed: feed, pair: pair, current.filters, to: old, next.filters, to: target)
+        }
+      } else {
+        played = convolver._withUnsafeGuaranteedRef {
+          $0.synthesise(feed: feed, pair: pair, next.filters, to: target, nil, to: nil)
+        }
       }
-      if !played {
-        outputSilence(convolver, target, frames: frames, isUnprepared: true)
-        old = target
+      guard played else {
+        stopVoices(feed, convolver)
+        clear(feed, period)
+        return false
       }
-    } else {
-      // A change of gain alone, or from silence, needs no second convolution.
-      convolveSingle(convolver, next, target, frames: frames)
-      old = target
+      fade.mix(target.left, gain: next.gain, with: old.left, gain: gain, position: position, count: frames)
+      fade.mix(target.right, gain: next.gain, with: old.right, gain: gain, position: position, count: frames)
+      pair &+= 1
     }
-    let position = state.pointee.fadePosition
-    fade.mix(target.left, gain: next.gain, with: old.left, gain: gain, position: position, count: frames)
-    fade.mix(target.right, gain: next.gain, with: old.right, gain: gain, position: position, count: frames)
+    return true
+  }
+
+  /// Thread: JACK's realtime thread (process callback).
+  @_noLocks @_noAllocation
+  private func stopVoices(_ feed: Int, _ convolver: Unmanaged<Convolver>) {
+    let pairs = feeds.states[feed].pairs
+    convolver._withUnsafeGuaranteedRef { $0.stopVoices(feed: feed, pairs: pairs) }
   }
 
   /// Thread: JACK's realtime thread (process callback).

@@ -5,24 +5,40 @@
 extension Engine {
   /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
-  func applyHighPass(_ period: borrowing Period) {
-    let target = Stereo(period.left, period.right)
-    let frames = period.frames
+  func applyHighPasses(_ period: borrowing Period) {
+    // Longer periods are silent, and the work areas have no room for them.
+    guard period.frames <= longestPeriod else { return }
+    var feed = 0
+    while feed < state.pointee.feedsEnd {
+      var pair = 0
+      while pair < feeds.states[feed].pairs {
+        applyHighPass(feed, pair, outputs(feed, pair: pair, period), period.frames)
+        pair &+= 1
+      }
+      feed &+= 1
+    }
+  }
+
+  /// Thread: JACK's realtime thread (process callback).
+  @_noLocks @_noAllocation
+  private func applyHighPass(_ feed: Int, _ pair: Int, _ target: OutputPair, _ frames: Int) {
+    let state = feeds.states + feed
+    let memory = feeds.highPassMemory(feed, pair: pair)
     guard let current = state.pointee.current else {
       guard let next = state.pointee.next else { return }
-      return next.highPass.process(target, count: frames, memory: &state.pointee.highPass)
+      return next.highPass.process(target, count: frames, memory: &memory[0])
     }
     guard !state.pointee.isFormingTail, let next = state.pointee.next,
       !current.highPass.equals(next.highPass)
     else {
-      return current.highPass.process(target, count: frames, memory: &state.pointee.highPass)
+      return current.highPass.process(target, count: frames, memory: &memory[0])
     }
     // `convolve` has read its work areas: they are free.
-    let old = Stereo(oldLeft.floats, oldRight.floats)
+    let old = OutputPair(oldLeft.floats, oldRight.floats)
     old.left.copy(from: target.left, count: frames)
     old.right.copy(from: target.right, count: frames)
-    current.highPass.process(old, count: frames, memory: &state.pointee.highPass)
-    next.highPass.process(target, count: frames, memory: &state.pointee.nextHighPass)
+    current.highPass.process(old, count: frames, memory: &memory[0])
+    next.highPass.process(target, count: frames, memory: &memory[1])
     let position = state.pointee.fadePosition
     fade.mix(target.left, gain: 1, with: old.left, gain: 1, position: position, count: frames)
     fade.mix(target.right, gain: 1, with: old.right, gain: 1, position: position, count: frames)
@@ -32,9 +48,15 @@ extension Engine {
   ///
   /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
-  func endHighPassFade(to next: FilterSetting) {
+  func endHighPassFade(_ feed: Int, to next: FilterSetting) {
+    let state = feeds.states + feed
     guard let current = state.pointee.current, !current.highPass.equals(next.highPass) else { return }
-    state.pointee.highPass = state.pointee.nextHighPass
-    state.pointee.nextHighPass = HighPassFilter.Memory()
+    var pair = 0
+    while pair < state.pointee.pairs {
+      let memory = feeds.highPassMemory(feed, pair: pair)
+      memory[0] = memory[1]
+      memory[1] = HighPassFilter.Memory()
+      pair &+= 1
+    }
   }
 }

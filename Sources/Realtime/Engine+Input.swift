@@ -10,11 +10,11 @@ extension Engine {
   @_noLocks @_noAllocation
   func chooseHistory(_ frames: Int) {
     let history = state.pointee.live
-    let (current, next) = (state.pointee.current?.filters, state.pointee.next?.filters)
+    let heard = heardFeeds()
     if let convolver = state.pointee.convolver,
       convolver._withUnsafeGuaranteedRef({ $0.fits(frames: frames) })
     {
-      let isUpToDate = convolver._withUnsafeGuaranteedRef { $0.catchUp(with: history, current, next) }
+      let isUpToDate = convolver._withUnsafeGuaranteedRef { $0.catchUp(with: history, heard) }
       if isUpToDate { return makeLive(convolver._withUnsafeGuaranteedRef { $0.ownHistory() }) }
     }
     let storage = history._withUnsafeGuaranteedRef { $0.storage }

@@ -32,9 +32,17 @@ extension Engine {
   func fadeOut(_ period: borrowing Period) {
     let position = state.pointee.retiredFrames
     let frames = period.frames
-    let (left, right) = (period.left, period.right)
-    fade.mix(left, gain: 0, with: left, gain: 1, position: position, count: frames)
-    fade.mix(right, gain: 0, with: right, gain: 1, position: position, count: frames)
+    var feed = 0
+    while feed < state.pointee.feedsEnd {
+      var n = 0
+      while n < feeds.states[feed].outputs {
+        if let samples = output(feed, n, period) {
+          fade.mix(samples, gain: 0, with: samples, gain: 1, position: position, count: frames)
+        }
+        n &+= 1
+      }
+      feed &+= 1
+    }
     state.pointee.retiredFrames &+= frames
   }
 }

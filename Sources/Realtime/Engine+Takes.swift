@@ -19,8 +19,8 @@ extension Engine {
   ///
   /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
-  func isTakeDue(_ ticket: Ticket, _ timing: Timing) -> Bool {
-    if state.pointee.next != nil, !state.pointee.isTakeArmed { return false }
+  func isTakeDue(_ ticket: Ticket, _ timing: Timing, isFading: Bool) -> Bool {
+    if isFading, !state.pointee.isTakeArmed { return false }
     guard state.pointee.takeFollowsTransport else { return true }
     if timing.transport.isRolling { return !timing.isRepeat }
     if !state.pointee.isTakeArmed {
@@ -101,13 +101,24 @@ extension Engine {
     if skipped > 0 { ring._withUnsafeGuaranteedRef { $0.skip(skipped) } }
   }
 
-  /// Reports a substitution whose fade begins in this period, before the period is recorded.
+  /// Reports the substitutions whose fades begin in this period, before the period is recorded.
   ///
   /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
-  func reportSubstitution() {
-    guard let next = state.pointee.next, next.isSubstitute, !state.pointee.isFormingTail,
-      state.pointee.fadePosition == 0
+  func reportSubstitutions() {
+    var feed = 0
+    while feed < state.pointee.feedsEnd {
+      reportSubstitution(feed)
+      feed &+= 1
+    }
+  }
+
+  /// Thread: JACK's realtime thread (process callback).
+  @_noLocks @_noAllocation
+  private func reportSubstitution(_ feed: Int) {
+    let ofFeed = feeds.states + feed
+    guard let next = ofFeed.pointee.next, next.isSubstitute, !ofFeed.pointee.isFormingTail,
+      ofFeed.pointee.fadePosition == 0
     else { return }
     var takeFrame: Int?
     if case .recording(_, let ring) = state.pointee.take {
@@ -129,7 +140,9 @@ extension Engine {
     let frames = period.frames
     if case .recording(_, let ring) = state.pointee.take {
       ring._withUnsafeGuaranteedRef { $0.write(left: left, right: right, inputs: inputs, frames: frames) }
-    } else if let next = state.pointee.next, !next.isSubstitute, !state.pointee.isFormingTail {
+    } else if let next = feeds.states[0].next, !next.isSubstitute,
+      !feeds.states[0].isFormingTail
+    {
       unmanagedPreRoll._withUnsafeGuaranteedRef { $0.reset() }
     } else {
       unmanagedPreRoll._withUnsafeGuaranteedRef {

@@ -2,7 +2,7 @@ import CRealtime
 import Synchronization
 import Threads
 
-/// The engine: microphones in, left and right out. It runs in JACK's process callback.
+/// The engine: microphones in; out come left and right, and the outputs of other feeds. It runs in JACK's process callback.
 ///
 /// Two sides share it:
 /// - The callback's thread calls `process` and, in freewheel, `hasRoomInTake` and `hasPlayback`.
@@ -26,8 +26,11 @@ public final class Engine: @unchecked Sendable {
   /// Live until the first convolver is adopted, and during unprepared periods that the live one has no room for.
   private let spareHistory: InputHistory
   let unmanagedSpareHistory: Unmanaged<InputHistory>
+  let feeds = FeedTable()
   let oldLeft = AlignedMemory(count: Partitioning.longestPeriod)
   let oldRight = AlignedMemory(count: Partitioning.longestPeriod)
+  let unheardLeft = AlignedMemory(count: Partitioning.longestPeriod)
+  let unheardRight = AlignedMemory(count: Partitioning.longestPeriod)
   let fade: Crossfade
   let longestPeriod = Partitioning.longestPeriod
 
@@ -84,20 +87,22 @@ public final class Engine: @unchecked Sendable {
     unmanagedSpareHistory = .passUnretained(spareHistory)
     live = Atomic(UInt(bitPattern: Unmanaged.passUnretained(spareHistory).toOpaque()))
     state = .allocate(capacity: 1)
-    state.initialize(to: CallbackState(live: spareHistory))
+    state.initialize(to: CallbackState(live: spareHistory, meteredChannels: microphones + 2))
     fade = Crossfade(frames: fadeFrames ?? Crossfade.frames(sampleRate: sampleRate))
     microphoneGuard = MicrophoneGuard(microphones: microphones, sampleRate: sampleRate)
     dropouts = DropoutFade(microphones: microphones, sampleRate: sampleRate)
     self.preRoll = preRoll ?? PreRoll(microphones: microphones, capacityFrames: 0)
     precondition(self.preRoll.channels == microphones + 2)
     unmanagedPreRoll = .passUnretained(self.preRoll)
-    meters = Meters(channels: microphones + 2, sampleRate: sampleRate)
+    meters = Meters(channels: microphones + 2 + FeedTable.mostOutputs, sampleRate: sampleRate)
   }
 
   deinit {
     state.deallocate()
     oldLeft.free()
     oldRight.free()
+    unheardLeft.free()
+    unheardRight.free()
     fade.free()
   }
 
@@ -118,12 +123,7 @@ public final class Engine: @unchecked Sendable {
     return ConvolverLayout(plan, lanes: kernelTables.map(\.lanes), caches: caches)
   }
 
-  /// Sets the initial setting; only before the first period.
-  ///
-  /// Thread: control side.
-  func setInitial(_ setting: FilterSetting) { state.pointee.current = setting }
-
-  /// Processes one period: microphones into `left` and `right`.
+  /// Processes one period: microphones into the outputs.
   ///
   /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
@@ -139,13 +139,13 @@ public final class Engine: @unchecked Sendable {
     }
     let rejected = receive(period)
     convolve(period)
-    applyHighPass(period)
+    applyHighPasses(period)
     if let ended = playback.mix(into: period, fade: fade) { reports.push(.playbackEnded(ended)) }
     if isRetired { fadeOut(period) }
     tap.append(period.left, period.right, period.frames)
     updateMeters(period, rejected: rejected)
     if !isRetired {
-      reportSubstitution()
+      reportSubstitutions()
       record(period)
       followTransport(period)
     }
@@ -207,12 +207,11 @@ public final class Engine: @unchecked Sendable {
     while budget > 0, reports.freeCount() >= 16 {
       guard let message = messages.pop() else { return }
       switch message {
-      case .change(let ticket, let filters, let gain, let highPass):
-        acceptChange(FilterSetting(ticket: ticket, filters: filters, gain: gain, highPass: highPass))
-      case .substitute(let ticket, let filters, let gain, let highPass):
-        waitToFade(
-          to: FilterSetting(
-            ticket: ticket, filters: filters, gain: gain, highPass: highPass, isSubstitute: true))
+      case .change(let feed, let setting): acceptChange(feed, setting)
+      case .substitute(let feed, let setting): waitToFade(feed, to: setting)
+      case .beginFeed(let ticket, let feed, let outputs, let firstOutput):
+        beginFeed(ticket, feed: feed, outputs: outputs, firstOutput: firstOutput)
+      case .endFeed(let ticket, let feed): endFeed(ticket, feed: feed)
       case .beginTake(let ticket, let ring, let followsTransport):
         beginTake(ticket, ring, followsTransport: followsTransport)
       case .beginPlayback(let ticket, let ring):
@@ -224,48 +223,15 @@ public final class Engine: @unchecked Sendable {
     }
   }
 
-  /// Refuses a change during a take.
-  ///
-  /// Thread: JACK's realtime thread (process callback).
-  @_noLocks @_noAllocation
-  private func acceptChange(_ setting: FilterSetting) {
-    switch state.pointee.take {
-    case .armed(let take, _), .recording(let take, _):
-      reports.push(.refused(setting.ticket, take: take))
-      reports.push(.released(setting.ticket))
-    case .idle: waitToFade(to: setting)
-    }
-  }
-
-  /// A setting waits while another fades, and a newer one replaces it.
-  ///
-  /// Thread: JACK's realtime thread (process callback).
-  @_noLocks @_noAllocation
-  private func waitToFade(to setting: FilterSetting) {
-    if let older = state.pointee.pending {
-      reports.push(.superseded(older.ticket))
-      reports.push(.released(older.ticket))
-    }
-    state.pointee.pending = setting
-    beginFade()
-  }
-
-  /// Thread: JACK's realtime thread (process callback).
-  @_noLocks @_noAllocation
-  private func beginFade() {
-    guard state.pointee.next == nil, let setting = state.pointee.pending else { return }
-    state.pointee.next = setting
-    state.pointee.pending = nil
-    state.pointee.fadePosition = 0
-  }
-
-  /// Begins the pending change, or else the armed take, if it is due.
+  /// Begins the pending changes, or else the armed take, if it is due.
   ///
   /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
   private func beginFadeOrTake(_ timing: Timing) {
-    beginFade()
-    guard case .armed(let ticket, let ring) = state.pointee.take, isTakeDue(ticket, timing) else { return }
+    let isFading = beginFades()
+    guard case .armed(let ticket, let ring) = state.pointee.take,
+      isTakeDue(ticket, timing, isFading: isFading)
+    else { return }
     state.pointee.take = .recording(ticket, ring)
     let preRoll = unmanagedPreRoll._withUnsafeGuaranteedRef { $0.hold() }
     // Of periods missed before the take was armed, nothing belongs to it.
@@ -285,12 +251,22 @@ public final class Engine: @unchecked Sendable {
   /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
   private func updateMeters(_ period: borrowing Period, rejected: Int) {
-    let clipped =
-      measureOutput(microphones, period.left, period.frames)
-      &+ measureOutput(microphones &+ 1, period.right, period.frames)
+    var clipped = 0
+    var feed = 0
+    while feed < state.pointee.feedsEnd {
+      let first = feed == 0 ? microphones : microphones &+ 2 &+ feeds.states[feed].firstOutput
+      var n = 0
+      while n < feeds.states[feed].outputs {
+        if let samples = output(feed, n, period) {
+          clipped &+= measureOutput(first &+ n, samples, period.frames)
+        }
+        n &+= 1
+      }
+      feed &+= 1
+    }
     if rejected > 0 { counters.rejectedSamples.wrappingAdd(rejected, ordering: .relaxed) }
     if clipped > 0 { counters.clippedSamples.wrappingAdd(clipped, ordering: .relaxed) }
-    meters.advance(frames: period.frames)
+    meters.advance(frames: period.frames, channels: state.pointee.meteredChannels)
   }
 
   /// Measures one output.
@@ -305,21 +281,13 @@ public final class Engine: @unchecked Sendable {
     return measure.clipped
   }
 
-  /// Advances the clock and the fade; reports a fade that ended in this period.
+  /// Advances the clock and the fades.
   ///
   /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
   private func finishPeriod(_ frames: Int) {
     state.pointee.frame &+= frames
     counters.frames.store(state.pointee.frame, ordering: .relaxed)
-    guard !state.pointee.isFormingTail, let next = state.pointee.next else { return }
-    let remaining = fade.frames &- state.pointee.fadePosition
-    state.pointee.fadePosition &+= frames
-    guard frames >= remaining else { return }
-    if let current = state.pointee.current { reports.push(.released(current.ticket)) }
-    reports.push(.applied(next.ticket, frame: state.pointee.frame &- frames &+ max(remaining, 0)))
-    endHighPassFade(to: next)
-    state.pointee.current = next
-    state.pointee.next = nil
+    advanceFades(frames)
   }
 }

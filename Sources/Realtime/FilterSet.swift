@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Microphones × 2 FIR filters: the engine's only notion of a polar pattern. Immutable for the callback.
+/// Microphones × outputs FIR filters: the engine's only notion of a polar pattern. Immutable for the callback.
 ///
 /// A set holds its spectra for up to two periods at once, one generation each. The sets in use are therefore already
 /// prepared when the period changes. The callback reads the generation of its convolver; the control side writes only
@@ -15,8 +15,8 @@ public final class FilterSet: @unchecked Sendable {
   let serial = FilterSet.lastSerial.wrappingAdd(1, ordering: .relaxed).newValue
   public let microphones: Int
   public let taps: Int
-  /// 1 if left and right are identical, else 2.
-  public let channels: Int
+  /// 1 for a mono pattern, which a feed with two outputs plays on both.
+  public let outputs: Int
   /// Shape: `[output][microphone][tap]`.
   private let coefficients: [[[Float]]]
   /// Spectra by generation. `ConvolverLayout` defines the shape.
@@ -30,20 +30,23 @@ public final class FilterSet: @unchecked Sendable {
   private let secondAddress = Atomic<UInt>(0)
 
   /// Thread: any but the callback's.
-  /// - Parameter coefficients: shape `[output][microphone][tap]`: two outputs, all filters of the same length.
-  public init(coefficients: [[[Float]]], channels: Int) {
-    precondition(coefficients.count == 2 && coefficients[0].count == coefficients[1].count)
-    let taps = coefficients[0][0].count
-    precondition(coefficients.allSatisfy { $0.allSatisfy { $0.count == taps } })
+  /// - Parameter coefficients: shape `[output][microphone][tap]`, all filters of the same length.
+  public init(coefficients: [[[Float]]]) {
+    precondition((1...2 * FeedTable.mostPairs).contains(coefficients.count))
+    let (microphones, taps) = (coefficients[0].count, coefficients[0][0].count)
+    precondition(coefficients.allSatisfy { $0.count == microphones && $0.allSatisfy { $0.count == taps } })
     self.coefficients = coefficients
-    self.channels = channels
-    microphones = coefficients[0].count
+    outputs = coefficients.count
+    self.microphones = microphones
     self.taps = taps
   }
 
   deinit { for generation in prepared { generation?.spectra.free() } }
 
-  /// The spectra of a generation; nil if it was never prepared.
+  /// Outputs are computed in pairs. The last one of an odd number has filters of zeros beside it.
+  var pairs: Int { (outputs + 1) / 2 }
+
+  /// The spectra of a generation, pair by pair, `ConvolverLayout.filterFloats` each; nil if it was never prepared.
   ///
   /// Thread: JACK's realtime thread (process callback), or the control side.
   @_noLocks @_noAllocation
@@ -78,7 +81,7 @@ public final class FilterSet: @unchecked Sendable {
   private func partitioned(_ layout: ConvolverLayout) -> AlignedMemory {
     let plan = layout.plan
     precondition(plan.microphones == microphones && plan.taps == taps)
-    let memory = AlignedMemory(count: layout.filterFloats)
+    let memory = AlignedMemory(count: pairs * layout.filterFloats)
     let transform = FourierTransform(size: layout.bins)
     let re = AlignedMemory(count: layout.bins)
     let im = AlignedMemory(count: layout.bins)
@@ -101,7 +104,8 @@ public final class FilterSet: @unchecked Sendable {
     for partition in 0..<plan.partitions {
       let first = partition * plan.period
       let last = min(first + plan.period, taps)
-      for output in 0..<2 {
+      for output in 0..<outputs {
+        let pair = memory.floats + output / 2 * layout.filterFloats
         for microphone in 0..<microphones {
           re.floats.update(repeating: 0, count: layout.bins)
           im.floats.update(repeating: 0, count: layout.bins)
@@ -113,17 +117,18 @@ public final class FilterSet: @unchecked Sendable {
           transform.forward(re.floats, im.floats)
           for bin in 0..<layout.bins {
             if partition < layout.headPartitions {
-              let at = layout.offset(output: output, microphone: microphone, partition: partition, bin: bin)
-              memory.floats[at] = re.floats[bin]
-              memory.floats[at + layout.lanes] = im.floats[bin]
+              let at = layout.offset(
+                output: output % 2, microphone: microphone, partition: partition, bin: bin)
+              pair[at] = re.floats[bin]
+              pair[at + layout.lanes] = im.floats[bin]
             } else {
               let (block, n) = (partition - layout.block).quotientAndRemainder(dividingBy: layout.block)
               for frequency in 0..<tailSize {
                 let at = layout.offset(
-                  output: output, microphone: microphone, block: block, frequency: frequency, bin: bin)
+                  output: output % 2, microphone: microphone, block: block, frequency: frequency, bin: bin)
                 let (c, s) = twiddles[n * frequency % tailSize]
-                memory.floats[at] += c * re.floats[bin] - s * im.floats[bin]
-                memory.floats[at + layout.lanes] += c * im.floats[bin] + s * re.floats[bin]
+                pair[at] += c * re.floats[bin] - s * im.floats[bin]
+                pair[at + layout.lanes] += c * im.floats[bin] + s * re.floats[bin]
               }
             }
           }

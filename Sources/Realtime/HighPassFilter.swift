@@ -5,7 +5,7 @@ import Glibc
 /// The coefficients follow from the analogue prototype by the bilinear transform, prewarped at the corner (Zölzer,
 /// *Digital Audio Signal Processing*, 2nd ed., table 5.2).
 struct HighPassFilter: BitwiseCopyable {
-  /// What remains of a signal from one period to the next, for left and right. Zeros are silence.
+  /// What remains of a signal from one period to the next, for a pair of outputs. Zeros are silence.
   struct Memory: BitwiseCopyable {
     var first = SIMD2<Double>()
     var second = SIMD2<Double>()
@@ -52,7 +52,7 @@ struct HighPassFilter: BitwiseCopyable {
   ///
   /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
-  func process(_ signal: Stereo, count: Int, memory: inout Memory) {
+  func process(_ signal: OutputPair, count: Int, memory: inout Memory) {
     guard isOn else { return }
     var (first, second) = (memory.first, memory.second)
     var n = 0

@@ -96,11 +96,23 @@ struct Meters: ~Copyable, @unchecked Sendable {
     }
   }
 
-  /// Ends the period. Publishes all channels every 10 ms.
+  /// Forgets what a channel has had, which another output takes over.
   ///
   /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
-  func advance(frames: Int) {
+  func reset(_ channel: Int) {
+    (energies.floats + channel &* Meters.slots()).clear(count: Meters.slots())
+    (slotPeaks.floats + channel &* Meters.slots()).clear(count: Meters.slots())
+    peaks.floats[channel] = 0
+    peakAges[channel] = 0
+    unmanagedCells[channel]._withUnsafeGuaranteedRef { $0.publish(meanSquare: 0, peak: 0) }
+  }
+
+  /// Ends the period. Publishes the first `channels` every 10 ms.
+  ///
+  /// Thread: JACK's realtime thread (process callback).
+  @_noLocks @_noAllocation
+  func advance(frames: Int, channels: Int) {
     let slot = cursor.pointee.slot
     slotLengths[slot] &+= frames
     cursor.pointee.length &+= frames
@@ -113,14 +125,14 @@ struct Meters: ~Copyable, @unchecked Sendable {
         channel &+= 1
       }
     }
-    if slotLengths[slot] >= slotFrames { beginSlot((slot &+ 1) % Meters.slots()) }
+    if slotLengths[slot] >= slotFrames { beginSlot((slot &+ 1) % Meters.slots(), channels) }
   }
 
   /// Clears the slots that left the window; at least one if all are in use.
   ///
   /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
-  private func beginSlot(_ next: Int) {
+  private func beginSlot(_ next: Int, _ channels: Int) {
     var oldest = cursor.pointee.oldest
     while oldest == next
       || (oldest != cursor.pointee.slot && cursor.pointee.length &- slotLengths[oldest] >= windowFrames)

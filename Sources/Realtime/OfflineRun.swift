@@ -10,6 +10,8 @@ public struct OfflineRun {
   public private(set) var position = 0
   public private(set) var left: [Float] = []
   public private(set) var right: [Float] = []
+  /// Outputs of the feeds other than `main`, by their places in `Period.feeds`.
+  public private(set) var feeds: [[Float]]
   /// Signals that are not processed yet, and the position of their first frame.
   private var microphones: [[Float]]
   private var inputStart = 0
@@ -18,11 +20,13 @@ public struct OfflineRun {
   /// - Parameters:
   ///   - microphones: shape `[microphone][frame]`. Silence follows their end.
   ///   - firstFrame: time of their first frame on the stream's clock.
-  public init(_ engine: Engine, microphones: [[Float]], firstFrame: Int = 0) {
+  ///   - feedOutputs: how many outputs all feeds but `main` have.
+  public init(_ engine: Engine, microphones: [[Float]], firstFrame: Int = 0, feedOutputs: Int = 0) {
     precondition(microphones.count == engine.microphones)
     self.engine = engine
     self.firstFrame = firstFrame
     self.microphones = microphones
+    feeds = [[Float]](repeating: [], count: feedOutputs)
     flushDenormalsToZero()
   }
 
@@ -51,20 +55,25 @@ public struct OfflineRun {
     for (m, samples) in microphones.enumerated() {
       for n in 0..<max(0, min(frames, samples.count - start)) { inputs[m * frames + n] = samples[start + n] }
     }
-    var outputs = [Float](repeating: 0, count: 2 * frames)
+    var outputs = [Float](repeating: 0, count: (2 + feeds.count) * frames)
     inputs.withUnsafeBufferPointer { input in
       let pointers = (0..<count).map { Optional(input.baseAddress! + $0 * frames) }
       outputs.withUnsafeMutableBufferPointer { output in
-        pointers.withUnsafeBufferPointer {
-          let period = Period(
-            frames: frames, inputs: $0.baseAddress!, left: output.baseAddress!,
-            right: output.baseAddress! + frames, timing: timing)
-          RealtimeContext.run { engine.process(period) }
+        let left = output.baseAddress!
+        let others = feeds.indices.map { Optional(left + (2 + $0) * frames) }
+        pointers.withUnsafeBufferPointer { inputs in
+          others.withUnsafeBufferPointer { others in
+            let period = Period(
+              frames: frames, inputs: inputs.baseAddress!, left: left, right: left + frames,
+              feeds: others.baseAddress, timing: timing)
+            RealtimeContext.run { engine.process(period) }
+          }
         }
       }
     }
     left.append(contentsOf: outputs[..<frames])
-    right.append(contentsOf: outputs[frames...])
+    right.append(contentsOf: outputs[frames..<2 * frames])
+    for n in feeds.indices { feeds[n].append(contentsOf: outputs[(2 + n) * frames..<(3 + n) * frames]) }
     position += frames
   }
 
@@ -74,6 +83,7 @@ public struct OfflineRun {
   public mutating func discardOutput() {
     left = []
     right = []
+    for n in feeds.indices { feeds[n] = [] }
   }
 
   /// Processes periods of `frames` as far as they are over at `end`.
@@ -104,5 +114,6 @@ public struct OfflineRun {
     let excess = min(left.count, position - total)
     left.removeLast(excess)
     right.removeLast(excess)
+    for n in feeds.indices { feeds[n].removeLast(excess) }
   }
 }

@@ -13,8 +13,8 @@ public struct FilterSets: Sendable {
     self.bank = bank
     sets = Dictionary(
       uniqueKeysWithValues: bank.cases.map {
-        let channels = $0.filterCase.polarPattern.channels
-        return ($0.filterCase, FilterSet(coefficients: $0.taps.filters, channels: channels))
+        let outputs = $0.filterCase.polarPattern.channels
+        return ($0.filterCase, FilterSet(coefficients: Array($0.taps.filters.prefix(outputs))))
       })
   }
 
@@ -74,7 +74,7 @@ public struct FilterSets: Sendable {
     var taps = [[Float]](
       repeating: [Float](repeating: 0, count: bank.tapCount), count: bank.microphones.count)
     taps[index][bank.delayFrames] = 1
-    return FilterSet(coefficients: [taps, taps], channels: 1)
+    return FilterSet(coefficients: [taps])
   }
 
   /// Makes an engine for the bank's number of microphones, filter length and sample rate.

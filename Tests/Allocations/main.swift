@@ -4,7 +4,7 @@ import Foundation
 import Realtime
 import TestSupport
 
-// Runs 10 000 periods with changes, takes and new period lengths. Prints how often the callback allocated or
+// Runs 10 000 periods with changes, takes, another feed and new period lengths. Prints how often the callback allocated or
 // freed memory, and how many of each the run contained. --baseline uses the slowest kernels. --leaky
 // allocates in every thousandth callback, so that the correct count is known.
 
@@ -15,9 +15,10 @@ flushDenormalsToZero()
 var noise = SeededNoise(seed: 4)
 let sets = (0..<4).map { _ in
   FilterSet(
-    coefficients: (0..<2).map { _ in (0..<microphones).map { _ in noise.samples(taps, amplitude: 0.001) } },
-    channels: 2)
+    coefficients: (0..<2).map { _ in (0..<microphones).map { _ in noise.samples(taps, amplitude: 0.001) } })
 }
+let four = FilterSet(
+  coefficients: (0..<4).map { _ in (0..<microphones).map { _ in noise.samples(taps, amplitude: 0.001) } })
 let set: InstructionSet = CommandLine.arguments.contains("--baseline") ? .baseline : .best
 let engine = Engine(
   microphones: microphones, taps: taps, sampleRate: 48000,
@@ -27,14 +28,17 @@ engine.prepare(period: 64)
 let longest = 480
 let input = UnsafeMutablePointer<Float>.allocate(capacity: longest)
 input.initialize(from: noise.samples(longest, amplitude: 0.5), count: longest)
-let output = UnsafeMutablePointer<Float>.allocate(capacity: 2 * longest)
-output.initialize(repeating: 0, count: 2 * longest)
+let output = UnsafeMutablePointer<Float>.allocate(capacity: 6 * longest)
+output.initialize(repeating: 0, count: 6 * longest)
+let outputs = UnsafeMutablePointer<UnsafeMutablePointer<Float>?>.allocate(capacity: 4)
+for n in 0..<4 { (outputs + n).initialize(to: output + (2 + n) * longest) }
 let inputs = UnsafeMutablePointer<UnsafePointer<Float>?>.allocate(capacity: microphones)
 inputs.initialize(repeating: UnsafePointer(input), count: microphones)
 
 /// Global, so that the optimiser cannot remove the allocation.
 nonisolated(unsafe) var kept: UnsafeMutableRawPointer?
-var (calls, adopted, began, ended, applied) = (0, 0, 0, 0, 0)
+var (calls, adopted, began, ended, applied, feeds) = (0, 0, 0, 0, 0, 0)
+var feed: Int?
 var frames = 64
 for n in 0..<10_000 {
   if n % 37 == 0 {
@@ -42,6 +46,13 @@ for n in 0..<10_000 {
   }
   if n % 500 == 100 { _ = try? engine.beginTake(into: TakeRing(outputs: 2, capacityFrames: 4096)) }
   if n % 500 == 200 { _ = try? engine.endTake() }
+  if n % 250 == 0 {
+    if let ending = feed { _ = try? engine.endFeed(ending) }
+    feed = try? engine.beginFeed(outputs: 4, firstOutput: 0)?.feed
+  }
+  if n % 50 == 10, let feed {
+    _ = try? engine.change(feed: feed, to: four, gain: Float(n % 3), highPass: n % 4 == 0 ? 80 : nil)
+  }
   if n % 97 == 0 {
     let next = [64, 32, 128, 480, 100][n / 97 % 5]
     if next != frames { adopted += 1 }
@@ -49,7 +60,10 @@ for n in 0..<10_000 {
     engine.prepare(period: frames)
   }
   count_begin()
-  engine.process(Period(frames: frames, inputs: UnsafePointer(inputs), left: output, right: output + longest))
+  engine.process(
+    Period(
+      frames: frames, inputs: UnsafePointer(inputs), left: output, right: output + longest,
+      feeds: UnsafePointer(outputs)))
   if leaky, n % 1000 == 0 { kept = malloc(100) }
   calls += count_end()
   for report in engine.drainReports() {
@@ -57,11 +71,12 @@ for n in 0..<10_000 {
     case .applied: applied += 1
     case .takeBegan: began += 1
     case .takeEnded: ended += 1
+    case .feedBegan: feeds += 1
     default: break
     }
   }
 }
 let statistics = engine.statistics
 print(
-  "calls \(calls) periods 10000 adopted \(adopted) applied \(applied) takes \(began) ended \(ended) "
+  "calls \(calls) periods 10000 adopted \(adopted) applied \(applied) takes \(began) ended \(ended) feeds \(feeds) "
     + "unprepared \(statistics.unpreparedPeriods)")

@@ -17,7 +17,7 @@ extension LiveTests {
         with: FilterSet(
           coefficients: [[[Float]]](
             repeating: [[Float]](
-              repeating: [Float](repeating: 0.01, count: 64), count: microphones), count: 2), channels: 2))
+              repeating: [Float](repeating: 0.01, count: 64), count: microphones), count: 2)))
       return engine
     }
 

@@ -7,7 +7,7 @@ import Testing
 func scaling(_ amplitude: Float, delay: Int = 0, taps: Int = 64) -> FilterSet {
   var filter = [Float](repeating: 0, count: taps)
   filter[delay] = amplitude
-  return FilterSet(coefficients: [[filter], [filter]], channels: 1)
+  return FilterSet(coefficients: [[filter]])
 }
 
 @Suite("Changes of filters") struct ChangeTests {

@@ -37,7 +37,7 @@ import Testing
       filters[output][0][delay] = a
       filters[output][1][63 - delay] = b
     }
-    return FilterSet(coefficients: filters, channels: 1)
+    return FilterSet(coefficients: [filters[0]])
   }
 
   @Test(

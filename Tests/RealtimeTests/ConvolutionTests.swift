@@ -52,7 +52,7 @@ import Testing
     let filters = noise.filters(microphones: shape.microphones, taps: shape.taps)
     let engine = Engine(
       microphones: shape.microphones, taps: shape.taps, sampleRate: 48000, instructionSet: set)
-    engine.start(with: FilterSet(coefficients: filters, channels: 2))
+    engine.start(with: FilterSet(coefficients: filters))
     var run = OfflineRun(engine, microphones: microphones)
     run.run(total: frames, period: shape.period)
     for (output, filter) in zip([run.left, run.right], filters) {
@@ -94,7 +94,7 @@ import Testing
     for layout in layouts {
       let engine = engine()
       engine.layoutOverride = layout
-      engine.start(with: FilterSet(coefficients: filters, channels: 2))
+      engine.start(with: FilterSet(coefficients: filters))
       var run = OfflineRun(engine, microphones: microphones)
       run.run(total: microphones[0].count, period: shape.period)
       for (output, expected) in zip([run.left, run.right], expected) {
@@ -144,7 +144,7 @@ import Testing
     let filters = noise.filters(microphones: shape.microphones, taps: shape.taps)
     let engine = Engine(
       microphones: shape.microphones, taps: shape.taps, sampleRate: 48000, instructionSet: set)
-    engine.start(with: FilterSet(coefficients: filters, channels: 2))
+    engine.start(with: FilterSet(coefficients: filters))
     var run = OfflineRun(engine, microphones: microphones)
     run.run(total: frames, period: shape.period)
     // The last frames, to which every tap contributes.
@@ -169,7 +169,7 @@ import Testing
     var filter = [Float](repeating: 0, count: 256)
     filter[delay] = 1
     let engine = Engine(microphones: 1, taps: 256, sampleRate: 48000)
-    engine.start(with: FilterSet(coefficients: [[filter], [filter]], channels: 1))
+    engine.start(with: FilterSet(coefficients: [[filter]]))
     var input = [Float](repeating: 0, count: 2000)
     input[3] = 1
     var run = OfflineRun(engine, microphones: [input])
@@ -201,7 +201,7 @@ import Testing
     var noise = SeededNoise(seed: 8)
     let filter = noise.filters(microphones: shape.microphones, taps: shape.taps)[0]
     let engine = try shape.engine(set)
-    engine.start(with: FilterSet(coefficients: [filter, filter], channels: 1))
+    engine.start(with: FilterSet(coefficients: [filter]))
     let frames = 2 * shape.taps
     var run = OfflineRun(
       engine, microphones: (0..<shape.microphones).map { _ in noise.samples(frames) })
@@ -217,7 +217,7 @@ import Testing
   func summationDoesNotDependOnThePhase(_ shape: Shape, _ set: InstructionSet) {
     var noise = SeededNoise(seed: 5)
     let filters = FilterSet(
-      coefficients: noise.filters(microphones: shape.microphones, taps: shape.taps), channels: 2)
+      coefficients: noise.filters(microphones: shape.microphones, taps: shape.taps))
     let frames = 2 * shape.taps + 20 * shape.period
     let signal = (0..<shape.microphones).map { _ in noise.samples(frames) }
     let outputs = [0, 1, 2, 3, 7, 18].map { (idlePeriods: Int) -> [Float] in
@@ -240,7 +240,7 @@ import Testing
   func summationDoesNotDependOnTheStart(_ shape: Shape, _ set: InstructionSet) throws {
     var noise = SeededNoise(seed: 5)
     let filters = FilterSet(
-      coefficients: noise.filters(microphones: shape.microphones, taps: shape.taps), channels: 2)
+      coefficients: noise.filters(microphones: shape.microphones, taps: shape.taps))
     let late = 19 * shape.period
     // The output must not contain input from before the later engine joined.
     let heard = late + 2 * shape.taps
@@ -267,7 +267,7 @@ import Testing
     var noise = SeededNoise(seed: 8)
     let sets = (0..<2).map { _ in
       FilterSet(
-        coefficients: noise.filters(microphones: shape.microphones, taps: shape.taps), channels: 2)
+        coefficients: noise.filters(microphones: shape.microphones, taps: shape.taps))
     }
     let frames = 110 * shape.period
     let signal = (0..<shape.microphones).map { _ in noise.samples(frames) }

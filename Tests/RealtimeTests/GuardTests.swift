@@ -16,7 +16,7 @@ import Testing
     var filters = [[[Float]]](
       repeating: [[Float]](repeating: [Float](repeating: 0, count: 64), count: 3), count: 2)
     for output in 0..<2 { for microphone in 0..<3 { filters[output][microphone][0] = 1 } }
-    engine.start(with: FilterSet(coefficients: filters, channels: 2))
+    engine.start(with: FilterSet(coefficients: filters))
     engine.prepare(period: period)
     return engine
   }
@@ -94,7 +94,7 @@ import Testing
     if garbage.isSubnormal { bad[0] = bad[0].map { _ in garbage } }
     func time(_ signals: [[Float]]) -> Duration {
       let engine = Engine(microphones: 8, taps: 512, sampleRate: Self.rate)
-      engine.start(with: FilterSet(coefficients: filters, channels: 2))
+      engine.start(with: FilterSet(coefficients: filters))
       engine.prepare(period: 128)
       var run = OfflineRun(engine, microphones: signals)
       return ContinuousClock().measure { for _ in 0..<400 { run.process(128) } }

@@ -15,8 +15,7 @@ import Testing
     let tap = constant / Float(2 * taps)
     return FilterSet(
       coefficients: [[[Float]]](
-        repeating: [[Float]](repeating: [Float](repeating: tap, count: taps), count: 2), count: 2),
-      channels: 2)
+        repeating: [[Float]](repeating: [Float](repeating: tap, count: taps), count: 2), count: 2))
   }
 
   /// The output of one period.

@@ -27,7 +27,7 @@ import Testing
 
   static func filters(seed: UInt64) -> FilterSet {
     var noise = SeededNoise(seed: seed)
-    return FilterSet(coefficients: noise.filters(microphones: 3, taps: taps), channels: 2)
+    return FilterSet(coefficients: noise.filters(microphones: 3, taps: taps))
   }
 
   /// The gain of the new set in frame `n` of a fade requested in frame `requested`.
@@ -207,7 +207,7 @@ import Testing
   func laterIsTheSame(_ shape: ConvolutionTests.Shape) throws {
     var noise = SeededNoise(seed: 5)
     let filters = FilterSet(
-      coefficients: noise.filters(microphones: shape.microphones, taps: shape.taps), channels: 2)
+      coefficients: noise.filters(microphones: shape.microphones, taps: shape.taps))
     let frames = 2 * shape.taps
     let signal = (0..<shape.microphones).map { _ in noise.samples(frames) }
     let outputs = try [0, 3].map { (idlePeriods: Int) -> [Float] in

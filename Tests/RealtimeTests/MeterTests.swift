@@ -8,7 +8,7 @@ import Testing
     arguments: [16, 64, 441, 4096])
   func windows(period: Int) {
     let engine = Engine(microphones: 1, taps: 1, sampleRate: 48000)
-    engine.start(with: FilterSet(coefficients: [[[0.5]], [[0.5]]], channels: 1))
+    engine.start(with: FilterSet(coefficients: [[[0.5]]]))
     engine.prepare(period: period)
     let sine = (0..<48000).map { Float(0.8 * sin(2 * Double.pi * 1000 * Double($0) / 48000)) }
     var run = OfflineRun(engine, microphones: [sine])
@@ -28,7 +28,7 @@ import Testing
   @Test("peak is never below RMS, even if a hold ends in silence", arguments: [16, 64, 441, 4096])
   func peakAboveRMS(period: Int) {
     let engine = Engine(microphones: 1, taps: 1, sampleRate: 48000)
-    engine.start(with: FilterSet(coefficients: [[[0.5]], [[0.5]]], channels: 1))
+    engine.start(with: FilterSet(coefficients: [[[0.5]]]))
     engine.prepare(period: period)
     // A loud moment, then alternately 250 ms of signal and 50 ms of silence, so that the hold of 1.5 s ends in silence.
     let sound = (0..<4 * 48000).map { n -> Float in

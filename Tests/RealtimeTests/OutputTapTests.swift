@@ -6,7 +6,7 @@ import Testing
   /// Plays a signal on the left and `right` times it on the right.
   private func play(_ signal: [Float], right: Float, period: Int) -> Engine {
     let engine = Engine(microphones: 1, taps: 1, sampleRate: 48000)
-    engine.start(with: FilterSet(coefficients: [[[1]], [[right]]], channels: 2))
+    engine.start(with: FilterSet(coefficients: [[[1]], [[right]]]))
     engine.prepare(period: period)
     var run = OfflineRun(engine, microphones: [signal])
     while run.position + period <= signal.count { run.process(period) }
@@ -35,7 +35,7 @@ import Testing
     var late = [Float](repeating: 0, count: 13)
     var now = late
     (now[0], late[12]) = (1, 1)
-    engine.start(with: FilterSet(coefficients: [[now], [late]], channels: 2))
+    engine.start(with: FilterSet(coefficients: [[now], [late]]))
     engine.prepare(period: 64)
     var run = OfflineRun(engine, microphones: [sine])
     while run.position + 64 <= sine.count { run.process(64) }
@@ -45,7 +45,7 @@ import Testing
   @Test("are whole while the callback writes on: every frame follows the one before it")
   func torn() async {
     let engine = Engine(microphones: 1, taps: 1, sampleRate: 48000)
-    engine.start(with: FilterSet(coefficients: [[[1]], [[-1]]], channels: 2))
+    engine.start(with: FilterSet(coefficients: [[[1]], [[-1]]]))
     engine.prepare(period: 512)
     let ramp = (0..<1 << 22).map { Float($0 & 0xFFFF) / 65536 }
     let writer = Thread {

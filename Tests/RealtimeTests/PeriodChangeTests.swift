@@ -17,7 +17,7 @@ import Testing
     engine.prepare(period: 64)
     var run = OfflineRun(engine, microphones: signal)
     for _ in 0..<50 { run.process(64) }
-    let ticket = try engine.change(to: FilterSet(coefficients: filters, channels: 2), gain: 1)
+    let ticket = try engine.change(to: FilterSet(coefficients: filters), gain: 1)
     let unprepared = engine.statistics.unpreparedPeriods
     engine.prepare(period: tooLong)
     run.process(tooLong)
@@ -45,7 +45,7 @@ import Testing
   func playsUnheard(period: Int, late: Int) {
     var noise = SeededNoise(seed: 6)
     let engine = Engine(microphones: 2, taps: 700, sampleRate: 48000)
-    engine.start(with: FilterSet(coefficients: noise.filters(microphones: 2, taps: 700), channels: 2))
+    engine.start(with: FilterSet(coefficients: noise.filters(microphones: 2, taps: 700)))
     engine.prepare(period: 64)
     var run = OfflineRun(engine, microphones: (0..<2).map { _ in noise.samples(10000) })
     for _ in 0..<50 { run.process(64) }
@@ -71,7 +71,7 @@ import Testing
     let signal = (0..<3).map { _ in noise.samples(frames + 2000) }
     let alone = filters.map { directConvolution(signal, $0[0]) }
     let engine = Engine(microphones: 3, taps: taps, sampleRate: 48000, fadeFrames: fade)
-    let sets = filters.map { FilterSet(coefficients: $0, channels: 2) }
+    let sets = filters.map { FilterSet(coefficients: $0) }
     engine.start(with: sets[0])
     let prepared = [16, 64, 100]
     engine.prepare(period: 16)
@@ -123,7 +123,7 @@ import Testing
     let filters = noise.filters(microphones: 2, taps: 700)
     let signal = (0..<2).map { _ in noise.samples(12000) }
     let engine = Engine(microphones: 2, taps: 700, sampleRate: 48000)
-    engine.start(with: FilterSet(coefficients: filters, channels: 2))
+    engine.start(with: FilterSet(coefficients: filters))
     var run = OfflineRun(engine, microphones: signal)
     for period in [64, 1024, 16, 441, 128, 4096, 48, 64] {
       engine.prepare(period: period)
@@ -144,7 +144,7 @@ import Testing
     let engine = Engine(microphones: 2, taps: 1300, sampleRate: 48000)
     weak var first: FilterSet?
     func play() {
-      let set = FilterSet(coefficients: noise.filters(microphones: 2, taps: 1300), channels: 2)
+      let set = FilterSet(coefficients: noise.filters(microphones: 2, taps: 1300))
       first = set
       engine.start(with: set)
     }
@@ -154,7 +154,7 @@ import Testing
     var run = OfflineRun(engine, microphones: signals)
     for _ in 0..<100 { run.process(64) }
     engine.prepare(period: 32)
-    _ = try engine.change(to: FilterSet(coefficients: filters, channels: 2), gain: 1)
+    _ = try engine.change(to: FilterSet(coefficients: filters), gain: 1)
     // The fade takes 15 periods, and its tail 7.
     for _ in 0..<24 { run.process(64) }
     _ = engine.drainReports()
@@ -177,7 +177,7 @@ import Testing
     let filters = noise.filters(microphones: 1, taps: 200)
     let signal = [noise.samples(1000)]
     let engine = Engine(microphones: 1, taps: 200, sampleRate: 48000)
-    engine.start(with: FilterSet(coefficients: filters, channels: 2))
+    engine.start(with: FilterSet(coefficients: filters))
     engine.prepare(period: 64)
     var run = OfflineRun(engine, microphones: signal)
     run.process(64)

@@ -119,7 +119,7 @@ import Testing
   func diskAgainstCallback() throws {
     let total = min(10 * RaceTests.attempts, 500_000)
     let engine = Engine(microphones: 1, taps: 1, sampleRate: 48000, fadeFrames: 1)
-    engine.start(with: FilterSet(coefficients: [[[1]], [[1]]], channels: 1))
+    engine.start(with: FilterSet(coefficients: [[[1]]]))
     engine.prepare(period: 64)
     let threads = Threads()
     let heard = Mutex<(frames: [Float], missed: Int, apart: Int)>(([], 0, 0))

@@ -202,7 +202,7 @@ private struct Referee {
     case .takeEnded:
       began = nil
     case .substituted, .superseded, .noTake, .released, .convolverReplaced, .playbackEnded,
-      .takeArmed, .transportStopped:
+      .takeArmed, .transportStopped, .feedBegan, .feedEnded:
       faults.append("unexpected \(report)")
     }
     return nil
@@ -220,7 +220,7 @@ private struct Referee {
 }
 
 private func constant(_ value: Float) -> FilterSet {
-  FilterSet(coefficients: [[[value]], [[value]]], channels: 1)
+  FilterSet(coefficients: [[[value]]])
 }
 
 extension OfflineRun {

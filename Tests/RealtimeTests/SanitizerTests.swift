@@ -32,8 +32,7 @@ import Testing
       FilterSet(
         coefficients: [[[Float]]](
           repeating: [[Float]](repeating: [Float](repeating: Float(n) / 600, count: 600), count: 3),
-          count: 2),
-        channels: 2)
+          count: 2))
     }
     engine.prepare(period: 64)
     var run = OfflineRun(
@@ -58,8 +57,7 @@ import Testing
         sets[Int.random(in: 0..<4, using: &noise)] = FilterSet(
           coefficients: [[[Float]]](
             repeating: [[Float]](repeating: [Float](repeating: 0.001, count: 600), count: 3),
-            count: 2),
-          channels: 1)
+            count: 1))
       }
       var timing = Timing()
       timing.transport = Transport(isRolling: round % 60 < 20, frame: round)

@@ -8,7 +8,7 @@ import Testing
     sound: [Float], gaps: [TakeGap], lost: Int
   ) {
     let engine = Engine(microphones: 1, taps: 1, sampleRate: 48000)
-    engine.start(with: FilterSet(coefficients: [[[1]], [[1]]], channels: 1))
+    engine.start(with: FilterSet(coefficients: [[[1]]]))
     engine.prepare(period: 64)
     let ramp = (0..<periods * 64).map { Float($0) / 65536 }
     var run = OfflineRun(engine, microphones: [ramp])
@@ -61,7 +61,7 @@ import Testing
   /// An engine that plays a ramp and records it in mono.
   func recording(into ring: TakeRing) throws -> Engine {
     let engine = Engine(microphones: 1, taps: 1, sampleRate: 48000)
-    engine.start(with: FilterSet(coefficients: [[[1]], [[1]]], channels: 1))
+    engine.start(with: FilterSet(coefficients: [[[1]]]))
     engine.prepare(period: Self.period)
     _ = try engine.beginTake(into: ring)
     return engine

@@ -11,7 +11,7 @@ extension TakeWriterTests {
     let (most, more) = (Sidecar.listLimit, 300)
     let periods = most + more
     let engine = Engine(microphones: 1, taps: 1, sampleRate: 48000)
-    engine.start(with: FilterSet(coefficients: [[[1]], [[1]]], channels: 2))
+    engine.start(with: FilterSet(coefficients: [[[1]], [[1]]]))
     engine.prepare(period: 8)
     run = OfflineRun(engine, microphones: [[Float](repeating: 0.25, count: 8 * (periods + 2))])
     let writer = TakeWriter(

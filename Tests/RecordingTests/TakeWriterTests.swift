@@ -20,7 +20,7 @@ import Testing
     let engine = Engine(
       microphones: 3, taps: 1, sampleRate: 48000,
       preRoll: PreRoll(microphones: 3, capacityFrames: 10 * Self.period))
-    engine.start(with: FilterSet(coefficients: [[[1], [0], [0]], [[0], [1], [0]]], channels: 2))
+    engine.start(with: FilterSet(coefficients: [[[1], [0], [0]], [[0], [1], [0]]]))
     engine.prepare(period: Self.period)
     run = OfflineRun(engine, microphones: sound)
   }
@@ -198,7 +198,7 @@ import Testing
       try differences(files(second).microphones, sound, requested - kept..<requested + 2 * Self.period) == 0)
 
     for _ in 0..<20 { run.process(Self.period) }
-    let filters = FilterSet(coefficients: [[[0], [0], [1]], [[0], [1], [0]]], channels: 2)
+    let filters = FilterSet(coefficients: [[[0], [0], [1]], [[0], [1], [0]]])
     _ = try run.engine.change(to: filters, gain: 1)
     // A fade of 20 ms takes 15 periods.
     for _ in 0..<15 { run.process(Self.period) }

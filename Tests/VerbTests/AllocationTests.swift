@@ -18,7 +18,7 @@ import Testing
   }
 
   @Test(
-    "10 000 periods with changes, takes and new period lengths allocate and free nothing",
+    "10 000 periods with changes, takes, feeds that come and go and new period lengths allocate and free nothing",
     arguments: [[], ["--baseline"]])
   func nothing(options: [String]) throws {
     let counts = try count(options)
@@ -27,6 +27,7 @@ import Testing
     // The run really contained changes and takes.
     #expect(try #require(counts["adopted"]) > 100 && (try #require(counts["applied"])) > 100, "\(counts)")
     #expect(counts["takes"] == 20 && counts["ended"] == 20, "\(counts)")
+    #expect(try #require(counts["feeds"]) >= 20, "\(counts)")
   }
 
   @Test("the counter finds ten planted allocations")

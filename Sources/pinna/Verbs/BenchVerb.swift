@@ -11,7 +11,9 @@ extension Verb {
       Option("--preset", "NAME", "measure what this preset's device takes (default: phone5)"),
       Option("--microphones", "N", "measure this many microphones instead"),
       Option("--taps", "N", "their filter length (default: 1024)"),
-      Option("--period", "FRAMES", "the period (default: 64)"), jsonOption,
+      Option("--period", "FRAMES", "the period (default: 64)"),
+      Option("--outputs", "N", "the outputs of all feeds together, main's two included (default: 2)"),
+      jsonOption,
     ]
   ) { arguments in
     let period = try arguments.integer("--period", in: 1...Partitioning.longestPeriod) ?? 64
@@ -32,13 +34,14 @@ extension Verb {
       shape = Partitioning(
         microphones: device.microphones.count, taps: device.design.grid.tapCount, period: period)
     }
-    let result = PeriodTime(shape, progress: WorkProgress.step("measuring periods"))
+    let outputs = try arguments.integer("--outputs", in: 2...Engine.mostFeedOutputs + 2) ?? 2
+    let result = PeriodTime(shape, outputs: outputs, progress: WorkProgress.step("measuring periods"))
     arguments.print(json: result.json, text: result.sentence)
     return .done
   }
 }
 
-/// The median time that the engine takes for a period at 48 kHz, in stereo, with filters of noise.
+/// The median time that the engine takes for a period at 48 kHz, with filters of noise.
 private struct PeriodTime {
   private static let sampleRate = 48_000.0
   private static let warmUp = 200
@@ -47,34 +50,44 @@ private struct PeriodTime {
   private static let patience = Duration.seconds(2)
 
   let shape: Partitioning
+  let outputs: Int
   let microseconds: Double
   /// The length of a period, which the callback shares with all other programs of the graph.
   var deadline: Double { 1e6 * Double(shape.period) / Self.sampleRate }
 
   /// - Parameter progress: called with the fraction of the measurement that is done, 0…1.
-  init(_ shape: Partitioning, progress: (Double) -> Void) {
+  init(_ shape: Partitioning, outputs count: Int, progress: (Double) -> Void) {
     self.shape = shape
+    outputs = count
     flushDenormalsToZero()
     let engine = Engine(
       microphones: shape.microphones, taps: shape.taps, sampleRate: Self.sampleRate,
       instructionSet: .best)
     func noise(_ count: Int, _ peak: Float) -> [Float] { (0..<count).map { _ in .random(in: -peak...peak) } }
-    engine.start(
-      with: FilterSet(
-        coefficients: (0..<2).map { _ in (0..<shape.microphones).map { _ in noise(shape.taps, 1e-3) } },
-        channels: 2))
+    func filters(_ outputs: Int) -> FilterSet {
+      FilterSet(
+        coefficients: (0..<outputs).map { _ in (0..<shape.microphones).map { _ in noise(shape.taps, 1e-3) } })
+    }
+    engine.start(with: filters(2))
+    for first in stride(from: 0, to: count - 2, by: 16) {
+      _ = engine.startFeed(with: filters(min(16, count - 2 - first)), firstOutput: first)
+    }
     engine.prepare(period: shape.period)
     let sound = noise(shape.period, 0.5)
-    var outputs = [Float](repeating: 0, count: 2 * shape.period)
+    var outputs = [Float](repeating: 0, count: count * shape.period)
     let times = sound.withUnsafeBufferPointer { sound in
       outputs.withUnsafeMutableBufferPointer { outputs in
         let inputs = [UnsafePointer<Float>?](repeating: sound.baseAddress!, count: shape.microphones)
         return inputs.withUnsafeBufferPointer { inputs in
           let left = outputs.baseAddress!
-          return Self.times(progress) {
-            engine.process(
-              Period(
-                frames: shape.period, inputs: inputs.baseAddress!, left: left, right: left + shape.period))
+          let others = (2..<count).map { Optional(left + $0 * shape.period) }
+          return others.withUnsafeBufferPointer { others in
+            Self.times(progress) {
+              engine.process(
+                Period(
+                  frames: shape.period, inputs: inputs.baseAddress!, left: left, right: left + shape.period,
+                  feeds: others.baseAddress))
+            }
           }
         }
       }
@@ -103,6 +116,7 @@ private struct PeriodTime {
   /// …)"
   var sentence: String {
     "microphone".counted(shape.microphones) + " × " + "tap".counted(shape.taps)
+      + (outputs == 2 ? "" : " × \(outputs) outputs")
       + String(format: " take %.2f µs of each period of ", microseconds) + "frame".counted(shape.period)
       + String(
         format: " (%.0f µs at 48000 Hz): %.2g %% of a core ", deadline, 100 * microseconds / deadline)
@@ -112,7 +126,7 @@ private struct PeriodTime {
   var json: JSONObject {
     [
       "microphones": shape.microphones, "taps": shape.taps, "period": shape.period,
-      "microsecondsPerPeriod": microseconds, "deadlineMicroseconds": deadline,
+      "outputs": outputs, "microsecondsPerPeriod": microseconds, "deadlineMicroseconds": deadline,
       "isa": InstructionSet.best.rawValue, "machine": Machine.current, "version": Tool.version,
     ]
   }

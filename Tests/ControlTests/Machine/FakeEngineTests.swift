@@ -18,6 +18,8 @@ import Testing
     case .takeEnded(let ticket, let take, _): "ended \(n(take)) by \(n(ticket))"
     case .noTake(let ticket): "no take for \(n(ticket))"
     case .playbackEnded(let ticket): "played \(n(ticket))"
+    case .feedBegan(let ticket): "feed began \(n(ticket))"
+    case .feedEnded(let ticket, let feed): "feed \(feed) ended \(n(ticket))"
     case .released, .convolverReplaced: nil
     }
   }
@@ -31,7 +33,7 @@ import Testing
       microphones: 1, taps: 16, sampleRate: 48000, fadeFrames: 128, instructionSet: .baseline)
     engine.prepare(period: 64)
     let fake = FakeEngine()
-    let filters = FilterSet(coefficients: noise.filters(microphones: 1, taps: 16), channels: 2)
+    let filters = FilterSet(coefficients: noise.filters(microphones: 1, taps: 16))
     let ring = TakeRing(outputs: 1, capacityFrames: 100_000)
     let playback = PlaybackRing(capacityFrames: 100_000)
     playback.write(left: [Float](repeating: 0, count: 90_000), right: [Float](repeating: 0, count: 90_000))

@@ -1,5 +1,5 @@
-/// Two output buffers.
-struct Stereo: BitwiseCopyable {
+/// The buffers of two outputs of a feed, which one pair of filters computes.
+struct OutputPair: BitwiseCopyable {
   let left: UnsafeMutablePointer<Float>
   let right: UnsafeMutablePointer<Float>
 
