@@ -240,7 +240,7 @@ import Testing
         input.withUnsafeBufferPointer { input in
           let inputs = [UnsafePointer<Float>?](repeating: input.baseAddress!, count: 3)
           let buffers = outputs.map { _ in UnsafeMutablePointer<Float>.allocate(capacity: 64) }
-          defer { buffers.forEach { $0.deallocate() } }
+          defer { for buffer in buffers { buffer.deallocate() } }
           let feeds = (0..<3).map { heard[$0] ? Optional(buffers[2 + $0]) : nil }
           inputs.withUnsafeBufferPointer { inputs in
             feeds.withUnsafeBufferPointer { feeds in
