@@ -82,7 +82,9 @@ public final class Controller {
       if events.consumeStatusRequest() { tell(json(status)) }
       if events.consumeGraphChange() { processor.graphChanged() }
       if events.consumeReloadRequest() { reload() }
-      for (message, sender) in requests(within: patience) { receive(message, from: sender) }
+      for (message, sender) in requests(within: patience) {
+        receive(message.withFeedAsArgument, from: sender)
+      }
       processor.poll()
       serveMIDI()
       reads.poll()
@@ -168,7 +170,7 @@ public final class Controller {
   /// A stop and a subscription are always served at once.
   private func receive(_ message: OSCMessage, from sender: Sender) {
     let action = OSCMethod.at(message.path)?.action
-    let isQuery = [.status, .inputs, .levels, .outputs].contains(action)
+    let isQuery = [.status, .inputs, .levels, .outputs, .feedList].contains(action)
     let waits = hasStarted ? !reads.isEmpty && !isQuery : true
     guard waits, action != .stop, action != .subscribe, action != .unsubscribe, deferredRequests.count < 64,
       !processor.isStopping
@@ -220,6 +222,10 @@ public final class Controller {
     case .setOne(let key) where words.isEmpty:
       request.answer(.done([key.rawValue: processor.inForce.value(of: key)]))
     case .setOne(let key): try change([Change(key, words[0])], of: nil, request)
+    case .feedList: request.answer(.done(FeedsAnswer(feeds: processor.feedReports)))
+    case .feedAdd: try processor.addFeed(words[0], FeedWords(words.dropFirst()), request)
+    case .feedSet: try setFeed(words[0], words.dropFirst(), request)
+    case .feedRemove: try processor.removeFeed(words[0], request)
     case .usePreset: try change([.preset(words[0])], of: nil, request)
     case .cancelPreset: try processor.cancelChange(request)
     case .sessionOpen: request.answer(try open(words[0], refuseSessionOverUDP(sender)))
@@ -245,6 +251,17 @@ public final class Controller {
     case .unsubscribe: try unsubscribe(sender, request)
     case .stop: processor.stop(request)
     }
+  }
+
+  /// Changes a feed; `main` is one of them. With a single word, answers the present value, with none the feed.
+  private func setFeed(_ name: String, _ words: ArraySlice<String>, _ request: Request) throws {
+    if name.lowercased() == "main" {
+      return words.isEmpty
+        ? request.answer(.done(ChangeReport(processor.inForce)))
+        : try change(Change.list(words), of: nil, request)
+    }
+    if words.isEmpty { return request.answer(.done(try processor.feedAnswer(name))) }
+    try processor.setFeed(name, FeedWords(words), request)
   }
 
   /// Starts or stops a take, as the toggle of a control surface does. Without a word, answers whether one is running.

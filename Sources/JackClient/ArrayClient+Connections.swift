@@ -82,7 +82,7 @@ extension ArrayClient {
   /// The full names of the two ports, in the direction of the signal.
   private func ends(of wire: Wiring.Wire) -> (source: String, destination: String) {
     let own = "\(connection.name):\(wire.port)"
-    return Self.outputNames.contains(wire.port) ? (own, wire.peer) : (wire.peer, own)
+    return outputNames.contains(wire.port) ? (own, wire.peer) : (wire.peer, own)
   }
 
   /// Connections that were requested through this client and not withdrawn. Any thread.
@@ -100,8 +100,9 @@ extension ArrayClient {
       defer { values.newPorts = [] }
       return (values.ports, values.wanted, values.newPorts)
     }
-    let inputs = ports.map { Array(zip($0.names, $0.microphones.map(PortHandle.init))) } ?? []
-    let own = inputs + Array(zip(Self.outputNames, [left, right])) + [(Self.controlName, control)]
+    let others = ports?.named.map { ($0.name, PortHandle($0.port)) } ?? []
+    let own = others + Array(zip(Self.outputNames, [left, right])) + [(Self.controlName, control)]
+    wiring.know(outputs: outputNames)
     var allPorts: Set<String>?
     func exists(_ port: String) -> Bool {
       if allPorts == nil { allPorts = connection.allPorts }

@@ -19,7 +19,7 @@ public final class ArrayClient: Sendable {
   public static let controlName = "control"
 
   package let connection: JackConnection
-  private let trampoline: Trampoline
+  let trampoline: Trampoline
   let left: PortHandle
   let right: PortHandle
   let control: PortHandle
@@ -127,16 +127,18 @@ public final class ArrayClient: Sendable {
     engine.prepare(period: connection.period)
     return PreparedPorts(
       ports: ArrayPorts(
-        engine: engine, names: names, microphones: ports, left: left.port, right: right.port),
+        engine: engine, names: names, microphones: ports, left: left.port, right: right.port,
+        feeds: old?.feeds ?? []),
       newPorts: newPorts, delayFrames: delayFrames)
   }
 
   /// Waits, for 2 s at most, until no replaced engine has ports with any of `names` that the current engine does not
   /// share: a name can be registered only once.
   /// - Returns: false if the callback still uses such ports, because no period runs.
-  private func areReleased(_ names: [String]) -> Bool {
+  func areReleased(_ names: [String]) -> Bool {
     let end = ContinuousClock.now + .seconds(2)
-    let wanted = Set(names).subtracting(microphones)
+    let wanted = Set(names).subtracting(
+      shared.values.withLock { $0.ports?.named.map(\.name) ?? [] })
     releaseRetired()
     while !trampoline.retiredNames.isDisjoint(with: wanted) {
       if .now >= end { return false }
@@ -153,18 +155,18 @@ public final class ArrayClient: Sendable {
     for port in prepared.newPorts { connection.unregisterPort(port.port) }
   }
 
-  /// Completes `adopt`: unregisters the ports that only the previous engine used, and gives its memory back to the
+  /// Completes `adopt`: unregisters the ports that are no longer used, and gives its memory back to the
   /// system. Does nothing while the callback may still use the previous engine; call it repeatedly.
   public func releaseRetired() {
     // The engines are freed at the end of this scope, before their memory is given back.
     do {
       let free = trampoline.released()
       guard !free.isEmpty else { return }
-      let used = shared.values.withLock { $0.ports?.names ?? [] }
-      for old in free {
-        for (name, port) in zip(old.names, old.microphones) where !used.contains(name) {
-          connection.unregisterPort(port)
-        }
+      // One port may belong to several that are replaced.
+      var used = Set(shared.values.withLock { $0.ports }?.named.map(\.port) ?? [])
+      used.formUnion(trampoline.retiredPorts.map(\.port))
+      for port in free.flatMap({ $0.named.map(\.port) }) where used.insert(port).inserted {
+        connection.unregisterPort(port)
       }
     }
     connection.recomputeLatencies()

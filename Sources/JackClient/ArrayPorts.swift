@@ -12,16 +12,33 @@ final class ArrayPorts: @unchecked Sendable {
   let engine: Engine
   let names: [String]
   let microphones: [OpaquePointer]
+  /// The ports of the feeds besides `main`. Their outputs are silent until the engine has those feeds.
+  let feeds: [FeedPorts]
   private let callbackEngine: Unmanaged<Engine>
   private let count: Int
   private let ports: UnsafeMutablePointer<OpaquePointer>
   private let buffers: UnsafeMutablePointer<UnsafePointer<Float>?>
   private let left: OpaquePointer
   private let right: OpaquePointer
+  /// By place in `Period.feeds`; as many as the engine can have.
+  private let feedPorts: UnsafeMutablePointer<OpaquePointer?>
+  private let feedBuffers: UnsafeMutablePointer<UnsafeMutablePointer<Float>?>
+  /// One past the last place with a port.
+  private let feedPlaces: Int
 
   init(
-    engine: Engine, names: [String], microphones: [OpaquePointer], left: OpaquePointer, right: OpaquePointer
+    engine: Engine, names: [String], microphones: [OpaquePointer], left: OpaquePointer, right: OpaquePointer,
+    feeds: [FeedPorts]
   ) {
+    self.feeds = feeds
+    feedPorts = .allocate(capacity: Engine.mostFeedOutputs)
+    feedPorts.initialize(repeating: nil, count: Engine.mostFeedOutputs)
+    feedBuffers = .allocate(capacity: Engine.mostFeedOutputs)
+    feedBuffers.initialize(repeating: nil, count: Engine.mostFeedOutputs)
+    for feed in feeds {
+      for (n, port) in feed.ports.enumerated() { feedPorts[feed.firstOutput + n] = port.port }
+    }
+    feedPlaces = feeds.map(\.places.upperBound).max() ?? 0
     self.engine = engine
     self.names = names
     self.microphones = microphones
@@ -38,6 +55,13 @@ final class ArrayPorts: @unchecked Sendable {
   deinit {
     ports.deallocate()
     buffers.deallocate()
+    feedPorts.deallocate()
+    feedBuffers.deallocate()
+  }
+
+  /// All of them but `main`'s and the control port, by short name.
+  var named: [(name: String, port: OpaquePointer)] {
+    Array(zip(names, microphones)) + feeds.flatMap { feed in zip(feed.names, feed.ports.map(\.port)) }
   }
 
   /// Thread: JACK's realtime thread.
@@ -51,10 +75,19 @@ final class ArrayPorts: @unchecked Sendable {
       buffers[n] = UnsafePointer(RealtimeCalls.buffer(ports[n], frames))
       n &+= 1
     }
+    n = 0
+    while n < feedPlaces {
+      feedBuffers[n] = feedPorts[n].map { RealtimeCalls.buffer($0, frames) } ?? nil
+      feedBuffers[n]?.update(repeating: 0, count: Int(frames))
+      n &+= 1
+    }
     let buffers = UnsafePointer(buffers)
+    let feeds = UnsafePointer(feedBuffers)
     callbackEngine._withUnsafeGuaranteedRef {
       $0.process(
-        Period(frames: Int(frames), inputs: buffers, left: leftBuffer, right: rightBuffer, timing: timing))
+        Period(
+          frames: Int(frames), inputs: buffers, left: leftBuffer, right: rightBuffer, feeds: feeds,
+          timing: timing))
     }
   }
 }

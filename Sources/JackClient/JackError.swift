@@ -13,6 +13,8 @@ public enum JackError: Error, Hashable, CustomStringConvertible {
   case activationFailed
   /// The server has run no period since the last change of device.
   case stalled
+  /// The feeds have as many outputs as there can be.
+  case noPlace
 
   public var description: String {
     switch self {
@@ -30,6 +32,9 @@ public enum JackError: Error, Hashable, CustomStringConvertible {
     case .portFailed(let name): return "JACK did not register the port \"\(name)\"; see the server's messages"
     case .activationFailed: return "JACK did not activate the client; see the server's messages"
     case .stalled: return "the JACK server runs no periods; try again when it does"
+    case .noPlace:
+      return
+        "the feeds have as many outputs as there can be, 64 with main's; remove one with: pinna feed remove"
     }
   }
 }

@@ -138,8 +138,15 @@ final class Trampoline: @unchecked Sendable {
     return retained.withLock { $0.retired.count { $0.until > done } } < Self.maxRetired
   }
 
-  /// The microphone names of all replaced ports that `released` has not returned yet.
-  var retiredNames: Set<String> { retained.withLock { Set($0.retired.flatMap(\.ports.names)) } }
+  /// The short names of all replaced ports that `released` has not returned yet.
+  var retiredNames: Set<String> {
+    retained.withLock { Set($0.retired.flatMap { $0.ports.named.map(\.name) }) }
+  }
+
+  /// Those ports.
+  var retiredPorts: [PortHandle] {
+    retained.withLock { $0.retired.flatMap { $0.ports.named.map { PortHandle($0.port) } } }
+  }
 
   /// Makes the callback use `new`. The previous ports are kept until the callback has returned twice more: the current
   /// call may have read the old address, the next one cannot have. Calls must not overlap; never waits.

@@ -68,6 +68,8 @@ public struct Wiring: Sendable {
   /// Connections requested through Pinna, which are forgotten last.
   private var requested: Set<Wire> = []
   private var lastOrder = 0
+  /// Short names of the outputs' ports, those of feeds that have gone included.
+  private var outputs = Set(ArrayClient.outputNames)
   /// Whether the outputs' connections to others are restored like all others.
   private let keepsOutputs: Bool
   private let isPipeWire: Bool
@@ -77,9 +79,17 @@ public struct Wiring: Sendable {
     self.isPipeWire = isPipeWire
   }
 
+  /// Adds to the ports that are known to be outputs. A feed's ports may come and go.
+  public mutating func know(outputs names: [String]) {
+    outputs.formUnion(names)
+    guard outputs.count > Self.maxAbsent else { return }
+    outputs = Set(ArrayClient.outputNames + names).union(
+      outputs.filter { name in wires.keys.contains { $0.port == name } })
+  }
+
   /// Whether a connection is restored when its peer returns.
   private func isRestored(_ wire: Wire) -> Bool {
-    keepsOutputs || !ArrayClient.outputNames.contains(wire.port) || requested.contains(wire)
+    keepsOutputs || !outputs.contains(wire.port) || requested.contains(wire)
   }
 
   /// The connections to restore in the next run of Pinna, made or absent. Those requested through Pinna are requested

@@ -67,6 +67,9 @@ final class JackAudioClient: AudioClient {
     readings.latencyFrames = used.filters.bank.delayFrames
     readings.statistics = used.engine.statistics
     readings.levels = used.engine.levels
+    readings.feedLevels = used.feeds.withLock { $0 }.mapValues {
+      used.engine.feedLevels(firstOutput: $0.firstOutput, outputs: $0.outputs)
+    }
     readings.mutedMicrophones = names.indices.filter(used.engine.isMuted).map { names[$0] }
     readings.preRollSeconds =
       Double(used.engine.preRoll.capacityFrames) / Double(used.filters.bank.sampleRate)
@@ -97,7 +100,7 @@ final class JackAudioClient: AudioClient {
     return TakeWriter(
       folder: folder,
       plan: TakePlan(
-        outputs: setting.selection.polarPattern.channels, sampleRate: used.filters.bank.sampleRate,
+        outputs: setting.selection.polarPattern.outputs, sampleRate: used.filters.bank.sampleRate,
         options: takeOptions, setup: TakeSetup(setting, used.filters.bank, pinna: options.name),
         preRoll: used.engine.preRoll))
   }
@@ -222,15 +225,82 @@ final class JackAudioClient: AudioClient {
   }
 
   func fadeOut(from setting: Setting) throws -> Ticket {
-    try engine.engine.change(
+    let ticket = try engine.engine.change(
       to: filters(for: setting), gain: 0, highPass: setting.highPass.frequency?.value)
+    for var feed in setting.feeds {
+      feed.muted = true
+      _ = try? change(feed)
+    }
+    return ticket
   }
 
   func use(fallback filters: FilterSets?) { fallback.withLock { $0 = filters } }
 
   func substitute(for setting: Setting) throws -> Ticket {
-    try engine.engine.substitute(
+    let used = try engine
+    for feed in setting.feeds {
+      guard let live = used.feeds.withLock({ $0[feed.name] }), live.own == nil else { continue }
+      _ = try? used.engine.substitute(
+        feed: live.number, filters(for: feed, live), gain: feed.amplitude,
+        highPass: feed.highPass.frequency?.value)
+    }
+    return try used.engine.substitute(
       filters(for: setting), gain: setting.amplitude, highPass: setting.highPass.frequency?.value)
+  }
+
+  // MARK: Feeds
+
+  func add(_ feed: Feed, _ own: FilterSets?) -> Job<Ticket> {
+    worker.job { [self] in
+      let used = try engine
+      let names = feed.portNames
+      let place = try array.addFeedPorts(names)
+      do {
+        guard let begun = try used.engine.beginFeed(outputs: names.count, firstOutput: place) else {
+          throw Failure(
+            .failed, "there are as many feeds as there can be, 16; remove one with: pinna feed remove")
+        }
+        used.feeds.withLock {
+          $0[feed.name] = JackEngine.LiveFeed(
+            number: begun.feed, firstOutput: place, outputs: names.count, own: own)
+        }
+        return try change(feed)
+      } catch {
+        try? array.removeFeedPorts(names)
+        throw error
+      }
+    }
+  }
+
+  func change(_ feed: Feed) throws -> Ticket {
+    let used = try engine
+    guard let live = used.feeds.withLock({ $0[feed.name] }) else { throw QueueRefusal.noFeed }
+    return try used.engine.change(
+      feed: live.number, to: filters(for: feed, live), gain: feed.amplitude,
+      highPass: feed.highPass.frequency?.value)
+  }
+
+  func remove(_ feed: Feed) -> Job<Bool> {
+    worker.job { [self] in
+      var silent = feed
+      silent.muted = true
+      if (try? change(silent)) != nil {
+        // A fade that is under way, this one, and the periods that they begin and end in.
+        usleep(useconds_t(45_000 + 4 * 1_000_000 * array.period / max(1, array.sampleRate)))
+      }
+      let used = try engine
+      if let live = used.feeds.withLock({ $0.removeValue(forKey: feed.name) }) {
+        _ = try used.engine.endFeed(live.number)
+      }
+      try array.removeFeedPorts(feed.portNames)
+      return true
+    }
+  }
+
+  private func filters(for feed: Feed, _ live: JackEngine.LiveFeed) throws -> FilterSet {
+    let used = try engine
+    let sets = live.own ?? fallback.withLock { $0 } ?? used.filters
+    return try sets.filters(for: feed.selection, of: used.device)
   }
 
   private func filters(for setting: Setting) throws -> FilterSet {
@@ -280,6 +350,17 @@ final class JackEngine: PreparedEngine {
   let filters: FilterSets
   let device: Device
   let ports: PreparedPorts
+  /// The feeds besides `main` that the engine plays, by name.
+  let feeds = Locked<[String: LiveFeed]>([:])
+
+  struct LiveFeed: Sendable {
+    /// Among the engine's feeds.
+    let number: Int
+    let firstOutput: Int
+    let outputs: Int
+    /// The filters of a case that the device's do not contain.
+    let own: FilterSets?
+  }
 
   /// The client that it was prepared on, which holds the engine in use.
   private weak let client: JackAudioClient?

@@ -18,6 +18,7 @@ public struct OSCMethod: Sendable {
     case usePreset, cancelPreset, recordStart, recordStop, stop
     case record, play, playStop, forget, mark, title, outputs
     case useBank, loadMIDI, learnMIDI
+    case feedList, feedAdd, feedSet, feedRemove
     case subscribe, unsubscribe
     case sessionOpen, sessionClaim, sessionSet, sessionPeriod, sessionClose
   }
@@ -32,6 +33,8 @@ public struct OSCMethod: Sendable {
   /// Path of the method that a packet over UDP must call first.
   package static let subscribe = "/pinna/subscribe"
 
+  package static let feedSet = "/pinna/feed/set"
+
   /// The method at `path`; nil if there is none.
   package static func at(_ path: String) -> OSCMethod? { all.first { $0.path == path } }
 
@@ -40,7 +43,7 @@ public struct OSCMethod: Sendable {
     guard counts.contains(count) else { return false }
     switch action {
     case .set: return count % 2 == 0
-    case .sessionSet: return count % 2 == 1
+    case .sessionSet, .feedAdd, .feedSet: return count % 2 == 1
     case .recordStart: return count == 1 || count % 2 == 0
     default: return true
     }
@@ -89,6 +92,14 @@ public struct OSCMethod: Sendable {
     OSCMethod(
       "/pinna/set/listen", "a microphone's name, or off", 0...1,
       "listen to one microphone alone, outside takes", .setOne(.listen)),
+    OSCMethod("/pinna/feed/list", "no arguments", 0...0, "the feeds besides main, as JSON", .feedList),
+    OSCMethod(
+      "/pinna/feed/add", "a name, then pairs as for set; also format and order", 1...17, "add a feed",
+      .feedAdd),
+    OSCMethod(
+      feedSet, "a name, then the same pairs", 1...17,
+      "change a feed; a single value also at /pinna/feed/NAME/set/SETTING", .feedSet),
+    OSCMethod("/pinna/feed/remove", "a name", 1...1, "remove a feed", .feedRemove),
     OSCMethod("/pinna/preset/use", "a string", 1...1, "change to a preset", .usePreset),
     OSCMethod(
       "/pinna/preset/cancel", "no arguments", 0...0, "cancel a pending change of device",

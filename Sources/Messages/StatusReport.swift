@@ -38,6 +38,8 @@ package struct StatusReport: Codable, Sendable {
   package struct Levels: Codable, Sendable {
     package var microphones: [NamedLevel] = []
     package var outputs: [NamedLevel] = []
+    /// Of the outputs of the feeds besides `main`; nil if there is none.
+    package var feeds: [NamedLevel]?
     /// Of the outputs over 300 ms, from −1 (inverted) to 1 (equal); nil while one is silent, and from an older Pinna.
     package var correlation: Double?
 
@@ -185,6 +187,8 @@ package struct StatusReport: Codable, Sendable {
   package var connections: [PortConnections]?
   /// Nil from an older Pinna.
   package var midi: MIDIReport?
+  /// The feeds besides `main`; nil if there is none.
+  package var feeds: [FeedReport]?
 
   package init() {}
 }

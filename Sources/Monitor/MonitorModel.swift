@@ -93,7 +93,7 @@ package struct MonitorModel: Sendable {
 
   private mutating func take(_ levels: StatusReport.Levels) {
     self.levels = levels
-    for level in levels.microphones + levels.outputs {
+    for level in levels.microphones + levels.outputs + (levels.feeds ?? []) {
       holds[level.name] = max(holds[level.name] ?? -150, level.peakDB)
       if level.peakDB >= Self.clipLevel { clips.insert(level.name) }
     }

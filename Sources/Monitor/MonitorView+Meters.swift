@@ -2,7 +2,8 @@ import Messages
 import Text
 
 extension MonitorView {
-  /// Both outputs, their correlation, and every microphone, in as many columns as they need.
+  /// Both outputs, their correlation, those of other feeds as far as they leave room, and every microphone, in as many
+  /// columns as they need.
   mutating func drawMeters(_ rows: Range<Int>, _ columns: Range<Int>) {
     let outputs = model.levels?.outputs ?? []
     var row = rows.lowerBound
@@ -14,8 +15,14 @@ extension MonitorView {
       row += 1
     }
     drawCorrelation(row, columns)
-    row += 2
+    row += 1
     let microphones = model.levels?.microphones ?? []
+    let spare = rows.upperBound - row - 2 - min(8, microphones.count)
+    for level in (model.levels?.feeds ?? []).prefix(max(0, spare)) {
+      drawMeter(row, columns, level, label: level.name.clipped(to: 8), labelWidth: 9, labelStyle: .plain)
+      row += 1
+    }
+    row += 1
     let room = row + 1..<rows.upperBound
     grid.put(row, columns.lowerBound, "MICROPHONES", .dim)
     let count = max(1, (microphones.count + room.count - 1) / max(1, room.count))

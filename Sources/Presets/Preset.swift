@@ -1,6 +1,6 @@
 import Acoustics
 
-/// A named setting: a device, a selection on it, an output gain, a high-pass, and connections.
+/// A named setting: a device, a selection on it, an output gain, a high-pass, feeds, and connections.
 public struct Preset: Hashable, Sendable {
   /// The name of the preset file without its extension: "phone5".
   public let name: String
@@ -10,12 +10,14 @@ public struct Preset: Hashable, Sendable {
   public let selection: Selection
   public let gain: Decibels
   public let highPass: HighPass
+  /// The feeds besides `main`. Empty: the preset leaves them alone.
+  public let feeds: [Feed]
   /// Connections that Pinna makes while the preset is in force, in the order of the file. Empty: it leaves connections alone.
   public let connections: [Connection]
 
   /// A connection in the JACK graph.
   public struct Connection: Hashable, Sendable {
-    /// A microphone, or one of `DescriptionName.ownPorts`.
+    /// A microphone, one of `DescriptionName.ownPorts`, or an output of a feed.
     public let port: String
     /// Full name of another client's port: "system:capture_1".
     public let peer: String
@@ -24,7 +26,7 @@ public struct Preset: Hashable, Sendable {
 
   public init(
     name: String, title: String, device: String, selection: Selection, gain: Decibels = Decibels(0),
-    highPass: HighPass = .off, connections: [Connection] = []
+    highPass: HighPass = .off, feeds: [Feed] = [], connections: [Connection] = []
   ) {
     self.name = name
     self.title = title
@@ -32,6 +34,7 @@ public struct Preset: Hashable, Sendable {
     self.selection = selection
     self.gain = gain
     self.highPass = highPass
+    self.feeds = feeds
     self.connections = connections
   }
 }

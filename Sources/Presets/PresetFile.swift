@@ -11,6 +11,8 @@ import Text
 /// inputOrientation: portrait
 /// gain: 0       # dB, -60 to 24; optional
 /// highPass: 80  # Hz, 20 to 400, or off; optional
+/// feeds:        # optional
+///   anna: {dataSource: Left, polarPattern: cardioid, gain: -3}
 /// connections:  # optional
 ///   bottom-left: system:capture_1
 ///   out_left: [system:playback_1, recorder:in_1]
@@ -28,6 +30,7 @@ public enum PresetFile {
       highPass: \(preset.highPass.word)
 
       """
+      + FeedList.text(of: preset.feeds)
     guard !preset.connections.isEmpty else { return text }
     let peers = Dictionary(grouping: preset.connections, by: \.port).mapValues { $0.map(\.peer) }
     let lines = peers.keys.sorted().map { port in
@@ -43,7 +46,8 @@ public enum PresetFile {
     -> Preset
   {
     let fields = try reader.fields([
-      "title", "device", "dataSource", "polarPattern", "inputOrientation", "gain", "highPass", "connections",
+      "title", "device", "dataSource", "polarPattern", "inputOrientation", "gain", "highPass", "feeds",
+      "connections",
     ])
     let title = try fields.required("title", example: "My preset").string()
     let device = try fields.required("device", example: "phone5").device(device)
@@ -60,10 +64,11 @@ public enum PresetFile {
       throw (offered ? orientation : pattern).failure("is not possible: \(error)")
     }
     let gain = try fields.optional("gain")?.number(in: Decibels.outputGains, unit: "dB") ?? 0
+    let feeds = try fields.optional("feeds")?.feeds(of: device, main: selection) ?? []
     return Preset(
       name: reader.fileName, title: title, device: device.name, selection: selection, gain: Decibels(gain),
       highPass: try fields.optional("highPass")?.highPass() ?? .off,
-      connections: try fields.optional("connections")?.connections(of: device) ?? [])
+      feeds: feeds, connections: try fields.optional("connections")?.connections(of: device, feeds) ?? [])
   }
 }
 
@@ -81,8 +86,8 @@ extension YAMLReader {
   }
 
   /// Reads a group of ports of Pinna, each with one or more ports of other clients.
-  func connections(of device: Device) throws(DescriptionError) -> [Preset.Connection] {
-    let ports = device.microphones.map(\.name) + DescriptionName.ownPorts
+  func connections(of device: Device, _ feeds: [Feed]) throws(DescriptionError) -> [Preset.Connection] {
+    let ports = device.microphones.map(\.name) + DescriptionName.ownPorts + feeds.flatMap(\.portNames)
     var connections: [Preset.Connection] = []
     for (port, value) in try entries() {
       guard ports.contains(port) else {

@@ -104,10 +104,18 @@ package protocol AudioClient: AnyObject, Sendable {
   /// Uses the filter sets of `fallback` for every setting from now on; nil for those of the engine.
   /// They are forgotten when another engine is adopted.
   func use(fallback: FilterSets?)
-  /// Posts a crossfade to the filters of `setting` that are chosen by now. It is allowed during a take.
+  /// Posts crossfades of all feeds to the filters of `setting` that are chosen by now. It is allowed during a take. The
+  /// ticket is main's.
   func substitute(for setting: Setting) throws -> Ticket
-  /// Posts a fade to silence with the filters of `setting`.
+  /// Posts a fade of all feeds to silence with the filters of `setting`. The ticket is main's.
   func fadeOut(from setting: Setting) throws -> Ticket
+  /// Registers the ports of a feed, and fades it in. The result is the ticket of that change.
+  /// - Parameter own: the filters of a case that the device's do not contain; nil for theirs.
+  func add(_ feed: Feed, _ own: FilterSets?) -> Job<Ticket>
+  /// Posts a crossfade of a feed that was added, with the same outputs.
+  func change(_ feed: Feed) throws -> Ticket
+  /// Fades a feed out, and unregisters its ports.
+  func remove(_ feed: Feed) -> Job<Bool>
   /// - Parameter followingTransport: begins when JACK's transport rolls, and ends when it does not.
   func beginTake(into ring: TakeRing, followingTransport: Bool) throws -> Ticket
   /// Cannot fail: the queue reserves a slot for it.
@@ -216,6 +224,8 @@ package struct Readings: Sendable {
   package var microphones: [String] = []
   /// Levels of the microphones in channel order, then of the left and right output.
   package var levels: [Level] = []
+  /// Levels of the outputs of the other feeds, by the feed's name.
+  package var feedLevels: [String: [Level]] = [:]
   package var mutedMicrophones: [String] = []
   /// Sentences about limited functions that do not affect the sound, such as missing port labels.
   package var problems: [String] = []

@@ -1,3 +1,4 @@
+import Acoustics
 import Messages
 import Realtime
 import Rendering
@@ -17,7 +18,7 @@ package struct Heard {
   package private(set) var pending: [Ticket: PendingChange] = [:]
 
   package struct PendingChange {
-    let setting: Setting
+    var setting: Setting
     /// The missing microphones that its filters do without.
     let missing: Set<String>
     let deadline: ContinuousClock.Instant
@@ -26,6 +27,13 @@ package struct Heard {
   }
 
   init(_ setting: Setting) { (inForce, wanted) = (setting, setting) }
+
+  /// Other feeds besides `main` are wanted. They have no part in the crossfades of `main`.
+  mutating func want(_ feeds: [Feed]) {
+    wanted.want(feeds)
+    inForce.want(feeds)
+    for ticket in pending.keys { pending[ticket]?.setting.want(feeds) }
+  }
 
   /// The callback has been sent a change.
   mutating func posted(_ ticket: Ticket, _ change: PendingChange) {

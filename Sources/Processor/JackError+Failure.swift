@@ -9,7 +9,7 @@ extension JackError: StatusedError {
       var failure = Failure(.failed, description)
       failure.isFinal = true
       return failure
-    case .openFailed, .portFailed, .activationFailed, .stalled: return Failure(.failed, description)
+    case .openFailed, .portFailed, .activationFailed, .stalled, .noPlace: return Failure(.failed, description)
     }
   }
 }

@@ -48,6 +48,8 @@ extension Processor {
       setting.muted = wanted.muted
       setting.output = wanted.output
       setting.remember(wanted)
+      // A preset without feeds leaves them as they are.
+      if preset.feeds.isEmpty { setting.want(wanted.feeds) }
     }
     if let uid = changes.input {
       setting.choose(try input(uid, of: setting))

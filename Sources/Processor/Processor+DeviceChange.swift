@@ -167,6 +167,7 @@ extension Processor {
     enter(.live)
     // The queue reserves a slot for this change, and delivers it after the fade-out.
     try? post(wanted, nil, isRestoring: true)
+    for feed in feeds.inForce.values { _ = try? client?.change(feed) }
     fail(change, Self.unchangedByStall)
     resumeDisplaced(by: change)
   }
@@ -177,7 +178,7 @@ extension Processor {
     // The queue is FIFO: everything posted to the old engine ended before its fade-out.
     failPendingChanges(Failure(.failed, "another device took over before this was done; see: pinna status"))
     heard.use(new)
-    resetFallback()
+    resetEngine()
     enter(.live)
     let (setting, requests) = (change.setting, change.requests)
     let all = Request { outcome in for request in requests { request.answer(outcome) } }

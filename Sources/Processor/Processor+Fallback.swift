@@ -151,8 +151,9 @@ extension Processor {
     }
   }
 
-  /// Another engine runs from now on: nothing is known about its microphones.
-  func resetFallback() {
+  /// Another engine runs from now on: nothing is known about its microphones, and it has no feeds yet.
+  func resetEngine() {
+    feeds.reset()
     fallback.job?.job.abandon()
     fallback.preparation.pause()
     for name in fallback.watch.missing.keys.sorted() {

@@ -1,3 +1,4 @@
+import Acoustics
 import FoundationEssentials
 import JackClient
 import Messages
@@ -20,20 +21,32 @@ extension Processor {
       OSCMessage("/pinna/play/take", [name(state.playback?.player.path)]),
       OSCMessage("/pinna/server", [.string(serverState.rawValue)]),
     ]
+      + wanted.feeds.flatMap { feed in
+        Self.feedKeys.map {
+          OSCMessage("/pinna/feed/\(feed.name)/set/\($0.rawValue)", [feed.value(of: $0).argument])
+        }
+      }
   }
 
-  /// Levels over 300 ms in dB relative to full scale: microphones in channel order, then left and right. Nil outside a
-  /// graph.
+  /// What can be set of a feed besides `main`.
+  static let feedKeys: [Change.Key] = [.dataSource, .pattern, .orientation, .gain, .highPass, .mute]
+
+  /// Levels over 300 ms in dB relative to full scale: microphones in channel order, then left and right, then the outputs of
+  /// other feeds. Nil outside a graph.
   package var levelsMessage: OSCMessage? {
     let levels = client?.readings.levels ?? []
     guard !levels.isEmpty else { return nil }
     return OSCMessage(
-      "/pinna/levels", levels.map { .float(Float(StatusReport.NamedLevel.decibels($0.rms))) })
+      "/pinna/levels",
+      levels.map { .float(Float(StatusReport.NamedLevel.decibels($0.rms))) }
+        + feedReports.flatMap(\.outputs).map { .float(Float($0.rmsDB)) })
   }
 
   /// The answer to `/pinna/levels`.
   package var levels: StatusReport.Levels {
-    StatusReport.Levels(client?.readings ?? Readings(), correlation: client?.correlation)
+    var levels = StatusReport.Levels(client?.readings ?? Readings(), correlation: client?.correlation)
+    if !wanted.feeds.isEmpty { levels.feeds = feedReports.flatMap(\.outputs) }
+    return levels
   }
 }
 
@@ -67,6 +80,21 @@ package enum SettingValue: Hashable, Sendable, Encodable {
     case .word(let text): try container.encode(text)
     case .number(let number): try container.encode(number)
     case .flag: try container.encode(word)
+    }
+  }
+}
+
+extension Feed {
+  /// The value of one of `Processor.feedKeys`.
+  package func value(of key: Change.Key) -> SettingValue {
+    switch key {
+    case .dataSource: .word(selection.dataSource)
+    case .pattern: .word(selection.polarPattern.rawValue)
+    case .orientation: .word(selection.inputOrientation.rawValue)
+    case .gain: .number(gain.value)
+    case .highPass: highPass.frequency.map { .number($0.value) } ?? .word("off")
+    case .mute: .flag(muted)
+    case .input, .output, .listen: .word("")
     }
   }
 }

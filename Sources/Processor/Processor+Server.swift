@@ -88,10 +88,11 @@ extension Processor {
     drop(change, failure)
     change = nil
     failPendingChanges(failure)
+    failFeedRequests(failure)
     let waiting = periodRequests.map(\.request)
     periodRequests = []
     for request in waiting { request.fail(failure) }
-    resetFallback()
+    resetEngine()
   }
 
   /// Notices that the server has changed its sample rate. The client stays, but everything that depends on the old rate

@@ -11,6 +11,9 @@ extension Processor {
     let client = try clientOutsideTakeOrFadeOut()
     try refuseDuringPlayback()
     try refuseWhileDiskHangs()
+    if feeds.isAddingOrRemoving {
+      throw Failure(.failed, "a feed is just being added or removed; try again in a moment")
+    }
     guard takes.closing.count < Takes.maxClosing else {
       throw Failure(
         .failed,

@@ -44,6 +44,7 @@ package final class Processor {
   var watchdog = Watchdog()
   var stallProbe = StallProbe()
   var fallback = Fallback()
+  var feeds = FeedWork()
   var warnings = Warnings()
   var wakefulness = Wakefulness()
   var duplicateSignals = DuplicateSignalDetector()
@@ -142,7 +143,7 @@ package final class Processor {
   /// True while the callback or a job owes a result.
   package var isBusy: Bool {
     !heard.pending.isEmpty || !changesAwaitingConnections.isEmpty || change != nil || !takes.closing.isEmpty
-      || !periodRequests.isEmpty || deadline != nil
+      || !periodRequests.isEmpty || deadline != nil || feeds.isBusy
   }
 
   /// Whether `setting` is in force and no change is pending.
@@ -194,6 +195,7 @@ package final class Processor {
     pollGraph()
     pollStall()
     pollFallback()
+    pollFeeds()
     pollSleep()
   }
 
@@ -204,7 +206,7 @@ package final class Processor {
       if case .fadingOut(let change, let engine, let filters, ticket) = state {
         return switchDevice(change, engine, filters)
       }
-      if substitutionEnded(ticket, isInForce: true) { return }
+      if substitutionEnded(ticket, isInForce: true) || feedChangeEnded(ticket, isInForce: true) { return }
       let old = inForce
       guard let ended = heard.applied(ticket) else { return }
       fallback.changed(without: ended.missing)
@@ -213,9 +215,10 @@ package final class Processor {
     case .substituted(let ticket, let frame, let takeFrame):
       substitutionBegan(ticket, frame: frame, takeFrame: takeFrame)
     case .superseded(let ticket):
-      if substitutionEnded(ticket, isInForce: false) { return }
+      if substitutionEnded(ticket, isInForce: false) || feedChangeEnded(ticket, isInForce: false) { return }
       heard.superseded(ticket)?.fail(.failed, Self.superseded)
     case .refused(let ticket, _):
+      if feedChangeEnded(ticket, isInForce: false) { return }
       heard.refused(ticket)?.fail(.refused, recordingReason)
     case .takeArmed(let ticket): takeArmed(ticket)
     case .takeBegan(let ticket, let frame): takeBegan(ticket, frame: frame)

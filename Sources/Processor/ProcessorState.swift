@@ -1,3 +1,4 @@
+import Acoustics
 import Messages
 import Realtime
 import Recording
@@ -244,7 +245,21 @@ package struct DeviceChange {
   package var phase: Phase
   package var isPromised: Bool { promised != nil }
   var isPrepared: Bool { if case .prepared = phase { true } else { false } }
+  /// Whether nothing depends yet on the ports that there are.
+  var isDesigning: Bool {
+    switch phase {
+    case .designing, .designed: true
+    case .preparing, .prepared: false
+    }
+  }
   let began: ContinuousClock.Instant
+
+  /// Other feeds are wanted from now on.
+  mutating func want(_ feeds: [Feed]) {
+    setting.want(feeds)
+    promised?.setting.want(feeds)
+    displaced?.setting.want(feeds)
+  }
 
   /// Applies `changes` made to the current device to this change, too, and to the promises that may replace it.
   mutating func add(inForce changes: [Change]) {

@@ -24,6 +24,8 @@ package struct RunMemory: Codable, Equatable, Sendable {
     let gainDB: Double
     /// "off", or a corner in hertz.
     let highPass: String
+    /// Nil if there are none besides `main`, and from an older Pinna.
+    let feeds: [LastFeed]?
 
     package init(_ setting: Setting) {
       preset = setting.preset
@@ -34,6 +36,7 @@ package struct RunMemory: Codable, Equatable, Sendable {
       inputOrientation = setting.selection.inputOrientation.rawValue
       gainDB = setting.gain.value
       highPass = setting.highPass.word
+      feeds = setting.feeds.isEmpty ? nil : setting.feeds.map(LastFeed.init)
     }
 
     /// The changes that lead from the preset to this setting.
@@ -60,8 +63,50 @@ package struct RunMemory: Codable, Equatable, Sendable {
         setting.choose(known ?? Device(linePort: input))
       }
       try setting.apply(changes())
+      var feeds: [Feed] = []
+      for last in self.feeds ?? [] {
+        guard let feed = last.feed(of: setting.device),
+          FeedNames.obstacle(to: feed, among: feeds, of: setting.device) == nil
+        else { continue }
+        feeds.append(feed)
+      }
+      setting.want(feeds)
       _ = try setting.device.filterCase(for: setting.selection)
       return setting
+    }
+  }
+
+  /// A feed besides `main`, as `LastSetting` has main.
+  struct LastFeed: Codable, Equatable, Sendable {
+    let name: String
+    let dataSource: String
+    let polarPattern: String
+    let inputOrientation: String
+    let gainDB: Double
+    let highPass: String
+
+    init(_ feed: Feed) {
+      name = feed.name
+      dataSource = feed.selection.dataSource
+      polarPattern = feed.selection.polarPattern.rawValue
+      inputOrientation = feed.selection.inputOrientation.rawValue
+      gainDB = feed.gain.value
+      highPass = feed.highPass.word
+    }
+
+    /// Nil if the file does not hold what a feed of `device` can be.
+    func feed(of device: Device) -> Feed? {
+      guard
+        let words = try? FeedWords([
+          "data-source", dataSource, "pattern", polarPattern, "orientation", inputOrientation, "gain",
+          "\(gainDB)", "high-pass", highPass,
+        ])
+      else { return nil }
+      var feed = Feed(
+        name: name,
+        selection: Selection(
+          dataSource: dataSource, polarPattern: .omnidirectional, inputOrientation: .portrait))
+      return (try? words.apply(to: &feed, of: device)) == nil ? nil : feed
     }
   }
 

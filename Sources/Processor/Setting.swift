@@ -20,6 +20,8 @@ public struct Setting: Hashable, Sendable {
   public var output = OutputChoice.standard
   /// The microphone that is listened to alone; nil for the selection. Never during a take.
   package private(set) var listening: String?
+  /// The feeds besides `main`.
+  public private(set) var feeds: [Feed]
   /// The connections of the preset.
   package let connections: [Wiring.Wire]
 
@@ -30,6 +32,7 @@ public struct Setting: Hashable, Sendable {
     selection = preset.selection
     gain = preset.gain
     highPass = preset.highPass
+    feeds = preset.feeds
     connections = preset.connections.map { Wiring.Wire($0.port, $0.peer) }
   }
 
@@ -59,6 +62,9 @@ public struct Setting: Hashable, Sendable {
     remembered[device.uid] = nil
   }
 
+  /// Replaces the feeds besides `main`.
+  package mutating func want(_ feeds: [Feed]) { self.feeds = feeds.map { $0.moved(to: device) } }
+
   /// Puts another input in the route. Restores the last selection on it; otherwise keeps as much of the current
   /// selection as the input offers.
   public mutating func choose(_ input: Device) {
@@ -66,6 +72,7 @@ public struct Setting: Hashable, Sendable {
     remembered[device.uid] = selection
     device = input
     listening = nil
+    feeds = feeds.map { $0.moved(to: input) }
     // The device file may have been edited and no longer offer it.
     if let last = remembered.removeValue(forKey: input.uid), (try? input.filterCase(for: last)) != nil {
       selection = last

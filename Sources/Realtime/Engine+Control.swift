@@ -3,7 +3,15 @@ import Synchronization
 /// Why a request never reached the callback.
 public enum QueueRefusal: Error, Hashable, CustomStringConvertible {
   case queueFull
-  public var description: String { "too many changes are waiting; try again in a moment" }
+  /// The feed has ended, or never began.
+  case noFeed
+
+  public var description: String {
+    switch self {
+    case .queueFull: "too many changes are waiting; try again in a moment"
+    case .noFeed: "the feed has ended"
+    }
+  }
 
 }
 
@@ -135,7 +143,7 @@ extension Engine {
   ) throws(QueueRefusal) -> Ticket {
     try control.withLock { (side) throws(QueueRefusal) in
       collect(&side)
-      side.checkOutputs(of: filters, on: feed)
+      guard side.takes(filters, on: feed) else { throw .noFeed }
       let setting = use(filters, gain, highPass, isSubstitute: isSubstitute, on: feed, &side)
       guard messages.push(makeMessage(setting), fromReserve: fromReserve) else {
         side.forget(setting.ticket)
@@ -295,7 +303,7 @@ extension Engine {
   func start(feed: Int, with filters: FilterSet, gain: Float, highPass: Double?) {
     precondition(statistics.frames == 0)
     control.withLock { side in
-      side.checkOutputs(of: filters, on: feed)
+      precondition(side.takes(filters, on: feed))
       let setting = use(filters, gain, highPass, on: feed, &side)
       side.feeds[feed]?.inForce = setting.ticket
       feeds.states[feed].current = setting

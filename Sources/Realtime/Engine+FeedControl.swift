@@ -120,10 +120,12 @@ extension ControlSide {
     feedOfTicket[ticket.number] = nil
   }
 
+  /// Whether there is such a feed, and these filters can be heard on it.
+  ///
   /// Thread: control side.
-  func checkOutputs(of filters: FilterSet, on feed: Int) {
-    guard let outputs = feeds[feed]?.outputs else { preconditionFailure("there is no feed \(feed)") }
-    precondition(filters.outputs == outputs || (filters.outputs == 1 && outputs == 2))
+  func takes(_ filters: FilterSet, on feed: Int) -> Bool {
+    guard let outputs = feeds[feed]?.outputs else { return false }
+    return filters.outputs == outputs || (filters.outputs == 1 && outputs == 2)
   }
 
   /// For each feed the setting in force and the one requested after it, as the callback may play them.

@@ -13,7 +13,7 @@ public struct FilterSets: Sendable {
     self.bank = bank
     sets = Dictionary(
       uniqueKeysWithValues: bank.cases.map {
-        let outputs = $0.filterCase.polarPattern.channels
+        let outputs = $0.filterCase.polarPattern.outputs
         return ($0.filterCase, FilterSet(coefficients: Array($0.taps.filters.prefix(outputs))))
       })
   }

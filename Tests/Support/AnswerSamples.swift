@@ -6,12 +6,14 @@ public enum AnswerSamples {
     "closingTakes":["/takes/c.flac"],"connections":[{"peers":["a:1","b:2"],"port":"left"}],\#
     "controller":"camera","dataSource":"Front","device":"pair",\#
     "droppedPackets":6,"dspLoad":12.25,"fallback":{"missing":[{"fault":"invalid","name":"right"}],\#
-    "obstacle":"the disk is full","without":["right"]},"format":1,"gainDB":-3.5,"highPassHz":80,"input":{"name":"Two microphones",\#
+    "obstacle":"the disk is full","without":["right"]},\#
+    "feeds":[{"dataSource":"Front","gainDB":-6,"highPassHz":80,"inputOrientation":"portrait","isHeard":false,"muted":true,"name":"anna",\#
+    "obstacle":"there is no port","outputs":[{"name":"anna","peakDB":-12,"rmsDB":-24}],"polarPattern":"cardioid"}],"format":1,"gainDB":-3.5,"highPassHz":80,"input":{"name":"Two microphones",\#
     "portType":"usbAudio","uid":"pair"},"inputChannels":2,"inputOrientation":"landscapeLeft",\#
     "lastTake":{"endedBecause":"the JACK server ended","fault":"64 frames are silence","frames":480,\#
     "path":"/takes/b.wav"},"latencyFrames":64,"layout":{"left":"top","right":"bottom"\#
     ,"sides":{"left":"+x, microphone left","right":"-x, microphone right"}},\#
-    "levels":{"correlation":0.25,"microphones":[{"name":"left","peakDB":-3,"rmsDB":-20.1},{"name":"right","peakDB":-150,\#
+    "levels":{"correlation":0.25,"feeds":[{"name":"anna","peakDB":-12,"rmsDB":-24}],"microphones":[{"name":"left","peakDB":-3,"rmsDB":-20.1},{"name":"right","peakDB":-150,\#
     "rmsDB":-150}],"outputs":[{"name":"out_left","peakDB":-12.2,"rmsDB":-30.5},{"name":"out_right",\#
     "peakDB":-12,"rmsDB":-31}]},"listening":"left","microphones":2,"midi":{"bank":"evening","channel":3,"controllers":2,"programs":["pair","phone5"],\#
     "sources":["keys:out"]},"muted":true,"mutedMicrophones":["right"],\#

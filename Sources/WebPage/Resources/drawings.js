@@ -52,7 +52,7 @@ export class Meters {
 
   add(levels) {
     const now = performance.now();
-    const all = [...levels.microphones, ...levels.outputs];
+    const all = [...levels.microphones, ...levels.outputs, ...(levels.feeds ?? [])];
     if (all.length !== this.rows.length || all.some(({ name }, n) => this.rows[n].name !== name)) {
       this.rows = all.map(({ name }, n) => ({ name, isOutput: n >= levels.microphones.length, hold: -150, held: 0, clips: false }));
     }

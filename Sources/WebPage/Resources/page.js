@@ -99,6 +99,7 @@ function showStatus(changes) {
   const facts = { Input: status.input && status.input.name, Latency: `${status.latencyFrames} frames`,
     // Microphones, two outputs, and the port for MIDI.
     "Connected ports": `${(status.connections || []).length} of ${status.microphones + 3}`,
+    Feeds: ["main", ...(status.feeds ?? []).map(({ name }) => name)].join(", "),
     Calibrated: (status.calibrated || "no") + (status.calibratedFrom === "simulated" ? ", in a simulated scene" : ""),
     "Clipped samples": status.clippedSamples };
   const key = JSON.stringify(facts);

@@ -28,6 +28,7 @@ enum Overview {
         Line(.status, summary: "show what the running Pinna is doing"),
         Line(.monitor, summary: "watch and control it in a terminal"),
         Line(.set, summary: "change input, data source, polar pattern, orientation, gain …"),
+        Line(.feedList, .feedAdd, .feedRemove, summary: "several feeds at once"),
         Line(.inputs, summary: "list inputs, data sources and their polar patterns"),
         Line(.forget, summary: "forget connections that would be made again"),
         Line(.stop, summary: "stop it; a take in progress is finalised"),

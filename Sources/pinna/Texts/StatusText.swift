@@ -62,7 +62,8 @@ extension StatusReport: SettingReport {
   package var text: String {
     let lines = ["\(stateText); \(settingText)", engineText] + [serverText, midiText].compactMap(\.self)
     return
-      (lines + levelLines + fallbackLines + warnings.map { "warning: " + $0.printable } + takeLines
+      (lines + (feeds ?? []).map { "feed " + $0.text } + levelLines + fallbackLines
+      + warnings.map { "warning: " + $0.printable } + takeLines
       + changeLines
       + routeLines)
       .joined(separator: "\n")
@@ -105,7 +106,7 @@ extension StatusReport: SettingReport {
   }
 
   private var levelLines: [String] {
-    (levels.microphones + levels.outputs).map {
+    (levels.microphones + levels.outputs + (levels.feeds ?? [])).map {
       "  " + $0.name.padded(16) + String(format: "%7.1f dB rms %7.1f dB peak", $0.rmsDB, $0.peakDB)
     }
   }

@@ -37,6 +37,7 @@ extension Verb {
         dataSource: status.dataSource, polarPattern: status.polarPattern,
         inputOrientation: status.inputOrientation),
       gain: Decibels(status.gainDB), highPass: status.highPassHz.map { .on(Hertz($0)) } ?? .off,
+      feeds: (status.feeds ?? []).map(\.feed),
       connections: arguments.has("--connections") ? status.presetConnections : [])
     let text = PresetFile.text(of: preset)
     // A title that cannot be read back must not replace a good file.

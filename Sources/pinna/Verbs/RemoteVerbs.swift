@@ -61,6 +61,7 @@ extension Verb {
     name: "set",
     summary: "change input, data source, polar pattern, orientation, gain …; all options form one change",
     options: [
+      Option("--feed", "NAME", "change this feed (default: main)"),
       Option("--input", "UID", "an input; to list them, run: pinna inputs"),
       Option("--data-source", "NAME", "a data source of the device; to list them, run: pinna inputs"),
       Option("--pattern", "PATTERN", "omnidirectional, subcardioid, cardioid …, stereo"),
@@ -81,7 +82,12 @@ extension Verb {
     }
     // What no Pinna would accept is said whether one is running or not.
     do { _ = try Change.list(pairs[...]) } catch { throw Failure(.usage, "\(error)") }
-    return try ask(arguments, OSCMessage("/pinna/set", pairs.map { .string($0) }), \ChangeReport.text)
+    let words = pairs.map { OSCMessage.Argument.string($0) }
+    if let feed = arguments["--feed"], feed.lowercased() != "main" {
+      return try ask(
+        arguments, OSCMessage(OSCMethod.feedSet, [.string(feed)] + words), seconds: 120, \FeedAnswer.text)
+    }
+    return try ask(arguments, OSCMessage("/pinna/set", words), \ChangeReport.text)
   }
 
   static let stop = Verb(

@@ -208,6 +208,7 @@ final class FakeClient: AudioClient, @unchecked Sendable {
     engine = prepared.engine
     device = prepared.device
     fallback = nil
+    (audibleFeeds, feedChanges) = ([:], [])
     unusedEngines -= 1
   }
 
@@ -274,6 +275,57 @@ final class FakeClient: AudioClient, @unchecked Sendable {
   }
 
   func fadeOut(from setting: Setting) throws -> Ticket { try push(FakeEngine.Message.change) }
+
+  /// What the feeds besides `main` play, on the engine in use.
+  private(set) var audibleFeeds: [String: Feed] = [:]
+  /// What the test has to end: ports of feeds that are being registered or unregistered.
+  private(set) var feedJobs: [(feed: Feed, engine: FakeEngine?, adding: Job<Ticket>?, removing: Job<Bool>?)] =
+    []
+  private var feedChanges: [(ticket: Ticket, feed: Feed, periods: Int)] = []
+
+  func add(_ feed: Feed, _ own: FilterSets?) -> Job<Ticket> {
+    let job = Job<Ticket>.begun()
+    feedJobs.append((feed, engine, job, nil))
+    return job
+  }
+
+  func remove(_ feed: Feed) -> Job<Bool> {
+    let job = Job<Bool>.begun()
+    feedJobs.append((feed, engine, nil, job))
+    return job
+  }
+
+  func change(_ feed: Feed) throws -> Ticket {
+    guard audibleFeeds[feed.name] != nil else { throw QueueRefusal.noFeed }
+    let ticket = Ticket.next()
+    feedChanges.append((ticket, feed, 0))
+    return ticket
+  }
+
+  func endFeedJob(_ failure: Failure? = nil) {
+    guard !feedJobs.isEmpty else { return }
+    let (feed, engine, adding, removing) = feedJobs.removeFirst()
+    if failure == nil, engine === self.engine { audibleFeeds[feed.name] = adding == nil ? nil : feed }
+    adding?.finish(failure.map { .failure($0) } ?? .success(.next()))
+    removing?.finish(failure.map { .failure($0) } ?? .success(true))
+  }
+
+  /// One period of the changes of feeds: each takes two, and a take refuses it.
+  private func runFeeds(isRecording: Bool) {
+    for n in feedChanges.indices {
+      if feedChanges[n].periods == 0, isRecording {
+        feedReports.append(.refused(feedChanges[n].ticket, take: .next()))
+        feedChanges[n].periods = 3
+      }
+      feedChanges[n].periods += 1
+      guard feedChanges[n].periods == 2 else { continue }
+      audibleFeeds[feedChanges[n].feed.name] = feedChanges[n].feed
+      feedReports.append(.applied(feedChanges[n].ticket, frame: 0))
+    }
+    feedChanges.removeAll { $0.periods >= 2 }
+  }
+  private var feedReports: [Realtime.Report] = []
+
   func beginTake(into ring: TakeRing, followingTransport: Bool) throws -> Ticket {
     try push { .beginTake($0, followsTransport: followingTransport) }
   }
@@ -286,12 +338,16 @@ final class FakeClient: AudioClient, @unchecked Sendable {
     defer { midi = [] }
     return midi
   }
-  func drainReports() -> [Realtime.Report] { engine?.drainReports() ?? [] }
+  func drainReports() -> [Realtime.Report] {
+    defer { feedReports = [] }
+    return (engine?.drainReports() ?? []) + feedReports
+  }
 
   func run(periods count: Int) {
     guard let engine, lossReason == nil else { return }
     for _ in 0..<count {
       engine.isRolling = isRolling
+      runFeeds(isRecording: engine.isRecording)
       engine.run(atRate: sampleRate)
       periodsRun += 1
     }

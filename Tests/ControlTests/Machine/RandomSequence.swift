@@ -9,10 +9,12 @@ import TestSupport
 enum RigEvent: Int, CaseIterable {
   // Requests.
   case setGain, setPattern, setMute, setOtherDevice, setHomeDevice, setUnknown
+  case addFeed, setFeed, removeFeed
   case startTake, armTake, stopTake, play, stopPlayback, cancelChange, requestPeriod, stop
   // The callback, the disk, JACK, the clock.
   case period, periods, openSucceeds, openFindsNoServer, openFails, openAtOtherRate
   case designEnds, designFails, prepareEnds, prepareFails, closeEnds, closeFails
+  case feedEnds, feedFails
   case takeOpens, takeFailsToOpen, takeEnds, takeEndsIncomplete, diskHangs
   case playerOpens, playerFails, playbackRunsOut, periodIsSet, periodIsRefused
   case transportRolls, transportStops
@@ -84,7 +86,7 @@ struct RandomSequence {
     let times =
       switch event {
       case .period, .periods: 5
-      case .openSucceeds, .designEnds, .prepareEnds, .takeOpens, .playerOpens, .closeEnds: 4
+      case .openSucceeds, .designEnds, .prepareEnds, .takeOpens, .feedEnds, .playerOpens, .closeEnds: 4
       case .startTake, .setGain, .setOtherDevice, .millisecond, .tenthOfSecond: 3
       case .stop, .serverGoes: 2
       case .armTake, .setHomeDevice, .takeEnds, .play, .stopTake, .graphStalls, .newClientRuns: 2
@@ -96,6 +98,7 @@ struct RandomSequence {
   /// Returns false if the event cannot happen now.
   private mutating func trigger(_ event: RigEvent) -> Bool {
     let (world, client) = (rig.world, rig.world.client)
+    let feed = Int(noise.next() % 3)
     let failure = Failure(.failed, "it did not work")
     switch event {
     case .setGain: ask { $0.set([:], gain: $1) }
@@ -108,6 +111,9 @@ struct RandomSequence {
     case .setOtherDevice: ask { $0.set(["input": "b"], gain: $1) }
     case .setHomeDevice: ask { $0.set(["input": "a"], gain: $1) }
     case .setUnknown: ask { $0.set(["pattern": "banana"], gain: $1) }
+    case .addFeed: ask { $0.addFeed(feed, gain: $1) }
+    case .setFeed: ask { $0.setFeed(feed, gain: $1) }
+    case .removeFeed: ask { rig, _ in rig.removeFeed(feed) }
     case .startTake: ask { rig, _ in rig.startTake() }
     case .armTake: ask { rig, _ in rig.armTake() }
     case .stopTake: ask { rig, _ in rig.stopTake() }
@@ -136,6 +142,9 @@ struct RandomSequence {
     case .prepareEnds, .prepareFails:
       guard let client, client.preparing != nil else { return false }
       client.endPreparing(event == .prepareFails ? failure : nil)
+    case .feedEnds, .feedFails:
+      guard let client, !client.feedJobs.isEmpty else { return false }
+      client.endFeedJob(event == .feedFails ? failure : nil)
     case .closeEnds, .closeFails:
       guard let client, client.closing != nil, !client.isClosed else { return false }
       client.endClosing(event == .closeFails ? failure : nil)
@@ -243,6 +252,7 @@ struct RandomSequence {
       while !world.fallbacks.isEmpty { world.endFallback() }
       if let client = world.client {
         client.endPreparing()
+        while !client.feedJobs.isEmpty { client.endFeedJob() }
         if client.closing != nil { client.endClosing() }
         client.endPeriodRequest()
         client.run(periods: 20)
@@ -265,7 +275,9 @@ struct RandomSequence {
       let isAtRest =
         [.live, .stopped, .stranded].contains(processor.state.kind) && processor.takes.closing.isEmpty
       // A microphone that has returned counts as working after 2 s.
-      if round > 30, isAtRest, unanswered.isEmpty, processor.heard.pending.isEmpty, processor.change == nil {
+      if round > 30, isAtRest, unanswered.isEmpty, processor.heard.pending.isEmpty, processor.change == nil,
+        processor.areFeedsSettled
+      {
         break
       }
     }
@@ -293,8 +305,15 @@ struct RandomSequence {
     }
     if client.unusedEngines != 0 { throw violated(step, "\(client.unusedEngines) engines keep their ports") }
     if processor.inForce != processor.wanted { throw violated(step, "the wanted setting was never applied") }
-    if client.audibleSetting != processor.inForce {
+    var audible = client.audibleSetting
+    audible?.want(processor.inForce.feeds)
+    if audible != processor.inForce {
       throw violated(step, "status shows a setting that is not audible")
+    }
+    if !processor.areFeedsSettled { throw violated(step, "a feed is never as it is wanted") }
+    let wanted = Dictionary(uniqueKeysWithValues: processor.wanted.feeds.map { ($0.name, $0) })
+    if client.audibleFeeds != wanted, !pastEvents.contains(.feedFails) {
+      throw violated(step, "the feeds \(client.audibleFeeds.values) play, and \(wanted.values) are wanted")
     }
     if let missing = client.audiblyMissing, missing != Set(client.readings.mutedMicrophones),
       !pastEvents.contains(.fallbackFails)

@@ -128,6 +128,21 @@ final class Rig {
     }
   }
 
+  @discardableResult
+  func addFeed(_ n: Int, gain: Int) -> SentRequest {
+    ask("feed add") {
+      try $0.addFeed("feed\(n)", FeedWords(["gain", "\(Self.decibels(gain))"]), $1)
+    }
+  }
+  @discardableResult
+  func setFeed(_ n: Int, gain: Int) -> SentRequest {
+    ask("set --feed") {
+      try $0.setFeed("feed\(n)", FeedWords(["gain", "\(Self.decibels(gain))"]), $1)
+    }
+  }
+  @discardableResult
+  func removeFeed(_ n: Int) -> SentRequest { ask("feed remove") { try $0.removeFeed("feed\(n)", $1) } }
+
   /// Every request has its own gain between −60 and 24 dB.
   static func decibels(_ number: Int) -> Double { -60 + Double(number % 8000) / 100 }
 

@@ -222,13 +222,16 @@ public final class LiveGraph {
     return player
   }
 
-  /// A recorder of three channels: Pinna's outputs, and the player's first channel as Pinna received it.
-  public func recorder(seconds: Double) throws -> SignalRecorder {
+  /// A recorder of three channels: Pinna's outputs, and the player's first channel as Pinna received it; and of `more`
+  /// ports of Pinna.
+  public func recorder(seconds: Double, _ more: [String] = []) throws -> SignalRecorder {
     let recorder = try whenFree {
       try SignalRecorder(
-        name: "recorder", server: server.name, channels: 3, capacityFrames: Int(seconds * Double(sampleRate)))
+        name: "recorder", server: server.name, channels: 3 + more.count,
+        capacityFrames: Int(seconds * Double(sampleRate)))
     }
-    guard recorder.connect(from: ["pinna:out_left", "pinna:out_right", "player:out_1"]) else {
+    let ports = ["pinna:out_left", "pinna:out_right", "player:out_1"] + more.map { "pinna:\($0)" }
+    guard recorder.connect(from: ports) else {
       throw SupportError("the recorder cannot be connected")
     }
     return recorder

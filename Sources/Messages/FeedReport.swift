@@ -1,0 +1,47 @@
+import Acoustics
+
+/// A feed besides `main`, in `status` and in the answers to its methods; its properties are the JSON keys.
+package struct FeedReport: Codable, Sendable {
+  package var name = ""
+  package var dataSource = ""
+  package var polarPattern = PolarPattern.omnidirectional
+  package var inputOrientation = InputOrientation.portrait
+  /// From −60 to 24 dB.
+  package var gainDB = 0.0
+  /// Corner of the high-pass; nil if it is off.
+  package var highPassHz: Double?
+  package var muted = false
+  /// Its outputs' ports, and their levels.
+  package var outputs: [StatusReport.NamedLevel] = []
+  /// Whether this is what the ports play, rather than what they will.
+  package var isHeard = false
+  /// Why it is not heard; nil if it is, or will be.
+  package var obstacle: String?
+
+  package init() {}
+
+  /// What it reports of, as a preset has it.
+  package var feed: Feed {
+    Feed(
+      name: name,
+      selection: Selection(
+        dataSource: dataSource, polarPattern: polarPattern, inputOrientation: inputOrientation),
+      gain: Decibels(gainDB), highPass: highPassHz.map { .on(Hertz($0)) } ?? .off)
+  }
+}
+
+/// The answer to a method of one feed.
+package struct FeedAnswer: Codable, Sendable {
+  package var feed: FeedReport?
+  /// The name of a feed that is no longer there.
+  package var removed: String?
+
+  package init(feed: FeedReport) { self.feed = feed }
+  package init(removed: String) { self.removed = removed }
+}
+
+/// The answer to `/pinna/feed/list`.
+package struct FeedsAnswer: Codable, Sendable {
+  package let feeds: [FeedReport]
+  package init(feeds: [FeedReport]) { self.feeds = feeds }
+}

@@ -1,0 +1,12 @@
+extension OSCMessage {
+  /// The message for `/pinna/feed/set` that one to `/pinna/feed/NAME/set` or `/pinna/feed/NAME/set/SETTING` stands for;
+  /// any other as it is.
+  package var withFeedAsArgument: OSCMessage {
+    let parts = path.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+    guard (5...6).contains(parts.count), parts[1] == "pinna", parts[2] == "feed", parts[4] == "set" else {
+      return self
+    }
+    return OSCMessage(
+      OSCMethod.feedSet, [.string(parts[3])] + parts.dropFirst(5).map { .string($0) } + arguments)
+  }
+}

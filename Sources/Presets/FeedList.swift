@@ -1,0 +1,86 @@
+import Acoustics
+import Text
+
+/// Reads and writes the feeds of a preset file.
+///
+/// ```yaml
+/// feeds:
+///   anna: {dataSource: Left, polarPattern: cardioid, gain: -3, highPass: 80}
+///   hall: {format: stereo}
+///   room: {format: ambix, order: 1}
+/// ```
+///
+/// What a feed does not say, it has from the preset: data source, orientation, and the pattern as far as its data source
+/// offers it.
+enum FeedList {
+  static func text(of feeds: [Feed]) -> String {
+    guard !feeds.isEmpty else { return "" }
+    let lines = feeds.map { feed in
+      let pattern =
+        feed.selection.polarPattern.ambisonicsOrder.map { "format: ambix, order: \($0)" }
+        ?? "polarPattern: \(feed.selection.polarPattern.rawValue)"
+      return "  \(yamlString(feed.name)): {dataSource: \(yamlString(feed.selection.dataSource)), \(pattern), "
+        + "inputOrientation: \(feed.selection.inputOrientation.rawValue), gain: \(feed.gain.value), "
+        + "highPass: \(feed.highPass.word)}\n"
+    }
+    return "feeds:\n" + lines.joined()
+  }
+}
+
+extension YAMLReader {
+  /// Reads a group of feeds by name.
+  /// - Parameter main: the preset's selection.
+  public func feeds(of device: Device, main: Selection) throws(DescriptionError) -> [Feed] {
+    var feeds: [Feed] = []
+    for (name, value) in try entries() {
+      let feed = try value.feed(named: name, of: device, main: main)
+      if let obstacle = FeedNames.obstacle(to: feed, among: feeds, of: device) {
+        throw value.failure("is not possible: \(obstacle)")
+      }
+      feeds.append(feed)
+    }
+    return feeds
+  }
+
+  private func feed(named name: String, of device: Device, main: Selection) throws(DescriptionError) -> Feed {
+    let fields = try fields([
+      "dataSource", "polarPattern", "inputOrientation", "gain", "highPass", "format", "order",
+    ])
+    let source =
+      if let given = try fields.optional("dataSource") {
+        try given.dataSource(of: device)
+      } else {
+        device.dataSources.first { $0.name == main.dataSource } ?? device.dataSources[0]
+      }
+    var selection = main
+    selection.dataSource = source.name
+    if let orientation = try fields.optional("inputOrientation") {
+      selection.inputOrientation = try orientation.word(InputOrientation.self)
+    }
+    selection.polarPattern = try Self.pattern(fields, of: source, main: main.polarPattern)
+    if selection.polarPattern.ambisonicsOrder == nil {
+      do { _ = try device.filterCase(for: selection) } catch { throw failure("is not possible: \(error)") }
+    }
+    let gain = try fields.optional("gain")?.number(in: Decibels.outputGains, unit: "dB") ?? 0
+    return Feed(
+      name: name, selection: selection, gain: Decibels(gain),
+      highPass: try fields.optional("highPass")?.highPass() ?? .off)
+  }
+
+  private static func pattern(
+    _ fields: YAMLFields, of source: DataSource, main: PolarPattern
+  ) throws(DescriptionError) -> PolarPattern {
+    let (format, order) = (try fields.optional("format"), try fields.optional("order"))
+    let pattern = try fields.optional("polarPattern")?.word(PolarPattern.self)
+    let mono = source.polarPatterns.filter { !$0.isOriented }
+    switch try format?.string().lowercased() ?? (order == nil ? nil : "ambix") {
+    case nil: return pattern ?? (source.polarPatterns.contains(main) ? main : source.defaultPolarPattern)
+    case "stereo": return .stereo
+    case "mono": return pattern ?? (mono.contains(.cardioid) ? .cardioid : mono.first ?? .omnidirectional)
+    case "ambix":
+      return .ambisonics(order: Int(try order?.number(in: 1...4, unit: "as an order") ?? 1)) ?? .ambix1
+    case let word?:
+      throw (format ?? fields.group).failure("is \(word.quoted); use one of: stereo, mono, ambix")
+    }
+  }
+}

@@ -1,0 +1,34 @@
+import Acoustics
+
+/// What a feed may be called.
+public enum FeedNames {
+  /// Words that mean something else where a feed is named.
+  static let reserved = ["main", "all", "microphones"]
+
+  /// Why `feed` cannot be among `others` on a device, as a sentence; nil if it can.
+  public static func obstacle(to feed: Feed, among others: [Feed], of device: Device) -> String? {
+    let name = feed.name
+    if !DescriptionName.isValid(name) {
+      return
+        "\(name.quoted) cannot name a feed; use 1 to \(DescriptionName.limit) letters, digits, - _ and ., "
+        + "beginning with a letter, digit or _"
+    }
+    if reserved.contains(name.lowercased()) {
+      return "\(name) cannot name a feed: the word has a meaning; use another"
+    }
+    if let other = others.first(where: { $0.name.lowercased() == name.lowercased() }) {
+      return other.name == name
+        ? "there is a feed \(name) already; change it with: pinna set --feed \(name)"
+        : "\(name) differs from the feed \(other.name) only in case; choose another name"
+    }
+    if others.count >= Feed.most {
+      return
+        "there are \(Feed.most + 1) feeds with main, as many as there can be; remove one with: pinna feed remove"
+    }
+    let taken = Set(device.microphones.map(\.name) + DescriptionName.ownPorts + others.flatMap(\.portNames))
+    if let port = feed.portNames.first(where: taken.contains) {
+      return "\(name) cannot name this feed, because there is a port \(port) already; choose another name"
+    }
+    return nil
+  }
+}

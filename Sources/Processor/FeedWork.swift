@@ -1,0 +1,68 @@
+import Acoustics
+import Messages
+import Realtime
+import Rendering
+
+/// How far the client is with the feeds that `Setting.feeds` wants. What differs is brought about one step after another,
+/// for each feed by itself: a change of one never waits for another.
+///
+/// Thread: control thread; a value.
+struct FeedWork {
+  enum Step {
+    /// Filters that those of the device do not contain.
+    case designing(Job<FilterSets>)
+    case adding(Job<Ticket>)
+    /// The callback fades to other filters.
+    case changing(Ticket)
+    case removing(Job<Bool>)
+  }
+
+  struct Current {
+    let feed: Feed
+    var step: Step
+    var deadline: ContinuousClock.Instant
+  }
+
+  /// A request that is answered once its feed is in force, or has gone.
+  struct Waiting {
+    let name: String
+    /// Nil if it asked for the feed's end.
+    let feed: Feed?
+    let request: Request
+    let deadline: ContinuousClock.Instant
+  }
+
+  /// What the client plays or fades to, by name.
+  var inForce: [String: Feed] = [:]
+  /// What is being done, by name.
+  var current: [String: Current] = [:]
+  var waiting: [Waiting] = []
+  /// Why a feed is not as it is wanted: nothing is tried again until something else is wanted, or another engine runs.
+  var obstacles: [String: (wanted: Feed?, failure: Failure)] = [:]
+
+  /// Whether the callback or a job owes a result.
+  var isBusy: Bool { !current.isEmpty || !waiting.isEmpty }
+
+  /// Whether a feed's ports and its place in the engine are just changing.
+  var isAddingOrRemoving: Bool {
+    current.values.contains {
+      switch $0.step {
+      case .adding, .removing: true
+      case .designing, .changing: false
+      }
+    }
+  }
+
+  /// Another engine runs from now on, without feeds.
+  mutating func reset() {
+    for work in current.values {
+      switch work.step {
+      case .designing(let job): job.abandon()
+      case .adding(let job): job.abandon()
+      case .removing(let job): job.abandon()
+      case .changing: break
+      }
+    }
+    (inForce, current, obstacles) = ([:], [:], [:])
+  }
+}

@@ -1,0 +1,306 @@
+import Acoustics
+import Messages
+import Presets
+import Realtime
+import Rendering
+
+/// The feeds besides `main`: what is wanted of them stands in the setting, and is brought about here.
+extension Processor {
+  // MARK: Requests
+
+  /// Adds a feed. Answers when it is heard.
+  package func addFeed(_ name: String, _ words: FeedWords, _ request: Request) throws {
+    try refuseFeedsNow()
+    var feed = Feed(name: name, selection: wanted.selection)
+    try words.apply(to: &feed, of: wanted.device)
+    if let obstacle = FeedNames.obstacle(to: feed, among: wanted.feeds, of: wanted.device) {
+      throw Failure(.usage, obstacle)
+    }
+    try check(feed)
+    want(wanted.feeds + [feed])
+    wait(for: name, feed, request)
+  }
+
+  /// Changes a feed. Answers when the change is heard.
+  package func setFeed(_ name: String, _ words: FeedWords, _ request: Request) throws {
+    try refuseFeedsNow()
+    var feed = try feed(named: name)
+    try words.apply(to: &feed, of: wanted.device)
+    let others = wanted.feeds.filter { $0.name != name }
+    if let obstacle = FeedNames.obstacle(to: feed, among: others, of: wanted.device) {
+      throw Failure(.usage, obstacle)
+    }
+    try check(feed)
+    want(wanted.feeds.map { $0.name == name ? feed : $0 })
+    wait(for: name, feed, request)
+  }
+
+  /// Removes a feed. Answers when its ports have gone.
+  package func removeFeed(_ name: String, _ request: Request) throws {
+    try refuseFeedsNow()
+    _ = try feed(named: name)
+    want(wanted.feeds.filter { $0.name != name })
+    wait(for: name, nil, request)
+  }
+
+  /// - Throws: `UnknownWord` if nobody wants such a feed.
+  package func feed(named name: String) throws -> Feed {
+    guard let feed = wanted.feeds.first(where: { $0.name == name }) else {
+      throw UnknownWord(kind: "feed", word: name, choices: wanted.feeds.map(\.name))
+    }
+    return feed
+  }
+
+  private func refuseFeedsNow() throws(Failure) {
+    try refuseOutsideGraph()
+    try refuseDuringTake()
+  }
+
+  /// - Throws: why the device has no filters for `feed`.
+  private func check(_ feed: Feed) throws {
+    if try wanted.device.ownDevice(of: feed) == nil {
+      try filters?.check(feed.selection, of: wanted.device)
+    }
+  }
+
+  private func want(_ feeds: [Feed]) {
+    stir()
+    heard.want(feeds)
+    change?.want(feeds)
+    if case .fadingOut(var change, let engine, let filters, let ticket) = state {
+      change.want(feeds)
+      updateState(.fadingOut(change, engine, filters, ticket))
+    }
+  }
+
+  private func wait(for name: String, _ feed: Feed?, _ request: Request) {
+    feeds.obstacles[name] = nil
+    for other in feeds.waiting where other.name == name { other.request.fail(.failed, Self.superseded) }
+    feeds.waiting.removeAll { $0.name == name }
+    // A design may take minutes; its own limit ends it.
+    feeds.waiting.append(
+      FeedWork.Waiting(name: name, feed: feed, request: request, deadline: world.now + .seconds(610)))
+  }
+
+  // MARK: Polling
+
+  /// Brings the client's feeds closer to those that are wanted, and answers who waits for that.
+  func pollFeeds() {
+    for name in Array(feeds.current.keys) { advanceFeed(name) }
+    if mayWorkOnFeeds {
+      let names = Set(feeds.inForce.keys).union(wanted.feeds.map(\.name)).subtracting(feeds.current.keys)
+      for name in names.sorted() { beginFeedStep(name) }
+    }
+    answerFeedRequests()
+  }
+
+  /// During a take nothing changes. Before another device takes over, the ports stay as they are.
+  private var mayWorkOnFeeds: Bool {
+    guard state.isInGraph, state.take == nil else { return false }
+    switch state.kind {
+    case .fadingOut, .stopping: return false
+    default: return change.map(\.isDesigning) ?? true
+    }
+  }
+
+  /// Begins what leads from the feed in force to the wanted one.
+  private func beginFeedStep(_ name: String) {
+    guard let client else { return }
+    let (old, new) = (feeds.inForce[name], wanted.feeds.first { $0.name == name })
+    if old == new { return }
+    if let obstacle = feeds.obstacles[name], obstacle.wanted == new { return }
+    func begin(_ feed: Feed, _ step: FeedWork.Step, seconds: Int) {
+      feeds.current[name] = FeedWork.Current(feed: feed, step: step, deadline: world.now + .seconds(seconds))
+    }
+    do {
+      switch (old, new) {
+      case (nil, let new?):
+        if let own = try wanted.device.ownDevice(of: new), let filters {
+          begin(new, .designing(world.design(own, sampleRate: filters.sampleRate)), seconds: 600)
+        } else {
+          begin(new, .adding(client.add(new, nil)), seconds: 5)
+        }
+      case (let old?, let new?) where old.hasFiltersAndPorts(of: new):
+        begin(new, .changing(try client.change(new)), seconds: 3)
+      case (let old?, _): begin(old, .removing(client.remove(old)), seconds: 5)
+      case (nil, nil): break
+      }
+    } catch let error as QueueRefusal where error == .queueFull {
+      // Tried again with the next poll.
+    } catch {
+      failFeed(name, new, Failure(error))
+    }
+  }
+
+  /// Continues with the result of a step.
+  private func advanceFeed(_ name: String) {
+    guard let work = feeds.current[name], let client else { return }
+    func end() { feeds.current[name] = nil }
+    func fail(_ failure: Failure) {
+      end()
+      failFeed(name, wanted.feeds.first { $0.name == name }, failure)
+    }
+    let isLate = hasPassed(work.deadline)
+    switch work.step {
+    case .designing(let job):
+      switch job.result {
+      case .success(let filters):
+        guard mayWorkOnFeeds else { return }
+        do {
+          try filters.check(work.feed.selection, of: wanted.device.ownDevice(of: work.feed) ?? wanted.device)
+        } catch { return fail(Failure(error)) }
+        feeds.current[name] = FeedWork.Current(
+          feed: work.feed, step: .adding(client.add(work.feed, filters)), deadline: world.now + .seconds(5))
+      case .failure(let failure): fail(failure)
+      case nil where isLate:
+        job.abandon()
+        fail(Failure(.failed, "the design of its filters took longer than 10 minutes"))
+      case nil:
+        if let part = job.progress, world.now >= nextProgress {
+          nextProgress = world.now + .seconds(1)
+          for waiting in feeds.waiting where waiting.name == name {
+            waiting.request.reportProgress("designing filters for the feed \(name)", part: part)
+          }
+        }
+      }
+    case .adding(let job):
+      switch job.result {
+      case .success:
+        feeds.inForce[name] = work.feed
+        end()
+      case .failure(let failure): fail(failure)
+      case nil where isLate:
+        let feed = work.feed
+        job.abandon { _ in _ = client.remove(feed) }
+        fail(Failure(.failed, Self.stalled))
+      case nil: break
+      }
+    case .removing(let job):
+      switch job.result {
+      case .success:
+        feeds.inForce[name] = nil
+        end()
+      case .failure(let failure): fail(failure)
+      case nil where isLate:
+        // The client goes on with it.
+        job.abandon()
+        feeds.inForce[name] = nil
+        end()
+        for waiting in feeds.waiting where waiting.name == name && waiting.feed == nil {
+          waiting.request.fail(.failed, Self.stalled + "; the feed ends when it does")
+        }
+        feeds.waiting.removeAll { $0.request.isAnswered }
+      case nil: break
+      }
+    case .changing:
+      guard isLate else { return }
+      // The callback has the change, and applies it when periods run.
+      feeds.inForce[name] = work.feed
+      end()
+      for waiting in feeds.waiting where waiting.name == name && waiting.feed == work.feed {
+        waiting.request.fail(.failed, Self.stalled + "; the change comes into force when it does")
+      }
+      feeds.waiting.removeAll { $0.request.isAnswered }
+    }
+  }
+
+  /// Handles the callback's report on a change of a feed.
+  /// - Returns: whether the ticket is that of such a change.
+  func feedChangeEnded(_ ticket: Ticket, isInForce: Bool) -> Bool {
+    for (name, work) in feeds.current {
+      guard case .changing(ticket) = work.step else { continue }
+      if isInForce { feeds.inForce[name] = work.feed }
+      feeds.current[name] = nil
+      return true
+    }
+    return false
+  }
+
+  private func failFeed(_ name: String, _ wanted: Feed?, _ failure: Failure) {
+    feeds.obstacles[name] = (wanted, failure)
+    if !feeds.waiting.contains(where: { $0.name == name }) {
+      warn("the feed \(name) is not as it should be: \(failure.description)")
+    }
+  }
+
+  private func answerFeedRequests() {
+    for waiting in feeds.waiting {
+      let name = waiting.name
+      if feeds.inForce[name] == waiting.feed, feeds.current[name] == nil {
+        waiting.request.answer(
+          .done(waiting.feed.map { FeedAnswer(feed: feedReport($0)) } ?? FeedAnswer(removed: name)))
+      } else if let obstacle = feeds.obstacles[name], feeds.current[name] == nil {
+        // Without the request, what was before stays wanted.
+        let before = feeds.inForce[name]
+        want(
+          wanted.feeds.compactMap { $0.name == name ? before : $0 }
+            + (wanted.feeds.contains { $0.name == name } ? [] : [before].compactMap(\.self)))
+        feeds.obstacles[name] = nil
+        waiting.request.fail(obstacle.failure)
+      } else if wanted.feeds.first(where: { $0.name == name }) != waiting.feed {
+        waiting.request.fail(.failed, Self.superseded)
+      } else if hasPassed(waiting.deadline) {
+        waiting.request.fail(.failed, Self.stalled)
+      }
+    }
+    feeds.waiting.removeAll { $0.request.isAnswered }
+  }
+
+  /// The engine and its feeds are gone: who waits for one learns why.
+  func failFeedRequests(_ failure: Failure) {
+    let waiting = feeds.waiting
+    feeds.waiting = []
+    for waiting in waiting { waiting.request.fail(failure) }
+  }
+
+  /// Whether the client plays all feeds as they are wanted, as far as it can.
+  package var areFeedsSettled: Bool {
+    let names = Set(feeds.inForce.keys).union(wanted.feeds.map(\.name))
+    return !feeds.isBusy
+      && names.allSatisfy { name in
+        let feed = wanted.feeds.first { $0.name == name }
+        return feeds.inForce[name] == feed || feeds.obstacles[name].map { $0.wanted == feed } ?? false
+      }
+  }
+
+  // MARK: Reports
+
+  /// - Throws: `UnknownWord` if nobody wants such a feed.
+  package func feedAnswer(_ name: String) throws -> FeedAnswer {
+    FeedAnswer(feed: feedReport(try feed(named: name)))
+  }
+
+  /// All feeds besides `main`.
+  package var feedReports: [FeedReport] { wanted.feeds.map(feedReport) }
+
+  private func feedReport(_ feed: Feed) -> FeedReport {
+    var report = FeedReport()
+    report.name = feed.name
+    report.dataSource = feed.selection.dataSource
+    report.polarPattern = feed.selection.polarPattern
+    report.inputOrientation = feed.selection.inputOrientation
+    report.gainDB = feed.gain.value
+    report.highPassHz = feed.highPass.frequency?.value
+    report.muted = feed.muted
+    let levels = client?.readings.feedLevels[feed.name] ?? []
+    report.outputs = feed.portNames.enumerated().map { n, port in
+      StatusReport.NamedLevel(port, n < levels.count ? levels[n] : Level(rms: 0, peak: 0))
+    }
+    report.isHeard = feeds.inForce[feed.name] == feed
+    report.obstacle = feeds.obstacles[feed.name]?.failure.description
+    return report
+  }
+}
+
+extension Feed {
+  /// Whether a crossfade leads from this feed to `other`: it has the same ports, and the device's filters.
+  fileprivate func hasFiltersAndPorts(of other: Feed) -> Bool {
+    portNames == other.portNames && portNames.count <= 2
+  }
+}
+
+extension Device {
+  /// The device that has filters for a feed whose case is designed on demand; nil if this device's filters contain it.
+  /// - Throws: if no filters can.
+  func ownDevice(of feed: Feed) throws -> Device? { nil }
+}

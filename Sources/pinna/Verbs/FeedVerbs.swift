@@ -1,0 +1,70 @@
+import Acoustics
+import Messages
+import Text
+
+/// Verbs for the feeds besides `main`.
+extension Verb {
+  static let feedList = Verb(
+    name: "feed list", summary: "list the feeds of the running Pinna besides main",
+    options: [nameOption, jsonOption]
+  ) { arguments in
+    try ask(arguments, OSCMessage("/pinna/feed/list"), \FeedsAnswer.text)
+  }
+
+  static let feedAdd = Verb(
+    name: "feed add", operands: ["NAME"],
+    summary: "let the running Pinna play another case, on ports of its own",
+    options: [
+      Option("--data-source", "NAME", "a data source of the device (default: main's)"),
+      Option("--format", "FORMAT", "stereo, mono, or ambix for B-format"),
+      Option("--order", "N", "the order of B-format, from 1 to 4 (default: 1)"),
+      Option("--pattern", "PATTERN", "omnidirectional, cardioid …, stereo (default: main's)"),
+      Option("--orientation", "ORIENTATION", "portrait … (default: main's)"),
+      Option("--gain", "DB", "gain in decibels, from -60 to 24 (default: 0)"),
+      Option("--high-pass", "HZ|off", "high-pass of its outputs, from 20 to 400 Hz (default: off)"),
+      nameOption, jsonOption,
+    ]
+  ) { arguments in
+    let keys = ["data-source", "format", "order", "pattern", "orientation", "gain", "high-pass"]
+    let pairs = keys.flatMap { key in arguments["--" + key].map { [key, $0] } ?? [] }
+    let words = [arguments.operands[0]] + pairs
+    // The design of a B-format may take minutes; its progress restarts the limit.
+    return try ask(
+      arguments, OSCMessage("/pinna/feed/add", words.map { .string($0) }), seconds: 120, \FeedAnswer.text)
+  }
+
+  static let feedRemove = Verb(
+    name: "feed remove", operands: ["NAME"], summary: "end a feed, and remove its ports",
+    options: [nameOption, jsonOption]
+  ) { arguments in
+    try ask(
+      arguments, OSCMessage("/pinna/feed/remove", [.string(arguments.operands[0])]), \FeedAnswer.text)
+  }
+}
+
+extension FeedReport {
+  /// One line: "anna: Left, cardioid, -3 dB; ports anna".
+  var text: String {
+    let pattern = polarPattern.ambisonicsOrder.map { "ambix of order \($0)" } ?? polarPattern.rawValue
+    var text = "\(name): \(dataSource), \(pattern)"
+    if polarPattern.isOriented { text += ", \(inputOrientation.rawValue)" }
+    if gainDB != 0 { text += String(format: ", %+g dB", gainDB) }
+    if let highPassHz { text += String(format: ", high-pass %g Hz", highPassHz) }
+    if muted { text += ", muted" }
+    text += "; " + (outputs.count == 1 ? "port " : "ports ") + outputs.map(\.name).joined(separator: ", ")
+    if let obstacle { return text + "; not heard: " + obstacle.printable }
+    return isHeard ? text : text + "; being prepared"
+  }
+}
+
+extension FeedAnswer {
+  var text: String { feed?.text ?? "removed: \(removed ?? "")" }
+}
+
+extension FeedsAnswer {
+  var text: String {
+    feeds.isEmpty
+      ? "there are no feeds besides main; add one with: pinna feed add"
+      : feeds.map(\.text).joined(separator: "\n")
+  }
+}

@@ -1,0 +1,134 @@
+import Acoustics
+import Messages
+import Processor
+import Testing
+
+extension Rig.SentRequest {
+  fileprivate var feedAnswer: FeedAnswer? {
+    if case .done(let document) = outcome { document as? FeedAnswer } else { nil }
+  }
+}
+
+@Suite("Requests for feeds") struct FeedRequestTests {
+  /// Lets the client do what the processor asks of it.
+  private func settle(_ rig: Rig) {
+    for _ in 0..<6 {
+      rig.world.client?.endFeedJob()
+      rig.run(periods: 3)
+    }
+  }
+
+  private func add(_ rig: Rig, _ name: String, _ words: [String] = []) -> Rig.SentRequest {
+    rig.ask("feed add") { try $0.addFeed(name, FeedWords(words[...]), $1) }
+  }
+
+  @Test("a feed is added, changed and removed; each request is answered when that is heard")
+  func life() throws {
+    let rig = Rig.live()
+    let added = add(rig, "anna", ["pattern", "cardioid", "gain", "-3"])
+    #expect(added.outcome == nil)
+    settle(rig)
+    let report = try #require(added.feedAnswer)
+    #expect(report.feed?.isHeard == true && report.feed?.outputs.map(\.name) == ["anna"])
+    #expect(rig.world.client?.audibleFeeds["anna"]?.selection.polarPattern == .cardioid)
+    let changed = rig.ask("set") { try $0.setFeed("anna", FeedWords(["gain", "-9"]), $1) }
+    #expect(changed.outcome == nil)
+    settle(rig)
+    #expect(changed.feedAnswer?.feed?.gainDB == -9)
+    #expect(rig.world.client?.audibleFeeds["anna"]?.gain.value == -9)
+    let removed = rig.ask("remove") { try $0.removeFeed("anna", $1) }
+    settle(rig)
+    #expect(removed.feedAnswer?.removed == "anna")
+    #expect(rig.world.client?.audibleFeeds.isEmpty == true)
+  }
+
+  @Test(
+    "a name that is taken, reserved, or that of a port is refused before anything happens",
+    arguments: ["main", "all", "Microphones", "one", "out_left", "control", "ANNA", "-x", "", "a b"])
+  func names(name: String) {
+    let rig = Rig.live()
+    _ = add(rig, "anna")
+    settle(rig)
+    let refused = add(rig, name)
+    #expect(refused.outcome?.status == .usage)
+    #expect(rig.world.client?.feedJobs.isEmpty == true)
+    #expect(rig.processor.wanted.feeds.map(\.name) == ["anna"])
+  }
+
+  @Test(
+    "what is no setting of a feed, or that the device does not offer, is refused",
+    arguments: [
+      ["input", "b"], ["listen", "one"], ["output", "none"], ["pattern", "stereo"], ["order", "5"],
+      ["format", "quad"], ["format", "stereo", "order", "1"], ["gain", "99"], ["data-source", "Back"],
+    ])
+  func words(words: [String]) {
+    let rig = Rig.live()
+    let refused = add(rig, "anna", words)
+    #expect(refused.outcome != nil && refused.outcome?.status != .done)
+    #expect(rig.processor.wanted.feeds.isEmpty && rig.world.client?.feedJobs.isEmpty == true)
+  }
+
+  @Test("during a take feeds neither come, change nor go, and the take ends as it began")
+  func lock() {
+    let rig = Rig.live()
+    _ = add(rig, "anna")
+    settle(rig)
+    rig.startTake()
+    rig.world.takes.last?.open()
+    rig.run(periods: 3)
+    #expect(rig.processor.state.take != nil)
+    #expect(add(rig, "ben").outcome?.status == .refused)
+    #expect(
+      rig.ask("set") { try $0.setFeed("anna", FeedWords(["gain", "1"]), $1) }.outcome?.status == .refused)
+    #expect(rig.ask("remove") { try $0.removeFeed("anna", $1) }.outcome?.status == .refused)
+  }
+
+  @Test("feeds go on with another input, and come back with the server")
+  func otherEngines() {
+    let rig = Rig.live()
+    _ = add(rig, "anna", ["pattern", "cardioid"])
+    settle(rig)
+    rig.set(["input": "b"], gain: 1)
+    rig.world.endDesign()
+    rig.run(periods: 3)
+    rig.world.client?.endPreparing()
+    rig.run(periods: 10)
+    settle(rig)
+    #expect(rig.processor.inForce.device.name == "b")
+    #expect(rig.world.client?.audibleFeeds["anna"]?.selection.polarPattern == .cardioid)
+    rig.world.client?.lossReason = "it was killed"
+    rig.run(periods: 1)
+    rig.world.client?.endClosing()
+    rig.advance(.seconds(1))
+    rig.join()
+    settle(rig)
+    #expect(rig.world.client?.audibleFeeds["anna"]?.selection.polarPattern == .cardioid)
+  }
+
+  @Test("a feed whose ports cannot be registered is refused with the reason, and is not wanted any more")
+  func portFailure() {
+    let rig = Rig.live()
+    let added = add(rig, "anna")
+    rig.run(periods: 1)
+    rig.world.client?.endFeedJob(Failure(.failed, "JACK did not register the port"))
+    rig.run(periods: 1)
+    #expect(added.text.contains("did not register"))
+    #expect(rig.processor.wanted.feeds.isEmpty)
+    settle(rig)
+    #expect(rig.world.client?.audibleFeeds.isEmpty == true)
+  }
+
+  @Test("of changes that come faster than fades, the newest is heard, and each is answered")
+  func newestWins() {
+    let rig = Rig.live()
+    _ = add(rig, "anna")
+    settle(rig)
+    let requests = (1...20).map { n in
+      rig.ask("set") { try $0.setFeed("anna", FeedWords(["gain", "\(-n)"]), $1) }
+    }
+    settle(rig)
+    #expect(requests.allSatisfy { $0.outcome != nil })
+    #expect(requests.last?.outcome?.status == .done)
+    #expect(rig.world.client?.audibleFeeds["anna"]?.gain.value == -20)
+  }
+}

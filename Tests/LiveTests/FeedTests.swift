@@ -1,0 +1,118 @@
+import Foundation
+import JackTools
+import LiveSupport
+import TestSupport
+import Testing
+
+extension LiveTests {
+  @Suite("Feeds in a JACK graph") struct FeedTests {
+    static let loop = GraphTests.loop
+
+    /// The feeds that Pinna lists, by name.
+    static func feeds(_ graph: LiveGraph) throws -> [String: [String: Any]] {
+      let listed = try graph.pinna("feed", "list", "--json").json()["feeds"] as? [[String: Any]] ?? []
+      return Dictionary(uniqueKeysWithValues: listed.map { ($0["name"] as? String ?? "", $0) })
+    }
+
+    @Test(
+      "a feed with the case of main plays the same bits through ports of its own, while others come and go")
+    func twin() throws {
+      let graph = try LiveGraph(preset: "phone5", synchronous: true)
+      try #require(try graph.pinna("feed", "add", "twin").status == 0)
+      try #require(
+        try graph.pinna("feed", "add", "rear", "--data-source", "Back", "--pattern", "cardioid").status == 0)
+      let player = try graph.player(Self.loop, repeats: true)
+      let recorder = try graph.recorder(seconds: 60, ["twin_left", "twin_right", "rear"])
+      player.start()
+      try recorder.wait(frames: 24_000)
+      for n in 0..<5 {
+        try #require(
+          try graph.pinna("feed", "add", "guest", "--format", n % 2 == 0 ? "stereo" : "mono").status == 0)
+        try #require(try graph.pinna("set", "--feed", "rear", "--gain", "-\(n)").status == 0)
+        let ports = try graph.ports("-p").keys
+        #expect(ports.contains(n % 2 == 0 ? "pinna:guest_left" : "pinna:guest"))
+        try #require(try graph.pinna("feed", "remove", "guest").status == 0)
+        #expect(!(try graph.ports("-p").keys.contains { $0.hasPrefix("pinna:guest") }))
+      }
+      try recorder.wait(frames: 24_000)
+      let sound = recorder.everything
+      let start = try #require(sound[0].firstIndex { $0 != 0 })
+      // The twin joined earlier than the sound, so from the first frame on.
+      #expect(sound[0] == sound[3] && sound[1] == sound[4])
+      for channel in [0, 1, 5] {
+        #expect(silences(in: Array(sound[channel][(start + 4800)...]), shortest: 16).isEmpty)
+      }
+      // rear: 4 dB below where it began.
+      let rear = Array(sound[5][(start + 4800)...])
+      #expect(abs(level(rear.suffix(9600)) - level(rear.prefix(9600)) + 4) < 1)
+      withExtendedLifetime(player) {}
+    }
+
+    @Test(
+      "the feeds of a preset are there with it, and after the server has died; other presets leave them, and save them"
+    )
+    func preset() throws {
+      let home = try PinnaHome()
+      let presets = home.configFolder + "/pinna"
+      try FileManager.default.createDirectory(atPath: presets, withIntermediateDirectories: true)
+      try """
+      title: Two people
+      device: phone5
+      dataSource: Back
+      polarPattern: stereo
+      inputOrientation: portrait
+      feeds:
+        anna: {dataSource: Front, polarPattern: cardioid, gain: -3}
+        hall: {format: stereo, highPass: 80}
+      """.write(toFile: presets + "/table.yaml", atomically: true, encoding: .utf8)
+      let graph = try LiveGraph(preset: "table", home: home)
+      func areThere() throws -> Bool {
+        let feeds = try Self.feeds(graph)
+        return feeds.count == 2 && feeds.values.allSatisfy { $0["isHeard"] as? Bool == true }
+      }
+      try #require(waitUntil(seconds: 5) { (try? areThere()) ?? false })
+      let ports = try graph.ports("-p").keys
+      for port in ["anna", "hall_left", "hall_right"] { #expect(ports.contains("pinna:" + port)) }
+      let anna = try #require(try Self.feeds(graph)["anna"])
+      #expect(anna["gainDB"] as? Double == -3 && anna["polarPattern"] as? String == "cardioid")
+      graph.killServer()
+      try graph.restartServer()
+      #expect(waitUntil(seconds: 20) { (try? areThere()) ?? false })
+      // A preset without feeds leaves them alone.
+      try #require(try graph.pinna("preset", "use", "phone5").status == 0)
+      #expect(try areThere())
+      let saved = try graph.pinna("preset", "save", "mine")
+      #expect(saved.status == 0, "\(saved)")
+      let shown = try graph.pinna("preset", "show", "mine")
+      #expect(shown.output.contains("anna"), "\(shown)")
+    }
+
+    @Test("OSC paths, the command line and status name the same feeds and values, and a take locks them")
+    func words() throws {
+      let graph = try LiveGraph(preset: "phone5")
+      let sender = try graph.sender()
+      sender.send("/pinna/feed/add", "anna", "pattern", "cardioid")
+      #expect(sender.reply(seconds: 5)?.status == 0)
+      sender.send("/pinna/feed/anna/set/gain", "-6")
+      #expect(sender.reply(seconds: 5)?.status == 0)
+      sender.send("/pinna/feed/set", "anna", "high-pass", "80")
+      #expect(sender.reply(seconds: 5)?.status == 0)
+      let feed = try #require((try graph.status()["feeds"] as? [[String: Any]])?.first)
+      #expect(feed["name"] as? String == "anna" && feed["gainDB"] as? Double == -6)
+      #expect(feed["highPassHz"] as? Double == 80 && feed["polarPattern"] as? String == "cardioid")
+      #expect(
+        try graph.pinna("status").output.contains(
+          "feed anna: Back, cardioid, -6 dB, high-pass 80 Hz; port anna"))
+      try #require(try graph.pinna("record", "start").status == 0)
+      for words in [
+        ["set", "--feed", "anna", "--gain", "0"], ["feed", "remove", "anna"], ["feed", "add", "ben"],
+      ] {
+        #expect(try graph.home.pinna(words).status == 5)
+      }
+      try #require(try graph.pinna("record", "stop").status == 0)
+      #expect(try graph.pinna("feed", "remove", "nobody").status == 2)
+      #expect(try graph.pinna("feed", "remove", "anna").status == 0)
+      #expect(try Self.feeds(graph).isEmpty)
+    }
+  }
+}
