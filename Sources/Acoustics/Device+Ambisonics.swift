@@ -5,6 +5,9 @@ extension Device {
   public func ambisonics(_ selection: Selection) throws -> Device {
     precondition(selection.polarPattern.ambisonicsOrder != nil, "a selection of B-format")
     let source = try dataSource(named: selection.dataSource)
+    guard microphones.count > 1 else {
+      throw Unsupported("\(name) has one microphone, which hears no directions; B-format needs more")
+    }
     let orientation = selection.inputOrientation
     guard placement.orientations.contains(orientation),
       DataSource.fault(of: orientation, forward: source.forward, placement) == nil

@@ -300,7 +300,7 @@ final class JackAudioClient: AudioClient {
   private func filters(for feed: Feed, _ live: JackEngine.LiveFeed) throws -> FilterSet {
     let used = try engine
     let sets = live.own ?? fallback.withLock { $0 } ?? used.filters
-    return try sets.filters(for: feed.selection, of: used.device)
+    return try sets.filters(for: feed.selection, of: used.device.ownDevice(of: feed) ?? used.device)
   }
 
   private func filters(for setting: Setting) throws -> FilterSet {

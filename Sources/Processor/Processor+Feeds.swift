@@ -302,5 +302,7 @@ extension Feed {
 extension Device {
   /// The device that has filters for a feed whose case is designed on demand; nil if this device's filters contain it.
   /// - Throws: if no filters can.
-  func ownDevice(of feed: Feed) throws -> Device? { nil }
+  package func ownDevice(of feed: Feed) throws -> Device? {
+    feed.selection.polarPattern.ambisonicsOrder == nil ? nil : try ambisonics(feed.selection)
+  }
 }
