@@ -26,6 +26,9 @@ public enum Compression: String, CaseIterable, Sendable {
     while isWanted: () -> Bool = { true }
   ) throws(AudioFileError) -> String {
     let reader = try AudioFileReader(folder: folder, name: wav)
+    if let obstacle = obstacle(channels: reader.channels, sampleRate: reader.sampleRate) {
+      throw AudioFileError(obstacle)
+    }
     let name = given ?? wav.dropLast(4) + "." + rawValue
     let part = name + ".part"
     let partPath = folder.path(of: part)

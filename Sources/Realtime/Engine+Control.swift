@@ -34,6 +34,8 @@ struct ControlSide {
   struct Feed {
     let outputs: Int
     let firstOutput: Int
+    /// Kept for the callback, which counts no references.
+    var preRoll: PreRoll?
     /// The request that it begins with, until the callback reports that it has begun.
     var beginning: Ticket?
     /// The setting in force, as far as reports have been drained.

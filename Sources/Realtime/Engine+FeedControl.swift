@@ -13,16 +13,19 @@ extension Engine {
   ///   - outputs: 1 to 25.
   ///   - firstOutput: index of its first output in `Period.feeds`, from the period on in which it begins. No other feed
   ///     uses the places from there on, and the callback gives all of them.
+  ///   - preRoll: a pre-roll buffer for its outputs, without microphones; nil for none.
   /// - Returns: nil if there are as many feeds as there can be.
   public func beginFeed(
-    outputs: Int, firstOutput: Int
+    outputs: Int, firstOutput: Int, preRoll: PreRoll? = nil
   ) throws(QueueRefusal) -> (feed: Int, ticket: Ticket)? {
     try control.withLock { (side) throws(QueueRefusal) in
       collect(&side)
-      guard let feed = addFeed(outputs, firstOutput, &side) else { return nil }
+      guard let feed = addFeed(outputs, firstOutput, preRoll, &side) else { return nil }
       let ticket = Ticket.next()
       side.feeds[feed]?.beginning = ticket
-      let message = ControlMessage.beginFeed(ticket, feed: feed, outputs: outputs, firstOutput: firstOutput)
+      let message = ControlMessage.beginFeed(
+        ticket, feed: feed, outputs: outputs, firstOutput: firstOutput,
+        preRoll: preRoll.map { .passUnretained($0) })
       guard messages.push(message) else {
         side.removeFeed(feed)
         throw .queueFull
@@ -50,15 +53,17 @@ extension Engine {
   /// Starts a feed with `filters` in force, without a fade. Call it only before the first period.
   ///
   /// Thread: control side.
-  /// - Parameter firstOutput: as in `beginFeed`.
+  /// - Parameter firstOutput, preRoll: as in `beginFeed`.
   /// - Parameter gain, highPass: as in `change`.
   /// - Returns: the feed; nil if there are as many as there can be.
   public func startFeed(
-    with filters: FilterSet, firstOutput: Int, gain: Float = 1, highPass: Double? = nil
+    with filters: FilterSet, firstOutput: Int, gain: Float = 1, highPass: Double? = nil,
+    preRoll: PreRoll? = nil
   ) -> Int? {
-    let added = control.withLock { addFeed(filters.outputs, firstOutput, &$0) }
+    let added = control.withLock { addFeed(filters.outputs, firstOutput, preRoll, &$0) }
     guard let feed = added else { return nil }
-    feeds.states[feed] = FeedState(outputs: filters.outputs, firstOutput: firstOutput)
+    feeds.states[feed] = FeedState(
+      outputs: filters.outputs, firstOutput: firstOutput, preRoll: preRoll.map { .passUnretained($0) })
     state.pointee.feedsEnd = max(state.pointee.feedsEnd, feed + 1)
     state.pointee.meteredChannels = max(
       state.pointee.meteredChannels, microphones + 2 + firstOutput + filters.outputs)
@@ -66,9 +71,19 @@ extension Engine {
     return feed
   }
 
+  /// The pre-roll buffer that a feed was begun with.
+  ///
   /// Thread: control side.
-  private func addFeed(_ outputs: Int, _ firstOutput: Int, _ side: inout ControlSide) -> Int? {
+  public func preRoll(ofFeed feed: Int) -> PreRoll? {
+    feed == 0 ? preRoll : control.withLock { $0.feeds[feed]?.preRoll }
+  }
+
+  /// Thread: control side.
+  private func addFeed(
+    _ outputs: Int, _ firstOutput: Int, _ preRoll: PreRoll?, _ side: inout ControlSide
+  ) -> Int? {
     precondition((1...25).contains(outputs))
+    precondition(preRoll.map { $0.outputs == outputs && $0.microphones == 0 } ?? true)
     let places = firstOutput..<firstOutput + outputs
     guard places.upperBound <= FeedTable.mostOutputs,
       let feed = (1..<FeedTable.capacity).first(where: { side.feeds[$0] == nil })
@@ -76,7 +91,7 @@ extension Engine {
     // The callback forgets those that are ending before it hears of this one.
     let others = side.feeds.filter { $0.key > 0 && !$0.value.isEnding }.values
     precondition(others.allSatisfy { !$0.places.overlaps(places) }, "two feeds have the same outputs")
-    side.feeds[feed] = ControlSide.Feed(outputs: outputs, firstOutput: firstOutput)
+    side.feeds[feed] = ControlSide.Feed(outputs: outputs, firstOutput: firstOutput, preRoll: preRoll)
     for convolver in side.convolversInUse.values { convolver.makeVoices(feed: feed, outputs: outputs) }
     return feed
   }

@@ -39,12 +39,13 @@ extension Engine {
 
   /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
-  func beginFeed(_ ticket: Ticket, feed: Int, outputs: Int, firstOutput: Int) {
+  func beginFeed(_ ticket: Ticket, feed: Int, _ beginning: FeedState) {
     if refuses(ticket) { return }
-    feeds.states[feed] = FeedState(outputs: outputs, firstOutput: firstOutput)
+    let outputs = beginning.outputs
+    feeds.states[feed] = beginning
     feeds.clearHighPasses(feed)
     state.pointee.feedsEnd = max(state.pointee.feedsEnd, feed &+ 1)
-    let first = microphones &+ 2 &+ firstOutput
+    let first = microphones &+ 2 &+ beginning.firstOutput
     var n = 0
     while n < outputs {
       meters.reset(first &+ n)

@@ -1,6 +1,6 @@
 // MARK: - Realtime thread
 
-/// Takes and the pre-roll: what is written into them, and the frames of the take at which filters are substituted.
+/// Takes: what is written into them, and the frames of the take at which filters are substituted.
 extension Engine {
   /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
@@ -89,9 +89,7 @@ extension Engine {
   @_noLocks @_noAllocation
   func recordLostTime(_ timing: Timing) {
     guard timing.skippedFrames > 0 || timing.pausedMicroseconds > 0 else { return }
-    guard case .recording(_, let ring) = state.pointee.take else {
-      return unmanagedPreRoll._withUnsafeGuaranteedRef { $0.reset() }
-    }
+    guard case .recording(_, let ring) = state.pointee.take else { return resetPreRolls() }
     if timing.pausedMicroseconds > 0 {
       ring._withUnsafeGuaranteedRef { $0.pause(microseconds: timing.pausedMicroseconds) }
     }
@@ -127,27 +125,20 @@ extension Engine {
     reports.push(.substituted(next.ticket, frame: state.pointee.frame, takeFrame: takeFrame))
   }
 
-  /// Appends the period to the running take, else to the pre-roll. A change empties the pre-roll, so that it holds a
-  /// single setting.
+  /// Appends the period to the running take, else to the pre-rolls.
   ///
   /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
   func record(_ period: borrowing Period) {
     guard !period.timing.isRepeat else { return }
-    let left = UnsafePointer(period.left)
-    let right = UnsafePointer(period.right)
-    let inputs = period.inputs
-    let frames = period.frames
     if case .recording(_, let ring) = state.pointee.take {
-      ring._withUnsafeGuaranteedRef { $0.write(left: left, right: right, inputs: inputs, frames: frames) }
-    } else if let next = feeds.states[0].next, !next.isSubstitute,
-      !feeds.states[0].isFormingTail
-    {
-      unmanagedPreRoll._withUnsafeGuaranteedRef { $0.reset() }
-    } else {
-      unmanagedPreRoll._withUnsafeGuaranteedRef {
-        $0.append(left: left, right: right, inputs: inputs, frames: frames)
+      let (left, right) = (UnsafePointer(period.left), UnsafePointer(period.right))
+      let (feeds, inputs, frames) = (period.feeds, period.inputs, period.frames)
+      ring._withUnsafeGuaranteedRef {
+        $0.write(left: left, right: right, feeds: feeds, inputs: inputs, frames: frames)
       }
+    } else {
+      fillPreRolls(period)
     }
   }
 }

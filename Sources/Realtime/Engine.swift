@@ -48,10 +48,8 @@ public final class Engine: @unchecked Sendable {
   private let playback = Playback()
   let microphoneGuard: MicrophoneGuard
   let dropouts: DropoutFade
-  /// The pre-roll buffer. Empty when pre-roll is off.
+  /// The pre-roll buffer of `main` and the microphones. Empty when pre-roll is off.
   public let preRoll: PreRoll
-  /// The same object for the callback, which counts no references.
-  let unmanagedPreRoll: Unmanaged<PreRoll>
 
   // Control side only.
   let control = Locked(ControlSide())
@@ -63,7 +61,7 @@ public final class Engine: @unchecked Sendable {
   /// Thread: control side.
   /// - Parameters:
   ///   - fadeFrames: length of every crossfade; nil for 20 ms. 0 switches fades off, for tests.
-  ///   - preRoll: a pre-roll buffer for the same number of microphones; nil switches pre-roll off.
+  ///   - preRoll: a pre-roll buffer for two outputs and the same number of microphones; nil switches pre-roll off.
   ///   - instructionSet: an available one; nil for the fastest.
   ///   - caches: those that the memory layout is chosen for.
   public init(
@@ -92,8 +90,8 @@ public final class Engine: @unchecked Sendable {
     microphoneGuard = MicrophoneGuard(microphones: microphones, sampleRate: sampleRate)
     dropouts = DropoutFade(microphones: microphones, sampleRate: sampleRate)
     self.preRoll = preRoll ?? PreRoll(microphones: microphones, capacityFrames: 0)
-    precondition(self.preRoll.channels == microphones + 2)
-    unmanagedPreRoll = .passUnretained(self.preRoll)
+    precondition(self.preRoll.outputs == 2 && self.preRoll.microphones == microphones)
+    feeds.states[0].preRoll = .passUnretained(self.preRoll)
     meters = Meters(channels: microphones + 2 + FeedTable.mostOutputs, sampleRate: sampleRate)
   }
 
@@ -209,8 +207,8 @@ public final class Engine: @unchecked Sendable {
       switch message {
       case .change(let feed, let setting): acceptChange(feed, setting)
       case .substitute(let feed, let setting): waitToFade(feed, to: setting)
-      case .beginFeed(let ticket, let feed, let outputs, let firstOutput):
-        beginFeed(ticket, feed: feed, outputs: outputs, firstOutput: firstOutput)
+      case .beginFeed(let ticket, let feed, let outputs, let firstOutput, let preRoll):
+        beginFeed(ticket, feed: feed, FeedState(outputs: outputs, firstOutput: firstOutput, preRoll: preRoll))
       case .endFeed(let ticket, let feed): endFeed(ticket, feed: feed)
       case .beginTake(let ticket, let ring, let followsTransport):
         beginTake(ticket, ring, followsTransport: followsTransport)
@@ -233,7 +231,7 @@ public final class Engine: @unchecked Sendable {
       isTakeDue(ticket, timing, isFading: isFading)
     else { return }
     state.pointee.take = .recording(ticket, ring)
-    let preRoll = unmanagedPreRoll._withUnsafeGuaranteedRef { $0.hold() }
+    let preRoll = holdPreRolls(for: ring)
     // Of periods missed before the take was armed, nothing belongs to it.
     let missed = state.pointee.isTakeArmed ? missedTransport(timing) ?? 0 : 0
     let transportFrame = state.pointee.takeFollowsTransport ? timing.transport.frame &- missed : nil

@@ -16,6 +16,8 @@ struct FeedState: BitwiseCopyable {
   var fadePosition = 0
   /// The newest change or substitution received during a fade.
   var pending: FilterSetting?
+  /// Nil if the feed has none.
+  var preRoll: Unmanaged<PreRoll>?
 
   /// Outputs are computed in pairs.
   ///
@@ -26,9 +28,10 @@ struct FeedState: BitwiseCopyable {
 
   /// Thread: any.
   @_noLocks @_noAllocation
-  init(outputs: Int = 0, firstOutput: Int = 0) {
+  init(outputs: Int = 0, firstOutput: Int = 0, preRoll: Unmanaged<PreRoll>? = nil) {
     self.outputs = outputs
     self.firstOutput = firstOutput
+    self.preRoll = preRoll
   }
 }
 

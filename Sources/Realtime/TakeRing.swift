@@ -22,13 +22,15 @@ public struct TakeGap: Hashable, Sendable, BitwiseCopyable {
 
 /// The ring buffer of one take, from the callback to the take's disk thread.
 ///
-/// It holds whole frames in order: outputs first, then microphones, so that both stay in step. A second queue holds the
-/// gaps, with their exact lengths.
+/// It holds whole frames in order: main's outputs, those of other feeds, then microphones, so that all stay in step. A
+/// second queue holds the gaps, with their exact lengths.
 public final class TakeRing: @unchecked Sendable {
   // Unchecked: single producer (the callback), single consumer (the disk thread); the cursors order their accesses.
 
-  /// 1 or 2: left, or left and right.
+  /// Of `main`: 0, 1 (left) or 2 (left and right).
   public let outputs: Int
+  /// How many outputs of other feeds it holds.
+  public let feedOutputs: Int
   public let microphones: Int
 
   /// Where a take began.
@@ -48,9 +50,12 @@ public final class TakeRing: @unchecked Sendable {
     }
   }
 
-  public var channels: Int { outputs + microphones }
+  public var channels: Int { width }
   public let capacityFrames: Int
   private let width: Int
+  /// The places of the feeds' outputs in `Period.feeds`, in order, and the same as bits.
+  private let places: UnsafeMutablePointer<Int>
+  private let placeBits: UInt64
   private let samples: AlignedMemory
   private let cursor: RingCursor
   private let gapCursor: RingCursor
@@ -74,27 +79,38 @@ public final class TakeRing: @unchecked Sendable {
   /// If there is no memory, the program ends.
   ///
   /// Thread: any but the callback's.
-  public convenience init(outputs: Int, microphones: Int = 0, capacityFrames: Int) {
-    let memory = AlignedMemory(count: (outputs + microphones) * capacityFrames)
-    self.init(outputs, microphones, capacityFrames, memory)
+  /// - Parameters:
+  ///   - outputs: of `main`.
+  ///   - places: of the recorded outputs of other feeds in `Period.feeds`, in the order in which a frame holds them. The
+  ///     callback gives all of them as long as the take runs.
+  public convenience init(outputs: Int, places: [Int] = [], microphones: Int = 0, capacityFrames: Int) {
+    let memory = AlignedMemory(count: (outputs + places.count + microphones) * capacityFrames)
+    self.init(outputs, places, microphones, capacityFrames, memory)
   }
 
   /// A large ring, whose allocation may fail.
   ///
   /// Thread: any but the callback's.
-  public convenience init(outputs: Int, microphones: Int, reservingFrames capacityFrames: Int)
-    throws(OutOfMemory)
-  {
-    let memory = try AlignedMemory(reserving: (outputs + microphones) * capacityFrames)
-    self.init(outputs, microphones, capacityFrames, memory)
+  public convenience init(
+    outputs: Int, places: [Int] = [], microphones: Int, reservingFrames capacityFrames: Int
+  ) throws(OutOfMemory) {
+    let memory = try AlignedMemory(reserving: (outputs + places.count + microphones) * capacityFrames)
+    self.init(outputs, places, microphones, capacityFrames, memory)
   }
 
   /// Thread: any but the callback's.
-  private init(_ outputs: Int, _ microphones: Int, _ capacityFrames: Int, _ memory: AlignedMemory) {
+  private init(
+    _ outputs: Int, _ places: [Int], _ microphones: Int, _ capacityFrames: Int, _ memory: AlignedMemory
+  ) {
+    precondition((0...2).contains(outputs) && places.allSatisfy((0..<FeedTable.mostOutputs).contains))
     self.outputs = outputs
+    feedOutputs = places.count
     self.microphones = microphones
     self.capacityFrames = capacityFrames
-    width = outputs + microphones
+    width = outputs + places.count + microphones
+    self.places = .allocate(capacity: max(1, places.count))
+    for (n, place) in places.enumerated() { self.places[n] = place }
+    placeBits = places.reduce(0) { $0 | 1 << UInt64($1) }
     samples = memory
     cursor = RingCursor(capacity: capacityFrames)
     gapCursor = RingCursor(capacity: Self.gapCapacity)
@@ -104,6 +120,7 @@ public final class TakeRing: @unchecked Sendable {
   deinit {
     samples.free()
     gaps.deallocate()
+    places.deallocate()
   }
 
   // MARK: - Realtime thread
@@ -119,6 +136,13 @@ public final class TakeRing: @unchecked Sendable {
   @_noLocks @_noAllocation
   func nextFrame() -> Int { length &+ unflushedGap }
 
+  /// Whether it records an output of a feed other than `main`.
+  ///
+  /// Thread: JACK's realtime thread (process callback).
+  /// - Parameter place: of the output in `Period.feeds`.
+  @_noLocks @_noAllocation
+  func records(_ place: Int) -> Bool { placeBits &>> UInt64(truncatingIfNeeded: place) & 1 == 1 }
+
   /// Begins the take: the next frame is its first.
   ///
   /// Thread: JACK's realtime thread (process callback).
@@ -132,12 +156,13 @@ public final class TakeRing: @unchecked Sendable {
     begun.store(true, ordering: .releasing)
   }
 
-  /// Appends one whole period, or a gap of its length. A microphone without a buffer is silent.
+  /// Appends one whole period, or a gap of its length. What has no buffer is silent.
   ///
   /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
   func write(
-    left: UnsafePointer<Float>, right: UnsafePointer<Float>, inputs: UnsafePointer<UnsafePointer<Float>?>,
+    left: UnsafePointer<Float>, right: UnsafePointer<Float>,
+    feeds: UnsafePointer<UnsafeMutablePointer<Float>?>?, inputs: UnsafePointer<UnsafePointer<Float>?>,
     frames: Int
   ) {
     // The last two gap slots are reserved for pauses and for the end.
@@ -145,12 +170,17 @@ public final class TakeRing: @unchecked Sendable {
     if unflushedGap > 0, gapCursor.freeCount() <= 2 { hasRoom = false }
     guard hasRoom else { return loseFrames(frames, .disk) }
     flushGap()
-    copy(left, 0, frames)
+    if outputs > 0 { copy(left, 0, frames) }
     if outputs > 1 { copy(right, 1, frames) }
-    var microphone = 0
-    while microphone < microphones {
-      copy(inputs[microphone], outputs &+ microphone, frames)
-      microphone &+= 1
+    var n = 0
+    while n < feedOutputs {
+      copy(UnsafePointer(feeds?[places[n]]), outputs &+ n, frames)
+      n &+= 1
+    }
+    n = 0
+    while n < microphones {
+      copy(inputs[n], outputs &+ feedOutputs &+ n, frames)
+      n &+= 1
     }
     length &+= frames
     cursor.produced(frames)

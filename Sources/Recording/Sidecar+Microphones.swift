@@ -56,14 +56,16 @@ extension Sidecar {
     return channels
   }
 
-  /// The changes of filters in the part of the take that begins with `firstFrame`, in frames from there. What was in
-  /// force before has frame 0.
-  public func fallbacks(from firstFrame: Int) -> [Fallback] {
-    let all = fallbacks ?? []
-    let before = all.last { $0.frame <= firstFrame }.map { [Fallback(frame: 0, without: $0.without)] } ?? []
+  /// The changes of a feed's filters in the part of the take that begins with `firstFrame`, in frames from there. What was
+  /// in force before has frame 0.
+  /// - Parameter feed: its name; nil for `main`.
+  public func fallbacks(from firstFrame: Int, of feed: String? = nil) -> [Fallback] {
+    let all = (fallbacks ?? []).filter { $0.feed == feed }
+    let before =
+      all.last { $0.frame <= firstFrame }.map { [Fallback(frame: 0, without: $0.without, feed: feed)] } ?? []
     return before
       + all.filter { $0.frame > firstFrame }.map {
-        Fallback(frame: $0.frame - firstFrame, without: $0.without)
+        Fallback(frame: $0.frame - firstFrame, without: $0.without, feed: feed)
       }
   }
 }

@@ -60,16 +60,19 @@ public struct Sidecar: Codable, Sendable, Hashable {
     }
   }
 
-  /// From a frame on, the filters of the outputs did without some microphones. They faded over 20 ms.
+  /// From a frame on, the filters of a feed did without some microphones. They faded over 20 ms.
   public struct Fallback: Codable, Sendable, Hashable {
     /// Frame of the take, pre-roll included.
     public let frame: Int
     /// Names of the missing microphones; empty for the filters of all microphones.
     public let without: [String]
+    /// Name of the feed; nil for `main`.
+    public let feed: String?
 
-    public init(frame: Int, without: [String]) {
+    public init(frame: Int, without: [String], feed: String? = nil) {
       self.frame = frame
       self.without = without
+      self.feed = feed
     }
   }
 
@@ -96,9 +99,12 @@ public struct Sidecar: Codable, Sendable, Hashable {
   /// The files of one segment, by their names in the take's folder.
   public struct Files: Codable, Sendable, Hashable {
     /// Frame of the take at which the segment begins.
-    public let frame: Int
+    public internal(set) var frame: Int
     public var frames: Int
-    public var outputs: String
+    /// Of `main`; nil if it was not recorded.
+    public var outputs: String?
+    /// Of the other feeds, by the names of the feeds; nil if none was recorded.
+    public var feeds: [String: String]?
     public var microphones: String?
   }
 
@@ -109,7 +115,7 @@ public struct Sidecar: Codable, Sendable, Hashable {
   public var files: [Files] = []
   public var frames = 0
   public let sampleRate: Int
-  /// Channels of the outputs' file: 1 or 2.
+  /// Channels of main's file: 1 or 2; 0 if main was not recorded.
   public let channels: Int
   public var format: String
   /// Local time of the first frame, pre-roll included: ISO 8601 to the millisecond.
@@ -121,6 +127,8 @@ public struct Sidecar: Codable, Sendable, Hashable {
   /// The title that the user gave; nil without one.
   public var title: String?
   public let setup: TakeSetup
+  /// The feeds that were recorded besides `main`, in order; nil if there are none.
+  public let feeds: [FeedSetup]?
   /// The first `listLimit` markers; nil if there are none.
   public var markers: [Marker]?
   /// The first `listLimit` gaps.
@@ -147,6 +155,7 @@ public struct Sidecar: Codable, Sendable, Hashable {
     channels = plan.outputs
     format = plan.options.format.rawValue
     setup = plan.setup
+    feeds = plan.feeds.isEmpty ? nil : plan.feeds.map(\.setup)
   }
 
   /// The maximum number of gaps, of pauses, of events, of fallbacks, and of markers in a sidecar. Frames may be lost in
@@ -187,10 +196,13 @@ public struct Sidecar: Codable, Sendable, Hashable {
   /// sidecar could change the files of another take.
   func foreignFile(stem: String) -> String? {
     for (n, files) in files.enumerated() {
-      let base = n == 0 ? stem : "\(stem)_\(n + 1)"
-      for (name, middle) in [(files.outputs, ""), (files.microphones, "-microphones")] {
-        guard let name else { continue }
-        if !TakeFormat.endings.contains(where: { name == "\(base)\(middle).\($0)" }) { return name }
+      let own = Files.names(of: self, stem: stem, segment: n)
+      let pairs =
+        [(files.outputs, own.outputs), (files.microphones, own.microphones)]
+        + (files.feeds ?? [:]).map { ($0.value, own.feeds?[$0.key]) }
+      for case (let name?, let wav) in pairs {
+        let base = (wav ?? "").dropLast(4)
+        if !TakeFormat.endings.contains(where: { name == "\(base).\($0)" }) { return name }
       }
     }
     return nil
@@ -254,11 +266,50 @@ extension Sidecar.Files {
     let container = try decoder.container(keyedBy: CodingKeys.self)
     frame = try container.decode(Int.self, forKey: .frame)
     frames = try container.decode(Int.self, forKey: .frames)
-    outputs = try container.decode(String.self, forKey: .outputs)
+    outputs = try container.decodeIfPresent(String.self, forKey: .outputs)
+    feeds = try container.decodeIfPresent([String: String].self, forKey: .feeds)
     microphones = try container.decodeIfPresent(String.self, forKey: .microphones)
-    let isSafe = [outputs, microphones ?? ""].allSatisfy { !$0.utf8.contains { $0 == 0x2F || $0 == 0 } }
-    guard isSafe, (0...1 << 53).contains(frame), (0...1 << 53).contains(frames) else {
-      throw TakeError("\(outputs) is not a file of a take")
+    let isSafe = names.allSatisfy { !$0.utf8.contains { $0 == 0x2F || $0 == 0 } }
+    guard isSafe, outputs != nil || feeds?.isEmpty == false, (0...1 << 53).contains(frame),
+      (0...1 << 53).contains(frames), (feeds ?? [:]).keys.allSatisfy(FeedSetup.isName)
+    else {
+      throw TakeError("\(first) is not a file of a take")
     }
+  }
+
+  /// All of them: main's, those of other feeds, the microphones'.
+  public var names: [String] {
+    [outputs].compactMap { $0 } + (feeds ?? [:]).sorted { $0.key < $1.key }.map(\.value)
+      + [microphones].compactMap { $0 }
+  }
+
+  /// The first of them: main's, or else that of the feed whose name comes first in the alphabet.
+  public var first: String { names.first ?? "" }
+
+  /// Replaces every name by what `body` makes of it.
+  mutating func rename(_ body: (String) -> String) {
+    outputs = outputs.map(body)
+    feeds = feeds?.mapValues(body)
+    microphones = microphones.map(body)
+  }
+
+  /// Omits the files whose names `body` is true for.
+  mutating func omit(_ body: (String) -> Bool) {
+    if let name = outputs, body(name) { outputs = nil }
+    feeds = feeds?.filter { !body($0.value) }
+    if feeds?.isEmpty == true { feeds = nil }
+    if let name = microphones, body(name) { microphones = nil }
+  }
+
+  /// The WAV files that a segment has if every feed of the take and the microphones are recorded.
+  /// - Parameter segment: counts from 0.
+  static func names(of sidecar: Sidecar, stem: String, segment: Int) -> Sidecar.Files {
+    let base = segment == 0 ? stem : "\(stem)_\(segment + 1)"
+    let names = (sidecar.feeds ?? []).map(\.name).filter(FeedSetup.isName)
+    return Sidecar.Files(
+      frame: 0, frames: 0, outputs: sidecar.channels > 0 ? base + ".wav" : nil,
+      feeds: names.isEmpty
+        ? nil : Dictionary(names.map { ($0, "\(base)-\($0).wav") }, uniquingKeysWith: { a, _ in a }),
+      microphones: base + "-microphones.wav")
   }
 }

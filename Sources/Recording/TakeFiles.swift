@@ -60,8 +60,8 @@ final class TakeFiles {
     }
   }
 
-  /// The final path of the first outputs' file.
-  var path: String { folder.path(of: stem + ".wav") }
+  /// The final path of the first file.
+  var path: String { folder.path(of: document.files[0].first) }
 
   /// Frames on disk.
   var frames: Int { segment.start + segment.frames }
@@ -95,9 +95,9 @@ final class TakeFiles {
     return max(0, min(count, document.preRollFrames + limit - frames))
   }
 
-  /// Writes whole interleaved frames, outputs first.
+  /// Writes whole interleaved frames, as the ring has them.
   func write(_ frames: UnsafeBufferPointer<Float>) {
-    let width = plan.outputs + plan.microphones
+    let width = plan.channels
     append(room(frames.count / width)) { (done, count) throws(AudioFileError) in
       try segment.write(UnsafeBufferPointer(rebasing: frames[done * width..<(done + count) * width]))
     }
@@ -136,7 +136,7 @@ final class TakeFiles {
   /// `TakeFolder.repair` recognises the segment by its name.
   private func split() {
     noteSegment()
-    let name = segment.files.outputs
+    let name = segment.files.first
     guard document.files.count < plan.options.maximumSegments else {
       segmentLimit = nil
       return note(
@@ -266,20 +266,17 @@ final class TakeFiles {
     return document
   }
 
-  /// The present path of the first outputs' file.
+  /// The present path of the first file.
   var finalPath: String {
-    let name = document.files[0].outputs
+    let name = document.files[0].first
     return folder.path(of: unfinished.contains(name) ? name + ".part" : name)
   }
 
   private func convert(while isTime: () -> Bool) {
     guard let compression = plan.options.format.compression else { return }
-    func converted(_ name: String, _ channels: Int) -> String {
+    func converted(_ name: String) -> String {
       guard !unfinished.contains(name), folder.contains(name) else { return name }
       do throws(AudioFileError) {
-        if let obstacle = compression.obstacle(channels: channels, sampleRate: plan.sampleRate) {
-          throw AudioFileError(obstacle)
-        }
         return try compression.replace(wav: name, in: folder) {
           watch.begin()
           return isTime()
@@ -290,8 +287,10 @@ final class TakeFiles {
       }
     }
     for n in document.files.indices {
-      document.files[n].outputs = converted(document.files[n].outputs, plan.outputs)
-      document.files[n].microphones = document.files[n].microphones.map { converted($0, plan.microphones) }
+      // Apart from the document, to which the conversion adds notes.
+      var files = document.files[n]
+      files.rename(converted)
+      document.files[n] = files
     }
   }
 

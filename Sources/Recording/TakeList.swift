@@ -10,11 +10,12 @@ public struct ListedTake: Encodable, Sendable {
     case cut
   }
 
-  /// The present path of the outputs' file.
+  /// The present path of the first file: main's, if main was recorded.
   public let path: String
   public let state: State
   public let frames: Int
   public let sampleRate: Int
+  /// Of that file.
   public let channels: Int
   public var seconds: Double { Double(frames) / Double(max(1, sampleRate)) }
   public let started: String?
@@ -65,7 +66,7 @@ extension TakeFolder {
       do throws(TakeError) {
         let sidecar = try readSidecar(name)
         let segments = segments(of: sidecar, stem: stem, in: folder)
-        listedSounds.formUnion(segments.flatMap { [$0.outputs, $0.microphones].compactMap { $0 } })
+        listedSounds.formUnion(segments.flatMap(\.names))
         if let take = list(
           sidecar, segments,
           isWritten: name.hasSuffix(".part") ? isBeingWritten(stem, among: names, in: folder) : nil,
@@ -105,22 +106,25 @@ extension TakeFolder {
     _ sidecar: Sidecar, _ segments: [Sidecar.Files], isWritten: Bool?, in folder: OpenFolder
   ) -> ListedTake? {
     guard let first = segments.first else { return nil }
-    let named = currentName(of: first.outputs, in: folder)
+    let named = currentName(of: first.first, in: folder)
     var state = ListedTake.State(rawValue: sidecar.state.rawValue) ?? .complete
     var frames = sidecar.frames
     if let isWritten {
       state = isWritten ? .recording : .cut
       if let last = segments.last,
-        let cut = try? UnfinishedWAVFile(folder: folder, name: last.outputs, toFinish: false)
+        let cut = try? UnfinishedWAVFile(folder: folder, name: last.first, toFinish: false)
       {
         frames = last.frame + cut.frames
       }
     }
     let isNamed = folder.contains(named)
     guard isNamed || folder.contains(named + ".part") else { return nil }
+    let firstFeed = sidecar.feeds?.min { $0.name < $1.name }
     return ListedTake(
       path: "\(path)/\(named)" + (isNamed ? "" : ".part"), state: state, frames: frames,
-      sampleRate: sidecar.sampleRate, channels: sidecar.channels, started: sidecar.started,
+      sampleRate: sidecar.sampleRate,
+      channels: first.outputs != nil ? sidecar.channels : firstFeed?.channels.count ?? 0,
+      started: sidecar.started,
       pinna: sidecar.setup.pinna, preset: sidecar.setup.preset, microphones: first.microphones != nil,
       files: segments.count,
       missing: sidecar.missing)
@@ -144,15 +148,15 @@ extension TakeFolder {
     guard sidecar.state == .recording else { return all }
     func isThere(_ name: String) -> Bool { [name, name + ".part"].contains(where: folder.contains) }
     while let last = all.last {
-      let base = "\(stem)_\(all.count + 1)"
-      guard isThere(base + ".wav") else { break }
-      let microphones = base + "-microphones.wav"
+      var next = Sidecar.Files.names(of: sidecar, stem: stem, segment: all.count)
+      if last.microphones == nil { next.microphones = nil }
+      // Its files are created one after another.
+      next.omit { !isThere($0) }
+      guard next.outputs != nil || next.feeds != nil else { break }
       // The segment grew after the sidecar was last written.
-      all[all.count - 1].frames = length(of: last.outputs, in: folder) ?? last.frames
-      all.append(
-        Sidecar.Files(
-          frame: last.frame + all[all.count - 1].frames, frames: 0, outputs: base + ".wav",
-          microphones: last.microphones != nil && isThere(microphones) ? microphones : nil))
+      all[all.count - 1].frames = length(of: last.first, in: folder) ?? last.frames
+      next.frame = last.frame + all[all.count - 1].frames
+      all.append(next)
     }
     return all
   }
@@ -172,9 +176,12 @@ extension TakeFolder {
   /// The common prefix of a take's file names, from the name of its sidecar.
   static func stem(of sidecar: String) -> String { sidecar.replacing(/\.json(\.part)?$/, with: "") }
 
-  /// The common prefix of a take's file names, from the name of one of its WAV files.
-  static func stem(ofSound name: String) -> String {
-    name.replacing(/(_\d+)?(-microphones)?\.wav$/, with: "")
+  /// Whether a WAV file has a name that only a file of this take can have.
+  /// - Parameter stem: the common prefix of the take's file names.
+  static func isSound(_ name: String, ofTake stem: String) -> Bool {
+    guard name.hasPrefix(stem) else { return false }
+    // A feed's name begins with a letter.
+    return name.dropFirst(stem.count).wholeMatch(of: /(_\d+)?(-[A-Za-z][A-Za-z0-9]*)?\.wav/) != nil
   }
 
   /// The first audio file of the take whose sidecar is `name`. Nil if there is none; `name` is then not a take's
@@ -185,7 +192,16 @@ extension TakeFolder {
 
   /// The first audio file of the take whose file names begin with `stem`; nil if there is none.
   func sound(ofTake stem: String, among names: Set<String>) -> String? {
-    (["wav", "wav.part"] + TakeFormat.convertedEndings).map { "\(stem).\($0)" }.first(where: names.contains)
+    let endings = ["wav", "wav.part"] + TakeFormat.convertedEndings
+    if let main = endings.map({ "\(stem).\($0)" }).first(where: names.contains) { return main }
+    // Main was not recorded.
+    return names.filter { name in
+      guard name.hasPrefix(stem + "-"), let end = name.dropFirst(stem.count).firstIndex(of: ".") else {
+        return false
+      }
+      return endings.contains { name[name.index(after: end)...] == $0 }
+        && FeedSetup.isName(String(name[..<end].dropFirst(stem.count + 1)))
+    }.min()
   }
 
   /// Whether a program holds the lock of the take's sidecar, or of one of its unfinished audio files.
@@ -195,7 +211,7 @@ extension TakeFolder {
 
   func isSoundBeingWritten(_ stem: String, among names: [String], in folder: OpenFolder) -> Bool {
     names.contains {
-      $0.hasSuffix(".wav.part") && Self.stem(ofSound: String($0.dropLast(5))) == stem
+      $0.hasSuffix(".wav.part") && Self.isSound(String($0.dropLast(5)), ofTake: stem)
         && isLocked($0, in: folder)
     }
   }

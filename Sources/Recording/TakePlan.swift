@@ -48,17 +48,24 @@ public struct TakeOptions: Sendable, Hashable {
 
 /// What a take records, and with which setup.
 public struct TakePlan: Sendable {
-  /// Channels of the outputs' file: 1 or 2.
+  /// Channels of main's file: 1 or 2; 0 if main is not recorded.
   public let outputs: Int
+  /// The other feeds that are recorded.
+  public let feeds: [TakeFeed]
   /// In hertz.
   public let sampleRate: Int
   public let options: TakeOptions
   public let setup: TakeSetup
-  /// The engine's pre-roll buffer.
+  /// The engine's pre-roll buffer of `main` and the microphones.
   public let preRoll: PreRoll
 
-  public init(outputs: Int, sampleRate: Int, options: TakeOptions, setup: TakeSetup, preRoll: PreRoll) {
+  public init(
+    outputs: Int, feeds: [TakeFeed] = [], sampleRate: Int, options: TakeOptions, setup: TakeSetup,
+    preRoll: PreRoll
+  ) {
+    precondition(outputs > 0 || !feeds.isEmpty)
     self.outputs = outputs
+    self.feeds = feeds
     self.sampleRate = sampleRate
     self.options = options
     self.setup = setup
@@ -66,14 +73,41 @@ public struct TakePlan: Sendable {
   }
 
   var microphones: Int { options.raw ? setup.microphones.count : 0 }
+  /// Channels of all files.
+  var channels: Int { outputs + feeds.reduce(0) { $0 + $1.channels } + microphones }
   private var sampleBytes: Int { options.format.encoding == .float32 ? 4 : 3 }
-  var bytesPerFrame: Int { (outputs + microphones) * sampleBytes }
+  var bytesPerFrame: Int { channels * sampleBytes }
+
+  /// The ring that the callback fills.
+  func makeRing() throws(OutOfMemory) -> TakeRing {
+    try TakeRing(
+      outputs: outputs, places: feeds.flatMap { $0.firstOutput..<$0.firstOutput + $0.channels },
+      microphones: microphones, reservingFrames: ringFrames)
+  }
+
+  /// Frames of the pre-roll that end `age` frames before its newest, interleaved as in the ring.
+  func readPreRoll(age: Int, frames count: Int) -> [Float] {
+    let main = preRoll.read(age: age, frames: count, outputs: outputs, microphones: 0)
+    let others = feeds.compactMap { feed in
+      feed.preRoll?.read(age: age, frames: count, outputs: feed.channels, microphones: 0)
+    }
+    let last = preRoll.read(age: age, frames: count, outputs: 0, microphones: microphones)
+    let blocks = ([main] + others + [last]).map { (samples: $0, channels: $0.count / max(1, count)) }
+    return (0..<count).flatMap { n in
+      blocks.flatMap { $0.samples[n * $0.channels..<(n + 1) * $0.channels] }
+    }
+  }
+
+  /// Returns the pre-roll to the callback.
+  func releasePreRoll() {
+    if outputs > 0 || microphones > 0 { preRoll.release() }
+    for feed in feeds { feed.preRoll?.release() }
+  }
 
   /// Length of a segment in frames; nil for a single segment. No file, header included, exceeds the requested size.
   var splitFrames: Int? {
-    let bySize = options.splitMegabytes.map {
-      ($0 * 1_000_000 - 4096) / (max(outputs, microphones) * sampleBytes)
-    }
+    let widest = ([outputs, microphones] + feeds.map(\.channels)).max() ?? 0
+    let bySize = options.splitMegabytes.map { ($0 * 1_000_000 - 4096) / (widest * sampleBytes) }
     let byTime = options.splitMinutes.map { $0 * 60 * sampleRate }
     return [bySize, byTime].compactMap { $0 }.min()
   }
@@ -81,32 +115,34 @@ public struct TakePlan: Sendable {
   /// Frames after the pre-roll with which the take ends by itself; nil if it does not.
   var lengthLimit: Int? { options.length.map { $0 * sampleRate } }
 
-  /// The format that the outputs' file is converted to; nil if it stays WAV.
+  /// The format that the first file is converted to; nil if it stays WAV.
   public var convertedFormat: String? {
     conversionObstacle == nil ? options.format.compression?.rawValue : nil
   }
 
-  /// Why the outputs' file stays WAV although another format was requested; nil if it does not.
+  /// Why the first file stays WAV although another format was requested; nil if it does not.
   public var conversionObstacle: String? {
-    options.format.compression?.obstacle(channels: outputs, sampleRate: sampleRate)
+    let first = feeds.min { $0.setup.name < $1.setup.name }
+    return options.format.compression?.obstacle(
+      channels: outputs > 0 ? outputs : first?.channels ?? 0, sampleRate: sampleRate)
   }
 
   /// Frames in 256 MB: the limit for the take ring, and for the pre-roll.
   public static func maximumFrames(channels: Int) -> Int { 256_000_000 / (4 * channels) }
 
   /// Eight seconds, or less if that exceeds 256 MB.
-  var ringFrames: Int { min(8 * sampleRate, Self.maximumFrames(channels: outputs + microphones)) }
+  var ringFrames: Int { min(8 * sampleRate, Self.maximumFrames(channels: channels)) }
 
   /// A note at the start of a take whose ring is shorter than eight seconds; nil otherwise.
   public var shortRingNote: String? {
     guard ringFrames < 8 * sampleRate else { return nil }
     return String(
       format: "the take survives a stalled disk for %.1f s, not 8 s: 8 s of %d channels would exceed 256 MB",
-      Double(ringFrames) / Double(sampleRate), outputs + microphones)
+      Double(ringFrames) / Double(sampleRate), channels)
   }
 }
 
-/// The setup that a take was recorded with. It never changes during the take.
+/// The setup that a take was recorded with: of the device and of `main`. It never changes during the take.
 public struct TakeSetup: Codable, Sendable, Hashable {
   public struct Layout: Codable, Sendable, Hashable {
     let left: String
@@ -131,7 +167,7 @@ public struct TakeSetup: Codable, Sendable, Hashable {
   public let muted: Bool
   /// Names, in channel order of the microphones' file.
   public let microphones: [String]
-  /// Delay of the outputs' file relative to the microphones' file: the latency of the filters.
+  /// Delay of the feeds' files relative to the microphones' file: the latency of the filters.
   public let latencyFrames: Int
   /// The day on which the array was calibrated: "2026-11-23"; nil if it was not.
   public let calibrated: String?

@@ -20,16 +20,16 @@ extension TakeFolder {
   public func repair() -> [RepairedTake] {
     guard let folder = OpenFolder(path: path) else { return [] }
     let names = folder.names
-    var stems: Set<String> = []
+    var stems: [String] = []
     var repaired: [RepairedTake] = []
     for name in names where name.hasSuffix(".json.part") {
-      stems.insert(Self.stem(of: name))
+      stems.append(Self.stem(of: name))
       repaired += [repair(sidecar: name, among: names, in: folder)].compactMap { $0 }
     }
     // Audio files whose sidecar was lost in a power failure.
     for name in names where name.hasSuffix(".wav.part") {
       let sound = String(name.dropLast(5))
-      guard !stems.contains(Self.stem(ofSound: sound)) else { continue }
+      guard !stems.contains(where: { Self.isSound(sound, ofTake: $0) }) else { continue }
       var take = RepairedTake(path: "\(path)/\(sound)")
       do throws(AudioFileError) {
         let file = try UnfinishedWAVFile(folder: folder, name: sound, toFinish: true)
@@ -97,7 +97,7 @@ extension TakeFolder {
   {
     var sidecar = old
     sidecar.files = segments(of: old, stem: stem, in: folder)
-    var result = RepairedTake(path: "\(path)/\(sidecar.files[0].outputs)")
+    var result = RepairedTake(path: "\(path)/\(sidecar.files[0].first)")
     do {
       for n in sidecar.files.indices {
         guard try repair(&sidecar.files[n], in: folder) else { return nil }
@@ -110,7 +110,7 @@ extension TakeFolder {
       }
       sidecar.state = .repaired
       try file.finish(sidecar, named: true)
-      result = RepairedTake(path: "\(path)/\(sidecar.files[0].outputs)", frames: sidecar.frames)
+      result = RepairedTake(path: "\(path)/\(sidecar.files[0].first)", frames: sidecar.frames)
     } catch {
       result.fault = String(describing: error)
     }
@@ -120,12 +120,11 @@ extension TakeFolder {
   /// Finishes the files of one segment.
   /// - Returns: false if one of them is being written.
   private func repair(_ files: inout Sidecar.Files, in folder: OpenFolder) throws(AudioFileError) -> Bool {
-    let old = [files.outputs, files.microphones].compactMap { $0 }
-    files.outputs = currentName(of: files.outputs, in: folder)
-    files.microphones = files.microphones.map { currentName(of: $0, in: folder) }
+    let old = files.names
+    files.rename { currentName(of: $0, in: folder) }
     var cut: [UnfinishedWAVFile] = []
     var lengths: [Int] = []
-    for name in [files.outputs, files.microphones].compactMap({ $0 }) {
+    for name in files.names {
       if folder.contains(name + ".part") {
         let file = try UnfinishedWAVFile(folder: folder, name: name, toFinish: true)
         if file.lock == .held { return false }

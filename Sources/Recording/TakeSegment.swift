@@ -2,72 +2,93 @@ import AudioFiles
 import FoundationEssentials
 import Glibc
 
-/// The audio files of one segment of a take: outputs and, if requested, microphones. Both always have the same number
-/// of frames.
+/// The audio files of one segment of a take: one for each feed and, if requested, one for the microphones. All always have
+/// the same number of frames.
 ///
 /// Thread: the take's disk thread makes all calls.
 final class TakeSegment {
   /// Frame of the take at which it begins.
   let start: Int
-  private let plan: TakePlan
-  private let outputs: AudioFileWriter
-  private var microphones: AudioFileWriter?
-  /// File names in the take's folder.
-  private let names: (outputs: String, microphones: String?)
+  private let width: Int
+  /// Its files, in the order of the ring's channels.
+  private var parts: [Part] = []
+  private let names: Sidecar.Files
   private(set) var silencedSamples = 0
   /// Whether a file that was closed has no cues for its markers.
   private(set) var lacksCues = false
   /// Buffer for the frames of one file. Reused, so that writing allocates nothing.
   private var samples: [Float] = []
 
+  private struct Part {
+    let writer: AudioFileWriter
+    /// Name in the take's folder.
+    let name: String
+    /// The channels of the ring that it holds.
+    let channels: Range<Int>
+  }
+
   /// - Parameter stem: the prefix of its file names.
   init(folder: OpenFolder, stem: String, start: Int, plan: TakePlan) throws(TakeError) {
     self.start = start
-    self.plan = plan
-    names = (stem + ".wav", plan.microphones > 0 ? stem + "-microphones.wav" : nil)
-    outputs = try Self.open(folder, names.outputs, plan, plan.outputs, areMicrophones: false)
-    guard let name = names.microphones else { return }
-    do {
-      microphones = try Self.open(folder, name, plan, plan.microphones, areMicrophones: true)
+    width = plan.channels
+    let main = stem + ".wav"
+    let feeds = plan.feeds.map { (name: $0.setup.name, file: "\(stem)-\($0.setup.name).wav", feed: $0) }
+    let microphones = stem + "-microphones.wav"
+    names = Sidecar.Files(
+      frame: start, frames: 0, outputs: plan.outputs > 0 ? main : nil,
+      feeds: feeds.isEmpty
+        ? nil : Dictionary(feeds.map { ($0.name, $0.file) }, uniquingKeysWith: { a, _ in a }),
+      microphones: plan.microphones > 0 ? microphones : nil)
+    do throws(TakeError) {
+      try open(main, plan.outputs, in: folder, plan)
+      for (_, file, feed) in feeds {
+        try open(file, feed.channels, in: folder, plan, hasSpeakers: feed.setup.order == nil)
+      }
+      try open(microphones, plan.microphones, in: folder, plan, hasSpeakers: false)
     } catch {
-      outputs.abandon()
+      discard()
       throw error
     }
   }
 
-  private static func open(
-    _ folder: OpenFolder, _ name: String, _ plan: TakePlan, _ channels: Int, areMicrophones: Bool
-  ) throws(TakeError) -> AudioFileWriter {
+  /// Opens the file of the next channels; none of no channels.
+  private func open(
+    _ name: String, _ channels: Int, in folder: OpenFolder, _ plan: TakePlan, hasSpeakers: Bool = true
+  ) throws(TakeError) {
+    guard channels > 0 else { return }
+    let first = parts.last?.channels.upperBound ?? 0
     do {
-      return try AudioFileWriter(
+      let writer = try AudioFileWriter(
         folder: folder, name: name, encoding: plan.options.format.encoding, channels: channels,
-        sampleRate: plan.sampleRate, areMicrophones: areMicrophones, broadcast: .unknown, replacing: false)
+        sampleRate: plan.sampleRate, areMicrophones: !hasSpeakers, broadcast: .unknown, replacing: false)
+      parts.append(Part(writer: writer, name: name, channels: first..<first + channels))
     } catch {
       throw TakeError(error.description)
     }
   }
 
-  private var writers: [AudioFileWriter] { [outputs] + (microphones.map { [$0] } ?? []) }
-  var frames: Int { outputs.framesWritten }
+  private var writers: [AudioFileWriter] { parts.map(\.writer) }
+  var frames: Int { parts[0].writer.framesWritten }
   var clippedSamples: Int { writers.reduce(0) { $0 + $1.clippedSamples } }
   /// Why other programs cannot see that the files are being written; nil if they can.
   var lockFault: String? { writers.compactMap(\.lock.fault).first }
 
   var files: Sidecar.Files {
-    Sidecar.Files(frame: start, frames: frames, outputs: names.outputs, microphones: names.microphones)
+    var files = names
+    files.frames = frames
+    return files
   }
 
   func setBroadcast(_ broadcast: BroadcastExtension) {
     for writer in writers { writer.setBroadcast(broadcast) }
   }
 
-  /// Writes whole interleaved frames, outputs first. NaN and infinity become silence.
+  /// Writes whole interleaved frames, as the ring has them. NaN and infinity become silence.
   func write(_ frames: UnsafeBufferPointer<Float>) throws(AudioFileError) {
-    copy(0..<plan.outputs, of: frames)
-    try outputs.write(samples)
-    guard let microphones else { return }
-    copy(plan.outputs..<plan.outputs + plan.microphones, of: frames)
-    try microphones.write(samples)
+    for part in parts {
+      copy(part.channels, of: frames)
+      try part.writer.write(samples)
+    }
   }
 
   func writeSilence(frames: Int) throws(AudioFileError) {
@@ -76,7 +97,6 @@ final class TakeSegment {
 
   /// Copies a range of channels into `samples`.
   private func copy(_ span: Range<Int>, of frames: UnsafeBufferPointer<Float>) {
-    let width = plan.outputs + plan.microphones
     samples.removeAll(keepingCapacity: true)
     samples.reserveCapacity(frames.count / width * span.count)
     for start in stride(from: 0, to: frames.count, by: width) {
@@ -122,9 +142,7 @@ final class TakeSegment {
   }
 
   /// Names of the files that stayed `.part`.
-  var unfinished: [String] {
-    zip(writers, [names.outputs, names.microphones].compactMap { $0 }).filter { $0.0.fate == .part }.map(\.1)
-  }
+  var unfinished: [String] { parts.filter { $0.writer.fate == .part }.map(\.name) }
 
   func discard() {
     for writer in writers { writer.abandon() }

@@ -14,7 +14,7 @@ import Threads
 /// - Only the disk thread uses the files.
 public final class TakeWriter: Sendable {
   public struct Result: Sendable, Hashable {
-    /// Path of the outputs' file.
+    /// Path of the first file: main's, if main is recorded.
     public let path: String
     public let sidecar: Sidecar
 
@@ -31,7 +31,9 @@ public final class TakeWriter: Sendable {
     /// The name of its sidecar.
     public var sidecarName: String {
       let name = path.split(separator: "/").last.map(String.init) ?? path
-      return name.replacing(/\.\w+(\.part)?$/, with: ".json")
+      // Without main, the first file has the name of its feed.
+      let ending = sidecar.channels > 0 ? "" : sidecar.feeds?.map(\.name).min().map { "-\($0)" } ?? ""
+      return name.replacing(/\.\w+(\.part)?$/, with: "").dropLast(ending.count) + ".json"
     }
 
     /// The result in one sentence.
@@ -81,7 +83,7 @@ public final class TakeWriter: Sendable {
 
   public var phase: Phase { state.withLock { $0.phase } }
 
-  /// Path of the outputs' file; nil while the take is being opened.
+  /// Path of the first file; nil while the take is being opened.
   public var path: String? { state.withLock { $0.path } }
 
   /// The ring that the callback fills; nil while the take is being opened.
@@ -126,10 +128,17 @@ public final class TakeWriter: Sendable {
   /// Frames of pre-roll before the first frame that the callback wrote; 0 before it has begun.
   public var preRollFrames: Int { ring?.start?.preRoll ?? 0 }
 
-  /// Lists in the sidecar that from `frame` of the take on, pre-roll included, the filters do without `missing`.
+  /// Lists in the sidecar that from `frame` of the take on, pre-roll included, main's filters do without `missing`.
   public func addFallback(frame: Int, without missing: [String]) {
+    addFallback(frame: frame, without: missing, feed: nil)
+  }
+
+  /// The same for the filters of another feed.
+  /// - Parameter feed: its name; nil for `main`.
+  public func addFallback(frame: Int, without missing: [String], feed: String?) {
     pendingNews.withLock {
-      if $0.fallbacks.count < Sidecar.listLimit { $0.fallbacks.append(.init(frame: frame, without: missing)) }
+      guard $0.fallbacks.count < Sidecar.listLimit else { return }
+      $0.fallbacks.append(.init(frame: frame, without: missing, feed: feed))
     }
   }
 
@@ -187,8 +196,7 @@ public final class TakeWriter: Sendable {
     }
     let ring: TakeRing
     do throws(OutOfMemory) {
-      ring = try TakeRing(
-        outputs: plan.outputs, microphones: plan.microphones, reservingFrames: plan.ringFrames)
+      ring = try plan.makeRing()
     } catch {
       files.discard()
       return enter(.failed(TakeError("the take cannot begin: \(error)")))
@@ -275,13 +283,11 @@ public final class TakeWriter: Sendable {
     var left = start.preRoll
     while left > 0 {
       let count = min(left, 8192)
-      let frames = plan.preRoll.read(
-        age: left - count, frames: count, outputs: plan.outputs, microphones: plan.microphones)
-      frames.withUnsafeBufferPointer { files.write($0) }
+      plan.readPreRoll(age: left - count, frames: count).withUnsafeBufferPointer { files.write($0) }
       left -= count
     }
-    // Without pre-roll the buffer is not held by this take; the previous take may still be reading it.
-    if start.preRoll > 0 { plan.preRoll.release() }
+    // Without pre-roll the buffers are not held by this take; the previous take may still be reading them.
+    if start.preRoll > 0 { plan.releasePreRoll() }
   }
 
   private func measureFreeSpace(_ files: TakeFiles) {

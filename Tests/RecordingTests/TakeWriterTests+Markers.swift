@@ -71,9 +71,9 @@ extension TakeWriterTests {
     let files = result.sidecar.files
     try #require(files.count == 2)
     let folder = (result.path as NSString).deletingLastPathComponent
-    #expect(try cues("\(folder)/\(files[0].outputs)").map(\.label) == ["one"])
+    #expect(try cues("\(folder)/\(files[0].first)").map(\.label) == ["one"])
     #expect(
-      try cues("\(folder)/\(files[1].outputs)") == [
+      try cues("\(folder)/\(files[1].first)") == [
         WAVCue(frame: second.frame - files[1].frame, label: "two")
       ])
   }

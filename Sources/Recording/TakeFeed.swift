@@ -1,0 +1,73 @@
+import Realtime
+
+/// A feed of a take besides `main`, as it was set when the take was recorded. Stands in the sidecar.
+///
+/// Thread: any; a value.
+public struct FeedSetup: Codable, Sendable, Hashable {
+  public let name: String
+  /// Names of the channels of its file, in order: left, right; W, Y, Z, X; none but the feed's own for one channel.
+  public let channels: [String]
+  public let dataSource: String
+  /// Nil for Ambisonics.
+  public let polarPattern: String?
+  public let inputOrientation: String
+  public let layout: TakeSetup.Layout?
+  public let gainDB: Double
+  /// Corner of the high-pass; nil if it is off.
+  public let highPassHz: Double?
+  public let muted: Bool
+  /// Of Ambisonics; nil for anything else.
+  public let order: Int?
+  /// Of Ambisonics: "sn3d". The channels are in the order of their ACN numbers.
+  public let normalisation: String?
+
+  public init(
+    name: String, channels: [String], dataSource: String, polarPattern: String?, inputOrientation: String,
+    layout: TakeSetup.Layout? = nil, gainDB: Double, highPassHz: Double? = nil, muted: Bool = false,
+    order: Int? = nil, normalisation: String? = nil
+  ) {
+    self.name = name
+    self.channels = channels
+    self.dataSource = dataSource
+    self.polarPattern = polarPattern
+    self.inputOrientation = inputOrientation
+    self.layout = layout
+    self.gainDB = gainDB
+    self.highPassHz = highPassHz
+    self.muted = muted
+    self.order = order
+    self.normalisation = normalisation
+  }
+
+  /// Whether a feed may have this name: a letter, then letters and digits, 32 at most, as it stands in names of files and
+  /// ports. `main` is the feed that always exists, and TAKE-microphones.wav the file of the microphones.
+  public static func isName(_ name: String) -> Bool {
+    let isWord = name.utf8.allSatisfy { byte in
+      switch byte {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+        UInt8(ascii: "0")...UInt8(ascii: "9"):
+        true
+      default: false
+      }
+    }
+    return isWord && name.first?.isLetter == true && name.utf8.count <= 32
+      && !["main", "microphones"].contains(name.lowercased())
+  }
+}
+
+/// A feed that a take records besides `main`, and where the engine has it.
+public struct TakeFeed: Sendable {
+  public let setup: FeedSetup
+  /// The place of its first channel in `Period.feeds`. The others follow.
+  public let firstOutput: Int
+  /// The one that the engine's feed was begun with; nil if it has none.
+  public let preRoll: PreRoll?
+
+  public init(_ setup: FeedSetup, firstOutput: Int, preRoll: PreRoll? = nil) {
+    self.setup = setup
+    self.firstOutput = firstOutput
+    self.preRoll = preRoll
+  }
+
+  var channels: Int { setup.channels.count }
+}
