@@ -38,8 +38,8 @@ public enum ArrayCheck {
         verdict: Wording.verdict(on: m, [finding]), remedy: finding.remedy)
     }
     return ArrayVerdict(
-      device: recording.device, microphones: microphones, findings: [finding], notJudged: [], order: nil,
-      isJudged: true)
+      device: recording.device, microphones: microphones, channels: recording.productChannels,
+      findings: [finding], notJudged: [], order: nil, isJudged: true)
   }
 
   private static func verdict(on recording: CheckedRecording, shifted shift: CaptureShift, by offset: Int)
@@ -69,7 +69,7 @@ public enum ArrayCheck {
         verdict: Wording.verdict(on: m, own), remedy: own.first?.remedy)
     }
     return ArrayVerdict(
-      device: device, microphones: microphones, findings: findings,
+      device: device, microphones: microphones, channels: recording.productChannels, findings: findings,
       notJudged: notes + (seconds < Thresholds.shortRecording ? [Wording.short(seconds: seconds)] : []),
       order: wiring?.orderEvidence(),
       isJudged: device.microphones.count < 2 ? !health.isQuiet : wiring?.order != nil)
@@ -115,6 +115,16 @@ public enum ArrayCheck {
 }
 
 extension CheckedRecording {
+  /// Empty without a spare channel.
+  fileprivate var productChannels: [ProductChannel] {
+    guard channels.count > places.count else { return [] }
+    return channels.indices.map { channel in
+      ProductChannel(
+        microphone: places.firstIndex(of: channel).map { device.microphones[$0].name },
+        level: ChannelHealth(channels[channel]).level)
+    }
+  }
+
   /// Nil if only microphones carry sound.
   fileprivate var shift: CaptureShift? {
     channels.count == places.count

@@ -5,6 +5,8 @@ public struct ArrayVerdict: Sendable {
   public let device: Device
   /// One per microphone, in the device's order.
   public let microphones: [MicrophoneVerdict]
+  /// All channels of the product, in their order; empty if the recording has those of the microphones alone.
+  public let channels: [ProductChannel]
   /// Everything that was found, the gravest first.
   public let findings: [Finding]
   /// What could not be judged, why, and what to do about it: one sentence each.
@@ -31,6 +33,14 @@ public struct OrderEvidence: Sendable {
   public let givenIsWorse: Double
   /// The best other order that is no mirror image or rotation of the one found, and how much worse it is, in per cent.
   public let second: (order: [Int], isWorse: Double)?
+}
+
+/// A channel of a product that delivers more channels than it has microphones.
+public struct ProductChannel: Hashable, Sendable {
+  /// The microphone that it carries, as far as was found; nil if it is spare, such as a loopback channel.
+  public let microphone: String?
+  /// RMS level in dBFS; nil for digital silence.
+  public let level: Double?
 }
 
 public struct MicrophoneVerdict: Hashable, Sendable {

@@ -11,16 +11,21 @@ public final class AudioFileReader {
   public let channels: Int
   public let sampleRate: Int
   /// Number of frames in the file. Of a compressed file it is what the header says until it has been read to its end;
-  /// nil if that says nothing.
+  /// nil if that says nothing, and of standard input.
   public private(set) var frames: Int?
   /// What says that the channels are B-format, and no microphones: "its AmbiX chunk". Nil if nothing does.
   public var ambisonics: String? { header?.ambisonics }
+  /// The title of the scene if this is standard input, and `pinna simulate` wrote it.
+  public var simulatedScene: String? {
+    pipe.flatMap { BroadcastExtension.simulatedScene(described: $0.description) }
+  }
   public private(set) var invalidSamples: InvalidSamples
   /// Frames read so far, or the frame that was sought.
   public private(set) var position = 0
   private let header: SoundHeader?
   private let file: OpaquePointer
   private let source: ReadDescriptor
+  private var pipe: PipedSound? { source as? PipedSound }
   package var descriptor: Int32 { source.number }
 
   public convenience init(path: String) throws(AudioFileError) {
@@ -37,22 +42,36 @@ public final class AudioFileReader {
     try self.init(descriptor: folder.open(name, O_RDONLY), path: folder.path(of: name))
   }
 
+  /// Opens standard input, which is a WAV file, in a pipe or not. Waits for its header.
+  /// - Parameter isWanted: asked while nothing comes. If it returns false, reading fails.
+  public convenience init(standardInputWhile isWanted: @escaping () -> Bool) throws(AudioFileError) {
+    let pipe = try PipedSound(STDIN_FILENO, while: isWanted)
+    try self.init(source: pipe, pipe.header, path: PipedSound.name)
+  }
+
   /// - Parameter descriptor: the result of opening the file. This object closes it.
-  private init(descriptor: Int32, path: String) throws(AudioFileError) {
+  private convenience init(descriptor: Int32, path: String) throws(AudioFileError) {
     guard descriptor >= 0 else { throw Self.unreadable(path, String(cString: strerror(errno))) }
     var status = stat()
-    var info = SF_INFO()
-    let isRegular = fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
-    let header = isRegular ? SoundHeader(descriptor, size: Int(status.st_size)) : nil
-    let source = ReadDescriptor(descriptor, header: header)
-    guard isRegular, let file = openForReading(source, &info) else {
-      let reason = isRegular ? Self.lastError(nil) : "it is not a regular file"
+    guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
       close(descriptor)
+      throw Self.unreadable(path, "it is not a regular file")
+    }
+    let header = SoundHeader(descriptor, size: Int(status.st_size))
+    try self.init(source: ReadDescriptor(descriptor, header: header), header, path: path)
+  }
+
+  /// - Parameter source: this object closes its descriptor.
+  private init(source: ReadDescriptor, _ header: SoundHeader?, path: String) throws(AudioFileError) {
+    var info = SF_INFO()
+    guard let file = openForReading(source, &info) else {
+      let reason = Self.lastError(nil)
+      source.release()
       throw Self.unreadable(path, reason)
     }
     guard (1...Self.channelLimit).contains(Int(info.channels)), info.samplerate > 0, info.frames >= 0 else {
       sf_close(file)
-      close(descriptor)
+      source.release()
       throw AudioFileError(
         "cannot read \(path): its header claims \(info.channels) channels at \(info.samplerate) Hz")
     }
@@ -61,7 +80,9 @@ public final class AudioFileReader {
     sampleRate = Int(info.samplerate)
     invalidSamples = InvalidSamples(channels: Int(info.channels))
     // The largest number is libsndfile's for a length that it does not know.
-    frames = info.frames == sf_count_t.max ? header?.statedFrames(of: nil) : Int(info.frames)
+    frames =
+      source is PipedSound
+      ? nil : info.frames == sf_count_t.max ? header?.statedFrames(of: nil) : Int(info.frames)
   }
 
   private static func unreadable(_ path: String, _ reason: String) -> AudioFileError {
@@ -70,13 +91,14 @@ public final class AudioFileReader {
 
   deinit {
     sf_close(file)
-    close(descriptor)
+    source.release()
   }
 
   // MARK: Lengths
 
   /// Number of frames according to the header, as readers see it that believe it; nil if it says nothing.
   public var statedFrames: Int? {
+    if let pipe { return pipe.statedFrames }
     guard let header else { return frames }
     return header.statedFrames(of: frames)
   }
@@ -89,6 +111,7 @@ public final class AudioFileReader {
   /// end of reading.
   public var headerRemark: String? {
     guard let frames else { return nil }
+    if let pipe { return pipe.remark(frames: frames) }
     guard let statedFrames else {
       return "the header of \(path) does not say how long it is; \(frames) frames are there"
     }
@@ -153,7 +176,7 @@ public final class AudioFileReader {
         throw AudioFileError("cannot read \(path) to its end: \(fault)")
       }
     }
-    if header?.soundBytes == nil { frames = position }
+    if header?.soundBytes == nil || pipe != nil { frames = position }
     return samples
   }
 

@@ -24,6 +24,11 @@ extension BroadcastExtension {
     let text = withUnsafeBytes(of: &broadcast.description) {
       String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
     }
-    return text.hasPrefix(mark) ? String(text.dropFirst(mark.count)) : nil
+    return simulatedScene(described: text)
+  }
+
+  /// - Parameter description: of the broadcast extension.
+  static func simulatedScene(described description: String) -> String? {
+    description.hasPrefix(mark) ? String(description.dropFirst(mark.count)) : nil
   }
 }

@@ -46,6 +46,11 @@ struct Chunks {
     "AUTH",
   ]
 
+  /// Whether a chunk begins here that is none by chance.
+  static func isKnown(_ bytes: some Collection<UInt8>) -> Bool {
+    known.contains(String(decoding: bytes.prefix(4), as: UTF8.self)) || bytes.starts(with: "TAG".utf8)
+  }
+
   let descriptor: Int32
   /// Length of the file.
   let size: Int

@@ -1,8 +1,8 @@
 import CSndfile
 import Glibc
 
-/// A descriptor from which libsndfile reads. It must outlive the file that libsndfile opens; the caller closes it.
-final class ReadDescriptor {
+/// A descriptor from which libsndfile reads. It must outlive the file that libsndfile opens; the caller releases it.
+class ReadDescriptor {
   let number: Int32
   /// What is read in place of the file's own bytes; see `SoundHeader`.
   private let patches: [(offset: Int, bytes: [UInt8])]
@@ -10,27 +10,30 @@ final class ReadDescriptor {
   private let end: Int?
   /// The error number of the last read that failed; 0 if none did. libsndfile takes a failed read for the end of the
   /// file.
-  private(set) var error: Int32 = 0
+  var error: Int32 = 0
 
   init(_ number: Int32, header: SoundHeader? = nil) {
     self.number = number
     (patches, end) = (header?.patches ?? [], header?.end)
   }
 
-  fileprivate var length: Int {
+  /// Closes it.
+  func release() { close(number) }
+
+  var length: Int {
     var information = stat()
     guard fstat(number, &information) == 0 else { return -1 }
     return min(Int(information.st_size), end ?? .max)
   }
 
-  fileprivate var position: Int { Int(lseek(number, 0, SEEK_CUR)) }
+  var position: Int { Int(lseek(number, 0, SEEK_CUR)) }
 
-  fileprivate func seek(_ offset: Int, _ whence: Int32) -> Int {
+  func seek(_ offset: Int, _ whence: Int32) -> Int {
     whence == SEEK_END
       ? Int(lseek(number, off_t(length + offset), SEEK_SET)) : Int(lseek(number, off_t(offset), whence))
   }
 
-  fileprivate func read(_ bytes: UnsafeMutableRawPointer, _ wanted: Int) -> Int {
+  func read(_ bytes: UnsafeMutableRawPointer, _ wanted: Int) -> Int {
     let start = position
     let count = end.map { min(wanted, max(0, $0 - start)) } ?? wanted
     var done = 0

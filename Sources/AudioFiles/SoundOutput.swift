@@ -10,7 +10,7 @@ extension Compression {
 
 /// A sound file that a program writes, in the format that its name asks for: WAV with 32-bit float samples, FLAC with
 /// 24 bits, or Opus. As in takes, a WAV file becomes the other one at the end, and no file has its name before it is
-/// complete.
+/// complete. Or WAV on standard output.
 ///
 /// Thread: one thread makes all calls. Each call may wait for the disk.
 public final class SoundOutput {
@@ -19,14 +19,33 @@ public final class SoundOutput {
   public let compression: Compression?
   /// The largest magnitude of a sample.
   public private(set) var peak: Float = 0
-  private let writer: AudioFileWriter
+  private let place: Place
   /// Of the WAV file.
   private let name: String
 
-  public var channels: Int { writer.channels }
-  public var frames: Int { writer.framesWritten }
+  private enum Place {
+    case file(AudioFileWriter)
+    case stream(WAVStream)
+  }
+
+  public var channels: Int {
+    switch place {
+    case .file(let writer): writer.channels
+    case .stream(let stream): stream.channels
+    }
+  }
+
+  public var frames: Int {
+    switch place {
+    case .file(let writer): writer.framesWritten
+    case .stream(let stream): stream.framesWritten
+    }
+  }
+
   /// Samples above full scale, which the format clipped.
-  public var clippedSamples: Int { compression == nil ? 0 : writer.clippedSamples }
+  public var clippedSamples: Int {
+    if compression != nil, case .file(let writer) = place { writer.clippedSamples } else { 0 }
+  }
 
   /// - Parameter areMicrophones: whether the channels are microphones, which belong to no loudspeakers.
   public init(
@@ -41,23 +60,38 @@ public final class SoundOutput {
     }
     try AudioFileWriter.check(.working, path, replacing: true)
     name = compression == nil ? path : "\(path).\(getpid()).wav"
-    writer = try AudioFileWriter(
-      path: name, encoding: compression == .flac ? .pcm24 : .float32, channels: channels,
-      sampleRate: sampleRate, areMicrophones: areMicrophones, broadcast: broadcast)
+    place = .file(
+      try AudioFileWriter(
+        path: name, encoding: compression == .flac ? .pcm24 : .float32, channels: channels,
+        sampleRate: sampleRate, areMicrophones: areMicrophones, broadcast: broadcast))
+  }
+
+  /// On standard output. Nothing is written before the first frames.
+  public init(onStandardOutput channels: Int, sampleRate: Int) {
+    (path, name, compression) = (WAVStream.name, WAVStream.name, nil)
+    self.sampleRate = sampleRate
+    place = .stream(WAVStream(channels: channels, sampleRate: sampleRate))
   }
 
   /// Appends whole interleaved frames. After an error no file is left.
   public func write(_ interleaved: [Float]) throws(AudioFileError) {
     peak = interleaved.reduce(peak) { max($0, $1.magnitude) }
-    do throws(AudioFileError) { try writer.write(interleaved) } catch {
-      writer.abandon()
-      throw error
+    switch place {
+    case .stream(let stream): try stream.write(interleaved)
+    case .file(let writer):
+      do throws(AudioFileError) { try writer.write(interleaved) } catch {
+        writer.abandon()
+        throw error
+      }
     }
   }
 
   /// Completes the file, which replaces one of its name. After an error no file is left.
   public func close() throws(AudioFileError) {
-    try writer.close()
+    switch place {
+    case .stream(let stream): return try stream.close()
+    case .file(let writer): try writer.close()
+    }
     guard let compression else { return }
     do throws(AudioFileError) { _ = try compression.replace(wav: name, as: path) } catch {
       unlink(name)
@@ -66,7 +100,9 @@ public final class SoundOutput {
   }
 
   /// Leaves no file.
-  public func abandon() { writer.abandon() }
+  public func abandon() {
+    if case .file(let writer) = place { writer.abandon() }
+  }
 }
 
 extension AudioClip {

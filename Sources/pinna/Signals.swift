@@ -33,11 +33,14 @@ enum Signals {
     }
   }
 
+  /// From its return on no signal is lost. Dispatch installs its handler on another thread.
   private static func on(_ number: Int32, _ action: @escaping @Sendable () -> Void) {
-    signal(number, SIG_IGN)
     let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+    let isInstalled = DispatchSemaphore(value: 0)
     source.setEventHandler(handler: DispatchWorkItem(block: action))
+    source.setRegistrationHandler { isInstalled.signal() }
     source.resume()
     sources.append(source)
+    _ = isInstalled.wait(timeout: .now() + 1)
   }
 }

@@ -25,6 +25,8 @@ struct Verb: Sendable {
   var operands: [String] = []
   /// Whether its operands are text, such as a title: they may be empty, and a tilde in them is a tilde.
   var takesText = false
+  /// Whether "-" as an operand is standard input or output.
+  var takesStandardStreams = false
   /// Whether it says on standard error that it still works. Not if it runs until it is stopped.
   var showsProgress = true
   let summary: String
@@ -133,7 +135,8 @@ struct Arguments {
     let values = verb.options.flatMap { option in
       (options[option.name] ?? []).map { (option.value ?? "", $0) }
     }
-    for (placeholder, word) in Array(zip(verb.operands, operands)) + values
+    let operands = verb.takesStandardStreams ? [] : Array(zip(verb.operands, operands))
+    for (placeholder, word) in operands + values
     where word == "-" && Self.isPath(placeholder) {
       throw Failure(
         .usage,

@@ -30,8 +30,11 @@ import Testing
   @Test("all channels of a product that arrive in place are judged as its microphones alone are")
   func inPlace() throws {
     let alone = try verdict(Self.sound)
+    #expect(alone.channels.isEmpty)
     for loopback: Float in [0, 1e-5, 0.1] {
       let all = try verdict(product(shiftedBy: 0, loopback: loopback))
+      #expect(all.channels.map(\.microphone) == Self.ring.microphones.map(\.name) + [nil, nil])
+      #expect(all.channels.allSatisfy { ($0.level == nil) == ($0.microphone == nil && loopback == 0) })
       #expect(all.isWell && all.microphones == alone.microphones && all.notJudged == alone.notJudged)
     }
   }
@@ -49,6 +52,8 @@ import Testing
           && finding.remedy.contains("start the capture again"))
       #expect(!finding.remedy.contains("write"))
       #expect(verdict.microphones[0].verdict == "on channel \(offset % 8 + 1)" && !verdict.isWell)
+      let carried = verdict.channels.map(\.microphone)
+      #expect((0..<8).map { carried[($0 + offset) % 8] } == Self.ring.microphones.map(\.name) + [nil, nil])
     }
   }
 

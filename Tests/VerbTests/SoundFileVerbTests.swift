@@ -145,22 +145,100 @@ import Testing
     #expect(outcome.error.contains("start the capture again"), "\(outcome)")
   }
 
+  /// Six microphones on a ring, on these channels of a card with eight.
+  private static func hat(_ channels: [Int]) -> String {
+    let places = (0..<6).map { n in
+      let angle = Double(n) * .pi / 3
+      return
+        "  ring-\(n + 1): {position: [\(46 * cos(angle)), \(46 * sin(angle)), 0], channel: \(channels[n])}\n"
+    }
+    return """
+      format: 2
+      title: Six microphones on a card with eight channels
+      placement: table
+      body: free
+      hardware: {card: [eight], channels: 8, rates: [48000]}
+      microphones:
+      \(places.joined())
+      dataSources:
+        Front: {forward: +y, microphones: [ring-1], polarPatterns: [omnidirectional]}
+
+      """
+  }
+
+  @Test(
+    "products with spare channels are rendered by their channel numbers, and the check says what each channel carries",
+    arguments: [
+      "uma8": Array(1...7), "last": Array(1...6), "first": Array(3...8), "middle": [1, 2, 3, 6, 7, 8],
+      "mixed": [5, 7, 8, 1, 3, 2],
+    ])
+  func spareChannels(name: String, channels: [Int]) throws {
+    if name != "uma8" { try home.home.add(Self.hat(channels), named: name) }
+    // A wave along +y: each microphone hears it later than the one before.
+    var noise = SeededNoise(seed: 8)
+    let sound = noise.samples(3 * 48000, amplitude: 0.2)
+    let microphones = channels.indices.map { n in [Float](repeating: 0, count: n) + sound.dropLast(n) }
+    let loopback = noise.samples(sound.count, amplitude: 1e-3)
+    var all = [[Float]](repeating: loopback, count: 8)
+    for (channel, signal) in zip(channels, microphones) { all[channel - 1] = signal }
+    let (alone, product) = (try write(microphones, to: "alone.wav"), try write(all, to: "all.wav"))
+    var outputs: [[[Float]]] = []
+    for input in [alone, product] {
+      let output = home.path + "/out.wav"
+      let outcome = try home.pinna(
+        "render", "--device", name, "--pattern", "omnidirectional", input, output)
+      #expect(outcome.status == 0, "\(outcome)")
+      outputs.append(try AudioClip(path: output).channels)
+    }
+    #expect(outputs[0] == outputs[1])
+    let check = try home.pinna("array", "check", "--device", name, "--json", product)
+    let listed = try #require(try check.json()["channels"] as? [[String: Any]], "\(check)")
+    let names = try #require(try check.json()["microphones"] as? [[String: Any]]).map {
+      $0["name"] as? String
+    }
+    #expect(listed.map { $0["channel"] as? Int } == Array(1...8))
+    #expect(channels.map { listed[$0 - 1]["microphone"] as? String } == names)
+    #expect(listed.count { $0["microphone"] == nil || $0["microphone"] is NSNull } == 8 - channels.count)
+    let spare = try #require((1...8).first { !channels.contains($0) })
+    let text = try home.pinna("array", "check", "--device", name, product)
+    #expect(text.output.contains("\(spare) spare (-6"), "\(text)")
+    #expect(text.output.contains("\(channels[0]) \(names[0] ?? "")"), "\(text)")
+  }
+
   @Test("B-format that says so is refused by render and by the check")
   func ambisonics() throws {
     let layout = StatedSound.joined(
       StatedSound.text("chan"), StatedSound.big(12, 8), StatedSound.big(190 << 16 | 4, 4),
       StatedSound.big(0, 8))
     let samples = [Int16](repeating: 100, count: 4 * 48000)
-    let input = try home.home.folder.write(
+    let caf = try home.home.folder.write(
       Data(StatedSound(.caf, .right, behind: layout).bytes(samples, channels: 4)), to: "ambix.caf")
+    let wav = try home.home.folder.write(Data(Self.ambisonicWAV(samples)), to: "b-format.wav")
     for words in [
-      ["render", "--preset", "tetramic", input, home.path + "/out.wav"],
-      ["array", "check", "--device", "tetramic", input],
+      ["render", "--preset", "tetramic", caf, home.path + "/out.wav"],
+      ["render", "--preset", "tetramic", wav, home.path + "/out.wav"],
+      ["array", "check", "--device", "tetramic", caf], ["array", "check", "--device", "tetramic", wav],
+      ["array", "calibrate", "--device", "tetramic", "--yes", wav],
     ] {
       let outcome = try home.pinna(words)
       #expect(
         outcome.status == 1 && outcome.isOneSentence && outcome.error.contains("B-format"), "\(outcome)")
     }
+    let piped = try home.shell("$PINNA render --preset tetramic - out.wav <b-format.wav")
+    #expect(piped.status == 1 && piped.isOneSentence && piped.error.contains("B-format"), "\(piped)")
+    #expect(!home.contents(".").contains { $0.hasPrefix("out") })
+  }
+
+  /// Four channels at 48 kHz, as the header of a .amb file names them.
+  private static func ambisonicWAV(_ samples: [Int16]) -> [UInt8] {
+    let (little, text) = (StatedSound.little, StatedSound.text)
+    let format =
+      little(0xFFFE, 2) + little(4, 2) + little(48000, 4) + little(384_000, 4) + little(8, 2) + little(16, 2)
+      + little(22, 2) + little(16, 2) + little(0, 4) + little(1, 4) + little(0x0721, 2) + little(0x11D3, 2)
+      + [0x86, 0x44, 0xC8, 0xC1, 0xCA, 0, 0, 0]
+    return StatedSound.joined(
+      text("RIFF"), little(60 + 2 * samples.count, 4), text("WAVEfmt "), little(40, 4), format, text("data"),
+      little(2 * samples.count, 4), samples.flatMap { little(Int($0), 2) })
   }
 
   // MARK: Invalid samples
@@ -175,19 +253,22 @@ import Testing
       #expect(
         outcome.status == 0 && outcome.error.contains("right-end has \(count) invalid sample"), "\(outcome)")
       #expect(outcome.error.contains("first at 0.1 s") && !outcome.error.contains("left-end"), "\(outcome)")
-      #expect(try AudioClip(path: output).channels.joined().allSatisfy { $0.magnitude < 10 })
+      let rendered = try AudioClip(path: output).channels
+      #expect(rendered.joined().allSatisfy { $0.magnitude < 10 })
+      let piped = try home.shell("$PINNA render --preset pair - piped.wav <in.wav")
+      let isNamed = piped.error.contains("right-end has \(count) invalid sample")
+      #expect(piped.status == 0 && isNamed, "\(piped)")
+      #expect(try AudioClip(path: home.path + "/piped.wav").channels == rendered)
     }
   }
 
   // MARK: Standard input and output
 
-  @Test("- is refused as a file in every verb, and makes none of that name")
+  @Test("- is refused as a file in every verb but render, and makes none of that name")
   func dash() throws {
     let input = try write(Self.noise, to: "in.wav")
     let scene = try home.home.folder.write("title: S\n", to: "scene.yaml")
     for words in [
-      ["render", "--preset", "pair", input, "-"],
-      ["render", "--preset", "pair", "-", home.path + "/out.wav"],
       ["render", "--device", "-", input, home.path + "/out.wav"], ["simulate", "-", home.path + "/out.wav"],
       ["simulate", scene, "-"], ["array", "check", "--device", "pair", "-"],
       ["array", "calibrate", "--device", "pair", "--yes", "-"], ["array", "check", "--device=-", input],

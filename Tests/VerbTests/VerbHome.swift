@@ -28,6 +28,20 @@ struct VerbHome {
       ["TERM": "xterm", "NO_COLOR": ""].merging(environment) { $1 })
   }
 
+  /// A line of bash in the home's folder, where PINNA is the program.
+  func shell(_ line: String) throws -> Program.Outcome {
+    try run("/bin/bash", ["-c", "cd \(path) && \(line)"], ["PINNA": try PinnaHome.binary()])
+  }
+
+  /// The same, without waiting for its end.
+  func startShell(_ line: String) throws -> Program {
+    try Program(
+      "/bin/bash", ["-c", "cd \(path) && \(line)"],
+      environment: home.environment.merging(["XDG_CACHE_HOME": cacheFolder, "PINNA": PinnaHome.binary()]) {
+        $1
+      })
+  }
+
   private func run(_ program: String, _ words: [String], _ environment: [String: String]) throws
     -> Program.Outcome
   {

@@ -13,6 +13,7 @@ enum ArrayCheckText {
     }
     var lines = Self.lines([["microphone", "level", "against median", "verdict"]] + rows)
     lines.append("")
+    if !verdict.channels.isEmpty { lines.append("Channels: \(list(verdict.channels)).") }
     for finding in verdict.findings { lines.append("\(capitalised(finding.sentence)): \(finding.remedy).") }
     if let order = verdict.order {
       let names = verdict.device.microphones.map(\.name)
@@ -38,6 +39,14 @@ enum ArrayCheckText {
     return lines.joined(separator: "\n")
   }
 
+  /// "1 front, 2 back, 3 spare (silent), 4 spare (-32.1 dBFS)"
+  private static func list(_ channels: [ProductChannel]) -> String {
+    channels.enumerated().map { n, channel in
+      "\(n + 1) "
+        + (channel.microphone ?? "spare (\(channel.level.map { "\(tenths($0)) dBFS" } ?? "silent"))")
+    }.joined(separator: ", ")
+  }
+
   static func json(_ verdict: ArrayVerdict) -> JSONObject {
     let names = verdict.device.microphones.map(\.name)
     return [
@@ -48,6 +57,9 @@ enum ArrayCheckText {
           "name": microphone.name, "level": microphone.level, "deviation": microphone.deviation,
           "verdict": microphone.verdict, "remedy": microphone.remedy,
         ]
+      },
+      "channels": verdict.channels.enumerated().map { n, channel -> JSONObject in
+        ["channel": n + 1, "microphone": channel.microphone, "level": channel.level]
       },
       "findings": verdict.findings.map { finding -> JSONObject in
         [

@@ -8,6 +8,7 @@ import Threads
 /// behind it. `pinna run` queues its lines, because the control thread must not wait for a reader that does not read.
 enum Output {
   private static let isQueued = Atomic(false)
+  private static let isDiverted = Atomic(false)
   private static let output = Console(descriptor: STDOUT_FILENO) { lost in
     "pinna: \(lost) lines are missing here: they were not read in time, or could not be written\n"
   }
@@ -59,6 +60,9 @@ enum Output {
     error.flush(until: deadline)
   }
 
+  /// Sends to standard error what was for standard output, which carries sound.
+  static func divert() { isDiverted.store(true, ordering: .releasing) }
+
   /// Writes lines of text to standard output.
   static func say(_ text: String) { say(printable: text.printableLines) }
 
@@ -67,6 +71,7 @@ enum Output {
 
   /// Writes text to standard output that is printable but for its line breaks and the colours of this program.
   static func say(printable text: String) {
+    if isDiverted.load(ordering: .acquiring) { return show(text + "\n") }
     guard isQueued.load(ordering: .acquiring) else {
       guard !Descriptor.writeAll((text + "\n").utf8, to: STDOUT_FILENO) else { return }
       _ = lastFault.compareExchange(expected: 0, desired: errno, ordering: .acquiringAndReleasing)

@@ -18,9 +18,15 @@ final class MicrophoneFile {
 
   /// - Parameter remedy: what to do if there is no such file, an imperative clause.
   /// - Throws: if the file is none of the device's microphones: it has other channels, no frames, or is B-format.
-  init(_ path: String, of device: Device, _ remedy: String) throws {
+  convenience init(_ path: String, of device: Device, _ remedy: String) throws {
     try InputPath.check(path, remedy)
-    reader = try AudioFileReader(path: path)
+    try self.init(AudioFileReader(path: path), of: device)
+  }
+
+  /// - Throws: as above.
+  init(_ reader: AudioFileReader, of device: Device) throws {
+    let path = reader.path
+    self.reader = reader
     if let mark = reader.ambisonics {
       throw Failure(
         .failed,

@@ -5,6 +5,25 @@ import Messages
 import Processor
 import Recording
 
+/// Standard input and output in place of sound files, WAV in both directions.
+enum StandardStream {
+  static let word = "-"
+
+  /// Refuses terminals.
+  static func checkInput() throws(Failure) {
+    guard isatty(STDIN_FILENO) == 0 else {
+      throw Failure(.usage, "standard input is a terminal; pipe a WAV file into pinna, or give a file's name")
+    }
+  }
+
+  static func checkOutput() throws(Failure) {
+    guard isatty(STDOUT_FILENO) == 0 else {
+      throw Failure(
+        .usage, "standard output is a terminal; pipe it into a program that takes WAV, or give a file's name")
+    }
+  }
+}
+
 /// Checks the names of files to write.
 enum OutputPath {
   /// Extensions of audio formats that Pinna does not write.
@@ -17,6 +36,7 @@ enum OutputPath {
   /// links.
   static func check(_ output: String, against input: String) throws(Failure) {
     guard !output.isEmpty else { throw Failure(.usage, "the output file name is empty; give one") }
+    guard output != StandardStream.word else { return try StandardStream.checkOutput() }
     let suffix = URL(filePath: output).pathExtension.lowercased()
     guard !otherFormats.contains(suffix) else {
       throw Failure(

@@ -11,9 +11,9 @@ import Text
 
 extension Verb {
   static let render = Verb(
-    name: "render", operands: ["MICS.wav", "OUT.wav"],
+    name: "render", operands: ["MICS.wav", "OUT.wav"], takesStandardStreams: true,
     summary:
-      "do offline what run does: microphone signals from one file, left and right to another, .wav, .flac or .opus",
+      "do offline what run does: microphone signals from one file, left and right to another, .wav, .flac or .opus; - is standard input or output, WAV",
     options: [
       Option("--preset", "NAME", "preset (default: what a take was recorded with, or phone5)"), deviceOption,
       Option("--data-source", "NAME", "data source (default: the preset's)"),
@@ -26,10 +26,13 @@ extension Verb {
     ]
   ) { arguments in
     let (source, path) = (arguments.operands[0], arguments.operands[1])
+    let stops = StopCount()
     try OutputPath.check(path, against: source)
+    if path == StandardStream.word { Output.divert() }
+    let pipe = try source == StandardStream.word ? openStandardInput(stops) : nil
     let library = PresetLibrary.standard
-    let take = TakeMicrophones(source)
-    var setting = try Verb.setting(arguments, of: take, in: library)
+    let take = pipe == nil ? TakeMicrophones(source) : nil
+    var setting = try Verb.setting(arguments, of: take, pipe, in: library)
     try setting.apply(
       [Change.Key.dataSource, .pattern, .orientation, .gain, .highPass].compactMap { key in
         try arguments["--" + key.rawValue].map { try Change(key, $0) }
@@ -39,9 +42,11 @@ extension Verb {
     let device = setting.device
     _ = try device.filterCase(for: setting.selection)
     try take?.check(device)
-    let input = try MicrophoneFile(
-      source, of: device,
-      "give a sound file with one channel per microphone, or create one with: pinna simulate")
+    let input =
+      try pipe.map { try MicrophoneFile($0, of: device) }
+      ?? MicrophoneFile(
+        source, of: device,
+        "give a sound file with one channel per microphone, or create one with: pinna simulate")
     let rate = input.reader.sampleRate
     let channels = setting.selection.polarPattern.outputs
     try OutputPath.check(path, channels: channels, sampleRate: rate)
@@ -51,7 +56,7 @@ extension Verb {
     let before = take?.framesBefore(sets.bank.tapCount + rate, period: period) ?? []
     let ahead = before.first?.count ?? 0
     let substitutions = try take?.substitutions(setting, sampleRate: rate, framesBefore: ahead) ?? []
-    let output = try RenderedFile(path, channels: channels, sampleRate: rate)
+    let output = try RenderedFile(path, channels: channels, sampleRate: rate, stops)
     var first = ahead > 0 ? before : nil
     try output.finish {
       try sets.render(
@@ -72,12 +77,19 @@ extension Verb {
     return .done
   }
 
+  private static func openStandardInput(_ stops: StopCount) throws -> AudioFileReader {
+    try StandardStream.checkInput()
+    return try AudioFileReader(standardInputWhile: { stops.count == 0 })
+  }
+
   /// What to render with: the preset or device that is given, or else what a take was recorded with.
   private static func setting(
-    _ arguments: Arguments, of take: TakeMicrophones?, in library: PresetLibrary
+    _ arguments: Arguments, of take: TakeMicrophones?, _ pipe: AudioFileReader?, in library: PresetLibrary
   ) throws -> Setting {
     func adapt(_ device: Device) throws -> Device {
-      SimulatedSound.device(try arguments.withHRTF(device), in: arguments.operands[0])
+      let device = try arguments.withHRTF(device)
+      return pipe.map { SimulatedSound.device(device, in: $0) }
+        ?? SimulatedSound.device(device, in: arguments.operands[0])
     }
     if let take, !arguments.has("--preset"), !arguments.has("--device") {
       return try take.setting(in: library, adapt)
@@ -90,11 +102,23 @@ extension Verb {
 /// What `pinna render` writes, part by part.
 private final class RenderedFile {
   let sound: SoundOutput
-  private let stops = StopCount()
+  private let stops: StopCount
 
-  init(_ path: String, channels: Int, sampleRate: Int) throws(AudioFileError) {
-    sound = try SoundOutput(path: path, channels: channels, sampleRate: sampleRate)
-    Signals.onStop { [stops] in stops.next() }
+  /// - Parameter stops: counts the signals INT and TERM from here on.
+  init(_ path: String, channels: Int, sampleRate: Int, _ stops: StopCount) throws(AudioFileError) {
+    let isPiped = path == StandardStream.word
+    Signals.onStop {
+      stops.next()
+      guard isPiped else { return }
+      // Nothing is to be removed, and a program that does not read would hold this process up.
+      Tool.complain("interrupted; standard output is incomplete")
+      Tool.end(ExitStatus.failed.rawValue)
+    }
+    sound =
+      try isPiped
+      ? SoundOutput(onStandardOutput: channels, sampleRate: sampleRate)
+      : SoundOutput(path: path, channels: channels, sampleRate: sampleRate)
+    self.stops = stops
   }
 
   /// Runs `body`, and gives the file its name. After an error or an interruption no file is left.
@@ -103,13 +127,15 @@ private final class RenderedFile {
       try body()
     } catch {
       sound.abandon()
-      throw error
+      throw stops.count == 0 ? error : Self.interruption
     }
     try sound.close()
   }
 
+  private static let interruption = Failure(.failed, "interrupted; nothing was written")
+
   func write(_ left: [Float], _ right: [Float]) throws {
-    guard stops.count == 0 else { throw Failure(.failed, "interrupted; nothing was written") }
+    guard stops.count == 0 else { throw Self.interruption }
     var frames = left
     if sound.channels == 2 {
       frames = [Float](repeating: 0, count: 2 * left.count)
