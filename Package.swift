@@ -112,7 +112,7 @@ let package = Package(
     // The guided check without a server: its sound, what is expected, the verdict.
     .target(
       name: "GuidedCheck", dependencies: ["Text", "Acoustics", "AudioFiles", "Rendering", "Simulation"]),
-    .target(name: "Recording", dependencies: ["Text", "AudioFiles", "Realtime", "Threads"]),
+    .target(name: "Recording", dependencies: ["Text", "Acoustics", "AudioFiles", "Realtime", "Threads"]),
     .target(name: "JackClient", dependencies: ["CJack", "CRealtime", "Realtime", "Threads"]),
     // What Pinna and its remote controls tell each other: OSC, methods, changes, answers, the client's end of the control
     // socket. No JACK, no LAPACK.

@@ -26,6 +26,26 @@ public struct Feed: Hashable, Sendable {
     }
   }
 
+  /// The names of its outputs' channels: those of its ports without the feed's name, as "left" and "right", or "W", "Y",
+  /// "Z", "X", "4"; its own name if there is one channel.
+  public var channelNames: [String] {
+    let names = portNames
+    return names.count == 1 ? names : names.map { $0.dropFirst(name.count + 1) }.map { names.count == 2 ? String($0) : $0.uppercased() }
+  }
+
+  /// Whether a feed may have this name: a letter, then letters and digits, 32 at most, as it stands in names of files and
+  /// ports. `main` is the feed that always exists, `all` stands for every feed, and TAKE-microphones.wav is the file of the
+  /// microphones.
+  public static func isName(_ name: String) -> Bool {
+    func isLetter(_ byte: UInt8) -> Bool {
+      (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
+    }
+    let bytes = Array(name.utf8)
+    return (1...32).contains(bytes.count) && isLetter(bytes[0])
+      && bytes.allSatisfy { isLetter($0) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+      && !["main", "all", "microphones"].contains(name.lowercased())
+  }
+
   /// The most feeds that there can be besides `main`.
   public static let most = 15
 }

@@ -95,14 +95,25 @@ final class JackAudioClient: AudioClient {
     inUse.withLock { $0 }?.engine.tap.newest(frames) ?? (0, [])
   }
 
-  func openTake(in folder: String?, _ takeOptions: TakeOptions, _ setting: Setting) -> any TakeRecording {
+  func openTake(
+    in folder: String?, _ takeOptions: TakeOptions, _ setting: Setting, feeds: [String]
+  ) -> any TakeRecording {
     let used = inUse.withLock { $0 }!
+    let live = used.feeds.withLock { $0 }
+    let recorded = setting.feeds.compactMap { feed in
+      feeds.contains(feed.name)
+        ? live[feed.name].map {
+          TakeFeed(
+            FeedSetup(feed, of: setting.device), firstOutput: $0.firstOutput,
+            preRoll: used.engine.preRoll(ofFeed: $0.number))
+        } : nil
+    }
     return TakeWriter(
       folder: folder,
       plan: TakePlan(
-        outputs: setting.selection.polarPattern.outputs, sampleRate: used.filters.bank.sampleRate,
-        options: takeOptions, setup: TakeSetup(setting, used.filters.bank, pinna: options.name),
-        preRoll: used.engine.preRoll))
+        outputs: feeds.contains("main") ? setting.selection.polarPattern.outputs : 0, feeds: recorded,
+        sampleRate: used.filters.bank.sampleRate, options: takeOptions,
+        setup: TakeSetup(setting, used.filters.bank, pinna: options.name), preRoll: used.engine.preRoll))
   }
 
   // MARK: Engines
@@ -256,7 +267,10 @@ final class JackAudioClient: AudioClient {
       let names = feed.portNames
       let place = try array.addFeedPorts(names)
       do {
-        guard let begun = try used.engine.beginFeed(outputs: names.count, firstOutput: place) else {
+        let preRoll = try preRoll(outputs: names.count, frames: used.engine.preRoll.capacityFrames)
+        guard
+          let begun = try used.engine.beginFeed(outputs: names.count, firstOutput: place, preRoll: preRoll)
+        else {
           throw Failure(
             .failed, "there are as many feeds as there can be, 16; remove one with: pinna feed remove")
         }
@@ -295,6 +309,16 @@ final class JackAudioClient: AudioClient {
       try array.removeFeedPorts(feed.portNames)
       return true
     }
+  }
+
+  /// A pre-roll for a feed, as long as main's, or less if that exceeds 256 MB; nil without pre-roll.
+  private func preRoll(outputs: Int, frames: Int) throws(Failure) -> PreRoll? {
+    guard frames > 0 else { return nil }
+    do {
+      return try PreRoll(
+        outputs: outputs, microphones: 0,
+        reservingFrames: min(frames, TakePlan.maximumFrames(channels: outputs)))
+    } catch { throw Failure(.failed, "the feed cannot be added: not enough memory for its pre-roll (\(error))") }
   }
 
   private func filters(for feed: Feed, _ live: JackEngine.LiveFeed) throws -> FilterSet {

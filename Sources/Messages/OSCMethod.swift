@@ -112,7 +112,7 @@ public struct OSCMethod: Sendable {
       "/pinna/midi/learn", "nothing, or what it shall set", 0...1,
       "answer which MIDI controller or pad is moved next, within 20 s", .learnMIDI),
     OSCMethod(
-      "/pinna/record/start", "nothing, a folder, or pairs of strings, option and value", 0...14,
+      "/pinna/record/start", "nothing, a folder, or pairs of strings, option and value", 0...16,
       "start a take; changes are refused until it ends", .recordStart),
     OSCMethod(
       "/pinna/record", "on or off, 1 or 0", 0...1,

@@ -2,19 +2,12 @@ import Acoustics
 
 /// What a feed may be called.
 public enum FeedNames {
-  /// Words that mean something else where a feed is named.
-  static let reserved = ["main", "all", "microphones"]
-
   /// Why `feed` cannot be among `others` on a device, as a sentence; nil if it can.
   public static func obstacle(to feed: Feed, among others: [Feed], of device: Device) -> String? {
     let name = feed.name
-    if !DescriptionName.isValid(name) {
-      return
-        "\(name.quoted) cannot name a feed; use 1 to \(DescriptionName.limit) letters, digits, - _ and ., "
-        + "beginning with a letter, digit or _"
-    }
-    if reserved.contains(name.lowercased()) {
-      return "\(name) cannot name a feed: the word has a meaning; use another"
+    if !Feed.isName(name) {
+      return "\(name.quoted) cannot name a feed; use 1 to 32 letters and digits, beginning with a letter, but none of: "
+        + "main, all, microphones"
     }
     if let other = others.first(where: { $0.name.lowercased() == name.lowercased() }) {
       return other.name == name

@@ -92,7 +92,10 @@ package protocol AudioClient: AnyObject, Sendable {
   /// - Parameters:
   ///   - folder: nil for the standard folder.
   ///   - setting: the setting with which the take begins.
-  func openTake(in folder: String?, _ options: TakeOptions, _ setting: Setting) -> any TakeRecording
+  ///   - feeds: names of those to record, `main` among them.
+  func openTake(
+    in folder: String?, _ options: TakeOptions, _ setting: Setting, feeds: [String]
+  ) -> any TakeRecording
   /// Whether the server would refuse a client with this name.
   func isTaken(_ name: String) -> Job<Bool>
   /// Leaves the graph. Fails if libjack hangs; then no other client may be opened in this process.

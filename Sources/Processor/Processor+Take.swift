@@ -21,10 +21,27 @@ extension Processor {
       )
     }
     let take = client.openTake(
-      in: takeRequest.folder ?? world.takesFolder, takeRequest.options, wanted.withoutListening)
+      in: takeRequest.folder ?? world.takesFolder, takeRequest.options, wanted.withoutListening,
+      feeds: try feeds(ofTake: takeRequest.feeds))
     enter(
       .openingTake(
         Recording(take: take, followsTransport: takeRequest.followsTransport, startRequest: request)))
+  }
+
+  /// The feeds to record, `main` by its name among them.
+  /// - Parameter names: nil for `main` alone, empty for all.
+  /// - Throws: `UnknownWord` for one that there is not; a `Failure` for one that is not heard yet.
+  private func feeds(ofTake names: [String]?) throws -> [String] {
+    guard let names else { return ["main"] }
+    let all = ["main"] + wanted.feeds.map(\.name)
+    let chosen = names.isEmpty ? all : all.filter(names.contains)
+    if let unknown = names.first(where: { !all.contains($0) }) {
+      throw UnknownWord(kind: "feed", word: unknown, choices: all + ["all"])
+    }
+    for feed in wanted.feeds where chosen.contains(feed.name) && feeds.inForce[feed.name] != feed {
+      throw Failure(.failed, "the feed \(feed.name) is not heard yet; see: pinna feed list")
+    }
+    return chosen
   }
 
   /// Ends the take. Answers when it is on disk.

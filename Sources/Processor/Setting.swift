@@ -47,12 +47,7 @@ public struct Setting: Hashable, Sendable {
   package var amplitude: Float { muted ? 0 : Float(gain.amplitude) }
 
   /// The device edges that the left and right channels point to; nil for mono patterns.
-  public var layout: StereoLayout? {
-    guard selection.polarPattern.isOriented,
-      let source = try? device.dataSource(named: selection.dataSource)
-    else { return nil }
-    return HeadFrame(forward: source.forward, orientation: selection.inputOrientation).map(device.layout)
-  }
+  public var layout: StereoLayout? { selection.layout(on: device) }
 
   /// Copies the remembered selections of `other`, and the selection on its current input. The selection on this
   /// setting's own input does not change.
@@ -116,6 +111,14 @@ public struct Setting: Hashable, Sendable {
     var setting = self
     setting.listening = nil
     return setting
+  }
+}
+
+extension Selection {
+  /// The device edges that the left and right channels point to; nil for anything but stereo.
+  func layout(on device: Device) -> StereoLayout? {
+    guard polarPattern == .stereo, let source = try? device.dataSource(named: dataSource) else { return nil }
+    return HeadFrame(forward: source.forward, orientation: inputOrientation).map(device.layout)
   }
 }
 

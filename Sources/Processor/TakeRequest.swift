@@ -9,6 +9,8 @@ package struct TakeRequest {
   /// Path of the folder for the take; nil for the standard folder. The disk thread opens it.
   package var folder: String?
   package var options = TakeOptions()
+  /// Names of the feeds that it records, `main` among them; nil for `main` alone, empty for all.
+  var feeds: [String]?
   /// Whether the take begins and ends with JACK's transport.
   var followsTransport = false
 
@@ -20,6 +22,12 @@ package struct TakeRequest {
     for (key, value) in stride(from: 0, to: words.count - 1, by: 2).map({ (words[$0], words[$0 + 1]) }) {
       switch key {
       case "dir": folder = value
+      case "feeds":
+        let names = value.split(separator: ",").map { $0.trimmingPrefix(while: \.isWhitespace) }.map(String.init)
+        feeds = names.map { $0.lowercased() } == ["all"] ? [] : names
+        if feeds?.isEmpty ?? false, names.isEmpty {
+          throw Failure(.usage, "a take of no feeds is not possible; name some, such as main,anna, or all")
+        }
       case "raw": options.raw = try Switch(word: value) == .on
       case "format": options.format = try TakeFormat(word: value)
       case "transport": followsTransport = try Switch(argument: value) == .on
@@ -31,7 +39,7 @@ package struct TakeRequest {
     }
   }
 
-  static let keys = ["dir", "raw", "format", "for", "split-size", "split-minutes", "transport"]
+  static let keys = ["dir", "feeds", "raw", "format", "for", "split-size", "split-minutes", "transport"]
 
   /// The longest take that ends by itself, in hours.
   private static let mostHours = 1000
@@ -64,6 +72,27 @@ extension TakeFormat: NamedWord {
   public static let kind = "format"
 }
 
+extension FeedSetup {
+  /// The metadata of a feed besides `main`.
+  package init(_ feed: Feed, of device: Device) {
+    let order = feed.selection.polarPattern.ambisonicsOrder
+    self.init(
+      name: feed.name, channels: feed.channelNames, dataSource: feed.selection.dataSource,
+      polarPattern: order == nil ? feed.selection.polarPattern.rawValue : nil,
+      inputOrientation: feed.selection.inputOrientation.rawValue,
+      layout: feed.selection.layout(on: device).map(TakeSetup.Layout.init), gainDB: feed.gain.value,
+      highPassHz: feed.highPass.frequency?.value, muted: feed.muted, order: order,
+      normalisation: order == nil ? nil : "sn3d")
+  }
+}
+
+extension TakeSetup.Layout {
+  fileprivate init(_ layout: StereoLayout) {
+    self.init(
+      left: layout.sides?.left ?? layout.left.rawValue, right: layout.sides?.right ?? layout.right.rawValue)
+  }
+}
+
 extension TakeSetup {
   /// The metadata of a take that begins with `setting`.
   /// - Parameter pinna: the name of the Pinna that records it.
@@ -72,9 +101,7 @@ extension TakeSetup {
       preset: setting.preset, device: setting.device.name, dataSource: setting.selection.dataSource,
       polarPattern: setting.selection.polarPattern.rawValue,
       inputOrientation: setting.selection.inputOrientation.rawValue,
-      layout: setting.layout.map {
-        Layout(left: $0.sides?.left ?? $0.left.rawValue, right: $0.sides?.right ?? $0.right.rawValue)
-      },
+      layout: setting.layout.map(Layout.init),
       gainDB: setting.gain.value, highPassHz: setting.highPass.frequency?.value, muted: setting.muted,
       microphones: bank.microphones, latencyFrames: bank.delayFrames,
       calibrated: setting.device.calibration?.date, pinna: pinna)

@@ -1,3 +1,4 @@
+import Acoustics
 import AudioFiles
 import FoundationEssentials
 import Glibc
@@ -271,7 +272,7 @@ extension Sidecar.Files {
     microphones = try container.decodeIfPresent(String.self, forKey: .microphones)
     let isSafe = names.allSatisfy { !$0.utf8.contains { $0 == 0x2F || $0 == 0 } }
     guard isSafe, outputs != nil || feeds?.isEmpty == false, (0...1 << 53).contains(frame),
-      (0...1 << 53).contains(frames), (feeds ?? [:]).keys.allSatisfy(FeedSetup.isName)
+      (0...1 << 53).contains(frames), (feeds ?? [:]).keys.allSatisfy(Feed.isName)
     else {
       throw TakeError("\(first) is not a file of a take")
     }
@@ -305,7 +306,7 @@ extension Sidecar.Files {
   /// - Parameter segment: counts from 0.
   static func names(of sidecar: Sidecar, stem: String, segment: Int) -> Sidecar.Files {
     let base = segment == 0 ? stem : "\(stem)_\(segment + 1)"
-    let names = (sidecar.feeds ?? []).map(\.name).filter(FeedSetup.isName)
+    let names = (sidecar.feeds ?? []).map(\.name).filter(Feed.isName)
     return Sidecar.Files(
       frame: 0, frames: 0, outputs: sidecar.channels > 0 ? base + ".wav" : nil,
       feeds: names.isEmpty

@@ -38,21 +38,6 @@ public struct FeedSetup: Codable, Sendable, Hashable {
     self.order = order
     self.normalisation = normalisation
   }
-
-  /// Whether a feed may have this name: a letter, then letters and digits, 32 at most, as it stands in names of files and
-  /// ports. `main` is the feed that always exists, and TAKE-microphones.wav the file of the microphones.
-  public static func isName(_ name: String) -> Bool {
-    let isWord = name.utf8.allSatisfy { byte in
-      switch byte {
-      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-        UInt8(ascii: "0")...UInt8(ascii: "9"):
-        true
-      default: false
-      }
-    }
-    return isWord && name.first?.isLetter == true && name.utf8.count <= 32
-      && !["main", "microphones"].contains(name.lowercased())
-  }
 }
 
 /// A feed that a take records besides `main`, and where the engine has it.

@@ -1,3 +1,4 @@
+import Acoustics
 import AudioFiles
 import Glibc
 import Threads
@@ -200,7 +201,7 @@ extension TakeFolder {
         return false
       }
       return endings.contains { name[name.index(after: end)...] == $0 }
-        && FeedSetup.isName(String(name[..<end].dropFirst(stem.count + 1)))
+        && Feed.isName(String(name[..<end].dropFirst(stem.count + 1)))
     }.min()
   }
 

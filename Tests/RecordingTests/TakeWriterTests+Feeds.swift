@@ -1,3 +1,4 @@
+import Acoustics
 import AudioFiles
 import Foundation
 import LiveSupport
@@ -126,13 +127,13 @@ extension TakeWriterTests {
   @Test("a feed's name is a word that names no other file of a take")
   func feedNames() {
     for name in ["anna", "room2", "X", "Mains", String(repeating: "a", count: 32)] {
-      #expect(FeedSetup.isName(name), "\(name)")
+      #expect(Feed.isName(name), "\(name)")
     }
     let others = [
       "", "main", "microphones", "Microphones", "2", "2nd", "a-b", "a_2", "a.b", "a/b", "ä", "a b", "..",
       String(repeating: "a", count: 33), "a\n", "a\0",
     ]
-    for name in others { #expect(!FeedSetup.isName(name), "\(name)") }
+    for name in others { #expect(!Feed.isName(name), "\(name)") }
   }
 
   @Test("R10: a stall of Pinna leaves the same gap in every file of a take; R11: one of the server, none")

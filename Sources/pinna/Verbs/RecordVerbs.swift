@@ -8,6 +8,7 @@ extension Verb {
     name: "record start", summary: "start a take; settings cannot change until it ends",
     options: [
       Option("--dir", "DIR", "folder for the take (default: pinna in the music folder)"),
+      Option("--feeds", "NAMES", "the feeds to record, a file each: main,anna, or all (default: main)"),
       Option("--raw", nil, "also record all microphones to a second file, in sync with the first"),
       Option(
         "--format", "FORMAT",
@@ -26,6 +27,7 @@ extension Verb {
     if let folder = arguments["--dir"] {
       words += ["dir", try OutputPath.withoutLinks(folder)]
     }
+    if let feeds = arguments["--feeds"] { words += ["feeds", feeds] }
     if arguments.has("--raw") { words += ["raw", "on"] }
     if arguments.has("--transport") { words += ["transport", "on"] }
     if let format = arguments["--format"] { words += ["format", format] }

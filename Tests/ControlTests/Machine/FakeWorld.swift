@@ -234,7 +234,9 @@ final class FakeClient: AudioClient, @unchecked Sendable {
   /// The microphones that the audible filters do without; nil for silence.
   var audiblyMissing: Set<String>? { engine?.current.flatMap { missing[$0] } }
 
-  func openTake(in folder: String?, _ options: TakeOptions, _ setting: Setting) -> any TakeRecording {
+  func openTake(
+    in folder: String?, _ options: TakeOptions, _ setting: Setting, feeds: [String]
+  ) -> any TakeRecording {
     world.openTake()
   }
 
