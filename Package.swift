@@ -261,7 +261,7 @@ let package = Package(
       name: "RenderingTests", dependencies: ["Rendering", "FilterDesign", "Acoustics", "TestSupport"]),
     .testTarget(
       name: "RecordingTests",
-      dependencies: ["Recording", "AudioFiles", "Realtime", "TestSupport", "LiveSupport"],
+      dependencies: ["Recording", "Acoustics", "AudioFiles", "Realtime", "TestSupport", "LiveSupport"],
       swiftSettings: waiting),
     .testTarget(
       name: "PresetsTests",

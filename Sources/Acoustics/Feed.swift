@@ -30,7 +30,9 @@ public struct Feed: Hashable, Sendable {
   /// "Z", "X", "4"; its own name if there is one channel.
   public var channelNames: [String] {
     let names = portNames
-    return names.count == 1 ? names : names.map { $0.dropFirst(name.count + 1) }.map { names.count == 2 ? String($0) : $0.uppercased() }
+    if names.count == 1 { return names }
+    let words = names.map { String($0.dropFirst(name.count + 1)) }
+    return names.count == 2 ? words : words.map { $0.uppercased() }
   }
 
   /// Whether a feed may have this name: a letter, then letters and digits, 32 at most, as it stands in names of files and

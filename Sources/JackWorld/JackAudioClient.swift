@@ -318,7 +318,9 @@ final class JackAudioClient: AudioClient {
       return try PreRoll(
         outputs: outputs, microphones: 0,
         reservingFrames: min(frames, TakePlan.maximumFrames(channels: outputs)))
-    } catch { throw Failure(.failed, "the feed cannot be added: not enough memory for its pre-roll (\(error))") }
+    } catch {
+      throw Failure(.failed, "the feed cannot be added: not enough memory for its pre-roll (\(error))")
+    }
   }
 
   private func filters(for feed: Feed, _ live: JackEngine.LiveFeed) throws -> FilterSet {

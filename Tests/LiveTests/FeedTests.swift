@@ -1,3 +1,4 @@
+import AudioFiles
 import Foundation
 import JackTools
 import LiveSupport
@@ -85,6 +86,41 @@ extension LiveTests {
       #expect(saved.status == 0, "\(saved)")
       let shown = try graph.pinna("preset", "show", "mine")
       #expect(shown.output.contains("anna"), "\(shown)")
+    }
+
+    @Test("a take of all feeds has a file of each, in step, which equals what its ports played bit for bit")
+    func takes() throws {
+      let graph = try LiveGraph(preset: "phone5")
+      try #require(
+        try graph.pinna("feed", "add", "anna", "--pattern", "cardioid", "--gain", "-3").status == 0)
+      try #require(try graph.pinna("feed", "add", "room", "--format", "ambix").status == 0)
+      let player = try graph.player(Self.loop, repeats: true)
+      let recorder = try graph.recorder(seconds: 120, ["anna", "room_w", "room_y", "room_z", "room_x"])
+      let path = try graph.freewheel {
+        player.start()
+        try #require(waitUntil(seconds: 10) { player.isFinished })
+        let start = try graph.pinna("record", "start", "--feeds", "all", "--raw", "--json")
+        try #require(start.status == 0, "\(start)")
+        try recorder.wait(frames: 96_000)
+        try #require(try graph.pinna("record", "stop").status == 0)
+        return try #require(try start.json()["take"] as? String)
+      }
+      let sound = recorder.everything
+      let stem = path.dropLast(4)
+      let main = try AudioClip(path: path)
+      let anna = try AudioClip(path: "\(stem)-anna.wav")
+      let room = try AudioClip(path: "\(stem)-room.wav")
+      let microphones = try AudioClip(path: "\(stem)-microphones.wav")
+      #expect([main, anna, room, microphones].map(\.channels.count) == [2, 1, 4, 5])
+      let length = main.channels[0].count
+      #expect(
+        Set((main.channels + anna.channels + room.channels + microphones.channels).map(\.count)) == [length])
+      let first = try #require(TakeTests().find(main.channels[0], in: sound[0]))
+      for (channel, recorded) in zip([0, 1, 3, 4, 5, 6, 7], main.channels + anna.channels + room.channels) {
+        #expect(recorded.contains { $0 != 0 })
+        #expect(Array(sound[channel][first..<first + length]) == recorded, "channel \(channel)")
+      }
+      withExtendedLifetime(player) {}
     }
 
     @Test("OSC paths, the command line and status name the same feeds and values, and a take locks them")
