@@ -35,6 +35,12 @@ public enum CaseCriteria {
   /// A pattern that is omnidirectional in the third octave of this frequency is weak.
   public static let lowestDirectional = Hertz(250)
 
+  /// B-format is offered in an order whose channels are like their spherical harmonics, by a correlation of at least
+  /// `leastCorrelation`, in at least `leastOctaves` octaves from 125 Hz to 8 kHz. Noise up to `ambisonicsNoise` over the
+  /// harmonic's own level in a diffuse field is allowed; more is weak.
+  public static let leastCorrelation = 0.9
+  public static let ambisonicsNoise = Decibels(14)
+
   /// - Parameter outwards: where a voice from a side is heard, positive towards that side.
   public static func side(_ outwards: Angle) -> Verdict {
     outwards.degrees < leastSide.degrees ? .wrong : outwards.degrees < clearSide.degrees ? .weak : .right
@@ -69,7 +75,8 @@ extension PolarPattern {
     case .cardioid: (Decibels(-4), Decibels(-11))
     case .supercardioid, .hypercardioid: (Decibels(-4), Decibels(-3))
     case .figureEight: (Decibels(-11), CaseCriteria.loudestBehind)
-    case .omnidirectional, .stereo: (CaseCriteria.loudestBehind, CaseCriteria.loudestBehind)
+    case .omnidirectional, .stereo, .ambix1, .ambix2, .ambix3, .ambix4:
+      (CaseCriteria.loudestBehind, CaseCriteria.loudestBehind)
     }
   }
 
@@ -79,7 +86,8 @@ extension PolarPattern {
     switch self {
     case .subcardioid, .cardioid, .supercardioid, .hypercardioid: (Decibels(0), Decibels(-2))
     case .figureEight: (Decibels(-8), CaseCriteria.loudestBehind)
-    case .omnidirectional, .stereo: (CaseCriteria.loudestBehind, CaseCriteria.loudestBehind)
+    case .omnidirectional, .stereo, .ambix1, .ambix2, .ambix3, .ambix4:
+      (CaseCriteria.loudestBehind, CaseCriteria.loudestBehind)
     }
   }
 }

@@ -98,9 +98,9 @@ extension DataSource {
   public static func fault(of pattern: PolarPattern, microphonesUsed used: Int, ofAll all: Int) -> String? {
     switch pattern {
     case .omnidirectional: nil
-    case .stereo where all < 2:
-      "is stereo, which needs at least two microphones, but the device has one; remove it"
-    case .stereo: nil
+    case _ where pattern.isOriented && all < 2:
+      "is \(pattern.rawValue), which needs at least two microphones, but the device has one; remove it"
+    case _ where pattern.isOriented: nil
     case _ where used < 2:
       "is \(pattern.rawValue), which needs at least two microphones; remove it, or list more under microphones"
     default: nil
@@ -128,7 +128,7 @@ extension DataSource {
         return "has a pattern that \(text)"
       }
     }
-    for orientation in stereoOrientations where polarPatterns.contains(.stereo) {
+    for orientation in stereoOrientations where polarPatterns.contains(where: \.isOriented) {
       if let text = Self.fault(of: orientation, forward: forward, placement) {
         return "has an orientation that \(text)"
       }

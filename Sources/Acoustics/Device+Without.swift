@@ -13,14 +13,16 @@ extension Device {
       let own = remaining(of: source, kept: kept).compactMap { places[$0] }
       guard !own.isEmpty else { return nil }
       let possible = source.polarPatterns.filter { pattern in
-        pattern == .omnidirectional || (pattern == .stereo ? kept.count : own.count) >= 2
+        pattern == .omnidirectional || (pattern.isOriented ? kept.count : own.count) >= 2
       }
-      // It replaces the cases that cannot be made, so every data source has it.
-      let patterns = possible.contains(.omnidirectional) ? possible : [.omnidirectional] + possible
+      // It replaces the cases that cannot be made, so every data source has it, but for one of B-format, which it cannot
+      // replace.
+      let isReplaced = !possible.contains(.omnidirectional) && !source.offersAmbisonics
+      let patterns = isReplaced ? [.omnidirectional] + possible : possible
       return DataSource(
         name: source.name, id: source.id, location: source.location, orientation: source.orientation,
         forward: source.forward, microphones: own, polarPatterns: patterns,
-        stereoOrientations: patterns.contains(.stereo) ? source.stereoOrientations : [])
+        stereoOrientations: patterns.contains(where: \.isOriented) ? source.stereoOrientations : [])
     }
     var device = self
     let channels = captureChannels

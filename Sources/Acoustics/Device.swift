@@ -80,12 +80,15 @@ public struct Device: Hashable, Sendable {
       func isKept(_ pattern: PolarPattern, _ orientation: InputOrientation?) -> Bool {
         isOffered(FilterCase(dataSource: source.name, polarPattern: pattern, inputOrientation: orientation))
       }
-      let orientations = source.stereoOrientations.filter { isKept(.stereo, $0) }
+      let oriented = source.polarPatterns.filter(\.isOriented)
+      let orientations = source.stereoOrientations.filter { orientation in
+        oriented.contains { isKept($0, orientation) }
+      }
       return DataSource(
         name: source.name, id: source.id, location: source.location, orientation: source.orientation,
         forward: source.forward, microphones: source.microphones,
         polarPatterns: source.polarPatterns.filter {
-          $0 == .stereo ? !orientations.isEmpty : isKept($0, nil)
+          $0.isOriented ? !orientations.isEmpty : isKept($0, nil)
         }, stereoOrientations: orientations)
     }
     return device
@@ -189,7 +192,7 @@ public struct DataSource: Hashable, Sendable {
   /// Channels that the mono patterns use. The omnidirectional pattern is the first channel alone.
   public let microphones: [Int]
   public let polarPatterns: [PolarPattern]
-  /// Input orientations in which stereo is offered; empty if the stereo pattern is not offered.
+  /// Input orientations in which stereo is offered, or the one of B-format (`Device.ambisonics`); empty if neither is.
   public let stereoOrientations: [InputOrientation]
 
   /// The pattern in force until the user selects one.

@@ -26,7 +26,7 @@ public struct FilterCase: Hashable, Sendable {
   public init(dataSource: String, polarPattern: PolarPattern, inputOrientation: InputOrientation?) {
     self.dataSource = dataSource
     self.polarPattern = polarPattern
-    self.inputOrientation = polarPattern == .stereo ? inputOrientation : nil
+    self.inputOrientation = polarPattern.isOriented ? inputOrientation : nil
   }
 
   /// "Back", "stereo", "portrait".
@@ -46,7 +46,7 @@ extension Device {
   public var filterCases: [FilterCase] {
     dataSources.flatMap { source in
       source.polarPatterns.flatMap { pattern in
-        pattern == .stereo
+        pattern.isOriented
           ? source.stereoOrientations.map {
             FilterCase(dataSource: source.name, polarPattern: pattern, inputOrientation: $0)
           }
@@ -65,9 +65,9 @@ extension Device {
           + source.polarPatterns.map(\.rawValue).joined(separator: ", "))
     }
     let orientation = selection.inputOrientation
-    if selection.polarPattern == .stereo, !source.stereoOrientations.contains(orientation) {
+    if selection.polarPattern.isOriented, !source.stereoOrientations.contains(orientation) {
       throw Unsupported(
-        "data source \(source.name) of \(name) does not offer stereo in \(orientation.rawValue); it offers stereo in "
+        "data source \(source.name) of \(name) does not offer \(selection.polarPattern.rawValue) in \(orientation.rawValue); it offers \(selection.polarPattern.rawValue) in "
           + source.stereoOrientations.map(\.rawValue).joined(separator: ", "))
     }
     return FilterCase(

@@ -4,11 +4,14 @@ import FilterDesign
 /// One case of a report: its figures, their losses under array errors, and whether the case is offered.
 ///
 /// In JSON it is one flat object: `dataSource`, `polarPattern`, `inputOrientation` (null for mono patterns), every key
-/// of `Figures`, `losses` (an object with the same keys), `taps`, `delayFrames`, `supported`, `reason` and `weakness`.
+/// of `Figures`, `losses` (an object with the same keys), `taps`, `delayFrames`, `supported`, `reason` and `weakness`; for
+/// B-format `ambisonics`, too.
 public struct CaseFigures: Codable, Hashable, Sendable {
   public let filterCase: FilterCase
   /// A case that is not offered has only the separation ceiling.
   public let figures: Figures
+  /// Nil for other patterns than B-format, or for a case that is not offered.
+  public let ambisonics: AmbisonicsFigures?
   /// Losses over `ArrayErrors.drawCount` draws; nil for a case that is not offered.
   public let losses: FigureTable<Loss>?
   /// Filter length.
@@ -23,11 +26,13 @@ public struct CaseFigures: Codable, Hashable, Sendable {
   public let weakness: String?
 
   package init(
-    filterCase: FilterCase, figures: Figures, losses: FigureTable<Loss>?, bank: FilterBank, reason: String?,
+    filterCase: FilterCase, figures: Figures, ambisonics: AmbisonicsFigures? = nil,
+    losses: FigureTable<Loss>?, bank: FilterBank, reason: String?,
     weakness: String? = nil
   ) {
     self.filterCase = filterCase
     self.figures = figures
+    self.ambisonics = ambisonics
     self.losses = losses
     taps = bank.tapCount
     delayFrames = bank.delayFrames
@@ -37,7 +42,8 @@ public struct CaseFigures: Codable, Hashable, Sendable {
   }
 
   private enum Key: String, CodingKey {
-    case dataSource, polarPattern, inputOrientation, losses, taps, delayFrames, supported, reason, weakness
+    case dataSource, polarPattern, inputOrientation, ambisonics, losses, taps, delayFrames, supported, reason,
+      weakness
   }
 
   public init(from decoder: any Decoder) throws {
@@ -47,6 +53,7 @@ public struct CaseFigures: Codable, Hashable, Sendable {
       polarPattern: try container.decode(PolarPattern.self, forKey: .polarPattern),
       inputOrientation: try container.decodeIfPresent(InputOrientation.self, forKey: .inputOrientation))
     figures = try Figures(from: decoder)
+    ambisonics = try container.decodeIfPresent(AmbisonicsFigures.self, forKey: .ambisonics)
     losses = try container.decodeIfPresent(FigureTable<Loss>.self, forKey: .losses)
     taps = try container.decode(Int.self, forKey: .taps)
     delayFrames = try container.decode(Int.self, forKey: .delayFrames)
@@ -61,6 +68,7 @@ public struct CaseFigures: Codable, Hashable, Sendable {
     try container.encode(filterCase.polarPattern, forKey: .polarPattern)
     try container.encode(filterCase.inputOrientation, forKey: .inputOrientation)
     try figures.encode(to: encoder)
+    try container.encodeIfPresent(ambisonics, forKey: .ambisonics)
     try container.encode(losses, forKey: .losses)
     try container.encode(taps, forKey: .taps)
     try container.encode(delayFrames, forKey: .delayFrames)

@@ -45,6 +45,7 @@ package struct FigureReader: Sendable {
   ) throws(DesignError) -> [CaseReading] {
     var patterns = views.map { PatternReading($0, field: field) }
     var ears = views.map { EarReading($0, field: field) }
+    var harmonics = views.map { HarmonicReading($0, field: field) }
     let microphones = field.responses.channels
     try field.forEachFrequency(rows: rows, rowCount: rowCount, errors: errors, step: step) { f, outputs in
       var row = 0
@@ -54,11 +55,13 @@ package struct FigureReader: Sendable {
         let own = UnsafeBufferPointer(rebasing: outputs[(row * field.directions.count)...])
         patterns[i]?.add(own, weights: weights)
         ears[i]?.add(own, weights: weights, frequency: f)
+        harmonics[i]?.add(own, weights: weights, frequency: f)
         row += views[i].outputs
       }
     }
     return views.indices.map { i in
       patterns[i].map { .mono(MonoFigures($0, frequencies: field.frequencies)) }
+        ?? harmonics[i].map { .ambisonics(AmbisonicsFigures($0, frequencies: field.frequencies)) }
         ?? .stereo(StereoFigures(ears[i]!, target: target!, frequencies: field.frequencies))
     }
   }
@@ -68,17 +71,28 @@ package struct FigureReader: Sendable {
 package enum CaseReading: Sendable {
   case mono(MonoFigures)
   case stereo(StereoFigures)
+  case ambisonics(AmbisonicsFigures)
+
+  /// Nil for other patterns.
+  package var ambisonics: AmbisonicsFigures? {
+    if case .ambisonics(let figures) = self { figures } else { nil }
+  }
 
   package var figures: Figures {
     switch self {
     case .mono(let figures): figures.table
     case .stereo(let figures): figures.table
+    case .ambisonics: Figures()
     }
   }
 }
 
 extension CaseView {
   var outputs: Int {
-    if case .ears = self { 2 } else { 1 }
+    switch self {
+    case .pattern: 1
+    case .ears: 2
+    case .ambisonics(let view): (view.order + 1) * (view.order + 1)
+    }
   }
 }

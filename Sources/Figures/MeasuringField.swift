@@ -9,6 +9,30 @@ package enum CaseView: Hashable, Sendable {
   case pattern(forward: Direction, omnidirectionalPart: Double)
   /// The two ears of a listener with the given axes.
   case ears(HeadFrame)
+  case ambisonics(AmbisonicsView)
+}
+
+extension CaseView {
+  /// The listener's axes; nil for a mono pattern.
+  package var frame: HeadFrame? {
+    switch self {
+    case .pattern: nil
+    case .ears(let frame): frame
+    case .ambisonics(let view): view.frame
+    }
+  }
+}
+
+/// How B-format is evaluated: against the spherical harmonics of a frame, as they are heard at `origin`.
+package struct AmbisonicsView: Hashable, Sendable {
+  package let frame: HeadFrame
+  package let order: Int
+  /// In metres in the device frame.
+  package let origin: Position
+
+  package init(frame: HeadFrame, order: Int, origin: Position) {
+    (self.frame, self.order, self.origin) = (frame, order, origin)
+  }
 }
 
 /// The plane waves that figures are computed from, and their steering vectors: from the whole sphere, from where a check's
@@ -46,6 +70,7 @@ package struct MeasuringField: Sendable {
       switch view {
       case .pattern(let forward, _): directions += Self.voices(along: forward)
       case .ears(let frame): directions += Self.horizon.map(frame.device(fromHead:))
+      case .ambisonics: break
       }
     }
     self.frequencies = frequencies

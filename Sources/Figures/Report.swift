@@ -42,7 +42,7 @@ public struct Report: Codable, Hashable, Sendable {
     }
     var cases: [(view: CaseView, taps: Taps<Float>)] = []
     for coefficients in bank.cases {
-      guard let view = device.view(of: coefficients.filterCase) else {
+      guard let view = device.view(of: coefficients.filterCase, origin: coefficients.origin) else {
         throw DesignError(
           "the filters of \(bank.device) include \(coefficients.filterCase.title), which \(device.name) does not "
             + "have; design them again")
@@ -57,16 +57,16 @@ public struct Report: Codable, Hashable, Sendable {
       cases, sampleRate: bank.sampleRate, delayFrames: bank.delayFrames, field: field,
       hrtf: isStereo ? try HRTF(path: device.hrtf ?? HRTF.defaultPath) : nil)
     // Index 0 is the array without errors.
-    let readings = Mutex([[Figures]](repeating: [], count: 1 + draws))
+    let readings = Mutex([[CaseReading]](repeating: [], count: 1 + draws))
     try DesignThreads.forEach(1 + draws) { i throws(DesignError) in
       let errors =
         i == 0
         ? nil
         : ArrayErrors(
           microphones: device.microphones.count, seed: UInt64(i), isCalibrated: isCalibrated)
-      let figures = try reader.read(errors: errors).map(\.figures)
+      let found = try reader.read(errors: errors)
       readings.withLock { readings in
-        readings[i] = figures
+        readings[i] = found
         progress?(Double(readings.count { !$0.isEmpty }) / Double(readings.count))
       }
     }
@@ -84,11 +84,12 @@ public struct Report: Codable, Hashable, Sendable {
     sampleRate = bank.sampleRate
     self.cases =
       try bank.cases.enumerated().map { i, coefficients throws(DesignError) in
-        var figures = all[0][i]
-        let losses = FigureTable(of: figures, draws: all.dropFirst().map { $0[i] })
+        var figures = all[0][i].figures
+        let losses = FigureTable(of: figures, draws: all.dropFirst().map { $0[i].figures })
         figures.series[.separationCeiling] = try ceilings(coefficients.filterCase)
         return CaseFigures(
-          filterCase: coefficients.filterCase, figures: figures, losses: losses, bank: bank, reason: nil,
+          filterCase: coefficients.filterCase, figures: figures, ambisonics: all[0][i].ambisonics,
+          losses: losses, bank: bank, reason: nil,
           weakness: bank.weaknesses.first { $0.filterCase == coefficients.filterCase }?.text)
       }
       + bank.refusals.map { refusal throws(DesignError) in

@@ -103,12 +103,17 @@ public struct StereoFigures: Sendable {
 
 extension Device {
   /// How a filter case of this device is evaluated; nil if the device has no such case.
-  package func view(of filterCase: FilterCase) -> CaseView? {
+  /// - Parameter origin: of B-format, in metres in the device frame.
+  package func view(of filterCase: FilterCase, origin: Position? = nil) -> CaseView? {
     guard let source = dataSources.first(where: { $0.name == filterCase.dataSource }) else { return nil }
     if let part = filterCase.polarPattern.omnidirectionalPart {
       return .pattern(forward: source.forward, omnidirectionalPart: part)
     }
     return filterCase.inputOrientation
-      .flatMap { HeadFrame(forward: source.forward, orientation: $0) }.map { .ears($0) }
+      .flatMap { HeadFrame(forward: source.forward, orientation: $0) }.map { frame in
+        filterCase.polarPattern.ambisonicsOrder.map {
+          .ambisonics(AmbisonicsView(frame: frame, order: $0, origin: origin ?? .zero))
+        } ?? .ears(frame)
+      }
   }
 }

@@ -63,6 +63,7 @@ struct CaseJudgement {
   ) {
     var faults: [Fault]
     switch reading {
+    case .ambisonics(let figures): faults = Self.faults(figures)
     case .stereo(let figures):
       let source = device.dataSources.first { $0.name == filterCase.dataSource }
       faults = Self.faults(
@@ -80,7 +81,7 @@ struct CaseJudgement {
           + faults
       }
     }
-    if case .ears(let frame) = device.view(of: filterCase), !manifold.knows(horizonAround: frame.up.vector) {
+    if let frame = device.view(of: filterCase)?.frame, !manifold.knows(horizonAround: frame.up.vector) {
       faults.insert(
         Fault(
           verdict: .wrong,

@@ -8,6 +8,8 @@ package struct DesignKey: Sendable {
   /// Increment it with every change of method that changes the filters of a device whose `DesignParameters` stay the
   /// same.
   package static let designVersion = 9
+  /// The same for B-format, whose designs alone have it in their keys.
+  package static let ambisonicsVersion = 1
 
   /// The values, separated by "; ".
   package let text: String
@@ -43,6 +45,9 @@ package struct DesignKey: Sendable {
         packagedHead && device.hrtf == nil
         ? HRTF.packagedHash : ContentHash.ofFile(device.hrtf ?? HRTF.defaultPath)
       parts.append("hrtf \(head ?? "unreadable")")
+    }
+    if device.dataSources.contains(where: \.offersAmbisonics) {
+      parts.append("ambisonics \(Self.ambisonicsVersion)")
     }
     for (name, value) in device.design.values { parts.append("\(name) \(value)") }
     text = parts.joined(separator: "; ")

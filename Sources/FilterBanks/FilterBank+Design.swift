@@ -58,21 +58,18 @@ extension FilterBank {
           step: step.within(hrtfShare.lowerBound + 0.01...hrtfShare.upperBound))
       } else { nil }
     let directions = isStereo ? device.design.stereo.directions : device.design.mono.directions
+    let isAmbisonics = device.dataSources.contains(where: \.offersAmbisonics)
     let shared = try SharedManifold(
-      manifold, sphere: cubedSphere(directions), frequencies: grid.frequencies, step: step.within(sharedShare)
-    )
+      manifold, sphere: isAmbisonics ? AmbisonicsDesign.sphere : cubedSphere(directions),
+      frequencies: grid.frequencies, step: step.within(sharedShare))
     let designer = CaseDesigner(device: device, manifold: shared, grid: grid, stereo: stereo)
     let jobs = designer.jobs
     let results = Mutex([FilterCoefficients?](repeating: nil, count: filterCases.count))
     let steps = step.within(casesShare).divided(
       by: jobs.map { Double($0.count { filterCases[$0].polarPattern != .omnidirectional }) })
     try DesignThreads.forEach(jobs.count, threads: designer.threads) { i throws(DesignError) in
-      let taps = try designer.taps(of: jobs[i].map { filterCases[$0] }, step: steps[i])
-      results.withLock {
-        for (at, taps) in zip(jobs[i], taps) {
-          $0[at] = FilterCoefficients(filterCase: filterCases[at], taps: taps)
-        }
-      }
+      let designed = try designer.coefficients(of: jobs[i].map { filterCases[$0] }, step: steps[i])
+      results.withLock { for (at, coefficients) in zip(jobs[i], designed) { $0[at] = coefficients } }
       try steps[i].reached(1)
     }
     let bank = try FilterBank(
@@ -132,19 +129,26 @@ private struct CaseDesigner: Sendable {
   /// the responses of the array. They start first, so that no core works on one alone at the end.
   var jobs: [[Int]] {
     let cases = device.filterCases.enumerated()
-    let stereo = cases.filter { $0.element.polarPattern == .stereo }.map { [$0.offset] }
+    let oriented = cases.filter { $0.element.polarPattern.isOriented }.map { [$0.offset] }
     let mono = device.dataSources.map { source in
-      cases.filter { $0.element.dataSource == source.name && $0.element.polarPattern != .stereo }.map(
+      cases.filter { $0.element.dataSource == source.name && !$0.element.polarPattern.isOriented }.map(
         \.offset)
     }
-    return mono.filter { !$0.isEmpty } + stereo
+    return mono.filter { !$0.isEmpty } + oriented
   }
 
   /// Designs the filters of a job's cases, scaled so that a voice straight ahead is equally loud in all cases of the
-  /// device: as loud as at one microphone in the free field.
-  func taps(of cases: [FilterCase], step: DesignStep) throws(DesignError) -> [Taps<Float>] {
+  /// device: as loud as at one microphone in the free field. The W of B-format is that by itself.
+  func coefficients(of cases: [FilterCase], step: DesignStep) throws(DesignError) -> [FilterCoefficients] {
     let source = device.dataSources.first { $0.name == cases[0].dataSource }!
-    return try unscaledTaps(of: cases, source: source, step: step).map { taps in
+    if let order = cases[0].polarPattern.ambisonicsOrder {
+      let frame = HeadFrame(forward: source.forward, orientation: cases[0].inputOrientation!)!
+      let design = AmbisonicsDesign(
+        manifold: manifold, frame: frame, order: order, grid: grid)
+      let (taps, origin) = try design.filters(step: step)
+      return [FilterCoefficients(filterCase: cases[0], taps: taps, origin: origin)]
+    }
+    let scaled = try unscaledTaps(of: cases, source: source, step: step).map { taps in
       let response = FilterResponse(
         taps: taps, sampleRate: grid.sampleRate, delayFrames: grid.delayFrames, frequencies: grid.frequencies)
       let loudness = SpeechLoudness(frequencies: grid.frequencies).power(
@@ -153,6 +157,7 @@ private struct CaseDesigner: Sendable {
       guard loudness > 1e-6 else { return taps }
       return taps.scaled(by: Float(1 / loudness.squareRoot()))
     }
+    return zip(cases, scaled).map { FilterCoefficients(filterCase: $0, taps: $1) }
   }
 
   private func unscaledTaps(

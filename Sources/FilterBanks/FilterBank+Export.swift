@@ -18,7 +18,7 @@ extension FilterBank {
         wav: "\(folder)/\(file)")
     }
     let written = zip(cases, fileNames).map {
-      FilterDescription.Case($0.filterCase, file: $1, delayFrames: delayFrames)
+      FilterDescription.Case($0, file: $1, delayFrames: delayFrames)
     }
     try FilterDescription(self, cases: written).write("\(folder)/\(Self.description)")
   }
@@ -35,7 +35,8 @@ extension FilterBank {
           "\(path) names \"\(entry.file ?? "")\", which is not a file beside it; export the filters again")
       }
       let clip = try AudioClip(path: "\(folder)/\(file)")
-      let expected = 2 * contents.microphones.count
+      let outputs = entry.filterCase.outputsOfFilters
+      let expected = outputs * contents.microphones.count
       guard clip.sampleRate == contents.sampleRate, clip.channels.count == expected,
         clip.frames == taps.first?.length ?? clip.frames, entry.delayFrames == contents.delayFrames,
         (0..<max(1, clip.frames)).contains(entry.delayFrames)
@@ -47,8 +48,9 @@ extension FilterBank {
       guard clip.channels.allSatisfy({ $0.allSatisfy(\.isFinite) }) else {
         throw DesignError("\(folder)/\(file) holds taps that are not numbers; export the filters again")
       }
-      let half = contents.microphones.count
-      taps.append([Array(clip.channels[..<half]), Array(clip.channels[half...])])
+      let count = contents.microphones.count
+      taps.append(
+        Taps((0..<outputs).map { Array(clip.channels[$0 * count..<($0 + 1) * count]) }))
     }
     self = contents.bank(taps, device: URL(fileURLWithPath: folder).lastPathComponent)
   }

@@ -42,7 +42,7 @@ extension FilterBank {
           guard let channel else { continue }
           for output in 0..<taps.outputs { taps[output, microphone] = found.taps[output, channel] }
         }
-        return FilterCoefficients(filterCase: wanted, taps: taps)
+        return FilterCoefficients(filterCase: wanted, taps: taps, origin: found.origin)
       }
     }
     return FilterBank(

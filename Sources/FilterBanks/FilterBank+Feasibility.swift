@@ -18,8 +18,8 @@ extension FilterBank {
     of device: Device, manifold: any ArrayManifold
   ) throws(DesignError) -> FilterBank {
     var mono = self
-    mono.cases = cases.filter { $0.filterCase.polarPattern != .stereo }
-    mono.refusals = refusals.filter { $0.filterCase.polarPattern != .stereo }
+    mono.cases = cases.filter { !$0.filterCase.polarPattern.isOriented }
+    mono.refusals = refusals.filter { !$0.filterCase.polarPattern.isOriented }
     return try mono.withoutInfeasible(device: device, manifold: manifold, hrtf: nil, step: .unobserved)
   }
 
@@ -28,7 +28,7 @@ extension FilterBank {
   func withoutInfeasible(
     device: Device, manifold: any ArrayManifold, hrtf: HRTF?, step: DesignStep
   ) throws(DesignError) -> FilterBank {
-    let views = cases.map { device.view(of: $0.filterCase)! }
+    let views = cases.map { device.view(of: $0.filterCase, origin: $0.origin)! }
     let field = try MeasuringField(
       manifold: manifold, views: views, frequencies: DesignGrid(sampleRate: sampleRate).frequencies,
       step: step.within(0...0.3))
@@ -77,6 +77,7 @@ extension EnergyCeiling {
       case .ears(let frame): ("left and right", try separation(frame, step: step))
       case .pattern(let forward, _):
         ("front and back", try frontBack(forward, channels: channels, step: step))
+      case .ambisonics: preconditionFailure("B-format is not refused for a separation")
       }
     let octaves = levels.sorted { $0.key < $1.key }
     let texts = octaves.map { Self.text($0.value) }
@@ -94,9 +95,9 @@ extension EnergyCeiling {
 }
 
 extension Device {
-  /// Channels of the microphones that a case uses: all for stereo, else those of the data source.
+  /// Channels of the microphones that a case uses: all for stereo and B-format, else those of the data source.
   fileprivate func channels(of filterCase: FilterCase) -> [Int] {
-    dataSources.first { $0.name == filterCase.dataSource && filterCase.polarPattern != .stereo }?.microphones
+    dataSources.first { $0.name == filterCase.dataSource && !filterCase.polarPattern.isOriented }?.microphones
       ?? Array(microphones.indices)
   }
 }

@@ -15,8 +15,9 @@ extension FilterBank {
   private static let (longestFilter, mostTaps) = (1 << 16, 1 << 26)
 
   /// Writes under temporary names and renames: other processes read both files whole, and the checksum tells them where
-  /// only one is in place. The WAV file has one frame per tap, one case after another; channel = output × microphone
-  /// count + microphone. Removes what interrupted designs left.
+  /// only one is in place. The WAV file has one frame per tap, one case after another, and two outputs beside each other:
+  /// channel = output × microphone count + microphone. The next pair of outputs of B-format follows below, the last one
+  /// with zeros beside it. Removes what interrupted designs left.
   package func store(in folder: String, as name: String) throws {
     let files = FileManager.default
     try files.createDirectory(atPath: folder, withIntermediateDirectories: true)
@@ -28,10 +29,16 @@ extension FilterBank {
       unlink(text)
     }
     var description = FilterDescription(
-      self, cases: cases.map { FilterDescription.Case($0.filterCase, delayFrames: delayFrames) })
+      self, cases: cases.map { FilterDescription.Case($0, delayFrames: delayFrames) })
     description.taps = tapCount
     let channels = (0..<2 * microphones.count).map { channel in
-      cases.flatMap { $0.taps[channel / microphones.count, channel % microphones.count] }
+      cases.flatMap { coefficients in
+        let taps = coefficients.taps
+        return stride(from: channel / microphones.count, to: (taps.outputs + 1) / 2 * 2, by: 2).flatMap {
+          $0 < taps.outputs
+            ? Array(taps[$0, channel % microphones.count]) : [Float](repeating: 0, count: tapCount)
+        }
+      }
     }
     let clip = AudioClip(sampleRate: sampleRate, channels: channels)
     if !cases.isEmpty { try clip.write(wav: sound) }
@@ -51,30 +58,37 @@ extension FilterBank {
     let contents = try FilterDescription(path: path + ".json")
     let count = contents.microphones.count
     let length = contents.taps ?? 0
+    let outputs = contents.cases.map(\.filterCase.outputsOfFilters)
+    let pairs = outputs.map { ($0 + 1) / 2 }.reduce(0, +)
     var samples: [Float] = []
     if !contents.cases.isEmpty {
       let reader = try AudioFileReader(path: path + ".wav")
       guard (1...Self.longestFilter).contains(length), (0..<length).contains(contents.delayFrames),
         contents.cases.allSatisfy({ $0.delayFrames == contents.delayFrames }),
         reader.sampleRate == contents.sampleRate, reader.channels == 2 * count,
-        let frames = reader.frames, frames == contents.cases.count * length,
+        let frames = reader.frames, frames == pairs * length,
         frames * reader.channels <= Self.mostTaps, reader.headerRemark == nil
       else {
         throw DesignError("\(path).wav does not have the channels, rate or length that \(path).json says")
       }
       samples = try reader.read(frames: frames)
     }
-    guard samples.count == 2 * count * contents.cases.count * length, samples.allSatisfy(\.isFinite),
+    guard samples.count == 2 * count * pairs * length, samples.allSatisfy(\.isFinite),
       contents.checksum == (try contents.checksum(of: samples))
     else {
       throw DesignError("\(path).json and \(path).wav are not as they were written: their checksum differs")
     }
-    let taps = contents.cases.indices.map { number in
-      var taps = Taps<Float>(outputs: 2, microphones: count, length: length)
-      for channel in 0..<2 * count {
-        taps[channel / count, channel % count] = ArraySlice(
-          (0..<length).map { samples[(number * length + $0) * 2 * count + channel] })
+    var first = 0
+    let taps = outputs.map { outputs in
+      var taps = Taps<Float>(outputs: outputs, microphones: count, length: length)
+      for output in 0..<outputs {
+        for microphone in 0..<count {
+          let channel = output % 2 * count + microphone
+          taps[output, microphone] = ArraySlice(
+            (0..<length).map { samples[(first + output / 2 * length + $0) * 2 * count + channel] })
+        }
       }
+      first += (outputs + 1) / 2 * length
       return taps
     }
     self = contents.bank(taps, device: "")
@@ -93,4 +107,9 @@ extension FilterBank {
       }
     }
   }
+}
+
+extension FilterCase {
+  /// The number of outputs that filters of this case have: mono patterns have the same on two.
+  var outputsOfFilters: Int { max(2, polarPattern.outputs) }
 }

@@ -16,13 +16,17 @@ struct FilterDescription: Codable {
     /// Absent in a stored set.
     let file: String?
     let delayFrames: Int
+    /// Of B-format, in metres in the device frame: x, y, z. Absent for other patterns.
+    let origin: [Double]?
 
-    init(_ filterCase: FilterCase, file: String? = nil, delayFrames: Int) {
+    init(_ coefficients: FilterCoefficients, file: String? = nil, delayFrames: Int) {
+      let filterCase = coefficients.filterCase
       dataSource = filterCase.dataSource
       polarPattern = filterCase.polarPattern
       inputOrientation = filterCase.inputOrientation
       self.file = file
       self.delayFrames = delayFrames
+      origin = coefficients.origin.map { [$0.x, $0.y, $0.z] }
     }
 
     var filterCase: FilterCase {
@@ -36,6 +40,13 @@ struct FilterDescription: Codable {
       try container.encode(inputOrientation, forKey: .inputOrientation)
       try container.encodeIfPresent(file, forKey: .file)
       try container.encode(delayFrames, forKey: .delayFrames)
+      try container.encodeIfPresent(origin, forKey: .origin)
+    }
+
+    func coefficients(_ taps: Taps<Float>) -> FilterCoefficients {
+      FilterCoefficients(
+        filterCase: filterCase, taps: taps,
+        origin: origin.flatMap { $0.count == 3 ? Position($0[0], $0[1], $0[2]) : nil })
     }
   }
 
@@ -151,7 +162,7 @@ struct FilterDescription: Codable {
       device: self.device ?? device, sampleRate: sampleRate, microphones: microphones,
       delayFrames: delayFrames,
       tapCount: taps.first?.length ?? DesignGrid(sampleRate: sampleRate).tapCount,
-      cases: zip(cases, taps).map { FilterCoefficients(filterCase: $0.filterCase, taps: $1) },
+      cases: zip(cases, taps).map { $0.coefficients($1) },
       refusals: (notOffered ?? []).map(\.remark), weaknesses: (weak ?? []).map(\.remark),
       remarks: remarks ?? [])
   }

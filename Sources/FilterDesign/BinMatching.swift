@@ -6,8 +6,8 @@ import Numerics
 /// directions have the same weight.
 ///
 /// Shapes: `responses` V `[microphone][direction]`, targets `[output][direction]`, weights
-/// `[output][microphone]`.
-struct BinMatching {
+/// `[output][microphone]`. Threads may share it, because the responses are only read.
+struct BinMatching: @unchecked Sendable {
   let microphones: Int
   let directions: Int
   let responses: UnsafePointer<Complex>

@@ -1,14 +1,18 @@
 import Acoustics
 
-/// The FIR filters of one case: a data source with a polar pattern and, for stereo, an input orientation.
+/// The FIR filters of one case: a data source with a polar pattern and, for stereo and B-format, an input orientation.
 public struct FilterCoefficients: Sendable, Equatable {
   public let filterCase: FilterCase
-  /// The two outputs are left and right. Mono patterns have the same filters on both.
+  /// The two outputs are left and right. Mono patterns have the same filters on both; B-format has an output for each
+  /// channel, in ACN order.
   public package(set) var taps: Taps<Float>
+  /// Of B-format: the point at which it is heard, in metres in the device frame; nil for other patterns.
+  public let origin: Position?
 
-  public init(filterCase: FilterCase, taps: Taps<Float>) {
+  public init(filterCase: FilterCase, taps: Taps<Float>, origin: Position? = nil) {
     self.filterCase = filterCase
     self.taps = taps
+    self.origin = origin
   }
 }
 

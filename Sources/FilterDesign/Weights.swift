@@ -27,8 +27,10 @@ package struct Weights: Sendable {
   ///
   /// Above the designed bins the weights have the last bin's magnitude, which rolls off where the array is not known,
   /// and only the modelling delay's phase.
+  /// - Parameter keepsSign: whether they have the sign of the last bin's real part there, too, as differences of
+  ///   microphones need it.
   package func filters(
-    on grid: DesignGrid, step: DesignStep = .unobserved
+    on grid: DesignGrid, keepsSign: Bool = false, step: DesignStep = .unobserved
   ) throws(DesignError) -> Taps<Double> {
     let designed = grid.designedBinCount
     let window = Self.window(on: grid)
@@ -39,7 +41,9 @@ package struct Weights: Sendable {
         try step.check()
         let spectrum = (0..<grid.binCount).map { bin in
           let weight = values[(min(bin, designed - 1) * outputs + output) * microphones + microphone]
-          return bin < designed ? weight : Complex(weight.magnitude * grid.magnitudeAboveDesign(bin), 0)
+          guard bin >= designed else { return weight }
+          let level = weight.magnitude * grid.magnitudeAboveDesign(bin)
+          return Complex(keepsSign && weight.real < 0 ? -level : level, 0)
         }
         let filter = (0..<grid.tapCount).map { tap in
           // Inverse DFT of a real signal: every bin except 0 Hz and the Nyquist frequency counts twice.

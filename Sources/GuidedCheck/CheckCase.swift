@@ -19,11 +19,11 @@ public struct CheckCase: Hashable, Sendable {
   /// "Back, portrait", or "Front, cardioid".
   public var name: String { dataSource + ", " + (inputOrientation?.rawValue ?? polarPattern.rawValue) }
 
-  /// The directional cases of `device`: all except omnidirectional ones.
+  /// The directional cases of `device`: all except omnidirectional ones and B-format.
   /// - Parameter weaknesses: what the design says about weak cases.
   package static func all(of device: Device, weaknesses: [FilterCase: String] = [:]) -> [CheckCase] {
     device.filterCases.compactMap { filterCase in
-      guard filterCase.polarPattern != .omnidirectional,
+      guard filterCase.polarPattern != .omnidirectional, filterCase.polarPattern.ambisonicsOrder == nil,
         let source = device.dataSources.first(where: { $0.name == filterCase.dataSource })
       else { return nil }
       let orientation = filterCase.inputOrientation ?? .ofMono(along: source.forward)

@@ -97,7 +97,7 @@ final class JackAudioClient: AudioClient {
     return TakeWriter(
       folder: folder,
       plan: TakePlan(
-        outputs: setting.selection.polarPattern.channels, sampleRate: used.filters.bank.sampleRate,
+        outputs: setting.selection.polarPattern.outputs, sampleRate: used.filters.bank.sampleRate,
         options: takeOptions, setup: TakeSetup(setting, used.filters.bank, pinna: options.name),
         preRoll: used.engine.preRoll))
   }

@@ -1,7 +1,7 @@
 import CLapack
 
 /// Eigenvalues (ascending, clamped to be non-negative) and eigenvectors of a Hermitian positive semidefinite matrix.
-package struct HermitianEigen {
+package struct HermitianEigen: Sendable {
   package let order: Int
   package let values: [Double]
   /// Component m of eigenvector j is at `[j * order + m]`.

@@ -12,7 +12,7 @@ extension ChangeReport {
     polarPattern = setting.selection.polarPattern
     inputOrientation = setting.selection.inputOrientation
     layout = setting.layout
-    inputChannels = setting.selection.polarPattern.channels
+    inputChannels = setting.selection.polarPattern.outputs
     gainDB = setting.gain.value
     highPassHz = setting.highPass.frequency?.value
     muted = setting.muted

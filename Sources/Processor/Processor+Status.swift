@@ -41,7 +41,7 @@ extension Processor {
     report.preferred.polarPattern = preferred.selection.polarPattern
     report.preferred.inputOrientation = preferred.selection.inputOrientation
     report.layout = setting.layout
-    report.inputChannels = setting.selection.polarPattern.channels
+    report.inputChannels = setting.selection.polarPattern.outputs
     report.gainDB = setting.gain.value
     report.highPassHz = setting.highPass.frequency?.value
     report.muted = setting.muted

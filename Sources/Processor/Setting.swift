@@ -45,7 +45,7 @@ public struct Setting: Hashable, Sendable {
 
   /// The device edges that the left and right channels point to; nil for mono patterns.
   public var layout: StereoLayout? {
-    guard selection.polarPattern == .stereo,
+    guard selection.polarPattern.isOriented,
       let source = try? device.dataSource(named: selection.dataSource)
     else { return nil }
     return HeadFrame(forward: source.forward, orientation: selection.inputOrientation).map(device.layout)

@@ -13,7 +13,7 @@ public struct FilterSets: Sendable {
     self.bank = bank
     sets = Dictionary(
       uniqueKeysWithValues: bank.cases.map {
-        let channels = $0.filterCase.polarPattern.channels
+        let channels = $0.filterCase.polarPattern.outputs
         return ($0.filterCase, FilterSet(coefficients: $0.taps.filters, channels: channels))
       })
   }
@@ -96,7 +96,8 @@ extension DataSource {
   /// "omnidirectional, stereo in landscapeLeft, stereo in landscapeRight"
   fileprivate var offeredPatterns: String {
     let words = polarPatterns.flatMap { pattern in
-      pattern == .stereo ? stereoOrientations.map { "stereo in \($0.rawValue)" } : [pattern.rawValue]
+      pattern.isOriented
+        ? stereoOrientations.map { "\(pattern.rawValue) in \($0.rawValue)" } : [pattern.rawValue]
     }
     return words.isEmpty ? "nothing else" : words.joined(separator: ", ")
   }

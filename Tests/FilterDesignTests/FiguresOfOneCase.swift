@@ -74,7 +74,7 @@ private enum Fields {
   static func figures(
     _ coefficients: FilterCoefficients, bank: FilterBank, device: Device
   ) throws(DesignError) -> CaseReading {
-    guard let view = device.view(of: coefficients.filterCase) else {
+    guard let view = device.view(of: coefficients.filterCase, origin: coefficients.origin) else {
       throw DesignError("\(device.name) has no case \(coefficients.filterCase)")
     }
     var hrtf: HRTF?
@@ -86,7 +86,7 @@ private enum Fields {
   }
 
   private static func field(of bank: FilterBank, device: Device) throws(DesignError) -> MeasuringField {
-    let views = bank.cases.compactMap { device.view(of: $0.filterCase) }
+    let views = bank.cases.compactMap { device.view(of: $0.filterCase, origin: $0.origin) }
     let key = Key(device: device, sampleRate: bank.sampleRate, views: views)
     if let found = last.withLock({ last in last.first { $0.key == key }?.field }) { return found }
     let field = try MeasuringField(

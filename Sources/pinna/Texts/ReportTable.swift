@@ -2,7 +2,7 @@ import Acoustics
 import Figures
 import Text
 
-/// A report as a text table: one row per stereo case, one block per mono pattern.
+/// A report as a text table: one row per stereo case, one block per mono pattern, one row per channel of B-format.
 package struct ReportTable {
   private let report: Report
   /// Draws of the microphones' errors, and their greatest gain error.
@@ -29,7 +29,8 @@ package struct ReportTable {
     if let geometry = report.geometry { lines.append("The array: \(geometry).") }
     let offered = report.cases.filter(\.supported)
     lines += stereo(offered.filter { $0.filterCase.polarPattern == .stereo })
-    lines += mono(offered.filter { $0.filterCase.polarPattern != .stereo })
+    lines += mono(offered.filter { !$0.filterCase.polarPattern.isOriented })
+    lines += offered.flatMap(ambisonics)
     let refused = report.cases.filter { !$0.supported }
     if !refused.isEmpty {
       lines += ["", "Not offered:"]
@@ -128,6 +129,42 @@ package struct ReportTable {
       }
     }
     return [""] + Self.lines(rows)
+  }
+
+  // MARK: B-format
+
+  private func ambisonics(_ one: CaseFigures) -> [String] {
+    guard let figures = one.ambisonics else { return [] }
+    let centres = SeriesFigure.octaves.filter { figures.orders[0].correlation[$0] != nil }
+    let origin = figures.originMM.map { String(format: "%g", $0) }.joined(separator: ", ")
+    var lines = [
+      "",
+      "B-format (AmbiX) as heard at (\(origin)) mm, by octave in Hz: correlation of each channel with its spherical",
+      "harmonic, and level in dB in a diffuse field; highest noise in dB. Below \(CaseCriteria.leastCorrelation) a channel's directions are wrong,",
+      "though its level may be right.",
+      "",
+    ]
+    var rows = [[Self.name(one.filterCase)] + centres.map { Self.head(Self.short($0)) } + ["noise"]]
+    for channel in figures.channels {
+      rows.append(
+        ["  \(channel.name)"]
+          + (channel.isSilent
+            ? ["silence"]
+            : centres.map {
+              Self.cell(channel.correlation[$0], nil, "%.2f")
+                + Self.cell(channel.levelDB[$0], nil, "%.1f").leftPadded(6)
+            } + [Self.cell(channel.noiseDB, nil, "%.1f")]))
+    }
+    lines += Self.lines(rows)
+    lines += figures.orders.map { order in
+      guard let from = order.fromHz, let to = order.toHz else {
+        return "Order \(order.order) is like its harmonics in no octave."
+      }
+      let softer =
+        order.atLevelFromHz.map { $0 > from ? ", softer than they below \($0) Hz" : "" } ?? ", but softer"
+      return "Order \(order.order) is like its harmonics in the octaves from \(from) to \(to) Hz\(softer)."
+    }
+    return lines
   }
 
   // MARK: Cells

@@ -11,6 +11,7 @@ extension Verb {
   )
   static let hrtfOption = Option(
     "--hrtf", "FILE", "SOFA file with the head's HRTFs for stereo (default: the device's, or KEMAR)")
+  static let orderOption = Option("--order", "N", "order of B-format, from 1 to 4 (default: 1)")
   static let withoutOption = Option(
     "--without", "MICROPHONE", "as if this microphone did not work; may be given several times")
 }
@@ -38,6 +39,20 @@ extension Arguments {
     guard let path = self["--hrtf"] else { return device }
     try InputPath.check(path, "give a SOFA file with HRTFs")
     return device.with(hrtf: path)
+  }
+
+  /// The word of --format for B-format.
+  static let ambix = "ambix"
+
+  /// The pattern of --format ambix in the order of --order; nil for another format or none.
+  /// - Throws: a usage failure for --order without B-format.
+  func ambisonics() throws(Failure) -> PolarPattern? {
+    let order = try integer("--order", in: PolarPattern.ambisonicsOrders)
+    guard self["--format"] == Self.ambix else {
+      guard order == nil else { throw Failure(.usage, "--order is of B-format; give --format ambix with it") }
+      return nil
+    }
+    return PolarPattern.ambisonics(order: order ?? 1)
   }
 
   /// `device` without the microphones of --without.

@@ -97,7 +97,7 @@ extension Preset {
 extension StatusReport {
   /// "phone5: Back, stereo, portrait"
   fileprivate var selectionText: String {
-    let orientation = polarPattern == .stereo ? ", \(inputOrientation.rawValue)" : ""
+    let orientation = polarPattern.isOriented ? ", \(inputOrientation.rawValue)" : ""
     return "\(device): \(dataSource), \(polarPattern.rawValue)\(orientation)"
   }
 

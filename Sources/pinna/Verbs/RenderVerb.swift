@@ -43,7 +43,7 @@ extension Verb {
       source, of: device,
       "give a sound file with one channel per microphone, or create one with: pinna simulate")
     let rate = input.reader.sampleRate
-    let channels = setting.selection.polarPattern.channels
+    let channels = setting.selection.polarPattern.outputs
     try OutputPath.check(path, channels: channels, sampleRate: rate)
     let sets = try FilterSets(
       device: device, sampleRate: rate, progress: WorkProgress.designing(device.name))

@@ -20,8 +20,10 @@ extension Verb {
       Option("--separate", nil, "write every plot to a file of its own instead of sheets"),
       Option(
         "--format", "FORMAT",
-        "format of sheets and plots: \(PlotFormat.allCases.map(\.rawValue).joined(separator: ", ")) (default: svg)"
+        "format of sheets and plots: \(PlotFormat.allCases.map(\.rawValue).joined(separator: ", ")) (default: svg); "
+          + "or \(Arguments.ambix): report on B-format instead"
       ),
+      orderOption,
       Option(
         "--distance", "CM", "figures for talkers at this distance in cm, 20 to 500, instead of far ones"),
       Option(
@@ -33,14 +35,20 @@ extension Verb {
     let library = PresetLibrary.standard
     let (preset, device) = try arguments.presetAndDevice(in: library)
     let rate = try arguments.integer("--sample-rate", in: DesignGrid.sampleRates) ?? 48000
-    let format = try arguments["--format"].map { try PlotFormat(word: $0) } ?? .svg
+    let ambisonics = try arguments.ambisonics()
+    if ambisonics != nil, arguments.has("--plots") {
+      throw Failure(.usage, "--format ambix has no plots yet; leave out --plots")
+    }
+    let format =
+      ambisonics == nil ? try arguments["--format"].map { try PlotFormat(word: $0) } ?? .svg : .svg
     let folder = try arguments["--plots"].map {
       try PlotFolder(
         $0, format: format, isSeparate: arguments.has("--separate"), replacing: arguments.has("--force"))
     }
+    var measured = try arguments.withoutMicrophones(arguments.withHRTF(device))
+    if let ambisonics { measured = try measured.ambisonics(preset.selection.with(ambisonics, on: measured)) }
     let measurement = try Measurement(
-      preset: preset.name,
-      device: arguments.withoutMicrophones(arguments.withHRTF(device)),
+      preset: preset.name, device: measured,
       sampleRate: rate, draws: try arguments.integer("--draws", in: 0...10_000) ?? ArrayErrors.drawCount,
       isCalibrated: arguments.has("--calibrated"),
       distance: try arguments.integer("--distance", in: 20...500).map { Double($0) / 100 })

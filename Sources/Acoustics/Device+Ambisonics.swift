@@ -1,0 +1,31 @@
+extension Device {
+  /// The device with one case: B-format of the pattern, data source and input orientation of `selection`. Its filters
+  /// come from all microphones. A data source that offers no stereo has B-format, too.
+  /// - Throws: `UnknownWord` for an unknown data source; `Unsupported` if the device is never held that way.
+  public func ambisonics(_ selection: Selection) throws -> Device {
+    precondition(selection.polarPattern.ambisonicsOrder != nil, "a selection of B-format")
+    let source = try dataSource(named: selection.dataSource)
+    guard microphones.count > 1 else {
+      throw Unsupported("\(name) has one microphone, which hears no directions; B-format needs more")
+    }
+    let orientation = selection.inputOrientation
+    guard placement.orientations.contains(orientation),
+      DataSource.fault(of: orientation, forward: source.forward, placement) == nil
+    else {
+      throw Unsupported(
+        "data source \(source.name) of \(name) has no left and right in \(orientation.rawValue), which B-format needs"
+      )
+    }
+    return try with(dataSources: [
+      DataSource(
+        name: source.name, id: source.id, location: source.location, orientation: source.orientation,
+        forward: source.forward, microphones: source.microphones, polarPatterns: [selection.polarPattern],
+        stereoOrientations: [orientation])
+    ])
+  }
+}
+
+extension DataSource {
+  /// Whether it is one of a device that `Device.ambisonics` made.
+  public var offersAmbisonics: Bool { polarPatterns.contains { $0.ambisonicsOrder != nil } }
+}

@@ -1,0 +1,63 @@
+import Acoustics
+import Glibc
+import Numerics
+
+/// Least-squares match of the spherical harmonics in single bins, within a limit of noise.
+struct HarmonicMatching: Sendable {
+  let targets: SphericalHarmonicTargets
+  /// Square root of what each direction counts, relative to the mean. The bins' responses have it, too.
+  let amplitudes: [Double]
+
+  /// The weights of one channel in one bin, as components along the covariance's eigenvectors.
+  struct Match: Sendable {
+    let components: [Complex]
+    /// Mean energy over all directions, relative to that of the harmonic.
+    let level: Double
+    /// Of the pattern that is reached with the harmonic.
+    let correlation: Double
+  }
+
+  /// Limits of the noise of microphones with noise of unit power, ‖w‖².
+  struct NoiseLimits: Sendable {
+    /// Relative to the harmonic's diffuse energy.
+    let overHarmonic: Decibels
+    /// Relative to the diffuse energy that is reached; nil for no limit.
+    var overReached: Decibels?
+  }
+
+  /// Smallest and largest regulariser, relative to the mean eigenvalue of the covariance.
+  private static let (least, greatest) = (1e-9, 1e3)
+
+  /// The correlation of each channel's harmonic with the microphones: `[channel][eigenvector]`.
+  func correlations(_ bin: BinMatching, frequency: Double, origin: Position) -> [[Complex]] {
+    var heard = targets.heard(at: origin, frequency: frequency)
+    for i in heard.indices { heard[i] = amplitudes[i % amplitudes.count] * heard[i] }
+    return bin.correlation(with: heard, outputs: targets.channels)
+  }
+
+  /// - Parameter correlation: of the channel's harmonic with the microphones, as `correlations` returns it.
+  static func match(
+    _ bin: BinMatching, _ correlation: [Complex], channel: Int, limits: NoiseLimits
+  ) -> Match {
+    let wanted = SphericalHarmonicTargets.diffuseEnergy(channel)
+    let most = limits.overHarmonic.powerRatio * wanted
+    let mostOverReached = limits.overReached?.powerRatio ?? .infinity
+    let eigenvalues = bin.covarianceEigen.values
+    func reached(_ components: [Complex]) -> Double {
+      zip(components, eigenvalues).reduce(0) { $0 + $1.1 * $1.0.squaredMagnitude }
+    }
+    let mean = bin.meanEnergy
+    guard mean > 0 else { return Match(components: correlation.map { _ in .zero }, level: 0, correlation: 0) }
+    let regulariser = bin.regulariser(of: correlation, from: least * mean, to: greatest * mean) {
+      components in
+      let noise = components.reduce(0) { $0 + $1.squaredMagnitude }
+      return noise <= most && noise <= mostOverReached * reached(components)
+    }
+    let components = bin.solution(correlation, regulariser: regulariser)
+    let energy = reached(components)
+    let product = zip(components, correlation).reduce(0) { $0 + ($1.0.conjugate * $1.1).real }
+    return Match(
+      components: components, level: energy / wanted,
+      correlation: product / max((energy * wanted).squareRoot(), 1e-12))
+  }
+}
