@@ -22,7 +22,7 @@ extension FilterSets {
   ///   - substitutions: in the order of their frames. A crossfade begins with each; one from frame 0 is in force from
   ///     the start.
   ///   - period: number of frames that the engine processes at a time.
-  /// - Returns: as many frames as the input has.
+  /// - Returns: as many frames as the input has; of B-format the first two channels.
   /// - Throws: the errors of `filters(for:of:)`.
   public func render(
     _ microphones: [[Float]], selection: Selection, of device: Device, gain: Decibels = Decibels(0),
@@ -34,9 +34,9 @@ extension FilterSets {
     try render(
       selection: selection, of: device, gain: gain, highPass: highPass, substitutions: substitutions,
       period: period, instructionSet: instructionSet, next: { parts.popLast() },
-      write: { left, right in
-        output.left += left
-        output.right += right
+      write: { outputs in
+        output.left += outputs[0]
+        output.right += outputs[min(1, outputs.count - 1)]
       })
     return output
   }
@@ -46,45 +46,53 @@ extension FilterSets {
   ///   - framesBefore: how many of the frames only precede what is rendered. They are processed, and their outputs are
   ///     not written.
   ///   - next: returns the next part, of any number of frames; nil at the end.
-  ///   - write: called with the outputs, in order, as many frames in all as the input has after those.
+  ///   - write: called with the outputs, in order, as many frames in all as the input has after those: shape
+  ///     `[output][frame]`, with as many outputs as the pattern has.
   /// - Throws: also what `next` and `write` throw.
   public func render(
     selection: Selection, of device: Device, gain: Decibels = Decibels(0), highPass: HighPass = .off,
     substitutions: [Substitution] = [], framesBefore: Int = 0, period: Int = 1024,
     instructionSet: InstructionSet = .best, next: () throws -> [[Float]]?,
-    write: (_ left: [Float], _ right: [Float]) throws -> Void
+    write: (_ outputs: [[Float]]) throws -> Void
   ) throws {
-    func filters(_ substitute: FilterSets?) throws -> FilterSet {
-      try (substitute ?? self).filters(for: selection, of: device)
+    func filters(_ substitute: FilterSets?) throws -> [FilterSet] {
+      try (substitute ?? self).allFilters(for: selection, of: device)
     }
-    let engine = makeEngine(instructionSet: instructionSet)
     let first = substitutions.last { $0.frame <= 0 }
-    engine.start(
-      with: try filters(first?.filters), gain: Float(gain.amplitude), highPass: highPass.frequency?.value)
-    var run = OfflineRun(engine, microphones: [[Float]](repeating: [], count: engine.microphones))
+    // An engine has two outputs: there is one for every two channels.
+    var runs = try filters(first?.filters).map { filters in
+      let engine = makeEngine(instructionSet: instructionSet)
+      engine.start(with: filters, gain: Float(gain.amplitude), highPass: highPass.frequency?.value)
+      return OfflineRun(engine, microphones: [[Float]](repeating: [], count: engine.microphones))
+    }
     var coming = substitutions.filter { $0.frame > 0 }[...]
     var given = 0
     var ahead = framesBefore
+    let count = selection.polarPattern.outputs
     func writeOutput() throws {
-      let skipped = min(ahead, run.left.count)
+      let skipped = min(ahead, runs[0].left.count)
       ahead -= skipped
-      try write(Array(run.left.dropFirst(skipped)), Array(run.right.dropFirst(skipped)))
-      run.discardOutput()
+      let outputs = runs.flatMap { [$0.left, $0.right] }.prefix(count)
+      try write(outputs.map { Array($0.dropFirst(skipped)) })
+      for n in runs.indices { runs[n].discardOutput() }
     }
     while let part = try next() {
-      run.append(part)
+      for n in runs.indices { runs[n].append(part) }
       given += part[0].count
       while let substitution = coming.first, substitution.frame < given {
-        run.run(to: substitution.frame, period: period)
-        _ = engine.drainReports()
-        _ = try engine.substitute(
-          filters(substitution.filters), gain: Float(gain.amplitude), highPass: highPass.frequency?.value)
+        let substitutes = try filters(substitution.filters)
+        for n in runs.indices {
+          runs[n].run(to: substitution.frame, period: period)
+          _ = runs[n].engine.drainReports()
+          _ = try runs[n].engine.substitute(
+            substitutes[n], gain: Float(gain.amplitude), highPass: highPass.frequency?.value)
+        }
         coming.removeFirst()
       }
-      run.run(wholePeriodsTo: given, period: period)
+      for n in runs.indices { runs[n].run(wholePeriodsTo: given, period: period) }
       try writeOutput()
     }
-    run.run(total: given, period: period)
+    for n in runs.indices { runs[n].run(total: given, period: period) }
     try writeOutput()
   }
 

@@ -7,15 +7,22 @@ import Realtime
 /// The engine's filter sets for every case of one device at one sample rate.
 public struct FilterSets: Sendable {
   public let bank: FilterBank
-  private let sets: [FilterCase: FilterSet]
+  /// The sets of each case: one, or for B-format one for every two channels.
+  private let sets: [FilterCase: [FilterSet]]
 
   public init(_ bank: FilterBank) {
     self.bank = bank
     sets = Dictionary(
-      uniqueKeysWithValues: bank.cases.map {
-        let channels = $0.filterCase.polarPattern.outputs
-        return ($0.filterCase, FilterSet(coefficients: $0.taps.filters, channels: channels))
-      })
+      uniqueKeysWithValues: bank.cases.map { ($0.filterCase, Self.sets($0)) })
+  }
+
+  private static func sets(_ coefficients: FilterCoefficients) -> [FilterSet] {
+    let (taps, outputs) = (coefficients.taps, coefficients.filterCase.polarPattern.outputs)
+    return stride(from: 0, to: outputs, by: 2).map { first in
+      // The last channel of an odd number is on both outputs, as mono patterns are.
+      let channels = min(2, outputs - first)
+      return FilterSet(coefficients: [taps[first], taps[first + channels - 1]], channels: channels)
+    }
   }
 
   /// Takes the filters that ship with the device or are cached, or else designs them; see `FilterBank.ready`.
@@ -47,6 +54,13 @@ public struct FilterSets: Sendable {
   /// - Throws: `UnknownWord` for an unknown data source; `Unsupported` if `device` does not offer `selection`. If no
   ///   filters make the case work, its message contains the text of the refusal.
   public func filters(for selection: Selection, of device: Device) throws -> FilterSet {
+    precondition(selection.polarPattern.ambisonicsOrder == nil, "B-format has more outputs than a set")
+    return try allFilters(for: selection, of: device)[0]
+  }
+
+  /// The filter sets for `selection`: one, or for B-format one for every two channels.
+  /// - Throws: as `filters(for:of:)`.
+  func allFilters(for selection: Selection, of device: Device) throws -> [FilterSet] {
     let source = try device.dataSource(named: selection.dataSource)
     let wanted = FilterCase(
       dataSource: source.name, polarPattern: selection.polarPattern,
