@@ -47,7 +47,8 @@ extension CaseJudgement {
     }
     return Fault(
       verdict: verdict,
-      text: list.joined(separator: " and ") + " from 125 Hz to 8 kHz, but \(CaseCriteria.leastOctaves) "
+      text: list.joined(separator: " and ")
+        + ", but \(CaseCriteria.leastOctaves) octaves from 125 Hz to 8 kHz "
         + (verdict == .wrong ? "are required" : "would be clear"))
   }
 }

@@ -22,7 +22,7 @@ extension FilterSets {
   ///   - substitutions: in the order of their frames. A crossfade begins with each; one from frame 0 is in force from
   ///     the start.
   ///   - period: number of frames that the engine processes at a time.
-  /// - Returns: as many frames as the input has.
+  /// - Returns: as many frames as the input has; of B-format the first two channels.
   /// - Throws: the errors of `filters(for:of:)`.
   public func render(
     _ microphones: [[Float]], selection: Selection, of device: Device, gain: Decibels = Decibels(0),
@@ -34,9 +34,9 @@ extension FilterSets {
     try render(
       selection: selection, of: device, gain: gain, highPass: highPass, substitutions: substitutions,
       period: period, instructionSet: instructionSet, next: { parts.popLast() },
-      write: { left, right in
-        output.left += left
-        output.right += right
+      write: { outputs in
+        output.left += outputs[0]
+        output.right += outputs[min(1, outputs.count - 1)]
       })
     return output
   }
@@ -46,29 +46,39 @@ extension FilterSets {
   ///   - framesBefore: how many of the frames only precede what is rendered. They are processed, and their outputs are
   ///     not written.
   ///   - next: returns the next part, of any number of frames; nil at the end.
-  ///   - write: called with the outputs, in order, as many frames in all as the input has after those.
+  ///   - write: called with the outputs, in order, as many frames in all as the input has after those: shape
+  ///     `[output][frame]`, with as many outputs as the pattern has.
   /// - Throws: also what `next` and `write` throw.
   public func render(
     selection: Selection, of device: Device, gain: Decibels = Decibels(0), highPass: HighPass = .off,
     substitutions: [Substitution] = [], framesBefore: Int = 0, period: Int = 1024,
     instructionSet: InstructionSet = .best, next: () throws -> [[Float]]?,
-    write: (_ left: [Float], _ right: [Float]) throws -> Void
+    write: (_ outputs: [[Float]]) throws -> Void
   ) throws {
     func filters(_ substitute: FilterSets?) throws -> FilterSet {
       try (substitute ?? self).filters(for: selection, of: device)
     }
     let engine = makeEngine(instructionSet: instructionSet)
-    let first = substitutions.last { $0.frame <= 0 }
-    engine.start(
-      with: try filters(first?.filters), gain: Float(gain.amplitude), highPass: highPass.frequency?.value)
-    var run = OfflineRun(engine, microphones: [[Float]](repeating: [], count: engine.microphones))
+    let set = try filters(substitutions.last { $0.frame <= 0 }?.filters)
+    let (amplitude, corner) = (Float(gain.amplitude), highPass.frequency?.value)
+    // `main` has two outputs at most.
+    let others = set.outputs > 2 ? set.outputs : 0
+    var feed = 0
+    if others > 0 {
+      feed = engine.startFeed(with: set, firstOutput: 0, gain: amplitude, highPass: corner) ?? 0
+    } else {
+      engine.start(with: set, gain: amplitude, highPass: corner)
+    }
+    var run = OfflineRun(
+      engine, microphones: [[Float]](repeating: [], count: engine.microphones), feedOutputs: others)
     var coming = substitutions.filter { $0.frame > 0 }[...]
     var given = 0
     var ahead = framesBefore
     func writeOutput() throws {
       let skipped = min(ahead, run.left.count)
       ahead -= skipped
-      try write(Array(run.left.dropFirst(skipped)), Array(run.right.dropFirst(skipped)))
+      let outputs = others > 0 ? run.feeds : Array([run.left, run.right].prefix(set.outputs))
+      try write(outputs.map { Array($0.dropFirst(skipped)) })
       run.discardOutput()
     }
     while let part = try next() {
@@ -78,7 +88,7 @@ extension FilterSets {
         run.run(to: substitution.frame, period: period)
         _ = engine.drainReports()
         _ = try engine.substitute(
-          filters(substitution.filters), gain: Float(gain.amplitude), highPass: highPass.frequency?.value)
+          feed: feed, filters(substitution.filters), gain: amplitude, highPass: corner)
         coming.removeFirst()
       }
       run.run(wholePeriodsTo: given, period: period)

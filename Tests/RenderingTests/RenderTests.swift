@@ -42,6 +42,37 @@ import Testing
   }
 
   @Test(
+    "each channel of B-format is the convolution of microphones and its filters, of an even or odd number",
+    arguments: [1, 2])
+  func ambisonics(order: Int) throws {
+    var noise = SeededNoise(seed: 15)
+    let selection = Selection(
+      dataSource: "Front", polarPattern: try #require(.ambisonics(order: order)),
+      inputOrientation: .portrait)
+    let device = try Self.device.ambisonics(selection)
+    let channels = (order + 1) * (order + 1)
+    let taps = (0..<channels).map { _ in noise.filters(microphones: 2, taps: 300)[0] }
+    let bank = FilterBank(
+      device: device.name, sampleRate: 48000, microphones: device.microphones.map(\.name), delayFrames: 0,
+      tapCount: 300, cases: [FilterCoefficients(filterCase: selection.filterCase, taps: Taps(taps))])
+    let microphones = (0..<2).map { _ in noise.samples(5000) }
+    var rendered = [[Float]](repeating: [], count: channels)
+    var parts = [microphones]
+    try FilterSets(bank).render(
+      selection: selection, of: device, next: { parts.popLast() },
+      write: { outputs in
+        #expect(outputs.count == channels)
+        for (channel, samples) in outputs.enumerated() { rendered[channel] += samples }
+      })
+    for (channel, samples) in rendered.enumerated() {
+      let expected = directConvolution(microphones, taps[channel])
+      #expect(samples.count == 5000)
+      let error = zip(samples, expected).map { abs(Double($0) - $1) }.max()!
+      #expect(error < 1e-4 * expected.map(abs).max()!, "\(channel)")
+    }
+  }
+
+  @Test(
     "substituted filters fade in from exactly their frame, whatever the period, and those from frame 0 are in force at once",
     arguments: [64, 1000, 1024])
   func substitutions(period: Int) throws {
@@ -91,9 +122,9 @@ import Testing
           return part.isEmpty ? nil : microphones.map { Array($0[part]) }
         },
         write: {
-          left += $0
-          right += $1
-          longest = max(longest, $0.count)
+          left += $0[0]
+          right += $0[$0.count - 1]
+          longest = max(longest, $0[0].count)
         })
       #expect(left == whole.left && right == whole.right && left.count == 9001, "\(size)")
       #expect(longest <= size + period)

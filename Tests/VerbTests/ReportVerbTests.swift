@@ -52,6 +52,23 @@ import Testing
       Set(try #require(stereo["octaveErrorDB"] as? [String: Double]).keys).isSuperset(of: ["250", "500"]))
   }
 
+  @Test("report says of B-format what each channel and order reaches, and which are silent")
+  func ambisonics() throws {
+    let outcome = try home.pinna("report", "--preset", "pair", "--format", "ambix", "--json")
+    #expect(outcome.status == 0, "\(outcome)")
+    let one = try #require((try outcome.json()["cases"] as? [[String: Any]])?.first)
+    #expect(Set(one.keys) == Self.keys.union(["ambisonics"]))
+    let figures = try #require(one["ambisonics"] as? [String: Any])
+    let channels = try #require(figures["channels"] as? [[String: Any]])
+    #expect(channels.map { $0["name"] as? String } == ["W", "Y", "Z", "X"])
+    #expect(channels.map { $0["isSilent"] as? Bool } == [false, false, true, true])
+    #expect(try #require((channels[1]["correlation"] as? [String: Double])?["250"]) > 0.9)
+    #expect((figures["orders"] as? [[String: Any]])?.count == 2)
+    let text = try home.pinna("report", "--preset", "pair", "--format", "ambix").output
+    #expect(text.contains("B-format (AmbiX)") && text.contains("silence"))
+    #expect(try home.pinna("report", "--preset", "pair", "--order", "1").status == 2)
+  }
+
   @Test("report lists cases that are not offered, with the reason and the physical limit")
   func notOffered() throws {
     try home.home.folder.write(

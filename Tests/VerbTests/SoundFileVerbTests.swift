@@ -40,6 +40,26 @@ import Testing
     return try home.home.folder.write(Data(sound.bytes(samples, channels: 2)), to: name)
   }
 
+  // MARK: B-format
+
+  @Test(
+    "render writes a channel for each of B-format, refuses what the array cannot do, and says what was wrong")
+  func bFormat() throws {
+    let (input, output) = (try write(Self.noise, to: "in.wav"), home.path + "/b.wav")
+    func render(_ words: String...) throws -> Program.Outcome {
+      try home.pinna(["render", "--preset", "pair"] + words + [input, output])
+    }
+    #expect(try render("--format", "ambix").status == 0)
+    let clip = try AudioClip(path: output)
+    // Two microphones at a head's sides hear left and right: W and Y. Z and X are silence.
+    #expect(clip.channels.count == 4 && clip.frames == Self.frames)
+    #expect(clip.channels.map { $0.contains { $0 != 0 } } == [true, true, false, false])
+    #expect(try render("--format", "ambix", "--order", "2").status == 6)
+    #expect(try render("--order", "1").status == 2)
+    #expect(try render("--format", "ambix", "--pattern", "stereo").status == 2)
+    #expect(try render("--format", "fuma").status == 2)
+  }
+
   // MARK: Headers
 
   @Test("R47: render uses all the sound that is there, whatever its header says, and says so")

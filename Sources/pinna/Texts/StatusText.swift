@@ -25,7 +25,7 @@ extension SettingReport {
     if let listening {
       text += "; only the microphone \(listening) is heard"
     } else if let layout {
-      text += ", \(inputOrientation.rawValue); " + layout.text
+      text += ", \(inputOrientation.rawValue)" + (polarPattern == .stereo ? "; " + layout.text : "")
     }
     if gainDB != 0 { text += String(format: ", %+g dB", gainDB) }
     if let highPassHz { text += String(format: ", high-pass %g Hz", highPassHz) }

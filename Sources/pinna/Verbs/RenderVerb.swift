@@ -13,12 +13,13 @@ extension Verb {
   static let render = Verb(
     name: "render", operands: ["MICS.wav", "OUT.wav"], takesStandardStreams: true,
     summary:
-      "do offline what run does: microphone signals from one file, left and right to another, .wav, .flac or .opus; - is standard input or output, WAV",
+      "do offline what run does: microphone signals from one file, left and right or B-format to another, .wav, .flac or .opus; - is standard input or output, WAV",
     options: [
       Option("--preset", "NAME", "preset (default: what a take was recorded with, or phone5)"), deviceOption,
       Option("--data-source", "NAME", "data source (default: the preset's)"),
       Option("--pattern", "PATTERN", "polar pattern (default: the preset's)"),
       Option("--orientation", "ORIENTATION", "input orientation (default: the preset's)"),
+      Option("--format", "FORMAT", "\(Arguments.ambix): AmbiX B-format instead of the pattern"), orderOption,
       Option("--gain", "DB", "gain in decibels, from -60 to 24 (default: the preset's)"),
       Option("--high-pass", "HZ|off", "high-pass of the outputs, from 20 to 400 Hz (default: the preset's)"),
       Option("--period", "FRAMES", "period of the engine (default: 1024)"),
@@ -37,6 +38,10 @@ extension Verb {
       [Change.Key.dataSource, .pattern, .orientation, .gain, .highPass].compactMap { key in
         try arguments["--" + key.rawValue].map { try Change(key, $0) }
       })
+    if let pattern = try arguments.renderedAmbisonics() {
+      setting.selection = setting.selection.with(pattern, on: setting.device)
+      setting.choose(try setting.device.ambisonics(setting.selection))
+    }
     let period = try arguments.integer("--period", in: 1...Partitioning.longestPeriod) ?? 1024
     let instructionSet = try arguments.instructionSet()
     let device = setting.device
@@ -99,6 +104,21 @@ extension Verb {
   }
 }
 
+extension Arguments {
+  /// As `ambisonics()`, which is the only format so far.
+  fileprivate func renderedAmbisonics() throws(Failure) -> PolarPattern? {
+    guard let pattern = try ambisonics() else {
+      guard let format = self["--format"] else { return nil }
+      throw Failure(
+        .usage, "--format \(format.printable(limit: 40)) is not usable; give \(Self.ambix), or leave it out")
+    }
+    guard self["--pattern"] == nil else {
+      throw Failure(.usage, "--format ambix takes the place of a pattern; leave out --pattern")
+    }
+    return pattern
+  }
+}
+
 /// What `pinna render` writes, part by part.
 private final class RenderedFile {
   let sound: SoundOutput
@@ -117,7 +137,9 @@ private final class RenderedFile {
     sound =
       try isPiped
       ? SoundOutput(onStandardOutput: channels, sampleRate: sampleRate)
-      : SoundOutput(path: path, channels: channels, sampleRate: sampleRate)
+      // More than two are B-format, whose channels belong to no loudspeakers.
+      : SoundOutput(
+        path: path, channels: channels, sampleRate: sampleRate, areMicrophones: channels > 2)
     self.stops = stops
   }
 
@@ -134,12 +156,13 @@ private final class RenderedFile {
 
   private static let interruption = Failure(.failed, "interrupted; nothing was written")
 
-  func write(_ left: [Float], _ right: [Float]) throws {
+  /// - Parameter outputs: shape `[channel][frame]`.
+  func write(_ outputs: [[Float]]) throws {
     guard stops.count == 0 else { throw Self.interruption }
-    var frames = left
-    if sound.channels == 2 {
-      frames = [Float](repeating: 0, count: 2 * left.count)
-      for n in left.indices { (frames[2 * n], frames[2 * n + 1]) = (left[n], right[n]) }
+    let count = outputs[0].count
+    var frames = [Float](repeating: 0, count: outputs.count * count)
+    for (channel, samples) in outputs.enumerated() {
+      for n in 0..<count { frames[n * outputs.count + channel] = samples[n] }
     }
     try sound.write(frames)
   }
