@@ -60,9 +60,10 @@ public final class AudioFileWriter {
       areMicrophones: areMicrophones, broadcast: broadcast, replacing: replacing)
   }
 
+  /// - Parameter trackNames: names of the channels, for an iXML chunk; none for no such chunk.
   public init(
     folder: OpenFolder, name: String, encoding: SampleEncoding, channels: Int, sampleRate: Int,
-    areMicrophones: Bool = false, broadcast: BroadcastExtension?, replacing: Bool
+    areMicrophones: Bool = false, broadcast: BroadcastExtension?, trackNames: [String] = [], replacing: Bool
   ) throws(AudioFileError) {
     self.folder = folder
     self.name = name
@@ -83,7 +84,8 @@ public final class AudioFileWriter {
     do {
       wav = try WAVFile(
         descriptor: descriptor, encoding: encoding, channels: channels, sampleRate: sampleRate,
-        areMicrophones: areMicrophones, broadcast: broadcast?.info)
+        areMicrophones: areMicrophones, broadcast: broadcast?.info,
+        trackNames: trackNames.isEmpty ? nil : TrackNames.chunk(trackNames))
       headerBytes = size ?? 0
     } catch {
       folder.remove(name + ".part", as: descriptor)

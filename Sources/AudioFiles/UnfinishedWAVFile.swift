@@ -16,6 +16,7 @@ public final class UnfinishedWAVFile {
   private let encoding: SampleEncoding
   private let areMicrophones: Bool
   private let broadcast: SF_BROADCAST_INFO?
+  private let trackNames: [UInt8]?
   private let headerBytes: Int
   private let descriptor: Int32
   /// The lock this object holds if the file is to be finished, else the result of a probe.
@@ -42,7 +43,7 @@ public final class UnfinishedWAVFile {
       let header = try Header(descriptor, path: folder.path(of: part))
       (channels, sampleRate, frames) = (header.channels, header.sampleRate, header.frames)
       (encoding, areMicrophones) = (header.encoding, header.areMicrophones)
-      (broadcast, headerBytes) = (header.broadcast, header.headerBytes)
+      (broadcast, trackNames, headerBytes) = (header.broadcast, header.trackNames, header.headerBytes)
     } catch {
       close(descriptor)
       throw error
@@ -86,7 +87,7 @@ public final class UnfinishedWAVFile {
     defer { close(descriptor) }
     let wav = try WAVFile(
       descriptor: descriptor, encoding: encoding, channels: channels, sampleRate: sampleRate,
-      areMicrophones: areMicrophones, broadcast: broadcast)
+      areMicrophones: areMicrophones, broadcast: broadcast, trackNames: trackNames)
     let hasSameHeaderLength =
       WAVFile.headerBytes(wav.file, descriptor) == headerBytes && wav.setLength(frames: frames)
       && wav.updateHeader()
@@ -105,6 +106,7 @@ private struct Header {
   let encoding: SampleEncoding
   let areMicrophones: Bool
   let broadcast: SF_BROADCAST_INFO?
+  let trackNames: [UInt8]?
   let headerBytes: Int
 
   init(_ descriptor: Int32, path: String) throws(AudioFileError) {
@@ -128,6 +130,7 @@ private struct Header {
     self.headerBytes = headerBytes
     areMicrophones = WAVFile.channelMask(descriptor)?.mask == 0
     self.broadcast = hasBroadcast ? broadcast : nil
+    trackNames = TrackNames.chunk(of: file)
     channels = Int(info.channels)
     sampleRate = Int(info.samplerate)
     let frameBytes = encoding.bytes * channels

@@ -21,9 +21,10 @@ struct WAVFile {
   /// - Parameters:
   ///   - descriptor: of an empty file. The caller closes it.
   ///   - areMicrophones: whether the channels are microphones, which belong to no loudspeakers.
+  ///   - trackNames: the chunk with the channels' names; nil for none.
   init(
     descriptor: Int32, encoding: SampleEncoding, channels: Int, sampleRate: Int, areMicrophones: Bool,
-    broadcast: SF_BROADCAST_INFO?
+    broadcast: SF_BROADCAST_INFO?, trackNames: [UInt8]? = nil
   ) throws(AudioFileError) {
     // SFM_RDWR, because with SFM_WRITE libsndfile adds a coding history with its version to the broadcast extension.
     // SFC_SET_ADD_PEAK_CHUNK is never sent. If it is, RF64 gets a PEAK chunk with the time of writing, whatever the
@@ -39,7 +40,8 @@ struct WAVFile {
     self.descriptor = descriptor
     sf_command(file, Int32(SFC_RF64_AUTO_DOWNGRADE), nil, Int32(SF_TRUE))
     if let broadcast { setBroadcast(broadcast) }
-    guard updateHeader() else {
+    let hasNames = trackNames.map { TrackNames.set($0, in: file) } ?? true
+    guard hasNames, updateHeader() else {
       let reason = AudioFileReader.lastError(file)
       sf_close(file)
       throw AudioFileError(reason)

@@ -5,7 +5,7 @@ import Realtime
 /// Thread: any; a value.
 public struct FeedSetup: Codable, Sendable, Hashable {
   public let name: String
-  /// Names of the channels of its file, in order: left, right; W, Y, Z, X; none but the feed's own for one channel.
+  /// Names of the channels of its file, in order: left, right; W, Y, Z, X.
   public let channels: [String]
   public let dataSource: String
   /// Nil for Ambisonics.
@@ -38,6 +38,9 @@ public struct FeedSetup: Codable, Sendable, Hashable {
     self.order = order
     self.normalisation = normalisation
   }
+
+  /// Names of the channels among those of other files: "anna", "room W".
+  var trackNames: [String] { channels.count == 1 ? [name] : channels.map { "\(name) \($0)" } }
 }
 
 /// A feed that a take records besides `main`, and where the engine has it.

@@ -78,6 +78,9 @@ public struct TakePlan: Sendable {
   private var sampleBytes: Int { options.format.encoding == .float32 ? 4 : 3 }
   var bytesPerFrame: Int { channels * sampleBytes }
 
+  /// Names of the channels of main's file.
+  var trackNames: [String] { outputs == 1 ? ["main"] : Array(["left", "right"].prefix(outputs)) }
+
   /// The ring that the callback fills.
   func makeRing() throws(OutOfMemory) -> TakeRing {
     try TakeRing(
@@ -107,7 +110,9 @@ public struct TakePlan: Sendable {
   /// Length of a segment in frames; nil for a single segment. No file, header included, exceeds the requested size.
   var splitFrames: Int? {
     let widest = ([outputs, microphones] + feeds.map(\.channels)).max() ?? 0
-    let bySize = options.splitMegabytes.map { ($0 * 1_000_000 - 4096) / (widest * sampleBytes) }
+    let bySize = options.splitMegabytes.map {
+      ($0 * 1_000_000 - 4096 - 128 * widest) / (widest * sampleBytes)
+    }
     let byTime = options.splitMinutes.map { $0 * 60 * sampleRate }
     return [bySize, byTime].compactMap { $0 }.min()
   }

@@ -40,11 +40,12 @@ final class TakeSegment {
         ? nil : Dictionary(feeds.map { ($0.name, $0.file) }, uniquingKeysWith: { a, _ in a }),
       microphones: plan.microphones > 0 ? microphones : nil)
     do throws(TakeError) {
-      try open(main, plan.outputs, in: folder, plan)
+      try open(main, plan.trackNames, in: folder, plan)
       for (_, file, feed) in feeds {
-        try open(file, feed.channels, in: folder, plan, hasSpeakers: feed.setup.order == nil)
+        try open(file, feed.setup.trackNames, in: folder, plan, hasSpeakers: feed.setup.order == nil)
       }
-      try open(microphones, plan.microphones, in: folder, plan, hasSpeakers: false)
+      let names = plan.microphones > 0 ? plan.setup.microphones : []
+      try open(microphones, names, in: folder, plan, hasSpeakers: false)
     } catch {
       discard()
       throw error
@@ -53,14 +54,16 @@ final class TakeSegment {
 
   /// Opens the file of the next channels; none of no channels.
   private func open(
-    _ name: String, _ channels: Int, in folder: OpenFolder, _ plan: TakePlan, hasSpeakers: Bool = true
+    _ name: String, _ tracks: [String], in folder: OpenFolder, _ plan: TakePlan, hasSpeakers: Bool = true
   ) throws(TakeError) {
-    guard channels > 0 else { return }
+    guard !tracks.isEmpty else { return }
+    let channels = tracks.count
     let first = parts.last?.channels.upperBound ?? 0
     do {
       let writer = try AudioFileWriter(
         folder: folder, name: name, encoding: plan.options.format.encoding, channels: channels,
-        sampleRate: plan.sampleRate, areMicrophones: !hasSpeakers, broadcast: .unknown, replacing: false)
+        sampleRate: plan.sampleRate, areMicrophones: !hasSpeakers, broadcast: .unknown, trackNames: tracks,
+        replacing: false)
       parts.append(Part(writer: writer, name: name, channels: first..<first + channels))
     } catch {
       throw TakeError(error.description)

@@ -166,7 +166,7 @@ extension TakeWriterTests {
     stall.skippedFrames = 90 * 48_000
     let result = try take(try feedWriter { $0.splitMegabytes = 40 }, periods: 20, timing: [10: stall])
     // The widest file has four channels of 4 bytes.
-    #expect(result.sidecar.files.map(\.frames).dropLast().allSatisfy { $0 == (40_000_000 - 4096) / 16 })
+    #expect(result.sidecar.files.map(\.frames).dropLast().allSatisfy { $0 == (40_000_000 - 4096 - 512) / 16 })
     #expect(result.sidecar.files.count == 2)
     for files in result.sidecar.files {
       #expect(files.names.count == 4)
