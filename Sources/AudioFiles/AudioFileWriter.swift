@@ -72,10 +72,11 @@ public final class AudioFileWriter {
     self.encoding = encoding
     hasBroadcast = broadcast != nil
     try Self.check(folder, name, replacing: replacing)
+    if replacing { Self.removeAbandoned(name + ".part", in: folder) }
     descriptor = folder.create(name + ".part")
     guard descriptor >= 0 else {
       let reason = errno
-      let remedy = reason == EEXIST ? "; an earlier run left it, remove it" : ""
+      let remedy = reason == EEXIST ? "; another program may be writing it: wait for that, or remove it" : ""
       throw AudioFileError(
         "cannot write \(folder.path(of: name)).part: \(String(cString: strerror(reason)))\(remedy)")
     }
@@ -270,6 +271,21 @@ public final class AudioFileWriter {
       if sample.magnitude > 1 { clippedSamples += 1 }
       let scaled = sample.isNaN ? 0 : (sample * 8_388_608).rounded()
       integers.append(Int32(min(8_388_607, max(-8_388_608, scaled))) << 8)
+    }
+  }
+
+  /// Removes the beginning of a WAV file that a program left when it was killed. One that is being written is locked.
+  private static func removeAbandoned(_ name: String, in folder: OpenFolder) {
+    let descriptor = folder.open(name, O_RDWR)
+    guard descriptor >= 0 else { return }
+    defer { Glibc.close(descriptor) }
+    var status = stat()
+    guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
+      FileLock.acquire(descriptor) == .acquired
+    else { return }
+    let start = Chunks.bytes(descriptor, at: 0, count: 4)
+    if ["", "RIFF", "RF64"].contains(String(decoding: start, as: UTF8.self)) {
+      folder.remove(name, as: descriptor)
     }
   }
 

@@ -1,6 +1,3 @@
-import CSndfile
-import Glibc
-
 /// `pinna simulate` marks its files, so that what is measured in them is not taken for the real array.
 extension BroadcastExtension {
   private static let mark = "simulated by pinna: "
@@ -12,19 +9,7 @@ extension BroadcastExtension {
 
   /// The title of the scene in the sound file at `path`; nil if that is not marked as simulated.
   public static func simulatedScene(at path: String) -> String? {
-    // Opening a FIFO without a writer would never return.
-    var status = stat()
-    guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
-    var info = SF_INFO()
-    guard let file = sf_open(path, Int32(SFM_READ), &info) else { return nil }
-    defer { sf_close(file) }
-    var broadcast = SF_BROADCAST_INFO()
-    let size = Int32(MemoryLayout<SF_BROADCAST_INFO>.size)
-    guard sf_command(file, Int32(SFC_GET_BROADCAST_INFO), &broadcast, size) == SF_TRUE else { return nil }
-    let text = withUnsafeBytes(of: &broadcast.description) {
-      String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
-    }
-    return simulatedScene(described: text)
+    description(at: path).flatMap { simulatedScene(described: $0) }
   }
 
   /// - Parameter description: of the broadcast extension.

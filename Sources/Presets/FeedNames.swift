@@ -6,8 +6,8 @@ public enum FeedNames {
   public static func obstacle(to feed: Feed, among others: [Feed], of device: Device) -> String? {
     let name = feed.name
     if !Feed.isName(name) {
-      return "\(name.quoted) cannot name a feed; use 1 to 32 letters and digits, beginning with a letter, but none "
-        + "of: main, all, microphones"
+      return "\(name.quoted) cannot name a feed; use 1 to 32 letters and digits, beginning with a letter, "
+        + "but none of: main, all, microphones"
     }
     if let other = others.first(where: { $0.name.lowercased() == name.lowercased() }) {
       return other.name == name

@@ -23,11 +23,11 @@ package struct TakeRequest {
       switch key {
       case "dir": folder = value
       case "feeds":
-        let names = value.split(separator: ",").map { $0.trimmingPrefix(while: \.isWhitespace) }.map(String.init)
-        feeds = names.map { $0.lowercased() } == ["all"] ? [] : names
-        if feeds?.isEmpty ?? false, names.isEmpty {
+        let names = value.split(separator: ",").map { String($0.filter { $0 != " " }) }
+        guard !names.isEmpty else {
           throw Failure(.usage, "a take of no feeds is not possible; name some, such as main,anna, or all")
         }
+        feeds = names.map { $0.lowercased() } == ["all"] ? [] : names
       case "raw": options.raw = try Switch(word: value) == .on
       case "format": options.format = try TakeFormat(word: value)
       case "transport": followsTransport = try Switch(argument: value) == .on

@@ -25,6 +25,8 @@ struct Verb: Sendable {
   var operands: [String] = []
   /// Whether its operands are text, such as a title: they may be empty, and a tilde in them is a tilde.
   var takesText = false
+  /// An option with which it takes any number of operands, and how it is then used.
+  var many: (option: String, usage: String)?
   /// Whether "-" as an operand is standard input or output.
   var takesStandardStreams = false
   /// Whether it says on standard error that it still works. Not if it runs until it is stopped.
@@ -40,8 +42,10 @@ struct Verb: Sendable {
   static let jsonOption = Option("--json", nil, "print one JSON document")
 
   var help: String {
-    let usage = (["usage: pinna \(name)"] + (options.isEmpty ? [] : ["[options]"]) + operands).joined(
-      separator: " ")
+    let start = "pinna \(name)" + (options.isEmpty ? "" : " [options]")
+    let usage =
+      (["usage: \(start)"] + operands).joined(separator: " ")
+      + (many.map { "\n       \(start) \($0.usage)" } ?? "")
     let shown = options + [Self.helpOption]
     let rows = shown.map { ([$0.name, $0.value].compactMap { $0 }.joined(separator: " "), $0.help) }
     let width = rows.map(\.0.count).max()!
@@ -122,7 +126,8 @@ struct Arguments {
       throw Failure(.usage, "\(empty.0) of pinna \(verb.name) is empty; see: pinna \(verb.name) --help")
     }
     let required = verb.operands.count { !$0.hasPrefix("[") }
-    guard operands.count >= required, operands.count <= verb.operands.count else {
+    let isMany = verb.many.map { has($0.option) } ?? false
+    guard isMany || (required...verb.operands.count).contains(operands.count) else {
       let expected =
         verb.operands.isEmpty ? "takes no operands" : "takes \(verb.operands.joined(separator: " "))"
       throw Failure(.usage, "pinna \(verb.name) \(expected); see: pinna \(verb.name) --help")
@@ -148,7 +153,7 @@ struct Arguments {
   /// Whether a placeholder stands for a file or a folder.
   private static func isPath(_ placeholder: String) -> Bool {
     let word = placeholder.filter { $0 != "[" && $0 != "]" }
-    return word.contains(".") || ["BANK", "DEVICE", "DIR", "FILE", "TAKE"].contains(word)
+    return word.contains(".") || ["BANK", "DEVICE", "DIR", "FILE", "FOLDER", "TAKE"].contains(word)
   }
 
   /// The word after which everything is an operand, also what begins with a hyphen.

@@ -20,28 +20,7 @@ import Testing
 
   /// Writes a take of the device pair in pieces of these lengths.
   func write(_ stem: String, _ lengths: [Int], pattern: String = "stereo", fallbacks: String = "[]") throws {
-    var start = 0
-    var files: [String] = []
-    for (n, length) in lengths.enumerated() {
-      let base = n == 0 ? stem : "\(stem)_\(n + 1)"
-      try AudioClip(sampleRate: 48000, channels: whole.map { Array($0[start..<start + length]) }).write(
-        wav: "\(home.path)/\(base)-microphones.wav")
-      files.append(
-        """
-        {"frame": \(start), "frames": \(length), "outputs": "\(base).wav", "microphones": "\(base)-microphones.wav"}
-        """)
-      start += length
-    }
-    try home.home.folder.write(
-      """
-      {"formatVersion": 1, "state": "complete", "files": [\(files.joined(separator: ","))], "frames": \(start),
-       "sampleRate": 48000, "channels": 2, "format": "float", "preRollFrames": 0, "gaps": [], "pauses": [],
-       "events": [], "clippedSamples": 0, "silencedSamples": 0, "notes": [], "missing": [],
-       "fallbacks": \(fallbacks),
-       "setup": {"preset": "pair", "device": "pair", "dataSource": "Front", "polarPattern": "\(pattern)",
-         "inputOrientation": "portrait", "gainDB": -3, "highPassHz": 80, "muted": false,
-         "microphones": ["left-end", "right-end"], "latencyFrames": 0}}
-      """, to: "\(stem).json")
+    try home.writeTake(stem, whole, lengths, pattern: pattern, fallbacks: fallbacks)
   }
 
   func render(_ words: String...) throws -> AudioClip {

@@ -56,4 +56,39 @@ struct VerbHome {
   func contents(_ folder: String) -> [String] {
     ((try? FileManager.default.contentsOfDirectory(atPath: path + "/" + folder)) ?? []).sorted()
   }
+
+  /// Writes a take of the device pair in pieces of these lengths, without its outputs.
+  /// - Parameters:
+  ///   - stem: the common beginning of its files' names, in the home or a folder of it.
+  ///   - whole: what its microphones heard.
+  func writeTake(
+    _ stem: String, _ whole: [[Float]], _ lengths: [Int], pattern: String = "stereo", fallbacks: String = "[]"
+  ) throws {
+    let name = stem.split(separator: "/").last.map(String.init) ?? stem
+    try FileManager.default.createDirectory(
+      atPath: (path + "/" + stem as NSString).deletingLastPathComponent, withIntermediateDirectories: true)
+    var start = 0
+    var files: [String] = []
+    for (n, length) in lengths.enumerated() {
+      let base = n == 0 ? stem : "\(stem)_\(n + 1)"
+      try AudioClip(sampleRate: 48000, channels: whole.map { Array($0[start..<start + length]) }).write(
+        wav: "\(path)/\(base)-microphones.wav")
+      let file = n == 0 ? name : "\(name)_\(n + 1)"
+      files.append(
+        """
+        {"frame": \(start), "frames": \(length), "outputs": "\(file).wav", "microphones": "\(file)-microphones.wav"}
+        """)
+      start += length
+    }
+    try home.folder.write(
+      """
+      {"formatVersion": 1, "state": "complete", "files": [\(files.joined(separator: ","))], "frames": \(start),
+       "sampleRate": 48000, "channels": 2, "format": "float", "preRollFrames": 0, "gaps": [], "pauses": [],
+       "events": [], "clippedSamples": 0, "silencedSamples": 0, "notes": [], "missing": [],
+       "fallbacks": \(fallbacks),
+       "setup": {"preset": "pair", "device": "pair", "dataSource": "Front", "polarPattern": "\(pattern)",
+         "inputOrientation": "portrait", "gainDB": -3, "highPassHz": 80, "muted": false,
+         "microphones": ["left-end", "right-end"], "latencyFrames": 0}}
+      """, to: "\(stem).json")
+  }
 }

@@ -7,8 +7,9 @@ enum ManualPage {
   static var text: String {
     let verbs = Tool.verbs.map { verb in
       let usage = ([verb.name] + verb.operands).joined(separator: " ")
+      let other = verb.many.map { [escaped("Or: \(verb.name) \($0.usage)."), ".br"] } ?? []
       return
-        ([".SS \(escaped(usage))", escaped(verb.summary.firstCapitalised + ".")]
+        ([".SS \(escaped(usage))"] + other + [escaped(verb.summary.firstCapitalised + ".")]
         + (verb.options + [Verb.helpOption]).map(paragraph)).joined(separator: "\n")
     }
     return """

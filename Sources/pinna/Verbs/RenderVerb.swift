@@ -11,7 +11,8 @@ import Text
 
 extension Verb {
   static let render = Verb(
-    name: "render", operands: ["MICS.wav", "OUT.wav"], takesStandardStreams: true,
+    name: "render", operands: ["MICS.wav", "OUT.wav"],
+    many: ("--takes", "--takes FOLDER [FOLDER …] --into DIR"), takesStandardStreams: true,
     summary:
       "do offline what run does: microphone signals from one file, left and right or B-format to another, .wav, .flac or .opus; - is standard input or output, WAV",
     options: [
@@ -23,9 +24,19 @@ extension Verb {
       Option("--gain", "DB", "gain in decibels, from -60 to 24 (default: the preset's)"),
       Option("--high-pass", "HZ|off", "high-pass of the outputs, from 20 to 400 Hz (default: the preset's)"),
       Option("--period", "FRAMES", "period of the engine (default: 1024)"),
-      isaOption, hrtfOption, jsonOption,
+      isaOption, hrtfOption,
+      Option(
+        "--takes", "FOLDER", "render all takes in this folder, in those within it and in further operands"),
+      Option("--into", "DIR", "takes: the folder of the outputs; what is complete there is skipped"),
+      Option("--jobs", "N", "takes: how many at a time (default: one per core)"),
+      Option("--print-jobs", nil, "takes: print a shell command for each instead, for a scheduler"),
+      jsonOption,
     ]
   ) { arguments in
+    guard !arguments.has("--takes") else { return try RenderBatch(arguments).run() }
+    for option in ["--into", "--jobs", "--print-jobs"] where arguments.has(option) {
+      throw Failure(.usage, "\(option) needs --takes; add --takes FOLDER, or remove \(option)")
+    }
     let (source, path) = (arguments.operands[0], arguments.operands[1])
     let stops = StopCount()
     try OutputPath.check(path, against: source)
@@ -61,7 +72,8 @@ extension Verb {
     let before = take?.framesBefore(sets.bank.tapCount + rate, period: period) ?? []
     let ahead = before.first?.count ?? 0
     let substitutions = try take?.substitutions(setting, sampleRate: rate, framesBefore: ahead) ?? []
-    let output = try RenderedFile(path, channels: channels, sampleRate: rate, stops)
+    let output = try RenderedFile(
+      path, channels: channels, sampleRate: rate, broadcast: take?.mark(arguments).broadcast, stops)
     var first = ahead > 0 ? before : nil
     try output.finish {
       try sets.render(
@@ -125,7 +137,9 @@ private final class RenderedFile {
   private let stops: StopCount
 
   /// - Parameter stops: counts the signals INT and TERM from here on.
-  init(_ path: String, channels: Int, sampleRate: Int, _ stops: StopCount) throws(AudioFileError) {
+  init(
+    _ path: String, channels: Int, sampleRate: Int, broadcast: BroadcastExtension?, _ stops: StopCount
+  ) throws(AudioFileError) {
     let isPiped = path == StandardStream.word
     Signals.onStop {
       stops.next()
@@ -139,7 +153,8 @@ private final class RenderedFile {
       ? SoundOutput(onStandardOutput: channels, sampleRate: sampleRate)
       // More than two are B-format, whose channels belong to no loudspeakers.
       : SoundOutput(
-        path: path, channels: channels, sampleRate: sampleRate, areMicrophones: channels > 2)
+        path: path, channels: channels, sampleRate: sampleRate, areMicrophones: channels > 2,
+        broadcast: broadcast)
     self.stops = stops
   }
 

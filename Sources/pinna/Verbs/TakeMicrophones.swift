@@ -28,6 +28,9 @@ struct TakeMicrophones {
     self.path = path
   }
 
+  /// The mark of what these microphones are rendered to.
+  func mark(_ arguments: Arguments) -> RenderMark { RenderMark(of: path, sidecar, arguments) }
+
   /// What was set when the take was recorded.
   /// - Parameter adapt: what is done with the take's device before it is used.
   /// - Throws: if its device or its choice is not there any more.

@@ -1,0 +1,124 @@
+import CFiles
+import FoundationEssentials
+import Glibc
+import Messages
+import Text
+import Threads
+
+/// A take that is being rendered: one child process after another, for each of its files.
+///
+/// Thread: the thread that made it.
+final class RenderJob {
+  let take: RenderPlan.Take
+  private var commands: [(output: String, words: [String])]
+  private var process: ChildProcess
+  private var texts: Texts
+  private var output: String
+  private let start = ContinuousClock.now
+  private var documents: [Document] = []
+  private var remarks: [String] = []
+  private(set) var isOver = false
+  /// Why it failed; nil if it did not.
+  private(set) var error: String?
+
+  /// What `pinna render --json` prints.
+  private struct Document: Decodable {
+    let frames: Int
+    let channels: Int
+    let sampleRate: Int
+    let peak: Double
+  }
+
+  /// Files in memory for the standard output and error of a child.
+  private final class Texts {
+    let output = pinna_memory_file()
+    let error = pinna_memory_file()
+
+    deinit {
+      for file in [output, error] where file >= 0 { close(file) }
+    }
+
+    static func content(_ file: Int32) -> [UInt8] {
+      lseek(file, 0, SEEK_SET)
+      return Descriptor.readAll(file, limit: 1 << 20) ?? []
+    }
+  }
+
+  /// - Parameter commands: at least one: the file that is written, and the words after `pinna`.
+  init(_ take: RenderPlan.Take, _ commands: [(output: String, words: [String])]) throws {
+    self.take = take
+    self.commands = commands
+    (process, texts) = try Self.start(commands[0].words)
+    output = commands[0].output
+    self.commands.removeFirst()
+  }
+
+  private static func start(_ words: [String]) throws -> (ChildProcess, Texts) {
+    guard let program = HelperProcess.program else {
+      throw Failure(.failed, "the program pinna is not there")
+    }
+    let texts = Texts()
+    let process = try ChildProcess(
+      program, words + ["--json"], output: texts.output, errors: texts.error)
+    return (process, texts)
+  }
+
+  /// Whether it has its filters: it writes.
+  var hasFilters: Bool { isOver || access(output + ".part", F_OK) == 0 || access(output, F_OK) == 0 }
+
+  /// Whether the last process has ended; starts the next one.
+  func hasEnded() throws -> Bool {
+    guard !isOver, !process.isRunning else { return isOver }
+    let end = process.waitUntilExit()
+    let lines = String(decoding: Texts.content(texts.error), as: UTF8.self).split(separator: "\n").map {
+      String($0.hasPrefix("pinna: ") ? $0.dropFirst(7) : $0)
+    }
+    let isProgress = /.*: ([0-9]+ s so far|[0-9]+ %.*)|designing the filters of .*/
+    let sentences = lines.filter { $0.wholeMatch(of: isProgress) == nil }
+    let document = try? JSONDecoder().decode(Document.self, from: Data(Texts.content(texts.output)))
+    if end == .exit(0), let document {
+      documents.append(document)
+      remarks += sentences
+    } else {
+      remarks += sentences.dropLast()
+      error = Self.fault(end, sentences.last)
+    }
+    if error == nil, let next = commands.first {
+      do {
+        (process, texts) = try Self.start(next.words)
+        output = next.output
+        commands.removeFirst()
+        return false
+      } catch { self.error = "\(error)" }
+    }
+    isOver = true
+    return true
+  }
+
+  private static func fault(_ end: ChildProcess.End, _ sentence: String?) -> String {
+    switch end {
+    case .exit: sentence ?? "pinna render ended without an answer"
+    case .signal(let number): "pinna render was ended by signal \(number)"
+    }
+  }
+
+  var answer: JSONObject {
+    let seconds = (ContinuousClock.now - start) / .seconds(1)
+    let own: JSONObject = ["remarks": remarks, "seconds": (seconds * 1000).rounded() / 1000]
+    if let error { return own + ["error": error] }
+    return own + [
+      "frames": documents.reduce(0) { $0 + $1.frames }, "channels": documents.first?.channels,
+      "sampleRate": documents.first?.sampleRate, "peak": documents.map(\.peak).max(),
+    ]
+  }
+
+  /// Asks the process to end; it removes what it has written.
+  func terminate() { process.terminate() }
+
+  /// Waits for the end of the process, which was asked to.
+  func waitUntilExit() {
+    let deadline = ContinuousClock.now + .seconds(10)
+    while process.isRunning, .now < deadline { usleep(5000) }
+    process.kill()
+  }
+}

@@ -1,0 +1,68 @@
+import AudioFiles
+import Glibc
+import Measurements
+import Messages
+import Recording
+import Threads
+
+/// What a WAV file that was rendered from a take says of itself, in its broadcast extension: which take with which
+/// options. By it, a batch that is continued knows its own outputs.
+struct RenderMark {
+  /// Options that do not change the sound.
+  private static let others: Set = ["--json", "--takes", "--into", "--jobs", "--print-jobs"]
+
+  private let start: String
+  private let text: String
+
+  /// - Parameters:
+  ///   - path: of the microphones' file. Its name and its beginning tell whether two takes are copies, wherever they are.
+  ///   - arguments: of `pinna render`.
+  init(of path: String, _ sidecar: Sidecar, _ arguments: Arguments) {
+    let name = path.split(separator: "/").last.map(String.init) ?? path
+    let words = Self.words(arguments)
+    var hash = ContentHash()
+    for word in [name, sidecar.started ?? "", "\(sidecar.frames)"] + words {
+      hash.add(Array(word.utf8) + [0])
+    }
+    hash.add(Self.beginning(of: path))
+    start = "pinna render \(hash.digits): "
+    text = ([name, sidecar.started.map { "of \($0)" }] + words).compactMap(\.self).joined(separator: " ")
+  }
+
+  private static func beginning(of path: String) -> [UInt8] {
+    let file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+    guard file >= 0 else { return [] }
+    defer { close(file) }
+    return Descriptor.readAll(file, limit: 1 << 16) ?? []
+  }
+
+  /// The options that change the sound, sorted by their names.
+  static func words(_ arguments: Arguments) -> [String] {
+    arguments.flags.subtracting(others).sorted()
+      + arguments.options.filter { !others.contains($0.key) }.sorted { $0.key < $1.key }.flatMap {
+        name, values in
+        values.flatMap { [name, $0] }
+      }
+  }
+
+  var broadcast: BroadcastExtension {
+    BroadcastExtension(description: start + text, date: "", time: "", timeReference: 0)
+  }
+
+  /// Whether the file at `path` has this mark, and `frames` frames.
+  func isComplete(_ path: String, frames: Int) -> Bool {
+    guard isIn(path), let reader = try? AudioFileReader(path: path) else { return false }
+    return reader.frames == frames && reader.headerRemark == nil
+  }
+
+  /// Whether something is at `path` that is neither empty nor has this mark, and so is somebody else's.
+  func isMissing(in path: String) -> Bool {
+    var status = stat()
+    guard lstat(path, &status) == 0 else { return false }
+    return !(status.st_mode & S_IFMT == S_IFREG && (status.st_size == 0 || isIn(path)))
+  }
+
+  private func isIn(_ path: String) -> Bool {
+    BroadcastExtension.description(at: path)?.hasPrefix(start) == true
+  }
+}

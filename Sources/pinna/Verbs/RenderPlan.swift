@@ -1,0 +1,116 @@
+import FoundationEssentials
+import Glibc
+import Messages
+import Recording
+import Text
+
+/// The takes that `pinna render --takes` is to render, and where to.
+struct RenderPlan {
+  /// A file of microphones: a take that was split has several.
+  struct Piece {
+    let microphones: String
+    let output: String
+    let mark: RenderMark
+    let frames: Int
+
+    /// Whether another file has the output's name.
+    var isOccupied: Bool { mark.isMissing(in: output) }
+    var isComplete: Bool { mark.isComplete(output, frames: frames) }
+  }
+
+  struct Take {
+    /// The outputs' file of the take.
+    let path: String
+    let pieces: [Piece]
+    /// What designs its filters: takes of one device and rate share them.
+    let design: String
+    /// Why it cannot be rendered; nil if it can.
+    let obstacle: String?
+  }
+
+  private(set) var takes: [Take] = []
+
+  /// - Parameters:
+  ///   - folders: as typed. Takes in folders within them count, too.
+  ///   - target: the absolute path of the folder of outputs. Each output has the take's place below its folder, and
+  ///     with several folders below the last part of that one's path.
+  ///   - arguments: of `pinna render` of each take.
+  init(_ folders: [String], into target: String, _ arguments: Arguments) throws(Failure) {
+    var roots: [String] = []
+    for typed in folders {
+      let path = try OutputPath.withoutLinks(typed)
+      var isFolder = false
+      guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder else {
+        throw Failure(.failed, "there is no folder \(typed); give a folder of takes")
+      }
+      if !roots.contains(path) { roots.append(path) }
+    }
+    var found: Set<String> = []
+    for (root, label) in zip(roots, Self.labels(roots)) {
+      for folder in Self.folders(in: root, without: target) {
+        let place = target + label + folder.dropFirst(root.count)
+        takes += Self.takes(in: folder, to: place, arguments).filter { found.insert($0.path).inserted }
+      }
+    }
+  }
+
+  /// Where the takes of each folder go: "" for one, else as much of the end of its path as tells them apart.
+  private static func labels(_ roots: [String]) -> [String] {
+    guard roots.count > 1 else { return [""] }
+    let parts = roots.map { $0.split(separator: "/") }
+    let longest = parts.map(\.count).max() ?? 0
+    for count in 1...max(1, longest) {
+      let labels = parts.map { "/" + $0.suffix(count).joined(separator: "/") }
+      if Set(labels).count == labels.count { return labels }
+    }
+    return roots
+  }
+
+  /// A folder and all folders within it, but for hidden ones, links, and the outputs'.
+  private static func folders(in root: String, without target: String) -> [String] {
+    let names = ((try? FileManager.default.contentsOfDirectory(atPath: root)) ?? []).sorted()
+    let inner = names.filter { !$0.hasPrefix(".") }.map { "\(root == "/" ? "" : root)/\($0)" }.filter {
+      path in
+      var status = stat()
+      return path != target && lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+    }
+    return [root] + inner.flatMap { folders(in: $0, without: target) }
+  }
+
+  private static func takes(in folder: String, to place: String, _ arguments: Arguments) -> [Take] {
+    func unusable(_ path: String, _ obstacle: String) -> Take {
+      Take(path: path, pieces: [], design: "", obstacle: obstacle)
+    }
+    var takes: [Take] = []
+    let source = TakeFolder(path: folder)
+    let ended = source.endedTakes { stem, sentence in
+      takes.append(unusable("\(folder)/\(stem).wav", sentence))
+    }
+    for take in ended {
+      let sidecar = take.sidecar
+      let pieces = sidecar.files.compactMap { files in
+        files.microphones.map { name in
+          Piece(
+            microphones: "\(folder)/\(name)",
+            output: "\(place)/\(name.replacing(/-microphones\.\w+$/, with: "")).wav",
+            mark: RenderMark(of: "\(folder)/\(name)", sidecar, arguments), frames: files.frames)
+        }
+      }
+      let isWhole = pieces.count == sidecar.files.count
+      takes.append(
+        Take(
+          path: "\(folder)/\(sidecar.files[0].first)", pieces: isWhole ? pieces : [],
+          design: "\(sidecar.setup.device) \(sidecar.sampleRate)",
+          obstacle: isWhole ? nil : "it was recorded without --raw, so its microphones are not there"))
+    }
+    let unfinished = source.takes().filter { [.recording, .cut].contains($0.state) }
+    takes += unfinished.map {
+      unusable(
+        $0.path,
+        $0.state == .recording
+          ? "it is being recorded; render it when it has ended"
+          : "it was cut off; finish it with: pinna takes repair --dir \(Shell.word(folder))")
+    }
+    return takes.sorted { $0.path < $1.path }
+  }
+}
