@@ -265,6 +265,7 @@ final class JackAudioClient: AudioClient {
     worker.job { [self] in
       let used = try engine
       let names = feed.portNames
+      try checkLoad(of: used, with: feed)
       let place = try array.addFeedPorts(names)
       do {
         let preRoll = try preRoll(outputs: names.count, frames: used.engine.preRoll.capacityFrames)
@@ -309,6 +310,21 @@ final class JackAudioClient: AudioClient {
       try array.removeFeedPorts(feed.portNames)
       return true
     }
+  }
+
+  /// - Throws: if the callback would take more than half of each period, so that nothing is left for crossfades and other
+  ///   programs.
+  private func checkLoad(of used: JackEngine, with feed: Feed) throws(Failure) {
+    let outputs = [2, feed.portNames.count] + used.feeds.withLock { $0 }.values.map(\.outputs)
+    let predicted = used.engine.predictedMicroseconds(period: array.period, outputs: outputs)
+    let limit = 1e6 * Double(array.period) / Double(max(1, array.sampleRate)) / 2
+    guard predicted > limit else { return }
+    throw Failure(
+      .failed,
+      "with the feed \(feed.name) the callback would take about "
+        + String(
+          format: "%.0f of the %.0f µs of each period, more than half; use a longer period, or remove a feed",
+          predicted, 2 * limit))
   }
 
   /// A pre-roll for a feed, as long as main's, or less if that exceeds 256 MB; nil without pre-roll.

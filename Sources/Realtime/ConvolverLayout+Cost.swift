@@ -70,16 +70,17 @@ extension ConvolverLayout {
 
   // MARK: - Any thread
 
-  package func cost(_ caches: ProcessorCaches) -> Cost {
+  /// - Parameter pairs: how many pairs of outputs all feeds have.
+  package func cost(_ caches: ProcessorCaches, pairs: Int = 1) -> Cost {
     var cost = Cost()
     let vector = VectorTimes(lanes: lanes)
     let vectorBytes = 4 * lanes
     let size = plan.windowFrames
     let firstLevel = caches.bytes[1] ?? 32 << 10
 
-    // Four multiplications per complex product, two outputs. In one period the tail computes 2 · block frequencies of one in
+    // Four multiplications per complex product, two outputs of each pair. In one period the tail computes 2 · block frequencies of one in
     // `block` units.
-    cost.products = Double(8 * units * groups * (headPartitions + 2 * blocks))
+    cost.products = Double(8 * pairs * units * groups * (headPartitions + 2 * blocks))
     var time = vector.product * cost.products
     if !pairsPeriods { time += vector.unsharedLoad * cost.products }
 
@@ -89,19 +90,19 @@ extension ConvolverLayout {
     let inverseFits = 6 * bins * 4 <= firstLevel
     let laneVectors = lanesAreMicrophones ? Double(groups * bins) * log2(Double(bins)) : 0
     let lanesFit = size * vectorBytes <= firstLevel
-    cost.transforms = rowVectors * Double(rows + 2) + laneVectors
+    cost.transforms = rowVectors * Double(rows + 2 * pairs) + laneVectors
     time += vector.row * rowVectors * Double(rows) * (bins == 16 && lanes == 8 ? Self.twoRowsOf16 : 1)
-    time += vector.inverse * 2 * rowVectors * (inverseFits ? 1 : BeyondFirstLevel.inverse)
+    time += vector.inverse * 2 * Double(pairs) * rowVectors * (inverseFits ? 1 : BeyondFirstLevel.inverse)
     time += vector.lane * laneVectors * (lanesFit ? 1 : BeyondFirstLevel.lane)
     if block > 0 {
-      cost.tailTransforms = Double(2 * units * (groups + 2)) * log2(Double(tailTransformSize))
+      cost.tailTransforms = Double(2 * units * (groups + 2 * pairs)) * log2(Double(tailTransformSize))
       time += vector.tail * cost.tailTransforms
     }
     time +=
       vector.rowOverhead * Double(rows) + vector.groupOverhead * Double(lanesAreMicrophones ? groups : 0)
     time += Time.period + Time.microphone * Double(plan.microphones) + Time.unit * Double(units)
 
-    let bytes = bytesPerPeriod
+    let bytes = bytesPerPeriod(pairs: pairs)
     // A stream displaces everything that is read less often than the cache is filled.
     if bytes.all > caches.secondLevel {
       cost.streamedBytes += Double(bytes.tail + 4 * units * groups * vectorBytes)
@@ -115,14 +116,14 @@ extension ConvolverLayout {
   }
 
   /// Bytes that one period reads of the head and of the tail, those between two uses of the head, and all.
-  private var bytesPerPeriod: (head: Int, tail: Int, betweenUses: Int, all: Int) {
-    let head = 4 * (headFloats + units * unitStride)
-    let tail = 4 * (tailFloats + units * tailTransformSize * tailFrequencyStride)
+  private func bytesPerPeriod(pairs: Int) -> (head: Int, tail: Int, betweenUses: Int, all: Int) {
+    let head = 4 * (pairs * headFloats + units * unitStride)
+    let tail = 4 * (pairs * tailFloats + units * tailTransformSize * tailFrequencyStride)
     let work = 4 * plan.windowFrames * (lanesAreMicrophones ? (groups + 1) * lanes : 4)
     let tailPart = block > 0 ? tail / block : 0
     return (
       pairsPeriods ? head / 2 : head, tailPart, head + 2 * tailPart + 2 * work,
-      head + tail + work + 4 * units * block * 4 * lanes + 4 * plan.microphones * plan.windowFrames
+      head + tail + work + 4 * pairs * units * block * 4 * lanes + 4 * plan.microphones * plan.windowFrames
     )
   }
 }

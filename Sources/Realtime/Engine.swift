@@ -121,6 +121,15 @@ public final class Engine: @unchecked Sendable {
     return ConvolverLayout(plan, lanes: kernelTables.map(\.lanes), caches: caches)
   }
 
+  /// What the model of the layouts expects a period without a crossfade to take, in microseconds.
+  ///
+  /// Thread: control side.
+  /// - Parameter outputs: of each feed, main's two included. Outputs are computed in pairs.
+  public func predictedMicroseconds(period frames: Int, outputs: [Int]) -> Double {
+    guard (1...Partitioning.longestPeriod).contains(frames) else { return 0 }
+    return layout(period: frames).cost(caches, pairs: outputs.reduce(0) { $0 + ($1 + 1) / 2 }).time
+  }
+
   /// Processes one period: microphones into the outputs.
   ///
   /// Thread: JACK's realtime thread (process callback).
