@@ -12,12 +12,18 @@ extension Verb {
     summary: "design all filter sets of a device, given by its file or name, and store them in the cache",
     options: [
       Option("--sample-rate", "HZ", "sample rate; may be given several times (default: 48000)"),
+      Option("--format", "FORMAT", "\(Arguments.ambix): AmbiX B-format instead of the device's cases"),
+      orderOption,
       withoutOption, hrtfOption, jsonOption,
     ]
   ) { arguments in
     let given = arguments.operands[0]
     let library = PresetLibrary.standard
-    let device = try arguments.withoutMicrophones(arguments.withHRTF(device(given, in: library)))
+    let whole = try arguments.withoutMicrophones(arguments.withHRTF(device(given, in: library)))
+    let device =
+      try arguments.onlyAmbisonics().map {
+        try whole.ambisonics(Preset(of: whole).selection.with($0, on: whole))
+      } ?? whole
     var rates = try arguments.integers("--sample-rate", in: DesignGrid.sampleRates)
     if rates.isEmpty { rates = [48000] }
     let designs = try rates.map { try DesignRun(device: device, sampleRate: $0) }
@@ -25,7 +31,7 @@ extension Verb {
       Tool.say(json: (["device": device.name, "designs": designs.map(\.json)] as JSONObject).text)
     } else {
       for design in designs { Tool.say(design.text) }
-      if let folder = library.folders.first, (try? library.device(named: device.name)) != device {
+      if let folder = library.folders.first, (try? library.device(named: whole.name)) != whole {
         Tool.say(
           "to use it, put \(given) into \(folder)/devices, and a preset with \"device: \(device.name)\" into \(folder)"
         )

@@ -55,6 +55,14 @@ extension Arguments {
     return PolarPattern.ambisonics(order: order ?? 1)
   }
 
+  /// The same for a verb whose --format has no other word.
+  func onlyAmbisonics() throws(Failure) -> PolarPattern? {
+    let pattern = try ambisonics()
+    guard pattern == nil, let format = self["--format"] else { return pattern }
+    throw Failure(
+      .usage, "--format \(format.printable(limit: 40)) is not usable; give \(Self.ambix), or leave it out")
+  }
+
   /// `device` without the microphones of --without.
   func withoutMicrophones(_ device: Device) throws -> Device {
     let names = options["--without"] ?? []

@@ -49,7 +49,10 @@ extension Verb {
       [Change.Key.dataSource, .pattern, .orientation, .gain, .highPass].compactMap { key in
         try arguments["--" + key.rawValue].map { try Change(key, $0) }
       })
-    if let pattern = try arguments.renderedAmbisonics() {
+    if let pattern = try arguments.onlyAmbisonics() {
+      guard !arguments.has("--pattern") else {
+        throw Failure(.usage, "--format ambix takes the place of a pattern; leave out --pattern")
+      }
       setting.selection = setting.selection.with(pattern, on: setting.device)
       setting.choose(try setting.device.ambisonics(setting.selection))
     }
@@ -113,21 +116,6 @@ extension Verb {
     }
     let (preset, device) = try arguments.presetAndDevice(in: library)
     return Setting(preset: preset, device: try adapt(device))
-  }
-}
-
-extension Arguments {
-  /// As `ambisonics()`, which is the only format so far.
-  fileprivate func renderedAmbisonics() throws(Failure) -> PolarPattern? {
-    guard let pattern = try ambisonics() else {
-      guard let format = self["--format"] else { return nil }
-      throw Failure(
-        .usage, "--format \(format.printable(limit: 40)) is not usable; give \(Self.ambix), or leave it out")
-    }
-    guard self["--pattern"] == nil else {
-      throw Failure(.usage, "--format ambix takes the place of a pattern; leave out --pattern")
-    }
-    return pattern
   }
 }
 
