@@ -21,7 +21,7 @@ package protocol SettingReport {
 extension SettingReport {
   /// One line: the selection, and where left and right are.
   fileprivate var settingText: String {
-    var text = "\(preset): \(dataSource), \(polarPattern.rawValue)"
+    var text = "\(preset): \(dataSource), \(polarPattern.phrase)"
     if let listening {
       text += "; only the microphone \(listening) is heard"
     } else if let layout {
@@ -31,6 +31,11 @@ extension SettingReport {
     if let highPassHz { text += String(format: ", high-pass %g Hz", highPassHz) }
     return muted ? text + ", muted" : text
   }
+}
+
+extension PolarPattern {
+  /// "cardioid", "ambix of order 1"
+  var phrase: String { ambisonicsOrder.map { "ambix of order \($0)" } ?? rawValue }
 }
 
 extension StereoLayout {

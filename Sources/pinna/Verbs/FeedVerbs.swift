@@ -45,8 +45,7 @@ extension Verb {
 extension FeedReport {
   /// One line: "anna: Left, cardioid, -3 dB; ports anna".
   var text: String {
-    let pattern = polarPattern.ambisonicsOrder.map { "ambix of order \($0)" } ?? polarPattern.rawValue
-    var text = "\(name): \(dataSource), \(pattern)"
+    var text = "\(name): \(dataSource), \(polarPattern.phrase)"
     if polarPattern.isOriented { text += ", \(inputOrientation.rawValue)" }
     if gainDB != 0 { text += String(format: ", %+g dB", gainDB) }
     if let highPassHz { text += String(format: ", high-pass %g Hz", highPassHz) }
