@@ -129,9 +129,16 @@ extension Processor {
         ? "filters for all microphones are in force again"
         : causes.joined(separator: "; ")
           + "; filters without \(names.count == 1 ? "it" : "them") are in force"
-          + (fallback.remark(on: wanted.selection).map { "; \($0)" } ?? ""))
+          + (fallback.remark(on: wanted.selection).map { "; \($0)" } ?? "") + remarkOnBFormat)
     guard let takeFrame, let take = (state.take ?? takeAtStop)?.take else { return }
     take.addFallback(frame: takeFrame + take.preRollFrames, without: names)
+  }
+
+  /// B-format has filters for all microphones alone: what a failure does to it, as the end of a sentence.
+  private var remarkOnBFormat: String {
+    let names = wanted.feeds.filter { $0.selection.polarPattern.ambisonicsOrder != nil }.map(\.name)
+    return names.isEmpty
+      ? "" : "; B-format is wrong until all microphones are back: \(names.joined(separator: ", "))"
   }
 
   /// Handles the callback's report that a substitution is in force, or was replaced by a change.
