@@ -257,6 +257,25 @@ import Testing
     #expect(stored.cases[0].origin != nil)
   }
 
+  @Test("without a microphone, B-format comes from the others, in the layout of all")
+  func missing() throws {
+    useSingleThreadedBLAS()
+    let device = try Self.ambisonics(Self.device("ring7"), order: 1)
+    let rest = try FilterBank.design(device: device.without(microphones: ["ring-1"]), sampleRate: 48_000)
+    let bank = rest.replacing(for: device)
+    let coefficients = try #require(bank.cases.first)
+    #expect(coefficients.filterCase == device.filterCases[0] && coefficients.origin != nil)
+    let gone = try #require(device.microphoneIndex(named: "ring-1"))
+    for output in 0..<4 { #expect(coefficients.taps[output, gone].allSatisfy { $0 == 0 }) }
+    let figures = try Self.figures(
+      coefficients.taps, origin: try #require(coefficients.origin), order: 1,
+      manifold: manifold(for: device))
+    #expect(figures.channels[0].octaves.count > 4 && figures.channels[1].octaves.count > 2)
+    // A single one hears no directions: nothing takes the place of B-format.
+    let names = Set(device.microphones.dropFirst().map(\.name))
+    #expect(device.without(microphones: names).filterCases.isEmpty)
+  }
+
   @Test("all filter sets that ship load, with and without B-format")
   func shipped() throws {
     let files = try FileManager.default.contentsOfDirectory(atPath: "\(repositoryFolder)/Presets/filters")
