@@ -271,6 +271,7 @@ private final class Slurm {
       JobAcctGatherType=jobacct_gather/none
       MpiDefault=none
       KillWait=2
+      SchedulerParameters=sched_interval=1,sched_min_interval=0
       NodeName=\(host) NodeAddr=127.0.0.1 CPUs=\(ProcessInfo.processInfo.activeProcessorCount)
       PartitionName=all Nodes=\(host) Default=YES
 
@@ -302,6 +303,7 @@ private final class Slurm {
 
   /// Ends jobs and daemons, the last one first.
   func stop() {
+    guard !daemons.isEmpty else { return }
     _ = try? home.shell("\(environment) scancel --user=root")
     try? awaitEmptyQueue()
     for daemon in daemons.reversed() { daemon.stop() }
