@@ -36,21 +36,43 @@ import Testing
     }
     engine.prepare(period: 64)
     var run = OfflineRun(
-      engine, microphones: (0..<3).map { m in (0..<1000).map { m == 2 && $0 == 700 ? .nan : 0.1 } })
+      engine, microphones: (0..<3).map { m in (0..<1000).map { m == 2 && $0 == 700 ? .nan : 0.1 } },
+      feedOutputs: 4)
     var period = 64
+    let four = FilterSet(
+      coefficients: [[[Float]]](
+        repeating: [[Float]](repeating: [Float](repeating: 0.002, count: 600), count: 3), count: 4))
+    var feed: Int?
     var answers = 0
-    var requested = 0
+    var requested: Set<Ticket> = []
+    func isAnswer(_ report: Report) -> Bool {
+      switch report {
+      case .applied(let ticket, _), .superseded(let ticket), .refused(let ticket, _):
+        requested.contains(ticket)
+      default: false
+      }
+    }
     for round in 0..<10_000 {
       if round % 5 == 0 {
-        requested += 1
-        _ = try engine.change(
-          to: sets.randomElement(using: &noise)!, gain: Float.random(in: 0...1, using: &noise))
+        requested.insert(
+          try engine.change(
+            to: sets.randomElement(using: &noise)!, gain: Float.random(in: 0...1, using: &noise)))
       }
       if round % 200 == 50 {
         _ = try engine.beginTake(
           into: TakeRing(outputs: 2, capacityFrames: 3000), followingTransport: round % 400 == 50)
       }
       if round % 200 == 100 { _ = try engine.endTake() }
+      if round % 150 == 10 {
+        if let feed { _ = try engine.endFeed(feed) }
+        feed = try engine.beginFeed(outputs: 4, firstOutput: 0)?.feed
+      }
+      // What is refused, or no longer there, is answered as superseded.
+      if let feed, round % 7 == 3 {
+        let change = try? engine.change(
+          feed: feed, to: four, gain: 0.5, highPass: round % 2 == 0 ? 80 : nil)
+        if let change { requested.insert(change) }
+      }
       if round % 97 == 0 {
         period = [16, 48, 64, 100, 441, 1024, 4096].randomElement(using: &noise)!
         if round % 2 == 0 { engine.prepare(period: period) }
@@ -62,23 +84,12 @@ import Testing
       var timing = Timing()
       timing.transport = Transport(isRolling: round % 60 < 20, frame: round)
       run.process(period, timing: timing)
-      for report in engine.drainReports() {
-        switch report {
-        case .applied, .superseded: answers += 1
-        case .refused: answers += 1
-        default: break
-        }
-      }
+      answers += engine.drainReports().count(where: isAnswer)
     }
     engine.prepare(period: 64)
     for _ in 0..<100 { run.process(64) }
-    for report in engine.drainReports() {
-      switch report {
-      case .applied, .superseded, .refused: answers += 1
-      default: break
-      }
-    }
-    #expect(answers == requested, "every change is answered once")
+    answers += engine.drainReports().count(where: isAnswer)
+    #expect(answers == requested.count, "every change is answered once")
     #expect(engine.statistics.unpreparedPeriods > 0)
     #expect(run.left.allSatisfy { $0.isFinite })
   }
