@@ -1,5 +1,6 @@
 import Acoustics
 import AudioFiles
+import FoundationEssentials
 import Glibc
 import JackTools
 import Messages
@@ -11,9 +12,9 @@ import Text
 
 extension Verb {
   static let render = Verb(
-    name: "render", operands: ["MICS.wav", "OUT.wav"],
+    name: "render", operands: ["MICS.wav", "[OUT.wav]"],
     summary:
-      "do offline what run does: microphone signals from one file, left and right to another, .wav, .flac or .opus",
+      "do offline what run does: microphone signals from one file, or those of a take, to left and right in another, .wav, .flac or .opus",
     options: [
       Option("--preset", "NAME", "preset (default: what a take was recorded with, or phone5)"), deviceOption,
       Option("--data-source", "NAME", "data source (default: the preset's)"),
@@ -21,69 +22,196 @@ extension Verb {
       Option("--orientation", "ORIENTATION", "input orientation (default: the preset's)"),
       Option("--gain", "DB", "gain in decibels, from -60 to 24 (default: the preset's)"),
       Option("--high-pass", "HZ|off", "high-pass of the outputs, from 20 to 400 Hz (default: the preset's)"),
-      Option("--period", "FRAMES", "period of the engine (default: 1024)"),
+      Option("--feed", "NAME", "the feed of a take to render (default: that of the given file, or main)"),
+      Option("--feeds", "FILE", "render main and the feeds of this YAML file, into the folder of --into"),
+      Option("--into", "DIR", "write DIR/NAME.wav for each feed: those of --feeds, or of the take"),
+      Option("--automation", "FILE", "changes at times, as YAML: - {at: 2.5, pattern: cardioid}"),
+      Option("--period", "FRAMES", "period of the engine (default: a take's own, or 1024)"),
       isaOption, hrtfOption, jsonOption,
     ]
   ) { arguments in
-    let (source, path) = (arguments.operands[0], arguments.operands[1])
-    try OutputPath.check(path, against: source)
-    let library = PresetLibrary.standard
+    try checkRender(arguments)
+    let source = arguments.operands[0]
     let take = TakeMicrophones(source)
-    var setting = try Verb.setting(arguments, of: take, in: library)
-    try setting.apply(
-      [Change.Key.dataSource, .pattern, .orientation, .gain, .highPass].compactMap { key in
-        try arguments["--" + key.rawValue].map { try Change(key, $0) }
-      })
-    let period = try arguments.integer("--period", in: 1...Partitioning.longestPeriod) ?? 1024
-    let instructionSet = try arguments.instructionSet()
-    let device = setting.device
-    _ = try device.filterCase(for: setting.selection)
+    var named = try feeds(arguments, of: take, in: PresetLibrary.standard)
+    let device = named[0].setting.device
+    for feed in named {
+      try OutputPath.check(feed.path, against: source)
+      _ = try device.filterCase(for: feed.setting.selection)
+    }
     try take?.check(device)
     let input = try MicrophoneFile(
-      source, of: device,
+      take?.path ?? source, of: device,
       "give a sound file with one channel per microphone, or create one with: pinna simulate")
     let rate = input.reader.sampleRate
-    let channels = setting.selection.polarPattern.channels
-    try OutputPath.check(path, channels: channels, sampleRate: rate)
+    let period = try arguments.integer("--period", in: 1...Partitioning.longestPeriod) ?? take?.period ?? 1024
+    let isa = arguments.has("--isa") ? nil : take?.instructionSet
+    let instructionSet = try isa ?? arguments.instructionSet()
+    var automation: [(frame: Int, setting: Setting)] = []
+    if let file = arguments["--automation"] {
+      automation = try AutomationFile.read(file, sampleRate: rate, start: &named[0].setting)
+    }
+    for feed in named {
+      let settings = [feed.setting] + automation.map(\.setting)
+      let channels = settings.map(\.selection.polarPattern.channels).max() ?? 1
+      try OutputPath.check(feed.path, channels: channels, sampleRate: rate)
+    }
     let sets = try FilterSets(
       device: device, sampleRate: rate, progress: WorkProgress.designing(device.name))
     // The memory of the filters, of a crossfade, and of the lowest high-pass.
-    let before = take?.framesBefore(sets.bank.tapCount + rate, period: period) ?? []
-    let ahead = before.first?.count ?? 0
-    let substitutions = try take?.substitutions(setting, sampleRate: rate, framesBefore: ahead) ?? []
-    let output = try RenderedFile(path, channels: channels, sampleRate: rate)
-    var first = ahead > 0 ? before : nil
-    try output.finish {
+    let start = take?.start(sets.bank.tapCount + rate, period: period) ?? TakeMicrophones.Start()
+    var fallbacks: [Set<String>: FilterSets] = [:]
+    let feeds = try named.indices.map { n in
+      var feed = FilterSets.Feed(named[n].setting.play)
+      feed.changes = automation.map { (start.frames + $0.frame, $0.setting.play) }
+      if let take {
+        let recorded = named[n].recorded
+        feed.substitutions = try take.substitutions(
+          of: recorded ?? nil, device, sampleRate: rate, start, &fallbacks)
+        if named[n].isAsRecorded { feed.highPass = take.highPass(of: recorded ?? nil, start) }
+      }
+      return feed
+    }
+    if !fallbacks.isEmpty {
+      Tool.complain("this take was recorded with microphones missing; its fallback filters are repeated")
+    }
+    if let folder = arguments["--into"] {
+      try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    }
+    let outputs = try zip(feeds, named).map { feed, named in
+      try RenderedFile(named.path, channels: feed.channels, sampleRate: rate, of: take)
+    }
+    var first = start.frames > 0 ? start.microphones : nil
+    var position = take?.files.frame ?? 0
+    try RenderedFile.finish(outputs) {
       try sets.render(
-        selection: setting.selection, of: device, gain: setting.gain, highPass: setting.highPass,
-        substitutions: substitutions, framesBefore: ahead, period: period, instructionSet: instructionSet,
+        feeds, of: device, framesBefore: start.frames, clock: start.clock, period: period,
+        instructionSet: instructionSet,
         next: {
           defer { first = nil }
-          return try first ?? input.next()
-        }, write: output.write)
+          if let first { return first }
+          guard let part = try input.next() else { return nil }
+          defer { position += part[0].count }
+          return take?.gaps.removed(from: part, start: position) ?? part
+        },
+        write: { for (output, channels) in zip(outputs, $0) { try output.write(channels) } })
     }
-    let remarks = input.remarks + output.remarks
+    let remarks = input.remarks + outputs.flatMap(\.remarks)
     for remark in remarks { Tool.complain(remark) }
+    guard arguments["--into"] != nil else {
+      let sound = outputs[0].sound
+      arguments.print(
+        json: [
+          "output": sound.path, "frames": sound.frames, "channels": sound.channels, "sampleRate": rate,
+          "peak": Double(sound.peak), "remarks": remarks,
+        ], text: "\(sound.sentence); \(ChangeReport(named[0].setting).text)")
+      return .done
+    }
     arguments.print(
       json: [
-        "output": path, "frames": output.sound.frames, "channels": channels, "sampleRate": rate,
-        "peak": Double(output.sound.peak), "remarks": remarks,
-      ], text: "\(output.sound.sentence); \(ChangeReport(setting).text)")
+        "outputs": outputs.map { Written(sound: $0.sound) }, "sampleRate": rate, "remarks": remarks,
+      ],
+      text: zip(outputs, named).map { "\($0.sound.sentence); \(ChangeReport($1.setting).text)" }.joined(
+        separator: "\n"))
     return .done
+  }
+
+  /// One of several files, in the answer.
+  private struct Written: Encodable {
+    let output: String
+    let frames: Int
+    let channels: Int
+    let peak: Double
+
+    init(sound: SoundOutput) {
+      (output, frames, channels, peak) = (sound.path, sound.frames, sound.channels, Double(sound.peak))
+    }
+  }
+
+  /// Throws if options exclude each other.
+  private static func checkRender(_ arguments: Arguments) throws {
+    let hasFolder = arguments["--into"] != nil
+    if hasFolder != (arguments.operands.count == 1) {
+      throw Failure(.usage, "give either OUT.wav, or a folder for several feeds with --into")
+    }
+    if arguments["--feeds"] != nil, !hasFolder {
+      throw Failure(.usage, "--feeds writes several files; give a folder for them with --into")
+    }
+    for option in ["--feed", "--automation"] where hasFolder && arguments[option] != nil {
+      throw Failure(.usage, "\(option) and --into exclude each other; leave one out")
+    }
+  }
+
+  /// A feed to render, and its file.
+  struct NamedFeed {
+    let path: String
+    var setting: Setting
+    /// Its name in the take, nil for main; nil for no feed of a take.
+    let recorded: String??
+    /// Whether nothing differs from what was recorded.
+    let isAsRecorded: Bool
+  }
+
+  private static func feeds(
+    _ arguments: Arguments, of take: TakeMicrophones?, in library: PresetLibrary
+  ) throws -> [NamedFeed] {
+    let changes = try [Change.Key.dataSource, .pattern, .orientation, .gain, .highPass].compactMap { key in
+      try arguments["--" + key.rawValue].map { try Change(key, $0) }
+    }
+    let isOfTake = take != nil && !arguments.has("--preset") && !arguments.has("--device")
+    func recorded(_ feed: String?, path: String) throws -> NamedFeed {
+      var setting = try setting(arguments, of: take, feed: feed, in: library)
+      try setting.apply(changes)
+      // Who asks for something else wants to hear it.
+      if !changes.isEmpty { try setting.apply([.mute(false)]) }
+      return NamedFeed(
+        path: path, setting: setting, recorded: .some(feed), isAsRecorded: isOfTake && changes.isEmpty)
+    }
+    guard let folder = arguments["--into"] else {
+      let name = arguments["--feed"] ?? take?.feed
+      if arguments["--feed"] != nil, !isOfTake {
+        throw Failure(
+          .usage,
+          "--feed names a feed of a take whose microphones were recorded; \(arguments.operands[0]) is of none"
+        )
+      }
+      return [try recorded(name == "main" ? nil : name, path: arguments.operands[1])]
+    }
+    if let file = arguments["--feeds"] {
+      let main = try recorded(nil, path: "\(folder)/main.wav")
+      return [main]
+        + (try FeedFile.read(file, main: main.setting).map {
+          NamedFeed(
+            path: "\(folder)/\($0.name).wav", setting: $0.setting, recorded: .some(nil), isAsRecorded: false)
+        })
+    }
+    guard isOfTake, let take else {
+      throw Failure(
+        .usage, "--into alone renders the feeds of a take; name the feeds to render in a file with --feeds")
+    }
+    let names =
+      (take.sidecar.channels > 0 ? [nil] : []) + (take.sidecar.feeds ?? []).map { Optional($0.name) }
+    return try names.map { try recorded($0, path: "\(folder)/\($0 ?? "main").wav") }
   }
 
   /// What to render with: the preset or device that is given, or else what a take was recorded with.
   private static func setting(
-    _ arguments: Arguments, of take: TakeMicrophones?, in library: PresetLibrary
+    _ arguments: Arguments, of take: TakeMicrophones?, feed: String?, in library: PresetLibrary
   ) throws -> Setting {
     func adapt(_ device: Device) throws -> Device {
       SimulatedSound.device(try arguments.withHRTF(device), in: arguments.operands[0])
     }
     if let take, !arguments.has("--preset"), !arguments.has("--device") {
-      return try take.setting(in: library, adapt)
+      return try take.setting(of: feed, in: library, adapt)
     }
     let (preset, device) = try arguments.presetAndDevice(in: library)
     return Setting(preset: preset, device: try adapt(device))
+  }
+}
+
+extension Setting {
+  fileprivate var play: FilterSets.Play {
+    FilterSets.Play(selection, amplitude: muted ? 0 : Float(gain.amplitude), highPass: highPass)
   }
 }
 
@@ -91,29 +219,42 @@ extension Verb {
 private final class RenderedFile {
   let sound: SoundOutput
   private let stops = StopCount()
+  /// Where the take has silence for missing frames.
+  private let gaps: TakeGaps?
+  /// The frame of the take that comes next, and the file's end in the take.
+  private var position: Int
+  private let end: Int
 
-  init(_ path: String, channels: Int, sampleRate: Int) throws(AudioFileError) {
+  init(_ path: String, channels: Int, sampleRate: Int, of take: TakeMicrophones?) throws(AudioFileError) {
     sound = try SoundOutput(path: path, channels: channels, sampleRate: sampleRate)
+    gaps = take?.gaps
+    position = take?.files.frame ?? 0
+    end = position + (take?.files.frames ?? 0)
     Signals.onStop { [stops] in stops.next() }
   }
 
-  /// Runs `body`, and gives the file its name. After an error or an interruption no file is left.
-  func finish(_ body: () throws -> Void) throws {
+  /// Runs `body`, and gives the files their names. After an error or an interruption no file is left.
+  static func finish(_ files: [RenderedFile], _ body: () throws -> Void) throws {
     do {
       try body()
     } catch {
-      sound.abandon()
+      for file in files { file.sound.abandon() }
       throw error
     }
-    try sound.close()
+    for file in files { try file.sound.close() }
   }
 
-  func write(_ left: [Float], _ right: [Float]) throws {
+  /// - Parameter channels: shape `[channel][frame]`
+  func write(_ channels: [[Float]]) throws {
     guard stops.count == 0 else { throw Failure(.failed, "interrupted; nothing was written") }
-    var frames = left
-    if sound.channels == 2 {
-      frames = [Float](repeating: 0, count: 2 * left.count)
-      for n in left.indices { (frames[2 * n], frames[2 * n + 1]) = (left[n], right[n]) }
+    let channels = gaps?.filled(channels, from: &position, to: end) ?? channels
+    var frames = channels[0]
+    if channels.count > 1 {
+      let count = channels.count
+      frames = [Float](repeating: 0, count: count * channels[0].count)
+      for (c, channel) in channels.enumerated() {
+        for n in channel.indices { frames[count * n + c] = channel[n] }
+      }
     }
     try sound.write(frames)
   }
